@@ -1,0 +1,152 @@
+package sentry
+
+import (
+	"encoding/json"
+	"sync"
+)
+
+// Decoder turns the payloads of profile items into models. Its scratch is reused: what it gives out is valid until its next
+// use, and only while the payload is left as it is. Not for concurrent use.
+//
+// It works in two tiers. The arrays samples, stacks and frames, nearly all of a payload, go through our own scanner into
+// columns (decode_sampled.go). Everything else is small and goes through encoding/json, field by field, so that one field
+// of the wrong type costs itself only.
+type Decoder struct {
+	sampledDecoder
+}
+
+var decoders = sync.Pool{New: func() any { return new(Decoder) }}
+
+// AcquireDecoder takes a decoder from the pool. Give it back with Release when its result is no longer needed.
+func AcquireDecoder() *Decoder { return decoders.Get().(*Decoder) }
+
+// Release gives the decoder, and everything it decoded, back to the pool.
+func (d *Decoder) Release() {
+	d.reset(nil)
+	if d.keptBytes() <= maxPooledScratch {
+		decoders.Put(d)
+	}
+}
+
+// Profile decodes the payload of a "profile" item (V1). The error is a Discard.
+func (d *Decoder) Profile(payload []byte) (*Profile, error) {
+	d.reset(payload)
+	p := &Profile{}
+	dialect, err := d.document(fields{
+		"version":     (*text)(&p.Version),
+		"event_id":    (*text)(&p.EventID),
+		"profile_id":  (*text)(&p.EventID),
+		"platform":    (*text)(&p.Platform),
+		"timestamp":   &p.Timestamp,
+		"release":     (*text)(&p.Release),
+		"dist":        (*text)(&p.Dist),
+		"environment": (*text)(&p.Environment),
+		"device":      &p.Device,
+		"os":          &p.OS,
+		"runtime":     &p.Runtime,
+		"debug_meta":  &p.DebugMeta,
+
+		"transaction":  &p.Transaction,
+		"transactions": &firstTransaction{&p.Transaction},
+		"measurements": (*measurements)(&p.Measurements),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Version != "1" && (p.Platform == "android" || dialect.sampledProfile):
+		return nil, discard(ReasonUnsupportedFormat, "android trace under item type profile (version %.20q)", p.Version)
+	case p.Version != "1":
+		return nil, discard(ReasonPlatformNotSupported, "profile of version %.20q, expected \"1\"", p.Version)
+	}
+	p.Sampled = d.settle()
+	return p, p.usable(dialect)
+}
+
+// Chunk decodes the payload of a "profile_chunk" item (V2). The error is a Discard.
+func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
+	d.reset(payload)
+	c := &Chunk{}
+	dialect, err := d.document(fields{
+		"version":     (*text)(&c.Version),
+		"profiler_id": (*text)(&c.ProfilerID),
+		"chunk_id":    (*text)(&c.ChunkID),
+		"platform":    (*text)(&c.Platform),
+		"release":     (*text)(&c.Release),
+		"dist":        (*text)(&c.Dist),
+		"environment": (*text)(&c.Environment),
+		"client_sdk":  &c.ClientSDK,
+		"debug_meta":  &c.DebugMeta,
+
+		"measurements": (*measurements)(&c.Measurements),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case dialect.sampledProfile || c.Version == "2.android-trace":
+		return nil, discard(ReasonUnsupportedFormat, "android trace under item type profile_chunk (version %.20q)", c.Version)
+	case c.Version != "2":
+		return nil, discard(ReasonPlatformNotSupported, "profile chunk of version %.20q, expected \"2\"", c.Version)
+	}
+	c.Sampled = d.settle()
+	return c, c.usable(dialect)
+}
+
+// fields are the places of the top-level fields that encoding/json decodes, by key.
+type fields map[string]any
+
+// dialect is what the top level tells about the kind of payload.
+type dialect struct {
+	profile        bool // it has "profile": sampled data
+	sampledProfile bool // it has "sampled_profile": an ART trace in base64
+}
+
+// document walks the top level of a payload.
+func (d *sampledDecoder) document(places fields) (found dialect, err error) {
+	if !d.open('{') {
+		return found, d.err
+	}
+	for n := 0; ; {
+		key, ok := d.member(&n)
+		if !ok {
+			break
+		}
+		switch place, known := places[string(key)]; {
+		case string(key) == "profile":
+			found.profile = d.profile() || found.profile
+		case known:
+			d.field(string(key), place)
+		default:
+			found.sampledProfile = found.sampledProfile || string(key) == "sampled_profile"
+			d.skip()
+		}
+	}
+	if d.end(); d.err != nil {
+		return found, d.err
+	}
+	return found, nil
+}
+
+// field decodes the next value into place with encoding/json. A value of the wrong type is a flaw, no failure: the text is
+// valid JSON, and encoding/json fills what it can.
+func (d *sampledDecoder) field(key string, place any) {
+	value := d.value()
+	if d.err != nil {
+		return
+	}
+	if flawed := json.Unmarshal(value, place); flawed != nil {
+		d.out.flaw(key)
+	}
+}
+
+// usable says whether anything is left to translate.
+func (s *Sampled) usable(found dialect) error {
+	switch {
+	case s.Samples.Len() > 0:
+		return nil
+	case !found.profile:
+		return discard(ReasonInvalidJSON, "no object \"profile\"")
+	case len(s.Lost) > 0:
+		return discard(s.Lost[0].Reason, "none of the samples is usable (%d of them for this reason)", s.Lost[0].Samples)
+	}
+	return discard(ReasonNotEnoughSamples, "no samples")
+}

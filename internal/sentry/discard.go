@@ -1,0 +1,47 @@
+package sentry
+
+import "fmt"
+
+// Reason is the stable name of why something was not taken over: a metric attribute, a word in a log, never a sentence.
+// Where Sentry's ingest has a name for the case, it is Sentry's (relay-profiling/src/outcomes.rs); the others are ours.
+type Reason string
+
+// Reasons for which Sentry's ingest discards a profile, by its names.
+const (
+	ReasonInvalidJSON          Reason = "profiling_invalid_json"
+	ReasonExceedSizeLimit      Reason = "profiling_exceed_size_limit"
+	ReasonInvalidMetadata      Reason = "profiling_invalid_profile_metadata"
+	ReasonInvalidTransaction   Reason = "profiling_invalid_transaction_metadata"
+	ReasonInvalidProfileType   Reason = "profiling_invalid_profile_type"
+	ReasonMalformedSamples     Reason = "profiling_malformed_samples"
+	ReasonMalformedStacks      Reason = "profiling_malformed_stacks"
+	ReasonNoTransaction        Reason = "profiling_no_transaction_associated"
+	ReasonNotEnoughSamples     Reason = "profiling_not_enough_samples"
+	ReasonPlatformNotSupported Reason = "profiling_platform_not_supported"
+	ReasonTooManyProfiles      Reason = "profiling_too_many_profiles"
+	ReasonDurationTooLong      Reason = "profiling_duration_is_too_long"
+)
+
+// Reasons that are ours, because Sentry's ingest has no such case.
+const (
+	// ReasonUnsupportedFormat: an Android dialect under a profile item type (ART trace, Perfetto) that Sentry would convert.
+	ReasonUnsupportedFormat Reason = "unsupported_format"
+	// ReasonTooDeep: JSON nested deeper than MaxJSONDepth.
+	ReasonTooDeep Reason = "json_too_deep"
+	// ReasonTooManyFrames: more than MaxFrames distinct frames.
+	ReasonTooManyFrames Reason = "too_many_frames"
+	// ReasonTimeOutOfRange: a sample whose time is before 1970 or beyond what 64 bits of nanoseconds hold.
+	ReasonTimeOutOfRange Reason = "sample_time_out_of_range"
+)
+
+// Discard is the error of an item that gave nothing usable. Its neighbours in the envelope are not concerned.
+type Discard struct {
+	Reason Reason
+	Detail string // what was expected, where, with the number; no payload text
+}
+
+func (d *Discard) Error() string { return fmt.Sprintf("%s: %s", d.Reason, d.Detail) }
+
+func discard(reason Reason, format string, args ...any) *Discard {
+	return &Discard{Reason: reason, Detail: fmt.Sprintf(format, args...)}
+}

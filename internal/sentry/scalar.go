@@ -1,0 +1,182 @@
+package sentry
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The scalar types of the wire that SDKs write in more than one way. Their UnmarshalJSON never fails: a value of the wrong
+// kind leaves the scalar unset and marked Bad, so that its neighbours in the same object survive.
+
+// Decimal is the text of a whole number sent as a JSON number (go, cocoa) or as a string (all others).
+type Decimal struct {
+	Text string // "" = absent
+	Bad  bool   // sent, but neither as a string nor as a number
+}
+
+// UnmarshalJSON takes the digits of a number as they are, or the content of a string.
+func (d *Decimal) UnmarshalJSON(token []byte) error {
+	text, ok := stringOrNumber(token)
+	*d = Decimal{Text: text, Bad: !ok && !isNull(token)}
+	return nil
+}
+
+// Uint is an unsigned number sent as a JSON number or as a numeric string.
+type Uint struct {
+	Value uint64
+	Set   bool
+	Bad   bool // sent, but not as an unsigned number
+}
+
+// UnmarshalJSON accepts 12 and "12"; null is absent.
+func (u *Uint) UnmarshalJSON(token []byte) error {
+	*u = Uint{}
+	if isNull(token) {
+		return nil
+	}
+	text, _ := stringOrNumber(token)
+	value, err := strconv.ParseUint(text, 10, 64)
+	*u = Uint{Value: value, Set: err == nil, Bad: err != nil}
+	return nil
+}
+
+// Address is a memory address sent as "0x…" text, as decimal text or as a number.
+type Address struct {
+	Value uint64
+	Set   bool
+	Bad   bool // sent, but not as an address
+}
+
+// UnmarshalJSON accepts "0x1a2b", "6699" and 6699; null and empty text are absent.
+func (a *Address) UnmarshalJSON(token []byte) error {
+	*a = Address{}
+	text, ok := stringOrNumber(token)
+	if isNull(token) || (ok && text == "") {
+		return nil
+	}
+	value, ok := parseAddress(text)
+	*a = Address{Value: value, Set: ok, Bad: !ok}
+	return nil
+}
+
+func parseAddress(text string) (uint64, bool) {
+	base := 10
+	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
+		text, base = text[2:], 16
+	}
+	value, err := strconv.ParseUint(text, base, 64)
+	return value, err == nil
+}
+
+// Timestamp is an instant, exact to the nanosecond of the text that was sent.
+type Timestamp struct {
+	UnixNano     uint64
+	WholeSeconds bool // no fraction was sent: ruby's V1 anchors are up to a second early
+	Set          bool
+	Bad          bool // sent, but not as an instant after 1970
+}
+
+// UnmarshalJSON accepts RFC 3339 text (a blank instead of the T is tolerated, as Relay does) and unix seconds.
+func (t *Timestamp) UnmarshalJSON(token []byte) error {
+	*t = Timestamp{}
+	if isNull(token) {
+		return nil
+	}
+	if token[0] != '"' {
+		nanos, ok := parseUnixNanos(token)
+		*t = Timestamp{UnixNano: nanos, WholeSeconds: !bytes.ContainsRune(token, '.'), Set: ok, Bad: !ok}
+		return nil
+	}
+	text, _ := stringOrNumber(token)
+	if text == "" {
+		return nil
+	}
+	if len(text) > 10 && text[10] == ' ' {
+		text = text[:10] + "T" + text[11:]
+	}
+	instant, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || instant.Unix() < 0 || instant.Unix() >= maxUnixSeconds {
+		*t = Timestamp{Bad: true}
+		return nil
+	}
+	nanos := uint64(instant.Unix())*nanosPerSecond + uint64(instant.Nanosecond())
+	*t = Timestamp{UnixNano: nanos, WholeSeconds: !strings.Contains(text, "."), Set: true}
+	return nil
+}
+
+const (
+	nanosPerSecond = 1_000_000_000
+	// maxUnixSeconds keeps every instant below 2^63 nanoseconds (the year 2262), so that sums of two cannot overflow 64 bits.
+	maxUnixSeconds = 1 << 33
+)
+
+// parseUnixNanos turns the decimal text of unix seconds into nanoseconds: the exact decimal value, rounded once, half away
+// from zero, where it has more than nine decimals. A double would be off by up to 120 ns at present-day times, and SDKs
+// print more digits than milliseconds (1795224053.0711603).
+//
+// The number must be well-formed JSON. Not ok: negative, or beyond maxUnixSeconds.
+func parseUnixNanos(number []byte) (nanos uint64, ok bool) {
+	mantissa, exponent := number, 0
+	if i := bytes.IndexAny(number, "eE"); i >= 0 {
+		var err error
+		mantissa = number[:i]
+		if exponent, err = strconv.Atoi(string(number[i+1:])); err != nil || exponent > 1<<20 || exponent < -1<<20 {
+			// Beyond any instant either way: zero if it is small or nothing, out of range if it is large.
+			return 0, bytes.IndexAny(mantissa, "123456789") < 0 || number[i+1] == '-'
+		}
+	}
+	if mantissa[0] == '-' {
+		return 0, bytes.IndexAny(mantissa, "123456789") < 0
+	}
+	integer, fraction, _ := bytes.Cut(mantissa, []byte{'.'})
+
+	// Digits stand at positions 0, 1, … of integer+fraction; those before `end` make whole nanoseconds.
+	end := len(integer) + exponent + 9
+	for i := 0; i < end; i++ {
+		digit := uint64(0)
+		switch {
+		case i < len(integer):
+			digit = uint64(integer[i] - '0')
+		case i < len(integer)+len(fraction):
+			digit = uint64(fraction[i-len(integer)] - '0')
+		case nanos == 0:
+			return 0, true // only zeros, however large the exponent
+		}
+		if nanos >= maxUnixSeconds*nanosPerSecond/10 {
+			return 0, false
+		}
+		nanos = nanos*10 + digit
+	}
+	if end >= 0 && roundsUp(integer, fraction, end) {
+		nanos++
+	}
+	return nanos, nanos < maxUnixSeconds*nanosPerSecond
+}
+
+func roundsUp(integer, fraction []byte, position int) bool {
+	switch {
+	case position < len(integer):
+		return integer[position] >= '5'
+	case position < len(integer)+len(fraction):
+		return fraction[position-len(integer)] >= '5'
+	}
+	return false
+}
+
+// stringOrNumber gives the text of a JSON string or number token.
+func stringOrNumber(token []byte) (text string, ok bool) {
+	switch c := token[0]; {
+	case c == '"':
+		return text, json.Unmarshal(token, &text) == nil
+	case c == '-' || isDigit(c):
+		return string(token), true
+	}
+	return "", false
+}
+
+func isNull(token []byte) bool { return token[0] == 'n' }
+
+func isDigit(c byte) bool { return c-'0' <= 9 }

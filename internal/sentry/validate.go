@@ -1,0 +1,214 @@
+package sentry
+
+import (
+	"math"
+	"strings"
+)
+
+// Validation says what happens to a profile that breaks a published rule.
+type Validation string
+
+const (
+	// Lenient keeps whatever is usable and counts what is not: what SDKs really send breaks several rules.
+	Lenient Validation = "lenient"
+	// Strict discards the profile with the reason Sentry's ingest gives.
+	Strict Validation = "strict"
+)
+
+// Subject is a decoded profile with what its rules ask about its surroundings. Exactly one of Profile and Chunk is set.
+type Subject struct {
+	Profile *Profile
+	Chunk   *Chunk
+
+	HeaderPlatform  string // "platform" of the item header
+	Number          int    // 1 for the first profile of its envelope, 2 for the second, …
+	Size            int    // bytes of the payload
+	WithTransaction bool   // the envelope has a transaction, or the item header says that there is none ("sampled":false)
+}
+
+// Rule is one published rule, and what becomes of a profile that breaks it. Rules is the whole of validation: a test walks
+// the table and sees each row's case under both modes.
+type Rule struct {
+	Name    string
+	Strict  Reason // with which a strict receiver discards the profile
+	Lenient string // what a lenient receiver does instead
+	Case    string // the folder of testdata/cases that shows it
+
+	broken func(Subject) bool
+}
+
+// Rules are the published rules for profiles: the SDK specification "Profiles" (develop.sentry.dev/sdk/telemetry/profiles)
+// and the checks of Sentry's ingest (relay-profiling), in the order in which a strict receiver looks for a reason.
+//
+// Some are no choice, because nothing usable is left: a payload that is no JSON, one without any usable sample, and one
+// beyond the size limit are discarded in both modes (Decoder, MaxProfileSize).
+var Rules = []Rule{
+	{"payload_size", ReasonExceedSizeLimit, "discarded too", "rule-payload-size", func(s Subject) bool {
+		return s.Size > MaxProfileSize
+	}},
+	{"one_profile_per_envelope", ReasonTooManyProfiles, "every profile is kept", "rule-one-profile-per-envelope", func(s Subject) bool {
+		return s.Number > 1
+	}},
+	{"field_types", ReasonInvalidJSON, "the field is coerced or left out, a sample without a required field is dropped", "rule-field-types", func(s Subject) bool {
+		return len(s.sampled().Flaws) > 0 || s.lost(ReasonInvalidJSON) || s.lost(ReasonTimeOutOfRange) || s.badScalars()
+	}},
+	{"measurement_unit", ReasonInvalidJSON, "the measurement is kept with its unit", "rule-measurement-unit", func(s Subject) bool {
+		for _, m := range s.measurements() {
+			if !measurementUnits[m.Unit] {
+				return true
+			}
+		}
+		return false
+	}},
+	{"image_type", ReasonInvalidJSON, "the image is kept", "rule-image-type", func(s Subject) bool {
+		for _, image := range s.images() {
+			if !imageTypes[image.Type] {
+				return true
+			}
+		}
+		return false
+	}},
+	{"id_form", ReasonInvalidJSON, "any form of a UUID is taken, other text is kept as an attribute", "rule-id-form", func(s Subject) bool {
+		if s.Chunk != nil {
+			return !isSimpleID(s.Chunk.ChunkID) || !isSimpleID(s.Chunk.ProfilerID)
+		}
+		return !isSimpleID(s.Profile.EventID)
+	}},
+	{"metadata", ReasonInvalidMetadata, "what is missing stays unset; a V1 anchor is taken from the transaction, else from the time of receipt", "rule-metadata", func(s Subject) bool {
+		if c := s.Chunk; c != nil {
+			return c.Platform == "" || c.ClientSDK.Name == "" || c.ClientSDK.Version == ""
+		}
+		return s.Profile.lacksMetadata()
+	}},
+	{"platform_header", ReasonInvalidProfileType, "the payload's platform counts", "rule-platform-header", func(s Subject) bool {
+		return s.Chunk != nil && s.HeaderPlatform != "" && s.HeaderPlatform != s.Chunk.Platform
+	}},
+	{"transaction", ReasonNoTransaction, "kept without a transaction", "rule-transaction", func(s Subject) bool {
+		return s.Profile != nil && (s.Profile.Transaction == nil || !s.WithTransaction)
+	}},
+	{"transaction_metadata", ReasonInvalidTransaction, "what is missing stays unset", "rule-transaction-metadata", func(s Subject) bool {
+		return s.Profile != nil && s.Profile.Transaction != nil && s.Profile.Transaction.lacksMetadata()
+	}},
+	{"stack_exists", ReasonMalformedSamples, "the samples without a stack are dropped", "rule-stack-exists", func(s Subject) bool {
+		return s.lost(ReasonMalformedSamples)
+	}},
+	{"frame_exists", ReasonMalformedStacks, "the samples whose stack lacks a frame are dropped", "rule-frame-exists", func(s Subject) bool {
+		return s.sampled().Stacks.dangling > 0
+	}},
+	{"enough_samples", ReasonNotEnoughSamples, "single samples are kept", "rule-enough-samples", func(s Subject) bool {
+		return !s.hasThreadWithTwoSamples()
+	}},
+	{"duration", ReasonDurationTooLong, "kept", "rule-duration", func(s Subject) bool {
+		return s.durationNanos() > s.maxDurationNanos()
+	}},
+}
+
+// Broken gives the rules that a decoded profile breaks, in the order of Rules.
+func Broken(s Subject) []*Rule {
+	var broken []*Rule
+	for i := range Rules {
+		if Rules[i].broken(s) {
+			broken = append(broken, &Rules[i])
+		}
+	}
+	return broken
+}
+
+// measurementUnits are those Sentry's ingest knows; any other fails the whole profile there.
+var measurementUnits = map[string]bool{
+	"nanosecond": true, "ns": true, "hertz": true, "hz": true, "byte": true, "percent": true, "nanojoule": true, "nj": true,
+}
+
+// imageTypes are those Sentry's ingest takes in a profile; any other fails the whole profile there.
+var imageTypes = map[string]bool{"macho": true, "symbolic": true, "sourcemap": true, "proguard": true, "jvm": true}
+
+func isSimpleID(id string) bool {
+	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+func (p *Profile) lacksMetadata() bool {
+	d, os := p.Device, p.OS
+	if p.Platform == "" || !p.Timestamp.Set || d.Architecture == nil || os.Name == nil || os.Version == nil {
+		return true
+	}
+	return p.Platform == "cocoa" &&
+		(d.IsEmulator == nil || d.Locale == nil || d.Manufacturer == nil || d.Model == nil || os.BuildNumber == nil)
+}
+
+func (t *ProfileTransaction) lacksMetadata() bool {
+	return t.Name == "" || strings.Trim(t.ID, "0-") == "" || strings.Trim(t.TraceID, "0-") == ""
+}
+
+func (s Subject) sampled() *Sampled {
+	if s.Chunk != nil {
+		return &s.Chunk.Sampled
+	}
+	return &s.Profile.Sampled
+}
+
+func (s Subject) measurements() []Measurement {
+	if s.Chunk != nil {
+		return s.Chunk.Measurements
+	}
+	return s.Profile.Measurements
+}
+
+func (s Subject) images() []Image {
+	if s.Chunk != nil {
+		return s.Chunk.DebugMeta.Images
+	}
+	return s.Profile.DebugMeta.Images
+}
+
+func (s Subject) lost(reason Reason) bool {
+	for _, loss := range s.sampled().Lost {
+		if loss.Reason == reason {
+			return true
+		}
+	}
+	return false
+}
+
+// badScalars reports the scalars that mark themselves (scalar.go).
+func (s Subject) badScalars() bool {
+	if s.Profile == nil {
+		return false
+	}
+	t := s.Profile.Transaction
+	return s.Profile.Timestamp.Bad || t != nil && (t.ActiveThreadID.Bad ||
+		t.RelativeStartNS.Bad || t.RelativeEndNS.Bad || t.RelativeCPUStartMS.Bad || t.RelativeCPUEndMS.Bad)
+}
+
+// hasThreadWithTwoSamples is what ingest leaves of a profile: it removes threads of one sample, of V2 also those of one
+// sample that is not idle.
+func (s Subject) hasThreadWithTwoSamples() bool {
+	sampled := s.sampled()
+	seen := make([]bool, len(sampled.Threads))
+	for i, thread := range sampled.Samples.Thread {
+		if s.Chunk != nil && len(sampled.Stacks.At(sampled.Samples.Stack[i])) == 0 {
+			continue
+		}
+		if seen[thread] {
+			return true
+		}
+		seen[thread] = true
+	}
+	return false
+}
+
+// durationNanos is last minus first sample, as the specification says and V2 ingest does. (V1 ingest looks at the last
+// element of the list alone and forgets to subtract the first.)
+func (s Subject) durationNanos() uint64 {
+	first, last := uint64(math.MaxUint64), uint64(0)
+	for _, t := range s.sampled().Samples.Time {
+		first, last = min(first, t), max(last, t)
+	}
+	return last - first
+}
+
+func (s Subject) maxDurationNanos() uint64 {
+	if s.Chunk != nil {
+		return MaxChunkSeconds * nanosPerSecond
+	}
+	return MaxProfileSeconds * nanosPerSecond
+}

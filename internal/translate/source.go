@@ -1,0 +1,17 @@
+package translate
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+
+// Source is what the request tells about a profile beyond its payload. Translation has no clock and no configuration of its
+// own: both come in here.
+type Source struct {
+	ProjectID   string           // from the URL
+	ServiceName string           // configured for the project; "" = derive it (see serviceName)
+	SDK         sentry.ClientSDK // from the envelope header: a V1 payload does not name its SDK
+
+	ReceivedNano     uint64           // time of receipt, unix nanoseconds
+	TransactionStart sentry.Timestamp // of the transaction in the same envelope, if a V1 profile comes without an anchor
+
+	PeriodType      string // "wall" or "cpu"
+	OriginalPayload []byte // kept on the profile if not nil; the profile gets a copy
+}
