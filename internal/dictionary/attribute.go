@@ -1,0 +1,158 @@
+package dictionary
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// Value is an attribute value before it is in a table. The zero Value is the
+// empty one. A Value refers to what it was made from and is meant to be passed
+// on at once.
+type Value struct {
+	kind   pcommon.ValueType
+	number uint64 // int64, bool (0, 1) or float64 bits
+	text   string
+	any    pcommon.Value // bytes, map, slice
+}
+
+func StringValue(s string) Value { return Value{kind: pcommon.ValueTypeStr, text: s} }
+
+func IntValue(i int64) Value { return Value{kind: pcommon.ValueTypeInt, number: uint64(i)} }
+
+func DoubleValue(f float64) Value {
+	return Value{kind: pcommon.ValueTypeDouble, number: math.Float64bits(f)}
+}
+
+func BoolValue(b bool) Value {
+	if b {
+		return Value{kind: pcommon.ValueTypeBool, number: 1}
+	}
+	return Value{kind: pcommon.ValueTypeBool}
+}
+
+// AnyValue takes a value of any kind, also bytes, maps and slices. Maps are
+// equal regardless of the order of their keys. A value of a simple kind is the
+// same as the one made by StringValue, IntValue, DoubleValue or BoolValue.
+func AnyValue(v pcommon.Value) Value {
+	switch v.Type() {
+	case pcommon.ValueTypeEmpty:
+		return Value{}
+	case pcommon.ValueTypeStr:
+		return StringValue(v.Str())
+	case pcommon.ValueTypeInt:
+		return IntValue(v.Int())
+	case pcommon.ValueTypeDouble:
+		return DoubleValue(v.Double())
+	case pcommon.ValueTypeBool:
+		return BoolValue(v.Bool())
+	default:
+		return Value{kind: v.Type(), any: v}
+	}
+}
+
+// attribute is an entry of the attribute table in the form in which it is
+// compared. Kind is part of it: an int 1, a bool true and a string "1" differ.
+// Doubles are compared by their bits, so that NaN equals itself.
+type attribute struct {
+	key, unit StringIndex
+	kind      pcommon.ValueType
+	number    uint64
+	text      string // the string, or the canonical encoding of bytes, map or slice
+}
+
+// Attribute returns the position of an attribute. The unit is in UCUM ("ms",
+// "By") and part of the identity; it is empty where a semantic convention
+// fixes it.
+func (b *Builder) Attribute(key string, value Value, unit string) AttributeIndex {
+	a := attribute{key: b.String(key), unit: b.String(unit), kind: value.kind, number: value.number, text: value.text}
+	switch a.kind {
+	case pcommon.ValueTypeStr:
+		if !utf8.ValidString(a.text) {
+			a.text = strings.ToValidUTF8(a.text, "\uFFFD")
+		}
+	case pcommon.ValueTypeBytes, pcommon.ValueTypeMap, pcommon.ValueTypeSlice:
+		var ok bool
+		if b.valueBuf, ok = appendCanonical(b.valueBuf[:0], value.any, 0); !ok {
+			// Too deep to compare: it gets an entry of its own.
+			return b.appendAttribute(a, value)
+		}
+		return b.attribute(a, value, b.valueBuf)
+	}
+	return b.attribute(a, value, nil)
+}
+
+// AttrString, AttrInt, AttrDouble and AttrBool are Attribute without a unit.
+func (b *Builder) AttrString(key, value string) AttributeIndex {
+	return b.Attribute(key, StringValue(value), "")
+}
+
+func (b *Builder) AttrInt(key string, value int64) AttributeIndex {
+	return b.Attribute(key, IntValue(value), "")
+}
+
+func (b *Builder) AttrDouble(key string, value float64) AttributeIndex {
+	return b.Attribute(key, DoubleValue(value), "")
+}
+
+func (b *Builder) AttrBool(key string, value bool) AttributeIndex {
+	return b.Attribute(key, BoolValue(value), "")
+}
+
+// attribute finds or appends a; encoded replaces a.text for kinds that have one.
+func (b *Builder) attribute(a attribute, value Value, encoded []byte) AttributeIndex {
+	if a.key == 0 && a.unit == 0 && a.kind == pcommon.ValueTypeEmpty {
+		return 0
+	}
+	hash := mix(mix2(mix(wordSeed, uint64(a.kind)), a.key, a.unit), a.number)
+	if encoded != nil {
+		hash = mix(hash, hashBytes(encoded))
+	} else {
+		hash = mix(hash, hashString(a.text))
+	}
+	h := short(hash)
+	pos := b.attributeIx.find(h, func(pos int32) bool {
+		k := &b.attributes[pos]
+		if k.key != a.key || k.unit != a.unit || k.kind != a.kind || k.number != a.number {
+			return false
+		}
+		if encoded != nil {
+			return k.text == string(encoded)
+		}
+		return k.text == a.text
+	})
+	if pos != 0 {
+		return AttributeIndex(pos)
+	}
+	if encoded != nil {
+		a.text = string(encoded)
+	} else {
+		a.text = b.arena.clone(a.text)
+	}
+	b.attributeIx.add(h, len(b.attributes))
+	return b.appendAttribute(a, value)
+}
+
+func (b *Builder) appendAttribute(a attribute, value Value) AttributeIndex {
+	n := len(b.attributes)
+	b.attributes = append(b.attributes, a)
+
+	e := b.attrT.AppendEmpty()
+	e.SetKeyStrindex(int32(a.key))
+	e.SetUnitStrindex(int32(a.unit))
+	switch a.kind {
+	case pcommon.ValueTypeStr:
+		e.Value().SetStr(a.text)
+	case pcommon.ValueTypeInt:
+		e.Value().SetInt(int64(a.number))
+	case pcommon.ValueTypeDouble:
+		e.Value().SetDouble(math.Float64frombits(a.number))
+	case pcommon.ValueTypeBool:
+		e.Value().SetBool(a.number != 0)
+	case pcommon.ValueTypeBytes, pcommon.ValueTypeMap, pcommon.ValueTypeSlice:
+		value.any.CopyTo(e.Value())
+	}
+	return AttributeIndex(n)
+}

@@ -1,0 +1,165 @@
+package dictionary
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// hashIndex finds the position of an entry in one table by the entry's hash.
+// It stores hashes and positions only; the entries live in the table, and the
+// caller compares them. Position 0 is the table's zero entry: it is never
+// stored here, which lets it mark a free slot.
+//
+// Open addressing with linear probing, at most half full.
+type hashIndex struct {
+	slots []slot // a power of two, or none
+	used  int
+}
+
+type slot struct {
+	hash uint32
+	pos  int32
+}
+
+const (
+	// minSlots is the first size: 64 slots are 512 bytes, and a profile with
+	// fewer than 32 entries in a table never grows it.
+	minSlots = 64
+
+	// maxKeptSlots bounds what a released Builder keeps per table for its next
+	// use: 1 MiB, enough for 65,536 distinct entries, which is more than the
+	// largest recorded payload has (a 34 MB Node chunk).
+	maxKeptSlots = 1 << 17
+)
+
+// reset empties the index and sizes it for n entries, in the memory it already
+// has where that is large enough. Only the part that will be used is cleared.
+func (x *hashIndex) reset(n int) {
+	x.used = 0
+	size := slotsFor(n)
+	if size > cap(x.slots) {
+		x.slots = make([]slot, size)
+		return
+	}
+	x.slots = x.slots[:size]
+	clear(x.slots)
+}
+
+// reserve makes room for n entries in total.
+func (x *hashIndex) reserve(n int) {
+	if x.used == 0 {
+		if slotsFor(n) > len(x.slots) {
+			x.reset(n)
+		}
+		return
+	}
+	x.resize(slotsFor(n))
+}
+
+// trim drops memory that is too large to keep between profiles.
+func (x *hashIndex) trim() {
+	if cap(x.slots) > maxKeptSlots {
+		*x = hashIndex{}
+	}
+}
+
+// find returns the position among the entries with this hash for which equal
+// is true, or 0.
+func (x *hashIndex) find(hash uint32, equal func(pos int32) bool) int32 {
+	mask := uint32(len(x.slots) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		s := x.slots[i]
+		if s.pos == 0 {
+			return 0
+		}
+		if s.hash == hash && equal(s.pos) {
+			return s.pos
+		}
+	}
+}
+
+// add stores the position of an entry that find did not find. A table cannot
+// outgrow int32: 2^31 entries would need more memory than any payload limit
+// lets in, so reaching it is a defect and not bad input.
+func (x *hashIndex) add(hash uint32, pos int) {
+	if pos > math.MaxInt32 {
+		panic("dictionary: table has more than 2^31-1 entries")
+	}
+	if 2*(x.used+1) > len(x.slots) {
+		// Fourfold: growing copies everything, and a caller who cares about the
+		// last factor of two has given hints.
+		x.resize(4 * len(x.slots))
+	}
+	x.put(slot{hash: hash, pos: int32(pos)})
+	x.used++
+}
+
+func (x *hashIndex) resize(size int) {
+	if size <= len(x.slots) {
+		return
+	}
+	old := x.slots
+	x.slots = make([]slot, size)
+	for _, s := range old {
+		if s.pos != 0 {
+			x.put(s)
+		}
+	}
+}
+
+func (x *hashIndex) put(s slot) {
+	mask := uint32(len(x.slots) - 1)
+	i := s.hash & mask
+	for x.slots[i].pos != 0 {
+		i = (i + 1) & mask
+	}
+	x.slots[i] = s
+}
+
+// slotsFor returns how many slots keep n entries at most half full.
+func slotsFor(n int) int {
+	size := minSlots
+	for size < 2*n {
+		size *= 2
+	}
+	return size
+}
+
+// The hashes are seeded per process: whoever writes payloads must not be able
+// to choose entries that all collide.
+var (
+	byteSeed = maphash.MakeSeed()
+	wordSeed = rand.Uint64()
+)
+
+func hashString(s string) uint64 { return maphash.String(byteSeed, s) }
+
+func hashIndices[I ~int32](indices []I) uint64 {
+	return maphash.Bytes(byteSeed, indexBytes(indices))
+}
+
+// mix folds one more word into a hash: a full 64x64-bit multiplication, both
+// halves kept, as wyhash does it.
+func mix(hash, word uint64) uint64 {
+	hi, lo := bits.Mul64(hash^word, 0x9e3779b97f4a7c15)
+	return hi ^ lo
+}
+
+// mix2 folds in two indices.
+func mix2[A, B ~int32](hash uint64, a A, b B) uint64 {
+	return mix(hash, uint64(uint32(a))<<32|uint64(uint32(b)))
+}
+
+// short makes the stored form of a hash.
+func short(hash uint64) uint32 { return uint32(hash ^ hash>>32) }
+
+func hashBytes(b []byte) uint64 { return maphash.Bytes(byteSeed, b) }
+
+func hashLink(l link) uint64 {
+	hash := mix(wordSeed, binary.LittleEndian.Uint64(l.trace[:8]))
+	hash = mix(hash, binary.LittleEndian.Uint64(l.trace[8:]))
+	return mix(hash, binary.LittleEndian.Uint64(l.span[:]))
+}
