@@ -1,0 +1,121 @@
+package sentryreceiver
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/confighttp"
+	"go.opentelemetry.io/collector/confmap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// Config is the configuration of the receiver. The settings of the HTTP server stand beside its own keys.
+type Config struct {
+	// HTTP is a named field, not an embedded one: ServerConfig has an Unmarshal method, which embedding would promote, and
+	// the keys below would then never be read.
+	HTTP confighttp.ServerConfig `mapstructure:",squash"`
+
+	// PathPrefix stands in front of /api, as the path of a DSN does: https://key@host/some/prefix/1.
+	PathPrefix string `mapstructure:"path_prefix"`
+
+	// MaxProfileSize is the largest payload of a profile item, in bytes after decompression.
+	MaxProfileSize int64 `mapstructure:"max_profile_size"`
+
+	// Validation says what happens to profiles that break a published rule: "lenient" keeps what is usable, "strict"
+	// discards them as Sentry does.
+	Validation sentry.Validation `mapstructure:"validation"`
+
+	// ProfileType is what the samples of SDKs mean: "wall" or "cpu". Sentry's formats do not say, its SDKs sample wall time.
+	ProfileType string `mapstructure:"profile_type"`
+
+	// KeepOriginalPayload puts the JSON of each profile beside its translation, with the format "sentry".
+	KeepOriginalPayload bool `mapstructure:"keep_original_payload"`
+
+	// BackpressurePause is how long SDKs are asked to send no more profiles when the pipeline refuses one.
+	BackpressurePause time.Duration `mapstructure:"backpressure_pause"`
+}
+
+var _ confmap.Validator = (*Config)(nil)
+
+const (
+	profileTypeWall = "wall"
+	profileTypeCPU  = "cpu"
+
+	// defaultEndpoint: one beyond OTLP's 4317 and 4318, on the local host only, as the collector's other receivers.
+	defaultEndpoint = "localhost:4319"
+
+	// defaultMaxRequestBodySize: the largest recorded request is a node chunk of 34 MB, uncompressed. Sentry takes 200 MiB
+	// because of attachments, which nothing here consumes; 100 MiB are two profiles of the largest size.
+	defaultMaxRequestBodySize = 100 << 20
+
+	// defaultBackpressurePause: long enough to relieve a pipeline, short against the 60 s of a continuous profiling chunk.
+	defaultBackpressurePause = 10 * time.Second
+
+	// maxBackpressurePause: Relay's own limits do not go beyond a day either, and an SDK that is paused sends nothing at all.
+	maxBackpressurePause = 24 * time.Hour
+)
+
+func createDefaultConfig() component.Config {
+	server := confighttp.NewDefaultServerConfig()
+	server.NetAddr.Endpoint = defaultEndpoint
+	server.MaxRequestBodySize = defaultMaxRequestBodySize
+	return &Config{
+		HTTP:              server,
+		MaxProfileSize:    sentry.MaxProfileSize,
+		Validation:        sentry.Lenient,
+		ProfileType:       profileTypeWall,
+		BackpressurePause: defaultBackpressurePause,
+	}
+}
+
+// Validate checks the configuration; its messages name the key and what to write instead.
+func (c *Config) Validate() error {
+	var problems []error
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+
+	if c.HTTP.NetAddr.Endpoint == "" {
+		problem("endpoint: must not be empty, give host:port, e.g. %s", defaultEndpoint)
+	}
+	if c.HTTP.MaxRequestBodySize <= 0 {
+		problem("max_request_body_size: is %d, must be a positive number of bytes, e.g. %d", c.HTTP.MaxRequestBodySize, defaultMaxRequestBodySize)
+	}
+	if c.MaxProfileSize <= 0 || c.MaxProfileSize > math.MaxInt32 {
+		problem("max_profile_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", c.MaxProfileSize, math.MaxInt32, sentry.MaxProfileSize)
+	}
+	if c.Validation != sentry.Lenient && c.Validation != sentry.Strict {
+		problem("validation: is %q, must be %q or %q", c.Validation, sentry.Lenient, sentry.Strict)
+	}
+	if c.ProfileType != profileTypeWall && c.ProfileType != profileTypeCPU {
+		problem("profile_type: is %q, must be %q or %q", c.ProfileType, profileTypeWall, profileTypeCPU)
+	}
+	// SDKs read whole seconds: python drops a limit that int() does not take.
+	if p := c.BackpressurePause; p < time.Second || p > maxBackpressurePause || p%time.Second != 0 {
+		problem("backpressure_pause: is %s, must be whole seconds from 1s to %s, e.g. %s", p, maxBackpressurePause, defaultBackpressurePause)
+	}
+	if err := validatePathPrefix(c.PathPrefix); err != nil {
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+func validatePathPrefix(prefix string) error {
+	if prefix == "" {
+		return nil
+	}
+	segments := strings.Split(prefix, "/")
+	switch {
+	case !strings.HasPrefix(prefix, "/") || strings.HasSuffix(prefix, "/"):
+		return fmt.Errorf("path_prefix: is %q, must begin with a slash and not end with one, e.g. %q", prefix, "/sentry")
+	case strings.ContainsAny(prefix, "?#{}% "):
+		return fmt.Errorf("path_prefix: is %q, must be a plain path without any of ?#{}%% or blanks, e.g. %q", prefix, "/sentry")
+	case slices.ContainsFunc(segments[1:], func(s string) bool { return s == "" || s == "." || s == ".." }):
+		return fmt.Errorf("path_prefix: is %q, must not have empty or dot segments, e.g. %q", prefix, "/sentry")
+	}
+	return nil
+}

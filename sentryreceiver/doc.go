@@ -1,0 +1,15 @@
+// Package sentryreceiver is a collector receiver (component type "sentry") for what Sentry SDKs send: it answers them as
+// Sentry would and hands what it understands to the pipelines as OTLP.
+//
+// The package is a shell. What an envelope or a profile is, internal/sentry knows; what becomes of it, internal/translate.
+// Here is the way of a request between them:
+//
+//	handler.go     which request is this, who sent it; CORS
+//	body.go        the bytes: limits, Content-Encoding
+//	ingest.go      envelope → items → what to hand on
+//	profiles.go    one profile item: decode, validate, translate
+//	answer.go      status, body and headers
+//	telemetry.go   what is counted
+//
+// One listener serves all signals: the collector creates a receiver per signal, they share one by their *Config.
+package sentryreceiver
