@@ -277,21 +277,6 @@ func (d *sampledDecoder) elapsed() (nanos uint64, ok, outOfRange bool) {
 	return nanos, true, nanos >= maxUnixSeconds*nanosPerSecond
 }
 
-// parseUint reads decimal digits; like strconv.ParseUint in base 10, without a string.
-func parseUint(text []byte) (value uint64, ok bool) {
-	if len(text) == 0 || len(text) > 19 { // 19 digits cannot overflow
-		value, err := strconv.ParseUint(string(text), 10, 64)
-		return value, err == nil
-	}
-	for _, c := range text {
-		if !isDigit(c) {
-			return 0, false
-		}
-		value = value*10 + uint64(c-'0')
-	}
-	return value, true
-}
-
 // thread decodes a thread id, a string or a number, and gives its index in Threads.
 func (d *sampledDecoder) thread() int32 {
 	id, quoted, ok := d.scalar()

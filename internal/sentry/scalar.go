@@ -38,8 +38,8 @@ func (u *Uint) UnmarshalJSON(token []byte) error {
 		return nil
 	}
 	text, _ := stringOrNumber(token)
-	value, err := strconv.ParseUint(text, 10, 64)
-	*u = Uint{Value: value, Set: err == nil, Bad: err != nil}
+	value, ok := parseUint([]byte(text))
+	*u = Uint{Value: value, Set: ok, Bad: !ok}
 	return nil
 }
 
@@ -68,7 +68,25 @@ func parseAddress(text string) (uint64, bool) {
 		text, base = text[2:], 16
 	}
 	value, err := strconv.ParseUint(text, base, 64)
-	return value, err == nil
+	if err != nil {
+		return 0, false // not the bound that strconv gives for what is too large
+	}
+	return value, true
+}
+
+// parseUint reads decimal digits.
+func parseUint(text []byte) (value uint64, ok bool) {
+	if len(text) > 19 { // 19 digits cannot overflow
+		value, err := strconv.ParseUint(string(text), 10, 64)
+		return value, err == nil
+	}
+	for _, c := range text {
+		if !isDigit(c) {
+			return 0, false
+		}
+		value = value*10 + uint64(c-'0')
+	}
+	return value, len(text) > 0
 }
 
 // Timestamp is an instant, exact to the nanosecond of the text that was sent.

@@ -1,0 +1,338 @@
+// Package sentrytest reads profile payloads a second time, slowly and independently of the decoder: with encoding/json,
+// exact fractions and plain structs. Tests hold the decoder, the translation and the built collector against it.
+package sentrytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Profile is what a payload says about samples: those that decode and whose stack exists, in the order they were sent.
+type Profile struct {
+	Samples []Sample
+	Lost    map[string]int // by discard reason
+	Frames  int            // as sent, duplicates included
+	Stacks  int
+}
+
+// Sample is one observation with everything it refers to spelled out.
+type Sample struct {
+	Time       uint64 // nanoseconds: since 1970 in V2, since the anchor in V1
+	Thread     string
+	ThreadName string
+	Priority   string // as JSON text
+	Queue      string
+	QueueLabel string
+	Stack      []Frame // leaf first
+}
+
+// Frame is one frame; empty text and zero are "not sent".
+type Frame struct {
+	Function, Module, Filename, AbsPath, Package, Platform string
+	Line, Column                                           uint32
+	Address                                                uint64
+	InApp                                                  string // true, false or ""
+}
+
+func (f Frame) String() string {
+	return fmt.Sprintf("%s|%s|%s|%s|%s|%s|%d:%d|%x|%s",
+		f.Function, f.Module, f.Filename, f.AbsPath, f.Package, f.Platform, f.Line, f.Column, f.Address, f.InApp)
+}
+
+// StackText is the stack as one text, leaf first.
+func (s Sample) StackText() string {
+	var b strings.Builder
+	for _, f := range s.Stack {
+		b.WriteString(f.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Member is one member of a JSON object.
+type Member struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// Members gives the members of an object in the order they were sent, repeated keys included.
+func Members(object []byte) ([]Member, error) {
+	if len(object) == 0 || object[0] != '{' {
+		return nil, errors.New("not an object")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	if _, err := decoder.Token(); err != nil {
+		return nil, err
+	}
+	var members []Member
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, err
+		}
+		members = append(members, Member{key.(string), value})
+	}
+	return members, nil
+}
+
+// Read reads the payload of a profile or profile_chunk item.
+func Read(payload []byte) (*Profile, error) {
+	if !json.Valid(payload) {
+		return nil, errors.New("invalid JSON")
+	}
+	top, err := Members(bytes.TrimLeft(payload, " \n\r\t"))
+	if err != nil {
+		return nil, err
+	}
+	parts := map[string]json.RawMessage{}
+	for _, m := range top {
+		if m.Key != "profile" {
+			continue
+		}
+		inner, _ := Members(m.Value)
+		for _, part := range inner {
+			parts[part.Key] = part.Value
+		}
+	}
+	p := &Profile{Lost: map[string]int{}}
+	p.read(parts)
+	return p, nil
+}
+
+func (p *Profile) read(parts map[string]json.RawMessage) {
+	var frameTexts, stackTexts, sampleTexts []json.RawMessage
+	_ = json.Unmarshal(parts["frames"], &frameTexts)
+	_ = json.Unmarshal(parts["stacks"], &stackTexts)
+	_ = json.Unmarshal(parts["samples"], &sampleTexts)
+	threads, queues := metadata(parts["thread_metadata"]), metadata(parts["queue_metadata"])
+	p.Frames, p.Stacks = len(frameTexts), len(stackTexts)
+
+	frames := make([]*Frame, len(frameTexts))
+	for i, text := range frameTexts {
+		frames[i] = readFrame(text)
+	}
+	stacks := make([][]Frame, len(stackTexts))
+	exists := make([]bool, len(stackTexts))
+	for i, text := range stackTexts {
+		stacks[i], exists[i] = readStack(text, frames)
+	}
+	for _, text := range sampleTexts {
+		sample, stack, lost := readSample(text)
+		switch {
+		case lost != "":
+			p.Lost[lost]++
+			continue
+		case stack >= uint64(len(stacks)):
+			p.Lost["profiling_malformed_samples"]++
+			continue
+		case !exists[stack]:
+			p.Lost["profiling_malformed_stacks"]++
+			continue
+		}
+		sample.Stack = stacks[stack]
+		sample.ThreadName, sample.Priority = textOf(threads[sample.Thread]["name"]), numberOf(threads[sample.Thread]["priority"])
+		sample.QueueLabel = textOf(queues[sample.Queue]["label"])
+		p.Samples = append(p.Samples, sample)
+	}
+}
+
+// metadata reads an object of objects; the last of equal keys counts.
+func metadata(text json.RawMessage) map[string]map[string]json.RawMessage {
+	all := map[string]map[string]json.RawMessage{}
+	entries, _ := Members(text)
+	for _, entry := range entries {
+		fields := map[string]json.RawMessage{}
+		inner, _ := Members(entry.Value)
+		for _, m := range inner {
+			// encoding/json, which reads these in the decoder, takes keys in any case.
+			fields[strings.ToLower(m.Key)] = m.Value
+		}
+		all[entry.Key] = fields
+	}
+	return all
+}
+
+func readStack(text json.RawMessage, frames []*Frame) (stack []Frame, exists bool) {
+	var indices []json.RawMessage
+	if json.Unmarshal(text, &indices) != nil || text[0] == 'n' {
+		// null is no list of frames; the decoder takes it like any other wrong type.
+		return nil, false
+	}
+	for _, index := range indices {
+		i, ok := indexOf(index)
+		if !ok || i >= uint64(len(frames)) || frames[i] == nil {
+			return nil, false
+		}
+		stack = append(stack, *frames[i])
+	}
+	return stack, true
+}
+
+func readSample(text json.RawMessage) (sample Sample, stack uint64, lost string) {
+	members, err := Members(text)
+	if err != nil {
+		return sample, 0, "profiling_invalid_json"
+	}
+	var timed, outOfRange, threaded, stacked bool
+	for _, m := range members {
+		switch m.Key {
+		case "timestamp":
+			sample.Time, timed, outOfRange = unixNanos(m.Value)
+		case "elapsed_since_start_ns":
+			digits := scalarOf(m.Value)
+			value, ok := new(big.Int).SetString(digits, 10)
+			timed = ok && allDigits.MatchString(digits) && value.IsUint64()
+			outOfRange = timed && value.Cmp(maxNanos) >= 0
+			if timed {
+				sample.Time = value.Uint64()
+			}
+		case "thread_id":
+			sample.Thread = scalarOf(m.Value)
+			isNumber := m.Value[0] == '-' || m.Value[0]-'0' <= 9
+			threaded = m.Value[0] == '"' || isNumber && !strings.ContainsAny(sample.Thread, ".eE")
+		case "stack_id":
+			stack, stacked = indexOf(m.Value)
+		case "queue_address":
+			sample.Queue = textOf(m.Value)
+		}
+	}
+	switch {
+	case outOfRange:
+		return sample, 0, "sample_time_out_of_range"
+	case !timed || !threaded:
+		return sample, 0, "profiling_invalid_json"
+	case !stacked:
+		return sample, 0, "profiling_malformed_samples"
+	}
+	return sample, stack, ""
+}
+
+func readFrame(text json.RawMessage) *Frame {
+	members, err := Members(text)
+	if err != nil {
+		return nil
+	}
+	f := &Frame{}
+	for _, m := range members {
+		switch m.Key {
+		case "function", "name":
+			f.Function = textOf(m.Value)
+		case "module":
+			f.Module = textOf(m.Value)
+		case "filename", "file":
+			f.Filename = textOf(m.Value)
+		case "abs_path":
+			f.AbsPath = textOf(m.Value)
+		case "package":
+			f.Package = textOf(m.Value)
+		case "platform":
+			f.Platform = textOf(m.Value)
+		case "lineno", "line":
+			f.Line = uint32(uintOf(m.Value, 32))
+		case "colno", "column":
+			f.Column = uint32(uintOf(m.Value, 32))
+		case "instruction_addr":
+			f.Address = addressOf(m.Value)
+		case "in_app":
+			if f.InApp = string(m.Value); f.InApp != "true" && f.InApp != "false" {
+				f.InApp = ""
+			}
+		}
+	}
+	return f
+}
+
+var (
+	allDigits = regexp.MustCompile(`^[0-9]+$`)
+	// Times are good for 2^33 seconds from 1970.
+	maxNanos = new(big.Int).Mul(new(big.Int).Lsh(big.NewInt(1), 33), big.NewInt(1_000_000_000))
+)
+
+// unixNanos is the exact decimal value in nanoseconds, rounded half up.
+func unixNanos(value json.RawMessage) (nanos uint64, ok, outOfRange bool) {
+	text := scalarOf(value)
+	if !json.Valid([]byte(text)) || !strings.ContainsAny(text[:1], "-0123456789") {
+		return 0, false, false
+	}
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	if e, err := strconv.Atoi("0" + strings.TrimLeft(exponent, "+-")); exponent != "" && (err != nil || e > 10_000) {
+		if strings.Trim(mantissa, "-0.") == "" || exponent[0] == '-' && mantissa[0] != '-' {
+			return 0, true, false
+		}
+		return 0, true, true
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return 0, false, false
+	}
+	if r.Sign() < 0 {
+		return 0, true, true
+	}
+	r.Mul(r, big.NewRat(1_000_000_000, 1))
+	r.Add(r, big.NewRat(1, 2))
+	whole := new(big.Int).Quo(r.Num(), r.Denom())
+	if whole.Cmp(maxNanos) >= 0 {
+		return 0, true, true
+	}
+	return whole.Uint64(), true, false
+}
+
+func indexOf(value json.RawMessage) (uint64, bool) {
+	i, err := strconv.ParseUint(string(value), 10, 31)
+	return i, err == nil && i < 1<<31-1
+}
+
+func uintOf(value json.RawMessage, bits int) uint64 {
+	i, err := strconv.ParseUint(scalarOf(value), 10, bits)
+	if err != nil {
+		return 0
+	}
+	return i
+}
+
+func addressOf(value json.RawMessage) uint64 {
+	text, base := scalarOf(value), 10
+	if strings.HasPrefix(strings.ToLower(text), "0x") {
+		text, base = text[2:], 16
+	}
+	address, err := strconv.ParseUint(text, base, 64)
+	if err != nil {
+		return 0
+	}
+	return address
+}
+
+// scalarOf is the content of a string, or the text of anything else.
+func scalarOf(value json.RawMessage) string {
+	if value[0] == '"' {
+		return textOf(value)
+	}
+	return string(value)
+}
+
+// textOf is the content of a string, "" for anything else.
+func textOf(value json.RawMessage) string {
+	var text string
+	if len(value) > 0 && value[0] == '"' {
+		_ = json.Unmarshal(value, &text)
+	}
+	return text
+}
+
+// numberOf is the text of a whole number, "" for anything else.
+func numberOf(value json.RawMessage) string {
+	if _, err := strconv.ParseInt(string(value), 10, 64); err != nil {
+		return ""
+	}
+	return string(value)
+}

@@ -1,0 +1,141 @@
+package translate
+
+import "strings"
+
+// The one table of attribute keys: what both directions read and write. OpenTelemetry's conventions first (semantic
+// conventions 1.44), then Sentry's (github.com/getsentry/sentry-conventions), then names of ours under "sentry.".
+
+// On the resource.
+const (
+	keyServiceName     = "service.name"
+	keyServiceVersion  = "service.version"
+	keyEnvironment     = "deployment.environment.name"
+	keySDKName         = "telemetry.sdk.name"
+	keySDKVersion      = "telemetry.sdk.version"
+	keySDKLanguage     = "telemetry.sdk.language"
+	keyHostArch        = "host.arch"
+	keyOSType          = "os.type"
+	keyOSName          = "os.name"
+	keyOSVersion       = "os.version"
+	keyOSBuild         = "os.build_id"
+	keyManufacturer    = "device.manufacturer"
+	keyDeviceModel     = "device.model.identifier"
+	keyDeviceLocale    = "device.locale"
+	keyDeviceSimulator = "device.simulator"
+	keyRuntimeName     = "process.runtime.name"
+	keyRuntimeVersion  = "process.runtime.version"
+	keyRelease         = "sentry.release" // as sent; service.version is its part behind the @
+	keyDist            = "sentry.dist"
+	keyPlatform        = "sentry.platform"
+	keyProject         = "sentry.project_id"
+	keyDeviceArch      = "sentry.device.architecture" // as sent, where host.arch has another word for it
+)
+
+// On the profile.
+const (
+	keyFormatVersion = "sentry.profile.version" // 1 or 2, the sample format
+	keyProfilerID    = "sentry.profiler_id"
+	keyChunkID       = "sentry.chunk_id"   // only where it is no UUID: it is the profile's id otherwise
+	keyProfileID     = "sentry.profile_id" // likewise for V1
+	keyMeasurements  = "sentry.measurements"
+	keyImages        = "sentry.debug_meta.images" // those that are no mapping
+
+	keyTraceID            = "sentry.trace_id"
+	keyTransactionID      = "sentry.transaction.id"
+	keySegmentName        = "sentry.segment.name" // the transaction's name
+	keySegmentID          = "sentry.segment.id"
+	keyActiveThread       = "sentry.active_thread.id"
+	keyRelativeStart      = "sentry.transaction.relative_start" // unit ns
+	keyRelativeEnd        = "sentry.transaction.relative_end"
+	keyRelativeCPUStart   = "sentry.transaction.relative_cpu_start" // unit ms
+	keyRelativeCPUEnd     = "sentry.transaction.relative_cpu_end"
+	unitNanoseconds       = "ns"
+	unitMilliseconds      = "ms"
+	originalPayloadFormat = "sentry"
+)
+
+// On samples.
+const (
+	keyThreadID       = "thread.id"
+	keyThreadName     = "thread.name"
+	keyThreadPriority = "sentry.thread.priority"
+	keyQueueAddress   = "sentry.queue.address"
+	keyQueueLabel     = "sentry.queue.label"
+)
+
+// On locations.
+const (
+	keyFrameType       = "profile.frame.type"
+	keyFrameModule     = "sentry.frame.module"
+	keyFramePackage    = "sentry.frame.package"
+	keyFramePlatform   = "sentry.frame.platform"
+	keyFrameInApp      = "sentry.frame.in_app"
+	keyFrameFilename   = "sentry.frame.filename"         // where the frame has abs_path as well: see functionFile
+	keyFrameAbsPath    = "sentry.frame.abs_path"         // where the frame has no filename
+	keyInstructionAddr = "sentry.frame.instruction_addr" // as sent, where Location.address is without its tag bits
+)
+
+// On mappings.
+const (
+	keyBuildIDGNU  = "process.executable.build_id.gnu"
+	keyDebugID     = "sentry.debug_id"
+	keyImageType   = "sentry.image.type"
+	keyImageCodeID = "sentry.image.code_id"
+	keyImageDebug  = "sentry.image.debug_file"
+	keyImageUUID   = "sentry.image.uuid"
+	keyImageArch   = "sentry.image.arch"
+	keyImageVMAddr = "sentry.image.vmaddr"
+)
+
+// platform is what OpenTelemetry calls a Sentry platform.
+type platform struct {
+	language  string // telemetry.sdk.language
+	frameType string // profile.frame.type
+}
+
+// platforms: Sentry's words for languages. Chromium is the only browser with the profiling API, so javascript is V8 too.
+var platforms = map[string]platform{
+	"android":    {"java", "jvm"},
+	"c":          {"cpp", "native"},
+	"cocoa":      {"swift", "native"},
+	"csharp":     {"dotnet", "dotnet"},
+	"elixir":     {"erlang", "beam"},
+	"go":         {"go", "go"},
+	"java":       {"java", "jvm"},
+	"javascript": {"webjs", "v8js"},
+	"native":     {"cpp", "native"},
+	"node":       {"nodejs", "v8js"},
+	"perl":       {"", "perl"},
+	"php":        {"php", "php"},
+	"python":     {"python", "cpython"},
+	"ruby":       {"ruby", "ruby"},
+	"rust":       {"rust", "rust"},
+}
+
+// hermesFrameType is a custom value of profile.frame.type for react-native's engine, which the convention has no word for.
+const hermesFrameType = "hermes"
+
+// hostArchs are the words of host.arch for what SDKs send; others are passed on as they are.
+var hostArchs = map[string]string{
+	"aarch64": "arm64", "arm64e": "arm64", "arm64-v8a": "arm64",
+	"arm": "arm32", "armv7": "arm32", "armv7l": "arm32", "armv7s": "arm32", "armeabi-v7a": "arm32",
+	"x86_64": "amd64", "x64": "amd64", "x86_64h": "amd64",
+	"i386": "x86", "i686": "x86", "ia32": "x86",
+	"ppc64le": "ppc64",
+}
+
+func hostArch(architecture string) string {
+	if word, known := hostArchs[strings.ToLower(architecture)]; known {
+		return word
+	}
+	return architecture
+}
+
+// osTypes are the words of os.type by the lower-case name SDKs send.
+var osTypes = map[string]string{
+	"linux": "linux", "android": "linux", "ubuntu": "linux", "debian gnu/linux": "linux", "alpine linux": "linux", "chrome os": "linux",
+	"darwin": "darwin", "macos": "darwin", "mac os x": "darwin", "ios": "darwin", "ipados": "darwin", "tvos": "darwin",
+	"watchos": "darwin", "visionos": "darwin",
+	"windows": "windows", "win32": "windows", "freebsd": "freebsd", "netbsd": "netbsd", "openbsd": "openbsd",
+	"dragonfly": "dragonflybsd", "solaris": "solaris", "sunos": "solaris", "aix": "aix",
+}

@@ -1,0 +1,113 @@
+package translate
+
+import (
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// frameTranslator turns frames into locations and stacks of them into stacks: those that samples refer to, each once.
+// Nine of ten stacks of a browser chunk are referred to by no sample.
+type frameTranslator struct {
+	b         *dictionary.Builder
+	images    *imageMap
+	frames    []sentry.Frame
+	locations []dictionary.LocationIndex // by frame; 0 = not yet translated, or a frame that says nothing
+
+	platform  string // the profile's
+	frameType string // of frames without a platform of their own
+
+	// Scratch: the builder copies what it is given.
+	lines [1]dictionary.Line
+	attrs []dictionary.AttributeIndex
+}
+
+func newFrameTranslator(b *dictionary.Builder, images *imageMap, frames []sentry.Frame, platform, runtime string) *frameTranslator {
+	b.Grow(dictionary.Hints{Functions: len(frames) / 2, Locations: len(frames)})
+	t := &frameTranslator{
+		b: b, images: images, frames: frames, platform: platform, frameType: platforms[platform].frameType,
+		locations: make([]dictionary.LocationIndex, len(frames)),
+	}
+	if runtime == hermesFrameType {
+		t.frameType = hermesFrameType
+	}
+	return t
+}
+
+// untranslated marks a stack that no sample has referred to.
+const untranslated = -1
+
+// stacks translates the stacks that samples refer to.
+func (t *frameTranslator) stacks(s *sentry.Sampled) []dictionary.StackIndex {
+	stacks := slices.Repeat([]dictionary.StackIndex{untranslated}, s.Stacks.Len())
+	var locations []dictionary.LocationIndex
+	for _, stack := range s.Samples.Stack {
+		if stacks[stack] != untranslated {
+			continue
+		}
+		locations = locations[:0]
+		for _, frame := range s.Stacks.At(stack) {
+			locations = append(locations, t.location(frame))
+		}
+		stacks[stack] = t.b.Stack(locations)
+	}
+	return stacks
+}
+
+func (t *frameTranslator) location(frame int32) dictionary.LocationIndex {
+	if t.locations[frame] == 0 {
+		t.locations[frame] = t.translate(&t.frames[frame])
+	}
+	return t.locations[frame]
+}
+
+func (t *frameTranslator) translate(f *sentry.Frame) dictionary.LocationIndex {
+	location := dictionary.Location{Address: f.InstructionAddr}
+	if f.InstructionAddr != 0 {
+		location.Mapping, location.Address = t.images.find(f.InstructionAddr, t.platform == "cocoa")
+	}
+	function := t.b.Function(dictionary.Function{Name: t.b.String(f.Function), Filename: t.b.String(functionFile(f))})
+	line := dictionary.Line{Function: function, Line: int64(f.Line), Column: int64(f.Column)}
+	if line != (dictionary.Line{}) {
+		t.lines[0] = line
+		location.Lines = t.lines[:]
+	}
+	location.Attributes = t.attributes(f, location.Address)
+	return t.b.Location(location)
+}
+
+// functionFile is the path that names the file best: absolute where the SDK knows it. What else was sent is kept in an
+// attribute, so that the way back is certain:
+//
+//	sent                     Function.filename   attribute
+//	filename and abs_path    abs_path            sentry.frame.filename = filename
+//	abs_path only            abs_path            sentry.frame.abs_path = abs_path
+//	filename only            filename            none
+func functionFile(f *sentry.Frame) string { return firstText(f.AbsPath, f.Filename) }
+
+func (t *frameTranslator) attributes(f *sentry.Frame, address uint64) []dictionary.AttributeIndex {
+	list := attributeList{b: t.b, indices: t.attrs[:0]}
+	if f.Platform != "" && f.Platform != t.platform {
+		list.text(keyFrameType, platforms[f.Platform].frameType)
+	} else {
+		list.text(keyFrameType, t.frameType)
+	}
+	list.text(keyFramePlatform, f.Platform)
+	list.text(keyFrameModule, f.Module)
+	list.text(keyFramePackage, f.Package)
+	switch {
+	case f.AbsPath != "" && f.Filename != "":
+		list.text(keyFrameFilename, f.Filename)
+	case f.AbsPath != "":
+		list.text(keyFrameAbsPath, f.AbsPath)
+	}
+	if f.InApp != sentry.InAppAbsent {
+		list.add(keyFrameInApp, dictionary.BoolValue(f.InApp == sentry.InAppTrue), "")
+	}
+	if address != f.InstructionAddr {
+		list.text(keyInstructionAddr, addressText(f.InstructionAddr))
+	}
+	t.attrs = list.indices
+	return list.indices
+}

@@ -1,0 +1,86 @@
+package translate
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// identity is what every kind of item says about its origin. The resource of all signals comes from these alone, so that a
+// profile and its spans end up under the same service.
+type identity struct {
+	platform, release, dist, environment string
+	sdk                                  sentry.ClientSDK
+}
+
+func (id identity) fill(resource pcommon.Map, src Source) {
+	name, version := splitRelease(id.release)
+	putText(resource, keyServiceName, firstText(src.ServiceName, name, "sentry-project-"+src.ProjectID))
+	putText(resource, keyServiceVersion, version)
+	putText(resource, keyEnvironment, id.environment)
+	putText(resource, keySDKName, id.sdk.Name)
+	putText(resource, keySDKVersion, id.sdk.Version)
+	putText(resource, keySDKLanguage, platforms[id.platform].language)
+	putText(resource, keyProject, src.ProjectID)
+	putText(resource, keyPlatform, id.platform)
+	putText(resource, keyRelease, id.release)
+	putText(resource, keyDist, id.dist)
+}
+
+// splitRelease splits "package@version" as Sentry does; an npm scope at the front is part of the package. Without an @ the
+// whole release is a version.
+func splitRelease(release string) (name, version string) {
+	if len(release) > 1 {
+		if at := strings.IndexByte(release[1:], '@'); at >= 0 {
+			return release[:at+1], release[at+2:]
+		}
+	}
+	return "", release
+}
+
+// fillMachine adds what a V1 profile says about the machine it was taken on. A V2 chunk says nothing of it.
+func fillMachine(resource pcommon.Map, p *sentry.Profile) {
+	architecture := deref(p.Device.Architecture)
+	putText(resource, keyHostArch, hostArch(architecture))
+	if hostArch(architecture) != architecture {
+		putText(resource, keyDeviceArch, architecture)
+	}
+	putText(resource, keyManufacturer, deref(p.Device.Manufacturer))
+	putText(resource, keyDeviceModel, deref(p.Device.Model))
+	putText(resource, keyDeviceLocale, deref(p.Device.Locale))
+	if p.Device.IsEmulator != nil {
+		resource.PutBool(keyDeviceSimulator, *p.Device.IsEmulator)
+	}
+	putText(resource, keyOSType, osTypes[strings.ToLower(deref(p.OS.Name))])
+	putText(resource, keyOSName, deref(p.OS.Name))
+	putText(resource, keyOSVersion, deref(p.OS.Version))
+	putText(resource, keyOSBuild, deref(p.OS.BuildNumber))
+	putText(resource, keyRuntimeName, p.Runtime.Name)
+	putText(resource, keyRuntimeVersion, p.Runtime.Version)
+}
+
+// putText sets an attribute unless the text is empty: to Sentry, empty and absent are the same. The text is copied: it may
+// be a view into a request.
+func putText(m pcommon.Map, key, text string) {
+	if text != "" {
+		m.PutStr(key, strings.Clone(text))
+	}
+}
+
+func firstText(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
