@@ -9,8 +9,8 @@ import (
 // use, and only while the payload is left as it is. Not for concurrent use.
 //
 // It works in two tiers. The arrays samples, stacks and frames, nearly all of a payload, go through our own scanner into
-// columns (decode_sampled.go). Everything else is small and goes through encoding/json, field by field, so that one field
-// of the wrong type costs itself only.
+// columns (decode_sampled.go), and so do measurements. Everything else is small and goes through encoding/json, field by
+// field, so that one field of the wrong type costs itself only.
 type Decoder struct {
 	sampledDecoder
 }
@@ -48,7 +48,6 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 
 		"transaction":  &p.Transaction,
 		"transactions": &firstTransaction{&p.Transaction},
-		"measurements": (*measurements)(&p.Measurements),
 	})
 	switch {
 	case err != nil:
@@ -58,7 +57,7 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 	case p.Version != "1":
 		return nil, discard(ReasonPlatformNotSupported, "profile of version %.20q, expected \"1\"", p.Version)
 	}
-	p.Sampled = d.settle()
+	p.Sampled, p.Measurements = d.settle(), d.series
 	return p, p.usable(dialect)
 }
 
@@ -76,8 +75,6 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 		"environment": (*text)(&c.Environment),
 		"client_sdk":  &c.ClientSDK,
 		"debug_meta":  &c.DebugMeta,
-
-		"measurements": (*measurements)(&c.Measurements),
 	})
 	switch {
 	case err != nil:
@@ -87,7 +84,7 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 	case c.Version != "2":
 		return nil, discard(ReasonPlatformNotSupported, "profile chunk of version %.20q, expected \"2\"", c.Version)
 	}
-	c.Sampled = d.settle()
+	c.Sampled, c.Measurements = d.settle(), d.series
 	return c, c.usable(dialect)
 }
 
@@ -113,6 +110,8 @@ func (d *sampledDecoder) document(places fields) (found dialect, err error) {
 		switch place, known := places[string(key)]; {
 		case string(key) == "profile":
 			found.profile = d.profile() || found.profile
+		case string(key) == "measurements":
+			d.series = d.measurements()
 		case known:
 			d.field(string(key), place)
 		default:

@@ -1,11 +1,8 @@
 package sentry
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"slices"
-	"strconv"
 )
 
 // The decoders of the small fields, for encoding/json. Unlike the scalars' own, these report what they could not use: the
@@ -77,46 +74,4 @@ func firstText(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// measurements takes the object of series by name, and sorts it: JSON objects have no order that means anything.
-type measurements []Measurement
-
-func (m *measurements) UnmarshalJSON(object []byte) error {
-	var byName map[string]struct {
-		Unit   string `json:"unit"`
-		Values []struct {
-			Elapsed   Uint  `json:"elapsed_since_start_ns"`
-			Timestamp float `json:"timestamp"`
-			Value     float `json:"value"`
-		} `json:"values"`
-	}
-	err := json.Unmarshal(object, &byName)
-	*m = nil
-	for name, series := range byName {
-		measurement := Measurement{Name: name, Unit: series.Unit, Values: make([]MeasurementValue, 0, len(series.Values))}
-		for _, v := range series.Values {
-			if v.Elapsed.Bad || v.Timestamp.bad || v.Value.bad {
-				err = errWrongType
-				continue
-			}
-			measurement.Values = append(measurement.Values, MeasurementValue{v.Elapsed.Value, v.Timestamp.value, v.Value.value})
-		}
-		*m = append(*m, measurement)
-	}
-	slices.SortFunc(*m, func(a, b Measurement) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
-	return err
-}
-
-// float is a number or numeric text, as Relay takes measurement values.
-type float struct {
-	value float64
-	bad   bool
-}
-
-func (f *float) UnmarshalJSON(token []byte) error {
-	text, _ := stringOrNumber(token)
-	value, err := strconv.ParseFloat(text, 64)
-	*f = float{value, err != nil}
-	return nil
 }

@@ -20,10 +20,18 @@ type sampledDecoder struct {
 
 	frameOf     []int32          // index in the payload → index in out.Frames
 	frameByText map[string]int32 // JSON text of a frame → index in out.Frames
+	frameTexts  [][]byte         // and back
+	successors  []int32          // frame → the frame that followed it last time
 
 	threadByID     map[string]int32
-	threadAfter    []int32 // thread → the thread that followed it last time: samplers walk threads in a fixed order
+	threadAfter    []int32  // thread → the thread that followed it last time
+	plainIDs       [][]byte // thread → its id as JSON text, nil if that needs escapes
 	queueByAddress map[string]int32
+
+	layout      layout // of the sample before
+	layoutKnown bool   // the fast path reads it
+
+	series []Measurement // not scratch: small, and kept by what they are copied into
 
 	threadMetadata, queueMetadata []byte // JSON text, decoded for the threads and queues that samples name
 }
@@ -36,22 +44,26 @@ func (d *sampledDecoder) reset(payload []byte) {
 		d.frameByText, d.threadByID, d.queueByAddress = map[string]int32{}, map[string]int32{}, map[string]int32{}
 	}
 	d.scanner = scanner{data: validUTF8(payload)}
-	d.out.Lost, d.out.Flaws = nil, nil
+	d.out.Flaws = nil
 	d.resetSamples()
 	d.resetStacks()
 	d.resetFrames()
-	d.threadMetadata, d.queueMetadata = nil, nil
+	d.threadMetadata, d.queueMetadata, d.series = nil, nil, nil
 }
 
+// resetSamples starts over with the array: of a repeated key the last counts, as in encoding/json.
 func (d *sampledDecoder) resetSamples() {
+	d.out.Lost = nil
 	samples := &d.out.Samples
 	samples.Time, samples.Stack, samples.Thread, samples.Queue =
 		samples.Time[:0], samples.Stack[:0], samples.Thread[:0], samples.Queue[:0]
 	clear(d.out.Threads) // drops the views into the payload
 	clear(d.out.Queues)
+	clear(d.plainIDs)
 	clear(d.threadByID)
 	clear(d.queueByAddress)
-	d.out.Threads, d.threadAfter = d.out.Threads[:0], d.threadAfter[:0]
+	d.out.Threads, d.threadAfter, d.plainIDs = d.out.Threads[:0], d.threadAfter[:0], d.plainIDs[:0]
+	d.layout, d.layoutKnown = layout{parts: d.layout.parts[:0]}, false
 	d.out.Queues = append(d.out.Queues[:0], Queue{})
 }
 
@@ -62,12 +74,14 @@ func (d *sampledDecoder) resetStacks() {
 func (d *sampledDecoder) resetFrames() {
 	clear(d.out.Frames)
 	clear(d.frameByText)
+	clear(d.frameTexts)
 	d.out.Frames, d.frameOf = d.out.Frames[:0], d.frameOf[:0]
+	d.frameTexts, d.successors = d.frameTexts[:0], d.successors[:0]
 }
 
 // keptBytes is about what the scratch holds on to.
 func (d *sampledDecoder) keptBytes() int {
-	const frameSize, mapEntrySize = 128, 48
+	const frameSize, mapEntrySize = 160, 48
 	return 8*cap(d.out.Samples.Time) + 4*(cap(d.out.Samples.Stack)+cap(d.out.Samples.Thread)+cap(d.out.Samples.Queue)) +
 		4*(cap(d.frameIndices)+cap(d.stackOffsets)+cap(d.frameOf)) +
 		(frameSize+mapEntrySize)*cap(d.out.Frames) + mapEntrySize*(cap(d.out.Threads)+cap(d.out.Queues))
@@ -122,10 +136,11 @@ func (d *sampledDecoder) samples() {
 	}
 	d.open('[')
 	for n := 0; d.element(&n); {
-		if d.expect('{', "samples") {
-			d.sample()
-		} else {
+		switch {
+		case !d.expect('{', "samples"):
 			d.out.lose(ReasonInvalidJSON, 1)
+		case !d.fastSample():
+			d.sample()
 		}
 	}
 }
@@ -137,26 +152,36 @@ func (d *sampledDecoder) sample() {
 		timed, outOfRange    bool
 		stack, thread, queue int32 = absent, absent, 0
 	)
+	d.layout.parts, d.layoutKnown = d.layout.parts[:0], false
+	previous := d.pos
 	d.open('{')
 	for n := 0; ; {
 		key, ok := d.member(&n)
 		if !ok {
 			break
 		}
+		d.peek()
+		start, field := d.pos, fieldOther
 		switch string(key) {
 		case "stack_id":
-			stack = d.index("samples.stack_id")
+			stack, field = d.index("samples.stack_id"), fieldStack
 		case "thread_id":
-			thread = d.thread()
+			thread, field = d.thread(), fieldThread
 		case "timestamp": // V2
 			nanos, timed, outOfRange = d.timestamp()
+			field = fieldTimestamp
 		case "elapsed_since_start_ns": // V1
 			nanos, timed, outOfRange = d.elapsed()
+			field = fieldElapsed
 		case "queue_address": // V1, cocoa
 			queue = d.queue()
 		default:
 			d.skip()
 		}
+		if d.err != nil {
+			return
+		}
+		previous = d.layout.value(d.data, field, previous, start, d.pos)
 	}
 	switch {
 	case d.err != nil:
@@ -171,16 +196,28 @@ func (d *sampledDecoder) sample() {
 		d.out.lose(ReasonMalformedSamples, 1)
 		return
 	}
+	d.appendSample(nanos, stack, thread)
+	d.appendQueue(queue)
+	d.layout.suffix, d.layoutKnown = d.data[previous:d.pos], d.layout.known() && len(d.out.Samples.Queue) == 0
+}
+
+func (d *sampledDecoder) appendSample(nanos uint64, stack, thread int32) {
 	samples := &d.out.Samples
 	samples.Time = append(samples.Time, nanos)
 	samples.Stack = append(samples.Stack, stack)
 	samples.Thread = append(samples.Thread, thread)
-	if queue != 0 || len(samples.Queue) > 0 {
-		for len(samples.Queue) < len(samples.Time)-1 {
-			samples.Queue = append(samples.Queue, 0)
-		}
-		samples.Queue = append(samples.Queue, queue)
+}
+
+// appendQueue begins the column with the first sample that names a queue.
+func (d *sampledDecoder) appendQueue(queue int32) {
+	samples := &d.out.Samples
+	if queue == 0 && len(samples.Queue) == 0 {
+		return
 	}
+	for len(samples.Queue) < len(samples.Time)-1 {
+		samples.Queue = append(samples.Queue, 0)
+	}
+	samples.Queue = append(samples.Queue, queue)
 }
 
 // index decodes a non-negative whole number that fits an index; absent for anything else.
@@ -231,38 +268,9 @@ func (d *sampledDecoder) timestamp() (nanos uint64, ok, outOfRange bool) {
 		d.out.flaw("samples.timestamp")
 		return 0, false, false
 	}
-	if nanos, ok := plainUnixNanos(text); ok {
-		return nanos, true, false
-	}
 	nanos, inRange := parseUnixNanos(text)
 	return nanos, true, !inRange
 }
-
-// plainUnixNanos is parseUnixNanos for the form all SDKs print: ten digits of seconds, up to nine decimals.
-func plainUnixNanos(text []byte) (nanos uint64, ok bool) {
-	if len(text) < 10 || len(text) > 20 || len(text) == 11 {
-		return 0, false
-	}
-	if text[0] > '7' { // stays below maxUnixSeconds
-		return 0, false
-	}
-	for i, c := range text {
-		if i == 10 {
-			if c != '.' {
-				return 0, false
-			}
-			continue
-		}
-		if !isDigit(c) {
-			return 0, false
-		}
-		nanos = nanos*10 + uint64(c-'0')
-	}
-	decimals := max(0, len(text)-11)
-	return nanos * powersOfTen[9-decimals], true
-}
-
-var powersOfTen = [...]uint64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000}
 
 // elapsed decodes the time of a V1 sample: whole nanoseconds, as a number (node 7 and 8, go, php) or as a string.
 func (d *sampledDecoder) elapsed() (nanos uint64, ok, outOfRange bool) {
@@ -284,24 +292,14 @@ func (d *sampledDecoder) thread() int32 {
 		d.out.flaw("samples.thread_id")
 		return absent
 	}
-	// The guess first: this thread follows the one of the sample before, as it did last time.
-	before := int32(absent)
-	if n := len(d.out.Samples.Thread); n > 0 {
-		before = d.out.Samples.Thread[n-1]
-		if guess := d.threadAfter[before]; d.out.Threads[guess].ID == string(id) {
-			return guess
-		}
-	}
 	thread, known := d.threadByID[string(id)]
 	if !known {
 		thread = int32(len(d.out.Threads))
 		name := view(id)
 		d.out.Threads = append(d.out.Threads, Thread{ID: name})
 		d.threadAfter = append(d.threadAfter, thread)
+		d.plainIDs = append(d.plainIDs, plainID(name))
 		d.threadByID[name] = thread
-	}
-	if before != absent {
-		d.threadAfter[before] = thread
 	}
 	return thread
 }
@@ -352,39 +350,62 @@ func (d *sampledDecoder) frames() {
 		return
 	}
 	d.open('[')
+	before := int32(absent)
 	for n := 0; d.element(&n); {
-		d.peek()
-		start := d.pos
-		d.skip()
-		if d.err != nil {
-			return
+		frame := d.frameAfter(before)
+		if frame == absent {
+			frame = d.frame()
 		}
-		d.frameOf = append(d.frameOf, d.frame(d.data[start:d.pos]))
+		if before != absent && frame != absent {
+			d.successors[before] = frame
+		}
+		d.frameOf = append(d.frameOf, frame)
+		before = frame
 	}
 }
 
-// frame gives the index in Frames of a frame's JSON text.
-func (d *sampledDecoder) frame(text []byte) int32 {
+// frameAfter reads the frame that followed the frame before it last time, if it is there again: node repeats runs of frames.
+// The text of an object says itself where it ends, so equal bytes are the same object.
+func (d *sampledDecoder) frameAfter(before int32) int32 {
+	if before == absent {
+		return absent
+	}
+	d.peek()
+	guess := d.successors[before]
+	if guess == absent || !hasPrefixAt(d.data, d.pos, d.frameTexts[guess]) {
+		return absent
+	}
+	d.pos += len(d.frameTexts[guess])
+	return guess
+}
+
+// frame decodes the next frame and gives its index in Frames.
+func (d *sampledDecoder) frame() int32 {
+	if !d.expect('{', "frames") {
+		return absent
+	}
+	start := d.pos
+	frame := d.out.decodeFrame(&d.scanner)
+	if d.err != nil {
+		return absent
+	}
+	text := d.data[start:d.pos]
 	if index, known := d.frameByText[string(text)]; known {
 		return index
 	}
-	if len(d.out.Frames) == MaxFrames {
+	index := int32(len(d.out.Frames))
+	if index == MaxFrames {
 		d.stop(discard(ReasonTooManyFrames, "more than %d distinct frames", MaxFrames))
 		return absent
 	}
-	index := int32(absent)
-	if text[0] == '{' {
-		index = int32(len(d.out.Frames))
-		inner := scanner{data: text}
-		d.out.Frames = append(d.out.Frames, d.out.decodeFrame(&inner))
-	} else {
-		d.out.flaw("frames")
-	}
+	d.out.Frames = append(d.out.Frames, frame)
+	d.frameTexts = append(d.frameTexts, text)
+	d.successors = append(d.successors, absent)
 	d.frameByText[view(text)] = index
 	return index
 }
 
-// decodeFrame decodes a frame whose text is known to be valid.
+// decodeFrame decodes a frame.
 func (out *Sampled) decodeFrame(s *scanner) (f Frame) {
 	s.open('{')
 	for n := 0; ; {
@@ -450,7 +471,11 @@ func (out *Sampled) frameNumber(s *scanner, field string) uint32 {
 
 func (out *Sampled) frameAddress(s *scanner) uint64 {
 	var address Address
-	_ = address.UnmarshalJSON(s.value()) // never fails: see scalar.go
+	token := s.value()
+	if s.err != nil {
+		return 0
+	}
+	_ = address.UnmarshalJSON(token) // never fails: see scalar.go
 	if address.Bad {
 		out.flaw("frames.instruction_addr")
 	}

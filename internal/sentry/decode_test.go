@@ -136,6 +136,7 @@ var seeds = []string{
 	"{\"profile\":{\"stacks\":[[0]],\"samples\":[{\"timestamp\":1,\"thread_id\":\"\xff\xfe\",\"stack_id\":0}],\"frames\":[{\"function\":\"caf\xc3\xa9 \xe2\x82\"}]}}",
 	`{"profile":{"samples":[{"timestamp":1,"thread_id":"a","stack_id":0},{"timestamp":2,"thread_id":"b","stack_id":0}],"samples":[{"timestamp":3,"thread_id":"c","stack_id":0}],"stacks":[],"stacks":[[0]],"frames":[],"frames":[{}]}}`,
 	`{"profile":{"thread_metadata":{"a":{"name":3,"priority":1},"a":{"name":"x","priority":1.5},"b":null},"stacks":[[]],"samples":[{"timestamp":1,"thread_id":"a","stack_id":0},{"timestamp":1,"thread_id":"b","stack_id":0}]}}`,
+	`{"profile":{"samples":[{}],"samples":[]}}`,
 	strings.Repeat(`[`, 1000) + strings.Repeat(`]`, 1000),
 	`{"a":` + strings.Repeat(`[`, 127) + strings.Repeat(`]`, 127) + `}`,
 }

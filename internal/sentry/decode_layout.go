@@ -1,0 +1,195 @@
+package sentry
+
+import "bytes"
+
+// layout is the text around the values of a sample. An SDK writes all samples of a payload alike, keys in one order and
+// with the same blanks, so what the scanner learned from one sample carries over to the next: compare the text between the
+// values, read the values. Whatever does not fit is read by the general path, which then learns anew.
+//
+// This is sound because the text between the values is compared byte by byte with text that was valid JSON, and the values
+// are only taken in forms whose end is certain.
+type layout struct {
+	parts  []layoutPart
+	suffix []byte // from the last value to the closing brace
+}
+
+type layoutPart struct {
+	prefix []byte // from the opening brace or the value before to this value
+	field  sampleField
+}
+
+// sampleField is a field of a sample in the form that the fast path reads.
+type sampleField int8
+
+const (
+	fieldOther     sampleField = iota
+	fieldStack                 // a number
+	fieldThread                // a string
+	fieldTimestamp             // a number
+	fieldElapsed               // a number or a string
+)
+
+// value notes where the value between start and end stands, if it is of a form that the fast path reads.
+func (l *layout) value(data []byte, field sampleField, previous, start, end int) (next int) {
+	if quoted := data[start] == '"'; quoted {
+		start, end = start+1, end-1
+		if field != fieldThread && field != fieldElapsed {
+			field = fieldOther
+		}
+	} else if field == fieldThread {
+		field = fieldOther
+	}
+	l.parts = append(l.parts, layoutPart{data[previous:start], field})
+	return end
+}
+
+// known says whether the layout is one that the fast path reads: the three required fields and nothing else.
+func (l *layout) known() bool {
+	if len(l.parts) != 3 {
+		return false
+	}
+	for _, part := range l.parts {
+		if part.field == fieldOther {
+			return false
+		}
+	}
+	return true
+}
+
+// fastSample reads a sample that is laid out as the one before. If it is not, nothing has happened.
+func (d *sampledDecoder) fastSample() bool {
+	if !d.layoutKnown {
+		return false
+	}
+	var (
+		data          = d.data
+		pos           = d.pos
+		nanos         uint64
+		stack, thread int32
+		ok            bool
+	)
+	for i := range d.layout.parts {
+		part := &d.layout.parts[i]
+		if !hasPrefixAt(data, pos, part.prefix) {
+			return false
+		}
+		pos += len(part.prefix)
+		switch part.field {
+		case fieldStack:
+			stack, pos, ok = plainIndex(data, pos)
+		case fieldThread:
+			thread, pos, ok = d.plainThread(data, pos)
+		case fieldTimestamp:
+			nanos, pos, ok = plainUnixNanos(data, pos)
+		case fieldElapsed:
+			nanos, pos, ok = plainNanos(data, pos)
+		}
+		if !ok {
+			return false
+		}
+	}
+	if !hasPrefixAt(data, pos, d.layout.suffix) {
+		return false
+	}
+	d.pos = pos + len(d.layout.suffix)
+	d.appendSample(nanos, stack, thread)
+	return true
+}
+
+func hasPrefixAt(data []byte, pos int, prefix []byte) bool {
+	return pos+len(prefix) <= len(data) && string(data[pos:pos+len(prefix)]) == string(prefix)
+}
+
+// plainIndex reads a whole number of up to nine digits.
+func plainIndex(data []byte, pos int) (index int32, end int, ok bool) {
+	start := pos
+	for pos < len(data) && isDigit(data[pos]) {
+		index = index*10 + int32(data[pos]-'0')
+		pos++
+		if pos-start > 9 {
+			return 0, start, false
+		}
+	}
+	return index, pos, pos > start && (data[start] != '0' || pos == start+1)
+}
+
+// plainNanos reads a whole number of up to 18 digits.
+func plainNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
+	start := pos
+	for pos < len(data) && isDigit(data[pos]) {
+		nanos = nanos*10 + uint64(data[pos]-'0')
+		pos++
+		if pos-start > 18 {
+			return 0, start, false
+		}
+	}
+	return nanos, pos, pos > start && (data[start] != '0' || pos == start+1)
+}
+
+// plainUnixNanos reads unix seconds in the form all SDKs print, ten digits and up to nine decimals, as nanoseconds.
+func plainUnixNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
+	start := pos
+	for pos < len(data) && isDigit(data[pos]) {
+		nanos = nanos*10 + uint64(data[pos]-'0')
+		pos++
+		if pos-start > 10 {
+			return 0, start, false
+		}
+	}
+	if pos-start != 10 || data[start] == '0' || data[start] > '7' { // stays below maxUnixSeconds
+		return 0, start, false
+	}
+	decimals := 0
+	if pos < len(data) && data[pos] == '.' {
+		pos++
+		for pos < len(data) && isDigit(data[pos]) {
+			nanos = nanos*10 + uint64(data[pos]-'0')
+			pos++
+			if decimals++; decimals > 9 {
+				return 0, start, false
+			}
+		}
+		if decimals == 0 {
+			return 0, start, false
+		}
+	}
+	return nanos * powersOfTen[9-decimals], pos, true
+}
+
+var powersOfTen = [...]uint64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000}
+
+// plainThread reads the content of a string that is the id of a known thread. The guess first: samplers walk threads in a
+// fixed order, so it is the one that followed the thread of the sample before, last time. What stands behind the id is for
+// the caller to compare.
+func (d *sampledDecoder) plainThread(data []byte, pos int) (thread int32, end int, ok bool) {
+	threads := d.out.Samples.Thread
+	if len(threads) == 0 {
+		return 0, pos, false
+	}
+	before := threads[len(threads)-1]
+	guess := d.threadAfter[before]
+	if id := d.plainIDs[guess]; id != nil && hasPrefixAt(data, pos, id) {
+		return guess, pos + len(id), true
+	}
+	length := bytes.IndexByte(data[pos:min(len(data), pos+maxPlainID)], '"')
+	if length <= 0 {
+		return 0, pos, false
+	}
+	thread, ok = d.threadByID[string(data[pos:pos+length])]
+	if !ok || d.plainIDs[thread] == nil {
+		return 0, pos, false
+	}
+	d.threadAfter[before] = thread
+	return thread, pos + length, true
+}
+
+// maxPlainID is how far the fast path looks for the end of a thread id. They have up to 20 digits.
+const maxPlainID = 40
+
+// plainID gives the id of a thread as it stands between the quotes of a JSON string, nil if it needs escapes.
+func plainID(id string) []byte {
+	if end := nextSpecial([]byte(id), 0); id == "" || end < len(id) {
+		return nil
+	}
+	return []byte(id)
+}

@@ -1,0 +1,114 @@
+package sentry
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// measurements decodes the object of series by name, and sorts it: the members of a JSON object have no order that means
+// anything. By the scanner, since node sends 300 points a series: through encoding/json they cost as much as the samples.
+func (d *sampledDecoder) measurements() (all []Measurement) {
+	if !d.expect('{', "measurements") {
+		return nil
+	}
+	d.open('{')
+	for n := 0; ; {
+		name, ok := d.member(&n)
+		if !ok {
+			break
+		}
+		if d.expect('{', "measurements") {
+			m := d.measurement()
+			m.Name = string(name)
+			all = append(all, m)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Measurement) int { return strings.Compare(a.Name, b.Name) })
+	return lastOfEach(all)
+}
+
+// lastOfEach keeps the last of equal names, as encoding/json does.
+func lastOfEach(sorted []Measurement) []Measurement {
+	kept := sorted[:0]
+	for i, m := range sorted {
+		if i+1 == len(sorted) || sorted[i+1].Name != m.Name {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+func (d *sampledDecoder) measurement() (m Measurement) {
+	d.open('{')
+	for n := 0; ; {
+		key, ok := d.member(&n)
+		if !ok {
+			return m
+		}
+		switch string(key) {
+		case "unit":
+			m.Unit = strings.Clone(d.out.frameText(&d.scanner, "measurements.unit"))
+		case "values":
+			m.Values = d.measurementValues()
+		default:
+			d.skip()
+		}
+	}
+}
+
+func (d *sampledDecoder) measurementValues() (values []MeasurementValue) {
+	if !d.expect('[', "measurements.values") {
+		return nil
+	}
+	d.open('[')
+	for n := 0; d.element(&n); {
+		if d.expect('{', "measurements.values") {
+			if v, ok := d.measurementValue(); ok {
+				values = append(values, v)
+			}
+		}
+	}
+	return values
+}
+
+func (d *sampledDecoder) measurementValue() (v MeasurementValue, ok bool) {
+	usable := true
+	d.open('{')
+	for n := 0; ; {
+		key, more := d.member(&n)
+		if !more {
+			break
+		}
+		good := true
+		switch string(key) {
+		case "elapsed_since_start_ns":
+			v.ElapsedNS, good = d.measurementElapsed()
+		case "timestamp":
+			v.Timestamp, good = d.measurementFloat()
+		case "value":
+			v.Value, good = d.measurementFloat()
+		default:
+			d.skip()
+		}
+		usable = usable && good
+	}
+	if !usable {
+		d.out.flaw("measurements.values")
+	}
+	return v, usable
+}
+
+func (d *sampledDecoder) measurementElapsed() (uint64, bool) {
+	text, _, ok := d.scalar()
+	nanos, isUint := parseUint(text)
+	return nanos, ok && isUint && nanos <= math.MaxInt64
+}
+
+// measurementFloat takes a number or numeric text, "+Infinity" included, as Relay does.
+func (d *sampledDecoder) measurementFloat() (float64, bool) {
+	text, _, ok := d.scalar()
+	value, err := strconv.ParseFloat(view(text), 64)
+	return value, ok && err == nil
+}
