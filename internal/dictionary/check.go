@@ -1,0 +1,273 @@
+package dictionary
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// Check returns where p is not a valid profiles message, nothing when it is.
+// It never panics and does not change p. Every [Rule] is checked; of one rule
+// the first places are listed and the rest counted.
+//
+// One thing it cannot see: pdata does not show string references inside values
+// of the attribute table (legal, written by nobody known). A string used only
+// there counts as an orphan.
+func Check(p pprofile.Profiles) []Violation {
+	c := checker{p: p, view: NewView(p.Dictionary()), count: map[Rule]int{}, seen: map[string]int{}}
+	c.resources()
+	c.tables()
+	c.orphans()
+	c.totals()
+	return c.violations
+}
+
+// maxPerRule bounds what is listed for one rule: enough to see the pattern; a
+// hostile message has millions.
+const maxPerRule = 20
+
+type checker struct {
+	p          pprofile.Profiles
+	view       View
+	violations []Violation
+	count      map[Rule]int
+
+	// Scratch of the duplicate checks: exact key of an entry → where it was.
+	seen map[string]int
+	key  []byte
+}
+
+func (c *checker) report(rule Rule, where string, index int, format string, args ...any) {
+	if c.count[rule]++; c.count[rule] <= maxPerRule {
+		c.violations = append(c.violations, Violation{rule, where, index, fmt.Sprintf(format, args...)})
+	}
+}
+
+// totals says how many places were left out.
+func (c *checker) totals() {
+	var more []Violation
+	for _, v := range c.violations {
+		if n := c.count[v.Rule] - maxPerRule; n > 0 {
+			c.count[v.Rule] = 0
+			more = append(more, Violation{v.Rule, "message", -1, fmt.Sprintf("and %d more", n)})
+		}
+	}
+	c.violations = append(c.violations, more...)
+}
+
+// resources checks everything outside the dictionary.
+func (c *checker) resources() {
+	resources := c.p.ResourceProfiles()
+	if resources.Len() == 0 {
+		c.report(RuleEmptyList, "resource_profiles", -1, "no resource")
+	}
+	for r, resource := range resources.All() {
+		c.attributeMap("resource_profiles", r, resource.Resource().Attributes())
+		c.text("resource_profiles", r, resource.SchemaUrl())
+		scopes := resource.ScopeProfiles()
+		where := fmt.Sprintf("resource_profiles[%d].scope_profiles", r)
+		if scopes.Len() == 0 {
+			c.report(RuleEmptyList, where, -1, "no scope")
+		}
+		for s, scope := range scopes.All() {
+			c.attributeMap(where, s, scope.Scope().Attributes())
+			c.text(where, s, scope.SchemaUrl(), scope.Scope().Name(), scope.Scope().Version())
+			where := fmt.Sprintf("%s[%d].profiles", where, s)
+			if scope.Profiles().Len() == 0 {
+				c.report(RuleEmptyList, where, -1, "no profile")
+			}
+			for i, profile := range scope.Profiles().All() {
+				c.profile(where, i, profile)
+			}
+		}
+	}
+}
+
+func (c *checker) attributeMap(where string, index int, m pcommon.Map) {
+	keys := make(map[string]bool, m.Len())
+	for key, value := range m.All() {
+		switch {
+		case key == "":
+			c.report(RuleResourceAttributes, where, index, "an attribute without a key; was the message marshalled while mutable?")
+		case keys[key]:
+			c.report(RuleResourceAttributes, where, index, "attribute %q twice", key)
+		}
+		keys[key] = true
+		c.text(where, index, key)
+		eachText(value, 0, func(s string) { c.text(where, index, s) })
+	}
+}
+
+func (c *checker) profile(where string, index int, p pprofile.Profile) {
+	c.attributes(RuleProfileAttributes, where, index, p.AttributeIndices())
+	if _, _, ok := c.view.ValueType(p.SampleType()); !ok {
+		c.report(RuleValueType, where, index, "sample_type %d, %d of %d strings",
+			p.SampleType().TypeStrindex(), p.SampleType().UnitStrindex(), c.view.strings.Len())
+	}
+	if _, _, ok := c.view.ValueType(p.PeriodType()); !ok {
+		c.report(RuleValueType, where, index, "period_type %d, %d of %d strings",
+			p.PeriodType().TypeStrindex(), p.PeriodType().UnitStrindex(), c.view.strings.Len())
+	}
+	c.text(where, index, p.OriginalPayloadFormat())
+	if size := p.OriginalPayload().Len(); (size > 0) != (p.OriginalPayloadFormat() != "") {
+		c.report(RulePayload, where, index, "format %q with %d bytes", p.OriginalPayloadFormat(), size)
+	}
+	c.samples(fmt.Sprintf("%s[%d].samples", where, index), p)
+}
+
+// shape is which of values and timestamps a sample has.
+type shape string
+
+const (
+	shapeNone       shape = ""
+	shapeTimestamps shape = "timestamps only"
+	shapeTotal      shape = "one value"
+	shapePoints     shape = "a value per timestamp"
+)
+
+func (c *checker) samples(where string, p pprofile.Profile) {
+	clear(c.seen)
+	first := shapeNone
+	for i, s := range p.Samples().All() {
+		if !c.inRange(s.StackIndex(), c.view.stacks.Len()) {
+			c.report(RuleSampleReference, where, i, "stack %d of %d", s.StackIndex(), c.view.stacks.Len())
+		}
+		if !c.inRange(s.LinkIndex(), c.view.links.Len()) {
+			c.report(RuleSampleReference, where, i, "link %d of %d", s.LinkIndex(), c.view.links.Len())
+		}
+		c.attributes(RuleSampleReference, where, i, s.AttributeIndices())
+		c.timestamps(where, i, p, s)
+
+		switch got := c.shape(where, i, s); {
+		case got == shapeNone || got == first:
+		case first == shapeNone:
+			first = got
+		default:
+			c.report(RuleMixedShapes, where, i, "%s after samples with %s", got, first)
+		}
+
+		c.begin(s.StackIndex(), s.LinkIndex())
+		c.addSet(s.AttributeIndices())
+		c.once(RuleSampleTwice, where, i)
+	}
+}
+
+func (c *checker) shape(where string, index int, s pprofile.Sample) shape {
+	switch values, timestamps := s.Values().Len(), s.TimestampsUnixNano().Len(); {
+	case values == 0 && timestamps > 0:
+		return shapeTimestamps
+	case values == 1 && timestamps == 0:
+		return shapeTotal
+	case values > 0 && values == timestamps:
+		return shapePoints
+	default:
+		c.report(RuleSampleShape, where, index, "%d values with %d timestamps", values, timestamps)
+		return shapeNone
+	}
+}
+
+func (c *checker) timestamps(where string, index int, p pprofile.Profile, s pprofile.Sample) {
+	start, duration := uint64(p.Time()), p.DurationNano()
+	for j, t := range s.TimestampsUnixNano().All() {
+		// The difference cannot overflow, as start+duration could.
+		if t < start || t-start >= duration {
+			c.report(RuleTimestampRange, where, index, "timestamp %d is %d, the profile is %d for %d ns", j, t, start, duration)
+		}
+	}
+}
+
+// attributes checks the attribute list of a record.
+func (c *checker) attributes(rule Rule, where string, index int, list pcommon.Int32Slice) {
+	keys := make([]string, 0, 8)
+	for _, i := range list.All() {
+		if !c.inRange(i, c.view.attributes.Len()) {
+			c.report(rule, where, index, "attribute %d of %d", i, c.view.attributes.Len())
+			continue
+		}
+		a, _ := c.view.Attribute(AttributeIndex(i))
+		keys = append(keys, a.Key)
+	}
+	slices.Sort(keys)
+	for i := 1; i < len(keys); i++ {
+		if keys[i] == keys[i-1] {
+			c.report(rule, where, index, "attribute %q twice", keys[i])
+		}
+	}
+}
+
+// inRange lets index 0 of an empty table pass: what is missing then is entry 0,
+// and that is reported once.
+func (c *checker) inRange(i int32, n int) bool { return i == 0 || valid(i, n) }
+
+func (c *checker) text(where string, index int, texts ...string) {
+	for _, s := range texts {
+		if !utf8.ValidString(s) {
+			c.report(RuleText, where, index, "%q is not UTF-8", s)
+		}
+	}
+}
+
+// eachText visits every key and every string inside a value.
+func eachText(v pcommon.Value, depth int, visit func(string)) {
+	if depth > maxValueDepth {
+		return
+	}
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		visit(v.Str())
+	case pcommon.ValueTypeSlice:
+		for _, x := range v.Slice().All() {
+			eachText(x, depth+1, visit)
+		}
+	case pcommon.ValueTypeMap:
+		for k, x := range v.Map().All() {
+			visit(k)
+			eachText(x, depth+1, visit)
+		}
+	}
+}
+
+// The exact key of an entry: begin, then what distinguishes it, then once.
+
+func (c *checker) begin(numbers ...int32) {
+	c.key = c.key[:0]
+	for _, n := range numbers {
+		c.key = binary.AppendVarint(c.key, int64(n))
+	}
+}
+
+func (c *checker) addUint(numbers ...uint64) {
+	for _, n := range numbers {
+		c.key = binary.AppendUvarint(c.key, n)
+	}
+}
+
+// addList adds indices in their order, addSet regardless of it.
+func (c *checker) addList(list pcommon.Int32Slice) {
+	c.addUint(uint64(list.Len()))
+	for _, i := range list.All() {
+		c.key = binary.AppendVarint(c.key, int64(i))
+	}
+}
+
+func (c *checker) addSet(list pcommon.Int32Slice) {
+	sorted := list.AsRaw()
+	slices.Sort(sorted)
+	sorted = slices.Compact(sorted)
+	c.addUint(uint64(len(sorted)))
+	for _, i := range sorted {
+		c.key = binary.AppendVarint(c.key, int64(i))
+	}
+}
+
+func (c *checker) once(rule Rule, where string, index int) {
+	if was, ok := c.seen[string(c.key)]; ok {
+		c.report(rule, where, index, "same as %d", was)
+		return
+	}
+	c.seen[string(c.key)] = index
+}

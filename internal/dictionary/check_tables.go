@@ -1,0 +1,187 @@
+package dictionary
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// tables checks the seven tables, each in the same way: entry 0 is zero, then
+// every entry's references, then that no entry occurs twice.
+func (c *checker) tables() {
+	c.mappingTable()
+	c.locationTable()
+	c.functionTable()
+	c.linkTable()
+	c.stringTable()
+	c.attributeTable()
+	c.stackTable()
+}
+
+func (c *checker) zeroEntry(table string, n int, isZero func() bool) {
+	switch {
+	case n == 0:
+		c.report(RuleZeroEntry, table, 0, "missing")
+	case !isZero():
+		c.report(RuleZeroEntry, table, 0, "not the zero value")
+	}
+	clear(c.seen)
+}
+
+func (c *checker) mappingTable() {
+	const table = "mapping_table"
+	t := c.view.mappings
+	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).Equal(pprofile.NewMapping()) })
+	for i, m := range t.All() {
+		if !c.inRange(m.FilenameStrindex(), c.view.strings.Len()) {
+			c.report(RuleMapping, table, i, "file name %d of %d strings", m.FilenameStrindex(), c.view.strings.Len())
+		}
+		c.attributes(RuleMapping, table, i, m.AttributeIndices())
+		if (m.MemoryStart() != 0 || m.MemoryLimit() != 0) && m.MemoryStart() >= m.MemoryLimit() {
+			c.report(RuleMapping, table, i, "starts at %#x, ends at %#x", m.MemoryStart(), m.MemoryLimit())
+		}
+		if i > 0 && !c.hasBuildID(m.AttributeIndices()) {
+			c.report(RuleBuildID, table, i, "no process.executable.build_id.* and no sentry.debug_id")
+		}
+		c.begin(m.FilenameStrindex())
+		c.addUint(m.MemoryStart(), m.MemoryLimit(), m.FileOffset())
+		c.addSet(m.AttributeIndices())
+		c.once(RuleMappingTwice, table, i)
+	}
+}
+
+// Attribute keys of which a mapping needs one. The specification knows only
+// the first family; images without an ELF, Go or hash id (Mach-O, PDB,
+// WebAssembly) have Sentry's debug id instead.
+const (
+	buildIDPrefix = "process.executable.build_id."
+	debugIDKey    = "sentry.debug_id"
+)
+
+func (c *checker) hasBuildID(list pcommon.Int32Slice) bool {
+	for _, i := range list.All() {
+		a, _ := c.view.Attribute(AttributeIndex(i))
+		if strings.HasPrefix(a.Key, buildIDPrefix) || a.Key == debugIDKey {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checker) locationTable() {
+	const table = "location_table"
+	t := c.view.locations
+	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).Equal(pprofile.NewLocation()) })
+	for i, l := range t.All() {
+		if !c.inRange(l.MappingIndex(), c.view.mappings.Len()) {
+			c.report(RuleLocation, table, i, "mapping %d of %d", l.MappingIndex(), c.view.mappings.Len())
+		}
+		c.attributes(RuleLocation, table, i, l.AttributeIndices())
+		for j, line := range l.Lines().All() {
+			if !c.inRange(line.FunctionIndex(), c.view.functions.Len()) {
+				c.report(RuleLocation, table, i, "line %d: function %d of %d", j, line.FunctionIndex(), c.view.functions.Len())
+			}
+			if line.Line() < 0 || line.Column() < 0 {
+				c.report(RuleLocation, table, i, "line %d is at %d:%d", j, line.Line(), line.Column())
+			}
+		}
+		c.begin(l.MappingIndex())
+		c.addUint(l.Address(), uint64(l.Lines().Len()))
+		for _, line := range l.Lines().All() {
+			c.addUint(uint64(uint32(line.FunctionIndex())), uint64(line.Line()), uint64(line.Column()))
+		}
+		c.addSet(l.AttributeIndices())
+		c.once(RuleLocationTwice, table, i)
+	}
+}
+
+func (c *checker) functionTable() {
+	const table = "function_table"
+	t := c.view.functions
+	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).Equal(pprofile.NewFunction()) })
+	for i, f := range t.All() {
+		for _, s := range [...]int32{f.NameStrindex(), f.SystemNameStrindex(), f.FilenameStrindex()} {
+			if !c.inRange(s, c.view.strings.Len()) {
+				c.report(RuleFunction, table, i, "string %d of %d", s, c.view.strings.Len())
+			}
+		}
+		if f.StartLine() < 0 {
+			c.report(RuleFunction, table, i, "starts at line %d", f.StartLine())
+		}
+		if i > 0 && f.NameStrindex() == 0 && f.SystemNameStrindex() == 0 && f.FilenameStrindex() == 0 {
+			c.report(RuleFunctionUnnamed, table, i, "no name, no system name, no file")
+		}
+		c.begin(f.NameStrindex(), f.SystemNameStrindex(), f.FilenameStrindex())
+		c.addUint(uint64(f.StartLine()))
+		c.once(RuleFunctionTwice, table, i)
+	}
+}
+
+func (c *checker) linkTable() {
+	const table = "link_table"
+	t := c.view.links
+	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).Equal(pprofile.NewLink()) })
+	for i, l := range t.All() {
+		trace, span := l.TraceID(), l.SpanID()
+		if i > 0 && (trace.IsEmpty() || span.IsEmpty()) {
+			c.report(RuleLink, table, i, "trace %q, span %q", trace, span)
+		}
+		c.begin()
+		c.key = append(append(c.key, trace[:]...), span[:]...)
+		c.once(RuleLinkTwice, table, i)
+	}
+}
+
+func (c *checker) stringTable() {
+	const table = "string_table"
+	t := c.view.strings
+	c.zeroEntry(table, t.Len(), func() bool { return t.At(0) == "" })
+	for i, s := range t.All() {
+		c.text(table, i, s)
+		c.begin()
+		c.key = append(c.key, s...)
+		c.once(RuleStringTwice, table, i)
+	}
+}
+
+func (c *checker) attributeTable() {
+	const table = "attribute_table"
+	t := c.view.attributes
+	c.zeroEntry(table, t.Len(), func() bool {
+		a := t.At(0)
+		return a.KeyStrindex() == 0 && a.UnitStrindex() == 0 && a.Value().Type() == pcommon.ValueTypeEmpty
+	})
+	for i, a := range t.All() {
+		if !c.inRange(a.KeyStrindex(), c.view.strings.Len()) {
+			c.report(RuleAttribute, table, i, "key %d of %d strings", a.KeyStrindex(), c.view.strings.Len())
+		}
+		if !c.inRange(a.UnitStrindex(), c.view.strings.Len()) {
+			c.report(RuleAttribute, table, i, "unit %d of %d strings", a.UnitStrindex(), c.view.strings.Len())
+		}
+		eachText(a.Value(), 0, func(s string) { c.text(table, i, s) })
+		c.begin(a.KeyStrindex(), a.UnitStrindex())
+		var ok bool
+		if c.key, ok = appendCanonical(c.key, a.Value(), 0); !ok {
+			c.report(RuleAttribute, table, i, "value nested deeper than %d", maxValueDepth)
+			continue
+		}
+		c.once(RuleAttributeTwice, table, i)
+	}
+}
+
+func (c *checker) stackTable() {
+	const table = "stack_table"
+	t := c.view.stacks
+	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).LocationIndices().Len() == 0 })
+	for i, s := range t.All() {
+		for _, l := range s.LocationIndices().All() {
+			if !c.inRange(l, c.view.locations.Len()) {
+				c.report(RuleStack, table, i, "location %d of %d", l, c.view.locations.Len())
+			}
+		}
+		c.begin()
+		c.addList(s.LocationIndices())
+		c.once(RuleStackTwice, table, i)
+	}
+}

@@ -1,0 +1,442 @@
+package dictionary
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// validProfiles uses every table and every field that Check looks at.
+//
+//	stack 1: location 1 (function "leaf", inlined into "root")
+//	stack 2: location 2 (address in mapping 1), location 1
+func validProfiles() pprofile.Profiles {
+	p := pprofile.NewProfiles()
+	b := NewBuilder(p.Dictionary())
+
+	resource := p.ResourceProfiles().AppendEmpty()
+	resource.Resource().Attributes().PutStr("service.name", "shop")
+	scope := resource.ScopeProfiles().AppendEmpty()
+	scope.Scope().SetName("test")
+	profile := scope.Profiles().AppendEmpty()
+	profile.SetProfileID(pprofile.ProfileID{0xab, 15: 1})
+	profile.SetTime(1_700_000_000_000_000_000)
+	profile.SetDurationNano(30_000_000)
+	profile.SetPeriod(10_000_000)
+	SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
+	SetValueType(profile.PeriodType(), b.String("wall"), b.String("nanoseconds"))
+	SetAttributes(profile.AttributeIndices(), b.AttrString("environment", "test"))
+
+	leaf := b.Function(Function{Name: b.String("leaf"), Filename: b.String("leaf.go"), StartLine: 3})
+	root := b.Function(Function{Name: b.String("root"), SystemName: b.String("_Zroot")})
+	frameType := b.AttrString("profile.frame.type", "go")
+	inApp := b.AttrBool("in_app", true)
+	image := b.Mapping(Mapping{
+		Start: 0x1000, Limit: 0x2000, Filename: b.String("/lib/libshop.so"),
+		Attributes: []AttributeIndex{b.AttrString("process.executable.build_id.gnu", "abcd")},
+	})
+	source := b.Location(Location{
+		Lines:      []Line{{Function: leaf, Line: 12, Column: 5}, {Function: root, Line: 40}},
+		Attributes: []AttributeIndex{frameType, inApp},
+	})
+	native := b.Location(Location{Mapping: image, Address: 0x1234})
+
+	add := func(stack StackIndex, link LinkIndex, attributes []AttributeIndex, offsets ...uint64) {
+		s := profile.Samples().AppendEmpty()
+		s.SetStackIndex(int32(stack))
+		s.SetLinkIndex(int32(link))
+		SetAttributes(s.AttributeIndices(), attributes...)
+		for _, o := range offsets {
+			s.TimestampsUnixNano().Append(uint64(profile.Time()) + o)
+		}
+	}
+	thread := []AttributeIndex{b.AttrInt("thread.id", 7), b.AttrString("thread.name", "main")}
+	linked := b.Link(pcommon.TraceID{1}, pcommon.SpanID{2})
+	add(b.Stack([]LocationIndex{source}), linked, thread, 0, 10_000_000)
+	add(b.Stack([]LocationIndex{native, source}), 0, thread, 20_000_000)
+	add(0, 0, thread, 29_999_999)
+	b.Finish()
+	b.Release()
+	return p
+}
+
+func firstProfile(p pprofile.Profiles) pprofile.Profile {
+	return p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
+}
+
+func firstSample(p pprofile.Profiles) pprofile.Sample { return firstProfile(p).Samples().At(0) }
+
+func TestValidMessagePasses(t *testing.T) {
+	for _, v := range Check(validProfiles()) {
+		t.Error(v)
+	}
+}
+
+// Each case breaks a valid message in one way and sees that rule, and only it.
+// The where of the violation is part of the test: it is what a human reads.
+func TestEveryRuleFires(t *testing.T) {
+	const resources = "resource_profiles"
+	const scopes = resources + "[0].scope_profiles"
+	const profiles = scopes + "[0].profiles"
+	const samples = profiles + "[0].samples"
+	type dict = pprofile.ProfilesDictionary
+
+	tests := []struct {
+		rule  Rule
+		name  string
+		where string
+		spoil func(p pprofile.Profiles, d dict)
+	}{
+		{RuleEmptyList, "no scope", resources + "[1].scope_profiles: no scope", func(p pprofile.Profiles, d dict) {
+			p.ResourceProfiles().AppendEmpty()
+		}},
+		{RuleEmptyList, "no profile", scopes + "[1].profiles: no profile", func(p pprofile.Profiles, d dict) {
+			p.ResourceProfiles().At(0).ScopeProfiles().AppendEmpty()
+		}},
+		{RuleZeroEntry, "mapping", "mapping_table[0]", func(p pprofile.Profiles, d dict) {
+			d.MappingTable().At(0).SetFileOffset(1)
+		}},
+		{RuleZeroEntry, "location", "location_table[0]", func(p pprofile.Profiles, d dict) {
+			d.LocationTable().At(0).SetAddress(1)
+		}},
+		{RuleZeroEntry, "function", "function_table[0]", func(p pprofile.Profiles, d dict) {
+			d.FunctionTable().At(0).SetStartLine(1)
+		}},
+		{RuleZeroEntry, "link", "link_table[0]", func(p pprofile.Profiles, d dict) {
+			d.LinkTable().At(0).SetSpanID(pcommon.SpanID{1})
+		}},
+		{RuleZeroEntry, "string", "string_table[0]", func(p pprofile.Profiles, d dict) {
+			d.StringTable().SetAt(0, "real data")
+		}},
+		{RuleZeroEntry, "attribute", "attribute_table[0]", func(p pprofile.Profiles, d dict) {
+			d.AttributeTable().At(0).Value().SetStr("")
+		}},
+		{RuleZeroEntry, "stack", "stack_table[0]", func(p pprofile.Profiles, d dict) {
+			d.StackTable().At(0).LocationIndices().Append(2)
+		}},
+		{RuleZeroEntry, "table missing", "link_table[0]: missing", func(p pprofile.Profiles, d dict) {
+			firstSample(p).SetLinkIndex(0)
+			d.LinkTable().RemoveIf(func(pprofile.Link) bool { return true })
+		}},
+		{RuleProfileAttributes, "out of range", profiles + "[0]: attribute 99 of", func(p pprofile.Profiles, d dict) {
+			firstProfile(p).AttributeIndices().Append(99)
+		}},
+		{RuleProfileAttributes, "negative", profiles + "[0]: attribute -1 of", func(p pprofile.Profiles, d dict) {
+			firstProfile(p).AttributeIndices().Append(-1)
+		}},
+		{RuleProfileAttributes, "key twice", profiles + `[0]: attribute "environment" twice`, func(p pprofile.Profiles, d dict) {
+			a := d.AttributeTable().AppendEmpty()
+			a.SetKeyStrindex(d.AttributeTable().At(1).KeyStrindex())
+			a.Value().SetStr("other")
+			firstProfile(p).AttributeIndices().Append(int32(d.AttributeTable().Len() - 1))
+		}},
+		{RuleValueType, "sample type", profiles + "[0]: sample_type", func(p pprofile.Profiles, d dict) {
+			replaceText(d, firstProfile(p).SampleType().TypeStrindex(), "service.name")
+			firstProfile(p).SampleType().SetTypeStrindex(99)
+		}},
+		{RuleValueType, "period type", profiles + "[0]: period_type", func(p pprofile.Profiles, d dict) {
+			replaceText(d, firstProfile(p).PeriodType().UnitStrindex(), "service.name")
+			firstProfile(p).PeriodType().SetUnitStrindex(-1)
+		}},
+		{RuleSampleReference, "stack", samples + "[2]: stack -5 of 3", func(p pprofile.Profiles, d dict) {
+			firstProfile(p).Samples().At(2).SetStackIndex(-5)
+		}},
+		{RuleSampleReference, "link", samples + "[2]: link 2 of 2", func(p pprofile.Profiles, d dict) {
+			firstProfile(p).Samples().At(2).SetLinkIndex(2)
+		}},
+		{RuleSampleReference, "attribute", samples + "[0]: attribute 1000 of", func(p pprofile.Profiles, d dict) {
+			firstSample(p).AttributeIndices().Append(1000)
+		}},
+		{RuleSampleReference, "key twice", samples + `[0]: attribute "thread.id" twice`, func(p pprofile.Profiles, d dict) {
+			firstSample(p).AttributeIndices().Append(firstSample(p).AttributeIndices().At(0))
+		}},
+		{RuleTimestampRange, "before", samples + "[0]: timestamp 0", func(p pprofile.Profiles, d dict) {
+			firstSample(p).TimestampsUnixNano().SetAt(0, uint64(firstProfile(p).Time())-1)
+		}},
+		{RuleTimestampRange, "at the end", samples + "[2]: timestamp 0", func(p pprofile.Profiles, d dict) {
+			firstProfile(p).SetDurationNano(firstProfile(p).DurationNano() - 1)
+		}},
+		{RuleTimestampRange, "overflow", samples + "[0]: timestamp 0 is 5", func(p pprofile.Profiles, d dict) {
+			firstSample(p).TimestampsUnixNano().SetAt(0, 5)
+			firstProfile(p).SetDurationNano(1<<64 - 1)
+		}},
+		{RuleSampleShape, "neither", samples + "[2]: 0 values with 0 timestamps", func(p pprofile.Profiles, d dict) {
+			firstProfile(p).Samples().At(2).TimestampsUnixNano().FromRaw(nil)
+		}},
+		{RuleSampleShape, "different numbers", samples + "[0]: 1 values with 2 timestamps", func(p pprofile.Profiles, d dict) {
+			firstSample(p).Values().Append(1)
+		}},
+		{RuleSampleShape, "several totals", samples + "[0]: 2 values with 0 timestamps", func(p pprofile.Profiles, d dict) {
+			firstSample(p).Values().Append(1, 2)
+			firstSample(p).TimestampsUnixNano().FromRaw(nil)
+		}},
+		{RuleMixedShapes, "total after timestamps", samples + "[1]: one value after samples with timestamps only", func(p pprofile.Profiles, d dict) {
+			s := firstProfile(p).Samples().At(1)
+			s.Values().Append(1)
+			s.TimestampsUnixNano().FromRaw(nil)
+		}},
+		{RuleMixedShapes, "points after timestamps", samples + "[1]: a value per timestamp", func(p pprofile.Profiles, d dict) {
+			firstProfile(p).Samples().At(1).Values().Append(1)
+		}},
+		{RuleMapping, "file name", "mapping_table[1]: file name 99", func(p pprofile.Profiles, d dict) {
+			replaceText(d, d.MappingTable().At(1).FilenameStrindex(), "service.name")
+			d.MappingTable().At(1).SetFilenameStrindex(99)
+		}},
+		{RuleMapping, "attribute", "mapping_table[1]: attribute 99", func(p pprofile.Profiles, d dict) {
+			d.MappingTable().At(1).AttributeIndices().Append(99)
+		}},
+		{RuleMapping, "empty range", "mapping_table[1]: starts at 0x2000, ends at 0x2000", func(p pprofile.Profiles, d dict) {
+			d.MappingTable().At(1).SetMemoryStart(0x2000)
+		}},
+		{RuleMapping, "start without limit", "mapping_table[1]: starts at 0x1000, ends at 0x0", func(p pprofile.Profiles, d dict) {
+			d.MappingTable().At(1).SetMemoryLimit(0)
+		}},
+		{RuleMappingTwice, "", "mapping_table[2]: same as 1", func(p pprofile.Profiles, d dict) {
+			d.MappingTable().At(1).CopyTo(d.MappingTable().AppendEmpty())
+			d.LocationTable().At(1).SetMappingIndex(2)
+		}},
+		{RuleBuildID, "", "mapping_table[2]: no process", func(p pprofile.Profiles, d dict) {
+			d.MappingTable().AppendEmpty().SetFileOffset(1)
+			d.LocationTable().At(1).SetMappingIndex(2)
+		}},
+		{RuleLocation, "mapping", "location_table[1]: mapping 9 of 2", func(p pprofile.Profiles, d dict) {
+			d.LocationTable().At(1).SetMappingIndex(9)
+		}},
+		{RuleLocation, "function", "location_table[1]: line 2: function -1 of 3", func(p pprofile.Profiles, d dict) {
+			d.LocationTable().At(1).Lines().AppendEmpty().SetFunctionIndex(-1)
+		}},
+		{RuleLocation, "line", "location_table[1]: line 0 is at -1:5", func(p pprofile.Profiles, d dict) {
+			d.LocationTable().At(1).Lines().At(0).SetLine(-1)
+		}},
+		{RuleLocation, "column", "location_table[1]: line 0 is at 12:-1", func(p pprofile.Profiles, d dict) {
+			d.LocationTable().At(1).Lines().At(0).SetColumn(-1)
+		}},
+		{RuleLocation, "attribute", "location_table[2]: attribute 99", func(p pprofile.Profiles, d dict) {
+			d.LocationTable().At(2).AttributeIndices().Append(99)
+		}},
+		{RuleLocationTwice, "attributes in another order", "location_table[3]: same as 1", func(p pprofile.Profiles, d dict) {
+			l := d.LocationTable().AppendEmpty()
+			d.LocationTable().At(1).CopyTo(l)
+			attributes := l.AttributeIndices().AsRaw()
+			slices.Reverse(attributes)
+			l.AttributeIndices().FromRaw(attributes)
+			d.StackTable().At(2).LocationIndices().Append(3)
+		}},
+		{RuleFunction, "name", "function_table[1]: string 99", func(p pprofile.Profiles, d dict) {
+			replaceText(d, d.FunctionTable().At(1).NameStrindex(), "service.name")
+			d.FunctionTable().At(1).SetNameStrindex(99)
+		}},
+		{RuleFunction, "start line", "function_table[1]: starts at line -1", func(p pprofile.Profiles, d dict) {
+			d.FunctionTable().At(1).SetStartLine(-1)
+		}},
+		{RuleFunctionTwice, "", "function_table[3]: same as 1", func(p pprofile.Profiles, d dict) {
+			d.FunctionTable().At(1).CopyTo(d.FunctionTable().AppendEmpty())
+			d.LocationTable().At(1).Lines().At(1).SetFunctionIndex(3)
+			d.LocationTable().At(2).Lines().AppendEmpty().SetFunctionIndex(2)
+		}},
+		{RuleFunctionUnnamed, "", "function_table[3]: no name", func(p pprofile.Profiles, d dict) {
+			d.FunctionTable().AppendEmpty().SetStartLine(4)
+			d.LocationTable().At(2).Lines().AppendEmpty().SetFunctionIndex(3)
+		}},
+		{RuleLink, "no span", `link_table[1]: trace`, func(p pprofile.Profiles, d dict) {
+			d.LinkTable().At(1).SetSpanID(pcommon.SpanID{})
+		}},
+		{RuleLinkTwice, "", "link_table[2]: same as 1", func(p pprofile.Profiles, d dict) {
+			d.LinkTable().At(1).CopyTo(d.LinkTable().AppendEmpty())
+			firstProfile(p).Samples().At(1).SetLinkIndex(2)
+		}},
+		{RuleStringTwice, "", "same as", func(p pprofile.Profiles, d dict) {
+			leaf := d.FunctionTable().At(1)
+			d.StringTable().Append(d.StringTable().At(int(leaf.NameStrindex())))
+			leaf.SetSystemNameStrindex(int32(d.StringTable().Len() - 1))
+		}},
+		{RuleAttribute, "key", "attribute_table[1]: key 99", func(p pprofile.Profiles, d dict) {
+			replaceText(d, d.AttributeTable().At(1).KeyStrindex(), "service.name")
+			d.AttributeTable().At(1).SetKeyStrindex(99)
+		}},
+		{RuleAttribute, "unit", "attribute_table[1]: unit -7", func(p pprofile.Profiles, d dict) {
+			d.AttributeTable().At(1).SetUnitStrindex(-7)
+		}},
+		{RuleAttribute, "too deep", "attribute_table[1]: value nested", func(p pprofile.Profiles, d dict) {
+			v := d.AttributeTable().At(1).Value()
+			for range maxValueDepth + 2 {
+				v = v.SetEmptySlice().AppendEmpty()
+			}
+		}},
+		{RuleAttributeTwice, "map in another order", "same as", func(p pprofile.Profiles, d dict) {
+			d.AttributeTable().At(1).Value().SetEmptyMap().PutInt("a", 1)
+			d.AttributeTable().At(1).Value().Map().PutInt("b", 2)
+			a := d.AttributeTable().AppendEmpty()
+			a.SetKeyStrindex(d.AttributeTable().At(1).KeyStrindex())
+			a.Value().SetEmptyMap().PutInt("b", 2)
+			a.Value().Map().PutInt("a", 1)
+			firstSample(p).AttributeIndices().Append(int32(d.AttributeTable().Len() - 1))
+		}},
+		{RuleStack, "", "stack_table[1]: location 77 of 3", func(p pprofile.Profiles, d dict) {
+			d.StackTable().At(1).LocationIndices().Append(77)
+		}},
+		{RuleStackTwice, "", "stack_table[3]: same as 1", func(p pprofile.Profiles, d dict) {
+			d.StackTable().At(1).CopyTo(d.StackTable().AppendEmpty())
+			firstProfile(p).Samples().At(2).SetStackIndex(3)
+		}},
+		{RuleOrphan, "mapping", "mapping_table[2]", func(p pprofile.Profiles, d dict) {
+			d.MappingTable().At(1).CopyTo(d.MappingTable().AppendEmpty())
+			d.MappingTable().At(2).SetFileOffset(1)
+		}},
+		{RuleOrphan, "location", "location_table[3]", func(p pprofile.Profiles, d dict) {
+			d.LocationTable().AppendEmpty().SetAddress(1)
+		}},
+		{RuleOrphan, "function", "function_table[3]", func(p pprofile.Profiles, d dict) {
+			d.FunctionTable().AppendEmpty().SetNameStrindex(1)
+		}},
+		{RuleOrphan, "link", "link_table[1]", func(p pprofile.Profiles, d dict) {
+			firstSample(p).SetLinkIndex(0)
+		}},
+		{RuleOrphan, "string", "string_table[", func(p pprofile.Profiles, d dict) {
+			d.StringTable().Append("nobody")
+		}},
+		{RuleOrphan, "attribute", "attribute_table[", func(p pprofile.Profiles, d dict) {
+			d.AttributeTable().AppendEmpty().SetKeyStrindex(1)
+		}},
+		{RuleOrphan, "stack", "stack_table[3]", func(p pprofile.Profiles, d dict) {
+			d.StackTable().AppendEmpty().LocationIndices().Append(1, 1)
+		}},
+		{RulePayload, "format alone", profiles + `[0]: format "sentry" with 0 bytes`, func(p pprofile.Profiles, d dict) {
+			firstProfile(p).SetOriginalPayloadFormat("sentry")
+		}},
+		{RulePayload, "payload alone", profiles + `[0]: format "" with 1 bytes`, func(p pprofile.Profiles, d dict) {
+			firstProfile(p).OriginalPayload().Append(1)
+		}},
+		{RuleSampleTwice, "attributes in another order", samples + "[3]: same as 0", func(p pprofile.Profiles, d dict) {
+			s := firstProfile(p).Samples().AppendEmpty()
+			firstSample(p).CopyTo(s)
+			attributes := s.AttributeIndices().AsRaw()
+			slices.Reverse(attributes)
+			s.AttributeIndices().FromRaw(attributes)
+		}},
+		{RuleText, "string", `is not UTF-8`, func(p pprofile.Profiles, d dict) {
+			d.StringTable().SetAt(int(d.FunctionTable().At(1).NameStrindex()), "\xff")
+		}},
+		{RuleText, "attribute value", `attribute_table[1]: "\xff" is not UTF-8`, func(p pprofile.Profiles, d dict) {
+			d.AttributeTable().At(1).Value().SetEmptySlice().AppendEmpty().SetStr("\xff")
+		}},
+		{RuleText, "resource", resources + `[0]: "\xff" is not UTF-8`, func(p pprofile.Profiles, d dict) {
+			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("k", "\xff")
+		}},
+		{RuleResourceAttributes, "marshalled while mutable", resources + "[0]: an attribute without a key", func(p pprofile.Profiles, d dict) {
+			// The marshaller adds the strings it moves to the table; that they are
+			// orphans as far as one can see is hidden here by referring to them.
+			p.ResourceProfiles().At(0).Resource().Attributes().Clear()
+			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("leaf", "root")
+			if _, err := new(pprofile.ProtoMarshaler).MarshalProfiles(p); err != nil {
+				panic(err)
+			}
+		}},
+	}
+	fired := map[Rule]bool{}
+	for _, test := range tests {
+		t.Run(string(test.rule)+"/"+test.name, func(t *testing.T) {
+			p := validProfiles()
+			test.spoil(p, p.Dictionary())
+			violations := Check(p)
+			if len(violations) != 1 {
+				t.Fatalf("%d violations, want 1: %q", len(violations), fmt.Sprint(violations))
+			}
+			if got := violations[0]; got.Rule != test.rule || !strings.Contains(got.String(), test.where) {
+				t.Errorf("got %q, want %s with %q", got, test.rule, test.where)
+			}
+			fired[test.rule] = true
+		})
+	}
+	for _, rule := range allRules(t) {
+		if !fired[rule] {
+			t.Errorf("no case for %s", rule)
+		}
+	}
+}
+
+// allRules reads the rules from their source, so that a new one without a case
+// is noticed.
+func allRules(t *testing.T) []Rule {
+	t.Helper()
+	source, err := os.ReadFile("rule.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []Rule
+	for _, m := range regexp.MustCompile(`Rule\w+ +Rule = "([a-z-]+)"`).FindAllSubmatch(source, -1) {
+		rules = append(rules, Rule(m[1]))
+	}
+	if len(rules) < 28 {
+		t.Fatalf("found only %d rules", len(rules))
+	}
+	return rules
+}
+
+// replaceText gives a string, which a case is about to leave without a
+// reference, the text of a resource attribute's key: then it is no orphan.
+func replaceText(d pprofile.ProfilesDictionary, i int32, text string) {
+	d.StringTable().SetAt(int(i), text)
+}
+
+func TestEmptyMessage(t *testing.T) {
+	count := map[Rule]int{}
+	for _, v := range Check(pprofile.NewProfiles()) {
+		count[v.Rule]++
+	}
+	if len(count) != 2 || count[RuleEmptyList] != 1 || count[RuleZeroEntry] != 7 {
+		t.Errorf("%v", count)
+	}
+}
+
+// Strings that resource and scope attributes refer to on the wire stay in the
+// table after decoding. They are no orphans.
+func TestStringsOfResourceAttributesAreUsed(t *testing.T) {
+	p := validProfiles()
+	attributes := p.ResourceProfiles().At(0).Resource().Attributes()
+	attributes.PutEmptyMap("nested").PutEmptySlice("list").AppendEmpty().SetStr("deep")
+	p.ResourceProfiles().At(0).ScopeProfiles().At(0).Scope().Attributes().PutStr("scope.key", "scope value")
+	p.MarkReadOnly()
+	wire, err := new(pprofile.ProtoMarshaler).MarshalProfiles(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(wire)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if decoded.Dictionary().StringTable().Len() <= p.Dictionary().StringTable().Len() {
+		t.Fatal("the marshaller did not move strings into the table; this test is moot")
+	}
+	for _, v := range Check(decoded) {
+		t.Error(v)
+	}
+}
+
+func TestManyViolationsAreCounted(t *testing.T) {
+	p := validProfiles()
+	for range 100 {
+		p.Dictionary().StringTable().Append("nobody")
+	}
+	var twice, orphans []Violation
+	for _, v := range Check(p) {
+		switch v.Rule {
+		case RuleStringTwice:
+			twice = append(twice, v)
+		case RuleOrphan:
+			orphans = append(orphans, v)
+		}
+	}
+	if len(twice) != maxPerRule+1 || twice[maxPerRule].String() != "string-twice: message: and 79 more" {
+		t.Errorf("%v", twice)
+	}
+	if len(orphans) != maxPerRule+1 || orphans[maxPerRule].String() != "orphan: message: and 80 more" {
+		t.Errorf("%v", orphans)
+	}
+}

@@ -1,0 +1,73 @@
+package dictionary
+
+import "fmt"
+
+// Rule names one requirement of a valid profiles message. The names are
+// stable: tests and messages use them.
+type Rule string
+
+// The rules of profcheck, the conformance tool of the OpenTelemetry profiling
+// group (state of 2026-08-21), numbered as in its documentation. Where it has
+// references and duplicates under one number, they are two rules here.
+const (
+	RuleEmptyList         Rule = "empty-list"         // 1: no resource_profiles, scope_profiles or profiles
+	RuleZeroEntry         Rule = "zero-entry"         // 2: entry 0 of a table missing or not the zero value
+	RuleProfileAttributes Rule = "profile-attributes" // 3: index out of range, key twice
+	RuleValueType         Rule = "value-type"         // 4: sample_type or period_type out of range
+	RuleSampleReference   Rule = "sample-reference"   // 5: stack, link or attribute out of range, key twice
+	RuleTimestampRange    Rule = "timestamp-range"    // 6: timestamp outside [time, time+duration)
+	RuleSampleShape       Rule = "sample-shape"       // 7: neither values nor timestamps, or numbers that do not match
+	RuleMixedShapes       Rule = "mixed-shapes"       // 8: samples of one profile differ in shape
+	RuleMapping           Rule = "mapping"            // 9: reference out of range, key twice, start not before limit
+	RuleMappingTwice      Rule = "mapping-twice"      // 9
+	RuleLocation          Rule = "location"           // 10: reference out of range, key twice, negative line or column
+	RuleLocationTwice     Rule = "location-twice"     // 10
+	RuleFunction          Rule = "function"           // 11: string out of range, negative start line
+	RuleFunctionTwice     Rule = "function-twice"     // 11
+	RuleLink              Rule = "link"               // 12: an id is missing
+	RuleLinkTwice         Rule = "link-twice"         // 12
+	RuleStringTwice       Rule = "string-twice"       // 13
+	RuleAttribute         Rule = "attribute"          // 14: key or unit out of range
+	RuleAttributeTwice    Rule = "attribute-twice"    // 14
+	RuleStack             Rule = "stack"              // 15: location out of range
+	RuleStackTwice        Rule = "stack-twice"        // 15
+	RuleOrphan            Rule = "orphan"             // 16: entry that no profile reaches
+)
+
+// Requirements of the specification that profcheck does not test, and our own.
+const (
+	// RuleFunctionUnnamed: a function has a name, a system name or a file.
+	RuleFunctionUnnamed Rule = "function-unnamed"
+	// RuleBuildID: a mapping carries process.executable.build_id.* or, for
+	// images that have no such id, sentry.debug_id.
+	RuleBuildID Rule = "build-id"
+	// RulePayload: original_payload and its format are both set or both unset.
+	RulePayload Rule = "payload"
+	// RuleSampleTwice: {stack, set of attributes, link} is one sample per profile.
+	RuleSampleTwice Rule = "sample-twice"
+	// RuleText: text is UTF-8. Protobuf decoders refuse the message otherwise.
+	RuleText Rule = "text"
+	// RuleResourceAttributes: keys of resource and scope attributes are set and
+	// differ. Empty keys are how a message looks after it was marshalled while
+	// mutable: marshalling moves its strings into the dictionary.
+	RuleResourceAttributes Rule = "resource-attributes"
+)
+
+// There is no rule for the length of profile_id: pdata holds 16 bytes or none
+// and refuses to unmarshal anything else.
+
+// Violation is one place where a message breaks a rule.
+type Violation struct {
+	Rule   Rule
+	Where  string // the list, such as "location_table" or "resource_profiles[0].scope_profiles[0].profiles[2].samples"
+	Index  int    // the element of that list; -1 when it is about the list
+	Detail string
+}
+
+// String returns one line: "stack: stack_table[3]: location 17 of 5".
+func (v Violation) String() string {
+	if v.Index < 0 {
+		return fmt.Sprintf("%s: %s: %s", v.Rule, v.Where, v.Detail)
+	}
+	return fmt.Sprintf("%s: %s[%d]: %s", v.Rule, v.Where, v.Index, v.Detail)
+}
