@@ -1,0 +1,91 @@
+package dictionary
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// quoteName prints a name as it is when it is made of letters, digits and
+// plain punctuation, else as a Go string literal. What the layout uses
+// (spaces, colons, equals signs, quotes, braces, square brackets, "!" and a few
+// words) causes quotes. Parentheses and angle brackets do not: they are in too
+// many names, such as (*T).Run, Array.map<T> and <module>.
+func quoteName(s string) string {
+	switch s {
+	case "", "?", "in", "inlined", "nothing":
+		return strconv.Quote(s)
+	}
+	if strings.HasPrefix(s, "0x") { // would read as an address
+		return strconv.Quote(s)
+	}
+	for _, r := range s {
+		if r >= utf8.RuneSelf || !isPlain(byte(r)) {
+			return strconv.Quote(s)
+		}
+	}
+	return s
+}
+
+func isPlain(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		strings.IndexByte("._-/$@#*+~,&()<>%", c) >= 0
+}
+
+// formatValue prints a value so that its kind shows: strings are quoted,
+// doubles have a point or an exponent, bytes start with 0x, maps are sorted.
+func formatValue(v pcommon.Value) string {
+	return string(appendValue(nil, v, 0))
+}
+
+func appendValue(to []byte, v pcommon.Value, depth int) []byte {
+	if depth > maxValueDepth {
+		return append(to, "!too deep"...)
+	}
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		return strconv.AppendQuote(to, v.Str())
+	case pcommon.ValueTypeInt:
+		return strconv.AppendInt(to, v.Int(), 10)
+	case pcommon.ValueTypeDouble:
+		return appendDouble(to, v.Double())
+	case pcommon.ValueTypeBool:
+		return strconv.AppendBool(to, v.Bool())
+	case pcommon.ValueTypeBytes:
+		return hex.AppendEncode(append(to, "0x"...), v.Bytes().AsRaw())
+	case pcommon.ValueTypeSlice:
+		to = append(to, '[')
+		for i, x := range v.Slice().All() {
+			if i > 0 {
+				to = append(to, ", "...)
+			}
+			to = appendValue(to, x, depth+1)
+		}
+		return append(to, ']')
+	case pcommon.ValueTypeMap:
+		to = append(to, '{')
+		for i, e := range sortedEntries(v.Map()) {
+			if i > 0 {
+				to = append(to, ", "...)
+			}
+			to = append(append(to, quoteName(e.key)...), ": "...)
+			to = appendValue(to, e.value, depth+1)
+		}
+		return append(to, '}')
+	default:
+		return append(to, "nothing"...)
+	}
+}
+
+func appendDouble(to []byte, f float64) []byte {
+	from := len(to)
+	to = strconv.AppendFloat(to, f, 'g', -1, 64)
+	if math.IsInf(f, 0) || math.IsNaN(f) || strings.ContainsAny(string(to[from:]), ".e") {
+		return to
+	}
+	return append(to, ".0"...)
+}
