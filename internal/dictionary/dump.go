@@ -2,6 +2,7 @@ package dictionary
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -43,19 +44,7 @@ import (
 // outside their table read like "!function 17".
 func Dump(p pprofile.Profiles) string {
 	d := dumper{view: NewView(p.Dictionary())}
-	for _, resource := range p.ResourceProfiles().All() {
-		d.line(0, "resource")
-		d.schema(resource.SchemaUrl())
-		d.attributeMap(resource.Resource().Attributes())
-		for _, scope := range resource.ScopeProfiles().All() {
-			d.scope(scope.Scope())
-			d.schema(scope.SchemaUrl())
-			d.attributeMap(scope.Scope().Attributes())
-			for _, profile := range scope.Profiles().All() {
-				d.profile(profile)
-			}
-		}
-	}
+	d.message(p)
 	return d.out.String()
 }
 
@@ -63,7 +52,29 @@ type dumper struct {
 	view View
 	out  strings.Builder
 
+	// compare makes the text fit for [Diff]: samples in the order of their text,
+	// since their order means nothing, and a digest of the original payload.
+	compare bool
+
 	mappings map[MappingIndex]string // names within the current profile
+}
+
+func (d *dumper) message(p pprofile.Profiles) {
+	for _, resource := range p.ResourceProfiles().All() {
+		d.line(0, "resource")
+		d.schema(resource.SchemaUrl())
+		d.attributeMap(resource.Resource().Attributes())
+		d.dropped(resource.Resource().DroppedAttributesCount())
+		for _, scope := range resource.ScopeProfiles().All() {
+			d.scope(scope.Scope())
+			d.schema(scope.SchemaUrl())
+			d.attributeMap(scope.Scope().Attributes())
+			d.dropped(scope.Scope().DroppedAttributesCount())
+			for _, profile := range scope.Profiles().All() {
+				d.profile(profile)
+			}
+		}
+	}
 }
 
 func (d *dumper) line(indent int, format string, args ...any) {
@@ -97,6 +108,12 @@ func (d *dumper) attributeMap(m pcommon.Map) {
 	}
 }
 
+func (d *dumper) dropped(n uint32) {
+	if n > 0 {
+		d.line(1, "dropped   %d attributes", n)
+	}
+}
+
 func (d *dumper) profile(p pprofile.Profile) {
 	if id := p.ProfileID(); id.IsEmpty() {
 		d.line(0, "profile")
@@ -112,13 +129,32 @@ func (d *dumper) profile(p pprofile.Profile) {
 	if p.OriginalPayloadFormat() != "" || p.OriginalPayload().Len() > 0 {
 		d.line(1, "payload   %s %d bytes", quoteName(p.OriginalPayloadFormat()), p.OriginalPayload().Len())
 	}
-	if n := p.DroppedAttributesCount(); n > 0 {
-		d.line(1, "dropped   %d attributes", n)
+	if d.compare && p.OriginalPayload().Len() > 0 {
+		d.line(1, "payload   sha256 %x", sha256.Sum256(p.OriginalPayload().AsRaw()))
 	}
+	d.dropped(p.DroppedAttributesCount())
 	d.attributeLines(1, p.AttributeIndices())
 	d.mappingLines(p)
+	d.samples(p)
+}
+
+func (d *dumper) samples(p pprofile.Profile) {
+	if !d.compare {
+		for _, s := range p.Samples().All() {
+			d.sample(p, s)
+		}
+		return
+	}
+	texts := make([]string, 0, p.Samples().Len())
+	one := dumper{view: d.view, compare: true, mappings: d.mappings}
 	for _, s := range p.Samples().All() {
-		d.sample(p, s)
+		one.out.Reset()
+		one.sample(p, s)
+		texts = append(texts, one.out.String())
+	}
+	slices.Sort(texts)
+	for _, text := range texts {
+		d.out.WriteString(text)
 	}
 }
 

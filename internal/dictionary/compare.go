@@ -1,0 +1,52 @@
+package dictionary
+
+import (
+	"fmt"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// Diff says where two messages differ in content, "" when nowhere. The order
+// of the dictionary's tables, of attributes and of samples does not matter, nor
+// do entries that nothing refers to; the order of resources, scopes, profiles,
+// timestamps and frames does.
+//
+// The result is the first difference in the form of [Dump], with the lines
+// before it, "-" for want and "+" for got.
+func Diff(want, got pprofile.Profiles) string {
+	a, b := comparableText(want), comparableText(got)
+	if a == b {
+		return ""
+	}
+	return firstDifference(strings.Split(a, "\n"), strings.Split(b, "\n"))
+}
+
+func comparableText(p pprofile.Profiles) string {
+	d := dumper{view: NewView(p.Dictionary()), compare: true}
+	d.message(p)
+	return d.out.String()
+}
+
+// contextLines are shown before and after the first difference: enough to see
+// the sample it is in.
+const contextLines = 6
+
+func firstDifference(want, got []string) string {
+	i := 0
+	for i < len(want) && i < len(got) && want[i] == got[i] {
+		i++
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "first difference in line %d:\n", i+1)
+	for _, line := range want[max(0, i-contextLines):i] {
+		fmt.Fprintf(&out, "  %s\n", line)
+	}
+	for _, line := range want[i:min(len(want), i+contextLines)] {
+		fmt.Fprintf(&out, "- %s\n", line)
+	}
+	for _, line := range got[i:min(len(got), i+contextLines)] {
+		fmt.Fprintf(&out, "+ %s\n", line)
+	}
+	return out.String()
+}

@@ -1,0 +1,83 @@
+package dictionary
+
+import (
+	"testing"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// Whatever pdata accepts as a message, reading, checking and printing it ends
+// without a panic and leaves it as it was.
+func fuzzMessage(f *testing.F, use func(t *testing.T, p pprofile.Profiles)) {
+	valid := validProfiles()
+	valid.MarkReadOnly()
+	encoded, err := new(pprofile.ProtoMarshaler).MarshalProfiles(valid)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(encoded)
+	f.Add([]byte{})
+	for i := 0; i < len(encoded); i += 7 { // one broken byte in many places
+		broken := append([]byte(nil), encoded...)
+		broken[i] ^= 0xff
+		f.Add(broken)
+	}
+	f.Fuzz(func(t *testing.T, encoded []byte) {
+		p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(encoded)
+		if err != nil {
+			return
+		}
+		p.MarkReadOnly() // a write would panic
+		use(t, p)
+	})
+}
+
+func FuzzView(f *testing.F) {
+	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
+		v := NewView(p.Dictionary())
+		var l Location
+		var m Mapping
+		readAttributes := func(list pcommon.Int32Slice) {
+			attributes, _ := v.Attributes(list, nil)
+			for _, a := range attributes {
+				if got, ok := v.Get(list, a.Key); a.Key != "" && !ok {
+					t.Errorf("%q is listed and not found: %v", a.Key, got)
+				}
+			}
+		}
+		for _, r := range p.ResourceProfiles().All() {
+			for _, s := range r.ScopeProfiles().All() {
+				for _, profile := range s.Profiles().All() {
+					v.ValueType(profile.SampleType())
+					readAttributes(profile.AttributeIndices())
+					for _, sample := range profile.Samples().All() {
+						readAttributes(sample.AttributeIndices())
+						v.Link(LinkIndex(sample.LinkIndex()))
+						stack, _ := v.Stack(StackIndex(sample.StackIndex()), nil)
+						for _, i := range stack {
+							v.Location(i, &l)
+							if !v.Mapping(l.Mapping, &m) && l.Mapping == 0 {
+								t.Error("no mapping is not ok")
+							}
+							for _, line := range l.Lines {
+								f, _ := v.Function(line.Function)
+								v.Text(f.Name)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func FuzzCheck(f *testing.F) {
+	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
+		Check(p)
+		if diff := Diff(p, p); diff != "" {
+			t.Errorf("differs from itself: %s", diff)
+		}
+		Dump(p)
+	})
+}
