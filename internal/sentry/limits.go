@@ -22,4 +22,25 @@ const (
 	// maxPooledScratch is what a decoder may hold on to between requests. A chunk of 5 MB needs about 3 MB; the rare huge
 	// one gives its memory back.
 	maxPooledScratch = 16 << 20
+
+	// MaxEnvelopeItems is how many items of one envelope are read. SDKs send three at most; Relay's limits by type (30
+	// attachments, 100 sessions, 100 client reports, 25 spans, one each of the others) add up to less than 300. A body may
+	// hold an item in every four bytes, each of which takes 200 bytes of memory here, so that there has to be an end.
+	MaxEnvelopeItems = 1000
+
+	// MaxHeaderBytes is how long the header of an envelope or of an item may be. The longest recorded ones have 905 and 143
+	// bytes; lists of packages and integrations and a trace of baggage size (8192 bytes) make it a few times that.
+	MaxHeaderBytes = 64 << 10
+
+	// MaxRetrySeconds is the longest pause a rate limit can impose on us. Quotas renew by the month, so no real limit is
+	// longer; a mistaken one then does not silence a collector for good.
+	MaxRetrySeconds = 31 * 24 * 60 * 60
+
+	// DefaultRetrySeconds is the pause where one is asked for without a readable length: what the protocol says for a 429
+	// without any header.
+	DefaultRetrySeconds = 60
+
+	// MaxKeyBytes is how long the public key of a DSN may be: twice the 32 hex digits of Sentry's own keys, for those that
+	// people make up.
+	MaxKeyBytes = 64
 )

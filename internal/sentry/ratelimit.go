@@ -1,0 +1,218 @@
+package sentry
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Category is a data category: the unit in which Sentry limits, and in which SDKs obey.
+//
+// https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/#definitions
+type Category string
+
+// The categories that concern what SDKs send (relay-base-schema/src/data_category.rs), and "metric", which only JavaScript
+// knows.
+const (
+	CategoryDefault           Category = "default"
+	CategoryError             Category = "error"
+	CategoryTransaction       Category = "transaction"
+	CategorySpan              Category = "span"
+	CategoryLogItem           Category = "log_item"
+	CategoryLogByte           Category = "log_byte"
+	CategoryTraceMetric       Category = "trace_metric"
+	CategoryTraceMetricByte   Category = "trace_metric_byte"
+	CategoryMetric            Category = "metric"
+	CategoryMetricBucket      Category = "metric_bucket"
+	CategoryProfile           Category = "profile"
+	CategoryProfileChunk      Category = "profile_chunk"
+	CategoryProfileChunkUI    Category = "profile_chunk_ui"
+	CategoryProfileDuration   Category = "profile_duration"
+	CategoryProfileDurationUI Category = "profile_duration_ui"
+	CategoryAttachment        Category = "attachment"
+	CategoryAttachmentItem    Category = "attachment_item"
+	CategorySession           Category = "session"
+	CategoryMonitor           Category = "monitor"
+	CategoryFeedback          Category = "feedback"
+	CategoryReplay            Category = "replay"
+	CategorySecurity          Category = "security"
+)
+
+// stops lists the item types that not every SDK books under the category Relay books them under: to stop the item in all
+// of them, a header must name every category that stands here for it. All other types stop by ItemType.Category.
+var stops = []struct {
+	item     ItemType
+	category Category
+	obeyedBy string
+}{
+	// JavaScript books chunks under "profile": a limit on profile_chunk alone had no effect on node 10.
+	{ItemProfileChunk, CategoryProfile, "javascript"},
+	{ItemProfileChunk, CategoryProfileChunk, "python, java"},
+	{ItemProfileChunk, CategoryProfileChunkUI, "java (either one stops it), cocoa"},
+	{ItemTraceMetric, CategoryTraceMetric, "python, java, cocoa"},
+	{ItemTraceMetric, CategoryMetric, "javascript"},
+	{ItemUserReport, CategoryFeedback, "by the specification"},
+	{ItemUserReport, CategoryDefault, "javascript"},
+}
+
+// StoppedBy gives the categories a rate limit must name so that every SDK stops sending items of these types, without
+// repeats, in a fixed order for a given order of types. Types without a category add nothing. No category at all means
+// that these types cannot be stopped: a limit without categories would stop everything else with them.
+func StoppedBy(types ...ItemType) []Category {
+	var categories []Category
+	add := func(c Category) {
+		if c != "" && !slices.Contains(categories, c) {
+			categories = append(categories, c)
+		}
+	}
+	for _, t := range types {
+		if t == ItemProfileChunkUI {
+			t = ItemProfileChunk
+		}
+		listed := false
+		for _, stop := range stops {
+			if stop.item == t {
+				add(stop.category)
+				listed = true
+			}
+		}
+		if !listed {
+			add(t.Category())
+		}
+	}
+	return categories
+}
+
+// HeaderRateLimits is the response header that carries rate limits, on any status. An SDK that gets a 429 without it
+// silences every category, errors included, for at least a minute.
+const HeaderRateLimits = "X-Sentry-Rate-Limits"
+
+// Scopes and the reason of the limits that this collector sets itself.
+const (
+	ScopeOrganization = "organization"
+	ScopeProject      = "project"
+	ScopeKey          = "key"
+
+	RateLimitBackpressure = "backpressure"
+)
+
+// RateLimit is one limit of the header.
+//
+//	60:profile;profile_chunk;profile_chunk_ui:key:backpressure
+//	2700:metric_bucket:organization:quota_exceeded:custom
+//
+// https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
+type RateLimit struct {
+	Seconds    int        // from now on
+	Categories []Category // empty = every category
+	Scope      string     // ScopeKey, …; to be ignored by clients
+	Reason     string     // for people; to be ignored by clients
+	Namespaces []string   // of metric_bucket only
+}
+
+// Covers says whether the limit stops the category.
+func (l RateLimit) Covers(c Category) bool {
+	return len(l.Categories) == 0 || slices.Contains(l.Categories, c)
+}
+
+// String is the limit as it stands in the header. Seconds are written as an integer because python skips a limit whose
+// number it cannot parse as one. Bytes that mean something in the header's grammar become "_".
+func (l RateLimit) String() string {
+	var b strings.Builder
+	b.WriteString(strconv.Itoa(max(l.Seconds, 0)))
+	b.WriteByte(':')
+	writeWords(&b, l.Categories)
+	b.WriteByte(':')
+	writeWord(&b, l.Scope)
+	if l.Reason != "" || len(l.Namespaces) > 0 {
+		b.WriteByte(':')
+		writeWord(&b, l.Reason)
+	}
+	if len(l.Namespaces) > 0 {
+		b.WriteByte(':')
+		writeWords(&b, l.Namespaces)
+	}
+	return b.String()
+}
+
+func writeWords[T ~string](b *strings.Builder, words []T) {
+	for i, word := range words {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		writeWord(b, string(word))
+	}
+}
+
+func writeWord(b *strings.Builder, word string) {
+	for i := range len(word) {
+		if c := word[i]; c <= ' ' || c >= 0x7f || c == ':' || c == ';' || c == ',' {
+			b.WriteByte('_')
+		} else {
+			b.WriteByte(c)
+		}
+	}
+}
+
+// FormatRateLimits writes the header; "" when there are no limits.
+func FormatRateLimits(limits ...RateLimit) string {
+	texts := make([]string, len(limits))
+	for i, limit := range limits {
+		texts[i] = limit.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// ParseRateLimits reads the header, as tolerantly as SDKs do:
+//   - a fraction of a second is rounded up; a number that cannot be read is DefaultRetrySeconds, as in JavaScript, because
+//     somebody did ask for a pause; more than MaxRetrySeconds is MaxRetrySeconds;
+//   - unknown categories are kept, and cover nothing that is known;
+//   - what has no colon is no limit, and a list of nothing but separators limits nothing, whereas no list limits everything.
+func ParseRateLimits(header string) []RateLimit {
+	var limits []RateLimit
+	for text := range strings.SplitSeq(header, ",") {
+		retry, rest, ok := strings.Cut(text, ":")
+		if !ok {
+			continue
+		}
+		list, rest, _ := strings.Cut(rest, ":")
+		scope, rest, _ := strings.Cut(rest, ":")
+		reason, rest, _ := strings.Cut(rest, ":")
+		namespaces, _, _ := strings.Cut(rest, ":")
+
+		limit := RateLimit{
+			Seconds:    retrySeconds(strings.TrimSpace(retry)),
+			Categories: splitWords[Category](list),
+			Scope:      strings.TrimSpace(scope),
+			Reason:     strings.TrimSpace(reason),
+			Namespaces: splitWords[string](namespaces),
+		}
+		if len(limit.Categories) == 0 && strings.TrimSpace(list) != "" {
+			continue
+		}
+		limits = append(limits, limit)
+	}
+	return limits
+}
+
+func splitWords[T ~string](list string) []T {
+	var words []T
+	for word := range strings.SplitSeq(list, ";") {
+		if word = strings.TrimSpace(word); word != "" {
+			words = append(words, T(word))
+		}
+	}
+	return words
+}
+
+func retrySeconds(text string) int {
+	seconds, err := strconv.ParseFloat(text, 64)
+	switch {
+	case math.IsInf(seconds, 1), seconds > MaxRetrySeconds:
+		return MaxRetrySeconds
+	case err != nil, math.IsNaN(seconds):
+		return DefaultRetrySeconds
+	}
+	return int(math.Ceil(max(seconds, 0)))
+}
