@@ -32,6 +32,20 @@ func BenchmarkBuildTypical(b *testing.B) {
 	}, true)
 }
 
+// small: one profile of a few frames, which is what a busy collector mostly sees.
+// It shows the fixed cost.
+func BenchmarkBuildSmall(b *testing.B) {
+	const samples, depth, names, distinct = 100, 20, 50, 30
+	benchmarkBuild(b, samples, names, func(i int, stack []LocationIndex, locations []LocationIndex) []LocationIndex {
+		i %= distinct
+		stack = stack[:0]
+		for k := range depth {
+			stack = append(stack, locations[(i*31+k*k*7)%len(locations)])
+		}
+		return stack
+	}, false)
+}
+
 func benchmarkBuild(b *testing.B, samples, names int, stackOf func(int, []LocationIndex, []LocationIndex) []LocationIndex, hit bool) {
 	functions, files := make([]string, names), make([]string, names)
 	for i := range names {

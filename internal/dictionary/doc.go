@@ -38,11 +38,19 @@
 // exactly; a hash alone is never identity, because two stacks that collide
 // would silently become one.
 //
-// # Files
+// # What is where
 //
 //	index.go      the typed positions; an index of one table cannot name another
-//	builder.go    the Builder: strings, functions, mappings, locations, links, stacks
-//	attribute.go  the Builder's attributes and their values
+//	builder.go    Builder: writes strings, functions, mappings, locations, links, stacks
+//	attribute.go  Builder: attributes and their values
+//	view.go       View: reads a message that may be broken
+//	check.go      Check: is this a valid message? rule.go lists the rules
+//	dump.go       Dump: a message as text for people
+//	compare.go    Diff: do two messages say the same?
 //	canonical.go  one exact encoding of any attribute value
-//	hashindex.go  the hash table underneath, shared by all seven
+//	hashindex.go  the hash table underneath the Builder, shared by all seven
+//	arena.go      many strings in few allocations
+//
+// The directory dictionarytest has the check on the encoded bytes, against
+// types generated from the protocol definition.
 package dictionary

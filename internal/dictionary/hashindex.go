@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // hashIndex finds the position of an entry in one table by the entry's hash.
@@ -50,13 +51,11 @@ func (x *hashIndex) reset(n int) {
 
 // reserve makes room for n entries in total.
 func (x *hashIndex) reserve(n int) {
-	if x.used == 0 {
-		if slotsFor(n) > len(x.slots) {
-			x.reset(n)
-		}
-		return
+	if x.used > 0 {
+		x.resize(slotsFor(n))
+	} else if slotsFor(n) > len(x.slots) {
+		x.reset(n)
 	}
-	x.resize(slotsFor(n))
 }
 
 // trim drops memory that is too large to keep between profiles.
@@ -97,12 +96,20 @@ func (x *hashIndex) add(hash uint32, pos int) {
 	x.used++
 }
 
+// resize goes over to more slots: in the memory that a former use left behind
+// when it is large enough, else in new memory.
 func (x *hashIndex) resize(size int) {
 	if size <= len(x.slots) {
 		return
 	}
 	old := x.slots
-	x.slots = make([]slot, size)
+	if size <= cap(old) {
+		old = slices.Clone(old)
+		x.slots = x.slots[:size]
+		clear(x.slots)
+	} else {
+		x.slots = make([]slot, size)
+	}
 	for _, s := range old {
 		if s.pos != 0 {
 			x.put(s)
@@ -137,6 +144,8 @@ var (
 
 func hashString(s string) uint64 { return maphash.String(byteSeed, s) }
 
+func hashBytes(b []byte) uint64 { return maphash.Bytes(byteSeed, b) }
+
 func hashIndices[I ~int32](indices []I) uint64 {
 	return maphash.Bytes(byteSeed, indexBytes(indices))
 }
@@ -155,8 +164,6 @@ func mix2[A, B ~int32](hash uint64, a A, b B) uint64 {
 
 // short makes the stored form of a hash.
 func short(hash uint64) uint32 { return uint32(hash ^ hash>>32) }
-
-func hashBytes(b []byte) uint64 { return maphash.Bytes(byteSeed, b) }
 
 func hashLink(l link) uint64 {
 	hash := mix(wordSeed, binary.LittleEndian.Uint64(l.trace[:8]))
