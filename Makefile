@@ -1,0 +1,66 @@
+# One Makefile for people and for CI. `make help` lists the targets.
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test ci build lint format golden bench fuzz clean
+
+BIN      := dist/otelcol-sentry
+GATE     := --feature-gates=service.profilesSupport
+TOOL     := go tool -modfile=tools/go.mod
+SOURCES  := $(shell find internal *receiver *processor *exporter -name '*.go' ! -name '*_test.go' ! -path 'internal/bench/*' 2>/dev/null)
+KEY      := 0123456789abcdef0123456789abcdef
+FUZZTIME ?= 30s
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build the collector and start it on examples/quickstart
+	@mkdir -p output
+	@echo
+	@echo "  DSN for your SDK:  http://$(KEY)@localhost:4319/1"
+	@echo "  Output:            a line per profile below, OTLP JSON in output/profiles.jsonl"
+	@echo "  No SDK at hand?    make demo   (in a second terminal)"
+	@echo
+	@exec $(BIN) --config examples/quickstart/config.yaml $(GATE)
+
+demo: ## Send recorded SDK requests to the running collector
+	@go run ./internal/demo -endpoint http://localhost:4319 -key $(KEY)
+
+test: build ## Run the tests that need no browser and no broker
+	go test ./...
+
+ci: ## What CI runs: format, vet, lint, race detector, distribution, examples
+	@.ci/run
+
+build: $(BIN) ## Build the collector as dist/otelcol-sentry
+
+$(BIN): builder-config.yaml go.mod go.sum tools/go.mod $(SOURCES)
+	@echo "Building $(BIN) with ocb. The first time this fetches and compiles some 600 modules: allow five minutes."
+	@$(TOOL) builder --config builder-config.yaml > dist.log 2>&1 || { cat dist.log; rm -f dist.log; exit 1; }
+	@rm -f dist.log
+	@touch $(BIN)
+
+format: ## Format the code
+	@gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
+
+lint: ## Check format, vet and staticcheck
+	@unformatted=$$(gofmt -l internal *receiver *processor *exporter 2>/dev/null); \
+	  if [ -n "$$unformatted" ]; then echo "Not formatted (make format):"; echo "$$unformatted"; exit 1; fi
+	@go vet ./...
+	@$(TOOL) staticcheck ./...
+
+golden: ## Refresh the goldens; review the diff line by line
+	go test ./sentryreceiver -run TestCases -update
+
+bench: build ## Measure the receive path against its rivals, as ratios in one run
+	@cd internal/bench && go run .
+
+fuzz: ## Run every fuzzer for FUZZTIME (30s)
+	@for package in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+	    echo "== $$package $$target"; \
+	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package || exit 1; \
+	  done; \
+	done
+
+clean: ## Remove what was built
+	@rm -rf dist output
