@@ -65,6 +65,7 @@ func createDefaultConfig() component.Config {
 	server := confighttp.NewDefaultServerConfig()
 	server.NetAddr.Endpoint = defaultEndpoint
 	server.MaxRequestBodySize = defaultMaxRequestBodySize
+	server.CompressionAlgorithms = slices.Clone(defaultEncodings)
 	return &Config{
 		HTTP:              server,
 		MaxProfileSize:    sentry.MaxProfileSize,
@@ -82,8 +83,14 @@ func (c *Config) Validate() error {
 	if c.HTTP.NetAddr.Endpoint == "" {
 		problem("endpoint: must not be empty, give host:port, e.g. %s", defaultEndpoint)
 	}
-	if c.HTTP.MaxRequestBodySize <= 0 {
-		problem("max_request_body_size: is %d, must be a positive number of bytes, e.g. %d", c.HTTP.MaxRequestBodySize, defaultMaxRequestBodySize)
+	if size := c.HTTP.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
+		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxRequestBodySize)
+	}
+	for _, name := range c.HTTP.CompressionAlgorithms {
+		// confighttp takes any name, and then fails on the first request that is encoded so.
+		if !knownEncoding(name) {
+			problem("compression_algorithms: %q is not known, must be among %q", name, slices.Concat(defaultEncodings, foreignEncodings))
+		}
 	}
 	if c.MaxProfileSize <= 0 || c.MaxProfileSize > math.MaxInt32 {
 		problem("max_profile_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", c.MaxProfileSize, math.MaxInt32, sentry.MaxProfileSize)

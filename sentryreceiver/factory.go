@@ -25,5 +25,5 @@ func createProfiles(_ context.Context, set receiver.Settings, cfg component.Conf
 		return nil, err
 	}
 	shared.nextProfiles = next
-	return shared.handle(), nil
+	return &signalReceiver{shared: shared}, nil
 }

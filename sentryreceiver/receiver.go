@@ -7,97 +7,172 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/receiver"
+	"go.opentelemetry.io/collector/receiver/receiverhelper"
+	"go.uber.org/zap"
 )
 
-// receivers holds the running receivers by their configuration: the collector creates one component per signal and gives
-// all of one id the same *Config.
+// receivers holds the receivers by their configuration: the collector creates one component per signal and gives all of one
+// id the same *Config.
 var (
 	receiversMu sync.Mutex
 	receivers   = map[*Config]*sentryReceiver{}
 )
 
-// acquire gives the receiver of a configuration. Every component made from it lets go of it in its Shutdown.
+// sentryReceiver is the one listener behind the components of all signals.
+type sentryReceiver struct {
+	cfg       *Config
+	settings  component.TelemetrySettings
+	logger    *zap.Logger
+	telemetry *telemetry
+	obsreport *receiverhelper.ObsReport
+
+	// The pipelines, set before Start; nil for signals that no pipeline takes from this receiver.
+	nextProfiles xconsumer.Profiles
+
+	lifecycle sync.Mutex // held by start and stop
+	server    *http.Server
+	address   net.Addr
+	serving   sync.WaitGroup
+	stopping  atomic.Bool
+}
+
+// acquire gives the receiver of a configuration, up to the first Shutdown of a component made from it.
 func acquire(cfg *Config, set receiver.Settings) (*sentryReceiver, error) {
 	receiversMu.Lock()
 	defer receiversMu.Unlock()
 	r := receivers[cfg]
 	if r == nil {
-		r = &sentryReceiver{cfg: cfg, set: set}
+		var err error
+		if r, err = newSentryReceiver(cfg, set); err != nil {
+			return nil, err
+		}
 		receivers[cfg] = r
 	}
-	r.refs++
 	return r, nil
 }
 
-// sentryReceiver is the one listener behind the components of all signals.
-type sentryReceiver struct {
-	cfg  *Config
-	set  receiver.Settings
-	refs int // guarded by receiversMu
+// forget makes acquire give a fresh receiver. There is no counting of references, as in other shared components: one that
+// has been stopped for one signal is of no use to the others.
+func (r *sentryReceiver) forget() {
+	receiversMu.Lock()
+	defer receiversMu.Unlock()
+	if receivers[r.cfg] == r {
+		delete(receivers, r.cfg)
+	}
+}
 
-	nextProfiles xconsumer.Profiles // set before Start
-
-	start    sync.Once
-	startErr error
-	server   *http.Server
-	listener net.Listener
-	serving  sync.WaitGroup
+func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, error) {
+	telemetry, err := newTelemetry(set.TelemetrySettings)
+	if err != nil {
+		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	}
+	obsreport, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
+		ReceiverID: set.ID, Transport: transport, ReceiverCreateSettings: set,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot register the metrics of receivers: %w", err)
+	}
+	return &sentryReceiver{
+		cfg:       cfg,
+		settings:  set.TelemetrySettings,
+		logger:    limitLogs(set.Logger),
+		telemetry: telemetry,
+		obsreport: obsreport,
+	}, nil
 }
 
 // signalReceiver is the component of one signal.
-type signalReceiver struct {
-	shared *sentryReceiver
-	once   sync.Once
-}
+type signalReceiver struct{ shared *sentryReceiver }
 
-func (r *sentryReceiver) handle() *signalReceiver { return &signalReceiver{shared: r} }
-
+// Start opens the listener, if the component of another signal has not.
 func (s *signalReceiver) Start(ctx context.Context, host component.Host) error {
-	s.shared.start.Do(func() { s.shared.startErr = s.shared.listen(ctx, host) })
-	return s.shared.startErr
+	return s.shared.start(ctx, host)
 }
 
-// Shutdown of the first signal stops the listener: from then on some of what it accepts would have nowhere to go.
+// Shutdown of the first signal closes the listener for all: from then on some of what it takes would have nowhere to go.
 func (s *signalReceiver) Shutdown(ctx context.Context) error {
-	var err error
-	s.once.Do(func() {
-		err = s.shared.stop(ctx)
-		receiversMu.Lock()
-		defer receiversMu.Unlock()
-		if s.shared.refs--; s.shared.refs == 0 {
-			delete(receivers, s.shared.cfg)
-		}
-	})
-	return err
+	s.shared.forget()
+	return s.shared.stop(ctx)
 }
 
-func (r *sentryReceiver) listen(ctx context.Context, host component.Host) error {
-	var err error
-	config := r.cfg.HTTP
-	if r.server, err = config.ToServer(ctx, host.GetExtensions(), r.set.TelemetrySettings, http.NotFoundHandler()); err != nil {
+func (r *sentryReceiver) start(ctx context.Context, host component.Host) error {
+	r.lifecycle.Lock()
+	defer r.lifecycle.Unlock()
+	if r.stopping.Load() {
+		return errors.New("the receiver has been shut down")
+	}
+	if r.server != nil {
+		return nil
+	}
+	config := r.serverConfig()
+	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(leaveEncoded(config.CompressionAlgorithms),
+		confighttp.WithErrorHandler(r.refuseForConfighttp))...)
+	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}
-	if r.listener, err = config.ToListener(ctx); err != nil {
+	server.Handler = normaliseEncoding(server.Handler)
+	if !restrictsOrigins(config) {
+		server.Handler = openToBrowsers(server.Handler, config.ResponseHeaders)
+	}
+	listener, err := config.ToListener(ctx)
+	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
 	}
+
+	r.server, r.address = server, listener.Addr()
+	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", r.address))
 	r.serving.Go(func() {
-		if err := r.server.Serve(r.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
 		}
 	})
 	return nil
 }
 
+// serverConfig completes what the user says about the server. It is a copy: ToServer changes what it is given.
+func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
+	config := r.cfg.HTTP
+	if !restrictsOrigins(&config) {
+		return &config
+	}
+	// Only the origins are the user's business; without the rest, SDKs of the allowed ones would not work either.
+	cors := config.CORS.Get()
+	if len(cors.AllowedHeaders) == 0 {
+		cors.AllowedHeaders = corsRequestHeaders
+	}
+	if len(cors.ExposedHeaders) == 0 {
+		cors.ExposedHeaders = corsExposedHeaders
+	}
+	if cors.MaxAge == 0 {
+		cors.MaxAge = corsMaxAge
+	}
+	return &config
+}
+
+// restrictsOrigins says whether the user has named the origins that may send, with the "cors" section.
+func restrictsOrigins(config *confighttp.ServerConfig) bool {
+	return config.CORS.HasValue() && len(config.CORS.Get().AllowedOrigins) > 0
+}
+
+// stop lets running requests finish, until ctx ends, and turns away new ones.
 func (r *sentryReceiver) stop(ctx context.Context) error {
+	r.stopping.Store(true)
+	r.lifecycle.Lock()
+	defer r.lifecycle.Unlock()
 	if r.server == nil {
-		return nil
+		return nil // never started
 	}
 	err := r.server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, r.server.Close())
+	}
 	r.serving.Wait()
 	return err
 }

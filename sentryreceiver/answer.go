@@ -1,0 +1,97 @@
+package sentryreceiver
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// answer is what a client gets to read, in Sentry's form: {"id":"…"} or {} for what was taken, {"detail":"…","causes":[…]}
+// for what was not.
+type answer struct {
+	status int
+	limits []sentry.RateLimit
+
+	ID     string   `json:"id,omitempty"` // event id, 32 hex digits
+	Detail string   `json:"detail,omitempty"`
+	Causes []string `json:"causes,omitempty"`
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	if limits := sentry.FormatRateLimits(a.limits...); limits != "" {
+		w.Header().Set(sentry.HeaderRateLimits, limits)
+	}
+	writeJSON(w, a.status, a)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // plain structs of text
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // if the client is gone, there is nobody left to tell
+}
+
+// refusal is the error of a request of which nothing is taken.
+type refusal struct {
+	status int
+	reason string // metric attribute
+	detail string // what could not be done, for people
+	cause  string // why; "" if detail says it all
+}
+
+func (r *refusal) Error() string {
+	if r.cause == "" {
+		return r.detail
+	}
+	return r.detail + ": " + r.cause
+}
+
+func (r *refusal) answer() answer {
+	a := answer{status: r.status, Detail: r.detail}
+	if r.cause != "" {
+		a.Causes = []string{r.cause}
+	}
+	return a
+}
+
+// Reasons for which a request is refused. Those for its credentials and for the form of its envelope are internal/sentry's.
+const (
+	reasonShuttingDown        = "shutting_down"
+	reasonNotFound            = "not_found"
+	reasonMethodNotAllowed    = "method_not_allowed"
+	reasonUnauthorized        = "unauthorized" // by the authenticator extension of the collector's configuration
+	reasonUnsupportedEncoding = "unsupported_encoding"
+	reasonBodyUnreadable      = "body_unreadable"
+	reasonBodyUndecodable     = "body_undecodable"
+	reasonBodyTooLarge        = "body_too_large"
+)
+
+var errShuttingDown = &refusal{http.StatusServiceUnavailable, reasonShuttingDown, "the collector is shutting down", ""}
+
+// refusalOf gives the refusal of a request for an error from internal/sentry, or one that is a refusal already.
+func refusalOf(err error) *refusal {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r
+	}
+	if auth, ok := errors.AsType[*sentry.AuthError](err); ok {
+		return &refusal{authStatus(auth.Reason), string(auth.Reason), "envelope submission rejected", auth.Detail}
+	}
+	if framing, ok := errors.AsType[*sentry.EnvelopeError](err); ok {
+		return &refusal{http.StatusBadRequest, string(framing.Reason), "invalid envelope", framing.Error()}
+	}
+	return &refusal{http.StatusBadRequest, "invalid", "invalid request", err.Error()}
+}
+
+// authStatus is Relay's: 401 when it is not known who sends, 400 when that makes no sense.
+func authStatus(reason sentry.Reason) int {
+	switch reason {
+	case sentry.ReasonAuthMissing, sentry.ReasonAuthMultiple, sentry.ReasonAuthBadEnvelopeDSN:
+		return http.StatusUnauthorized
+	}
+	return http.StatusBadRequest
+}

@@ -1,0 +1,206 @@
+package sentryreceiver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+	"go.opentelemetry.io/collector/config/confighttp"
+)
+
+// Content codings that Sentry takes, by the names that normalEncoding gives them. "br" is what python prefers where the
+// brotli module is installed, and confighttp has none.
+const (
+	encodingIdentity = ""
+	encodingGzip     = "gzip"
+	encodingDeflate  = "deflate"
+	encodingBrotli   = "br"
+	encodingZstd     = "zstd"
+)
+
+// defaultEncodings is the default of compression_algorithms.
+var defaultEncodings = []string{encodingIdentity, encodingGzip, encodingDeflate, encodingBrotli, encodingZstd}
+
+// foreignEncodings are those that confighttp decodes and Sentry does not know. They are off unless the user lists them.
+var foreignEncodings = []string{"snappy", "x-snappy-framed", "lz4"}
+
+// normalEncoding gives the one name of a Content-Encoding. Content codings are case-insensitive, a list may name identity,
+// old ruby SDKs send an empty one and java-android 2.0 sent "UTF-8": both mean none. What is left of a real list ("gzip,br")
+// is a name that nobody knows.
+func normalEncoding(headers []string) string {
+	var codings []string
+	for coding := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		switch coding = strings.ToLower(strings.TrimSpace(coding)); coding {
+		case "", "identity", "utf-8":
+		case "x-gzip":
+			codings = append(codings, encodingGzip)
+		case "zlib":
+			codings = append(codings, encodingDeflate)
+		default:
+			codings = append(codings, coding)
+		}
+	}
+	return strings.Join(codings, ",")
+}
+
+// knownEncoding says whether compression_algorithms may name it.
+func knownEncoding(name string) bool {
+	_, ours := codings[normalEncoding([]string{name})]
+	return ours || name == encodingIdentity || slices.Contains(foreignEncodings, name)
+}
+
+// leaveEncoded has confighttp pass bodies of our codings on as they are, and no less: readBody decodes them. There, the
+// encoded body is complete before decoding begins, so that the decoded size, which most encodings tell, is known in time
+// to read into memory of the right size; and a body that is too large is told from one that is broken.
+func leaveEncoded(algorithms []string) []confighttp.ToServerOption {
+	var options []confighttp.ToServerOption
+	for _, algorithm := range algorithms {
+		name := normalEncoding([]string{algorithm})
+		if _, ours := codings[name]; ours || name == encodingIdentity {
+			options = append(options, confighttp.WithDecoder(name, func(io.ReadCloser) (io.ReadCloser, error) {
+				return nil, nil // "not encoded": the body stays
+			}))
+		}
+	}
+	return options
+}
+
+// coding is a content coding with its pool of decoders: setting one up costs more than decoding a small body.
+type coding struct {
+	decoders sync.Pool
+	size     func(encoded []byte) int64 // what the encoding says of the decoded size, -1 if nothing
+}
+
+type decoder interface {
+	io.Reader
+	open(encoded []byte) error
+	close() // lets go of what open was given
+}
+
+var codings = map[string]*coding{
+	encodingGzip:    newCoding(gzipSize, func() decoder { return new(gzipDecoder) }),
+	encodingDeflate: newCoding(noSize, func() decoder { return new(deflateDecoder) }),
+	encodingBrotli:  newCoding(noSize, func() decoder { return new(brotliDecoder) }),
+	encodingZstd:    newCoding(zstdSize, func() decoder { return new(zstdDecoder) }),
+}
+
+func newCoding(size func([]byte) int64, newDecoder func() decoder) *coding {
+	return &coding{size: size, decoders: sync.Pool{New: func() any { return newDecoder() }}}
+}
+
+// decode appends the decoded bytes to out, at most limit of them: one more and the error is errBodyTooLarge.
+func (c *coding) decode(encoded []byte, out *buffer, limit int64) error {
+	d := c.decoders.Get().(decoder)
+	defer func() {
+		d.close()
+		c.decoders.Put(d)
+	}()
+	if err := d.open(encoded); err != nil {
+		return err
+	}
+	return out.fill(d, c.size(encoded), maxTrustedRatio*len(encoded), limit)
+}
+
+func noSize([]byte) int64 { return -1 }
+
+// gzipSize reads the trailer: the size of the last member (real ones have one), modulo 2^32.
+func gzipSize(encoded []byte) int64 {
+	if len(encoded) < 4 {
+		return -1
+	}
+	return int64(binary.LittleEndian.Uint32(encoded[len(encoded)-4:]))
+}
+
+// zstdSize reads the header of the first frame.
+func zstdSize(encoded []byte) int64 {
+	var header zstd.Header
+	if header.Decode(encoded) != nil || !header.HasFCS || header.FrameContentSize >= 1<<62 {
+		return -1
+	}
+	return int64(header.FrameContentSize)
+}
+
+type gzipDecoder struct {
+	gzip.Reader
+	encoded bytes.Reader
+}
+
+func (d *gzipDecoder) open(encoded []byte) error {
+	d.encoded.Reset(encoded)
+	return d.Reset(&d.encoded)
+}
+
+func (d *gzipDecoder) close() { d.encoded.Reset(nil) }
+
+// deflateDecoder takes what HTTP calls deflate, which is the zlib format, and also the bare deflate that the name suggests
+// and some clients send.
+type deflateDecoder struct {
+	io.Reader // one of the two below
+	zlib      io.ReadCloser
+	bare      io.ReadCloser
+	encoded   bytes.Reader
+}
+
+func (d *deflateDecoder) open(encoded []byte) (err error) {
+	d.encoded.Reset(encoded)
+	switch isZlib := len(encoded) >= 2 && encoded[0]&0x0f == 8 && binary.BigEndian.Uint16(encoded)%31 == 0; {
+	case isZlib && d.zlib == nil:
+		d.zlib, err = zlib.NewReader(&d.encoded)
+		d.Reader = d.zlib
+	case isZlib:
+		err = d.zlib.(zlib.Resetter).Reset(&d.encoded, nil)
+		d.Reader = d.zlib
+	case d.bare == nil:
+		d.bare = flate.NewReader(&d.encoded)
+		d.Reader = d.bare
+	default:
+		err = d.bare.(flate.Resetter).Reset(&d.encoded, nil)
+		d.Reader = d.bare
+	}
+	return err
+}
+
+func (d *deflateDecoder) close() { d.encoded.Reset(nil) }
+
+// brotliDecoder keeps its window between uses, 4 MiB as python encodes, 16 MiB at most.
+type brotliDecoder struct {
+	brotli.Reader
+	encoded bytes.Reader
+}
+
+func (d *brotliDecoder) open(encoded []byte) error {
+	d.encoded.Reset(encoded)
+	return d.Reset(&d.encoded)
+}
+
+func (d *brotliDecoder) close() { d.encoded.Reset(nil) }
+
+// maxZstdWindow is what RFC 8878 (3.1.1.1.2) recommends decoders to support, and what zstd uses up to level 19. A frame may
+// ask for terabytes.
+const maxZstdWindow = 8 << 20
+
+type zstdDecoder struct {
+	*zstd.Decoder
+	encoded bytes.Reader
+}
+
+func (d *zstdDecoder) open(encoded []byte) (err error) {
+	d.encoded.Reset(encoded)
+	if d.Decoder == nil {
+		// One at a time means without goroutines: nothing has to be stopped when the pool drops a decoder.
+		d.Decoder, err = zstd.NewReader(&d.encoded, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecodeBuffersBelow(0))
+		return err
+	}
+	return d.Reset(&d.encoded)
+}
+
+func (d *zstdDecoder) close() { d.encoded.Reset(nil) }

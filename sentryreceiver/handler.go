@@ -1,0 +1,193 @@
+package sentryreceiver
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// ServeHTTP finds out which request this is. confighttp has limited the body, and authenticated the client if it was told to.
+//
+// Paths are matched here rather than by http.ServeMux, which answers in plain text and redirects where a DSN's path makes
+// a double slash: SDKs do not follow.
+func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	path, known := strings.CutPrefix(req.URL.Path, r.cfg.PathPrefix)
+	known = known && strings.HasPrefix(path, "/")
+	segments := strings.FieldsFunc(path, func(c rune) bool { return c == '/' }) // without any empty ones
+	switch {
+	case known && len(segments) == 3 && segments[0] == "api" && segments[2] == "envelope":
+		if r.allow(w, req, http.MethodPost) {
+			r.serveEnvelope(w, req, segments[1])
+		}
+	case known && isHealthPath(strings.Join(segments, "/")):
+		if r.allow(w, req, http.MethodGet, http.MethodHead) {
+			r.serveHealth(w, segments[len(segments)-1])
+		}
+	default:
+		r.refuse(w, req, &refusal{http.StatusNotFound, reasonNotFound, "no such endpoint", ""})
+	}
+}
+
+// allow answers requests with another method than those.
+func (r *sentryReceiver) allow(w http.ResponseWriter, req *http.Request, methods ...string) bool {
+	if slices.Contains(methods, req.Method) {
+		return true
+	}
+	w.Header().Set("Allow", strings.Join(append(methods, http.MethodOptions), ", "))
+	r.refuse(w, req, &refusal{http.StatusMethodNotAllowed, reasonMethodNotAllowed, "method not allowed", ""})
+	return false
+}
+
+// serveEnvelope answers a request to /api/{project}/envelope/.
+func (r *sentryReceiver) serveEnvelope(w http.ResponseWriter, req *http.Request, project string) {
+	answer, err := r.receiveEnvelope(req, project)
+	// confighttp's write_timeout began with the headers of the request, and a phone may take longer than that to send a
+	// body. An SDK that gets no answer for what was taken sends it again: let the time begin with the answer.
+	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
+	}
+	if err != nil {
+		r.refuse(w, req, refusalOf(err))
+		return
+	}
+	answer.write(w)
+}
+
+// receiveEnvelope is the way of an envelope through the receiver. After an error nothing of it was taken.
+func (r *sentryReceiver) receiveEnvelope(req *http.Request, project string) (answer, error) {
+	received := time.Now()
+	if r.stopping.Load() {
+		return answer{}, errShuttingDown
+	}
+	body, err := readBody(req, r.cfg.HTTP.MaxRequestBodySize)
+	if err != nil {
+		return answer{}, err
+	}
+	envelope, framing := sentry.ReadEnvelope(body.data)
+	auth, err := authenticate(req, project, envelope.Header.DSN)
+	if err == nil {
+		err = framing
+	}
+	if err != nil {
+		body.release()
+		r.telemetry.itemsLost(req.Context(), envelope.Items, refusalOf(err).reason)
+		return answer{}, err
+	}
+
+	in := &ingestion{sentryReceiver: r, envelope: envelope, auth: auth, received: received}
+	in.translate(req.Context())
+	in.dropPayloads()
+	body.release()
+	in.deliver(req.Context())
+	return in.answer(), nil
+}
+
+func authenticate(req *http.Request, project, dsn string) (sentry.Auth, error) {
+	return sentry.Authenticate(sentry.Credentials{
+		SentryAuth:    req.Header.Get("X-Sentry-Auth"),
+		Authorization: req.Header.Get("Authorization"),
+		RawQuery:      req.URL.RawQuery,
+		ProjectID:     project,
+		EnvelopeDSN:   dsn,
+	})
+}
+
+// refuse answers a request of which nothing is taken, and counts it.
+func (r *sentryReceiver) refuse(w http.ResponseWriter, req *http.Request, why *refusal) {
+	r.telemetry.requestRejected(req.Context(), why.reason)
+	r.logger.Debug("Request refused", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
+	why.answer().write(w)
+}
+
+// refuseForConfighttp answers for what confighttp finds wrong before ServeHTTP sees the request.
+func (r *sentryReceiver) refuseForConfighttp(w http.ResponseWriter, req *http.Request, message string, status int) {
+	switch {
+	case status == http.StatusUnauthorized:
+		r.refuse(w, req, &refusal{status, reasonUnauthorized, "envelope submission rejected", message})
+	case strings.HasPrefix(message, "unsupported Content-Encoding"):
+		w.Header().Set("Accept-Encoding", strings.Join(namedEncodings(r.cfg.HTTP.CompressionAlgorithms), ", "))
+		r.refuse(w, req, &refusal{http.StatusUnsupportedMediaType, reasonUnsupportedEncoding, "unsupported encoding", message})
+	default:
+		r.refuse(w, req, &refusal{status, reasonBodyUndecodable, "cannot decode the body", message})
+	}
+}
+
+func namedEncodings(algorithms []string) (named []string) {
+	for _, algorithm := range algorithms {
+		if algorithm != encodingIdentity {
+			named = append(named, algorithm)
+		}
+	}
+	return named
+}
+
+// isHealthPath knows Relay's: load balancers and compose files in front of it ask there.
+func isHealthPath(path string) bool {
+	return path == "api/relay/healthcheck/live" || path == "api/relay/healthcheck/ready" || path == "api/0/relays/live"
+}
+
+func (r *sentryReceiver) serveHealth(w http.ResponseWriter, question string) {
+	health := struct {
+		Healthy bool `json:"is_healthy"`
+	}{question == "live" || !r.stopping.Load()}
+	status := http.StatusOK
+	if !health.Healthy {
+		status = http.StatusServiceUnavailable
+	}
+	writeJSON(w, status, health)
+}
+
+// What browsers may do across origins, as Relay says it (relay-server/src/middlewares/cors.rs).
+var (
+	corsRequestHeaders = []string{
+		"x-sentry-auth", "x-requested-with", "x-forwarded-for", "origin", "referer", "accept", "content-type",
+		"authentication", "authorization", "content-encoding", "transfer-encoding",
+	}
+	corsExposedHeaders = []string{"x-sentry-error", "x-sentry-rate-limits", "retry-after"}
+)
+
+const corsMaxAge = 3600 // seconds
+
+// openToBrowsers lets pages of any origin send, browser extensions and files (Origin: null) included: that is where
+// browser SDKs live, and a DSN is public. It goes around all of confighttp, so that the headers are on every answer and a
+// preflight, which carries no credentials, is never asked for any.
+func openToBrowsers(next http.Handler, userHeaders configopaque.MapList) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Expose-Headers", strings.Join(corsExposedHeaders, ", "))
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		if req.Method != http.MethodOptions {
+			next.ServeHTTP(w, req)
+			return
+		}
+		h.Set("Access-Control-Allow-Methods", http.MethodPost)
+		h.Set("Access-Control-Allow-Headers", strings.Join(corsRequestHeaders, ", "))
+		h.Set("Access-Control-Max-Age", strconv.Itoa(corsMaxAge))
+		for name, value := range userHeaders.Iter {
+			h.Set(name, string(value))
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+// normaliseEncoding lets confighttp find the decoder of any spelling.
+func normaliseEncoding(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if sent := req.Header.Values("Content-Encoding"); len(sent) > 0 {
+			if name := normalEncoding(sent); name == encodingIdentity {
+				req.Header.Del("Content-Encoding")
+			} else {
+				req.Header.Set("Content-Encoding", name)
+			}
+		}
+		next.ServeHTTP(w, req)
+	})
+}

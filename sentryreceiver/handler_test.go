@@ -1,0 +1,334 @@
+package sentryreceiver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/config/confighttp"
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+func TestRoutes(t *testing.T) {
+	h := start(t, nil)
+	for _, test := range []struct {
+		method, path string
+		status       int
+		text         string
+	}{
+		{"POST", "/api/42/envelope/", 200, `{}`},
+		{"POST", "/api/42/envelope", 200, `{}`},
+		{"POST", "//api/42//envelope/", 200, `{}`},
+		{"POST", "/api/0042/envelope/", 200, `{}`},
+		{"GET", "/api/42/envelope/", 405, `{"detail":"method not allowed"}`},
+		{"PUT", "/api/42/envelope/", 405, `{"detail":"method not allowed"}`},
+		{"POST", "/api/shop/envelope/", 400, ""},
+		{"POST", "/api/-1/envelope/", 400, ""},
+		{"POST", "/api/99999999999999999999/envelope/", 400, ""},
+		{"POST", "/api/42%2F/envelope/", 200, `{}`},
+		{"POST", "/api/envelope/", 404, `{"detail":"no such endpoint"}`},
+		{"POST", "/api/42/envelope/x", 404, `{"detail":"no such endpoint"}`},
+		{"POST", "/prefix/api/42/envelope/", 404, `{"detail":"no such endpoint"}`},
+		{"POST", "/api/42/store/", 404, `{"detail":"no such endpoint"}`},
+		{"GET", "/", 404, `{"detail":"no such endpoint"}`},
+		{"GET", "/api/relay/healthcheck/live/", 200, `{"is_healthy":true}`},
+		{"GET", "/api/relay/healthcheck/ready/", 200, `{"is_healthy":true}`},
+		{"GET", "/api/relay/healthcheck/ready", 200, `{"is_healthy":true}`},
+		{"GET", "/api/0/relays/live/", 200, `{"is_healthy":true}`},
+		{"HEAD", "/api/0/relays/live/", 200, ""},
+		{"POST", "/api/0/relays/live/", 405, `{"detail":"method not allowed"}`},
+	} {
+		t.Run(test.method+" "+test.path, func(t *testing.T) {
+			req := h.request(test.method, test.path+"?sentry_key="+testKey, strings.NewReader(envelope(chunkItem)))
+			got := h.do(req)
+			assert.Equal(t, test.status, got.status, got.text)
+			if test.text != "" {
+				assert.Equal(t, test.text, got.text)
+			}
+			if test.status == 405 {
+				assert.NotEmpty(t, got.header.Get("Allow"))
+			}
+			assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"))
+		})
+	}
+}
+
+func TestPathPrefix(t *testing.T) {
+	h := start(t, func(c *Config) { c.PathPrefix = "/a/sentry" })
+	for path, status := range map[string]int{
+		"/a/sentry/api/42/envelope/": 200,
+		"/api/42/envelope/":          404,
+		"/a/sentryapi/42/envelope/":  404,
+	} {
+		req := h.request("POST", path+"?sentry_key="+testKey, strings.NewReader(envelope(chunkItem)))
+		assert.Equal(t, status, h.do(req).status, path)
+	}
+	assert.Equal(t, 200, h.do(h.request("GET", "/a/sentry/api/relay/healthcheck/live/", nil)).status)
+}
+
+func TestAuthentication(t *testing.T) {
+	const (
+		dsn        = "http://" + testKey + "@localhost/42"
+		otherKey   = "http://00000000000000000000000000000000@localhost/42"
+		otherPlace = "http://" + testKey + "@localhost/43"
+	)
+	for _, test := range []struct {
+		name   string
+		header map[string]string
+		query  string
+		dsn    string
+		status int
+		reason string
+	}{
+		{"X-Sentry-Auth", map[string]string{"X-Sentry-Auth": "Sentry sentry_key=" + testKey + ", sentry_version=7"}, "", "", 200, ""},
+		{"in lower case, without blanks", map[string]string{"X-Sentry-Auth": "sentry sentry_version=7,sentry_key=" + testKey}, "", "", 200, ""},
+		{"Authorization", map[string]string{"Authorization": "Sentry sentry_key=" + testKey}, "", "", 200, ""},
+		{"basic", map[string]string{"Authorization": "Basic OGYzZDFjMGE5YjdlNGQ1MmExYzZmMGUzYjJkNDk4NzE6"}, "", "", 200, ""},
+		{"query", nil, "?sentry_key=" + testKey + "&sentry_version=7&sentry_client=sentry.javascript.browser%2F10.0.0", "", 200, ""},
+		{"envelope", nil, "", dsn, 200, ""},
+		{"header and envelope", map[string]string{"X-Sentry-Auth": "Sentry sentry_key=" + testKey}, "", dsn, 200, ""},
+		{"made-up key", nil, "?sentry_key=public", "", 200, ""},
+
+		{"nothing", nil, "", "", 401, "auth_missing"},
+		{"two keys", map[string]string{"X-Sentry-Auth": "Sentry sentry_key=" + testKey}, "?sentry_key=other", "", 401, "auth_multiple"},
+		{"no DSN", nil, "", "nonsense", 401, "auth_bad_envelope_dsn"},
+		{"key that is none", nil, "?sentry_key=a%20b", "", 400, "auth_bad_key"},
+		{"version of the future", nil, "?sentry_key=" + testKey + "&sentry_version=8", "", 400, "auth_bad_version"},
+		{"DSN with another key", nil, "?sentry_key=" + testKey, otherKey, 400, "auth_mismatch"},
+		{"DSN of another project", nil, "?sentry_key=" + testKey, otherPlace, 400, "auth_mismatch"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := start(t, nil)
+			body := envelope(chunkItem)
+			if test.dsn != "" {
+				body = fmt.Sprintf("{\"dsn\":%q}\n%s", test.dsn, chunkItem)
+			}
+			req := h.request("POST", "/api/42/envelope/"+test.query, strings.NewReader(body))
+			for name, value := range test.header {
+				req.Header.Set(name, value)
+			}
+			got := h.do(req)
+			assert.Equal(t, test.status, got.status, got.text)
+			if test.status == 200 {
+				assert.Equal(t, 1, h.sink.count())
+				assert.Empty(t, h.rejected())
+				return
+			}
+			assert.Zero(t, h.sink.count())
+			assert.NotEmpty(t, got.Detail)
+			assert.NotEmpty(t, got.Causes)
+			assert.Equal(t, map[string]int64{"reason=" + test.reason: 1}, h.rejected())
+			assert.Equal(t, map[string]int64{"outcome=discarded reason=" + test.reason + " type=profile_chunk": 1}, h.items())
+			for _, line := range h.logs.All() {
+				assert.NotContains(t, fmt.Sprint(line.Message, line.ContextMap()), testKey, "a key in the log")
+			}
+		})
+	}
+}
+
+func TestBadEnvelopes(t *testing.T) {
+	for name, test := range map[string]struct {
+		body, reason string
+	}{
+		"empty":              {"", "envelope_empty"},
+		"only blanks":        {"\n\n", "envelope_empty"},
+		"no JSON":            {"hello", "envelope_invalid_header"},
+		"a list":             {"[]\n", "envelope_invalid_header"},
+		"cut in the payload": {"{}\n{\"type\":\"profile\",\"length\":100}\n{\"version\"", "envelope_truncated"},
+		"length too small":   {"{}\n{\"type\":\"profile\",\"length\":1}\n{}\n", "envelope_missing_newline"},
+		"cut in a header":    {envelope(chunkItem) + `{"type":"profi`, "envelope_invalid_item_header"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := start(t, nil)
+			got := h.post(test.body)
+			assert.Equal(t, 400, got.status)
+			assert.Equal(t, "invalid envelope", got.Detail)
+			assert.Len(t, got.Causes, 1)
+			assert.Nil(t, got.ID)
+			assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"))
+			assert.Equal(t, map[string]int64{"reason=" + test.reason: 1}, h.rejected())
+			assert.Zero(t, h.sink.count(), "nothing is taken of what is answered 400")
+		})
+	}
+}
+
+func TestBrowsersMaySend(t *testing.T) {
+	h := start(t, nil)
+	refuseAll := func(pprofile.Profiles) error { return fmt.Errorf("busy") }
+	for _, origin := range []string{"https://shop.example", "null", "chrome-extension://abcdef", ""} {
+		for status, req := range map[int]*http.Request{
+			200: h.envelopeRequest([]byte(envelope(chunkItem))),
+			400: h.envelopeRequest(nil),
+			401: h.request("POST", "/api/42/envelope/", strings.NewReader(envelope())),
+			404: h.request("GET", "/favicon.ico", nil),
+			405: h.request("DELETE", "/api/42/envelope/", nil),
+			415: h.envelopeRequest([]byte("x")),
+			429: h.envelopeRequest([]byte(envelope(chunkItem))),
+		} {
+			t.Run(fmt.Sprint(origin, " ", status), func(t *testing.T) {
+				if origin != "" {
+					req.Header.Set("Origin", origin)
+				}
+				h.sink.respond = nil
+				switch status {
+				case 415:
+					req.Header.Set("Content-Encoding", "compress")
+				case 429:
+					h.sink.respond = refuseAll
+				}
+				got := h.do(req)
+				assert.Equal(t, status, got.status)
+				assert.Equal(t, []string{"*"}, got.header.Values("Access-Control-Allow-Origin"))
+				assert.Equal(t, []string{"x-sentry-error, x-sentry-rate-limits, retry-after"}, got.header.Values("Access-Control-Expose-Headers"))
+				assert.Empty(t, got.header.Values("Retry-After"), "SDKs would pause every category")
+			})
+		}
+	}
+}
+
+// preflight is what a browser asks before it sends with headers of its own.
+func preflight(h *harness, origin string) reply {
+	req := h.request("OPTIONS", "/api/42/envelope/?sentry_key="+testKey, nil)
+	req.Header.Set("Origin", origin)
+	req.Header.Set("Access-Control-Request-Method", "POST")
+	req.Header.Set("Access-Control-Request-Headers", "content-type,x-sentry-auth")
+	return h.do(req)
+}
+
+func TestPreflight(t *testing.T) {
+	h := start(t, nil)
+	for _, origin := range []string{"https://shop.example", "null", "moz-extension://1234"} {
+		got := preflight(h, origin)
+		assert.Equal(t, 204, got.status)
+		assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"))
+		assert.Equal(t, "POST", got.header.Get("Access-Control-Allow-Methods"))
+		assert.Equal(t, "3600", got.header.Get("Access-Control-Max-Age"))
+		for _, name := range []string{"x-sentry-auth", "content-type", "content-encoding", "authorization"} {
+			assert.Contains(t, got.header.Get("Access-Control-Allow-Headers"), name)
+		}
+	}
+	assert.Empty(t, h.rejected())
+}
+
+func TestResponseHeadersOfTheUserAddToOurs(t *testing.T) {
+	h := start(t, func(c *Config) {
+		c.HTTP.ResponseHeaders = configopaque.MapList{{Name: "X-Served-By", Value: "us"}, {Name: "Cross-Origin-Resource-Policy", Value: "same-site"}}
+	})
+	for name, got := range map[string]reply{"taken": h.post(envelope(chunkItem)), "refused": h.post(""), "preflight": preflight(h, "null")} {
+		assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"), name)
+		assert.Equal(t, "us", got.header.Get("X-Served-By"), name)
+		assert.Equal(t, "same-site", got.header.Get("Cross-Origin-Resource-Policy"), name)
+	}
+}
+
+func TestCORSOfTheUserReplacesOurs(t *testing.T) {
+	h := start(t, func(c *Config) {
+		c.HTTP.CORS = configoptional.Some(confighttp.CORSConfig{AllowedOrigins: []string{"https://*.example"}})
+	})
+	send := func(origin string) reply {
+		req := h.envelopeRequest([]byte(envelope(chunkItem)))
+		req.Header.Set("Origin", origin)
+		return h.do(req)
+	}
+	got := send("https://shop.example")
+	assert.Equal(t, "https://shop.example", got.header.Get("Access-Control-Allow-Origin"))
+	assert.Equal(t, "X-Sentry-Error, X-Sentry-Rate-Limits, Retry-After", got.header.Get("Access-Control-Expose-Headers"))
+	assert.Empty(t, send("https://evil.test").header.Get("Access-Control-Allow-Origin"))
+
+	got = preflight(h, "https://shop.example")
+	assert.Equal(t, 204, got.status)
+	assert.Equal(t, "https://shop.example", got.header.Get("Access-Control-Allow-Origin"))
+	assert.Equal(t, "content-type,x-sentry-auth", got.header.Get("Access-Control-Allow-Headers"))
+	assert.Empty(t, preflight(h, "https://evil.test").header.Get("Access-Control-Allow-Origin"))
+}
+
+func TestShutdownFinishesWhatHasBegun(t *testing.T) {
+	h := start(t, nil)
+	arrived, goOn := make(chan struct{}), make(chan struct{})
+	h.sink.respond = func(pprofile.Profiles) error {
+		close(arrived)
+		<-goOn
+		return nil
+	}
+	begun, stopped := make(chan reply), make(chan error)
+	go func() { begun <- h.post(envelope(chunkItem)) }()
+	<-arrived
+	go func() { stopped <- h.receiver.Shutdown(context.Background()) }()
+	require.Eventually(t, h.receiver.shared.stopping.Load, 5*time.Second, time.Millisecond)
+
+	close(goOn)
+	assert.Equal(t, 200, (<-begun).status)
+	require.NoError(t, <-stopped)
+	assert.Equal(t, 1, h.sink.count())
+	_, err := net.Dial("tcp", h.receiver.shared.address.String())
+	assert.Error(t, err, "nobody listens")
+}
+
+// Requests that are on their way when Shutdown begins may get this far. Without a Retry-After: SDKs would pause every
+// category for a restart of a second.
+func TestRequestsDuringShutdown(t *testing.T) {
+	h := start(t, nil)
+	h.receiver.shared.stopping.Store(true)
+	got := h.post(envelope(chunkItem))
+	assert.Equal(t, 503, got.status)
+	assert.Equal(t, `{"detail":"the collector is shutting down"}`, got.text)
+	assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"))
+	assert.Empty(t, got.header.Get("Retry-After"))
+	assert.Equal(t, map[string]int64{"reason=shutting_down": 1}, h.rejected())
+
+	ready := h.do(h.request("GET", "/api/relay/healthcheck/ready/", nil))
+	assert.Equal(t, 503, ready.status)
+	assert.Equal(t, `{"is_healthy":false}`, ready.text)
+	assert.Equal(t, 200, h.do(h.request("GET", "/api/relay/healthcheck/live/", nil)).status)
+	assert.Zero(t, h.sink.count())
+}
+
+// A slow client must get its answer: SDKs send again what was taken without one.
+func TestWriteTimeoutCountsFromTheAnswer(t *testing.T) {
+	h := start(t, func(c *Config) { c.HTTP.WriteTimeout = 200 * time.Millisecond })
+	body := envelope(chunkItem)
+	slow := io.MultiReader(strings.NewReader(body[:100]), delay(400*time.Millisecond), strings.NewReader(body[100:]))
+	req := h.request("POST", "/api/42/envelope/?sentry_key=public", slow)
+	assert.Equal(t, 200, h.do(req).status)
+}
+
+type delay time.Duration
+
+func (d delay) Read([]byte) (int, error) {
+	time.Sleep(time.Duration(d))
+	return 0, io.EOF
+}
+
+func TestContentLengthThatIsNotMet(t *testing.T) {
+	h := start(t, nil)
+	conn, err := net.Dial("tcp", h.receiver.shared.address.String())
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST /api/42/envelope/?sentry_key=public HTTP/1.1\r\nHost: x\r\nContent-Length: 90000000\r\n\r\n"+envelope(chunkItem))
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	assert.Equal(t, 400, resp.StatusCode)
+	assert.Equal(t, map[string]int64{"reason=body_unreadable": 1}, h.rejected())
+	assert.Zero(t, h.sink.count())
+}
+
+func TestChunkedBody(t *testing.T) {
+	h := start(t, nil)
+	req := h.request("POST", "/api/42/envelope/?sentry_key=public", io.MultiReader(bytes.NewReader([]byte(envelope(chunkItem)))))
+	require.Zero(t, req.ContentLength, "of unknown length")
+	assert.Equal(t, 200, h.do(req).status)
+	assert.Equal(t, 1, h.sink.count())
+}

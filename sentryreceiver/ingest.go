@@ -1,0 +1,171 @@
+package sentryreceiver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// ingestion is the work on one envelope: translate, deliver, answer.
+type ingestion struct {
+	*sentryReceiver
+	envelope *sentry.Envelope
+	auth     sentry.Auth
+	received time.Time
+
+	profiles   int // profile items so far
+	deliveries []delivery
+	tally      map[outcome]int
+	tooLarge   *sentry.Discard   // the last item that was
+	refused    []sentry.ItemType // types of which no more should be sent for a while
+}
+
+// delivery is something to hand on to the pipeline of one signal.
+type delivery struct {
+	item  sentry.ItemType   // what it was made from
+	stops []sentry.ItemType // what SDKs must stop sending if the pipeline refuses it
+	send  func(context.Context) error
+}
+
+// translate makes of every item what there is to hand on. A bad item costs itself only.
+func (in *ingestion) translate(ctx context.Context) {
+	for i := range in.envelope.Items {
+		item := &in.envelope.Items[i]
+		switch {
+		case isProfile(item.Header.Type) && in.nextProfiles != nil:
+			in.profiles++
+			d, err := in.translateProfile(ctx, item)
+			in.translated(ctx, item, d, err)
+		default:
+			in.done(ctx, item.Header.Type, outcomeIgnored, "")
+		}
+	}
+}
+
+func (in *ingestion) translated(ctx context.Context, item *sentry.Item, d delivery, discard *sentry.Discard) {
+	if discard == nil {
+		in.deliveries = append(in.deliveries, d)
+		return
+	}
+	if discard.Reason == sentry.ReasonExceedSizeLimit {
+		in.tooLarge = discard
+	}
+	in.logger.Debug("Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(discard))
+	in.done(ctx, item.Header.Type, outcomeDiscarded, string(discard.Reason))
+}
+
+// dropPayloads lets go of the body, of which what was translated holds copies: a pipeline may take its time, and the body is
+// as large as all that it is given.
+func (in *ingestion) dropPayloads() {
+	for i := range in.envelope.Items {
+		in.envelope.Items[i].Payload = nil
+	}
+}
+
+// deliver hands on what was translated.
+func (in *ingestion) deliver(ctx context.Context) {
+	for _, d := range in.deliveries {
+		switch err := d.send(ctx); {
+		case err == nil:
+			in.done(ctx, d.item, outcomeAccepted, "")
+		case consumererror.IsPermanent(err):
+			in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
+			in.done(ctx, d.item, outcomeRejected, reasonPipeline)
+		default:
+			in.logger.Warn("Item refused by the pipeline for now", zap.String("type", string(d.item)), zap.Error(err))
+			in.refused = append(in.refused, d.stops...)
+			in.done(ctx, d.item, outcomeRefused, sentry.RateLimitBackpressure)
+		}
+	}
+	in.deliveries = nil
+}
+
+func (in *ingestion) done(ctx context.Context, item sentry.ItemType, o outcome, reason string) {
+	if in.tally == nil {
+		in.tally = map[outcome]int{}
+	}
+	in.tally[o]++
+	in.telemetry.itemDone(ctx, item, o, reason)
+}
+
+// answer tells the SDK what became of the envelope.
+//
+// SDKs drop what they get an error for and never send it again, so the status decides nothing for them but the client
+// report; it is the rate limit that slows them down, on whatever status it stands. It never goes without categories, and a
+// 429 never without it: SDKs would silence everything, errors included. For the same reason there is no Retry-After.
+//
+// A profile that breaks the rules is answered 200, as Sentry does, whose checks come after the answer.
+func (in *ingestion) answer() answer {
+	limits := in.limits()
+	switch {
+	case in.tally[outcomeAccepted]+in.tally[outcomeIgnored] > 0:
+		return answer{status: http.StatusOK, ID: in.eventID(), limits: limits}
+	case in.tally[outcomeRefused] > 0:
+		return answer{status: http.StatusTooManyRequests, limits: limits, Detail: "the collector is busy, everything in the envelope was dropped",
+			Causes: []string{"the pipeline refused the data for now"}}
+	case in.tooLarge != nil:
+		return answer{status: http.StatusRequestEntityTooLarge, Detail: "envelope exceeds the size limit", Causes: []string{in.tooLarge.Detail}}
+	case in.tally[outcomeRejected] > 0:
+		return answer{status: http.StatusBadRequest, Detail: "everything in the envelope was dropped",
+			Causes: []string{"the pipeline rejected the data for good"}}
+	}
+	return answer{status: http.StatusOK, ID: in.eventID()}
+}
+
+func (in *ingestion) limits() []sentry.RateLimit {
+	if len(in.refused) == 0 {
+		return nil
+	}
+	return []sentry.RateLimit{{
+		Seconds:    int(in.cfg.BackpressurePause / time.Second),
+		Categories: sentry.StoppedBy(in.refused...),
+		Scope:      sentry.ScopeKey,
+		Reason:     sentry.RateLimitBackpressure,
+	}}
+}
+
+// typesWithEventID are the items for which Relay makes up an event id where the envelope has none (relay-server
+// src/envelope/item.rs, creates_event and requires_event).
+var typesWithEventID = []sentry.ItemType{
+	sentry.ItemEvent, sentry.ItemTransaction, sentry.ItemProfile, sentry.ItemAttachment, sentry.ItemFeedback,
+	sentry.ItemUserReport, sentry.ItemReplayEvent, sentry.ItemSecurity, sentry.ItemRawSecurity, sentry.ItemFormData,
+	sentry.ItemUnrealReport,
+}
+
+// eventID is the id that the answer names, "" for none.
+func (in *ingestion) eventID() string {
+	needed := func(i sentry.Item) bool { return slices.Contains(typesWithEventID, i.Header.Type) }
+	if id := in.envelope.Header.EventID; id != "" || !slices.ContainsFunc(in.envelope.Items, needed) {
+		return id
+	}
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
+}
+
+// sdk names who took the data: the envelope header, else the credentials, where it is one text "sentry.python/2.68.0".
+func (in *ingestion) sdk() sentry.ClientSDK {
+	if sdk := in.envelope.Header.SDK; sdk != (sentry.SDK{}) {
+		return sentry.ClientSDK(sdk)
+	}
+	name, version, _ := strings.Cut(in.auth.Client, "/")
+	return sentry.ClientSDK{Name: name, Version: version}
+}
+
+// transaction gives the transaction item of the envelope, nil if there is none.
+func (in *ingestion) transaction() *sentry.Item {
+	i := slices.IndexFunc(in.envelope.Items, func(i sentry.Item) bool { return i.Header.Type == sentry.ItemTransaction })
+	if i < 0 {
+		return nil
+	}
+	return &in.envelope.Items[i]
+}

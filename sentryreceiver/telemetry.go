@@ -1,0 +1,106 @@
+package sentryreceiver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
+
+// What the collector's own receiver metrics and spans are told.
+const (
+	dataFormat = "sentry"
+	transport  = "http"
+)
+
+// outcome is what became of an item.
+type outcome string
+
+const (
+	outcomeAccepted  outcome = "accepted"  // handed on to a pipeline
+	outcomeIgnored   outcome = "ignored"   // taken, but nothing here consumes its type
+	outcomeDiscarded outcome = "discarded" // not usable
+	outcomeRefused   outcome = "refused"   // the pipeline did not take it now
+	outcomeRejected  outcome = "rejected"  // the pipeline will never take it
+)
+
+// reasonPipeline is the reason of items with outcomeRejected.
+const reasonPipeline = "pipeline"
+
+// telemetry counts what becomes of requests, items and samples. Each attribute has a bounded set of values: types that
+// clients make up are "unknown", reasons and rules are constants.
+type telemetry struct {
+	items            metric.Int64Counter
+	samplesDiscarded metric.Int64Counter
+	tolerated        metric.Int64Counter
+	requestsRejected metric.Int64Counter
+}
+
+// newTelemetry registers the instruments that metadata.yaml lists.
+func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
+	meter := set.MeterProvider.Meter(scopeName)
+	var errs error
+	counter := func(name, unit, description string) metric.Int64Counter {
+		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+		errs = errors.Join(errs, err)
+		return c
+	}
+	t := &telemetry{
+		items: counter("otelcol_receiver_sentry_items", "{item}",
+			"Number of envelope items, by what became of them."),
+		samplesDiscarded: counter("otelcol_receiver_sentry_samples_discarded", "{sample}",
+			"Number of samples that could not be used, in profiles that were otherwise decoded."),
+		tolerated: counter("otelcol_receiver_sentry_profiles_tolerated", "{profile}",
+			"Number of profiles that broke a published rule and were kept, once per broken rule."),
+		requestsRejected: counter("otelcol_receiver_sentry_requests_rejected", "{request}",
+			"Number of requests of which nothing was looked at or taken."),
+	}
+	return t, errs
+}
+
+func (t *telemetry) itemDone(ctx context.Context, item sentry.ItemType, o outcome, reason string) {
+	attributes := []attribute.KeyValue{attribute.String("type", item.Label()), attribute.String("outcome", string(o))}
+	if reason != "" {
+		attributes = append(attributes, attribute.String("reason", reason))
+	}
+	t.items.Add(ctx, 1, metric.WithAttributes(attributes...))
+}
+
+// itemsLost counts the items of an envelope that was refused as a whole.
+func (t *telemetry) itemsLost(ctx context.Context, items []sentry.Item, reason string) {
+	for i := range items {
+		t.itemDone(ctx, items[i].Header.Type, outcomeDiscarded, reason)
+	}
+}
+
+func (t *telemetry) samplesLost(ctx context.Context, lost []sentry.Loss) {
+	for _, loss := range lost {
+		t.samplesDiscarded.Add(ctx, int64(loss.Samples), metric.WithAttributes(attribute.String("reason", string(loss.Reason))))
+	}
+}
+
+func (t *telemetry) ruleTolerated(ctx context.Context, rule string) {
+	t.tolerated.Add(ctx, 1, metric.WithAttributes(attribute.String("rule", rule)))
+}
+
+func (t *telemetry) requestRejected(ctx context.Context, reason string) {
+	t.requestsRejected.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
+}
+
+// logsPerMinute of one message: a client that is wrong is wrong in every request, and counters tell how often.
+const logsPerMinute = 5
+
+func limitLogs(logger *zap.Logger) *zap.Logger {
+	return logger.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(core, time.Minute, logsPerMinute, 0)
+	}))
+}
