@@ -1,0 +1,138 @@
+package payload
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// recordings are the large ones of the corpus, and one whose stacks mostly no sample refers to.
+var recordings = []struct{ name, path string }{
+	{"rec-node-34MB", "sentry.javascript.node-10.75.3/stress-continuous-manual/025"},
+	{"rec-nodeV1-25MB", "sentry.javascript.node-10.75.3/stress-txn-legacy/001"},
+	{"rec-py-3.6MB", "sentry.python-2.68.0/continuous-manual/074"},
+	{"rec-java-1.7MB", "sentry.java-8.53.0/continuous-manual/037"},
+	{"rec-browser-0.1MB", "sentry.javascript.browser-11.12.0/ui-profiling-trace/020"},
+}
+
+// ErrNoCorpus says that the recordings are not here. They are not part of the repository.
+var ErrNoCorpus = errors.New("no recordings: the corpus of SDK requests is not beside the repository, in shared/corpus/sentry")
+
+// Recorded gives the profiles of the large recorded requests.
+func Recorded() ([]Source, error) {
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	corpus := filepath.Join(root, "..", "shared", "corpus", "sentry")
+	if _, err := os.Stat(corpus); err != nil {
+		return nil, ErrNoCorpus
+	}
+	var all []Source
+	for _, recording := range recordings {
+		all = append(all, Source{recording.name, func() (Payload, error) {
+			p, err := readRecording(filepath.Join(corpus, filepath.FromSlash(recording.path)+".body"))
+			if err != nil {
+				return Payload{}, fmt.Errorf("cannot read the recording %s: %w", recording.path, err)
+			}
+			p.Name = recording.name
+			return p, nil
+		}})
+	}
+	return all, nil
+}
+
+func readRecording(file string) (Payload, error) {
+	body, err := os.ReadFile(file)
+	if err != nil {
+		return Payload{}, err
+	}
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		if body, err = Unzip(body); err != nil {
+			return Payload{}, err
+		}
+	}
+	envelope, err := sentry.ReadEnvelope(body)
+	if err != nil {
+		return Payload{}, err
+	}
+	for _, item := range envelope.Items {
+		p := Payload{V1: item.Header.Type == sentry.ItemProfile, JSON: bytes.Clone(item.Payload)}
+		if !p.V1 && item.Header.Type != sentry.ItemProfileChunk {
+			continue
+		}
+		p.Samples, err = countSamples(p)
+		return p, err
+	}
+	return Payload{}, errors.New("no profile in it")
+}
+
+func countSamples(p Payload) (int, error) {
+	d := sentry.AcquireDecoder()
+	defer d.Release()
+	if p.V1 {
+		profile, err := d.Profile(p.JSON)
+		if err != nil {
+			return 0, err
+		}
+		return profile.Samples.Len(), nil
+	}
+	chunk, err := d.Chunk(p.JSON)
+	if err != nil {
+		return 0, err
+	}
+	return chunk.Samples.Len(), nil
+}
+
+// Zip compresses as SDKs do, at the default level.
+func Zip(data []byte) []byte {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = w.Write(data) // a buffer takes everything
+	_ = w.Close()
+	return zipped.Bytes()
+}
+
+// Unzip is the inverse of Zip.
+func Unzip(zipped []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(zipped))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// Envelope puts the payload into a request as python's SDK makes it: an empty header, one item with its length.
+func (p Payload) Envelope() []byte {
+	kind := sentry.ItemProfileChunk
+	if p.V1 {
+		kind = sentry.ItemProfile
+	}
+	header := fmt.Sprintf("{}\n{\"type\":%q,\"content_type\":\"application/json\",\"length\":%d}\n", kind, len(p.JSON))
+	return append([]byte(header), p.JSON...)
+}
+
+// Root is the root of the repository: the nearest directory above that has this module in it.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "internal", "bench", "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("not inside the repository")
+		}
+		dir = parent
+	}
+}

@@ -1,0 +1,188 @@
+package rival
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// Converter turns the structs into the columns that the mapper takes. Its scratch is reused, as the product's is.
+type Converter struct {
+	stacks  sentry.Stacks // see stacksOf
+	threads map[string]int32
+
+	out          sentry.Sampled
+	frameIndices []int32
+	stackEnds    []int32
+}
+
+// NewConverter makes a converter for one payload only.
+func NewConverter(payload []byte) (*Converter, error) {
+	stacks, err := stacksOf(payload)
+	return &Converter{stacks: stacks, threads: map[string]int32{}}, err
+}
+
+// Chunk converts a chunk; the result is valid until the next call.
+func (c *Converter) Chunk(in *Chunk) *sentry.Chunk {
+	c.common(&in.Profile.Data)
+	for _, s := range in.Profile.Samples {
+		c.sample(uint64(math.Round(s.Timestamp*1e9)), s.ThreadID, s.StackID)
+	}
+	c.describeThreads(in.Profile.ThreadMetadata)
+	return &sentry.Chunk{
+		Version: in.Version, ProfilerID: in.ProfilerID, ChunkID: in.ChunkID, Platform: in.Platform, Release: in.Release,
+		Environment: in.Environment, ClientSDK: sentry.ClientSDK(in.ClientSDK), DebugMeta: debugMeta(in.DebugMeta),
+		Sampled: c.out,
+	}
+}
+
+// Profile converts a profile; the result is valid until the next call.
+func (c *Converter) Profile(in *Profile) *sentry.Profile {
+	c.common(&in.Profile.Data)
+	for _, s := range in.Profile.Samples {
+		c.sample(s.Elapsed, s.ThreadID, s.StackID)
+	}
+	c.describeThreads(in.Profile.ThreadMetadata)
+	p := &sentry.Profile{
+		Version: in.Version, EventID: in.EventID, Platform: in.Platform, Release: in.Release, Environment: in.Environment,
+		Device: sentry.Device{
+			Architecture: &in.Device.Architecture, IsEmulator: &in.Device.IsEmulator, Locale: &in.Device.Locale,
+			Manufacturer: &in.Device.Manufacturer, Model: &in.Device.Model,
+		},
+		OS:        sentry.OS{Name: &in.OS.Name, Version: &in.OS.Version, BuildNumber: &in.OS.BuildNumber},
+		Runtime:   sentry.Runtime(in.Runtime),
+		DebugMeta: debugMeta(in.DebugMeta),
+		Transaction: &sentry.ProfileTransaction{
+			ID: in.Transaction.ID, Name: in.Transaction.Name, TraceID: in.Transaction.TraceID,
+			ActiveThreadID: sentry.Decimal{Text: in.Transaction.ActiveThreadID},
+		},
+		Sampled: c.out,
+	}
+	_ = p.Timestamp.UnmarshalJSON([]byte(strconv.Quote(in.Timestamp))) // never fails
+	return p
+}
+
+func (c *Converter) common(in *Data) {
+	clear(c.threads)
+	c.out.Samples = sentry.Samples{
+		Time: c.out.Samples.Time[:0], Stack: c.out.Samples.Stack[:0], Thread: c.out.Samples.Thread[:0],
+	}
+	c.out.Threads = c.out.Threads[:0]
+	c.out.Queues = append(c.out.Queues[:0], sentry.Queue{})
+	c.convertFrames(in.Frames)
+	c.flattenStacks(in.Stacks)
+	c.out.Stacks = c.stacks
+}
+
+func (c *Converter) sample(time uint64, id string, stack int) {
+	if stack < 0 || stack >= c.out.Stacks.Len() {
+		return
+	}
+	thread, known := c.threads[id]
+	if !known {
+		thread = int32(len(c.out.Threads))
+		c.threads[id] = thread
+		c.out.Threads = append(c.out.Threads, sentry.Thread{ID: id})
+	}
+	c.out.Samples.Time = append(c.out.Samples.Time, time)
+	c.out.Samples.Stack = append(c.out.Samples.Stack, int32(stack))
+	c.out.Samples.Thread = append(c.out.Samples.Thread, thread)
+}
+
+func (c *Converter) describeThreads(metadata map[string]ThreadMetadata) {
+	for i := range c.out.Threads {
+		m := metadata[c.out.Threads[i].ID]
+		c.out.Threads[i].Name, c.out.Threads[i].Priority = m.Name, m.Priority
+	}
+}
+
+func (c *Converter) convertFrames(frames []Frame) {
+	c.out.Frames = c.out.Frames[:0]
+	for i := range frames {
+		f := &frames[i]
+		c.out.Frames = append(c.out.Frames, sentry.Frame{
+			Function: f.Function, Module: f.Module, Filename: f.Filename, AbsPath: f.AbsPath, Package: f.Package,
+			Platform: f.Platform, InstructionAddr: address(f.InstructionAddr).Value, Line: f.Line, Column: f.Column,
+			InApp: inApp(f.InApp),
+		})
+	}
+}
+
+func inApp(flag *bool) sentry.InApp {
+	switch {
+	case flag == nil:
+		return sentry.InAppAbsent
+	case *flag:
+		return sentry.InAppTrue
+	}
+	return sentry.InAppFalse
+}
+
+// flattenStacks does the work of laying the stacks end to end and checking their indices. What comes of it cannot be put
+// into a sentry.Stacks from here: see stacksOf.
+func (c *Converter) flattenStacks(stacks [][]int) {
+	c.frameIndices, c.stackEnds = c.frameIndices[:0], c.stackEnds[:0]
+	for _, stack := range stacks {
+		for _, frame := range stack {
+			if frame < 0 || frame >= len(c.out.Frames) {
+				frame = 0
+			}
+			c.frameIndices = append(c.frameIndices, int32(frame))
+		}
+		c.stackEnds = append(c.stackEnds, int32(len(c.frameIndices)))
+	}
+}
+
+func debugMeta(in DebugMeta) sentry.DebugMeta {
+	images := make([]sentry.Image, len(in.Images))
+	for i, image := range in.Images {
+		images[i] = sentry.Image{
+			Type: image.Type, CodeFile: image.CodeFile, CodeID: image.CodeID, DebugID: image.DebugID, UUID: image.UUID,
+			Arch: image.Arch, Addr: address(image.Addr), VMAddr: address(image.VMAddr),
+			Size: sentry.Uint{Value: image.Size, Set: image.Size != 0},
+		}
+	}
+	return sentry.DebugMeta{Images: images}
+}
+
+func address(text string) sentry.Address {
+	if text == "" {
+		return sentry.Address{}
+	}
+	value, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
+	return sentry.Address{Value: value, Set: err == nil, Bad: err != nil}
+}
+
+// stacksOf gives the stacks of a payload as the mapper takes them, with the payload's own frame indices: sentry.Stacks can
+// only be made by the product's decoder, so this decodes a skeleton of the payload in which every frame is distinct. It
+// happens once, before anything is measured; the rivals do the same work in flattenStacks while they are.
+func stacksOf(payload []byte) (sentry.Stacks, error) {
+	chunk, err := Standard().Chunk(payload)
+	if err != nil {
+		return sentry.Stacks{}, err
+	}
+	var skeleton bytes.Buffer
+	stacks, err := json.Marshal(chunk.Profile.Stacks)
+	if err != nil {
+		return sentry.Stacks{}, err
+	}
+	skeleton.WriteString(`{"version":"2","profile":{"samples":[{"timestamp":1,"thread_id":"0","stack_id":0}],"stacks":`)
+	skeleton.Write(stacks)
+	skeleton.WriteString(`,"frames":[`)
+	for i := range chunk.Profile.Frames {
+		if i > 0 {
+			skeleton.WriteByte(',')
+		}
+		skeleton.WriteString(`{"lineno":` + strconv.Itoa(i) + `}`)
+	}
+	skeleton.WriteString(`]}}`)
+	decoded, err := new(sentry.Decoder).Chunk(skeleton.Bytes())
+	if err != nil {
+		return sentry.Stacks{}, err
+	}
+	return decoded.Stacks, nil
+}

@@ -1,0 +1,73 @@
+package rival
+
+import (
+	"encoding/json"
+
+	"github.com/bytedance/sonic"
+	goccy "github.com/goccy/go-json"
+)
+
+// Library is a way to decode JSON into the structs of this package.
+type Library struct {
+	Name    string
+	Chunk   func(payload []byte) (*Chunk, error)
+	Profile func(payload []byte) (*Profile, error)
+}
+
+func library(name string, unmarshal func([]byte, any) error) Library {
+	return Library{
+		Name:    name,
+		Chunk:   func(payload []byte) (*Chunk, error) { return decode[Chunk](payload, unmarshal) },
+		Profile: func(payload []byte) (*Profile, error) { return decode[Profile](payload, unmarshal) },
+	}
+}
+
+func decode[T any](payload []byte, unmarshal func([]byte, any) error) (*T, error) {
+	value := new(T)
+	return value, unmarshal(payload, value)
+}
+
+// Standard is encoding/json.
+func Standard() Library { return library("encoding/json", json.Unmarshal) }
+
+// All are all of them.
+func All() []Library { return append([]Library{TwoPass(), Standard()}, Best()...) }
+
+// Best are the general libraries that were fastest when all were compared; sonic in its two common settings.
+func Best() []Library {
+	return []Library{
+		library("goccy", goccy.Unmarshal),
+		library("sonic", sonic.ConfigDefault.Unmarshal),
+		library("sonic-fastest", sonic.ConfigFastest.Unmarshal),
+	}
+}
+
+// TwoPass is how Sentry's Go service reads a profile: a type that looks at the version first, then decodes the whole. With
+// encoding/json that means that the text is checked three times, skipped over once and decoded once.
+func TwoPass() Library {
+	return Library{
+		Name: "two-pass",
+		Chunk: func(payload []byte) (*Chunk, error) {
+			versioned, err := decode[twoPass[Chunk]](payload, json.Unmarshal)
+			return versioned.value, err
+		},
+		Profile: func(payload []byte) (*Profile, error) {
+			versioned, err := decode[twoPass[Profile]](payload, json.Unmarshal)
+			return versioned.value, err
+		},
+	}
+}
+
+type twoPass[T any] struct{ value *T }
+
+func (t *twoPass[T]) UnmarshalJSON(payload []byte) error {
+	var head struct {
+		Version  string `json:"version"`
+		Platform string `json:"platform"`
+	}
+	if err := json.Unmarshal(payload, &head); err != nil {
+		return err
+	}
+	t.value = new(T)
+	return json.Unmarshal(payload, t.value)
+}
