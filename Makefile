@@ -1,4 +1,4 @@
-# One Makefile for people and for CI. `make help` lists the targets.
+# One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo test ci build lint format golden bench fuzz clean
@@ -6,7 +6,9 @@
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
 TOOL     := go tool -modfile=tools/go.mod
-SOURCES  := $(shell find internal *receiver *processor *exporter -name '*.go' ! -name '*_test.go' ! -path 'internal/bench/*' 2>/dev/null)
+OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
+CODE     := internal $(wildcard *receiver *processor *exporter)
+SOURCES  := $(shell find $(CODE) -name '*.go' ! -name '*_test.go' ! -path 'internal/bench/*')
 KEY      := 0123456789abcdef0123456789abcdef
 FUZZTIME ?= 30s
 
@@ -14,7 +16,6 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## Build the collector and start it on examples/quickstart
-	@mkdir -p output
 	@echo
 	@echo "  DSN for your SDK:  http://$(KEY)@localhost:4319/1"
 	@echo "  Output:            a line per profile below, OTLP JSON in output/profiles.jsonl"
@@ -35,15 +36,17 @@ build: $(BIN) ## Build the collector as dist/otelcol-sentry
 
 $(BIN): builder-config.yaml go.mod go.sum tools/go.mod $(SOURCES)
 	@echo "Building $(BIN) with ocb. The first time this fetches and compiles some 600 modules: allow five minutes."
-	@$(TOOL) builder --config builder-config.yaml > dist.log 2>&1 || { cat dist.log; rm -f dist.log; exit 1; }
-	@rm -f dist.log
+	@echo "  1/2 fetching modules"
+	@$(OCB) --skip-compilation
+	@echo "  2/2 compiling"
+	@$(OCB) --skip-generate --skip-get-modules
 	@touch $(BIN)
 
 format: ## Format the code
-	@gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
+	@gofmt -w $(CODE)
 
 lint: ## Check format, vet and staticcheck
-	@unformatted=$$(gofmt -l internal *receiver *processor *exporter 2>/dev/null); \
+	@unformatted=$$(gofmt -l $(CODE)); \
 	  if [ -n "$$unformatted" ]; then echo "Not formatted (make format):"; echo "$$unformatted"; exit 1; fi
 	@go vet ./...
 	@$(TOOL) staticcheck ./...
@@ -57,10 +60,10 @@ bench: build ## Measure the receive path against its rivals, as ratios in one ru
 fuzz: ## Run every fuzzer for FUZZTIME (30s)
 	@for package in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
-	    echo "== $$package $$target"; \
-	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package || exit 1; \
+	    echo "$$package $$target"; \
+	    sh .ci/quiet go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package || exit 1; \
 	  done; \
 	done
 
 clean: ## Remove what was built
-	@rm -rf dist output
+	@rm -rf dist output examples/custom-build/otelcol-custom
