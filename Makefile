@@ -12,6 +12,9 @@ SOURCES  := $(shell find $(CODE) -name '*.go' ! -name '*_test.go' ! -path 'inter
 KEY      := 0123456789abcdef0123456789abcdef
 FUZZTIME ?= 30s
 
+# Stamping a build with its commit fails in a checkout that belongs to another user, as in a container.
+export GOFLAGS := $(shell go env GOFLAGS) -buildvcs=false
+
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
