@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +18,7 @@ import (
 
 // Config is the configuration of the receiver. The settings of the HTTP server stand beside its own keys.
 type Config struct {
-	// HTTP is a named field, not an embedded one: ServerConfig has an Unmarshal method, which embedding would promote, and
-	// the keys below would then never be read.
+	// HTTP is a named field, not an embedded one, which would promote the methods of ServerConfig.
 	HTTP confighttp.ServerConfig `mapstructure:",squash"`
 
 	// PathPrefix stands in front of /api, as the path of a DSN does: https://key@host/some/prefix/1.
@@ -41,7 +41,10 @@ type Config struct {
 	BackpressurePause time.Duration `mapstructure:"backpressure_pause"`
 }
 
-var _ confmap.Validator = (*Config)(nil)
+var (
+	_ confmap.Unmarshaler = (*Config)(nil)
+	_ confmap.Validator   = (*Config)(nil)
+)
 
 const (
 	profileTypeWall = "wall"
@@ -74,6 +77,26 @@ func createDefaultConfig() component.Config {
 		BackpressurePause: defaultBackpressurePause,
 	}
 }
+
+// Unmarshal reads the configuration, twice: beside a squashed struct that has its own Unmarshal, as ServerConfig does,
+// confmap lets unknown keys pass. Into a copy of Config where it has none, it does not.
+func (c *Config) Unmarshal(conf *confmap.Conf) error {
+	if err := conf.Unmarshal(c); err != nil {
+		return err
+	}
+	return conf.Unmarshal(reflect.New(strictConfig).Interface())
+}
+
+var strictConfig = func() reflect.Type {
+	type plainServerConfig confighttp.ServerConfig // without the method
+	fields := reflect.VisibleFields(reflect.TypeFor[Config]())
+	for i := range fields {
+		if fields[i].Type == reflect.TypeFor[confighttp.ServerConfig]() {
+			fields[i].Type = reflect.TypeFor[plainServerConfig]()
+		}
+	}
+	return reflect.StructOf(fields)
+}()
 
 // Validate checks the configuration; its messages name the key and what to write instead.
 func (c *Config) Validate() error {

@@ -271,7 +271,7 @@ func TestShutdownFinishesWhatHasBegun(t *testing.T) {
 	assert.Equal(t, 200, (<-begun).status)
 	require.NoError(t, <-stopped)
 	assert.Equal(t, 1, h.sink.count())
-	_, err := net.Dial("tcp", h.receiver.shared.address.String())
+	_, err := net.Dial("tcp", h.receiver.shared.listener.Addr().String())
 	assert.Error(t, err, "nobody listens")
 }
 
@@ -312,7 +312,7 @@ func (d delay) Read([]byte) (int, error) {
 
 func TestContentLengthThatIsNotMet(t *testing.T) {
 	h := start(t, nil)
-	conn, err := net.Dial("tcp", h.receiver.shared.address.String())
+	conn, err := net.Dial("tcp", h.receiver.shared.listener.Addr().String())
 	require.NoError(t, err)
 	defer conn.Close()
 	_, err = io.WriteString(conn, "POST /api/42/envelope/?sentry_key=public HTTP/1.1\r\nHost: x\r\nContent-Length: 90000000\r\n\r\n"+envelope(chunkItem))

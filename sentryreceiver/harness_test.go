@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -124,12 +125,18 @@ func testSettings(t *testing.T) (receiver.Settings, *componenttest.Telemetry, *o
 	metrics := componenttest.NewTelemetry()
 	t.Cleanup(func() { require.NoError(t, metrics.Shutdown(context.Background())) })
 	set := receivertest.NewNopSettings(componentType)
+	set.ID = component.NewID(componentType)
 	set.TelemetrySettings = metrics.NewTelemetrySettings()
 	set.Logger = zap.New(core)
 	return set, metrics, logs
 }
 
 func start(t *testing.T, edit func(*Config)) *harness {
+	t.Helper()
+	return startOn(t, componenttest.NewNopHost(), edit)
+}
+
+func startOn(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	t.Helper()
 	cfg := testConfig(edit)
 	require.NoError(t, cfg.Validate())
@@ -139,12 +146,12 @@ func start(t *testing.T, edit func(*Config)) *harness {
 	created, err := NewFactory().CreateProfiles(context.Background(), set, cfg, h.sink)
 	require.NoError(t, err)
 	h.receiver = created.(*signalReceiver)
-	require.NoError(t, created.Start(context.Background(), componenttest.NewNopHost()))
+	require.NoError(t, created.Start(context.Background(), host))
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()
 		require.NoError(t, created.Shutdown(context.Background()))
 	})
-	h.url = "http://" + h.receiver.shared.address.String()
+	h.url = "http://" + h.receiver.shared.listener.Addr().String()
 	return h
 }
 

@@ -38,7 +38,7 @@ type sentryReceiver struct {
 
 	lifecycle sync.Mutex // held by start and stop
 	server    *http.Server
-	address   net.Addr
+	listener  net.Listener
 	serving   sync.WaitGroup
 	stopping  atomic.Bool
 }
@@ -126,8 +126,8 @@ func (r *sentryReceiver) start(ctx context.Context, host component.Host) error {
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
 	}
 
-	r.server, r.address = server, listener.Addr()
-	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", r.address))
+	r.server, r.listener = server, listener
+	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
 	r.serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))

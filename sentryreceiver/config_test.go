@@ -1,0 +1,129 @@
+package sentryreceiver
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/confmap"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// load reads a configuration as the collector does.
+func load(t *testing.T, text string) (*Config, error) {
+	t.Helper()
+	var raw map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(text), &raw))
+	cfg := createDefaultConfig().(*Config)
+	if err := confmap.NewFromStringMap(raw).Unmarshal(cfg); err != nil {
+		return nil, err
+	}
+	return cfg, confmap.Validate(cfg)
+}
+
+func TestDefaults(t *testing.T) {
+	cfg, err := load(t, "")
+	require.NoError(t, err)
+	require.NoError(t, componenttest.CheckConfigStruct(cfg))
+	assert.Equal(t, "localhost:4319", cfg.HTTP.NetAddr.Endpoint)
+	assert.Equal(t, int64(100<<20), cfg.HTTP.MaxRequestBodySize)
+	assert.Equal(t, 30*time.Second, cfg.HTTP.WriteTimeout, "confighttp's defaults are the base")
+	assert.Equal(t, int64(50<<20), cfg.MaxProfileSize)
+	assert.Equal(t, sentry.Lenient, cfg.Validation)
+	assert.Equal(t, "wall", cfg.ProfileType)
+	assert.Equal(t, 10*time.Second, cfg.BackpressurePause)
+	assert.False(t, cfg.KeepOriginalPayload)
+	assert.Empty(t, cfg.PathPrefix)
+}
+
+func TestEveryKey(t *testing.T) {
+	cfg, err := load(t, `
+endpoint: 0.0.0.0:9000
+max_request_body_size: 1000
+compression_algorithms: ["", gzip]
+response_headers: {X-Served-By: us}
+cors: {allowed_origins: ["https://shop.example"]}
+include_metadata: true
+keepalive: {idle_timeout: 5s}
+path_prefix: /sentry
+max_profile_size: 500
+validation: strict
+profile_type: cpu
+keep_original_payload: true
+backpressure_pause: 1m
+`)
+	require.NoError(t, err)
+	assert.Equal(t, "0.0.0.0:9000", cfg.HTTP.NetAddr.Endpoint)
+	assert.Equal(t, int64(1000), cfg.HTTP.MaxRequestBodySize)
+	assert.Equal(t, []string{"", "gzip"}, cfg.HTTP.CompressionAlgorithms, "instead of the defaults")
+	assert.True(t, cfg.HTTP.IncludeMetadata)
+	assert.True(t, restrictsOrigins(&cfg.HTTP))
+	assert.Equal(t, "/sentry", cfg.PathPrefix)
+	assert.Equal(t, int64(500), cfg.MaxProfileSize)
+	assert.Equal(t, sentry.Strict, cfg.Validation)
+	assert.Equal(t, "cpu", cfg.ProfileType)
+	assert.True(t, cfg.KeepOriginalPayload)
+	assert.Equal(t, time.Minute, cfg.BackpressurePause)
+}
+
+func TestUnknownKeysFail(t *testing.T) {
+	for _, text := range []string{"endpiont: localhost:1", "http: {endpoint: localhost:1}", "cors: {origins: []}", "validate: strict"} {
+		_, err := load(t, text)
+		assert.ErrorContains(t, err, "invalid keys", text)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for text, want := range map[string]string{
+		`endpoint: ""`:                       `endpoint: must not be empty, give host:port, e.g. localhost:4319`,
+		`max_request_body_size: 0`:           `max_request_body_size: is 0, must be a number of bytes from 1 to 2147483647, e.g. 104857600`,
+		`max_request_body_size: 99999999999`: `max_request_body_size: is 99999999999, must be`,
+		`max_profile_size: -1`:               `max_profile_size: is -1, must be a number of bytes from 1 to 2147483647, e.g. 52428800`,
+		`validation: Strict`:                 `validation: is "Strict", must be "lenient" or "strict"`,
+		`profile_type: off`:                  `profile_type: is "off", must be "wall" or "cpu"`,
+		`backpressure_pause: 0s`:             `backpressure_pause: is 0s, must be whole seconds from 1s to 24h0m0s, e.g. 10s`,
+		`backpressure_pause: 1500ms`:         `backpressure_pause: is 1.5s, must be whole seconds`,
+		`backpressure_pause: 48h`:            `backpressure_pause: is 48h0m0s, must be whole seconds`,
+		`path_prefix: sentry`:                `path_prefix: is "sentry", must begin with a slash and not end with one, e.g. "/sentry"`,
+		`path_prefix: /sentry/`:              `path_prefix: is "/sentry/", must begin with a slash`,
+		`path_prefix: /a//b`:                 `path_prefix: is "/a//b", must not have empty or dot segments`,
+		`path_prefix: /a/../b`:               `path_prefix: is "/a/../b", must not have empty or dot segments`,
+		`path_prefix: /a?b`:                  `path_prefix: is "/a?b", must be a plain path`,
+		`compression_algorithms: [compress]`: `compression_algorithms: "compress" is not known, must be among`,
+	} {
+		_, err := load(t, text)
+		assert.ErrorContains(t, err, want, text)
+	}
+	_, err := load(t, "validation: no\nprofile_type: no")
+	assert.ErrorContains(t, err, "validation: ")
+	assert.ErrorContains(t, err, "profile_type: ", "all problems at once")
+}
+
+// TestREADMEConfigs loads what the component's page shows.
+func TestREADMEConfigs(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	blocks := strings.Split(string(page), "```yaml\n")[1:]
+	require.NotEmpty(t, blocks)
+	for _, block := range blocks {
+		text, _, _ := strings.Cut(block, "```")
+		var collector struct {
+			Receivers map[string]yaml.Node `yaml:"receivers"`
+		}
+		require.NoError(t, yaml.Unmarshal([]byte(text), &collector))
+		require.NotEmpty(t, collector.Receivers, text)
+		for id, node := range collector.Receivers {
+			require.True(t, id == "sentry" || strings.HasPrefix(id, "sentry/"), id)
+			section, err := yaml.Marshal(&node)
+			require.NoError(t, err)
+			_, err = load(t, string(section))
+			assert.NoError(t, err, "%s", section)
+		}
+	}
+}
