@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+func TestRun(t *testing.T) {
+	cases := filepath.Join(golden.Root(t), "testdata", "cases")
+	requests := 0
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		body, _ := io.ReadAll(r.Body)
+		envelope, err := sentry.ReadEnvelope(body)
+		assert.NoError(t, err)
+		// As strict as Sentry: the DSN in the envelope must be that of the request.
+		auth, err := sentry.Authenticate(sentry.Credentials{
+			SentryAuth: r.Header.Get("X-Sentry-Auth"), ProjectID: "42", EnvelopeDSN: envelope.Header.DSN,
+		})
+		assert.NoError(t, err)
+		assert.Equal(t, "abc", auth.PublicKey)
+		assert.Equal(t, "/api/42/envelope/", r.URL.Path)
+		if requests == 1 {
+			w.Header().Set("X-Sentry-Rate-Limits", "10:profile:key")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}))
+	defer collector.Close()
+
+	var out bytes.Buffer
+	require.NoError(t, run(target{collector.URL, "abc", "42"}, cases, 2, &out))
+	assert.Contains(t, out.String(), "429")
+	assert.Contains(t, out.String(), "asks for a pause: 10:profile:key")
+	assert.Contains(t, out.String(), "sentry.python.flask 2.68.0")
+	assert.Contains(t, out.String(), "1 requests not taken")
+	recordings, err := load(cases)
+	require.NoError(t, err)
+	assert.Equal(t, 2*len(recordings), requests)
+}
+
+func TestNobodyListens(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	err := run(target{gone.URL, "abc", "1"}, filepath.Join(golden.Root(t), "testdata", "cases"), 1, io.Discard)
+	require.ErrorContains(t, err, "is `make run` up in another terminal?")
+}
+
+func TestNoRecordings(t *testing.T) {
+	require.ErrorContains(t, run(target{}, t.TempDir(), 1, io.Discard), "from the root of the repository")
+}
