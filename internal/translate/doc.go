@@ -1,0 +1,24 @@
+// Package translate is the only place where Sentry's formats and OpenTelemetry's meet. Pure functions: no clock, no logger,
+// no network, and the input is left as it is.
+//
+// # Profiles
+//
+// A sampled Sentry profile is a list of observations: at this instant, this thread was in this stack. Two formats say so.
+// V1 (item "profile") belongs to one transaction and counts time from an anchor; V2 (item "profile_chunk") is a piece of a
+// profiler session and gives unix seconds. Stacks are lists of frames, leaf first, as in OTLP: nothing is turned round.
+//
+//	V1 profile, V2 chunk     →  one message: one resource, one scope, one profile
+//	release, environment, …  →  resource attributes                                      resource.go
+//	transaction, profiler id →  profile attributes                                       sentry_to_profiles.go
+//	samples                  →  one Sample per (stack, thread, queue), with timestamps   samples.go
+//	stacks, frames           →  Stack, Location, Line, Function                          frames.go
+//	debug_meta.images        →  Mapping, else a profile attribute                        images.go
+//	time                     →  nanoseconds, exact                                       clock.go
+//	names                    →  the table of attribute keys                              attributes.go
+//
+// OTLP asks for one Sample per identity, with the observations as timestamps. There are no values: each observation counts
+// one. The distance between observations is not constant (1 to 90 ms for a nominal 9.9 ms), so a viewer that wants time
+// looks at the gaps. An idle thread has an empty stack, which is entry 0 of OTLP's stack table.
+//
+// docs/mapping.md has a row for every field, with what is lost and why.
+package translate
