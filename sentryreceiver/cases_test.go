@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,6 +56,44 @@ func TestCases(t *testing.T) {
 			checkObservations(t, body, lenient.messages)
 		})
 	}
+}
+
+// TestCasesTogether sends all cases to one receiver, several at a time, and looks at what came out only at the end: nothing of
+// it may point into memory that the next requests have used since.
+func TestCasesTogether(t *testing.T) {
+	h := start(t, nil)
+	var want []string
+	var requests sync.WaitGroup
+	limit := make(chan struct{}, 4)
+	before := time.Now()
+	for _, c := range golden.Cases(t) {
+		if text := c.Read(t, "profiles.txt"); text != "" {
+			want = append(want, strings.SplitAfter(text+"\n", "\n\n")...)
+		}
+		if c.Envelope == nil {
+			continue
+		}
+		limit <- struct{}{}
+		req := caseRequest(h, c.Envelope)
+		requests.Go(func() {
+			defer func() { <-limit }()
+			resp, err := h.client.Do(req)
+			if assert.NoError(t, err) {
+				resp.Body.Close()
+			}
+		})
+	}
+	requests.Wait()
+	after := time.Now()
+
+	var got []string
+	for _, message := range h.sink.profiles {
+		got = append(got, dumpWithoutReceipt(message, before, after)+"\n")
+	}
+	want = slices.DeleteFunc(want, func(text string) bool { return text == "" })
+	slices.Sort(want)
+	slices.Sort(got)
+	require.Equal(t, want, got)
 }
 
 // checkObservations compares what came out with a second reading of what was sent: every message has the samples of a profile
@@ -156,10 +196,7 @@ func receive(t *testing.T, body []byte, validation sentry.Validation, edit func(
 		}
 	})
 	before := time.Now()
-	// Project and key are those of the recordings, which name them in the envelope as well. So do most with the SDK: where
-	// it comes from the credentials, it shows.
-	req := h.request("POST", "/api/4507/envelope/?sentry_key="+testKey+"&sentry_version=7&sentry_client=sentry.of-the-credentials/1.0", bytes.NewReader(body))
-	reply := h.do(req)
+	reply := h.do(caseRequest(h, body))
 	after := time.Now()
 
 	var r received
@@ -171,6 +208,13 @@ func receive(t *testing.T, body []byte, validation sentry.Validation, edit func(
 	r.items, r.tolerated = h.countedItems(), byAttribute(h, "otelcol_receiver_sentry_profiles_tolerated", "rule")
 	r.text = outcomeText(h, reply, body, r)
 	return r
+}
+
+// caseRequest is for the project and key of the recordings, which often name them in the envelope as well. Most envelopes
+// name the SDK; where it comes from the credentials, it shows.
+func caseRequest(h *harness, body []byte) *http.Request {
+	const query = "?sentry_key=" + testKey + "&sentry_version=7&sentry_client=sentry.of-the-credentials/1.0"
+	return h.request(http.MethodPost, "/api/4507/envelope/"+query, bytes.NewReader(body))
 }
 
 // dumpWithoutReceipt is the dump of a message. A profile that has nothing else to go by is placed by the time of receipt,
