@@ -9,7 +9,7 @@ import (
 // use, and only while the payload is left as it is. Not for concurrent use.
 //
 // It works in two tiers. The arrays samples, stacks and frames, nearly all of a payload, go through our own scanner into
-// columns (decode_sampled.go), and so do measurements. Everything else is small and goes through encoding/json, field by
+// columns (decode_sampled.go), and so do images and measurements. Everything else is small and goes through encoding/json, field by
 // field, so that one field of the wrong type costs itself only.
 type Decoder struct {
 	sampledDecoder
@@ -44,7 +44,6 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 		"device":      &p.Device,
 		"os":          &p.OS,
 		"runtime":     &p.Runtime,
-		"debug_meta":  &p.DebugMeta,
 
 		"transaction":  &p.Transaction,
 		"transactions": &firstTransaction{&p.Transaction},
@@ -57,7 +56,7 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 	case p.Version != "1":
 		return nil, discard(ReasonPlatformNotSupported, "profile of version %.20q, expected \"1\"", p.Version)
 	}
-	p.Sampled, p.Measurements = d.settle(), d.series
+	p.Sampled, p.DebugMeta, p.Measurements = d.settle(), d.meta, d.series
 	return p, p.usable(dialect)
 }
 
@@ -74,7 +73,6 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 		"dist":        (*text)(&c.Dist),
 		"environment": (*text)(&c.Environment),
 		"client_sdk":  &c.ClientSDK,
-		"debug_meta":  &c.DebugMeta,
 	})
 	switch {
 	case err != nil:
@@ -84,7 +82,7 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 	case c.Version != "2":
 		return nil, discard(ReasonPlatformNotSupported, "profile chunk of version %.20q, expected \"2\"", c.Version)
 	}
-	c.Sampled, c.Measurements = d.settle(), d.series
+	c.Sampled, c.DebugMeta, c.Measurements = d.settle(), d.meta, d.series
 	return c, c.usable(dialect)
 }
 
@@ -110,6 +108,8 @@ func (d *sampledDecoder) document(places fields) (found dialect, err error) {
 		switch place, known := places[string(key)]; {
 		case string(key) == "profile":
 			found.profile = d.profile() || found.profile
+		case string(key) == "debug_meta":
+			d.meta = d.debugMeta()
 		case string(key) == "measurements":
 			d.series = d.measurements()
 		case known:

@@ -3,6 +3,7 @@ package sentry
 import (
 	"bytes"
 	"encoding/json"
+	"hash/maphash"
 	"math"
 	"strconv"
 )
@@ -19,8 +20,9 @@ type sampledDecoder struct {
 	frameIndices []int32 // as in Stacks.frames; -1 where the payload had no usable index
 
 	frameOf     []int32          // index in the payload → index in out.Frames
-	frameByText map[string]int32 // JSON text of a frame → index in out.Frames
-	frameTexts  [][]byte         // and back
+	frameTexts  [][]byte         // frame → its JSON text
+	frameByHash map[uint64]int32 // hash of the text → the last frame that has it; a map of texts would hash them again to grow
+	sameHash    []int32          // frame → the frame before it whose text has the same hash
 	successors  []int32          // frame → the frame that followed it last time
 
 	threadByID     map[string]int32
@@ -31,7 +33,8 @@ type sampledDecoder struct {
 	layout      layout // of the sample before
 	layoutKnown bool   // the fast path reads it
 
-	series []Measurement // not scratch: small, and kept by what they are copied into
+	meta   DebugMeta // these two are not scratch
+	series []Measurement
 
 	threadMetadata, queueMetadata []byte // JSON text, decoded for the threads and queues that samples name
 }
@@ -40,15 +43,16 @@ type sampledDecoder struct {
 const absent = -1
 
 func (d *sampledDecoder) reset(payload []byte) {
-	if d.frameByText == nil {
-		d.frameByText, d.threadByID, d.queueByAddress = map[string]int32{}, map[string]int32{}, map[string]int32{}
+	if d.frameByHash == nil {
+		d.frameByHash, d.threadByID, d.queueByAddress = map[uint64]int32{}, map[string]int32{}, map[string]int32{}
 	}
 	d.scanner = scanner{data: validUTF8(payload)}
 	d.out.Flaws = nil
 	d.resetSamples()
 	d.resetStacks()
 	d.resetFrames()
-	d.threadMetadata, d.queueMetadata, d.series = nil, nil, nil
+	d.threadMetadata, d.queueMetadata = nil, nil
+	d.meta, d.series = DebugMeta{}, nil
 }
 
 // resetSamples starts over with the array: of a repeated key the last counts, as in encoding/json.
@@ -73,10 +77,10 @@ func (d *sampledDecoder) resetStacks() {
 
 func (d *sampledDecoder) resetFrames() {
 	clear(d.out.Frames)
-	clear(d.frameByText)
+	clear(d.frameByHash)
 	clear(d.frameTexts)
 	d.out.Frames, d.frameOf = d.out.Frames[:0], d.frameOf[:0]
-	d.frameTexts, d.successors = d.frameTexts[:0], d.successors[:0]
+	d.frameTexts, d.sameHash, d.successors = d.frameTexts[:0], d.sameHash[:0], d.successors[:0]
 }
 
 // keptBytes is about what the scratch holds on to.
@@ -331,15 +335,46 @@ func (d *sampledDecoder) stacks() {
 	}
 	d.open('[')
 	for n := 0; d.element(&n); {
-		if d.expect('[', "stacks") {
-			d.open('[')
-			for m := 0; d.element(&m); {
-				d.frameIndices = append(d.frameIndices, d.index("stacks"))
-			}
-		} else {
+		switch {
+		case !d.expect('[', "stacks"):
 			d.frameIndices = append(d.frameIndices, absent)
+		case !d.plainStack():
+			d.stack()
 		}
 		d.stackOffsets = append(d.stackOffsets, int32(len(d.frameIndices)))
+	}
+}
+
+func (d *sampledDecoder) stack() {
+	d.open('[')
+	for n := 0; d.element(&n); {
+		d.frameIndices = append(d.frameIndices, d.index("stacks"))
+	}
+}
+
+// plainStack reads a stack without white space whose indices have up to nine digits, the form all SDKs print. If it is not,
+// nothing has happened.
+func (d *sampledDecoder) plainStack() bool {
+	data, pos, indices := d.data, d.pos+1, d.frameIndices
+	if pos < len(data) && data[pos] == ']' {
+		d.pos = pos + 1
+		return true
+	}
+	for {
+		index, end, ok := plainIndex(data, pos)
+		if !ok || end == len(data) {
+			return false
+		}
+		indices = append(indices, index)
+		pos = end + 1
+		switch data[end] {
+		case ',':
+		case ']':
+			d.pos, d.frameIndices = pos, indices
+			return true
+		default:
+			return false
+		}
 	}
 }
 
@@ -390,8 +425,15 @@ func (d *sampledDecoder) frame() int32 {
 		return absent
 	}
 	text := d.data[start:d.pos]
-	if index, known := d.frameByText[string(text)]; known {
-		return index
+	hash := maphash.Bytes(frameSeed, text)
+	first, seen := d.frameByHash[hash]
+	if !seen {
+		first = absent
+	}
+	for index := first; index != absent; index = d.sameHash[index] {
+		if string(d.frameTexts[index]) == string(text) {
+			return index
+		}
 	}
 	index := int32(len(d.out.Frames))
 	if index == MaxFrames {
@@ -401,9 +443,12 @@ func (d *sampledDecoder) frame() int32 {
 	d.out.Frames = append(d.out.Frames, frame)
 	d.frameTexts = append(d.frameTexts, text)
 	d.successors = append(d.successors, absent)
-	d.frameByText[view(text)] = index
+	d.sameHash = append(d.sameHash, first)
+	d.frameByHash[hash] = index
 	return index
 }
+
+var frameSeed = maphash.MakeSeed()
 
 // decodeFrame decodes a frame.
 func (out *Sampled) decodeFrame(s *scanner) (f Frame) {
@@ -470,12 +515,7 @@ func (out *Sampled) frameNumber(s *scanner, field string) uint32 {
 }
 
 func (out *Sampled) frameAddress(s *scanner) uint64 {
-	var address Address
-	token := s.value()
-	if s.err != nil {
-		return 0
-	}
-	_ = address.UnmarshalJSON(token) // never fails: see scalar.go
+	address := s.address()
 	if address.Bad {
 		out.flaw("frames.instruction_addr")
 	}

@@ -33,13 +33,8 @@ type Uint struct {
 
 // UnmarshalJSON accepts 12 and "12"; null is absent.
 func (u *Uint) UnmarshalJSON(token []byte) error {
-	*u = Uint{}
-	if isNull(token) {
-		return nil
-	}
-	text, _ := stringOrNumber(token)
-	value, ok := parseUint([]byte(text))
-	*u = Uint{Value: value, Set: ok, Bad: !ok}
+	s := scanner{data: token}
+	*u = s.uint()
 	return nil
 }
 
@@ -50,35 +45,60 @@ type Address struct {
 	Bad   bool // sent, but not as an address
 }
 
-// UnmarshalJSON accepts "0x1a2b", "6699" and 6699; null and empty text are absent.
-func (a *Address) UnmarshalJSON(token []byte) error {
-	*a = Address{}
-	text, ok := stringOrNumber(token)
-	if isNull(token) || (ok && text == "") {
-		return nil
+// address decodes "0x1a2b", "6699" and 6699; null and empty text are absent.
+func (s *scanner) address() Address {
+	if s.peek() == 'n' {
+		s.skip()
+		return Address{}
 	}
-	value, ok := parseAddress(text)
-	*a = Address{Value: value, Set: ok, Bad: !ok}
-	return nil
+	text, quoted, ok := s.scalar()
+	if quoted && len(text) == 0 {
+		return Address{}
+	}
+	value, isAddress := parseAddress(text)
+	return Address{Value: value, Set: ok && isAddress, Bad: !ok || !isAddress}
 }
 
-func parseAddress(text string) (uint64, bool) {
-	base := 10
-	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
-		text, base = text[2:], 16
+func parseAddress(text []byte) (value uint64, ok bool) {
+	if len(text) < 2 || text[0] != '0' || text[1]|0x20 != 'x' {
+		return parseUint(text)
 	}
-	value, err := strconv.ParseUint(text, base, 64)
-	if err != nil {
-		return 0, false // not the bound that strconv gives for what is too large
+	digits := text[2:]
+	for _, c := range digits {
+		if !isHex(c) || value>>60 != 0 {
+			return 0, false
+		}
+		value = value<<4 | uint64(hexDigit(c))
 	}
-	return value, true
+	return value, len(digits) > 0
+}
+
+func hexDigit(c byte) byte {
+	if isDigit(c) {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
+
+// uint decodes 12 and "12"; null is absent.
+func (s *scanner) uint() Uint {
+	if s.peek() == 'n' {
+		s.skip()
+		return Uint{}
+	}
+	text, _, ok := s.scalar()
+	value, isUint := parseUint(text)
+	return Uint{Value: value, Set: ok && isUint, Bad: !ok || !isUint}
 }
 
 // parseUint reads decimal digits.
 func parseUint(text []byte) (value uint64, ok bool) {
 	if len(text) > 19 { // 19 digits cannot overflow
 		value, err := strconv.ParseUint(string(text), 10, 64)
-		return value, err == nil
+		if err != nil {
+			return 0, false // not the bound that strconv gives for what is too large
+		}
+		return value, true
 	}
 	for _, c := range text {
 		if !isDigit(c) {

@@ -48,18 +48,16 @@ func (t *frameTranslator) stacks(s *sentry.Sampled) []dictionary.StackIndex {
 		}
 		locations = locations[:0]
 		for _, frame := range s.Stacks.At(stack) {
-			locations = append(locations, t.location(frame))
+			location := t.locations[frame]
+			if location == 0 {
+				location = t.translate(&t.frames[frame])
+				t.locations[frame] = location
+			}
+			locations = append(locations, location)
 		}
 		stacks[stack] = t.b.Stack(locations)
 	}
 	return stacks
-}
-
-func (t *frameTranslator) location(frame int32) dictionary.LocationIndex {
-	if t.locations[frame] == 0 {
-		t.locations[frame] = t.translate(&t.frames[frame])
-	}
-	return t.locations[frame]
 }
 
 func (t *frameTranslator) translate(f *sentry.Frame) dictionary.LocationIndex {

@@ -24,7 +24,7 @@ func translateSamples(profile pprofile.Profile, s *sentry.Sampled, start uint64,
 	samples.EnsureCapacity(len(g.groups))
 	for _, group := range g.groups {
 		if attributes[group.context] == nil {
-			attributes[group.context] = contextAttributes(frames.b, s, g.contexts[group.context])
+			attributes[group.context] = contextAttributes(frames.b, s, g.contexts[group.context].context)
 		}
 		sample := samples.AppendEmpty()
 		sample.SetStackIndex(int32(group.stack))
@@ -50,7 +50,7 @@ func contextAttributes(b *dictionary.Builder, s *sentry.Sampled, c context) []di
 // grouping sorts observations by identity, in linear time. It is scratch: nothing of it is handed downstream.
 type grouping struct {
 	groups   []group
-	contexts []context
+	contexts []contextState
 
 	groupOf   []int32          // observation → group
 	byKey     map[uint64]int32 // stack and context → group
@@ -68,6 +68,11 @@ type group struct {
 
 // context is a thread, and on cocoa a dispatch queue.
 type context struct{ thread, queue int32 }
+
+type contextState struct {
+	context
+	recent int32 // the group of its last observation, plus one
+}
 
 var groupings = sync.Pool{New: func() any {
 	return &grouping{byKey: map[uint64]int32{}, byContext: map[context]int32{}}
@@ -90,16 +95,27 @@ func (g *grouping) group(s *sentry.Sampled, stacks []dictionary.StackIndex) {
 	contextOf := g.contextsOf(s)
 	for i, stack := range s.Samples.Stack {
 		context := contextOf(i)
-		key := uint64(stacks[stack])<<32 | uint64(context)
-		index, known := g.byKey[key]
-		if !known {
-			index = int32(len(g.groups))
-			g.groups = append(g.groups, group{stack: stacks[stack], context: context})
-			g.byKey[key] = index
-		}
+		index := g.find(stacks[stack], context)
 		g.groups[index].count++
 		g.groupOf = append(g.groupOf, index)
 	}
+}
+
+// find gives the group of an identity. The thread is often still where it was, which spares the map.
+func (g *grouping) find(stack dictionary.StackIndex, context int32) int32 {
+	recent := &g.contexts[context].recent
+	if *recent != 0 && g.groups[*recent-1].stack == stack {
+		return *recent - 1
+	}
+	key := uint64(stack)<<32 | uint64(context)
+	index, known := g.byKey[key]
+	if !known {
+		index = int32(len(g.groups))
+		g.groups = append(g.groups, group{stack: stack, context: context})
+		g.byKey[key] = index
+	}
+	*recent = index + 1
+	return index
 }
 
 // contextsOf numbers the contexts: by thread where no sample names a queue, the rule.
@@ -108,7 +124,7 @@ func (g *grouping) contextsOf(s *sentry.Sampled) func(observation int) int32 {
 	g.contexts = g.contexts[:0]
 	if len(s.Samples.Queue) == 0 {
 		for thread := range s.Threads {
-			g.contexts = append(g.contexts, context{thread: int32(thread)})
+			g.contexts = append(g.contexts, contextState{context: context{thread: int32(thread)}})
 		}
 		return func(i int) int32 { return s.Samples.Thread[i] }
 	}
@@ -117,7 +133,7 @@ func (g *grouping) contextsOf(s *sentry.Sampled) func(observation int) int32 {
 		index, known := g.byContext[c]
 		if !known {
 			index = int32(len(g.contexts))
-			g.contexts = append(g.contexts, c)
+			g.contexts = append(g.contexts, contextState{context: c})
 			g.byContext[c] = index
 		}
 		return index

@@ -1,0 +1,80 @@
+package sentry
+
+import "strings"
+
+// debugMeta decodes the images of "debug_meta". By the scanner, since a native payload lists every loaded library: some
+// hundred images in each chunk.
+func (d *sampledDecoder) debugMeta() (meta DebugMeta) {
+	if !d.expect('{', "debug_meta") {
+		return meta
+	}
+	d.open('{')
+	for n := 0; ; {
+		key, ok := d.member(&n)
+		if !ok {
+			return meta
+		}
+		if string(key) == "images" {
+			meta.Images = d.images()
+		} else {
+			d.skip()
+		}
+	}
+}
+
+func (d *sampledDecoder) images() (images []Image) {
+	if !d.expect('[', "debug_meta.images") {
+		return nil
+	}
+	d.open('[')
+	for n := 0; d.element(&n); {
+		if d.expect('{', "debug_meta.images") {
+			images = append(images, d.image())
+		}
+	}
+	return images
+}
+
+// image decodes one image, under the older names of its fields too.
+func (d *sampledDecoder) image() (image Image) {
+	d.open('{')
+	for n := 0; ; {
+		key, ok := d.member(&n)
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "type":
+			image.Type = d.imageText()
+		case "code_file", "name":
+			image.CodeFile = d.imageText()
+		case "code_id":
+			image.CodeID = d.imageText()
+		case "debug_file":
+			image.DebugFile = d.imageText()
+		case "debug_id", "id":
+			image.DebugID = d.imageText()
+		case "uuid", "build_id":
+			image.UUID = d.imageText()
+		case "arch":
+			image.Arch = d.imageText()
+		case "image_addr":
+			image.Addr = d.address()
+		case "image_vmaddr":
+			image.VMAddr = d.address()
+		case "image_size":
+			image.Size = d.uint()
+		default:
+			d.skip()
+		}
+	}
+	if image.Addr.Bad || image.VMAddr.Bad || image.Size.Bad {
+		d.out.flaw("debug_meta.images")
+	}
+	return image
+}
+
+// imageText copies: images are not scratch.
+func (d *sampledDecoder) imageText() string {
+	return strings.Clone(d.out.frameText(&d.scanner, "debug_meta.images"))
+}
