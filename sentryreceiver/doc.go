@@ -5,7 +5,8 @@
 // Here is the way of a request between them:
 //
 //	handler.go     which request is this, who sent it; CORS
-//	body.go        the bytes: limits, Content-Encoding
+//	body.go        the bytes: limits and memory
+//	decompress.go  Content-Encoding
 //	ingest.go      envelope → items → what to hand on
 //	profiles.go    one profile item: decode, validate, translate
 //	answer.go      status, body and headers

@@ -1,0 +1,47 @@
+package sentryreceiver
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/receiver/receivertest"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// FuzzEnvelopeRequest sends any body under any encoding. Whatever it is, the answer is one of ours, in JSON, and what goes
+// into the pipeline is valid OTLP.
+func FuzzEnvelopeRequest(f *testing.F) {
+	for _, body := range []string{
+		"", "{}", envelope(chunkItem), envelope(transactionItem, profileItem), envelope(item("profile_chunk", "", oddChunk)),
+	} {
+		f.Add([]byte(body), "", false)
+		for _, name := range []string{"gzip", "deflate", "br", "zstd"} {
+			f.Add(encode(f, name, []byte(body)), name, true)
+		}
+	}
+	out := &sink{}
+	receivers := map[bool]*sentryReceiver{}
+	for strict, validation := range map[bool]sentry.Validation{false: sentry.Lenient, true: sentry.Strict} {
+		cfg := testConfig(func(c *Config) { c.Validation, c.HTTP.MaxRequestBodySize = validation, 1<<20 })
+		r, err := newSentryReceiver(cfg, receivertest.NewNopSettings(componentType))
+		require.NoError(f, err)
+		r.nextProfiles, receivers[strict] = out, r
+	}
+	f.Fuzz(func(t *testing.T, body []byte, encoding string, strict bool) {
+		req := httptest.NewRequest("POST", "/api/42/envelope/?sentry_key=public", bytes.NewReader(body))
+		req.Header.Set("Content-Encoding", encoding)
+		out.profiles = nil
+		w := httptest.NewRecorder()
+		receivers[strict].ServeHTTP(w, req)
+		require.Contains(t, []int{200, 400, 401, 413}, w.Code)
+		require.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
+		for _, p := range out.profiles {
+			dictionarytest.MustBeValid(t, p)
+		}
+	})
+}
