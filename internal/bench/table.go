@@ -8,12 +8,17 @@ type target struct {
 	atMost      bool
 }
 
+// noTarget is for what is printed beside the figures.
+var noTarget target
+
 func atLeast(reach, then float64) target { return target{reach, then, false} }
 func atMost(reach, then float64) target  { return target{reach, then, true} }
 
 // verdict says how far a ratio got.
 func (t target) verdict(ratio float64) string {
 	switch {
+	case t == noTarget:
+		return "-"
 	case t.then != 0 && t.met(ratio, t.then):
 		return "then"
 	case t.met(ratio, t.reach):
@@ -30,6 +35,9 @@ func (t target) met(ratio, bound float64) bool {
 }
 
 func (t target) String() string {
+	if t == noTarget {
+		return ""
+	}
 	sign := "≥"
 	if t.atMost {
 		sign = "≤"
