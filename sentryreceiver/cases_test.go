@@ -62,13 +62,13 @@ func TestCases(t *testing.T) {
 // it may point into memory that the next requests have used since.
 func TestCasesTogether(t *testing.T) {
 	h := start(t, nil)
-	var want []string
 	var requests sync.WaitGroup
 	limit := make(chan struct{}, 4)
+	expected := map[string]int{} // messages in words → how many of them
 	before := time.Now()
 	for _, c := range golden.Cases(t) {
-		if text := c.Read(t, "profiles.txt"); text != "" {
-			want = append(want, strings.SplitAfter(text+"\n", "\n\n")...)
+		for text := range strings.SplitSeq(c.Read(t, "profiles.txt"), "\n\n") {
+			expected[strings.TrimSuffix(text, "\n")]++
 		}
 		if c.Envelope == nil {
 			continue
@@ -86,14 +86,18 @@ func TestCasesTogether(t *testing.T) {
 	requests.Wait()
 	after := time.Now()
 
-	var got []string
+	delete(expected, "") // of cases that give nothing
 	for _, message := range h.sink.profiles {
-		got = append(got, dumpWithoutReceipt(message, before, after)+"\n")
+		text := strings.TrimSuffix(dumpWithoutReceipt(message, before, after), "\n")
+		if expected[text]--; expected[text] < 0 {
+			t.Errorf("in no golden, or there less often:\n%s", text)
+		}
 	}
-	want = slices.DeleteFunc(want, func(text string) bool { return text == "" })
-	slices.Sort(want)
-	slices.Sort(got)
-	require.Equal(t, want, got)
+	for text, missing := range expected {
+		if missing > 0 {
+			t.Errorf("in a golden, but %d times less often here:\n%s", missing, text)
+		}
+	}
 }
 
 // checkObservations compares what came out with a second reading of what was sent: every message has the samples of a profile
