@@ -163,11 +163,11 @@ func parseUnixNanos(number []byte) (nanos uint64, ok bool) {
 		mantissa = number[:i]
 		if exponent, err = strconv.Atoi(string(number[i+1:])); err != nil || exponent > 1<<20 || exponent < -1<<20 {
 			// Beyond any instant either way: zero if it is small or nothing, out of range if it is large.
-			return 0, bytes.IndexAny(mantissa, "123456789") < 0 || number[i+1] == '-'
+			return 0, !bytes.ContainsAny(mantissa, "123456789") || number[i+1] == '-'
 		}
 	}
 	if mantissa[0] == '-' {
-		return 0, bytes.IndexAny(mantissa, "123456789") < 0
+		return 0, !bytes.ContainsAny(mantissa, "123456789")
 	}
 	integer, fraction, _ := bytes.Cut(mantissa, []byte{'.'})
 
