@@ -112,7 +112,7 @@ func checkObservations(t *testing.T, body []byte, messages []pprofile.Profiles) 
 			if !isProfile(item.Header.Type) {
 				return false
 			}
-			sent, err := sentrytest.Read(item.Payload)
+			sent, err := sentrytest.ReadItem(string(item.Header.Type), item.Payload)
 			start := uint64(0)
 			if item.Header.Type == sentry.ItemProfile {
 				start = uint64(profile.Time())

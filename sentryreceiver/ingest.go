@@ -22,7 +22,7 @@ type ingestion struct {
 	auth     sentry.Auth
 	received time.Time
 
-	profiles   int // profile items so far
+	profiles   int // usable profiles so far
 	deliveries []delivery
 	tally      map[outcome]int
 	tooLarge   *sentry.Discard   // the last item that was
@@ -42,7 +42,6 @@ func (in *ingestion) translate(ctx context.Context) {
 		item := &in.envelope.Items[i]
 		switch {
 		case isProfile(item.Header.Type) && in.nextProfiles != nil:
-			in.profiles++
 			d, err := in.translateProfile(ctx, item)
 			in.translated(ctx, item, d, err)
 		default:

@@ -1,6 +1,7 @@
 package sentryreceiver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (d
 	if err != nil {
 		return delivery{}, discardOf(err)
 	}
+	in.profiles++ // those that cannot be used do not count against one_profile_per_envelope
+	subject.Number = in.profiles
 	if discard := in.validateProfile(ctx, subject); discard != nil {
 		return delivery{}, discard
 	}
@@ -54,7 +57,6 @@ func (in *ingestion) unsuitable(item *sentry.Item) *sentry.Discard {
 func (in *ingestion) decodeProfile(ctx context.Context, decoder *sentry.Decoder, item *sentry.Item) (s sentry.Subject, err error) {
 	s = sentry.Subject{
 		HeaderPlatform:  item.Header.Platform,
-		Number:          in.profiles,
 		Size:            len(item.Payload),
 		WithTransaction: in.transaction() != nil || item.Header.Sampled == sentry.Some(false),
 	}
@@ -92,6 +94,8 @@ func (in *ingestion) toProfiles(subject sentry.Subject, item *sentry.Item) pprof
 		src.OriginalPayload = item.Payload
 	}
 	if subject.Chunk != nil {
+		// Required in the payload; since the SDK specification 2.4.0 it also stands in the item header.
+		subject.Chunk.Platform = cmp.Or(subject.Chunk.Platform, item.Header.Platform)
 		return translate.ChunkToProfiles(subject.Chunk, src)
 	}
 	if transaction := in.transaction(); transaction != nil && !subject.Profile.Timestamp.Set {

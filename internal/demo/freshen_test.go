@@ -66,9 +66,9 @@ func compareItems(t *testing.T, before, after sentry.Item) {
 	rulesAfter, anchorAfter := verdict(t, after)
 	assert.Equal(t, rulesBefore, rulesAfter, "rules that are broken")
 
-	samplesBefore, err := sentrytest.Read(before.Payload)
+	samplesBefore, err := sentrytest.ReadItem(string(before.Header.Type), before.Payload)
 	require.NoError(t, err)
-	samplesAfter, err := sentrytest.Read(after.Payload)
+	samplesAfter, err := sentrytest.ReadItem(string(after.Header.Type), after.Payload)
 	require.NoError(t, err)
 	assert.Equal(t, samplesBefore.Lost, samplesAfter.Lost)
 	require.Len(t, samplesAfter.Samples, len(samplesBefore.Samples))

@@ -329,17 +329,27 @@ func (d *dumper) attributeWords(list pcommon.Int32Slice) string {
 
 func (d *dumper) attributeLines(indent int, list pcommon.Int32Slice) {
 	for _, a := range d.sortedAttributes(list) {
-		d.line(indent, "%s = %s", a.key, a.value)
+		if a.parts == nil {
+			d.line(indent, "%s = %s", a.key, a.value)
+			continue
+		}
+		d.line(indent, "%s", a.key)
+		for _, part := range a.parts {
+			d.line(indent+1, "%s", part)
+		}
 	}
 }
 
-type printedAttribute struct{ key, value string }
+type printedAttribute struct {
+	key, value string
+	parts      []string // of a value with structure
+}
 
 func (d *dumper) sortedAttributes(list pcommon.Int32Slice) []printedAttribute {
 	printed := make([]printedAttribute, 0, list.Len())
 	for _, i := range list.All() {
 		if !valid(i, d.view.attributes.Len()) {
-			printed = append(printed, printedAttribute{fmt.Sprintf("!attribute %d", i), "?"})
+			printed = append(printed, printedAttribute{key: fmt.Sprintf("!attribute %d", i), value: "?"})
 			continue
 		}
 		e := d.view.attributes.At(int(i))
@@ -347,7 +357,7 @@ func (d *dumper) sortedAttributes(list pcommon.Int32Slice) []printedAttribute {
 		if e.UnitStrindex() != 0 {
 			value += "[" + d.text(e.UnitStrindex()) + "]"
 		}
-		printed = append(printed, printedAttribute{d.text(e.KeyStrindex()), value})
+		printed = append(printed, printedAttribute{d.text(e.KeyStrindex()), value, formatParts(e.Value())})
 	}
 	slices.SortFunc(printed, func(a, b printedAttribute) int {
 		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.value, b.value))

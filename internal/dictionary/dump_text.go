@@ -42,6 +42,22 @@ func formatValue(v pcommon.Value) string {
 	return string(appendValue(nil, v, 0))
 }
 
+// formatParts prints the entries of a map, or the elements of a list of maps,
+// for a line of their own each; nil for any other value.
+func formatParts(v pcommon.Value) (parts []string) {
+	switch {
+	case v.Type() == pcommon.ValueTypeMap:
+		for _, e := range sortedEntries(v.Map()) {
+			parts = append(parts, quoteName(e.key)+": "+formatValue(e.value))
+		}
+	case v.Type() == pcommon.ValueTypeSlice && v.Slice().Len() > 0 && v.Slice().At(0).Type() == pcommon.ValueTypeMap:
+		for _, x := range v.Slice().All() {
+			parts = append(parts, formatValue(x))
+		}
+	}
+	return parts
+}
+
 func appendValue(to []byte, v pcommon.Value, depth int) []byte {
 	if depth > maxValueDepth {
 		return append(to, "!too deep"...)
@@ -82,8 +98,11 @@ func appendValue(to []byte, v pcommon.Value, depth int) []byte {
 }
 
 func appendDouble(to []byte, f float64) []byte {
-	from := len(to)
-	to = strconv.AppendFloat(to, f, 'g', -1, 64)
+	from, form := len(to), byte('f') // as people and payloads write it, unless that takes too many zeros
+	if size := math.Abs(f); size >= 1e21 || size != 0 && size < 1e-6 {
+		form = 'g'
+	}
+	to = strconv.AppendFloat(to, f, form, -1, 64)
 	if math.IsInf(f, 0) || math.IsNaN(f) || strings.ContainsAny(string(to[from:]), ".e") {
 		return to
 	}

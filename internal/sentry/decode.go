@@ -22,7 +22,7 @@ func AcquireDecoder() *Decoder { return decoders.Get().(*Decoder) }
 
 // Release gives the decoder, and everything it decoded, back to the pool.
 func (d *Decoder) Release() {
-	d.reset(nil)
+	d.reset(formatV1, nil)
 	if d.keptBytes() <= maxPooledScratch {
 		decoders.Put(d)
 	}
@@ -30,7 +30,7 @@ func (d *Decoder) Release() {
 
 // Profile decodes the payload of a "profile" item (V1). The error is a Discard.
 func (d *Decoder) Profile(payload []byte) (*Profile, error) {
-	d.reset(payload)
+	d.reset(formatV1, payload)
 	p := &Profile{}
 	dialect, err := d.document(fields{
 		"version":     (*text)(&p.Version),
@@ -62,7 +62,7 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 
 // Chunk decodes the payload of a "profile_chunk" item (V2). The error is a Discard.
 func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
-	d.reset(payload)
+	d.reset(formatV2, payload)
 	c := &Chunk{}
 	dialect, err := d.document(fields{
 		"version":     (*text)(&c.Version),

@@ -29,7 +29,9 @@ func (d *sampledDecoder) images() (images []Image) {
 	d.open('[')
 	for n := 0; d.element(&n); {
 		if d.expect('{', "debug_meta.images") {
-			images = append(images, d.image())
+			if image := d.image(); image != (Image{}) {
+				images = append(images, image)
+			}
 		}
 	}
 	return images

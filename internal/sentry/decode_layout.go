@@ -22,21 +22,20 @@ type layoutPart struct {
 type sampleField int8
 
 const (
-	fieldOther     sampleField = iota
-	fieldStack                 // a number
-	fieldThread                // a string
-	fieldTimestamp             // a number
-	fieldElapsed               // a number or a string
+	fieldOther  sampleField = iota
+	fieldStack              // a number
+	fieldThread             // a string
+	fieldTime               // a number; in V1 also a string
 )
 
 // value notes where the value between start and end stands, if it is of a form that the fast path reads.
-func (l *layout) value(data []byte, field sampleField, previous, start, end int) (next int) {
-	if quoted := data[start] == '"'; quoted {
+func (l *layout) value(data []byte, field sampleField, f format, previous, start, end int) (next int) {
+	quoted := data[start] == '"'
+	if quoted {
 		start, end = start+1, end-1
-		if field != fieldThread && field != fieldElapsed {
-			field = fieldOther
-		}
-	} else if field == fieldThread {
+	}
+	switch {
+	case field == fieldThread && !quoted, field == fieldStack && quoted, field == fieldTime && quoted && f == formatV2:
 		field = fieldOther
 	}
 	l.parts = append(l.parts, layoutPart{data[previous:start], field})
@@ -79,10 +78,12 @@ func (d *sampledDecoder) fastSample() bool {
 			stack, pos, ok = plainIndex(data, pos)
 		case fieldThread:
 			thread, pos, ok = d.plainThread(data, pos)
-		case fieldTimestamp:
-			nanos, pos, ok = plainUnixNanos(data, pos)
-		case fieldElapsed:
-			nanos, pos, ok = plainNanos(data, pos)
+		case fieldTime:
+			if d.format == formatV2 {
+				nanos, pos, ok = plainUnixNanos(data, pos)
+			} else {
+				nanos, pos, ok = plainNanos(data, pos)
+			}
 		}
 		if !ok {
 			return false

@@ -19,11 +19,15 @@ func (d *sampledDecoder) measurements() (all []Measurement) {
 		if !ok {
 			break
 		}
-		if d.expect('{', "measurements") {
-			m := d.measurement()
-			m.Name = string(name)
-			all = append(all, m)
+		if !d.expect('{', "measurements") {
+			continue
 		}
+		m := d.measurement()
+		if m.Name = string(name); m.Name == "" {
+			d.out.flaw("measurements") // no key for an attribute value
+			continue
+		}
+		all = append(all, m)
 	}
 	slices.SortStableFunc(all, func(a, b Measurement) int { return strings.Compare(a.Name, b.Name) })
 	return lastOfEach(all)
@@ -74,7 +78,7 @@ func (d *sampledDecoder) measurementValues() (values []MeasurementValue) {
 }
 
 func (d *sampledDecoder) measurementValue() (v MeasurementValue, ok bool) {
-	usable := true
+	usable, timed, valued := true, d.format == formatV1, false // ingest takes 0 for a V1 time that is not there
 	d.open('{')
 	for n := 0; ; {
 		key, more := d.member(&n)
@@ -83,27 +87,32 @@ func (d *sampledDecoder) measurementValue() (v MeasurementValue, ok bool) {
 		}
 		good := true
 		switch string(key) {
-		case "elapsed_since_start_ns":
-			v.ElapsedNS, good = d.measurementElapsed()
-		case "timestamp":
-			v.Timestamp, good = d.measurementFloat()
+		case d.format.timeKey():
+			good = d.measurementTime(&v)
+			timed = true
 		case "value":
 			v.Value, good = d.measurementFloat()
+			valued = true
 		default:
 			d.skip()
 		}
 		usable = usable && good
 	}
-	if !usable {
+	if usable = usable && timed && valued; !usable {
 		d.out.flaw("measurements.values")
 	}
 	return v, usable
 }
 
-func (d *sampledDecoder) measurementElapsed() (uint64, bool) {
+func (d *sampledDecoder) measurementTime(v *MeasurementValue) (ok bool) {
+	if d.format == formatV2 {
+		v.Timestamp, ok = d.measurementFloat()
+		return ok
+	}
 	text, _, ok := d.scalar()
 	nanos, isUint := parseUint(text)
-	return nanos, ok && isUint && nanos <= math.MaxInt64
+	v.ElapsedNS = nanos
+	return ok && isUint && nanos <= math.MaxInt64
 }
 
 // measurementFloat takes a number or numeric text, "+Infinity" included, as Relay does.

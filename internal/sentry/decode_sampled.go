@@ -6,7 +6,8 @@ package sentry
 // chunk) and browsers send thousands of stacks no sample refers to.
 type sampledDecoder struct {
 	scanner
-	out Sampled
+	format format
+	out    Sampled
 
 	stackOffsets []int32 // as in Stacks.ends
 	frameIndices []int32 // as in Stacks.frames; -1 where the payload had no usable index
@@ -31,10 +32,26 @@ type sampledDecoder struct {
 	threadMetadata, queueMetadata []byte // JSON text, decoded for the threads and queues that samples name
 }
 
+// format is the sample format of a payload.
+type format int8
+
+const (
+	formatV1 format = 1
+	formatV2 format = 2
+)
+
+func (f format) timeKey() string {
+	if f == formatV2 {
+		return "timestamp"
+	}
+	return "elapsed_since_start_ns"
+}
+
 // absent marks a column entry that was not sent or not usable.
 const absent = -1
 
-func (d *sampledDecoder) reset(payload []byte) {
+func (d *sampledDecoder) reset(f format, payload []byte) {
+	d.format = f
 	if d.frameByHash == nil {
 		d.frameByHash, d.threadByID, d.queueByAddress = map[uint64]int32{}, map[string]int32{}, map[string]int32{}
 	}

@@ -57,12 +57,9 @@ func (d *sampledDecoder) sample() {
 			stack, field = d.index("samples.stack_id"), fieldStack
 		case "thread_id":
 			thread, field = d.thread(), fieldThread
-		case "timestamp": // V2
-			nanos, timed, outOfRange = d.timestamp()
-			field = fieldTimestamp
-		case "elapsed_since_start_ns": // V1
-			nanos, timed, outOfRange = d.elapsed()
-			field = fieldElapsed
+		case d.format.timeKey():
+			nanos, timed, outOfRange = d.time()
+			field = fieldTime
 		case "queue_address": // V1, cocoa
 			queue = d.queue()
 		default:
@@ -71,7 +68,7 @@ func (d *sampledDecoder) sample() {
 		if d.err != nil {
 			return
 		}
-		previous = d.layout.value(d.data, field, previous, start, d.pos)
+		previous = d.layout.value(d.data, field, d.format, previous, start, d.pos)
 	}
 	switch {
 	case d.err != nil:
@@ -110,6 +107,14 @@ func (d *sampledDecoder) appendQueue(queue int32) {
 	samples.Queue = append(samples.Queue, queue)
 }
 
+// time decodes the time of a sample in the format's own field: the other format's is a field nobody knows.
+func (d *sampledDecoder) time() (nanos uint64, ok, outOfRange bool) {
+	if d.format == formatV2 {
+		return d.timestamp()
+	}
+	return d.elapsed()
+}
+
 // timestamp decodes the time of a V2 sample: unix seconds with up to seven decimals as a rule.
 func (d *sampledDecoder) timestamp() (nanos uint64, ok, outOfRange bool) {
 	text, quoted, ok := d.scalar()
@@ -145,13 +150,22 @@ func (d *sampledDecoder) thread() int32 {
 		d.out.flaw("samples.thread_id")
 		return absent
 	}
+	// V1 ids are unsigned numbers, sent as numbers or strings; V2 ids are strings with any text. Others are kept as they are.
+	_, isUint := parseUint(id)
+	published := quoted && d.format == formatV2 || isUint && d.format == formatV1
+	if !published {
+		d.out.flaw("samples.thread_id")
+	}
 	thread, known := d.threadByID[string(id)]
 	if !known {
 		thread = int32(len(d.out.Threads))
 		name := view(id)
 		d.out.Threads = append(d.out.Threads, Thread{ID: name})
 		d.threadAfter = append(d.threadAfter, thread)
-		d.plainIDs = append(d.plainIDs, plainID(name))
+		d.plainIDs = append(d.plainIDs, nil)
+		if published { // the fast path counts no flaws
+			d.plainIDs[thread] = plainID(name)
+		}
 		d.threadByID[name] = thread
 	}
 	return thread
@@ -159,11 +173,10 @@ func (d *sampledDecoder) thread() int32 {
 
 // queue decodes the address of a dispatch queue and gives its index in Queues.
 func (d *sampledDecoder) queue() int32 {
-	address, quoted, ok := d.scalar()
-	if !ok || !quoted {
-		d.out.flaw("samples.queue_address")
+	if !d.expect('"', "samples.queue_address") {
 		return 0
 	}
+	address := d.text()
 	if len(address) == 0 {
 		return 0
 	}

@@ -50,15 +50,21 @@ func frameInWords(f Frame) sentrytest.Frame {
 	}
 }
 
-// checkAgainstOracle decodes a payload both ways and compares verdict and model.
+// checkAgainstOracle decodes a payload both ways and compares verdict and model, in both formats.
 func checkAgainstOracle(t *testing.T, payload []byte) {
 	t.Helper()
+	checkFormat(t, formatV1, payload)
+	checkFormat(t, formatV2, payload)
+}
+
+func checkFormat(t *testing.T, f format, payload []byte) {
+	t.Helper()
 	before := string(payload)
-	want, wantErr := sentrytest.Read(payload)
+	want, wantErr := sentrytest.Read(int(f), payload)
 
 	d := AcquireDecoder()
 	defer d.Release()
-	d.reset(payload)
+	d.reset(f, payload)
 	found, err := d.document(fields{})
 	require.Equal(t, before, string(payload), "the decoder changed its input")
 	var discarded *Discard

@@ -14,13 +14,14 @@ import (
 // Decimal is the text of a whole number sent as a JSON number (go, cocoa) or as a string (all others).
 type Decimal struct {
 	Text string // "" = absent
-	Bad  bool   // sent, but neither as a string nor as a number
+	Bad  bool   // sent, but not as a whole number: react-native sends ""
 }
 
 // UnmarshalJSON takes the digits of a number as they are, or the content of a string.
 func (d *Decimal) UnmarshalJSON(token []byte) error {
-	text, ok := stringOrNumber(token)
-	*d = Decimal{Text: text, Bad: !ok && !isNull(token)}
+	text, _ := stringOrNumber(token)
+	_, isUint := parseUint([]byte(text))
+	*d = Decimal{Text: text, Bad: !isUint && !isNull(token)}
 	return nil
 }
 
@@ -123,7 +124,12 @@ func (t *Timestamp) UnmarshalJSON(token []byte) error {
 	if isNull(token) {
 		return nil
 	}
-	if token[0] != '"' {
+	switch c := token[0]; {
+	case c == '"':
+	case c != '-' && !isDigit(c):
+		*t = Timestamp{Bad: true}
+		return nil
+	default:
 		nanos, ok := parseUnixNanos(token)
 		*t = Timestamp{UnixNano: nanos, WholeSeconds: !bytes.ContainsRune(token, '.'), Set: ok, Bad: !ok}
 		return nil

@@ -81,7 +81,7 @@ var Rules = []Rule{
 		return s.Profile.lacksMetadata()
 	}},
 	{"platform_header", ReasonInvalidProfileType, "the payload's platform counts", "rule-platform-header", func(s Subject) bool {
-		return s.Chunk != nil && s.HeaderPlatform != "" && s.HeaderPlatform != s.Chunk.Platform
+		return s.Chunk != nil && s.HeaderPlatform != "" && s.Chunk.Platform != "" && s.HeaderPlatform != s.Chunk.Platform
 	}},
 	{"transaction", ReasonNoTransaction, "kept without a transaction", "rule-transaction", func(s Subject) bool {
 		return s.Profile != nil && (s.Profile.Transaction == nil || !s.WithTransaction)
@@ -179,13 +179,16 @@ func (s Subject) badScalars() bool {
 		t.RelativeStartNS.Bad || t.RelativeEndNS.Bad || t.RelativeCPUStartMS.Bad || t.RelativeCPUEndMS.Bad)
 }
 
-// hasThreadWithTwoSamples is what ingest leaves of a profile: it removes threads of one sample, of V2 also those of one
-// sample that is not idle.
+// hasThreadWithTwoSamples says whether ingest would leave anything of a profile. It removes threads with fewer than two
+// samples that are not idle: in V2 it says so, in V1 it cuts idle samples off both ends first. It also cuts a V1 profile to
+// the window of its transaction.
 func (s Subject) hasThreadWithTwoSamples() bool {
 	sampled := s.sampled()
+	from, to := s.window()
 	seen := make([]bool, len(sampled.Threads))
 	for i, thread := range sampled.Samples.Thread {
-		if s.Chunk != nil && len(sampled.Stacks.At(sampled.Samples.Stack[i])) == 0 {
+		idle := len(sampled.Stacks.At(sampled.Samples.Stack[i])) == 0
+		if time := sampled.Samples.Time[i]; idle || time < from || time > to {
 			continue
 		}
 		if seen[thread] {
@@ -194,6 +197,14 @@ func (s Subject) hasThreadWithTwoSamples() bool {
 		seen[thread] = true
 	}
 	return false
+}
+
+// window is the part of a V1 profile that its transaction covers, in nanoseconds from the anchor, both ends included.
+func (s Subject) window() (from, to uint64) {
+	if s.Profile == nil || s.Profile.Transaction == nil || s.Profile.Transaction.RelativeEndNS.Value == 0 {
+		return 0, math.MaxUint64
+	}
+	return s.Profile.Transaction.RelativeStartNS.Value, s.Profile.Transaction.RelativeEndNS.Value
 }
 
 // durationNanos is last minus first sample, as the specification says and V2 ingest does. (V1 ingest looks at the last

@@ -136,6 +136,6 @@ var osTypes = map[string]string{
 	"linux": "linux", "android": "linux", "ubuntu": "linux", "debian gnu/linux": "linux", "alpine linux": "linux", "chrome os": "linux",
 	"darwin": "darwin", "macos": "darwin", "mac os x": "darwin", "ios": "darwin", "ipados": "darwin", "tvos": "darwin",
 	"watchos": "darwin", "visionos": "darwin",
-	"windows": "windows", "win32": "windows", "freebsd": "freebsd", "netbsd": "netbsd", "openbsd": "openbsd",
+	"windows": "windows", "win32": "windows", "microsoft windows": "windows", "freebsd": "freebsd", "netbsd": "netbsd", "openbsd": "openbsd",
 	"dragonfly": "dragonflybsd", "solaris": "solaris", "sunos": "solaris", "aix": "aix",
 }

@@ -38,7 +38,7 @@ func TestCorpus(t *testing.T) {
 }
 
 func checkProfile(t *testing.T, name string, payload []byte) {
-	want, err := sentrytest.Read(payload)
+	want, err := sentrytest.Read(1, payload)
 	require.NoError(t, err, name)
 	d := sentry.AcquireDecoder()
 	defer d.Release()
@@ -49,7 +49,7 @@ func checkProfile(t *testing.T, name string, payload []byte) {
 }
 
 func checkChunk(t *testing.T, name string, payload []byte) {
-	want, err := sentrytest.Read(payload)
+	want, err := sentrytest.Read(2, payload)
 	require.NoError(t, err, name)
 	d := sentry.AcquireDecoder()
 	defer d.Release()

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
@@ -17,21 +18,35 @@ type frameTranslator struct {
 
 	platform  string // the profile's
 	frameType string // of frames without a platform of their own
+	tagged    bool   // addresses carry pointer authentication codes
 
 	// Scratch: the builder copies what it is given.
 	lines [1]dictionary.Line
 	attrs []dictionary.AttributeIndex
 }
 
-func newFrameTranslator(b *dictionary.Builder, images *imageMap, frames []sentry.Frame, platform, runtime string) *frameTranslator {
+func newFrameTranslator(b *dictionary.Builder, images *imageMap, frames []sentry.Frame, platform string) *frameTranslator {
 	b.Grow(dictionary.Hints{Functions: len(frames) / 2, Locations: len(frames)})
-	t := &frameTranslator{
+	return &frameTranslator{
 		b: b, images: images, frames: frames, platform: platform, frameType: platforms[platform].frameType,
 		locations: make([]dictionary.LocationIndex, len(frames)),
 	}
-	if runtime == hermesFrameType {
+}
+
+// profileFrames translates the frames of a V1 profile, which says more about itself than a chunk does.
+func profileFrames(b *dictionary.Builder, images *imageMap, p *sentry.Profile) *frameTranslator {
+	t := newFrameTranslator(b, images, p.Frames, p.Platform)
+	t.tagged = p.Platform == "cocoa" && strings.HasPrefix(deref(p.Device.Architecture), "arm64")
+	if p.Runtime.Name == hermesFrameType {
 		t.frameType = hermesFrameType
 	}
+	return t
+}
+
+// chunkFrames translates the frames of a V2 chunk. It does not say which architecture it is from.
+func chunkFrames(b *dictionary.Builder, images *imageMap, c *sentry.Chunk) *frameTranslator {
+	t := newFrameTranslator(b, images, c.Frames, c.Platform)
+	t.tagged = c.Platform == "cocoa"
 	return t
 }
 
@@ -63,7 +78,7 @@ func (t *frameTranslator) stacks(s *sentry.Sampled) []dictionary.StackIndex {
 func (t *frameTranslator) translate(f *sentry.Frame) dictionary.LocationIndex {
 	location := dictionary.Location{Address: f.InstructionAddr}
 	if f.InstructionAddr != 0 {
-		location.Mapping, location.Address = t.images.find(f.InstructionAddr, t.platform == "cocoa")
+		location.Mapping, location.Address = t.images.find(f.InstructionAddr, t.tagged)
 	}
 	function := t.b.Function(dictionary.Function{Name: t.b.String(f.Function), Filename: t.b.String(functionFile(f))})
 	line := dictionary.Line{Function: function, Line: int64(f.Line), Column: int64(f.Column)}

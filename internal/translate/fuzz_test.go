@@ -21,13 +21,13 @@ func checkPayload(t *testing.T, payload []byte) {
 	d := sentry.AcquireDecoder()
 	defer d.Release()
 	if p, err := d.Profile(payload); err == nil {
-		want, err := sentrytest.Read(payload)
+		want, err := sentrytest.Read(1, payload)
 		require.NoError(t, err)
 		src := Source{ProjectID: "1", PeriodType: "wall", ReceivedNano: 1_777_629_600_000_000_000}
 		checkOutput(t, "V1", ProfileToProfiles(p, src), golden.Expected(want, anchor(p, src)))
 	}
 	if c, err := d.Chunk(payload); err == nil {
-		want, err := sentrytest.Read(payload)
+		want, err := sentrytest.Read(2, payload)
 		require.NoError(t, err)
 		checkOutput(t, "V2", ChunkToProfiles(c, Source{ProjectID: "1", PeriodType: "wall"}), golden.Expected(want, 0))
 	}

@@ -2,7 +2,9 @@ package translate
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -119,11 +121,19 @@ func (l *attributeList) images(images []sentry.Image) {
 		putText(entry, "arch", image.Arch)
 		putAddress(entry, "image_addr", image.Addr)
 		putAddress(entry, "image_vmaddr", image.VMAddr)
-		if image.Size.Set {
-			entry.PutInt("image_size", int64(image.Size.Value))
-		}
+		putUint(entry, "image_size", image.Size)
 	}
 	l.add(keyImages, dictionary.AnyValue(list), "")
+}
+
+func putUint(m pcommon.Map, key string, u sentry.Uint) {
+	switch {
+	case !u.Set:
+	case u.Value <= math.MaxInt64:
+		m.PutInt(key, int64(u.Value))
+	default:
+		m.PutStr(key, strconv.FormatUint(u.Value, 10))
+	}
 }
 
 func putAddress(m pcommon.Map, key string, address sentry.Address) {

@@ -16,7 +16,7 @@ type identity struct {
 }
 
 func (id identity) fill(resource pcommon.Map, src Source) {
-	name, version := splitRelease(id.release)
+	name, version := splitRelease(strings.TrimSpace(id.release))
 	putText(resource, keyServiceName, firstText(src.ServiceName, name, "sentry-project-"+src.ProjectID))
 	putText(resource, keyServiceVersion, version)
 	putText(resource, keyEnvironment, id.environment)

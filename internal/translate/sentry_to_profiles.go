@@ -30,7 +30,7 @@ func ProfileToProfiles(p *sentry.Profile, src Source) pprofile.Profiles {
 	setTimeRange(profile, start, start+last)
 
 	images := newImageMap(b, p.DebugMeta.Images)
-	translateSamples(profile, &p.Sampled, start, newFrameTranslator(b, images, p.Frames, p.Platform, p.Runtime.Name))
+	translateSamples(profile, &p.Sampled, start, profileFrames(b, images, p))
 	attributes.images(images.unmapped())
 
 	finish(profile, b, &attributes, src)
@@ -56,7 +56,7 @@ func ChunkToProfiles(c *sentry.Chunk, src Source) pprofile.Profiles {
 	setTimeRange(profile, first, last)
 
 	images := newImageMap(b, c.DebugMeta.Images)
-	translateSamples(profile, &c.Sampled, 0, newFrameTranslator(b, images, c.Frames, c.Platform, ""))
+	translateSamples(profile, &c.Sampled, 0, chunkFrames(b, images, c))
 	attributes.images(images.unmapped())
 
 	finish(profile, b, &attributes, src)

@@ -85,8 +85,16 @@ func Members(object []byte) ([]Member, error) {
 	return members, nil
 }
 
-// Read reads the payload of a profile or profile_chunk item.
-func Read(payload []byte) (*Profile, error) {
+// ReadItem reads the payload of an item by its type.
+func ReadItem(itemType string, payload []byte) (*Profile, error) {
+	if itemType == "profile" {
+		return Read(1, payload)
+	}
+	return Read(2, payload)
+}
+
+// Read reads the payload of a profile item (format 1) or of a profile_chunk item (format 2).
+func Read(format int, payload []byte) (*Profile, error) {
 	if !json.Valid(payload) {
 		return nil, errors.New("invalid JSON")
 	}
@@ -105,11 +113,11 @@ func Read(payload []byte) (*Profile, error) {
 		}
 	}
 	p := &Profile{Lost: map[string]int{}}
-	p.read(parts)
+	p.read(format, parts)
 	return p, nil
 }
 
-func (p *Profile) read(parts map[string]json.RawMessage) {
+func (p *Profile) read(format int, parts map[string]json.RawMessage) {
 	var frameTexts, stackTexts, sampleTexts []json.RawMessage
 	_ = json.Unmarshal(parts["frames"], &frameTexts)
 	_ = json.Unmarshal(parts["stacks"], &stackTexts)
@@ -127,7 +135,7 @@ func (p *Profile) read(parts map[string]json.RawMessage) {
 		stacks[i], exists[i] = readStack(text, frames)
 	}
 	for _, text := range sampleTexts {
-		sample, stack, lost := readSample(text)
+		sample, stack, lost := readSample(format, text)
 		switch {
 		case lost != "":
 			p.Lost[lost]++
@@ -178,17 +186,17 @@ func readStack(text json.RawMessage, frames []*Frame) (stack []Frame, exists boo
 	return stack, true
 }
 
-func readSample(text json.RawMessage) (sample Sample, stack uint64, lost string) {
+func readSample(format int, text json.RawMessage) (sample Sample, stack uint64, lost string) {
 	members, err := Members(text)
 	if err != nil {
 		return sample, 0, "profiling_invalid_json"
 	}
 	var timed, outOfRange, threaded, stacked bool
 	for _, m := range members {
-		switch m.Key {
-		case "timestamp":
+		switch fmt.Sprintf("%s in V%d", m.Key, format) {
+		case "timestamp in V2":
 			sample.Time, timed, outOfRange = unixNanos(m.Value)
-		case "elapsed_since_start_ns":
+		case "elapsed_since_start_ns in V1":
 			digits := scalarOf(m.Value)
 			value, ok := new(big.Int).SetString(digits, 10)
 			timed = ok && allDigits.MatchString(digits) && value.IsUint64()
@@ -196,6 +204,8 @@ func readSample(text json.RawMessage) (sample Sample, stack uint64, lost string)
 			if timed {
 				sample.Time = value.Uint64()
 			}
+		}
+		switch m.Key {
 		case "thread_id":
 			sample.Thread = scalarOf(m.Value)
 			isNumber := m.Value[0] == '-' || m.Value[0]-'0' <= 9
