@@ -216,7 +216,7 @@ func (h *harness) counts(metric string) map[string]int64 {
 func attributeText(set attribute.Set) string {
 	var texts []string
 	for _, kv := range set.ToSlice() {
-		texts = append(texts, string(kv.Key)+"="+kv.Value.Emit())
+		texts = append(texts, string(kv.Key)+"="+kv.Value.String())
 	}
 	return strings.Join(texts, " ")
 }
