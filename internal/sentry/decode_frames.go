@@ -29,7 +29,7 @@ func (d *sampledDecoder) frames() {
 		if before != absent && frame != absent {
 			d.successors[before] = frame
 		}
-		d.frameOf = append(d.frameOf, frame)
+		d.frameOf = push(d.frameOf, frame)
 		before = frame
 	}
 }
@@ -75,10 +75,10 @@ func (d *sampledDecoder) frame() int32 {
 		d.stop(discard(ReasonTooManyFrames, "more than %d distinct frames", MaxFrames))
 		return absent
 	}
-	d.out.Frames = append(d.out.Frames, frame)
-	d.frameTexts = append(d.frameTexts, text)
-	d.successors = append(d.successors, absent)
-	d.sameHash = append(d.sameHash, first)
+	d.out.Frames = push(d.out.Frames, frame)
+	d.frameTexts = push(d.frameTexts, text)
+	d.successors = push(d.successors, absent)
+	d.sameHash = push(d.sameHash, first)
 	d.frameByHash[hash] = index
 	return index
 }

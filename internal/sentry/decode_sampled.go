@@ -1,5 +1,7 @@
 package sentry
 
+import "slices"
+
 // sampledDecoder decodes the object "profile" of both formats into columns. This is where the receiver spends its time;
 // the shape of the loops follows from the payloads: one chunk has about 60,000 samples of 80 bytes, a few hundred stacks
 // and a few thousand frames, except that node repeats frames (165,000 of which 100,000 are duplicates in one recorded
@@ -98,6 +100,14 @@ func (d *sampledDecoder) profile() bool {
 			d.skip()
 		}
 	}
+}
+
+// push is append with doubling: append grows large slices by a quarter, and copies a column of a 50 MB payload five times.
+func push[T any](column []T, entry T) []T {
+	if len(column) == cap(column) {
+		column = slices.Grow(column, max(64, len(column)))
+	}
+	return append(column, entry)
 }
 
 // expect says whether the next value starts as wanted. Anything else is skipped, and is a flaw unless it is null.

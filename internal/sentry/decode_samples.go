@@ -90,9 +90,9 @@ func (d *sampledDecoder) sample() {
 
 func (d *sampledDecoder) appendSample(nanos uint64, stack, thread int32) {
 	samples := &d.out.Samples
-	samples.Time = append(samples.Time, nanos)
-	samples.Stack = append(samples.Stack, stack)
-	samples.Thread = append(samples.Thread, thread)
+	samples.Time = push(samples.Time, nanos)
+	samples.Stack = push(samples.Stack, stack)
+	samples.Thread = push(samples.Thread, thread)
 }
 
 // appendQueue begins the column with the first sample that names a queue.

@@ -23,7 +23,7 @@ func (d *sampledDecoder) stacks() {
 		case !d.plainStack():
 			d.stack()
 		}
-		d.stackOffsets = append(d.stackOffsets, int32(len(d.frameIndices)))
+		d.stackOffsets = push(d.stackOffsets, int32(len(d.frameIndices)))
 	}
 }
 
@@ -47,7 +47,7 @@ func (d *sampledDecoder) plainStack() bool {
 		if !ok || end == len(data) {
 			return false
 		}
-		indices = append(indices, index)
+		indices = push(indices, index)
 		pos = end + 1
 		switch data[end] {
 		case ',':
