@@ -1,0 +1,43 @@
+package sentry
+
+// Attribute is a typed attribute of a log, a streamed span or a metric: "key": {"type": T, "value": V, "unit": U}.
+// https://develop.sentry.dev/sdk/telemetry/attributes/
+type Attribute struct {
+	Key   string
+	Type  string // string, boolean, integer, double, array; any text is legal, and it need not agree with Value
+	Value []byte // JSON, never null; an integer may stand in a string, because JavaScript's numbers end at 53 bits
+	Unit  string
+}
+
+// attributes reads the object of attributes, in its order. One without a value is left out, and so is null; a bare value,
+// without type, is kept as what it is.
+func (l *loose) attributes() (all []Attribute) {
+	l.object("attributes", func(key string) {
+		a := Attribute{Key: string(validUTF8([]byte(key)))}
+		if l.s.peek() != '{' {
+			l.flaw("attributes")
+			a.Value = l.raw()
+		} else {
+			l.attribute(&a)
+		}
+		if a.Value != nil && a.Key != "" {
+			all = append(all, a)
+		}
+	})
+	return all
+}
+
+func (l *loose) attribute(a *Attribute) {
+	l.object("attributes", func(key string) {
+		switch key {
+		case "type":
+			a.Type = l.text("attributes.type")
+		case "value":
+			a.Value = l.raw()
+		case "unit":
+			a.Unit = l.text("attributes.unit")
+		default:
+			l.s.skip()
+		}
+	})
+}

@@ -1,0 +1,233 @@
+package sentry
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Reasons for which the items here are discarded, beside ReasonTooDeep.
+const (
+	// ReasonMalformed: no JSON, or no object. Relay's name.
+	ReasonMalformed Reason = "invalid_json"
+	// ReasonNothingUsable: an object, but without the fields that make it say anything.
+	ReasonNothingUsable Reason = "nothing_usable"
+)
+
+// loose reads the JSON objects of events and logs, where by Sentry's rule a field of the wrong type costs itself only. Such
+// a field counts as a flaw; text that is no JSON ends in the scanner's error, as everywhere.
+//
+// Texts are copies, raw values are views into the payload.
+type loose struct {
+	s     scanner
+	flaws []Flaw
+}
+
+func (l *loose) flaw(field string) {
+	for i := range l.flaws {
+		if l.flaws[i].Field == field {
+			l.flaws[i].Count++
+			return
+		}
+	}
+	l.flaws = append(l.flaws, Flaw{field, 1})
+}
+
+// document visits the members of the object that the payload is.
+func (l *loose) document(visit func(key string)) *Discard {
+	if l.s.open('{') {
+		for n := 0; ; {
+			key, more := l.s.member(&n)
+			if !more {
+				break
+			}
+			visit(string(key))
+		}
+	}
+	l.s.end()
+	if l.s.err != nil && l.s.err.Reason == ReasonInvalidJSON {
+		return &Discard{Reason: ReasonMalformed, Detail: l.s.err.Detail} // the scanner's word is that of profiles
+	}
+	return l.s.err
+}
+
+// wrong skips a value that is not of the expected type. Null is absent, hence no flaw.
+func (l *loose) wrong(field string) {
+	if l.s.peek() != 'n' {
+		l.flaw(field)
+	}
+	l.s.skip()
+}
+
+// object visits the members of an object. Each visit must take or skip the member's value.
+func (l *loose) object(field string, visit func(key string)) (ok bool) {
+	if l.s.peek() != '{' {
+		l.wrong(field)
+		return false
+	}
+	l.s.open('{')
+	for n := 0; ; {
+		key, more := l.s.member(&n)
+		if !more {
+			return l.s.err == nil
+		}
+		visit(string(key))
+	}
+}
+
+// list visits the elements of an array. Each visit must take or skip the element.
+func (l *loose) list(field string, visit func()) {
+	if l.s.peek() != '[' {
+		l.wrong(field)
+		return
+	}
+	l.s.open('[')
+	for n := 0; l.s.element(&n); {
+		visit()
+	}
+}
+
+// values visits the elements of what is {"values": […]} in some SDKs and the flat list in others, by Sentry's schema both.
+func (l *loose) values(field string, visit func()) {
+	if l.s.peek() != '{' {
+		l.list(field, visit)
+		return
+	}
+	l.object(field, func(key string) {
+		if key != "values" {
+			l.s.skip()
+			return
+		}
+		l.list(field, visit)
+	})
+}
+
+// text takes a string; the text of a number or of a boolean, with a flaw.
+func (l *loose) text(field string) string {
+	switch c := l.s.peek(); c {
+	case '"':
+		return string(validUTF8(l.s.text()))
+	case '{', '[', 'n':
+		l.wrong(field)
+		return ""
+	}
+	l.flaw(field)
+	return string(l.s.value())
+}
+
+// id takes an identifier that SDKs write as text or as a number: thread ids.
+func (l *loose) id(field string) string {
+	if c := l.s.peek(); c == '-' || isDigit(c) {
+		return string(l.s.number())
+	}
+	return l.text(field)
+}
+
+// uuid takes an id in the form in which Sentry compares them, 32 lower-case hex digits; text that is no UUID as it is.
+func (l *loose) uuid(field string) string {
+	text := l.text(field)
+	if id := simpleID(text); id != "" {
+		return id
+	}
+	return text
+}
+
+func (l *loose) flag(field string) Optional[bool] {
+	switch l.s.peek() {
+	case 't', 'f':
+		return Some(string(l.s.value()) == "true")
+	}
+	l.wrong(field)
+	return Optional[bool]{}
+}
+
+// int takes a whole number, as a number or as text.
+func (l *loose) int(field string) Optional[int64] {
+	switch c := l.s.peek(); {
+	case c == '"', c == '-', isDigit(c):
+		text, _, _ := l.s.scalar()
+		if number, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+			return Some(number)
+		}
+		l.flaw(field)
+	default:
+		l.wrong(field)
+	}
+	return Optional[int64]{}
+}
+
+func (l *loose) float(field string) Optional[float64] {
+	if c := l.s.peek(); c == '-' || isDigit(c) {
+		if number, err := strconv.ParseFloat(string(l.s.number()), 64); err == nil {
+			return Some(number)
+		}
+		l.flaw(field)
+		return Optional[float64]{}
+	}
+	l.wrong(field)
+	return Optional[float64]{}
+}
+
+// lineno takes a line or column number; 0 is none.
+func (l *loose) lineno(field string) uint32 {
+	number := l.s.uint()
+	if number.Bad || number.Value > 1<<32-1 {
+		l.flaw(field)
+		return 0
+	}
+	return uint32(number.Value)
+}
+
+func (l *loose) time(field string) (t Timestamp) {
+	if value := l.s.value(); len(value) > 0 && l.s.err == nil {
+		_ = t.UnmarshalJSON(value) // gives no error, but Bad
+	}
+	if t.Bad {
+		l.flaw(field)
+	}
+	return t
+}
+
+// raw gives the JSON text of any value, nil for null.
+func (l *loose) raw() []byte {
+	value := l.s.value()
+	if len(value) == 0 || isNull(value) {
+		return nil
+	}
+	return value
+}
+
+// rawObject is raw for what must be an object.
+func (l *loose) rawObject(field string) []byte {
+	if l.s.peek() != '{' {
+		l.wrong(field)
+		return nil
+	}
+	return l.s.value()
+}
+
+// texts takes a list of strings.
+func (l *loose) texts(field string) (all []string) {
+	l.list(field, func() { all = append(all, l.text(field)) })
+	return all
+}
+
+// traceID and spanID are ids in the form OpenTelemetry's are written in: lower-case hex digits without hyphens, "" where the
+// text is no such id or all zeros, which is the same by both formats.
+func (l *loose) traceID(field string) string { return l.hexID(field, 32) }
+func (l *loose) spanID(field string) string  { return l.hexID(field, 16) }
+
+func (l *loose) hexID(field string, digits int) string {
+	text := l.text(field)
+	id := strings.ToLower(strings.ReplaceAll(text, "-", ""))
+	valid := len(id) == digits && strings.Trim(id, "0") != ""
+	for i := 0; valid && i < len(id); i++ {
+		valid = isHex(id[i])
+	}
+	if valid {
+		return id
+	}
+	if text != "" {
+		l.flaw(field)
+	}
+	return ""
+}
