@@ -22,14 +22,22 @@ func (t *text) UnmarshalJSON(token []byte) error {
 	return errWrongType
 }
 
-// firstTransaction takes the first element of the list "transactions", which has one in every SDK that sends it.
+// firstTransaction takes the first element of the list "transactions", which has one in every SDK that sends it. The others
+// are passed over, not decoded: a hostile list is long.
 type firstTransaction struct{ into **ProfileTransaction }
 
 func (t *firstTransaction) UnmarshalJSON(list []byte) error {
-	var transactions []*ProfileTransaction
-	err := json.Unmarshal(list, &transactions)
-	if len(transactions) > 0 && *t.into == nil {
-		*t.into = transactions[0]
+	s := scanner{data: list}
+	switch s.peek() {
+	case '[':
+	case 'n':
+		return nil
+	default:
+		return errWrongType
 	}
-	return err
+	s.open('[')
+	if n := 0; !s.element(&n) || *t.into != nil {
+		return nil
+	}
+	return json.Unmarshal(s.value(), t.into)
 }

@@ -29,9 +29,15 @@ func (d *sampledDecoder) images() (images []Image) {
 	d.open('[')
 	for n := 0; d.element(&n); {
 		if d.expect('{', "debug_meta.images") {
-			if image := d.image(); image != (Image{}) {
-				images = append(images, image)
+			image := d.image()
+			if image == (Image{}) {
+				continue
 			}
+			if len(images) == MaxImages {
+				d.stop(discard(ReasonTooManyImages, "more than %d debug images", MaxImages))
+				return nil
+			}
+			images = append(images, image)
 		}
 	}
 	return images

@@ -13,6 +13,7 @@ func (d *sampledDecoder) measurements() (all []Measurement) {
 	if !d.expect('{', "measurements") {
 		return nil
 	}
+	points := 0
 	d.open('{')
 	for n := 0; ; {
 		name, ok := d.member(&n)
@@ -26,6 +27,10 @@ func (d *sampledDecoder) measurements() (all []Measurement) {
 		if m.Name = string(name); m.Name == "" {
 			d.out.flaw("measurements") // no key for an attribute value
 			continue
+		}
+		if points += len(m.Values); len(all) == MaxMeasurements || points > MaxMeasurementValues {
+			d.stop(discard(ReasonTooManyMeasurements, "more than %d series or %d points", MaxMeasurements, MaxMeasurementValues))
+			return nil
 		}
 		all = append(all, m)
 	}

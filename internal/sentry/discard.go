@@ -30,6 +30,10 @@ const (
 	ReasonTooDeep Reason = "json_too_deep"
 	// ReasonTooManyFrames: more than MaxFrames distinct frames.
 	ReasonTooManyFrames Reason = "too_many_frames"
+	// ReasonTooManyImages: more than MaxImages debug images.
+	ReasonTooManyImages Reason = "too_many_images"
+	// ReasonTooManyMeasurements: more than MaxMeasurements series, or MaxMeasurementValues points in them.
+	ReasonTooManyMeasurements Reason = "too_many_measurements"
 	// ReasonTimeOutOfRange: a sample whose time is before 1970 or beyond what 64 bits of nanoseconds hold.
 	ReasonTimeOutOfRange Reason = "sample_time_out_of_range"
 )

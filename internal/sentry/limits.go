@@ -10,6 +10,15 @@ const (
 	// so this also bounds how far a small payload can be blown up.
 	MaxFrames = 1_000_000
 
+	// MaxImages bounds the debug images of one profile: a large iOS app loads under a thousand, a large bundle has some
+	// thousand source maps. An image takes at least 12 bytes of payload and over a kilobyte of memory.
+	MaxImages = 20_000
+
+	// MaxMeasurements and MaxMeasurementValues bound the series of one profile and their points. SDKs know a handful of
+	// series, one more for each processor; node sends 300 points of each.
+	MaxMeasurements      = 1_000
+	MaxMeasurementValues = 1_000_000
+
 	// MaxProfileSize is the largest payload of a profile item, in bytes: Sentry's ingest refuses more, and so do we. The
 	// receiver's configuration may lower or raise it; the rule of strict validation stays at Sentry's figure.
 	MaxProfileSize = 50 << 20
