@@ -20,7 +20,11 @@ func (l *loose) attributes() (all []Attribute) {
 		} else {
 			l.attribute(&a)
 		}
-		if a.Value != nil && a.Key != "" {
+		switch {
+		case a.Value == nil || a.Key == "":
+		case len(all) == maxAttributes:
+			l.flaw("too_many")
+		default:
 			all = append(all, a)
 		}
 	})

@@ -20,7 +20,16 @@ const (
 type loose struct {
 	s     scanner
 	flaws []Flaw
+	parts int // list elements taken so far
 }
+
+// maxLooseParts is how many frames, threads, breadcrumbs, logs and the like one payload may have: the rest is skipped, with
+// a flaw "too_many". Relay cuts stacks at 250 frames and SDKs breadcrumbs at 100; java sends the stacks of all threads. The
+// smallest element takes 3 bytes of payload and some 300 of memory, so that there has to be an end.
+const maxLooseParts = 50_000
+
+// maxAttributes is how many attributes one element may have, for the same reason. Relay keeps 1000 at most.
+const maxAttributes = 1000
 
 func (l *loose) flaw(field string) {
 	for i := range l.flaws {
@@ -82,6 +91,11 @@ func (l *loose) list(field string, visit func()) {
 	}
 	l.s.open('[')
 	for n := 0; l.s.element(&n); {
+		if l.parts++; l.parts > maxLooseParts {
+			l.flaw("too_many")
+			l.s.skip()
+			continue
+		}
 		visit()
 	}
 }

@@ -139,3 +139,34 @@ var osTypes = map[string]string{
 	"windows": "windows", "win32": "windows", "microsoft windows": "windows", "freebsd": "freebsd", "netbsd": "netbsd", "openbsd": "openbsd",
 	"dragonfly": "dragonflybsd", "solaris": "solaris", "sunos": "solaris", "aix": "aix",
 }
+
+// On log records.
+const (
+	keyItemType            = "sentry.item.type" // what the record was; absent on those that were logs
+	keyItemSize            = "sentry.item.size" // bytes of the payload
+	keyItemContentType     = "sentry.item.content_type"
+	keyItemFilename        = "file.name"
+	keyAttachmentType      = "sentry.attachment.type"
+	keyMessageTemplate     = "sentry.message.template"
+	keyMessageParameter    = "sentry.message.parameter." // and its number or name
+	keyExceptionType       = "exception.type"
+	keyExceptionMessage    = "exception.message"
+	keyExceptionStacktrace = "exception.stacktrace"
+	keyExceptions          = "sentry.exceptions"
+	keyThreads             = "sentry.threads"
+	keyBreadcrumbs         = "sentry.breadcrumbs"
+	keyFingerprint         = "sentry.fingerprint"
+	keyModules             = "sentry.modules"
+	keyLogger              = "sentry.logger"
+	keyFeedbackEventID     = "sentry.feedback.associated_event_id"
+	keyFeedbackName        = "sentry.feedback.name"
+	keyFeedbackEmail       = "sentry.feedback.contact_email"
+	keyCheckInID           = "sentry.check_in.id"
+	keyCheckInStatus       = "sentry.check_in.status"
+	keyCheckInDuration     = "sentry.check_in.duration" // seconds
+	keyMonitorSlug         = "sentry.monitor.slug"
+	keyMonitorConfig       = "sentry.monitor.config"
+	keyEventID             = "sentry.event.id"
+	keyExtra               = "sentry.extra"
+	keyServerAddress       = "server.address" // Sentry's server_name
+)

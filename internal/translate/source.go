@@ -14,4 +14,10 @@ type Source struct {
 
 	PeriodType      string // "wall" or "cpu"
 	OriginalPayload []byte // kept on the profile if not nil; the profile gets a copy
+
+	// Of the envelope header, for items whose payload does not say: events of php have no id, attachments no release.
+	EventID, Release, Environment string
+
+	// IncludePII passes on what Sentry calls default PII: cookies, authorization headers, http.env, IP addresses, e-mail.
+	IncludePII bool
 }

@@ -1,0 +1,104 @@
+package translate
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// fillLog translates one element of a log container.
+func fillLog(record plog.LogRecord, log *sentry.Log, shared *sharedAttributes, src Source) {
+	setTimes(record, log.Timestamp, src)
+	setSeverity(record, log.Level)
+	if number := log.SeverityNumber; number.Set && number.Value >= 1 && number.Value <= 24 {
+		record.SetSeverityNumber(plog.SeverityNumber(number.Value))
+	}
+	record.Body().SetStr(log.Body)
+
+	attrs, span := record.Attributes(), log.SpanID
+	attrs.EnsureCapacity(len(log.Attributes))
+	for i := range log.Attributes {
+		attribute := &log.Attributes[i]
+		key := logAttributeKey(attribute.Key)
+		if shared.stated(attribute) || !src.IncludePII && isPersonal(key) {
+			continue
+		}
+		setAttribute(attrs.PutEmpty(key), key, attribute)
+		if span == "" && key == keyActiveSpan {
+			span = jsonText(attribute.Value)
+		}
+	}
+	setTrace(record, log.TraceID, strings.ToLower(span))
+}
+
+// keyActiveSpan is where JavaScript's logs say which span was running, by Sentry's conventions: they have no span_id.
+const keyActiveSpan = "sentry.trace.parent_span_id"
+
+// logAttributeKey gives Sentry's name of an attribute for what go's SDK 0.50 calls otherwise.
+func logAttributeKey(key string) string {
+	if number, ok := strings.CutPrefix(key, "sentry.message.parameters."); ok {
+		return keyMessageParameter + number
+	}
+	if key == "sentry.server.address" {
+		return keyServerAddress
+	}
+	return key
+}
+
+// setAttribute takes the value for what it is; the declared type decides only where JSON cannot tell: whether a number is a
+// double, and whether a string holds an integer that JavaScript cannot write.
+func setAttribute(value pcommon.Value, key string, a *sentry.Attribute) {
+	setJSON(value, a.Value)
+	switch {
+	case a.Type == "double" && value.Type() == pcommon.ValueTypeInt:
+		value.SetDouble(float64(value.Int()))
+	case (a.Type == "integer" || key == keyThreadID) && value.Type() == pcommon.ValueTypeStr:
+		if number, ok := canonicalInt(value.Str()); ok {
+			value.SetInt(number)
+		}
+	}
+}
+
+// sharedAttributes are the attributes of logs that say what the resource says: SDKs repeat release, environment and their own
+// name on each. They are on the resource, and on a record only where it says something else than the first one.
+type sharedAttributes struct {
+	identity
+	values [4]string
+}
+
+var sharedKeys = [4]string{"sentry.release", "sentry.environment", "sentry.sdk.name", "sentry.sdk.version"}
+
+func logIdentity(c *sentry.LogContainer, src Source) (shared sharedAttributes) {
+	if len(c.Logs) > 0 {
+		for i := range c.Logs[0].Attributes {
+			a := &c.Logs[0].Attributes[i]
+			for k, key := range sharedKeys {
+				if a.Key == key {
+					shared.values[k] = jsonText(a.Value)
+				}
+			}
+		}
+	}
+	v := shared.values
+	shared.identity = identity{
+		release: firstText(v[0], src.Release), environment: firstText(v[1], src.Environment),
+		sdk: sentry.ClientSDK{Name: v[2], Version: v[3]},
+	}
+	if shared.sdk == (sentry.ClientSDK{}) {
+		shared.sdk = src.SDK
+	}
+	return shared
+}
+
+// stated says whether the resource says this already.
+func (s *sharedAttributes) stated(a *sentry.Attribute) bool {
+	for k, key := range sharedKeys {
+		if a.Key == key {
+			return s.values[k] != "" && s.values[k] == jsonText(a.Value)
+		}
+	}
+	return false
+}

@@ -1,0 +1,66 @@
+package translate
+
+import "strings"
+
+// What Sentry calls default PII, by the keys it comes under: SDKs leave it out unless send_default_pii is set, and so does
+// this product unless Source.IncludePII is.
+
+// personalKeys are attributes, whoever set them.
+var personalKeys = map[string]bool{
+	"user.email":              true,
+	"user.ip_address":         true,
+	"user.ip":                 true,
+	"client.address":          true,
+	"client_address":          true,
+	"http.client_ip":          true,
+	"http.env":                true,
+	"http.cookies":            true,
+	"http.request.cookies":    true,
+	"http.response.cookies":   true,
+	"sentry.user.email":       true,
+	"sentry.user.ip_address":  true,
+	"sentry.request.cookies":  true,
+	"sentry.request.env":      true,
+	"sentry.response.cookies": true,
+	keyFeedbackEmail:          true,
+}
+
+// personalHeaders are the headers that python's SDK holds back without send_default_pii (SENSITIVE_HEADERS), and others that
+// carry the address of the client.
+var personalHeaders = map[string]bool{
+	"authorization":       true,
+	"proxy-authorization": true,
+	"cookie":              true,
+	"set-cookie":          true,
+	"x-api-key":           true,
+	"x-forwarded-for":     true,
+	"x-real-ip":           true,
+	"x-client-ip":         true,
+	"x-cluster-client-ip": true,
+	"forwarded":           true,
+	"forwarded-for":       true,
+	"true-client-ip":      true,
+	"cf-connecting-ip":    true,
+	"fastly-client-ip":    true,
+	"fly-client-ip":       true,
+	"remote-addr":         true,
+}
+
+// isPersonal judges an attribute by its key: those above, and the headers in OpenTelemetry's spelling.
+func isPersonal(key string) bool {
+	key = strings.ToLower(key)
+	if personalKeys[key] {
+		return true
+	}
+	for _, prefix := range []string{"http.request.header.", "http.response.header."} {
+		if name, ok := strings.CutPrefix(key, prefix); ok {
+			return isPersonalHeader(name) || strings.HasPrefix(name, "cookie.") || strings.HasPrefix(name, "set-cookie.")
+		}
+	}
+	return false
+}
+
+// isPersonalHeader judges a header by its name, hyphens or underscores.
+func isPersonalHeader(name string) bool {
+	return personalHeaders[strings.ReplaceAll(strings.ToLower(name), "_", "-")]
+}

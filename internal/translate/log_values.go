@@ -1,0 +1,149 @@
+package translate
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// setJSON sets a value of any shape from the text of a JSON value, types as they are, members in their order: whole numbers
+// are ints, those beyond 64 bits the text of their digits. The decoder has bounded the depth.
+func setJSON(value pcommon.Value, text []byte) {
+	r := jsonReader{json.NewDecoder(bytes.NewReader(text)), text}
+	r.UseNumber()
+	r.set(value)
+}
+
+// maxMembers is how many members of a JSON object become a map: pdata's maps compare each new key with all before, so that
+// an object of a megabyte would take minutes. One with more becomes its own text, and nothing of it is lost. The largest
+// object seen, a list of python modules, has 140.
+const maxMembers = 512
+
+type jsonReader struct {
+	*json.Decoder
+	text []byte
+}
+
+func (r *jsonReader) set(value pcommon.Value) {
+	token, err := r.Token()
+	if err != nil {
+		return
+	}
+	switch t := token.(type) {
+	case string:
+		value.SetStr(t)
+	case bool:
+		value.SetBool(t)
+	case json.Number:
+		setNumber(value, t)
+	case json.Delim:
+		if t == '{' {
+			r.setMap(value)
+		} else {
+			r.setList(value)
+		}
+	}
+}
+
+func (r *jsonReader) setMap(value pcommon.Value) {
+	start := r.InputOffset() - 1
+	m, count := value.SetEmptyMap(), 0
+	for ; r.More(); count++ {
+		key, err := r.Token()
+		if err != nil {
+			return
+		}
+		if count < maxMembers {
+			r.set(m.PutEmpty(key.(string)))
+			continue
+		}
+		var skipped json.RawMessage
+		if r.Decode(&skipped) != nil {
+			return
+		}
+	}
+	_, _ = r.Token()
+	if count > maxMembers {
+		value.SetStr(string(r.text[start:r.InputOffset()]))
+	}
+}
+
+func (r *jsonReader) setList(value pcommon.Value) {
+	list := value.SetEmptySlice()
+	for r.More() {
+		r.set(list.AppendEmpty())
+	}
+	_, _ = r.Token()
+}
+
+func setNumber(value pcommon.Value, number json.Number) {
+	if whole, err := number.Int64(); err == nil {
+		value.SetInt(whole)
+		return
+	}
+	if !strings.ContainsAny(string(number), ".eE") {
+		value.SetStr(string(number))
+		return
+	}
+	if float, err := number.Float64(); err == nil {
+		value.SetDouble(float)
+		return
+	}
+	value.SetStr(string(number))
+}
+
+// putRaw sets an attribute from JSON text; nil and empty objects and lists say nothing.
+func putRaw(m pcommon.Map, key string, text []byte) {
+	if len(text) == 0 || string(text) == "{}" || string(text) == "[]" {
+		return
+	}
+	setJSON(m.PutEmpty(key), text)
+}
+
+// eachMember visits the members of a JSON object in their order; none where it is no object.
+func eachMember(text []byte, visit func(key string, value []byte)) {
+	if len(text) == 0 || text[0] != '{' {
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	_, _ = d.Token()
+	for n := 0; d.More() && n < maxMembers; n++ {
+		key, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return
+		}
+		visit(key.(string), value)
+	}
+}
+
+// plainText is the content of a JSON string, or the text of a number or a boolean.
+func plainText(text []byte) string {
+	if len(text) == 0 || text[0] == '{' || text[0] == '[' || text[0] == 'n' {
+		return ""
+	}
+	if text[0] != '"' {
+		return string(text)
+	}
+	return jsonText(text)
+}
+
+// jsonText is the content of a JSON string, "" where it is none.
+func jsonText(text []byte) (content string) {
+	if len(text) == 0 || text[0] != '"' {
+		return ""
+	}
+	if json.Unmarshal(text, &content) != nil {
+		return ""
+	}
+	return content
+}
+
+// canonicalInt reads the canonical decimal of an int64.
+func canonicalInt(text string) (number int64, ok bool) {
+	number, err := strconv.ParseInt(text, 10, 64)
+	return number, err == nil && strconv.FormatInt(number, 10) == text
+}
