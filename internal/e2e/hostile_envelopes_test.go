@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Bodies that are hostile before anything looks at a profile.
+var envelopeAttacks = []attack{
+	{name: "length 2^62", status: 400, reason: "envelope_truncated", memory: memorySmall,
+		request: func() request { return claiming("4611686018427387904") }},
+	{name: "length beyond 64 bits", status: 400, reason: "envelope_truncated", memory: memorySmall,
+		request: func() request { return claiming("99999999999999999999999") }},
+	{name: "negative length", status: 200, observations: 1, memory: memorySmall, // as if none were given
+		request: func() request { return claiming("-1") }},
+	{name: "length one too small", status: 400, reason: "envelope_missing_newline", memory: memorySmall,
+		request: func() request { return claiming(fmt.Sprint(len(chunk{}.payload()) - 1)) }},
+	{name: "a million items of one byte", status: 400, reason: "envelope_too_many_items", memory: memorySmall,
+		request: func() request { return envelope([]byte("{}\n" + strings.Repeat("{}\nx\n", 1_000_000))) }},
+	{name: "a million newlines", status: 400, reason: "envelope_empty", memory: memorySmall,
+		request: func() request { return envelope([]byte(strings.Repeat("\n", 1_000_000))) }},
+	{name: "header of the envelope 1000 deep", status: 400, reason: "envelope_invalid_header", memory: memorySmall,
+		request: func() request {
+			return envelope([]byte(`{"trace":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + "}\n"))
+		}},
+	{name: "header of the envelope of 10 MB", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
+		request: func() request { return envelope([]byte(`{"sdk":"` + strings.Repeat("x", 10<<20) + "\"}\n")) }},
+	{name: "header of an item of a million members", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
+		request: func() request {
+			members := list(1_000_000, numbered(`"`, `":0`))
+			return envelope([]byte("{}\n{" + members + "}\n{}\n"))
+		}},
+	{name: "binary garbage", status: 400, reason: "envelope_invalid_header", memory: memorySmall,
+		request: func() request { return envelope([]byte(strings.Repeat("\x00\xff\xfe{", 1_000_000))) }},
+	{name: "a thousand profiles in one envelope", status: 200, observations: 1000, memory: memorySmall,
+		request: func() request {
+			var b strings.Builder
+			b.WriteString("{}\n")
+			for range 1000 {
+				b.WriteString("{\"type\":\"profile_chunk\"}\n" + chunk{}.payload() + "\n")
+			}
+			return envelope([]byte(b.String()))
+		}},
+	{name: "a thousand item types that do not exist", status: 200, memory: memorySmall,
+		request: func() request {
+			var b strings.Builder
+			b.WriteString("{}\n")
+			for i := range 1000 {
+				fmt.Fprintf(&b, "{\"type\":\"made_up_%d\"}\n{}\n", i)
+			}
+			return envelope([]byte(b.String()))
+		}},
+	{name: "keys in a hundred forms", status: 401, reason: "auth_multiple", memory: memorySmall,
+		request: func() request {
+			r := chunk{}.request()
+			r.target += "?" + strings.TrimSuffix(strings.Repeat("sentry_key=abc&sentry_key=def&", 50), "&")
+			return r
+		}},
+}
+
+// claiming is an envelope whose item says another length than it has.
+func claiming(length string) request {
+	return envelope([]byte(fmt.Sprintf("{}\n{\"type\":\"profile_chunk\",\"length\":%s}\n%s\n", length, chunk{}.payload())))
+}

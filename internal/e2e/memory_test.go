@@ -1,0 +1,53 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var vmHWM = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+
+// peakMemory is the most memory the collector has had at once, in MiB; 0 where the system does not say (only Linux does).
+func (c *collector) peakMemory(t testing.TB) int {
+	t.Helper()
+	require.True(t, c.running(), "the collector lives")
+	return c.peak()
+}
+
+func (c *collector) peak() int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.process.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	match := vmHWM.FindSubmatch(status)
+	if match == nil {
+		return 0 // it is just ending
+	}
+	kilobytes, _ := strconv.Atoi(string(match[1]))
+	return kilobytes >> 10
+}
+
+// memoryKill is when an attack has succeeded and must not be allowed to take the machine along, in MiB.
+const memoryKill = 4096
+
+// guardMachine ends a collector that grows without bounds; the test then finds it gone.
+func (c *collector) guardMachine() {
+	for tick := time.Tick(50 * time.Millisecond); ; {
+		select {
+		case <-c.exited:
+			return
+		case <-tick:
+			if peak := c.peak(); peak > memoryKill {
+				fmt.Fprintf(c.log, "\nended by the test: %d MiB of memory\n", peak)
+				_ = c.process.Process.Kill()
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"strings"
+)
+
+// settings are what tests vary in the collector's configuration.
+type settings struct {
+	sink      *sink
+	receiver  []string // more lines of the receiver's section
+	queue     bool     // the exporter has a queue; without one a 200 means delivered
+	queueSize int      // requests; 0 = the default
+}
+
+// text is the configuration file: Sentry in, OTLP out, own metrics for the accounting.
+func (s settings) text(c *collector) string {
+	metricsHost, metricsPort, _ := net.SplitHostPort(c.metrics)
+	return fmt.Sprintf(`
+receivers:
+  sentry:
+    endpoint: %s
+%s
+exporters:
+  otlp_http:
+    endpoint: %s
+    compression: none
+    timeout: 60s
+    retry_on_failure: {enabled: %t, initial_interval: 100ms}
+    sending_queue: {enabled: %t, num_consumers: 1, queue_size: %d}
+service:
+  telemetry:
+    logs: {disable_zap_resource: true}
+    metrics:
+      level: detailed
+      readers:
+        - pull:
+            exporter:
+              prometheus:
+                host: %s
+                port: %s
+                without_type_suffix: true
+                without_units: true
+                without_scope_info: true
+  pipelines:
+    profiles: {receivers: [sentry], exporters: [otlp_http]}
+`, c.address, indent(s.receiver), s.sink.url(), s.queue, s.queue, cmp.Or(s.queueSize, 1000), metricsHost, metricsPort)
+}
+
+func indent(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("    " + line + "\n")
+	}
+	return b.String()
+}
