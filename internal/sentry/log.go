@@ -36,14 +36,14 @@ const (
 	ReasonLogNoBody Reason = "log_no_body"
 )
 
-// DecodeLogs decodes the payload of a "log" item. The error is a Discard.
+// DecodeLogs decodes the payload of a "log" item; itemCount is what the item header says of it. The error is a Discard.
 //
 // Sentry's ingest drops a container whose item_count is not the number of its elements, and elements without time, trace id
-// or level. Here they are kept: nothing about them is ambiguous.
-func DecodeLogs(payload []byte) (*LogContainer, error) {
+// or level. Here that is a flaw at most: nothing about the elements is ambiguous.
+func DecodeLogs(payload []byte, itemCount Optional[int]) (*LogContainer, error) {
 	c := &LogContainer{}
 	l := loose{s: scanner{data: payload}}
-	found := false
+	elements, found := 0, false
 	err := l.document(func(key string) {
 		switch key {
 		case "version":
@@ -52,17 +52,25 @@ func DecodeLogs(payload []byte) (*LogContainer, error) {
 			c.IngestSettings = l.ingestSettings()
 		case "items":
 			found = true
-			l.list(key, func() { c.log(&l) })
+			l.list(key, func() {
+				elements++
+				c.log(&l)
+			})
 		default:
 			l.s.skip()
 		}
 	})
+	if itemCount.Set && itemCount.Value != elements {
+		l.flaw("item_count")
+	}
 	c.Flaws = l.flaws
 	switch {
 	case err != nil:
 		return nil, err
 	case !found:
 		return nil, discard(ReasonNothingUsable, "log container without items")
+	case len(c.Logs) == 0 && len(c.Lost) > 0:
+		return nil, discard(c.Lost[0].Reason, "none of %d logs is usable", elements)
 	}
 	return c, nil
 }

@@ -191,9 +191,13 @@ func (l *loose) lineno(field string) uint32 {
 	return uint32(number.Value)
 }
 
+// time takes an instant as Timestamp does, and text without a zone as UTC: what raven's SDKs send.
 func (l *loose) time(field string) (t Timestamp) {
 	if value := l.s.value(); len(value) > 0 && l.s.err == nil {
 		_ = t.UnmarshalJSON(value) // gives no error, but Bad
+		if t.Bad && value[0] == '"' {
+			_ = t.UnmarshalJSON(append(append([]byte{}, value[:len(value)-1]...), `Z"`...))
+		}
 	}
 	if t.Bad {
 		l.flaw(field)

@@ -64,6 +64,9 @@ func newEventLogs(e *sentry.ErrorEvent, item sentry.ItemType, src Source) (plog.
 	putRaw(attrs, keyModules, e.Modules)
 	putRaw(attrs, keyExtra, e.Extra)
 	putTags(attrs, e.Tags, src)
+	if !src.IncludePII {
+		removePersonal(attrs)
+	}
 	return out, record
 }
 

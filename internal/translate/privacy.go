@@ -1,6 +1,10 @@
 package translate
 
-import "strings"
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
 
 // What Sentry calls default PII, by the keys it comes under: SDKs leave it out unless send_default_pii is set, and so does
 // this product unless Source.IncludePII is.
@@ -58,6 +62,37 @@ func isPersonal(key string) bool {
 		}
 	}
 	return false
+}
+
+// removePersonal takes the same things out of structured attributes: python's local variables have the whole environ of a
+// request in them, and JavaScript's extra data the request object.
+func removePersonal(m pcommon.Map) {
+	m.RemoveIf(func(key string, value pcommon.Value) bool {
+		if isPersonal(key) || isPersonalHeader(trimPrefixFold(key, "http_")) {
+			return true
+		}
+		removePersonalIn(value)
+		return false
+	})
+}
+
+func removePersonalIn(value pcommon.Value) {
+	switch value.Type() {
+	case pcommon.ValueTypeMap:
+		removePersonal(value.Map())
+	case pcommon.ValueTypeSlice:
+		for _, element := range value.Slice().All() {
+			removePersonalIn(element)
+		}
+	}
+}
+
+// trimPrefixFold removes a prefix in any case: "HTTP_COOKIE" is the header "Cookie" in a CGI environment.
+func trimPrefixFold(text, prefix string) string {
+	if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
+		return text[len(prefix):]
+	}
+	return text
 }
 
 // isPersonalHeader judges a header by its name, hyphens or underscores.
