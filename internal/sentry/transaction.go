@@ -2,6 +2,120 @@ package sentry
 
 import "encoding/json"
 
+// Transaction is the payload of a "transaction" item: an event that is a tree of spans.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/transaction/
+//
+// Its fields as an event are those of ErrorEvent, where Transaction is its name and Contexts are without trace and profile.
+type Transaction struct {
+	ErrorEvent
+
+	Source string // transaction_info.source: custom, url, route, view, component, task
+	Root   *Span  // contexts.trace with the transaction's own times; nil where it could not be used, see Lost
+	Spans  []Span // the others, in no order
+
+	Measurements []NamedMeasure
+	ProfileID    string // contexts.profile: event id of a V1 profile, by old python only
+	ProfilerID   string // contexts.profile: V2; node sends an empty object once the profiler has stopped
+
+	Lost []Loss // spans that could not be used
+}
+
+// DecodeTransaction decodes the payload of a "transaction" item. The error is a Discard.
+//
+// A root that cannot be used does not cost its children, nor the other way round.
+func DecodeTransaction(payload []byte) (*Transaction, error) {
+	t := &Transaction{}
+	l := loose{s: scanner{data: payload}}
+	root, start := &Span{}, Timestamp{}
+	err := l.document(func(key string) {
+		switch key {
+		case "start_timestamp":
+			start = l.time(key)
+		case "transaction_info":
+			t.Source = l.transactionSource()
+		case "contexts":
+			t.contexts(&l, root)
+		case "spans":
+			l.list(key, func() { t.span(&l) })
+		case "measurements":
+			t.Measurements = l.namedMeasures(key)
+		default:
+			t.field(&l, key)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	root.Start, root.End = start, t.Timestamp
+	if reason := l.repair(root.TraceID, root.SpanID, &root.Start, &root.End); reason != "" {
+		t.Lost = lose(t.Lost, reason)
+	} else {
+		t.Root = root
+	}
+	t.Flaws = l.flaws
+	if t.Root == nil && len(t.Spans) == 0 {
+		return nil, discard(t.Lost[0].Reason, "none of the transaction's spans is usable")
+	}
+	return t, nil
+}
+
+// span reads one element of the list "spans".
+func (t *Transaction) span(l *loose) {
+	var s Span
+	isObject := l.object("spans", func(key string) { l.spanField(&s, "spans", key) })
+	switch {
+	case l.s.err != nil:
+	case !isObject:
+		t.Lost = lose(t.Lost, ReasonSpanNoObject)
+	default:
+		if reason := l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
+			t.Lost = lose(t.Lost, reason)
+			return
+		}
+		t.Spans = append(t.Spans, s)
+	}
+}
+
+// contexts reads all contexts: trace is the root span, profile says which profile there is.
+func (t *Transaction) contexts(l *loose, root *Span) {
+	l.object("contexts", func(key string) {
+		switch key {
+		case "trace":
+			l.object("contexts.trace", func(key string) { l.spanField(root, "contexts.trace", key) })
+		case "profile":
+			l.object("contexts.profile", func(key string) {
+				switch key {
+				case "profile_id":
+					t.ProfileID = l.uuid("contexts.profile.profile_id")
+				case "profiler_id":
+					t.ProfilerID = l.uuid("contexts.profile.profiler_id")
+				default:
+					l.s.skip()
+				}
+			})
+		default:
+			switch value := l.raw(); {
+			case value == nil:
+			case len(t.Contexts) == maxAttributes:
+				l.flaw("too_many")
+			default:
+				t.Contexts = append(t.Contexts, NamedValue{string(validUTF8([]byte(key))), value})
+			}
+		}
+	})
+}
+
+func (l *loose) transactionSource() (source string) {
+	l.object("transaction_info", func(key string) {
+		if key != "source" {
+			l.s.skip()
+			return
+		}
+		source = l.text("transaction_info.source")
+	})
+	return source
+}
+
 // TransactionTimes gives start and end of the transaction in the payload of a "transaction" item: what a V1 profile without
 // an anchor of its own is placed by. Unset where the payload does not tell.
 func TransactionTimes(payload []byte) (start, end Timestamp) {

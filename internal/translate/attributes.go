@@ -170,3 +170,21 @@ const (
 	keyExtra               = "sentry.extra"
 	keyServerAddress       = "server.address" // Sentry's server_name
 )
+
+// On spans.
+const (
+	keySpanProfileID   = "profile_id" // OpenTelemetry's informal name for what points from a span to a profile
+	keyOp              = "sentry.op"
+	keyOrigin          = "sentry.origin"
+	keyKind            = "sentry.kind"
+	keyDescription     = "sentry.description"    // where it is not the span's name
+	keyStatusMessage   = "sentry.status.message" // of streamed spans
+	keyServerName      = "sentry.server_name"    // where server.address is, or would be, another machine
+	keySegmentSource   = "sentry.segment.name.source"
+	keyIsSegment       = "sentry.is_segment"
+	keyIsRemote        = "sentry.is_remote" // the parent is in another process
+	keyExclusiveTime   = "sentry.exclusive_time"
+	keySDKEnvironment  = "sentry.environment" // as attributes of streamed spans, moved to the resource
+	keyStreamedSDK     = "sentry.sdk.name"
+	keyStreamedVersion = "sentry.sdk.version"
+)

@@ -20,4 +20,6 @@ type Source struct {
 
 	// IncludePII passes on what Sentry calls default PII: cookies, authorization headers, http.env, IP addresses, e-mail.
 	IncludePII bool
+
+	ProfileID string // of the V1 profile in the same envelope: spans of its transaction point at it
 }

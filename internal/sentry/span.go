@@ -1,0 +1,205 @@
+package sentry
+
+// Span is one operation: an element of the list "spans" of a transaction, the root that contexts.trace and the transaction's
+// own times describe, or the payload of a standalone "span" item without a container (the browser's web vitals).
+// https://develop.sentry.dev/sdk/data-model/event-payloads/span/
+//
+// Not decoded: what only ingest adds (received, sentry_tags, _metrics_summary), and same_process_as_parent, which python
+// sets to true on every span.
+type Span struct {
+	TraceID      string // 32 lower-case hex digits
+	SpanID       string // 16 lower-case hex digits
+	ParentSpanID string // likewise, "" = none
+	Start, End   Timestamp
+
+	Op            string
+	Description   string
+	Status        string // a name or, by Sentry's schema, the number of a gRPC code
+	Origin        string
+	Kind          string // standalone spans: internal, server, client, producer, consumer
+	Platform      string // standalone spans, added by ingest
+	ExclusiveTime Optional[float64]
+	IsSegment     Optional[bool]
+	IsRemote      Optional[bool]
+	SegmentID     string
+	ProfileID     string // event id of a V1 profile
+	ProfilerID    string // cocoa: here, where the others have it in Data
+
+	Data         []NamedValue
+	Tags         []Tag
+	Measurements []NamedMeasure
+	Links        []SpanLink
+}
+
+// SpanLink points at a span of this or another trace: the page that was open before, the message that is processed.
+type SpanLink struct {
+	TraceID, SpanID string
+	Sampled         Optional[bool]
+	Attributes      []Attribute // without types in transactions, typed in containers
+}
+
+// NamedMeasure is a measurement of a span: one value, unlike the series of a profile.
+type NamedMeasure struct {
+	Name  string
+	Value float64
+	Unit  string // "" = none
+}
+
+// Reasons for which a span is dropped; its neighbours are not concerned.
+const (
+	// ReasonSpanNoObject: the element is no JSON object.
+	ReasonSpanNoObject Reason = "span_no_object"
+	// ReasonSpanInvalidID: trace id or span id is missing, no hex of the right length, or all zeros.
+	ReasonSpanInvalidID Reason = "span_invalid_id"
+	// ReasonSpanNoTime: neither start nor end is an instant.
+	ReasonSpanNoTime Reason = "span_no_time"
+)
+
+// DecodeSpan decodes the payload of a standalone "span" item that is no container. The error is a Discard.
+func DecodeSpan(payload []byte) (*Span, []Flaw, error) {
+	l := loose{s: scanner{data: payload}}
+	s := &Span{}
+	if err := l.document(func(key string) { l.spanField(s, "span", key) }); err != nil {
+		return nil, nil, err
+	}
+	if reason := l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
+		return nil, nil, discard(reason, "standalone span")
+	}
+	return s, l.flaws, nil
+}
+
+// spanField reads one member of a span. Fields have the name of the object in front, in flaws.
+func (l *loose) spanField(s *Span, object, key string) {
+	field := object + "." + key
+	switch key {
+	case "trace_id":
+		s.TraceID = l.traceID(field)
+	case "span_id":
+		s.SpanID = l.spanID(field)
+	case "parent_span_id":
+		s.ParentSpanID = l.spanID(field)
+	case "start_timestamp":
+		s.Start = l.time(field)
+	case "timestamp":
+		s.End = l.time(field)
+	case "op":
+		s.Op = l.text(field)
+	case "description":
+		s.Description = l.text(field)
+	case "status":
+		s.Status = l.id(field)
+	case "origin":
+		s.Origin = l.text(field)
+	case "kind":
+		s.Kind = l.text(field)
+	case "platform":
+		s.Platform = l.text(field)
+	case "exclusive_time":
+		s.ExclusiveTime = l.float(field)
+	case "is_segment":
+		s.IsSegment = l.flag(field)
+	case "is_remote":
+		s.IsRemote = l.flag(field)
+	case "segment_id":
+		s.SegmentID = l.spanID(field)
+	case "profile_id":
+		s.ProfileID = l.uuid(field)
+	case "profiler_id":
+		s.ProfilerID = l.uuid(field)
+	case "data":
+		s.Data = l.namedValues(field)
+	case "tags":
+		s.Tags = l.tags(field)
+	case "measurements":
+		s.Measurements = l.namedMeasures(field)
+	case "links":
+		s.Links = l.links(field, l.plainAttributes)
+	default:
+		l.s.skip()
+	}
+}
+
+// repair says why a span cannot be used, "" if it can. One instant is enough to place a span: it then has no length, and so
+// has one that ends before it starts. Both are counted.
+func (l *loose) repair(traceID, spanID string, start, end *Timestamp) Reason {
+	switch {
+	case traceID == "" || spanID == "":
+		return ReasonSpanInvalidID
+	case !start.Set && !end.Set:
+		return ReasonSpanNoTime
+	case !start.Set:
+		l.flaw("start_timestamp_missing")
+		*start = *end
+	case !end.Set:
+		l.flaw("end_timestamp_missing")
+		*end = *start
+	case end.UnixNano < start.UnixNano:
+		l.flaw("end_before_start")
+		*end = *start
+	}
+	return ""
+}
+
+// namedMeasures reads {"lcp": {"value": 80, "unit": "millisecond"}}.
+func (l *loose) namedMeasures(field string) (all []NamedMeasure) {
+	l.object(field, func(key string) {
+		measure := NamedMeasure{Name: string(validUTF8([]byte(key)))}
+		var value Optional[float64]
+		l.object(field, func(key string) {
+			switch key {
+			case "value":
+				value = l.float(field + ".value")
+			case "unit":
+				measure.Unit = l.text(field + ".unit")
+			default:
+				l.s.skip()
+			}
+		})
+		switch {
+		case !value.Set || measure.Name == "":
+		case len(all) == maxAttributes:
+			l.flaw("too_many")
+		default:
+			measure.Value = value.Value
+			all = append(all, measure)
+		}
+	})
+	return all
+}
+
+// links reads a list of links. One without valid ids points nowhere and is left out.
+func (l *loose) links(field string, attributes func() []Attribute) (all []SpanLink) {
+	l.list(field, func() {
+		var link SpanLink
+		if !l.object(field, func(key string) {
+			switch key {
+			case "trace_id":
+				link.TraceID = l.traceID(field + ".trace_id")
+			case "span_id":
+				link.SpanID = l.spanID(field + ".span_id")
+			case "sampled":
+				link.Sampled = l.flag(field + ".sampled")
+			case "attributes":
+				link.Attributes = attributes()
+			default:
+				l.s.skip()
+			}
+		}) {
+			return
+		}
+		if link.TraceID == "" || link.SpanID == "" {
+			l.flaw(field)
+			return
+		}
+		all = append(all, link)
+	})
+	return all
+}
+
+// plainAttributes are attributes without types, as the links of transactions have them.
+func (l *loose) plainAttributes() (all []Attribute) {
+	for _, v := range l.namedValues("links.attributes") {
+		all = append(all, Attribute{Key: v.Name, Value: v.Value})
+	}
+	return all
+}

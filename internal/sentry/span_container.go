@@ -1,0 +1,123 @@
+package sentry
+
+// SpanContainer is the payload of a "span" item with the content type of ContentTypeSpans: what JavaScript's SDK 11 sends in
+// the place of transactions, and others on demand. https://develop.sentry.dev/sdk/telemetry/spans/span-protocol/
+type SpanContainer struct {
+	Version        Optional[int64]
+	IngestSettings IngestSettings
+	Spans          []StreamedSpan
+
+	Lost  []Loss // spans that could not be used
+	Flaws []Flaw
+}
+
+// StreamedSpan is one element of a span container ("span v2"). The spans of a trace come in as many containers as the SDK
+// likes: the segment of a child may be in another request.
+type StreamedSpan struct {
+	TraceID      string // 32 lower-case hex digits
+	SpanID       string // 16 lower-case hex digits
+	ParentSpanID string // likewise, "" = none
+	Name         string
+	Status       string // ok, error; others are kept
+	Kind         string // at the top level in drafts only, now the attribute sentry.kind
+	Start, End   Timestamp
+	IsSegment    Optional[bool]
+	IsRemote     Optional[bool] // likewise, now the attribute sentry.is_remote
+	Links        []SpanLink
+	Attributes   []Attribute
+}
+
+// DecodeSpans decodes the payload of a span container; itemCount is what the item header says of it. The error is a Discard.
+//
+// Sentry's ingest drops a container whose item_count is not the number of its elements. Here that is a flaw: nothing about
+// the elements is ambiguous.
+func DecodeSpans(payload []byte, itemCount Optional[int]) (*SpanContainer, error) {
+	c := &SpanContainer{}
+	l := loose{s: scanner{data: payload}}
+	elements, found := 0, false
+	err := l.document(func(key string) {
+		switch key {
+		case "version":
+			c.Version = l.int(key)
+		case "ingest_settings":
+			c.IngestSettings = l.ingestSettings()
+		case "items":
+			found = true
+			l.list(key, func() {
+				elements++
+				c.span(&l)
+			})
+		default:
+			l.s.skip()
+		}
+	})
+	if itemCount.Set && itemCount.Value != elements {
+		l.flaw("item_count")
+	}
+	c.Flaws = l.flaws
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, discard(ReasonNothingUsable, "span container without items")
+	case len(c.Spans) == 0 && len(c.Lost) > 0:
+		return nil, discard(c.Lost[0].Reason, "none of %d spans is usable", elements)
+	}
+	return c, nil
+}
+
+// span reads one element.
+func (c *SpanContainer) span(l *loose) {
+	var s StreamedSpan
+	isObject := l.object("items", func(key string) {
+		switch key {
+		case "trace_id":
+			s.TraceID = l.traceID(key)
+		case "span_id":
+			s.SpanID = l.spanID(key)
+		case "parent_span_id":
+			s.ParentSpanID = l.spanID(key)
+		case "name":
+			s.Name = l.text(key)
+		case "status":
+			s.Status = l.id(key)
+		case "kind":
+			s.Kind = l.text(key)
+		case "start_timestamp":
+			s.Start = l.time(key)
+		case "end_timestamp":
+			s.End = l.time(key)
+		case "is_segment":
+			s.IsSegment = l.flag(key)
+		case "is_remote":
+			s.IsRemote = l.flag(key)
+		case "links":
+			s.Links = l.links(key, l.attributes)
+		case "attributes":
+			s.Attributes = l.attributes()
+		default:
+			l.s.skip()
+		}
+	})
+	switch {
+	case l.s.err != nil:
+	case !isObject:
+		c.Lost = lose(c.Lost, ReasonSpanNoObject)
+	default:
+		if reason := l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
+			c.Lost = lose(c.Lost, reason)
+			return
+		}
+		c.Spans = append(c.Spans, s)
+	}
+}
+
+func lose(lost []Loss, reason Reason) []Loss {
+	for i := range lost {
+		if lost[i].Reason == reason {
+			lost[i].Samples++
+			return lost
+		}
+	}
+	return append(lost, Loss{reason, 1})
+}

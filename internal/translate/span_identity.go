@@ -1,0 +1,69 @@
+package translate
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+
+func transactionIdentity(t *sentry.Transaction, src Source) identity {
+	return identity{
+		platform: t.Platform, dist: t.Dist, sdk: firstSDK(t.SDK, src.SDK),
+		release: firstText(t.Release, src.Release), environment: firstText(t.Environment, src.Environment),
+	}
+}
+
+// standaloneIdentity is that of a span without a transaction: browsers name release and environment in its data.
+func standaloneIdentity(s *sentry.Span, src Source) identity {
+	return identity{
+		platform: s.Platform, sdk: src.SDK,
+		release:     firstText(dataText(s.Data, keyRelease), dataText(s.Data, "release"), src.Release),
+		environment: firstText(dataText(s.Data, keySDKEnvironment), dataText(s.Data, "environment"), src.Environment),
+	}
+}
+
+// containerIdentity is that of streamed spans: SDKs repeat it in the attributes of each. The resource has what the first
+// span says, and a span only what differs from it.
+func containerIdentity(c *sentry.SpanContainer, src Source) (id identity) {
+	if len(c.Spans) > 0 {
+		for i := range c.Spans[0].Attributes {
+			a := &c.Spans[0].Attributes[i]
+			if said := id.attribute(a.Key); said != nil {
+				*said = jsonText(a.Value)
+			}
+		}
+	}
+	id.release, id.environment = firstText(id.release, src.Release), firstText(id.environment, src.Environment)
+	id.sdk = firstSDK(id.sdk, src.SDK)
+	return id
+}
+
+// attribute is the part of the identity that an attribute of a streamed span states, nil for others.
+func (id *identity) attribute(key string) *string {
+	switch key {
+	case keyRelease:
+		return &id.release
+	case keyDist:
+		return &id.dist
+	case keyPlatform:
+		return &id.platform
+	case keySDKEnvironment:
+		return &id.environment
+	case keyStreamedSDK:
+		return &id.sdk.Name
+	case keyStreamedVersion:
+		return &id.sdk.Version
+	}
+	return nil
+}
+
+// states says whether the resource says this already.
+func (id *identity) states(a *sentry.Attribute) bool {
+	said := id.attribute(a.Key)
+	return said != nil && *said != "" && *said == jsonText(a.Value)
+}
+
+func firstSDK(sdks ...sentry.ClientSDK) sentry.ClientSDK {
+	for _, sdk := range sdks {
+		if sdk != (sentry.ClientSDK{}) {
+			return sdk
+		}
+	}
+	return sentry.ClientSDK{}
+}

@@ -1,0 +1,41 @@
+package translate
+
+import (
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// statusNames are Sentry's names of the gRPC codes, by number: its schema takes the number as well.
+var statusNames = [...]string{
+	"ok", "cancelled", "unknown", "invalid_argument", "deadline_exceeded", "not_found", "already_exists", "permission_denied",
+	"resource_exhausted", "failed_precondition", "aborted", "out_of_range", "unimplemented", "internal_error", "unavailable",
+	"data_loss", "unauthenticated",
+}
+
+// statusAliases are old names, and the two spellings of code 2.
+var statusAliases = map[string]string{"success": "ok", "failure": "internal_error", "unknown_error": "unknown"}
+
+// setStatus: ok is Ok, absent is Unset, all others are Error with Sentry's name as the message, unless the span has a
+// message of its own. "error" is all that streamed spans say, and no message.
+func setStatus(status ptrace.Status, sent, message string) {
+	name := strings.ToLower(sent)
+	if code, err := strconv.Atoi(name); err == nil && code >= 0 && code < len(statusNames) {
+		name = statusNames[code]
+	}
+	if alias, old := statusAliases[name]; old {
+		name = alias
+	}
+	switch name {
+	case "", "unset":
+		return
+	case "ok":
+		status.SetCode(ptrace.StatusCodeOk)
+		return
+	case "error":
+		name = ""
+	}
+	status.SetCode(ptrace.StatusCodeError)
+	status.SetMessage(firstText(message, name))
+}
