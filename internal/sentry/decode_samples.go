@@ -31,6 +31,19 @@ func (d *sampledDecoder) samples() {
 			d.out.lose(ReasonInvalidJSON, 1)
 		case !d.fastSample():
 			d.sample()
+		default:
+			d.fastSamples()
+		}
+	}
+}
+
+// fastSamples reads the run of samples that follows one, as long as they are alike.
+func (d *sampledDecoder) fastSamples() {
+	for d.pos+1 < len(d.data) && d.data[d.pos] == ',' && d.data[d.pos+1] == '{' {
+		d.pos++
+		if !d.fastSample() {
+			d.sample()
+			return
 		}
 	}
 }
