@@ -1,0 +1,79 @@
+package sentry
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLogElements: a bad element costs itself, and is counted.
+func TestLogElements(t *testing.T) {
+	const good = `{"timestamp":1,"body":"b","level":"info","trace_id":"53295a878b574a5665399b12b6f1d7fb"}`
+	for _, c := range []struct {
+		name, elements string
+		kept           int
+		lost           []Loss
+		flaws          []Flaw
+	}{
+		{"all good", good + "," + good, 2, nil, nil},
+		{"no objects", good + `,null,7,"x",[1],` + good, 2, []Loss{{ReasonLogNoObject, 4}}, []Flaw{{"items", 3}}},
+		{"no body", `{},{"body":null},{"body":{"a":1}},` + good, 1, []Loss{{ReasonLogNoBody, 3}}, []Flaw{{"body", 1}}},
+		{"body that is no text", `{"body":5},{"body":true}`, 2, nil, []Flaw{{"body", 2}}},
+		{"an empty body is one", `{"body":""}`, 1, nil, nil},
+		{"fields of the wrong type", `{"body":"b","timestamp":{},"trace_id":7,"span_id":"xyz","level":[],"severity_number":"x","attributes":[]}`, 1, nil,
+			[]Flaw{{"timestamp", 1}, {"trace_id", 2}, {"span_id", 1}, {"level", 1}, {"severity_number", 1}, {"attributes", 1}}},
+		{"fields that are null", `{"body":"b","timestamp":null,"trace_id":null,"span_id":null,"level":null,"severity_number":null,"attributes":null}`, 1, nil, nil},
+		{"time before 1970", `{"body":"b","timestamp":-1}`, 1, nil, []Flaw{{"timestamp", 1}}},
+		{"trace id of zeros", `{"body":"b","trace_id":"00000000000000000000000000000000"}`, 1, nil, []Flaw{{"trace_id", 1}}},
+		{"attributes without type or value", `{"body":"b","attributes":{"a":{"value":1},"b":{"type":"string"},"c":null,"d":2,"":{"value":1}}}`, 1, nil, []Flaw{{"attributes", 2}}},
+	} {
+		container, err := DecodeLogs([]byte(`{"items":[`+c.elements+`]}`), Optional[int]{})
+		require.NoError(t, err, c.name)
+		require.Len(t, container.Logs, c.kept, c.name)
+		require.Equal(t, c.lost, container.Lost, c.name)
+		require.Equal(t, c.flaws, container.Flaws, c.name)
+	}
+}
+
+func TestLogContainers(t *testing.T) {
+	container, err := DecodeLogs([]byte(`{"version":2,"ingest_settings":{"infer_ip":"auto","infer_user_agent":"never"},"items":[],"new":{}}`), Some(1))
+	require.NoError(t, err)
+	require.Equal(t, Some(int64(2)), container.Version)
+	require.Equal(t, IngestSettings{InferIP: "auto", InferUserAgent: "never"}, container.IngestSettings)
+	require.Equal(t, []Flaw{{"item_count", 1}}, container.Flaws)
+
+	for payload, reason := range map[string]Reason{
+		``:                         ReasonMalformed,
+		`[]`:                       ReasonMalformed,
+		`{"items":[{"body":"b"}`:   ReasonMalformed,
+		`{"items":[{"body":"b"},]`: ReasonMalformed,
+		`{}`:                       ReasonNothingUsable,
+		`{"items":[{},{}]}`:        ReasonLogNoBody,
+		`{"items":` + deep + `}`:   ReasonTooDeep,
+	} {
+		_, err := DecodeLogs([]byte(payload), Optional[int]{})
+		var discarded *Discard
+		require.ErrorAs(t, err, &discarded, payload)
+		require.Equal(t, reason, discarded.Reason, payload)
+	}
+}
+
+var deep = func() (text string) {
+	for range MaxJSONDepth + 1 {
+		text = "[" + text + "]"
+	}
+	return text
+}()
+
+// TestEventLimits: a payload of small elements ends somewhere, and says so.
+func TestEventLimits(t *testing.T) {
+	frames := make([]byte, 0, 4*maxLooseParts)
+	for range maxLooseParts + 10 {
+		frames = append(frames, "{},"...)
+	}
+	e, err := DecodeEvent([]byte(`{"exception":[{"type":"E","stacktrace":{"frames":[` + string(frames[:len(frames)-1]) + `]}}],"message":"still read"}`))
+	require.NoError(t, err)
+	require.Len(t, e.Exceptions[0].Stacktrace.Frames, maxLooseParts-1)
+	require.Equal(t, []Flaw{{"too_many", 11}}, e.Flaws)
+	require.Equal(t, "still read", e.Message.Formatted)
+}
