@@ -26,7 +26,11 @@ func fillLog(record plog.LogRecord, log *sentry.Log, shared *sharedAttributes, s
 		if shared.stated(attribute) || !src.IncludePII && isPersonal(key) {
 			continue
 		}
-		setAttribute(attrs.PutEmpty(key), key, attribute)
+		value := attrs.PutEmpty(key)
+		setAttribute(value, key, attribute)
+		if !src.IncludePII {
+			removePersonalIn(value)
+		}
 		if span == "" && key == keyActiveSpan {
 			span = jsonText(attribute.Value)
 		}

@@ -2,8 +2,10 @@ package translate
 
 import (
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
@@ -16,6 +18,13 @@ func checkLogPayload(t *testing.T, payload []byte) {
 	src := Source{ProjectID: "1", ReceivedNano: 1_777_629_600_000_000_000}
 	check := func(out plog.Logs, records int) {
 		require.Equal(t, records, out.LogRecordCount())
+		for _, record := range out.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().All() {
+			requireUTF8(t, record.Body())
+			for key, value := range record.Attributes().All() {
+				require.True(t, utf8.ValidString(key))
+				requireUTF8(t, value)
+			}
+		}
 		body, err := (&plog.ProtoMarshaler{}).MarshalLogs(out)
 		require.NoError(t, err)
 		back, err := (&plog.ProtoUnmarshaler{}).UnmarshalLogs(body)
@@ -38,6 +47,23 @@ func checkLogPayload(t *testing.T, payload []byte) {
 		check(UserReportToLogs(r, src), 1)
 	}
 	require.Equal(t, before, string(payload), "the payload was changed")
+}
+
+// requireUTF8: protobuf refuses any other text, at the next hop.
+func requireUTF8(t *testing.T, value pcommon.Value) {
+	switch value.Type() {
+	case pcommon.ValueTypeStr:
+		require.True(t, utf8.ValidString(value.Str()))
+	case pcommon.ValueTypeMap:
+		for key, member := range value.Map().All() {
+			require.True(t, utf8.ValidString(key))
+			requireUTF8(t, member)
+		}
+	case pcommon.ValueTypeSlice:
+		for _, element := range value.Slice().All() {
+			requireUTF8(t, element)
+		}
+	}
 }
 
 func FuzzLogs(f *testing.F) {

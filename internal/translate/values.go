@@ -67,7 +67,7 @@ func (r *jsonReader) setMap(value pcommon.Value) {
 	}
 	_, _ = r.Token()
 	if count > maxMembers {
-		value.SetStr(string(r.text[start:r.InputOffset()]))
+		value.SetStr(strings.ToValidUTF8(string(r.text[start:r.InputOffset()]), "\uFFFD"))
 	}
 }
 
