@@ -188,3 +188,36 @@ const (
 	keyStreamedSDK     = "sentry.sdk.name"
 	keyStreamedVersion = "sentry.sdk.version"
 )
+
+// On data points.
+const (
+	keySessionStatus     = "sentry.session.status"
+	keyAbnormalMechanism = "sentry.session.abnormal_mechanism"
+	keyDiscardReason     = "sentry.client_report.reason"
+	keyDiscardCategory   = "sentry.client_report.category"
+	keyDiscardOutcome    = "sentry.client_report.outcome"
+	keyTimestampSequence = "sentry.timestamp.sequence"
+	keyReplayID          = "sentry.replay_id"
+	measurementPrefix    = "sentry.profile." // and the name of the series: a metric's name
+)
+
+// The statuses in which a session ends.
+const (
+	statusExited    = "exited"
+	statusErrored   = "errored" // exited, with errors
+	statusAbnormal  = "abnormal"
+	statusCrashed   = "crashed"
+	statusUnhandled = "unhandled"
+)
+
+// The metrics that are ours.
+var (
+	metricSessionUpdates  = metricText{"sentry.session.updates", "Updates of single sessions, by the status they state", "{update}"}
+	metricSessionsStarted = metricText{"sentry.session.started", "Sessions that began", "{session}"}
+	metricSessions        = metricText{"sentry.session.count", "Sessions that ended, by status", "{session}"}
+	metricSessionErrors   = metricText{"sentry.session.errors", "Errors in single sessions that ended", "{error}"}
+	metricSessionDuration = metricText{"sentry.session.duration", "How long single sessions lasted", "s"}
+	metricCheckIns        = metricText{"sentry.check_in.count", "Check-ins of scheduled jobs, by monitor and status", "{check_in}"}
+	metricCheckInDuration = metricText{"sentry.check_in.duration", "How long runs of scheduled jobs took", "s"}
+	metricDiscarded       = metricText{"sentry.client_report.discarded", "What SDKs did not send; bytes where the category ends in _byte", "1"}
+)
