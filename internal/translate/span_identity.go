@@ -18,13 +18,13 @@ func standaloneIdentity(s *sentry.Span, src Source) identity {
 	}
 }
 
-// containerIdentity is that of streamed spans: SDKs repeat it in the attributes of each. The resource has what the first
-// span says, and a span only what differs from it.
+// containerIdentity is that of streamed spans: SDKs repeat it in the attributes, some of it on segments only. The resource has
+// what the first span that tells says, and a span only what differs from it.
 func containerIdentity(c *sentry.SpanContainer, src Source) (id identity) {
-	if len(c.Spans) > 0 {
-		for i := range c.Spans[0].Attributes {
-			a := &c.Spans[0].Attributes[i]
-			if said := id.attribute(a.Key); said != nil {
+	for i := range c.Spans {
+		for j := range c.Spans[i].Attributes {
+			a := &c.Spans[i].Attributes[j]
+			if said := id.attribute(a.Key); said != nil && *said == "" {
 				*said = jsonText(a.Value)
 			}
 		}
