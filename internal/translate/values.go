@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
@@ -12,9 +13,32 @@ import (
 // setJSON sets a value of any shape from the text of a JSON value, types as they are, members in their order: whole numbers
 // are ints, those beyond 64 bits the text of their digits. The decoder has bounded the depth.
 func setJSON(value pcommon.Value, text []byte) {
+	if setScalar(value, text) {
+		return
+	}
 	r := jsonReader{json.NewDecoder(bytes.NewReader(text)), text}
 	r.UseNumber()
 	r.set(value)
+}
+
+// setScalar sets what is no object and no list: nearly all attributes, for which a json.Decoder of their own would be most of
+// the work. The text has been validated.
+func setScalar(value pcommon.Value, text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	switch text[0] {
+	case '{', '[':
+		return false
+	case '"':
+		value.SetStr(jsonText(text))
+	case 't', 'f':
+		value.SetBool(text[0] == 't')
+	case 'n':
+	default:
+		setNumber(value, json.Number(text))
+	}
+	return true
 }
 
 // maxMembers is how many members of a JSON object become a map: pdata's maps compare each new key with all before, so that
@@ -133,8 +157,11 @@ func plainText(text []byte) string {
 
 // jsonText is the content of a JSON string, "" where it is none.
 func jsonText(text []byte) (content string) {
-	if len(text) == 0 || text[0] != '"' {
+	if len(text) < 2 || text[0] != '"' {
 		return ""
+	}
+	if inside := text[1 : len(text)-1]; bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
+		return string(inside) // as it stands
 	}
 	if json.Unmarshal(text, &content) != nil {
 		return ""
