@@ -1,5 +1,7 @@
 package sentry
 
+import "strings"
+
 // Attribute is a typed attribute of a log, a streamed span or a metric: "key": {"type": T, "value": V, "unit": U}.
 // https://develop.sentry.dev/sdk/telemetry/attributes/
 type Attribute struct {
@@ -13,7 +15,7 @@ type Attribute struct {
 // without type, is kept as what it is.
 func (l *loose) attributes() (all []Attribute) {
 	l.object("attributes", func(key string) {
-		a := Attribute{Key: string(validUTF8([]byte(key)))}
+		a := Attribute{Key: strings.ToValidUTF8(key, "\uFFFD")}
 		if l.s.peek() != '{' {
 			l.flaw("attributes")
 			a.Value = l.raw()

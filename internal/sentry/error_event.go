@@ -138,7 +138,7 @@ func (e *ErrorEvent) field(l *loose, key string) {
 // a list of values.
 func (l *loose) tags(field string) (all []Tag) {
 	if l.s.peek() != '[' {
-		l.object(field, func(key string) { all = l.tag(all, field, string(validUTF8([]byte(key)))) })
+		l.object(field, func(key string) { all = l.tag(all, field, strings.ToValidUTF8(key, "\uFFFD")) })
 		return all
 	}
 	l.list(field, func() {
@@ -186,7 +186,7 @@ func (l *loose) namedValues(field string) (all []NamedValue) {
 		case len(all) == maxAttributes:
 			l.flaw("too_many")
 		default:
-			all = append(all, NamedValue{string(validUTF8([]byte(key))), value})
+			all = append(all, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
 		}
 	})
 	return all
@@ -234,7 +234,7 @@ func (e *ErrorEvent) contexts(l *loose) {
 		case len(e.Contexts) == maxAttributes:
 			l.flaw("too_many")
 		default:
-			e.Contexts = append(e.Contexts, NamedValue{string(validUTF8([]byte(key))), value})
+			e.Contexts = append(e.Contexts, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
 		}
 	})
 }

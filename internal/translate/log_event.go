@@ -170,7 +170,7 @@ func putTraceContext(attrs pcommon.Map, t *sentry.TraceContext, src Source) {
 	putText(attrs, "sentry.status", t.Status)
 	putText(attrs, "sentry.parent_span_id", t.ParentSpanID)
 	for _, member := range t.Data {
-		if !src.IncludePII && isPersonal(member.Name) {
+		if !src.IncludePII && isPersonalOnSpan(member.Name, spanKind("", t.Op)) {
 			continue
 		}
 		key := member.Name
