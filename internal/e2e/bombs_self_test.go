@@ -14,6 +14,9 @@ import (
 
 // TestBombs: the bombs are as large as they say and would go off in an unprotected decoder.
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decoders take a minute and a half under the race detector")
+	}
 	unzip, err := gzip.NewReader(bytes.NewReader(gzipBomb()))
 	require.NoError(t, err)
 	inflate, err := zlib.NewReader(bytes.NewReader(deflateBomb()))
