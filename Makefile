@@ -21,7 +21,7 @@ help: ## List the targets
 run: build ## Build the collector and start it on examples/quickstart
 	@echo
 	@echo "  DSN for your SDK:  http://$(KEY)@localhost:4319/1"
-	@echo "  Output:            a line per profile below, OTLP JSON in output/profiles.jsonl"
+	@echo "  Output:            a line for each below; OTLP JSON in output/, profiles.jsonl first of all"
 	@echo "  No SDK at hand?    make demo   (in a second terminal)"
 	@echo
 	@exec $(BIN) --config examples/quickstart/config.yaml $(GATE)

@@ -37,7 +37,10 @@ type Config struct {
 	// KeepOriginalPayload puts the JSON of each profile beside its translation, with the format "sentry".
 	KeepOriginalPayload bool `mapstructure:"keep_original_payload"`
 
-	// BackpressurePause is how long SDKs are asked to send no more profiles when the pipeline refuses one.
+	// IncludePII passes on what Sentry calls default PII: cookies, authorization headers, http.env, IP addresses, e-mail.
+	IncludePII bool `mapstructure:"include_pii"`
+
+	// BackpressurePause is how long SDKs are asked to send no more of a signal when its pipeline refuses something.
 	BackpressurePause time.Duration `mapstructure:"backpressure_pause"`
 }
 
@@ -57,6 +60,10 @@ const (
 	// because of attachments, which nothing here consumes; 100 MiB are two profiles of the largest size.
 	defaultMaxRequestBodySize = 100 << 20
 
+	// defaultReadTimeout: confighttp has none, and a body that never ends would hold its connection for ever. A phone on a
+	// bad network needs a minute for a megabyte.
+	defaultReadTimeout = 5 * time.Minute
+
 	// defaultBackpressurePause: long enough to relieve a pipeline, short against the 60 s of a continuous profiling chunk.
 	defaultBackpressurePause = 10 * time.Second
 
@@ -68,6 +75,7 @@ func createDefaultConfig() component.Config {
 	server := confighttp.NewDefaultServerConfig()
 	server.NetAddr.Endpoint = defaultEndpoint
 	server.MaxRequestBodySize = defaultMaxRequestBodySize
+	server.ReadTimeout = defaultReadTimeout
 	server.CompressionAlgorithms = slices.Clone(defaultEncodings)
 	return &Config{
 		HTTP:              server,

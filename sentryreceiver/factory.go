@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/xreceiver"
@@ -11,12 +12,16 @@ import (
 
 var componentType = component.MustNewType("sentry")
 
-const profilesStability = component.StabilityLevelDevelopment
+// stability is that of all signals.
+const stability = component.StabilityLevelDevelopment
 
 // NewFactory creates the factory of the receiver.
 func NewFactory() xreceiver.Factory {
 	return xreceiver.NewFactory(componentType, createDefaultConfig,
-		xreceiver.WithProfiles(createProfiles, profilesStability))
+		xreceiver.WithProfiles(createProfiles, stability),
+		xreceiver.WithTraces(createTraces, stability),
+		xreceiver.WithLogs(createLogs, stability),
+		xreceiver.WithMetrics(createMetrics, stability))
 }
 
 func createProfiles(_ context.Context, set receiver.Settings, cfg component.Config, next xconsumer.Profiles) (xreceiver.Profiles, error) {
@@ -25,5 +30,32 @@ func createProfiles(_ context.Context, set receiver.Settings, cfg component.Conf
 		return nil, err
 	}
 	shared.nextProfiles = next
+	return &signalReceiver{shared: shared}, nil
+}
+
+func createTraces(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Traces) (receiver.Traces, error) {
+	shared, err := acquire(cfg.(*Config), set)
+	if err != nil {
+		return nil, err
+	}
+	shared.nextTraces = next
+	return &signalReceiver{shared: shared}, nil
+}
+
+func createLogs(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Logs) (receiver.Logs, error) {
+	shared, err := acquire(cfg.(*Config), set)
+	if err != nil {
+		return nil, err
+	}
+	shared.nextLogs = next
+	return &signalReceiver{shared: shared}, nil
+}
+
+func createMetrics(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Metrics) (receiver.Metrics, error) {
+	shared, err := acquire(cfg.(*Config), set)
+	if err != nil {
+		return nil, err
+	}
+	shared.nextMetrics = next
 	return &signalReceiver{shared: shared}, nil
 }

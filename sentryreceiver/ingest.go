@@ -22,7 +22,8 @@ type ingestion struct {
 	auth     sentry.Auth
 	received time.Time
 
-	profiles   int // usable profiles so far
+	profiles   int    // usable profiles so far
+	profileID  string // of the V1 profile that is handed on
 	deliveries []delivery
 	tally      map[outcome]int
 	tooLarge   *sentry.Discard   // the last item that was
@@ -31,35 +32,49 @@ type ingestion struct {
 
 // delivery is something to hand on to the pipeline of one signal.
 type delivery struct {
-	item  sentry.ItemType   // what it was made from
-	stops []sentry.ItemType // what SDKs must stop sending if the pipeline refuses it
-	send  func(context.Context) error
+	item    sentry.ItemType   // what it was made from
+	stops   []sentry.ItemType // what SDKs must stop sending if the pipeline refuses it
+	send    func(context.Context) error
+	another bool // the item has a delivery before this one, which decides about its outcome
 }
 
 // translate makes of every item what there is to hand on. A bad item costs itself only.
+//
+// V1 profiles come first: the spans of their transaction point at them, and SDKs differ in the order of the two.
 func (in *ingestion) translate(ctx context.Context) {
 	for i := range in.envelope.Items {
-		item := &in.envelope.Items[i]
-		switch {
-		case isProfile(item.Header.Type) && in.nextProfiles != nil:
-			d, err := in.translateProfile(ctx, item)
-			in.translated(ctx, item, d, err)
-		default:
-			in.done(ctx, item.Header.Type, outcomeIgnored, "")
+		if item := &in.envelope.Items[i]; item.Header.Type == sentry.ItemProfile {
+			in.translateItem(ctx, item)
+		}
+	}
+	for i := range in.envelope.Items {
+		if item := &in.envelope.Items[i]; item.Header.Type != sentry.ItemProfile {
+			in.translateItem(ctx, item)
 		}
 	}
 }
 
-func (in *ingestion) translated(ctx context.Context, item *sentry.Item, d delivery, discard *sentry.Discard) {
-	if discard == nil {
-		in.deliveries = append(in.deliveries, d)
-		return
+func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
+	var deliveries []delivery
+	var discard *sentry.Discard
+	if translate := translators[item.Header.Type]; translate != nil {
+		deliveries, discard = translate(in, ctx, item)
 	}
-	if discard.Reason == sentry.ReasonExceedSizeLimit {
-		in.tooLarge = discard
+	switch {
+	case discard != nil:
+		if discard.Reason == sentry.ReasonExceedSizeLimit {
+			in.tooLarge = discard
+		}
+		in.logger.Debug("Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(discard))
+		in.done(ctx, item.Header.Type, outcomeDiscarded, string(discard.Reason))
+	case len(deliveries) == 0:
+		in.done(ctx, item.Header.Type, outcomeIgnored, "")
+	default:
+		for i := range deliveries[1:] {
+			deliveries[1+i].another = true
+		}
+		in.deliveries = append(in.deliveries, deliveries...)
 	}
-	in.logger.Debug("Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(discard))
-	in.done(ctx, item.Header.Type, outcomeDiscarded, string(discard.Reason))
 }
 
 // dropPayloads lets go of the body, of which what was translated holds copies: a pipeline may take its time, and the body is
@@ -73,19 +88,25 @@ func (in *ingestion) dropPayloads() {
 // deliver hands on what was translated.
 func (in *ingestion) deliver(ctx context.Context) {
 	for _, d := range in.deliveries {
-		switch err := d.send(ctx); {
-		case err == nil:
-			in.done(ctx, d.item, outcomeAccepted, "")
-		case consumererror.IsPermanent(err):
-			in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
-			in.done(ctx, d.item, outcomeRejected, reasonPipeline)
-		default:
-			in.logger.Warn("Item refused by the pipeline for now", zap.String("type", string(d.item)), zap.Error(err))
-			in.refused = append(in.refused, d.stops...)
-			in.done(ctx, d.item, outcomeRefused, sentry.RateLimitBackpressure)
+		o, reason := in.outcomeOf(d, d.send(ctx))
+		if !d.another {
+			in.done(ctx, d.item, o, reason)
 		}
 	}
 	in.deliveries = nil
+}
+
+func (in *ingestion) outcomeOf(d delivery, err error) (o outcome, reason string) {
+	switch {
+	case err == nil:
+		return outcomeAccepted, ""
+	case consumererror.IsPermanent(err):
+		in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
+		return outcomeRejected, reasonPipeline
+	}
+	in.logger.Warn("Item refused by the pipeline for now", zap.String("type", string(d.item)), zap.Error(err))
+	in.refused = append(in.refused, d.stops...)
+	return outcomeRefused, sentry.RateLimitBackpressure
 }
 
 func (in *ingestion) done(ctx context.Context, item sentry.ItemType, o outcome, reason string) {

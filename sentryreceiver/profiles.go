@@ -13,31 +13,37 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
 
-// profileTypes are the items that the profiles signal consumes, and what SDKs are asked to hold back when its pipeline is
-// full: V1 and V2 alike, whichever was refused.
-var profileTypes = []sentry.ItemType{sentry.ItemProfile, sentry.ItemProfileChunk}
-
 func isProfile(t sentry.ItemType) bool {
 	return t == sentry.ItemProfile || t == sentry.ItemProfileChunk || t == sentry.ItemProfileChunkUI
 }
 
-// translateProfile makes an OTLP message of a profile item: decode, validate, translate.
-func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (delivery, *sentry.Discard) {
+// translateProfile makes an OTLP message of a profile item: decode, validate, translate. Its measurements also become metrics.
+func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (deliveries []delivery, discard *sentry.Discard) {
+	if in.nextProfiles == nil && in.nextMetrics == nil {
+		return nil, nil
+	}
 	if discard := in.unsuitable(item); discard != nil {
-		return delivery{}, discard
+		return nil, discard
 	}
 	decoder := sentry.AcquireDecoder()
 	defer decoder.Release()
 	subject, err := in.decodeProfile(ctx, decoder, item)
 	if err != nil {
-		return delivery{}, discardOf(err)
+		return nil, discardOf(err)
 	}
 	in.profiles++ // those that cannot be used do not count against one_profile_per_envelope
 	subject.Number = in.profiles
 	if discard := in.validateProfile(ctx, subject); discard != nil {
-		return delivery{}, discard
+		return nil, discard
 	}
-	return in.profilesDelivery(item.Header.Type, in.toProfiles(subject, item)), nil
+	src := in.profileSource(subject, item)
+	if in.nextProfiles != nil {
+		deliveries = append(deliveries, in.profilesDelivery(item.Header.Type, toProfiles(subject, src)))
+		if subject.Profile != nil {
+			in.profileID = subject.Profile.EventID
+		}
+	}
+	return append(deliveries, in.measurements(ctx, item, subject, src)...), nil
 }
 
 // unsuitable discards what need not be decoded to be discarded.
@@ -83,36 +89,28 @@ func (in *ingestion) validateProfile(ctx context.Context, subject sentry.Subject
 	return nil
 }
 
-func (in *ingestion) toProfiles(subject sentry.Subject, item *sentry.Item) pprofile.Profiles {
-	src := translate.Source{
-		ProjectID:    in.auth.ProjectID,
-		SDK:          in.sdk(),
-		ReceivedNano: uint64(in.received.UnixNano()),
-		PeriodType:   in.cfg.ProfileType,
-	}
+// profileSource is the source of a profile, and completes the profile by what stands elsewhere in the envelope.
+func (in *ingestion) profileSource(subject sentry.Subject, item *sentry.Item) translate.Source {
+	src := in.source()
 	if in.cfg.KeepOriginalPayload {
 		src.OriginalPayload = item.Payload
 	}
 	if subject.Chunk != nil {
 		// Required in the payload; since the SDK specification 2.4.0 it also stands in the item header.
 		subject.Chunk.Platform = cmp.Or(subject.Chunk.Platform, item.Header.Platform)
-		return translate.ChunkToProfiles(subject.Chunk, src)
+		return src
 	}
 	if transaction := in.transaction(); transaction != nil && !subject.Profile.Timestamp.Set {
 		src.TransactionStart, _ = sentry.TransactionTimes(transaction.Payload)
 	}
-	return translate.ProfileToProfiles(subject.Profile, src)
+	return src
 }
 
-// profilesDelivery hands profiles on, and reports it as all receivers do.
-func (in *ingestion) profilesDelivery(item sentry.ItemType, profiles pprofile.Profiles) delivery {
-	return delivery{item: item, stops: profileTypes, send: func(ctx context.Context) error {
-		samples := profiles.SampleCount() // consumers may change what they are given
-		ctx = in.obsreport.StartProfilesOp(ctx)
-		err := in.nextProfiles.ConsumeProfiles(ctx, profiles)
-		in.obsreport.EndProfilesOp(ctx, dataFormat, samples, err)
-		return err
-	}}
+func toProfiles(subject sentry.Subject, src translate.Source) pprofile.Profiles {
+	if subject.Chunk != nil {
+		return translate.ChunkToProfiles(subject.Chunk, src)
+	}
+	return translate.ProfileToProfiles(subject.Profile, src)
 }
 
 func discardOf(err error) *sentry.Discard {

@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/config/confighttp"
+	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
@@ -35,6 +37,9 @@ type sentryReceiver struct {
 
 	// The pipelines, set before Start; nil for signals that no pipeline takes from this receiver.
 	nextProfiles xconsumer.Profiles
+	nextTraces   consumer.Traces
+	nextLogs     consumer.Logs
+	nextMetrics  consumer.Metrics
 
 	lifecycle sync.Mutex // held by start and stop
 	server    *http.Server
@@ -161,7 +166,11 @@ func restrictsOrigins(config *confighttp.ServerConfig) bool {
 	return config.CORS.HasValue() && len(config.CORS.Get().AllowedOrigins) > 0
 }
 
-// stop lets running requests finish, until ctx ends, and turns away new ones.
+// stopGrace is how long running requests may take to finish. The collector gives Shutdown a context without an end, and a
+// client that never completes its body would keep the process alive.
+const stopGrace = 5 * time.Second
+
+// stop turns away new requests and lets running ones finish, for a while.
 func (r *sentryReceiver) stop(ctx context.Context) error {
 	r.stopping.Store(true)
 	r.lifecycle.Lock()
@@ -169,8 +178,13 @@ func (r *sentryReceiver) stop(ctx context.Context) error {
 	if r.server == nil {
 		return nil // never started
 	}
+	ctx, cancel := context.WithTimeout(ctx, stopGrace)
+	defer cancel()
 	err := r.server.Shutdown(ctx)
-	if err != nil {
+	if errors.Is(err, context.DeadlineExceeded) {
+		r.logger.Warn("Requests cut off by the shutdown: they did not finish in time", zap.Duration("grace", stopGrace))
+		err = r.server.Close()
+	} else if err != nil {
 		err = errors.Join(err, r.server.Close())
 	}
 	r.serving.Wait()

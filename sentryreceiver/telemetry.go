@@ -39,10 +39,12 @@ const reasonPipeline = "pipeline"
 // telemetry counts what becomes of requests, items and samples. Each attribute has a bounded set of values: types that
 // clients make up are "unknown", reasons and rules are constants.
 type telemetry struct {
-	items            metric.Int64Counter
-	samplesDiscarded metric.Int64Counter
-	tolerated        metric.Int64Counter
-	requestsRejected metric.Int64Counter
+	items             metric.Int64Counter
+	samplesDiscarded  metric.Int64Counter
+	elementsDiscarded metric.Int64Counter
+	fieldsDiscarded   metric.Int64Counter
+	tolerated         metric.Int64Counter
+	requestsRejected  metric.Int64Counter
 }
 
 // newTelemetry registers the instruments that metadata.yaml lists.
@@ -59,6 +61,10 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of envelope items, by what became of them."),
 		samplesDiscarded: counter("otelcol_receiver_sentry_samples_discarded", "{sample}",
 			"Number of samples that could not be used, in profiles that were otherwise decoded."),
+		elementsDiscarded: counter("otelcol_receiver_sentry_elements_discarded", "{element}",
+			"Number of spans, log records, metric values and the like that could not be used, in items that were otherwise decoded."),
+		fieldsDiscarded: counter("otelcol_receiver_sentry_fields_discarded", "{field}",
+			"Number of fields that were not of their published type, and were left out or coerced, in items other than profiles."),
 		tolerated: counter("otelcol_receiver_sentry_profiles_tolerated", "{profile}",
 			"Number of profiles that broke a published rule and were kept, once per broken rule."),
 		requestsRejected: counter("otelcol_receiver_sentry_requests_rejected", "{request}",
@@ -84,7 +90,20 @@ func (t *telemetry) itemsLost(ctx context.Context, items []sentry.Item, reason s
 
 func (t *telemetry) samplesLost(ctx context.Context, lost []sentry.Loss) {
 	for _, loss := range lost {
-		t.samplesDiscarded.Add(ctx, int64(loss.Samples), metric.WithAttributes(attribute.String("reason", string(loss.Reason))))
+		t.samplesDiscarded.Add(ctx, int64(loss.Count), metric.WithAttributes(attribute.String("reason", string(loss.Reason))))
+	}
+}
+
+func (t *telemetry) elementsLost(ctx context.Context, item sentry.ItemType, lost []sentry.Loss) {
+	for _, loss := range lost {
+		t.elementsDiscarded.Add(ctx, int64(loss.Count), metric.WithAttributes(
+			attribute.String("type", item.Label()), attribute.String("reason", string(loss.Reason))))
+	}
+}
+
+func (t *telemetry) fieldsLost(ctx context.Context, item sentry.ItemType, flaws []sentry.Flaw) {
+	for _, flaw := range flaws {
+		t.fieldsDiscarded.Add(ctx, int64(flaw.Count), metric.WithAttributes(attribute.String("type", item.Label())))
 	}
 }
 

@@ -67,9 +67,10 @@ func TestMetadataAgreesWithTheFactory(t *testing.T) {
 // TestMetadataAgreesWithTheInstruments makes every counter count, and compares what is registered with what metadata.yaml
 // and documentation.md say.
 func TestMetadataAgreesWithTheInstruments(t *testing.T) {
-	h := start(t, nil)
+	h := startSignals(t, nil)
 	h.post("")
 	h.post(envelope(item("profile_chunk", "", "{"), item("profile_chunk", "", oddChunk)))
+	h.post(envelope(item("log", `,"item_count":3`, `{"items":[{"body":"x","level":7},{}]}`)))
 	page, err := os.ReadFile("documentation.md")
 	require.NoError(t, err)
 

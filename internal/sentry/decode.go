@@ -145,7 +145,7 @@ func (s *Sampled) usable(found dialect) error {
 	case !found.profile:
 		return discard(ReasonInvalidJSON, "no object \"profile\"")
 	case len(s.Lost) > 0:
-		return discard(s.Lost[0].Reason, "none of the samples is usable (%d of them for this reason)", s.Lost[0].Samples)
+		return discard(s.Lost[0].Reason, "none of the samples is usable (%d of them for this reason)", s.Lost[0].Count)
 	}
 	return discard(ReasonNotEnoughSamples, "no samples")
 }

@@ -16,7 +16,7 @@ import (
 func spelledOut(s *Sampled) *sentrytest.Profile {
 	p := &sentrytest.Profile{Lost: map[string]int{}}
 	for _, loss := range s.Lost {
-		p.Lost[string(loss.Reason)] += loss.Samples
+		p.Lost[string(loss.Reason)] += loss.Count
 	}
 	stacks := make([][]sentrytest.Frame, s.Stacks.Len())
 	for i, stack := range s.Samples.Stack {

@@ -116,7 +116,7 @@ func (c *LogContainer) log(l *loose) {
 func (c *LogContainer) lose(reason Reason) {
 	for i := range c.Lost {
 		if c.Lost[i].Reason == reason {
-			c.Lost[i].Samples++
+			c.Lost[i].Count++
 			return
 		}
 	}

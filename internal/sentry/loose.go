@@ -28,8 +28,9 @@ type loose struct {
 // smallest element takes 3 bytes of payload and some 300 of memory, so that there has to be an end.
 const maxLooseParts = 50_000
 
-// maxAttributes is how many attributes one element may have, for the same reason. Relay keeps 1000 at most.
-const maxAttributes = 1000
+// maxAttributes is how many attributes one element may have: pdata compares each new key with all before it, so that a
+// thousand elements of a thousand attributes take seconds. SDKs send a few dozen.
+const maxAttributes = 256
 
 func (l *loose) flaw(field string) {
 	for i := range l.flaws {

@@ -76,10 +76,10 @@ type Queue struct {
 	Label   string
 }
 
-// Loss counts samples that could not be used, by reason.
+// Loss counts the samples, spans, log records, … of an item that could not be used, by reason.
 type Loss struct {
-	Reason  Reason
-	Samples int
+	Reason Reason
+	Count  int
 }
 
 // Flaw counts the places where a field was not of its published type and was coerced or left out.
@@ -91,7 +91,7 @@ type Flaw struct {
 func (s *Sampled) lose(reason Reason, samples int) {
 	for i := range s.Lost {
 		if s.Lost[i].Reason == reason {
-			s.Lost[i].Samples += samples
+			s.Lost[i].Count += samples
 			return
 		}
 	}

@@ -115,7 +115,7 @@ func (c *SpanContainer) span(l *loose) {
 func lose(lost []Loss, reason Reason) []Loss {
 	for i := range lost {
 		if lost[i].Reason == reason {
-			lost[i].Samples++
+			lost[i].Count++
 			return lost
 		}
 	}

@@ -128,7 +128,7 @@ func (c *MetricContainer) metric(l *loose) {
 func countLoss(lost []Loss, reason Reason) []Loss {
 	for i := range lost {
 		if lost[i].Reason == reason {
-			lost[i].Samples++
+			lost[i].Count++
 			return lost
 		}
 	}

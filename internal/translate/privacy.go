@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
 // What Sentry calls default PII, by the keys it comes under: SDKs leave it out unless send_default_pii is set, and so does
@@ -83,6 +84,35 @@ func removePersonalIn(value pcommon.Value) {
 	case pcommon.ValueTypeSlice:
 		for _, element := range value.Slice().All() {
 			removePersonalIn(element)
+		}
+	case pcommon.ValueTypeStr:
+		// An object with too many members for a map is its own text (values.go), which has no keys to judge by.
+		if text := value.Str(); len(text) > maxMembers && text[0] == '{' && namesPersonal(text) {
+			value.SetStr(filtered)
+		}
+	}
+}
+
+// filtered is what Sentry puts in place of what it takes out.
+const filtered = "[Filtered]"
+
+// namesPersonal says whether the text of an object mentions a personal header anywhere.
+func namesPersonal(text string) bool {
+	text = strings.ReplaceAll(strings.ToLower(text), "_", "-")
+	for header := range personalHeaders {
+		if strings.Contains(text, header) {
+			return true
+		}
+	}
+	return false
+}
+
+// removePersonalFromSpans does it for whole spans.
+func removePersonalFromSpans(spans ptrace.SpanSlice) {
+	for _, span := range spans.All() {
+		removePersonal(span.Attributes())
+		for _, link := range span.Links().All() {
+			removePersonal(link.Attributes())
 		}
 	}
 }

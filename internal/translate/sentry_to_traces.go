@@ -30,14 +30,19 @@ func TransactionToTraces(t *sentry.Transaction, src Source) ptrace.Traces {
 			putDefault(span.Attributes(), keySegmentID, t.Root.SpanID)
 		}
 	}
+	if !src.IncludePII {
+		removePersonalFromSpans(spans)
+	}
 	return out
 }
 
 // SpanToTraces translates a standalone span that came without a container.
 func SpanToTraces(s *sentry.Span, src Source) ptrace.Traces {
 	out, spans := newTraces(standaloneIdentity(s, src), src)
-	span := spans.AppendEmpty()
-	fillSpan(span, s, profiling{}, src)
+	fillSpan(spans.AppendEmpty(), s, profiling{}, src)
+	if !src.IncludePII {
+		removePersonalFromSpans(spans)
+	}
 	return out
 }
 
@@ -49,6 +54,9 @@ func SpansToTraces(c *sentry.SpanContainer, src Source) ptrace.Traces {
 	spans.EnsureCapacity(len(c.Spans))
 	for i := range c.Spans {
 		fillStreamedSpan(spans.AppendEmpty(), &c.Spans[i], id, src)
+	}
+	if !src.IncludePII {
+		removePersonalFromSpans(spans)
 	}
 	return out
 }

@@ -86,7 +86,7 @@ func mapInWords(m pcommon.Map) string {
 func TestTransactionInWords(t *testing.T) {
 	transaction, err := sentry.DecodeTransaction([]byte(smallTransaction))
 	require.NoError(t, err)
-	require.Equal(t, []sentry.Loss{{Reason: sentry.ReasonSpanInvalidID, Samples: 1}}, transaction.Lost)
+	require.Equal(t, []sentry.Loss{{Reason: sentry.ReasonSpanInvalidID, Count: 1}}, transaction.Lost)
 	require.Equal(t, []sentry.Flaw{{Field: "spans.span_id", Count: 1}, {Field: "end_before_start", Count: 1}}, transaction.Flaws)
 
 	out := TransactionToTraces(transaction, Source{ProjectID: "42", ProfileID: "0F3CB15CCE4A4E5D9D5B0F1C3B7A1E20"})
@@ -105,7 +105,7 @@ Internal "task" bb1b2c3d4e5f6071 < aa1b2c3d4e5f6071, 1777629600400000000 + 0, Un
 func TestContainerInWords(t *testing.T) {
 	container, err := sentry.DecodeSpans([]byte(smallContainer), sentry.Some(2))
 	require.NoError(t, err)
-	require.Equal(t, []sentry.Loss{{Reason: sentry.ReasonSpanInvalidID, Samples: 1}}, container.Lost)
+	require.Equal(t, []sentry.Loss{{Reason: sentry.ReasonSpanInvalidID, Count: 1}}, container.Lost)
 	require.Equal(t, []sentry.Flaw{{Field: "trace_id", Count: 1}, {Field: "item_count", Count: 1}}, container.Flaws)
 	require.Equal(t, `resource deployment.environment.name="prod" sentry.project_id="42" sentry.release="shop@1.2" service.name="shop" service.version="1.2" telemetry.sdk.name="sentry.javascript.node" telemetry.sdk.version="11.1.0"
 scope sentry.javascript.node 11.1.0
@@ -151,7 +151,7 @@ func TestRootThatCannotBeUsed(t *testing.T) {
 	transaction, err := sentry.DecodeTransaction([]byte(`{"timestamp":2,"spans":[` + child + `]}`))
 	require.NoError(t, err)
 	require.Nil(t, transaction.Root)
-	require.Equal(t, []sentry.Loss{{Reason: sentry.ReasonSpanInvalidID, Samples: 1}}, transaction.Lost)
+	require.Equal(t, []sentry.Loss{{Reason: sentry.ReasonSpanInvalidID, Count: 1}}, transaction.Lost)
 	require.Equal(t, []sentry.Flaw{{Field: "end_timestamp_missing", Count: 1}}, transaction.Flaws)
 	require.Equal(t, 1, TransactionToTraces(transaction, Source{ProjectID: "1"}).SpanCount())
 

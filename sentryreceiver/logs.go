@@ -1,0 +1,84 @@
+package sentryreceiver
+
+import (
+	"context"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+)
+
+func (in *ingestion) translateLogs(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
+	if in.nextLogs == nil {
+		return nil, nil
+	}
+	logs, err := sentry.DecodeLogs(item.Payload, item.Header.ItemCount)
+	if err != nil {
+		return nil, discardOf(err)
+	}
+	in.telemetry.elementsLost(ctx, item.Header.Type, logs.Lost)
+	in.telemetry.fieldsLost(ctx, item.Header.Type, logs.Flaws)
+	return []delivery{in.logsDelivery(item.Header.Type, translate.LogsToLogs(logs, in.source()))}, nil
+}
+
+func (in *ingestion) translateEvent(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
+	return in.eventWith(ctx, item, translate.EventToLogs)
+}
+
+func (in *ingestion) translateFeedback(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
+	return in.eventWith(ctx, item, translate.FeedbackToLogs)
+}
+
+// eventWith translates an item that has the form of an event.
+func (in *ingestion) eventWith(ctx context.Context, item *sentry.Item, toLogs func(*sentry.ErrorEvent, translate.Source) plog.Logs) ([]delivery, *sentry.Discard) {
+	if in.nextLogs == nil {
+		return nil, nil
+	}
+	event, err := sentry.DecodeEvent(item.Payload)
+	if err != nil {
+		return nil, discardOf(err)
+	}
+	in.telemetry.fieldsLost(ctx, item.Header.Type, event.Flaws)
+	return []delivery{in.logsDelivery(item.Header.Type, toLogs(event, in.source()))}, nil
+}
+
+func (in *ingestion) translateUserReport(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
+	if in.nextLogs == nil {
+		return nil, nil
+	}
+	report, err := sentry.DecodeUserReport(item.Payload)
+	if err != nil {
+		return nil, discardOf(err)
+	}
+	in.telemetry.fieldsLost(ctx, item.Header.Type, report.Flaws)
+	return []delivery{in.logsDelivery(item.Header.Type, translate.UserReportToLogs(report, in.source()))}, nil
+}
+
+// translateCheckIn makes a log record and a metric of a check-in.
+func (in *ingestion) translateCheckIn(ctx context.Context, item *sentry.Item) (deliveries []delivery, discard *sentry.Discard) {
+	if in.nextLogs == nil && in.nextMetrics == nil {
+		return nil, nil
+	}
+	checkIn, err := sentry.DecodeCheckIn(item.Payload)
+	if err != nil {
+		return nil, discardOf(err)
+	}
+	in.telemetry.fieldsLost(ctx, item.Header.Type, checkIn.Flaws)
+	if in.nextLogs != nil {
+		deliveries = append(deliveries, in.logsDelivery(item.Header.Type, translate.CheckInToLogs(checkIn, in.source())))
+	}
+	if in.nextMetrics != nil {
+		deliveries = append(deliveries, in.metricsDelivery(item.Header.Type, translate.CheckInToMetrics(checkIn, in.source())))
+	}
+	return deliveries, nil
+}
+
+// describe makes a log record of an item that nothing here understands: what it was, not what was in it.
+func (in *ingestion) describe(_ context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
+	if in.nextLogs == nil {
+		return nil, nil
+	}
+	logs := translate.ItemToLogs(item.Header, len(item.Payload), in.source())
+	return []delivery{in.logsDelivery(item.Header.Type, logs)}, nil
+}

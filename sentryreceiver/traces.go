@@ -1,0 +1,46 @@
+package sentryreceiver
+
+import (
+	"context"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+)
+
+func (in *ingestion) translateTransaction(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
+	if in.nextTraces == nil {
+		return nil, nil
+	}
+	transaction, err := sentry.DecodeTransaction(item.Payload)
+	if err != nil {
+		return nil, discardOf(err)
+	}
+	in.telemetry.elementsLost(ctx, item.Header.Type, transaction.Lost)
+	in.telemetry.fieldsLost(ctx, item.Header.Type, transaction.Flaws)
+	src := in.source()
+	src.ProfileID = in.profileID
+	return []delivery{in.tracesDelivery(item.Header.Type, translate.TransactionToTraces(transaction, src))}, nil
+}
+
+// translateSpans takes the container of streamed spans and the older form, one span an item.
+func (in *ingestion) translateSpans(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
+	if in.nextTraces == nil {
+		return nil, nil
+	}
+	if !strings.EqualFold(item.Header.ContentType, sentry.ContentTypeSpans) {
+		span, flaws, err := sentry.DecodeSpan(item.Payload)
+		if err != nil {
+			return nil, discardOf(err)
+		}
+		in.telemetry.fieldsLost(ctx, item.Header.Type, flaws)
+		return []delivery{in.tracesDelivery(item.Header.Type, translate.SpanToTraces(span, in.source()))}, nil
+	}
+	spans, err := sentry.DecodeSpans(item.Payload, item.Header.ItemCount)
+	if err != nil {
+		return nil, discardOf(err)
+	}
+	in.telemetry.elementsLost(ctx, item.Header.Type, spans.Lost)
+	in.telemetry.fieldsLost(ctx, item.Header.Type, spans.Flaws)
+	return []delivery{in.tracesDelivery(item.Header.Type, translate.SpansToTraces(spans, in.source()))}, nil
+}
