@@ -13,7 +13,7 @@ func (in *ingestion) translateTraceMetrics(ctx context.Context, item *sentry.Ite
 	if in.nextMetrics == nil {
 		return nil, nil
 	}
-	metrics, err := sentry.DecodeTraceMetrics(item.Payload)
+	metrics, err := sentry.DecodeTraceMetrics(item.Payload, item.Header.ItemCount)
 	if err != nil {
 		return nil, discardOf(err)
 	}

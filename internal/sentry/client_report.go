@@ -81,7 +81,7 @@ func (r *ClientReport) event(l *loose, outcome string) {
 	switch e.Quantity = quantity.Value; {
 	case l.s.err != nil:
 	case !quantity.Set:
-		r.Lost = countLoss(r.Lost, ReasonReportNoQuantity)
+		r.Lost = addLoss(r.Lost, ReasonReportNoQuantity, 1)
 	default:
 		r.Events = append(r.Events, e)
 	}

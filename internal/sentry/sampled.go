@@ -88,15 +88,17 @@ type Flaw struct {
 	Count int
 }
 
-func (s *Sampled) lose(reason Reason, samples int) {
-	for i := range s.Lost {
-		if s.Lost[i].Reason == reason {
-			s.Lost[i].Count += samples
-			return
+func addLoss(lost []Loss, reason Reason, count int) []Loss {
+	for i := range lost {
+		if lost[i].Reason == reason {
+			lost[i].Count += count
+			return lost
 		}
 	}
-	s.Lost = append(s.Lost, Loss{reason, samples})
+	return append(lost, Loss{reason, count})
 }
+
+func (s *Sampled) lose(reason Reason, samples int) { s.Lost = addLoss(s.Lost, reason, samples) }
 
 func (s *Sampled) flaw(field string) {
 	for i := range s.Flaws {

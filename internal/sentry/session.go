@@ -132,7 +132,7 @@ func (s *Sessions) aggregate(l *loose) {
 	switch {
 	case l.s.err != nil:
 	case !isObject:
-		s.Lost = countLoss(s.Lost, ReasonSessionNoObject)
+		s.Lost = addLoss(s.Lost, ReasonSessionNoObject, 1)
 	default:
 		s.Aggregates = append(s.Aggregates, a)
 	}

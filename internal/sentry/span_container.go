@@ -3,12 +3,8 @@ package sentry
 // SpanContainer is the payload of a "span" item with the content type of ContentTypeSpans: what JavaScript's SDK 11 sends in
 // the place of transactions, and others on demand. https://develop.sentry.dev/sdk/telemetry/spans/span-protocol/
 type SpanContainer struct {
-	Version        Optional[int64]
-	IngestSettings IngestSettings
-	Spans          []StreamedSpan
-
-	Lost  []Loss // spans that could not be used
-	Flaws []Flaw
+	Container
+	Spans []StreamedSpan
 }
 
 // StreamedSpan is one element of a span container ("span v2"). The spans of a trace come in as many containers as the SDK
@@ -28,46 +24,17 @@ type StreamedSpan struct {
 }
 
 // DecodeSpans decodes the payload of a span container; itemCount is what the item header says of it. The error is a Discard.
-//
-// Sentry's ingest drops a container whose item_count is not the number of its elements. Here that is a flaw: nothing about
-// the elements is ambiguous.
-func DecodeSpans(payload []byte, itemCount Optional[int]) (*SpanContainer, error) {
-	c := &SpanContainer{}
-	l := loose{s: scanner{data: payload}}
-	elements, found := 0, false
-	err := l.document(func(key string) {
-		switch key {
-		case "version":
-			c.Version = l.int(key)
-		case "ingest_settings":
-			c.IngestSettings = l.ingestSettings()
-		case "items":
-			found = true
-			l.list(key, func() {
-				elements++
-				c.span(&l)
-			})
-		default:
-			l.s.skip()
-		}
-	})
-	if itemCount.Set && itemCount.Value != elements {
-		l.flaw("item_count")
-	}
-	c.Flaws = l.flaws
-	switch {
-	case err != nil:
+func DecodeSpans(payload []byte, itemCount Optional[int]) (c *SpanContainer, err error) {
+	c = &SpanContainer{}
+	c.Container, err = decodeContainer(payload, itemCount, c.span)
+	if err != nil {
 		return nil, err
-	case !found:
-		return nil, discard(ReasonNothingUsable, "span container without items")
-	case len(c.Spans) == 0 && len(c.Lost) > 0:
-		return nil, discard(c.Lost[0].Reason, "none of %d spans is usable", elements)
 	}
 	return c, nil
 }
 
 // span reads one element.
-func (c *SpanContainer) span(l *loose) {
+func (c *SpanContainer) span(l *loose) Reason {
 	var s StreamedSpan
 	isObject := l.object("items", func(key string) {
 		switch key {
@@ -99,25 +66,12 @@ func (c *SpanContainer) span(l *loose) {
 			l.s.skip()
 		}
 	})
-	switch {
-	case l.s.err != nil:
-	case !isObject:
-		c.Lost = lose(c.Lost, ReasonSpanNoObject)
-	default:
-		if reason := l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
-			c.Lost = lose(c.Lost, reason)
-			return
-		}
-		c.Spans = append(c.Spans, s)
+	if !isObject {
+		return ReasonSpanNoObject
 	}
-}
-
-func lose(lost []Loss, reason Reason) []Loss {
-	for i := range lost {
-		if lost[i].Reason == reason {
-			lost[i].Count++
-			return lost
-		}
+	if reason := l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
+		return reason
 	}
-	return append(lost, Loss{reason, 1})
+	c.Spans = append(c.Spans, s)
+	return ""
 }

@@ -1,14 +1,9 @@
 package sentry
 
 // MetricContainer is the payload of a "trace_metric" item.
-// https://develop.sentry.dev/sdk/foundations/envelopes/item-containers/
 type MetricContainer struct {
-	Version        Optional[int64] // absent from go, java, native, php and ruby; else 2
-	IngestSettings IngestSettings
-	Metrics        []TraceMetric
-
-	Lost  []Loss // elements that could not be used
-	Flaws []Flaw
+	Container
+	Metrics []TraceMetric
 }
 
 // TraceMetric is one element of a metric container: one recording of one value, nothing is aggregated by SDKs.
@@ -48,39 +43,21 @@ const (
 	ReasonMetricNegativeCounter Reason = "metric_negative_counter"
 )
 
-// DecodeTraceMetrics decodes the payload of a "trace_metric" item. The error is a Discard.
+// DecodeTraceMetrics decodes the payload of a "trace_metric" item; itemCount is what the item header says of it. The error is
+// a Discard.
 //
-// Sentry's ingest drops a container whose item_count is not the number of its elements, and elements without time or trace
-// id. Here they are kept: a metric says something without them.
-func DecodeTraceMetrics(payload []byte) (*MetricContainer, error) {
-	c := &MetricContainer{}
-	l := loose{s: scanner{data: payload}}
-	found := false
-	err := l.document(func(key string) {
-		switch key {
-		case "version":
-			c.Version = l.int(key)
-		case "ingest_settings":
-			c.IngestSettings = l.ingestSettings()
-		case "items":
-			found = true
-			l.list(key, func() { c.metric(&l) })
-		default:
-			l.s.skip()
-		}
-	})
-	c.Flaws = l.flaws
-	switch {
-	case err != nil:
+// Sentry's ingest drops elements without time or trace id. Here they are kept: a metric says something without them.
+func DecodeTraceMetrics(payload []byte, itemCount Optional[int]) (c *MetricContainer, err error) {
+	c = &MetricContainer{}
+	c.Container, err = decodeContainer(payload, itemCount, c.metric)
+	if err != nil {
 		return nil, err
-	case !found:
-		return nil, discard(ReasonNothingUsable, "metric container without items")
 	}
 	return c, nil
 }
 
 // metric reads one element.
-func (c *MetricContainer) metric(l *loose) {
+func (c *MetricContainer) metric(l *loose) Reason {
 	var m TraceMetric
 	var value Optional[float64]
 	isObject := l.s.peek() == '{'
@@ -108,29 +85,17 @@ func (c *MetricContainer) metric(l *loose) {
 	})
 	m.Value = value.Value
 	switch {
-	case l.s.err != nil:
 	case !isObject:
-		c.Lost = countLoss(c.Lost, ReasonMetricNoObject)
+		return ReasonMetricNoObject
 	case m.Name == "":
-		c.Lost = countLoss(c.Lost, ReasonMetricNoName)
+		return ReasonMetricNoName
 	case m.Type != MetricCounter && m.Type != MetricGauge && m.Type != MetricDistribution:
-		c.Lost = countLoss(c.Lost, ReasonMetricUnknownType)
+		return ReasonMetricUnknownType
 	case !value.Set:
-		c.Lost = countLoss(c.Lost, ReasonMetricNoValue)
+		return ReasonMetricNoValue
 	case m.Type == MetricCounter && m.Value < 0:
-		c.Lost = countLoss(c.Lost, ReasonMetricNegativeCounter)
-	default:
-		c.Metrics = append(c.Metrics, m)
+		return ReasonMetricNegativeCounter
 	}
-}
-
-// countLoss adds one lost element to the list.
-func countLoss(lost []Loss, reason Reason) []Loss {
-	for i := range lost {
-		if lost[i].Reason == reason {
-			lost[i].Count++
-			return lost
-		}
-	}
-	return append(lost, Loss{reason, 1})
+	c.Metrics = append(c.Metrics, m)
+	return ""
 }

@@ -25,7 +25,7 @@ func TestTraceMetricElements(t *testing.T) {
 		`{"name":"a","type":"gauge","value":1e999}`:  ReasonMetricNoValue,
 		`{"name":"a","type":"counter","value":-0.5}`: ReasonMetricNegativeCounter,
 	} {
-		c, err := DecodeTraceMetrics([]byte(`{"version":2,"ingest_settings":{"infer_ip":"auto"},"items":[` + good + `,` + element + `,` + good + `]}`))
+		c, err := DecodeTraceMetrics([]byte(`{"version":2,"ingest_settings":{"infer_ip":"auto"},"items":[`+good+`,`+element+`,`+good+`]}`), Optional[int]{})
 		require.NoError(t, err, element)
 		require.Equal(t, []TraceMetric{want, want}, c.Metrics, element)
 		require.Equal(t, []Loss{{reason, 1}}, c.Lost, element)
@@ -37,12 +37,12 @@ func TestTraceMetricContainers(t *testing.T) {
 	for payload, reason := range map[string]Reason{
 		``: ReasonMalformed, `[]`: ReasonMalformed, `{"items":[}`: ReasonMalformed, `{"version":2}`: ReasonNothingUsable,
 	} {
-		_, err := DecodeTraceMetrics([]byte(payload))
+		_, err := DecodeTraceMetrics([]byte(payload), Optional[int]{})
 		var bad *Discard
 		require.ErrorAs(t, err, &bad, payload)
 		require.Equal(t, reason, bad.Reason, payload)
 	}
-	c, err := DecodeTraceMetrics([]byte(`{"items":[{"name":"a","type":"gauge","value":2,"timestamp":"soon","trace_id":"0"}]}`))
+	c, err := DecodeTraceMetrics([]byte(`{"items":[{"name":"a","type":"gauge","value":2,"timestamp":"soon","trace_id":"0"}]}`), Optional[int]{})
 	require.NoError(t, err)
 	require.Equal(t, []TraceMetric{{Name: "a", Type: MetricGauge, Value: 2, Timestamp: Timestamp{Bad: true}}}, c.Metrics)
 	require.Equal(t, []Flaw{{"timestamp", 1}, {"trace_id", 1}}, c.Flaws)

@@ -48,7 +48,7 @@ func DecodeTransaction(payload []byte) (*Transaction, error) {
 	}
 	root.Start, root.End = start, t.Timestamp
 	if reason := l.repair(root.TraceID, root.SpanID, &root.Start, &root.End); reason != "" {
-		t.Lost = lose(t.Lost, reason)
+		t.Lost = addLoss(t.Lost, reason, 1)
 	} else {
 		t.Root = root
 	}
@@ -66,10 +66,10 @@ func (t *Transaction) span(l *loose) {
 	switch {
 	case l.s.err != nil:
 	case !isObject:
-		t.Lost = lose(t.Lost, ReasonSpanNoObject)
+		t.Lost = addLoss(t.Lost, ReasonSpanNoObject, 1)
 	default:
 		if reason := l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
-			t.Lost = lose(t.Lost, reason)
+			t.Lost = addLoss(t.Lost, reason, 1)
 			return
 		}
 		t.Spans = append(t.Spans, s)

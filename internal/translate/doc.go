@@ -20,5 +20,15 @@
 // one. The distance between observations is not constant (1 to 90 ms for a nominal 9.9 ms), so a viewer that wants time
 // looks at the gaps. An idle thread has an empty stack, which is entry 0 of OTLP's stack table.
 //
+// # The other signals
+//
+//	transaction, span                    →  spans              sentry_to_traces.go
+//	log, event, feedback, check_in, …    →  log records        sentry_to_logs.go, log_event.go
+//	trace_metric, session, check_in,
+//	client_report, measurements          →  metric points      sentry_to_metrics.go, sessions_to_metrics.go, measurements_to_metrics.go
+//
+// They have one resource with profiles (resource.go), so that a profile and its spans end up under the same service, and
+// share how JSON values become attributes (values.go) and what stays behind unless asked for (privacy.go).
+//
 // docs/mapping.md has a row for every field, with what is lost and why.
 package translate

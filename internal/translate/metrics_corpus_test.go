@@ -103,7 +103,7 @@ func checkTraceMetrics(t *testing.T, name string, payload []byte, src Source) in
 		}
 	}
 
-	c, err := sentry.DecodeTraceMetrics(payload)
+	c, err := sentry.DecodeTraceMetrics(payload, sentry.Optional[int]{})
 	require.NoError(t, err, name)
 	require.Empty(t, c.Lost, name)
 	require.Empty(t, c.Flaws, name)
@@ -404,7 +404,7 @@ func FuzzMetrics(f *testing.F) {
 // allMetrics is everything that a payload gives, taken for an item of each type.
 func allMetrics(payload []byte) (all []pmetric.Metrics) {
 	src := metricSource
-	if c, err := sentry.DecodeTraceMetrics(payload); err == nil {
+	if c, err := sentry.DecodeTraceMetrics(payload, sentry.Optional[int]{}); err == nil {
 		all = append(all, TraceMetricsToMetrics(c, src))
 	}
 	if s, err := sentry.DecodeSession(payload); err == nil {

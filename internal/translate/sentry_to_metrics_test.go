@@ -27,7 +27,7 @@ func metricsByName(t *testing.T, out pmetric.Metrics) map[string]pmetric.Metric 
 
 func translateMetrics(t *testing.T, payload string, src Source) pmetric.Metrics {
 	t.Helper()
-	c, err := sentry.DecodeTraceMetrics([]byte(payload))
+	c, err := sentry.DecodeTraceMetrics([]byte(payload), sentry.Optional[int]{})
 	require.NoError(t, err)
 	return TraceMetricsToMetrics(c, src)
 }

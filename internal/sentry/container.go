@@ -1,0 +1,74 @@
+package sentry
+
+// Container is what the payloads of "log", "span" and "trace_metric" items have around their elements.
+// https://develop.sentry.dev/sdk/foundations/envelopes/item-containers/
+type Container struct {
+	Version        Optional[int64] // absent from many SDKs, else 2
+	IngestSettings IngestSettings
+
+	Lost  []Loss // elements that could not be used
+	Flaws []Flaw
+}
+
+// IngestSettings ask the server to complete elements from the request: "auto" or "never". Honoured from version 2 on.
+type IngestSettings struct {
+	InferIP        string
+	InferUserAgent string
+}
+
+// decodeContainer reads a container. `element` reads one of its elements and says why it cannot be used, "" if it can.
+//
+// Sentry's ingest drops a container whose item_count, in the item header, is not the number of its elements. Here that is a
+// flaw: nothing about the elements is ambiguous.
+func decodeContainer(payload []byte, itemCount Optional[int], element func(*loose) Reason) (Container, error) {
+	var c Container
+	l := loose{s: scanner{data: payload}}
+	elements, kept, found := 0, 0, false
+	err := l.document(func(key string) {
+		switch key {
+		case "version":
+			c.Version = l.int(key)
+		case "ingest_settings":
+			c.IngestSettings = l.ingestSettings()
+		case "items":
+			found = true
+			l.list(key, func() {
+				elements++
+				if reason := element(&l); reason == "" {
+					kept++
+				} else {
+					c.Lost = addLoss(c.Lost, reason, 1)
+				}
+			})
+		default:
+			l.s.skip()
+		}
+	})
+	if itemCount.Set && itemCount.Value != elements {
+		l.flaw("item_count")
+	}
+	c.Flaws = l.flaws
+	switch {
+	case err != nil:
+		return c, err
+	case !found:
+		return c, discard(ReasonNothingUsable, "container without items")
+	case kept == 0 && elements > 0:
+		return c, discard(c.Lost[0].Reason, "none of %d elements is usable", elements)
+	}
+	return c, nil
+}
+
+func (l *loose) ingestSettings() (settings IngestSettings) {
+	l.object("ingest_settings", func(key string) {
+		switch key {
+		case "infer_ip":
+			settings.InferIP = l.text("ingest_settings.infer_ip")
+		case "infer_user_agent":
+			settings.InferUserAgent = l.text("ingest_settings.infer_user_agent")
+		default:
+			l.s.skip()
+		}
+	})
+	return settings
+}
