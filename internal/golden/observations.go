@@ -28,7 +28,8 @@ func (o Observations) Count() (n int) {
 func (o Observations) Diff(want Observations) string {
 	for what, times := range want {
 		if !slices.Equal(times, o[what]) {
-			return fmt.Sprintf("want %d observations, got %d (%.200v, %.200v) of\n%s", len(times), len(o[what]), times, o[what], what)
+			return fmt.Sprintf("want %d observations %v…, got %d %v… of\n%s",
+				len(times), firstFew(times), len(o[what]), firstFew(o[what]), what)
 		}
 	}
 	for what := range o {
@@ -38,6 +39,8 @@ func (o Observations) Diff(want Observations) string {
 	}
 	return ""
 }
+
+func firstFew(times []uint64) []uint64 { return times[:min(5, len(times))] }
 
 func (o Observations) sorted() Observations {
 	for _, times := range o {
@@ -55,7 +58,8 @@ func observed(sample sentrytest.Sample) string {
 func Expected(p *sentrytest.Profile, start uint64) Observations {
 	o := Observations{}
 	for _, sample := range p.Samples {
-		o[observed(sample)] = append(o[observed(sample)], start+sample.Time)
+		what := observed(sample)
+		o[what] = append(o[what], start+sample.Time)
 	}
 	return o.sorted()
 }
