@@ -117,6 +117,9 @@ func (c *Config) Validate() error {
 	if size := c.HTTP.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
 		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxRequestBodySize)
 	}
+	if len(c.HTTP.CompressionAlgorithms) == 0 {
+		problem("compression_algorithms: must not be empty, give at least %q, which is no compression", encodingIdentity)
+	}
 	for _, name := range c.HTTP.CompressionAlgorithms {
 		// confighttp takes any name, and then fails on the first request that is encoded so.
 		if !knownEncoding(name) {

@@ -7,10 +7,13 @@
 //	handler.go     which request is this, who sent it; CORS
 //	body.go        the bytes: limits and memory
 //	decompress.go  Content-Encoding
-//	ingest.go      envelope → items → what to hand on
+//	ingest.go      envelope → items → what to hand on → outcome
+//	signals.go     the table: which item type goes to which signal
 //	profiles.go    one profile item: decode, validate, translate
+//	traces.go, logs.go, metrics.go   likewise for the other signals
 //	answer.go      status, body and headers
 //	telemetry.go   what is counted
+//	receiver.go    lifecycle
 //
 // One listener serves all signals: the collector creates a receiver per signal, they share one by their *Config.
 package sentryreceiver

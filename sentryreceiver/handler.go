@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/config/configopaque"
@@ -18,6 +19,8 @@ import (
 // Paths are matched here rather than by http.ServeMux, which answers in plain text and redirects where a DSN's path makes
 // a double slash: SDKs do not follow.
 func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.handling.Add(1)
+	defer r.handling.Done()
 	path, known := strings.CutPrefix(req.URL.Path, r.cfg.PathPrefix)
 	known = known && strings.HasPrefix(path, "/")
 	segments := strings.FieldsFunc(path, func(c rune) bool { return c == '/' }) // without any empty ones
@@ -49,7 +52,7 @@ func (r *sentryReceiver) allow(w http.ResponseWriter, req *http.Request, methods
 func (r *sentryReceiver) serveEnvelope(w http.ResponseWriter, req *http.Request, project string) {
 	answer, err := r.receiveEnvelope(req, project)
 	// confighttp's write_timeout began with the headers of the request, and a phone may take longer than that to send a
-	// body. An SDK that gets no answer for what was taken sends it again: let the time begin with the answer.
+	// body. SDKs with an offline cache (java, cocoa) send again what they got no answer for: let the time begin with the answer.
 	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
 	}
@@ -82,6 +85,7 @@ func (r *sentryReceiver) receiveEnvelope(req *http.Request, project string) (ans
 	}
 
 	in := &ingestion{sentryReceiver: r, envelope: envelope, auth: auth, received: received}
+	in.transactionStart = sync.OnceValue(in.decodeTransactionStart)
 	in.translate(req.Context())
 	in.dropPayloads()
 	body.release()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,12 +23,15 @@ type ingestion struct {
 	auth     sentry.Auth
 	received time.Time
 
-	profiles   int    // usable profiles so far
-	profileID  string // of the V1 profile that is handed on
-	deliveries []delivery
-	tally      map[outcome]int
-	tooLarge   *sentry.Discard   // the last item that was
-	refused    []sentry.ItemType // types of which no more should be sent for a while
+	profiles  int    // usable profiles so far
+	profileID string // of the V1 profile that is handed on
+
+	transactionStart func() sentry.Timestamp // of the envelope's transaction, decoded once and only if asked for
+	deliveries       []delivery
+	tally            map[outcome]int
+	tooLarge         *sentry.Discard   // the last item that was
+	refused          []sentry.ItemType // types of which no more should be sent for a while
+	taken            bool              // a pipeline took something
 }
 
 // delivery is something to hand on to the pipeline of one signal.
@@ -58,11 +62,13 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 	var deliveries []delivery
 	var discard *sentry.Discard
 	if translate := translators[item.Header.Type]; translate != nil {
-		deliveries, discard = translate(in, ctx, item)
+		if discard = oversize(item); discard == nil {
+			deliveries, discard = translate(in, ctx, item)
+		}
 	}
 	switch {
 	case discard != nil:
-		if discard.Reason == sentry.ReasonExceedSizeLimit {
+		if discard.Reason == sentry.ReasonExceedSizeLimit || discard.Reason == sentry.ReasonTooLarge {
 			in.tooLarge = discard
 		}
 		in.logger.Debug("Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(discard))
@@ -77,6 +83,16 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 	}
 }
 
+// oversize discards what is too large to be decoded. Profiles have a limit of their own, in the configuration.
+func oversize(item *sentry.Item) *sentry.Discard {
+	t := item.Header.Type
+	if isProfile(t) || described(t) || len(item.Payload) <= t.MaxSize() {
+		return nil
+	}
+	return &sentry.Discard{Reason: sentry.ReasonTooLarge,
+		Detail: fmt.Sprintf("%s of %d bytes, at most %d", t, len(item.Payload), t.MaxSize())}
+}
+
 // dropPayloads lets go of the body, of which what was translated holds copies: a pipeline may take its time, and the body is
 // as large as all that it is given.
 func (in *ingestion) dropPayloads() {
@@ -88,6 +104,10 @@ func (in *ingestion) dropPayloads() {
 // deliver hands on what was translated.
 func (in *ingestion) deliver(ctx context.Context) {
 	for _, d := range in.deliveries {
+		if in.closed.Load() { // the consumers may be gone already
+			in.done(ctx, d.item, outcomeRefused, reasonShuttingDown)
+			continue
+		}
 		o, reason := in.outcomeOf(d, d.send(ctx))
 		if !d.another {
 			in.done(ctx, d.item, o, reason)
@@ -99,6 +119,7 @@ func (in *ingestion) deliver(ctx context.Context) {
 func (in *ingestion) outcomeOf(d delivery, err error) (o outcome, reason string) {
 	switch {
 	case err == nil:
+		in.taken = true
 		return outcomeAccepted, ""
 	case consumererror.IsPermanent(err):
 		in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
@@ -127,7 +148,7 @@ func (in *ingestion) done(ctx context.Context, item sentry.ItemType, o outcome, 
 func (in *ingestion) answer() answer {
 	limits := in.limits()
 	switch {
-	case in.tally[outcomeAccepted]+in.tally[outcomeIgnored] > 0:
+	case in.taken || in.tally[outcomeIgnored] > 0:
 		return answer{status: http.StatusOK, ID: in.eventID(), limits: limits}
 	case in.tally[outcomeRefused] > 0:
 		return answer{status: http.StatusTooManyRequests, limits: limits, Detail: "the collector is busy, everything in the envelope was dropped",
@@ -179,6 +200,16 @@ func (in *ingestion) sdk() sentry.ClientSDK {
 	}
 	name, version, _ := strings.Cut(in.auth.Client, "/")
 	return sentry.ClientSDK{Name: name, Version: version}
+}
+
+// decodeTransactionStart gives the start of the envelope's transaction, unset if there is none or it does not tell.
+func (in *ingestion) decodeTransactionStart() sentry.Timestamp {
+	transaction := in.transaction()
+	if transaction == nil || oversize(transaction) != nil {
+		return sentry.Timestamp{}
+	}
+	start, _ := sentry.TransactionTimes(transaction.Payload)
+	return start
 }
 
 // transaction gives the transaction item of the envelope, nil if there is none.

@@ -100,8 +100,8 @@ func (in *ingestion) profileSource(subject sentry.Subject, item *sentry.Item) tr
 		subject.Chunk.Platform = cmp.Or(subject.Chunk.Platform, item.Header.Platform)
 		return src
 	}
-	if transaction := in.transaction(); transaction != nil && !subject.Profile.Timestamp.Set {
-		src.TransactionStart, _ = sentry.TransactionTimes(transaction.Payload)
+	if !subject.Profile.Timestamp.Set {
+		src.TransactionStart = in.transactionStart()
 	}
 	return src
 }

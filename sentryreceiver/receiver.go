@@ -45,7 +45,9 @@ type sentryReceiver struct {
 	server    *http.Server
 	listener  net.Listener
 	serving   sync.WaitGroup
-	stopping  atomic.Bool
+	handling  sync.WaitGroup // requests
+	stopping  atomic.Bool    // new requests are turned away
+	closed    atomic.Bool    // nothing is handed on any more
 }
 
 // acquire gives the receiver of a configuration, up to the first Shutdown of a component made from it.
@@ -170,6 +172,20 @@ func restrictsOrigins(config *confighttp.ServerConfig) bool {
 // client that never completes its body would keep the process alive.
 const stopGrace = 5 * time.Second
 
+// waitForHandlers gives requests that are inside a consumer as much time again: it may not be called after Shutdown.
+func (r *sentryReceiver) waitForHandlers() {
+	done := make(chan struct{})
+	go func() {
+		r.handling.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(stopGrace):
+		r.logger.Error("A pipeline still holds a request", zap.Duration("grace", stopGrace))
+	}
+}
+
 // stop turns away new requests and lets running ones finish, for a while.
 func (r *sentryReceiver) stop(ctx context.Context) error {
 	r.stopping.Store(true)
@@ -184,6 +200,8 @@ func (r *sentryReceiver) stop(ctx context.Context) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		r.logger.Warn("Requests cut off by the shutdown: they did not finish in time", zap.Duration("grace", stopGrace))
 		err = r.server.Close()
+		r.closed.Store(true)
+		r.waitForHandlers()
 	} else if err != nil {
 		err = errors.Join(err, r.server.Close())
 	}

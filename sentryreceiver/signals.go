@@ -41,6 +41,16 @@ var translators = map[sentry.ItemType]func(*ingestion, context.Context, *sentry.
 	sentry.ItemClientReport: (*ingestion).translateClientReport,
 }
 
+// described are the types that no translator looks into: their size does not matter.
+func described(t sentry.ItemType) bool {
+	switch t {
+	case sentry.ItemAttachment, sentry.ItemReplayEvent, sentry.ItemReplayRecording, sentry.ItemReplayVideo,
+		sentry.ItemRawSecurity, sentry.ItemSecurity, sentry.ItemNel:
+		return true
+	}
+	return false
+}
+
 // What SDKs are asked to hold back when the pipeline of a signal refuses something: all that goes there, whatever it was.
 var (
 	profileTypes = []sentry.ItemType{sentry.ItemProfile, sentry.ItemProfileChunk}

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver"
 
@@ -212,4 +213,28 @@ func TestCorpusOnAllSignals(t *testing.T) {
 	}
 	assert.Equal(t, sent, counted)
 	assert.Empty(t, s.counts("otelcol_receiver_sentry_elements_discarded"))
+}
+
+// TestItemTooLarge: an item that is no profile has a limit by its type; its neighbours arrive.
+func TestItemTooLarge(t *testing.T) {
+	s := startSignals(t, nil)
+	large := `{"event_id":"7d1f0c9f2f1c4f0ea9b3f1a2b3c4d5e7","extra":{"a":"` + strings.Repeat("x", 3<<20) + `"}}`
+	alone := s.post(envelope(item("event", "", large)))
+	assert.Equal(t, http.StatusRequestEntityTooLarge, alone.status, alone.text)
+	together := s.post(envelope(item("event", "", large), item("event", "", errorEvent)))
+	assert.Equal(t, http.StatusOK, together.status)
+	assert.EqualValues(t, 2, s.items()["outcome=discarded reason=item_too_large type=event"])
+	assert.EqualValues(t, 1, s.items()["outcome=accepted type=event"])
+}
+
+// TestMeasurementsTakenProfileRefused: something was taken, so the answer is no 429.
+func TestMeasurementsTakenProfileRefused(t *testing.T) {
+	s := startSignals(t, nil)
+	s.sink.respond = func(pprofile.Profiles) error { return errors.New("full") }
+	r := s.post(envelope(item("profile", "", strings.Replace(goodProfile, `"profile":{`,
+		`"measurements":{"cpu_usage":{"unit":"percent","values":[{"elapsed_since_start_ns":5,"value":1}]}},"profile":{`, 1))))
+	assert.Equal(t, http.StatusOK, r.status, r.text)
+	assert.Equal(t, "10:profile;profile_chunk;profile_chunk_ui:key:backpressure", r.header.Get(sentry.HeaderRateLimits))
+	assert.EqualValues(t, 1, s.items()["outcome=refused reason=backpressure type=profile"])
+	assert.Equal(t, 1, s.points.DataPointCount())
 }

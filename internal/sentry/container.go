@@ -32,7 +32,7 @@ func decodeContainer(payload []byte, itemCount Optional[int], element func(*loos
 			c.IngestSettings = l.ingestSettings()
 		case "items":
 			found = true
-			l.list(key, func() {
+			skipped := l.list(key, func() {
 				elements++
 				if reason := element(&l); reason == "" {
 					kept++
@@ -40,6 +40,9 @@ func decodeContainer(payload []byte, itemCount Optional[int], element func(*loos
 					c.Lost = addLoss(c.Lost, reason, 1)
 				}
 			})
+			if elements += skipped; skipped > 0 {
+				c.Lost = addLoss(c.Lost, ReasonTooManyElements, skipped)
+			}
 		default:
 			l.s.skip()
 		}

@@ -129,7 +129,7 @@ func (d *sampledDecoder) document(places fields) (found dialect, err error) {
 // valid JSON, and encoding/json fills what it can.
 func (d *sampledDecoder) field(key string, place any) {
 	value := d.value()
-	if d.err != nil {
+	if d.err != nil || isNull(value) { // null is absent, and takes nothing from an alias that was sent
 		return
 	}
 	if flawed := json.Unmarshal(value, place); flawed != nil {

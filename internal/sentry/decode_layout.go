@@ -22,6 +22,9 @@ type layoutPart struct {
 	field  sampleField
 }
 
+// knownParts are the fields of a sample that the fast path reads: time, thread and stack.
+const knownParts = 3
+
 // sampleField is a field of a sample in the form that the fast path reads.
 type sampleField int8
 
@@ -42,13 +45,15 @@ func (l *layout) value(data []byte, field sampleField, f format, previous, start
 	case field == fieldThread && !quoted, field == fieldStack && quoted, field == fieldTime && quoted && f == formatV2:
 		field = fieldOther
 	}
-	l.parts = append(l.parts, layoutPart{data[previous:start], field})
+	if len(l.parts) <= knownParts { // one more says that the layout is unknown; a hostile sample has millions
+		l.parts = append(l.parts, layoutPart{data[previous:start], field})
+	}
 	return end
 }
 
 // known says whether the layout is one that the fast path reads: the three required fields and nothing else.
 func (l *layout) known() bool {
-	if len(l.parts) != 3 {
+	if len(l.parts) != knownParts {
 		return false
 	}
 	for _, part := range l.parts {

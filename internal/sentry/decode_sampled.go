@@ -68,10 +68,10 @@ func (d *sampledDecoder) reset(f format, payload []byte) {
 
 // keptBytes is about what the scratch holds on to.
 func (d *sampledDecoder) keptBytes() int {
-	const frameSize, mapEntrySize = 160, 48
+	const frameSize, threadSize, mapEntrySize = 200, 120, 48 // with what is kept beside each
 	return 8*cap(d.out.Samples.Time) + 4*(cap(d.out.Samples.Stack)+cap(d.out.Samples.Thread)+cap(d.out.Samples.Queue)) +
 		4*(cap(d.frameIndices)+cap(d.stackOffsets)+cap(d.frameOf)) +
-		(frameSize+mapEntrySize)*cap(d.out.Frames) + mapEntrySize*(cap(d.out.Threads)+cap(d.out.Queues))
+		(frameSize+mapEntrySize)*cap(d.out.Frames) + (threadSize+mapEntrySize)*(cap(d.out.Threads)+cap(d.out.Queues))
 }
 
 // profile decodes the value of "profile". It says whether that was an object.

@@ -14,7 +14,7 @@ func (d *sampledDecoder) resetSamples() {
 	clear(d.threadByID)
 	clear(d.queueByAddress)
 	d.out.Threads, d.threadAfter, d.plainIDs = d.out.Threads[:0], d.threadAfter[:0], d.plainIDs[:0]
-	d.layout, d.layoutKnown = layout{parts: d.layout.parts[:0]}, false
+	d.layout, d.layoutKnown = layout{}, false // drops the views into the payload
 	d.out.Queues = append(d.out.Queues[:0], Queue{})
 }
 

@@ -179,6 +179,17 @@ func (t ItemType) Label() string {
 	return "unknown"
 }
 
+// MaxSize is how large a payload of this type may be to be decoded, in bytes. Profiles have a limit of their own.
+func (t ItemType) MaxSize() int {
+	switch t {
+	case ItemProfile, ItemProfileChunk, ItemProfileChunkUI:
+		return MaxProfileSize
+	case ItemSpan, ItemLog, ItemTraceMetric, ItemSession, ItemSessions:
+		return maxContainerSize
+	}
+	return maxItemSize
+}
+
 // Category is the data category of the type, "" where there is none.
 func (t ItemType) Category() Category { return itemCategories[t] }
 

@@ -10,6 +10,12 @@ const (
 	// so this also bounds how far a small payload can be blown up.
 	MaxFrames = 1_000_000
 
+	// maxContainerSize and maxItemSize bound the payloads of items other than profiles, in bytes: the first those of spans,
+	// logs and metrics, and of sessions, where Sentry's ingest allows 12 and 10 MiB; the second all others, where it allows
+	// 1 MiB. A JSON value takes up to fifteen times its text as an attribute.
+	maxContainerSize = 12 << 20
+	maxItemSize      = 2 << 20
+
 	// MaxImages bounds the debug images of one profile: a large iOS app loads under a thousand, a large bundle has some
 	// thousand source maps. An image takes at least 12 bytes of payload and over a kilobyte of memory.
 	MaxImages = 20_000

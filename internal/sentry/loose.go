@@ -9,6 +9,10 @@ import (
 const (
 	// ReasonMalformed: no JSON, or no object. Relay's name.
 	ReasonMalformed Reason = "invalid_json"
+	// ReasonTooManyElements: beyond maxLooseParts in one payload.
+	ReasonTooManyElements Reason = "too_many_elements"
+	// ReasonTooLarge: a payload beyond ItemType.MaxSize.
+	ReasonTooLarge Reason = "item_too_large"
 	// ReasonNothingUsable: an object, but without the fields that make it say anything.
 	ReasonNothingUsable Reason = "nothing_usable"
 )
@@ -84,21 +88,24 @@ func (l *loose) object(field string, visit func(key string)) (ok bool) {
 	}
 }
 
-// list visits the elements of an array. Each visit must take or skip the element.
-func (l *loose) list(field string, visit func()) {
+// list visits the elements of an array. Each visit must take or skip the element. Skipped are the elements beyond
+// maxLooseParts.
+func (l *loose) list(field string, visit func()) (skipped int) {
 	if l.s.peek() != '[' {
 		l.wrong(field)
-		return
+		return 0
 	}
 	l.s.open('[')
 	for n := 0; l.s.element(&n); {
 		if l.parts++; l.parts > maxLooseParts {
 			l.flaw("too_many")
 			l.s.skip()
+			skipped++
 			continue
 		}
 		visit()
 	}
+	return skipped
 }
 
 // values visits the elements of what is {"values": […]} in some SDKs and the flat list in others, by Sentry's schema both.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -112,10 +111,9 @@ func parseUint(text []byte) (value uint64, ok bool) {
 
 // Timestamp is an instant, exact to the nanosecond of the text that was sent.
 type Timestamp struct {
-	UnixNano     uint64
-	WholeSeconds bool // no fraction was sent: ruby's V1 anchors are up to a second early
-	Set          bool
-	Bad          bool // sent, but not as an instant after 1970
+	UnixNano uint64
+	Set      bool
+	Bad      bool // sent, but not as an instant after 1970
 }
 
 // UnmarshalJSON accepts RFC 3339 text (a blank instead of the T is tolerated, as Relay does) and unix seconds.
@@ -131,7 +129,7 @@ func (t *Timestamp) UnmarshalJSON(token []byte) error {
 		return nil
 	default:
 		nanos, ok := parseUnixNanos(token)
-		*t = Timestamp{UnixNano: nanos, WholeSeconds: !bytes.ContainsRune(token, '.'), Set: ok, Bad: !ok}
+		*t = Timestamp{UnixNano: nanos, Set: ok, Bad: !ok}
 		return nil
 	}
 	text, _ := stringOrNumber(token)
@@ -147,7 +145,7 @@ func (t *Timestamp) UnmarshalJSON(token []byte) error {
 		return nil
 	}
 	nanos := uint64(instant.Unix())*nanosPerSecond + uint64(instant.Nanosecond())
-	*t = Timestamp{UnixNano: nanos, WholeSeconds: !strings.Contains(text, "."), Set: true}
+	*t = Timestamp{UnixNano: nanos, Set: true}
 	return nil
 }
 

@@ -85,7 +85,11 @@ func metricAttributes(m *sentry.TraceMetric, shared *sharedAttributes, src Sourc
 		if key == keyTimestampSequence || key == keyReplayID {
 			to = beside
 		}
-		setAttribute(to.PutEmpty(key), key, a)
+		value := to.PutEmpty(key)
+		setAttribute(value, key, a)
+		if !src.IncludePII {
+			removePersonalIn(value)
+		}
 	}
 	return attributes, beside
 }

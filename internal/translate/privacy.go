@@ -96,12 +96,14 @@ func removePersonalIn(value pcommon.Value) {
 // filtered is what Sentry puts in place of what it takes out.
 const filtered = "[Filtered]"
 
-// namesPersonal says whether the text of an object mentions a personal header anywhere.
+// namesPersonal says whether the text of an object mentions a personal header or key anywhere.
 func namesPersonal(text string) bool {
 	text = strings.ReplaceAll(strings.ToLower(text), "_", "-")
-	for header := range personalHeaders {
-		if strings.Contains(text, header) {
-			return true
+	for _, names := range []map[string]bool{personalHeaders, personalKeys} {
+		for name := range names {
+			if strings.Contains(text, strings.ReplaceAll(name, "_", "-")) {
+				return true
+			}
 		}
 	}
 	return false
