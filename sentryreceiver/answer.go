@@ -69,7 +69,12 @@ const (
 	reasonBodyUnreadable      = "body_unreadable"
 	reasonBodyUndecodable     = "body_undecodable"
 	reasonBodyTooLarge        = "body_too_large"
+	reasonBodyInvalid         = "body_invalid" // where no envelope is expected: no event, report or check-in
 )
+
+func invalidBody(detail string, cause error) *refusal {
+	return &refusal{http.StatusBadRequest, reasonBodyInvalid, detail, cause.Error()}
+}
 
 var errShuttingDown = &refusal{http.StatusServiceUnavailable, reasonShuttingDown, "the collector is shutting down", ""}
 

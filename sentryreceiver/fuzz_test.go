@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
@@ -42,6 +43,36 @@ func FuzzEnvelopeRequest(f *testing.F) {
 		require.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
 		for _, p := range out.profiles {
 			dictionarytest.MustBeValid(t, p)
+		}
+	})
+}
+
+// FuzzOtherEndpoints sends any body where no envelope is expected.
+func FuzzOtherEndpoints(f *testing.F) {
+	paths := map[string]string{"store": "store/", "report": "security/", "check-in": "cron/nightly/"}
+	for _, body := range []string{"", "{}", "[]", "null", errorEvent, fullTransaction, checkIn, cspReport, "[" + nelReport + "]"} {
+		for endpoint := range paths {
+			f.Add(endpoint, []byte(body))
+		}
+		f.Add("store", ravenText(f, body))
+	}
+	logs := new(consumertest.LogsSink)
+	cfg := testConfig(func(c *Config) { c.HTTP.MaxRequestBodySize = 1 << 20 })
+	r, err := newSentryReceiver(cfg, receivertest.NewNopSettings(componentType))
+	require.NoError(f, err)
+	r.nextLogs = logs
+	f.Fuzz(func(t *testing.T, endpoint string, body []byte) {
+		req := httptest.NewRequest("POST", "/api/42/"+paths[endpoint]+"?sentry_key=public", bytes.NewReader(body))
+		req.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		logs.Reset()
+		r.ServeHTTP(w, req)
+		require.Contains(t, []int{200, 202, 400, 404, 413}, w.Code)
+		if w.Code >= 400 {
+			require.Zero(t, logs.LogRecordCount())
+		}
+		if w.Code != 202 {
+			require.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
 		}
 	})
 }

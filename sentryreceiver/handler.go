@@ -24,10 +24,35 @@ func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path, known := strings.CutPrefix(req.URL.Path, r.cfg.PathPrefix)
 	known = known && strings.HasPrefix(path, "/")
 	segments := strings.FieldsFunc(path, func(c rune) bool { return c == '/' }) // without any empty ones
+	var project, endpoint string
+	var rest []string
+	if known && len(segments) >= 3 && segments[0] == "api" {
+		project, endpoint, rest = segments[1], segments[2], segments[3:]
+	}
+	limit := r.cfg.HTTP.MaxRequestBodySize
 	switch {
-	case known && len(segments) == 3 && segments[0] == "api" && segments[2] == "envelope":
+	case endpoint == "envelope" && len(rest) == 0:
 		if r.allow(w, req, http.MethodPost) {
-			r.serveEnvelope(w, req, segments[1])
+			r.serve(w, req, submission{project: project, limit: limit, open: openEnvelope})
+		}
+	case endpoint == "store" && len(rest) == 0: // store.go
+		if r.allow(w, req, http.MethodPost) {
+			r.serve(w, req, submission{project: project, limit: limit, open: r.openStore})
+		}
+	case (endpoint == "security" || endpoint == "csp-report") && len(rest) == 0: // security.go
+		if r.allow(w, req, http.MethodPost) {
+			r.serve(w, req, submission{project: project, limit: limit, open: openReports(sentry.ItemRawSecurity)})
+		}
+	case endpoint == "nel" && len(rest) == 0:
+		if r.allow(w, req, http.MethodPost) {
+			r.serve(w, req, submission{project: project, limit: limit, open: openReports(sentry.ItemNel)})
+		}
+	case endpoint == "cron" && (len(rest) == 1 || len(rest) == 2): // cron.go: the monitor and perhaps the key
+		if r.allow(w, req, http.MethodGet, http.MethodPost) {
+			r.serve(w, req, submission{
+				project: project, pathKey: strings.Join(rest[1:], ""), limit: min(limit, maxCheckInBody),
+				open: openCheckIn(rest[0]), answer: answerCheckIn,
+			})
 		}
 	case known && isHealthPath(strings.Join(segments, "/")):
 		if r.allow(w, req, http.MethodGet, http.MethodHead) {
@@ -48,9 +73,26 @@ func (r *sentryReceiver) allow(w http.ResponseWriter, req *http.Request, methods
 	return false
 }
 
-// serveEnvelope answers a request to /api/{project}/envelope/.
-func (r *sentryReceiver) serveEnvelope(w http.ResponseWriter, req *http.Request, project string) {
-	answer, err := r.receiveEnvelope(req, project)
+// submission is a request that brings items. Whatever the endpoint, they are those of an envelope.
+type submission struct {
+	project string // in the path
+	pathKey string // the public key where it is in the path too
+	limit   int64  // bytes of the body
+	open    opener
+	answer  func(http.ResponseWriter, answer) // nil = as SDKs expect it
+}
+
+// opener makes an envelope of the body of a request. The envelope is never nil: after an error, it has what was read before.
+// Its payloads may point into the body.
+type opener func(req *http.Request, body *buffer) (*sentry.Envelope, error)
+
+func openEnvelope(_ *http.Request, body *buffer) (*sentry.Envelope, error) {
+	return sentry.ReadEnvelope(body.data)
+}
+
+// serve answers a request to one of the endpoints below /api/{project}/.
+func (r *sentryReceiver) serve(w http.ResponseWriter, req *http.Request, sub submission) {
+	answer, err := r.receive(req, sub)
 	// confighttp's write_timeout began with the headers of the request, and a phone may take longer than that to send a
 	// body. SDKs with an offline cache (java, cocoa) send again what they got no answer for: let the time begin with the answer.
 	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
@@ -60,21 +102,25 @@ func (r *sentryReceiver) serveEnvelope(w http.ResponseWriter, req *http.Request,
 		r.refuse(w, req, refusalOf(err))
 		return
 	}
+	if sub.answer != nil {
+		sub.answer(w, answer)
+		return
+	}
 	answer.write(w)
 }
 
-// receiveEnvelope is the way of an envelope through the receiver. After an error nothing of it was taken.
-func (r *sentryReceiver) receiveEnvelope(req *http.Request, project string) (answer, error) {
+// receive is the way of an envelope through the receiver. After an error nothing of it was taken.
+func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, error) {
 	received := time.Now()
 	if r.stopping.Load() {
 		return answer{}, errShuttingDown
 	}
-	body, err := readBody(req, r.cfg.HTTP.MaxRequestBodySize)
+	body, err := readBody(req, sub.limit)
 	if err != nil {
 		return answer{}, err
 	}
-	envelope, framing := sentry.ReadEnvelope(body.data)
-	auth, err := authenticate(req, project, envelope.Header.DSN)
+	envelope, framing := sub.open(req, body)
+	auth, err := authenticate(req, sub, envelope.Header.DSN)
 	if err == nil {
 		err = framing
 	}
@@ -93,12 +139,13 @@ func (r *sentryReceiver) receiveEnvelope(req *http.Request, project string) (ans
 	return in.answer(), nil
 }
 
-func authenticate(req *http.Request, project, dsn string) (sentry.Auth, error) {
+func authenticate(req *http.Request, sub submission, dsn string) (sentry.Auth, error) {
 	return sentry.Authenticate(sentry.Credentials{
 		SentryAuth:    req.Header.Get("X-Sentry-Auth"),
 		Authorization: req.Header.Get("Authorization"),
 		RawQuery:      req.URL.RawQuery,
-		ProjectID:     project,
+		PathKey:       sub.pathKey,
+		ProjectID:     sub.project,
 		EnvelopeDSN:   dsn,
 	})
 }

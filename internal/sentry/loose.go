@@ -58,10 +58,15 @@ func (l *loose) document(visit func(key string)) *Discard {
 		}
 	}
 	l.s.end()
-	if l.s.err != nil && l.s.err.Reason == ReasonInvalidJSON {
-		return &Discard{Reason: ReasonMalformed, Detail: l.s.err.Detail} // the scanner's word is that of profiles
+	return malformed(l.s.err)
+}
+
+// malformed gives the scanner's error for what is no profile: its own word is that of profiles.
+func malformed(err *Discard) *Discard {
+	if err != nil && err.Reason == ReasonInvalidJSON {
+		return &Discard{Reason: ReasonMalformed, Detail: err.Detail}
 	}
-	return l.s.err
+	return err
 }
 
 // wrong skips a value that is not of the expected type. Null is absent, hence no flaw.
