@@ -105,7 +105,7 @@ func TestCronIsNeverLimited(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startWith(t, nil, func(f receiver.Factory, set receiver.Settings, cfg *Config) []receiver.Traces {
-				return createSignals(t, f, set, cfg, consumertest.NewNop(), consumertest.NewErr(test.err), consumertest.NewNop())
+				return createSignals(t, f, set, cfg, consumertest.NewNop(), consumertest.NewErr(test.err), consumertest.NewErr(test.err))
 			})
 			got := s.do(cronRequest(s, http.MethodGet, "nightly/public/?status=ok", "", ""))
 			assert.Equal(t, test.status, got.status, got.text)
