@@ -61,9 +61,9 @@ func (in *ingestion) translate(ctx context.Context) {
 func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 	var deliveries []delivery
 	var discard *sentry.Discard
-	if translate := translators[item.Header.Type]; translate != nil {
-		if discard = oversize(item); discard == nil {
-			deliveries, discard = translate(in, ctx, item)
+	if t, known := translators[item.Header.Type]; known && t.wanted(in.sentryReceiver) {
+		if discard = t.oversize(item); discard == nil {
+			deliveries, discard = t.translate(in, ctx, item)
 		}
 	}
 	switch {
@@ -83,14 +83,13 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 	}
 }
 
-// oversize discards what is too large to be decoded. Profiles have a limit of their own, in the configuration.
-func oversize(item *sentry.Item) *sentry.Discard {
-	t := item.Header.Type
-	if isProfile(t) || described(t) || len(item.Payload) <= t.MaxSize() {
+// oversize discards what is too large to be decoded.
+func (t translator) oversize(item *sentry.Item) *sentry.Discard {
+	if !t.limited || len(item.Payload) <= item.Header.Type.MaxSize() {
 		return nil
 	}
 	return &sentry.Discard{Reason: sentry.ReasonTooLarge,
-		Detail: fmt.Sprintf("%s of %d bytes, at most %d", t, len(item.Payload), t.MaxSize())}
+		Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, len(item.Payload), item.Header.Type.MaxSize())}
 }
 
 // dropPayloads lets go of the body, of which what was translated holds copies: a pipeline may take its time, and the body is
@@ -104,11 +103,7 @@ func (in *ingestion) dropPayloads() {
 // deliver hands on what was translated.
 func (in *ingestion) deliver(ctx context.Context) {
 	for _, d := range in.deliveries {
-		if in.closed.Load() { // the consumers may be gone already
-			in.done(ctx, d.item, outcomeRefused, reasonShuttingDown)
-			continue
-		}
-		o, reason := in.outcomeOf(d, d.send(ctx))
+		o, reason := in.handOn(ctx, d)
 		if !d.another {
 			in.done(ctx, d.item, o, reason)
 		}
@@ -116,18 +111,23 @@ func (in *ingestion) deliver(ctx context.Context) {
 	in.deliveries = nil
 }
 
-func (in *ingestion) outcomeOf(d delivery, err error) (o outcome, reason string) {
-	switch {
+func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason string) {
+	if in.closed.Load() { // the consumers may be gone already
+		in.refused = append(in.refused, d.stops...)
+		return outcomeRefused, reasonShuttingDown
+	}
+	switch err := d.send(ctx); {
 	case err == nil:
 		in.taken = true
 		return outcomeAccepted, ""
 	case consumererror.IsPermanent(err):
 		in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
 		return outcomeRejected, reasonPipeline
+	default:
+		in.logger.Warn("Item refused by the pipeline for now", zap.String("type", string(d.item)), zap.Error(err))
+		in.refused = append(in.refused, d.stops...)
+		return outcomeRefused, sentry.RateLimitBackpressure
 	}
-	in.logger.Warn("Item refused by the pipeline for now", zap.String("type", string(d.item)), zap.Error(err))
-	in.refused = append(in.refused, d.stops...)
-	return outcomeRefused, sentry.RateLimitBackpressure
 }
 
 func (in *ingestion) done(ctx context.Context, item sentry.ItemType, o outcome, reason string) {
@@ -205,7 +205,7 @@ func (in *ingestion) sdk() sentry.ClientSDK {
 // decodeTransactionStart gives the start of the envelope's transaction, unset if there is none or it does not tell.
 func (in *ingestion) decodeTransactionStart() sentry.Timestamp {
 	transaction := in.transaction()
-	if transaction == nil || oversize(transaction) != nil {
+	if transaction == nil || len(transaction.Payload) > transaction.Header.Type.MaxSize() {
 		return sentry.Timestamp{}
 	}
 	start, _ := sentry.TransactionTimes(transaction.Payload)

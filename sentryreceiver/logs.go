@@ -10,9 +10,6 @@ import (
 )
 
 func (in *ingestion) translateLogs(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
-	if in.nextLogs == nil {
-		return nil, nil
-	}
 	logs, err := sentry.DecodeLogs(item.Payload, item.Header.ItemCount)
 	if err != nil {
 		return nil, discardOf(err)
@@ -32,9 +29,6 @@ func (in *ingestion) translateFeedback(ctx context.Context, item *sentry.Item) (
 
 // eventWith translates an item that has the form of an event.
 func (in *ingestion) eventWith(ctx context.Context, item *sentry.Item, toLogs func(*sentry.ErrorEvent, translate.Source) plog.Logs) ([]delivery, *sentry.Discard) {
-	if in.nextLogs == nil {
-		return nil, nil
-	}
 	event, err := sentry.DecodeEvent(item.Payload)
 	if err != nil {
 		return nil, discardOf(err)
@@ -44,9 +38,6 @@ func (in *ingestion) eventWith(ctx context.Context, item *sentry.Item, toLogs fu
 }
 
 func (in *ingestion) translateUserReport(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
-	if in.nextLogs == nil {
-		return nil, nil
-	}
 	report, err := sentry.DecodeUserReport(item.Payload)
 	if err != nil {
 		return nil, discardOf(err)
@@ -57,9 +48,6 @@ func (in *ingestion) translateUserReport(ctx context.Context, item *sentry.Item)
 
 // translateCheckIn makes a log record and a metric of a check-in.
 func (in *ingestion) translateCheckIn(ctx context.Context, item *sentry.Item) (deliveries []delivery, discard *sentry.Discard) {
-	if in.nextLogs == nil && in.nextMetrics == nil {
-		return nil, nil
-	}
 	checkIn, err := sentry.DecodeCheckIn(item.Payload)
 	if err != nil {
 		return nil, discardOf(err)
@@ -76,9 +64,6 @@ func (in *ingestion) translateCheckIn(ctx context.Context, item *sentry.Item) (d
 
 // describe makes a log record of an item that nothing here understands: what it was, not what was in it.
 func (in *ingestion) describe(_ context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
-	if in.nextLogs == nil {
-		return nil, nil
-	}
 	logs := translate.ItemToLogs(item.Header, len(item.Payload), in.source())
 	return []delivery{in.logsDelivery(item.Header.Type, logs)}, nil
 }

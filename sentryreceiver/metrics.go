@@ -10,9 +10,6 @@ import (
 )
 
 func (in *ingestion) translateTraceMetrics(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
-	if in.nextMetrics == nil {
-		return nil, nil
-	}
 	metrics, err := sentry.DecodeTraceMetrics(item.Payload, item.Header.ItemCount)
 	if err != nil {
 		return nil, discardOf(err)
@@ -23,9 +20,6 @@ func (in *ingestion) translateTraceMetrics(ctx context.Context, item *sentry.Ite
 }
 
 func (in *ingestion) translateSession(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
-	if in.nextMetrics == nil {
-		return nil, nil
-	}
 	session, err := sentry.DecodeSession(item.Payload)
 	if err != nil {
 		return nil, discardOf(err)
@@ -35,9 +29,6 @@ func (in *ingestion) translateSession(ctx context.Context, item *sentry.Item) ([
 }
 
 func (in *ingestion) translateSessions(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
-	if in.nextMetrics == nil {
-		return nil, nil
-	}
 	sessions, err := sentry.DecodeSessions(item.Payload)
 	if err != nil {
 		return nil, discardOf(err)
@@ -48,9 +39,6 @@ func (in *ingestion) translateSessions(ctx context.Context, item *sentry.Item) (
 }
 
 func (in *ingestion) translateClientReport(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
-	if in.nextMetrics == nil {
-		return nil, nil
-	}
 	report, err := sentry.DecodeClientReport(item.Payload)
 	if err != nil {
 		return nil, discardOf(err)

@@ -19,9 +19,6 @@ func isProfile(t sentry.ItemType) bool {
 
 // translateProfile makes an OTLP message of a profile item: decode, validate, translate. Its measurements also become metrics.
 func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (deliveries []delivery, discard *sentry.Discard) {
-	if in.nextProfiles == nil && in.nextMetrics == nil {
-		return nil, nil
-	}
 	if discard := in.unsuitable(item); discard != nil {
 		return nil, discard
 	}

@@ -12,43 +12,53 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
 
-// translators say what becomes of each item type. They give nothing where no pipeline takes the signal; the first delivery,
-// if there is one, decides about the item. Types that are not here are taken, counted and let go.
-var translators = map[sentry.ItemType]func(*ingestion, context.Context, *sentry.Item) ([]delivery, *sentry.Discard){
-	sentry.ItemProfile:        (*ingestion).translateProfile, // profiles.go
-	sentry.ItemProfileChunk:   (*ingestion).translateProfile,
-	sentry.ItemProfileChunkUI: (*ingestion).translateProfile,
+// translators say what becomes of each item type. Types that are not here are taken, counted and let go.
+var translators = map[sentry.ItemType]translator{
+	sentry.ItemProfile:        {takesProfilesOrMetrics, unlimited, (*ingestion).translateProfile}, // profiles.go
+	sentry.ItemProfileChunk:   {takesProfilesOrMetrics, unlimited, (*ingestion).translateProfile},
+	sentry.ItemProfileChunkUI: {takesProfilesOrMetrics, unlimited, (*ingestion).translateProfile},
 
-	sentry.ItemTransaction: (*ingestion).translateTransaction, // traces.go
-	sentry.ItemSpan:        (*ingestion).translateSpans,
+	sentry.ItemTransaction: {takesTraces, limited, (*ingestion).translateTransaction}, // traces.go
+	sentry.ItemSpan:        {takesTraces, limited, (*ingestion).translateSpans},
 
-	sentry.ItemEvent:           (*ingestion).translateEvent, // logs.go
-	sentry.ItemLog:             (*ingestion).translateLogs,
-	sentry.ItemFeedback:        (*ingestion).translateFeedback,
-	sentry.ItemUserReport:      (*ingestion).translateUserReport,
-	sentry.ItemCheckIn:         (*ingestion).translateCheckIn,
-	sentry.ItemAttachment:      (*ingestion).describe,
-	sentry.ItemReplayEvent:     (*ingestion).describe,
-	sentry.ItemReplayRecording: (*ingestion).describe,
-	sentry.ItemReplayVideo:     (*ingestion).describe,
-	sentry.ItemRawSecurity:     (*ingestion).describe,
-	sentry.ItemSecurity:        (*ingestion).describe,
-	sentry.ItemNel:             (*ingestion).describe,
+	sentry.ItemEvent:           {takesLogs, limited, (*ingestion).translateEvent}, // logs.go
+	sentry.ItemLog:             {takesLogs, limited, (*ingestion).translateLogs},
+	sentry.ItemFeedback:        {takesLogs, limited, (*ingestion).translateFeedback},
+	sentry.ItemUserReport:      {takesLogs, limited, (*ingestion).translateUserReport},
+	sentry.ItemCheckIn:         {takesLogsOrMetrics, limited, (*ingestion).translateCheckIn},
+	sentry.ItemAttachment:      {takesLogs, unlimited, (*ingestion).describe},
+	sentry.ItemReplayEvent:     {takesLogs, unlimited, (*ingestion).describe},
+	sentry.ItemReplayRecording: {takesLogs, unlimited, (*ingestion).describe},
+	sentry.ItemReplayVideo:     {takesLogs, unlimited, (*ingestion).describe},
+	sentry.ItemRawSecurity:     {takesLogs, unlimited, (*ingestion).describe},
+	sentry.ItemSecurity:        {takesLogs, unlimited, (*ingestion).describe},
+	sentry.ItemNel:             {takesLogs, unlimited, (*ingestion).describe},
 
-	sentry.ItemTraceMetric:  (*ingestion).translateTraceMetrics, // metrics.go
-	sentry.ItemSession:      (*ingestion).translateSession,
-	sentry.ItemSessions:     (*ingestion).translateSessions,
-	sentry.ItemClientReport: (*ingestion).translateClientReport,
+	sentry.ItemTraceMetric:  {takesMetrics, limited, (*ingestion).translateTraceMetrics}, // metrics.go
+	sentry.ItemSession:      {takesMetrics, limited, (*ingestion).translateSession},
+	sentry.ItemSessions:     {takesMetrics, limited, (*ingestion).translateSessions},
+	sentry.ItemClientReport: {takesMetrics, limited, (*ingestion).translateClientReport},
 }
 
-// described are the types that no translator looks into: their size does not matter.
-func described(t sentry.ItemType) bool {
-	switch t {
-	case sentry.ItemAttachment, sentry.ItemReplayEvent, sentry.ItemReplayRecording, sentry.ItemReplayVideo,
-		sentry.ItemRawSecurity, sentry.ItemSecurity, sentry.ItemNel:
-		return true
-	}
-	return false
+// translator makes the deliveries of an item. The first, if there is one, decides about the item's outcome.
+type translator struct {
+	wanted    func(*sentryReceiver) bool // by a pipeline; the item is ignored otherwise
+	limited   bool                       // to ItemType.MaxSize
+	translate func(*ingestion, context.Context, *sentry.Item) ([]delivery, *sentry.Discard)
+}
+
+// Profiles have a limit of their own, in the configuration; what is only described is not looked into.
+const (
+	limited   = true
+	unlimited = false
+)
+
+func takesTraces(r *sentryReceiver) bool        { return r.nextTraces != nil }
+func takesLogs(r *sentryReceiver) bool          { return r.nextLogs != nil }
+func takesMetrics(r *sentryReceiver) bool       { return r.nextMetrics != nil }
+func takesLogsOrMetrics(r *sentryReceiver) bool { return r.nextLogs != nil || r.nextMetrics != nil }
+func takesProfilesOrMetrics(r *sentryReceiver) bool {
+	return r.nextProfiles != nil || r.nextMetrics != nil
 }
 
 // What SDKs are asked to hold back when the pipeline of a signal refuses something: all that goes there, whatever it was.

@@ -227,6 +227,14 @@ func TestItemTooLarge(t *testing.T) {
 	assert.EqualValues(t, 1, s.items()["outcome=accepted type=event"])
 }
 
+// TestLargeItemNobodyWants: what no pipeline asks for is taken and let go, whatever its size.
+func TestLargeItemNobodyWants(t *testing.T) {
+	h := start(t, nil)
+	r := h.post(envelope(item("transaction", "", `{"type":"transaction","extra":"`+strings.Repeat("x", 3<<20)+`"}`)))
+	assert.Equal(t, http.StatusOK, r.status, r.text)
+	assert.Equal(t, map[string]int64{"outcome=ignored type=transaction": 1}, h.items())
+}
+
 // TestMeasurementsTakenProfileRefused: something was taken, so the answer is no 429.
 func TestMeasurementsTakenProfileRefused(t *testing.T) {
 	s := startSignals(t, nil)

@@ -9,9 +9,6 @@ import (
 )
 
 func (in *ingestion) translateTransaction(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
-	if in.nextTraces == nil {
-		return nil, nil
-	}
 	transaction, err := sentry.DecodeTransaction(item.Payload)
 	if err != nil {
 		return nil, discardOf(err)
@@ -25,9 +22,6 @@ func (in *ingestion) translateTransaction(ctx context.Context, item *sentry.Item
 
 // translateSpans takes the container of streamed spans and the older form, one span an item.
 func (in *ingestion) translateSpans(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {
-	if in.nextTraces == nil {
-		return nil, nil
-	}
 	if !strings.EqualFold(item.Header.ContentType, sentry.ContentTypeSpans) {
 		span, flaws, err := sentry.DecodeSpan(item.Payload)
 		if err != nil {

@@ -109,8 +109,11 @@ func namesPersonal(text string) bool {
 	return false
 }
 
-// removePersonalFromSpans does it for whole spans.
-func removePersonalFromSpans(spans ptrace.SpanSlice) {
+// removePersonalFromSpans does it for whole spans, unless personal data are asked for.
+func removePersonalFromSpans(spans ptrace.SpanSlice, src Source) {
+	if src.IncludePII {
+		return
+	}
 	for _, span := range spans.All() {
 		removePersonal(span.Attributes())
 		for _, link := range span.Links().All() {

@@ -30,9 +30,7 @@ func TransactionToTraces(t *sentry.Transaction, src Source) ptrace.Traces {
 			putDefault(span.Attributes(), keySegmentID, t.Root.SpanID)
 		}
 	}
-	if !src.IncludePII {
-		removePersonalFromSpans(spans)
-	}
+	removePersonalFromSpans(spans, src)
 	return out
 }
 
@@ -40,9 +38,7 @@ func TransactionToTraces(t *sentry.Transaction, src Source) ptrace.Traces {
 func SpanToTraces(s *sentry.Span, src Source) ptrace.Traces {
 	out, spans := newTraces(standaloneIdentity(s, src), src)
 	fillSpan(spans.AppendEmpty(), s, profiling{}, src)
-	if !src.IncludePII {
-		removePersonalFromSpans(spans)
-	}
+	removePersonalFromSpans(spans, src)
 	return out
 }
 
@@ -55,9 +51,7 @@ func SpansToTraces(c *sentry.SpanContainer, src Source) ptrace.Traces {
 	for i := range c.Spans {
 		fillStreamedSpan(spans.AppendEmpty(), &c.Spans[i], id, src)
 	}
-	if !src.IncludePII {
-		removePersonalFromSpans(spans)
-	}
+	removePersonalFromSpans(spans, src)
 	return out
 }
 
