@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
 )
 
 // Config is the configuration of the receiver. The settings of the HTTP server stand beside its own keys.
@@ -86,25 +86,8 @@ func createDefaultConfig() component.Config {
 	}
 }
 
-// Unmarshal reads the configuration, twice: beside a squashed struct that has its own Unmarshal, as ServerConfig does,
-// confmap lets unknown keys pass. Into a copy of Config where it has none, it does not.
-func (c *Config) Unmarshal(conf *confmap.Conf) error {
-	if err := conf.Unmarshal(c); err != nil {
-		return err
-	}
-	return conf.Unmarshal(reflect.New(strictConfig).Interface())
-}
-
-var strictConfig = func() reflect.Type {
-	type plainServerConfig confighttp.ServerConfig // without the method
-	fields := reflect.VisibleFields(reflect.TypeFor[Config]())
-	for i := range fields {
-		if fields[i].Type == reflect.TypeFor[confighttp.ServerConfig]() {
-			fields[i].Type = reflect.TypeFor[plainServerConfig]()
-		}
-	}
-	return reflect.StructOf(fields)
-}()
+// Unmarshal reads the configuration, and fails for keys that do not exist.
+func (c *Config) Unmarshal(conf *confmap.Conf) error { return strictconf.Unmarshal(conf, c) }
 
 // Validate checks the configuration; its messages name the key and what to write instead.
 func (c *Config) Validate() error {

@@ -1,0 +1,52 @@
+package strictconf
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/config/confighttp"
+	"go.opentelemetry.io/collector/confmap"
+)
+
+type serverConfig struct {
+	HTTP confighttp.ServerConfig `mapstructure:",squash"`
+	Own  string                  `mapstructure:"own"`
+}
+
+func (c *serverConfig) Unmarshal(conf *confmap.Conf) error { return Unmarshal(conf, c) }
+
+type clientConfig struct {
+	HTTP confighttp.ClientConfig `mapstructure:",squash"`
+	Own  string                  `mapstructure:"own"`
+}
+
+func (c *clientConfig) Unmarshal(conf *confmap.Conf) error { return Unmarshal(conf, c) }
+
+func TestKnownKeys(t *testing.T) {
+	server := serverConfig{HTTP: confighttp.NewDefaultServerConfig()}
+	require.NoError(t, read(&server, map[string]any{"endpoint": "localhost:1", "read_timeout": "5s", "own": "x"}))
+	assert.Equal(t, "localhost:1", server.HTTP.NetAddr.Endpoint)
+	assert.Equal(t, 5*time.Second, server.HTTP.ReadTimeout)
+	assert.Equal(t, "x", server.Own)
+
+	client := clientConfig{HTTP: confighttp.NewDefaultClientConfig()}
+	require.NoError(t, read(&client, map[string]any{"timeout": "5s", "tls": map[string]any{"insecure": true}, "own": "x"}))
+	assert.Equal(t, 5*time.Second, client.HTTP.Timeout)
+	assert.True(t, client.HTTP.TLS.Insecure)
+	assert.Equal(t, "x", client.Own)
+}
+
+func TestUnknownKeys(t *testing.T) {
+	for name, keys := range map[string]map[string]any{
+		"beside":     {"endpiont": "localhost:1"},
+		"in a level": {"tls": map[string]any{"insecrue": true}},
+		"field name": {"http": map[string]any{"endpoint": "localhost:1"}},
+	} {
+		assert.ErrorContains(t, read(&serverConfig{}, keys), "invalid keys", name)
+		assert.ErrorContains(t, read(&clientConfig{}, keys), "invalid keys", name)
+	}
+}
+
+func read(cfg any, keys map[string]any) error { return confmap.NewFromStringMap(keys).Unmarshal(cfg) }
