@@ -1,8 +1,6 @@
 package sentryreceiver
 
 import (
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -105,25 +104,4 @@ func TestValidate(t *testing.T) {
 	assert.ErrorContains(t, err, "profile_type: ", "all problems at once")
 }
 
-// TestREADMEConfigs loads what the component's page shows.
-func TestREADMEConfigs(t *testing.T) {
-	page, err := os.ReadFile("README.md")
-	require.NoError(t, err)
-	blocks := strings.Split(string(page), "```yaml\n")[1:]
-	require.NotEmpty(t, blocks)
-	for _, block := range blocks {
-		text, _, _ := strings.Cut(block, "```")
-		var collector struct {
-			Receivers map[string]yaml.Node `yaml:"receivers"`
-		}
-		require.NoError(t, yaml.Unmarshal([]byte(text), &collector))
-		require.NotEmpty(t, collector.Receivers, text)
-		for id, node := range collector.Receivers {
-			require.True(t, id == "sentry" || strings.HasPrefix(id, "sentry/"), id)
-			section, err := yaml.Marshal(&node)
-			require.NoError(t, err)
-			_, err = load(t, string(section))
-			assert.NoError(t, err, "%s", section)
-		}
-	}
-}
+func TestREADMEConfigs(t *testing.T) { metadatatest.CheckREADME(t, "receivers", NewFactory()) }

@@ -3,112 +3,26 @@ package sentryreceiver
 import (
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/pdata/pprofile"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	"go.yaml.in/yaml/v3"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
 )
 
-// metadata is what we read of metadata.yaml.
-type metadata struct {
-	Type   string `yaml:"type"`
-	Status struct {
-		Class     string              `yaml:"class"`
-		Stability map[string][]string `yaml:"stability"`
-	} `yaml:"status"`
-	Attributes map[string]any `yaml:"attributes"`
-	Telemetry  struct {
-		Metrics map[string]struct {
-			Description string   `yaml:"description"`
-			Unit        string   `yaml:"unit"`
-			Attributes  []string `yaml:"attributes"`
-			Sum         struct {
-				Monotonic bool `yaml:"monotonic"`
-			} `yaml:"sum"`
-		} `yaml:"metrics"`
-	} `yaml:"telemetry"`
-}
-
-func readMetadata(t *testing.T) (m metadata) {
-	t.Helper()
-	text, err := os.ReadFile("metadata.yaml")
-	require.NoError(t, err)
-	require.NoError(t, yaml.Unmarshal(text, &m))
-	return m
-}
-
 func TestMetadataAgreesWithTheFactory(t *testing.T) {
-	m, f := readMetadata(t), NewFactory()
-	assert.Equal(t, f.Type().String(), m.Type)
-	assert.Equal(t, "receiver", m.Status.Class)
-	for signal, level := range map[string]component.StabilityLevel{
-		"profiles": f.ProfilesStability(),
-		"traces":   f.TracesStability(),
-		"logs":     f.LogsStability(),
-		"metrics":  f.MetricsStability(),
-	} {
-		want := component.StabilityLevelUndefined
-		for name, signals := range m.Status.Stability {
-			if slices.Contains(signals, signal) {
-				require.NoError(t, want.UnmarshalText([]byte(name)))
-			}
-		}
-		assert.Equal(t, want, level, signal)
-	}
+	metadatatest.CheckFactory(t, "receiver", NewFactory())
 }
 
-// TestMetadataAgreesWithTheInstruments makes every counter count, and compares what is registered with what metadata.yaml
-// and documentation.md say.
+// TestMetadataAgreesWithTheInstruments makes every counter count.
 func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	h := startSignals(t, nil)
 	h.post("")
 	h.post(envelope(item("profile_chunk", "", "{"), item("profile_chunk", "", oddChunk)))
 	h.post(envelope(item("log", `,"item_count":3`, `{"items":[{"body":"x","level":7},{}]}`)))
-	page, err := os.ReadFile("documentation.md")
-	require.NoError(t, err)
-
-	m := readMetadata(t)
-	for name, want := range m.Telemetry.Metrics {
-		got, err := h.metrics.GetMetric("otelcol_" + name)
-		require.NoError(t, err)
-		assert.Equal(t, want.Description, got.Description, name)
-		assert.Equal(t, want.Unit, got.Unit, name)
-		sum := got.Data.(metricdata.Sum[int64])
-		assert.Equal(t, want.Sum.Monotonic, sum.IsMonotonic, name)
-		used := map[string]bool{}
-		for _, point := range sum.DataPoints {
-			for _, attribute := range point.Attributes.ToSlice() {
-				used[string(attribute.Key)] = true
-				assert.Contains(t, m.Attributes, string(attribute.Key))
-			}
-		}
-		for _, attribute := range want.Attributes {
-			assert.True(t, used[attribute], "%s of %s", attribute, name)
-		}
-		assert.Len(t, used, len(want.Attributes), name)
-
-		assert.Contains(t, string(page), "### otelcol_"+name+"\n")
-		assert.Contains(t, string(page), want.Description)
-	}
-
-	var collected metricdata.ResourceMetrics
-	require.NoError(t, h.metrics.Reader.Collect(t.Context(), &collected))
-	for _, scope := range collected.ScopeMetrics {
-		if scope.Scope.Name != scopeName {
-			continue
-		}
-		for _, metric := range scope.Metrics {
-			assert.Contains(t, m.Telemetry.Metrics, strings.TrimPrefix(metric.Name, "otelcol_"))
-		}
-		assert.Len(t, scope.Metrics, len(m.Telemetry.Metrics))
-	}
+	metadatatest.CheckInstruments(t, h.metrics, scopeName)
 }
 
 // The metrics that all receivers have, and their spans.
