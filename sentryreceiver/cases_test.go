@@ -2,9 +2,6 @@ package sentryreceiver
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -49,9 +46,11 @@ func TestCases(t *testing.T) {
 			lenient := receive(t, body, sentry.Lenient, nil)
 			strict := receive(t, body, sentry.Strict, nil)
 			c.Compare(t, "outcome.txt", "lenient: "+lenient.text+"strict: "+strict.text)
-			c.Compare(t, "profiles.txt", strings.Join(lenient.profiles, "\n"))
-			for _, profile := range strict.profiles {
-				assert.Contains(t, lenient.profiles, profile, "strict validation discards profiles, it does not change any")
+			for _, file := range golden.Signals {
+				c.Compare(t, file, strings.Join(lenient.dumps[file], "\n"))
+			}
+			for _, profile := range strict.dumps[golden.Profiles] {
+				assert.Contains(t, lenient.dumps[golden.Profiles], profile, "strict validation discards profiles, it does not change any")
 			}
 			checkObservations(t, body, lenient.messages)
 		})
@@ -61,36 +60,39 @@ func TestCases(t *testing.T) {
 // TestCasesTogether sends all cases to one receiver, several at a time, and looks at what came out only at the end: nothing of
 // it may point into memory that the next requests have used since.
 func TestCasesTogether(t *testing.T) {
-	h := start(t, nil)
+	s := startSignals(t, nil)
 	var requests sync.WaitGroup
 	limit := make(chan struct{}, 4)
 	expected := map[string]int{} // messages in words → how many of them
 	before := time.Now()
 	for _, c := range golden.Cases(t) {
-		for text := range strings.SplitSeq(c.Read(t, "profiles.txt"), "\n\n") {
-			expected[strings.TrimSuffix(text, "\n")]++
-		}
 		if c.Envelope == nil {
 			continue
 		}
+		for _, file := range golden.Signals {
+			for text := range strings.SplitSeq(c.Read(t, file), "\n\n") {
+				expected[strings.TrimSuffix(text, "\n")]++
+			}
+		}
 		limit <- struct{}{}
-		req := caseRequest(h, c.Envelope)
+		req := caseRequest(s.harness, c.Envelope)
 		requests.Go(func() {
 			defer func() { <-limit }()
-			resp, err := h.client.Do(req)
+			resp, err := s.client.Do(req)
 			if assert.NoError(t, err) {
 				resp.Body.Close()
 			}
 		})
 	}
 	requests.Wait()
-	after := time.Now()
 
-	delete(expected, "") // of cases that give nothing
-	for _, message := range h.sink.profiles {
-		text := strings.TrimSuffix(dumpWithoutReceipt(message, before, after), "\n")
-		if expected[text]--; expected[text] < 0 {
-			t.Errorf("in no golden, or there less often:\n%s", text)
+	delete(expected, "") // of signals that a case gives nothing for
+	for _, messages := range s.dumps(golden.Receipt{From: before, To: time.Now()}) {
+		for _, message := range messages {
+			text := strings.TrimSuffix(message, "\n")
+			if expected[text]--; expected[text] < 0 {
+				t.Errorf("in no golden, or there less often:\n%s", text)
+			}
 		}
 	}
 	for text, missing := range expected {
@@ -127,15 +129,19 @@ func checkObservations(t *testing.T, body []byte, messages []pprofile.Profiles) 
 	}
 }
 
-// TestEveryCaseIsComplete keeps folders from being half a case: a test that reads a file that is not there fails, but not
-// for one too many.
+// TestEveryCaseIsComplete keeps folders from being half a case, and from having a file too many: an empty golden is none.
 func TestEveryCaseIsComplete(t *testing.T) {
 	for _, c := range golden.Cases(t) {
-		want := []string{"case.md", "in.envelope", "outcome.txt", "profiles.txt"}
-		if made[c.Name] != nil {
-			want = slices.DeleteFunc(want, func(file string) bool { return file == "in.envelope" })
+		want := []string{"case.md", "outcome.txt"}
+		if made[c.Name] == nil {
+			want = append(want, "in.envelope")
 		}
-		assert.Equal(t, want, c.Files(t), c.Name)
+		for _, file := range golden.Signals {
+			if c.Read(t, file) != "" {
+				want = append(want, file)
+			}
+		}
+		assert.ElementsMatch(t, want, c.Files(t), c.Name)
 		about := c.Read(t, "case.md")
 		assert.NotEmpty(t, strings.TrimSpace(about), c.Name)
 		assert.Equal(t, 1, strings.Count(about, "\n"), "case.md of %s is one line", c.Name)
@@ -181,7 +187,7 @@ func TestEveryRuleHasItsCase(t *testing.T) {
 type received struct {
 	text      string // the outcome in words
 	messages  []pprofile.Profiles
-	profiles  []string // the messages in words
+	dumps     map[string][]string // the messages in words, by golden file
 	items     []countedItem
 	tolerated map[string]int64 // profiles by rule
 }
@@ -193,25 +199,40 @@ type countedItem struct {
 
 // receive posts an envelope to a fresh receiver, so that its counters are about this request only.
 func receive(t *testing.T, body []byte, validation sentry.Validation, edit func(*Config)) received {
-	h := start(t, func(cfg *Config) {
+	s := startSignals(t, func(cfg *Config) {
 		cfg.Validation = validation
 		if edit != nil {
 			edit(cfg)
 		}
 	})
 	before := time.Now()
-	reply := h.do(caseRequest(h, body))
-	after := time.Now()
+	reply := s.do(caseRequest(s.harness, body))
 
-	var r received
-	r.messages = h.sink.profiles
+	r := received{messages: s.sink.profiles, dumps: s.dumps(golden.Receipt{From: before, To: time.Now()})}
 	for _, message := range r.messages {
 		dictionarytest.MustBeValid(t, message)
-		r.profiles = append(r.profiles, dumpWithoutReceipt(message, before, after))
 	}
-	r.items, r.tolerated = h.countedItems(), byAttribute(h, "otelcol_receiver_sentry_profiles_tolerated", "rule")
-	r.text = outcomeText(h, reply, body, r)
+	r.items, r.tolerated = s.countedItems(), byAttribute(s.harness, "otelcol_receiver_sentry_profiles_tolerated", "rule")
+	r.text = outcomeText(s.harness, reply, body, r)
 	return r
+}
+
+// dumps says in words what came out so far, message by message, by golden file.
+func (s *signals) dumps(receipt golden.Receipt) map[string][]string {
+	all := map[string][]string{}
+	for _, message := range s.sink.profiles {
+		all[golden.Profiles] = append(all[golden.Profiles], dumpWithoutReceipt(message, receipt))
+	}
+	for _, message := range s.traces.AllTraces() {
+		all[golden.Traces] = append(all[golden.Traces], golden.DumpTraces(message, receipt))
+	}
+	for _, message := range s.logs.AllLogs() {
+		all[golden.Logs] = append(all[golden.Logs], golden.DumpLogs(message, receipt))
+	}
+	for _, message := range s.points.AllMetrics() {
+		all[golden.Metrics] = append(all[golden.Metrics], golden.DumpMetrics(message, receipt))
+	}
+	return all
 }
 
 // caseRequest is for the project and key of the recordings, which often name them in the envelope as well. Most envelopes
@@ -223,97 +244,17 @@ func caseRequest(h *harness, body []byte) *http.Request {
 
 // dumpWithoutReceipt is the dump of a message. A profile that has nothing else to go by is placed by the time of receipt,
 // which is another every time: the dump then says so.
-func dumpWithoutReceipt(message pprofile.Profiles, before, after time.Time) string {
+func dumpWithoutReceipt(message pprofile.Profiles, receipt golden.Receipt) string {
 	text := dictionary.Dump(message)
 	profile := message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
 	last := uint64(0)
 	for _, sample := range profile.Samples().All() {
 		last = max(last, slices.Max(sample.TimestampsUnixNano().AsRaw()))
 	}
-	if last < uint64(before.UnixNano()) || last > uint64(after.UnixNano()) {
+	if last < uint64(receipt.From.UnixNano()) || last > uint64(receipt.To.UnixNano()) {
 		return text
 	}
 	head, tail, _ := strings.Cut(text, "\n  time ")
 	_, tail, _ = strings.Cut(tail, "\n")
 	return head + "\n  time      such that the last sample is at the time of receipt\n" + tail
-}
-
-// outcomeText says in words how a request was answered and what the receiver counted.
-func outcomeText(h *harness, reply reply, body []byte, r received) string {
-	var text strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
-
-	line("%d %s", reply.status, withoutMadeUpID(h.t, reply.text, body))
-	for _, header := range []string{sentry.HeaderRateLimits, "Retry-After"} {
-		if value := reply.header.Get(header); value != "" {
-			line("  %s: %s", header, value)
-		}
-	}
-	for _, item := range r.items {
-		line("  %s", strings.TrimSpace(fmt.Sprintf("%d %s %s %s", item.count, item.itemType, item.outcome, item.reason)))
-	}
-	for _, refused := range inOrder(byAttribute(h, "otelcol_receiver_sentry_requests_rejected", "reason")) {
-		line("  request rejected %s", refused.name)
-	}
-	for _, lost := range inOrder(byAttribute(h, "otelcol_receiver_sentry_samples_discarded", "reason")) {
-		line("  samples lost: %d %s", lost.count, lost.name)
-	}
-	for _, rule := range inOrder(r.tolerated) {
-		line("  tolerated: %s in %d", rule.name, rule.count)
-	}
-	return text.String()
-}
-
-// withoutMadeUpID replaces an id that is not in the envelope: the receiver has made it up.
-func withoutMadeUpID(t *testing.T, answer string, body []byte) string {
-	var id struct {
-		ID string `json:"id"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(answer), &id))
-	if envelope, err := sentry.ReadEnvelope(body); id.ID == "" || err == nil && envelope.Header.EventID == id.ID {
-		return answer
-	}
-	return strings.Replace(answer, id.ID, "(made up)", 1)
-}
-
-func (h *harness) countedItems() (items []countedItem) {
-	for attributes, count := range h.items() {
-		item := countedItem{count: count}
-		for _, attribute := range strings.Fields(attributes) {
-			switch key, value, _ := strings.Cut(attribute, "="); key {
-			case "type":
-				item.itemType = value
-			case "outcome":
-				item.outcome = value
-			case "reason":
-				item.reason = value
-			}
-		}
-		items = append(items, item)
-	}
-	slices.SortFunc(items, func(a, b countedItem) int {
-		return strings.Compare(a.itemType+" "+a.outcome+" "+a.reason, b.itemType+" "+b.outcome+" "+b.reason)
-	})
-	return items
-}
-
-// byAttribute gives a counter's values by its only attribute.
-func byAttribute(h *harness, metric, attribute string) map[string]int64 {
-	values := map[string]int64{}
-	for text, value := range h.counts(metric) {
-		values[strings.TrimPrefix(text, attribute+"=")] = value
-	}
-	return values
-}
-
-type named struct {
-	name  string
-	count int64
-}
-
-func inOrder(counts map[string]int64) (list []named) {
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		list = append(list, named{name, counts[name]})
-	}
-	return list
 }

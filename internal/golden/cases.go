@@ -17,15 +17,26 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 //	case.md       what the case shows, and where it comes from
 //	in.envelope   the body of the request, not compressed
 //	outcome.txt   how it is answered and counted
-//	profiles.txt  the OTLP profiles that come out
+//	profiles.txt  the OTLP profiles that come out, and traces.txt, logs.txt, metrics.txt; each only if there are any
 //
-// The last two are golden files. testdata/cases/README.md lists the cases by SDK, quirk and rule.
+// Those from outcome.txt on are golden files. testdata/cases/README.md lists the cases by SDK, quirk and rule.
 type Case struct {
 	Name     string
 	Envelope []byte // nil if there is no in.envelope: too large for a file, the test makes it
 
 	dir string
 }
+
+// The golden files of the signals.
+const (
+	Profiles = "profiles.txt"
+	Traces   = "traces.txt"
+	Logs     = "logs.txt"
+	Metrics  = "metrics.txt"
+)
+
+// Signals are the golden files of all signals.
+var Signals = []string{Profiles, Traces, Logs, Metrics}
 
 // Cases gives all cases, by name.
 func Cases(t testing.TB) []Case {
@@ -61,20 +72,34 @@ func (c Case) Files(t testing.TB) []string {
 	return names
 }
 
-// Read gives the text of a file of the case.
+// Read gives the text of a file of the case; "" if there is none.
 func (c Case) Read(t testing.TB, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, file))
-	require.NoError(t, err)
+	if !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
-// Compare holds text against a golden file of the case. With the flag -update it writes the file.
+// Compare holds text against a golden file of the case; nothing stands for a file that does not exist. With the flag -update
+// it writes or removes the file.
 func (c Case) Compare(t testing.TB, file, text string) {
 	t.Helper()
 	if *update {
-		require.NoError(t, os.WriteFile(filepath.Join(c.dir, file), []byte(text), 0o644))
+		c.write(t, file, text)
 		return
 	}
 	require.Equal(t, c.Read(t, file), text, "%s of %s is not what came out; after a change that is meant, run make golden and review the diff", file, c.Name)
+}
+
+func (c Case) write(t testing.TB, file, text string) {
+	path := filepath.Join(c.dir, file)
+	if text != "" {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		return
+	}
+	if err := os.Remove(path); !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
 }

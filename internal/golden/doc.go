@@ -1,3 +1,3 @@
-// Package golden is test support: it walks testdata/cases and the corpus of recorded requests, and says in words what an
-// OTLP profile holds. It shares no code with the translation, so that the two can disagree.
+// Package golden is test support: it walks testdata/cases and the corpus of recorded requests, and says in words what OTLP
+// messages hold. It shares no code with the translation, so that the two can disagree.
 package golden
