@@ -1,0 +1,157 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+)
+
+// OpenTelemetry's keys on samples.
+const (
+	keyThreadID   = "thread.id"
+	keyThreadName = "thread.name"
+)
+
+// Read reads a profile of a message with this dictionary. Whatever is broken in it is left out and counted.
+func Read(d pprofile.ProfilesDictionary, p pprofile.Profile) *Profile {
+	r := reader{
+		view:    dictionary.NewView(d),
+		profile: p,
+		out:     &Profile{Stacks: make([]Stack, 1), Links: make([]Link, 1)},
+		threads: map[string]ThreadIndex{},
+		links:   map[Link]LinkIndex{{}: 0},
+		stacks:  map[int32]StackIndex{0: 0},
+		code: code{
+			locations: map[dictionary.LocationIndex]LocationIndex{},
+			frames:    map[Frame]FrameIndex{},
+		},
+	}
+	r.out.View, r.out.OTLP = r.view, p
+	r.out.Start = uint64(p.Time())
+	if p.DurationNano() > 0 {
+		r.out.End = r.out.Start + p.DurationNano()
+	}
+	scale := r.scale()
+	for i := range p.Samples().Len() {
+		r.sample(int32(i), p.Samples().At(i), scale)
+	}
+	r.weigh(scale)
+	return r.out
+}
+
+type reader struct {
+	view    dictionary.View
+	profile pprofile.Profile
+	out     *Profile
+	threads map[string]ThreadIndex
+	links   map[Link]LinkIndex
+	stacks  map[int32]StackIndex
+	code
+	list []dictionary.LocationIndex
+}
+
+// sample adds the observations of one OTLP sample to its thread.
+func (r *reader) sample(source int32, s pprofile.Sample, scale scale) {
+	base := Sample{Count: 1, Stack: r.stack(s.StackIndex()), Link: r.link(s.LinkIndex()), Source: source}
+	thread := &r.out.Threads[r.thread(s.AttributeIndices())]
+	times, values := s.TimestampsUnixNano(), s.Values()
+	if times.Len() == 0 {
+		for i := range values.Len() {
+			base.Weight = scale.of(values.At(i))
+			base.Count = scale.count(values.At(i))
+			thread.Samples = append(thread.Samples, base)
+		}
+		return
+	}
+	if values.Len() != 0 && values.Len() != times.Len() {
+		r.out.Broken++
+		return
+	}
+	thread.Samples = slices.Grow(thread.Samples, times.Len())
+	for i := range times.Len() {
+		base.Time, base.Weight = times.At(i), scale.of(1)
+		if values.Len() > 0 {
+			base.Weight, base.Count = scale.of(values.At(i)), scale.count(values.At(i))
+		}
+		thread.Samples = append(thread.Samples, base)
+	}
+}
+
+// thread finds the thread of a sample. Names repeat, and change while a thread lives; the id does not.
+func (r *reader) thread(attributes pcommon.Int32Slice) ThreadIndex {
+	id, name := r.text(attributes, keyThreadID), r.text(attributes, keyThreadName)
+	key := "i" + id
+	if id == "" && name != "" {
+		key = "n" + name
+	}
+	i, known := r.threads[key]
+	if !known {
+		i = ThreadIndex(len(r.out.Threads))
+		r.threads[key] = i
+		r.out.Threads = append(r.out.Threads, Thread{ID: cmp.Or(id, name)})
+	}
+	if r.out.Threads[i].Name == "" {
+		r.out.Threads[i].Name = name
+	}
+	return i
+}
+
+// text gives an attribute as text: thread ids are numbers or strings, and the same thread either way.
+func (r *reader) text(attributes pcommon.Int32Slice, key string) string {
+	value, ok := r.view.Get(attributes, key)
+	switch {
+	case !ok:
+		return ""
+	case value.Type() == pcommon.ValueTypeInt:
+		return strconv.FormatInt(value.Int(), 10)
+	}
+	return value.AsString()
+}
+
+func (r *reader) link(index int32) LinkIndex {
+	trace, span, ok := r.view.Link(dictionary.LinkIndex(index))
+	if !ok {
+		r.out.Broken++
+	}
+	link := Link{trace, span}
+	i, known := r.links[link]
+	if !known {
+		i = LinkIndex(len(r.out.Links))
+		r.links[link] = i
+		r.out.Links = append(r.out.Links, link)
+	}
+	return i
+}
+
+func (r *reader) stack(index int32) StackIndex {
+	if i, known := r.stacks[index]; known {
+		return i
+	}
+	var ok bool
+	r.list, ok = r.view.Stack(dictionary.StackIndex(index), r.list[:0])
+	stack := make(Stack, 0, len(r.list))
+	for _, location := range r.list {
+		if location == 0 {
+			continue // none, or broken
+		}
+		stack = append(stack, r.location(location))
+	}
+	if !ok {
+		r.out.Broken++
+	}
+	i := StackIndex(len(r.out.Stacks))
+	r.stacks[index] = i
+	r.out.Stacks = append(r.out.Stacks, stack)
+	return i
+}
+
+func (r *reader) location(index dictionary.LocationIndex) LocationIndex {
+	location, broken := r.code.location(r.view, index, r.out)
+	r.out.Broken += broken
+	return location
+}

@@ -1,0 +1,86 @@
+package timeline
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+const (
+	unitCount       = "count"
+	unitNanoseconds = "nanoseconds"
+	typeWall        = "wall"
+)
+
+// longestGap is how long a thread may go without a sample before it counts as not recorded. The longest interval between
+// samples of a running sampler in our recordings is 90 ms; threads that are not sampled are gone for seconds.
+const longestGap = time.Second
+
+// scale says what an observation weighs.
+type scale struct {
+	nanoseconds int64 // of one observation; 0 where weights are the values as they are
+	gaps        bool  // weigh by the gaps between samples
+	counts      bool  // values count observations
+}
+
+func (s scale) of(value int64) int64 {
+	switch {
+	case s.nanoseconds == 0:
+		return value
+	case value > math.MaxInt64/s.nanoseconds:
+		return math.MaxInt64
+	case value < math.MinInt64/s.nanoseconds:
+		return math.MinInt64
+	}
+	return value * s.nanoseconds
+}
+
+// count says how many observations a value stands for.
+func (s scale) count(value int64) int64 {
+	if s.counts {
+		return value
+	}
+	return 1
+}
+
+// scale finds out what the weights of the profile are.
+func (r *reader) scale() scale {
+	typ, unit, ok := r.view.ValueType(r.profile.SampleType())
+	periodType, periodUnit, ok2 := r.view.ValueType(r.profile.PeriodType())
+	if !ok || !ok2 {
+		r.out.Broken++
+	}
+	counts := unit == unitCount
+	if period := r.profile.Period(); typ == "samples" && counts && periodUnit == unitNanoseconds && period > 0 {
+		r.out.Measure = Measure{periodType, unitNanoseconds}
+		return scale{nanoseconds: period, gaps: periodType == typeWall, counts: true}
+	}
+	r.out.Measure = Measure{typ, unit}
+	return scale{counts: counts}
+}
+
+// weigh puts the samples of each thread in the order of time and, where that is better than the period, weighs each by the gap
+// to the next.
+func (r *reader) weigh(s scale) {
+	for t := range r.out.Threads {
+		thread := &r.out.Threads[t]
+		slices.SortStableFunc(thread.Samples, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+		// Samples that name no thread may be of several at the same time, and of values we know only the sum.
+		if !s.gaps || thread.ID == "" {
+			continue
+		}
+		for i := range thread.Samples {
+			sample := &thread.Samples[i]
+			if sample.Time == 0 || sample.Weight != s.nanoseconds {
+				continue
+			}
+			sample.Weight = s.nanoseconds
+			if i+1 < len(thread.Samples) {
+				if gap := thread.Samples[i+1].Time - sample.Time; gap <= uint64(longestGap) {
+					sample.Weight = int64(gap)
+				}
+			}
+		}
+	}
+}
