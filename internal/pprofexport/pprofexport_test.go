@@ -1,0 +1,154 @@
+package pprofexport_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/pprofexport"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
+)
+
+const ms = time.Millisecond
+
+func everything(*timeline.Profile) timeline.Filter { return timeline.Filter{} }
+
+func read(shape timelinetest.Shape, samples ...timelinetest.Sample) *timeline.Profile {
+	message := timelinetest.Message("shop", shape, samples...)
+	return timeline.Read(message.Dictionary(), timelinetest.Profile(message))
+}
+
+var shop = []timelinetest.Sample{
+	{Thread: 1, Stack: "main;handle;query", Span: 7, At: []time.Duration{0, 10 * ms}},
+	{Thread: 1, Stack: "main;handle", At: []time.Duration{20 * ms}},
+	{Thread: 1, At: []time.Duration{40 * ms}},
+	{Thread: 2, Stack: "libpoll", At: []time.Duration{0, 70 * ms}},
+}
+
+func TestExport(t *testing.T) {
+	out, err := pprofexport.Export([]*timeline.Profile{read(timelinetest.Wall, shop...)}, everything)
+	require.NoError(t, err)
+	require.NoError(t, out.CheckValid())
+
+	require.Len(t, out.Sample, 3, "one per identity, none without a stack")
+	query := out.Sample[0]
+	assert.Equal(t, []int64{2, int64(20 * ms)}, query.Value)
+	assert.Equal(t, map[string][]int64{"thread.id": {1}}, query.NumLabel)
+	assert.Equal(t, map[string][]string{
+		"thread.name": {"main"}, "trace_id": {"00000000000000000000000000000007"}, "span_id": {"0000000000000007"},
+	}, query.Label)
+	require.Len(t, query.Location, 3)
+	leaf := query.Location[0].Line[0]
+	assert.Equal(t, "query", leaf.Function.Name, "leaf first")
+	assert.Equal(t, "/app/query.py", leaf.Function.Filename)
+	assert.Equal(t, [2]int64{30, 3}, [2]int64{leaf.Line, leaf.Column})
+	assert.Equal(t, []int64{1, int64(20 * ms)}, out.Sample[1].Value)
+	assert.Equal(t, []int64{2, int64(80 * ms)}, out.Sample[2].Value)
+
+	assert.Equal(t, int64(timelinetest.Start), out.TimeNanos)
+	assert.Equal(t, int64(80*ms), out.DurationNanos)
+	assert.Equal(t, int64(10*ms), out.Period)
+	assert.Equal(t, "wall", out.DefaultSampleType)
+	assert.Equal(t, []string{"without a stack: 10000000 nanoseconds"}, out.Comments)
+	assert.Empty(t, out.Mapping, "interpreted code has none")
+}
+
+func TestExportOfASelection(t *testing.T) {
+	span := timeline.Filter{Link: &timeline.Link{Trace: timelinetest.Trace(7), Span: timelinetest.Span(7)}}
+	a, b := read(timelinetest.Wall, shop...), read(timelinetest.Wall, shop...)
+	out, err := pprofexport.Export([]*timeline.Profile{a, b}, func(*timeline.Profile) timeline.Filter { return span })
+	require.NoError(t, err)
+	require.Len(t, out.Sample, 1, "the same in both profiles")
+	assert.Equal(t, []int64{4, int64(40 * ms)}, out.Sample[0].Value)
+
+	other := read(timelinetest.Shape{Type: "alloc_space", Unit: "bytes"}, timelinetest.Sample{Stack: "a", Values: []int64{1}})
+	_, err = pprofexport.Export([]*timeline.Profile{a, other}, everything)
+	assert.ErrorContains(t, err, "do not add up")
+	_, err = pprofexport.Export(nil, everything)
+	assert.Error(t, err)
+}
+
+func TestMappings(t *testing.T) {
+	message := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(message.Dictionary())
+	mapping := b.Mapping(dictionary.Mapping{
+		Start: 0x1000, Limit: 0x3000, FileOffset: 0x10, Filename: b.String("/lib/libshop.so"),
+		Attributes: []dictionary.AttributeIndex{
+			b.AttrString("sentry.debug_id", "no"), b.AttrString("process.executable.build_id.gnu", "abc1"),
+		},
+	})
+	function := b.Function(dictionary.Function{Name: b.String("shop"), SystemName: b.String("_Z4shop")})
+	p := message.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	dictionary.SetValueType(p.SampleType(), b.String("alloc_space"), b.String("bytes"))
+	sample := p.Samples().AppendEmpty()
+	sample.Values().Append(512)
+	sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{
+		Mapping: mapping, Address: 0x1234, Lines: []dictionary.Line{{Function: function, Line: 7}},
+	})})))
+	b.Finish()
+
+	out, err := pprofexport.Export([]*timeline.Profile{timeline.Read(message.Dictionary(), p)}, everything)
+	require.NoError(t, err)
+	require.Len(t, out.Mapping, 1)
+	m := out.Mapping[0]
+	assert.Equal(t, "/lib/libshop.so abc1", m.File+" "+m.BuildID)
+	assert.Equal(t, []uint64{0x1000, 0x3000, 0x10}, []uint64{m.Start, m.Limit, m.Offset})
+	assert.Same(t, m, out.Location[0].Mapping)
+	assert.Equal(t, uint64(0x1234), out.Location[0].Address)
+	assert.Equal(t, "_Z4shop", out.Function[0].SystemName)
+	assert.Equal(t, []int64{512}, out.Sample[0].Value)
+}
+
+// TestGoToolPprof has the tool itself read a file, and say what was put in.
+func TestGoToolPprof(t *testing.T) {
+	out, err := pprofexport.Export([]*timeline.Profile{read(timelinetest.Wall, shop...)}, everything)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "shop.pb.gz")
+	f, err := os.Create(file)
+	require.NoError(t, err)
+	require.NoError(t, out.Write(f))
+	require.NoError(t, f.Close())
+
+	pprof := func(arguments ...string) string {
+		tool := exec.Command("go", append([]string{"tool", "pprof", "-symbolize=none"}, append(arguments, file)...)...)
+		text, err := tool.CombinedOutput()
+		require.NoError(t, err, "%s", text)
+		return strings.Join(strings.Fields(string(text)), " ")
+	}
+	top := pprof("-top", "-unit=ms")
+	assert.Contains(t, top, "Type: wall")
+	assert.Contains(t, top, "Showing nodes accounting for 120ms, 100% of 120ms total")
+	assert.Contains(t, top, "80ms 66.67% 66.67% 80ms 66.67% libpoll")
+	assert.Contains(t, top, "20ms 16.67% 83.33% 40ms 33.33% handle")
+	assert.Contains(t, top, "0 0% 100% 40ms 33.33% main")
+	assert.Contains(t, pprof("-top", "-sample_index=samples"), "2 40.00% 40.00% 2 40.00% libpoll")
+	assert.Contains(t, pprof("-top", "-unit=ms", "-tagfocus=span_id=^0+7$"), "20ms 16.67% 16.67% 20ms 16.67% query")
+	assert.Contains(t, pprof("-peek=query", "-lines", "-unit=ms"), "handle /app/handle.py:20")
+}
+
+// A message can name a deep stack a million times in few bytes.
+func TestExportIsBounded(t *testing.T) {
+	deep := strings.TrimSuffix(strings.Repeat("f;", 1000), ";")
+	samples := make([]timelinetest.Sample, timeline.MaxExportedFrames/1000+1)
+	for i := range samples {
+		samples[i] = timelinetest.Sample{Thread: 1, Stack: "f", Values: []int64{1}}
+	}
+	samples[0].Stack = deep
+	message := timelinetest.Message("shop", timelinetest.Wall, samples...)
+	list := timelinetest.Profile(message).Samples()
+	for i := range list.Len() {
+		list.At(i).SetStackIndex(list.At(0).StackIndex())
+	}
+	p := timeline.Read(message.Dictionary(), timelinetest.Profile(message))
+	_, err := pprofexport.Export([]*timeline.Profile{p}, everything)
+	assert.ErrorIs(t, err, timeline.ErrTooLarge)
+}

@@ -1,0 +1,92 @@
+package speedscope_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/speedscope"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
+)
+
+const ms = time.Millisecond
+
+func everything(*timeline.Profile) timeline.Filter { return timeline.Filter{} }
+
+func read(shape timelinetest.Shape, samples ...timelinetest.Sample) *timeline.Profile {
+	message := timelinetest.Message("shop", shape, samples...)
+	return timeline.Read(message.Dictionary(), timelinetest.Profile(message))
+}
+
+var shop = []timelinetest.Sample{
+	{Thread: 2, Stack: "libpoll", At: []time.Duration{0, 3 * time.Second}},
+	{Thread: 1, Stack: "main;query", Span: 7, At: []time.Duration{0}},
+	{Thread: 1, Stack: "main", At: []time.Duration{20 * ms, 40 * ms}},
+	{Thread: 1, At: []time.Duration{30 * ms}},
+}
+
+// The schema says nothing more than these fields; the page's browser test has speedscope itself read such a file.
+func TestExport(t *testing.T) {
+	file, err := speedscope.Export("shop", []*timeline.Profile{read(timelinetest.Wall, shop...)}, everything)
+	require.NoError(t, err)
+	text, err := json.Marshal(file)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{
+		"$schema": "https://www.speedscope.app/file-format-schema.json",
+		"exporter": "otelcol-sentry",
+		"name": "shop",
+		"activeProfileIndex": 1,
+		"profiles": [
+			{"type": "sampled", "name": "worker (thread 2)", "unit": "nanoseconds", "startValue": 0, "endValue": 3010000000,
+			 "samples": [[0], [], [0]], "weights": [10000000, 2990000000, 10000000]},
+			{"type": "sampled", "name": "main (thread 1)", "unit": "nanoseconds", "startValue": 0, "endValue": 50000000,
+			 "samples": [[2, 1], [2], [], [2]], "weights": [20000000, 10000000, 10000000, 10000000]}
+		],
+		"shared": {"frames": [
+			{"name": "libpoll", "file": "/app/libpoll.py", "line": 10, "col": 3},
+			{"name": "query", "file": "/app/query.py", "line": 20, "col": 3},
+			{"name": "main", "file": "/app/main.py", "line": 10, "col": 3}
+		]}
+	}`, string(text))
+}
+
+func TestExportOfASelection(t *testing.T) {
+	p := read(timelinetest.Wall, shop...)
+	span := timeline.Filter{Link: &timeline.Link{Trace: timelinetest.Trace(7), Span: timelinetest.Span(7)}}
+	file, err := speedscope.Export("shop", []*timeline.Profile{p}, func(*timeline.Profile) timeline.Filter { return span })
+	require.NoError(t, err)
+	require.Len(t, file.Profiles, 1)
+	assert.Equal(t, []int64{int64(20 * ms)}, file.Profiles[0].Weights)
+
+	file, err = speedscope.Export("shop", nil, everything)
+	require.NoError(t, err)
+	text, err := json.Marshal(file)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"profiles":[]`)
+}
+
+func TestUnits(t *testing.T) {
+	bytes := read(timelinetest.Shape{Type: "alloc_space", Unit: "bytes"}, timelinetest.Sample{Stack: "a", Values: []int64{512}})
+	counts := read(timelinetest.Shape{Type: "events", Unit: "count"}, timelinetest.Sample{Stack: "a", Values: []int64{2}})
+	file, err := speedscope.Export("", []*timeline.Profile{bytes, counts}, everything)
+	require.NoError(t, err)
+	assert.Equal(t, "bytes", file.Profiles[0].Unit)
+	assert.Equal(t, "none", file.Profiles[1].Unit)
+	assert.Equal(t, "all samples", file.Profiles[0].Name)
+}
+
+// A message can name a deep stack a million times in few bytes.
+func TestExportIsBounded(t *testing.T) {
+	at := make([]time.Duration, timeline.MaxExportedFrames/1000+1)
+	for i := range at {
+		at[i] = time.Duration(i)
+	}
+	deep := strings.TrimSuffix(strings.Repeat("f;", 1000), ";")
+	_, err := speedscope.Export("", []*timeline.Profile{read(timelinetest.Wall, timelinetest.Sample{Thread: 1, Stack: deep, At: at})}, everything)
+	assert.ErrorIs(t, err, timeline.ErrTooLarge)
+}
