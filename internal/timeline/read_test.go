@@ -71,20 +71,20 @@ func TestShapes(t *testing.T) {
 		measure timeline.Measure
 		want    []string
 	}{
-		"cpu: the period": {timelinetest.Shape{"samples", "count", "cpu", "nanoseconds"}, timelinetest.Sample{Thread: 1, Stack: "a", At: times},
-			timeline.Measure{"cpu", "nanoseconds"}, []string{"1@0s a +10ms x1", "1@7ms a +10ms x1"}},
+		"cpu: the period": {timelinetest.Shape{Type: "samples", Unit: "count", PeriodType: "cpu", PeriodUnit: "nanoseconds"}, timelinetest.Sample{Thread: 1, Stack: "a", At: times},
+			timeline.Measure{Type: "cpu", Unit: "nanoseconds"}, []string{"1@0s a +10ms x1", "1@7ms a +10ms x1"}},
 		"no thread: the period": {timelinetest.Wall, timelinetest.Sample{Stack: "a", At: times},
-			timeline.Measure{"wall", "nanoseconds"}, []string{"@0s a +10ms x1", "@7ms a +10ms x1"}},
+			timeline.Measure{Type: "wall", Unit: "nanoseconds"}, []string{"@0s a +10ms x1", "@7ms a +10ms x1"}},
 		"a count of samples": {timelinetest.Wall, timelinetest.Sample{Thread: 1, Stack: "a", Values: []int64{5}},
-			timeline.Measure{"wall", "nanoseconds"}, []string{"1@-1ns a +50ms x5"}},
-		"no period": {timelinetest.Shape{"samples", "count", "", ""}, timelinetest.Sample{Thread: 1, Stack: "a", At: times},
-			timeline.Measure{"samples", "count"}, []string{"1@0s a +1ns x1", "1@7ms a +1ns x1"}},
-		"bytes": {timelinetest.Shape{"alloc_space", "bytes", "space", "bytes"}, timelinetest.Sample{Stack: "a", Values: []int64{512}},
-			timeline.Measure{"alloc_space", "bytes"}, []string{"@-1ns a +512ns x1"}},
-		"a value per time": {timelinetest.Shape{"off_cpu", "nanoseconds", "", ""}, timelinetest.Sample{Thread: 1, Stack: "a", At: times, Values: []int64{3, 4}},
-			timeline.Measure{"off_cpu", "nanoseconds"}, []string{"1@0s a +3ns x1", "1@7ms a +4ns x1"}},
+			timeline.Measure{Type: "wall", Unit: "nanoseconds"}, []string{"1@-1ns a +50ms x5"}},
+		"no period": {timelinetest.Shape{Type: "samples", Unit: "count"}, timelinetest.Sample{Thread: 1, Stack: "a", At: times},
+			timeline.Measure{Type: "samples", Unit: "count"}, []string{"1@0s a +1ns x1", "1@7ms a +1ns x1"}},
+		"bytes": {timelinetest.Shape{Type: "alloc_space", Unit: "bytes", PeriodType: "space", PeriodUnit: "bytes"}, timelinetest.Sample{Stack: "a", Values: []int64{512}},
+			timeline.Measure{Type: "alloc_space", Unit: "bytes"}, []string{"@-1ns a +512ns x1"}},
+		"a value per time": {timelinetest.Shape{Type: "off_cpu", Unit: "nanoseconds"}, timelinetest.Sample{Thread: 1, Stack: "a", At: times, Values: []int64{3, 4}},
+			timeline.Measure{Type: "off_cpu", Unit: "nanoseconds"}, []string{"1@0s a +3ns x1", "1@7ms a +4ns x1"}},
 		"more than there is room for": {timelinetest.Wall, timelinetest.Sample{Stack: "a", Values: []int64{math.MaxInt64}},
-			timeline.Measure{"wall", "nanoseconds"}, []string{"@-1ns a +2562047h47m16.854775807s x9223372036854775807"}},
+			timeline.Measure{Type: "wall", Unit: "nanoseconds"}, []string{"@-1ns a +2562047h47m16.854775807s x9223372036854775807"}},
 	} {
 		p := read(c.shape, c.sample)
 		assert.Equal(t, c.measure, p.Measure, name)
