@@ -20,10 +20,14 @@ type answer struct {
 }
 
 func (a answer) write(w http.ResponseWriter) {
+	a.writeLimits(w)
+	writeJSON(w, a.status, a)
+}
+
+func (a answer) writeLimits(w http.ResponseWriter) {
 	if limits := sentry.FormatRateLimits(a.limits...); limits != "" {
 		w.Header().Set(sentry.HeaderRateLimits, limits)
 	}
-	writeJSON(w, a.status, a)
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {

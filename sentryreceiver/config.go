@@ -24,6 +24,13 @@ type Config struct {
 	// PathPrefix stands in front of /api, as the path of a DSN does: https://key@host/some/prefix/1.
 	PathPrefix string `mapstructure:"path_prefix"`
 
+	// TunnelPath takes envelopes without credentials in the request: the DSN is in the envelope. It is the whole path, also
+	// with a PathPrefix. "" = there is none.
+	TunnelPath string `mapstructure:"tunnel_path"`
+
+	// Projects are those that may send. Without any, every DSN is good: for development, and for networks that are closed.
+	Projects []ProjectConfig `mapstructure:"projects"`
+
 	// MaxProfileSize is the largest payload of a profile item, in bytes after decompression.
 	MaxProfileSize int64 `mapstructure:"max_profile_size"`
 
@@ -87,7 +94,16 @@ func createDefaultConfig() component.Config {
 }
 
 // Unmarshal reads the configuration, and fails for keys that do not exist.
-func (c *Config) Unmarshal(conf *confmap.Conf) error { return strictconf.Unmarshal(conf, c) }
+func (c *Config) Unmarshal(conf *confmap.Conf) error {
+	if err := strictconf.Unmarshal(conf, c); err != nil {
+		return err
+	}
+	// "projects:" with nothing behind it is nil to confmap, as if it were not there: it must not open the door to everybody.
+	if conf.IsSet("projects") && c.Projects == nil {
+		c.Projects = []ProjectConfig{}
+	}
+	return nil
+}
 
 // Validate checks the configuration; its messages name the key and what to write instead.
 func (c *Config) Validate() error {
@@ -122,24 +138,25 @@ func (c *Config) Validate() error {
 	if p := c.BackpressurePause; p < time.Second || p > maxBackpressurePause || p%time.Second != 0 {
 		problem("backpressure_pause: is %s, must be whole seconds from 1s to %s, e.g. %s", p, maxBackpressurePause, defaultBackpressurePause)
 	}
-	if err := validatePathPrefix(c.PathPrefix); err != nil {
-		problems = append(problems, err)
+	if strings.HasPrefix(c.TunnelPath+"/", c.PathPrefix+"/api/") {
+		problem("tunnel_path: is %q, must not be among the other endpoints, below %s, e.g. %q", c.TunnelPath, c.PathPrefix+"/api/", "/tunnel")
 	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, validatePath("path_prefix", c.PathPrefix, "/sentry"),
+		validatePath("tunnel_path", c.TunnelPath, "/tunnel"), validateProjects(c.Projects))...)
 }
 
-func validatePathPrefix(prefix string) error {
-	if prefix == "" {
+func validatePath(key, path, example string) error {
+	if path == "" {
 		return nil
 	}
-	segments := strings.Split(prefix, "/")
+	segments := strings.Split(path, "/")
 	switch {
-	case !strings.HasPrefix(prefix, "/") || strings.HasSuffix(prefix, "/"):
-		return fmt.Errorf("path_prefix: is %q, must begin with a slash and not end with one, e.g. %q", prefix, "/sentry")
-	case strings.ContainsAny(prefix, "?#{}% "):
-		return fmt.Errorf("path_prefix: is %q, must be a plain path without any of ?#{}%% or blanks, e.g. %q", prefix, "/sentry")
+	case !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/"):
+		return fmt.Errorf("%s: is %q, must begin with a slash and not end with one, e.g. %q", key, path, example)
+	case strings.ContainsAny(path, "?#{}% "):
+		return fmt.Errorf("%s: is %q, must be a plain path without any of ?#{}%% or blanks, e.g. %q", key, path, example)
 	case slices.ContainsFunc(segments[1:], func(s string) bool { return s == "" || s == "." || s == ".." }):
-		return fmt.Errorf("path_prefix: is %q, must not have empty or dot segments, e.g. %q", prefix, "/sentry")
+		return fmt.Errorf("%s: is %q, must not have empty or dot segments, e.g. %q", key, path, example)
 	}
 	return nil
 }

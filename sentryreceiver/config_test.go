@@ -1,6 +1,7 @@
 package sentryreceiver
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 10*time.Second, cfg.BackpressurePause)
 	assert.False(t, cfg.KeepOriginalPayload)
 	assert.Empty(t, cfg.PathPrefix)
+	assert.Empty(t, cfg.TunnelPath)
+	assert.Nil(t, cfg.Projects)
 }
 
 func TestEveryKey(t *testing.T) {
@@ -51,6 +54,10 @@ cors: {allowed_origins: ["https://shop.example"]}
 include_metadata: true
 keepalive: {idle_timeout: 5s}
 path_prefix: /sentry
+tunnel_path: /tunnel
+projects:
+  - {id: 18446744073709551615, public_keys: [public], resource_attributes: {service.name: shop, a: [1, 2], b: [0.5], c: [x, "1"]}}
+  - {id: 1, public_keys: [a, b], disabled: true}
 max_profile_size: 500
 validation: strict
 profile_type: cpu
@@ -64,6 +71,13 @@ backpressure_pause: 1m
 	assert.True(t, cfg.HTTP.IncludeMetadata)
 	assert.True(t, restrictsOrigins(&cfg.HTTP))
 	assert.Equal(t, "/sentry", cfg.PathPrefix)
+	assert.Equal(t, "/tunnel", cfg.TunnelPath)
+	assert.Equal(t, []ProjectConfig{
+		{ID: math.MaxUint64, PublicKeys: []string{"public"}, ResourceAttributes: map[string]any{
+			"service.name": "shop", "a": []any{1, 2}, "b": []any{0.5}, "c": []any{"x", "1"},
+		}},
+		{ID: 1, PublicKeys: []string{"a", "b"}, Disabled: true},
+	}, cfg.Projects)
 	assert.Equal(t, int64(500), cfg.MaxProfileSize)
 	assert.Equal(t, sentry.Strict, cfg.Validation)
 	assert.Equal(t, "cpu", cfg.ProfileType)
@@ -72,7 +86,8 @@ backpressure_pause: 1m
 }
 
 func TestUnknownKeysFail(t *testing.T) {
-	for _, text := range []string{"endpiont: localhost:1", "http: {endpoint: localhost:1}", "cors: {origins: []}", "validate: strict"} {
+	for _, text := range []string{"endpiont: localhost:1", "http: {endpoint: localhost:1}", "cors: {origins: []}", "validate: strict",
+		"projects: [{id: 1, keys: [a]}]"} {
 		_, err := load(t, text)
 		assert.ErrorContains(t, err, "invalid keys", text)
 	}
@@ -80,21 +95,25 @@ func TestUnknownKeysFail(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
-		`endpoint: ""`:                       `endpoint: must not be empty, give host:port, e.g. localhost:4319`,
-		`max_request_body_size: 0`:           `max_request_body_size: is 0, must be a number of bytes from 1 to 2147483647, e.g. 104857600`,
-		`max_request_body_size: 99999999999`: `max_request_body_size: is 99999999999, must be`,
-		`max_profile_size: -1`:               `max_profile_size: is -1, must be a number of bytes from 1 to 2147483647, e.g. 52428800`,
-		`validation: Strict`:                 `validation: is "Strict", must be "lenient" or "strict"`,
-		`profile_type: off`:                  `profile_type: is "off", must be "wall" or "cpu"`,
-		`backpressure_pause: 0s`:             `backpressure_pause: is 0s, must be whole seconds from 1s to 24h0m0s, e.g. 10s`,
-		`backpressure_pause: 1500ms`:         `backpressure_pause: is 1.5s, must be whole seconds`,
-		`backpressure_pause: 48h`:            `backpressure_pause: is 48h0m0s, must be whole seconds`,
-		`path_prefix: sentry`:                `path_prefix: is "sentry", must begin with a slash and not end with one, e.g. "/sentry"`,
-		`path_prefix: /sentry/`:              `path_prefix: is "/sentry/", must begin with a slash`,
-		`path_prefix: /a//b`:                 `path_prefix: is "/a//b", must not have empty or dot segments`,
-		`path_prefix: /a/../b`:               `path_prefix: is "/a/../b", must not have empty or dot segments`,
-		`path_prefix: /a?b`:                  `path_prefix: is "/a?b", must be a plain path`,
-		`compression_algorithms: [compress]`: `compression_algorithms: "compress" is not known, must be among`,
+		`endpoint: ""`:                         `endpoint: must not be empty, give host:port, e.g. localhost:4319`,
+		`max_request_body_size: 0`:             `max_request_body_size: is 0, must be a number of bytes from 1 to 2147483647, e.g. 104857600`,
+		`max_request_body_size: 99999999999`:   `max_request_body_size: is 99999999999, must be`,
+		`max_profile_size: -1`:                 `max_profile_size: is -1, must be a number of bytes from 1 to 2147483647, e.g. 52428800`,
+		`validation: Strict`:                   `validation: is "Strict", must be "lenient" or "strict"`,
+		`profile_type: off`:                    `profile_type: is "off", must be "wall" or "cpu"`,
+		`backpressure_pause: 0s`:               `backpressure_pause: is 0s, must be whole seconds from 1s to 24h0m0s, e.g. 10s`,
+		`backpressure_pause: 1500ms`:           `backpressure_pause: is 1.5s, must be whole seconds`,
+		`backpressure_pause: 48h`:              `backpressure_pause: is 48h0m0s, must be whole seconds`,
+		`path_prefix: sentry`:                  `path_prefix: is "sentry", must begin with a slash and not end with one, e.g. "/sentry"`,
+		`path_prefix: /sentry/`:                `path_prefix: is "/sentry/", must begin with a slash`,
+		`path_prefix: /a//b`:                   `path_prefix: is "/a//b", must not have empty or dot segments`,
+		`path_prefix: /a/../b`:                 `path_prefix: is "/a/../b", must not have empty or dot segments`,
+		`path_prefix: /a?b`:                    `path_prefix: is "/a?b", must be a plain path`,
+		`compression_algorithms: [compress]`:   `compression_algorithms: "compress" is not known, must be among`,
+		`tunnel_path: tunnel`:                  `tunnel_path: is "tunnel", must begin with a slash and not end with one, e.g. "/tunnel"`,
+		`tunnel_path: /`:                       `tunnel_path: is "/", must begin with a slash and not end with one`,
+		`tunnel_path: /api/42/envelope`:        `tunnel_path: is "/api/42/envelope", must not be among the other endpoints, below /api/, e.g. "/tunnel"`,
+		"path_prefix: /a\ntunnel_path: /a/api": `tunnel_path: is "/a/api", must not be among the other endpoints, below /a/api/`,
 	} {
 		_, err := load(t, text)
 		assert.ErrorContains(t, err, want, text)

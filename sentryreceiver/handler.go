@@ -35,9 +35,17 @@ func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		if r.allow(w, req, http.MethodPost) {
 			r.serve(w, req, submission{project: project, limit: limit, open: openEnvelope})
 		}
-	case endpoint == "store" && len(rest) == 0: // store.go
+	case r.cfg.TunnelPath != "" && strings.TrimRight(req.URL.Path, "/") == r.cfg.TunnelPath:
 		if r.allow(w, req, http.MethodPost) {
-			r.serve(w, req, submission{project: project, limit: limit, open: r.openStore})
+			r.serve(w, req, submission{tunnel: true, limit: limit, open: openEnvelope})
+		}
+	case endpoint == "store" && len(rest) == 0: // store.go
+		if r.allow(w, req, http.MethodGet, http.MethodPost) {
+			sub := submission{project: project, limit: limit, open: r.openStore}
+			if req.Method == http.MethodGet {
+				sub.open, sub.answer = r.openStoreQuery, answerStoreQuery
+			}
+			r.serve(w, req, sub)
 		}
 	case (endpoint == "security" || endpoint == "csp-report") && len(rest) == 0: // security.go
 		if r.allow(w, req, http.MethodPost) {
@@ -77,6 +85,7 @@ func (r *sentryReceiver) allow(w http.ResponseWriter, req *http.Request, methods
 type submission struct {
 	project string // in the path
 	pathKey string // the public key where it is in the path too
+	tunnel  bool   // only the envelope says who sends
 	limit   int64  // bytes of the body
 	open    opener
 	answer  func(http.ResponseWriter, answer) // nil = as SDKs expect it
@@ -121,6 +130,10 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	}
 	envelope, framing := sub.open(req, body)
 	auth, err := authenticate(req, sub, envelope.Header.DSN)
+	var from *project
+	if err == nil {
+		from, err = r.projects.admit(auth)
+	}
 	if err == nil {
 		err = framing
 	}
@@ -130,16 +143,20 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 		return answer{}, err
 	}
 
-	in := &ingestion{sentryReceiver: r, envelope: envelope, auth: auth, received: received}
+	in := &ingestion{sentryReceiver: r, envelope: envelope, auth: auth, project: from, received: received}
 	in.transactionStart = sync.OnceValue(in.decodeTransactionStart)
 	in.translate(req.Context())
 	in.dropPayloads()
 	body.release()
-	in.deliver(req.Context())
+	in.deliver(in.withClient(req.Context()))
 	return in.answer(), nil
 }
 
 func authenticate(req *http.Request, sub submission, dsn string) (sentry.Auth, error) {
+	if sub.tunnel {
+		// A tunnel is often on the site that uses it. Its authorization headers and queries are the site's own.
+		return sentry.Authenticate(sentry.Credentials{EnvelopeDSN: dsn})
+	}
 	return sentry.Authenticate(sentry.Credentials{
 		SentryAuth:    req.Header.Get("X-Sentry-Auth"),
 		Authorization: req.Header.Get("Authorization"),

@@ -68,11 +68,12 @@ type sink struct {
 
 	mu       sync.Mutex
 	profiles []pprofile.Profiles
+	contexts []context.Context
 }
 
 func (*sink) Capabilities() consumer.Capabilities { return consumer.Capabilities{MutatesData: true} }
 
-func (s *sink) ConsumeProfiles(_ context.Context, profiles pprofile.Profiles) error {
+func (s *sink) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	if s.respond != nil {
 		if err := s.respond(profiles); err != nil {
 			return err
@@ -81,6 +82,7 @@ func (s *sink) ConsumeProfiles(_ context.Context, profiles pprofile.Profiles) er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.profiles = append(s.profiles, profiles)
+	s.contexts = append(s.contexts, ctx)
 	return nil
 }
 

@@ -21,6 +21,7 @@ type ingestion struct {
 	*sentryReceiver
 	envelope *sentry.Envelope
 	auth     sentry.Auth
+	project  *project
 	received time.Time
 
 	profiles  int    // usable profiles so far

@@ -30,6 +30,7 @@ var (
 // sentryReceiver is the one listener behind the components of all signals.
 type sentryReceiver struct {
 	cfg       *Config
+	projects  *projects
 	settings  component.TelemetrySettings
 	logger    *zap.Logger
 	telemetry *telemetry
@@ -88,6 +89,7 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 	}
 	return &sentryReceiver{
 		cfg:       cfg,
+		projects:  newProjects(cfg.Projects),
 		settings:  set.TelemetrySettings,
 		logger:    limitLogs(set.Logger),
 		telemetry: telemetry,
@@ -135,12 +137,20 @@ func (r *sentryReceiver) start(ctx context.Context, host component.Host) error {
 
 	r.server, r.listener = server, listener
 	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
+	if r.projects == nil && reachableFromOutside(listener.Addr()) {
+		r.logger.Warn("Any DSN is accepted, from other machines too: list the projects that may send under projects")
+	}
 	r.serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
 		}
 	})
 	return nil
+}
+
+func reachableFromOutside(address net.Addr) bool {
+	tcp, ok := address.(*net.TCPAddr)
+	return ok && !tcp.IP.IsLoopback()
 }
 
 // serverConfig completes what the user says about the server. It is a copy: ToServer changes what it is given.

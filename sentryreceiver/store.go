@@ -15,6 +15,10 @@ func (r *sentryReceiver) openStore(req *http.Request, body *buffer) (*sentry.Env
 	if mediaType(req) == sentry.ContentTypeEnvelope {
 		return sentry.ReadEnvelope(body.data)
 	}
+	return r.readStore(body)
+}
+
+func (r *sentryReceiver) readStore(body *buffer) (*sentry.Envelope, error) {
 	if err := body.unwrap(r.cfg.HTTP.MaxRequestBodySize); err != nil {
 		return &sentry.Envelope{}, err
 	}
@@ -24,6 +28,31 @@ func (r *sentryReceiver) openStore(req *http.Request, body *buffer) (*sentry.Env
 	}
 	return envelope, nil
 }
+
+// openStoreQuery reads the event that raven-js had the browser send with the address of an image.
+func (r *sentryReceiver) openStoreQuery(req *http.Request, body *buffer) (*sentry.Envelope, error) {
+	text := strings.TrimSpace(req.URL.Query().Get("sentry_data"))
+	if !strings.HasPrefix(text, "{") {
+		text = strings.ReplaceAll(text, " ", "+") // of base64, that nobody escaped
+	}
+	body.data = append(body.data[:0], text...)
+	return r.readStore(body)
+}
+
+// answerStoreQuery gives the image, which must be one, or pages log an error.
+func answerStoreQuery(w http.ResponseWriter, a answer) {
+	if a.status != http.StatusOK {
+		a.write(w)
+		return
+	}
+	a.writeLimits(w)
+	w.Header().Set("Content-Type", "image/gif")
+	_, _ = w.Write(transparentPixel)
+}
+
+// transparentPixel is a GIF of one, as Relay's.
+var transparentPixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00!\xf9\x04\x01\x00\x00\x00\x00" +
+	",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")
 
 // unwrap decodes what raven SDKs put around JSON without saying so in a header: base64 of it, or base64 of it in zlib's
 // format. The error is a *refusal.

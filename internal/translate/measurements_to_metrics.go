@@ -13,8 +13,7 @@ import (
 // ProfileMeasurementsToMetrics translates the series that travel with a V1 profile: a gauge for each, with the profile's
 // resource, tied to it by its id.
 func ProfileMeasurementsToMetrics(p *sentry.Profile, src Source) pmetric.Metrics {
-	out, scope := newMetrics(identity{p.Platform, p.Release, p.Dist, p.Environment, src.SDK}, src)
-	fillMachine(out.ResourceMetrics().At(0).Resource().Attributes(), p)
+	out, scope := newMetrics(profileIdentity(p, src), src)
 	if len(p.Measurements) == 0 {
 		return out
 	}
@@ -32,11 +31,7 @@ func ProfileMeasurementsToMetrics(p *sentry.Profile, src Source) pmetric.Metrics
 // ChunkMeasurementsToMetrics translates the series that travel with a V2 chunk. Lost are the points whose time is no instant
 // after 1970.
 func ChunkMeasurementsToMetrics(c *sentry.Chunk, src Source) (out pmetric.Metrics, lost int) {
-	sdk := c.ClientSDK
-	if sdk == (sentry.ClientSDK{}) {
-		sdk = src.SDK
-	}
-	out, scope := newMetrics(identity{c.Platform, c.Release, c.Dist, c.Environment, sdk}, src)
+	out, scope := newMetrics(chunkIdentity(c, src), src)
 	clock := newMeasurementClock(c)
 	for i := range c.Measurements {
 		points := newMeasurement(scope, &c.Measurements[i])

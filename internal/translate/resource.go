@@ -13,11 +13,25 @@ import (
 type identity struct {
 	platform, release, dist, environment string
 	sdk                                  sentry.ClientSDK
+	machine                              *sentry.Profile // that says what it was taken on; a V2 chunk says nothing of it
+}
+
+// profileIdentity is that of a V1 profile, which leaves its SDK to the envelope header.
+func profileIdentity(p *sentry.Profile, src Source) identity {
+	return identity{p.Platform, p.Release, p.Dist, p.Environment, src.SDK, p}
+}
+
+func chunkIdentity(c *sentry.Chunk, src Source) identity {
+	sdk := c.ClientSDK
+	if sdk == (sentry.ClientSDK{}) {
+		sdk = src.SDK
+	}
+	return identity{c.Platform, c.Release, c.Dist, c.Environment, sdk, nil}
 }
 
 func (id identity) fill(resource pcommon.Map, src Source) {
 	name, version := splitRelease(strings.TrimSpace(id.release))
-	putText(resource, keyServiceName, firstText(src.ServiceName, name, "sentry-project-"+src.ProjectID))
+	putText(resource, keyServiceName, firstText(name, "sentry-project-"+src.ProjectID))
 	putText(resource, keyServiceVersion, version)
 	putText(resource, keyEnvironment, id.environment)
 	putText(resource, keySDKName, id.sdk.Name)
@@ -27,6 +41,12 @@ func (id identity) fill(resource pcommon.Map, src Source) {
 	putText(resource, keyPlatform, id.platform)
 	putText(resource, keyRelease, id.release)
 	putText(resource, keyDist, id.dist)
+	if id.machine != nil {
+		fillMachine(resource, id.machine)
+	}
+	for _, configured := range src.Resource {
+		configured.Value.CopyTo(resource.PutEmpty(configured.Key))
+	}
 }
 
 // splitRelease splits "package@version" as Sentry does; an npm scope at the front is part of the package. Without an @ the
@@ -40,7 +60,7 @@ func splitRelease(release string) (name, version string) {
 	return "", release
 }
 
-// fillMachine adds what a V1 profile says about the machine it was taken on. A V2 chunk says nothing of it.
+// fillMachine adds what a V1 profile says about the machine it was taken on.
 func fillMachine(resource pcommon.Map, p *sentry.Profile) {
 	architecture := deref(p.Device.Architecture)
 	putText(resource, keyHostArch, hostArch(architecture))

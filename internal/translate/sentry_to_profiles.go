@@ -15,9 +15,8 @@ import (
 
 // ProfileToProfiles translates a V1 profile that has at least one sample.
 func ProfileToProfiles(p *sentry.Profile, src Source) pprofile.Profiles {
-	out, profile, b := newProfile(identity{p.Platform, p.Release, p.Dist, p.Environment, src.SDK}, src)
+	out, profile, b := newProfile(profileIdentity(p, src), src)
 	defer b.Release()
-	fillMachine(out.ResourceProfiles().At(0).Resource().Attributes(), p)
 
 	attributes := attributeList{b: b}
 	attributes.text(keyFormatVersion, p.Version)
@@ -39,11 +38,7 @@ func ProfileToProfiles(p *sentry.Profile, src Source) pprofile.Profiles {
 
 // ChunkToProfiles translates a V2 chunk that has at least one sample.
 func ChunkToProfiles(c *sentry.Chunk, src Source) pprofile.Profiles {
-	sdk := c.ClientSDK
-	if sdk == (sentry.ClientSDK{}) {
-		sdk = src.SDK
-	}
-	out, profile, b := newProfile(identity{c.Platform, c.Release, c.Dist, c.Environment, sdk}, src)
+	out, profile, b := newProfile(chunkIdentity(c, src), src)
 	defer b.Release()
 
 	attributes := attributeList{b: b}

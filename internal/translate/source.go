@@ -1,13 +1,20 @@
 package translate
 
-import "github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
 
 // Source is what the request tells about a profile beyond its payload. Translation has no clock and no configuration of its
 // own: both come in here.
 type Source struct {
-	ProjectID   string           // from the URL
-	ServiceName string           // configured for the project; "" = derive it (see serviceName)
-	SDK         sentry.ClientSDK // from the envelope header: a V1 payload does not name its SDK
+	ProjectID string           // from the URL
+	SDK       sentry.ClientSDK // from the envelope header: a V1 payload does not name its SDK
+
+	// Resource is what is configured for the resources of the project, of all signals. It wins over what payloads say: SDKs
+	// that were told no environment say "production".
+	Resource []Attribute
 
 	ReceivedNano     uint64           // time of receipt, unix nanoseconds
 	TransactionStart sentry.Timestamp // of the transaction in the same envelope, if a V1 profile comes without an anchor
@@ -22,4 +29,10 @@ type Source struct {
 	IncludePII bool
 
 	ProfileID string // of the V1 profile in the same envelope: spans of its transaction point at it
+}
+
+// Attribute is a key and its value. The value is copied from, by many translations at the same time.
+type Attribute struct {
+	Key   string
+	Value pcommon.Value
 }

@@ -1,0 +1,86 @@
+package sentryreceiver
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+)
+
+// projects are those that may send. nil lets every project, with any key.
+type projects struct {
+	byID  map[string]*project
+	byKey map[string]*project
+}
+
+// project is what requests need to know of an entry of the configuration.
+type project struct {
+	disabled bool
+	resource []translate.Attribute // in the order of their keys
+}
+
+// anyProject is that of a request when none are configured.
+var anyProject = &project{}
+
+// newProjects makes the projects of a valid configuration.
+func newProjects(configs []ProjectConfig) *projects {
+	if len(configs) == 0 {
+		return nil
+	}
+	all := &projects{byID: map[string]*project{}, byKey: map[string]*project{}}
+	for _, config := range configs {
+		p := &project{disabled: config.Disabled, resource: resourceAttributes(config.ResourceAttributes)}
+		all.byID[strconv.FormatUint(config.ID, 10)] = p
+		for _, key := range config.PublicKeys {
+			all.byKey[key] = p
+		}
+	}
+	return all
+}
+
+func resourceAttributes(configured map[string]any) (attributes []translate.Attribute) {
+	for _, key := range slices.Sorted(maps.Keys(configured)) {
+		value := pcommon.NewValueEmpty()
+		if err := value.FromRaw(configured[key]); err != nil {
+			panic(err) // Validate knows the types
+		}
+		attributes = append(attributes, translate.Attribute{Key: key, Value: value})
+	}
+	return attributes
+}
+
+// Reasons for which a known sender is turned away.
+const (
+	reasonProjectUnknown  = "project_unknown"
+	reasonProjectDisabled = "project_disabled"
+	reasonKeyUnknown      = "key_unknown"
+	reasonKeyForeign      = "key_foreign" // it belongs to another project
+)
+
+// admit gives the project that credentials are for. The error is a *refusal, Relay's in all cases (relay-server
+// src/services/projects/project, check_envelope): who guesses keys does not learn how near the guess was.
+func (p *projects) admit(auth sentry.Auth) (*project, error) {
+	if p == nil {
+		return anyProject, nil
+	}
+	turnAway := func(reason string) (*project, error) {
+		return nil, &refusal{http.StatusForbidden, reason, "event submission rejected with_reason: ProjectId", ""}
+	}
+	switch project, owner := p.byID[auth.ProjectID], p.byKey[auth.PublicKey]; {
+	case project == nil:
+		return turnAway(reasonProjectUnknown)
+	case owner == nil:
+		return turnAway(reasonKeyUnknown)
+	case owner != project:
+		return turnAway(reasonKeyForeign)
+	case project.disabled:
+		return turnAway(reasonProjectDisabled)
+	default:
+		return project, nil
+	}
+}
