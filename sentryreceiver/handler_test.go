@@ -14,9 +14,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/config/confighttp"
-	"go.opentelemetry.io/collector/config/configopaque"
-	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
@@ -172,96 +169,6 @@ func TestBadEnvelopes(t *testing.T) {
 			assert.Zero(t, h.sink.count(), "nothing is taken of what is answered 400")
 		})
 	}
-}
-
-func TestBrowsersMaySend(t *testing.T) {
-	h := start(t, nil)
-	refuseAll := func(pprofile.Profiles) error { return fmt.Errorf("busy") }
-	for _, origin := range []string{"https://shop.example", "null", "chrome-extension://abcdef", ""} {
-		for status, req := range map[int]*http.Request{
-			200: h.envelopeRequest([]byte(envelope(chunkItem))),
-			400: h.envelopeRequest(nil),
-			401: h.request("POST", "/api/42/envelope/", strings.NewReader(envelope())),
-			404: h.request("GET", "/favicon.ico", nil),
-			405: h.request("DELETE", "/api/42/envelope/", nil),
-			415: h.envelopeRequest([]byte("x")),
-			429: h.envelopeRequest([]byte(envelope(chunkItem))),
-		} {
-			t.Run(fmt.Sprint(origin, " ", status), func(t *testing.T) {
-				if origin != "" {
-					req.Header.Set("Origin", origin)
-				}
-				h.sink.respond = nil
-				switch status {
-				case 415:
-					req.Header.Set("Content-Encoding", "compress")
-				case 429:
-					h.sink.respond = refuseAll
-				}
-				got := h.do(req)
-				assert.Equal(t, status, got.status)
-				assert.Equal(t, []string{"*"}, got.header.Values("Access-Control-Allow-Origin"))
-				assert.Equal(t, []string{"x-sentry-error, x-sentry-rate-limits, retry-after"}, got.header.Values("Access-Control-Expose-Headers"))
-				assert.Empty(t, got.header.Values("Retry-After"), "SDKs would pause every category")
-			})
-		}
-	}
-}
-
-// preflight is what a browser asks before it sends with headers of its own.
-func preflight(h *harness, origin string) reply {
-	req := h.request("OPTIONS", "/api/42/envelope/?sentry_key="+testKey, nil)
-	req.Header.Set("Origin", origin)
-	req.Header.Set("Access-Control-Request-Method", "POST")
-	req.Header.Set("Access-Control-Request-Headers", "content-type,x-sentry-auth")
-	return h.do(req)
-}
-
-func TestPreflight(t *testing.T) {
-	h := start(t, nil)
-	for _, origin := range []string{"https://shop.example", "null", "moz-extension://1234"} {
-		got := preflight(h, origin)
-		assert.Equal(t, 204, got.status)
-		assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"))
-		assert.Equal(t, "POST", got.header.Get("Access-Control-Allow-Methods"))
-		assert.Equal(t, "3600", got.header.Get("Access-Control-Max-Age"))
-		for _, name := range []string{"x-sentry-auth", "content-type", "content-encoding", "authorization"} {
-			assert.Contains(t, got.header.Get("Access-Control-Allow-Headers"), name)
-		}
-	}
-	assert.Empty(t, h.rejected())
-}
-
-func TestResponseHeadersOfTheUserAddToOurs(t *testing.T) {
-	h := start(t, func(c *Config) {
-		c.HTTP.ResponseHeaders = configopaque.MapList{{Name: "X-Served-By", Value: "us"}, {Name: "Cross-Origin-Resource-Policy", Value: "same-site"}}
-	})
-	for name, got := range map[string]reply{"taken": h.post(envelope(chunkItem)), "refused": h.post(""), "preflight": preflight(h, "null")} {
-		assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"), name)
-		assert.Equal(t, "us", got.header.Get("X-Served-By"), name)
-		assert.Equal(t, "same-site", got.header.Get("Cross-Origin-Resource-Policy"), name)
-	}
-}
-
-func TestCORSOfTheUserReplacesOurs(t *testing.T) {
-	h := start(t, func(c *Config) {
-		c.HTTP.CORS = configoptional.Some(confighttp.CORSConfig{AllowedOrigins: []string{"https://*.example"}})
-	})
-	send := func(origin string) reply {
-		req := h.envelopeRequest([]byte(envelope(chunkItem)))
-		req.Header.Set("Origin", origin)
-		return h.do(req)
-	}
-	got := send("https://shop.example")
-	assert.Equal(t, "https://shop.example", got.header.Get("Access-Control-Allow-Origin"))
-	assert.Equal(t, "X-Sentry-Error, X-Sentry-Rate-Limits, Retry-After", got.header.Get("Access-Control-Expose-Headers"))
-	assert.Empty(t, send("https://evil.test").header.Get("Access-Control-Allow-Origin"))
-
-	got = preflight(h, "https://shop.example")
-	assert.Equal(t, 204, got.status)
-	assert.Equal(t, "https://shop.example", got.header.Get("Access-Control-Allow-Origin"))
-	assert.Equal(t, "content-type,x-sentry-auth", got.header.Get("Access-Control-Allow-Headers"))
-	assert.Empty(t, preflight(h, "https://evil.test").header.Get("Access-Control-Allow-Origin"))
 }
 
 func TestShutdownFinishesWhatHasBegun(t *testing.T) {

@@ -173,11 +173,6 @@ func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 	return &config
 }
 
-// restrictsOrigins says whether the user has named the origins that may send, with the "cors" section.
-func restrictsOrigins(config *confighttp.ServerConfig) bool {
-	return config.CORS.HasValue() && len(config.CORS.Get().AllowedOrigins) > 0
-}
-
 // stopGrace is how long running requests may take to finish. The collector gives Shutdown a context without an end, and a
 // client that never completes its body would keep the process alive.
 const stopGrace = 5 * time.Second

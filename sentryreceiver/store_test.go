@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"image/gif"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -108,6 +110,62 @@ func TestStoreRefuses(t *testing.T) {
 			assert.Equal(t, want, s.items())
 			assert.Zero(t, s.logs.LogRecordCount()+s.traces.SpanCount())
 		})
+	}
+}
+
+// TestStoreEncodings: a body may be wrapped, compressed by a header's word, or both.
+func TestStoreEncodings(t *testing.T) {
+	s := startSignals(t, nil)
+	bodies := map[string][]byte{
+		"JSON": []byte(errorEvent), "base64": []byte(base64.StdEncoding.EncodeToString([]byte(errorEvent))), "base64 of zlib": ravenText(t, errorEvent),
+	}
+	sent := 0
+	for wrapping, body := range bodies {
+		for encoding, encoder := range map[string]string{"gzip": "gzip", "deflate": "zlib", "br": "br", "zstd": "zstd"} {
+			req := s.request(http.MethodPost, storePath, bytes.NewReader(encode(t, encoder, body)))
+			req.Header.Set("Content-Encoding", encoding)
+			got := s.do(req)
+			assert.Equal(t, http.StatusOK, got.status, "%s in %s: %s", wrapping, encoding, got.text)
+			sent++
+		}
+	}
+	assert.Equal(t, map[string]int64{"outcome=accepted type=event": int64(sent)}, s.items())
+}
+
+// TestStoreQuery: raven-js sends JSON, others base64 of it or of zlib of it; some do not escape what a query must not have.
+func TestStoreQuery(t *testing.T) {
+	const text = "a b ~~~???>>>"
+	const event = `{"message":"` + text + `"}`
+	based := base64.StdEncoding.EncodeToString([]byte(event))
+	require.Contains(t, based, "+")
+	for name, data := range map[string]string{
+		"JSON":                        url.PathEscape(event),
+		"JSON, blanks as +":           url.QueryEscape(event),
+		"base64":                      url.QueryEscape(based),
+		"base64, not escaped":         based,
+		"base64 of zlib":              url.QueryEscape(string(ravenText(t, event))),
+		"base64 of zlib, not escaped": string(ravenText(t, event)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startSignals(t, nil)
+			req := s.request(http.MethodGet, "/api/42/store/?sentry_version=4&sentry_client=raven-js/1.1&sentry_key="+testKey+"&sentry_data="+data, nil)
+			got := s.do(req)
+			require.Equal(t, http.StatusOK, got.status, got.text)
+			assert.Equal(t, map[string]int64{"outcome=accepted type=event": 1}, s.items())
+			require.Equal(t, 1, s.logs.LogRecordCount())
+			assert.Equal(t, text, s.logs.AllLogs()[0].ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Body().Str())
+			assert.Equal(t, "image/gif", got.header.Get("Content-Type"))
+			image, err := gif.Decode(strings.NewReader(got.text))
+			require.NoError(t, err)
+			assert.Equal(t, 1, image.Bounds().Dx()*image.Bounds().Dy())
+		})
+	}
+	for name, data := range map[string]string{"nothing": "", "no base64": "hello!", "cut": url.QueryEscape(errorEvent[:20])} {
+		s := startSignals(t, nil)
+		got := s.do(s.request(http.MethodGet, "/api/42/store/?sentry_key="+testKey+"&sentry_data="+data, nil))
+		assert.Equal(t, http.StatusBadRequest, got.status, name)
+		assert.NotEmpty(t, got.Detail, name)
+		assert.Zero(t, s.logs.LogRecordCount(), name)
 	}
 }
 
