@@ -14,7 +14,9 @@ import (
 func EventToLogs(e *sentry.ErrorEvent, src Source) plog.Logs {
 	out, record := newEventLogs(e, sentry.ItemEvent, src)
 	setSeverity(record, firstText(e.Level, "error")) // Sentry's default
-	record.Body().SetStr(eventBody(e))
+	if body := eventBody(e); body != "" {
+		record.Body().SetStr(body)
+	}
 	return out
 }
 
@@ -138,7 +140,7 @@ func putRequest(attrs pcommon.Map, r *sentry.HTTPRequest, src Source) {
 	putText(attrs, "url.fragment", r.Fragment)
 	if query := plainText(r.QueryString); query != "" {
 		putText(attrs, "url.query", strings.TrimPrefix(query, "?"))
-	} else {
+	} else if string(r.QueryString) != `""` { // python, where there is no query
 		putRaw(attrs, "sentry.request.query_string", r.QueryString)
 	}
 	for _, header := range r.Headers {
