@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test ci build lint format golden bench fuzz clean
+.PHONY: help run demo test sentrycli ci build lint format golden bench fuzz clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -31,6 +31,9 @@ demo: ## Send recorded SDK requests to the running collector
 
 test: build ## Run the tests that need no browser and no broker
 	go test ./...
+
+sentrycli: ## Install sentry-cli with npm, for the test that runs it
+	@cd internal/e2e/sentrycli && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund
 
 ci: ## What CI runs: format, vet, lint, race detector, distribution, examples
 	@.ci/run

@@ -11,6 +11,7 @@ import (
 type settings struct {
 	sink      *sink
 	receiver  []string // more lines of the receiver's section
+	signals   []string // pipelines beside that of profiles: traces, logs, metrics
 	queue     bool     // the exporter has a queue; without one a 200 means delivered
 	queueSize int      // requests; 0 = the default
 }
@@ -18,6 +19,10 @@ type settings struct {
 // text is the configuration file: Sentry in, OTLP out, own metrics for the accounting.
 func (s settings) text(c *collector) string {
 	metricsHost, metricsPort, _ := net.SplitHostPort(c.metrics)
+	var pipelines []string
+	for _, signal := range s.signals {
+		pipelines = append(pipelines, signal+": {receivers: [sentry], exporters: [otlp_http]}")
+	}
 	return fmt.Sprintf(`
 receivers:
   sentry:
@@ -46,7 +51,7 @@ service:
                 without_scope_info: true
   pipelines:
     profiles: {receivers: [sentry], exporters: [otlp_http]}
-`, c.address, indent(s.receiver), s.sink.url(), s.queue, s.queue, cmp.Or(s.queueSize, 1000), metricsHost, metricsPort)
+%s`, c.address, indent(s.receiver), s.sink.url(), s.queue, s.queue, cmp.Or(s.queueSize, 1000), metricsHost, metricsPort, indent(pipelines))
 }
 
 func indent(lines []string) string {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 
@@ -12,12 +13,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile/pprofileotlp"
 )
 
-// sink is an OTLP/HTTP backend for profiles. It answers at once and leaves the decoding to the test.
+// sink is an OTLP/HTTP backend. It answers at once and leaves the decoding to the test.
 type sink struct {
 	server *httptest.Server
 
 	mu       sync.Mutex
-	messages [][]byte
+	messages [][]byte            // profiles
+	others   map[string][][]byte // messages of the other signals by their path
 	refusals int
 	refuse   int           // status to answer instead of 200
 	hold     chan struct{} // answer only after this is closed
@@ -47,8 +49,13 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.problems = append(s.problems, problem)
 	case refuse != 0:
 		s.refusals++
-	default:
+	case r.URL.Path == profilesPath:
 		s.messages = append(s.messages, body)
+	default:
+		if s.others == nil {
+			s.others = map[string][][]byte{}
+		}
+		s.others[r.URL.Path] = append(s.others[r.URL.Path], body)
 	}
 	s.mu.Unlock()
 
@@ -68,7 +75,7 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *sink) read(r *http.Request) (body []byte, problem string) {
-	if r.Method != http.MethodPost || r.URL.Path != "/v1development/profiles" {
+	if r.Method != http.MethodPost || !slices.Contains([]string{profilesPath, tracesPath, logsPath, metricsPath}, r.URL.Path) {
 		return nil, r.Method + " " + r.URL.Path
 	}
 	if kind := r.Header.Get("Content-Type"); kind != "application/x-protobuf" {
@@ -89,7 +96,24 @@ func (s *sink) read(r *http.Request) (body []byte, problem string) {
 	return body, ""
 }
 
-// take gives the messages that have come since the last take.
+// Where OTLP/HTTP puts the signals.
+const (
+	profilesPath = "/v1development/profiles"
+	tracesPath   = "/v1/traces"
+	logsPath     = "/v1/logs"
+	metricsPath  = "/v1/metrics"
+)
+
+// takeFrom gives the messages of another signal than profiles that have come since the last takeFrom.
+func (s *sink) takeFrom(path string) [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	messages := s.others[path]
+	delete(s.others, path)
+	return messages
+}
+
+// take gives the profiles that have come since the last take.
 func (s *sink) take() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
