@@ -73,7 +73,8 @@ const (
 	reasonBodyUnreadable      = "body_unreadable"
 	reasonBodyUndecodable     = "body_undecodable"
 	reasonBodyTooLarge        = "body_too_large"
-	reasonBodyInvalid         = "body_invalid" // where no envelope is expected: no event, report or check-in
+	reasonBodyInvalid         = "body_invalid"    // where no envelope is expected: no event, report or check-in
+	reasonBytesInFlight       = "bytes_in_flight" // no room for one more body; also the reason in the rate limit
 )
 
 func invalidBody(detail string, cause error) *refusal {

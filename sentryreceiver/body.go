@@ -27,16 +27,24 @@ const (
 var errBodyTooLarge = errors.New("body is too large")
 
 // buffer holds the body of one request.
-type buffer struct{ data []byte }
+type buffer struct {
+	data  []byte
+	room  int // bytes that the claim holds for data; never more than its capacity
+	claim *claim
+}
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
-func acquireBuffer() *buffer { return buffers.Get().(*buffer) }
+func acquireBuffer(c *claim) *buffer {
+	b := buffers.Get().(*buffer)
+	b.claim = c
+	return b
+}
 
-// release gives the memory to the next request: nothing may point into it any more.
+// release gives the memory to the next request: nothing may point into it any more. The claim keeps its bytes.
 func (b *buffer) release() {
 	if cap(b.data) <= maxPooledBuffer {
-		b.data = b.data[:0]
+		*b = buffer{data: b.data[:0]}
 		buffers.Put(b)
 	}
 }
@@ -45,16 +53,20 @@ func (b *buffer) release() {
 // believe at once. More than limit bytes give errBodyTooLarge.
 func (b *buffer) fill(src io.Reader, size int64, trusted int, limit int64) error {
 	size = min(size, limit)
-	b.reserve(int(min(size+1, int64(max(trusted, minBuffer)))))
+	if err := b.reserve(int(min(size+1, int64(max(trusted, minBuffer))))); err != nil {
+		return err
+	}
 	for {
-		if len(b.data) == cap(b.data) {
+		if len(b.data) == b.room {
+			next := int(min(limit+1, int64(2*len(b.data))))
 			if len(b.data) <= int(size) {
-				b.reserve(min(int(size)+1, growth*len(b.data))) // to the said size, and one byte that is not there
-			} else {
-				b.reserve(int(min(limit+1, int64(2*len(b.data)))))
+				next = min(int(size)+1, growth*len(b.data)) // to the said size, and one byte that is not there
+			}
+			if err := b.reserve(next); err != nil {
+				return err
 			}
 		}
-		n, err := src.Read(b.data[len(b.data):cap(b.data)])
+		n, err := src.Read(b.data[len(b.data):b.room])
 		b.data = b.data[:len(b.data)+n]
 		switch {
 		case int64(len(b.data)) > limit:
@@ -67,15 +79,31 @@ func (b *buffer) fill(src io.Reader, size int64, trusted int, limit int64) error
 	}
 }
 
-func (b *buffer) reserve(n int) {
-	if n = max(n, minBuffer); n > cap(b.data) {
+// reserve makes room for n bytes in all, once the claim has them. Memory from the pool is no smaller than what it is needed
+// for, and only as much is claimed: else forty slow requests that need a few bytes each would fill the collector.
+func (b *buffer) reserve(n int) error {
+	n = max(n, minBuffer)
+	switch {
+	case n <= b.room:
+		return nil
+	case n <= cap(b.data):
+		if err := b.claim.acquire(int64(n - b.room)); err != nil {
+			return err
+		}
+	default: // for a moment there are both
+		if err := b.claim.acquire(int64(n)); err != nil {
+			return err
+		}
 		b.data = append(make([]byte, 0, n), b.data...)
+		b.claim.give(int64(b.room))
 	}
+	b.room = n
+	return nil
 }
 
 // readBody reads and decodes the body of a request. The error is a *refusal.
-func readBody(r *http.Request, limit int64) (*buffer, error) {
-	body := acquireBuffer()
+func readBody(r *http.Request, limit int64, c *claim) (*buffer, error) {
+	body := acquireBuffer(c)
 	if err := body.fill(r.Body, r.ContentLength, 0, limit); err != nil {
 		body.release()
 		return nil, bodyRefusal(err, reasonBodyUnreadable, "cannot read the body", limit)
@@ -86,7 +114,7 @@ func readBody(r *http.Request, limit int64) (*buffer, error) {
 		return body, nil // identity, or decoded by confighttp
 	}
 	defer body.release()
-	decoded := acquireBuffer()
+	decoded := acquireBuffer(c)
 	if err := coding.decode(body.data, decoded, limit); err != nil {
 		decoded.release()
 		return nil, bodyRefusal(err, reasonBodyUndecodable, "cannot decode the body as "+name, limit)
@@ -95,6 +123,9 @@ func readBody(r *http.Request, limit int64) (*buffer, error) {
 }
 
 func bodyRefusal(err error, reason, detail string, limit int64) *refusal {
+	if busy, ok := errors.AsType[*refusal](err); ok {
+		return busy
+	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || errors.Is(err, errBodyTooLarge) {
 		return &refusal{http.StatusRequestEntityTooLarge, reasonBodyTooLarge, "envelope exceeds the size limit",
 			fmt.Sprintf("the body has more than %d bytes, compressed or decompressed", limit)}

@@ -31,6 +31,9 @@ type Config struct {
 	// Projects are those that may send. Without any, every DSN is good: for development, and for networks that are closed.
 	Projects []ProjectConfig `mapstructure:"projects"`
 
+	// MaxBytesInFlight bounds the bodies of all requests together, decoded and encoded.
+	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
+
 	// MaxProfileSize is the largest payload of a profile item, in bytes after decompression.
 	MaxProfileSize int64 `mapstructure:"max_profile_size"`
 
@@ -86,6 +89,7 @@ func createDefaultConfig() component.Config {
 	server.CompressionAlgorithms = slices.Clone(defaultEncodings)
 	return &Config{
 		HTTP:              server,
+		MaxBytesInFlight:  defaultMaxBytesInFlight,
 		MaxProfileSize:    sentry.MaxProfileSize,
 		Validation:        sentry.Lenient,
 		ProfileType:       profileTypeWall,
@@ -115,6 +119,10 @@ func (c *Config) Validate() error {
 	}
 	if size := c.HTTP.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
 		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxRequestBodySize)
+	}
+	if need := needOfOne(c.HTTP.MaxRequestBodySize); c.MaxBytesInFlight < need {
+		problem("max_bytes_in_flight: is %d, must be at least %d for max_request_body_size: %d: three times that, and %d",
+			c.MaxBytesInFlight, need, c.HTTP.MaxRequestBodySize, maxBrotliWindow)
 	}
 	if len(c.HTTP.CompressionAlgorithms) == 0 {
 		problem("compression_algorithms: must not be empty, give at least %q, which is no compression", encodingIdentity)

@@ -77,6 +77,7 @@ func leaveEncoded(algorithms []string) []confighttp.ToServerOption {
 type coding struct {
 	decoders sync.Pool
 	size     func(encoded []byte) int64 // what the encoding says of the decoded size, -1 if nothing
+	window   int64                      // bytes that a decoder holds at most, beside what it is given and gives
 }
 
 type decoder interface {
@@ -86,18 +87,32 @@ type decoder interface {
 }
 
 var codings = map[string]*coding{
-	encodingGzip:    newCoding(gzipSize, func() decoder { return new(gzipDecoder) }),
-	encodingDeflate: newCoding(noSize, func() decoder { return new(deflateDecoder) }),
-	encodingBrotli:  newCoding(noSize, func() decoder { return new(brotliDecoder) }),
-	encodingZstd:    newCoding(zstdSize, func() decoder { return new(zstdDecoder) }),
+	encodingGzip:    newCoding(gzipSize, flateWindow, func() decoder { return new(gzipDecoder) }),
+	encodingDeflate: newCoding(noSize, flateWindow, func() decoder { return new(deflateDecoder) }),
+	encodingBrotli:  newCoding(noSize, maxBrotliWindow, func() decoder { return new(brotliDecoder) }),
+	encodingZstd:    newCoding(zstdSize, maxZstdWindow, func() decoder { return new(zstdDecoder) }),
 }
 
-func newCoding(size func([]byte) int64, newDecoder func() decoder) *coding {
-	return &coding{size: size, decoders: sync.Pool{New: func() any { return newDecoder() }}}
+const (
+	// flateWindow: RFC 1951 has 32 KiB, and tables come beside it.
+	flateWindow = 64 << 10
+	// maxBrotliWindow is RFC 7932's; python encodes with 4 MiB.
+	maxBrotliWindow = 16 << 20
+	// maxZstdWindow is what RFC 8878 (3.1.1.1.2) recommends decoders to support, and what zstd uses up to level 19. A frame
+	// may ask for terabytes.
+	maxZstdWindow = 8 << 20
+)
+
+func newCoding(size func([]byte) int64, window int64, newDecoder func() decoder) *coding {
+	return &coding{size: size, window: window, decoders: sync.Pool{New: func() any { return newDecoder() }}}
 }
 
 // decode appends the decoded bytes to out, at most limit of them: one more and the error is errBodyTooLarge.
 func (c *coding) decode(encoded []byte, out *buffer, limit int64) error {
+	if err := out.claim.acquire(c.window); err != nil {
+		return err
+	}
+	defer out.claim.give(c.window)
 	d := c.decoders.Get().(decoder)
 	defer func() {
 		d.close()
@@ -170,7 +185,7 @@ func (d *deflateDecoder) open(encoded []byte) (err error) {
 
 func (d *deflateDecoder) close() { d.encoded.Reset(nil) }
 
-// brotliDecoder keeps its window between uses, 4 MiB as python encodes, 16 MiB at most.
+// brotliDecoder keeps its window between uses.
 type brotliDecoder struct {
 	brotli.Reader
 	encoded bytes.Reader
@@ -182,10 +197,6 @@ func (d *brotliDecoder) open(encoded []byte) error {
 }
 
 func (d *brotliDecoder) close() { d.encoded.Reset(nil) }
-
-// maxZstdWindow is what RFC 8878 (3.1.1.1.2) recommends decoders to support, and what zstd uses up to level 19. A frame may
-// ask for terabytes.
-const maxZstdWindow = 8 << 20
 
 type zstdDecoder struct {
 	*zstd.Decoder

@@ -122,11 +122,14 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	if r.stopping.Load() {
 		return answer{}, errShuttingDown
 	}
-	body, err := readBody(req, sub.limit)
+	claim := r.claim(req.Context())
+	defer claim.release() // not before the deliveries are done: what is made of a body is larger than the body
+	body, err := readBody(req, sub.limit, claim)
 	if err != nil {
 		return answer{}, err
 	}
 	envelope, framing := sub.open(req, body)
+	claim.keep(int64(len(body.data)))
 	auth, err := authenticate(req, sub, envelope.Header.DSN)
 	var from *project
 	if err == nil {
@@ -169,7 +172,11 @@ func authenticate(req *http.Request, sub submission, dsn string) (sentry.Auth, e
 func (r *sentryReceiver) refuse(w http.ResponseWriter, req *http.Request, why *refusal) {
 	r.telemetry.requestRejected(req.Context(), why.reason)
 	r.logger.Debug("Request refused", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
-	why.answer().write(w)
+	a := why.answer()
+	if why == errBusy {
+		a.limits = r.pause(reasonBytesInFlight, everyType...)
+	}
+	a.write(w)
 }
 
 // refuseForConfighttp answers for what confighttp finds wrong before ServeHTTP sees the request.

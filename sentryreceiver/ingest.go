@@ -167,11 +167,16 @@ func (in *ingestion) limits() []sentry.RateLimit {
 	if len(in.refused) == 0 {
 		return nil
 	}
+	return in.pause(sentry.RateLimitBackpressure, in.refused...)
+}
+
+// pause asks SDKs to send none of these types for a while.
+func (r *sentryReceiver) pause(reason string, types ...sentry.ItemType) []sentry.RateLimit {
 	return []sentry.RateLimit{{
-		Seconds:    int(in.cfg.BackpressurePause / time.Second),
-		Categories: sentry.StoppedBy(in.refused...),
+		Seconds:    int(r.cfg.BackpressurePause / time.Second),
+		Categories: sentry.StoppedBy(types...),
 		Scope:      sentry.ScopeKey,
-		Reason:     sentry.RateLimitBackpressure,
+		Reason:     reason,
 	}}
 }
 

@@ -35,6 +35,7 @@ type sentryReceiver struct {
 	logger    *zap.Logger
 	telemetry *telemetry
 	obsreport *receiverhelper.ObsReport
+	inflight  *inflight
 
 	// The pipelines, set before Start; nil for signals that no pipeline takes from this receiver.
 	nextProfiles xconsumer.Profiles
@@ -94,7 +95,14 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		logger:    limitLogs(set.Logger),
 		telemetry: telemetry,
 		obsreport: obsreport,
+		inflight:  &inflight{limit: cfg.MaxBytesInFlight},
 	}, nil
+}
+
+// claim is what a request holds of the bytes in flight: none yet.
+func (r *sentryReceiver) claim(ctx context.Context) *claim {
+	counted := func(delta int64) { r.telemetry.bytesInFlight.Add(ctx, delta) }
+	return &claim{room: r.inflight, ctx: ctx, counted: counted}
 }
 
 // signalReceiver is the component of one signal.

@@ -2,6 +2,7 @@ package sentryreceiver
 
 import (
 	"context"
+	"slices"
 
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
@@ -68,6 +69,10 @@ var (
 	logTypes     = []sentry.ItemType{sentry.ItemEvent, sentry.ItemLog, sentry.ItemFeedback, sentry.ItemUserReport, sentry.ItemCheckIn}
 	metricTypes  = []sentry.ItemType{sentry.ItemTraceMetric, sentry.ItemSession}
 )
+
+// everyType is all of that and what is only described. By name: a limit without categories would stop reports about losses too.
+var everyType = slices.Concat(logTypes, traceTypes, profileTypes, metricTypes,
+	[]sentry.ItemType{sentry.ItemAttachment, sentry.ItemReplayEvent, sentry.ItemRawSecurity})
 
 // source is what the request tells about all of its items.
 func (in *ingestion) source() translate.Source {

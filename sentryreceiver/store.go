@@ -62,9 +62,11 @@ func (b *buffer) unwrap(limit int64) error {
 		return nil
 	}
 	text = bytes.TrimRight(text, "=")
-	decoded := acquireBuffer()
+	decoded := acquireBuffer(b.claim)
 	defer decoded.release()
-	decoded.reserve(base64.RawStdEncoding.DecodedLen(len(text)))
+	if err := decoded.reserve(base64.RawStdEncoding.DecodedLen(len(text))); err != nil {
+		return err
+	}
 	n, err := base64.RawStdEncoding.Decode(decoded.data[:cap(decoded.data)], text)
 	if err != nil {
 		return bodyRefusal(err, reasonBodyUndecodable, "cannot decode the body, which is no JSON, as base64", limit)

@@ -45,6 +45,7 @@ type telemetry struct {
 	fieldsDiscarded   metric.Int64Counter
 	tolerated         metric.Int64Counter
 	requestsRejected  metric.Int64Counter
+	bytesInFlight     metric.Int64UpDownCounter
 }
 
 // newTelemetry registers the instruments that metadata.yaml lists.
@@ -70,7 +71,10 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		requestsRejected: counter("otelcol_receiver_sentry_requests_rejected", "{request}",
 			"Number of requests of which nothing was looked at or taken."),
 	}
-	return t, errs
+	var err error
+	t.bytesInFlight, err = meter.Int64UpDownCounter("otelcol_receiver_sentry_bytes_in_flight", metric.WithUnit("By"),
+		metric.WithDescription("Number of bytes of bodies that are being read, decoded, translated or handed on."))
+	return t, errors.Join(errs, err)
 }
 
 func (t *telemetry) itemDone(ctx context.Context, item sentry.ItemType, o outcome, reason string) {

@@ -3,6 +3,11 @@ package e2e
 import (
 	"bytes"
 	"compress/gzip"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Bodies that are small on the wire only. They are decoded up to max_request_body_size, 100 MiB, and no further.
@@ -48,4 +53,39 @@ func zipped(body []byte) []byte {
 	_, _ = w.Write(body)
 	w.Close()
 	return b.Bytes()
+}
+
+// memoryAtOnce is what many bodies may take together, in MiB: max_bytes_in_flight, 320 MiB, as much again that the garbage
+// collector has not taken back, and what the collector has idle. Without the bound, these bombs took 1.4 GiB.
+const memoryAtOnce = 900
+
+// TestBombsAtOnce: as many as there is room for are decoded to their limit; the others are told to wait.
+func TestBombsAtOnce(t *testing.T) {
+	backend := newSink(t)
+	c := start(t, settings{sink: backend})
+	bomb := envelope(brotliBomb()).encoded("br")
+	const bombs = 8
+	answers, errs := make([]answer, bombs), make([]error, bombs)
+	var all sync.WaitGroup
+	for i := range bombs {
+		all.Go(func() { answers[i], errs[i] = c.trySend(bomb) })
+	}
+	all.Wait()
+	statuses := map[int]int{}
+	for i, got := range answers {
+		assert.NoError(t, errs[i])
+		statuses[got.status]++
+		if got.status == http.StatusTooManyRequests {
+			assert.Contains(t, got.header.Get("X-Sentry-Rate-Limits"), ":key:bytes_in_flight")
+		}
+	}
+	refused := statuses[http.StatusTooManyRequests]
+	assert.Equal(t, bombs, statuses[http.StatusRequestEntityTooLarge]+refused, "%v", statuses)
+	assert.Positive(t, statuses[http.StatusRequestEntityTooLarge], "%v", statuses)
+	metrics := c.scrape(t)
+	assert.Equal(t, refused, metrics.sum("otelcol_receiver_sentry_requests_rejected", "reason=bytes_in_flight"))
+	assert.Zero(t, metrics.sum("otelcol_receiver_sentry_bytes_in_flight"))
+	c.checkServing(t, backend)
+	assert.Less(t, c.peakMemory(t), memoryAtOnce, "MiB of memory at the peak")
+	t.Logf("%v, peak memory %d MiB", statuses, c.peakMemory(t))
 }
