@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog"
-	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
 )
@@ -90,15 +89,4 @@ func TestSentryCLI(t *testing.T) {
 		assert.Empty(t, backend.takeFrom(logsPath))
 	})
 	checkLog(t, c, testKey, foreignKey)
-}
-
-// onlyRecord is the one log record that was delivered, and its resource.
-func onlyRecord(t *testing.T, backend *sink) (resource map[string]any, record plog.LogRecord) {
-	messages := backend.takeFrom(logsPath)
-	require.Len(t, messages, 1)
-	request := plogotlp.NewExportRequest()
-	require.NoError(t, request.UnmarshalProto(messages[0]))
-	require.Equal(t, 1, request.Logs().LogRecordCount())
-	all := request.Logs().ResourceLogs().At(0)
-	return all.Resource().Attributes().AsRaw(), all.ScopeLogs().At(0).LogRecords().At(0)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"go.opentelemetry.io/collector/pdata/pprofile/pprofileotlp"
 )
 
@@ -135,4 +137,15 @@ func (s *sink) answer(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refuse = status
+}
+
+// onlyRecord is the one log record that was delivered, and its resource.
+func onlyRecord(t *testing.T, backend *sink) (resource map[string]any, record plog.LogRecord) {
+	messages := backend.takeFrom(logsPath)
+	require.Len(t, messages, 1)
+	request := plogotlp.NewExportRequest()
+	require.NoError(t, request.UnmarshalProto(messages[0]))
+	require.Equal(t, 1, request.Logs().LogRecordCount())
+	all := request.Logs().ResourceLogs().At(0)
+	return all.Resource().Attributes().AsRaw(), all.ScopeLogs().At(0).LogRecords().At(0)
 }
