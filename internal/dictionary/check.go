@@ -157,6 +157,15 @@ func (c *checker) samples(where string, p pprofile.Profile) {
 }
 
 func (c *checker) shape(where string, index int, s pprofile.Sample) shape {
+	shape := shapeOf(s)
+	if shape == shapeNone {
+		c.report(RuleSampleShape, where, index, "%d values with %d timestamps", s.Values().Len(), s.TimestampsUnixNano().Len())
+	}
+	return shape
+}
+
+// shapeOf is the shape of a sample, shapeNone where its numbers do not match.
+func shapeOf(s pprofile.Sample) shape {
 	switch values, timestamps := s.Values().Len(), s.TimestampsUnixNano().Len(); {
 	case values == 0 && timestamps > 0:
 		return shapeTimestamps
@@ -165,7 +174,6 @@ func (c *checker) shape(where string, index int, s pprofile.Sample) shape {
 	case values > 0 && values == timestamps:
 		return shapePoints
 	default:
-		c.report(RuleSampleShape, where, index, "%d values with %d timestamps", values, timestamps)
 		return shapeNone
 	}
 }

@@ -44,6 +44,11 @@
 //	builder.go    Builder: writes strings, functions, mappings, locations, links, stacks
 //	attribute.go  Builder: attributes and their values
 //	view.go       View: reads a message that may be broken
+//	editor.go     Editor: adds to a message that exists, before Compact
+//	copier.go     Copier: carries entries over into a Builder
+//	compact.go    Compact: a new dictionary without orphans and duplicates
+//	merge.go      Compact: one sample of those that are the same
+//	sound.go      Sound: which profiles can be read to the end
 //	check.go      Check: is this a valid message? rule.go lists the rules
 //	dump.go       Dump: a message as text for people
 //	compare.go    Diff: do two messages say the same?

@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Whatever pdata accepts as a message, reading, checking and printing it ends
-// without a panic and leaves it as it was.
+// Whatever pdata accepts as a message, reading, checking, printing and
+// compacting it ends without a panic; all but the last leave it as it was.
 func fuzzMessage(f *testing.F, use func(t *testing.T, p pprofile.Profiles)) {
 	valid := validProfiles()
 	valid.MarkReadOnly()
@@ -28,13 +28,13 @@ func fuzzMessage(f *testing.F, use func(t *testing.T, p pprofile.Profiles)) {
 		if err != nil {
 			return
 		}
-		p.MarkReadOnly() // a write would panic
 		use(t, p)
 	})
 }
 
 func FuzzView(f *testing.F) {
 	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
+		p.MarkReadOnly() // a write would panic
 		v := NewView(p.Dictionary())
 		var l Location
 		var m Mapping
@@ -74,10 +74,33 @@ func FuzzView(f *testing.F) {
 
 func FuzzCheck(f *testing.F) {
 	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
+		p.MarkReadOnly()
 		Check(p)
 		if diff := Diff(p, p); diff != "" {
 			t.Errorf("differs from itself: %s", diff)
 		}
 		Dump(p)
+	})
+}
+
+func FuzzCompact(f *testing.F) {
+	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
+		before := NewSound(NewView(p.Dictionary()))
+		for _, r := range p.ResourceProfiles().All() {
+			for _, s := range r.ScopeProfiles().All() {
+				for _, profile := range s.Profiles().All() {
+					before.Profile(profile)
+				}
+			}
+		}
+		Compact(p)
+		// Whatever it was, its tables are in order now.
+		for _, v := range Check(p) {
+			switch v.Rule {
+			case RuleZeroEntry, RuleValueType, RuleStack, RuleLocationTwice, RuleFunctionTwice, RuleMappingTwice,
+				RuleStackTwice, RuleLinkTwice, RuleStringTwice, RuleLink, RuleOrphan:
+				t.Error(v)
+			}
+		}
 	})
 }

@@ -1,0 +1,158 @@
+package dictionary
+
+import (
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// Copier carries entries of a dictionary over into a [Builder], with what they
+// refer to. It visits an entry once however often it is asked for, so the cost
+// is linear in what is reachable. Broken references become "none", as a [View]
+// reads them; [Sound] tells beforehand whether there are any.
+//
+// A value of the attribute table that is itself a reference to a string (legal,
+// written by nobody known) is not shown by pdata and arrives empty.
+type Copier struct {
+	from View
+	to   *Builder
+
+	// What became of the entries, by table. An answer counts in its generation
+	// only, which lets Restart forget all of them at no cost.
+	generation                                                         uint32
+	strings, attributes, functions, mappings, locations, links, stacks []copied
+
+	// Scratch.
+	frame  Location
+	binary Mapping
+	stack  []LocationIndex
+	set    []AttributeIndex
+}
+
+type copied struct {
+	generation uint32
+	to         int32
+}
+
+// NewCopier returns a Copier of what a View shows. The tables it shows may not
+// change meanwhile.
+func NewCopier(from View, to *Builder) *Copier {
+	return &Copier{
+		from: from, to: to, generation: 1,
+		strings:    make([]copied, from.strings.Len()),
+		attributes: make([]copied, from.attributes.Len()),
+		functions:  make([]copied, from.functions.Len()),
+		mappings:   make([]copied, from.mappings.Len()),
+		locations:  make([]copied, from.locations.Len()),
+		links:      make([]copied, from.links.Len()),
+		stacks:     make([]copied, from.stacks.Len()),
+	}
+}
+
+// Restart goes on with another Builder: for the next part of a message that is
+// taken apart.
+func (c *Copier) Restart(to *Builder) {
+	c.to = to
+	c.generation++
+}
+
+// ValueType sets a sample type or period type to what `from` is in the old
+// dictionary. Here and below, from and to may be the same record.
+func (c *Copier) ValueType(from, to pprofile.ValueType) {
+	SetValueType(to, c.string(StringIndex(from.TypeStrindex())), c.string(StringIndex(from.UnitStrindex())))
+}
+
+// Attributes sets the attributes of a record to those `from` has in the old
+// dictionary, in their order. Entries that are equal there count once.
+func (c *Copier) Attributes(from, to pcommon.Int32Slice) {
+	c.set = c.set[:0]
+	for j := range from.Len() {
+		i := c.attribute(AttributeIndex(from.At(j)))
+		if i != 0 && !slices.Contains(c.set, i) { // records have few
+			c.set = append(c.set, i)
+		}
+	}
+	SetAttributes(to, c.set...)
+}
+
+// Sample sets the stack, the link and the attributes of a sample to what `from`
+// has in the old dictionary.
+func (c *Copier) Sample(from, to pprofile.Sample) {
+	to.SetStackIndex(int32(c.stackAt(StackIndex(from.StackIndex()))))
+	to.SetLinkIndex(int32(c.link(LinkIndex(from.LinkIndex()))))
+	c.Attributes(from.AttributeIndices(), to.AttributeIndices())
+}
+
+func (c *Copier) string(i StringIndex) StringIndex {
+	return once(c, c.strings, i, func() StringIndex { return c.to.String(c.from.Text(i)) })
+}
+
+func (c *Copier) attribute(i AttributeIndex) AttributeIndex {
+	return once(c, c.attributes, i, func() AttributeIndex {
+		a, _ := c.from.Attribute(i)
+		return c.to.Attribute(a.Key, AnyValue(a.Value), a.Unit)
+	})
+}
+
+func (c *Copier) function(i FunctionIndex) FunctionIndex {
+	return once(c, c.functions, i, func() FunctionIndex {
+		f, _ := c.from.Function(i)
+		f.Name, f.SystemName, f.Filename = c.string(f.Name), c.string(f.SystemName), c.string(f.Filename)
+		return c.to.Function(f)
+	})
+}
+
+func (c *Copier) mapping(i MappingIndex) MappingIndex {
+	return once(c, c.mappings, i, func() MappingIndex {
+		c.from.Mapping(i, &c.binary)
+		c.binary.Filename = c.string(c.binary.Filename)
+		for j, a := range c.binary.Attributes {
+			c.binary.Attributes[j] = c.attribute(a)
+		}
+		return c.to.Mapping(c.binary)
+	})
+}
+
+func (c *Copier) location(i LocationIndex) LocationIndex {
+	return once(c, c.locations, i, func() LocationIndex {
+		c.from.Location(i, &c.frame)
+		c.frame.Mapping = c.mapping(c.frame.Mapping)
+		for j := range c.frame.Lines {
+			c.frame.Lines[j].Function = c.function(c.frame.Lines[j].Function)
+		}
+		for j, a := range c.frame.Attributes {
+			c.frame.Attributes[j] = c.attribute(a)
+		}
+		return c.to.Location(c.frame)
+	})
+}
+
+func (c *Copier) stackAt(i StackIndex) StackIndex {
+	return once(c, c.stacks, i, func() StackIndex {
+		c.stack, _ = c.from.Stack(i, c.stack[:0])
+		for j, l := range c.stack {
+			c.stack[j] = c.location(l)
+		}
+		return c.to.Stack(c.stack)
+	})
+}
+
+func (c *Copier) link(i LinkIndex) LinkIndex {
+	return once(c, c.links, i, func() LinkIndex {
+		traceID, spanID, _ := c.from.Link(i)
+		return c.to.Link(traceID, spanID)
+	})
+}
+
+// once answers from memory, or copies and remembers. Index 0 and indices
+// outside the table are "none".
+func once[I ~int32](c *Copier, table []copied, i I, copyEntry func() I) I {
+	if i == 0 || !valid(i, len(table)) {
+		return 0
+	}
+	if table[i].generation != c.generation {
+		table[i] = copied{c.generation, int32(copyEntry())}
+	}
+	return I(table[i].to)
+}

@@ -1,0 +1,131 @@
+package dictionary
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// merger makes one sample of those with one identity.
+type merger struct {
+	sets  map[string]int32   // sorted attribute indices → a number
+	first map[identity]int32 // → position among the samples
+	into  []int32            // sample → the sample that takes it in; itself for most
+
+	set    []int32
+	points []point
+}
+
+// identity is what makes two samples one. Different shapes stay apart: their
+// union would have none.
+type identity struct {
+	stack, link, set int32
+	shape            shape
+}
+
+// point is an observation of a sample that has a value for each.
+type point struct {
+	time  uint64
+	value int64
+}
+
+func newMerger() *merger {
+	return &merger{sets: map[string]int32{}, first: map[identity]int32{}}
+}
+
+func (m *merger) merge(samples pprofile.SampleSlice) {
+	clear(m.first)
+	m.into = m.into[:0]
+	grown := map[int32]bool{}
+	for i, s := range samples.All() {
+		at := int32(i)
+		if shape := shapeOf(s); shape != shapeNone {
+			id := identity{s.StackIndex(), s.LinkIndex(), m.setOf(s.AttributeIndices()), shape}
+			if first, known := m.first[id]; known {
+				at = first
+				grown[at] = true
+				takeIn(samples.At(int(at)), s, shape)
+			} else {
+				m.first[id] = at
+			}
+		}
+		m.into = append(m.into, at)
+	}
+	if len(grown) == 0 {
+		return
+	}
+	for i := range grown {
+		m.sort(samples.At(int(i)))
+	}
+	i := int32(-1)
+	samples.RemoveIf(func(pprofile.Sample) bool {
+		i++
+		return m.into[i] != i
+	})
+}
+
+// setOf numbers a set of attributes. The table has no duplicates by now, so
+// equal sets have equal indices.
+func (m *merger) setOf(list pcommon.Int32Slice) int32 {
+	m.set = m.set[:0]
+	for j := range list.Len() {
+		m.set = append(m.set, list.At(j))
+	}
+	slices.Sort(m.set)
+	key := indexBytes(m.set)
+	number, known := m.sets[string(key)]
+	if !known {
+		number = int32(len(m.sets))
+		m.sets[string(key)] = number
+	}
+	return number
+}
+
+func takeIn(to, from pprofile.Sample, shape shape) {
+	if shape == shapeTotal {
+		to.Values().SetAt(0, AddSaturated(to.Values().At(0), from.Values().At(0)))
+		return
+	}
+	from.Values().MoveAndAppendTo(to.Values())
+	from.TimestampsUnixNano().MoveAndAppendTo(to.TimestampsUnixNano())
+}
+
+// sort brings the observations of a sample into the order of time, equal times
+// into the order of their values: what is merged does not show in which order.
+func (m *merger) sort(s pprofile.Sample) {
+	times, values := s.TimestampsUnixNano(), s.Values()
+	m.points = m.points[:0]
+	for i := range times.Len() {
+		p := point{time: times.At(i)}
+		if values.Len() > 0 {
+			p.value = values.At(i)
+		}
+		m.points = append(m.points, p)
+	}
+	slices.SortFunc(m.points, func(a, b point) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.value, b.value))
+	})
+	for i, p := range m.points {
+		times.SetAt(i, p.time)
+		if values.Len() > 0 {
+			values.SetAt(i, p.value)
+		}
+	}
+}
+
+// AddSaturated adds values of samples. The largest and the smallest int64 stand
+// for every sum beyond them: a sum that wraps to the other sign would be worse
+// than one that is too small, and nobody honest gets there.
+func AddSaturated(a, b int64) int64 {
+	switch sum := a + b; {
+	case a > 0 && b > 0 && sum < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && sum >= 0:
+		return math.MinInt64
+	default:
+		return sum
+	}
+}

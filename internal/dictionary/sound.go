@@ -1,0 +1,99 @@
+package dictionary
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// Sound tells which profiles of a message can be read to the end: no reference
+// on the way from a profile or a sample down to a string points outside its
+// table. Broken entries that a profile does not reach do not matter to it.
+type Sound struct {
+	view                                                     View
+	attributes, functions, mappings, locations, links, stack []bool
+}
+
+// NewSound looks at every entry of the tables once.
+func NewSound(v View) *Sound {
+	s := &Sound{view: v}
+	// In the direction opposite to the references, so that each table finds the
+	// answers it needs.
+	s.attributes = each(v.attributes.Len(), func(i AttributeIndex) bool {
+		_, ok := v.Attribute(i)
+		return ok
+	})
+	s.functions = each(v.functions.Len(), func(i FunctionIndex) bool {
+		_, ok := v.Function(i)
+		return ok
+	})
+	var m Mapping
+	s.mappings = each(v.mappings.Len(), func(i MappingIndex) bool {
+		return v.Mapping(i, &m) && all(s.attributes, m.Attributes)
+	})
+	var l Location
+	s.locations = each(v.locations.Len(), func(i LocationIndex) bool {
+		ok := v.Location(i, &l) && at(s.mappings, l.Mapping) && all(s.attributes, l.Attributes)
+		for _, line := range l.Lines {
+			ok = ok && at(s.functions, line.Function)
+		}
+		return ok
+	})
+	s.links = each(v.links.Len(), func(i LinkIndex) bool {
+		_, _, ok := v.Link(i)
+		return ok
+	})
+	var frames []LocationIndex
+	s.stack = each(v.stacks.Len(), func(i StackIndex) bool {
+		var ok bool
+		frames, ok = v.Stack(i, frames[:0])
+		return ok && all(s.locations, frames)
+	})
+	return s
+}
+
+// Profile tells whether a profile of the message is sound, with all of its
+// samples.
+func (s *Sound) Profile(p pprofile.Profile) bool {
+	_, _, ok1 := s.view.ValueType(p.SampleType())
+	_, _, ok2 := s.view.ValueType(p.PeriodType())
+	if !ok1 || !ok2 || !s.list(p.AttributeIndices()) {
+		return false
+	}
+	for _, sample := range p.Samples().All() {
+		if !at(s.stack, StackIndex(sample.StackIndex())) || !at(s.links, LinkIndex(sample.LinkIndex())) ||
+			!s.list(sample.AttributeIndices()) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Sound) list(indices pcommon.Int32Slice) bool {
+	for j := range indices.Len() {
+		if !at(s.attributes, AttributeIndex(indices.At(j))) {
+			return false
+		}
+	}
+	return true
+}
+
+// each asks for every entry of a table of n.
+func each[I ~int32](n int, sound func(I) bool) []bool {
+	answers := make([]bool, n)
+	for i := range answers {
+		answers[i] = sound(I(i))
+	}
+	return answers
+}
+
+// at looks an answer up. Index 0 is "none", which is always sound.
+func at[I ~int32](answers []bool, i I) bool { return i == 0 || valid(i, len(answers)) && answers[i] }
+
+func all[I ~int32](answers []bool, indices []I) bool {
+	for _, i := range indices {
+		if !at(answers, i) {
+			return false
+		}
+	}
+	return true
+}
