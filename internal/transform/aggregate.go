@@ -1,0 +1,202 @@
+package transform
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+)
+
+// Units of what Aggregate makes.
+const (
+	UnitCount       = "count"
+	UnitNanoseconds = "nanoseconds"
+)
+
+// Aggregate replaces timestamps by one value per sample: how often it was seen, or for how long.
+//
+// In nanoseconds, a wall-clock profile (period type wall) is weighed by real gaps: an observation lasts until the next one of
+// its thread, idle ones included, at most MaxGap; the last one of a thread lasts one period. Observations of one thread at
+// the same instant share its gap. The nominal period is no measure there, as real intervals are between 1 and 90 ms. Every
+// other profile whose period is in nanoseconds is weighed by count × period. The sample type becomes that of the period
+// (wall/nanoseconds). Where the period is missing or in another unit (bytes, events), nanoseconds mean nothing: such
+// profiles, and those whose values are no counts, keep their sample type and are summed.
+//
+// It drops the timestamps: nothing can be linked to spans, or split by time, afterwards.
+type Aggregate struct {
+	Unit string `mapstructure:"unit"`
+	// MaxGap bounds how long one observation lasts. 0 is three times the median gap of the thread: chunks have holes, where
+	// an SDK lost samples (browsers send 3000 in a minute at most) or the profiler was off.
+	MaxGap time.Duration `mapstructure:"max_gap"`
+}
+
+// medianGaps is how many median gaps an observation lasts at most by default.
+const medianGaps = 3
+
+func (s *Aggregate) Validate() error {
+	switch {
+	case s.Unit != UnitCount && s.Unit != UnitNanoseconds:
+		return fmt.Errorf("aggregate: unit: %q is neither count nor nanoseconds", s.Unit)
+	case s.MaxGap < 0:
+		return errors.New("aggregate: max_gap: must be positive; leave it out for three times the thread's median gap")
+	case s.MaxGap > 0 && s.Unit == UnitCount:
+		return errors.New("aggregate: max_gap: has no meaning in counts; remove it, or set unit: nanoseconds")
+	}
+	return nil
+}
+
+func (s *Aggregate) apply(m *message) {
+	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
+		if s.Unit == UnitNanoseconds && m.countsNanoseconds(profile) {
+			s.toNanoseconds(m, profile)
+		} else {
+			toSums(profile)
+		}
+	})
+}
+
+// countsNanoseconds: a profile's values are counts of samples, one every so many nanoseconds.
+func (m *message) countsNanoseconds(profile pprofile.Profile) bool {
+	_, unit, _ := m.view.ValueType(profile.SampleType())
+	_, periodUnit, _ := m.view.ValueType(profile.PeriodType())
+	return unit == "count" && periodUnit == "nanoseconds" && profile.Period() > 0
+}
+
+// toSums makes one value of what a sample has: the sum of its values, or the number of its timestamps.
+func toSums(profile pprofile.Profile) {
+	for _, sample := range profile.Samples().All() {
+		setValue(sample, sum(sample))
+	}
+}
+
+func sum(s pprofile.Sample) (total int64) {
+	if s.Values().Len() == 0 {
+		return int64(s.TimestampsUnixNano().Len())
+	}
+	for _, v := range s.Values().All() {
+		total = dictionary.AddSaturated(total, v)
+	}
+	return total
+}
+
+func setValue(s pprofile.Sample, value int64) {
+	s.TimestampsUnixNano().FromRaw(nil)
+	s.Values().FromRaw([]int64{value})
+}
+
+func (s *Aggregate) toNanoseconds(m *message, profile pprofile.Profile) {
+	period := profile.Period()
+	typ, _, _ := m.view.ValueType(profile.PeriodType())
+	var durations []int64
+	if typ == "wall" {
+		durations = s.durations(m, profile.Samples(), period)
+	}
+	for i, sample := range profile.Samples().All() {
+		if durations != nil && sample.Values().Len() == 0 {
+			setValue(sample, durations[i])
+		} else {
+			setValue(sample, multiply(sum(sample), period))
+		}
+	}
+	dictionary.SetValueType(profile.SampleType(), m.edit.String(typ), m.edit.String(UnitNanoseconds))
+}
+
+// seen is an observation: when, and of which sample.
+type seen struct {
+	time   uint64
+	sample int32
+}
+
+// durations are what the timestamps of each sample last in total, in nanoseconds.
+func (s *Aggregate) durations(m *message, samples pprofile.SampleSlice, period int64) []int64 {
+	threads := map[string][]seen{}
+	for i, sample := range samples.All() {
+		thread := m.thread(sample)
+		all := threads[thread]
+		for _, t := range sample.TimestampsUnixNano().All() {
+			all = append(all, seen{t, int32(i)})
+		}
+		threads[thread] = all
+	}
+	durations := make([]int64, samples.Len())
+	for _, all := range threads {
+		slices.SortFunc(all, func(a, b seen) int {
+			return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.sample, b.sample))
+		})
+		s.weigh(all, uint64(period), durations)
+	}
+	return durations
+}
+
+// weigh adds up what the observations of one thread last, given in the order of time.
+func (s *Aggregate) weigh(all []seen, period uint64, durations []int64) {
+	limit := uint64(s.MaxGap)
+	if limit == 0 {
+		limit = defaultLimit(all)
+	}
+	for from := 0; from < len(all); {
+		to := from + 1
+		for to < len(all) && all[to].time == all[from].time {
+			to++
+		}
+		gap := period
+		if to < len(all) {
+			gap = min(all[to].time-all[from].time, limit)
+		}
+		share(gap, all[from:to], durations)
+		from = to
+	}
+}
+
+// share divides a gap between observations at one instant, to the nanosecond.
+func share(gap uint64, at []seen, durations []int64) {
+	each, rest := gap/uint64(len(at)), gap%uint64(len(at))
+	for i, o := range at {
+		part := each
+		if uint64(i) < rest {
+			part++
+		}
+		durations[o.sample] = dictionary.AddSaturated(durations[o.sample], clamp(part))
+	}
+}
+
+// defaultLimit is three times the median gap between the instants at which a thread was seen.
+func defaultLimit(all []seen) uint64 {
+	var gaps []uint64
+	for i := 1; i < len(all); i++ {
+		if gap := all[i].time - all[i-1].time; gap > 0 {
+			gaps = append(gaps, gap)
+		}
+	}
+	if len(gaps) == 0 {
+		return 0
+	}
+	slices.Sort(gaps)
+	median := gaps[(len(gaps)-1)/2]
+	if median > math.MaxUint64/medianGaps {
+		return math.MaxUint64
+	}
+	return medianGaps * median
+}
+
+func clamp(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
+
+// multiply saturates; a count is negative only where somebody sends differences of profiles.
+func multiply(count, period int64) int64 {
+	if count < 0 {
+		return -multiply(-max(count, -math.MaxInt64), period)
+	}
+	hi, lo := bits.Mul64(uint64(count), uint64(period))
+	if hi != 0 {
+		return math.MaxInt64
+	}
+	return clamp(lo)
+}

@@ -1,0 +1,95 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// Split makes messages that respect the limits of what is behind: Kafka, gRPC and backends refuse what is larger. Each part
+// is a message of its own, with a dictionary that holds what it needs, and has one profile. Profiles with timestamps are cut
+// in time, so that every part is a profile of its stretch of time; values without timestamps are cut by samples.
+//
+// The profile id of a part is made from that of the profile and the number of the part: the same input gives the same ids.
+// A part carries split.profile_id (the id of the whole, which is the chunk id for Sentry's continuous profiles) and
+// split.part (from 1). Its time and duration are those of its observations; sentry.transaction.relative_start and its
+// siblings still count from the start of the whole. Measurements stay with the first part, as they would be counted twice
+// otherwise.
+//
+// It drops nothing. What cannot be cut further goes on as it is, if need be above a limit: one observation, or a profile whose
+// own attributes take half of MaxBytes. So does what is left after 1000 parts of a profile.
+type Split struct {
+	MaxBytes    int           `mapstructure:"max_bytes"`    // of the message as protobuf, uncompressed
+	MaxSamples  int           `mapstructure:"max_samples"`  // of each profile
+	MaxDuration time.Duration `mapstructure:"max_duration"` // of each profile, from its first to its last observation
+}
+
+const (
+	keySplitProfileID = "split.profile_id"
+	keySplitPart      = "split.part"
+	keyMeasurements   = "sentry.measurements"
+)
+
+const (
+	// minSplitBytes leaves room for what every part repeats: a resource of Sentry's has about 20 attributes, 1 kB.
+	minSplitBytes = 10_000
+
+	// maxParts bounds what hostile times and a short MaxDuration can multiply: every part repeats the resource. The longest
+	// recorded chunk has 20,711 observations in 243 s, which at one part per second is 243.
+	maxParts = 1000
+)
+
+func (s *Split) Validate() error {
+	switch {
+	case s.MaxBytes == 0 && s.MaxSamples == 0 && s.MaxDuration == 0:
+		return errors.New("split: give at least one of max_bytes, max_samples and max_duration")
+	case s.MaxBytes != 0 && s.MaxBytes < minSplitBytes:
+		return fmt.Errorf("split: max_bytes: %d is too few for a part to hold anything; at least %d", s.MaxBytes, minSplitBytes)
+	case s.MaxSamples < 0:
+		return errors.New("split: max_samples: must be positive; leave it out for no limit")
+	case s.MaxDuration < 0:
+		return errors.New("split: max_duration: must be positive; leave it out for no limit")
+	}
+	return nil
+}
+
+// apply only takes note: sizes are known after compaction.
+func (s *Split) apply(m *message) { m.split = s }
+
+// parts cuts a message that is compact.
+func (s *Split) parts(p pprofile.Profiles) []pprofile.Profiles {
+	if s.fits(p) {
+		return []pprofile.Profiles{p}
+	}
+	c := newCutter(s, p)
+	for _, resource := range p.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			for _, profile := range scope.Profiles().All() {
+				c.profile(resource, scope, profile)
+			}
+		}
+	}
+	return c.parts
+}
+
+func (s *Split) fits(p pprofile.Profiles) bool {
+	for _, resource := range p.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			for _, profile := range scope.Profiles().All() {
+				if !s.short(pieceOf(profile)) {
+					return false
+				}
+			}
+		}
+	}
+	return s.MaxBytes == 0 || size(p) <= s.MaxBytes
+}
+
+// short tells whether a piece respects the limits that show without building it.
+func (s *Split) short(p piece) bool {
+	first, last, timed := p.span()
+	return (s.MaxSamples == 0 || len(p) <= s.MaxSamples) &&
+		(s.MaxDuration == 0 || !timed || last-first < uint64(s.MaxDuration))
+}
