@@ -135,16 +135,19 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	if err == nil {
 		from, err = r.projects.admit(auth)
 	}
+	sender := newSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
 	if err == nil {
 		err = framing
+	} else {
+		sender = otherSender // it says so itself
 	}
 	if err != nil {
 		body.release()
-		r.telemetry.itemsLost(req.Context(), envelope.Items, refusalOf(err).reason)
+		r.telemetry.itemsLost(req.Context(), sender, envelope.Items, refusalOf(err).reason)
 		return answer{}, err
 	}
 
-	in := &ingestion{sentryReceiver: r, envelope: envelope, auth: auth, project: from, received: received}
+	in := &ingestion{sentryReceiver: r, envelope: envelope, auth: auth, project: from, received: received, sender: sender}
 	in.transactionStart = sync.OnceValue(in.decodeTransactionStart)
 	in.translate(req.Context())
 	in.dropPayloads()

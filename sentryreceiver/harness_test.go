@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -223,7 +224,18 @@ func attributeText(set attribute.Set) string {
 	return strings.Join(texts, " ")
 }
 
-func (h *harness) items() map[string]int64 { return h.counts("otelcol_receiver_sentry_items") }
+// items gives the items by what became of them, whoever sent them.
+func (h *harness) items() map[string]int64 {
+	all := map[string]int64{}
+	for attributes, count := range h.counts("otelcol_receiver_sentry_items") {
+		kept := slices.DeleteFunc(strings.Split(attributes, " "), func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			return name == "project" || name == "sdk" || name == "sdk_version"
+		})
+		all[strings.Join(kept, " ")] += count
+	}
+	return all
+}
 
 func (h *harness) rejected() map[string]int64 {
 	return h.counts("otelcol_receiver_sentry_requests_rejected")

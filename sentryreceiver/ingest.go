@@ -23,6 +23,7 @@ type ingestion struct {
 	auth     sentry.Auth
 	project  *project
 	received time.Time
+	sender   sender // as the ledger names it
 
 	profiles  int    // usable profiles so far
 	profileID string // of the V1 profile that is handed on
@@ -136,7 +137,7 @@ func (in *ingestion) done(ctx context.Context, item sentry.ItemType, o outcome, 
 		in.tally = map[outcome]int{}
 	}
 	in.tally[o]++
-	in.telemetry.itemDone(ctx, item, o, reason)
+	in.telemetry.itemDone(ctx, in.sender, item, o, reason)
 }
 
 // answer tells the SDK what became of the envelope.
@@ -199,12 +200,14 @@ func (in *ingestion) eventID() string {
 	return hex.EncodeToString(id[:])
 }
 
-// sdk names who took the data: the envelope header, else the credentials, where it is one text "sentry.python/2.68.0".
-func (in *ingestion) sdk() sentry.ClientSDK {
-	if sdk := in.envelope.Header.SDK; sdk != (sentry.SDK{}) {
-		return sentry.ClientSDK(sdk)
+func (in *ingestion) sdk() sentry.ClientSDK { return sdkOf(&in.envelope.Header, in.auth) }
+
+// sdkOf names who took the data: the envelope header, else the credentials, where it is one text "sentry.python/2.68.0".
+func sdkOf(header *sentry.EnvelopeHeader, auth sentry.Auth) sentry.ClientSDK {
+	if header.SDK != (sentry.SDK{}) {
+		return sentry.ClientSDK(header.SDK)
 	}
-	name, version, _ := strings.Cut(in.auth.Client, "/")
+	name, version, _ := strings.Cut(auth.Client, "/")
 	return sentry.ClientSDK{Name: name, Version: version}
 }
 

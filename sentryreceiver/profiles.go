@@ -66,11 +66,13 @@ func (in *ingestion) decodeProfile(ctx context.Context, decoder *sentry.Decoder,
 	if item.Header.Type == sentry.ItemProfile {
 		if s.Profile, err = decoder.Profile(item.Payload); s.Profile != nil {
 			in.telemetry.samplesLost(ctx, s.Profile.Lost)
+			in.telemetry.fieldsLost(ctx, item.Header.Type, s.Profile.Flaws)
 		}
 		return s, err
 	}
 	if s.Chunk, err = decoder.Chunk(item.Payload); s.Chunk != nil {
 		in.telemetry.samplesLost(ctx, s.Chunk.Lost)
+		in.telemetry.fieldsLost(ctx, item.Header.Type, s.Chunk.Flaws)
 	}
 	return s, err
 }

@@ -37,9 +37,9 @@ const (
 const reasonPipeline = "pipeline"
 
 // telemetry counts what becomes of requests, items and samples. Each attribute has a bounded set of values: types that
-// clients make up are "unknown", reasons and rules are constants.
+// clients make up are "unknown", reasons, rules and fields are constants, and of senders see ledger.
 type telemetry struct {
-	items             metric.Int64Counter
+	items             ledger
 	samplesDiscarded  metric.Int64Counter
 	elementsDiscarded metric.Int64Counter
 	fieldsDiscarded   metric.Int64Counter
@@ -58,14 +58,14 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		return c
 	}
 	t := &telemetry{
-		items: counter("otelcol_receiver_sentry_items", "{item}",
-			"Number of envelope items, by what became of them."),
+		items: ledger{counter: counter("otelcol_receiver_sentry_items", "{item}",
+			"Number of envelope items, by what became of them and who sent them.")},
 		samplesDiscarded: counter("otelcol_receiver_sentry_samples_discarded", "{sample}",
 			"Number of samples that could not be used, in profiles that were otherwise decoded."),
 		elementsDiscarded: counter("otelcol_receiver_sentry_elements_discarded", "{element}",
 			"Number of spans, log records, metric values and the like that could not be used, in items that were otherwise decoded."),
 		fieldsDiscarded: counter("otelcol_receiver_sentry_fields_discarded", "{field}",
-			"Number of fields that were not of their published type, and were left out or coerced, in items other than profiles."),
+			"Number of fields that were not of their published type, and were left out or coerced."),
 		tolerated: counter("otelcol_receiver_sentry_profiles_tolerated", "{profile}",
 			"Number of profiles that broke a published rule and were kept, once per broken rule."),
 		requestsRejected: counter("otelcol_receiver_sentry_requests_rejected", "{request}",
@@ -77,18 +77,14 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	return t, errors.Join(errs, err)
 }
 
-func (t *telemetry) itemDone(ctx context.Context, item sentry.ItemType, o outcome, reason string) {
-	attributes := []attribute.KeyValue{attribute.String("type", item.Label()), attribute.String("outcome", string(o))}
-	if reason != "" {
-		attributes = append(attributes, attribute.String("reason", reason))
-	}
-	t.items.Add(ctx, 1, metric.WithAttributes(attributes...))
+func (t *telemetry) itemDone(ctx context.Context, from sender, item sentry.ItemType, o outcome, reason string) {
+	t.items.count(ctx, entry{item.Label(), o, reason, from})
 }
 
 // itemsLost counts the items of an envelope that was refused as a whole.
-func (t *telemetry) itemsLost(ctx context.Context, items []sentry.Item, reason string) {
+func (t *telemetry) itemsLost(ctx context.Context, from sender, items []sentry.Item, reason string) {
 	for i := range items {
-		t.itemDone(ctx, items[i].Header.Type, outcomeDiscarded, reason)
+		t.itemDone(ctx, from, items[i].Header.Type, outcomeDiscarded, reason)
 	}
 }
 
@@ -107,7 +103,8 @@ func (t *telemetry) elementsLost(ctx context.Context, item sentry.ItemType, lost
 
 func (t *telemetry) fieldsLost(ctx context.Context, item sentry.ItemType, flaws []sentry.Flaw) {
 	for _, flaw := range flaws {
-		t.fieldsDiscarded.Add(ctx, int64(flaw.Count), metric.WithAttributes(attribute.String("type", item.Label())))
+		t.fieldsDiscarded.Add(ctx, int64(flaw.Count), metric.WithAttributes(
+			attribute.String("type", item.Label()), attribute.String("field", flaw.Field)))
 	}
 }
 

@@ -57,7 +57,7 @@ func zipped(body []byte) []byte {
 
 // memoryAtOnce is what many bodies may take together, in MiB: max_bytes_in_flight, 320 MiB, as much again that the garbage
 // collector has not taken back, and what the collector has idle. Without the bound, these bombs took 1.4 GiB.
-const memoryAtOnce = 900
+const memoryAtOnce = 1000
 
 // TestBombsAtOnce: as many as there is room for are decoded to their limit; the others are told to wait.
 func TestBombsAtOnce(t *testing.T) {

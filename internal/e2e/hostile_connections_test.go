@@ -106,26 +106,6 @@ func TestHeaderFlood(t *testing.T) {
 	t.Logf("peak memory %d MiB", c.peakMemory(t))
 }
 
-// TestManyAtOnce: every request may have its 100 MiB; this is what that comes to.
-func TestManyAtOnce(t *testing.T) {
-	backend := newSink(t)
-	c := start(t, settings{sink: backend})
-	bomb := envelope(brotliBomb()).encoded("br")
-	const clients = 8
-	var all sync.WaitGroup
-	for range clients {
-		all.Go(func() {
-			got, err := c.trySend(bomb)
-			assert.NoError(t, err)
-			assert.Equal(t, http.StatusRequestEntityTooLarge, got.status)
-		})
-	}
-	all.Wait()
-	c.checkServing(t, backend)
-	assert.Less(t, c.peakMemory(t), 2048, "MiB of memory for %d bombs at once", clients)
-	t.Logf("%d bombs at once, peak memory %d MiB", clients, c.peakMemory(t))
-}
-
 // dial opens a connection to write to by hand.
 func (c *collector) dial(t testing.TB) net.Conn {
 	t.Helper()

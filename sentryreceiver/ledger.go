@@ -1,0 +1,143 @@
+package sentryreceiver
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// ledger counts items by what became of them and who sent them.
+//
+// Projects, SDKs and versions are the client's to choose, so that series are bounded: of the senders that come when there are
+// maxSeries already, all items count under "other".
+type ledger struct {
+	counter metric.Int64Counter
+
+	mu    sync.Mutex
+	known map[entry]metric.MeasurementOption
+}
+
+// maxSeries is half of what OpenTelemetry's SDK allows an instrument (2000) before it folds everything, types and outcomes
+// too. A sender takes two to five: its types, nearly all accepted.
+const maxSeries = 1000
+
+// entry is what an item counts under. All but the sender have a bounded number of values.
+type entry struct {
+	item    string
+	outcome outcome
+	reason  string // "" = none
+	sender
+}
+
+// sender is who sent an item.
+type sender struct {
+	project string // its number
+	sdk     string // sentry.javascript.browser
+	version string // of the SDK, 10.78
+}
+
+const (
+	other   = "other"   // a value that is not told apart
+	unknown = "unknown" // nothing was said
+)
+
+var otherSender = sender{other, other, other}
+
+func (l *ledger) count(ctx context.Context, e entry) {
+	l.counter.Add(ctx, 1, l.series(e))
+}
+
+func (l *ledger) series(e entry) metric.MeasurementOption {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.known[e]; !known && len(l.known) >= maxSeries {
+		e.sender = otherSender
+	}
+	option, known := l.known[e]
+	if !known {
+		if l.known == nil {
+			l.known = map[entry]metric.MeasurementOption{}
+		}
+		option = metric.WithAttributeSet(attribute.NewSet(e.attributes()...))
+		l.known[e] = option
+	}
+	return option
+}
+
+func (e entry) attributes() []attribute.KeyValue {
+	attributes := []attribute.KeyValue{
+		attribute.String("type", e.item),
+		attribute.String("outcome", string(e.outcome)),
+		attribute.String("project", e.project),
+		attribute.String("sdk", e.sdk),
+		attribute.String("sdk_version", e.version),
+	}
+	if e.reason != "" {
+		attributes = append(attributes, attribute.String("reason", e.reason))
+	}
+	return attributes
+}
+
+// newSender names a sender. The project is a number or "".
+func newSender(project string, sdk sentry.ClientSDK) sender {
+	if project == "" {
+		project = unknown
+	}
+	return sender{project, sdkLabel(sdk.Name), versionLabel(sdk.Version)}
+}
+
+// sdkFamilies are the second words of the names of Sentry's SDKs. What may follow is the framework: sentry.php.laravel.
+var sdkFamilies = map[string]bool{
+	"browser": true, "cocoa": true, "cordova": true, "dart": true, "dotnet": true, "elixir": true, "go": true, "godot": true,
+	"java": true, "javascript": true, "kotlin": true, "native": true, "perl": true, "php": true, "python": true, "relay": true,
+	"ruby": true, "rust": true, "unity": true, "unreal": true,
+}
+
+// maxLabel is longer than any name of an SDK: sentry.java.spring-boot.jakarta has 31 bytes.
+const maxLabel = 48
+
+// sdkLabel is the name of one of Sentry's SDKs, or of a raven, as its predecessors are called.
+func sdkLabel(name string) string {
+	name = strings.ToLower(name)
+	if name == "" {
+		return unknown
+	}
+	family, framework, _ := strings.Cut(strings.TrimPrefix(name, "sentry."), ".")
+	ours := strings.HasPrefix(name, "sentry.") && (sdkFamilies[family] || sdkFamilies[prefixBefore(family, "-")])
+	if raven := strings.HasPrefix(name, "raven-"); !ours && !raven || len(name) > maxLabel || !isLabel(family) || !isLabel(framework) {
+		return other
+	}
+	return name
+}
+
+func prefixBefore(text, separator string) string {
+	prefix, _, _ := strings.Cut(text, separator)
+	return prefix
+}
+
+func isLabel(text string) bool {
+	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789._-") == ""
+}
+
+// versionLabel is major and minor: patches would triple the series, and hardly ever tell why something is lost.
+func versionLabel(version string) string {
+	if version == "" {
+		return unknown
+	}
+	major, rest, _ := strings.Cut(version, ".")
+	minor := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	if !isShortNumber(major) || !isShortNumber(minor) {
+		return other
+	}
+	return major + "." + minor
+}
+
+// isShortNumber: unreal counts its versions by year, nobody has more than four digits.
+func isShortNumber(text string) bool {
+	return text != "" && len(text) <= 4 && strings.Trim(text, "0123456789") == ""
+}
