@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 )
 
 // Optional is a header field whose zero value means something else than its absence.
@@ -156,21 +155,4 @@ func appendFlag(dst []byte, key string, flag Optional[bool]) []byte {
 		return dst
 	}
 	return strconv.AppendBool(appendKey(dst, key), flag.Value)
-}
-
-// appendJSONText writes a JSON string on one line. What is not UTF-8 becomes U+FFFD, as in encoding/json.
-func appendJSONText(dst []byte, text string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r < ' ' || r == 0x7f:
-			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xf])
-		default:
-			dst = utf8.AppendRune(dst, r)
-		}
-	}
-	return append(dst, '"')
 }

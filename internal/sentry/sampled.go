@@ -54,6 +54,19 @@ type Stacks struct {
 // Len is the number of stacks.
 func (s *Stacks) Len() int { return len(s.ends) }
 
+// Append adds a stack, given leaf first, and returns its index.
+func (s *Stacks) Append(frames ...int32) int32 {
+	s.frames = append(s.frames, frames...)
+	s.ends = append(s.ends, int32(len(s.frames)))
+	return int32(len(s.ends) - 1)
+}
+
+// Entries is the number of frames in all stacks together.
+func (s *Stacks) Entries() int { return len(s.frames) }
+
+// Reset takes all stacks out and keeps the memory.
+func (s *Stacks) Reset() { *s = Stacks{frames: s.frames[:0], ends: s.ends[:0]} }
+
 // At returns the frame indices of stack i, leaf first. Empty means idle.
 func (s *Stacks) At(i int32) []int32 {
 	start := int32(0)

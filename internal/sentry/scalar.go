@@ -153,6 +153,8 @@ const (
 	nanosPerSecond = 1_000_000_000
 	// maxUnixSeconds keeps every instant below 2^63 nanoseconds (the year 2262), so that sums of two cannot overflow 64 bits.
 	maxUnixSeconds = 1 << 33
+	// MaxUnixNano is the same bound in nanoseconds: every instant is below it.
+	MaxUnixNano = maxUnixSeconds * nanosPerSecond
 )
 
 // parseUnixNanos turns the decimal text of unix seconds into nanoseconds: the exact decimal value, rounded once, half away

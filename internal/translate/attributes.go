@@ -184,6 +184,7 @@ const (
 	keyIsSegment       = "sentry.is_segment"
 	keyIsRemote        = "sentry.is_remote" // the parent is in another process
 	keyExclusiveTime   = "sentry.exclusive_time"
+	keyTagKeys         = "sentry.tags"        // the keys of the attributes that were tags
 	keySDKEnvironment  = "sentry.environment" // as attributes of streamed spans, moved to the resource
 	keyStreamedSDK     = "sentry.sdk.name"
 	keyStreamedVersion = "sentry.sdk.version"

@@ -21,7 +21,7 @@ func TransactionToTraces(t *sentry.Transaction, src Source) ptrace.Traces {
 		fillSpan(span, t.Root, stated, src)
 		fillRoot(span, t, src)
 		putContexts(span.Attributes(), out.ResourceSpans().At(0).Resource().Attributes(), t.Contexts, src)
-		putTags(span.Attributes(), t.Tags, src)
+		putSpanTags(span.Attributes(), t.Tags, src)
 	}
 	for i := range t.Spans {
 		span := spans.AppendEmpty()
@@ -107,7 +107,7 @@ func fillSpan(span ptrace.Span, s *sentry.Span, stated profiling, src Source) {
 	}
 	putMeasures(attrs, s.Measurements)
 	spanProfiling(s).or(stated).put(attrs)
-	putTags(attrs, s.Tags, src)
+	putSpanTags(attrs, s.Tags, src)
 	putLinks(span.Links(), s.Links, src)
 }
 
@@ -135,6 +135,33 @@ func fillRoot(span ptrace.Span, t *sentry.Transaction, src Source) {
 	putBreadcrumbs(attrs, t.Breadcrumbs)
 	putRaw(attrs, keyModules, t.Modules)
 	putRaw(attrs, keyExtra, t.Extra)
+}
+
+// putSpanTags sets tags as attributes, and says which ones they are: Sentry searches for tags and not for data.
+func putSpanTags(attrs pcommon.Map, tags []sentry.Tag, src Source) {
+	if len(tags) == 0 {
+		return
+	}
+	before := attrs.Len()
+	putTags(attrs, tags, src)
+	var keys []string
+	i := 0
+	for key := range attrs.All() {
+		if i++; i > before {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	list, ok := attrs.Get(keyTagKeys)
+	if !ok {
+		list = attrs.PutEmpty(keyTagKeys)
+		list.SetEmptySlice()
+	}
+	for _, key := range keys {
+		list.Slice().AppendEmpty().SetStr(key)
+	}
 }
 
 // putServerName sets where the code ran. server.address says that on the serving side; on a client's span, or where the

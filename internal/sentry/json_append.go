@@ -1,0 +1,102 @@
+package sentry
+
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Writing JSON: text is appended to a buffer that the caller keeps. A payload is tens of thousands of samples of one shape, for
+// which appending constants and numbers is both shorter and faster than a writer that keeps track of commas.
+
+// appendJSONText writes a JSON string on one line. What is not UTF-8 becomes U+FFFD, as in encoding/json.
+func appendJSONText(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	plain := 0 // text before this is written
+	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf && !needsEscape[c] {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r >= utf8.RuneSelf && !(r == utf8.RuneError && size == 1) {
+			i += size
+			continue
+		}
+		dst = append(dst, text[plain:i]...)
+		dst = appendEscaped(dst, r)
+		i += size
+		plain = i
+	}
+	dst = append(dst, text[plain:]...)
+	return append(dst, '"')
+}
+
+var needsEscape = func() (escape [utf8.RuneSelf]bool) {
+	for c := range escape {
+		escape[c] = c < ' ' || c == '"' || c == '\\' || c == 0x7f
+	}
+	return escape
+}()
+
+func appendEscaped(dst []byte, r rune) []byte {
+	switch r {
+	case utf8.RuneError:
+		return utf8.AppendRune(dst, r)
+	case '"', '\\':
+		return append(dst, '\\', byte(r))
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xf])
+}
+
+// appendSeconds writes unix nanoseconds as seconds, exactly, without zeros at the end: the inverse of parseUnixNanos.
+func appendSeconds(dst []byte, nanos uint64) []byte {
+	dst = strconv.AppendUint(dst, nanos/nanosPerSecond, 10)
+	return appendFraction(dst, uint32(nanos%nanosPerSecond))
+}
+
+// appendFraction writes nanoseconds below a second as decimals, without zeros at the end.
+func appendFraction(dst []byte, nanos uint32) []byte {
+	if nanos == 0 {
+		return dst
+	}
+	digits := [10]byte{'.', '0', '0', '0', '0', '0', '0', '0', '0', '0'}
+	end := 10
+	for nanos%10 == 0 {
+		nanos /= 10
+		end--
+	}
+	for i := end - 1; nanos > 0; i-- {
+		digits[i] = '0' + byte(nanos%10)
+		nanos /= 10
+	}
+	return append(dst, digits[:end]...)
+}
+
+// appendFloat writes a finite number in its shortest form, as encoding/json does.
+func appendFloat(dst []byte, f float64) []byte {
+	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, 64)
+}
+
+// appendAddress writes a member that is a memory address, as Sentry's SDKs do: hex text.
+func appendAddress(dst []byte, key string, address uint64) []byte {
+	dst = append(appendKey(dst, key), `"0x`...)
+	return append(strconv.AppendUint(dst, address, 16), '"')
+}
+
+// appendPresent writes a text even where it is empty.
+func appendPresent(dst []byte, key, text string) []byte {
+	return appendJSONText(appendKey(dst, key), text)
+}
+
+// appendRaw writes a member whose value is JSON already.
+func appendRaw(dst []byte, key string, value []byte) []byte {
+	if len(value) == 0 {
+		return dst
+	}
+	return append(appendKey(dst, key), value...)
+}

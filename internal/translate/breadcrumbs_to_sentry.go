@@ -1,0 +1,78 @@
+package translate
+
+import (
+	"cmp"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// maxCrumbs is how many breadcrumbs SDKs send with an event (max_breadcrumbs).
+const maxCrumbs = 100
+
+// crumbs collects the events of a transaction's spans: Sentry's spans have none, and a breadcrumb is what happened at an instant.
+type crumbs struct {
+	t   *sentry.Transaction
+	all []sentry.Breadcrumb
+}
+
+func newCrumbs(t *sentry.Transaction) *crumbs { return &crumbs{t: t} }
+
+func (c *crumbs) add(s *tracedSpan) {
+	for _, event := range s.Events().All() {
+		crumb := sentry.Breadcrumb{
+			Timestamp: sentry.Timestamp{UnixNano: uint64(event.Timestamp()), Set: event.Timestamp() != 0 && event.Timestamp() < sentry.MaxUnixNano},
+			Type:      "default", Category: event.Name(),
+		}
+		data := pcommon.NewValueMap()
+		event.Attributes().CopyTo(data.Map())
+		if exception := firstText(textOf(data.Map(), keyExceptionType), textOf(data.Map(), keyExceptionMessage)); exception != "" {
+			crumb.Type, crumb.Level, crumb.Message = "error", "error", exceptionText(data.Map())
+		}
+		data.Map().PutStr("span_id", spanText(s.SpanID()))
+		crumb.Data = jsonOf(data)
+		c.all = append(c.all, crumb)
+	}
+}
+
+func exceptionText(attrs pcommon.Map) string {
+	kind, message := textOf(attrs, keyExceptionType), textOf(attrs, keyExceptionMessage)
+	if kind == "" || message == "" {
+		return kind + message
+	}
+	return kind + ": " + message
+}
+
+// settle puts the last ones, in the order of time, behind those that the transaction had.
+func (c *crumbs) settle(e *Export) {
+	slices.SortStableFunc(c.all, func(a, b sentry.Breadcrumb) int { return cmp.Compare(a.Timestamp.UnixNano, b.Timestamp.UnixNano) })
+	if over := len(c.all) - maxCrumbs; over > 0 {
+		e.lose(ReasonSpanEvent, over)
+		c.all = c.all[over:]
+	}
+	c.t.Breadcrumbs = append(c.t.Breadcrumbs, c.all...)
+}
+
+// crumbsOf is the inverse of putBreadcrumbs.
+func crumbsOf(list pcommon.Slice) (all []sentry.Breadcrumb) {
+	for _, entry := range list.All() {
+		if entry.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		m := entry.Map()
+		crumb := sentry.Breadcrumb{
+			Type: textOf(m, "type"), Category: textOf(m, "category"), Level: textOf(m, "level"), Message: textOf(m, "message"),
+			EventID: textOf(m, "event_id"),
+		}
+		if at, ok := m.Get("time_unix_nano"); ok && at.Type() == pcommon.ValueTypeInt && at.Int() > 0 {
+			crumb.Timestamp = sentry.Timestamp{UnixNano: uint64(at.Int()), Set: true}
+		}
+		if data, ok := m.Get("data"); ok {
+			crumb.Data = jsonOf(data)
+		}
+		all = append(all, crumb)
+	}
+	return all
+}

@@ -1,0 +1,74 @@
+package translate
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+)
+
+// attributeKind says what an entry of the attribute table means to a sample or to a frame.
+type attributeKind uint8
+
+const (
+	attributeOther attributeKind = iota
+	attributeThreadID
+	attributeThreadName
+	attributeThreadPriority
+	attributeFrameType
+	attributeFrameModule
+	attributeFramePackage
+	attributeFramePlatform
+	attributeFrameInApp
+	attributeFrameFilename
+	attributeFrameAbsPath
+	attributeFrameAddress
+	attributeBuildIDGNU
+	attributeDebugID
+	attributeImageType
+	attributeImageCodeID
+	attributeImageDebug
+	attributeImageUUID
+	attributeImageArch
+	attributeImageVMAddr
+)
+
+// attributeKinds are the keys that the way there writes (attributes.go).
+var attributeKinds = map[string]attributeKind{
+	keyThreadID: attributeThreadID, keyThreadName: attributeThreadName, keyThreadPriority: attributeThreadPriority,
+	keyFrameType: attributeFrameType, keyFrameModule: attributeFrameModule, keyFramePackage: attributeFramePackage,
+	keyFramePlatform: attributeFramePlatform, keyFrameInApp: attributeFrameInApp, keyFrameFilename: attributeFrameFilename,
+	keyFrameAbsPath: attributeFrameAbsPath, keyInstructionAddr: attributeFrameAddress,
+	keyBuildIDGNU: attributeBuildIDGNU, keyDebugID: attributeDebugID, keyImageType: attributeImageType,
+	keyImageCodeID: attributeImageCodeID, keyImageDebug: attributeImageDebug, keyImageUUID: attributeImageUUID,
+	keyImageArch: attributeImageArch, keyImageVMAddr: attributeImageVMAddr,
+}
+
+// keyTable knows the kind of every entry of the attribute table: what is looked up for each sample and frame is looked up once.
+type keyTable struct {
+	table pprofile.KeyValueAndUnitSlice
+	kinds []attributeKind
+}
+
+func readKeys(view dictionary.View, d pprofile.ProfilesDictionary) keyTable {
+	t := keyTable{table: d.AttributeTable(), kinds: make([]attributeKind, d.AttributeTable().Len())}
+	for i := 1; i < len(t.kinds); i++ {
+		if key, ok := view.String(dictionary.StringIndex(t.table.At(i).KeyStrindex())); ok {
+			t.kinds[i] = attributeKinds[key]
+		}
+	}
+	return t
+}
+
+// kind is attributeOther for entry 0 and for what is not in the table.
+func (t *keyTable) kind(index int32) attributeKind {
+	if index <= 0 || int(index) >= len(t.kinds) {
+		return attributeOther
+	}
+	return t.kinds[index]
+}
+
+func (t *keyTable) value(index int32) pcommon.Value { return t.table.At(int(index)).Value() }
+
+// text is the value of an entry that has a kind, a number in decimal.
+func (t *keyTable) text(index int32) string { return t.value(index).AsString() }

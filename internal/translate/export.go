@@ -1,0 +1,116 @@
+package translate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// ExportOptions is what the way back to Sentry depends on beside the data: configuration. The zero value works, but for SDK.
+type ExportOptions struct {
+	SDK sentry.ClientSDK // this collector: named as the SDK of data that name none. Both fields must be set
+
+	// MaxChunkBytes is how large the payload of a chunk may be; 0 = sentry.MaxOutgoingChunk.
+	MaxChunkBytes int
+
+	// ProfilerIDAttributes are the resource attributes whose values, together, tell one running process from all others: a
+	// profiler id is made of them where the data name none. nil = OpenTelemetry's own identity of a process, see
+	// DefaultProfilerIDAttributes. Profiles and traces must be exported with the same ones.
+	ProfilerIDAttributes []string
+
+	// Profiled says that profiles of the same processes are exported too: a span that names no profiler session is then tied to
+	// the one whose id is made of its resource. Without profiles, Sentry would show a link to nothing.
+	Profiled bool
+
+	// SpansOnly sends every span in a container (span v2), none in transactions.
+	SpansOnly bool
+}
+
+// DefaultProfilerIDAttributes identify a service instance by OpenTelemetry's conventions ("the triplet … MUST be unique").
+var DefaultProfilerIDAttributes = []string{"service.namespace", keyServiceName, "service.instance.id"}
+
+// Outgoing is an item that is ready to be sent, alone in its envelope. It is a pure function of the message and of the options:
+// translating the same message again, after a crash, gives the same items with the same ids.
+//
+// Item.Header has the type, and the platform of a chunk; len(Item.Payload) is the size in bytes, not compressed;
+// sentry.LimitedBy gives the rate limits that stop it.
+type Outgoing struct {
+	sentry.Item
+
+	// EventID is for the header of the envelope; "" = none.
+	EventID string
+	// Trace is for the header of the envelope, where the sender adds its public key; nil = none. Span containers need it.
+	Trace *sentry.DynamicSamplingContext
+	// Count is how much of the message is in the item: observations of a profile, or spans.
+	Count int
+	// From are the profiles or spans that the item was made of, in ascending order: after a partial failure those of the items
+	// that were not sent are what to try again. A long profile becomes several items, each with the same origin.
+	From []Position
+}
+
+// Position is the place of a profile, or of a span, in its message.
+type Position struct{ Resource, Scope, Index int }
+
+// Export is what became of a message.
+type Export struct {
+	Items []Outgoing
+	// Lost counts what could not be sent, by a stable reason: observations of profiles (the samples that have no timestamps
+	// count as one each), spans, and events of spans.
+	Lost []sentry.Loss
+	// Flaws count what was left out of items that are sent: images, measurements, references to nowhere.
+	Flaws []sentry.Flaw
+}
+
+func (e *Export) lose(reason sentry.Reason, count int) {
+	if count == 0 {
+		return
+	}
+	for i := range e.Lost {
+		if e.Lost[i].Reason == reason {
+			e.Lost[i].Count += count
+			return
+		}
+	}
+	e.Lost = append(e.Lost, sentry.Loss{Reason: reason, Count: count})
+}
+
+func (e *Export) flaw(field string, count int) {
+	if count == 0 {
+		return
+	}
+	for i := range e.Flaws {
+		if e.Flaws[i].Field == field {
+			e.Flaws[i].Count += count
+			return
+		}
+	}
+	e.Flaws = append(e.Flaws, sentry.Flaw{Field: field, Count: count})
+}
+
+// profilerID makes the id of a profiler session from what identifies the process: the same in the exporter of profiles and in
+// that of traces, which know nothing of each other.
+func profilerID(resource pcommon.Map, attributes []string) string {
+	if attributes == nil {
+		attributes = DefaultProfilerIDAttributes
+	}
+	parts := []string{"profiler"}
+	for _, key := range attributes {
+		if value, ok := resource.Get(key); ok {
+			parts = append(parts, key, value.AsString())
+		}
+	}
+	return hashID(parts...)
+}
+
+// hashID makes an id in Sentry's form of texts.
+func hashID(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		h.Write([]byte(part))
+		h.Write([]byte{0}) // no two lists of texts run together alike: text of attributes has no zero bytes that matter
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

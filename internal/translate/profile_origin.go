@@ -1,0 +1,54 @@
+package translate
+
+import (
+	"encoding/hex"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+)
+
+// origin is what a chunk says about where its samples are from.
+type origin struct {
+	identity
+	fromSentry bool   // made by this package: what is absent was not sent, and nothing is made up
+	profilerID string // in Sentry's form
+	chunkID    string // likewise; "" = none
+}
+
+func readOrigin(view dictionary.View, profile pprofile.Profile, resource pcommon.Map, scope pcommon.InstrumentationScope, o ExportOptions) origin {
+	version := profileText(view, profile, keyFormatVersion)
+	src := origin{identity: readIdentity(resource, scope, o), fromSentry: version != ""}
+	if id := profile.ProfileID(); !id.IsEmpty() {
+		src.chunkID = hex.EncodeToString(id[:])
+	} else {
+		src.chunkID = sentryID(firstText(profileText(view, profile, keyChunkID), profileText(view, profile, keyProfileID)))
+	}
+	src.profilerID = sentryID(profileText(view, profile, keyProfilerID))
+	if src.profilerID == "" && version == "1" {
+		src.profilerID = src.chunkID // see spanProfilerID
+	}
+	if src.profilerID == "" {
+		src.profilerID = profilerID(resource, o.ProfilerIDAttributes)
+	}
+	return src
+}
+
+// sentryID is an id in Sentry's form: of text that is no UUID one that is made of it, "" where there is none.
+func sentryID(text string) string {
+	if text == "" {
+		return ""
+	}
+	if bytes, ok := parseID(text); ok {
+		return hex.EncodeToString(bytes[:])
+	}
+	return hashID("id", text)
+}
+
+func profileText(view dictionary.View, profile pprofile.Profile, key string) string {
+	if value, ok := view.Get(profile.AttributeIndices(), key); ok {
+		return value.AsString()
+	}
+	return ""
+}

@@ -1,0 +1,149 @@
+package translate
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// ProfilesToChunks translates profiles of any origin to profile chunks (sample format V2), each within what Sentry's ingest
+// accepts: the inverse of ChunkToProfiles. The message may be broken in any way; it is left as it is.
+func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
+	e := newProfileExporter(profiles, o)
+	for r, resource := range profiles.ResourceProfiles().All() {
+		for s, scope := range resource.ScopeProfiles().All() {
+			restated := restatements(e.view, scope.Profiles())
+			for p, profile := range scope.Profiles().All() {
+				if restated[p] {
+					e.lose(ReasonProfileRestated, countObservations(profile))
+					continue
+				}
+				e.position = Position{r, s, p}
+				e.profile(profile, resource.Resource().Attributes(), scope.Scope())
+			}
+		}
+	}
+	return e.Export
+}
+
+// Reasons for which a profile, or a part of it, cannot be a chunk; beside those of Sentry's ingest.
+const (
+	// ReasonNotTime: the values are bytes, objects, contentions: not time spent, which is all that Sentry's profiles know.
+	ReasonNotTime sentry.Reason = "sample_type_not_time"
+	// ReasonProfileRestated: another profile beside it has the same observations. Go's CPU profiles state them as counts and
+	// again as nanoseconds.
+	ReasonProfileRestated sentry.Reason = "profile_restated"
+	// ReasonNoProfileTime: neither the samples nor the profile say when it was.
+	ReasonNoProfileTime sentry.Reason = "profile_without_time"
+)
+
+// profileExporter goes through one message.
+type profileExporter struct {
+	Export
+	options  ExportOptions
+	view     dictionary.View
+	position Position
+
+	frames  frameReader
+	samples sampleReader
+	parts   partWriter
+	chunks  map[string]bool // ids that are taken
+}
+
+func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExporter {
+	if o.MaxChunkBytes <= 0 {
+		o.MaxChunkBytes = sentry.MaxOutgoingChunk
+	}
+	e := &profileExporter{options: o, view: dictionary.NewView(profiles.Dictionary()), chunks: map[string]bool{}}
+	keys := readKeys(e.view, profiles.Dictionary())
+	e.frames = newFrameReader(e.view, keys, profiles.Dictionary())
+	e.samples = sampleReader{view: e.view, keys: keys}
+	return e
+}
+
+// profile translates one profile.
+func (e *profileExporter) profile(profile pprofile.Profile, resource pcommon.Map, scope pcommon.InstrumentationScope) {
+	if e.original(profile) {
+		return
+	}
+	weight, reason := weightOf(e.view, profile)
+	if reason != "" {
+		e.lose(reason, countObservations(profile))
+		return
+	}
+	src := readOrigin(e.view, profile, resource, scope, e.options)
+	e.frames.start(src.fromSentry)
+	weight = e.samples.read(profile, weight, &e.frames, &e.Export)
+	if len(e.samples.observations) == 0 {
+		return // nothing was in it, or all is counted as lost
+	}
+	e.write(profile, src, weight)
+}
+
+// write cuts what was read into chunks.
+func (e *profileExporter) write(profile pprofile.Profile, src origin, weight weight) {
+	chunk := sentry.Chunk{
+		ProfilerID: src.profilerID, Platform: e.frames.settlePlatform(src.platform), Release: src.release, Dist: src.dist,
+		Environment: src.environment, ClientSDK: src.sdk,
+	}
+	chunk.Sampled.Frames, chunk.Sampled.Stacks = e.frames.frames, e.frames.stacks
+	chunk.Sampled.Threads = e.samples.threads
+	chunk.DebugMeta.Images = e.frames.images(profile, &e.Export)
+	chunk.Measurements = readMeasurements(e.view, profile, &e.Export)
+
+	e.parts.start(&chunk, e.samples.observations, weight, src.fromSentry, e.options.MaxChunkBytes)
+	for e.parts.next(&e.Export) {
+		e.add(&chunk, src.chunkID)
+	}
+}
+
+// add gives the chunk that was written an id and appends it to the items. The id is that of the profile; of a later part, or of
+// a profile that has none or one that was there before, it is made of the content: equal for equal content.
+func (e *profileExporter) add(chunk *sentry.Chunk, id string) {
+	payload := e.parts.payload
+	if id == "" || e.parts.number > 0 || e.chunks[id] {
+		sum := sha256.Sum256(payload)
+		id = hex.EncodeToString(sum[:16])
+	}
+	e.chunks[id] = true
+	e.parts.setChunkID(id)
+	e.Items = append(e.Items, Outgoing{
+		Item:  sentry.Item{Header: chunkHeader(chunk.Platform), Payload: bytes.Clone(payload)},
+		Count: e.parts.count, From: []Position{e.position},
+	})
+}
+
+func chunkHeader(platform string) sentry.ItemHeader {
+	return sentry.ItemHeader{Type: sentry.ItemProfileChunk, ContentType: sentry.ContentTypeJSON, Platform: platform}
+}
+
+// original sends the payload the profile was made of, where it was kept: steps that change a profile take it out. It must be
+// one that ingest takes, which real payloads are not always.
+func (e *profileExporter) original(profile pprofile.Profile) bool {
+	if profile.OriginalPayloadFormat() != originalPayloadFormat {
+		return false
+	}
+	payload := profile.OriginalPayload().AsRaw()
+	d := sentry.AcquireDecoder()
+	defer d.Release()
+	chunk, err := d.Chunk(payload)
+	if err != nil || len(payload) > e.options.MaxChunkBytes || e.chunks[chunk.ChunkID] {
+		return false
+	}
+	subject := sentry.Subject{Chunk: chunk, HeaderPlatform: chunk.Platform, Number: 1, Size: len(payload)}
+	if len(sentry.Broken(subject)) > 0 || chunk.Platform != validPlatform(chunk.Platform) {
+		return false
+	}
+	e.chunks[chunk.ChunkID] = true
+	e.Items = append(e.Items, Outgoing{
+		Item:  sentry.Item{Header: chunkHeader(string([]byte(chunk.Platform))), Payload: payload},
+		Count: chunk.Samples.Len(), From: []Position{e.position},
+	})
+	return true
+}

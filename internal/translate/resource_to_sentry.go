@@ -1,0 +1,94 @@
+package translate
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// readIdentity is the inverse of identity.fill, for resources of any origin: what Sentry's attributes say comes first, as it was
+// sent; else OpenTelemetry's. platform is "" where neither names a language.
+func readIdentity(resource pcommon.Map, scope pcommon.InstrumentationScope, o ExportOptions) identity {
+	return identity{
+		platform:    platformOf(resource),
+		release:     releaseOf(resource),
+		dist:        textOf(resource, keyDist),
+		environment: firstText(textOf(resource, keyEnvironment), textOf(resource, keyOldEnvironment)),
+		sdk:         sdkOf(resource, scope, o),
+	}
+}
+
+// keyOldEnvironment is the name of the environment up to semantic conventions 1.26.
+const keyOldEnvironment = "deployment.environment"
+
+// languages are the Sentry platforms of OpenTelemetry's languages, and languagesOfRuntimes those of process.runtime.name: the
+// inverse of platforms, where several platforms have one language. Android says so itself (sentry.platform).
+var languages = map[string]string{
+	"cpp": "native", "dotnet": "csharp", "erlang": "elixir", "go": "go", "java": "java", "kotlin": "java", "nodejs": "node",
+	"php": "php", "python": "python", "ruby": "ruby", "rust": "rust", "swift": "cocoa", "webjs": "javascript",
+}
+
+func platformOf(resource pcommon.Map) string {
+	if sent := textOf(resource, keyPlatform); sent != "" {
+		return validPlatform(sent)
+	}
+	return languages[textOf(resource, keySDKLanguage)]
+}
+
+// otherPlatform is Sentry's word for all languages it has no word for.
+const otherPlatform = "other"
+
+// validPlatform: a platform is a word in the header of the item, too.
+func validPlatform(text string) string {
+	if len(text) > 64 || strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
+		return otherPlatform
+	}
+	return text
+}
+
+// releaseOf joins what splitRelease splits.
+func releaseOf(resource pcommon.Map) string {
+	if sent := textOf(resource, keyRelease); sent != "" || isFromSentry(resource) {
+		return sent
+	}
+	name, version := textOf(resource, keyServiceName), textOf(resource, keyServiceVersion)
+	switch {
+	case version == "":
+		return ""
+	case name == "" || strings.HasPrefix(name, "unknown_service"):
+		return version
+	}
+	return name + "@" + version
+}
+
+// sdkOf is who made the data: the SDK of the resource, else the scope, which in profiles of a profiler without an SDK is the
+// profiler. Sentry requires both, name and version.
+func sdkOf(resource pcommon.Map, scope pcommon.InstrumentationScope, o ExportOptions) sentry.ClientSDK {
+	sdk := firstSDK(
+		sentry.ClientSDK{Name: textOf(resource, keySDKName), Version: textOf(resource, keySDKVersion)},
+		sentry.ClientSDK{Name: scope.Name(), Version: scope.Version()})
+	switch {
+	case sdk.Name == "":
+		return o.SDK
+	case sdk.Version == "":
+		sdk.Version = "unknown"
+	}
+	return sdk
+}
+
+// isFromSentry says whether the resource was made by this package: then what is not there was not sent.
+func isFromSentry(resource pcommon.Map) bool {
+	_, project := resource.Get(keyProject)
+	_, platform := resource.Get(keyPlatform)
+	return project || platform
+}
+
+// textOf is the text of an attribute, "" where there is none.
+func textOf(attributes pcommon.Map, key string) string {
+	if value, ok := attributes.Get(key); ok {
+		return value.AsString()
+	}
+	return ""
+}

@@ -1,0 +1,103 @@
+package translate
+
+import (
+	"cmp"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// segmentTree says for every span of a resource which segment it is part of: the index of the segment's root.
+type segmentTree struct {
+	segment  []int
+	children map[int][]int // by root, in the order of the message, without the root
+}
+
+// elsewhere is the segment of a span whose root is in another message.
+const elsewhere = -1
+
+type spanKey struct {
+	trace pcommon.TraceID
+	span  pcommon.SpanID
+}
+
+func newSegmentTree(spans []tracedSpan) *segmentTree {
+	const unknown, visiting = -2, -3
+	t := &segmentTree{segment: slices.Repeat([]int{unknown}, len(spans)), children: map[int][]int{}}
+	byID := make(map[spanKey]int, len(spans))
+	for i := range spans {
+		key := spanKey{spans[i].TraceID(), spans[i].SpanID()}
+		if _, taken := byID[key]; !taken {
+			byID[key] = i
+		}
+	}
+	for i := range spans {
+		if isRoot(&spans[i], byID) {
+			t.segment[i] = i
+		}
+	}
+	var path []int
+	for i := range spans {
+		found := elsewhere
+		path = path[:0]
+		for at := i; ; {
+			if t.segment[at] != unknown {
+				if t.segment[at] != visiting { // else the parents go round in a circle
+					found = t.segment[at]
+				}
+				break
+			}
+			t.segment[at] = visiting
+			path = append(path, at)
+			next, ok := above(&spans[at], byID, t.segment)
+			if !ok {
+				break
+			}
+			at = next
+		}
+		for _, at := range path {
+			t.segment[at] = found
+		}
+	}
+	for i, root := range t.segment {
+		if root != elsewhere && root != i {
+			t.children[root] = append(t.children[root], i)
+		}
+	}
+	return t
+}
+
+// isRoot: the span begins a segment. SDKs of Sentry's say so; by OpenTelemetry it is a span whose parent is none, or in another
+// process. Where flags do not tell, the parent of a server's or a consumer's span is elsewhere if it is not here.
+func isRoot(s *tracedSpan, byID map[spanKey]int) bool {
+	if stated, ok := s.Attributes().Get(keyIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
+		return stated.Bool()
+	}
+	if s.ParentSpanID().IsEmpty() {
+		_, ofSegment := s.Attributes().Get(keySegmentID)
+		return !ofSegment
+	}
+	const knowsRemote, isRemote = 0x100, 0x200 // span flags of OTLP
+	if s.Flags()&knowsRemote != 0 {
+		return s.Flags()&isRemote != 0
+	}
+	_, parentIsHere := byID[spanKey{s.TraceID(), s.ParentSpanID()}]
+	return !parentIsHere && (s.Kind() == ptrace.SpanKindServer || s.Kind() == ptrace.SpanKindConsumer)
+}
+
+// above is the span that a span is part of the segment of: the root it names, else its parent.
+func above(s *tracedSpan, byID map[spanKey]int, segment []int) (int, bool) {
+	if root, ok := byID[spanKey{s.TraceID(), spanIDOf(textOf(s.Attributes(), keySegmentID))}]; ok && segment[root] == root {
+		return root, true
+	}
+	parent, ok := byID[spanKey{s.TraceID(), s.ParentSpanID()}]
+	return parent, ok
+}
+
+func sortPositions(all []Position) []Position {
+	slices.SortFunc(all, func(a, b Position) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Index, b.Index))
+	})
+	return all
+}

@@ -1,0 +1,95 @@
+package translate
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// streamedSpan is the inverse of fillStreamedSpan: a span as containers have it, which says all by itself.
+func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmentTree) sentry.StreamedSpan {
+	s := &spans[index]
+	root := tree.segment[index]
+	out := sentry.StreamedSpan{
+		TraceID: traceText(s.TraceID()), SpanID: spanText(s.SpanID()), ParentSpanID: spanText(s.ParentSpanID()),
+		Name: firstText(s.Name(), unnamed), Status: "ok", IsSegment: sentry.Some(root == index), Links: linksOf(s.Links(), typedAttribute),
+	}
+	if s.Status().Code() == ptrace.StatusCodeError {
+		out.Status = "error"
+	}
+	out.Start, out.End = timesOf(s.Span)
+	if stated, ok := s.Attributes().Get(keyIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
+		out.IsSegment = sentry.Some(stated.Bool())
+	}
+	all := attributeSet{taken: map[string]bool{}}
+	e.ownAttributes(&all, s)
+	if root >= 0 {
+		all.text(keySegmentID, spanText(spans[root].SpanID()))
+	}
+	e.sharedAttributes(&all, s, out.IsSegment.Value)
+	out.Attributes = all.list
+	return out
+}
+
+// ownAttributes are those of the span, profiling and status in the form that Sentry compares.
+func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
+	p := e.profilingOf(s)
+	all.text(keyProfilerID, p.profiler)
+	if p.thread != "" {
+		all.text(keyThreadID, p.thread)
+	}
+	all.text(keyThreadName, p.name)
+	for key, value := range s.Attributes().All() {
+		switch key {
+		case keyIsSegment, keyTagKeys, keyProfilerID, keySpanProfileID, keyThreadID, keyThreadName:
+		case keyMeasurements:
+			for _, m := range measuresOf(value) {
+				all.put(sentry.Attribute{Key: m.Name, Type: "double", Value: appendDouble(nil, m.Value), Unit: m.Unit})
+			}
+		default:
+			all.put(typedAttribute(key, value))
+		}
+	}
+	all.text(keyStatusMessage, s.Status().Message())
+	if !isFromSentry(e.resource) {
+		all.text(keyOp, foreignOp(s.Span))
+		all.text(keyOrigin, "auto.otel")
+		all.text(keyKind, kindName(s.Kind()))
+	}
+}
+
+// sharedAttributes are what transactions say once: who sent the span. The resource as a whole is on segments only.
+func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
+	id := readIdentity(e.resource, s.scope, e.options)
+	all.text(keyRelease, id.release)
+	all.text(keySDKEnvironment, id.environment)
+	all.text(keyDist, id.dist)
+	all.text(keyPlatform, id.platform)
+	all.text(keyStreamedSDK, id.sdk.Name)
+	all.text(keyStreamedVersion, id.sdk.Version)
+	if isSegment {
+		for key, value := range otherResource(e.resource).All() {
+			all.put(typedAttribute(key, value))
+		}
+	}
+}
+
+// attributeSet collects attributes: of two with one key the first.
+type attributeSet struct {
+	list  []sentry.Attribute
+	taken map[string]bool
+}
+
+func (s *attributeSet) put(a sentry.Attribute) {
+	if a.Key != "" && !s.taken[a.Key] {
+		s.taken[a.Key] = true
+		s.list = append(s.list, a)
+	}
+}
+
+func (s *attributeSet) text(key, text string) {
+	if text != "" {
+		s.put(sentry.Attribute{Key: key, Type: "string", Value: jsonString(text)})
+	}
+}

@@ -1,0 +1,186 @@
+package translate
+
+import (
+	"encoding/hex"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// TracesToTransactions translates spans of any origin: each segment in the message, that is the work of one service on one
+// request, becomes a transaction with its spans. Spans whose segment is elsewhere, in a message before or after this one, are
+// sent in span containers, one for each trace; and so is what does not fit into a transaction.
+func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
+	e := traceExporter{options: o}
+	for r, resource := range traces.ResourceSpans().All() {
+		e.resource = resource.Resource().Attributes()
+		e.segments(collectSpans(resource, r, &e.Export))
+	}
+	return e.Export
+}
+
+// traceExporter goes through one message.
+type traceExporter struct {
+	Export
+	options  ExportOptions
+	resource pcommon.Map // of the spans at hand
+	payload  []byte      // scratch
+}
+
+// tracedSpan is a span with what stands around it.
+type tracedSpan struct {
+	ptrace.Span
+	scope pcommon.InstrumentationScope
+	at    Position
+}
+
+// collectSpans gives the spans of a resource; those that Sentry has no place for are counted.
+func collectSpans(resource ptrace.ResourceSpans, r int, e *Export) (all []tracedSpan) {
+	for s, scope := range resource.ScopeSpans().All() {
+		for i, span := range scope.Spans().All() {
+			switch {
+			case span.TraceID().IsEmpty() || span.SpanID().IsEmpty():
+				e.lose(sentry.ReasonSpanInvalidID, 1)
+			case span.StartTimestamp() == 0 && span.EndTimestamp() == 0,
+				span.StartTimestamp() >= sentry.MaxUnixNano, span.EndTimestamp() >= sentry.MaxUnixNano:
+				e.lose(sentry.ReasonSpanNoTime, 1)
+			default:
+				all = append(all, tracedSpan{span, scope.Scope(), Position{r, s, i}})
+			}
+		}
+	}
+	return all
+}
+
+// segments sends the spans of one resource.
+func (e *traceExporter) segments(spans []tracedSpan) {
+	tree := newSegmentTree(spans)
+	var rest []int
+	for i := range spans {
+		switch {
+		case e.options.SpansOnly || tree.segment[i] == elsewhere:
+			rest = append(rest, i)
+		case tree.segment[i] == i:
+			rest = append(rest, e.transaction(spans, i, tree.children[i])...)
+		}
+	}
+	e.containers(spans, rest, tree)
+}
+
+// transaction sends a segment. It gives the spans that did not fit.
+func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int) (rest []int) {
+	t := e.newTransaction(&spans[root])
+	children, rest = children[:min(len(children), sentry.MaxOutgoingSpans)], children[min(len(children), sentry.MaxOutgoingSpans):]
+	crumbs := newCrumbs(&t)
+	crumbs.add(&spans[root])
+	for _, i := range children {
+		t.Spans = append(t.Spans, e.childSpan(&spans[i], &t))
+		crumbs.add(&spans[i])
+	}
+	crumbs.settle(&e.Export)
+	payload, fitting, ok := sentry.AppendTransaction(e.payload[:0], &t, sentry.MaxOutgoingTransaction)
+	e.payload = payload
+	if !ok {
+		return append(append([]int{root}, children...), rest...)
+	}
+	from := []Position{spans[root].at}
+	for _, i := range children[:fitting] {
+		from = append(from, spans[i].at)
+	}
+	e.Items = append(e.Items, Outgoing{
+		Item: sentry.Item{
+			Header:  sentry.ItemHeader{Type: sentry.ItemTransaction, ContentType: sentry.ContentTypeJSON},
+			Payload: append([]byte(nil), payload...),
+		},
+		EventID: t.EventID, Trace: e.samplingContext(&t), Count: 1 + fitting, From: sortPositions(from),
+	})
+	return append(append([]int(nil), children[fitting:]...), rest...)
+}
+
+// samplingContext is what SDKs put into the header of an envelope about the trace in it.
+func (e *traceExporter) samplingContext(t *sentry.Transaction) *sentry.DynamicSamplingContext {
+	return &sentry.DynamicSamplingContext{
+		TraceID: t.Root.TraceID, Sampled: "true", Release: t.Release, Environment: t.Environment, Transaction: headerText(t.Transaction),
+	}
+}
+
+// headerText keeps text that comes from data within what a header may be long.
+func headerText(text string) string {
+	const most = 200 // characters of a transaction's name, by Sentry's schema
+	if len(text) > most {
+		return text[:most]
+	}
+	return text
+}
+
+// containers sends spans in containers: each has the spans of one trace, as the header of its envelope names it.
+func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmentTree) {
+	var order []pcommon.TraceID
+	byTrace := map[pcommon.TraceID][]int{}
+	for _, i := range which {
+		id := spans[i].TraceID()
+		if byTrace[id] == nil {
+			order = append(order, id)
+		}
+		byTrace[id] = append(byTrace[id], i)
+	}
+	for _, id := range order {
+		e.container(spans, byTrace[id], tree)
+	}
+}
+
+func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segmentTree) {
+	for len(which) > 0 {
+		part := which[:min(len(which), sentry.MaxOutgoingSpans)]
+		streamed := make([]sentry.StreamedSpan, len(part))
+		for k, i := range part {
+			streamed[k] = e.streamedSpan(spans, i, tree)
+		}
+		payload, n := sentry.AppendSpans(e.payload[:0], streamed, sentry.MaxOutgoingContainer)
+		e.payload = payload
+		if n == 0 {
+			e.lose(sentry.ReasonTooLarge, 1)
+			which = which[1:]
+			continue
+		}
+		for _, i := range part[:n] {
+			e.lose(ReasonSpanEvent, spans[i].Events().Len())
+		}
+		e.addContainer(spans, part[:n], payload)
+		which = which[n:]
+	}
+}
+
+func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []byte) {
+	first := &spans[part[0]]
+	id := readIdentity(e.resource, first.scope, e.options)
+	var from []Position
+	for _, i := range part {
+		from = append(from, spans[i].at)
+	}
+	e.Items = append(e.Items, Outgoing{
+		Item: sentry.Item{
+			Header:  sentry.ItemHeader{Type: sentry.ItemSpan, ContentType: sentry.ContentTypeSpans, ItemCount: sentry.Some(len(part))},
+			Payload: append([]byte(nil), payload...),
+		},
+		Trace: &sentry.DynamicSamplingContext{
+			TraceID: traceText(first.TraceID()), Sampled: "true", Release: headerText(id.release), Environment: headerText(id.environment),
+		},
+		Count: len(part), From: sortPositions(from),
+	})
+}
+
+// ReasonSpanEvent: an event of a span that goes into a container, which has no place for it, or beyond those that a transaction
+// takes as breadcrumbs.
+const ReasonSpanEvent sentry.Reason = "span_event_no_place"
+
+func traceText(id pcommon.TraceID) string { return hex.EncodeToString(id[:]) }
+
+func spanText(id pcommon.SpanID) string {
+	if id.IsEmpty() {
+		return ""
+	}
+	return hex.EncodeToString(id[:])
+}

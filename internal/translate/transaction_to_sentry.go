@@ -1,0 +1,213 @@
+package translate
+
+import (
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// newTransaction makes a transaction of the root of a segment: the inverse of fillRoot.
+func (e *traceExporter) newTransaction(s *tracedSpan) (t sentry.Transaction) {
+	fromSentry := isFromSentry(e.resource)
+	id := readIdentity(e.resource, s.scope, e.options)
+	root := e.legacySpan(s)
+	p := e.profilingOf(s)
+
+	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK = s.Name(), firstText(id.platform, otherPlatform), id.release, id.dist, id.environment, id.sdk
+	t.ProfilerID = p.profiler
+	t.EventID = sentryID(textOf(s.Attributes(), keyTransactionID))
+	if t.EventID == "" {
+		t.EventID = hashID("transaction", root.TraceID, root.SpanID)
+	}
+	t.Tags, root.Tags = root.Tags, nil
+	t.Measurements, root.Measurements = root.Measurements, nil
+	root.Data = e.takeEvent(&t, s, root.Data)
+	if description, ok := s.Attributes().Get(keyDescription); ok {
+		root.Description = description.AsString()
+	}
+	if !fromSentry {
+		t.Source = firstText(t.Source, foreignSource(s.Span))
+	}
+	putThread(&root, p)
+	t.Contexts = contextsOf(e.resource, s.Attributes())
+	t.Root = &root
+	return t
+}
+
+// takeEvent moves what a root says of its transaction as an event to its place there.
+func (e *traceExporter) takeEvent(t *sentry.Transaction, s *tracedSpan, data []sentry.NamedValue) (rest []sentry.NamedValue) {
+	attrs := s.Attributes()
+	t.User = userOf(attrs, isFromSentry(e.resource))
+	t.Request = requestOf(attrs, s.Kind())
+	for _, member := range data {
+		value, _ := attrs.Get(member.Name)
+		switch key := member.Name; {
+		case key == keyTransactionID, key == keyDescription:
+		case key == keySegmentSource:
+			t.Source = value.AsString()
+		case key == keyServerName:
+			t.ServerName = value.AsString()
+		case key == keyServerAddress && s.Kind() != ptrace.SpanKindClient && s.Kind() != ptrace.SpanKindProducer && t.ServerName == "" && !has(attrs, keyServerName):
+			t.ServerName = value.AsString()
+		case key == keyLogger:
+			t.Logger = value.AsString()
+		case key == keyFingerprint && value.Type() == pcommon.ValueTypeSlice:
+			for _, part := range value.Slice().All() {
+				t.Fingerprint = append(t.Fingerprint, part.AsString())
+			}
+		case key == keyModules && value.Type() == pcommon.ValueTypeMap:
+			t.Modules = member.Value
+		case key == keyExtra && value.Type() == pcommon.ValueTypeMap:
+			t.Extra = member.Value
+		case key == keyBreadcrumbs && value.Type() == pcommon.ValueTypeSlice:
+			t.Breadcrumbs = crumbsOf(value.Slice())
+		case key == keyReplayID, strings.HasPrefix(key, contextPrefix), strings.HasPrefix(key, userPrefix):
+		case isUserKey(key) && isFromSentry(e.resource), isUserKey(key) && key != "client.address":
+		default:
+			rest = append(rest, member)
+		}
+	}
+	return rest
+}
+
+const (
+	contextPrefix = "sentry.context."
+	userPrefix    = "sentry.user."
+)
+
+func has(attrs pcommon.Map, key string) bool {
+	_, ok := attrs.Get(key)
+	return ok
+}
+
+func isUserKey(key string) bool {
+	for _, known := range userKeys {
+		if known == key {
+			return true
+		}
+	}
+	return false
+}
+
+// userOf is the inverse of putUser. The address of the client is the user's only where Sentry's SDKs said so.
+func userOf(attrs pcommon.Map, fromSentry bool) (user []sentry.NamedValue) {
+	for _, name := range []string{"id", "username", "name", "email", "ip_address"} {
+		if value, ok := attrs.Get(userKeys[name]); ok && (fromSentry || name != "ip_address") {
+			user = append(user, sentry.NamedValue{Name: name, Value: jsonString(value.AsString())})
+		}
+	}
+	for key, value := range attrs.All() {
+		if name, ok := strings.CutPrefix(key, userPrefix); ok && name != "" && userKeys[name] == "" {
+			user = append(user, sentry.NamedValue{Name: name, Value: jsonOf(value)})
+		}
+	}
+	return user
+}
+
+// requestOf is the inverse of putRequest. What it reads stays among the data of the span too: of spans that is where Sentry
+// looks, of events here.
+func requestOf(attrs pcommon.Map, kind ptrace.SpanKind) *sentry.HTTPRequest {
+	r := &sentry.HTTPRequest{
+		URL: textOf(attrs, "url.full"), Method: textOf(attrs, "http.request.method"), Fragment: textOf(attrs, "url.fragment"),
+	}
+	if kind == ptrace.SpanKindClient { // what the program asked for, not what it was asked
+		return nil
+	}
+	if query, ok := attrs.Get("url.query"); ok {
+		r.QueryString = jsonOf(query)
+	} else if query, ok := attrs.Get("sentry.request.query_string"); ok {
+		r.QueryString = jsonOf(query)
+	}
+	for key, value := range attrs.All() {
+		if name, ok := strings.CutPrefix(key, "http.request.header."); ok {
+			r.Headers = append(r.Headers, sentry.Tag{Key: name, Value: joined(value)})
+		}
+	}
+	for _, part := range []struct {
+		key string
+		to  *[]byte
+	}{{"sentry.request.data", &r.Data}, {"sentry.request.cookies", &r.Cookies}, {"sentry.request.env", &r.Env}} {
+		if value, ok := attrs.Get(part.key); ok {
+			*part.to = jsonOf(value)
+		}
+	}
+	if r.URL == "" && r.Method == "" && len(r.QueryString) == 0 && len(r.Headers) == 0 && len(r.Data)+len(r.Cookies)+len(r.Env) == 0 {
+		return nil
+	}
+	return r
+}
+
+// joined is the text of a header, whose values are a list by OpenTelemetry.
+func joined(value pcommon.Value) string {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return value.AsString()
+	}
+	var texts []string
+	for _, text := range value.Slice().All() {
+		texts = append(texts, text.AsString())
+	}
+	return strings.Join(texts, ", ")
+}
+
+// contextsOf is the inverse of putContexts, with what the resource says of the machine; other attributes of the resource are in
+// a context of their own.
+func contextsOf(resource, attrs pcommon.Map) (contexts []sentry.NamedValue) {
+	members := map[string]pcommon.Map{}
+	var names []string
+	context := func(name string) pcommon.Map {
+		if m, ok := members[name]; ok {
+			return m
+		}
+		m := pcommon.NewMap()
+		members[name] = m
+		names = append(names, name)
+		return m
+	}
+	for key, value := range attrs.All() {
+		name, ok := strings.CutPrefix(key, contextPrefix)
+		switch {
+		case !ok || name == "" || name == "trace" || name == "profile":
+		case value.Type() == pcommon.ValueTypeMap:
+			value.Map().CopyTo(context(name))
+		default:
+			contexts = append(contexts, sentry.NamedValue{Name: name, Value: jsonOf(value)})
+		}
+	}
+	for _, key := range machineKeys {
+		name, member, _ := strings.Cut(key, ".")
+		from := firstText(resourceContextKeys[key], keyDeviceArch)
+		value, ok := resource.Get(from)
+		if !ok && from == keyDeviceArch {
+			value, ok = resource.Get(keyHostArch)
+		}
+		if ok {
+			value.CopyTo(context(name).PutEmpty(member))
+		}
+	}
+	if replay, ok := attrs.Get(keyReplayID); ok {
+		replay.CopyTo(context("replay").PutEmpty("replay_id"))
+	}
+	if other := otherResource(resource); other.Len() > 0 {
+		other.MoveTo(context("otel").PutEmptyMap("resource"))
+	}
+	for _, name := range names {
+		value := pcommon.NewValueMap()
+		members[name].MoveTo(value.Map())
+		contexts = append(contexts, sentry.NamedValue{Name: name, Value: jsonOf(value)})
+	}
+	return contexts
+}
+
+// machineKeys are the members of contexts that are on the resource, in a fixed order.
+var machineKeys = func() []string {
+	keys := []string{"device.arch"}
+	for key := range resourceContextKeys {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}()
