@@ -1,0 +1,138 @@
+package spanlink
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// forest is who is above whom, among some spans of the index and all that are above them. It is a copy: the index may go on.
+type forest struct {
+	trees []tree
+}
+
+// tree is one span of a forest.
+type tree struct {
+	trace  pcommon.TraceID
+	id     pcommon.SpanID
+	parent pcommon.SpanID // may be unknown to the index
+	above  int32          // number of the span that it hangs below; none at a root
+
+	// Its numbers when walking the forest from above to below, and from below to above. A span is below another if its first
+	// number is greater and its second smaller.
+	pre, post int32
+
+	running int32 // intervals that are going on, see timeline
+}
+
+const none = -1
+
+// add gives the number of a span, and adds it and all above it if they are new.
+func (f *forest) add(x *Index, n *node) int32 {
+	first := int32(none)
+	below := int32(none)
+	for n != nil {
+		known := n.epoch == x.epoch
+		if !known {
+			n.epoch, n.number = x.epoch, int32(len(f.trees))
+			f.trees = append(f.trees, tree{trace: n.trace, id: n.id, parent: n.parent, above: none})
+		}
+		if below != none {
+			f.trees[below].above = n.number
+		} else {
+			first = n.number
+		}
+		if known {
+			break
+		}
+		below = n.number
+		n = x.above(n)
+	}
+	return first
+}
+
+// above gives the span that a span hangs below: its parent, else its segment.
+func (x *Index) above(n *node) *node {
+	for _, id := range [...]pcommon.SpanID{n.parent, n.segment} {
+		if id.IsEmpty() || id == n.id {
+			continue
+		}
+		if above := x.nodes[n.inTrace(id)]; above != nil {
+			return above
+		}
+	}
+	return nil
+}
+
+// number walks the forest.
+func (f *forest) number() {
+	f.cutCycles()
+	first, next := make([]int32, len(f.trees)+1), make([]int32, len(f.trees))
+	// The children of each, as a list; the roots are those of an extra one at the end.
+	for i := range first {
+		first[i] = none
+	}
+	for i := range f.trees {
+		above := f.trees[i].above
+		if above == none {
+			above = int32(len(f.trees))
+		}
+		next[i], first[above] = first[above], int32(i)
+	}
+	pre, post := int32(0), int32(0)
+	for at := first[len(f.trees)]; at != none; {
+		f.trees[at].pre = pre
+		pre++
+		if first[at] != none {
+			at = first[at]
+			continue
+		}
+		for at != none {
+			f.trees[at].post = post
+			post++
+			if next[at] != none {
+				at = next[at]
+				break
+			}
+			at = f.trees[at].above
+		}
+	}
+}
+
+// cutCycles makes roots of spans that are above themselves, which only broken or hostile data has.
+func (f *forest) cutCycles() {
+	walk := make([]int32, len(f.trees)) // number of the walk that came by, from 1
+	for i := range f.trees {
+		at := int32(i)
+		for ; at != none && walk[at] == 0; at = f.trees[at].above {
+			walk[at] = int32(i) + 1
+		}
+		for at != none && walk[at] == int32(i)+1 { // this walk has come round
+			at, f.trees[at].above = f.trees[at].above, none
+		}
+	}
+}
+
+// covers says whether a span is another or above it.
+func (f *forest) covers(a, b int32) bool {
+	return f.trees[a].pre <= f.trees[b].pre && f.trees[b].post <= f.trees[a].post
+}
+
+// below says whether a span is properly below one that need not be in the forest.
+func (f *forest) below(at int32, trace pcommon.TraceID, id pcommon.SpanID) bool {
+	for climbed := 0; at != none && climbed < maxClimb; climbed++ {
+		t := &f.trees[at]
+		if t.trace != trace {
+			return false
+		}
+		if t.parent == id {
+			return true
+		}
+		if at = t.above; at != none && f.trees[at].id == id {
+			return true // by its segment
+		}
+	}
+	return false
+}
+
+// maxClimb bounds the way up. Traces are hardly deeper than a hundred spans; with a thousand on each of a hundred thousand
+// instants, the way would be what linking takes its time for.
+const maxClimb = 256

@@ -1,0 +1,171 @@
+package spanlink
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// Keys names the attributes that say where a span ran and a sample was taken. They are looked for on the span, or on sample
+// and profile, and then on scope and resource; the nearest wins.
+type Keys struct {
+	// Tenant keeps apart what must never meet, such as projects. The first of them that is there counts.
+	Tenant []string
+	// Session is a run of a profiler, or a process. Each element is one way to identify it, by attributes that all have to be
+	// there. Spans are found by each way that they state, profiles ask by the first one under which there are spans.
+	Session [][]string
+	// Thread is compared as text, so that 7 and "7" are one.
+	Thread string
+	// Segment has the span id of the span's segment, in hex.
+	Segment string
+}
+
+// The presets.
+var (
+	// Sentry: the profiler session as SDKs state it for continuous profiling.
+	Sentry = Keys{
+		Tenant:  []string{"sentry.project_id"},
+		Session: [][]string{{"sentry.profiler_id"}},
+		Thread:  "thread.id",
+		Segment: "sentry.segment.id",
+	}
+	// OTel: the process, by the semantic conventions. A profiler outside of the process does not know its service.instance.id.
+	OTel = Keys{
+		Session: [][]string{{"service.instance.id"}, {"host.name", "process.pid"}},
+		Thread:  "thread.id",
+	}
+)
+
+const (
+	// maxKeys in total, so that what was found fits a comparable value. The presets have four.
+	maxKeys = 8
+	// maxSessionParts is how many attributes identify a session. Host and process are two, with a namespace three.
+	maxSessionParts = 3
+	// maxText bounds what the index keeps of a client's text: ids are 36 bytes, host names 255.
+	maxText = 256
+)
+
+// Validate says what is wrong with the keys.
+func (k *Keys) Validate() error {
+	if len(k.Session) == 0 {
+		return fmt.Errorf("session: must name at least one attribute")
+	}
+	for i, way := range k.Session {
+		if len(way) == 0 || len(way) > maxSessionParts {
+			return fmt.Errorf("session[%d]: has %d attributes, must have 1 to %d", i, len(way), maxSessionParts)
+		}
+	}
+	if k.Thread == "" {
+		return fmt.Errorf("thread: must name an attribute")
+	}
+	c := compile(*k)
+	if len(c.names) > maxKeys {
+		return fmt.Errorf("%d attributes in total, must be at most %d", len(c.names), maxKeys)
+	}
+	if slices.Contains(c.names, "") {
+		return fmt.Errorf("names of attributes must not be empty")
+	}
+	return nil
+}
+
+// Session identifies a session. It is comparable, and exact.
+type Session struct {
+	Tenant string
+	Way    int // which element of Keys.Session
+	Parts  [maxSessionParts]string
+}
+
+// slot is the number of a name in compiledKeys.
+type slot = int8
+
+const noSlot slot = -1
+
+// values are what was found, by slot. "" is nothing.
+type values [maxKeys]string
+
+// compiledKeys are Keys with numbers for names.
+type compiledKeys struct {
+	names           []string
+	tenant          []slot
+	session         [][]slot
+	thread, segment slot
+}
+
+func compile(k Keys) (c compiledKeys) {
+	number := func(name string) slot {
+		i := slices.Index(c.names, name)
+		if i < 0 {
+			i = len(c.names)
+			c.names = append(c.names, name)
+		}
+		return slot(i)
+	}
+	for _, name := range k.Tenant {
+		c.tenant = append(c.tenant, number(name))
+	}
+	for _, way := range k.Session {
+		var slots []slot
+		for _, name := range way {
+			slots = append(slots, number(name))
+		}
+		c.session = append(c.session, slots)
+	}
+	c.thread, c.segment = number(k.Thread), noSlot
+	if k.Segment != "" {
+		c.segment = number(k.Segment)
+	}
+	return c
+}
+
+func (c *compiledKeys) slotOf(name string) slot { return slot(slices.Index(c.names, name)) }
+
+// read takes what attributes say, over what is there.
+func (c *compiledKeys) read(attributes pcommon.Map, v *values) {
+	for name, value := range attributes.All() {
+		if s := c.slotOf(name); s != noSlot {
+			if text := valueText(value); text != "" {
+				v[s] = text
+			}
+		}
+	}
+}
+
+// valueText is a value as it is compared, "" for none and for what is no plain value or too long for one.
+func valueText(value pcommon.Value) string {
+	switch value.Type() {
+	case pcommon.ValueTypeStr:
+		if text := value.Str(); len(text) <= maxText {
+			return text
+		}
+	case pcommon.ValueTypeInt:
+		return strconv.FormatInt(value.Int(), 10)
+	}
+	return ""
+}
+
+func (c *compiledKeys) tenantOf(v *values) string {
+	for _, s := range c.tenant {
+		if v[s] != "" {
+			return v[s]
+		}
+	}
+	return ""
+}
+
+// sessions appends the session, once for each way that is stated, in their order.
+func (c *compiledKeys) sessions(v *values, list []Session) []Session {
+ways:
+	for way, slots := range c.session {
+		session := Session{Tenant: c.tenantOf(v), Way: way}
+		for i, s := range slots {
+			if v[s] == "" {
+				continue ways
+			}
+			session.Parts[i] = v[s]
+		}
+		list = append(list, session)
+	}
+	return list
+}

@@ -1,0 +1,80 @@
+package spanlink
+
+import (
+	"fmt"
+	"time"
+)
+
+// Policy is what becomes of ambiguous observations.
+type Policy string
+
+const (
+	// Skip leaves them without a link.
+	Skip Policy = "skip"
+	// Innermost takes the candidate that started last, of those the one that ends first.
+	Innermost Policy = "innermost"
+)
+
+// Validate says what is wrong with a policy.
+func (p Policy) Validate() error {
+	if p != Skip && p != Innermost {
+		return fmt.Errorf("is %q, must be %q or %q", p, Skip, Innermost)
+	}
+	return nil
+}
+
+// Options are what linking one message depends on beside the index.
+type Options struct {
+	Now       time.Time
+	Ambiguous Policy
+	// Shift is added to the times of samples to compare them with those of spans. The samples keep theirs.
+	Shift int64
+	// Early says that the message had to go before its spans could come.
+	Early bool
+}
+
+// Reason is why an observation has no link.
+type Reason int
+
+// The reasons.
+const (
+	NoSession  Reason = iota // the profile does not say which session it is of
+	NoThread                 // the sample does not say which thread it is of
+	NoSpan                   // no span covered it
+	Ambiguous                // several spans did
+	Late                     // no span covered it, and some of that time had already left the index because of their age
+	Evicted                  // no span covered it, and some of that time had to leave a full index, or the profile could not wait
+	Aggregated               // the sample has no timestamps. Counted once for each such sample
+	reasons
+)
+
+var reasonNames = [reasons]string{"no_session", "no_thread", "no_span", "ambiguous", "late", "evicted", "aggregated"}
+
+func (r Reason) String() string { return reasonNames[r] }
+
+// LinkStats counts observations: the timestamps of samples, or one for a sample without any.
+type LinkStats struct {
+	Linked   int64 // to a span that covers them
+	Guessed  int64 // likewise, although they were ambiguous
+	Kept     int64 // have the link that they came with
+	Unlinked [reasons]int64
+}
+
+// Reasons lists why observations have no link, with how many.
+func (s *LinkStats) Reasons(yield func(Reason, int64) bool) {
+	for reason, count := range s.Unlinked {
+		if count > 0 && !yield(Reason(reason), count) {
+			return
+		}
+	}
+}
+
+// Add adds up.
+func (s *LinkStats) Add(other LinkStats) {
+	s.Linked += other.Linked
+	s.Guessed += other.Guessed
+	s.Kept += other.Kept
+	for i := range s.Unlinked {
+		s.Unlinked[i] += other.Unlinked[i]
+	}
+}

@@ -1,0 +1,161 @@
+package spanlink
+
+import (
+	"math"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+)
+
+// place is where samples of a profile were taken, and all that is known of it.
+type place struct {
+	sessions []Session // its session, once for each way to state it
+	thread   string
+	alone    bool // all samples of the session in this profile are of this thread
+
+	from, to uint64 // its observations are from the first of these up to the second, excluding it
+
+	// What the index says.
+	runs     []run
+	lost     [2]hull
+	timeline timeline
+}
+
+// places reads where the samples of a message were taken.
+type places struct {
+	keys *compiledKeys
+
+	// The attribute table: which key of ours an entry is, and what it says.
+	slots []slot
+	texts []string
+
+	list     []place
+	byValues map[values]int32 // place by what was said of it
+	byThread map[int32]int32  // place by the attribute that tells the thread, where samples say nothing else; 0 = no attribute
+	of       []int32          // place by sample; none for samples without timestamps
+}
+
+func newPlaces(keys *compiledKeys, d pprofile.ProfilesDictionary) *places {
+	p := &places{keys: keys, byValues: map[values]int32{}, byThread: map[int32]int32{}}
+	view := dictionary.NewView(d)
+	n := d.AttributeTable().Len()
+	p.slots, p.texts = make([]slot, n), make([]string, n)
+	for i := range n {
+		p.slots[i] = noSlot
+		if a, ok := view.Attribute(dictionary.AttributeIndex(i)); ok && a.Key != "" {
+			if p.slots[i] = keys.slotOf(a.Key); p.slots[i] != noSlot {
+				p.texts[i] = valueText(a.Value)
+			}
+		}
+	}
+	return p
+}
+
+// said adds what the attributes of a record say.
+func (p *places) said(attributes pcommon.Int32Slice, v *values) {
+	for _, i := range attributes.All() {
+		if i >= 0 && int(i) < len(p.slots) && p.slots[i] != noSlot && p.texts[i] != "" {
+			v[p.slots[i]] = p.texts[i]
+		}
+	}
+}
+
+// read finds the places of a profile's samples. v is what scope and resource say.
+func (p *places) read(profile pprofile.Profile, v values) {
+	p.list, p.of = p.list[:0], p.of[:0]
+	clear(p.byValues)
+	clear(p.byThread)
+	p.said(profile.AttributeIndices(), &v)
+	for _, sample := range profile.Samples().All() {
+		at := int32(none)
+		if times := sample.TimestampsUnixNano(); times.Len() > 0 {
+			at = p.find(sample, &v)
+			p.list[at].extend(times)
+		}
+		p.of = append(p.of, at)
+	}
+	p.findAlone()
+}
+
+// find gives the place of a sample. v is what profile, scope and resource say.
+func (p *places) find(sample pprofile.Sample, v *values) int32 {
+	thread, more := int32(0), false
+	for _, i := range sample.AttributeIndices().All() {
+		if i > 0 && int(i) < len(p.slots) && p.slots[i] != noSlot {
+			if p.slots[i] == p.keys.thread {
+				thread = i
+			} else {
+				more = true
+			}
+		}
+	}
+	if more {
+		own := *v
+		p.said(sample.AttributeIndices(), &own)
+		return p.place(&own)
+	}
+	at, known := p.byThread[thread]
+	if !known {
+		own := *v
+		if thread != 0 && p.texts[thread] != "" {
+			own[p.keys.thread] = p.texts[thread]
+		}
+		at = p.place(&own)
+		p.byThread[thread] = at
+	}
+	return at
+}
+
+func (p *places) place(v *values) int32 {
+	if p.keys.segment != noSlot {
+		v[p.keys.segment] = ""
+	}
+	at, known := p.byValues[*v]
+	if !known {
+		at = int32(len(p.list))
+		p.byValues[*v] = at
+		p.list = append(p.list, place{sessions: p.keys.sessions(v, nil), thread: v[p.keys.thread], from: math.MaxUint64})
+	}
+	return at
+}
+
+func (p *place) extend(times pcommon.UInt64Slice) {
+	for i := range times.Len() {
+		t := times.At(i)
+		p.from, p.to = min(p.from, t), max(p.to, t+1)
+	}
+}
+
+// findAlone finds the threads that are the only one of their session in the profile.
+func (p *places) findAlone() {
+	threads := map[Session]int{}
+	for i := range p.list {
+		for _, session := range p.list[i].sessions {
+			threads[session]++
+		}
+	}
+	for i := range p.list {
+		place := &p.list[i]
+		place.alone = len(place.sessions) > 0 && threads[place.sessions[0]] == 1
+	}
+}
+
+// isKnown says whether the samples name the place, so that the index can be asked for it.
+func (p *place) isKnown() bool { return len(p.sessions) > 0 && p.thread != "" }
+
+// reason is why an observation has no link, if not because it is ambiguous.
+func (p *place) reason(instant uint64, o *Options) Reason {
+	switch {
+	case len(p.sessions) == 0:
+		return NoSession
+	case p.thread == "":
+		return NoThread
+	case o.Early, p.lost[lostEvicted].covers(instant):
+		return Evicted
+	case p.lost[lostExpired].covers(instant):
+		return Late
+	}
+	return NoSpan
+}

@@ -1,0 +1,177 @@
+// Package spanlinktest answers the question of package spanlink a second time, without an index: all spans are held against
+// every sample. It shares no code with it, so that the two can disagree.
+package spanlinktest
+
+import (
+	"encoding/hex"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Span is a span, with all that it says of itself or takes from its segment.
+type Span struct {
+	Tenant, Session, Thread string
+	Trace                   pcommon.TraceID
+	ID, Parent, Segment     pcommon.SpanID
+	Start, End              uint64
+
+	above *Span
+}
+
+// Oracle knows all spans.
+type Oracle struct {
+	spans []*Span
+	byID  map[id]*Span
+}
+
+type id struct {
+	tenant string
+	trace  pcommon.TraceID
+	span   pcommon.SpanID
+}
+
+// New makes an oracle of the spans in messages that came from Sentry SDKs. Spans that come twice count once.
+func New(messages ...ptrace.Traces) *Oracle {
+	o := &Oracle{byID: map[id]*Span{}}
+	for _, message := range messages {
+		for _, resource := range message.ResourceSpans().All() {
+			for _, scope := range resource.ScopeSpans().All() {
+				for _, span := range scope.Spans().All() {
+					o.add(read(span, resource.Resource().Attributes()))
+				}
+			}
+		}
+	}
+	o.completeFromSegments()
+	for _, s := range o.spans {
+		s.above = o.find(s, s.Parent)
+		if s.above == nil {
+			s.above = o.find(s, s.Segment)
+		}
+	}
+	return o
+}
+
+func read(span ptrace.Span, resource pcommon.Map) *Span {
+	text := func(m pcommon.Map, key string) string {
+		value, ok := m.Get(key)
+		if !ok {
+			return ""
+		}
+		return value.AsString()
+	}
+	s := &Span{
+		Tenant: text(resource, "sentry.project_id"), Session: text(span.Attributes(), "sentry.profiler_id"),
+		Thread: text(span.Attributes(), "thread.id"), Trace: span.TraceID(), ID: span.SpanID(), Parent: span.ParentSpanID(),
+		Start: uint64(span.StartTimestamp()), End: uint64(span.EndTimestamp()),
+	}
+	if bytes, err := hex.DecodeString(text(span.Attributes(), "sentry.segment.id")); err == nil && len(bytes) == 8 {
+		s.Segment = pcommon.SpanID(bytes)
+	}
+	return s
+}
+
+func (o *Oracle) add(s *Span) {
+	key := id{s.Tenant, s.Trace, s.ID}
+	if s.Start >= s.End || s.Trace.IsEmpty() || s.ID.IsEmpty() || o.byID[key] != nil {
+		return
+	}
+	o.spans = append(o.spans, s)
+	o.byID[key] = s
+}
+
+func (o *Oracle) find(of *Span, span pcommon.SpanID) *Span {
+	found := o.byID[id{of.Tenant, of.Trace, span}]
+	if found == of {
+		return nil
+	}
+	return found
+}
+
+// completeFromSegments also forgets spans of which nobody says where they ran, but for segments.
+func (o *Oracle) completeFromSegments() {
+	var known []*Span
+	for _, s := range o.spans {
+		if segment := o.find(s, s.Segment); segment != nil {
+			if s.Session == "" {
+				s.Session = segment.Session
+			}
+			if s.Thread == "" {
+				s.Thread = segment.Thread
+			}
+		}
+		if s.Session != "" || s.Segment == s.ID {
+			known = append(known, s)
+		} else {
+			delete(o.byID, id{s.Tenant, s.Trace, s.ID})
+		}
+	}
+	o.spans = known
+}
+
+// Answer is what the oracle says of one instant.
+type Answer struct {
+	Span      *Span // nil for none
+	Ambiguous bool
+}
+
+// Ask answers which span had a thread at an instant; alone says that all samples of the profile are of this thread.
+func (o *Oracle) Ask(tenant, session, thread string, alone bool, instant uint64) Answer {
+	var candidates []*Span
+	for _, s := range o.spans {
+		if s.Tenant == tenant && s.Session == session && session != "" && (s.Thread == thread || alone && s.Thread == "") &&
+			s.Start <= instant && instant < s.End {
+			candidates = append(candidates, s)
+		}
+	}
+	if len(candidates) == 0 {
+		return Answer{}
+	}
+	var leaves []*Span
+	for _, c := range candidates {
+		if !anyOf(candidates, func(other *Span) bool { return other.isBelow(c) }) {
+			leaves = append(leaves, c)
+		}
+	}
+	if len(leaves) == 1 {
+		return Answer{Span: leaves[0]}
+	}
+	var deepest *Span
+	for _, c := range candidates {
+		notAbove := func(leaf *Span) bool { return leaf != c && !leaf.isBelow(c) }
+		if !anyOf(leaves, notAbove) && (deepest == nil || c.isBelow(deepest)) {
+			deepest = c
+		}
+	}
+	return Answer{Span: deepest, Ambiguous: deepest == nil}
+}
+
+// isBelow says whether s is properly below other.
+func (s *Span) isBelow(other *Span) bool {
+	for above, steps := s.above, 0; above != nil && steps < 1000; above, steps = above.above, steps+1 {
+		if above == other {
+			return true
+		}
+	}
+	return false
+}
+
+func anyOf(spans []*Span, is func(*Span) bool) bool {
+	for _, s := range spans {
+		if is(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsBelow says whether s is properly below a span that the oracle need not know.
+func (s *Span) IsBelow(trace pcommon.TraceID, span pcommon.SpanID) bool {
+	for at, steps := s, 0; at != nil && steps < 1000; at, steps = at.above, steps+1 {
+		if at.Trace == trace && (at.Parent == span || at != s && at.ID == span) {
+			return true
+		}
+	}
+	return false
+}

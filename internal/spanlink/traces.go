@@ -1,0 +1,77 @@
+package spanlink
+
+import (
+	"encoding/hex"
+	"iter"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Span is what the index takes of a span.
+type Span struct {
+	Tenant     string
+	Trace      pcommon.TraceID
+	ID, Parent pcommon.SpanID
+	Segment    pcommon.SpanID // its own id on a segment; zero if not stated
+	Start, End uint64         // unix nanoseconds
+	Sessions   []Session      // its session, once for each way to state it; none if not stated. Valid for the moment
+	Thread     string         // "" if not stated
+}
+
+// AddTraces takes the spans of a message. What it needs is copied out: the message is not changed, and may go on at once.
+func (x *Index) AddTraces(traces ptrace.Traces, now time.Time) SpanStats {
+	return x.Add(x.keys.spans(traces), now)
+}
+
+// Spans are those of a message, as an index with these keys takes them.
+func (k *Keys) Spans(traces ptrace.Traces) iter.Seq[Span] {
+	c := compile(*k)
+	return c.spans(traces)
+}
+
+func (c *compiledKeys) spans(traces ptrace.Traces) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		var sessions []Session
+		for _, resource := range traces.ResourceSpans().All() {
+			var ofResource values
+			c.read(resource.Resource().Attributes(), &ofResource)
+			for _, scope := range resource.ScopeSpans().All() {
+				ofScope := ofResource
+				c.read(scope.Scope().Attributes(), &ofScope)
+				for _, span := range scope.Spans().All() {
+					s := c.span(span, ofScope, sessions[:0])
+					sessions = s.Sessions
+					if !yield(s) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// span reads one span. v is what scope and resource say.
+func (c *compiledKeys) span(span ptrace.Span, v values, sessions []Session) Span {
+	c.read(span.Attributes(), &v)
+	s := Span{
+		Tenant: c.tenantOf(&v),
+		Trace:  span.TraceID(), ID: span.SpanID(), Parent: span.ParentSpanID(),
+		Start: uint64(span.StartTimestamp()), End: uint64(span.EndTimestamp()),
+		Sessions: c.sessions(&v, sessions), Thread: v[c.thread],
+	}
+	if c.segment != noSlot {
+		s.Segment = spanIDOf(v[c.segment])
+	}
+	return s
+}
+
+func spanIDOf(text string) (id pcommon.SpanID) {
+	if len(text) == hex.EncodedLen(len(id)) {
+		if _, err := hex.Decode(id[:], []byte(text)); err != nil {
+			return pcommon.SpanID{}
+		}
+	}
+	return id
+}
