@@ -63,3 +63,15 @@ func oneProfile() pprofile.Profiles {
 	b.Finish()
 	return p
 }
+
+// idleAndBusy is a message with a profile in which the thread was idle, and one in which it was not.
+func idleAndBusy() pprofile.Profiles {
+	p := oneProfile()
+	profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()
+	busy := profiles.AppendEmpty()
+	profiles.At(0).CopyTo(busy)
+	e := dictionary.NewEditor(p.Dictionary())
+	stack := e.Stack([]dictionary.LocationIndex{e.Location(dictionary.Location{Address: 1})})
+	busy.Samples().At(0).SetStackIndex(int32(stack))
+	return p
+}

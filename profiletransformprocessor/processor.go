@@ -26,11 +26,7 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	transform, err := cfg.Transforms.transformer()
-	if err != nil {
-		return nil, err
-	}
-	return &profilesProcessor{telemetry: telemetry, transform: transform, next: next}, nil
+	return &profilesProcessor{telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next}, nil
 }
 
 // Capabilities: profiles are changed in place.
@@ -47,8 +43,10 @@ func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofi
 // handOn reshapes profiles and gives them to the next consumer. Of several messages, one that is refused does not cost the
 // others.
 func (p *profilesProcessor) handOn(ctx context.Context, profiles pprofile.Profiles) error {
+	parts, lost := p.transform(profiles)
+	p.telemetry.lost(ctx, lost)
 	var errs error
-	for _, part := range p.transform(profiles) {
+	for _, part := range parts {
 		count := int64(part.ProfileCount())
 		err := p.next.ConsumeProfiles(ctx, part)
 		p.telemetry.handedOn(ctx, count, err)

@@ -7,6 +7,8 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/transform"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"
@@ -15,6 +17,7 @@ const scopeName = "github.com/otelcol-sentry/otelcol-sentry/profiletransformproc
 type telemetry struct {
 	incoming metric.Int64Counter
 	outgoing metric.Int64Counter
+	dropped  metric.Int64Counter
 }
 
 // newTelemetry registers the instruments that metadata.yaml lists.
@@ -31,6 +34,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of profiles that the processor was given."),
 		outgoing: counter("otelcol_processor_profile_transform_outgoing_profiles", "{profile}",
 			"Number of profiles that the processor handed on, by what became of them."),
+		dropped: counter("otelcol_processor_profile_transform_dropped_observations", "{observation}",
+			"Number of observations that transforms dropped, by the reason."),
 	}
 	return t, errs
 }
@@ -41,4 +46,11 @@ func (t *telemetry) handedOn(ctx context.Context, profiles int64, err error) {
 		outcome = "refused"
 	}
 	t.outgoing.Add(ctx, profiles, metric.WithAttributes(attribute.String("outcome", outcome)))
+}
+
+// lost counts what transforms dropped.
+func (t *telemetry) lost(ctx context.Context, lost transform.Losses) {
+	for reason, observations := range lost {
+		t.dropped.Add(ctx, int64(observations), metric.WithAttributes(attribute.String("reason", string(reason))))
+	}
 }

@@ -1,16 +1,89 @@
 package profiletransformprocessor
 
-import "go.opentelemetry.io/collector/pdata/pprofile"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/transform"
+)
 
 // TransformsConfig says how profiles are reshaped.
-type TransformsConfig struct{}
+type TransformsConfig struct {
+	// Transforms are applied in their order.
+	Transforms []TransformConfig `mapstructure:"transforms"`
+}
 
-func (c *TransformsConfig) validate() error { return nil }
+// TransformConfig is an element of the list: a map with one key, the name of a transform with its settings, or preset with a
+// name.
+type TransformConfig struct {
+	steps []transform.Step // several for a preset
+}
+
+var (
+	_ confmap.Unmarshaler = (*TransformConfig)(nil)
+	_ confmap.Validator   = (*TransformConfig)(nil)
+)
+
+// Unmarshal finds the transform that the key names and reads its settings.
+func (c *TransformConfig) Unmarshal(conf *confmap.Conf) error {
+	names := slices.Sorted(maps.Keys(conf.ToStringMap()))
+	if len(names) != 1 {
+		return fmt.Errorf("an element is one transform, this one has %d keys (%s); begin a new element for each, as in `- drop_idle: {}`",
+			len(names), strings.Join(names, ", "))
+	}
+	name := names[0]
+	if name == "preset" {
+		steps, err := transform.Preset(fmt.Sprint(conf.Get(name)))
+		c.steps = steps
+		return err
+	}
+	step, err := transform.New(name)
+	if err != nil {
+		return err
+	}
+	settings, err := conf.Sub(name)
+	if err != nil {
+		return fmt.Errorf("%s: the settings must be a map, as in `%s: {}`: %w", name, name, err)
+	}
+	c.steps = []transform.Step{step}
+	return settings.Unmarshal(step)
+}
+
+// Validate checks every transform by itself.
+func (c *TransformConfig) Validate() error {
+	for _, step := range c.steps {
+		if err := step.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *TransformsConfig) steps() (steps []transform.Step) {
+	for _, t := range c.Transforms {
+		steps = append(steps, t.steps...)
+	}
+	return steps
+}
+
+// validate checks the transforms in their order.
+func (c *TransformsConfig) validate() error {
+	if err := transform.ValidateOrder(c.steps()); err != nil {
+		return fmt.Errorf("transforms: %w", err)
+	}
+	return nil
+}
 
 // transformer reshapes one message, which it owns, into those to hand on, in order. There may be several, or none.
-type transformer func(pprofile.Profiles) []pprofile.Profiles
+type transformer func(pprofile.Profiles) ([]pprofile.Profiles, transform.Losses)
 
 // transformer makes the configuration into a function that any number of goroutines may call. It must be valid.
-func (c *TransformsConfig) transformer() (transformer, error) {
-	return func(p pprofile.Profiles) []pprofile.Profiles { return []pprofile.Profiles{p} }, nil
+func (c *TransformsConfig) transformer() transformer {
+	steps := c.steps()
+	return func(p pprofile.Profiles) ([]pprofile.Profiles, transform.Losses) { return transform.Apply(p, steps) }
 }

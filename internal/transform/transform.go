@@ -1,7 +1,7 @@
 package transform
 
 import (
-	"fmt"
+	"errors"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
@@ -37,17 +37,14 @@ func Apply(p pprofile.Profiles, steps []Step) (parts []pprofile.Profiles, lost L
 	return []pprofile.Profiles{p}, m.lost
 }
 
-// Validate checks steps for themselves and in their order.
-func Validate(steps []Step) error {
+// ValidateOrder checks what one step demands of the others. Each by itself is valid.
+func ValidateOrder(steps []Step) error {
 	threadsGone, idleGone := false, false
 	for i, step := range steps {
-		if err := step.Validate(); err != nil {
-			return fmt.Errorf("[%d]: %w", i, err)
-		}
 		switch s := step.(type) {
 		case *Split:
 			if i != len(steps)-1 {
-				return fmt.Errorf("[%d]: split: must be the last step: the steps behind it would change the sizes; move it to the end", i)
+				return errors.New("split: must be the last step, as those behind it would change the sizes; move it to the end")
 			}
 		case *DropAttributes:
 			threadsGone = threadsGone || s.dropsThread()
@@ -55,11 +52,10 @@ func Validate(steps []Step) error {
 			idleGone = true
 		case *Aggregate:
 			if s.Unit == UnitNanoseconds && threadsGone {
-				return fmt.Errorf("[%d]: aggregate: nanoseconds need %s, which an earlier drop_attributes removes; move aggregate before it",
-					i, keyThreadID)
+				return errors.New("aggregate: nanoseconds need thread.id, which an earlier drop_attributes removes; move aggregate before it")
 			}
 			if s.Unit == UnitNanoseconds && idleGone {
-				return fmt.Errorf("[%d]: aggregate: after drop_idle, idle time would count as work; move aggregate before it", i)
+				return errors.New("aggregate: after drop_idle, idle time would count as work; move aggregate before it")
 			}
 		}
 	}

@@ -71,30 +71,40 @@ func TestMissingZeroEntries(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, steps := range map[string][]Step{
-		"[0]: aggregate: unit: \"seconds\" is neither count nor nanoseconds": {&Aggregate{Unit: "seconds"}},
-		"aggregate: max_gap: must be positive":                               {&Aggregate{Unit: UnitNanoseconds, MaxGap: -1}},
-		"aggregate: max_gap: has no meaning in counts":                       {&Aggregate{Unit: UnitCount, MaxGap: 1}},
-		"resource_to_samples: attributes: name at least one":                 {&ResourceToSamples{}},
-		"drop_attributes: name at least one":                                 {&DropAttributes{}},
-		"threads: keep or drop: give at least one pattern":                   {&Threads{}},
-		"frames: action: \"\" is none of":                                    {&Frames{}},
-		"frames: name: must not be empty":                                    {&Frames{Action: ActionKeep}},
-		"frames: match: give at least one":                                   {&Frames{Action: ActionKeep, Name: "x"}},
-		"frames: match[0]: give at least one of":                             {&Frames{Action: ActionKeep, Name: "x", Match: []FrameMatch{{}}}},
-		"scrub: preset: \"house\" is not known":                              {&Scrub{Preset: "house"}},
-		"scrub: give a preset or rules":                                      {&Scrub{}},
-		"scrub: rules[1]: pattern: is missing":                               {&Scrub{Rules: []ScrubRule{{Pattern: regexp.MustCompile("a")}, {}}}},
-		"split: give at least one":                                           {&Split{}},
-		"split: max_bytes: 9 is too few":                                     {&Split{MaxBytes: 9}},
-		"split: max_samples: must be positive":                               {&Split{MaxSamples: -1}},
-		"split: max_duration: must be positive":                              {&Split{MaxDuration: -1}},
-		"[0]: split: must be the last":                                       {&Split{MaxSamples: 1}, &DropIdle{}},
-		"[1]: aggregate: nanoseconds need thread.id":                         {&DropAttributes{Samples: []string{"thread.id"}}, &Aggregate{Unit: UnitNanoseconds}},
-		"[1]: aggregate: after drop_idle":                                    {&DropIdle{}, &Aggregate{Unit: UnitNanoseconds}},
+		"aggregate: unit: \"seconds\" is neither count nor nanoseconds": {&Aggregate{Unit: "seconds"}},
+		"aggregate: max_gap: must be positive":                          {&Aggregate{Unit: UnitNanoseconds, MaxGap: -1}},
+		"aggregate: max_gap: has no meaning in counts":                  {&Aggregate{Unit: UnitCount, MaxGap: 1}},
+		"resource_to_samples: attributes: name at least one":            {&ResourceToSamples{}},
+		"drop_attributes: name at least one":                            {&DropAttributes{}},
+		"threads: keep or drop: give at least one pattern":              {&Threads{}},
+		"frames: action: \"\" is none of":                               {&Frames{}},
+		"frames: name: must not be empty":                               {&Frames{Action: ActionKeep}},
+		"frames: match: give at least one":                              {&Frames{Action: ActionKeep, Name: "x"}},
+		"frames: match[0]: give at least one of":                        {&Frames{Action: ActionKeep, Name: "x", Match: []FrameMatch{{}}}},
+		"scrub: preset: \"house\" is not known":                         {&Scrub{Preset: "house"}},
+		"scrub: give a preset or rules":                                 {&Scrub{}},
+		"scrub: rules[1]: pattern: is missing":                          {&Scrub{Rules: []ScrubRule{{Pattern: regexp.MustCompile("a")}, {}}}},
+		"split: give at least one":                                      {&Split{}},
+		"split: max_bytes: 9 is too few":                                {&Split{MaxBytes: 9}},
+		"split: max_samples: must be positive":                          {&Split{MaxSamples: -1}},
+		"split: max_duration: must be positive":                         {&Split{MaxDuration: -1}},
+		"split: must be the last":                                       {&Split{MaxSamples: 1}, &DropIdle{}},
+		"aggregate: nanoseconds need thread.id":                         {&DropAttributes{Samples: []string{"thread.id"}}, &Aggregate{Unit: UnitNanoseconds}},
+		"aggregate: after drop_idle":                                    {&DropIdle{}, &Aggregate{Unit: UnitNanoseconds}},
 	} {
-		require.ErrorContains(t, Validate(steps), want)
+		require.ErrorContains(t, validate(steps), want)
 	}
-	require.NoError(t, Validate([]Step{&DropAttributes{Samples: []string{"thread.id"}}, &Aggregate{Unit: UnitCount}}))
+	require.NoError(t, validate([]Step{&DropAttributes{Samples: []string{"thread.id"}}, &Aggregate{Unit: UnitCount}}))
+}
+
+// validate checks as the processor does: each step, then their order.
+func validate(steps []Step) error {
+	for _, step := range steps {
+		if err := step.Validate(); err != nil {
+			return err
+		}
+	}
+	return ValidateOrder(steps)
 }
 
 // Every preset is valid; pyroscope's output is what Pyroscope takes.
@@ -102,7 +112,7 @@ func TestPresets(t *testing.T) {
 	for _, name := range []string{PresetPyroscope, PresetKafka, PresetOTLPgRPC} {
 		steps, err := Preset(name)
 		require.NoError(t, err)
-		require.NoError(t, Validate(steps), name)
+		require.NoError(t, validate(steps), name)
 	}
 	_, err := Preset("parca")
 	require.ErrorContains(t, err, "the presets are kafka, otlp_grpc and pyroscope")

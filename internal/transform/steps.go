@@ -1,0 +1,30 @@
+package transform
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// steps are the steps by name, with their defaults.
+var steps = map[string]func() Step{
+	"aggregate":           func() Step { return &Aggregate{Unit: UnitNanoseconds} },
+	"active_thread_only":  func() Step { return &ActiveThreadOnly{} },
+	"resource_to_samples": func() Step { return &ResourceToSamples{} },
+	"split":               func() Step { return &Split{} },
+	"drop_attributes":     func() Step { return &DropAttributes{} },
+	"drop_idle":           func() Step { return &DropIdle{Functions: []string{"(idle)"}} },
+	"threads":             func() Step { return &Threads{} },
+	"frames":              func() Step { return &Frames{Name: DefaultFrameName} },
+	"scrub":               func() Step { return &Scrub{} },
+}
+
+// New returns a step by name, with its defaults, to be filled from configuration.
+func New(name string) (Step, error) {
+	step, known := steps[name]
+	if !known {
+		return nil, fmt.Errorf("%q is no transform; there are %s, and preset", name, strings.Join(slices.Sorted(maps.Keys(steps)), ", "))
+	}
+	return step(), nil
+}
