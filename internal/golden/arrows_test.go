@@ -18,6 +18,7 @@ func TestArrows(t *testing.T) {
 		{"dictionary", module + "translate"},
 		{"dictionary", "net/http"},
 		{"timeline", module + "sentry"},
+		{"flame", module + "sentry"},
 		{"timeline", module + "translate"},
 		{"pprofexport", module + "translate"},
 		{"speedscope", module + "translate"},
