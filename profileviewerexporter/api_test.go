@@ -1,0 +1,271 @@
+package profileviewerexporter
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
+)
+
+// The span is of the trace with the same number in profiles of timelinetest.
+const span7 = "trace=00000000000000000000000000000007&span=0000000000000007"
+
+var shop = []timelinetest.Sample{
+	{Thread: 1, Stack: "main;handle;libquery", Span: 7, At: []time.Duration{0, 10 * ms, 30 * ms}},
+	{Thread: 1, Stack: "main;handle", At: []time.Duration{20 * ms}},
+	{Thread: 1, At: []time.Duration{40 * ms}},
+	{Thread: 2, Stack: "poll", At: []time.Duration{0, 40 * ms}},
+}
+
+func TestOverview(t *testing.T) {
+	h := start(t, nil)
+	assert.Equal(t, []serviceAnswer{}, get[overviewAnswer](h, "overview").Services)
+
+	h.addProfile("shop", shop...)
+	h.addProfile("cart", shop[0])
+	h.addSpans("shop", 7, testSpan{7, 9, "query", 5, 10}, testSpan{9, 0, "GET /", 0, 40})
+	h.addLog("shop", "boom", 7, 7)
+	h.addLog("mail", "sent", 0, 0)
+
+	all := get[overviewAnswer](h, "overview")
+	assert.Equal(t, []serviceAnswer{{"cart", 1, 0, 0}, {"mail", 0, 0, 1}, {"shop", 1, 1, 1}}, all.Services)
+	require.Len(t, all.Profiles, 2)
+	assert.Equal(t, "cart", all.Profiles[0].Service, "the newest first")
+	p := all.Profiles[1]
+	assert.Equal(t, fmt.Sprint(uint64(timelinetest.Start)), p.Start)
+	assert.Equal(t, uint64(50*ms), p.Duration)
+	assert.Equal(t, []int64{2, 7, int64(100 * ms), 1}, []int64{int64(p.Threads), p.Samples, p.Weight, int64(p.Spans)})
+	require.Len(t, all.Traces, 1)
+	trace := all.Traces[0]
+	assert.Equal(t, "GET /", trace.Name)
+	assert.Equal(t, []int{2, 1, 2}, []int{trace.Spans, trace.Logs, trace.Profiles})
+	assert.Equal(t, uint64(40*ms), trace.Duration)
+
+	cart := get[overviewAnswer](h, "overview?service=cart")
+	assert.Len(t, cart.Profiles, 1)
+	assert.Empty(t, cart.Traces)
+	assert.Len(t, cart.Services, 3, "to change to another")
+}
+
+// The page asks all the time, and nothing is sent when nothing has changed.
+func TestOverviewIsSentWhenSomethingChanged(t *testing.T) {
+	h := start(t, nil)
+	first, _ := h.request("/api/overview")
+	tag := first.Header.Get("ETag")
+	require.NotEmpty(t, tag)
+	same, body := h.request("/api/overview", "If-None-Match", tag)
+	assert.Equal(t, http.StatusNotModified, same.StatusCode)
+	assert.Empty(t, body)
+	other, _ := h.request("/api/overview?service=x", "If-None-Match", tag)
+	assert.Equal(t, http.StatusOK, other.StatusCode, "another question")
+	h.addProfile("shop", shop...)
+	changed, _ := h.request("/api/overview", "If-None-Match", tag)
+	assert.Equal(t, http.StatusOK, changed.StatusCode)
+	assert.NotEqual(t, tag, changed.Header.Get("ETag"))
+}
+
+func TestProfileDetail(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	h.addSpans("shop", 7, testSpan{7, 0, "query", 0, 10})
+	p := get[profileAnswer](h, "profiles/1")
+	assert.Equal(t, []attributeAnswer{{Key: "service.name", Value: "shop"}}, p.Resource)
+	assert.Equal(t, []spanSamples{{
+		Trace: "00000000000000000000000000000007", Span: "0000000000000007", Name: "query", Samples: 3, Weight: int64(30 * ms),
+	}}, p.SpanList)
+	require.Len(t, p.ThreadList, 2)
+	worker, main := p.ThreadList[0], p.ThreadList[1]
+	assert.Equal(t, "2 worker", worker.ID+" "+worker.Name, "the busiest first")
+	assert.Equal(t, []int64{int64(50 * ms), 0}, []int64{worker.Busy, worker.Idle})
+	assert.Equal(t, []int64{int64(40 * ms), int64(10 * ms)}, []int64{main.Busy, main.Idle})
+	var busy float64
+	for _, step := range main.Activity {
+		busy += float64(step) * float64(p.Duration) / activitySteps
+	}
+	assert.InDelta(t, float64(40*ms), busy, float64(time.Microsecond), "the activity is the busy time")
+
+	status, text := h.fails("profiles/99")
+	assert.Equal(t, http.StatusGone, status)
+	assert.Contains(t, text, "no longer kept")
+	status, _ = h.fails("profiles/x")
+	assert.Equal(t, http.StatusBadRequest, status)
+}
+
+// draw writes nodes as name total self.
+func draw(frames []frameAnswer, nodes [][6]int64) (list []string) {
+	for _, n := range nodes {
+		name := "all"
+		if n[2] >= 0 {
+			name = frames[n[2]].Name
+		}
+		list = append(list, fmt.Sprint(name, " ", n[1], " ", n[3]/1e6, " ", n[4]/1e6))
+	}
+	return list
+}
+
+func TestFlame(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+
+	all := get[flameAnswer](h, "flame?profile=1")
+	assert.Equal(t, []string{"all -1 90 0", "poll 0 50 50", "main 0 40 0", "handle 2 40 10", "libquery 3 30 30"}, draw(all.Frames, all.Nodes))
+	assert.Equal(t, []int64{int64(90 * ms), int64(10 * ms), 6}, []int64{all.Total, all.Idle, all.Samples})
+	assert.Equal(t, measureAnswer{"wall", "nanoseconds"}, all.Measure)
+	assert.False(t, *all.Frames[3].InApp)
+	assert.Equal(t, "poll", all.Top[0].Name)
+	assert.Equal(t, []int64{int64(50 * ms), int64(50 * ms)}, []int64{all.Top[0].Self, all.Top[0].Total})
+
+	main := get[flameAnswer](h, "flame?profile=1&thread=1")
+	assert.Equal(t, []string{"all -1 40 0", "main 0 40 0", "handle 1 40 10", "libquery 2 30 30"}, draw(main.Frames, main.Nodes))
+	part := get[flameAnswer](h, fmt.Sprintf("flame?profile=1&thread=1&root=%d", main.Nodes[2][0]))
+	assert.Equal(t, []string{"handle -1 40 10", "libquery 0 30 30"}, draw(part.Frames, part.Nodes))
+	require.Len(t, part.Ancestors, 1)
+	assert.Equal(t, "main", part.Frames[part.Ancestors[0]].Name)
+
+	late := get[flameAnswer](h, "flame?profile=1&thread=1&from=20000000&to=30000000")
+	assert.Equal(t, int64(10*ms), late.Total)
+	assert.Empty(t, get[flameAnswer](h, "flame?profile=1&thread=5").Top)
+
+	for path, want := range map[string]string{
+		"flame":                    "profile: is missing",
+		"flame?profile=1&root=77":  "root: \"77\" is no number below",
+		"flame?profile=1&root=-1":  "root:",
+		"flame?profile=1&from=x":   "from:",
+		"flame?profile=1&span=abc": "trace:",
+		"ordered?profile=1":        "thread: is missing",
+		"frame?profile=1&frame=99": "frame:",
+	} {
+		status, text := h.fails(path)
+		assert.Equal(t, http.StatusBadRequest, status, path)
+		assert.Contains(t, text, want, path)
+	}
+}
+
+// The samples of a span, over all profiles that have some, and nothing else.
+func TestFlameOfASpan(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	h.addProfile("shop", timelinetest.Sample{Thread: 1, Stack: "main;other", Span: 8, At: []time.Duration{0}})
+	h.addProfile("shop", timelinetest.Sample{Thread: 3, Stack: "main;more", Span: 7, At: []time.Duration{0}})
+
+	span := get[flameAnswer](h, "flame?"+span7)
+	assert.Equal(t, []string{"1", "3"}, span.Profiles)
+	assert.Equal(t, []string{"all -1 40 0", "main 0 40 0", "handle 1 30 0", "libquery 2 30 30", "more 1 10 10"}, draw(span.Frames, span.Nodes))
+	one := get[flameAnswer](h, "flame?profile=3&"+span7)
+	assert.Equal(t, int64(10*ms), one.Total)
+
+	status, _ := h.fails("flame?trace=00000000000000000000000000000001&span=0000000000000001")
+	assert.Equal(t, http.StatusNotFound, status)
+}
+
+func TestOrdered(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	o := get[orderedAnswer](h, "ordered?profile=1&thread=1")
+	assert.Equal(t, []string{"all -1 0 40", "main 0 0 40", "handle 1 0 40", "libquery 2 0 20", "libquery 2 30 10"}, draw(o.Frames, o.Nodes))
+	assert.Equal(t, []uint64{0, uint64(50 * ms)}, []uint64{o.From, o.To})
+	zoomed := get[orderedAnswer](h, "ordered?profile=1&thread=1&from=30000000")
+	assert.Equal(t, []string{"all -1 0 10", "main 0 30 10", "handle 1 30 10", "libquery 2 30 10"}, draw(zoomed.Frames, zoomed.Nodes))
+}
+
+func TestFrameDetail(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	h.addSpans("shop", 7, testSpan{7, 0, "query", 0, 10})
+	graph := get[flameAnswer](h, "flame?profile=1")
+	for _, f := range graph.Frames {
+		if f.Name != "handle" {
+			continue
+		}
+		d := get[detailAnswer](h, fmt.Sprintf("frame?profile=1&frame=%d", f.Number))
+		assert.Equal(t, "handle /app/handle.py", d.Name+" "+d.File)
+		assert.Equal(t, []int64{int64(10 * ms), int64(40 * ms), 4, int64(10 * ms)}, []int64{d.Self, d.Total, d.Samples, d.Unlinked})
+		assert.Equal(t, []lineAnswer{{Line: 20, Column: 3, Self: int64(10 * ms), Total: int64(40 * ms)}}, d.Lines)
+		require.Len(t, d.Spans, 1)
+		assert.Equal(t, "query", d.Spans[0].Name)
+		assert.Equal(t, int64(30*ms), d.Spans[0].Weight)
+		assert.Equal(t, []valuesAnswer{{Key: "sentry.frame.in_app", Values: []string{"true"}}}, d.Attributes)
+		return
+	}
+	t.Fatal("no such frame")
+}
+
+func TestTrace(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	h.addSpans("shop", 7, testSpan{2, 1, "second", 20, 30}, testSpan{7, 1, "query", 5, 10}, testSpan{1, 0, "GET /", 0, 40})
+	h.addSpans("db", 7, testSpan{3, 7, "SELECT", 6, 9}, testSpan{4, 99, "lost", 7, 8})
+	h.addSpans("shop", 8, testSpan{5, 0, "another trace", 0, 1})
+	h.addLog("shop", "boom", 7, 7)
+	const id = "00000000000000000000000000000007"
+
+	trace := get[traceAnswer](h, "traces/"+id)
+	var lines []string
+	for _, s := range trace.SpanList {
+		lines = append(lines, fmt.Sprint(s.Depth, " ", s.Name, " ", s.Service, " ", s.Start/1e6, "+", s.Duration/1e6, " ", s.Samples))
+	}
+	assert.Equal(t, []string{
+		"0 GET / shop 0+40 0", "1 query shop 5+5 3", "2 SELECT db 6+3 0", "1 second shop 20+10 0", "0 lost db 7+1 0",
+	}, lines)
+	require.Len(t, trace.LogList, 1)
+	assert.Equal(t, "boom ERROR 0000000000000007", trace.LogList[0].Body+" "+trace.LogList[0].Severity+" "+trace.LogList[0].Span)
+	assert.Equal(t, []attributeAnswer{{Key: "db.system", Value: "sqlite"}}, trace.SpanList[0].Attributes)
+	// What the waterfall says of a span is what its flame graph shows.
+	assert.Equal(t, get[flameAnswer](h, "flame?"+span7).Total, trace.SpanList[1].Weight)
+
+	_, body := h.request("/api/download/otlp?trace=" + id)
+	traces, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(body)
+	require.NoError(t, err)
+	assert.Equal(t, 5, traces.SpanCount())
+	assert.Len(t, get[[]recordAnswer](h, "logs"), 1)
+	assert.Empty(t, get[[]recordAnswer](h, "logs?service=db"))
+	status, _ := h.fails("traces/00000000000000000000000000000099")
+	assert.Equal(t, http.StatusGone, status)
+}
+
+// Spans that are each other's parents are drawn, once.
+func TestTraceThatIsACircle(t *testing.T) {
+	h := start(t, nil)
+	h.addSpans("shop", 7, testSpan{1, 2, "a", 0, 1}, testSpan{2, 1, "b", 0, 1}, testSpan{3, 3, "c", 0, 1}, testSpan{1, 0, "a again", 0, 1})
+	trace := get[traceAnswer](h, "traces/00000000000000000000000000000007")
+	assert.Len(t, trace.SpanList, 4)
+}
+
+func TestDownloads(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+
+	response, body := h.request("/api/download/pprof?" + span7)
+	assert.Equal(t, `attachment; filename="profile-1.pb.gz"`, response.Header.Get("Content-Disposition"))
+	p, err := profile.ParseData(body)
+	require.NoError(t, err)
+	require.Len(t, p.Sample, 1)
+	assert.Equal(t, []int64{3, int64(30 * ms)}, p.Sample[0].Value, "of the selection only")
+
+	_, body = h.request("/api/download/speedscope?profile=1&thread=2")
+	var scope struct {
+		Profiles []struct{ Name string }
+	}
+	require.NoError(t, json.Unmarshal(body, &scope))
+	require.Len(t, scope.Profiles, 1)
+	assert.Equal(t, "worker (thread 2)", scope.Profiles[0].Name)
+
+	_, body = h.request("/api/download/otlp?profile=1")
+	sent, err := (&pprofile.JSONUnmarshaler{}).UnmarshalProfiles(body)
+	require.NoError(t, err)
+	assert.Equal(t, 4, sent.SampleCount())
+	assert.True(t, bytes.Contains(body, []byte("libquery")))
+
+	status, _ := h.fails("download/perf?profile=1")
+	assert.Equal(t, http.StatusNotFound, status)
+}

@@ -1,0 +1,22 @@
+package profileviewerexporter
+
+import (
+	"embed"
+	"io/fs"
+	"net/http"
+)
+
+// assets is the page. It is built from web/ (make page) and committed, so that building the collector needs no Node; a test
+// holds it against the stamp of what it was built from.
+//
+//go:embed all:assets
+var assets embed.FS
+
+// page serves the files of the page.
+func page() http.Handler {
+	root, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	return http.FileServerFS(root)
+}

@@ -1,0 +1,77 @@
+package profileviewerexporter
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/confmap"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+)
+
+// load reads a configuration as the collector does.
+func load(t *testing.T, text string) (*Config, error) {
+	t.Helper()
+	var raw map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(text), &raw))
+	cfg := createDefaultConfig().(*Config)
+	if err := confmap.NewFromStringMap(raw).Unmarshal(cfg); err != nil {
+		return nil, err
+	}
+	return cfg, confmap.Validate(cfg)
+}
+
+func TestDefaults(t *testing.T) {
+	cfg, err := load(t, "")
+	require.NoError(t, err)
+	require.NoError(t, componenttest.CheckConfigStruct(cfg))
+	assert.Equal(t, "localhost:4321", cfg.HTTP.NetAddr.Endpoint)
+	assert.Equal(t, 30*time.Second, cfg.HTTP.WriteTimeout, "confighttp's defaults are the base")
+	assert.Equal(t, int64(128<<20), cfg.MaxBytes)
+	assert.Equal(t, time.Hour, cfg.MaxAge)
+	assert.Empty(t, cfg.AllowedHosts)
+}
+
+func TestEveryKey(t *testing.T) {
+	cfg, err := load(t, `
+endpoint: 0.0.0.0:9000
+response_headers: {X-Served-By: us}
+max_bytes: 2000000
+max_age: 5m
+allowed_hosts: [profiles.example.com]
+`)
+	require.NoError(t, err)
+	assert.Equal(t, "0.0.0.0:9000", cfg.HTTP.NetAddr.Endpoint)
+	assert.Equal(t, int64(2000000), cfg.MaxBytes)
+	assert.Equal(t, 5*time.Minute, cfg.MaxAge)
+	assert.Equal(t, []string{"profiles.example.com"}, cfg.AllowedHosts)
+}
+
+func TestUnknownKeysFail(t *testing.T) {
+	for _, text := range []string{"endpiont: localhost:1", "http: {endpoint: localhost:1}", "max_size: 1"} {
+		_, err := load(t, text)
+		assert.ErrorContains(t, err, "invalid keys", text)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for text, want := range map[string]string{
+		`endpoint: ""`: `endpoint: must not be empty, give host:port, e.g. localhost:4321`,
+		`max_bytes: 0`: `max_bytes: is 0, must be at least 1048576, e.g. 134217728`,
+		`max_age: 1ms`: `max_age: is 1ms, must be at least 1s, e.g. 1h0m0s`,
+		`allowed_hosts: ["http://profiles.example.com"]`: `allowed_hosts: "http://profiles.example.com" is no host name`,
+		`allowed_hosts: ["*"]`:                           `allowed_hosts: "*" is no host name`,
+	} {
+		_, err := load(t, text)
+		assert.ErrorContains(t, err, want, text)
+	}
+	_, err := load(t, "max_bytes: 1\nmax_age: 0s")
+	assert.ErrorContains(t, err, "max_bytes: ")
+	assert.ErrorContains(t, err, "max_age: ", "all problems at once")
+}
+
+func TestREADMEConfigs(t *testing.T) { metadatatest.CheckREADME(t, "exporters", NewFactory()) }

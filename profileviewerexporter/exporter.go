@@ -1,0 +1,174 @@
+package profileviewerexporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.uber.org/zap"
+)
+
+// viewers holds the viewers by their configuration: the collector creates one component per signal and gives all of one id
+// the same *Config.
+var (
+	viewersMu sync.Mutex
+	viewers   = map[*Config]*viewer{}
+)
+
+// viewer is the one store and listener behind the components of all signals.
+type viewer struct {
+	cfg       *Config
+	settings  component.TelemetrySettings
+	logger    *zap.Logger
+	telemetry *telemetry
+	store     *store
+	decoding  chan struct{} // whoever decodes what is kept holds a place in it
+
+	lifecycle sync.Mutex // held by start and stop
+	stopped   bool
+	server    *http.Server
+	listener  net.Listener
+	running   sync.WaitGroup
+	end       chan struct{} // closed when it stops
+}
+
+// acquire gives the viewer of a configuration, up to the first Shutdown of a component made from it.
+func acquire(cfg *Config, set exporter.Settings) (*viewer, error) {
+	viewersMu.Lock()
+	defer viewersMu.Unlock()
+	v := viewers[cfg]
+	if v == nil {
+		var err error
+		if v, err = newViewer(cfg, set); err != nil {
+			return nil, err
+		}
+		viewers[cfg] = v
+	}
+	return v, nil
+}
+
+// forget makes acquire give a fresh viewer.
+func (v *viewer) forget() {
+	viewersMu.Lock()
+	defer viewersMu.Unlock()
+	if viewers[v.cfg] == v {
+		delete(viewers, v.cfg)
+	}
+}
+
+func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
+	v := &viewer{
+		cfg:      cfg,
+		settings: set.TelemetrySettings,
+		logger:   set.Logger,
+		store:    newStore(cfg.MaxBytes, cfg.MaxAge),
+		decoding: make(chan struct{}, decodersAtOnce),
+		end:      make(chan struct{}),
+	}
+	var err error
+	if v.telemetry, err = newTelemetry(set.TelemetrySettings, v.store); err != nil {
+		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	}
+	return v, nil
+}
+
+// options are those of the components of all signals. There is no queue: keeping takes less time than queueing.
+func (v *viewer) options() []exporterhelper.Option {
+	return []exporterhelper.Option{exporterhelper.WithStart(v.start), exporterhelper.WithShutdown(v.stop)}
+}
+
+// start opens the listener, if the component of another signal has not.
+func (v *viewer) start(ctx context.Context, host component.Host) error {
+	v.lifecycle.Lock()
+	defer v.lifecycle.Unlock()
+	if v.stopped {
+		return errors.New("the exporter has been shut down")
+	}
+	if v.server != nil {
+		return nil
+	}
+	config := v.cfg.HTTP // a copy: ToServer changes what it is given
+	server, err := config.ToServer(ctx, host.GetExtensions(), v.settings, v.routes())
+	if err != nil {
+		return fmt.Errorf("cannot set up the HTTP server: %w", err)
+	}
+	listener, err := config.ToListener(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
+	}
+	v.server, v.listener = server, listener
+	v.logger.Info("Page to look at profiles and traces", zap.String("url", v.url()))
+	v.running.Go(func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
+		}
+	})
+	v.running.Go(v.expire)
+	return nil
+}
+
+// url is where to find the page, for people. A listener on all addresses is found on this machine too.
+func (v *viewer) url() string {
+	scheme := "http"
+	if v.cfg.HTTP.TLS.HasValue() {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(v.listener.Addr().String())
+	if err != nil {
+		return v.listener.Addr().String() // a unix socket
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() || ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/"
+}
+
+// expireInterval is how much longer than max_age something may be kept when nothing new comes in.
+const expireInterval = time.Second
+
+func (v *viewer) expire() {
+	ticker := time.NewTicker(expireInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case now := <-ticker.C:
+			v.store.expire(now)
+		case <-v.end:
+			return
+		}
+	}
+}
+
+// stopGrace is how long somebody's download may go on.
+const stopGrace = time.Second
+
+// stop ends the page with the first of the components: the others only bring what nobody can see.
+func (v *viewer) stop(ctx context.Context) error {
+	v.forget()
+	v.lifecycle.Lock()
+	defer v.lifecycle.Unlock()
+	if v.stopped {
+		return nil
+	}
+	v.stopped = true
+	close(v.end)
+	err := v.telemetry.unregister()
+	if v.server == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopGrace)
+	defer cancel()
+	if v.server.Shutdown(ctx) != nil {
+		err = errors.Join(err, v.server.Close())
+	}
+	v.running.Wait()
+	return err
+}

@@ -1,0 +1,110 @@
+package profileviewerexporter
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/config/configtls"
+	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/exporter/xexporter"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+)
+
+func create(t *testing.T, cfg *Config) xexporter.Profiles {
+	t.Helper()
+	f := NewFactory()
+	e, err := f.CreateProfiles(context.Background(), exportertest.NewNopSettings(f.Type()), cfg)
+	require.NoError(t, err)
+	return e
+}
+
+func TestLifecycle(t *testing.T) {
+	ctx, host := context.Background(), componenttest.NewNopHost()
+	cfg := testConfig(nil)
+	for range 2 { // the same configuration again, as after a reload
+		e := create(t, cfg)
+		require.NoError(t, e.Start(ctx, host))
+		require.NoError(t, e.Shutdown(ctx))
+		require.NoError(t, e.Shutdown(ctx), "twice")
+		assert.Error(t, e.Start(ctx, host), "it is over")
+	}
+	require.NoError(t, create(t, cfg).Shutdown(ctx), "without Start")
+	assert.Empty(t, viewers)
+}
+
+func TestOneListenerForAllSignals(t *testing.T) {
+	h := start(t, nil)
+	assert.Len(t, viewers, 1)
+	require.NoError(t, h.traces.Shutdown(context.Background()))
+	_, err := net.Dial("tcp", h.viewer.listener.Addr().String())
+	assert.Error(t, err, "the first Shutdown closes it")
+	assert.Empty(t, viewers)
+}
+
+func TestAddressInUse(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	e := create(t, testConfig(func(c *Config) { c.HTTP.NetAddr.Endpoint = taken.Addr().String() }))
+	assert.ErrorContains(t, e.Start(context.Background(), componenttest.NewNopHost()), "cannot listen on "+taken.Addr().String())
+	require.NoError(t, e.Shutdown(context.Background()))
+}
+
+// statusHost keeps what components report about themselves.
+type statusHost struct {
+	component.Host
+	events chan *componentstatus.Event
+}
+
+func (h statusHost) Report(event *componentstatus.Event) { h.events <- event }
+
+func TestListenerThatBreaks(t *testing.T) {
+	ctx := context.Background()
+	host := statusHost{componenttest.NewNopHost(), make(chan *componentstatus.Event, 1)}
+	cfg := testConfig(nil)
+	e := create(t, cfg)
+	v := viewers[cfg]
+	require.NoError(t, e.Start(ctx, host))
+	require.NoError(t, v.listener.Close())
+	assert.Equal(t, componentstatus.StatusFatalError, (<-host.events).Status())
+	require.NoError(t, e.Shutdown(ctx))
+}
+
+// fakeListener has an address.
+type fakeListener struct {
+	net.Listener
+	address net.TCPAddr
+}
+
+func (l fakeListener) Addr() net.Addr { return &l.address }
+
+func TestURL(t *testing.T) {
+	for address, want := range map[string]string{
+		"127.0.0.1": "http://localhost:4321/", "::1": "http://localhost:4321/", "0.0.0.0": "http://localhost:4321/",
+		"::": "http://localhost:4321/", "192.0.2.7": "http://192.0.2.7:4321/", "2001:db8::1": "http://[2001:db8::1]:4321/",
+	} {
+		v := viewer{cfg: testConfig(nil), listener: fakeListener{address: net.TCPAddr{IP: net.ParseIP(address), Port: 4321}}}
+		assert.Equal(t, want, v.url(), address)
+		v.cfg.HTTP.TLS = configoptional.Some(configtls.NewDefaultServerConfig())
+		assert.Equal(t, "https"+want[len("http"):], v.url(), address)
+	}
+}
+
+func TestMetadataAgreesWithTheFactory(t *testing.T) {
+	metadatatest.CheckFactory(t, "exporter", NewFactory())
+}
+
+func TestMetadataAgreesWithTheInstruments(t *testing.T) {
+	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
+	h.addProfile("shop", shop...)
+	h.addLog("shop", string(make([]byte, minMaxBytes)), 0, 0)
+	metadatatest.CheckInstruments(t, h.telemetry, scopeName)
+}

@@ -1,0 +1,119 @@
+package profileviewerexporter
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
+)
+
+// TestHostileNames: whatever a sender calls things, nothing of it reaches the page as anything but text of bounded length, and
+// in the direction it is written in. That the page keeps it text is for its policy, and the browser test.
+func TestHostileNames(t *testing.T) {
+	long := strings.Repeat("f", 1<<20) + "end"
+	names := []string{"<script>alert(1)</script>", "\u202egnp.exe", "a\x00b\x1b[31m", long, "half \xff rune", `";alert(1);//`, "𝓊nicode ok"}
+	h := start(t, nil)
+	for _, name := range names {
+		h.addProfile(name, timelinetest.Sample{Thread: 1, Stack: name, Span: 7, At: []time.Duration{0}})
+		h.addSpans(name, 7, testSpan{7, 0, name, 0, 1})
+		h.addLog(name, name, 7, 7)
+	}
+	for _, path := range []string{
+		"overview", "profiles/1", "flame?profile=4", "ordered?profile=4&thread=1", "frame?profile=4&frame=0",
+		"traces/00000000000000000000000000000007", "logs", "flame?" + span7,
+	} {
+		response, body := h.request("/api/" + path)
+		require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, body)
+		assert.Equal(t, "application/json", response.Header.Get("Content-Type"))
+		assert.Less(t, len(body), 100<<10, path)
+		assert.True(t, utf8.Valid(body), path)
+		assert.NotContains(t, string(body), "<script", path)
+		assert.NotContains(t, string(body), "\u202e", path)
+	}
+	span := get[flameAnswer](h, "flame?"+span7)
+	var shown []string
+	for _, f := range span.Frames {
+		shown = append(shown, f.Name)
+	}
+	assert.Contains(t, shown, "<script>alert(1)</script>", "as it is; escaping is the page's")
+	assert.Contains(t, shown, `\u{202e}gnp.exe`)
+	assert.Contains(t, shown, `a\u{0}b\u{1b}[31m`)
+	assert.Contains(t, shown, "𝓊nicode ok")
+	assert.Contains(t, shown, strings.Repeat("f", longestText-keptEnd)+"…[1046579 bytes]…"+strings.Repeat("f", keptEnd-3)+"end")
+
+	for _, format := range []string{"pprof", "speedscope", "otlp"} {
+		response, _ := h.request("/api/download/" + format + "?profile=4")
+		assert.Equal(t, http.StatusOK, response.StatusCode)
+		assert.Equal(t, "nosniff", response.Header.Get("X-Content-Type-Options"))
+	}
+}
+
+// TestForeignPages: a page of another site cannot read what is here, under whatever name it reaches this port.
+func TestForeignPages(t *testing.T) {
+	h := start(t, func(c *Config) { c.AllowedHosts = []string{"profiles.example.com"} })
+	for host, want := range map[string]int{
+		"localhost:4321": 200, "127.0.0.1:4321": 200, "[::1]:4321": 200, "192.0.2.7": 200, "shop.localhost": 200,
+		"profiles.example.com": 200, "Profiles.Example.com:80": 200,
+		"attacker.example": 421, "localhost.attacker.example:4321": 421, "127.0.0.1.attacker.example": 421,
+	} {
+		for _, path := range []string{"/", "/api/overview"} {
+			response, _ := h.request(path, "Host", host)
+			assert.Equal(t, want, response.StatusCode, "%s of %s", path, host)
+		}
+	}
+	response, _ := h.request("/api/overview", "Origin", "http://attacker.example")
+	assert.Empty(t, response.Header.Get("Access-Control-Allow-Origin"))
+	assert.Equal(t, "same-origin", response.Header.Get("Cross-Origin-Resource-Policy"))
+}
+
+func TestPolicy(t *testing.T) {
+	h := start(t, nil)
+	for _, path := range []string{"/", "/api/overview", "/nowhere", "/api/flame"} {
+		response, _ := h.request(path)
+		policy := response.Header.Get("Content-Security-Policy")
+		assert.Contains(t, policy, "default-src 'none'", path)
+		assert.Contains(t, policy, "require-trusted-types-for 'script'", path)
+		assert.NotContains(t, policy, "unsafe", path)
+		assert.NotContains(t, policy, "http", "nothing from elsewhere")
+	}
+	response, _ := h.request("/speedscope/")
+	assert.Contains(t, response.Header.Get("Content-Security-Policy"), "script-src 'self';")
+
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+		r, err := http.NewRequest(method, h.base+"/api/overview", nil)
+		require.NoError(t, err)
+		response, err := h.client.Do(r)
+		require.NoError(t, err)
+		response.Body.Close()
+		assert.Equal(t, http.StatusMethodNotAllowed, response.StatusCode, method)
+	}
+}
+
+// TestHostileStructure: deep, wide and broken messages are answered, or refused, in bounded time.
+func TestHostileStructure(t *testing.T) {
+	h := start(t, nil)
+	deep := strings.TrimSuffix(strings.Repeat("f;", 5000), ";")
+	at := make([]time.Duration, 30_000)
+	for i := range at {
+		at[i] = time.Duration(i) * ms
+	}
+	h.addProfile("deep", timelinetest.Sample{Thread: 1, Stack: deep, At: at})
+	broken := timelinetest.Message("broken", timelinetest.Wall, shop...)
+	broken.Dictionary().StackTable().At(1).LocationIndices().SetAt(0, -7)
+	timelinetest.Profile(broken).Samples().At(1).SetStackIndex(1 << 30)
+	h.consume(broken)
+
+	assert.Equal(t, int64(30_000), get[flameAnswer](h, "flame?profile=1").Cut)
+	get[orderedAnswer](h, "ordered?profile=1&thread=1")
+	get[profileAnswer](h, "profiles/2")
+	get[flameAnswer](h, "flame?profile=2")
+	status, text := h.fails("download/speedscope?profile=1")
+	assert.Equal(t, http.StatusUnprocessableEntity, status)
+	assert.Contains(t, text, "select a thread")
+}

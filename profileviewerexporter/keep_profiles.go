@@ -1,0 +1,86 @@
+package profileviewerexporter
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+)
+
+// keyName is where our receiver puts the name of the transaction that a profile belongs to.
+const keyName = "sentry.segment.name"
+
+// keepProfiles keeps a message of profiles.
+func (v *viewer) keepProfiles(ctx context.Context, profiles pprofile.Profiles) error {
+	m := &message{signal: signalProfiles, arrived: time.Now()}
+	for r := range profiles.ResourceProfiles().Len() {
+		resource := profiles.ResourceProfiles().At(r)
+		service := serviceName(resource.Resource())
+		for s := range resource.ScopeProfiles().Len() {
+			list := resource.ScopeProfiles().At(s).Profiles()
+			for p := range list.Len() {
+				summary := summarise(profiles.Dictionary(), list.At(p))
+				summary.message, summary.service, summary.position = m, service, position{r, s, p}
+				m.profiles = append(m.profiles, summary)
+			}
+		}
+	}
+	if len(m.profiles) == 0 {
+		return nil
+	}
+	var err error
+	if m.otlp, err = (&pprofile.ProtoMarshaler{}).MarshalProfiles(profiles); err != nil {
+		return consumererror.NewPermanent(fmt.Errorf("cannot keep profiles: %w", err))
+	}
+	v.keep(ctx, m)
+	return nil
+}
+
+// keep adds messages to the store. What does not fit is counted and no error: it must not cost the pipeline its other exporters.
+func (v *viewer) keep(ctx context.Context, list ...*message) {
+	for range v.store.add(list...) {
+		v.telemetry.messageDropped(ctx, list[0].signal, reasonTooLarge)
+	}
+}
+
+// summarise reads a profile for what lists show. Strings are copied, so that they do not hold the message.
+func summarise(d pprofile.ProfilesDictionary, p pprofile.Profile) *profileSummary {
+	read := timeline.Read(d, p)
+	out := &profileSummary{
+		start:   read.Start,
+		end:     read.End,
+		threads: len(read.Threads),
+		measure: timeline.Measure{Type: shorten(read.Measure.Type), Unit: shorten(read.Measure.Unit)},
+		spans:   map[timeline.Link]linked{},
+	}
+	if id := p.ProfileID(); !id.IsEmpty() {
+		out.profileID = hex.EncodeToString(id[:])
+	}
+	if name, ok := dictionary.NewView(d).Get(p.AttributeIndices(), keyName); ok {
+		out.name = shorten(name.AsString())
+	}
+	for _, s := range read.Selected(timeline.Filter{}) {
+		out.samples += s.Count
+		out.weight += s.Weight
+		if link := read.Links[s.Link]; link != (timeline.Link{}) {
+			sum := out.spans[link]
+			out.spans[link] = linked{sum.samples + s.Count, sum.weight + s.Weight}
+		}
+		out.end = max(out.end, s.Time)
+	}
+	return out
+}
+
+func serviceName(resource pcommon.Resource) string {
+	if name, ok := resource.Attributes().Get("service.name"); ok && name.AsString() != "" {
+		return shorten(name.AsString())
+	}
+	return "unknown_service" // as SDKs say it
+}

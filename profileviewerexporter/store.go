@@ -1,0 +1,211 @@
+package profileviewerexporter
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// store keeps messages: the latest, up to a number of bytes and an age.
+type store struct {
+	maxBytes int64
+	maxAge   time.Duration
+
+	mu       sync.RWMutex
+	messages []*message // by arrival
+	profiles map[uint64]*profileSummary
+	shares   map[pcommon.TraceID][]kept            // of spans and log records, by arrival
+	linking  map[pcommon.TraceID][]*profileSummary // profiles with samples of the trace, by arrival
+	lastID   uint64
+	version  uint64 // changes with what is kept
+	bytes    int64
+	evicted  int64
+	dropped  int64
+}
+
+// kept is a share and where it is.
+type kept struct {
+	message *message
+	share   *traceShare
+}
+
+func newStore(maxBytes int64, maxAge time.Duration) *store {
+	return &store{
+		maxBytes: maxBytes,
+		maxAge:   maxAge,
+		profiles: map[uint64]*profileSummary{},
+		shares:   map[pcommon.TraceID][]kept{},
+		linking:  map[pcommon.TraceID][]*profileSummary{},
+	}
+}
+
+// add keeps messages of the same arrival. It gives the number of those that are larger than everything that may be kept.
+func (s *store) add(list ...*message) (dropped int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range list {
+		size := m.size()
+		if size > s.maxBytes {
+			dropped++
+			continue
+		}
+		s.bytes += size
+		s.messages = append(s.messages, m)
+		s.index(m)
+		s.trim(m.arrived)
+	}
+	s.dropped += int64(dropped)
+	s.version++
+	return dropped
+}
+
+func (s *store) index(m *message) {
+	for _, p := range m.profiles {
+		s.lastID++
+		p.id = s.lastID
+		s.profiles[p.id] = p
+		for trace := range traces(p) {
+			s.linking[trace] = append(s.linking[trace], p)
+		}
+	}
+	for _, share := range m.traces {
+		if !share.id.IsEmpty() {
+			s.shares[share.id] = append(s.shares[share.id], kept{m, share})
+		}
+	}
+}
+
+// traces are those that a profile has samples of.
+func traces(p *profileSummary) map[pcommon.TraceID]struct{} {
+	set := make(map[pcommon.TraceID]struct{}, len(p.spans))
+	for link := range p.spans {
+		set[link.Trace] = struct{}{}
+	}
+	return set
+}
+
+// expire lets go of what is too old.
+func (s *store) expire(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trim(now)
+}
+
+// trim lets the oldest go until the rest is within the limits.
+func (s *store) trim(now time.Time) {
+	n := 0
+	for _, m := range s.messages {
+		if s.bytes <= s.maxBytes && now.Sub(m.arrived) <= s.maxAge {
+			break
+		}
+		s.bytes -= m.size()
+		s.unindex(m)
+		s.messages[n] = nil
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	s.evicted += int64(n)
+	s.version++
+	if s.messages = s.messages[n:]; cap(s.messages) > 2*len(s.messages)+64 {
+		s.messages = slices.Clone(s.messages)
+	}
+}
+
+// unindex takes a message out of the maps. It is the oldest, so it is the first wherever it is.
+func (s *store) unindex(m *message) {
+	for _, p := range m.profiles {
+		delete(s.profiles, p.id)
+		for trace := range traces(p) {
+			removeFirst(s.linking, trace)
+		}
+	}
+	for _, share := range m.traces {
+		if !share.id.IsEmpty() {
+			removeFirst(s.shares, share.id)
+		}
+	}
+}
+
+func removeFirst[T any](lists map[pcommon.TraceID][]T, trace pcommon.TraceID) {
+	if list := lists[trace]; len(list) > 1 {
+		lists[trace] = slices.Clone(list[1:])
+	} else {
+		delete(lists, trace)
+	}
+}
+
+// use says how full the store is.
+type use struct {
+	Version  uint64
+	Messages int
+	Bytes    int64
+	Evicted  int64
+	Dropped  int64
+}
+
+func (s *store) use() use {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return use{s.version, len(s.messages), s.bytes, s.evicted, s.dropped}
+}
+
+// profile finds a profile by its id.
+func (s *store) profile(id uint64) (*profileSummary, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	p, ok := s.profiles[id]
+	return p, ok
+}
+
+// linkedTo gives the profiles with samples of a trace, the oldest first.
+func (s *store) linkedTo(trace pcommon.TraceID) []*profileSummary {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Clone(s.linking[trace])
+}
+
+// sharesOf gives what there is of a trace, the oldest first.
+func (s *store) sharesOf(trace pcommon.TraceID) []kept {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Clone(s.shares[trace])
+}
+
+// all gives everything, the newest first; summaries do not change, so that they can be read without the lock.
+func (s *store) all() (profiles []*profileSummary, traces [][]kept, logs []*message) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	seen := make(map[pcommon.TraceID]bool, len(s.shares))
+	for _, m := range slices.Backward(s.messages) {
+		profiles = append(profiles, m.profiles...)
+		if m.signal == signalLogs {
+			logs = append(logs, m)
+		}
+		for _, share := range m.traces {
+			if !share.id.IsEmpty() && !seen[share.id] {
+				seen[share.id] = true
+				traces = append(traces, s.shares[share.id])
+			}
+		}
+	}
+	return profiles, traces, logs
+}
+
+// spansOf adds up the samples of each span of a trace, over all profiles.
+func (s *store) spansOf(trace pcommon.TraceID) map[pcommon.SpanID]linked {
+	sums := map[pcommon.SpanID]linked{}
+	for _, p := range s.linkedTo(trace) {
+		for link, l := range maps.All(p.spans) {
+			if link.Trace == trace {
+				sum := sums[link.Span]
+				sums[link.Span] = linked{sum.samples + l.samples, sum.weight + l.weight}
+			}
+		}
+	}
+	return sums
+}

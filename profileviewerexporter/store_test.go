@@ -1,0 +1,113 @@
+package profileviewerexporter
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
+)
+
+func TestTheOldestGoFirst(t *testing.T) {
+	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
+	body := strings.Repeat("x", 100<<10)
+	h.addProfile("shop", shop...)
+	h.addSpans("shop", 7, testSpan{7, 0, "query", 0, 10})
+	for i := range 9 {
+		h.addLog("shop", fmt.Sprint(i, body), 7, 7)
+	}
+	before := get[overviewAnswer](h, "overview")
+	require.Len(t, before.Profiles, 1)
+	require.Len(t, before.Traces, 1)
+
+	h.addLog("shop", "9"+body, 7, 7)
+	h.addLog("shop", "10"+body, 7, 7)
+	after := get[overviewAnswer](h, "overview")
+	assert.Empty(t, after.Profiles)
+	assert.Empty(t, after.Traces)
+	assert.Equal(t, int64(3), after.Evicted, "the profile, the spans and a log record")
+	assert.LessOrEqual(t, after.Bytes, int64(minMaxBytes))
+	logs := get[[]recordAnswer](h, "logs")
+	assert.Len(t, logs, 10)
+	status, _ := h.fails("flame?profile=1")
+	assert.Equal(t, 410, status)
+
+	s := h.viewer.store
+	s.expire(time.Now().Add(2 * time.Hour))
+	use := s.use()
+	assert.Zero(t, use.Bytes)
+	assert.Zero(t, use.Messages)
+	assert.Empty(t, s.profiles)
+	assert.Empty(t, s.shares)
+	assert.Empty(t, s.linking)
+}
+
+func TestAge(t *testing.T) {
+	h := start(t, func(c *Config) { c.MaxAge = time.Second })
+	h.addProfile("shop", shop...)
+	require.Len(t, get[overviewAnswer](h, "overview").Profiles, 1)
+	assert.Eventually(t, func() bool { return len(get[overviewAnswer](h, "overview").Profiles) == 0 }, 5*time.Second, 100*time.Millisecond)
+}
+
+// What is larger than the store is counted and left out, and what is in the store stays. It is no error: the pipeline has other
+// exporters, and its receiver clients that would be told to stop sending.
+func TestTooLarge(t *testing.T) {
+	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
+	h.addProfile("shop", shop...)
+	h.addLog("shop", strings.Repeat("x", minMaxBytes), 0, 0)
+	overview := get[overviewAnswer](h, "overview")
+	assert.Len(t, overview.Profiles, 1)
+	assert.Equal(t, int64(1), overview.Dropped)
+	m, err := h.telemetry.GetMetric("otelcol_exporter_profile_viewer_dropped_messages")
+	require.NoError(t, err)
+	assert.Equal(t, int64(1), m.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
+}
+
+// A summary counts too: a message with a span per sample has more of it than of samples.
+func TestSummariesCount(t *testing.T) {
+	message := timelinetest.Message("shop", timelinetest.Wall, shop[0])
+	p := timelinetest.Profile(message)
+	links := message.Dictionary().LinkTable()
+	for i := range 1000 {
+		link := links.AppendEmpty()
+		link.SetTraceID(timelinetest.Trace(1))
+		link.SetSpanID([8]byte{1, byte(i), byte(i >> 8)})
+		sample := p.Samples().AppendEmpty()
+		p.Samples().At(0).CopyTo(sample)
+		sample.SetLinkIndex(int32(links.Len() - 1))
+	}
+	h := start(t, nil)
+	h.consume(message)
+	assert.Greater(t, h.viewer.store.use().Bytes, int64(1000*perSpan))
+	assert.Equal(t, 1001, get[overviewAnswer](h, "overview").Profiles[0].Spans)
+	assert.Len(t, get[profileAnswer](h, "profiles/1").SpanList, maxSpansListed)
+}
+
+func TestSeveralProfilesInAMessage(t *testing.T) {
+	message := timelinetest.Message("shop", timelinetest.Wall, shop...)
+	scope := message.ResourceProfiles().At(0).ScopeProfiles().At(0)
+	scope.Profiles().At(0).CopyTo(scope.Profiles().AppendEmpty())
+	scope.Profiles().At(1).Samples().RemoveIf(func(s pprofile.Sample) bool { return s.LinkIndex() == 0 })
+	h := start(t, nil)
+	h.consume(message)
+	require.Len(t, get[overviewAnswer](h, "overview").Profiles, 2)
+	const alone = 40 * ms // without the sample between them, the gap is larger
+	assert.Equal(t, int64(alone), get[flameAnswer](h, "flame?profile=2").Total)
+	assert.Equal(t, int64(90*ms+alone), get[flameAnswer](h, "flame?profile=1&profile=2").Total)
+	assert.Equal(t, 1, h.viewer.store.use().Messages)
+}
+
+func TestEmptyMessages(t *testing.T) {
+	h := start(t, nil)
+	h.consume(pprofile.NewProfiles())
+	require.NoError(t, h.traces.ConsumeTraces(context.Background(), ptrace.NewTraces()))
+	assert.Zero(t, h.viewer.store.use().Messages)
+}

@@ -1,0 +1,85 @@
+package profileviewerexporter
+
+import (
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+)
+
+// stressChunk translates the largest recorded profile: a minute of node under load, 34 MB of JSON.
+func stressChunk(t testing.TB) pprofile.Profiles {
+	t.Helper()
+	for _, request := range golden.Corpus(t) {
+		if !strings.HasSuffix(request.Name, "stress-continuous-manual/025") {
+			continue
+		}
+		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
+		require.NoError(t, err)
+		decoder := sentry.AcquireDecoder()
+		defer decoder.Release()
+		chunk, err := decoder.Chunk(envelope.Items[0].Payload)
+		require.NoError(t, err)
+		return translate.ChunkToProfiles(chunk, translate.Source{ProjectID: "1", PeriodType: "wall"})
+	}
+	t.Fatal("not in the corpus")
+	return pprofile.Profiles{}
+}
+
+// TestStress pushes half an hour of the busiest recording through a small store, and opens it.
+func TestStress(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes a request of 34 MB")
+	}
+	const limit = 16 << 20
+	chunk := stressChunk(t)
+	h := start(t, func(c *Config) { c.MaxBytes = limit })
+	before := heap()
+	var size int64
+	for i := range 30 {
+		copied := pprofile.NewProfiles()
+		chunk.CopyTo(copied)
+		h.consume(copied)
+		if i == 0 {
+			size = h.viewer.store.use().Bytes
+		}
+	}
+	kept := h.viewer.store.use()
+	grown := heap() - before
+	runtime.KeepAlive(chunk)
+	t.Logf("a chunk of 34 MB JSON is kept as %d kB; %d messages of %d, %d kB by our count, %d kB of heap; limit %d kB",
+		size>>10, kept.Messages, kept.Messages+int(kept.Evicted), kept.Bytes>>10, grown>>10, limit>>10)
+	require.Positive(t, kept.Evicted)
+	assert.LessOrEqual(t, kept.Bytes, int64(limit))
+	assert.Less(t, grown, int64(limit))
+
+	id := get[overviewAnswer](h, "overview").Profiles[0].ID
+	for _, path := range []string{"profiles/" + id, "flame?profile=" + id, "ordered?profile=" + id + "&thread=0",
+		"frame?profile=" + id + "&frame=5", "download/pprof?profile=" + id, "download/speedscope?profile=" + id} {
+		begin := time.Now()
+		response, body := h.request("/api/" + path)
+		took := time.Since(begin)
+		require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, body)
+		t.Logf("%-40s %6d kB in %s", path, len(body)>>10, took.Round(time.Millisecond))
+		assert.Less(t, took, 3*time.Second, path)
+	}
+	assert.Less(t, heap()-before, int64(limit), "what was decoded is let go of")
+}
+
+// heap is what is in use, garbage collected.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}

@@ -1,0 +1,48 @@
+package profileviewerexporter
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// longestText of a name or value that goes to the page. The longest function names of our recordings (Swift, closures in
+	// closures) have 300 bytes, statements of databases some thousand.
+	longestText = 2000
+	// keptEnd is how much of the end of a longer text stays: paths and qualified names differ there.
+	keptEnd = 200
+)
+
+// shorten makes text fit to be listed and shown, without a reference to where it came from. Characters that change how what is
+// around them is shown, and those that cannot be seen, are written out.
+func shorten(text string) string {
+	if len(text) > longestText {
+		begin, end := text[:longestText-keptEnd], text[len(text)-keptEnd:]
+		text = strings.ToValidUTF8(begin, "") + fmt.Sprintf("…[%d bytes]…", len(text)-longestText) + strings.ToValidUTF8(end, "")
+	}
+	if !strings.ContainsFunc(text, hidden) && utf8.ValidString(text) {
+		return strings.Clone(text)
+	}
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
+		if hidden(r) {
+			fmt.Fprintf(&b, "\\u{%x}", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden tells control and format characters, among them the marks that turn the direction of writing. The joiners stay: many
+// scripts need them.
+func hidden(r rune) bool {
+	const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
+	switch r {
+	case '\n', '\t', zeroWidthNonJoiner, zeroWidthJoiner:
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
