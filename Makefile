@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test sentrycli ci build lint format golden bench fuzz clean
+.PHONY: help run demo test sentrycli browser ci build lint format golden bench fuzz clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -34,6 +34,10 @@ test: build ## Run the tests that need no browser and no broker
 
 sentrycli: ## Install sentry-cli with npm, for the test that runs it
 	@cd internal/e2e/sentrycli && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund
+
+browser: build ## Run a page with the browser SDK in Chromium; needs node and chromium
+	@cd internal/e2e/browser && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund
+	go test ./internal/e2e -run TestBrowser -count=1 -v
 
 ci: ## What CI runs: format, vet, lint, race detector, distribution, examples
 	@.ci/run

@@ -16,6 +16,9 @@ type settings struct {
 	queueSize int      // requests; 0 = the default
 }
 
+// otherSignals are all but profiles.
+var otherSignals = []string{"traces", "logs", "metrics"}
+
 // text is the configuration file: Sentry in, OTLP out, own metrics for the accounting.
 func (s settings) text(c *collector) string {
 	metricsHost, metricsPort, _ := net.SplitHostPort(c.metrics)

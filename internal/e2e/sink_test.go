@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
-	"go.opentelemetry.io/collector/pdata/pprofile/pprofileotlp"
 )
 
 // sink is an OTLP/HTTP backend. It answers at once and leaves the decoding to the test.
@@ -20,16 +19,15 @@ type sink struct {
 	server *httptest.Server
 
 	mu       sync.Mutex
-	messages [][]byte            // profiles
-	others   map[string][][]byte // messages of the other signals by their path
+	messages map[string][][]byte // by the path of their signal
 	refusals int
-	refuse   int           // status to answer instead of 200
-	hold     chan struct{} // answer only after this is closed
+	refuse   map[string]int // status to answer instead of 200, by path
+	hold     chan struct{}  // answer only after this is closed
 	problems []string
 }
 
 func newSink(t testing.TB) *sink {
-	s := &sink{}
+	s := &sink{messages: map[string][][]byte{}, refuse: map[string]int{}}
 	s.server = httptest.NewServer(s)
 	t.Cleanup(func() {
 		s.server.Close()
@@ -45,19 +43,14 @@ func (s *sink) url() string { return s.server.URL }
 func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, problem := s.read(r)
 	s.mu.Lock()
-	refuse, hold := s.refuse, s.hold
+	refuse, hold := s.refuse[r.URL.Path], s.hold
 	switch {
 	case problem != "":
 		s.problems = append(s.problems, problem)
 	case refuse != 0:
 		s.refusals++
-	case r.URL.Path == profilesPath:
-		s.messages = append(s.messages, body)
 	default:
-		if s.others == nil {
-			s.others = map[string][][]byte{}
-		}
-		s.others[r.URL.Path] = append(s.others[r.URL.Path], body)
+		s.messages[r.URL.Path] = append(s.messages[r.URL.Path], body)
 	}
 	s.mu.Unlock()
 
@@ -70,14 +63,12 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case refuse != 0:
 		w.WriteHeader(refuse)
 	default:
-		ok, _ := pprofileotlp.NewExportResponse().MarshalProto()
-		w.Header().Set("Content-Type", "application/x-protobuf")
-		_, _ = w.Write(ok)
+		w.Header().Set("Content-Type", "application/x-protobuf") // an answer without fields, whatever the signal
 	}
 }
 
 func (s *sink) read(r *http.Request) (body []byte, problem string) {
-	if r.Method != http.MethodPost || !slices.Contains([]string{profilesPath, tracesPath, logsPath, metricsPath}, r.URL.Path) {
+	if r.Method != http.MethodPost || !slices.Contains(allPaths, r.URL.Path) {
 		return nil, r.Method + " " + r.URL.Path
 	}
 	if kind := r.Header.Get("Content-Type"); kind != "application/x-protobuf" {
@@ -106,21 +97,26 @@ const (
 	metricsPath  = "/v1/metrics"
 )
 
-// takeFrom gives the messages of another signal than profiles that have come since the last takeFrom.
+var allPaths = []string{profilesPath, tracesPath, logsPath, metricsPath}
+
+// takeFrom gives the messages of a signal that have come since they were last taken.
 func (s *sink) takeFrom(path string) [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	messages := s.others[path]
-	delete(s.others, path)
+	messages := s.messages[path]
+	delete(s.messages, path)
 	return messages
 }
 
-// take gives the profiles that have come since the last take.
-func (s *sink) take() [][]byte {
+// take gives the profiles.
+func (s *sink) take() [][]byte { return s.takeFrom(profilesPath) }
+
+// takeAll gives the messages of all signals by their path.
+func (s *sink) takeAll() map[string][][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	messages := s.messages
-	s.messages = nil
+	s.messages = map[string][][]byte{}
 	return messages
 }
 
@@ -134,9 +130,16 @@ func (s *sink) takeOne(t testing.TB) []byte {
 
 // answer sets what the backend says from now on; 0 = yes.
 func (s *sink) answer(status int) {
+	for _, path := range allPaths {
+		s.answerFor(path, status)
+	}
+}
+
+// answerFor sets it for one signal.
+func (s *sink) answerFor(path string, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refuse = status
+	s.refuse[path] = status
 }
 
 // onlyRecord is the one log record that was delivered, and its resource.

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"os"
@@ -93,6 +95,21 @@ func (r Request) Decoded(t testing.TB) []byte {
 	decoded, err := io.ReadAll(reader)
 	require.NoError(t, err)
 	return decoded
+}
+
+// Event is the body of a request to the store endpoint: JSON, or what raven's SDKs make of it, zlib in base64.
+func (r Request) Event(t testing.TB) []byte {
+	body := r.Decoded(t)
+	if body[0] == '{' {
+		return body
+	}
+	packed, err := base64.StdEncoding.DecodeString(string(body))
+	require.NoError(t, err)
+	reader, err := zlib.NewReader(bytes.NewReader(packed))
+	require.NoError(t, err)
+	event, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	return event
 }
 
 // Root is the root of the repository.

@@ -1,12 +1,8 @@
 package translate
 
 import (
-	"bytes"
-	"compress/zlib"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"math/big"
 	"strings"
 	"testing"
@@ -28,7 +24,7 @@ func TestLogsCorpus(t *testing.T) {
 	for _, request := range golden.Corpus(t) {
 		if strings.HasSuffix(request.Path, "/store/") {
 			stored++
-			checkEvent(t, request.Name, sentry.ItemEvent, storedEvent(t, request.Decoded(t)))
+			checkEvent(t, request.Name, sentry.ItemEvent, request.Event(t))
 			continue
 		}
 		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
@@ -53,20 +49,6 @@ func TestLogsCorpus(t *testing.T) {
 	require.Equal(t, []int{29, 61, 10, 40, 32}, []int{found["log"], found["event"], found["feedback"], found["check_in"], found["attachment"]})
 	require.Equal(t, 8, stored)
 	t.Logf("%d logs in %d containers, %d events and %d stored ones, %d feedbacks, %d check-ins", logs, found["log"], found["event"], stored, found["feedback"], found["check_in"])
-}
-
-// storedEvent is the body of a store request: JSON, or what raven's SDKs make of it.
-func storedEvent(t *testing.T, body []byte) []byte {
-	if body[0] == '{' {
-		return body
-	}
-	packed, err := base64.StdEncoding.DecodeString(string(body))
-	require.NoError(t, err)
-	reader, err := zlib.NewReader(bytes.NewReader(packed))
-	require.NoError(t, err)
-	event, err := io.ReadAll(reader)
-	require.NoError(t, err)
-	return event
 }
 
 var logSource = Source{ProjectID: "4507", ReceivedNano: 1_795_225_000_000_000_000}

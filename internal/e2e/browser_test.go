@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestBrowser: a page with the real @sentry/browser sends to the collector from another origin, and obeys a rate limit.
+func TestBrowser(t *testing.T) {
+	b := findBrowser(t)
+	backend := newSink(t)
+	c := start(t, settings{sink: backend, signals: otherSignals})
+	site := newSite(t, b.bundle(t, "page.js"), backend)
+
+	traffic := b.run(t, "sdk.mjs", site.URL+"/?dsn="+url.QueryEscape("http://"+testKey+"@"+c.address+"/42"))
+	require.Empty(t, traffic.Errors)
+	for _, r := range traffic.Requests {
+		require.Empty(t, r.Failed, "%s %s", r.Method, r.Body)
+		t.Logf("%s%s → %d %s", r.Method, strings.Join(append([]string{""}, r.items()...), " "), r.Answer.Status, r.Answer.header("X-Sentry-Rate-Limits"))
+	}
+
+	first, rest := traffic.untilLimit()
+	assert.True(t, slices.ContainsFunc(first, func(r browserRequest) bool {
+		return r.Method == http.MethodOptions && r.Answer.Status == http.StatusNoContent
+	}),
+		"the browser asks first")
+	for _, item := range []string{"session", "event", "log", "trace_metric", "span", "profile_chunk"} {
+		assert.Contains(t, sentItems(first), item)
+	}
+	require.NotEmpty(t, rest, "no request was answered with a rate limit")
+	assert.Equal(t, http.StatusTooManyRequests, rest[0].Answer.Status)
+	assert.Equal(t, []string{"span"}, rest[0].items())
+	assert.NotContains(t, sentItems(rest[1:]), "span", "the SDK holds back what it was asked to")
+	assert.Contains(t, sentItems(rest[1:]), "log", "and nothing else")
+
+	checkArrived(t, backend.takeAll())
+	checkLog(t, c, testKey)
+}
+
+// checkArrived looks for what the page did in what the backend got.
+func checkArrived(t *testing.T, messages map[string][][]byte) {
+	texts, _, err := seen(messages)
+	require.NoError(t, err)
+	all := strings.Join(texts, "\n")
+	dropped := "point sentry.client_report.discarded ratelimit_backoff span client_discard "
+	for _, want := range []string{"record event ", "stock low", "still sent", "point orders 1", "point sentry.session.started 1", dropped} {
+		assert.Contains(t, all, want)
+	}
+	spans, err := spansOf(messages[tracesPath])
+	require.NoError(t, err)
+	var names []string
+	for _, span := range spans {
+		names = append(names, span.Name())
+	}
+	assert.Contains(t, names, "checkout")
+	assert.NotContains(t, names, "refused")
+	assert.NotContains(t, names, "held back")
+	assert.Positive(t, observations(t, messages[profilesPath]), "samples")
+}
+
+// newSite serves a page with the script, and makes the backend refuse spans when the page is told to.
+func newSite(t *testing.T, script []byte, backend *sink) *httptest.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Document-Policy", "js-profiling") // without it browsers do not sample
+		_, _ = w.Write([]byte(`<!doctype html><title>Storefront</title><link rel="icon" href="data:,"><script src="/page.js"></script>`))
+	})
+	mux.HandleFunc("/page.js", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		_, _ = w.Write(script)
+	})
+	mux.HandleFunc("/busy", func(http.ResponseWriter, *http.Request) { backend.answerFor(tracesPath, http.StatusServiceUnavailable) })
+	site := httptest.NewServer(mux)
+	t.Cleanup(site.Close)
+	return site
+}
+
+// browser is Debian's Chromium, driven by the scripts of internal/e2e/browser.
+type browser struct{ node, chromium, folder string }
+
+// findBrowser skips the test where something is not there: nothing is installed or downloaded by a test.
+func findBrowser(t *testing.T) browser {
+	folder, err := filepath.Abs("browser")
+	require.NoError(t, err)
+	b := browser{folder: folder}
+	if b.node, err = exec.LookPath("node"); err != nil {
+		t.Skip("no node")
+	}
+	if b.chromium, err = exec.LookPath("chromium"); err != nil {
+		t.Skip("no chromium; on Debian: apt-get install chromium")
+	}
+	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
+		t.Skip("no packages; `make browser` installs them")
+	}
+	return b
+}
+
+// bundle makes one script of a module and all that it imports.
+func (b browser) bundle(t *testing.T, entry string) []byte {
+	build := exec.Command(filepath.Join(b.folder, "node_modules", ".bin", "esbuild"), entry, "--bundle", "--log-level=warning")
+	build.Dir, build.Stderr = b.folder, os.Stderr
+	script, err := build.Output()
+	require.NoError(t, err)
+	return script
+}
+
+// run opens the URL, runs a scenario on the page and gives what the page did.
+func (b browser) run(t *testing.T, scenario, url string) (traffic browserTraffic) {
+	drive := exec.CommandContext(t.Context(), b.node, "drive.mjs", b.chromium, "./"+scenario, url)
+	drive.Dir, drive.Stderr = b.folder, os.Stderr
+	out, err := drive.Output()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(out, &traffic))
+	return traffic
+}
+
+// browserTraffic is what drive.mjs prints.
+type browserTraffic struct {
+	Requests []browserRequest // to other origins than the page's
+	Errors   []string         // of the page's scripts
+}
+
+type browserRequest struct {
+	Method string // OPTIONS = a preflight
+	Body   string
+	Failed string // why, "" = it did not
+	Answer browserAnswer
+}
+
+type browserAnswer struct {
+	Status  int
+	Headers map[string]string
+}
+
+func (a browserAnswer) header(name string) string {
+	for key, value := range a.Headers {
+		if strings.EqualFold(key, name) {
+			return value
+		}
+	}
+	return ""
+}
+
+// items are the types of the items of an envelope as the browser SDK writes them: each a line of header and one of payload.
+func (r browserRequest) items() (types []string) {
+	lines := strings.Split(r.Body, "\n")
+	for i := 1; i < len(lines); i += 2 {
+		var header struct{ Type string }
+		if json.Unmarshal([]byte(lines[i]), &header) == nil {
+			types = append(types, header.Type)
+		}
+	}
+	return types
+}
+
+func sentItems(requests []browserRequest) (types []string) {
+	for _, r := range requests {
+		types = append(types, r.items()...)
+	}
+	return types
+}
+
+// untilLimit splits at the first answer with a rate limit.
+func (traffic browserTraffic) untilLimit() (before, rest []browserRequest) {
+	i := slices.IndexFunc(traffic.Requests, func(r browserRequest) bool { return r.Answer.header("X-Sentry-Rate-Limits") != "" })
+	if i < 0 {
+		return traffic.Requests, nil
+	}
+	return traffic.Requests[:i], traffic.Requests[i:]
+}
