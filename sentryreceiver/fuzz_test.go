@@ -36,7 +36,7 @@ func FuzzEnvelopeRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, encoding string, strict bool) {
 		req := httptest.NewRequest("POST", "/api/42/envelope/?sentry_key=public", bytes.NewReader(body))
 		req.Header.Set("Content-Encoding", encoding)
-		out.profiles = nil
+		out.profiles, out.contexts = nil, nil
 		w := httptest.NewRecorder()
 		receivers[strict].ServeHTTP(w, req)
 		require.Contains(t, []int{200, 400, 401, 413}, w.Code)

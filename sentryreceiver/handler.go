@@ -97,7 +97,7 @@ func openEnvelope(_ *http.Request, body *buffer) (*sentry.Envelope, error) {
 	return sentry.ReadEnvelope(body.data)
 }
 
-// serve answers a request to one of the endpoints below /api/{project}/.
+// serve answers a request that brings items.
 func (r *sentryReceiver) serve(w http.ResponseWriter, req *http.Request, sub submission) {
 	answer, err := r.receive(req, sub)
 	// confighttp's write_timeout began with the headers of the request, and a phone may take longer than that to send a
@@ -130,11 +130,7 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	}
 	envelope, framing := sub.open(req, body)
 	claim.keep(int64(len(body.data)))
-	auth, err := authenticate(req, sub, envelope.Header.DSN)
-	var from *project
-	if err == nil {
-		from, err = r.projects.admit(auth)
-	}
+	auth, from, err := r.identify(req, sub, envelope.Header.DSN)
 	sender := newSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
 	if err == nil {
 		err = framing
@@ -156,19 +152,26 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	return in.answer(), nil
 }
 
-func authenticate(req *http.Request, sub submission, dsn string) (sentry.Auth, error) {
-	if sub.tunnel {
-		// A tunnel is often on the site that uses it. Its authorization headers and queries are the site's own.
-		return sentry.Authenticate(sentry.Credentials{EnvelopeDSN: dsn})
+// identify finds out who sends, and whether they may. That the body has been read by then, also where the request itself tells,
+// is on purpose: an answer in the middle of a body often does not arrive, and SDKs with an offline cache would send again.
+func (r *sentryReceiver) identify(req *http.Request, sub submission, dsn string) (sentry.Auth, *project, error) {
+	credentials := sentry.Credentials{EnvelopeDSN: dsn}
+	if !sub.tunnel { // which is often on the site that uses it: headers and query are the site's own
+		credentials = sentry.Credentials{
+			SentryAuth:    req.Header.Get("X-Sentry-Auth"),
+			Authorization: req.Header.Get("Authorization"),
+			RawQuery:      req.URL.RawQuery,
+			PathKey:       sub.pathKey,
+			ProjectID:     sub.project,
+			EnvelopeDSN:   dsn,
+		}
 	}
-	return sentry.Authenticate(sentry.Credentials{
-		SentryAuth:    req.Header.Get("X-Sentry-Auth"),
-		Authorization: req.Header.Get("Authorization"),
-		RawQuery:      req.URL.RawQuery,
-		PathKey:       sub.pathKey,
-		ProjectID:     sub.project,
-		EnvelopeDSN:   dsn,
-	})
+	auth, err := sentry.Authenticate(credentials)
+	if err != nil {
+		return sentry.Auth{}, nil, err
+	}
+	from, err := r.projects.admit(auth)
+	return auth, from, err
 }
 
 // refuse answers a request of which nothing is taken, and counts it.
