@@ -50,6 +50,9 @@ type Config struct {
 	// IncludePII passes on what Sentry calls default PII: cookies, authorization headers, http.env, IP addresses, e-mail.
 	IncludePII bool `mapstructure:"include_pii"`
 
+	// CorrectClockDrift moves the times of clients whose clock is far off, where that takes no profile away from its spans.
+	CorrectClockDrift bool `mapstructure:"correct_clock_drift"`
+
 	// BackpressurePause is how long SDKs are asked to send no more of a signal when its pipeline refuses something.
 	BackpressurePause time.Duration `mapstructure:"backpressure_pause"`
 }

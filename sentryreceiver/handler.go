@@ -144,6 +144,7 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	}
 
 	in := &ingestion{sentryReceiver: r, envelope: envelope, auth: auth, project: from, received: received, sender: sender}
+	in.drift = r.driftOf(envelope, received)
 	in.transactionStart = sync.OnceValue(in.decodeTransactionStart)
 	in.translate(req.Context())
 	in.dropPayloads()

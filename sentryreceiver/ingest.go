@@ -24,6 +24,7 @@ type ingestion struct {
 	project  *project
 	received time.Time
 	sender   sender // as the ledger names it
+	drift    drift
 
 	profiles  int    // usable profiles so far
 	profileID string // of the V1 profile that is handed on

@@ -83,7 +83,10 @@ func (in *ingestion) source() translate.Source {
 		PeriodType:   in.cfg.ProfileType,
 		EventID:      in.envelope.Header.EventID,
 		IncludePII:   in.cfg.IncludePII,
-		Resource:     in.project.resource,
+
+		ClockDriftMilli: in.drift.milli,
+		CorrectDrift:    in.drift.correct,
+		Resource:        in.project.resource,
 	}
 	if trace := in.envelope.Header.Trace; trace != nil {
 		src.Release, src.Environment = trace.Release, trace.Environment

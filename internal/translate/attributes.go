@@ -40,6 +40,9 @@ const (
 	keyMeasurements  = "sentry.measurements"
 	keyImages        = "sentry.debug_meta.images" // those that are no mapping
 
+	keyClockDrift          = "sentry.clock_drift_ms"        // receipt minus the client's time of sending; on spans and log records too
+	keyClockDriftCorrected = "sentry.clock_drift_corrected" // true: the times are moved by that
+
 	keyTraceID            = "sentry.trace_id"
 	keyTransactionID      = "sentry.transaction.id"
 	keySegmentName        = "sentry.segment.name" // the transaction's name

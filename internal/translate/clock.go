@@ -1,6 +1,11 @@
 package translate
 
-import "github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
 
 // The only conversions of time. Decoding has already turned decimal text into whole nanoseconds (sentry.parseUnixNanos).
 
@@ -13,9 +18,9 @@ const nominalPeriod = 9_900_990
 func anchor(p *sentry.Profile, src Source) uint64 {
 	switch {
 	case p.Timestamp.Set:
-		return p.Timestamp.UnixNano
+		return src.unixNano(p.Timestamp)
 	case src.TransactionStart.Set:
-		return src.TransactionStart.UnixNano
+		return src.unixNano(src.TransactionStart)
 	}
 	_, last := timeRange(p.Samples.Time)
 	return src.ReceivedNano - min(last, src.ReceivedNano)
@@ -28,4 +33,38 @@ func timeRange(times []uint64) (first, last uint64) {
 		first, last = min(first, t), max(last, t)
 	}
 	return first, last
+}
+
+// unixNano is an instant of the client's clock, by ours if that is asked for. Times of receipt are not to go through here.
+func (src Source) unixNano(t sentry.Timestamp) uint64 {
+	if !src.CorrectDrift || src.ClockDriftMilli == 0 {
+		return t.UnixNano
+	}
+	// Decoded instants end in 2242 and a drift, being a time.Duration, has less than 293 years: the sum fits.
+	drift := src.ClockDriftMilli * nanosPerMilli
+	if drift < 0 && uint64(-drift) > t.UnixNano {
+		return 0 // before 1970, where OTLP has no times
+	}
+	return min(t.UnixNano+uint64(drift), maxUnixSeconds*nanosPerSecond)
+}
+
+// putDrift says how far the client's clock was off, and whether the times beside it are corrected by that. It stands on
+// profiles, spans and log records. On a resource it would make a new one of every request, and on data points a new series.
+func putDrift(attrs pcommon.Map, src Source) {
+	if src.ClockDriftMilli != 0 {
+		attrs.PutInt(keyClockDrift, src.ClockDriftMilli)
+		if src.CorrectDrift {
+			attrs.PutBool(keyClockDriftCorrected, true)
+		}
+	}
+}
+
+// clockDrift is putDrift for profiles.
+func (l *attributeList) clockDrift(src Source) {
+	if src.ClockDriftMilli != 0 {
+		l.add(keyClockDrift, dictionary.IntValue(src.ClockDriftMilli), "")
+		if src.CorrectDrift {
+			l.add(keyClockDriftCorrected, dictionary.BoolValue(true), "")
+		}
+	}
 }

@@ -62,7 +62,7 @@ func newEventLogs(e *sentry.ErrorEvent, item sentry.ItemType, src Source) (plog.
 	putTraceContext(attrs, &e.Trace, src)
 	putContexts(attrs, out.ResourceLogs().At(0).Resource().Attributes(), e.Contexts, src)
 	putThreads(attrs, e.Threads)
-	putBreadcrumbs(attrs, e.Breadcrumbs)
+	putBreadcrumbs(attrs, e.Breadcrumbs, src)
 	putRaw(attrs, keyModules, e.Modules)
 	putRaw(attrs, keyExtra, e.Extra)
 	putTags(attrs, e.Tags, src)

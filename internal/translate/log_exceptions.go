@@ -134,7 +134,7 @@ func putThreads(attrs pcommon.Map, threads []sentry.EventThread) {
 	}
 }
 
-func putBreadcrumbs(attrs pcommon.Map, crumbs []sentry.Breadcrumb) {
+func putBreadcrumbs(attrs pcommon.Map, crumbs []sentry.Breadcrumb, src Source) {
 	if len(crumbs) == 0 {
 		return
 	}
@@ -142,7 +142,7 @@ func putBreadcrumbs(attrs pcommon.Map, crumbs []sentry.Breadcrumb) {
 	for i := range crumbs {
 		b, m := &crumbs[i], list.AppendEmpty().SetEmptyMap()
 		if b.Timestamp.Set {
-			m.PutInt("time_unix_nano", int64(b.Timestamp.UnixNano))
+			m.PutInt("time_unix_nano", int64(src.unixNano(b.Timestamp)))
 		}
 		putText(m, "type", b.Type)
 		putText(m, "category", b.Category)

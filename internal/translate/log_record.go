@@ -37,7 +37,8 @@ func newRecord(scope plog.ScopeLogs, item sentry.ItemType, t sentry.Timestamp, s
 
 func setTimes(record plog.LogRecord, t sentry.Timestamp, src Source) {
 	if t.Set {
-		record.SetTimestamp(pcommon.Timestamp(t.UnixNano))
+		record.SetTimestamp(pcommon.Timestamp(src.unixNano(t)))
+		putDrift(record.Attributes(), src)
 	}
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
 }

@@ -78,7 +78,7 @@ func (id identity) completed(src Source) identity {
 // instant is when something was recorded; of what does not say, when it arrived.
 func instant(t sentry.Timestamp, src Source) uint64 {
 	if t.Set {
-		return t.UnixNano
+		return src.unixNano(t)
 	}
 	return src.ReceivedNano
 }

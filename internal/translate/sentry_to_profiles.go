@@ -36,8 +36,10 @@ func ProfileToProfiles(p *sentry.Profile, src Source) pprofile.Profiles {
 	return out
 }
 
-// ChunkToProfiles translates a V2 chunk that has at least one sample.
+// ChunkToProfiles translates a V2 chunk that has at least one sample. Its times stay the client's: its spans come in other
+// requests, each of which would be moved by an amount of its own.
 func ChunkToProfiles(c *sentry.Chunk, src Source) pprofile.Profiles {
+	src.CorrectDrift = false
 	out, profile, b := newProfile(chunkIdentity(c, src), src)
 	defer b.Release()
 
@@ -112,6 +114,7 @@ func simpleID(id string) string {
 }
 
 func finish(profile pprofile.Profile, b *dictionary.Builder, attributes *attributeList, src Source) {
+	attributes.clockDrift(src)
 	dictionary.SetAttributes(profile.AttributeIndices(), attributes.indices...)
 	if src.OriginalPayload != nil {
 		profile.SetOriginalPayloadFormat(originalPayloadFormat)

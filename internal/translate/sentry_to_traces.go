@@ -70,19 +70,20 @@ func newTraces(id identity, src Source) (ptrace.Traces, ptrace.SpanSlice) {
 const sampledFlag = 1
 
 // setPlace sets ids and times, which decoding has checked.
-func setPlace(span ptrace.Span, traceID, spanID, parentID string, start, end sentry.Timestamp) {
+func setPlace(span ptrace.Span, traceID, spanID, parentID string, start, end sentry.Timestamp, src Source) {
 	span.SetTraceID(traceIDOf(traceID))
 	span.SetSpanID(spanIDOf(spanID))
 	span.SetParentSpanID(spanIDOf(parentID))
 	span.SetFlags(sampledFlag)
-	span.SetStartTimestamp(pcommon.Timestamp(start.UnixNano))
-	span.SetEndTimestamp(pcommon.Timestamp(end.UnixNano))
+	span.SetStartTimestamp(pcommon.Timestamp(src.unixNano(start)))
+	span.SetEndTimestamp(pcommon.Timestamp(src.unixNano(end)))
+	putDrift(span.Attributes(), src)
 }
 
 // fillSpan translates a span of a transaction, root or child, or a standalone one. What stands at the top level of the span
 // wins over the same thing in its data.
 func fillSpan(span ptrace.Span, s *sentry.Span, stated profiling, src Source) {
-	setPlace(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End)
+	setPlace(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
 	op := firstText(s.Op, dataText(s.Data, keyOp))
 	span.SetName(firstText(s.Description, op, unnamed))
 	span.SetKind(spanKind(firstText(s.Kind, dataText(s.Data, keyKind), dataText(s.Data, "otel.kind")), op))
@@ -132,7 +133,7 @@ func fillRoot(span ptrace.Span, t *sentry.Transaction, src Source) {
 	putTexts(attrs, keyFingerprint, t.Fingerprint)
 	putUser(attrs, t.User, src)
 	putRequestDefaults(attrs, t.Request, src)
-	putBreadcrumbs(attrs, t.Breadcrumbs)
+	putBreadcrumbs(attrs, t.Breadcrumbs, src)
 	putRaw(attrs, keyModules, t.Modules)
 	putRaw(attrs, keyExtra, t.Extra)
 }

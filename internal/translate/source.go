@@ -17,6 +17,8 @@ type Source struct {
 	Resource []Attribute
 
 	ReceivedNano     uint64           // time of receipt, unix nanoseconds
+	ClockDriftMilli  int64            // receipt minus the client's time of sending; 0 = too little to tell it from the way
+	CorrectDrift     bool             // move the client's times by that
 	TransactionStart sentry.Timestamp // of the transaction in the same envelope, if a V1 profile comes without an anchor
 
 	PeriodType      string // "wall" or "cpu"

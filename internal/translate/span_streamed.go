@@ -11,7 +11,7 @@ import (
 // has a field for are looked at.
 func fillStreamedSpan(span ptrace.Span, s *sentry.StreamedSpan, id identity, src Source) {
 	said := streamedFields(s)
-	setPlace(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End)
+	setPlace(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
 	span.SetName(firstText(s.Name, said.op, unnamed))
 	span.SetKind(spanKind(firstText(s.Kind, said.kind, said.otelKind), said.op))
 	setStatus(span.Status(), s.Status, said.message)
