@@ -15,7 +15,8 @@ const (
 )
 
 // withClient names the sender on the context, beside what confighttp has put there; the headers of a client do not get into
-// our keys. A secret that a legacy DSN may have is not among them.
+// our keys. A secret that a legacy DSN may have is not among them. The name of the SDK is that of our metrics: what clients make up
+// does not become a header of a message or a batch of its own.
 func (in *ingestion) withClient(ctx context.Context) context.Context {
 	info := client.FromContext(ctx)
 	metadata := map[string][]string{}
@@ -24,28 +25,7 @@ func (in *ingestion) withClient(ctx context.Context) context.Context {
 	}
 	metadata[metadataProjectID] = []string{in.auth.ProjectID}
 	metadata[metadataPublicKey] = []string{in.auth.PublicKey}
-	delete(metadata, metadataSDKName)
-	if name := in.sdk().Name; plainName(name) {
-		metadata[metadataSDKName] = []string{name}
-	}
+	metadata[metadataSDKName] = []string{in.sender.sdk}
 	info.Metadata = client.NewMetadata(metadata)
 	return client.NewContext(ctx, info)
-}
-
-// maxPlainName: the longest name of Sentry's SDKs, sentry.javascript.react-router and the like, is half of this.
-const maxPlainName = 64
-
-// plainName says whether a text, which any client can make up, is fit to become a header of a message or of a request.
-func plainName(name string) bool {
-	if name == "" || len(name) > maxPlainName {
-		return false
-	}
-	for i := range len(name) {
-		switch c := name[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-', c == '/':
-		default:
-			return false
-		}
-	}
-	return true
 }
