@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
 
-// projects are those that may send. nil lets every project, with any key.
+// projects are those that may send. nil is everybody, with any key.
 type projects struct {
 	byID  map[string]*project
 	byKey map[string]*project
@@ -29,7 +29,7 @@ var anyProject = &project{}
 
 // newProjects makes the projects of a valid configuration.
 func newProjects(configs []ProjectConfig) *projects {
-	if len(configs) == 0 {
+	if configs == nil {
 		return nil
 	}
 	all := &projects{byID: map[string]*project{}, byKey: map[string]*project{}}
@@ -54,7 +54,7 @@ func resourceAttributes(configured map[string]any) (attributes []translate.Attri
 	return attributes
 }
 
-// Reasons for which a known sender is turned away.
+// Reasons for which senders are turned away that say well enough who they are.
 const (
 	reasonProjectUnknown  = "project_unknown"
 	reasonProjectDisabled = "project_disabled"
