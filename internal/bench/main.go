@@ -33,6 +33,7 @@ var figures = []struct {
 	run  func(*bench)
 }{
 	{"decode", (*bench).decode},
+	{"items", (*bench).items},
 	{"gzip", (*bench).gzip},
 	{"collector", (*bench).collector},
 	{"allocations", (*bench).allocations},

@@ -37,7 +37,7 @@ func (l *loose) attribute(a *Attribute) {
 	l.object("attributes", func(key string) {
 		switch key {
 		case "type":
-			a.Type = l.text("attributes.type")
+			a.Type = l.word("attributes.type")
 		case "value":
 			a.Value = l.raw()
 		case "unit":

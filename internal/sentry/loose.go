@@ -25,6 +25,7 @@ type loose struct {
 	s     scanner
 	flaws []Flaw
 	parts int // list elements taken so far
+	words words
 }
 
 // maxLooseParts is how many frames, threads, breadcrumbs, logs and the like one payload may have: the rest is skipped, with
@@ -89,7 +90,7 @@ func (l *loose) object(field string, visit func(key string)) (ok bool) {
 		if !more {
 			return l.s.err == nil
 		}
-		visit(string(key))
+		visit(l.words.of(key))
 	}
 }
 
@@ -139,6 +140,14 @@ func (l *loose) text(field string) string {
 	}
 	l.flaw(field)
 	return string(l.s.value())
+}
+
+// word is text for what is one of a few.
+func (l *loose) word(field string) string {
+	if l.s.peek() == '"' {
+		return l.words.of(validUTF8(l.s.text()))
+	}
+	return l.text(field)
 }
 
 // id takes an identifier that SDKs write as text or as a number: thread ids.

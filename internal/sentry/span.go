@@ -70,7 +70,7 @@ func DecodeSpan(payload []byte) (*Span, []Flaw, error) {
 
 // spanField reads one member of a span. Fields have the name of the object in front, in flaws.
 func (l *loose) spanField(s *Span, object, key string) {
-	field := object + "." + key
+	field := l.words.field(object, key)
 	switch key {
 	case "trace_id":
 		s.TraceID = l.traceID(field)

@@ -22,6 +22,9 @@ var profilingKeys = map[string]bool{
 
 // set takes a value by its key.
 func (p *profiling) set(key string, value []byte) {
+	if !profilingKeys[key] {
+		return
+	}
 	text := plainText(value)
 	switch key {
 	case keyProfilerID, "profiler_id":

@@ -60,5 +60,7 @@ func putStreamed(attrs pcommon.Map, a *sentry.Attribute, kind ptrace.SpanKind, i
 		return
 	}
 	setAttribute(attrs.PutEmpty(a.Key), a.Key, a)
-	putText(attrs, a.Key+".unit", a.Unit)
+	if a.Unit != "" {
+		attrs.PutStr(a.Key+".unit", a.Unit)
+	}
 }

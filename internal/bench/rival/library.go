@@ -12,6 +12,8 @@ type Library struct {
 	Name    string
 	Chunk   func(payload []byte) (*Chunk, error)
 	Profile func(payload []byte) (*Profile, error)
+
+	unmarshal func([]byte, any) error // of items that are no profiles, items.go
 }
 
 func library(name string, unmarshal func([]byte, any) error) Library {
@@ -19,6 +21,8 @@ func library(name string, unmarshal func([]byte, any) error) Library {
 		Name:    name,
 		Chunk:   func(payload []byte) (*Chunk, error) { return decode[Chunk](payload, unmarshal) },
 		Profile: func(payload []byte) (*Profile, error) { return decode[Profile](payload, unmarshal) },
+
+		unmarshal: unmarshal,
 	}
 }
 

@@ -1,0 +1,106 @@
+package payload
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// Item is the JSON of an item that is no profile.
+type Item struct {
+	Name     string
+	Type     sentry.ItemType
+	JSON     []byte
+	Elements int // spans or log records
+}
+
+// MB is the size in millions of bytes.
+func (i Item) MB() float64 { return float64(len(i.JSON)) / 1e6 }
+
+// elements is about how many an item is made to have: the thousand spans that Sentry takes in a transaction or container.
+const elements = 1000
+
+// Items are a transaction, a container of spans and one of log records. They are recorded ones of testdata/cases, with the
+// spans or records they have over and over again, each with an id of its own.
+func Items() ([]Item, error) {
+	var all []Item
+	for _, from := range []struct {
+		name, folder string
+		itemType     sentry.ItemType
+		list         string // the field to make longer
+	}{
+		{"transaction", "transaction-python", sentry.ItemTransaction, "spans"},
+		{"spans", "spans-browser", sentry.ItemSpan, "items"},
+		{"logs", "logs-python", sentry.ItemLog, "items"},
+	} {
+		payload, err := casePayload(from.folder, from.itemType)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the case %s: %w", from.folder, err)
+		}
+		item := Item{Name: from.name, Type: from.itemType}
+		if item.JSON, item.Elements, err = repeat(payload, from.list); err != nil {
+			return nil, fmt.Errorf("cannot repeat the %s of the case %s: %w", from.list, from.folder, err)
+		}
+		all = append(all, item)
+	}
+	return all, nil
+}
+
+func casePayload(folder string, itemType sentry.ItemType) ([]byte, error) {
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	body, err := os.ReadFile(filepath.Join(root, "testdata", "cases", folder, "in.envelope"))
+	if err != nil {
+		return nil, err
+	}
+	envelope, err := sentry.ReadEnvelope(body)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range envelope.Items {
+		if item.Header.Type == itemType {
+			return item.Payload, nil
+		}
+	}
+	return nil, fmt.Errorf("no %s in it", itemType)
+}
+
+// repeat makes a list of the payload longer. What it does not touch stays as it was written.
+func repeat(payload []byte, list string) (longer []byte, n int, err error) {
+	var fields map[string]json.RawMessage
+	var once, all []json.RawMessage
+	if err := json.Unmarshal(payload, &fields); err != nil {
+		return nil, 0, err
+	}
+	if err := json.Unmarshal(fields[list], &once); err != nil {
+		return nil, 0, err
+	}
+	for len(all) < elements {
+		for _, element := range once {
+			all = append(all, withID(element, len(all)+1))
+		}
+	}
+	if fields[list], err = json.Marshal(all); err != nil {
+		return nil, 0, err
+	}
+	longer, err = json.Marshal(fields)
+	return longer, len(all), err
+}
+
+// withID gives the span another id; log records of python have none.
+func withID(element []byte, id int) json.RawMessage {
+	const key = `"span_id":"`
+	at := bytes.Index(element, []byte(key))
+	if at < 0 || element[max(0, at-1)] == '_' {
+		return element
+	}
+	changed := bytes.Clone(element)
+	copy(changed[at+len(key):], fmt.Sprintf("%016x", id))
+	return changed
+}
