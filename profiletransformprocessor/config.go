@@ -1,23 +1,156 @@
 package profiletransformprocessor
 
 import (
+	"errors"
+	"fmt"
+	"time"
+
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
 )
 
 // Config is the configuration of the processor.
 type Config struct {
+	// Link says how samples are linked to spans.
+	Link LinkConfig `mapstructure:"link"`
+
+	// Storage is a storage extension that keeps profiles that wait for spans, so that they outlive a crash.
+	Storage *component.ID `mapstructure:"storage"`
+
 	// Transforms says how profiles are reshaped, after linking.
 	Transforms TransformsConfig `mapstructure:",squash"`
 }
 
+// LinkConfig says how samples are linked to spans.
+type LinkConfig struct {
+	// Enabled is true by default. Without a traces pipeline there is nothing to link to either way.
+	Enabled bool `mapstructure:"enabled"`
+
+	// Preset says which attributes tell where spans ran and samples were taken: "sentry" or "otel".
+	Preset string `mapstructure:"preset"`
+
+	// Keys replaces what the preset says, key by key.
+	Keys KeysConfig `mapstructure:"keys"`
+
+	// Wait is how long profiles wait for spans that end after they were sent.
+	Wait time.Duration `mapstructure:"wait"`
+
+	// Ambiguous says what becomes of samples that spans cover which have nothing in common: "skip" or "innermost".
+	Ambiguous spanlink.Policy `mapstructure:"ambiguous"`
+
+	// MaxHeldProfiles and MaxHeldBytes bound what waits; the profiles that came first then go early.
+	MaxHeldProfiles int   `mapstructure:"max_held_profiles"`
+	MaxHeldBytes    int64 `mapstructure:"max_held_bytes"`
+
+	// KeepSpans and MaxSpans bound the index of spans; those that came first are forgotten.
+	KeepSpans time.Duration `mapstructure:"keep_spans"`
+	MaxSpans  int           `mapstructure:"max_spans"`
+}
+
+// KeysConfig are names of attributes, as in spanlink.Keys.
+type KeysConfig struct {
+	Tenant  []string   `mapstructure:"tenant"`
+	Session [][]string `mapstructure:"session"`
+	Thread  string     `mapstructure:"thread"`
+	Segment string     `mapstructure:"segment"`
+}
+
 var _ confmap.Validator = (*Config)(nil)
 
+const (
+	presetSentry = "sentry"
+	presetOTel   = "otel"
+
+	// defaultWait: SDKs send spans within five seconds of their end, and most requests take less than twenty.
+	defaultWait = 30 * time.Second
+
+	// maxWait: what waits is in memory, and backends refuse data that is too old.
+	maxWait = time.Hour
+
+	// defaultMaxHeldProfiles: a process sends a profile in a minute, or one for each busy period of it, some a second.
+	defaultMaxHeldProfiles = 10_000
+
+	// defaultMaxHeldBytes: a minute of a busy process takes a megabyte in OTLP, so that this is a hundred of them.
+	defaultMaxHeldBytes = 128 << 20
+
+	// defaultKeepSpans: a profile comes up to a minute after the first spans in it have ended, four with a blocked event loop,
+	// and then waits.
+	defaultKeepSpans = 5 * time.Minute
+
+	// defaultMaxSpans take 70 MB, at 350 bytes each.
+	defaultMaxSpans = 200_000
+)
+
 func createDefaultConfig() component.Config {
-	return &Config{}
+	return &Config{Link: LinkConfig{
+		Enabled:         true,
+		Preset:          presetSentry,
+		Wait:            defaultWait,
+		Ambiguous:       spanlink.Skip,
+		MaxHeldProfiles: defaultMaxHeldProfiles,
+		MaxHeldBytes:    defaultMaxHeldBytes,
+		KeepSpans:       defaultKeepSpans,
+		MaxSpans:        defaultMaxSpans,
+	}}
 }
 
 // Validate checks the configuration; its messages name the key and what to write instead.
 func (c *Config) Validate() error {
-	return c.Transforms.validate()
+	var problems []error
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+
+	link := &c.Link
+	if link.Preset != presetSentry && link.Preset != presetOTel {
+		problem("link::preset: is %q, must be %q or %q", link.Preset, presetSentry, presetOTel)
+	} else if keys := link.keys(); keys.Validate() != nil {
+		problem("link::keys: %w", keys.Validate())
+	}
+	if err := link.Ambiguous.Validate(); err != nil {
+		problem("link::ambiguous: %w", err)
+	}
+	if link.Wait < 0 || link.Wait > maxWait {
+		problem("link::wait: is %s, must be from 0s to %s, e.g. %s", link.Wait, maxWait, defaultWait)
+	}
+	if link.KeepSpans <= link.Wait {
+		problem("link::keep_spans: is %s, must be longer than link::wait, which is %s", link.KeepSpans, link.Wait)
+	}
+	for _, bound := range []struct {
+		key       string
+		is, usual int64
+	}{
+		{"max_held_profiles", int64(link.MaxHeldProfiles), defaultMaxHeldProfiles},
+		{"max_held_bytes", link.MaxHeldBytes, defaultMaxHeldBytes},
+		{"max_spans", int64(link.MaxSpans), defaultMaxSpans},
+	} {
+		if bound.is <= 0 {
+			problem("link::%s: is %d, must be at least 1, e.g. %d", bound.key, bound.is, bound.usual)
+		}
+	}
+	if err := c.Transforms.validate(); err != nil {
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+// keys are those of the preset, with what is configured in their place.
+func (c *LinkConfig) keys() spanlink.Keys {
+	keys := spanlink.Sentry
+	if c.Preset == presetOTel {
+		keys = spanlink.OTel
+	}
+	if c.Keys.Tenant != nil {
+		keys.Tenant = c.Keys.Tenant
+	}
+	if c.Keys.Session != nil {
+		keys.Session = c.Keys.Session
+	}
+	if c.Keys.Thread != "" {
+		keys.Thread = c.Keys.Thread
+	}
+	if c.Keys.Segment != "" {
+		keys.Segment = c.Keys.Segment
+	}
+	return keys
 }

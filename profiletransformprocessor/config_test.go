@@ -2,12 +2,17 @@ package profiletransformprocessor
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/confmap"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
 )
 
 // load reads a configuration as the collector does.
@@ -26,9 +31,87 @@ func TestDefaults(t *testing.T) {
 	cfg, err := load(t, "")
 	require.NoError(t, err)
 	require.NoError(t, componenttest.CheckConfigStruct(cfg))
+	assert.True(t, cfg.Link.Enabled)
+	assert.Equal(t, spanlink.Sentry, cfg.Link.keys())
+	assert.Equal(t, 30*time.Second, cfg.Link.Wait)
+	assert.Equal(t, spanlink.Skip, cfg.Link.Ambiguous)
+	assert.Equal(t, 10_000, cfg.Link.MaxHeldProfiles)
+	assert.Equal(t, int64(128<<20), cfg.Link.MaxHeldBytes)
+	assert.Equal(t, 5*time.Minute, cfg.Link.KeepSpans)
+	assert.Equal(t, 200_000, cfg.Link.MaxSpans)
+	assert.Nil(t, cfg.Storage)
+}
+
+func TestEveryKey(t *testing.T) {
+	cfg, err := load(t, `
+storage: file_storage/held
+link:
+  enabled: false
+  preset: otel
+  keys:
+    tenant: [service.namespace]
+    session: [[service.name, process.pid], [process.pid]]
+    thread: thread.name
+    segment: local.root
+  wait: 5s
+  ambiguous: innermost
+  max_held_profiles: 1
+  max_held_bytes: 2
+  keep_spans: 6s
+  max_spans: 3
+`)
+	require.NoError(t, err)
+	assert.Equal(t, component.MustNewIDWithName("file_storage", "held"), *cfg.Storage)
+	assert.False(t, cfg.Link.Enabled)
+	assert.Equal(t, spanlink.Keys{
+		Tenant:  []string{"service.namespace"},
+		Session: [][]string{{"service.name", "process.pid"}, {"process.pid"}},
+		Thread:  "thread.name",
+		Segment: "local.root",
+	}, cfg.Link.keys())
+	assert.Equal(t, 5*time.Second, cfg.Link.Wait)
+	assert.Equal(t, spanlink.Innermost, cfg.Link.Ambiguous)
+	assert.Equal(t, 1, cfg.Link.MaxHeldProfiles)
+	assert.Equal(t, int64(2), cfg.Link.MaxHeldBytes)
+	assert.Equal(t, 6*time.Second, cfg.Link.KeepSpans)
+	assert.Equal(t, 3, cfg.Link.MaxSpans)
+}
+
+// A key replaces its own part of the preset only.
+func TestKeysOverPreset(t *testing.T) {
+	cfg, err := load(t, "link: {preset: otel, keys: {thread: thread.name}}")
+	require.NoError(t, err)
+	want := spanlink.OTel
+	want.Thread = "thread.name"
+	assert.Equal(t, want, cfg.Link.keys())
 }
 
 func TestUnknownKeysFail(t *testing.T) {
-	_, err := load(t, "linc: {wait: 1s}")
-	assert.ErrorContains(t, err, "invalid keys")
+	for _, text := range []string{"linc: {wait: 1s}", "link: {wiat: 1s}", "link: {keys: {threads: x}}", "wait: 1s"} {
+		_, err := load(t, text)
+		assert.ErrorContains(t, err, "invalid keys", text)
+	}
 }
+
+func TestValidate(t *testing.T) {
+	for text, want := range map[string]string{
+		`link: {preset: Sentry}`:                    `link::preset: is "Sentry", must be "sentry" or "otel"`,
+		`link: {ambiguous: first}`:                  `link::ambiguous: is "first", must be "skip" or "innermost"`,
+		`link: {wait: -1s}`:                         `link::wait: is -1s, must be from 0s to 1h0m0s, e.g. 30s`,
+		`link: {wait: 2h, keep_spans: 3h}`:          `link::wait: is 2h0m0s, must be from 0s to 1h0m0s`,
+		`link: {keep_spans: 30s}`:                   `link::keep_spans: is 30s, must be longer than link::wait, which is 30s`,
+		`link: {max_spans: 0}`:                      `link::max_spans: is 0, must be at least 1, e.g. 200000`,
+		`link: {max_held_profiles: 0}`:              `link::max_held_profiles: is 0, must be at least 1, e.g. 10000`,
+		`link: {max_held_bytes: -5}`:                `link::max_held_bytes: is -5, must be at least 1, e.g. 134217728`,
+		`link: {keys: {session: []}}`:               `link::keys: session: must name at least one attribute`,
+		`link: {keys: {session: [[]]}}`:             `link::keys: session[0]: has 0 attributes, must have 1 to 3`,
+		`link: {keys: {session: [[a, b, c, d]]}}`:   `link::keys: session[0]: has 4 attributes, must have 1 to 3`,
+		`link: {keys: {tenant: [""]}}`:              `link::keys: names of attributes must not be empty`,
+		`link: {keys: {tenant: [a,b,c,d,e,f,g,h]}}`: `link::keys: 11 attributes in total, must be at most 8`,
+	} {
+		_, err := load(t, text)
+		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+func TestREADMEConfigs(t *testing.T) { metadatatest.CheckREADME(t, "processors", NewFactory()) }

@@ -26,6 +26,6 @@ func createProfiles(_ context.Context, set processor.Settings, cfg component.Con
 	return newProfilesProcessor(cfg.(*Config), set, next)
 }
 
-func createTraces(_ context.Context, _ processor.Settings, _ component.Config, next consumer.Traces) (processor.Traces, error) {
-	return &tracesProcessor{next: next}, nil
+func createTraces(_ context.Context, set processor.Settings, cfg component.Config, next consumer.Traces) (processor.Traces, error) {
+	return newTracesProcessor(cfg.(*Config), set, next)
 }

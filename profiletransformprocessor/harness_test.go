@@ -2,55 +2,195 @@ package profiletransformprocessor
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/processortest"
 	"go.opentelemetry.io/collector/processor/xprocessor"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 )
 
 // harness is a processor in both pipelines, and what comes out of them.
 type harness struct {
-	t            *testing.T
-	profiles     xprocessor.Profiles
-	traces       processor.Traces
-	profilesSink *consumertest.ProfilesSink
-	tracesSink   *consumertest.TracesSink
-	metrics      *componenttest.Telemetry
+	t        *testing.T
+	profiles xprocessor.Profiles
+	traces   processor.Traces
+	sink     *profilesSink
+	passed   *consumertest.TracesSink
+	metrics  *componenttest.Telemetry
+	logs     *observer.ObservedLogs
+	store    *memoryStorage
 }
 
 // start runs the processor with a configuration, in YAML, until the end of the test.
-func start(t *testing.T, config string) *harness {
+func start(t *testing.T, config string) *harness { return startWith(t, config, newMemoryStorage()) }
+
+func startWith(t *testing.T, config string, store *memoryStorage) *harness {
 	t.Helper()
 	cfg, err := load(t, config)
 	require.NoError(t, err)
+	core, logs := observer.New(zapcore.InfoLevel)
 	h := &harness{
-		t: t, profilesSink: &consumertest.ProfilesSink{}, tracesSink: &consumertest.TracesSink{},
-		metrics: componenttest.NewTelemetry(),
+		t: t, sink: &profilesSink{}, passed: &consumertest.TracesSink{},
+		metrics: componenttest.NewTelemetry(), logs: logs, store: store,
 	}
-	f := NewFactory()
-	set := processortest.NewNopSettings(f.Type())
-	set.TelemetrySettings = h.metrics.NewTelemetrySettings()
-	h.profiles, err = f.CreateProfiles(t.Context(), set, cfg, h.profilesSink)
+	set := h.settings()
+	set.Logger = zap.New(core)
+	h.profiles, err = NewFactory().CreateProfiles(t.Context(), set, cfg, h.sink)
 	require.NoError(t, err)
-	h.traces, err = f.CreateTraces(t.Context(), set, cfg, h.tracesSink)
+	h.traces, err = NewFactory().CreateTraces(t.Context(), set, cfg, h.passed)
 	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.metrics.Shutdown(context.Background())) })
 	for _, c := range []component.Component{h.profiles, h.traces} {
-		require.NoError(t, c.Start(t.Context(), componenttest.NewNopHost()))
+		require.NoError(t, c.Start(t.Context(), h.host()))
 		t.Cleanup(func() { require.NoError(t, c.Shutdown(context.Background())) })
 	}
-	t.Cleanup(func() { require.NoError(t, h.metrics.Shutdown(context.Background())) })
 	return h
 }
 
-// oneProfile is a message with one observation.
+func (h *harness) settings() processor.Settings {
+	set := processortest.NewNopSettings(componentType)
+	set.TelemetrySettings = h.metrics.NewTelemetrySettings()
+	return set
+}
+
+func (h *harness) host() component.Host {
+	return host{componenttest.NewNopHost(), map[component.ID]component.Component{component.MustNewID("memory"): h.store}}
+}
+
+type host struct {
+	component.Host
+	extensions map[component.ID]component.Component
+}
+
+func (h host) GetExtensions() map[component.ID]component.Component { return h.extensions }
+
+// counts gives the data points of one of the processor's metrics, of a histogram the numbers of its values.
+func (h *harness) counts(name string) map[string]int64 {
+	counts := map[string]int64{}
+	metric, err := h.metrics.GetMetric("otelcol_processor_profile_transform_" + name)
+	if err != nil {
+		return counts
+	}
+	switch data := metric.Data.(type) {
+	case metricdata.Sum[int64]:
+		for _, point := range data.DataPoints {
+			counts[attributeText(point.Attributes)] = point.Value
+		}
+	case metricdata.Histogram[float64]:
+		for _, point := range data.DataPoints {
+			counts[attributeText(point.Attributes)] = int64(point.Count)
+		}
+	}
+	return counts
+}
+
+func attributeText(set attribute.Set) string {
+	var all []string
+	for _, a := range set.ToSlice() {
+		all = append(all, fmt.Sprintf("%s=%s", a.Key, a.Value.String()))
+	}
+	return strings.Join(all, " ")
+}
+
+// profilesSink keeps what it is given, or refuses it.
+type profilesSink struct {
+	consumertest.ProfilesSink
+	mu       sync.Mutex
+	contexts []context.Context
+	refuse   error
+}
+
+func (s *profilesSink) ConsumeProfiles(ctx context.Context, p pprofile.Profiles) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refuse != nil {
+		return s.refuse
+	}
+	s.contexts = append(s.contexts, ctx)
+	return s.ProfilesSink.ConsumeProfiles(ctx, p)
+}
+
+// received waits for a number of messages.
+func (h *harness) received(n int) []pprofile.Profiles {
+	h.t.Helper()
+	require.Eventually(h.t, func() bool { return len(h.sink.AllProfiles()) >= n }, 5*time.Second, time.Millisecond)
+	require.Len(h.t, h.sink.AllProfiles(), n)
+	return h.sink.AllProfiles()
+}
+
+// memoryStorage is a storage extension that keeps everything in memory, as long as the test does.
+type memoryStorage struct {
+	component.StartFunc
+	component.ShutdownFunc
+	mu     sync.Mutex
+	values map[string][]byte
+	open   int
+	fail   bool
+}
+
+func newMemoryStorage() *memoryStorage { return &memoryStorage{values: map[string][]byte{}} }
+
+func (m *memoryStorage) GetClient(context.Context, component.Kind, component.ID, string) (storage.Client, error) {
+	m.open++
+	return m, nil
+}
+
+func (m *memoryStorage) Close(context.Context) error { m.open--; return nil }
+
+func (m *memoryStorage) Get(ctx context.Context, key string) ([]byte, error) {
+	op := storage.GetOperation(key)
+	err := m.Batch(ctx, op)
+	return op.Value, err
+}
+
+func (m *memoryStorage) Set(ctx context.Context, key string, value []byte) error {
+	return m.Batch(ctx, storage.SetOperation(key, value))
+}
+
+func (m *memoryStorage) Delete(ctx context.Context, key string) error {
+	return m.Batch(ctx, storage.DeleteOperation(key))
+}
+
+func (m *memoryStorage) Batch(_ context.Context, ops ...*storage.Operation) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail {
+		return errors.New("disk full")
+	}
+	for _, op := range ops {
+		switch op.Type {
+		case storage.Get:
+			op.Value = m.values[op.Key]
+		case storage.Set:
+			m.values[op.Key] = op.Value
+		case storage.Delete:
+			delete(m.values, op.Key)
+		}
+	}
+	return nil
+}
+
+// oneProfile is a message with one observation, of no session.
 func oneProfile() pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(p.Dictionary())
@@ -74,4 +214,61 @@ func idleAndBusy() pprofile.Profiles {
 	stack := e.Stack([]dictionary.LocationIndex{e.Location(dictionary.Location{Address: 1})})
 	busy.Samples().At(0).SetStackIndex(int32(stack))
 	return p
+}
+
+const session = "7f3d1c0a9b7e4d52a1c6f0e3b2d49871"
+
+// recorded is a message with two observations of thread 1, at 1500 and 2500.
+func recorded() pprofile.Profiles {
+	p := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(p.Dictionary())
+	defer b.Release()
+	resource := p.ResourceProfiles().AppendEmpty()
+	resource.Resource().Attributes().PutStr("sentry.project_id", "42")
+	profile := resource.ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
+	dictionary.SetAttributes(profile.AttributeIndices(), b.Attribute("sentry.profiler_id", dictionary.StringValue(session), ""))
+	profile.SetTime(1000)
+	profile.SetDurationNano(2000)
+	sample := profile.Samples().AppendEmpty()
+	dictionary.SetAttributes(sample.AttributeIndices(), b.Attribute("thread.id", dictionary.IntValue(1), ""))
+	sample.TimestampsUnixNano().Append(1500, 2500)
+	b.Finish()
+	return p
+}
+
+// span is a span on thread 1 of the session.
+type span struct{ id, parent, start, end byte } // in units of 100
+
+// request covers the first observation, not the second.
+var request = span{id: 1, start: 10, end: 20}
+
+func tracesOf(spans ...span) ptrace.Traces {
+	traces := ptrace.NewTraces()
+	resource := traces.ResourceSpans().AppendEmpty()
+	resource.Resource().Attributes().PutStr("sentry.project_id", "42")
+	scope := resource.ScopeSpans().AppendEmpty()
+	for _, s := range spans {
+		out := scope.Spans().AppendEmpty()
+		out.SetTraceID(pcommon.TraceID{1})
+		out.SetSpanID(pcommon.SpanID{s.id})
+		out.SetParentSpanID(pcommon.SpanID{s.parent})
+		out.SetStartTimestamp(pcommon.Timestamp(s.start) * 100)
+		out.SetEndTimestamp(pcommon.Timestamp(s.end) * 100)
+		out.Attributes().PutStr("sentry.profiler_id", session)
+		out.Attributes().PutStr("thread.id", "1")
+	}
+	return traces
+}
+
+// linksOf says which span each observation is linked to, by its first byte, 0 for none.
+func linksOf(p pprofile.Profiles) map[uint64]byte {
+	links := map[uint64]byte{}
+	for _, sample := range p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
+		id := p.Dictionary().LinkTable().At(int(sample.LinkIndex())).SpanID()
+		for _, instant := range sample.TimestampsUnixNano().All() {
+			links[instant] = id[0]
+		}
+	}
+	return links
 }

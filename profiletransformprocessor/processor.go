@@ -4,21 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/processor"
+	"go.uber.org/zap"
 )
 
 // profilesProcessor is the component of one profiles pipeline.
 type profilesProcessor struct {
-	component.StartFunc
-	component.ShutdownFunc
+	cfg       *Config
+	id        component.ID
+	logger    *zap.Logger
 	telemetry *telemetry
+	linking   *linking
 	transform transformer
 	next      xconsumer.Profiles
+
+	works   bool // profiles are linked
+	room    *waitingRoom
+	store   *store // nil without storage
+	stop    chan struct{}
+	working sync.WaitGroup
+	over    sync.Once
 }
 
 func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Profiles) (*profilesProcessor, error) {
@@ -26,7 +37,12 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	return &profilesProcessor{telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next}, nil
+	return &profilesProcessor{
+		cfg: cfg, id: set.ID, logger: set.Logger, telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
+		linking: acquireLinking(cfg, telemetry, set.Logger, countProfiles),
+		room:    &waitingRoom{maxCount: cfg.Link.MaxHeldProfiles, maxBytes: cfg.Link.MaxHeldBytes, telemetry: telemetry},
+		stop:    make(chan struct{}),
+	}, nil
 }
 
 // Capabilities: profiles are changed in place.
@@ -34,10 +50,50 @@ func (p *profilesProcessor) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: true}
 }
 
-// ConsumeProfiles takes profiles over.
+// Start lets profiles wait, beginning with those that waited when the collector crashed.
+func (p *profilesProcessor) Start(ctx context.Context, host component.Host) error {
+	if p.works = p.linking.works(); !p.works {
+		return nil
+	}
+	if p.cfg.Storage != nil {
+		if p.linking.profiles > 1 {
+			return errors.New("storage: cannot tell apart what waits in several profiles pipelines; give each a processor of its own, as in profile_transform/2")
+		}
+		var err error
+		if p.store, err = openStore(ctx, host, *p.cfg.Storage, p.id); err != nil {
+			return err
+		}
+		p.restore(ctx)
+	}
+	p.working.Go(p.work)
+	return nil
+}
+
+// Shutdown hands on what waits, linked to the spans that have come.
+func (p *profilesProcessor) Shutdown(ctx context.Context) (err error) {
+	p.over.Do(func() {
+		close(p.stop)
+		p.working.Wait()
+		p.releaseAll(ctx)
+		err = p.store.close(ctx)
+		p.linking.release(ctx)
+	})
+	return err
+}
+
+// ConsumeProfiles takes profiles over. Those that could be linked wait for their spans; an error of theirs later on is counted.
+// Others go on at once, with their error.
 func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	p.telemetry.incoming.Add(ctx, int64(profiles.ProfileCount()))
-	return p.handOn(ctx, profiles)
+	switch {
+	case !p.works:
+		return p.handOn(ctx, profiles)
+	case p.cfg.Link.Wait == 0 || !p.linking.index.Concerns(profiles):
+		p.linking.link(ctx, profiles, false)
+		return p.handOn(ctx, profiles)
+	}
+	p.hold(ctx, profiles)
+	return nil
 }
 
 // handOn reshapes profiles and gives them to the next consumer. Of several messages, one that is refused does not cost the
@@ -49,8 +105,12 @@ func (p *profilesProcessor) handOn(ctx context.Context, profiles pprofile.Profil
 	for _, part := range parts {
 		count := int64(part.ProfileCount())
 		err := p.next.ConsumeProfiles(ctx, part)
-		p.telemetry.handedOn(ctx, count, err)
-		errs = errors.Join(errs, err)
+		if err != nil {
+			p.telemetry.left(ctx, count, outcomeRefused)
+			errs = errors.Join(errs, err)
+			continue
+		}
+		p.telemetry.left(ctx, count, outcomeSent)
 	}
 	return errs
 }

@@ -3,21 +3,34 @@ package profiletransformprocessor
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/transform"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"
 
-// telemetry counts what becomes of profiles. The helper for processors, which counts the other signals, has nothing for them.
+// telemetry counts what becomes of profiles, observations and spans. The collector counts what other signals do in processors,
+// and has nothing for profiles.
 type telemetry struct {
 	incoming metric.Int64Counter
 	outgoing metric.Int64Counter
 	dropped  metric.Int64Counter
+
+	linkedObservations   metric.Int64Counter
+	unlinkedObservations metric.Int64Counter
+	spansSeen            metric.Int64Counter
+	indexSpans           metric.Int64UpDownCounter
+	indexSessions        metric.Int64UpDownCounter
+	heldMessages         metric.Int64UpDownCounter
+	heldBytes            metric.Int64UpDownCounter
+	waitTime             metric.Float64Histogram
+	storageErrors        metric.Int64Counter
 }
 
 // newTelemetry registers the instruments that metadata.yaml lists.
@@ -29,6 +42,11 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		errs = errors.Join(errs, err)
 		return c
 	}
+	level := func(name, unit, description string) metric.Int64UpDownCounter {
+		c, err := meter.Int64UpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
+		errs = errors.Join(errs, err)
+		return c
+	}
 	t := &telemetry{
 		incoming: counter("otelcol_processor_profile_transform_incoming_profiles", "{profile}",
 			"Number of profiles that the processor was given."),
@@ -36,16 +54,72 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of profiles that the processor handed on, by what became of them."),
 		dropped: counter("otelcol_processor_profile_transform_dropped_observations", "{observation}",
 			"Number of observations that transforms dropped, by the reason."),
+		linkedObservations: counter("otelcol_processor_profile_transform_linked_observations", "{observation}",
+			"Number of observations with a link to a span, by how they came to it."),
+		unlinkedObservations: counter("otelcol_processor_profile_transform_unlinked_observations", "{observation}",
+			"Number of observations without a link to a span, by the reason."),
+		spansSeen: counter("otelcol_processor_profile_transform_spans", "{span}",
+			"Number of spans, by what became of them in the index."),
+		indexSpans: level("otelcol_processor_profile_transform_index_spans", "{span}",
+			"Number of spans in the index now."),
+		indexSessions: level("otelcol_processor_profile_transform_index_sessions", "{session}",
+			"Number of sessions in the index now."),
+		heldMessages: level("otelcol_processor_profile_transform_held_messages", "{message}",
+			"Number of messages that wait for spans now."),
+		heldBytes: level("otelcol_processor_profile_transform_held_bytes", "By",
+			"Size of the messages that wait for spans now, in OTLP."),
+		storageErrors: counter("otelcol_processor_profile_transform_storage_errors", "{error}",
+			"Number of operations of the storage that failed."),
 	}
-	return t, errs
+	var err error
+	t.waitTime, err = meter.Float64Histogram("otelcol_processor_profile_transform_wait_time", metric.WithUnit("s"),
+		metric.WithDescription("How long messages waited for spans, by what ended that."),
+		metric.WithExplicitBucketBoundaries(0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600))
+	return t, errors.Join(errs, err)
 }
 
-func (t *telemetry) handedOn(ctx context.Context, profiles int64, err error) {
-	outcome := "sent"
-	if err != nil {
-		outcome = "refused"
+// outcome is what became of a profile.
+type outcome string
+
+const (
+	outcomeSent    outcome = "sent"
+	outcomeRefused outcome = "refused" // by the next consumer
+	outcomeDropped outcome = "dropped" // when there was no time to hand it on
+)
+
+func (t *telemetry) left(ctx context.Context, profiles int64, o outcome) {
+	t.outgoing.Add(ctx, profiles, metric.WithAttributes(attribute.String("outcome", string(o))))
+}
+
+func (t *telemetry) heldChanged(ctx context.Context, messages, bytes int64) {
+	t.heldMessages.Add(ctx, messages)
+	t.heldBytes.Add(ctx, bytes)
+}
+
+func (t *telemetry) waited(ctx context.Context, wait time.Duration, why released) {
+	t.waitTime.Record(ctx, wait.Seconds(), metric.WithAttributes(attribute.String("released", string(why))))
+}
+
+func (t *telemetry) linked(ctx context.Context, s spanlink.LinkStats) {
+	for how, count := range map[string]int64{"covered": s.Linked, "guessed": s.Guessed, "kept": s.Kept} {
+		if count > 0 {
+			t.linkedObservations.Add(ctx, count, metric.WithAttributes(attribute.String("how", how)))
+		}
 	}
-	t.outgoing.Add(ctx, profiles, metric.WithAttributes(attribute.String("outcome", outcome)))
+	for reason, count := range s.Reasons {
+		t.unlinkedObservations.Add(ctx, count, metric.WithAttributes(attribute.String("reason", reason.String())))
+	}
+}
+
+func (t *telemetry) spans(ctx context.Context, s spanlink.SpanStats) {
+	for outcome, count := range map[string]int64{
+		"indexed": s.Indexed, "waiting": s.Waiting, "no_session": s.NoSession, "duplicate": s.Duplicates,
+		"unusable": s.Unusable, "late": s.Late, "evicted": s.Evicted, "expired": s.Expired,
+	} {
+		if count > 0 {
+			t.spansSeen.Add(ctx, count, metric.WithAttributes(attribute.String("event", outcome)))
+		}
+	}
 }
 
 // lost counts what transforms dropped.

@@ -77,7 +77,7 @@ func TestTransforms(t *testing.T) {
 	h := start(t, "transforms: [{drop_idle: {}}]")
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), idleAndBusy()))
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), oneProfile()), "nothing is left of it")
-	all := h.profilesSink.AllProfiles()
+	all := h.sink.AllProfiles()
 	require.Len(t, all, 1)
 	require.Equal(t, 1, all[0].SampleCount())
 	dictionarytest.MustBeValid(t, all[0])

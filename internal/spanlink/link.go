@@ -27,10 +27,7 @@ func (x *Index) Link(p pprofile.Profiles, o Options) LinkStats {
 func (x *Index) Concerns(p pprofile.Profiles) bool {
 	places, concerned := newPlaces(&x.keys, p.Dictionary()), false
 	eachProfile(&x.keys, p, func(profile pprofile.Profile, said values) bool {
-		places.read(profile, said)
-		for i := range places.list {
-			concerned = concerned || places.list[i].isKnown()
-		}
+		concerned = places.anyKnown(profile, said)
 		return !concerned
 	})
 	return concerned

@@ -64,10 +64,7 @@ func (p *places) said(attributes pcommon.Int32Slice, v *values) {
 
 // read finds the places of a profile's samples. v is what scope and resource say.
 func (p *places) read(profile pprofile.Profile, v values) {
-	p.list, p.of = p.list[:0], p.of[:0]
-	clear(p.byValues)
-	clear(p.byThread)
-	p.said(profile.AttributeIndices(), &v)
+	p.begin(profile, &v)
 	for _, sample := range profile.Samples().All() {
 		at := int32(none)
 		if times := sample.TimestampsUnixNano(); times.Len() > 0 {
@@ -77,6 +74,25 @@ func (p *places) read(profile pprofile.Profile, v values) {
 		p.of = append(p.of, at)
 	}
 	p.findAlone()
+}
+
+// begin forgets the profile before.
+func (p *places) begin(profile pprofile.Profile, v *values) {
+	p.list, p.of = p.list[:0], p.of[:0]
+	clear(p.byValues)
+	clear(p.byThread)
+	p.said(profile.AttributeIndices(), v)
+}
+
+// anyKnown says whether the index could be asked about any sample of a profile.
+func (p *places) anyKnown(profile pprofile.Profile, v values) bool {
+	p.begin(profile, &v)
+	for _, sample := range profile.Samples().All() {
+		if sample.TimestampsUnixNano().Len() > 0 && p.list[p.find(sample, &v)].isKnown() {
+			return true
+		}
+	}
+	return false
 }
 
 // find gives the place of a sample. v is what profile, scope and resource say.

@@ -1,0 +1,111 @@
+package profiletransformprocessor
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/collector/client"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.uber.org/zap"
+)
+
+// released is why a message does not wait any more.
+type released string
+
+const (
+	releasedDue      released = "due"      // it has waited as long as configured
+	releasedFull     released = "full"     // too much waits
+	releasedShutdown released = "shutdown" // of the collector
+)
+
+// hold lets a message wait. If too much waits, those that came first go now: the one who brings more does that work, which
+// slows it down to the pace of the pipeline behind.
+func (p *profilesProcessor) hold(ctx context.Context, profiles pprofile.Profiles) {
+	h := &held{profiles: pprofile.NewProfiles(), client: client.FromContext(ctx), arrived: time.Now()}
+	profiles.MoveTo(h.profiles)
+	h.bytes = int64((&pprofile.ProtoMarshaler{}).ProfilesSize(h.profiles))
+	p.save(ctx, h)
+	p.room.add(ctx, h)
+	for first := p.room.takeSurplus(ctx); first != nil; first = p.room.takeSurplus(ctx) {
+		p.release(first, releasedFull)
+	}
+}
+
+// work hands on what has waited long enough, until the processor is shut down.
+func (p *profilesProcessor) work() {
+	ctx := context.Background()
+	for {
+		h, pause := p.room.takeDue(ctx, time.Now(), p.cfg.Link.Wait)
+		if h != nil {
+			p.release(h, releasedDue)
+			continue
+		}
+		select {
+		case <-p.stop:
+			return
+		case <-time.After(pause): // what comes in the meantime is not due before that
+			p.linking.expire(ctx)
+		}
+	}
+}
+
+// release hands on a message that waited, with the links that can be made now. Who sent it has been told that it was taken, so
+// that an error can only be counted.
+func (p *profilesProcessor) release(h *held, why released) {
+	ctx := client.NewContext(context.Background(), h.client)
+	p.telemetry.waited(ctx, time.Since(h.arrived), why)
+	p.linking.link(ctx, h.profiles, why != releasedDue)
+	if err := p.handOn(ctx, h.profiles); err != nil {
+		p.logger.Warn("Profiles that waited for spans were refused by the next consumer and are lost", zap.Error(err))
+	}
+	p.unsave(ctx, h)
+}
+
+// releaseAll hands on whatever waits, as long as ctx allows.
+func (p *profilesProcessor) releaseAll(ctx context.Context) {
+	for h := p.room.takeFirst(ctx); h != nil; h = p.room.takeFirst(ctx) {
+		if ctx.Err() == nil {
+			p.release(h, releasedShutdown)
+		} else if h.key == 0 { // else it is there for the next start
+			p.telemetry.left(ctx, int64(h.profiles.ProfileCount()), outcomeDropped)
+		}
+	}
+}
+
+// save puts a message into the storage, if there is one. If that fails, the message waits nevertheless.
+func (p *profilesProcessor) save(ctx context.Context, h *held) {
+	if p.store == nil {
+		return
+	}
+	if err := p.store.put(ctx, h); err != nil {
+		p.storageFailed(ctx, "Profiles that wait for spans cannot be stored and would not outlive a crash", err)
+	}
+}
+
+func (p *profilesProcessor) unsave(ctx context.Context, h *held) {
+	if h.key == 0 {
+		return
+	}
+	if err := p.store.remove(ctx, h); err != nil {
+		p.storageFailed(ctx, "Profiles that were handed on cannot be removed from the storage and may come again after a crash", err)
+	}
+}
+
+// restore lets those wait that waited when the collector crashed.
+func (p *profilesProcessor) restore(ctx context.Context) {
+	messages, err := p.store.load(ctx)
+	if err != nil {
+		p.storageFailed(ctx, "Profiles that waited for spans cannot be read from the storage", err)
+	}
+	for _, h := range messages {
+		p.room.add(ctx, h)
+	}
+	if len(messages) > 0 {
+		p.logger.Info("Profiles that waited for spans when the collector ended", zap.Int("messages", len(messages)))
+	}
+}
+
+func (p *profilesProcessor) storageFailed(ctx context.Context, what string, err error) {
+	p.telemetry.storageErrors.Add(ctx, 1)
+	p.logger.Error(what, zap.Error(err))
+}

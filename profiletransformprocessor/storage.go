@@ -1,0 +1,160 @@
+package profiletransformprocessor
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/client"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// store keeps the messages that wait in a storage extension, each under a number of its own in the order of arrival, and the
+// range of these numbers. Of who sent a message it keeps the metadata, not address and authentication.
+type store struct {
+	client storage.Client
+
+	mu      sync.Mutex
+	present []uint64 // ascending
+	next    uint64
+}
+
+const keyRange = "range"
+
+// openStore opens the storage of a processor.
+func openStore(ctx context.Context, host component.Host, extension, processor component.ID) (*store, error) {
+	found, ok := host.GetExtensions()[extension]
+	if !ok {
+		return nil, fmt.Errorf("storage: there is no extension %q; define it under extensions and list it under service::extensions", extension)
+	}
+	opener, ok := found.(storage.Extension)
+	if !ok {
+		return nil, fmt.Errorf("storage: the extension %q is no storage; name one such as file_storage", extension)
+	}
+	c, err := opener.GetClient(ctx, component.KindProcessor, processor, "profiles")
+	if err != nil {
+		return nil, fmt.Errorf("storage: cannot open %q: %w", extension, err)
+	}
+	return &store{client: c, next: 1}, nil
+}
+
+// close may be called without a store.
+func (s *store) close(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	return s.client.Close(ctx)
+}
+
+// put stores a message, which gets a key by that.
+func (s *store) put(ctx context.Context, h *held) error {
+	value, err := encodeHeld(h)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	number := s.next
+	first := number
+	if len(s.present) > 0 {
+		first = s.present[0]
+	}
+	bounds := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, first), number+1)
+	err = s.client.Batch(ctx, storage.SetOperation(keyOf(number), value), storage.SetOperation(keyRange, bounds))
+	if err != nil {
+		return err
+	}
+	s.next = number + 1
+	s.present = append(s.present, number)
+	h.key = number
+	return nil
+}
+
+// remove forgets a message that was handed on.
+func (s *store) remove(ctx context.Context, h *held) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.present, h.key); i >= 0 {
+		s.present = slices.Delete(s.present, i, i+1)
+	}
+	return s.client.Delete(ctx, keyOf(h.key))
+}
+
+// load gives the messages of the run before, which begin to wait anew: the spans that had come until then are lost. Those that
+// cannot be read are an error each.
+func (s *store) load(ctx context.Context) (all []*held, errs error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	bounds, err := s.client.Get(ctx, keyRange)
+	if err != nil || len(bounds) != 16 {
+		return nil, err
+	}
+	first := binary.BigEndian.Uint64(bounds)
+	s.next = binary.BigEndian.Uint64(bounds[8:])
+	for number := first; number < s.next; number++ {
+		value, err := s.client.Get(ctx, keyOf(number))
+		if err == nil && value == nil {
+			continue // was handed on
+		}
+		var h *held
+		if err == nil {
+			h, err = decodeHeld(value)
+		}
+		if err != nil {
+			errs = errors.Join(errs, fmt.Errorf("message %d: %w", number, err), s.client.Delete(ctx, keyOf(number)))
+			continue
+		}
+		h.key = number
+		s.present = append(s.present, number)
+		all = append(all, h)
+	}
+	return all, errs
+}
+
+func keyOf(number uint64) string { return strconv.FormatUint(number, 10) }
+
+// encodeHeld writes the length of the metadata, the metadata as JSON, the message as OTLP.
+func encodeHeld(h *held) ([]byte, error) {
+	metadata := map[string][]string{}
+	for key := range h.client.Metadata.Keys() {
+		metadata[key] = h.client.Metadata.Get(key)
+	}
+	head, err := json.Marshal(metadata)
+	if err != nil {
+		return nil, err
+	}
+	copied := pprofile.NewProfiles() // marshalling moves texts of the resource into the dictionary
+	h.profiles.CopyTo(copied)
+	body, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(copied)
+	if err != nil {
+		return nil, err
+	}
+	value := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(head)+len(body)), uint32(len(head)))
+	return append(append(value, head...), body...), nil
+}
+
+func decodeHeld(value []byte) (*held, error) {
+	if len(value) < 4 || uint32(len(value)-4) < binary.BigEndian.Uint32(value) {
+		return nil, errors.New("is cut off")
+	}
+	head, body := value[4:4+binary.BigEndian.Uint32(value)], value[4+binary.BigEndian.Uint32(value):]
+	metadata := map[string][]string{}
+	if err := json.Unmarshal(head, &metadata); err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	profiles, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(body)
+	if err != nil {
+		return nil, fmt.Errorf("profiles: %w", err)
+	}
+	h := &held{profiles: profiles, arrived: time.Now(), bytes: int64(len(body))}
+	h.client.Metadata = client.NewMetadata(metadata)
+	return h, nil
+}

@@ -1,0 +1,135 @@
+package profiletransformprocessor
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/client"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
+)
+
+const stored = patient + "\nstorage: memory"
+
+// crash copies what a crash would leave behind.
+func (m *memoryStorage) crash() *memoryStorage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	left := newMemoryStorage()
+	for key, value := range m.values {
+		left.values[key] = value
+	}
+	return left
+}
+
+// What waited when the collector crashed waits again, with who sent it; what had been handed on does not come again.
+func TestStorageOutlivesACrash(t *testing.T) {
+	before := start(t, stored+"\n")
+	ctx := client.NewContext(t.Context(), client.Info{Metadata: client.NewMetadata(map[string][]string{"X-Tenant": {"shop"}})})
+	for range 4 {
+		require.NoError(t, before.profiles.ConsumeProfiles(ctx, recorded()))
+	}
+	p := before.profiles.(*profilesProcessor)
+	for range 2 {
+		p.release(p.room.takeFirst(ctx), releasedDue)
+	}
+	left := before.store.crash()
+
+	after := startWith(t, stored, left)
+	assert.Equal(t, map[string]int64{"": 2}, after.counts("held_messages"))
+	require.NoError(t, after.profiles.ConsumeProfiles(ctx, recorded()), "new ones do not overwrite the old")
+	require.NoError(t, after.traces.ConsumeTraces(t.Context(), tracesOf(request)))
+	require.NoError(t, after.profiles.Shutdown(context.Background()))
+	for i, p := range after.received(3) {
+		dictionarytest.MustBeValid(t, p)
+		assert.Equal(t, map[uint64]byte{1500: 1, 2500: 0}, linksOf(p))
+		project, _ := p.ResourceProfiles().At(0).Resource().Attributes().Get("sentry.project_id")
+		assert.Equal(t, "42", project.AsString())
+		assert.Equal(t, []string{"shop"}, client.FromContext(after.sink.contexts[i]).Metadata.Get("x-tenant"))
+	}
+	assert.Len(t, left.values, 1, "the range")
+	assert.Zero(t, left.open)
+
+	last := startWith(t, stored, left)
+	assert.Empty(t, last.counts("held_messages"), "nothing waited")
+}
+
+// Without time to hand on what waits, the next start does.
+func TestStorageOutlivesAShutdownWithoutTime(t *testing.T) {
+	h := start(t, stored)
+	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.NoError(t, h.profiles.Shutdown(over))
+	assert.Empty(t, h.counts("outgoing_profiles"))
+	assert.Equal(t, map[string]int64{"": 1}, startWith(t, stored, h.store.crash()).counts("held_messages"))
+}
+
+func TestStorageThatFails(t *testing.T) {
+	h := start(t, stored)
+	h.store.fail = true
+	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+	assert.Equal(t, map[string]int64{"": 1}, h.counts("storage_errors"))
+	require.NoError(t, h.profiles.Shutdown(t.Context()))
+	h.received(1)
+}
+
+func TestStorageWithBrokenContent(t *testing.T) {
+	h := start(t, stored)
+	for range 3 {
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+	}
+	left := h.store.crash()
+	left.values["1"] = []byte{0, 0, 0, 99}
+	left.values["2"] = append([]byte{0, 0, 0, 2, '{', '}'}, "no protobuf"...)
+	after := startWith(t, stored, left)
+	assert.Equal(t, map[string]int64{"": 1}, after.counts("held_messages"))
+	assert.NotContains(t, left.values, "1")
+	assert.Equal(t, 1, after.logs.FilterMessageSnippet("cannot be read").Len())
+}
+
+func TestStorageThatIsNone(t *testing.T) {
+	for config, want := range map[string]string{
+		"storage: disk":  `storage: there is no extension "disk"`,
+		"storage: other": `storage: the extension "other" is no storage`,
+	} {
+		cfg, err := load(t, config)
+		require.NoError(t, err)
+		h := &harness{metrics: componenttest.NewTelemetry(), store: newMemoryStorage()}
+		profiles, err := NewFactory().CreateProfiles(t.Context(), h.settings(), cfg, consumertest.NewNop())
+		require.NoError(t, err)
+		traces, err := NewFactory().CreateTraces(t.Context(), h.settings(), cfg, consumertest.NewNop())
+		require.NoError(t, err)
+		extensions := h.host().(host)
+		extensions.extensions[component.MustNewID("other")] = traces
+		assert.ErrorContains(t, profiles.Start(t.Context(), extensions), want)
+		require.NoError(t, profiles.Shutdown(t.Context()))
+		require.NoError(t, traces.Shutdown(t.Context()))
+		require.NoError(t, h.metrics.Shutdown(t.Context()))
+	}
+}
+
+// Which pipeline a stored profile was in is not known, so there may be only one.
+func TestStorageOfTwoPipelines(t *testing.T) {
+	cfg, err := load(t, stored)
+	require.NoError(t, err)
+	h := start(t, "")
+	var all []component.Component
+	for range 2 {
+		profiles, err := NewFactory().CreateProfiles(t.Context(), h.settings(), cfg, consumertest.NewNop())
+		require.NoError(t, err)
+		all = append(all, profiles)
+	}
+	traces, err := NewFactory().CreateTraces(t.Context(), h.settings(), cfg, consumertest.NewNop())
+	require.NoError(t, err)
+	all = append(all, traces)
+	assert.ErrorContains(t, all[0].Start(t.Context(), h.host()), "storage: cannot tell apart")
+	for _, c := range all {
+		require.NoError(t, c.Shutdown(t.Context()))
+	}
+}
