@@ -3,6 +3,7 @@ package metadatatest
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -160,8 +161,10 @@ func noOthers(t *testing.T, telemetry *componenttest.Telemetry, scope string, m 
 	}
 }
 
+var environment = regexp.MustCompile(`\$\{env:(\w+)\}`)
+
 // CheckREADME loads the component's sections of every YAML block on its page, which is README.md; kind is "receivers",
-// "processors" or "exporters". Blocks without such a section are other things.
+// "processors" or "exporters". Blocks without such a section are other things. ${env:NAME} is looked up.
 func CheckREADME(t *testing.T, kind string, factory component.Factory) {
 	t.Helper()
 	page, err := os.ReadFile("README.md")
@@ -169,6 +172,7 @@ func CheckREADME(t *testing.T, kind string, factory component.Factory) {
 	sections := 0
 	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
 		text, _, _ := strings.Cut(block, "```")
+		text = environment.ReplaceAllStringFunc(text, func(name string) string { return os.Getenv(environment.FindStringSubmatch(name)[1]) })
 		var collector map[string]yaml.Node
 		require.NoError(t, yaml.Unmarshal([]byte(text), &collector), text)
 		var components map[string]map[string]any

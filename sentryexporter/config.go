@@ -1,0 +1,98 @@
+package sentryexporter
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configcompression"
+	"go.opentelemetry.io/collector/config/confighttp"
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/config/configretry"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
+)
+
+// Config is the configuration of the exporter. The settings of the HTTP client stand beside its own keys.
+type Config struct {
+	// DSN says where to send, and for which project: https://<key>@<host>/<project>. Several exporters behind filters serve
+	// several projects.
+	DSN configopaque.String `mapstructure:"dsn"`
+
+	// SpansAs says what spans are sent as: "transactions", which every Sentry takes, or "spans", containers of version 2.
+	SpansAs string `mapstructure:"spans_as"`
+
+	// ReportLosses tells Sentry, in client reports, what was dropped because Sentry refused it.
+	ReportLosses bool `mapstructure:"report_losses"`
+
+	// HTTP is a named field, not an embedded one, which would promote the methods of ClientConfig. Its endpoint is unused.
+	HTTP confighttp.ClientConfig `mapstructure:",squash"`
+
+	Queue configoptional.Optional[exporterhelper.QueueBatchConfig] `mapstructure:"sending_queue"`
+	Retry configretry.BackOffConfig                                `mapstructure:"retry_on_failure"`
+}
+
+var (
+	_ confmap.Unmarshaler = (*Config)(nil)
+	_ confmap.Validator   = (*Config)(nil)
+)
+
+const (
+	spansAsTransactions = "transactions"
+	spansAsContainers   = "spans"
+
+	// defaultTimeout of one request: a chunk of 50 MB takes eight seconds over 50 Mbit/s, uncompressed.
+	defaultTimeout = 30 * time.Second
+
+	// defaultQueueBytes: chunks have up to 45 MB, so that a number of requests would bound nothing. The JSON of a chunk of
+	// one minute has half a megabyte to five.
+	defaultQueueBytes = 256 << 20
+)
+
+func createDefaultConfig() component.Config {
+	client := confighttp.NewDefaultClientConfig()
+	client.Timeout = defaultTimeout
+	client.Compression = configcompression.TypeGzip // what every Relay takes
+
+	queue := exporterhelper.NewDefaultQueueConfig()
+	queue.Sizer = exporterhelper.RequestSizerTypeBytes
+	queue.QueueSize = defaultQueueBytes
+
+	// A quota is often used up for an hour or a day. What waits for it is bounded by the queue, not by time.
+	retry := configretry.NewDefaultBackOffConfig()
+	retry.MaxElapsedTime = 0
+
+	return &Config{
+		SpansAs: spansAsTransactions,
+		HTTP:    client,
+		Queue:   configoptional.Some(queue),
+		Retry:   retry,
+	}
+}
+
+// Unmarshal reads the configuration, and fails for keys that do not exist.
+func (c *Config) Unmarshal(conf *confmap.Conf) error { return strictconf.Unmarshal(conf, c) }
+
+// Validate checks the configuration; its messages name the key and what to write instead.
+func (c *Config) Validate() error {
+	var problems []error
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+
+	if c.DSN == "" {
+		problem("dsn: must not be empty, copy it from Sentry's project settings: Client Keys (DSN)")
+	} else if _, err := sentry.ParseDSN(string(c.DSN)); err != nil {
+		problem("dsn: %w; expected https://<key>@<host>/<project number>", err)
+	}
+	if c.HTTP.Endpoint != "" {
+		problem("endpoint: must be left out, the dsn says where to send")
+	}
+	if c.SpansAs != spansAsTransactions && c.SpansAs != spansAsContainers {
+		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)
+	}
+	return errors.Join(problems...)
+}

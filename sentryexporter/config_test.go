@@ -1,0 +1,103 @@
+package sentryexporter
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configcompression"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+)
+
+const testDSN = "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.example/42"
+
+// load reads a configuration as the collector does.
+func load(t *testing.T, text string) (*Config, error) {
+	t.Helper()
+	var raw map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(text), &raw))
+	cfg := createDefaultConfig().(*Config)
+	if err := confmap.NewFromStringMap(raw).Unmarshal(cfg); err != nil {
+		return nil, err
+	}
+	return cfg, confmap.Validate(cfg)
+}
+
+func TestDefaults(t *testing.T) {
+	cfg, err := load(t, "dsn: "+testDSN)
+	require.NoError(t, err)
+	require.NoError(t, componenttest.CheckConfigStruct(cfg))
+	assert.Equal(t, "transactions", cfg.SpansAs)
+	assert.False(t, cfg.ReportLosses)
+	assert.Equal(t, configcompression.TypeGzip, cfg.HTTP.Compression)
+	assert.Equal(t, 30*time.Second, cfg.HTTP.Timeout)
+	assert.True(t, cfg.Retry.Enabled)
+	assert.Zero(t, cfg.Retry.MaxElapsedTime, "for as long as it takes")
+	queue := cfg.Queue.Get()
+	require.NotNil(t, queue)
+	assert.Equal(t, exporterhelper.RequestSizerTypeBytes, queue.Sizer)
+	assert.Equal(t, int64(256<<20), queue.QueueSize)
+	assert.False(t, queue.Batch.HasValue())
+}
+
+func TestEveryKey(t *testing.T) {
+	cfg, err := load(t, `
+dsn: `+testDSN+`
+spans_as: spans
+report_losses: true
+timeout: 5s
+compression: none
+proxy_url: http://proxy:3128
+headers: {X-Tenant: a}
+sending_queue: {queue_size: 10, sizer: requests, num_consumers: 2, storage: file_storage}
+retry_on_failure: {max_elapsed_time: 1h}
+`)
+	require.NoError(t, err)
+	assert.Equal(t, testDSN, string(cfg.DSN))
+	assert.NotContains(t, cfg.DSN.String(), "0123456789abcdef")
+	assert.Equal(t, "spans", cfg.SpansAs)
+	assert.True(t, cfg.ReportLosses)
+	assert.Equal(t, 5*time.Second, cfg.HTTP.Timeout)
+	assert.Equal(t, "http://proxy:3128", cfg.HTTP.ProxyURL)
+	assert.Equal(t, int64(10), cfg.Queue.Get().QueueSize)
+	assert.Equal(t, 2, cfg.Queue.Get().NumConsumers)
+	assert.Equal(t, time.Hour, cfg.Retry.MaxElapsedTime)
+}
+
+func TestUnknownKeysFail(t *testing.T) {
+	for _, text := range []string{"dns: x", "http: {timeout: 1s}", "sending_queue: {size: 1}", "tls: {insecrue: true}"} {
+		_, err := load(t, "dsn: "+testDSN+"\n"+text)
+		assert.ErrorContains(t, err, "invalid keys", text)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for text, want := range map[string]string{
+		`dsn: ""`:           `dsn: must not be empty, copy it from Sentry's project settings: Client Keys (DSN)`,
+		`dsn: sentry.io/42`: `dsn: dsn_invalid: scheme "", expected http or https; expected https://<key>@<host>/<project number>`,
+		`dsn: https://hunter2:hunter3@sentry.example/shop`: `dsn: dsn_bad_project: project id "shop", expected a number`,
+		`endpoint: https://sentry.example`:                 `endpoint: must be left out, the dsn says where to send`,
+		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
+	} {
+		if !strings.HasPrefix(text, "dsn") {
+			text = "dsn: " + testDSN + "\n" + text
+		}
+		_, err := load(t, text)
+		require.ErrorContains(t, err, want, text)
+		assert.NotContains(t, err.Error(), "hunter", "a secret")
+	}
+}
+
+func TestREADMEConfigs(t *testing.T) {
+	for _, name := range []string{"SENTRY_DSN", "SENTRY_DSN_SHOP", "SENTRY_DSN_API"} {
+		t.Setenv(name, testDSN)
+	}
+	metadatatest.CheckREADME(t, "exporters", NewFactory())
+}

@@ -1,0 +1,248 @@
+package sentryexporter
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/config/configcompression"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// withoutQueue makes the caller wait for the result.
+func withoutQueue(cfg *Config) {
+	cfg.Queue = configoptional.None[exporterhelper.QueueBatchConfig]()
+}
+
+// withoutRetry makes every problem final.
+func withoutRetry(cfg *Config) {
+	withoutQueue(cfg)
+	cfg.Retry.Enabled = false
+}
+
+func TestRequest(t *testing.T) {
+	h := start(t, withoutQueue)
+	require.NoError(t, h.send(backendChunk(1), transaction(2)))
+
+	requests := h.sentry.Requests()
+	require.Len(t, requests, 2, "one item in each envelope")
+	header := requests[0].Header
+	assert.Equal(t, "application/x-sentry-envelope", header.Get("Content-Type"))
+	assert.Equal(t, "gzip", header.Get("Content-Encoding"))
+	assert.Equal(t, "otelcol-test/1.2.3", header.Get("User-Agent"))
+	assert.Equal(t, []string{"Sentry sentry_version=7, sentry_client=otelcol-test/1.2.3, sentry_key=" + fakesentry.PublicKey}, header.Values("X-Sentry-Auth"))
+	for i, want := range []envelope{backendChunk(1), transaction(2)} {
+		got := requests[i].Envelope
+		assert.Equal(t, sentry.EnvelopeHeader{EventID: want.EventID}, got.Header, "no sent_at above all")
+		assert.Equal(t, []sentry.Item{want.Item}, got.Items)
+	}
+	assert.Equal(t, map[string]int64{"outcome=sent type=profile_chunk": 1, "outcome=sent type=transaction": 1},
+		h.counts("otelcol_exporter_sentry_envelope_items"))
+	assert.Equal(t, map[string]int64{"type=profile_chunk": 12, "type=transaction": 12}, h.counts("otelcol_exporter_sentry_envelope_bytes"))
+}
+
+func TestCompressionCanBeSwitchedOff(t *testing.T) {
+	h := start(t, func(cfg *Config) { cfg.HTTP.Compression = configcompression.Type("none") })
+	require.NoError(t, h.send(backendChunk(1)))
+	h.eventuallyTaken(1)
+	assert.Empty(t, h.sentry.Requests()[0].Header.Get("Content-Encoding"))
+}
+
+// TestAnswers: what each status means for the envelope, and for the one behind it.
+func TestAnswers(t *testing.T) {
+	for status, want := range map[int]string{
+		200: "sent", 202: "sent",
+		400: "bad_request", 401: "unauthorized", 403: "forbidden", 404: "not_found", 413: "too_large", 415: "refused",
+		408: "server_error", 500: "server_error", 502: "server_error", 503: "server_error",
+	} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			h := start(t, withoutRetry)
+			h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+				return fakesentry.Answer{Status: []int{status, 200}[min(r.Number-1, 1)]}
+			})
+			err := h.send(backendChunk(1), backendChunk(2))
+			switch want {
+			case "sent":
+				require.NoError(t, err)
+				assert.Equal(t, []int{1, 2}, h.taken())
+			case "server_error":
+				require.Error(t, err)
+				assert.False(t, consumererror.IsPermanent(err), "to be sent again")
+				assert.Empty(t, h.taken(), "a server in trouble is left alone")
+				assert.Equal(t, map[string]int64{"outcome=deferred reason=server_error type=profile_chunk": 1}, h.counts("otelcol_exporter_sentry_envelope_items"))
+			default:
+				require.Error(t, err)
+				assert.True(t, consumererror.IsPermanent(err))
+				assert.ErrorContains(t, err, "1 of 2 envelopes dropped")
+				assert.ErrorContains(t, err, `"as the test says"`)
+				assert.Equal(t, []int{2}, h.taken(), "the next is tried all the same")
+				assert.Equal(t, map[string]int64{
+					"outcome=refused reason=" + want + " type=profile_chunk": 1, "outcome=sent type=profile_chunk": 1,
+				}, h.counts("otelcol_exporter_sentry_envelope_items"))
+			}
+		})
+	}
+}
+
+// TestOnlyTheRestIsRetried: of five envelopes the third meets trouble, of each kind.
+func TestOnlyTheRestIsRetried(t *testing.T) {
+	for name, trouble := range map[string]fakesentry.Answer{
+		"server error":     {Status: 500},
+		"unavailable":      {Status: 503, Header: map[string]string{"Retry-After": "1"}},
+		"reset":            {Reset: true},
+		"limited":          {Status: 429, Header: map[string]string{"X-Sentry-Rate-Limits": "1:profile_chunk:key:quota"}},
+		"limited, no more": {Status: 429, Header: map[string]string{"Retry-After": "1"}},
+		"slow":             {Delay: 300 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, func(cfg *Config) { cfg.HTTP.Timeout = 200 * time.Millisecond })
+			h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+				if r.Number == 3 {
+					return trouble
+				}
+				return fakesentry.Answer{}
+			})
+			require.NoError(t, h.send(backendChunk(1), backendChunk(2), backendChunk(3), backendChunk(4), backendChunk(5)))
+			if trouble.Delay > 0 {
+				h.eventuallyTaken(1, 2, 3, 3, 4, 5) // taken, but too late for us to know
+			} else {
+				h.eventuallyTaken(1, 2, 3, 4, 5)
+			}
+			var tried []string
+			for _, r := range h.sentry.Requests() {
+				tried = append(tried, string(r.Envelope.Items[0].Payload))
+			}
+			assert.Equal(t, `{"number":3}`, tried[2])
+			assert.Len(t, tried, 6, "each once but the third")
+		})
+	}
+}
+
+// TestTakenWithoutAnAnswer: at least once, with the same bytes and ids.
+func TestTakenWithoutAnAnswer(t *testing.T) {
+	h := start(t, nil)
+	h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+		return fakesentry.Answer{Reset: r.Number == 1, Taken: true}
+	})
+	require.NoError(t, h.send(backendChunk(7)))
+	h.eventuallyTaken(7, 7)
+	taken := h.sentry.Taken()
+	assert.Equal(t, taken[0], taken[1])
+}
+
+// TestLimitsByCategory: what is limited waits, the rest goes on.
+func TestLimitsByCategory(t *testing.T) {
+	for _, row := range []struct {
+		header string
+		waits  []int
+	}{
+		{"1:profile_chunk:project:quota", []int{1}},
+		{"1:profile_duration:organization:quota", []int{1}},
+		{"1:profile_chunk_ui:project", []int{2}},
+		{"1:profile_duration_ui;error:project", []int{2}},
+		{"1:transaction:key", []int{3}},
+		{"1:span;log_item:key", []int{4}},
+		{"1:profile_chunk:project, 1:span:key", []int{1, 4}},
+		{"1::organization", []int{1, 2, 3, 4}},
+		{"1:error;unheard_of:organization", nil},
+		{"1:profile:organization", nil}, // of V1, which is never sent
+	} {
+		t.Run(row.header, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, nil)
+			h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+				if r.Number == 1 {
+					return fakesentry.Answer{Header: map[string]string{"X-Sentry-Rate-Limits": row.header}} // on a 200
+				}
+				return fakesentry.Answer{}
+			})
+			require.NoError(t, h.send(transaction(0)))
+			h.eventuallyTaken(0)
+			begin := time.Now()
+			require.NoError(t, h.send(backendChunk(1), uiChunk(2), transaction(3), spanContainer(4)))
+			h.eventuallyTaken(0, 1, 2, 3, 4)
+			for _, r := range h.sentry.Requests()[1:] {
+				n := numbers([]*sentry.Envelope{r.Envelope})[0]
+				assert.Equal(t, slices.Contains(row.waits, n), r.At.Sub(begin) > 500*time.Millisecond, "%d after %s", n, r.At.Sub(begin))
+			}
+			throttled := int64(0)
+			for _, n := range h.counts("otelcol_exporter_sentry_envelope_throttled") {
+				throttled += n
+			}
+			assert.Equal(t, len(row.waits) > 0, throttled > 0)
+		})
+	}
+}
+
+// TestLimitOfAnHour: data stays in the queue for as long as the limit says, and is not asked about in between.
+func TestLimitOfAnHour(t *testing.T) {
+	h := start(t, nil)
+	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer {
+		return fakesentry.Answer{Status: 429, Header: map[string]string{"X-Sentry-Rate-Limits": "3600:profile_chunk:project:quota"}}
+	})
+	require.NoError(t, h.send(backendChunk(1), backendChunk(2)))
+	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 0 }, 5*time.Second, time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // of retries every 10 ms
+	assert.Len(t, h.sentry.Requests(), 1)
+	require.NotZero(t, h.logs.FilterMessageSnippet("Will retry").Len())
+	assert.Contains(t, h.logs.FilterMessageSnippet("Will retry").All()[0].ContextMap()["interval"], "59m59")
+}
+
+func TestReportLosses(t *testing.T) {
+	h := start(t, func(cfg *Config) { withoutQueue(cfg); cfg.ReportLosses = true })
+	h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+		if r.Envelope.Items[0].Header.Type == sentry.ItemClientReport {
+			return fakesentry.Answer{}
+		}
+		return fakesentry.Answer{Status: 413}
+	})
+	require.Error(t, h.send(backendChunk(1), backendChunk(2), uiChunk(3)))
+	require.Error(t, h.send(transaction(4)), "a minute has not passed")
+	h.stop()
+
+	var reported []sentry.LostEvents
+	for _, e := range h.sentry.Taken() {
+		report, err := sentry.DecodeClientReport(e.Items[0].Payload)
+		require.NoError(t, err)
+		assert.InDelta(t, float64(time.Now().UnixNano()), float64(report.Timestamp.UnixNano), float64(time.Minute))
+		reported = append(reported, report.Events...)
+	}
+	lost := func(category sentry.Category, quantity int64) sentry.LostEvents {
+		return sentry.LostEvents{Outcome: sentry.OutcomeClientDiscard, Reason: "send_error", Category: string(category), Quantity: quantity}
+	}
+	assert.Equal(t, []sentry.LostEvents{
+		lost(sentry.CategoryProfileChunk, 2), lost(sentry.CategoryProfileChunkUI, 1), lost(sentry.CategoryTransaction, 1),
+	}, reported)
+}
+
+func TestLossesAreNotReportedUnasked(t *testing.T) {
+	h := start(t, withoutQueue)
+	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 413} })
+	require.Error(t, h.send(backendChunk(1)))
+	h.stop()
+	assert.Len(t, h.sentry.Requests(), 1)
+}
+
+func TestLogsAreBoundedAndSafe(t *testing.T) {
+	h := start(t, withoutQueue)
+	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 400} })
+	for range 50 {
+		require.Error(t, h.send(backendChunk(1)))
+	}
+	assert.Equal(t, logsPerMinute, h.logs.FilterMessage("Envelope refused by Sentry, dropped").Len())
+	for _, line := range h.logs.All() {
+		for _, value := range line.ContextMap() {
+			assert.NotContains(t, fmt.Sprint(value), fakesentry.PublicKey)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package sentryexporter
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
+	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// harness is a started exporter in front of a fake Sentry. It translates nothing: what it sends is handmade.
+type harness struct {
+	t       *testing.T
+	sentry  *fakesentry.Server
+	metrics *componenttest.Telemetry
+	logs    *observer.ObservedLogs
+	traces  exporter.Traces
+	next    *request // what the next message is translated to
+}
+
+// start starts an exporter with fast retries.
+func start(t *testing.T, edit func(*Config)) *harness {
+	t.Helper()
+	h := &harness{t: t, sentry: fakesentry.Start(t), metrics: componenttest.NewTelemetry()}
+	t.Cleanup(func() { require.NoError(t, h.metrics.Shutdown(context.Background())) })
+	cfg := testConfig(h.sentry, edit)
+	require.NoError(t, cfg.Validate())
+
+	set := h.settings()
+	core, logs := observer.New(zap.DebugLevel)
+	set.Logger, h.logs = zap.New(core), logs
+	e, err := newSentryExporter(cfg, set)
+	require.NoError(t, err)
+	handmade := func(context.Context, ptrace.Traces) (xexporterhelper.Request, error) { return h.next, nil }
+	h.traces, err = xexporterhelper.NewTracesRequest(t.Context(), set, handmade, e.push, e.options()...)
+	require.NoError(t, err)
+	require.NoError(t, h.traces.Start(t.Context(), componenttest.NewNopHost()))
+	t.Cleanup(h.stop)
+	return h
+}
+
+func testConfig(server *fakesentry.Server, edit func(*Config)) *Config {
+	cfg := createDefaultConfig().(*Config)
+	cfg.DSN = configopaque.String(server.DSN())
+	cfg.Retry.InitialInterval = time.Millisecond
+	cfg.Retry.MaxInterval = 10 * time.Millisecond
+	if edit != nil {
+		edit(cfg)
+	}
+	return cfg
+}
+
+func (h *harness) settings() exporter.Settings {
+	set := exportertest.NewNopSettings(componentType)
+	set.TelemetrySettings = h.metrics.NewTelemetrySettings()
+	set.BuildInfo.Command, set.BuildInfo.Version = "otelcol-test", "1.2.3"
+	return set
+}
+
+// stop may be called twice.
+func (h *harness) stop() {
+	if h.traces != nil {
+		assert.NoError(h.t, h.traces.Shutdown(context.Background()))
+		h.traces = nil
+	}
+}
+
+func (h *harness) send(envelopes ...envelope) error {
+	h.next = &request{Count: len(envelopes), Envelopes: envelopes}
+	return h.traces.ConsumeTraces(h.t.Context(), ptrace.NewTraces())
+}
+
+// Items of each kind that is limited apart, with a number to know them by.
+func backendChunk(n int) envelope { return handmade(n, sentry.ItemProfileChunk, "python") }
+func uiChunk(n int) envelope      { return handmade(n, sentry.ItemProfileChunk, "cocoa") }
+func transaction(n int) envelope  { return handmade(n, sentry.ItemTransaction, "") }
+func spanContainer(n int) envelope {
+	return handmade(n, sentry.ItemSpan, "")
+}
+
+func handmade(n int, itemType sentry.ItemType, platform string) envelope {
+	return envelope{EventID: fmt.Sprintf("%032x", n), Item: sentry.Item{
+		Header:  sentry.ItemHeader{Type: itemType, Platform: platform},
+		Payload: fmt.Appendf(nil, `{"number":%d}`, n),
+	}}
+}
+
+// numbers are those of the envelopes that Sentry took, in order.
+func (h *harness) taken() []int { return numbers(h.sentry.Taken()) }
+
+func numbers(envelopes []*sentry.Envelope) (list []int) {
+	for _, e := range envelopes {
+		var n int
+		if _, err := fmt.Sscanf(string(e.Items[0].Payload), `{"number":%d}`, &n); err == nil {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (h *harness) eventuallyTaken(want ...int) {
+	h.t.Helper()
+	require.EventuallyWithT(h.t, func(c *assert.CollectT) { assert.Equal(c, want, h.taken()) }, 10*time.Second, time.Millisecond)
+}
+
+// counts gives a counter's values by its attributes, as "key=value key=value".
+func (h *harness) counts(name string) map[string]int64 {
+	counts := map[string]int64{}
+	metric, err := h.metrics.GetMetric(name)
+	if err != nil {
+		return counts
+	}
+	for _, point := range metric.Data.(metricdata.Sum[int64]).DataPoints {
+		text := ""
+		for _, attribute := range point.Attributes.ToSlice() {
+			text += string(attribute.Key) + "=" + attribute.Value.AsString() + " "
+		}
+		counts[text[:max(len(text)-1, 0)]] = point.Value
+	}
+	return counts
+}

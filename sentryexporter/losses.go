@@ -1,0 +1,89 @@
+package sentryexporter
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// losses are what Sentry refused, until Sentry has been told in a client report.
+//
+// https://develop.sentry.dev/sdk/telemetry/client-reports/
+type losses struct {
+	mu     sync.Mutex
+	counts map[sentry.Category]int
+	told   time.Time // when a report was last tried
+}
+
+// reportInterval is that of the SDKs.
+const reportInterval = time.Minute
+
+// lossReason is the specification's name for what the server refused.
+const lossReason = "send_error"
+
+// add counts a refused item. Who does not accept our credentials does not accept a report either.
+func (l *losses) add(e *envelope, r reply) {
+	if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.counts == nil {
+		l.counts = map[sentry.Category]int{}
+	}
+	l.counts[categoriesOf(&e.Item)[0]]++
+}
+
+// take gives what is to be reported and forgets it; nothing if there was a report a moment ago, unless it is the last.
+func (l *losses) take(now time.Time, last bool) map[sentry.Category]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.counts) == 0 || !last && now.Sub(l.told) < reportInterval {
+		return nil
+	}
+	counts := l.counts
+	l.counts, l.told = nil, now
+	return counts
+}
+
+// reportLosses posts a client report if one is due. It is tried once: a report about lost reports would have no end.
+func (e *sentryExporter) reportLosses(ctx context.Context, last bool) {
+	if !e.cfg.ReportLosses {
+		return
+	}
+	now := time.Now()
+	counts := e.losses.take(now, last)
+	if counts == nil {
+		return
+	}
+	report := envelope{Item: sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemClientReport}, Payload: clientReport(counts, now)}}
+	r := e.client.post(ctx, &report)
+	e.telemetry.posted(ctx, &report, r)
+}
+
+// clientReport is the payload of a client report, in a fixed order.
+func clientReport(counts map[sentry.Category]int, now time.Time) []byte {
+	type event struct {
+		Reason   string          `json:"reason"`
+		Category sentry.Category `json:"category"`
+		Quantity int             `json:"quantity"`
+	}
+	report := struct {
+		Timestamp float64 `json:"timestamp"`
+		Discarded []event `json:"discarded_events"`
+	}{Timestamp: float64(now.UnixMilli()) / 1000}
+	for _, category := range slices.Sorted(maps.Keys(counts)) {
+		report.Discarded = append(report.Discarded, event{lossReason, category, counts[category]})
+	}
+	payload, err := json.Marshal(report)
+	if err != nil {
+		panic(err) // plain structs of text and numbers
+	}
+	return payload
+}

@@ -1,0 +1,93 @@
+package sentryexporter
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// request is what the queue holds: what one message of the pipeline became. It holds envelopes rather than OTLP so that what
+// Sentry has taken of it is not sent again when the rest is retried, and so that an envelope has the same bytes, and with
+// them the same ids, each time.
+type request struct {
+	Count     int // samples or spans of the message, for the metrics of all exporters
+	Envelopes []envelope
+}
+
+// envelope is one item with what stands in front of it. Sentry takes one profile chunk or transaction in each.
+type envelope struct {
+	EventID string // of transactions; "" = none
+	Item    sentry.Item
+}
+
+var (
+	_ xexporterhelper.Request             = (*request)(nil)
+	_ xexporterhelper.RequestErrorHandler = (*request)(nil)
+)
+
+// ItemsCount is in samples or spans.
+func (r *request) ItemsCount() int { return r.Count }
+
+// BytesSize is the size of the payloads.
+func (r *request) BytesSize() (size int) {
+	for i := range r.Envelopes {
+		size += len(r.Envelopes[i].Item.Payload)
+	}
+	return size
+}
+
+// MergeSplit only merges: an envelope cannot be split, and each is sent alone.
+func (r *request) MergeSplit(_ context.Context, _ int, _ exporterhelper.RequestSizerType, other xexporterhelper.Request) ([]xexporterhelper.Request, error) {
+	if other == nil {
+		return []xexporterhelper.Request{r}, nil
+	}
+	next, ok := other.(*request)
+	if !ok {
+		return nil, fmt.Errorf("cannot merge a %T", other)
+	}
+	merged := &request{Count: r.Count + next.Count, Envelopes: append(r.Envelopes[:len(r.Envelopes):len(r.Envelopes)], next.Envelopes...)}
+	return []xexporterhelper.Request{merged}, nil
+}
+
+// unsent is the error of a request of which a part is still to be sent.
+type unsent struct {
+	left *request
+	err  error
+}
+
+func (u *unsent) Error() string {
+	return fmt.Sprintf("%d envelopes not sent: %s", len(u.left.Envelopes), u.err)
+}
+func (u *unsent) Unwrap() error { return u.err }
+
+// OnError gives what is left to be sent.
+func (r *request) OnError(err error) xexporterhelper.Request {
+	if u := (*unsent)(nil); errors.As(err, &u) {
+		return u.left
+	}
+	return r
+}
+
+// requestEncoding is how the queue stores requests on disk.
+type requestEncoding struct{}
+
+func (requestEncoding) Marshal(_ context.Context, req xexporterhelper.Request) ([]byte, error) {
+	var text bytes.Buffer
+	err := gob.NewEncoder(&text).Encode(req.(*request))
+	return text.Bytes(), err
+}
+
+func (requestEncoding) Unmarshal(text []byte) (context.Context, xexporterhelper.Request, error) {
+	r := &request{}
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
+		return context.Background(), nil, fmt.Errorf("cannot read a request from the queue's storage: %w", err)
+	}
+	return context.Background(), r, nil
+}

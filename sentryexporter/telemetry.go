@@ -1,0 +1,85 @@
+package sentryexporter
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryexporter"
+
+// telemetry counts what becomes of samples, spans and envelopes. Each attribute has a bounded set of values.
+type telemetry struct {
+	items            metric.Int64Counter
+	bytes            metric.Int64Counter
+	throttled        metric.Int64Counter
+	samplesDiscarded metric.Int64Counter
+	spansDiscarded   metric.Int64Counter
+}
+
+// newTelemetry registers the instruments that metadata.yaml lists.
+func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
+	meter := set.MeterProvider.Meter(scopeName)
+	var errs error
+	counter := func(name, unit, description string) metric.Int64Counter {
+		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+		errs = errors.Join(errs, err)
+		return c
+	}
+	t := &telemetry{
+		items: counter("otelcol_exporter_sentry_envelope_items", "{item}",
+			"Number of items that were posted to Sentry, by what came of it."),
+		bytes: counter("otelcol_exporter_sentry_envelope_bytes", "By",
+			"Size of the payloads that Sentry took, before compression."),
+		throttled: counter("otelcol_exporter_sentry_envelope_throttled", "{item}",
+			"Number of times that an item was held back because of a rate limit of Sentry."),
+		samplesDiscarded: counter("otelcol_exporter_sentry_envelope_samples_discarded", "{sample}",
+			"Number of samples that Sentry's format has no place for."),
+		spansDiscarded: counter("otelcol_exporter_sentry_envelope_spans_discarded", "{span}",
+			"Number of spans that Sentry's format has no place for."),
+	}
+	return t, errs
+}
+
+// outcomes are what becomes of an item with each verdict.
+var outcomes = map[verdict]string{sent: "sent", refused: "refused", limited: "deferred", failed: "deferred"}
+
+func (t *telemetry) posted(ctx context.Context, e *envelope, r reply) {
+	attributes := []attribute.KeyValue{
+		attribute.String("type", e.Item.Header.Type.Label()), attribute.String("outcome", outcomes[r.verdict]),
+	}
+	if r.reason != "" {
+		attributes = append(attributes, attribute.String("reason", r.reason))
+	}
+	t.items.Add(ctx, 1, metric.WithAttributes(attributes...))
+	if r.verdict == sent {
+		t.bytes.Add(ctx, int64(len(e.Item.Payload)), metric.WithAttributes(attribute.String("type", e.Item.Header.Type.Label())))
+	}
+}
+
+func (t *telemetry) throttledBy(ctx context.Context, category sentry.Category) {
+	t.throttled.Add(ctx, 1, metric.WithAttributes(attribute.String("category", named(category))))
+}
+
+func (t *telemetry) lost(ctx context.Context, counter metric.Int64Counter, lost []sentry.Loss) {
+	for _, loss := range lost {
+		counter.Add(ctx, int64(loss.Count), metric.WithAttributes(attribute.String("reason", string(loss.Reason))))
+	}
+}
+
+// logsPerMinute of one message: counters tell how often.
+const logsPerMinute = 5
+
+func limitLogs(logger *zap.Logger) *zap.Logger {
+	return logger.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(core, time.Minute, logsPerMinute, 0)
+	}))
+}
