@@ -18,6 +18,7 @@ type client struct {
 	url       string
 	auth      string // value of the header X-Sentry-Auth
 	userAgent string
+	publicKey string
 }
 
 // newClient takes the name of the program as "name/version".
@@ -27,6 +28,7 @@ func newClient(c *http.Client, dsn sentry.DSN, program string) *client {
 		url:       dsn.EnvelopeURL(),
 		auth:      fmt.Sprintf("Sentry sentry_version=%d, sentry_client=%s, sentry_key=%s", sentry.ProtocolVersion, program, dsn.PublicKey),
 		userAgent: program,
+		publicKey: dsn.PublicKey,
 	}
 }
 
@@ -53,11 +55,8 @@ type reply struct {
 const maxAnswer = 64 << 10
 
 // post sends one envelope.
-//
-// There is no sent_at in its header: by it Sentry corrects the clock of whoever took the data, which is not ours.
 func (c *client) post(ctx context.Context, e *envelope) reply {
-	header := sentry.EnvelopeHeader{EventID: e.EventID}
-	body, err := sentry.AppendEnvelope(nil, &sentry.Envelope{Header: header, Items: []sentry.Item{e.Item}})
+	body, err := sentry.AppendEnvelope(nil, &sentry.Envelope{Header: c.header(e), Items: []sentry.Item{e.Item}})
 	if err != nil {
 		return reply{verdict: refused, reason: reasonInvalidEnvelope, err: err}
 	}
@@ -79,6 +78,17 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 		text = nil
 	}
 	return classify(resp.StatusCode, resp.Header, text)
+}
+
+// header of an envelope. There is no sent_at: by it Sentry corrects the clock of whoever took the data, which is not ours.
+func (c *client) header(e *envelope) sentry.EnvelopeHeader {
+	h := sentry.EnvelopeHeader{EventID: e.EventID}
+	if e.Trace != nil {
+		trace := *e.Trace
+		trace.PublicKey = c.publicKey
+		h.Trace = &trace
+	}
+	return h
 }
 
 // classify says what an answer means: Sentry takes (2xx), never takes (4xx), or does not take now (429, 5xx, and 408 of

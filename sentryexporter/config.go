@@ -3,6 +3,7 @@ package sentryexporter
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
 
 // Config is the configuration of the exporter. The settings of the HTTP client stand beside its own keys.
@@ -27,6 +29,10 @@ type Config struct {
 	// SpansAs says what spans are sent as: "transactions", which every Sentry takes, or "spans", containers of version 2.
 	SpansAs string `mapstructure:"spans_as"`
 
+	// ProfilerIDAttributes are the resource attributes that, together, tell one process from all others. The id of its profiler
+	// session is made of them, where the data name none: it is what ties spans to profiles.
+	ProfilerIDAttributes []string `mapstructure:"profiler_id_attributes"`
+
 	// ReportLosses tells Sentry, in client reports, what was dropped because Sentry refused it.
 	ReportLosses bool `mapstructure:"report_losses"`
 
@@ -35,6 +41,9 @@ type Config struct {
 
 	Queue configoptional.Optional[exporterhelper.QueueBatchConfig] `mapstructure:"sending_queue"`
 	Retry configretry.BackOffConfig                                `mapstructure:"retry_on_failure"`
+
+	// destination is shared by the exporters of both signals, which the collector gives the same *Config.
+	destination *destination
 }
 
 var (
@@ -68,10 +77,12 @@ func createDefaultConfig() component.Config {
 	retry.MaxElapsedTime = 0
 
 	return &Config{
-		SpansAs: spansAsTransactions,
-		HTTP:    client,
-		Queue:   configoptional.Some(queue),
-		Retry:   retry,
+		SpansAs:              spansAsTransactions,
+		ProfilerIDAttributes: slices.Clone(translate.DefaultProfilerIDAttributes),
+		HTTP:                 client,
+		Queue:                configoptional.Some(queue),
+		Retry:                retry,
+		destination:          &destination{},
 	}
 }
 
@@ -93,6 +104,9 @@ func (c *Config) Validate() error {
 	}
 	if c.SpansAs != spansAsTransactions && c.SpansAs != spansAsContainers {
 		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)
+	}
+	if len(c.ProfilerIDAttributes) == 0 || slices.Contains(c.ProfilerIDAttributes, "") {
+		problem("profiler_id_attributes: must name at least one resource attribute, and none that is empty, e.g. %q", translate.DefaultProfilerIDAttributes)
 	}
 	return errors.Join(problems...)
 }

@@ -3,6 +3,7 @@ package sentryexporter
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -15,16 +16,21 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
-// sentryExporter is the exporter of one signal. Those of several signals share nothing: what one learns of limits, the other
-// learns with its own first envelope.
+// sentryExporter is the exporter of one signal.
 type sentryExporter struct {
+	*destination
 	cfg       *Config
 	settings  exporter.Settings
 	logger    *zap.Logger
 	telemetry *telemetry
 	client    *client // since start
-	limits    limits
-	losses    losses
+}
+
+// destination is what the exporters of both signals know of the project they send to.
+type destination struct {
+	profiled atomic.Bool // a pipeline sends profiles there
+	limits   limits
+	losses   losses
 }
 
 func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, error) {
@@ -32,7 +38,9 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	return &sentryExporter{cfg: cfg, settings: set, logger: limitLogs(set.Logger), telemetry: telemetry}, nil
+	return &sentryExporter{
+		destination: cfg.destination, cfg: cfg, settings: set, logger: limitLogs(set.Logger), telemetry: telemetry,
+	}, nil
 }
 
 func (e *sentryExporter) start(ctx context.Context, host component.Host) error {
@@ -44,7 +52,8 @@ func (e *sentryExporter) start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP client: %w", err)
 	}
-	e.client = newClient(http, dsn, e.settings.BuildInfo.Command+"/"+e.settings.BuildInfo.Version)
+	program := e.program()
+	e.client = newClient(http, dsn, program.Name+"/"+program.Version)
 	return nil
 }
 
@@ -82,7 +91,7 @@ type delivery struct {
 // send sends one envelope, or leaves it for later.
 func (d *delivery) send(ctx context.Context, e *envelope) {
 	now := time.Now()
-	if wait, category := d.limits.of(categoriesOf(&e.Item), now); wait > 0 {
+	if wait, category := d.limits.of(sentry.LimitedBy(&e.Item.Header), now); wait > 0 {
 		d.telemetry.throttledBy(ctx, category)
 		d.leave(e, wait, fmt.Errorf("rate limit of Sentry on %s", named(category)))
 		return
@@ -114,7 +123,7 @@ func (d *delivery) send(ctx context.Context, e *envelope) {
 
 // limitOf is how long the envelope has to wait by what Sentry has just said.
 func (d *delivery) limitOf(e *envelope) time.Duration {
-	wait, _ := d.limits.of(categoriesOf(&e.Item), time.Now())
+	wait, _ := d.limits.of(sentry.LimitedBy(&e.Item.Header), time.Now())
 	return wait
 }
 

@@ -28,6 +28,7 @@ func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Co
 	if err != nil {
 		return nil, err
 	}
+	e.profiled.Store(true)
 	return xexporterhelper.NewProfilesRequest(ctx, set, e.convertProfiles, e.push, e.options()...)
 }
 

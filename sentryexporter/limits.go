@@ -68,28 +68,11 @@ func (l *limits) of(categories []sentry.Category, now time.Time) (wait time.Dura
 const everything sentry.Category = ""
 
 // sendable are the categories that stop something this exporter sends.
-var sendable = slices.Concat([]sentry.Category{everything}, backendChunkCategories, uiChunkCategories, transactionCategories, spanCategories)
-
-var (
-	backendChunkCategories = []sentry.Category{sentry.CategoryProfileChunk, sentry.CategoryProfileDuration}
-	uiChunkCategories      = []sentry.Category{sentry.CategoryProfileChunkUI, sentry.CategoryProfileDurationUI}
-	transactionCategories  = []sentry.Category{sentry.CategoryTransaction}
-	spanCategories         = []sentry.Category{sentry.CategorySpan}
-)
-
-// categoriesOf are the categories any of which stops the item. Chunks are billed by platform: those of user interfaces
-// apart from all others (relay-profiling/src/lib.rs, ProfileType).
-func categoriesOf(item *sentry.Item) []sentry.Category {
-	switch {
-	case item.Header.Type == sentry.ItemTransaction:
-		return transactionCategories
-	case item.Header.Type == sentry.ItemSpan:
-		return spanCategories
-	case slices.Contains([]string{"cocoa", "android", "javascript"}, item.Header.Platform):
-		return uiChunkCategories
-	}
-	return backendChunkCategories
-}
+var sendable = slices.Concat([]sentry.Category{everything},
+	sentry.LimitedBy(&sentry.ItemHeader{Type: sentry.ItemProfileChunk}),
+	sentry.LimitedBy(&sentry.ItemHeader{Type: sentry.ItemProfileChunk, Platform: "javascript"}),
+	sentry.LimitedBy(&sentry.ItemHeader{Type: sentry.ItemTransaction}),
+	sentry.LimitedBy(&sentry.ItemHeader{Type: sentry.ItemSpan}))
 
 // retryAfter reads the header Retry-After: whole seconds, or a date. Anything else, and no header, is otherwise.
 func retryAfter(header http.Header, now time.Time, otherwise time.Duration) time.Duration {

@@ -37,7 +37,7 @@ func (l *losses) add(e *envelope, r reply) {
 	if l.counts == nil {
 		l.counts = map[sentry.Category]int{}
 	}
-	l.counts[categoriesOf(&e.Item)[0]]++
+	l.counts[sentry.LimitedBy(&e.Item.Header)[0]]++
 }
 
 // take gives what is to be reported and forgets it; nothing if there was a report a moment ago, unless it is the last.

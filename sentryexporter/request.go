@@ -21,9 +21,10 @@ type request struct {
 	Envelopes []envelope
 }
 
-// envelope is one item with what stands in front of it. Sentry takes one profile chunk or transaction in each.
+// envelope is one item with what stands in front of it in the header. Sentry takes one profile chunk or transaction in each.
 type envelope struct {
-	EventID string // of transactions; "" = none
+	EventID string                         // of transactions; "" = none
+	Trace   *sentry.DynamicSamplingContext // of span containers; nil = none
 	Item    sentry.Item
 }
 

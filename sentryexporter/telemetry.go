@@ -23,6 +23,7 @@ type telemetry struct {
 	throttled        metric.Int64Counter
 	samplesDiscarded metric.Int64Counter
 	spansDiscarded   metric.Int64Counter
+	fieldsDiscarded  metric.Int64Counter
 }
 
 // newTelemetry registers the instruments that metadata.yaml lists.
@@ -44,7 +45,9 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		samplesDiscarded: counter("otelcol_exporter_sentry_envelope_samples_discarded", "{sample}",
 			"Number of samples that Sentry's format has no place for."),
 		spansDiscarded: counter("otelcol_exporter_sentry_envelope_spans_discarded", "{span}",
-			"Number of spans that Sentry's format has no place for."),
+			"Number of spans, and of events of spans, that Sentry's format has no place for."),
+		fieldsDiscarded: counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",
+			"Number of fields that were left out of what is sent otherwise."),
 	}
 	return t, errs
 }
@@ -72,6 +75,12 @@ func (t *telemetry) throttledBy(ctx context.Context, category sentry.Category) {
 func (t *telemetry) lost(ctx context.Context, counter metric.Int64Counter, lost []sentry.Loss) {
 	for _, loss := range lost {
 		counter.Add(ctx, int64(loss.Count), metric.WithAttributes(attribute.String("reason", string(loss.Reason))))
+	}
+}
+
+func (t *telemetry) fieldsLost(ctx context.Context, flaws []sentry.Flaw) {
+	for _, flaw := range flaws {
+		t.fieldsDiscarded.Add(ctx, int64(flaw.Count), metric.WithAttributes(attribute.String("field", flaw.Field)))
 	}
 }
 

@@ -85,10 +85,12 @@ func start(t testing.TB, s settings) *collector {
 
 func launch(t testing.TB, path string, s settings) *collector {
 	c := &collector{address: freeAddress(t), metrics: freeAddress(t), log: &logBuffer{}, exited: make(chan struct{})}
-	config := filepath.Join(t.TempDir(), "config.yaml")
+	dir := t.TempDir()
+	config, metrics := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "metrics.yaml")
 	require.NoError(t, os.WriteFile(config, []byte(s.text(c)), 0o600))
+	require.NoError(t, os.WriteFile(metrics, []byte(ownMetrics(c)), 0o600))
 
-	c.process = exec.Command(path, "--config", config, profilesGate)
+	c.process = exec.Command(path, "--config", config, "--config", metrics, profilesGate)
 	c.process.Stdout, c.process.Stderr = c.log, c.log
 	require.NoError(t, c.process.Start())
 	go func() {

@@ -14,14 +14,18 @@ type settings struct {
 	signals   []string // pipelines beside that of profiles: traces, logs, metrics
 	queue     bool     // the exporter has a queue; without one a 200 means delivered
 	queueSize int      // requests; 0 = the default
+
+	config string // instead of all that: the configuration, in which ENDPOINT is where a Sentry receiver is to listen
 }
 
 // otherSignals are all but profiles.
 var otherSignals = []string{"traces", "logs", "metrics"}
 
-// text is the configuration file: Sentry in, OTLP out, own metrics for the accounting.
+// text is the configuration file: Sentry in, OTLP out.
 func (s settings) text(c *collector) string {
-	metricsHost, metricsPort, _ := net.SplitHostPort(c.metrics)
+	if s.config != "" {
+		return strings.ReplaceAll(s.config, "ENDPOINT", c.address)
+	}
 	var pipelines []string
 	for _, signal := range s.signals {
 		pipelines = append(pipelines, signal+": {receivers: [sentry], exporters: [otlp_http]}")
@@ -39,6 +43,16 @@ exporters:
     retry_on_failure: {enabled: %t, initial_interval: 100ms}
     sending_queue: {enabled: %t, num_consumers: 1, queue_size: %d}
 service:
+  pipelines:
+    profiles: {receivers: [sentry], exporters: [otlp_http]}
+%s`, c.address, indent(s.receiver), s.sink.url(), s.queue, s.queue, cmp.Or(s.queueSize, 1000), indent(pipelines))
+}
+
+// ownMetrics is a second configuration file: the collector's own metrics, for the accounting.
+func ownMetrics(c *collector) string {
+	host, port, _ := net.SplitHostPort(c.metrics)
+	return fmt.Sprintf(`
+service:
   telemetry:
     logs: {disable_zap_resource: true}
     metrics:
@@ -52,9 +66,7 @@ service:
                 without_type_suffix: true
                 without_units: true
                 without_scope_info: true
-  pipelines:
-    profiles: {receivers: [sentry], exporters: [otlp_http]}
-%s`, c.address, indent(s.receiver), s.sink.url(), s.queue, s.queue, cmp.Or(s.queueSize, 1000), metricsHost, metricsPort, indent(pipelines))
+`, host, port)
 }
 
 func indent(lines []string) string {
