@@ -35,6 +35,7 @@ func TestDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, componenttest.CheckConfigStruct(cfg))
 	assert.Equal(t, "transactions", cfg.SpansAs)
+	assert.Equal(t, []string{"service.namespace", "service.name", "service.instance.id"}, cfg.ProfilerIDAttributes)
 	assert.False(t, cfg.ReportLosses)
 	assert.Equal(t, configcompression.TypeGzip, cfg.HTTP.Compression)
 	assert.Equal(t, 30*time.Second, cfg.HTTP.Timeout)
@@ -51,6 +52,7 @@ func TestEveryKey(t *testing.T) {
 	cfg, err := load(t, `
 dsn: `+testDSN+`
 spans_as: spans
+profiler_id_attributes: [host.name, process.pid]
 report_losses: true
 timeout: 5s
 compression: none
@@ -63,6 +65,7 @@ retry_on_failure: {max_elapsed_time: 1h}
 	assert.Equal(t, testDSN, string(cfg.DSN))
 	assert.NotContains(t, cfg.DSN.String(), "0123456789abcdef")
 	assert.Equal(t, "spans", cfg.SpansAs)
+	assert.Equal(t, []string{"host.name", "process.pid"}, cfg.ProfilerIDAttributes)
 	assert.True(t, cfg.ReportLosses)
 	assert.Equal(t, 5*time.Second, cfg.HTTP.Timeout)
 	assert.Equal(t, "http://proxy:3128", cfg.HTTP.ProxyURL)
@@ -84,6 +87,7 @@ func TestValidate(t *testing.T) {
 		`dsn: sentry.io/42`: `dsn: dsn_invalid: scheme "", expected http or https; expected https://<key>@<host>/<project number>`,
 		`dsn: https://hunter2:hunter3@sentry.example/shop`: `dsn: dsn_bad_project: project id "shop", expected a number`,
 		`endpoint: https://sentry.example`:                 `endpoint: must be left out, the dsn says where to send`,
+		`profiler_id_attributes: []`:                       `profiler_id_attributes: must name at least one resource attribute`,
 		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
 	} {
 		if !strings.HasPrefix(text, "dsn") {

@@ -159,7 +159,7 @@ func TestLimitsByCategory(t *testing.T) {
 	} {
 		t.Run(row.header, func(t *testing.T) {
 			t.Parallel()
-			h := start(t, nil)
+			h := start(t, withoutQueue)
 			h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
 				if r.Number == 1 {
 					return fakesentry.Answer{Header: map[string]string{"X-Sentry-Rate-Limits": row.header}} // on a 200
@@ -167,10 +167,9 @@ func TestLimitsByCategory(t *testing.T) {
 				return fakesentry.Answer{}
 			})
 			require.NoError(t, h.send(transaction(0)))
-			h.eventuallyTaken(0)
 			begin := time.Now()
 			require.NoError(t, h.send(backendChunk(1), uiChunk(2), transaction(3), spanContainer(4)))
-			h.eventuallyTaken(0, 1, 2, 3, 4)
+			assert.Equal(t, []int{0, 1, 2, 3, 4}, h.taken())
 			for _, r := range h.sentry.Requests()[1:] {
 				n := numbers([]*sentry.Envelope{r.Envelope})[0]
 				assert.Equal(t, slices.Contains(row.waits, n), r.At.Sub(begin) > 500*time.Millisecond, "%d after %s", n, r.At.Sub(begin))

@@ -1,0 +1,143 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// sentryOut is Sentry in and Sentry out, with a queue in storage if there is a directory for it.
+func sentryOut(server *fakesentry.Server, storage string) settings {
+	config := `
+receivers:
+  sentry: {endpoint: ENDPOINT, keep_original_payload: true}
+exporters:
+  sentry_envelope:
+    dsn: DSN
+    retry_on_failure: {initial_interval: 10ms, max_interval: 50ms}
+    sending_queue: {STORAGE}
+EXTENSIONS
+service:
+  SERVICE
+  pipelines:
+    profiles: {receivers: [sentry], exporters: [sentry_envelope]}
+    traces: {receivers: [sentry], exporters: [sentry_envelope]}
+`
+	persist := []string{"STORAGE", "", "EXTENSIONS", "", "SERVICE", ""}
+	if storage != "" {
+		persist = []string{
+			"STORAGE", "storage: file_storage",
+			"EXTENSIONS", "extensions:\n  file_storage: {directory: " + storage + "}",
+			"SERVICE", "extensions: [file_storage]",
+		}
+	}
+	return settings{config: strings.NewReplacer(append(persist, "DSN", server.DSN())...).Replace(config)}
+}
+
+// twoSamples are what Sentry's ingest wants of a thread.
+const twoSamples = `{"timestamp":1700000000.5,"thread_id":"1","stack_id":0},{"timestamp":1700000000.51,"thread_id":"1","stack_id":0}`
+
+// TestSentryOut: what comes in by one DSN goes out by another. A chunk leaves with the bytes that it came with.
+func TestSentryOut(t *testing.T) {
+	server := fakesentry.Start(t)
+	c := start(t, sentryOut(server, ""))
+	payload := chunk{samples: twoSamples}.payload()
+	require.Equal(t, http.StatusOK, c.send(t, envelopeOf("profile_chunk", payload)).status)
+	require.Equal(t, http.StatusOK, c.send(t, envelopeOf("transaction", `{"type":"transaction","transaction":"/cart",`+
+		`"start_timestamp":1700000000,"timestamp":1700000001,"contexts":{"trace":{"trace_id":"`+newID()+`","span_id":"1111111111111111"}}}`)).status)
+	require.Eventually(t, func() bool { return len(server.Taken()) == 2 }, 10*time.Second, 10*time.Millisecond)
+
+	for _, e := range server.Taken() {
+		require.Len(t, e.Items, 1)
+		switch item := e.Items[0]; item.Header.Type {
+		case sentry.ItemProfileChunk:
+			assert.Equal(t, payload, string(item.Payload))
+			assert.Equal(t, "python", item.Header.Platform)
+		case sentry.ItemTransaction:
+			assert.Contains(t, string(item.Payload), `"/cart"`)
+		default:
+			t.Errorf("a %s", item.Header.Type)
+		}
+	}
+	metrics := c.scrape(t)
+	assert.Equal(t, 2, metrics.sum("otelcol_exporter_sentry_envelope_items", "outcome=sent"))
+	checkLog(t, c, testKey, fakesentry.PublicKey)
+}
+
+// TestSentryOutSurvivesKills: with a queue in storage, every chunk that was answered 200 reaches Sentry at least once, though the
+// collector is killed again and again and Sentry answers as it does on a bad day; what comes twice is the same.
+func TestSentryOutSurvivesKills(t *testing.T) {
+	const (
+		rounds       = 5
+		chunksARound = 40
+	)
+	server := fakesentry.Start(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	moods := []fakesentry.Answer{
+		{}, {}, {}, {Status: 503}, {Status: 500}, {Reset: true}, {Reset: true, Taken: true}, {Delay: 20 * time.Millisecond},
+		{Status: 429, Header: map[string]string{"X-Sentry-Rate-Limits": "1:profile_chunk:key:quota"}},
+	}
+	server.Answer(func(r *fakesentry.Request) fakesentry.Answer { return moods[r.Number%len(moods)] })
+	set := sentryOut(server, t.TempDir())
+
+	acknowledged := map[string]bool{}
+	for range rounds {
+		c := launch(t, findBinary(t), set)
+		require.NoError(t, c.waitReady(), c.log.Tail())
+		for range chunksARound {
+			id := newID()
+			if c.send(t, chunk{id: id, samples: twoSamples}.request()).status == http.StatusOK {
+				acknowledged[id] = true
+			}
+		}
+		time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
+		c.kill()
+	}
+	server.Answer(nil)
+	start(t, set)
+
+	var seen map[string][]string
+	arrived := func() bool {
+		seen = chunksByID(t, server.Taken())
+		for id := range acknowledged {
+			if len(seen[id]) == 0 {
+				return false
+			}
+		}
+		return true
+	}
+	require.Eventually(t, arrived, 30*time.Second, 50*time.Millisecond)
+	duplicates := 0
+	for id, payloads := range seen {
+		require.True(t, acknowledged[id])
+		duplicates += len(payloads) - 1
+		for _, payload := range payloads {
+			require.Equal(t, payloads[0], payload)
+		}
+	}
+	require.Len(t, acknowledged, rounds*chunksARound)
+	t.Logf("%d chunks acknowledged over %d kills, %d arrived, %d of them again with the same id and bytes; %d requests",
+		len(acknowledged), rounds, len(seen), duplicates, len(server.Requests()))
+}
+
+func chunksByID(t *testing.T, envelopes []*sentry.Envelope) map[string][]string {
+	byID := map[string][]string{}
+	for _, e := range envelopes {
+		var c struct {
+			ChunkID string `json:"chunk_id"`
+		}
+		require.NoError(t, json.Unmarshal(e.Items[0].Payload, &c), fmt.Sprint(e))
+		byID[c.ChunkID] = append(byID[c.ChunkID], string(e.Items[0].Payload))
+	}
+	return byID
+}

@@ -1,0 +1,140 @@
+package sentryexporter
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// exporters are those of both signals, made by the factory as the collector makes them.
+type exporters struct {
+	*harness
+	profiles func(pprofile.Profiles) error
+	traces   func(ptrace.Traces) error
+}
+
+func startBoth(t *testing.T, edit func(*Config)) exporters {
+	t.Helper()
+	h := &harness{t: t, sentry: fakesentry.Start(t), metrics: componenttest.NewTelemetry()}
+	t.Cleanup(func() { require.NoError(t, h.metrics.Shutdown(context.Background())) })
+	cfg, f := testConfig(h.sentry, edit), NewFactory()
+	profiles, err := f.CreateProfiles(t.Context(), h.settings(), cfg)
+	require.NoError(t, err)
+	traces, err := f.CreateTraces(t.Context(), h.settings(), cfg)
+	require.NoError(t, err)
+	require.NoError(t, profiles.Start(t.Context(), componenttest.NewNopHost()))
+	require.NoError(t, traces.Start(t.Context(), componenttest.NewNopHost()))
+	t.Cleanup(func() {
+		require.NoError(t, profiles.Shutdown(context.Background()))
+		require.NoError(t, traces.Shutdown(context.Background()))
+	})
+	return exporters{h,
+		func(p pprofile.Profiles) error { return profiles.ConsumeProfiles(t.Context(), p) },
+		func(p ptrace.Traces) error { return traces.ConsumeTraces(t.Context(), p) },
+	}
+}
+
+// someProfile has three observations of one stack, of a sample type.
+func someProfile(sampleType, unit string) pprofile.Profiles {
+	p := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(p.Dictionary())
+	defer b.Release()
+	resource := p.ResourceProfiles().AppendEmpty()
+	resource.Resource().Attributes().PutStr("service.name", "shop")
+	profile := resource.ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	dictionary.SetValueType(profile.SampleType(), b.String(sampleType), b.String(unit))
+	profile.SetTime(1_700_000_000_000_000_000)
+	profile.SetDurationNano(uint64(time.Second))
+	sample := profile.Samples().AppendEmpty()
+	sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{
+		Lines: []dictionary.Line{{Function: b.Function(dictionary.Function{Name: b.String("render")})}},
+	})})))
+	sample.TimestampsUnixNano().Append(1_700_000_000_100_000_000, 1_700_000_000_200_000_000, 1_700_000_000_300_000_000)
+	b.Finish()
+	return p
+}
+
+// someSpan is the root of a trace.
+func someSpan() ptrace.Traces {
+	traces := ptrace.NewTraces()
+	resource := traces.ResourceSpans().AppendEmpty()
+	resource.Resource().Attributes().PutStr("service.name", "shop")
+	span := resource.ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+	span.SetName("GET /cart")
+	span.SetTraceID(pcommon.TraceID{1})
+	span.SetSpanID(pcommon.SpanID{2})
+	span.SetStartTimestamp(1_700_000_000_000_000_000)
+	span.SetEndTimestamp(1_700_000_001_000_000_000)
+	return traces
+}
+
+// TestProfilesAndTracesMeet: the two exporters are two components, and what they send has one profiler session.
+func TestProfilesAndTracesMeet(t *testing.T) {
+	e := startBoth(t, withoutQueue)
+	require.NoError(t, e.profiles(someProfile("samples", "count")))
+	require.NoError(t, e.traces(someSpan()))
+
+	taken := e.sentry.Taken()
+	require.Len(t, taken, 2)
+	d := sentry.AcquireDecoder()
+	defer d.Release()
+	chunk, err := d.Chunk(taken[0].Items[0].Payload)
+	require.NoError(t, err)
+	assert.Equal(t, sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}, chunk.ClientSDK)
+	transaction, err := sentry.DecodeTransaction(taken[1].Items[0].Payload)
+	require.NoError(t, err)
+	assert.NotEmpty(t, chunk.ProfilerID)
+	assert.Equal(t, chunk.ProfilerID, transaction.ProfilerID)
+	assert.NotEmpty(t, taken[1].Header.EventID, "else Sentry would make one up with each retry")
+}
+
+func TestSpansInContainers(t *testing.T) {
+	e := startBoth(t, func(cfg *Config) { withoutQueue(cfg); cfg.SpansAs = spansAsContainers })
+	require.NoError(t, e.traces(someSpan()))
+	taken := e.sentry.Taken()
+	require.Len(t, taken, 1)
+	assert.Equal(t, sentry.ItemSpan, taken[0].Items[0].Header.Type)
+	assert.Equal(t, sentry.ContentTypeSpans, taken[0].Items[0].Header.ContentType)
+	require.NotNil(t, taken[0].Header.Trace, "Sentry takes no container without")
+	assert.Equal(t, fakesentry.PublicKey, taken[0].Header.Trace.PublicKey)
+}
+
+// TestWhatSentryHasNoPlaceFor: it is counted, and no error.
+func TestWhatSentryHasNoPlaceFor(t *testing.T) {
+	e := startBoth(t, withoutQueue)
+	require.NoError(t, e.profiles(someProfile("alloc_space", "bytes")))
+	assert.Empty(t, e.sentry.Requests())
+	assert.Equal(t, map[string]int64{"reason=sample_type_not_time": 3}, e.counts("otelcol_exporter_sentry_envelope_samples_discarded"))
+}
+
+func TestMetadataAgreesWithTheFactory(t *testing.T) {
+	metadatatest.CheckFactory(t, "exporter", NewFactory())
+}
+
+// TestMetadataAgreesWithTheInstruments makes every counter count.
+func TestMetadataAgreesWithTheInstruments(t *testing.T) {
+	e := startBoth(t, withoutRetry)
+	require.NoError(t, e.profiles(someProfile("alloc_space", "bytes")))
+	broken := someProfile("samples", "count")
+	broken.Dictionary().LocationTable().At(1).AttributeIndices().Append(99)
+	require.NoError(t, e.profiles(broken))
+	bad := someSpan()
+	bad.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).SetTraceID(pcommon.TraceID{})
+	require.NoError(t, e.traces(bad))
+	e.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 429} })
+	require.Error(t, e.profiles(someProfile("samples", "count")))
+	require.Error(t, e.profiles(someProfile("samples", "count")))
+	metadatatest.CheckInstruments(t, e.metrics, scopeName)
+}
