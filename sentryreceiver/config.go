@@ -53,6 +53,9 @@ type Config struct {
 	// CorrectClockDrift moves the times of clients whose clock is far off, where that takes no profile away from its spans.
 	CorrectClockDrift bool `mapstructure:"correct_clock_drift"`
 
+	// DropResent drops what was accepted before.
+	DropResent ResentConfig `mapstructure:"drop_resent"`
+
 	// BackpressurePause is how long SDKs are asked to send no more of a signal when its pipeline refuses something.
 	BackpressurePause time.Duration `mapstructure:"backpressure_pause"`
 }
@@ -96,6 +99,7 @@ func createDefaultConfig() component.Config {
 		MaxProfileSize:    sentry.MaxProfileSize,
 		Validation:        sentry.Lenient,
 		ProfileType:       profileTypeWall,
+		DropResent:        ResentConfig{MaxAge: defaultMaxResentAge},
 		BackpressurePause: defaultBackpressurePause,
 	}
 }
@@ -144,6 +148,12 @@ func (c *Config) Validate() error {
 	}
 	if c.ProfileType != profileTypeWall && c.ProfileType != profileTypeCPU {
 		problem("profile_type: is %q, must be %q or %q", c.ProfileType, profileTypeWall, profileTypeCPU)
+	}
+	if n := c.DropResent.MaxIDs; n < 0 || n > maxResentIDs {
+		problem("drop_resent: max_ids: is %d, must be from 0, which drops nothing, to %d, e.g. 100000", n, maxResentIDs)
+	}
+	if c.DropResent.MaxAge <= 0 {
+		problem("drop_resent: max_age: is %s, must be positive, e.g. %s", c.DropResent.MaxAge, defaultMaxResentAge)
 	}
 	// SDKs read whole seconds: python drops a limit that int() does not take.
 	if p := c.BackpressurePause; p < time.Second || p > maxBackpressurePause || p%time.Second != 0 {

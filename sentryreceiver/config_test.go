@@ -101,6 +101,8 @@ func TestValidate(t *testing.T) {
 		`max_profile_size: -1`:                 `max_profile_size: is -1, must be a number of bytes from 1 to 2147483647, e.g. 52428800`,
 		`validation: Strict`:                   `validation: is "Strict", must be "lenient" or "strict"`,
 		`max_bytes_in_flight: 1000`:            `max_bytes_in_flight: is 1000, must be at least 331350016 for max_request_body_size: 104857600`,
+		`drop_resent: {max_ids: -1}`:           `drop_resent: max_ids: is -1, must be from 0, which drops nothing, to 10000000`,
+		`drop_resent: {max_age: 0s}`:           `drop_resent: max_age: is 0s, must be positive`,
 		`profile_type: off`:                    `profile_type: is "off", must be "wall" or "cpu"`,
 		`backpressure_pause: 0s`:               `backpressure_pause: is 0s, must be whole seconds from 1s to 24h0m0s, e.g. 10s`,
 		`backpressure_pause: 1500ms`:           `backpressure_pause: is 1.5s, must be whole seconds`,

@@ -1,6 +1,7 @@
 package sentryreceiver
 
 import (
+	"cmp"
 	"context"
 
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -34,7 +35,9 @@ func (in *ingestion) eventWith(ctx context.Context, item *sentry.Item, toLogs fu
 		return nil, discardOf(err)
 	}
 	in.telemetry.fieldsLost(ctx, item.Header.Type, event.Flaws)
-	return []delivery{in.logsDelivery(item.Header.Type, toLogs(event, in.source()))}, nil
+	d := in.logsDelivery(item.Header.Type, toLogs(event, in.source()))
+	d.ids = in.itemIDs(item.Header.Type, cmp.Or(event.EventID, in.envelope.Header.EventID)) // php has it in the header only
+	return []delivery{d}, nil
 }
 
 func (in *ingestion) translateUserReport(ctx context.Context, item *sentry.Item) ([]delivery, *sentry.Discard) {

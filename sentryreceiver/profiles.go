@@ -40,7 +40,18 @@ func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (d
 			in.profileID = subject.Profile.EventID
 		}
 	}
-	return append(deliveries, in.measurements(ctx, item, subject, src)...), nil
+	deliveries = append(deliveries, in.measurements(ctx, item, subject, src)...)
+	if len(deliveries) > 0 {
+		deliveries[0].ids = in.profileIDs(subject)
+	}
+	return deliveries, nil
+}
+
+func (in *ingestion) profileIDs(subject sentry.Subject) []resentID {
+	if subject.Chunk != nil {
+		return in.itemIDs(sentry.ItemProfileChunk, subject.Chunk.ChunkID)
+	}
+	return in.itemIDs(sentry.ItemProfile, subject.Profile.EventID)
 }
 
 // unsuitable discards what need not be decoded to be discarded.

@@ -36,6 +36,7 @@ type sentryReceiver struct {
 	telemetry *telemetry
 	obsreport *receiverhelper.ObsReport
 	inflight  *inflight
+	resent    *resent
 
 	// The pipelines, set before Start; nil for signals that no pipeline takes from this receiver.
 	nextProfiles xconsumer.Profiles
@@ -96,6 +97,7 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		telemetry: telemetry,
 		obsreport: obsreport,
 		inflight:  &inflight{limit: cfg.MaxBytesInFlight},
+		resent:    newResent(cfg.DropResent),
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -108,7 +109,11 @@ func (in *ingestion) profilesDelivery(item sentry.ItemType, profiles pprofile.Pr
 }
 
 func (in *ingestion) tracesDelivery(item sentry.ItemType, traces ptrace.Traces) delivery {
-	return delivery{item: item, stops: traceTypes, send: func(ctx context.Context) error {
+	drop := func(resent []bool) {
+		n := -1
+		removeSpans(traces, func(pcommon.TraceID, pcommon.SpanID) bool { n++; return resent[n] })
+	}
+	return delivery{item: item, stops: traceTypes, ids: in.spanIDs(traces), drop: drop, send: func(ctx context.Context) error {
 		spans := traces.SpanCount()
 		ctx = in.obsreport.StartTracesOp(ctx)
 		err := in.nextTraces.ConsumeTraces(ctx, traces)
