@@ -16,6 +16,11 @@ const (
 	maxContainerSize = 12 << 20
 	maxItemSize      = 2 << 20
 
+	// MaxMembers is how many members of a JSON object become a map of attributes: pdata's maps compare each new key with all
+	// before, so that an object of a megabyte would take minutes. One with more becomes its own text. The largest object seen,
+	// a list of python modules, has 140.
+	MaxMembers = 512
+
 	// MaxImages bounds the debug images of one profile: a large iOS app loads under a thousand, a large bundle has some
 	// thousand source maps. An image takes at least 12 bytes of payload and over a kilobyte of memory.
 	MaxImages = 20_000

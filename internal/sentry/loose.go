@@ -229,7 +229,7 @@ func (l *loose) time(field string) (t Timestamp) {
 
 // raw gives the JSON text of any value, nil for null.
 func (l *loose) raw() []byte {
-	value := l.s.value()
+	value := l.value()
 	if len(value) == 0 || isNull(value) {
 		return nil
 	}
@@ -242,7 +242,18 @@ func (l *loose) rawObject(field string) []byte {
 		l.wrong(field)
 		return nil
 	}
-	return l.s.value()
+	return l.value()
+}
+
+// value gives the JSON text of a value whose shape is the sender's. Each object in it that has more than MaxMembers members,
+// and so becomes a text, is a flaw "too_many_members".
+func (l *loose) value() []byte {
+	before := l.s.wide
+	text := l.s.value()
+	for ; before < l.s.wide; before++ {
+		l.flaw("too_many_members")
+	}
+	return text
 }
 
 // texts takes a list of strings.

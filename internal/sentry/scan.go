@@ -16,6 +16,7 @@ type scanner struct {
 	data  []byte
 	pos   int
 	depth int
+	wide  int // objects with more than MaxMembers members that were skipped
 	err   *Discard
 }
 
@@ -252,10 +253,14 @@ func (s *scanner) skip() {
 		s.rawText()
 	case c == '{':
 		if s.open('{') {
-			for n := 0; s.more(&n, '}'); {
+			n := 0
+			for s.more(&n, '}') {
 				s.rawText()
 				s.take(':')
 				s.skip()
+			}
+			if n > MaxMembers {
+				s.wide++
 			}
 		}
 	case c == '[':

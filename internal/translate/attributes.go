@@ -152,6 +152,7 @@ const (
 	keyAttachmentType      = "sentry.attachment.type"
 	keyMessageTemplate     = "sentry.message.template"
 	keyMessageParameter    = "sentry.message.parameter." // and its number or name
+	keyMessageParameters   = "sentry.message.parameters" // more than have a place each, or no list
 	keyExceptionType       = "exception.type"
 	keyExceptionMessage    = "exception.message"
 	keyExceptionStacktrace = "exception.stacktrace"

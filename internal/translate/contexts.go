@@ -46,7 +46,7 @@ func putContexts(attrs, resource pcommon.Map, contexts []sentry.NamedValue, src 
 
 func putContext(attrs, resource pcommon.Map, context sentry.NamedValue, src Source) {
 	rest := pcommon.NewMap()
-	eachMember(context.Value, func(member string, value []byte) {
+	all := eachMember(context.Value, func(member string, value []byte) {
 		name := context.Name + "." + member
 		switch {
 		case name == "feedback.message": // the body
@@ -57,9 +57,11 @@ func putContext(attrs, resource pcommon.Map, context sentry.NamedValue, src Sour
 				putRaw(rest, member, value)
 			}
 		case name == "response.headers":
-			eachMember(value, func(header string, value []byte) {
+			if !eachMember(value, func(header string, value []byte) {
 				putHeader(attrs, "http.response.header.", header, plainText(value), src)
-			})
+			}) {
+				putRaw(rest, member, value) // its text has the others
+			}
 		case resourceContextKeys[name] != "":
 			putScalar(resource, resourceContextKeys[name], value)
 		case contextKeys[name] != "":
@@ -75,6 +77,10 @@ func putContext(attrs, resource pcommon.Map, context sentry.NamedValue, src Sour
 		if osName, ok := resource.Get(keyOSName); ok {
 			putText(resource, keyOSType, osTypes[strings.ToLower(osName.AsString())])
 		}
+	}
+	if !all {
+		putRaw(attrs, "sentry.context."+context.Name, context.Value) // its text has the others
+		return
 	}
 	if rest.Len() > 0 {
 		rest.MoveTo(attrs.PutEmptyMap("sentry.context." + context.Name))

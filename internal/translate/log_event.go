@@ -88,17 +88,17 @@ func putMessage(attrs pcommon.Map, m *sentry.Message) {
 	}
 	params := pcommon.NewValueEmpty()
 	setJSON(params, m.Params)
-	switch params.Type() {
-	case pcommon.ValueTypeSlice:
+	switch kind := params.Type(); {
+	case kind == pcommon.ValueTypeSlice && params.Slice().Len() <= maxMembers:
 		for i, param := range params.Slice().All() {
-			if i < maxMembers {
-				param.CopyTo(attrs.PutEmpty(keyMessageParameter + strconv.Itoa(i)))
-			}
+			param.CopyTo(attrs.PutEmpty(keyMessageParameter + strconv.Itoa(i)))
 		}
-	case pcommon.ValueTypeMap:
+	case kind == pcommon.ValueTypeMap:
 		for name, param := range params.Map().All() {
 			param.CopyTo(attrs.PutEmpty(keyMessageParameter + name))
 		}
+	case kind != pcommon.ValueTypeEmpty: // too many for an attribute each
+		params.MoveTo(attrs.PutEmpty(keyMessageParameters))
 	}
 }
 

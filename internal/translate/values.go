@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
 // setJSON sets a value of any shape from the text of a JSON value, types as they are, members in their order: whole numbers
@@ -41,10 +43,9 @@ func setScalar(value pcommon.Value, text []byte) bool {
 	return true
 }
 
-// maxMembers is how many members of a JSON object become a map: pdata's maps compare each new key with all before, so that
-// an object of a megabyte would take minutes. One with more becomes its own text, and nothing of it is lost. The largest
-// object seen, a list of python modules, has 140.
-const maxMembers = 512
+// maxMembers is how many members of a JSON object become a map. One with more becomes its own text, and nothing of it is
+// lost; decoding has counted it.
+const maxMembers = sentry.MaxMembers
 
 type jsonReader struct {
 	*json.Decoder
@@ -127,10 +128,11 @@ func putRaw(m pcommon.Map, key string, text []byte) {
 	setJSON(m.PutEmpty(key), text)
 }
 
-// eachMember visits the members of a JSON object in their order; none where it is no object.
-func eachMember(text []byte, visit func(key string, value []byte)) {
+// eachMember visits the members of a JSON object in their order, at most maxMembers of them: all says whether there were no
+// more. There are none where it is no object.
+func eachMember(text []byte, visit func(key string, value []byte)) (all bool) {
 	if len(text) == 0 || text[0] != '{' {
-		return
+		return true
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	_, _ = d.Token()
@@ -138,10 +140,11 @@ func eachMember(text []byte, visit func(key string, value []byte)) {
 		key, err := d.Token()
 		var value json.RawMessage
 		if err != nil || d.Decode(&value) != nil {
-			return
+			return true
 		}
 		visit(key.(string), value)
 	}
+	return !d.More()
 }
 
 // plainText is the content of a JSON string, or the text of a number or a boolean.
