@@ -84,17 +84,13 @@ func (b *Builder) Attribute(key string, value Value, unit string) AttributeIndex
 	return b.attribute(a, value, nil)
 }
 
-// AttrString, AttrInt, AttrDouble and AttrBool are Attribute without a unit.
+// AttrString, AttrInt and AttrBool are Attribute without a unit.
 func (b *Builder) AttrString(key, value string) AttributeIndex {
 	return b.Attribute(key, StringValue(value), "")
 }
 
 func (b *Builder) AttrInt(key string, value int64) AttributeIndex {
 	return b.Attribute(key, IntValue(value), "")
-}
-
-func (b *Builder) AttrDouble(key string, value float64) AttributeIndex {
-	return b.Attribute(key, DoubleValue(value), "")
 }
 
 func (b *Builder) AttrBool(key string, value bool) AttributeIndex {

@@ -259,9 +259,6 @@ func (b *Builder) String(s string) StringIndex {
 	return StringIndex(n)
 }
 
-// StringAt returns the text at a position that this Builder gave out.
-func (b *Builder) StringAt(i StringIndex) string { return b.strings[i] }
-
 // Function returns the position of f.
 func (b *Builder) Function(f Function) FunctionIndex {
 	if f == (Function{}) {

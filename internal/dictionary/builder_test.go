@@ -57,7 +57,7 @@ func TestEqualEntriesShareAPositionAndOthersDoNot(t *testing.T) {
 		"attribute": {
 			func() int32 { return int32(b.AttrString("n", "1")) },
 			func() int32 { return int32(b.AttrInt("n", 1)) },
-			func() int32 { return int32(b.AttrDouble("n", 1)) },
+			func() int32 { return int32(b.Attribute("n", DoubleValue(1), "")) },
 			func() int32 { return int32(b.AttrBool("n", true)) },
 			func() int32 { return int32(b.AttrBool("n", false)) },
 			func() int32 { return int32(b.AttrInt("n", 0)) },
@@ -65,7 +65,7 @@ func TestEqualEntriesShareAPositionAndOthersDoNot(t *testing.T) {
 			func() int32 { return int32(b.Attribute("n", Value{}, "")) },
 			func() int32 { return int32(b.AttrString("n", "")) },
 			func() int32 { return int32(b.AttrString("m", "1")) },
-			func() int32 { return int32(b.AttrDouble("n", math.NaN())) },
+			func() int32 { return int32(b.Attribute("n", DoubleValue(math.NaN()), "")) },
 			func() int32 { return int32(b.Attribute("n", AnyValue(bytesValue("1")), "")) },
 			func() int32 { return int32(b.Attribute("n", AnyValue(sliceValue("1")), "")) },
 			func() int32 { return int32(b.Attribute("n", AnyValue(sliceValue("1", "")), "")) },

@@ -18,14 +18,15 @@ import (
 
 // Request is a recorded request of a real SDK.
 type Request struct {
-	Name     string // sdk/scenario/number
-	Items    []string
-	Method   string
-	Path     string
-	Query    string
-	Headers  [][2]string
-	Body     []byte // as sent, still content-encoded
-	Encoding string
+	Name         string // sdk/scenario/number
+	Items        []string
+	EnvelopeKeys []string // of its header; nil = the body is no envelope
+	Method       string
+	Path         string
+	Query        string
+	Headers      [][2]string
+	Body         []byte // as sent, still content-encoded
+	Encoding     string
 }
 
 // Corpus gives the recorded requests, in the order of their index. The recordings are not part of the repository: a test
@@ -44,17 +45,20 @@ func Corpus(t testing.TB) []Request {
 	lines := bufio.NewScanner(index)
 	for lines.Scan() {
 		var line struct {
-			Path  string   `json:"path"`
-			Items []string `json:"items"`
+			Path   string   `json:"path"`
+			Items  []string `json:"items"`
+			Header []string `json:"envelope_header"`
 		}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &line))
-		requests = append(requests, readRequest(t, root, line.Path, line.Items))
+		request := readRequest(t, root, line.Path)
+		request.Items, request.EnvelopeKeys = line.Items, line.Header
+		requests = append(requests, request)
 	}
 	require.NoError(t, lines.Err())
 	return requests
 }
 
-func readRequest(t testing.TB, root, name string, items []string) Request {
+func readRequest(t testing.TB, root, name string) Request {
 	var meta struct {
 		Method  string      `json:"method"`
 		Path    string      `json:"path"`
@@ -66,7 +70,7 @@ func readRequest(t testing.TB, root, name string, items []string) Request {
 	require.NoError(t, json.Unmarshal(text, &meta))
 	body, err := os.ReadFile(filepath.Join(root, name+".body"))
 	require.NoError(t, err)
-	r := Request{Name: name, Items: items, Method: meta.Method, Path: meta.Path, Query: meta.Query, Headers: meta.Headers, Body: body}
+	r := Request{Name: name, Method: meta.Method, Path: meta.Path, Query: meta.Query, Headers: meta.Headers, Body: body}
 	r.Encoding = r.Header("Content-Encoding")
 	return r
 }

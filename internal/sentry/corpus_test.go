@@ -1,113 +1,38 @@
-package sentry
+package sentry_test
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/andybalholm/brotli"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
-// corpusDir holds requests recorded from real SDKs, of which index.jsonl has one line each. It is not part of the repository.
-const corpusDir = "../../../shared/corpus/sentry"
-
-// recording is a line of the index.
-type recording struct {
-	Path     string   `json:"path"`
-	Items    []string `json:"items"`
-	Encoding string   `json:"encoding"`
-	Header   []string `json:"envelope_header"` // its keys; nil = the body is no envelope
-	URLPath  string   `json:"url_path"`
-
-	Query   string      // of the request, without "?"
-	Headers [][2]string // of the request
-}
-
-// recordings gives what was recorded; without the corpus the test is skipped.
-func recordings(t *testing.T) []recording {
-	index, err := os.Open(filepath.Join(corpusDir, "index.jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("no recorded requests at %s: nothing to check against", corpusDir)
-	}
-	require.NoError(t, err)
-	defer index.Close()
-
-	var all []recording
-	lines := bufio.NewScanner(index)
-	for lines.Scan() {
-		var r recording
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
-		meta, err := os.ReadFile(filepath.Join(corpusDir, r.Path+".meta.json"))
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(meta, &struct {
-			Query   *string
-			Headers *[][2]string
-		}{&r.Query, &r.Headers}))
-		all = append(all, r)
-	}
-	require.NoError(t, lines.Err())
-	require.NotEmpty(t, all)
-	return all
-}
-
-// body is the decoded body of the request.
-func (r recording) body(t *testing.T) []byte {
-	sent, err := os.ReadFile(filepath.Join(corpusDir, r.Path+".body"))
-	require.NoError(t, err)
-	var reader io.Reader = bytes.NewReader(sent)
-	switch r.Encoding {
-	case "gzip":
-		reader, err = gzip.NewReader(reader)
-		require.NoError(t, err)
-	case "br":
-		reader = brotli.NewReader(reader)
-	case "identity":
-	default:
-		t.Fatalf("%s: unknown encoding %q", r.Path, r.Encoding)
-	}
-	body, err := io.ReadAll(reader)
-	require.NoError(t, err)
-	return body
-}
-
-func (r recording) header(name string) string {
-	for _, header := range r.Headers {
-		if strings.EqualFold(header[0], name) {
-			return header[1]
-		}
-	}
-	return ""
-}
+// corpusKey is the public key of the recorded requests.
+const corpusKey = "8f3d1c0a9b7e4d52a1c6f0e3b2d49871"
 
 // Every recorded envelope is framed, names its sender, and survives being written and read again.
 func TestRecordedEnvelopes(t *testing.T) {
 	envelopes, items := 0, 0
-	for _, r := range recordings(t) {
-		if r.Header == nil {
+	for _, r := range golden.Corpus(t) {
+		if r.EnvelopeKeys == nil {
 			continue // store and security endpoints
 		}
 		envelopes++
-		e, err := ReadEnvelope(r.body(t))
-		require.NoError(t, err, r.Path)
+		e, err := sentry.ReadEnvelope(r.Decoded(t))
+		require.NoError(t, err, r.Name)
 
 		var types []string
 		for _, item := range e.Items {
 			types = append(types, string(item.Header.Type))
-			assert.True(t, item.Header.Type.Known(), "%s: %s", r.Path, item.Header.Type)
-			assert.NotEmpty(t, item.Payload, r.Path)
+			assert.True(t, item.Header.Type.Known(), "%s: %s", r.Name, item.Header.Type)
+			assert.NotEmpty(t, item.Payload, r.Name)
 		}
-		assert.Equal(t, r.Items, types, r.Path)
+		assert.Equal(t, r.Items, types, r.Name)
 		items += len(types)
 
 		h := e.Header
@@ -115,30 +40,30 @@ func TestRecordedEnvelopes(t *testing.T) {
 			"event_id": h.EventID != "", "dsn": h.DSN != "", "sdk": h.SDK.Name != "" && h.SDK.Version != "",
 			"sent_at": !h.SentAt.IsZero(), "trace": h.Trace != nil && h.Trace.TraceID != "" && h.Trace.PublicKey != "",
 		} {
-			assert.Equal(t, slices.Contains(r.Header, key), read, "%s: %s", r.Path, key)
+			assert.Equal(t, slices.Contains(r.EnvelopeKeys, key), read, "%s: %s", r.Name, key)
 		}
 
-		auth, err := Authenticate(r.credentials(h.DSN))
-		require.NoError(t, err, r.Path)
-		assert.Equal(t, testKey, auth.PublicKey, r.Path)
-		assert.Equal(t, "4507", auth.ProjectID, r.Path)
+		auth, err := sentry.Authenticate(credentials(r, h.DSN))
+		require.NoError(t, err, r.Name)
+		assert.Equal(t, corpusKey, auth.PublicKey, r.Name)
+		assert.Equal(t, "4507", auth.ProjectID, r.Name)
 
-		written, err := AppendEnvelope(nil, e)
-		require.NoError(t, err, r.Path)
-		again, err := ReadEnvelope(written)
-		require.NoError(t, err, r.Path)
-		require.Equal(t, e, again, r.Path)
+		written, err := sentry.AppendEnvelope(nil, e)
+		require.NoError(t, err, r.Name)
+		again, err := sentry.ReadEnvelope(written)
+		require.NoError(t, err, r.Name)
+		require.Equal(t, e, again, r.Name)
 	}
 	t.Logf("%d envelopes, %d items", envelopes, items)
 }
 
 // credentials are those of the request, and of the envelope's header.
-func (r recording) credentials(dsn string) Credentials {
-	c := Credentials{
-		SentryAuth: r.header("X-Sentry-Auth"), Authorization: r.header("Authorization"),
+func credentials(r golden.Request, dsn string) sentry.Credentials {
+	c := sentry.Credentials{
+		SentryAuth: r.Header("X-Sentry-Auth"), Authorization: r.Header("Authorization"),
 		RawQuery: strings.TrimPrefix(r.Query, "?"), EnvelopeDSN: dsn,
 	}
-	if path, ok := strings.CutPrefix(r.URLPath, "/api/"); ok {
+	if path, ok := strings.CutPrefix(r.Path, "/api/"); ok {
 		c.ProjectID, _, _ = strings.Cut(path, "/")
 	}
 	return c
@@ -146,19 +71,19 @@ func (r recording) credentials(dsn string) Credentials {
 
 // Everything that was not sent through a tunnel, and not by a browser itself (security reports), says who sent it in the request.
 func TestRecordedCredentials(t *testing.T) {
-	for _, r := range recordings(t) {
-		auth, err := Authenticate(r.credentials(""))
-		if r.URLPath == "/tunnel" {
-			var bad *AuthError
+	for _, r := range golden.Corpus(t) {
+		auth, err := sentry.Authenticate(credentials(r, ""))
+		if r.Path == "/tunnel" {
+			var bad *sentry.AuthError
 			require.ErrorAs(t, err, &bad)
-			assert.Equal(t, ReasonAuthMissing, bad.Reason, r.Path)
+			assert.Equal(t, sentry.ReasonAuthMissing, bad.Reason, r.Name)
 			continue
 		}
-		require.NoError(t, err, r.Path)
-		assert.Equal(t, testKey, auth.PublicKey, r.Path)
-		assert.Equal(t, "4507", auth.ProjectID, r.Path)
-		if !strings.HasPrefix(r.URLPath, "/api/4507/security") {
-			assert.Contains(t, auth.Client, "/", r.Path)
+		require.NoError(t, err, r.Name)
+		assert.Equal(t, corpusKey, auth.PublicKey, r.Name)
+		assert.Equal(t, "4507", auth.ProjectID, r.Name)
+		if !strings.HasPrefix(r.Path, "/api/4507/security") {
+			assert.Contains(t, auth.Client, "/", r.Name)
 		}
 	}
 }

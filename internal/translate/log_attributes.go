@@ -75,26 +75,26 @@ type sharedAttributes struct {
 
 var sharedKeys = [4]string{"sentry.release", "sentry.environment", "sentry.sdk.name", "sentry.sdk.version"}
 
-func logIdentity(c *sentry.LogContainer, src Source) (shared sharedAttributes) {
-	if len(c.Logs) > 0 {
-		for i := range c.Logs[0].Attributes {
-			a := &c.Logs[0].Attributes[i]
-			for k, key := range sharedKeys {
-				if a.Key == key {
-					shared.values[k] = jsonText(a.Value)
-				}
+// firstIdentity is what the attributes of a container's first element say of where all of them come from.
+func firstIdentity(first []sentry.Attribute, src Source) (shared sharedAttributes) {
+	for i := range first {
+		for k, key := range sharedKeys {
+			if first[i].Key == key {
+				shared.values[k] = jsonText(first[i].Value)
 			}
 		}
 	}
 	v := shared.values
-	shared.identity = identity{
-		release: firstText(v[0], src.Release), environment: firstText(v[1], src.Environment),
-		sdk: sentry.ClientSDK{Name: v[2], Version: v[3]},
-	}
-	if shared.sdk == (sentry.ClientSDK{}) {
-		shared.sdk = src.SDK
-	}
+	id := identity{release: v[0], environment: v[1], sdk: sentry.ClientSDK{Name: v[2], Version: v[3]}}
+	shared.identity = id.completed(src)
 	return shared
+}
+
+func logIdentity(c *sentry.LogContainer, src Source) sharedAttributes {
+	if len(c.Logs) == 0 {
+		return firstIdentity(nil, src)
+	}
+	return firstIdentity(c.Logs[0].Attributes, src)
 }
 
 // stated says whether the resource says this already.

@@ -55,13 +55,11 @@ func ClientReportToMetrics(r *sentry.ClientReport, src Source) pmetric.Metrics {
 	return out
 }
 
-// metricIdentity is what all elements of a container say about their origin, by the rule of logs: SDKs repeat it on each.
 func metricIdentity(c *sentry.MetricContainer, src Source) sharedAttributes {
-	var first sentry.Log
-	if len(c.Metrics) > 0 {
-		first.Attributes = c.Metrics[0].Attributes
+	if len(c.Metrics) == 0 {
+		return firstIdentity(nil, src)
 	}
-	return logIdentity(&sentry.LogContainer{Logs: []sentry.Log{first}}, src)
+	return firstIdentity(c.Metrics[0].Attributes, src)
 }
 
 // completed takes from the envelope's header what the payload does not say: python sends sessions and client reports in
