@@ -21,17 +21,20 @@ type TransformsConfig struct {
 // TransformConfig is an element of the list: a map with one key, the name of a transform with its settings, or preset with a
 // name.
 type TransformConfig struct {
-	steps []transform.Step // several for a preset
+	steps   []transform.Step // several for a preset
+	written map[string]any   // the element as it was written
 }
 
 var (
 	_ confmap.Unmarshaler = (*TransformConfig)(nil)
+	_ confmap.Marshaler   = TransformConfig{}
 	_ confmap.Validator   = (*TransformConfig)(nil)
 )
 
 // Unmarshal finds the transform that the key names and reads its settings.
 func (c *TransformConfig) Unmarshal(conf *confmap.Conf) error {
-	names := slices.Sorted(maps.Keys(conf.ToStringMap()))
+	c.written = conf.ToStringMap()
+	names := slices.Sorted(maps.Keys(c.written))
 	if len(names) != 1 {
 		return fmt.Errorf("an element is one transform, this one has %d keys (%s); begin a new element for each, as in `- drop_idle: {}`",
 			len(names), strings.Join(names, ", "))
@@ -52,6 +55,11 @@ func (c *TransformConfig) Unmarshal(conf *confmap.Conf) error {
 	}
 	c.steps = []transform.Step{step}
 	return settings.Unmarshal(step)
+}
+
+// Marshal writes the element as it was read, for print-config.
+func (c TransformConfig) Marshal(conf *confmap.Conf) error {
+	return conf.Merge(confmap.NewFromStringMap(c.written))
 }
 
 // Validate checks every transform by itself.

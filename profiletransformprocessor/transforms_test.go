@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
@@ -48,6 +49,15 @@ func TestPresetsAreSpelledOut(t *testing.T) {
 	require.NoError(t, err)
 	pyroscope, _ := transform.Preset("pyroscope")
 	assert.Equal(t, append([]transform.Step{&transform.Scrub{Preset: "home"}}, pyroscope...), cfg.Transforms.steps())
+}
+
+// What print-config shows is what was written.
+func TestTransformsAreShown(t *testing.T) {
+	cfg, err := load(t, "transforms: [{split: {max_samples: 5}}]")
+	require.NoError(t, err)
+	shown := confmap.New()
+	require.NoError(t, shown.Marshal(cfg))
+	assert.Equal(t, []any{map[string]any{"split": map[string]any{"max_samples": 5}}}, shown.Get("transforms"))
 }
 
 // Whoever mistypes reads where, what, and what to write instead.

@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+)
+
+// transforms is a configuration with the processor and its transforms between Sentry and a backend.
+func transforms(backend *sink, list string) settings {
+	return settings{config: fmt.Sprintf(`
+receivers: {sentry: {endpoint: "ENDPOINT"}}
+processors:
+  profile_transform:
+    transforms:
+%s
+exporters: {otlp_http: {endpoint: "%s", sending_queue: {enabled: false}}}
+service: {pipelines: {profiles: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http]}}}
+`, list, backend.url())}
+}
+
+// TestTransforms: several transforms in a row, with the collector's own ways of reading patterns and dollars.
+func TestTransforms(t *testing.T) {
+	backend := newSink(t)
+	c := start(t, transforms(backend, `
+      - scrub:
+          preset: home
+          rules:
+            - {pattern: 'acme-(\d+)', replacement: 'customer-$1'}
+            - {pattern: 'secret(\w)', replacement: '$${1}'}
+      - frames:
+          action: collapse
+          match:
+            - {module: '^(django|gunicorn)\.'}
+      - preset: pyroscope`))
+	got := c.send(t, chunk{
+		frames: `{"function":"view","filename":"/home/alice/acme-17/views.py","in_app":true},{"function":"run","module":"django.core"},` +
+			`{"function":"main","module":"gunicorn.app"},{"function":"secretA"}`,
+		stacks: `[0,1,2],[3]`,
+		samples: `{"timestamp":1700000000.5,"thread_id":"1","stack_id":0},{"timestamp":1700000000.52,"thread_id":"1","stack_id":1},` +
+			`{"timestamp":1700000000.5,"thread_id":"2","stack_id":0}`,
+		threads: `"1":{"name":"MainThread"},"2":{"name":"worker"}`,
+	}.request())
+	require.Equal(t, http.StatusOK, got.status, got.body)
+
+	profiles, err := decode(backend.takeOne(t))
+	require.NoError(t, err)
+	text := dictionary.Dump(profiles)
+	require.NotContains(t, text, "alice")
+	for _, want := range []string{"/home/user/customer-17/views.py", "(other)", `sample service.name="shop" service.version="1.0"`, "29900990", "      A "} {
+		require.Contains(t, text, want)
+	}
+	for _, gone := range []string{"django", "gunicorn", "MainThread", "thread.id", "secret"} {
+		require.NotContains(t, text, gone)
+	}
+	require.Equal(t, 2, onlyProfile(profiles).Samples().Len(), "threads are one series")
+}
+
+// TestTransformsRefuseConfiguration: a mistake ends the start, with the place and the remedy.
+func TestTransformsRefuseConfiguration(t *testing.T) {
+	for text, want := range map[string]string{
+		"      - drop_idle: {}\n      - aggregate: {}": "aggregate: after drop_idle, idle time would count as work; move aggregate before it",
+		"      - threads: {drop: ['(']}":               "missing closing )",
+	} {
+		c := launch(t, findBinary(t), transforms(newSink(t), text))
+		<-c.exited
+		require.Error(t, c.exit)
+		require.Contains(t, c.log.String(), want)
+	}
+}
