@@ -39,6 +39,10 @@ browser: build ## Run a page with the browser SDK in Chromium; needs node and ch
 	@cd internal/e2e/browser && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund
 	go test ./internal/e2e -run TestBrowser -count=1 -v
 
+kafka: build ## Run examples/kafka against a real broker; needs Java and Maven
+	@cd internal/e2e/kafka && sh ../../../.ci/quiet mvn -q -B dependency:copy-dependencies
+	go test -count=1 -tags kafka -run TestKafka -v ./internal/e2e
+
 ci: ## What CI runs: format, vet, lint, race detector, distribution, examples
 	@.ci/run
 

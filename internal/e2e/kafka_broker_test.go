@@ -1,0 +1,142 @@
+//go:build kafka
+
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+)
+
+// broker is a Kafka broker of one node, its own controller.
+type broker struct {
+	address string
+	jars    string
+}
+
+// startBroker runs a broker until the end of the test. `make kafka` has copied its jars.
+func startBroker(t *testing.T) *broker {
+	t.Helper()
+	b := &broker{address: freeAddress(t), jars: filepath.Join(golden.Root(t), "internal", "e2e", "kafka", "broker", "*")}
+	jars, err := filepath.Glob(b.jars + ".jar")
+	require.NoError(t, err)
+	require.NotEmpty(t, jars, "no broker to test with: `make kafka` fetches one")
+
+	controller, dir := freeAddress(t), t.TempDir()
+	config := filepath.Join(dir, "server.properties")
+	require.NoError(t, os.WriteFile(config, []byte(strings.Join([]string{
+		"process.roles=broker,controller",
+		"node.id=1",
+		"controller.quorum.voters=1@" + controller,
+		"controller.listener.names=CONTROLLER",
+		"listeners=PLAINTEXT://" + b.address + ",CONTROLLER://" + controller,
+		"log.dirs=" + filepath.Join(dir, "log"),
+		"offsets.topic.replication.factor=1",
+		"offsets.topic.num.partitions=1",
+		"auto.create.topics.enable=false",
+	}, "\n")), 0o600))
+	output, err := b.java(t, "kafka.tools.StorageTool", "format", "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-c", config)
+	require.NoError(t, err, output)
+
+	log := &logBuffer{}
+	process := exec.Command("java", "-Xmx256m", "-cp", b.jars, "kafka.Kafka", config)
+	process.Stdout, process.Stderr = log, log
+	require.NoError(t, process.Start())
+	t.Cleanup(func() {
+		_ = process.Process.Signal(syscall.SIGTERM)
+		_ = process.Wait()
+		if t.Failed() {
+			t.Logf("log of the broker:\n%s", log.Tail())
+		}
+	})
+	for deadline := time.Now().Add(settleTimeout); ; time.Sleep(100 * time.Millisecond) {
+		if connection, err := net.Dial("tcp", b.address); err == nil {
+			connection.Close()
+			return b
+		}
+		require.True(t, time.Now().Before(deadline), "the broker does not start:\n%s", log.Tail())
+	}
+}
+
+// java runs one of Kafka's own tools.
+func (b *broker) java(t *testing.T, class string, arguments ...string) (string, error) {
+	t.Helper()
+	output, err := exec.Command("java", append([]string{"-Xmx64m", "-cp", b.jars, class}, arguments...)...).CombinedOutput()
+	return string(output), err
+}
+
+func (b *broker) createTopic(t *testing.T, name string) {
+	t.Helper()
+	output, err := b.java(t, "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", b.address,
+		"--create", "--topic", name, "--partitions", fmt.Sprint(partitions))
+	require.NoError(t, err, output)
+}
+
+// waitBalanced waits until both groups have all of these instances and have given each the same partitions.
+func (b *broker) waitBalanced(t *testing.T, instances ...string) {
+	t.Helper()
+	var profiles, traces []string
+	for deadline := time.Now().Add(settleTimeout); time.Now().Before(deadline); {
+		profiles, traces = b.owners(t, "linking-profiles"), b.owners(t, "linking-traces")
+		if slices.Equal(profiles, traces) && slices.Equal(distinct(profiles), instances) {
+			t.Logf("instance by partition: %v", profiles)
+			return
+		}
+	}
+	t.Fatalf("not balanced: %v, %v", profiles, traces)
+}
+
+// owners are the instances of a group by the number of their partitions; "" where nobody has one.
+func (b *broker) owners(t *testing.T, group string) []string {
+	t.Helper()
+	// GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID; the id of a consumer begins with its
+	// instance's.
+	output, _ := b.java(t, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--bootstrap-server", b.address, "--describe", "--group", group)
+	owners := make([]string, partitions)
+	for line := range strings.Lines(output) {
+		if fields := strings.Fields(line); len(fields) == 9 && fields[0] == group {
+			partition := slices.Index([]string{"0", "1", "2", "3", "4", "5"}, fields[2])
+			owners[partition], _, _ = strings.Cut(fields[6], "-")
+		}
+	}
+	return owners
+}
+
+func distinct(sorted []string) []string { return slices.Compact(slices.Sorted(slices.Values(sorted))) }
+
+// startExample runs a configuration of examples/kafka until the end of the test.
+func startExample(t *testing.T, b *broker, config string, environment ...string) *collector {
+	t.Helper()
+	path := findBinary(t)
+	c := &collector{address: freeAddress(t), log: &logBuffer{}, exited: make(chan struct{})}
+	c.process = exec.Command(path, "--config", filepath.Join(golden.Root(t), "examples", "kafka", config), profilesGate,
+		"--set=service.telemetry.metrics.level=none") // its port is taken by the first
+	c.process.Env = append(os.Environ(), append(environment, "KAFKA_BROKER="+b.address, "SENTRY_ENDPOINT="+c.address)...)
+	c.process.Stdout, c.process.Stderr = c.log, c.log
+	require.NoError(t, c.process.Start())
+	go func() {
+		c.exit = c.process.Wait()
+		close(c.exited)
+	}()
+	go c.guardMachine()
+	t.Cleanup(func() {
+		c.stop(t)
+		if t.Failed() {
+			t.Logf("log of %s %v:\n%s", config, environment, c.log.Tail())
+		}
+	})
+	require.Eventually(t, func() bool { return strings.Contains(c.log.String(), "Everything is ready") }, startTimeout, 50*time.Millisecond,
+		"%s does not start", config)
+	return c
+}

@@ -1,0 +1,214 @@
+//go:build kafka
+
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+)
+
+const (
+	// partitions: more than collectors, so that each gets several.
+	partitions = 6
+	// settleTimeout: two groups settle within the session timeout of 10 s; a broker that has just begun takes a few more.
+	settleTimeout = 60 * time.Second
+)
+
+// TestKafka runs examples/kafka against a real broker: SDKs talk to one collector, two others take both signals from Kafka.
+// Chunks and transactions of one key, sent in requests of their own, come out of the same collector, whole; also after one of
+// the two is gone, and after it is back.
+func TestKafka(t *testing.T) {
+	b := startBroker(t)
+	b.createTopic(t, "sentry_profiles")
+	b.createTopic(t, "sentry_spans")
+
+	sinks := map[string]*sink{"a": newSink(t), "b": newSink(t)}
+	linking := map[string]*collector{}
+	for name, sink := range sinks {
+		linking[name] = startExample(t, b, "linking.yaml", "INSTANCE="+name, "OTLP_ENDPOINT="+sink.url())
+	}
+	b.waitBalanced(t, "a", "b")
+	edge := startExample(t, b, "config.yaml", "QUEUE_DIRECTORY="+t.TempDir())
+	require.NoError(t, edge.waitReady())
+
+	t.Run("each key in one collector", func(t *testing.T) {
+		d := deliver(t, edge, sinks, newKeys(12))
+		require.NotEmpty(t, d.keys("a"), "both have work")
+		require.NotEmpty(t, d.keys("b"), "both have work")
+	})
+	t.Run("a profile above the limit of a message", func(t *testing.T) {
+		id := newID()
+		got := edge.send(t, withKey(largeChunk(id).request(), newKeys(1)[0]))
+		require.Equal(t, http.StatusOK, got.status, got.body)
+		n := 0
+		for deadline := time.Now().Add(settleTimeout); n < largeSamples; time.Sleep(100 * time.Millisecond) {
+			require.True(t, time.Now().Before(deadline), "%d of %d observations arrive", n, largeSamples)
+			n += takeParts(t, sinks, id)
+		}
+		require.Equal(t, largeSamples, n)
+	})
+	t.Run("one is gone, the other takes over", func(t *testing.T) {
+		linking["b"].stop(t)
+		d := deliver(t, edge, sinks, newKeys(12))
+		require.Len(t, d.keys("a"), 12)
+		b.waitBalanced(t, "a")
+	})
+	t.Run("it is back", func(t *testing.T) {
+		linking["b"] = startExample(t, b, "linking.yaml", "INSTANCE=b", "OTLP_ENDPOINT="+sinks["b"].url())
+		b.waitBalanced(t, "a", "b")
+		d := deliver(t, edge, sinks, newKeys(12))
+		require.NotEmpty(t, d.keys("a"))
+		require.NotEmpty(t, d.keys("b"))
+	})
+}
+
+// delivery says which collector a profile and a span of each key came from.
+type delivery map[string]*[2]string
+
+func (d delivery) keys(collector string) (keys []string) {
+	for key, from := range d {
+		if from[0] == collector {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// deliver sends a chunk and a transaction for each key, in requests of their own, and waits until they have come out. For each
+// key, both must come out of the same collector, and the sample must be linked to the span.
+func deliver(t *testing.T, edge *collector, sinks map[string]*sink, keys []string) delivery {
+	t.Helper()
+	d, sessions := delivery{}, map[string]string{}
+	for i, key := range keys {
+		s := newSession()
+		sessions[s.profiler], d[key] = key, &[2]string{}
+		requests := []request{withKey(s.chunk(), key), withKey(s.transaction(), key)}
+		if i%2 == 1 {
+			requests[0], requests[1] = requests[1], requests[0]
+		}
+		for _, r := range requests {
+			got := edge.send(t, r)
+			require.Equal(t, http.StatusOK, got.status, got.body)
+		}
+	}
+	arrived := func() bool {
+		for name, sink := range sinks {
+			for _, message := range sink.take() {
+				profiles, err := decode(message)
+				require.NoError(t, err)
+				d[sessions[profileText(profiles, "sentry.profiler_id")]][0] = name
+			}
+			for _, message := range sink.takeFrom(tracesPath) {
+				d[sessions[profilerOfSpan(t, message)]][1] = name
+			}
+		}
+		for _, from := range d {
+			if from[0] == "" || from[1] == "" {
+				return false
+			}
+		}
+		return true
+	}
+	for deadline := time.Now().Add(settleTimeout); !arrived(); time.Sleep(100 * time.Millisecond) {
+		require.True(t, time.Now().Before(deadline), "not everything arrives: %v", d)
+	}
+	for key, from := range d {
+		require.Equal(t, from[0], from[1], "the profile and the span of %s come from different collectors", key)
+	}
+	return d
+}
+
+// session is a profiler's, with one thread that ran one span.
+type session struct{ profiler, trace, span string }
+
+const sessionStart = 1_795_223_440
+
+func newSession() session { return session{newID(), newID(), newID()[:16]} }
+
+func (s session) chunk() request {
+	return envelopeOf("profile_chunk", fmt.Sprintf(`{"version":"2","platform":"python","profiler_id":"%s","chunk_id":"%s",`+
+		`"client_sdk":{"name":"sentry.python","version":"2.68.0"},"profile":{"frames":[{"function":"work"}],"stacks":[[0]],`+
+		`"samples":[{"timestamp":%d.5,"thread_id":"1","stack_id":0}],"thread_metadata":{"1":{"name":"main"}}}}`,
+		s.profiler, newID(), sessionStart))
+}
+
+func (s session) transaction() request {
+	return envelopeOf("transaction", fmt.Sprintf(`{"type":"transaction","event_id":"%s","platform":"python","transaction":"GET /",`+
+		`"start_timestamp":%d,"timestamp":%d,"contexts":{"profile":{"profiler_id":"%s"},`+
+		`"trace":{"trace_id":"%s","span_id":"%s","op":"http.server","data":{"thread.id":"1","thread.name":"main"}}},"spans":[]}`,
+		newID(), sessionStart, sessionStart+1, s.profiler, s.trace, s.span))
+}
+
+const (
+	largeSamples = 20_000
+	largeFrames  = 8_000
+)
+
+// largeChunk has names of 2 MB.
+func largeChunk(id string) chunk {
+	return chunk{
+		id:     id,
+		frames: list(largeFrames, numbered(`{"function":"`+strings.Repeat("long_", 50), `"}`)),
+		stacks: list(largeFrames, numbered("[", "]")),
+		samples: list(largeSamples, func(b []byte, i int) []byte {
+			return fmt.Appendf(b, `{"timestamp":%d.%03d,"thread_id":"1","stack_id":%d}`, sessionStart+i/100, i%100*10, i%largeFrames)
+		}),
+	}
+}
+
+// takeParts adds up the observations of the parts of a profile that have come.
+func takeParts(t *testing.T, sinks map[string]*sink, id string) (n int) {
+	for _, sink := range sinks {
+		for _, message := range sink.take() {
+			require.Less(t, len(message), 1_000_000)
+			profiles, err := decode(message)
+			require.NoError(t, err)
+			if profileText(profiles, "split.profile_id") == id {
+				n += observations(t, [][]byte{message})
+			}
+		}
+	}
+	return n
+}
+
+func newKeys(n int) (keys []string) {
+	for range n {
+		keys = append(keys, newID())
+	}
+	return keys
+}
+
+func withKey(r request, key string) request {
+	for i, h := range r.headers {
+		r.headers[i][1] = strings.ReplaceAll(h[1], testKey, key)
+	}
+	return r
+}
+
+// profileText is an attribute of the only profile, "" without it.
+func profileText(profiles pprofile.Profiles, key string) string {
+	value, ok := dictionary.NewView(profiles.Dictionary()).Get(onlyProfile(profiles).AttributeIndices(), key)
+	if !ok {
+		return ""
+	}
+	return value.AsString()
+}
+
+func profilerOfSpan(t *testing.T, message []byte) string {
+	t.Helper()
+	request := ptraceotlp.NewExportRequest()
+	require.NoError(t, request.UnmarshalProto(message))
+	span := request.Traces().ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)
+	profiler, ok := span.Attributes().Get("sentry.profiler_id")
+	require.True(t, ok, "the span names its profiler")
+	return profiler.Str()
+}
