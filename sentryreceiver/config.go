@@ -37,7 +37,7 @@ type Config struct {
 	// MaxProfileSize is the largest payload of a profile item, in bytes after decompression.
 	MaxProfileSize int64 `mapstructure:"max_profile_size"`
 
-	// Validation says what happens to profiles that break a published rule: "lenient" keeps what is usable, "strict"
+	// Validation says what happens to profiles and spans that break a published rule: "lenient" keeps what is usable, "strict"
 	// discards them as Sentry does.
 	Validation sentry.Validation `mapstructure:"validation"`
 

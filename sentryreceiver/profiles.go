@@ -91,7 +91,7 @@ func (in *ingestion) decodeProfile(ctx context.Context, decoder *sentry.Decoder,
 // validateProfile holds a profile against the published rules.
 func (in *ingestion) validateProfile(ctx context.Context, subject sentry.Subject) *sentry.Discard {
 	for _, rule := range sentry.Broken(subject) {
-		if in.cfg.Validation == sentry.Strict {
+		if in.strict() {
 			return &sentry.Discard{Reason: rule.Strict, Detail: "breaks the rule " + rule.Name}
 		}
 		in.telemetry.ruleTolerated(ctx, rule.Name)

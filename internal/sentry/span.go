@@ -11,6 +11,7 @@ type Span struct {
 	SpanID       string // 16 lower-case hex digits
 	ParentSpanID string // likewise, "" = none
 	Start, End   Timestamp
+	Repaired     bool // the times were not both there, or in the wrong order
 
 	Op            string
 	Description   string
@@ -62,7 +63,8 @@ func DecodeSpan(payload []byte) (*Span, []Flaw, error) {
 	if err := l.document(func(key string) { l.spanField(s, "span", key) }); err != nil {
 		return nil, nil, err
 	}
-	if reason := l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
+	var reason Reason
+	if reason, s.Repaired = l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
 		return nil, nil, discard(reason, "standalone span")
 	}
 	return s, l.flaws, nil
@@ -121,12 +123,12 @@ func (l *loose) spanField(s *Span, object, key string) {
 
 // repair says why a span cannot be used, "" if it can. One instant is enough to place a span: it then has no length, and so
 // has one that ends before it starts. Both are counted.
-func (l *loose) repair(traceID, spanID string, start, end *Timestamp) Reason {
+func (l *loose) repair(traceID, spanID string, start, end *Timestamp) (unusable Reason, repaired bool) {
 	switch {
 	case traceID == "" || spanID == "":
-		return ReasonSpanInvalidID
+		return ReasonSpanInvalidID, false
 	case !start.Set && !end.Set:
-		return ReasonSpanNoTime
+		return ReasonSpanNoTime, false
 	case !start.Set:
 		l.flaw("start_timestamp_missing")
 		*start = *end
@@ -136,8 +138,10 @@ func (l *loose) repair(traceID, spanID string, start, end *Timestamp) Reason {
 	case end.UnixNano < start.UnixNano:
 		l.flaw("end_before_start")
 		*end = *start
+	default:
+		return "", false
 	}
-	return ""
+	return "", true
 }
 
 // namedMeasures reads {"lcp": {"value": 80, "unit": "millisecond"}}.

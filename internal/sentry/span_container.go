@@ -17,6 +17,7 @@ type StreamedSpan struct {
 	Status       string // ok, error; others are kept
 	Kind         string // at the top level in drafts only, now the attribute sentry.kind
 	Start, End   Timestamp
+	Repaired     bool // the times were not both there, or in the wrong order
 	IsSegment    Optional[bool]
 	IsRemote     Optional[bool] // likewise, now the attribute sentry.is_remote
 	Links        []SpanLink
@@ -69,7 +70,8 @@ func (c *SpanContainer) span(l *loose) Reason {
 	if !isObject {
 		return ReasonSpanNoObject
 	}
-	if reason := l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
+	var reason Reason
+	if reason, s.Repaired = l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
 		return reason
 	}
 	c.Spans = append(c.Spans, s)

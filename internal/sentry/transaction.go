@@ -47,7 +47,8 @@ func DecodeTransaction(payload []byte) (*Transaction, error) {
 		return nil, err
 	}
 	root.Start, root.End = start, t.Timestamp
-	if reason := l.repair(root.TraceID, root.SpanID, &root.Start, &root.End); reason != "" {
+	var reason Reason
+	if reason, root.Repaired = l.repair(root.TraceID, root.SpanID, &root.Start, &root.End); reason != "" {
 		t.Lost = addLoss(t.Lost, reason, 1)
 	} else {
 		t.Root = root
@@ -68,7 +69,8 @@ func (t *Transaction) span(l *loose) {
 	case !isObject:
 		t.Lost = addLoss(t.Lost, ReasonSpanNoObject, 1)
 	default:
-		if reason := l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
+		var reason Reason
+		if reason, s.Repaired = l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
 			t.Lost = addLoss(t.Lost, reason, 1)
 			return
 		}
