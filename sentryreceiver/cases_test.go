@@ -152,6 +152,21 @@ func TestEveryCaseIsComplete(t *testing.T) {
 	}
 }
 
+// TestEveryItemTypeHasACase: of every type that something is made of, a case shows what.
+func TestEveryItemTypeHasACase(t *testing.T) {
+	shown := map[sentry.ItemType]bool{}
+	for _, c := range golden.Cases(t) {
+		envelope, _ := sentry.ReadEnvelope(c.Envelope)
+		for _, item := range envelope.Items {
+			accepted := regexp.MustCompile(`\d ` + string(item.Header.Type) + ` accepted`)
+			shown[item.Header.Type] = shown[item.Header.Type] || accepted.MatchString(c.Read(t, "outcome.txt"))
+		}
+	}
+	for itemType := range translators {
+		assert.True(t, shown[itemType], itemType)
+	}
+}
+
 // TestEveryRuleHasItsCase holds the table of rules against what the receiver does: the case of a rule breaks it and no
 // other, is tolerated under its name where validation is lenient, and discarded for its reason where it is strict.
 func TestEveryRuleHasItsCase(t *testing.T) {

@@ -28,7 +28,7 @@ async function listen(page, origin) {
   const session = await page.context().newCDPSession(page);
   session.on('Network.requestWillBeSent', ({ requestId, request }) => {
     if (new URL(request.url).origin === origin) return;
-    const seen = { method: request.method, headers: request.headers, body: request.postData ?? '' };
+    const seen = { method: request.method, body: request.postData ?? '' };
     byId.set(requestId, seen);
     traffic.requests.push(seen);
   });
