@@ -3,7 +3,9 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,12 +100,14 @@ func (total *tally) checkParents(t *testing.T) (children int) {
 // checkMetrics: nothing is lost without a trace, and nothing counted that is not there. For every type, what went in was
 // accepted; only of "statsd", which Sentry has retired, nothing is made.
 func (total *tally) checkMetrics(t testing.TB, metrics points) {
-	for kind, count := range total.items {
-		outcome := "outcome=accepted"
+	for _, kind := range slices.Sorted(maps.Keys(total.items)) {
+		count, outcome := total.items[kind], "outcome=accepted"
 		if kind == "statsd" {
 			outcome = "outcome=ignored"
 		}
-		assert.Equal(t, count, metrics.sum("otelcol_receiver_sentry_items", "type="+kind, outcome), kind)
+		counted := metrics.sum("otelcol_receiver_sentry_items", "type="+kind, outcome)
+		assert.Equal(t, count, counted, kind)
+		t.Logf("%-16s %4d in, %4d with %s", kind, count, counted, outcome)
 	}
 	assert.Equal(t, sum(total.items), metrics.sum("otelcol_receiver_sentry_items"), "items of all types and outcomes")
 	assert.Zero(t, metrics.sum("otelcol_receiver_sentry_requests_rejected"))

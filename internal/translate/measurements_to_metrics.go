@@ -25,6 +25,7 @@ func ProfileMeasurementsToMetrics(p *sentry.Profile, src Source) pmetric.Metrics
 			putText(point.Attributes(), keyProfileID, firstText(simpleID(p.EventID), p.EventID))
 		}
 	}
+	removeEmptyGauges(scope)
 	return out
 }
 
@@ -46,6 +47,7 @@ func ChunkMeasurementsToMetrics(c *sentry.Chunk, src Source) (out pmetric.Metric
 			putText(point.Attributes(), keyChunkID, firstText(simpleID(c.ChunkID), c.ChunkID))
 		}
 	}
+	removeEmptyGauges(scope)
 	return out, lost
 }
 
@@ -56,6 +58,11 @@ func newMeasurement(scope pmetric.ScopeMetrics, m *sentry.Measurement) pmetric.N
 	points := metric.SetEmptyGauge().DataPoints()
 	points.EnsureCapacity(len(m.Values))
 	return points
+}
+
+// removeEmptyGauges removes the series that had no usable value: a metric without points says nothing, and backends refuse it.
+func removeEmptyGauges(scope pmetric.ScopeMetrics) {
+	scope.Metrics().RemoveIf(func(metric pmetric.Metric) bool { return metric.Gauge().DataPoints().Len() == 0 })
 }
 
 func newGaugePoint(points pmetric.NumberDataPointSlice, at uint64, value float64) pmetric.NumberDataPoint {
