@@ -10,10 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 )
 
 const (
@@ -52,7 +49,9 @@ func TestKafka(t *testing.T) {
 		n := 0
 		for deadline := time.Now().Add(settleTimeout); n < largeSamples; time.Sleep(100 * time.Millisecond) {
 			require.True(t, time.Now().Before(deadline), "%d of %d observations arrive", n, largeSamples)
-			n += takeParts(t, sinks, id)
+			for _, sink := range sinks {
+				n += takeParts(t, sink, id)
+			}
 		}
 		require.Equal(t, largeSamples, n)
 	})
@@ -148,38 +147,6 @@ func (s session) transaction() request {
 		newID(), sessionStart, sessionStart+1, s.profiler, s.trace, s.span))
 }
 
-const (
-	largeSamples = 20_000
-	largeFrames  = 8_000
-)
-
-// largeChunk has names of 2 MB.
-func largeChunk(id string) chunk {
-	return chunk{
-		id:     id,
-		frames: list(largeFrames, numbered(`{"function":"`+strings.Repeat("long_", 50), `"}`)),
-		stacks: list(largeFrames, numbered("[", "]")),
-		samples: list(largeSamples, func(b []byte, i int) []byte {
-			return fmt.Appendf(b, `{"timestamp":%d.%03d,"thread_id":"1","stack_id":%d}`, sessionStart+i/100, i%100*10, i%largeFrames)
-		}),
-	}
-}
-
-// takeParts adds up the observations of the parts of a profile that have come.
-func takeParts(t *testing.T, sinks map[string]*sink, id string) (n int) {
-	for _, sink := range sinks {
-		for _, message := range sink.take() {
-			require.Less(t, len(message), 1_000_000)
-			profiles, err := decode(message)
-			require.NoError(t, err)
-			if profileText(profiles, "split.profile_id") == id {
-				n += observations(t, [][]byte{message})
-			}
-		}
-	}
-	return n
-}
-
 func newKeys(n int) (keys []string) {
 	for range n {
 		keys = append(keys, newID())
@@ -192,15 +159,6 @@ func withKey(r request, key string) request {
 		r.headers[i][1] = strings.ReplaceAll(h[1], testKey, key)
 	}
 	return r
-}
-
-// profileText is an attribute of the only profile, "" without it.
-func profileText(profiles pprofile.Profiles, key string) string {
-	value, ok := dictionary.NewView(profiles.Dictionary()).Get(onlyProfile(profiles).AttributeIndices(), key)
-	if !ok {
-		return ""
-	}
-	return value.AsString()
 }
 
 func profilerOfSpan(t *testing.T, message []byte) string {

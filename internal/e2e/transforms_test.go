@@ -3,9 +3,11 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 )
@@ -58,6 +60,75 @@ func TestTransforms(t *testing.T) {
 		require.NotContains(t, text, gone)
 	}
 	require.Equal(t, 2, onlyProfile(profiles).Samples().Len(), "threads are one series")
+}
+
+// TestPresetOTLPgRPC: a profile that a gRPC server with its default limit refuses comes through in parts.
+func TestPresetOTLPgRPC(t *testing.T) {
+	for list, arrive := range map[string]bool{"      - preset: otlp_grpc": true, "      - active_thread_only: {}": false} {
+		backend := newSink(t)
+		c := start(t, settings{config: fmt.Sprintf(`
+receivers:
+  sentry: {endpoint: "ENDPOINT"}
+  otlp: {protocols: {grpc: {endpoint: "%[1]s"}}}
+processors:
+  profile_transform:
+    transforms:
+%[2]s
+exporters:
+  otlp_grpc: {endpoint: "%[1]s", tls: {insecure: true}, sending_queue: {enabled: false}}
+  otlp_http: {endpoint: "%[3]s", sending_queue: {enabled: false}}
+service:
+  pipelines:
+    profiles/send: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_grpc]}
+    profiles/receive: {receivers: [otlp], exporters: [otlp_http]}
+`, freeAddress(t), list, backend.url())})
+		id := newID()
+		c.send(t, largeChunk(id).request())
+		if n := takeParts(t, backend, id); arrive {
+			require.Equal(t, largeSamples, n)
+		} else {
+			require.Zero(t, n, "the limit is not what it was; is the preset still needed?")
+		}
+	}
+}
+
+const (
+	largeSamples = 20_000
+	largeFrames  = 12_000
+)
+
+// largeChunk is a minute in which many functions with long names ran: 5 MB as OTLP.
+func largeChunk(id string) chunk {
+	return chunk{
+		id:     id,
+		frames: list(largeFrames, numbered(`{"function":"`+strings.Repeat("long_", 80), `"}`)),
+		stacks: list(largeFrames, numbered("[", "]")),
+		samples: list(largeSamples, func(b []byte, i int) []byte {
+			return fmt.Appendf(b, `{"timestamp":%d.%03d,"thread_id":"1","stack_id":%d}`, 1_795_223_440+i/100, i%100*10, i%largeFrames)
+		}),
+	}
+}
+
+// takeParts adds up the observations of the parts of a profile that have come since the last take.
+func takeParts(t *testing.T, backend *sink, id string) (n int) {
+	t.Helper()
+	for _, message := range backend.take() {
+		profiles, err := decode(message)
+		require.NoError(t, err)
+		if profileText(profiles, "split.profile_id") == id {
+			n += observations(t, [][]byte{message})
+		}
+	}
+	return n
+}
+
+// profileText is an attribute of the only profile, "" without it.
+func profileText(profiles pprofile.Profiles, key string) string {
+	value, ok := dictionary.NewView(profiles.Dictionary()).Get(onlyProfile(profiles).AttributeIndices(), key)
+	if !ok {
+		return ""
+	}
+	return value.AsString()
 }
 
 // TestTransformsRefuseConfiguration: a mistake ends the start, with the place and the remedy.
