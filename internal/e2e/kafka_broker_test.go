@@ -115,13 +115,16 @@ func (b *broker) owners(t *testing.T, group string) []string {
 
 func distinct(sorted []string) []string { return slices.Compact(slices.Sorted(slices.Values(sorted))) }
 
-// startExample runs a configuration of examples/kafka until the end of the test.
-func startExample(t *testing.T, b *broker, config string, environment ...string) *collector {
+// startExample runs a configuration of examples/kafka, with some settings changed, until the end of the test.
+func startExample(t *testing.T, b *broker, config string, changed []string, environment ...string) *collector {
 	t.Helper()
 	path := findBinary(t)
 	c := &collector{address: freeAddress(t), log: &logBuffer{}, exited: make(chan struct{})}
 	c.process = exec.Command(path, "--config", filepath.Join(golden.Root(t), "examples", "kafka", config), profilesGate,
 		"--set=service.telemetry.metrics.level=none") // its port is taken by the first
+	for _, setting := range changed {
+		c.process.Args = append(c.process.Args, "--set="+setting)
+	}
 	c.process.Env = append(os.Environ(), append(environment, "KAFKA_BROKER="+b.address, "SENTRY_ENDPOINT="+c.address)...)
 	c.process.Stdout, c.process.Stderr = c.log, c.log
 	require.NoError(t, c.process.Start())

@@ -5,12 +5,16 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 )
 
 const (
@@ -18,6 +22,8 @@ const (
 	partitions = 6
 	// settleTimeout: two groups settle within the session timeout of 10 s; a broker that has just begun takes a few more.
 	settleTimeout = 60 * time.Second
+	// linkWait: the two groups settle some seconds apart, and nobody wants to wait for the 30 s by default.
+	linkWait = 10 * time.Second
 )
 
 // TestKafka runs examples/kafka against a real broker: SDKs talk to one collector, two others take both signals from Kafka.
@@ -29,12 +35,15 @@ func TestKafka(t *testing.T) {
 	b.createTopic(t, "sentry_spans")
 
 	sinks := map[string]*sink{"a": newSink(t), "b": newSink(t)}
-	linking := map[string]*collector{}
-	for name, sink := range sinks {
-		linking[name] = startExample(t, b, "linking.yaml", "INSTANCE="+name, "OTLP_ENDPOINT="+sink.url())
+	linking, held := map[string]*collector{}, t.TempDir()
+	startLinking := func(name string) {
+		linking[name] = startExample(t, b, "linking.yaml", []string{"processors.profile_transform.link.wait=" + linkWait.String()},
+			"INSTANCE="+name, "OTLP_ENDPOINT="+sinks[name].url(), "HELD_DIRECTORY="+filepath.Join(held, name))
 	}
+	startLinking("a")
+	startLinking("b")
 	b.waitBalanced(t, "a", "b")
-	edge := startExample(t, b, "config.yaml", "QUEUE_DIRECTORY="+t.TempDir())
+	edge := startExample(t, b, "config.yaml", nil, "QUEUE_DIRECTORY="+t.TempDir())
 	require.NoError(t, edge.waitReady())
 
 	t.Run("each key in one collector", func(t *testing.T) {
@@ -62,7 +71,7 @@ func TestKafka(t *testing.T) {
 		b.waitBalanced(t, "a")
 	})
 	t.Run("it is back", func(t *testing.T) {
-		linking["b"] = startExample(t, b, "linking.yaml", "INSTANCE=b", "OTLP_ENDPOINT="+sinks["b"].url())
+		startLinking("b")
 		b.waitBalanced(t, "a", "b")
 		d := deliver(t, edge, sinks, newKeys(12))
 		require.NotEmpty(t, d.keys("a"))
@@ -83,13 +92,13 @@ func (d delivery) keys(collector string) (keys []string) {
 }
 
 // deliver sends a chunk and a transaction for each key, in requests of their own, and waits until they have come out. For each
-// key, both must come out of the same collector, and the sample must be linked to the span.
+// key, both must come out of the same collector, and the sample linked to the span.
 func deliver(t *testing.T, edge *collector, sinks map[string]*sink, keys []string) delivery {
 	t.Helper()
-	d, sessions := delivery{}, map[string]string{}
+	d, sessions, spans := delivery{}, map[string]string{}, map[string]string{}
 	for i, key := range keys {
 		s := newSession()
-		sessions[s.profiler], d[key] = key, &[2]string{}
+		sessions[s.profiler], d[key], spans[key] = key, &[2]string{}, s.span
 		requests := []request{withKey(s.chunk(), key), withKey(s.transaction(), key)}
 		if i%2 == 1 {
 			requests[0], requests[1] = requests[1], requests[0]
@@ -104,7 +113,9 @@ func deliver(t *testing.T, edge *collector, sinks map[string]*sink, keys []strin
 			for _, message := range sink.take() {
 				profiles, err := decode(message)
 				require.NoError(t, err)
-				d[sessions[profileText(profiles, "sentry.profiler_id")]][0] = name
+				key := sessions[profileText(profiles, "sentry.profiler_id")]
+				d[key][0] = name
+				require.Equal(t, spans[key], linkedSpan(profiles))
 			}
 			for _, message := range sink.takeFrom(tracesPath) {
 				d[sessions[profilerOfSpan(t, message)]][1] = name
@@ -159,6 +170,13 @@ func withKey(r request, key string) request {
 		r.headers[i][1] = strings.ReplaceAll(h[1], testKey, key)
 	}
 	return r
+}
+
+// linkedSpan is the span that the only sample is linked to.
+func linkedSpan(profiles pprofile.Profiles) string {
+	link := dictionary.LinkIndex(onlyProfile(profiles).Samples().At(0).LinkIndex())
+	_, span, _ := dictionary.NewView(profiles.Dictionary()).Link(link)
+	return span.String()
 }
 
 func profilerOfSpan(t *testing.T, message []byte) string {
