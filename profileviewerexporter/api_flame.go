@@ -1,8 +1,10 @@
 package profileviewerexporter
 
 import (
+	"cmp"
 	"encoding/hex"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/flame"
@@ -49,8 +51,16 @@ type frameAnswer struct {
 type flameAnswer struct {
 	graphAnswer
 	Nodes     [][6]int64 `json:"nodes"`
-	Ancestors []int64    `json:"ancestors"` // of the root that was asked for: positions of frames, the outermost first
+	Ancestors [][2]int64 `json:"ancestors"` // of the root that was asked for: ids and positions of frames, the outermost first
 	Top       []topLine  `json:"top"`       // the most self time first
+	// Threads are those of the selection, the heaviest first; not if it has one of them.
+	Threads []threadShare `json:"threads,omitempty"`
+}
+
+type threadShare struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Weight int64  `json:"weight"`
 }
 
 type topLine struct {
@@ -93,20 +103,45 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 			})
 			out.Hidden = out.Hidden || n.Hidden
 		}
-		out.Ancestors = []int64{}
+		out.Ancestors = [][2]int64{}
 		if root != 0 {
 			for _, id := range graph.Tree.Ancestors(root)[1:] {
-				out.Ancestors = append(out.Ancestors, frames.position(graph.Tree[id].Frame))
+				out.Ancestors = append(out.Ancestors, [2]int64{int64(id), frames.position(graph.Tree[id].Frame)})
 			}
 		}
 		out.Top = []topLine{}
-		for _, top := range graph.Top()[:min(maxTop, len(graph.Frames))] {
+		top := graph.Top()
+		for _, top := range top[:min(maxTop, len(top))] {
 			out.Top = append(out.Top, topLine{describeFrame(graph, top.Frame), top.Self, top.Total})
+		}
+		if s.thread == nil {
+			out.Threads = shareThreads(list)
 		}
 		out.describe(s, graph, smallest, frames.list)
 		return nil
 	})
 	return out, err
+}
+
+// shareThreads says what is selected of each thread.
+func shareThreads(list []flame.Selection) (out []threadShare) {
+	positions := map[string]int{}
+	for _, s := range list {
+		for t, sample := range s.Profile.Selected(s.Filter) {
+			thread := &s.Profile.Threads[t]
+			position, known := positions[thread.ID]
+			if !known {
+				position = len(out)
+				positions[thread.ID] = position
+				out = append(out, threadShare{ID: shorten(thread.ID), Name: shorten(thread.Name)})
+			}
+			if len(s.Profile.Stacks[sample.Stack]) > 0 {
+				out[position].Weight += sample.Weight
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b threadShare) int { return cmp.Compare(b.Weight, a.Weight) })
+	return out
 }
 
 func (v *viewer) orderedGraph(r *http.Request) (any, error) {

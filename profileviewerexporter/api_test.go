@@ -125,12 +125,16 @@ func TestFlame(t *testing.T) {
 	assert.Equal(t, "poll", all.Top[0].Name)
 	assert.Equal(t, []int64{int64(50 * ms), int64(50 * ms)}, []int64{all.Top[0].Self, all.Top[0].Total})
 
+	assert.Equal(t, []threadShare{{"2", "worker", int64(50 * ms)}, {"1", "main", int64(40 * ms)}}, all.Threads)
+
 	main := get[flameAnswer](h, "flame?profile=1&thread=1")
+	assert.Empty(t, main.Threads)
 	assert.Equal(t, []string{"all -1 40 0", "main 0 40 0", "handle 1 40 10", "libquery 2 30 30"}, draw(main.Frames, main.Nodes))
 	part := get[flameAnswer](h, fmt.Sprintf("flame?profile=1&thread=1&root=%d", main.Nodes[2][0]))
 	assert.Equal(t, []string{"handle -1 40 10", "libquery 0 30 30"}, draw(part.Frames, part.Nodes))
 	require.Len(t, part.Ancestors, 1)
-	assert.Equal(t, "main", part.Frames[part.Ancestors[0]].Name)
+	assert.Equal(t, main.Nodes[1][0], part.Ancestors[0][0])
+	assert.Equal(t, "main", part.Frames[part.Ancestors[0][1]].Name)
 
 	late := get[flameAnswer](h, "flame?profile=1&thread=1&from=20000000&to=30000000")
 	assert.Equal(t, int64(10*ms), late.Total)
@@ -268,4 +272,16 @@ func TestDownloads(t *testing.T) {
 
 	status, _ := h.fails("download/perf?profile=1")
 	assert.Equal(t, http.StatusNotFound, status)
+}
+
+func TestCompare(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", timelinetest.Sample{Thread: 1, Stack: "main;a", At: []time.Duration{0}})
+	h.addProfile("shop", timelinetest.Sample{Thread: 1, Stack: "main;b", At: []time.Duration{0}})
+	there := get[compareAnswer](h, "compare?a=1&b=2")
+	assert.Equal(t, []string{"all -1 20 0", "main 0 20 0", "a 1 10 -10", "b 1 10 10"}, draw(there.Frames, there.Nodes))
+	back := get[compareAnswer](h, "compare?a=2&b=1")
+	assert.Equal(t, []string{"all -1 20 0", "main 0 20 0", "a 1 10 10", "b 1 10 -10"}, draw(back.Frames, back.Nodes))
+	status, _ := h.fails("compare?a=1&b=1")
+	assert.Equal(t, http.StatusBadRequest, status)
 }

@@ -140,15 +140,17 @@ func parseRange(query url.Values, origin uint64) (r timeline.Range, err error) {
 	return r, nil
 }
 
-// filter is what to take of a profile; false if that is nothing.
-func (s *selection) filter(p *timeline.Profile) (timeline.Filter, bool) {
+// filter is what to take of a profile.
+func (s *selection) filter(p *timeline.Profile) timeline.Filter {
 	f := timeline.Filter{Link: s.link, Range: s.within}
-	if s.thread == nil {
-		return f, true
+	if s.thread != nil {
+		thread, ok := p.FindThread(*s.thread)
+		if !ok {
+			thread = -1 // nothing
+		}
+		f.Thread = &thread
 	}
-	thread, ok := p.FindThread(*s.thread)
-	f.Thread = &thread
-	return f, ok
+	return f
 }
 
 // with decodes the profiles of a selection for as long as do takes.
@@ -172,9 +174,7 @@ func (v *viewer) with(ctx context.Context, s *selection, do func([]flame.Selecti
 			s.decoded[m] = profiles
 		}
 		p := timeline.Read(s.decoded[m].Dictionary(), profileAt(s.decoded[m], summary.position))
-		if filter, ok := s.filter(p); ok {
-			list = append(list, flame.Selection{Profile: p, Filter: filter})
-		}
+		list = append(list, flame.Selection{Profile: p, Filter: s.filter(p)})
 	}
 	return do(list)
 }

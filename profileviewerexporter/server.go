@@ -23,6 +23,7 @@ func (v *viewer) routes() http.Handler {
 	handle("flame", v.flameGraph)
 	handle("ordered", v.orderedGraph)
 	handle("frame", v.frameDetail)
+	handle("compare", v.compare)
 	handle("traces/{trace}", v.traceDetail)
 	handle("logs", v.logList)
 	handle("download/{format}", v.download)

@@ -7,4 +7,5 @@
 //	ordered.go  the same in the order of time
 //	tree.go     Tree, Prune
 //	detail.go   one function: its lines, attributes and spans
+//	compare.go  two graphs in one
 package flame

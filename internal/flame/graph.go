@@ -20,21 +20,18 @@ type Selection struct {
 // Graph is the samples of a selection, added up by function.
 type Graph struct {
 	Measure timeline.Measure
-	Frames  []timeline.Frame
+	Frames  []timeline.Frame // of the profiles; some may not be in the tree
 	Tree    Tree
 	Idle    int64 // of samples without a stack
 	Samples int64 // observations that are in the tree
 	Cut     int64 // of them, deeper than MaxDepth
-
-	frames map[timeline.Frame]int32
 }
 
-// New adds up the samples of profiles, which must be of one measure. The same profiles give the same graph, with the same
-// numbers for frames and nodes.
+// New adds up the samples of profiles, which must be of one measure. The same selections give the same numbers for nodes, and the
+// same profiles those for frames, whatever is selected of them.
 func New(selections []Selection) (*Graph, error) {
-	b := newBuilder()
+	b := newBuilder(selections)
 	for _, s := range selections {
-		b.graph.Measure = s.Profile.Measure
 		if err := b.add(s); err != nil {
 			return nil, err
 		}
@@ -46,7 +43,7 @@ func New(selections []Selection) (*Graph, error) {
 type builder struct {
 	graph    *Graph
 	children map[place]int32
-	numbers  map[*timeline.Profile][]int32 // of the frames of a profile in the graph, plus 1
+	numbers  map[*timeline.Profile][]int32 // of a profile's frames in the graph
 	walked   int
 	path     []int32
 }
@@ -54,12 +51,28 @@ type builder struct {
 // place is a function as called by a node.
 type place struct{ parent, frame int32 }
 
-func newBuilder() *builder {
-	return &builder{
-		graph:    &Graph{Tree: Tree{{Parent: -1, Frame: -1}}, frames: map[timeline.Frame]int32{}},
+func newBuilder(selections []Selection) *builder {
+	b := &builder{
+		graph:    &Graph{Tree: Tree{{Parent: -1, Frame: -1}}},
 		children: map[place]int32{},
 		numbers:  map[*timeline.Profile][]int32{},
 	}
+	frames := map[timeline.Frame]int32{}
+	for _, s := range selections {
+		b.graph.Measure = s.Profile.Measure
+		numbers := make([]int32, len(s.Profile.Frames))
+		for i, frame := range s.Profile.Frames {
+			number, known := frames[frame]
+			if !known {
+				number = int32(len(b.graph.Frames))
+				frames[frame] = number
+				b.graph.Frames = append(b.graph.Frames, frame)
+			}
+			numbers[i] = number
+		}
+		b.numbers[s.Profile] = numbers
+	}
+	return b
 }
 
 // sum is what all samples with one stack weigh.
@@ -98,20 +111,13 @@ func (b *builder) add(s Selection) error {
 // frames lists the functions of a stack, root first.
 func (b *builder) frames(p *timeline.Profile, stack timeline.StackIndex) (path []int32, cut bool, err error) {
 	numbers := b.numbers[p]
-	if numbers == nil {
-		numbers = make([]int32, len(p.Frames))
-		b.numbers[p] = numbers
-	}
 	b.path = b.path[:0]
 	for _, location := range slices.Backward(p.Stacks[stack]) {
 		for _, line := range slices.Backward(p.Locations[location].Lines) {
 			if len(b.path) == MaxDepth {
 				return b.path, true, nil
 			}
-			if numbers[line.Frame] == 0 {
-				numbers[line.Frame] = b.graph.intern(p.Frames[line.Frame]) + 1
-			}
-			b.path = append(b.path, numbers[line.Frame]-1)
+			b.path = append(b.path, numbers[line.Frame])
 		}
 	}
 	if b.walked += len(b.path); b.walked > timeline.MaxExportedFrames {
@@ -133,16 +139,6 @@ func (b *builder) walk(path []int32) (node int32) {
 	return node
 }
 
-func (g *Graph) intern(frame timeline.Frame) int32 {
-	i, known := g.frames[frame]
-	if !known {
-		i = int32(len(g.Frames))
-		g.frames[frame] = i
-		g.Frames = append(g.Frames, frame)
-	}
-	return i
-}
-
 // Heaviest orders siblings by their totals, and by name where those are equal.
 func (g *Graph) Heaviest(a, b int32) int {
 	return cmp.Or(cmp.Compare(g.Tree[b].Total, g.Tree[a].Total), cmp.Compare(g.name(a), g.name(b)), cmp.Compare(a, b))
@@ -161,7 +157,7 @@ type FrameTotal struct {
 	Self, Total int64
 }
 
-// Top gives the totals of all functions, the largest own first.
+// Top gives the totals of the functions in the tree, the largest own first.
 func (g *Graph) Top() []FrameTotal {
 	list := make([]FrameTotal, len(g.Frames))
 	for i := range list {
@@ -189,6 +185,7 @@ func (g *Graph) Top() []FrameTotal {
 		}
 	}
 	visit(0)
+	list = slices.DeleteFunc(list, func(f FrameTotal) bool { return f.Total == 0 })
 	slices.SortFunc(list, func(a, b FrameTotal) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(a.Frame, b.Frame))
 	})

@@ -17,11 +17,10 @@ type Ordered struct {
 
 // InOrder gives the calls of the selected samples, which should be of one thread. Steps is how many samples there is room for.
 func InOrder(selections []Selection, steps int) (*Ordered, error) {
-	b := newBuilder()
+	b := newBuilder(selections)
 	out := &Ordered{Graph: b.graph}
 	moments := collect(selections)
 	if len(moments) > 0 {
-		b.graph.Measure = selections[0].Profile.Measure
 		out.From, out.To = moments[0].time, moments[len(moments)-1].end
 		out.Resolution = (out.To - out.From) / uint64(steps)
 	}

@@ -1,0 +1,57 @@
+package profileviewerexporter
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/flame"
+)
+
+// compareAnswer is two profiles in one graph; see [flame.Comparison]. Nodes: id, position of the parent, position of the frame,
+// total of both, how much more or less in the second, and 1 where children are hidden.
+type compareAnswer struct {
+	graphAnswer
+	Before int64      `json:"before"`
+	After  int64      `json:"after"`
+	Nodes  [][6]int64 `json:"nodes"`
+}
+
+// compare puts the profiles a and b of the query together.
+func (v *viewer) compare(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	s, err := v.selectionOf(url.Values{"profile": {query.Get("a"), query.Get("b")}})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.profiles) != 2 {
+		return nil, badRequest("a, b: must be two profiles")
+	}
+	first := 0 // of the profiles, which are in the order of their ids
+	if nanos(s.profiles[0].id) != query.Get("a") {
+		first = 1
+	}
+	var out compareAnswer
+	err = v.with(r.Context(), s, func(list []flame.Selection) error {
+		before, err := flame.New(list[first : first+1])
+		if err != nil {
+			return err
+		}
+		after, err := flame.New(list[1-first : 2-first])
+		if err != nil {
+			return err
+		}
+		both := flame.Compare(before, after)
+		nodes, smallest := both.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, both.Heaviest)
+		frames := frameList{graph: both.Graph, positions: map[int32]int64{}}
+		for _, n := range nodes {
+			out.Nodes = append(out.Nodes, [6]int64{
+				int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), n.Node.Total, both.Delta[n.ID], flag(n.Hidden),
+			})
+			out.Hidden = out.Hidden || n.Hidden
+		}
+		out.Before, out.After = both.Before, both.After
+		out.describe(s, both.Graph, smallest, frames.list)
+		return nil
+	})
+	return out, err
+}

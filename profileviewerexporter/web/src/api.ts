@@ -1,0 +1,177 @@
+// What the exporter answers. The types are those of api_*.go; times are Unix nanoseconds in text, durations numbers.
+
+export interface Measure { type: string; unit: string }
+
+export interface ProfileListing {
+  id: string
+  service: string
+  name?: string
+  profile_id?: string
+  start: string
+  duration: number
+  threads: number
+  samples: number
+  weight: number
+  measure: Measure
+  spans: number
+  arrived: string
+}
+
+export interface TraceListing {
+  id: string
+  name: string
+  services: string[]
+  start: string
+  duration: number
+  spans: number
+  errors: number
+  logs: number
+  profiles: number
+  arrived: string
+}
+
+export interface Service { name: string; profiles: number; traces: number; logs: number }
+
+export interface Overview {
+  bytes: number
+  max_bytes: number
+  max_age: number
+  evicted: number
+  dropped: number
+  services: Service[]
+  profiles: ProfileListing[]
+  traces: TraceListing[]
+  profile_count: number
+  trace_count: number
+}
+
+export interface Attribute { key: string; value: string; unit?: string }
+
+export interface Thread {
+  id: string
+  name: string
+  samples: number
+  busy: number
+  idle: number
+  activity?: number[]
+}
+
+export interface SpanSamples { trace: string; span: string; name: string; samples: number; weight: number }
+
+export interface Profile extends ProfileListing {
+  resource: Attribute[]
+  scope: string
+  attributes: Attribute[]
+  thread_list: Thread[]
+  span_list: SpanSamples[]
+  broken: number
+}
+
+export interface Frame { number: number; name: string; file?: string; module?: string; in_app?: boolean }
+
+export interface Graph {
+  profiles: string[]
+  origin: string
+  measure: Measure
+  total: number
+  idle: number
+  samples: number
+  cut: number
+  smallest: number
+  hidden: boolean
+  frames: Frame[] | null
+}
+
+type Row = [id: number, parent: number, frame: number, a: number, b: number, hidden: number]
+
+export interface MergedGraph extends Graph {
+  nodes: Row[] // a: total, b: self
+  ancestors: [id: number, frame: number][]
+  top: (Frame & { self: number; total: number })[]
+}
+
+export interface OrderedGraph extends Graph {
+  from: number
+  to: number
+  resolution: number
+  nodes: Row[] // a: offset, b: duration
+}
+
+export interface FrameDetail extends Frame {
+  system?: string
+  start_line?: number
+  self: number
+  total: number
+  samples: number
+  lines: { line?: number; column?: number; address?: string; self: number; total: number }[]
+  line_count: number
+  spans: SpanSamples[]
+  unlinked: number
+  attributes: { key: string; values: string[]; unit?: string; more?: boolean }[]
+}
+
+export interface Span {
+  id: string
+  parent?: string
+  depth: number
+  name: string
+  service: string
+  kind: string
+  start: number
+  duration: number
+  error: boolean
+  status?: string
+  samples: number
+  weight: number
+  attributes: Attribute[]
+  events: { name: string; at: number; attributes: Attribute[] }[]
+}
+
+export interface LogRecord {
+  time: string
+  service: string
+  severity: string
+  body: string
+  trace?: string
+  span?: string
+  attributes: Attribute[]
+}
+
+export interface Trace extends TraceListing {
+  span_list: Span[]
+  log_list: LogRecord[]
+  origin: string
+}
+
+export interface Comparison extends Graph {
+  before: number
+  after: number
+  nodes: Row[] // a: weight after and before together, b: after minus before
+}
+
+// Selection is which samples are meant: of profiles, or of a span in all of them.
+export interface Selection {
+  profiles: string[]
+  trace?: string
+  span?: string
+  thread?: string
+  from?: number // nanoseconds after the origin
+  to?: number
+}
+
+export function query(selection: Selection, more: Record<string, string | number> = {}): string {
+  const q = new URLSearchParams()
+  for (const id of selection.profiles) q.append('profile', id)
+  const { trace, span, thread, from, to } = selection
+  for (const [key, value] of Object.entries({ trace, span, thread, from, to, ...more })) {
+    if (value !== undefined) q.set(key, String(value))
+  }
+  return q.toString()
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const response = await fetch('api/' + path, { signal: signal ?? null })
+  const body = await response.json()
+  if (!response.ok) throw new Error(body.error ?? response.statusText)
+  return body as T
+}

@@ -1,0 +1,53 @@
+import type { Measure } from './api'
+
+const steps: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]
+
+// three significant digits, without an exponent.
+function digits(n: number): string {
+  const size = Math.abs(n)
+  return n.toFixed(size >= 100 || Number.isInteger(n) ? 0 : size >= 10 ? 1 : 2)
+}
+
+export function duration(ns: number): string {
+  if (ns >= 120e9) return `${Math.floor(ns / 60e9)} min ${Math.round((ns % 60e9) / 1e9)} s`
+  for (const [size, unit] of steps) {
+    if (Math.abs(ns) >= size) return `${digits(ns / size)} ${unit}`
+  }
+  return '0'
+}
+
+export function bytes(n: number): string {
+  for (const [size, unit] of [[1 << 30, 'GiB'], [1 << 20, 'MiB'], [1 << 10, 'KiB']] as const) {
+    if (Math.abs(n) >= size) return `${digits(n / size)} ${unit}`
+  }
+  return `${n} B`
+}
+
+export const count = (n: number): string => n.toLocaleString('en')
+
+export function weight(n: number, measure: Measure): string {
+  switch (measure.unit) {
+    case 'nanoseconds': return duration(n)
+    case 'bytes': return bytes(n)
+    case 'count': return count(n)
+  }
+  return `${count(n)} ${measure.unit}`
+}
+
+export function share(part: number, whole: number): string {
+  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–'
+}
+
+export function clock(unixNano: string): string {
+  if (unixNano === '0') return 'no time'
+  return new Date(Number(BigInt(unixNano) / 1_000_000n)).toLocaleTimeString('en-GB')
+}
+
+export function plural(n: number, noun: string): string {
+  return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
+}
+
+// place is file and line, as editors take it.
+export function place(file?: string, line?: number, column?: number): string {
+  return [file, line || undefined, (line && column) || undefined].filter(Boolean).join(':')
+}

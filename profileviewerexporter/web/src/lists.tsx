@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks'
+import type { Overview, ProfileListing, Service, TraceListing } from './api'
+import { clock, count, duration, plural, weight } from './format'
+import type { Loaded } from './hooks'
+
+// Lists is the overview: services, and their latest profiles and traces.
+export function Lists({ live, service }: { live: Loaded<Overview>; service: string }) {
+  const [compared, setCompared] = useState<string[]>([])
+  const o = live.value
+  if (!o) return <p class="note">{live.loading ? 'Loading…' : 'The collector does not answer.'}</p>
+  if (o.services.length === 0) return <Welcome />
+  const compare = (id: string) => setCompared((old) => (old.includes(id) ? old.filter((x) => x !== id) : [...old, id].slice(-2)))
+  return (
+    <>
+      <Services list={o.services} chosen={service} />
+      <div class="columns">
+        <section aria-labelledby="profiles">
+          <h2 id="profiles">Profiles <small>{count(o.profile_count)}</small>
+            <span class="grow" />
+            {compared.length === 2
+              ? <a class="button" href={`#/compare?a=${compared[0]}&b=${compared[1]}`}>Compare the two</a>
+              : compared.length === 1 && <small>choose another to compare with</small>}
+          </h2>
+          {o.profiles.length === 0 && <p class="note">None yet{service && ' of this service'}.</p>}
+          <ul class="cards">
+            {o.profiles.map((p) => <ProfileCard key={p.id} profile={p} compared={compared.includes(p.id)} compare={compare} />)}
+          </ul>
+          <Rest shown={o.profiles.length} all={o.profile_count} />
+        </section>
+        <section aria-labelledby="traces">
+          <h2 id="traces">Traces <small>{count(o.trace_count)}</small></h2>
+          {o.traces.length === 0 && <p class="note">None yet{service && ' of this service'}.</p>}
+          <ul class="cards">{o.traces.map((t) => <TraceCard key={t.id} trace={t} />)}</ul>
+          <Rest shown={o.traces.length} all={o.trace_count} />
+        </section>
+      </div>
+    </>
+  )
+}
+
+function Welcome() {
+  return (
+    <div class="welcome">
+      <h1>Nothing here yet</h1>
+      <p>Profiles, traces and log records show up here as the collector receives them.</p>
+      <p>No SDK at hand? <code>make demo</code> sends recorded ones.</p>
+    </div>
+  )
+}
+
+function Services({ list, chosen }: { list: Service[]; chosen: string }) {
+  const chip = (name: string, text: string, counts: string) => (
+    <a class="chip" href={'#/' + (name && '?service=' + encodeURIComponent(name))} aria-current={chosen === name ? 'true' : undefined}>
+      <bdi>{text}</bdi> <small>{counts}</small>
+    </a>
+  )
+  return (
+    <nav class="chips" aria-label="Services">
+      {chip('', 'All services', String(list.length))}
+      {list.map((s) => chip(s.name, s.name, [
+        s.profiles && plural(s.profiles, 'profile'), s.traces && plural(s.traces, 'trace'), s.logs && plural(s.logs, 'log'),
+      ].filter(Boolean).join(', ')))}
+    </nav>
+  )
+}
+
+function ProfileCard({ profile: p, compared, compare }: { profile: ProfileListing; compared: boolean; compare: (id: string) => void }) {
+  return (
+    <li class="card">
+      <a href={'#/profile/' + p.id}>
+        <span class="title"><bdi>{p.name || p.service}</bdi></span>
+        <span class="meta">
+          {p.name && <bdi>{p.service}</bdi>}
+          <span>{weight(p.weight, p.measure)} {p.measure.type}</span>
+          <span>{plural(p.samples, 'sample')}</span>
+          <span>{plural(p.threads, 'thread')}</span>
+          {p.spans > 0 && <span class="mark">{plural(p.spans, 'span')}</span>}
+        </span>
+        <time>{clock(p.start)}</time>
+      </a>
+      <label class="compare" title="Compare with another profile">
+        <input type="checkbox" checked={compared} onChange={() => compare(p.id)} /><span class="hidden">Compare profile {p.id}</span>
+      </label>
+    </li>
+  )
+}
+
+function TraceCard({ trace: t }: { trace: TraceListing }) {
+  return (
+    <li class="card">
+      <a href={'#/trace/' + t.id}>
+        <span class="title"><bdi>{t.name || 'trace ' + t.id.slice(0, 8)}</bdi></span>
+        <span class="meta">
+          <bdi>{t.services.join(', ')}</bdi>
+          <span>{duration(t.duration)}</span>
+          <span>{plural(t.spans, 'span')}</span>
+          {t.errors > 0 && <span class="bad">{plural(t.errors, 'error')}</span>}
+          {t.logs > 0 && <span>{plural(t.logs, 'log')}</span>}
+          {t.profiles > 0 && <span class="mark">{plural(t.profiles, 'profile')}</span>}
+        </span>
+        <time>{clock(t.start)}</time>
+      </a>
+    </li>
+  )
+}
+
+function Rest({ shown, all }: { shown: number; all: number }) {
+  return all > shown ? <p class="note">The latest {count(shown)} of {count(all)}; choosing a service shows more of it.</p> : null
+}

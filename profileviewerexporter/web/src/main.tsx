@@ -1,0 +1,56 @@
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { Overview } from './api'
+import { Compare } from './compare'
+import { bytes, duration, share } from './format'
+import { useLive, useRoute } from './hooks'
+import { Lists } from './lists'
+import { Logs } from './logs'
+import { ProfileView } from './profile'
+import './style.css'
+import { ThemeButton } from './theme'
+import { TraceView } from './trace'
+
+function App() {
+  const route = useRoute()
+  const [view = '', id = ''] = route.path
+  const service = route.query.get('service') ?? ''
+  const live = useLive<Overview>('overview' + (service && '?service=' + encodeURIComponent(service)))
+  const page = view + id
+  useEffect(() => scrollTo(0, 0), [page])
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus() }}>To the content</a>
+      <header class="bar">
+        <a class="home" href="#/"><img src="icon.svg" alt="" width="20" height="20" />Profiles</a>
+        <nav>
+          <a href="#/" aria-current={view === '' ? 'page' : undefined}>Overview</a>
+          <a href="#/logs" aria-current={view === 'logs' ? 'page' : undefined}>Logs</a>
+        </nav>
+        <span class="grow" />
+        {live.offline && <span class="warn" role="status">The collector does not answer</span>}
+        {live.value && <Fill overview={live.value} />}
+        <ThemeButton />
+      </header>
+      <main id="main" tabIndex={-1}>
+        {view === 'profile' ? <ProfileView key={id} id={id} route={route} />
+          : view === 'trace' ? <TraceView key={id} id={id} route={route} />
+          : view === 'compare' ? <Compare route={route} />
+          : view === 'logs' ? <Logs route={route} services={live.value?.services ?? []} />
+          : <Lists live={live} service={service} />}
+      </main>
+    </>
+  )
+}
+
+function Fill({ overview: o }: { overview: Overview }) {
+  const text = `${bytes(o.bytes)} of ${bytes(o.max_bytes)} (${share(o.bytes, o.max_bytes)}), nothing older than ${duration(o.max_age * 1e9)}`
+  return (
+    <span class="fill" title={`Kept: ${text}. ${o.evicted} messages made room, ${o.dropped} were too large.`}>
+      <meter min={0} max={o.max_bytes} value={o.bytes} aria-label="memory in use" />
+      <span>{bytes(o.bytes)}</span>
+    </span>
+  )
+}
+
+render(<App />, document.body)

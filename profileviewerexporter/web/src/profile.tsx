@@ -1,0 +1,36 @@
+import type { Profile } from './api'
+import { AttributeTable } from './attributes'
+import { clock, duration, plural } from './format'
+import { GraphView } from './graph'
+import { useApi, type Route } from './hooks'
+
+// ProfileView is one profile.
+export function ProfileView({ id, route }: { id: string; route: Route }) {
+  const { value: p, error } = useApi<Profile>('profiles/' + id)
+  if (error) return <p class="warn" role="alert">{error}</p>
+  if (!p) return <p class="note">Loading…</p>
+  return (
+    <>
+      <div class="heading">
+        <h1><bdi>{p.name || p.service}</bdi></h1>
+        <p class="meta">
+          <span>{p.measure.type} profile</span>
+          {p.name && <bdi>{p.service}</bdi>}
+          <time>{clock(p.start)}</time>
+          <span>{duration(p.duration)}</span>
+          <span>{plural(p.samples, 'sample')}</span>
+          {p.profile_id && <code title="profile id">{p.profile_id}</code>}
+          {p.broken > 0 && <span class="bad" title="Indices in the message that point nowhere">{plural(p.broken, 'broken reference')}</span>}
+        </p>
+      </div>
+      <GraphView base={{ profiles: [id] }} route={route} threads={p.thread_list} length={p.duration} spans={p.span_list} />
+      <details class="about">
+        <summary>About this profile</summary>
+        <div class="columns">
+          <AttributeTable caption="Profile" list={p.attributes} />
+          <AttributeTable caption="Resource" list={p.scope ? [...p.resource, { key: 'scope', value: p.scope }] : p.resource} />
+        </div>
+      </details>
+    </>
+  )
+}

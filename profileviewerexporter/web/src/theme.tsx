@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'preact/hooks'
+
+// Theme is what somebody chose; auto is what the system says.
+type Theme = 'auto' | 'light' | 'dark'
+const themes: Theme[] = ['auto', 'light', 'dark']
+
+const system = matchMedia('(prefers-color-scheme: dark)')
+
+function stored(): Theme {
+  const value = localStorage.getItem('theme') as Theme
+  return themes.includes(value) ? value : 'auto'
+}
+
+function apply(theme: Theme): void {
+  const dark = theme === 'dark' || (theme === 'auto' && system.matches)
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light'
+  dispatchEvent(new Event('theme'))
+}
+
+export function ThemeButton() {
+  const [theme, setTheme] = useState(stored)
+  useEffect(() => {
+    apply(theme)
+    localStorage.setItem('theme', theme)
+    const follow = () => apply(theme)
+    system.addEventListener('change', follow)
+    return () => system.removeEventListener('change', follow)
+  }, [theme])
+  const next = themes[(themes.indexOf(theme) + 1) % themes.length]!
+  return (
+    <button type="button" class="quiet" title={`Colours: ${theme}. Change to ${next}.`} onClick={() => setTheme(next)}>
+      {{ auto: '◐', light: '☀', dark: '☾' }[theme]}<span class="hidden">Colours: {theme}</span>
+    </button>
+  )
+}
+
+export const isDark = (): boolean => document.documentElement.dataset.theme === 'dark'
+
+// useTheme renders anew when the colours change.
+export function useTheme(): boolean {
+  const [dark, setDark] = useState(isDark)
+  useEffect(() => {
+    const change = () => setDark(isDark())
+    addEventListener('theme', change)
+    return () => removeEventListener('theme', change)
+  }, [])
+  return dark
+}

@@ -1,0 +1,89 @@
+import type { Span, Trace } from './api'
+import { AttributeTable } from './attributes'
+import { clock, count, duration, plural } from './format'
+import { GraphView } from './graph'
+import { amend, useApi, type Route } from './hooks'
+import { LogTable } from './logs'
+
+// TraceView is the spans of a trace, and of the one that was chosen everything there is: attributes, logs and samples.
+export function TraceView({ id, route }: { id: string; route: Route }) {
+  const { value: t, error } = useApi<Trace>('traces/' + id)
+  if (error) return <p class="warn" role="alert">{error}</p>
+  if (!t) return <p class="note">Loading…</p>
+  const chosen = t.span_list.find((s) => s.id === route.query.get('span'))
+  const choose = (span: string) => amend({ span, thread: undefined, order: undefined, from: undefined, to: undefined, q: undefined })
+  return (
+    <>
+      <div class="heading">
+        <h1><bdi>{t.name || 'Trace'}</bdi></h1>
+        <p class="meta">
+          <bdi>{t.services.join(', ')}</bdi>
+          <time>{clock(t.start)}</time>
+          <span>{duration(t.duration)}</span>
+          <span>{plural(t.spans, 'span')}</span>
+          {t.errors > 0 && <span class="bad">{plural(t.errors, 'error')}</span>}
+          <code title="trace id">{t.id}</code>
+          <a href={'api/download/otlp?trace=' + t.id} download>Save as OTLP JSON</a>
+        </p>
+      </div>
+      <Waterfall trace={t} chosen={chosen?.id} choose={choose} />
+      {t.span_list.length < t.spans && <p class="note">The first {count(t.span_list.length)} of {count(t.spans)} spans.</p>}
+      {chosen && <ChosenSpan key={chosen.id} trace={t} span={chosen} route={route} />}
+      {!chosen && t.log_list.length > 0 && <><h2>Logs</h2><LogTable records={t.log_list} /></>}
+    </>
+  )
+}
+
+const deepest = 24 // levels that are indented
+
+function Waterfall({ trace, chosen, choose }: { trace: Trace; chosen?: string; choose: (id: string) => void }) {
+  const length = Math.max(1, trace.duration)
+  const percent = (ns: number) => `${Math.min(100, (100 * ns) / length)}%`
+  return (
+    <ol class="waterfall" aria-label="Spans">
+      {trace.span_list.map((s, i) => (
+        <li key={i} class={[s.id === chosen && 'selected', s.error && 'failed'].filter(Boolean).join(' ')}>
+          <button type="button" aria-pressed={s.id === chosen} onClick={() => choose(s.id)} title={s.name}>
+            <span class="what" style={{ paddingInlineStart: `${Math.min(s.depth, deepest) * 0.8}rem` }}>
+              <bdi>{s.name || s.id}</bdi>
+              {s.samples > 0 && <span class="mark" title="a flame graph of this span">{plural(s.samples, 'sample')}</span>}
+            </span>
+            <span class="track">
+              <span class={'piece' + (s.samples > 0 ? ' sampled' : '')} style={{ left: percent(s.start), width: percent(s.duration) }} />
+            </span>
+            <span class="took">{duration(s.duration)}</span>
+          </button>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function ChosenSpan({ trace, span, route }: { trace: Trace; span: Span; route: Route }) {
+  const records = trace.log_list.filter((r) => r.span === span.id)
+  return (
+    <section aria-labelledby="chosen">
+      <h2 id="chosen"><bdi>{span.name || span.id}</bdi></h2>
+      <p class="meta">
+        <bdi>{span.service}</bdi>
+        <span>{duration(span.duration)}</span>
+        <span>{span.kind}</span>
+        {span.error && <span class="bad">error{span.status && ': '}<bdi>{span.status}</bdi></span>}
+        <code title="span id">{span.id}</code>
+        {span.samples > 0 && <span class="mark">{plural(span.samples, 'sample')}</span>}
+      </p>
+      {span.samples > 0
+        ? <GraphView base={{ profiles: [], trace: trace.id, span: span.id }} route={route} />
+        : <p class="note">No samples are linked to this span{trace.profiles > 0 ? '' : ', nor to others of this trace'}.</p>}
+      <details class="about" open={span.samples === 0}>
+        <summary>Attributes{span.events.length > 0 && ' and events'}</summary>
+        <AttributeTable list={span.attributes} />
+        {span.events.map((e, i) => (
+          <AttributeTable key={i} caption={`${e.name} after ${duration(e.at - span.start)}`} list={e.attributes.length ? e.attributes : [{ key: e.name, value: '' }]} />
+        ))}
+      </details>
+      {records.length > 0 && <><h3>Logs</h3><LogTable records={records} /></>}
+    </section>
+  )
+}
+
