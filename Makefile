@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test sentrycli browser ci build lint format golden bench fuzz clean
+.PHONY: help run demo page test sentrycli browser ci build lint format golden bench fuzz clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -9,6 +9,7 @@ TOOL     := go tool -modfile=tools/go.mod
 OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
 CODE     := internal $(wildcard *receiver *processor *exporter)
 SOURCES  := $(shell find $(CODE) -name '*.go' ! -name '*_test.go' ! -path 'internal/bench/*')
+PAGE     := profileviewerexporter/assets/stamp
 KEY      := 0123456789abcdef0123456789abcdef
 FUZZTIME ?= 30s
 
@@ -21,13 +22,16 @@ help: ## List the targets
 run: build ## Build the collector and start it on examples/quickstart
 	@echo
 	@echo "  DSN for your SDK:  http://$(KEY)@localhost:4319/1"
-	@echo "  Output:            a line for each below; OTLP JSON in output/, profiles.jsonl first of all"
+	@echo "  Page:              http://localhost:4321/   flame graphs and traces"
 	@echo "  No SDK at hand?    make demo   (in a second terminal)"
 	@echo
 	@exec $(BIN) --config examples/quickstart/config.yaml $(GATE)
 
 demo: ## Send recorded SDK requests to the running collector
 	@go run ./internal/demo -endpoint http://localhost:4319 -key $(KEY)
+
+page: ## Build the page of the profile_viewer exporter from its sources; needs node
+	@cd profileviewerexporter/web && sh ../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund && npm run --silent build
 
 test: build ## Run the tests that need no browser and no broker
 	go test ./...
@@ -48,7 +52,7 @@ ci: ## What CI runs: format, vet, lint, race detector, distribution, examples
 
 build: $(BIN) ## Build the collector as dist/otelcol-sentry
 
-$(BIN): builder-config.yaml go.mod go.sum tools/go.mod $(SOURCES)
+$(BIN): builder-config.yaml go.mod go.sum tools/go.mod $(SOURCES) $(PAGE)
 	@echo "Building $(BIN) with ocb. The first time this fetches and compiles some 600 modules: allow five minutes."
 	@echo "  1/2 fetching modules"
 	@$(OCB) --skip-compilation

@@ -51,7 +51,8 @@ type profileListing struct {
 	Samples   int64         `json:"samples"`
 	Weight    int64         `json:"weight"`
 	Measure   measureAnswer `json:"measure"`
-	Spans     int           `json:"spans"` // that samples are linked to
+	Spans     int           `json:"spans"`            // that samples are linked to
+	Traces    []string      `json:"traces,omitempty"` // names of those with the most samples
 	Arrived   string        `json:"arrived"`
 }
 
@@ -91,7 +92,9 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 		services.of(p.service).Profiles++
 		if service == "" || service == p.service {
 			if out.ProfileCount++; out.ProfileCount <= maxListed {
-				out.Profiles = append(out.Profiles, listProfile(p))
+				listing := listProfile(p)
+				listing.Traces = v.store.tracesOf(p)
+				out.Profiles = append(out.Profiles, listing)
 			}
 		}
 	}

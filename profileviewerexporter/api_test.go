@@ -45,6 +45,7 @@ func TestOverview(t *testing.T) {
 	assert.Equal(t, fmt.Sprint(uint64(timelinetest.Start)), p.Start)
 	assert.Equal(t, uint64(50*ms), p.Duration)
 	assert.Equal(t, []int64{2, 7, int64(100 * ms), 1}, []int64{int64(p.Threads), p.Samples, p.Weight, int64(p.Spans)})
+	assert.Equal(t, []string{"GET /"}, p.Traces)
 	require.Len(t, all.Traces, 1)
 	trace := all.Traces[0]
 	assert.Equal(t, "GET /", trace.Name)

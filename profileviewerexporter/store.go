@@ -1,6 +1,7 @@
 package profileviewerexporter
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -208,4 +209,32 @@ func (s *store) spansOf(trace pcommon.TraceID) map[pcommon.SpanID]linked {
 		}
 	}
 	return sums
+}
+
+const (
+	// maxTraceNames of a profile in a list.
+	maxTraceNames = 3
+	// maxSpansNamed: a profile of more spans than that has no few names to be known by, and lists are asked for all the time.
+	maxSpansNamed = 1000
+)
+
+// tracesOf names the traces that a profile has most samples of.
+func (s *store) tracesOf(p *profileSummary) (names []string) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if len(p.spans) > maxSpansNamed {
+		return nil
+	}
+	weights := map[string]int64{}
+	for link, l := range p.spans {
+		if shares := s.shares[link.Trace]; len(shares) > 0 {
+			if name := listTrace(shares).Name; name != "" {
+				weights[name] += l.weight
+			}
+		}
+	}
+	names = slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
+	})
+	return names[:min(len(names), maxTraceNames)]
 }

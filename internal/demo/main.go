@@ -26,21 +26,27 @@ func main() {
 	project := flag.String("project", "1", "project id of the DSN")
 	rounds := flag.Int("rounds", 1, "how often to send everything, each time with new ids")
 	cases := flag.String("cases", "testdata/cases", "folder of the recorded requests, sdk-*/in.envelope in it")
+	whole := flag.String("runs", "internal/demo/runs", "folder of whole runs of SDKs, *.tar.gz in it; may be empty")
 	flag.Parse()
 
 	target := target{endpoint: strings.TrimRight(*endpoint, "/"), key: *key, project: *project}
-	if err := run(target, *cases, *rounds, os.Stdout); err != nil {
+	if err := run(target, *cases, *whole, *rounds, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
 // run sends the recordings and says what came of each.
-func run(to target, cases string, rounds int, out io.Writer) error {
+func run(to target, cases, whole string, rounds int, out io.Writer) error {
 	recordings, err := load(cases)
 	if err != nil {
 		return err
 	}
+	runs, err := loadRuns(whole)
+	if err != nil {
+		return err
+	}
+	recordings = append(recordings, runs...)
 	width := 0
 	for _, r := range recordings {
 		width = max(width, len(r.sdk))

@@ -38,23 +38,26 @@ func TestRun(t *testing.T) {
 	defer collector.Close()
 
 	var out bytes.Buffer
-	require.NoError(t, run(target{collector.URL, "abc", "42"}, cases, 2, &out))
+	require.NoError(t, run(target{collector.URL, "abc", "42"}, cases, "runs", 2, &out))
 	assert.Contains(t, out.String(), "429")
 	assert.Contains(t, out.String(), "asks for a pause: 10:profile:key")
 	assert.Contains(t, out.String(), "sentry.python.flask 2.68.0")
 	assert.Contains(t, out.String(), "1 requests not taken")
 	recordings, err := load(cases)
 	require.NoError(t, err)
-	assert.Equal(t, 2*len(recordings), requests)
+	runs, err := loadRuns("runs")
+	require.NoError(t, err)
+	require.NotEmpty(t, runs)
+	assert.Equal(t, 2*(len(recordings)+len(runs)), requests)
 }
 
 func TestNobodyListens(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	err := run(target{gone.URL, "abc", "1"}, filepath.Join(golden.Root(t), "testdata", "cases"), 1, io.Discard)
+	err := run(target{gone.URL, "abc", "1"}, filepath.Join(golden.Root(t), "testdata", "cases"), "", 1, io.Discard)
 	require.ErrorContains(t, err, "is `make run` up in another terminal?")
 }
 
 func TestNoRecordings(t *testing.T) {
-	require.ErrorContains(t, run(target{}, t.TempDir(), 1, io.Discard), "from the root of the repository")
+	require.ErrorContains(t, run(target{}, t.TempDir(), "", 1, io.Discard), "from the root of the repository")
 }

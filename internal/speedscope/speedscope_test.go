@@ -24,7 +24,7 @@ func read(shape timelinetest.Shape, samples ...timelinetest.Sample) *timeline.Pr
 }
 
 var shop = []timelinetest.Sample{
-	{Thread: 2, Stack: "libpoll", At: []time.Duration{0, 3 * time.Second}},
+	{Thread: 2, Stack: "libpoll", At: []time.Duration{0, 10 * ms, 20 * ms, 3 * time.Second}},
 	{Thread: 1, Stack: "main;query", Span: 7, At: []time.Duration{0}},
 	{Thread: 1, Stack: "main", At: []time.Duration{20 * ms, 40 * ms}},
 	{Thread: 1, At: []time.Duration{30 * ms}},
@@ -40,10 +40,10 @@ func TestExport(t *testing.T) {
 		"$schema": "https://www.speedscope.app/file-format-schema.json",
 		"exporter": "otelcol-sentry",
 		"name": "shop",
-		"activeProfileIndex": 1,
+		"activeProfileIndex": 0,
 		"profiles": [
 			{"type": "sampled", "name": "worker (thread 2)", "unit": "nanoseconds", "startValue": 0, "endValue": 3010000000,
-			 "samples": [[0], [], [0]], "weights": [10000000, 2990000000, 10000000]},
+			 "samples": [[0], [0], [0], [], [0]], "weights": [10000000, 10000000, 30000000, 2950000000, 10000000]},
 			{"type": "sampled", "name": "main (thread 1)", "unit": "nanoseconds", "startValue": 0, "endValue": 50000000,
 			 "samples": [[2, 1], [2], [], [2]], "weights": [20000000, 10000000, 10000000, 10000000]}
 		],

@@ -10,10 +10,13 @@
 //	timestamps only        each is one observation
 //
 // A count of observations says little to people; where the period tells the nanoseconds behind one observation, weights are
-// nanoseconds. For wall clock profiles whose samples name their thread, the gap to the next sample of the thread is better than
-// the period: samplers aim at an interval and miss it by a factor of ten (node under load: 1 to 90 ms). The last sample of a
-// thread, and one before a hole in the recording, counts one period. CPU profiles have no samples while a thread waits, so
+// nanoseconds. For wall clock profiles, the gap to the next sample of the thread is better than the period: samplers aim at an
+// interval and miss it by a factor of ten (node under load: 1 to 90 ms). A sample lasts at most three times the median gap of its
+// thread, since recordings have holes; the last of a thread lasts one period. The aggregate transform of the profile_transform
+// processor has the same rule, so that numbers agree before and after it. CPU profiles have no samples while a thread waits, so
 // there a gap is not time that was used, and the period it is.
+//
+// A sample without a stack, or in what V8 calls (idle), has stack 0: its thread did nothing.
 //
 // # What a frame is
 //

@@ -144,10 +144,21 @@ func (r *reader) stack(index int32) StackIndex {
 	if !ok {
 		r.out.Broken++
 	}
+	if r.idle(stack) {
+		r.stacks[index] = 0
+		return 0
+	}
 	i := StackIndex(len(r.out.Stacks))
 	r.stacks[index] = i
 	r.out.Stacks = append(r.out.Stacks, stack)
 	return i
+}
+
+// idleName is the function that V8 says to be running when nothing is; others send no stack then.
+const idleName = "(idle)"
+
+func (r *reader) idle(stack Stack) bool {
+	return len(stack) == 0 || r.out.Frames[r.out.Locations[stack[0]].Lines[0].Frame].Name == idleName
 }
 
 func (r *reader) location(index dictionary.LocationIndex) LocationIndex {

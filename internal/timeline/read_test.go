@@ -45,16 +45,21 @@ func TestWallTimeIsTheGapToTheNextSampleOfTheThread(t *testing.T) {
 	p := read(timelinetest.Wall,
 		timelinetest.Sample{Thread: 1, Stack: "main;a", At: []time.Duration{0, 30 * ms}},
 		timelinetest.Sample{Thread: 1, Stack: "main;b", At: []time.Duration{12 * ms}},
-		timelinetest.Sample{Thread: 2, Stack: "main;a", At: []time.Duration{5 * ms, 3 * time.Second}},
-		timelinetest.Sample{Thread: 2, At: []time.Duration{6 * ms}},
+		timelinetest.Sample{Thread: 2, Stack: "main;a", At: []time.Duration{5 * ms, 9 * ms, 3 * time.Second}},
+		timelinetest.Sample{Thread: 2, At: []time.Duration{7 * ms}},
+		timelinetest.Sample{Thread: 3, Stack: "(root);(idle)", At: []time.Duration{0}},
+		timelinetest.Sample{Thread: 2, Stack: "main;c", At: []time.Duration{5 * ms}},
 	)
 	assert.Equal(t, []string{
 		"1@0s a<main +12ms x1",
 		"1@12ms b<main +18ms x1",
 		"1@30ms a<main +10ms x1", // the last: one period
 		"2@5ms a<main +1ms x1",
-		"2@6ms  +10ms x1", // before a hole: one period
+		"2@5ms c<main +1ms x1", // at one instant: half of the gap each
+		"2@7ms  +2ms x1",
+		"2@9ms a<main +6ms x1", // before a hole: three times the median
 		"2@3s a<main +10ms x1",
+		"3@0s  +10ms x1", // V8's way to say so
 	}, lines(p, timeline.Filter{}))
 	assert.Equal(t, timeline.Measure{Type: "wall", Unit: "nanoseconds"}, p.Measure)
 	assert.Equal(t, "main", p.Threads[0].Name)
@@ -73,8 +78,8 @@ func TestShapes(t *testing.T) {
 	}{
 		"cpu: the period": {timelinetest.Shape{Type: "samples", Unit: "count", PeriodType: "cpu", PeriodUnit: "nanoseconds"}, timelinetest.Sample{Thread: 1, Stack: "a", At: times},
 			timeline.Measure{Type: "cpu", Unit: "nanoseconds"}, []string{"1@0s a +10ms x1", "1@7ms a +10ms x1"}},
-		"no thread: the period": {timelinetest.Wall, timelinetest.Sample{Stack: "a", At: times},
-			timeline.Measure{Type: "wall", Unit: "nanoseconds"}, []string{"@0s a +10ms x1", "@7ms a +10ms x1"}},
+		"no thread": {timelinetest.Wall, timelinetest.Sample{Stack: "a", At: times},
+			timeline.Measure{Type: "wall", Unit: "nanoseconds"}, []string{"@0s a +7ms x1", "@7ms a +10ms x1"}},
 		"a count of samples": {timelinetest.Wall, timelinetest.Sample{Thread: 1, Stack: "a", Values: []int64{5}},
 			timeline.Measure{Type: "wall", Unit: "nanoseconds"}, []string{"1@-1ns a +50ms x5"}},
 		"no period": {timelinetest.Shape{Type: "samples", Unit: "count"}, timelinetest.Sample{Thread: 1, Stack: "a", At: times},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 )
 
 const (
@@ -13,9 +12,9 @@ const (
 	typeWall        = "wall"
 )
 
-// longestGap is how long a thread may go without a sample before it counts as not recorded. The longest interval between
-// samples of a running sampler in our recordings is 90 ms; threads that are not sampled are gone for seconds.
-const longestGap = time.Second
+// medianGaps is how many median gaps of its thread a sample lasts at most, as in the aggregate transform: recordings have holes,
+// where an SDK lost samples or the profiler was off.
+const medianGaps = 3
 
 // scale says what an observation weighs.
 type scale struct {
@@ -61,26 +60,60 @@ func (r *reader) scale() scale {
 }
 
 // weigh puts the samples of each thread in the order of time and, where that is better than the period, weighs each by the gap
-// to the next.
+// to the next. Samples of one thread at one instant share its gap.
 func (r *reader) weigh(s scale) {
 	for t := range r.out.Threads {
-		thread := &r.out.Threads[t]
-		slices.SortStableFunc(thread.Samples, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
-		// Samples that name no thread may be of several at the same time, and of values we know only the sum.
-		if !s.gaps || thread.ID == "" {
+		samples := r.out.Threads[t].Samples
+		slices.SortStableFunc(samples, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+		if !s.gaps {
 			continue
 		}
-		for i := range thread.Samples {
-			sample := &thread.Samples[i]
-			if sample.Time == 0 || sample.Weight != s.nanoseconds {
-				continue
+		longest := longestGap(samples)
+		for len(samples) > 0 {
+			n := 1
+			for n < len(samples) && samples[n].Time == samples[0].Time {
+				n++
 			}
-			sample.Weight = s.nanoseconds
-			if i+1 < len(thread.Samples) {
-				if gap := thread.Samples[i+1].Time - sample.Time; gap <= uint64(longestGap) {
-					sample.Weight = int64(gap)
-				}
+			gap := uint64(s.nanoseconds) // of the last
+			if n < len(samples) {
+				gap = min(samples[n].Time-samples[0].Time, longest)
 			}
+			r.share(gap, samples[:n])
+			samples = samples[n:]
 		}
 	}
+}
+
+// share divides a gap between samples at one instant, to the nanosecond. Totals, which have values, keep what they weigh.
+func (r *reader) share(gap uint64, samples []Sample) {
+	each, rest := gap/uint64(len(samples)), gap%uint64(len(samples))
+	for i := range samples {
+		if r.profile.Samples().At(int(samples[i].Source)).Values().Len() > 0 {
+			continue
+		}
+		part := each
+		if uint64(i) < rest {
+			part++
+		}
+		samples[i].Weight = int64(min(part, math.MaxInt64))
+	}
+}
+
+// longestGap is how long a sample of a thread may last.
+func longestGap(samples []Sample) uint64 {
+	var gaps []uint64
+	for i := 1; i < len(samples); i++ {
+		if gap := samples[i].Time - samples[i-1].Time; gap > 0 {
+			gaps = append(gaps, gap)
+		}
+	}
+	if len(gaps) == 0 {
+		return 0
+	}
+	slices.Sort(gaps)
+	median := gaps[(len(gaps)-1)/2]
+	if median > math.MaxUint64/medianGaps {
+		return math.MaxUint64
+	}
+	return medianGaps * median
 }

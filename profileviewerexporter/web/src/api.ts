@@ -14,6 +14,7 @@ export interface ProfileListing {
   weight: number
   measure: Measure
   spans: number
+  traces?: string[]
   arrived: string
 }
 

@@ -17,7 +17,7 @@ export function fill(node: FlameNode, found: boolean, colouring: Colouring): str
   const spread = hash(node.frame?.module || node.frame?.file || node.name)
   if (own === true) return dark ? hsl(10 + 38 * spread, 62, 33) : hsl(14 + 36 * spread, 92, 72)
   if (own === false) return dark ? hsl(195 + 50 * spread, 24, 32) : hsl(195 + 50 * spread, 45, 82)
-  return dark ? hsl(90 + 80 * spread, 26, 29) : hsl(90 + 80 * spread, 42, 76)
+  return dark ? hsl(95 + 70 * spread, 16, 29) : hsl(95 + 70 * spread, 28, 80)
 }
 
 // deltaColour: red where it became more, blue where it became less, stronger the larger the part of the node that is new or gone.

@@ -128,10 +128,10 @@ function threadText(t: { id: string; name: string }): string {
   return t.name && t.name !== t.id ? `${t.name} (${t.id})` : t.id
 }
 
-// activityOf is that of a thread, or of the busiest at each moment.
+// activityOf is that of a thread, or of all on average.
 function activityOf(threads: Thread[], thread: string | undefined): number[] | undefined {
   const lists = threads.filter((t) => thread === undefined || t.id === thread).map((t) => t.activity).filter((a) => a !== undefined)
-  return lists[0]?.map((_, i) => Math.max(...lists.map((l) => l[i] ?? 0)))
+  return lists[0]?.map((_, i) => lists.reduce((sum, l) => sum + (l[i] ?? 0), 0) / lists.length)
 }
 
 // useSlash puts the cursor into the search box, as in many tools.
@@ -163,8 +163,8 @@ function Downloads({ selection }: { selection: Selection }) {
   const scope = `speedscope/index.html#profileURL=${encodeURIComponent('../api/download/speedscope?' + q)}`
   return (
     <span class="downloads">
-      <a class="button" href={scope} target="_blank" rel="noopener">Open in speedscope</a>
-      <span>Save as{' '}
+      <a class="button" href={scope} target="_blank" rel="noopener">speedscope ↗</a>
+      <span>Save{' '}
         <a href={'api/download/pprof?' + q} download>pprof</a>{' '}
         <a href={'api/download/speedscope?' + q} download>speedscope</a>{' '}
         <a href={'api/download/otlp?profile=' + selection.profiles[0]} download title="the whole message">OTLP JSON</a>

@@ -68,10 +68,10 @@ function ProfileCard({ profile: p, compared, compare }: { profile: ProfileListin
   return (
     <li class="card">
       <a href={'#/profile/' + p.id}>
-        <span class="title"><bdi>{p.name || p.service}</bdi></span>
+        <span class="title"><bdi>{p.name || p.traces?.join(', ') || p.service}</bdi></span>
         <span class="meta">
-          {p.name && <bdi>{p.service}</bdi>}
-          <span>{weight(p.weight, p.measure)} {p.measure.type}</span>
+          {(p.name || p.traces) && <bdi>{p.service}</bdi>}
+          <span>{p.measure.type} {p.duration > 0 ? duration(p.duration) : weight(p.weight, p.measure)}</span>
           <span>{plural(p.samples, 'sample')}</span>
           <span>{plural(p.threads, 'thread')}</span>
           {p.spans > 0 && <span class="mark">{plural(p.spans, 'span')}</span>}
