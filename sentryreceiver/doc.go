@@ -10,6 +10,7 @@
 //	ingest.go      envelope → items → what to hand on → outcome
 //	signals.go     the table: which item type goes to which signal
 //	profiles.go    one profile item: decode, validate, translate
+//	link.go        V1 profiles and the spans of their transaction
 //	traces.go, logs.go, metrics.go   likewise for the other signals
 //	answer.go      status, body and headers
 //	telemetry.go   what is counted

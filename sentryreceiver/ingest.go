@@ -26,8 +26,9 @@ type ingestion struct {
 	sender   sender // as the ledger names it
 	drift    drift
 
-	profiles  int    // usable profiles so far
-	profileID string // of the V1 profile that is handed on
+	profiles  int        // usable profiles so far
+	profileID string     // of the V1 profile that is handed on
+	unlinked  []unlinked // V1 profiles
 
 	transactionStart func() sentry.Timestamp // of the envelope's transaction, decoded once and only if asked for
 	deliveries       []delivery
@@ -50,18 +51,21 @@ type delivery struct {
 
 // translate makes of every item what there is to hand on. A bad item costs itself only.
 //
-// V1 profiles come first: the spans of their transaction point at them, and SDKs differ in the order of the two.
+// V1 profiles come first: the spans of their transaction point at them, and they are linked to these spans. SDKs differ in the
+// order of the two.
 func (in *ingestion) translate(ctx context.Context) {
 	for i := range in.envelope.Items {
 		if item := &in.envelope.Items[i]; item.Header.Type == sentry.ItemProfile {
 			in.translateItem(ctx, item)
 		}
 	}
+	in.linkToTransactions(ctx)
 	for i := range in.envelope.Items {
 		if item := &in.envelope.Items[i]; item.Header.Type != sentry.ItemProfile {
 			in.translateItem(ctx, item)
 		}
 	}
+	in.stayUnlinked(ctx)
 }
 
 func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {

@@ -35,9 +35,11 @@ func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (d
 	}
 	src := in.profileSource(subject, item)
 	if in.nextProfiles != nil {
-		deliveries = append(deliveries, in.profilesDelivery(item.Header.Type, toProfiles(subject, src)))
+		profiles := toProfiles(subject, src)
+		deliveries = append(deliveries, in.profilesDelivery(item.Header.Type, profiles))
 		if subject.Profile != nil {
 			in.profileID = subject.Profile.EventID
+			in.awaitSpans(subject.Profile, profiles)
 		}
 	}
 	deliveries = append(deliveries, in.measurements(ctx, item, subject, src)...)

@@ -12,6 +12,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
@@ -45,6 +47,9 @@ type telemetry struct {
 	fieldsDiscarded   metric.Int64Counter
 	tolerated         metric.Int64Counter
 	requestsRejected  metric.Int64Counter
+	profilesAligned   metric.Int64Counter
+	linkedCount       metric.Int64Counter
+	unlinkedCount     metric.Int64Counter
 	bytesInFlight     metric.Int64UpDownCounter
 }
 
@@ -70,6 +75,12 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of profiles that broke a published rule and were kept, once per broken rule."),
 		requestsRejected: counter("otelcol_receiver_sentry_requests_rejected", "{request}",
 			"Number of requests of which nothing was looked at or taken."),
+		profilesAligned: counter("otelcol_receiver_sentry_profiles_aligned", "{profile}",
+			"Number of V1 profiles whose times were moved to find the spans of their samples, by the reason."),
+		linkedCount: counter("otelcol_receiver_sentry_linked_observations", "{observation}",
+			"Number of observations of V1 profiles that were linked to a span."),
+		unlinkedCount: counter("otelcol_receiver_sentry_unlinked_observations", "{observation}",
+			"Number of observations of V1 profiles that have no link to a span, by the reason."),
 	}
 	var err error
 	t.bytesInFlight, err = meter.Int64UpDownCounter("otelcol_receiver_sentry_bytes_in_flight", metric.WithUnit("By"),
@@ -110,6 +121,23 @@ func (t *telemetry) fieldsLost(ctx context.Context, item sentry.ItemType, flaws 
 
 func (t *telemetry) ruleTolerated(ctx context.Context, rule string) {
 	t.tolerated.Add(ctx, 1, metric.WithAttributes(attribute.String("rule", rule)))
+}
+
+func (t *telemetry) aligned(ctx context.Context, why translate.Alignment) {
+	if why != translate.NotAligned {
+		t.profilesAligned.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", string(why))))
+	}
+}
+
+func (t *telemetry) linked(ctx context.Context, s spanlink.LinkStats) {
+	t.linkedCount.Add(ctx, s.Linked)
+	for reason, count := range s.Reasons {
+		t.unlinked(ctx, reason.String(), count)
+	}
+}
+
+func (t *telemetry) unlinked(ctx context.Context, reason string, observations int64) {
+	t.unlinkedCount.Add(ctx, observations, metric.WithAttributes(attribute.String("reason", reason)))
 }
 
 func (t *telemetry) requestRejected(ctx context.Context, reason string) {

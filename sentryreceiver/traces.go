@@ -20,7 +20,9 @@ func (in *ingestion) translateTransaction(ctx context.Context, item *sentry.Item
 	in.telemetry.fieldsLost(ctx, item.Header.Type, transaction.Flaws)
 	src := in.source()
 	src.ProfileID = in.profileID
-	return []delivery{in.tracesDelivery(item.Header.Type, translate.TransactionToTraces(transaction, src))}, nil
+	traces := translate.TransactionToTraces(transaction, src)
+	in.link(ctx, transaction, traces)
+	return []delivery{in.tracesDelivery(item.Header.Type, traces)}, nil
 }
 
 // translateSpans takes the container of streamed spans and the older form, one span an item.

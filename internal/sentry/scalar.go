@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -114,6 +115,7 @@ type Timestamp struct {
 	UnixNano uint64
 	Set      bool
 	Bad      bool // sent, but not as an instant after 1970
+	Cut      bool // text without a fraction of a second, which ruby cuts off (sdk-quirks Q3)
 }
 
 // UnmarshalJSON accepts RFC 3339 text (a blank instead of the T is tolerated, as Relay does) and unix seconds.
@@ -145,7 +147,7 @@ func (t *Timestamp) UnmarshalJSON(token []byte) error {
 		return nil
 	}
 	nanos := uint64(instant.Unix())*nanosPerSecond + uint64(instant.Nanosecond())
-	*t = Timestamp{UnixNano: nanos, Set: true}
+	*t = Timestamp{UnixNano: nanos, Set: true, Cut: !strings.Contains(text, ".")}
 	return nil
 }
 

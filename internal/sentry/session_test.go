@@ -33,7 +33,7 @@ func TestSessions(t *testing.T) {
 	s, err := DecodeSessions([]byte(`{"attrs":{"release":"shop@1"},"aggregates":[{"started":"2026-11-21T01:10:00Z","exited":21,"crashed":1},3,{"exited":"x","errored":5000000000}]}`))
 	require.NoError(t, err)
 	require.Equal(t, &Sessions{
-		Aggregates: []SessionAggregate{{Started: Timestamp{UnixNano: 1795223400000000000, Set: true}, Exited: 21, Crashed: 1}, {}},
+		Aggregates: []SessionAggregate{{Started: Timestamp{UnixNano: 1795223400000000000, Set: true, Cut: true}, Exited: 21, Crashed: 1}, {}},
 		Release:    "shop@1",
 		Lost:       []Loss{{ReasonSessionNoObject, 1}},
 		Flaws:      []Flaw{{"aggregates", 1}, {"exited", 1}, {"errored", 1}},

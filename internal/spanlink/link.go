@@ -73,6 +73,9 @@ type linker struct {
 // profile links the samples of one profile.
 func (l *linker) profile(profile pprofile.Profile, said values) {
 	l.places.read(profile, said)
+	if l.options.Session != (Session{}) {
+		l.places.setSession(l.options.Session)
+	}
 	l.collect()
 	for i := range l.places.list {
 		place := &l.places.list[i]
@@ -90,8 +93,8 @@ func (l *linker) profile(profile pprofile.Profile, said values) {
 		l.decide(sample, &l.places.list[at])
 		changed = l.split.apply(samples, sample) || changed
 	}
-	if changed {
-		l.changed = true
+	l.changed = l.changed || changed
+	if changed && !l.options.KeepPayload {
 		profile.SetOriginalPayloadFormat("")
 		profile.OriginalPayload().FromRaw(nil)
 	}
@@ -137,7 +140,7 @@ func (l *linker) collectPlace(p *place) {
 	if lane := of.lanes[p.thread]; lane != nil {
 		l.found = lane.overlapping(from, to, l.found)
 	}
-	if lane := of.lanes[""]; lane != nil && p.alone {
+	if lane := of.lanes[""]; lane != nil && (p.alone || p.thread == l.options.Thread) {
 		l.found = lane.overlapping(from, to, l.found)
 	}
 	for _, i := range l.found {

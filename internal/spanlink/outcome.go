@@ -3,6 +3,8 @@ package spanlink
 import (
 	"fmt"
 	"time"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
 // Policy is what becomes of ambiguous observations.
@@ -31,6 +33,13 @@ type Options struct {
 	Shift int64
 	// Early says that the message had to go before its spans could come.
 	Early bool
+
+	// Session is that of all samples, whatever their attributes say; zero to go by these.
+	Session Session
+	// Thread is where spans ran that name none, beside the only thread of a profile; "" if that is not known.
+	Thread string
+	// KeepPayload leaves the original payload of profiles whose samples get links. It says nothing of links.
+	KeepPayload bool
 }
 
 // Reason is why an observation has no link.
@@ -77,4 +86,18 @@ func (s *LinkStats) Add(other LinkStats) {
 	for i := range s.Unlinked {
 		s.Unlinked[i] += other.Unlinked[i]
 	}
+}
+
+// Observations counts those of a message.
+func Observations(p pprofile.Profiles) (n int64) {
+	for _, resource := range p.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			for _, profile := range scope.Profiles().All() {
+				for _, sample := range profile.Samples().All() {
+					n += int64(max(1, sample.TimestampsUnixNano().Len()))
+				}
+			}
+		}
+	}
+	return n
 }

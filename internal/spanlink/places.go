@@ -144,17 +144,27 @@ func (p *place) extend(times pcommon.UInt64Slice) {
 	}
 }
 
+// setSession says of which session all samples are.
+func (p *places) setSession(s Session) {
+	for i := range p.list {
+		p.list[i].sessions = []Session{s}
+	}
+	p.findAlone()
+}
+
 // findAlone finds the threads that are the only one of their session in the profile.
 func (p *places) findAlone() {
-	threads := map[Session]int{}
+	threadOf, several := map[Session]string{}, map[Session]bool{}
 	for i := range p.list {
 		for _, session := range p.list[i].sessions {
-			threads[session]++
+			thread, known := threadOf[session]
+			several[session] = several[session] || known && thread != p.list[i].thread
+			threadOf[session] = p.list[i].thread
 		}
 	}
 	for i := range p.list {
 		place := &p.list[i]
-		place.alone = len(place.sessions) > 0 && threads[place.sessions[0]] == 1
+		place.alone = len(place.sessions) > 0 && !several[place.sessions[0]]
 	}
 }
 

@@ -13,7 +13,7 @@
 //	samples                  →  one Sample per (stack, thread, queue), with timestamps   samples.go
 //	stacks, frames           →  Stack, Location, Line, Function                          frames.go
 //	debug_meta.images        →  Mapping, else a profile attribute                        images.go
-//	time                     →  nanoseconds, exact                                       clock.go
+//	time                     →  nanoseconds, exact                                       clock.go, align.go
 //	names                    →  the table of attribute keys                              attributes.go
 //
 // OTLP asks for one Sample per identity, with the observations as timestamps. There are no values: each observation counts

@@ -113,6 +113,9 @@ func simpleID(id string) string {
 	return id
 }
 
+// SameID says whether two texts are the same id.
+func SameID(a, b string) bool { return simpleID(a) == simpleID(b) }
+
 func finish(profile pprofile.Profile, b *dictionary.Builder, attributes *attributeList, src Source) {
 	attributes.clockDrift(src)
 	dictionary.SetAttributes(profile.AttributeIndices(), attributes.indices...)
