@@ -6,6 +6,7 @@
 //
 //	handler.go     which request is this, who sent it; CORS
 //	body.go        the bytes: limits and memory
+//	inflight.go    the bytes of all requests together
 //	decompress.go  Content-Encoding
 //	ingest.go      envelope → items → what to hand on → outcome
 //	signals.go     the table: which item type goes to which signal
@@ -13,7 +14,10 @@
 //	link.go        V1 profiles and the spans of their transaction
 //	traces.go, logs.go, metrics.go   likewise for the other signals
 //	answer.go      status, body and headers
+//	drift.go       clients whose clock is off
+//	resent.go      what was accepted before
 //	telemetry.go   what is counted
+//	ledger.go      items, by who sent them
 //	receiver.go    lifecycle
 //
 // One listener serves all signals: the collector creates a receiver per signal, they share one by their *Config.
