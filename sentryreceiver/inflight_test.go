@@ -132,6 +132,7 @@ func TestBytesInFlight(t *testing.T) {
 				f.mu.Lock()
 				over = over || f.used > limit
 				f.mu.Unlock()
+				time.Sleep(100 * time.Microsecond) // so that the others come in between
 			}
 			mu.Lock()
 			defer mu.Unlock()
