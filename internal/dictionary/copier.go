@@ -28,6 +28,7 @@ type Copier struct {
 	binary Mapping
 	stack  []LocationIndex
 	set    []AttributeIndex
+	seen   map[AttributeIndex]bool
 }
 
 type copied struct {
@@ -39,7 +40,7 @@ type copied struct {
 // change meanwhile.
 func NewCopier(from View, to *Builder) *Copier {
 	return &Copier{
-		from: from, to: to, generation: 1,
+		from: from, to: to, generation: 1, seen: map[AttributeIndex]bool{},
 		strings:    make([]copied, from.strings.Len()),
 		attributes: make([]copied, from.attributes.Len()),
 		functions:  make([]copied, from.functions.Len()),
@@ -67,13 +68,33 @@ func (c *Copier) ValueType(from, to pprofile.ValueType) {
 // dictionary, in their order. Entries that are equal there count once.
 func (c *Copier) Attributes(from, to pcommon.Int32Slice) {
 	c.set = c.set[:0]
+	clear(c.seen)
 	for j := range from.Len() {
 		i := c.attribute(AttributeIndex(from.At(j)))
-		if i != 0 && !slices.Contains(c.set, i) { // records have few
+		if i != 0 && !c.has(i) {
 			c.set = append(c.set, i)
 		}
 	}
 	SetAttributes(to, c.set...)
+}
+
+// fewAttributes can be searched from the start each time. Records have less
+// than ten; a hostile one has a million.
+const fewAttributes = 32
+
+// has tells whether an attribute is in the set, and takes note that it will be.
+func (c *Copier) has(i AttributeIndex) bool {
+	if len(c.set) < fewAttributes {
+		return slices.Contains(c.set, i)
+	}
+	if len(c.seen) == 0 {
+		for _, had := range c.set {
+			c.seen[had] = true
+		}
+	}
+	had := c.seen[i]
+	c.seen[i] = true
+	return had
 }
 
 // Sample sets the stack, the link and the attributes of a sample to what `from`

@@ -131,7 +131,7 @@ func TestAggregate(t *testing.T) {
 
 // Without a cap, the time of a thread is from its first observation to its last, and one period; whatever the order.
 func TestAggregateKeepsTime(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range seeds() {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var rows []row
 		first, last := map[int64]uint64{}, map[int64]uint64{}

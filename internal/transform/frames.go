@@ -83,8 +83,12 @@ type reframer struct {
 	stacks map[int32]dictionary.StackIndex
 	frames map[dictionary.LocationIndex][]dictionary.LocationIndex
 
+	// The location at hand, and what its lines have in common.
 	location dictionary.Location
 	mapping  dictionary.Mapping
+	module   string
+	relative string // path
+	inApp    bool
 }
 
 func (r *reframer) stack(i int32) dictionary.StackIndex {
@@ -115,16 +119,39 @@ func (r *reframer) reframe(i dictionary.LocationIndex) []dictionary.LocationInde
 	if frames, known := r.frames[i]; known {
 		return frames
 	}
-	r.view.Location(i, &r.location)
+	r.read(i)
 	frames := r.lines(i)
 	r.frames[i] = frames
 	return frames
 }
 
+func (r *reframer) read(i dictionary.LocationIndex) {
+	r.view.Location(i, &r.location)
+	r.view.Mapping(r.location.Mapping, &r.mapping)
+	r.module, r.relative, r.inApp = r.view.Text(r.mapping.Filename), "", false
+	for _, index := range r.location.Attributes {
+		switch a, _ := r.view.Attribute(index); a.Key {
+		case keyFrameModule:
+			r.module = a.Value.AsString()
+		case keyFrameFilename:
+			r.relative = a.Value.AsString()
+		case keyFrameInApp:
+			r.inApp = a.Value.Bool()
+		}
+	}
+}
+
+// maxRepeated bounds the attributes that the parts of a location repeat. A frame has five, and a call that was inlined thirty
+// levels deep is rare; in a hostile location, both are a million.
+const maxRepeated = 10_000
+
 func (r *reframer) lines(i dictionary.LocationIndex) (frames []dictionary.LocationIndex) {
 	lines := r.location.Lines
-	if len(lines) == 0 { // only an address
+	switch {
+	case len(lines) == 0: // only an address
 		lines = []dictionary.Line{{}}
+	case len(lines)*len(r.location.Attributes) > maxRepeated: // stays or goes as its first line does
+		lines = lines[:1]
 	}
 	run := 0 // where a run of lines that stay begins
 	stay := func(end int) {
@@ -156,38 +183,11 @@ func (r *reframer) matches(line dictionary.Line) bool {
 	function, _ := r.view.Function(line.Function)
 	for _, match := range r.Match {
 		if (match.Function == nil || match.Function.MatchString(r.view.Text(function.Name))) &&
-			(match.File == nil || r.matchFile(match.File, function)) &&
-			(match.Module == nil || match.Module.MatchString(r.module())) &&
-			(match.InApp == nil || *match.InApp == r.inApp()) {
+			(match.File == nil || match.File.MatchString(r.view.Text(function.Filename)) || r.relative != "" && match.File.MatchString(r.relative)) &&
+			(match.Module == nil || match.Module.MatchString(r.module)) &&
+			(match.InApp == nil || *match.InApp == r.inApp) {
 			return true
 		}
 	}
 	return false
-}
-
-func (r *reframer) matchFile(pattern *regexp.Regexp, function dictionary.Function) bool {
-	relative, has := r.attribute(keyFrameFilename)
-	return pattern.MatchString(r.view.Text(function.Filename)) || has && pattern.MatchString(relative.AsString())
-}
-
-func (r *reframer) module() string {
-	if module, ok := r.attribute(keyFrameModule); ok {
-		return module.AsString()
-	}
-	r.view.Mapping(r.location.Mapping, &r.mapping)
-	return r.view.Text(r.mapping.Filename)
-}
-
-func (r *reframer) inApp() bool {
-	inApp, ok := r.attribute(keyFrameInApp)
-	return ok && inApp.Bool()
-}
-
-func (r *reframer) attribute(key string) (pcommon.Value, bool) {
-	for _, i := range r.location.Attributes {
-		if a, ok := r.view.Attribute(i); ok && a.Key == key {
-			return a.Value, true
-		}
-	}
-	return pcommon.Value{}, false
 }

@@ -90,7 +90,7 @@ func TestStepsAgreeWithOracles(t *testing.T) {
 	for name, c := range oracles {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, c.step.Validate())
-			for seed := range uint64(300) {
+			for seed := range seeds() {
 				p := randomProfiles(rand.New(rand.NewPCG(seed, 1)))
 				var want []observation
 				dropped := 0
@@ -112,7 +112,7 @@ func TestStepsAgreeWithOracles(t *testing.T) {
 // Several steps one after another do what their oracles do one after another, with one compaction.
 func TestStepsInRow(t *testing.T) {
 	names := []string{"active_thread_only", "threads", "drop_idle", "scrub", "frames", "resource_to_samples", "drop_attributes", "aggregate to counts"}
-	for seed := range uint64(300) {
+	for seed := range seeds() {
 		r := rand.New(rand.NewPCG(seed, 2))
 		p := randomProfiles(r)
 		want := spell(p)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -243,4 +244,12 @@ func difference(want, got map[string][]int64) string {
 		}
 	}
 	return ""
+}
+
+// seeds are fewer where the race detector makes everything ten times as slow; -short goes with it.
+func seeds() uint64 {
+	if testing.Short() {
+		return 50
+	}
+	return 300
 }

@@ -18,8 +18,8 @@ import (
 // siblings still count from the start of the whole. Measurements stay with the first part, as they would be counted twice
 // otherwise.
 //
-// It drops nothing. What cannot be cut further goes on as it is, if need be above a limit: one observation, or a profile whose
-// own attributes take half of MaxBytes. So does what is left after 1000 parts of a profile.
+// It drops nothing. What cannot be cut goes on as it is, if need be above a limit: one observation, a profile whose own
+// attributes take half of MaxBytes, and what is left after 1000 parts, or after parts that together take 16 times the whole.
 type Split struct {
 	MaxBytes    int           `mapstructure:"max_bytes"`    // of the message as protobuf, uncompressed
 	MaxSamples  int           `mapstructure:"max_samples"`  // of each profile
@@ -36,9 +36,14 @@ const (
 	// minSplitBytes leaves room for what every part repeats: a resource of Sentry's has about 20 attributes, 1 kB.
 	minSplitBytes = 10_000
 
-	// maxParts bounds what hostile times and a short MaxDuration can multiply: every part repeats the resource. The longest
-	// recorded chunk has 20,711 observations in 243 s, which at one part per second is 243.
+	// maxParts: the longest recorded chunk has 243 s, so that parts of a second are 243.
 	maxParts = 1000
+
+	// maxMultiple and minBudget bound what is built for one profile, in bytes: every part repeats the resource and all of the
+	// dictionary that it needs, which for a hostile stack of megabytes would be the whole, over and over. Halving a large
+	// chunk until its parts fit builds it some six times.
+	maxMultiple = 16
+	minBudget   = 4 << 20
 )
 
 func (s *Split) Validate() error {

@@ -26,6 +26,7 @@ type cutter struct {
 	interval uint64
 	first    int // the parts before it
 	maxBytes int // 0 where cutting cannot help
+	budget   int // bytes that may still be built
 }
 
 func newCutter(s *Split, p pprofile.Profiles) *cutter {
@@ -40,32 +41,43 @@ func (c *cutter) profile(resource pprofile.ResourceProfiles, scope pprofile.Scop
 		c.maxBytes = 0
 	}
 	all := pieceOf(source)
-	if c.short(all) {
-		if part := c.build(all, whole); c.maxBytes == 0 || size(part) <= c.maxBytes {
-			c.parts = append(c.parts, part)
-			return
-		}
+	part := c.build(all, whole)
+	n := size(part)
+	if c.short(all) && c.small(n) {
+		c.parts = append(c.parts, part)
+		return
 	}
+	c.budget = max(minBudget, maxMultiple*n)
 	c.cut(all)
 }
 
-// cut adds a piece as one part, or its halves. The parts come in the order of time.
-func (c *cutter) cut(p piece) {
-	number := len(c.parts) - c.first + 1
-	enough := number >= maxParts
-	if enough || c.short(p) {
-		if part := c.build(p, number); enough || c.maxBytes == 0 || size(part) <= c.maxBytes {
-			c.parts = append(c.parts, part)
+func (c *cutter) small(bytes int) bool { return c.maxBytes == 0 || bytes <= c.maxBytes }
+
+// cut adds the parts of a piece, in the order of time.
+func (c *cutter) cut(all piece) {
+	for todo := []piece{all}; len(todo) > 0; { // the next one is the last
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		number := len(c.parts) - c.first + 1
+		if number == maxParts || c.budget <= 0 {
+			c.parts = append(c.parts, c.build(join(append(todo, p)), number))
 			return
 		}
+		if c.short(p) {
+			part := c.build(p, number)
+			n := size(part)
+			c.budget -= n
+			if c.small(n) {
+				c.parts = append(c.parts, part)
+				continue
+			}
+		}
+		if head, tail := c.halves(p); len(tail) > 0 {
+			todo = append(todo, tail, head)
+		} else {
+			c.parts = append(c.parts, c.build(p, number))
+		}
 	}
-	head, tail := c.halves(p)
-	if len(tail) == 0 {
-		c.parts = append(c.parts, c.build(p, number))
-		return
-	}
-	c.cut(head)
-	c.cut(tail)
 }
 
 // halves cuts at a multiple of MaxDuration where that is exceeded: two parts of a minute and a rest are better than four of

@@ -117,3 +117,22 @@ func (p portion) cutAfter(n int) (head, tail portion) {
 	}
 	return head, tail
 }
+
+// join makes one piece of several, the last of which comes first in time.
+func join(pieces []piece) (joined piece) {
+	at := map[int]int{} // sample → its portion
+	for _, p := range slices.Backward(pieces) {
+		for _, portion := range p {
+			i, known := at[portion.sample]
+			if !known {
+				at[portion.sample] = len(joined)
+				portion.times, portion.values = slices.Clone(portion.times), slices.Clone(portion.values)
+				joined = append(joined, portion)
+				continue
+			}
+			joined[i].times = append(joined[i].times, portion.times...)
+			joined[i].values = append(joined[i].values, portion.values...)
+		}
+	}
+	return joined
+}

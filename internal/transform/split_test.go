@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -161,18 +162,33 @@ func TestSplitLeavesShortOnes(t *testing.T) {
 	require.Equal(t, want, dictionary.Dump(parts[0]))
 }
 
-// Hostile times and a resource that is too large do not multiply.
+// Hostile times, a resource that is too large, and a stack that is: nothing of it multiplies without end.
 func TestSplitIsBounded(t *testing.T) {
 	var times []uint64
 	for i := range uint64(20_000) {
 		times = append(times, i*(math.MaxUint64/20_001)+1)
 	}
 	parts, _ := Apply(profileOf(wall, row{frame: 1, times: times}), []Step{&Split{MaxDuration: time.Millisecond}})
-	require.LessOrEqual(t, len(parts), maxParts+64)
-	require.Equal(t, 20_000, len(spellAll(t, parts)))
+	require.LessOrEqual(t, len(parts), maxParts)
+	require.Len(t, spellAll(t, parts), 20_000)
 
 	p := profileOf(wall, spread(50, 60)...)
 	p.ResourceProfiles().At(0).Resource().Attributes().PutStr("large", string(make([]byte, minSplitBytes)))
 	parts, _ = Apply(p, []Step{&Split{MaxBytes: minSplitBytes}})
 	require.Len(t, parts, 1)
+
+	p = stackProfile([]namedFrame{{functions: strings.Repeat("f", 1<<20)}}, []namedFrame{{functions: "main"}})
+	for _, s := range firstProfile(p).Samples().All() {
+		s.TimestampsUnixNano().FromRaw(times)
+	}
+	before := size(p)
+	parts, _ = Apply(p, []Step{&Split{MaxBytes: minSplitBytes, MaxSamples: 1}})
+	n, observed := 0, 0
+	for _, part := range parts {
+		require.Empty(t, dictionary.Check(part))
+		n += size(part)
+		observed += count(part)
+	}
+	require.Equal(t, 40_000, observed)
+	require.Less(t, n, (maxMultiple+2)*before)
 }

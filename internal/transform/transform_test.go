@@ -3,7 +3,9 @@ package transform
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -49,6 +51,25 @@ func TestBrokenInput(t *testing.T) {
 	require.Equal(t, 1, profiles.Len())
 	require.Equal(t, 1, profiles.At(0).Samples().Len())
 	require.Empty(t, dictionary.Check(p))
+}
+
+// A location with very many lines and attributes is not taken apart, and a record with very many attributes takes no time.
+func TestHostileLocation(t *testing.T) {
+	p := stackProfile([]namedFrame{{functions: strings.Repeat("a b ", 50_000)}})
+	e := dictionary.NewEditor(p.Dictionary())
+	attributes := p.Dictionary().LocationTable().At(1).AttributeIndices()
+	for i := range 50_000 {
+		attributes.Append(int32(attributeOf(e, fmt.Sprint("k", i), int64(i))))
+	}
+	attributes.CopyTo(firstProfile(p).Samples().At(0).AttributeIndices())
+	begin := time.Now()
+	parts, _ := Apply(p, []Step{&Frames{Action: ActionCollapse, Name: "x", Match: []FrameMatch{
+		{Function: regexp.MustCompile("^a$"), Module: regexp.MustCompile("")},
+	}}})
+	require.Len(t, parts, 1)
+	require.Equal(t, "x", functionNames(p, firstProfile(p).Samples().At(0)))
+	require.Equal(t, 50_000, firstProfile(p).Samples().At(0).AttributeIndices().Len())
+	require.Less(t, time.Since(begin), 10*time.Second, "quadratic would be minutes")
 }
 
 // A message whose tables lack entry 0 is read as far as it can be.
