@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test sentrycli browser ci build lint format golden bench fuzz clean
+.PHONY: help run demo page test sentrycli browser sdks ci build lint format golden bench fuzz clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -46,6 +46,11 @@ browser: build ## Run a page with the browser SDK in Chromium; needs node and ch
 kafka: build ## Run examples/kafka against a real broker; needs Java and Maven
 	@cd internal/e2e/kafka && sh ../../../.ci/quiet mvn -q -B dependency:copy-dependencies
 	go test -count=1 -tags kafka -run TestKafka -v ./internal/e2e
+
+sdks: build ## Run real SDKs, fetched from their registries; SDKS="python node" runs some of them
+	@for install in $(or $(SDKS:%=internal/e2e/sdks/%/install),$(wildcard internal/e2e/sdks/*/install)); do \
+	  echo "$$install"; sh .ci/quiet sh $$install || exit 1; done
+	SDKS="$(SDKS)" go test ./internal/e2e -tags sdks -run TestSDKs -count=1 -timeout 20m -v
 
 ci: ## What CI runs: format, vet, lint, race detector, distribution, examples
 	@.ci/run

@@ -10,14 +10,26 @@ import (
 // compareOthers holds the spans, log records and data points that came out for a request against those that its items tell of.
 // Each is a text that says what makes it this one: oracle_test.go reads them from Sentry's payloads, seen_test.go from OTLP.
 func (total *tally) compareOthers(envelope *sentry.Envelope, messages map[string][][]byte) error {
-	var want []string
+	want, err := expectAll(envelope)
+	if err != nil {
+		return err
+	}
+	return total.compareTexts(want, messages)
+}
+
+// expectAll is what is expected of the items of an envelope.
+func expectAll(envelope *sentry.Envelope) (want []string, err error) {
 	for _, item := range envelope.Items {
 		expected, err := expect(item, envelope.Header.EventID)
 		if err != nil {
-			return fmt.Errorf("oracle: %s: %w", item.Header.Type, err)
+			return nil, fmt.Errorf("oracle: %s: %w", item.Header.Type, err)
 		}
 		want = append(want, expected...)
 	}
+	return want, nil
+}
+
+func (total *tally) compareTexts(want []string, messages map[string][][]byte) error {
 	got, parents, err := seen(messages)
 	if err != nil {
 		return err

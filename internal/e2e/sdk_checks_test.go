@@ -1,0 +1,170 @@
+//go:build sdks
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+)
+
+// linkWait is how long profiles wait for spans. Workloads end with a flush, so that all comes within a second.
+const linkWait = 3 * time.Second
+
+// linking is the configuration that README.md of the processor begins with.
+func linking(backend *sink) settings {
+	return settings{config: fmt.Sprintf(`
+receivers:
+  sentry: {endpoint: ENDPOINT}
+processors:
+  profile_transform: {link: {wait: %s}}
+exporters:
+  otlp_http: {endpoint: %s, compression: none, sending_queue: {enabled: false}}
+service:
+  pipelines:
+    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http]}
+    traces: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http]}
+    logs: {receivers: [sentry], exporters: [otlp_http]}
+    metrics: {receivers: [sentry], exporters: [otlp_http]}
+`, linkWait, backend.url())}
+}
+
+// checkSDK runs a workload and compares what its SDK says, what it sent, and what came out at the other end.
+func checkSDK(t *testing.T, s sdk, scenario string) row {
+	backend := newSink(t)
+	c := start(t, linking(backend))
+	between := newRecorder(t, c)
+
+	said := s.run(t, scenario, between.dsn())
+	envelopes := between.envelopes(t)
+	messages := await(t, backend, countProfiles(envelopes))
+	c.stop(t) // and nothing is left in it
+	for path, more := range backend.takeAll() {
+		assert.Empty(t, more, "%s: came after all was there", path)
+	}
+
+	r := row{sdk: s, scenario: scenario, said: said}
+	compareSent(t, envelopes, messages)
+	r.spans = checkSaid(t, said, messages)
+	checkComplete(t, said, scenario)
+	profiles := readProfiles(t, messages[profilesPath])
+	r.samples = countSamples(profiles)
+	if scenario != unprofiled {
+		r.shares = checkShares(t, said.Busy, profiles)
+		if scenario != byTransaction { // the receiver does not link yet
+			r.links = checkLinks(t, said.Busy, profiles, r.spans)
+		}
+	}
+	return r
+}
+
+// compareSent: what came out is what was sent, item by item and sample by sample.
+func compareSent(t *testing.T, envelopes []*sentry.Envelope, messages map[string][][]byte) {
+	total := tally{items: map[string]int{}, out: map[string]int{}, parents: map[string]string{}}
+	var all []sentry.Item
+	var want []string
+	for _, envelope := range envelopes {
+		all = append(all, envelope.Items...)
+		expected, err := expectAll(envelope)
+		require.NoError(t, err)
+		want = append(want, expected...)
+	}
+	assert.NoError(t, total.compareProfiles(all, messages[profilesPath]))
+	assert.NoError(t, total.compareTexts(want, messages))
+}
+
+// checkSaid: whatever the SDK says it has sent came out. It gives the names of the spans that did, by trace and id.
+func checkSaid(t *testing.T, said report, messages map[string][][]byte) map[string]string {
+	texts, _, err := seen(messages)
+	require.NoError(t, err)
+	spans := map[string]string{}
+	list, err := spansOf(messages[tracesPath])
+	require.NoError(t, err)
+	for _, span := range list {
+		spans[span.TraceID().String()+"/"+span.SpanID().String()] = span.Name()
+	}
+	for _, id := range said.Spans {
+		assert.Contains(t, spans, id, "span")
+	}
+	for _, id := range said.Errors {
+		assert.Contains(t, texts, "record event "+strings.ReplaceAll(id, "-", ""))
+	}
+	for _, body := range said.Logs {
+		assert.True(t, slices.ContainsFunc(texts, func(text string) bool {
+			return strings.HasPrefix(text, "record log ") && strings.HasSuffix(text, " "+body)
+		}), "log %s", body)
+	}
+	var profiles []string
+	for _, message := range messages[profilesPath] {
+		profile, err := decode(message)
+		require.NoError(t, err)
+		profiles = append(profiles, profileID(profile))
+	}
+	for _, id := range said.Profiles {
+		assert.Contains(t, profiles, strings.ReplaceAll(id, "-", ""))
+	}
+	return spans
+}
+
+// checkComplete: the SDK sent what the workload did, so that the other checks are about something.
+func checkComplete(t *testing.T, said report, scenario string) {
+	assert.NotEmpty(t, said.Spans)
+	assert.NotEmpty(t, said.Errors)
+	assert.Equal(t, scenario != unprofiled, len(said.Profiles) > 0, "profiles in scenario %s", scenario)
+	for what, count := range said.Dropped {
+		t.Logf("dropped by the SDK: %s %d", what, count)
+	}
+}
+
+func countProfiles(envelopes []*sentry.Envelope) (n int) {
+	for _, envelope := range envelopes {
+		for _, item := range envelope.Items {
+			if item.Header.Type == sentry.ItemProfile || item.Header.Type == sentry.ItemProfileChunk {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// await waits until that many profiles have been let go, which the processor holds for a while. All else came at once.
+func await(t *testing.T, backend *sink, profiles int) map[string][][]byte {
+	messages := map[string][][]byte{}
+	for deadline := time.Now().Add(linkWait + 10*time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for path, more := range backend.takeAll() {
+			messages[path] = append(messages[path], more...)
+		}
+		if len(messages[profilesPath]) >= profiles {
+			return messages
+		}
+		if time.Now().After(deadline) {
+			require.Len(t, messages[profilesPath], profiles, "profiles that came out")
+		}
+	}
+}
+
+func readProfiles(t *testing.T, messages [][]byte) (profiles []*timeline.Profile) {
+	for _, message := range messages {
+		decoded, err := decode(message)
+		require.NoError(t, err)
+		profiles = append(profiles, timeline.Read(decoded.Dictionary(), onlyProfile(decoded)))
+	}
+	return profiles
+}
+
+func countSamples(profiles []*timeline.Profile) (n int64) {
+	for _, p := range profiles {
+		for _, sample := range p.Selected(timeline.Filter{}) {
+			n += sample.Count
+		}
+	}
+	return n
+}
