@@ -21,8 +21,9 @@ type Span struct {
 
 // Oracle knows all spans.
 type Oracle struct {
-	spans []*Span
-	byID  map[id]*Span
+	spans     []*Span
+	byID      map[id]*Span
+	bySession map[[2]string][]*Span // by tenant and session
 }
 
 type id struct {
@@ -33,7 +34,7 @@ type id struct {
 
 // New makes an oracle of the spans in messages that came from Sentry SDKs. Spans that come twice count once.
 func New(messages ...ptrace.Traces) *Oracle {
-	o := &Oracle{byID: map[id]*Span{}}
+	o := &Oracle{byID: map[id]*Span{}, bySession: map[[2]string][]*Span{}}
 	for _, message := range messages {
 		for _, resource := range message.ResourceSpans().All() {
 			for _, scope := range resource.ScopeSpans().All() {
@@ -49,6 +50,8 @@ func New(messages ...ptrace.Traces) *Oracle {
 		if s.above == nil {
 			s.above = o.find(s, s.Segment)
 		}
+		key := [2]string{s.Tenant, s.Session}
+		o.bySession[key] = append(o.bySession[key], s)
 	}
 	return o
 }
@@ -112,21 +115,41 @@ func (o *Oracle) completeFromSegments() {
 
 // Answer is what the oracle says of one instant.
 type Answer struct {
-	Span      *Span // nil for none
-	Ambiguous bool
+	Span *Span  // nil for none
+	Why  Reason // if there is none
 }
+
+// Reason is why there is no span.
+type Reason string
+
+// The reasons.
+const (
+	Ambiguous   Reason = "ambiguous"
+	NoSession   Reason = "no span of the session"
+	OtherThread Reason = "no span of the thread"
+	NotThen     Reason = "no span at that time"
+)
 
 // Ask answers which span had a thread at an instant; alone says that all samples of the profile are of this thread.
 func (o *Oracle) Ask(tenant, session, thread string, alone bool, instant uint64) Answer {
+	if session == "" {
+		return Answer{Why: NoSession}
+	}
 	var candidates []*Span
-	for _, s := range o.spans {
-		if s.Tenant == tenant && s.Session == session && session != "" && (s.Thread == thread || alone && s.Thread == "") &&
-			s.Start <= instant && instant < s.End {
-			candidates = append(candidates, s)
+	why := NoSession
+	for _, s := range o.bySession[[2]string{tenant, session}] {
+		if why == NoSession {
+			why = OtherThread
+		}
+		if s.Thread == thread || alone && s.Thread == "" {
+			why = NotThen
+			if s.Start <= instant && instant < s.End {
+				candidates = append(candidates, s)
+			}
 		}
 	}
 	if len(candidates) == 0 {
-		return Answer{}
+		return Answer{Why: why}
 	}
 	var leaves []*Span
 	for _, c := range candidates {
@@ -144,7 +167,10 @@ func (o *Oracle) Ask(tenant, session, thread string, alone bool, instant uint64)
 			deepest = c
 		}
 	}
-	return Answer{Span: deepest, Ambiguous: deepest == nil}
+	if deepest == nil {
+		return Answer{Why: Ambiguous}
+	}
+	return Answer{Span: deepest}
 }
 
 // isBelow says whether s is properly below other.

@@ -1,0 +1,261 @@
+package profiletransformprocessor
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/receiver/receivertest"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink/spanlinktest"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
+)
+
+// TestCorpus sends every recorded request of every SDK to the receiver with the processor behind it, in the order of the
+// recording, backwards and shuffled. The links are the same, and those that the oracle finds without an index, on every
+// observation. With -v it prints the table of docs/linking.md, and it fails if that is another.
+func TestCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends everything three times; not with -short")
+	}
+	requests := slices.DeleteFunc(golden.Corpus(t), func(r golden.Request) bool {
+		return r.Method != http.MethodPost || !strings.HasSuffix(r.Path, "/envelope/")
+	})
+	recordedOrder := replay(t, requests)
+	table := recordedOrder.check(t)
+	t.Logf("linked to spans, by SDK:\n%s", table)
+	if page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "linking.md")); assert.NoError(t, err) {
+		assert.Contains(t, string(page), table, "docs/linking.md has another table")
+	}
+
+	slices.Reverse(requests)
+	assert.Equal(t, recordedOrder.links(), replay(t, requests).links(), "backwards")
+	r := rand.New(rand.NewPCG(4, 2026))
+	r.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+	assert.Equal(t, recordedOrder.links(), replay(t, requests).links(), "shuffled")
+}
+
+// replayed is what came out.
+type replayed struct {
+	profiles []pprofile.Profiles
+	traces   []ptrace.Traces
+}
+
+// replay sends requests, all before the first profile has waited long enough.
+func replay(t *testing.T, requests []golden.Request) replayed {
+	h := start(t, "link: {wait: 1h, keep_spans: 2h, max_spans: 1000000, max_held_bytes: 1000000000}")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	f := sentryreceiver.NewFactory()
+	cfg := f.CreateDefaultConfig()
+	require.NoError(t, confmap.NewFromStringMap(map[string]any{"endpoint": address}).Unmarshal(cfg))
+	profiles, err := f.CreateProfiles(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, h.profiles)
+	require.NoError(t, err)
+	traces, err := f.CreateTraces(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, h.traces)
+	require.NoError(t, err)
+	require.NoError(t, profiles.Start(t.Context(), componenttest.NewNopHost()))
+	require.NoError(t, traces.Start(t.Context(), componenttest.NewNopHost()))
+
+	client := http.Client{Transport: &http.Transport{}}
+	for _, r := range requests {
+		request, err := http.NewRequest(http.MethodPost, "http://"+address+r.Path+"?"+r.Query, bytes.NewReader(r.Decoded(t)))
+		require.NoError(t, err)
+		request.Header.Set("X-Sentry-Auth", r.Header("X-Sentry-Auth"))
+		response, err := client.Do(request)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, response.StatusCode, r.Name)
+		require.NoError(t, response.Body.Close())
+	}
+	client.CloseIdleConnections()
+	require.NoError(t, profiles.Shutdown(context.Background()))
+	require.NoError(t, traces.Shutdown(context.Background()))
+
+	p := h.profiles.(*profilesProcessor)
+	for waiting := p.room.takeFirst(t.Context()); waiting != nil; waiting = p.room.takeFirst(t.Context()) {
+		p.release(waiting, releasedDue)
+	}
+	assert.Zero(t, h.counts("spans")["event=evicted"])
+	return replayed{h.sink.AllProfiles(), h.passed.AllTraces()}
+}
+
+// links are those of all observations, in an order of their own.
+func (r replayed) links() (all []string) {
+	for _, message := range r.profiles {
+		for _, o := range observationsOf(message) {
+			all = append(all, fmt.Sprint(o.profile, " ", o.thread, " ", o.stack, " ", o.instant, " ", o.span))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// check asks the oracle about every observation, and makes the table.
+func (r replayed) check(t *testing.T) string {
+	continuous := spanlinktest.New(r.traces...)
+	transactions := map[string]ptrace.Traces{}
+	for _, message := range r.traces {
+		for id := range rootsOf(message) {
+			transactions[id] = message
+		}
+	}
+	rows := map[string]map[spanlinktest.Reason]int{}
+	for _, message := range r.profiles {
+		dictionarytest.MustBeValid(t, message)
+		all := observationsOf(message)
+		oracle, session, shift := continuous, all[0].session, int64(0)
+		if session == "" {
+			session = "envelope"
+			oracle, shift = ofTransaction(transactions[all[0].transaction], all[0], session)
+		}
+		for _, o := range all {
+			answer := oracle.Ask("4507", session, o.thread, o.alone, o.instant+uint64(shift))
+			want := pcommon.SpanID{}
+			if answer.Span != nil {
+				want = answer.Span.ID
+			}
+			require.Equal(t, want, o.span, "profile %s, thread %s at %d: %s", o.profile, o.thread, o.instant, answer.Why)
+			if rows[o.sdk] == nil {
+				rows[o.sdk] = map[spanlinktest.Reason]int{}
+			}
+			if o.idle {
+				rows[o.sdk]["idle"]++
+			} else {
+				rows[o.sdk][answer.Why]++
+			}
+		}
+	}
+	return table(rows)
+}
+
+// table has a row for each SDK: shares of its observations that were not idle.
+func table(rows map[string]map[spanlinktest.Reason]int) string {
+	var b strings.Builder
+	b.WriteString("| SDK | format | observations, idle ones apart | linked | ambiguous | no span at that time | no span of the thread | no span of the session |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|\n")
+	for _, sdk := range slices.Sorted(maps.Keys(rows)) {
+		row := rows[sdk]
+		idle := row["idle"]
+		delete(row, "idle")
+		total := 0
+		for _, count := range row {
+			total += count
+		}
+		fmt.Fprintf(&b, "| %s | %d + %d |", sdk, total, idle)
+		for _, why := range []spanlinktest.Reason{"", spanlinktest.Ambiguous, spanlinktest.NotThen, spanlinktest.OtherThread, spanlinktest.NoSession} {
+			fmt.Fprintf(&b, " %.1f %% |", 100*float64(row[why])/float64(max(1, total)))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// observation is one instant of a sample of a recording.
+type observation struct {
+	sdk, profile, session, transaction string
+	active                             string // the transaction's thread
+	anchor                             uint64
+	thread                             string
+	alone                              bool
+	stack                              int32
+	idle                               bool
+	instant                            uint64
+	span                               pcommon.SpanID
+}
+
+// observationsOf lists those of a message with one profile.
+func observationsOf(message pprofile.Profiles) (all []observation) {
+	dict := message.Dictionary()
+	text := func(i int32) string { return dict.StringTable().At(int(i)) }
+	attribute := func(indices pcommon.Int32Slice, key string) string {
+		for _, i := range indices.All() {
+			if a := dict.AttributeTable().At(int(i)); text(a.KeyStrindex()) == key {
+				return a.Value().AsString()
+			}
+		}
+		return ""
+	}
+	resource := message.ResourceProfiles().At(0)
+	scope := resource.ScopeProfiles().At(0)
+	profile := scope.Profiles().At(0)
+	id := profile.ProfileID()
+	base := observation{
+		sdk:     fmt.Sprintf("%s %s | V%s", scope.Scope().Name(), scope.Scope().Version(), attribute(profile.AttributeIndices(), "sentry.profile.version")),
+		profile: fmt.Sprintf("%x", id), session: attribute(profile.AttributeIndices(), "sentry.profiler_id"),
+		transaction: attribute(profile.AttributeIndices(), "sentry.transaction.id"),
+		active:      attribute(profile.AttributeIndices(), "sentry.active_thread.id"), anchor: uint64(profile.Time()),
+	}
+	threads := map[string]bool{}
+	for _, sample := range profile.Samples().All() {
+		threads[attribute(sample.AttributeIndices(), "thread.id")] = true
+	}
+	base.alone = len(threads) == 1
+	for _, sample := range profile.Samples().All() {
+		o := base
+		o.thread, o.stack = attribute(sample.AttributeIndices(), "thread.id"), sample.StackIndex()
+		o.idle = isIdle(dict, sample.StackIndex())
+		o.span = dict.LinkTable().At(int(sample.LinkIndex())).SpanID()
+		for _, o.instant = range sample.TimestampsUnixNano().All() {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// isIdle: an empty stack, or node's word for it.
+func isIdle(dict pprofile.ProfilesDictionary, stack int32) bool {
+	locations := dict.StackTable().At(int(stack)).LocationIndices()
+	if locations.Len() == 0 {
+		return true
+	}
+	function := dict.FunctionTable().At(int(dict.LocationTable().At(int(locations.At(0))).Lines().At(0).FunctionIndex()))
+	return dict.StringTable().At(int(function.NameStrindex())) == "(idle)"
+}
+
+// rootsOf finds the root spans of transactions, by the transaction's id.
+func rootsOf(message ptrace.Traces) map[string]ptrace.Span {
+	roots := map[string]ptrace.Span{}
+	for _, span := range message.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+		if id, ok := span.Attributes().Get("sentry.transaction.id"); ok {
+			roots[id.Str()] = span
+		}
+	}
+	return roots
+}
+
+// ofTransaction makes an oracle for a V1 profile, as if its transaction stated session and thread, and says by how much the
+// profile's clock is off.
+func ofTransaction(transaction ptrace.Traces, o observation, session string) (*spanlinktest.Oracle, int64) {
+	stated := ptrace.NewTraces()
+	transaction.CopyTo(stated)
+	for _, span := range stated.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+		span.Attributes().PutStr("sentry.profiler_id", session)
+		if _, ok := span.Attributes().Get("thread.id"); !ok && !o.alone {
+			span.Attributes().PutStr("thread.id", o.active)
+		}
+	}
+	root := rootsOf(stated)[o.transaction]
+	if o.anchor >= uint64(root.EndTimestamp()) || strings.HasPrefix(o.sdk, "sentry.ruby") {
+		return spanlinktest.New(stated), int64(root.StartTimestamp()) - int64(o.anchor)
+	}
+	return spanlinktest.New(stated), 0
+}
