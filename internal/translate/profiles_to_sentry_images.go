@@ -86,7 +86,9 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentry.Image, 
 		}
 	}
 	image.CodeID = firstText(buildID, image.CodeID)
-	image.DebugID = firstText(image.DebugID, debugIDOfBuildID(buildID))
+	if buildID != "" && image.Type == "" {
+		image.Type = "elf"
+	}
 
 	// The image begins where the file would, were it mapped as a whole: the mapping is the segment at FileOffset.
 	begin := m.Start
@@ -97,7 +99,7 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentry.Image, 
 	if m.Limit > begin {
 		image.Size = sentry.Uint{Value: m.Limit - begin, Set: true}
 	}
-	return image, image.DebugID != "" || image.UUID != ""
+	return image, image.DebugID != "" || image.UUID != "" || buildID != ""
 }
 
 // readImage is the inverse of attributeList.images.
@@ -122,6 +124,9 @@ func parseAddress(text string) sentry.Address {
 // mendImage makes an image one that profiles may carry: native ones of other types are "symbolic" there, as Sentry's own
 // converter of Perfetto traces has it. Not ok: nothing names it.
 func mendImage(image sentry.Image) (sentry.Image, bool) {
+	if image.DebugID == "" && image.Type == "elf" {
+		image.DebugID = debugIDOfBuildID(image.CodeID)
+	}
 	if !isDebugID(image.DebugID) {
 		image.DebugID = ""
 	}

@@ -61,6 +61,6 @@ func putStreamed(attrs pcommon.Map, a *sentry.Attribute, kind ptrace.SpanKind, i
 	}
 	setAttribute(attrs.PutEmpty(a.Key), a.Key, a)
 	if a.Unit != "" {
-		attrs.PutStr(a.Key+".unit", a.Unit)
+		attrs.PutStr(a.Key+unitSuffix, a.Unit)
 	}
 }

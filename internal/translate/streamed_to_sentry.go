@@ -1,6 +1,8 @@
 package translate
 
 import (
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -48,7 +50,14 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 				all.put(sentry.Attribute{Key: m.Name, Type: "double", Value: appendDouble(nil, m.Value), Unit: m.Unit})
 			}
 		default:
-			all.put(typedAttribute(key, value))
+			a := typedAttribute(key, value)
+			if isFromSentry(e.resource) {
+				if isUnit(key, s.Attributes()) {
+					continue
+				}
+				a.Unit = textOf(s.Attributes(), key+unitSuffix)
+			}
+			all.put(a)
 		}
 	}
 	all.text(keyStatusMessage, s.Status().Message())
@@ -57,6 +66,14 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 		all.text(keyOrigin, "auto.otel")
 		all.text(keyKind, kindName(s.Kind()))
 	}
+}
+
+// unitSuffix is where putStreamed keeps the unit of an attribute.
+const unitSuffix = ".unit"
+
+func isUnit(key string, attrs pcommon.Map) bool {
+	base, ok := strings.CutSuffix(key, unitSuffix)
+	return ok && has(attrs, base)
 }
 
 // sharedAttributes are what transactions say once: who sent the span. The resource as a whole is on segments only.

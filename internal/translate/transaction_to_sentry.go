@@ -65,7 +65,7 @@ func (e *traceExporter) takeEvent(t *sentry.Transaction, s *tracedSpan, data []s
 			t.Extra = member.Value
 		case key == keyBreadcrumbs && value.Type() == pcommon.ValueTypeSlice:
 			t.Breadcrumbs = crumbsOf(value.Slice())
-		case key == keyReplayID, strings.HasPrefix(key, contextPrefix), strings.HasPrefix(key, userPrefix):
+		case key == keyReplayID, strings.HasPrefix(key, contextPrefix), strings.HasPrefix(key, userPrefix), requestOnly[key] && t.Request != nil:
 		case isUserKey(key) && isFromSentry(e.resource), isUserKey(key) && key != "client.address":
 		default:
 			rest = append(rest, member)
@@ -108,8 +108,13 @@ func userOf(attrs pcommon.Map, fromSentry bool) (user []sentry.NamedValue) {
 	return user
 }
 
-// requestOf is the inverse of putRequest. What it reads stays among the data of the span too: of spans that is where Sentry
-// looks, of events here.
+// requestOnly are attributes that putRequest alone sets.
+var requestOnly = map[string]bool{
+	"sentry.request.query_string": true, "sentry.request.data": true, "sentry.request.cookies": true, "sentry.request.env": true,
+}
+
+// requestOf is the inverse of putRequest. What has a name of OpenTelemetry's stays among the data of the span too: of spans that
+// is where Sentry looks, of events here.
 func requestOf(attrs pcommon.Map, kind ptrace.SpanKind) *sentry.HTTPRequest {
 	r := &sentry.HTTPRequest{
 		URL: textOf(attrs, "url.full"), Method: textOf(attrs, "http.request.method"), Fragment: textOf(attrs, "url.fragment"),
