@@ -33,7 +33,7 @@ type partWriter struct {
 	limit      int // bytes of a payload
 
 	todo    []partRange // what is left, the last one first
-	written int         // bytes, with those of attempts
+	written int         // bytes of this and of the profiles before, with those of attempts
 	idle    int32       // the empty stack, -1 = none yet
 	added   []observation
 	threads []threadState
@@ -57,8 +57,9 @@ const (
 
 	// maxParts bounds the chunks of one profile: a day of minutes.
 	maxParts = 1440
-	// maxWritten bounds the JSON of one profile, in bytes, with that of parts that turned out too large: frames whose texts the
-	// dictionary holds once are spelled out in each.
+	// maxWritten bounds the JSON of one message, in bytes, with that of parts that turned out too large: frames whose texts the
+	// dictionary holds once are spelled out in each chunk. A message of 20 MB, which is what receivers take, can hold 200 MB of
+	// JSON, if it is timestamps throughout.
 	maxWritten = 8 * sentry.MaxOutgoingChunk
 
 	// offCPUPeriods is how many periods may pass until a thread that is on the CPU is observed again: timers are not exact.
@@ -74,7 +75,7 @@ func (w *partWriter) start(chunk *sentry.Chunk, all []observation, weight weight
 		w.points += len(m.Values)
 	}
 	w.chunk, w.all, w.weight, w.fromSentry, w.limit = chunk, all, weight, fromSentry, limit
-	w.number, w.written, w.idle = -1, 0, -1
+	w.number, w.idle = -1, -1
 	chunk.ChunkID = noChunkID
 	w.findLater()
 	w.todo = w.todo[:0]

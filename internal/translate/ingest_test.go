@@ -224,3 +224,10 @@ func ingestSamples(c *ingestChunk, _ *sentry.Item) string {
 	}
 	return ""
 }
+
+func chunkIDOf(t testing.TB, payload []byte) string {
+	t.Helper()
+	var c ingestChunk
+	require.NoError(t, json.Unmarshal(payload, &c))
+	return *c.ChunkID
+}

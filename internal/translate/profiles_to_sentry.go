@@ -104,12 +104,15 @@ func (e *profileExporter) write(profile pprofile.Profile, src origin, weight wei
 }
 
 // add gives the chunk that was written an id and appends it to the items. The id is that of the profile; of a later part, or of
-// a profile that has none or one that was there before, it is made of the content: equal for equal content.
+// a profile that has none or one that was there before, it is made of the content. Sentry keeps one chunk for an id.
 func (e *profileExporter) add(chunk *sentry.Chunk, id string) {
 	payload := e.parts.payload
 	if id == "" || e.parts.number > 0 || e.chunks[id] {
 		sum := sha256.Sum256(payload)
 		id = hex.EncodeToString(sum[:16])
+	}
+	for e.chunks[id] { // the same content twice
+		id = hashID("again", id)
 	}
 	e.chunks[id] = true
 	e.parts.setChunkID(id)

@@ -6,9 +6,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
-// maxRepeats is how many observations the values of one profile become: 16 threads at 101 Hz for a minute. Where they stand for
-// more, each observation stands for more time, so that the shares stay what they are; a value is one observation at least.
-const maxRepeats = 100_000
+// maxRepeats is how many observations the values of one profile become: a thread at 101 Hz for a minute has 6060. Where they
+// stand for more, each observation stands for more time, so that the shares stay what they are; a value is one observation at
+// least.
+const maxRepeats = 10_000
 
 // spread makes observations of counts. Those without a time share the profile's duration, thread by thread, one sample after
 // another: each lasts for its share of the thread's observations. Sentry wants times, and no other order is known.
@@ -33,9 +34,9 @@ func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) wei
 			continue
 		}
 		times := max(1, int(c.count*repeats))
-		begin, step := laid.place(c)
+		begin, length := laid.place(c)
 		for i := range times {
-			offset := uint64(min(float64(i)*c.count/float64(times)*step, sentry.MaxUnixNano))
+			offset := uint64(min(float64(i)/float64(times)*length, sentry.MaxUnixNano))
 			r.observations = append(r.observations, observation{begin + offset, c.stack, c.thread})
 		}
 	}
@@ -50,16 +51,16 @@ type layout struct {
 	counts, done     []float64
 }
 
-// place gives the time of a sample's first observation and the distance to the next ones.
-func (l *layout) place(c countedSample) (begin uint64, step float64) {
+// place gives the time of a sample's first observation, and how long it lasts: at a time of its own no more than a chunk.
+func (l *layout) place(c countedSample) (begin uint64, length float64) {
 	if c.at != 0 {
-		return min(c.at, sentry.MaxUnixNano), l.period
+		return min(c.at, sentry.MaxUnixNano), min(c.count*l.period, partNanos)
 	}
-	step = l.period
+	step := l.period
 	if l.duration > 0 {
 		step = l.duration / l.counts[c.thread]
 	}
 	begin = min(l.start, sentry.MaxUnixNano) + uint64(min(l.done[c.thread]*step, sentry.MaxUnixNano))
 	l.done[c.thread] += c.count
-	return begin, step
+	return begin, c.count * step
 }

@@ -1,6 +1,8 @@
 package translate
 
 import (
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -48,7 +50,29 @@ func (e *traceExporter) legacySpan(s *tracedSpan) sentry.Span {
 	if !fromSentry {
 		fillForeign(&out, s.Span)
 	}
+	out.Op, out.Origin = clipped(out.Op), originText(out.Origin)
 	return out
+}
+
+// clipped keeps what ingest bounds within its bounds: operations and origins have 128 characters.
+func clipped(text string) string {
+	const most = 128
+	for i := range text {
+		if i >= most { // bytes, which are no fewer than characters
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// originText puts "_" in the place of what an origin cannot have.
+func originText(text string) string {
+	return clipped(strings.Map(func(r rune) rune {
+		if r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, text))
 }
 
 // childSpan is a span of a transaction. Its thread it states itself, for that is where Sentry looks for the samples; its
