@@ -122,7 +122,9 @@ func checkExport(t testing.TB, profiles pprofile.Profiles, o ExportOptions) Expo
 	require.Equal(t, out, ProfilesToChunks(profiles, o), "not the same again")
 	ids := map[string]string{}
 	for i := range out.Items {
-		checkIngest(t, "", &out.Items[i].Item)
+		if i < 20 || i == len(out.Items)-1 { // a hostile profile has a day of minutes, one like the other
+			checkIngest(t, "", &out.Items[i].Item)
+		}
 		require.LessOrEqual(t, len(out.Items[i].Payload), limitOf(o))
 		id := chunkIDOf(t, out.Items[i].Payload)
 		require.Empty(t, ids[id], "one id for two chunks")
