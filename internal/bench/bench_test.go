@@ -66,6 +66,17 @@ func BenchmarkMap(b *testing.B) {
 	})
 }
 
+// BenchmarkExport is the way back: from a message to the JSON of a chunk. MB are those of the payload that came in.
+func BenchmarkExport(b *testing.B) {
+	forEachPayload(b, func(b *testing.B, p payload.Payload) {
+		profiles := decodeAndMap(p)
+		b.ResetTimer()
+		for b.Loop() {
+			exportChunk(profiles)
+		}
+	})
+}
+
 // forEachPayload runs a benchmark on the generated payloads and on the recorded ones that are at hand. Besides the usual
 // figures it reports the CPU time of an operation, which other work on the machine disturbs less than the clock.
 func forEachPayload(b *testing.B, run func(b *testing.B, p payload.Payload)) {

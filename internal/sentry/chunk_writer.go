@@ -191,7 +191,7 @@ func (w *chunkWriter) samples(s *Sampled) {
 			begin = w.threadEnds[thread-1]
 		}
 		dst = append(dst, w.threadText[begin:w.threadEnds[thread]]...)
-		dst = strconv.AppendInt(dst, int64(number(w.stackNumber, &w.stacks, s.Samples.Stack[i])), 10)
+		dst = appendIndex(dst, number(w.stackNumber, &w.stacks, s.Samples.Stack[i]))
 		dst = append(dst, '}')
 	}
 	w.dst = dst
@@ -207,18 +207,24 @@ func number(numbers []int32, order *[]int32, index int32) int32 {
 }
 
 func (w *chunkWriter) stackLists(s *Sampled) {
+	dst := w.dst
 	for i, stack := range w.stacks {
-		if w.full() {
-			return
+		if len(dst) > w.limit {
+			break
 		}
-		w.comma(i)
-		w.text("[")
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '[')
 		for j, frame := range s.Stacks.At(stack) {
-			w.comma(j)
-			w.dst = strconv.AppendInt(w.dst, int64(number(w.frameNumber, &w.frames, frame)), 10)
+			if j > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendIndex(dst, number(w.frameNumber, &w.frames, frame))
 		}
-		w.text("]")
+		dst = append(dst, ']')
 	}
+	w.dst = dst
 }
 
 // append writes a frame. One of function, filename and address has to be there by the specification: the function, as browsers

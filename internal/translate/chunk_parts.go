@@ -36,6 +36,7 @@ type partWriter struct {
 	written int         // bytes of this and of the profiles before, with those of attempts
 	idle    int32       // the empty stack, -1 = none yet
 	added   []observation
+	samples sentry.Samples
 	threads []threadState
 }
 
@@ -197,24 +198,20 @@ func (w *partWriter) merge(r partRange) {
 		}
 		return cmp.Compare(a.time, b.time)
 	})
-	samples := &w.chunk.Samples
-	samples.Time, samples.Stack, samples.Thread = samples.Time[:0], samples.Stack[:0], samples.Thread[:0]
-	put := func(o *observation) {
-		samples.Time = append(samples.Time, o.time)
-		samples.Stack = append(samples.Stack, o.stack)
-		samples.Thread = append(samples.Thread, o.thread)
-	}
-	added := w.added
-	for i := r.first; i < r.end; i++ {
-		for len(added) > 0 && added[0].time <= w.all[i].time {
-			put(&added[0])
-			added = added[1:]
+	n := r.end - r.first + len(w.added)
+	s := &w.samples
+	s.Time, s.Stack, s.Thread = slices.Grow(s.Time[:0], n)[:n], slices.Grow(s.Stack[:0], n)[:n], slices.Grow(s.Thread[:0], n)[:n]
+	all, added := w.all[r.first:r.end], w.added
+	for i := range n {
+		var o *observation
+		if len(all) == 0 || len(added) > 0 && added[0].time <= all[0].time {
+			o, added = &added[0], added[1:]
+		} else {
+			o, all = &all[0], all[1:]
 		}
-		put(&w.all[i])
+		s.Time[i], s.Stack[i], s.Thread[i] = o.time, o.stack, o.thread
 	}
-	for i := range added {
-		put(&added[i])
-	}
+	w.chunk.Samples = *s
 }
 
 // write writes the part, false if it is too large.

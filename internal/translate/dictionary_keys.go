@@ -1,6 +1,8 @@
 package translate
 
 import (
+	"slices"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
@@ -50,9 +52,12 @@ type keyTable struct {
 	kinds []attributeKind
 }
 
-func readKeys(view dictionary.View, d pprofile.ProfilesDictionary) keyTable {
-	t := keyTable{table: d.AttributeTable(), kinds: make([]attributeKind, d.AttributeTable().Len())}
-	for i := 1; i < len(t.kinds); i++ {
+// readKeys reuses the memory of kinds.
+func readKeys(view dictionary.View, d pprofile.ProfilesDictionary, kinds []attributeKind) keyTable {
+	n := d.AttributeTable().Len()
+	t := keyTable{table: d.AttributeTable(), kinds: slices.Grow(kinds[:0], n)[:n]}
+	clear(t.kinds)
+	for i := 1; i < n; i++ {
 		if key, ok := view.String(dictionary.StringIndex(t.table.At(i).KeyStrindex())); ok {
 			t.kinds[i] = attributeKinds[key]
 		}

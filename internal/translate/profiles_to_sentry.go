@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -16,6 +17,7 @@ import (
 // accepts: the inverse of ChunkToProfiles. The message may be broken in any way; it is left as it is.
 func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 	e := newProfileExporter(profiles, o)
+	defer e.release()
 	for r, resource := range profiles.ResourceProfiles().All() {
 		for s, scope := range resource.ScopeProfiles().All() {
 			restated := restatements(e.view, scope.Profiles())
@@ -49,22 +51,44 @@ type profileExporter struct {
 	options  ExportOptions
 	view     dictionary.View
 	position Position
+	chunks   map[string]bool // ids that are taken
 
+	// What these hold on to beyond a message is memory.
 	frames  frameReader
 	samples sampleReader
 	parts   partWriter
-	chunks  map[string]bool // ids that are taken
 }
+
+var profileExporters = sync.Pool{New: func() any { return new(profileExporter) }}
 
 func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExporter {
 	if o.MaxChunkBytes <= 0 {
 		o.MaxChunkBytes = sentry.MaxOutgoingChunk
 	}
-	e := &profileExporter{options: o, view: dictionary.NewView(profiles.Dictionary()), chunks: map[string]bool{}}
-	keys := readKeys(e.view, profiles.Dictionary())
-	e.frames = newFrameReader(e.view, keys, profiles.Dictionary())
-	e.samples = sampleReader{view: e.view, keys: keys}
+	e := profileExporters.Get().(*profileExporter)
+	e.Export, e.options, e.chunks = Export{}, o, map[string]bool{}
+	e.view = dictionary.NewView(profiles.Dictionary())
+	keys := readKeys(e.view, profiles.Dictionary(), e.samples.keys.kinds)
+	e.frames.open(e.view, keys, profiles.Dictionary())
+	e.samples.open(e.view, keys)
+	e.parts.written = 0
 	return e
+}
+
+// maxPooledExport is the largest payload, in bytes, whose memory is kept: that of a chunk of 5 MB takes 10.
+const maxPooledExport = 8 << 20
+
+// release gives the memory back, and everything that points into the message.
+func (e *profileExporter) release() {
+	if cap(e.parts.payload) > maxPooledExport || cap(e.samples.observations) > maxPooledObservations || cap(e.frames.frames) > maxPooledObservations {
+		return
+	}
+	clear(e.frames.frames[:cap(e.frames.frames)])
+	e.frames.view, e.frames.keys = dictionary.View{}, keyTable{}
+	e.samples.close()
+	e.parts.chunk, e.parts.all, e.parts.series = nil, nil, nil
+	e.Export, e.options, e.view, e.chunks = Export{}, ExportOptions{}, dictionary.View{}, nil
+	profileExporters.Put(e)
 }
 
 // profile translates one profile.

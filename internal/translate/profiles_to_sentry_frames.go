@@ -2,6 +2,7 @@ package translate
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,12 +51,12 @@ const (
 	maxStackEntries = 1 << 24
 )
 
-func newFrameReader(view dictionary.View, keys keyTable, d pprofile.ProfilesDictionary) frameReader {
-	return frameReader{
-		view: view, keys: keys,
-		stackOf: newMemo[stackResult](d.StackTable().Len()), locationOf: newMemo[frameRange](d.LocationTable().Len()),
-		mappingOf: newMemo[bool](d.MappingTable().Len()),
-	}
+// open takes a message.
+func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.ProfilesDictionary) {
+	r.view, r.keys = view, keys
+	r.stackOf.open(d.StackTable().Len())
+	r.locationOf.open(d.LocationTable().Len())
+	r.mappingOf.open(d.MappingTable().Len())
 }
 
 // start forgets the profile before.
@@ -281,8 +282,12 @@ type memo[T any] struct {
 	current    uint32
 }
 
-func newMemo[T any](n int) memo[T] {
-	return memo[T]{results: make([]T, n+1), generation: make([]uint32, n+1)} // index 0 may be used of an empty table
+// open makes room for a table of n entries; index 0 may be asked for even if it is empty.
+func (m *memo[T]) open(n int) {
+	m.results = slices.Grow(m.results[:0], n+1)[:n+1]
+	m.generation = slices.Grow(m.generation[:0], n+1)[:n+1]
+	clear(m.generation)
+	m.current = 0
 }
 
 func (m *memo[T]) len() int { return len(m.results) - 1 }

@@ -33,6 +33,15 @@ type sampleReader struct {
 	scratch  []observation // of sorting
 }
 
+// open takes a message.
+func (r *sampleReader) open(view dictionary.View, keys keyTable) { r.view, r.keys = view, keys }
+
+// close forgets it, but for memory.
+func (r *sampleReader) close() {
+	r.view, r.keys = dictionary.View{}, keyTable{kinds: r.keys.kinds}
+	r.threads, r.threadOf = nil, nil
+}
+
 // countedSample is a value that is to become observations.
 type countedSample struct {
 	stack, thread int32
