@@ -229,29 +229,39 @@ func (w *chunkWriter) stackLists(s *Sampled) {
 
 // append writes a frame. One of function, filename and address has to be there by the specification: the function, as browsers
 // send it for anonymous ones, where there is nothing else.
+//
+// Every member ends in a comma, and the last comma becomes the end: frames are the bulk of node's payloads.
 func (f *Frame) append(dst []byte) []byte {
 	dst = append(dst, '{')
 	if f.Function != "" || f.Filename == "" && f.InstructionAddr == 0 {
-		dst = appendPresent(dst, "function", f.Function)
+		dst = append(appendJSONText(append(dst, `"function":`...), f.Function), ',')
 	}
-	dst = appendText(dst, "module", f.Module)
-	dst = appendText(dst, "filename", f.Filename)
-	dst = appendText(dst, "abs_path", f.AbsPath)
-	dst = appendText(dst, "package", f.Package)
-	dst = appendText(dst, "platform", f.Platform)
+	dst = appendFrameText(dst, `"module":`, f.Module)
+	dst = appendFrameText(dst, `"filename":`, f.Filename)
+	dst = appendFrameText(dst, `"abs_path":`, f.AbsPath)
+	dst = appendFrameText(dst, `"package":`, f.Package)
+	dst = appendFrameText(dst, `"platform":`, f.Platform)
 	if f.Line != 0 {
-		dst = strconv.AppendUint(appendKey(dst, "lineno"), uint64(f.Line), 10)
+		dst = append(strconv.AppendUint(append(dst, `"lineno":`...), uint64(f.Line), 10), ',')
 	}
 	if f.Column != 0 {
-		dst = strconv.AppendUint(appendKey(dst, "colno"), uint64(f.Column), 10)
+		dst = append(strconv.AppendUint(append(dst, `"colno":`...), uint64(f.Column), 10), ',')
 	}
 	if f.InApp != InAppAbsent {
-		dst = strconv.AppendBool(appendKey(dst, "in_app"), f.InApp == InAppTrue)
+		dst = append(strconv.AppendBool(append(dst, `"in_app":`...), f.InApp == InAppTrue), ',')
 	}
 	if f.InstructionAddr != 0 {
-		dst = appendAddress(dst, "instruction_addr", f.InstructionAddr)
+		dst = append(strconv.AppendUint(append(dst, `"instruction_addr":"0x`...), f.InstructionAddr, 16), '"', ',')
 	}
-	return append(dst, '}')
+	dst[len(dst)-1] = '}'
+	return dst
+}
+
+func appendFrameText(dst []byte, member, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	return append(appendJSONText(append(dst, member...), text), ',')
 }
 
 func (w *chunkWriter) threadMetadata(s *Sampled) {

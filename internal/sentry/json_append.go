@@ -61,18 +61,26 @@ func appendFraction(dst []byte, nanos uint32) []byte {
 	if nanos == 0 {
 		return dst
 	}
-	digits := [10]byte{'.', '0', '0', '0', '0', '0', '0', '0', '0', '0'}
-	end := 10
-	for nanos%10 == 0 {
-		nanos /= 10
+	digits := [10]byte{'.', '0' + byte(nanos/100_000_000)}
+	high, low := nanos%100_000_000/10_000, nanos%10_000
+	copy(digits[2:], twoDigits[high/100][:])
+	copy(digits[4:], twoDigits[high%100][:])
+	copy(digits[6:], twoDigits[low/100][:])
+	copy(digits[8:], twoDigits[low%100][:])
+	end := len(digits)
+	for digits[end-1] == '0' {
 		end--
-	}
-	for i := end - 1; nanos > 0; i-- {
-		digits[i] = '0' + byte(nanos%10)
-		nanos /= 10
 	}
 	return append(dst, digits[:end]...)
 }
+
+// twoDigits are the texts of 0 to 99.
+var twoDigits = func() (texts [100][2]byte) {
+	for i := range texts {
+		texts[i] = [2]byte{'0' + byte(i/10), '0' + byte(i%10)}
+	}
+	return texts
+}()
 
 // appendIndex writes a small number that is not negative: what stacks consist of, for which strconv is half the time.
 func appendIndex(dst []byte, n int32) []byte {

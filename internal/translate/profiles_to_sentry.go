@@ -76,7 +76,7 @@ func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExp
 }
 
 // maxPooledExport is the largest payload, in bytes, whose memory is kept: that of a chunk of 5 MB takes 10.
-const maxPooledExport = 8 << 20
+const maxPooledExport = 16 << 20
 
 // release gives the memory back, and everything that points into the message.
 func (e *profileExporter) release() {

@@ -6,13 +6,13 @@ import (
 )
 
 // sortByTime sorts observations by time; equal times stay in their order. A merge of the timestamps of all samples: by digits
-// of 11 bits, since comparing takes three times as long (internal/bench). It gives back the scratch it used.
+// of 12 bits, since comparing takes three times as long (internal/bench). It gives back the scratch it used.
 func sortByTime(all, scratch []observation) []observation {
 	first, last, sorted := timeBounds(all)
 	if sorted {
 		return scratch
 	}
-	const digit, few = 11, 64
+	const digit, few = 12, 64
 	if len(all) < few {
 		slices.SortStableFunc(all, func(a, b observation) int { return cmp.Compare(a.time, b.time) })
 		return scratch
@@ -20,11 +20,11 @@ func sortByTime(all, scratch []observation) []observation {
 	scratch = slices.Grow(scratch[:0], len(all))[:len(all)]
 	from, to := all, scratch
 	for shift := 0; (last-first)>>shift > 0; shift += digit {
-		var starts [1 << digit]int
+		var starts [1 << digit]int32
 		for i := range from {
 			starts[(from[i].time-first)>>shift&(1<<digit-1)]++
 		}
-		sum := 0
+		sum := int32(0)
 		for i, count := range starts {
 			starts[i] = sum
 			sum += count
