@@ -1,6 +1,7 @@
 package profiletransformprocessor
 
 import (
+	"os"
 	"regexp"
 	"testing"
 	"time"
@@ -51,6 +52,23 @@ func TestPresetsAreSpelledOut(t *testing.T) {
 	assert.Equal(t, append([]transform.Step{&transform.Scrub{Preset: "home"}}, pyroscope...), cfg.Transforms.steps())
 }
 
+// The pages name every transform, every preset and every reason.
+func TestPagesAreComplete(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for _, name := range append(transform.Names(), transform.PresetNames()...) {
+		assert.Contains(t, string(readme), "\n| `"+name+"` |")
+	}
+	documentation, err := os.ReadFile("documentation.md")
+	require.NoError(t, err)
+	metadata, err := os.ReadFile("metadata.yaml")
+	require.NoError(t, err)
+	for _, reason := range transform.Reasons {
+		assert.Contains(t, string(documentation), "`"+string(reason)+"`")
+		assert.Contains(t, string(metadata), string(reason))
+	}
+}
+
 // What print-config shows is what was written.
 func TestTransformsAreShown(t *testing.T) {
 	cfg, err := load(t, "transforms: [{split: {max_samples: 5}}]")
@@ -68,7 +86,7 @@ func TestTransformErrors(t *testing.T) {
 		"[{drop_idle: {}, split: {}}]":           {"transforms[0]", "2 keys (drop_idle, split); begin a new element for each"},
 		"[{}]":                                   {"transforms[0]", "this one has 0 keys"},
 		"[{split: 5}]":                           {"transforms[0]", "split: the settings must be a map, as in `split: {}`"},
-		"[{preset: parca}]":                      {"transforms[0]", `"parca" is not known; the presets are kafka, otlp_grpc and pyroscope`},
+		"[{preset: parca}]":                      {"transforms[0]", `"parca" is not known; there are kafka, otlp_grpc, pyroscope`},
 		"[{threads: {drop: ['(']}}]":             {"transforms[0]", "drop[0]", "missing closing )"},
 		"[{threads: {drops: [a]}}]":              {"transforms[0]", "invalid keys: drops"},
 		"[{split: {max_bytes: 5}}]":              {"transforms::0", "split: max_bytes: 5 is too few"},

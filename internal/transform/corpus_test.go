@@ -21,7 +21,7 @@ func TestCorpus(t *testing.T) {
 	for name, c := range oracles {
 		chains[name] = []Step{c.step}
 	}
-	for _, name := range []string{PresetPyroscope, PresetKafka, PresetOTLPgRPC} {
+	for _, name := range PresetNames() {
 		chains[name], _ = Preset(name)
 	}
 	chains["split"] = []Step{splits}

@@ -11,6 +11,9 @@ const (
 	Thread          Reason = "thread"           // threads
 )
 
+// Reasons are all reasons.
+var Reasons = []Reason{BrokenReference, MalformedSample, InactiveThread, Idle, Thread}
+
 // Losses are numbers of observations by the reason for which they were dropped; nil if none was.
 type Losses map[Reason]int
 

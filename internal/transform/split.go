@@ -80,6 +80,12 @@ func (s *Split) parts(p pprofile.Profiles) []pprofile.Profiles {
 }
 
 func (s *Split) fits(p pprofile.Profiles) bool {
+	if s.MaxBytes > 0 && size(p) > s.MaxBytes {
+		return false
+	}
+	if s.MaxSamples == 0 && s.MaxDuration == 0 {
+		return true
+	}
 	for _, resource := range p.ResourceProfiles().All() {
 		for _, scope := range resource.ScopeProfiles().All() {
 			for _, profile := range scope.Profiles().All() {
@@ -89,7 +95,7 @@ func (s *Split) fits(p pprofile.Profiles) bool {
 			}
 		}
 	}
-	return s.MaxBytes == 0 || size(p) <= s.MaxBytes
+	return true
 }
 
 // short tells whether a piece respects the limits that show without building it.

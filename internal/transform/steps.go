@@ -20,11 +20,14 @@ var steps = map[string]func() Step{
 	"scrub":               func() Step { return &Scrub{} },
 }
 
+// Names are the names of all steps, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(steps)) }
+
 // New returns a step by name, with its defaults, to be filled from configuration.
 func New(name string) (Step, error) {
 	step, known := steps[name]
 	if !known {
-		return nil, fmt.Errorf("%q is no transform; there are %s, and preset", name, strings.Join(slices.Sorted(maps.Keys(steps)), ", "))
+		return nil, fmt.Errorf("%q is no transform; there are %s, and preset", name, strings.Join(Names(), ", "))
 	}
 	return step(), nil
 }

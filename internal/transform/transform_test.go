@@ -130,13 +130,13 @@ func validate(steps []Step) error {
 
 // Every preset is valid; pyroscope's output is what Pyroscope takes.
 func TestPresets(t *testing.T) {
-	for _, name := range []string{PresetPyroscope, PresetKafka, PresetOTLPgRPC} {
+	for _, name := range PresetNames() {
 		steps, err := Preset(name)
 		require.NoError(t, err)
 		require.NoError(t, validate(steps), name)
 	}
 	_, err := Preset("parca")
-	require.ErrorContains(t, err, "the presets are kafka, otlp_grpc and pyroscope")
+	require.ErrorContains(t, err, "there are kafka, otlp_grpc, pyroscope")
 }
 
 func TestPresetPyroscope(t *testing.T) {
