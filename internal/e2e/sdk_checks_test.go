@@ -51,10 +51,10 @@ func checkSDK(t *testing.T, s sdk, scenario string) row {
 		assert.Empty(t, more, "%s: came after all was there", path)
 	}
 
-	r := row{sdk: s, scenario: scenario, said: said}
+	r := row{sdk: s, scenario: scenario, said: said, profiles: countProfiles(envelopes)}
 	compareSent(t, envelopes, messages)
 	r.spans = checkSaid(t, said, messages)
-	checkComplete(t, said, scenario)
+	checkComplete(t, said, scenario, r.profiles)
 	profiles := readProfiles(t, messages[profilesPath])
 	r.samples = countSamples(profiles)
 	if scenario != unprofiled {
@@ -115,10 +115,13 @@ func checkSaid(t *testing.T, said report, messages map[string][][]byte) map[stri
 }
 
 // checkComplete: the SDK sent what the workload did, so that the other checks are about something.
-func checkComplete(t *testing.T, said report, scenario string) {
+func checkComplete(t *testing.T, said report, scenario string, profiles int) {
 	assert.NotEmpty(t, said.Spans)
 	assert.NotEmpty(t, said.Errors)
-	assert.Equal(t, scenario != unprofiled, len(said.Profiles) > 0, "profiles in scenario %s", scenario)
+	assert.Equal(t, scenario != unprofiled, profiles > 0, "profiles in scenario %s", scenario)
+	if said.Profiles != nil {
+		assert.Len(t, said.Profiles, profiles)
+	}
 	for what, count := range said.Dropped {
 		t.Logf("dropped by the SDK: %s %d", what, count)
 	}

@@ -24,6 +24,7 @@ type row struct {
 	scenario string
 	said     report
 	spans    map[string]string // names by trace and id
+	profiles int
 	samples  int64
 	shares   []share
 	links    links
@@ -75,7 +76,7 @@ func writeCompatibility(t *testing.T, rows []row) {
 
 func (r row) line() string {
 	cells := []any{r.sdk.name, r.sdk.version, scenarioNames[r.scenario], len(r.said.Spans), len(r.said.Errors), orNone(len(r.said.Logs)),
-		orNone(len(r.said.Profiles)), orNone(int(r.samples)), r.worstShare(), r.links, r.dropped()}
+		orNone(r.profiles), orNone(int(r.samples)), r.worstShare(), r.links, r.dropped()}
 	line := "|"
 	for _, cell := range cells {
 		line += fmt.Sprintf(" %v |", cell)

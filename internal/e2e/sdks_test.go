@@ -34,6 +34,10 @@ type sdk struct {
 var sdks = []sdk{
 	{"Python", "python", "2.75.0", []string{byTransaction, byHand, byTrace, streamed}},
 	{"Python", "python", "2.30.0", []string{byTransaction, byHand, byTrace}},
+	{"Node", "node", "10.75.3", []string{byTransaction, byHand, byTrace, streamed}},
+	{"Node", "node", "11.1.0", []string{byHand, byTrace, streamed}},
+	{"Go", "go", "0.50.0", []string{unprofiled}},
+	{"Go", "go", "0.27.0", []string{byTransaction}},
 }
 
 // TestSDKs runs real SDKs against the collector and writes docs/compatibility.md. SDKS says which, by folder; then the page
@@ -81,7 +85,7 @@ func (s sdk) missing(t testing.TB) string {
 type report struct {
 	Version  string
 	Spans    []string       // trace id/span id
-	Profiles []string       // ids of V1 profiles and of chunks
+	Profiles []string       // ids of V1 profiles and of chunks; null: the SDK does not tell its program
 	Errors   []string       // event ids
 	Logs     []string       // bodies
 	Dropped  map[string]int // by "category reason"; null: the SDK does not tell its program
