@@ -16,7 +16,7 @@ const (
 	smallestShare = 0.001
 	// mostNodes of a flame graph: browsers move some thousand rectangles at ease. Of recorded profiles, the busiest has 900 at
 	// that share.
-	mostNodes = 3000
+	mostNodes = 2000
 	// orderedSteps is how many samples of a thread a graph in the order of time shows.
 	orderedSteps = 1000
 	// maxTop is how many functions the table lists.

@@ -83,7 +83,7 @@ func TestPolicy(t *testing.T) {
 		assert.NotContains(t, policy, "http", "nothing from elsewhere")
 	}
 	response, _ := h.request("/speedscope/")
-	assert.Contains(t, response.Header.Get("Content-Security-Policy"), "script-src 'self';")
+	assert.Contains(t, response.Header.Get("Content-Security-Policy"), "script-src 'self' 'wasm-unsafe-eval';")
 
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
 		r, err := http.NewRequest(method, h.base+"/api/overview", nil)

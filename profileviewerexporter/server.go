@@ -56,8 +56,8 @@ const (
 	// pagePolicy: only files of ours, and no HTML made of text: what the browser calls trusted types cannot be created.
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-	// speedscopePolicy: speedscope writes its style sheets as it runs.
-	speedscopePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
+	// speedscopePolicy: speedscope writes its style sheets as it runs, and has some of its code as WebAssembly.
+	speedscopePolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 	speedscopePath = "/speedscope/"

@@ -54,6 +54,7 @@ func (b browser) run(t *testing.T, scenario, url string) (traffic browserTraffic
 type browserTraffic struct {
 	Requests []browserRequest // to other origins than the page's
 	Errors   []string         // of the page's scripts
+	Result   json.RawMessage  // of the scenario
 }
 
 type browserRequest struct {

@@ -1,7 +1,8 @@
 // node drive.mjs <chromium> <scenario> <url>
 //
 // Opens the URL in a new, empty Chromium, runs the scenario (a module whose default export takes the page and the URL) and
-// prints what the page did as JSON: its requests to other origins with their answers, preflights among them, and its errors.
+// prints what the page did as JSON: its requests to other origins with their answers, preflights among them, and its errors; and
+// what the scenario returns, as result.
 import { chromium } from 'playwright-core';
 
 const [executablePath, scenario, url] = process.argv.slice(2);
@@ -15,8 +16,8 @@ try {
   const page = await browser.newPage();
   const traffic = await listen(page, new URL(url).origin);
   await page.goto(url);
-  await (await import(scenario)).default(page, url);
-  console.log(JSON.stringify(traffic));
+  const result = await (await import(scenario)).default(page, url);
+  console.log(JSON.stringify({ ...traffic, result }));
 } finally {
   await browser.close();
 }

@@ -1,7 +1,9 @@
 import flamegraph, { type Chart, type Placed } from 'd3-flame-graph'
+import { scaleLinear } from 'd3-scale'
 import { select } from 'd3-selection'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { fill, type Colouring } from './colours'
+import { duration } from './format'
 import { useTheme } from './theme'
 import type { FlameNode } from './tree'
 
@@ -14,6 +16,7 @@ interface Props {
   focus?: number // id of the node to zoom to
   onSelect: (node: FlameNode) => void
   onFound?: (share: number) => void // of the width, by the search
+  time?: { from: number; to: number } // nanoseconds, of graphs in the order of time
 }
 
 const cellHeight = 20
@@ -96,9 +99,20 @@ export function FlameChart(props: Props) {
 
   return (
     <div class="flame">
-      <div ref={box} class="chart" tabIndex={0} role="application" aria-label="Flame graph: arrow keys walk, Enter opens, Escape shows all"
-        onKeyDown={key} onMouseLeave={() => setStatus(cursor.current ? props.describe(cursor.current.data) : '')} />
+      <div class="chart" tabIndex={0} role="application" aria-label="Flame graph: arrow keys walk, Enter opens, Escape shows all"
+        onKeyDown={key} onMouseLeave={() => setStatus(cursor.current ? props.describe(cursor.current.data) : '')}>
+        {props.time && <Axis {...props.time} />}
+        <div ref={box} />
+      </div>
       <p class="status" role="status"><bdi>{status || 'Point at a function to read about it, click to open it.'}</bdi></p>
+    </div>
+  )
+}
+
+function Axis({ from, to }: { from: number; to: number }) {
+  return (
+    <div class="axis" aria-hidden="true">
+      {scaleLinear().domain([from, to]).ticks(8).map((t) => <span key={t} style={{ left: `${(100 * (t - from)) / (to - from)}%` }}>{duration(t)}</span>)}
     </div>
   )
 }

@@ -3,15 +3,15 @@ import { count, place, plural, share, weight } from './format'
 import { useApi } from './hooks'
 
 // Details is everything about the function that was chosen; before one is, the spans of the profile.
-export function Details({ selection, frame, measure, total, spans }: {
-  selection: Selection; frame?: number; measure: Measure; total: number; spans?: SpanSamples[]
+export function Details({ selection, frame, measure, total, all, spans }: {
+  selection: Selection; frame?: number; measure: Measure; total: number; all: number; spans?: SpanSamples[]
 }) {
   const { value: d, error } = useApi<FrameDetail>(frame === undefined ? undefined : 'frame?' + query(selection, { frame }))
   if (frame === undefined || (!d && !error)) {
     return (
       <section class="details" aria-label="Details">
         {spans && spans.length > 0
-          ? <><h2>Spans <small>{spans.length}</small></h2><SpanList spans={spans} measure={measure} total={total} /></>
+          ? <><h2>Spans <small>{spans.length}</small></h2><SpanList spans={spans} measure={measure} total={all} /></>
           : <p class="note">Choose a function in the graph or the table to see its lines, attributes and spans.</p>}
       </section>
     )

@@ -61,7 +61,8 @@ export function GraphView({ base, route, threads, length, spans }: Props) {
   const select = (node: FlameNode) => {
     setFrame(node.frame?.number)
     if (byTime) {
-      if (node.kind === 'call' && hides(node)) amend({ from: String(node.start), to: String(node.start! + node.value) })
+      const part = node.kind === 'call'
+      amend({ from: part ? String(node.start) : undefined, to: part ? String(node.start! + node.value) : undefined })
     } else if (node.kind === 'all') {
       setRoot(0)
     } else if (hides(node)) {
@@ -93,7 +94,7 @@ export function GraphView({ base, route, threads, length, spans }: Props) {
       {threads && length !== undefined && length > 0 && activityOf(threads, thread) &&
         <Strip activity={activityOf(threads, thread)!} length={length} from={selection.from} to={selection.to}
           onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString() })} />}
-      <p class="sum">
+      <p class="sum" data-total={whole.total}>
         <strong>{weight(whole.total, whole.measure)}</strong> in {count(whole.samples)} samples
         {whole.idle > 0 && <>, and {weight(whole.idle, whole.measure)} idle</>}
         {graph.hidden && <>; what is below {weight(graph.smallest, whole.measure)} is not drawn: open a part of the graph to see more</>}
@@ -103,10 +104,11 @@ export function GraphView({ base, route, threads, length, spans }: Props) {
       </p>
       {whole.total === 0
         ? <p class="note">No samples with a stack here.</p>
-        : <FlameChart root={tree} describe={describe} colouring={colouring} search={search} selected={frame} focus={root} onSelect={select} onFound={setFound} />}
+        : <FlameChart root={tree} describe={describe} colouring={colouring} search={search} selected={frame} focus={root} onSelect={select} onFound={setFound}
+          time={byTime && ordered.value ? ordered.value : undefined} />}
       <div class="below">
         <Functions graph={whole} search={search} selected={frame} onSelect={setFrame} />
-        <Details selection={exact} frame={frame} measure={whole.measure} total={whole.total} spans={spans} />
+        <Details selection={exact} frame={frame} measure={whole.measure} total={whole.total} all={whole.total + whole.idle} spans={spans} />
       </div>
     </>
   )
