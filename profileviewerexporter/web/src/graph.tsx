@@ -84,7 +84,7 @@ export function GraphView({ base, route, threads, length, spans }: Props) {
           </select>
         </label>
         <label class="search">Search{' '}
-          <input type="search" ref={searchBox} value={search} placeholder="function, file, module ( / )"
+          <input type="search" ref={searchBox} value={search} placeholder="function, file (/)"
             onInput={(e) => { setSearch(e.currentTarget.value); setFound(undefined) }} onChange={(e) => amend({ q: e.currentTarget.value })} />
         </label>
         {search && found !== undefined && <output class="found">{(100 * found).toFixed(1)} % of what is drawn</output>}
