@@ -39,7 +39,7 @@ test: build ## Run the tests that need no browser and no broker
 sentrycli: ## Install sentry-cli with npm, for the test that runs it
 	@cd internal/e2e/sentrycli && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund
 
-browser: build ## Run a page with the browser SDK in Chromium; needs node and chromium
+browser: build ## Run the viewer's page and one with the browser SDK in Chromium; needs node and chromium
 	@cd internal/e2e/browser && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund
 	go test ./internal/e2e -run TestBrowser -count=1 -v
 

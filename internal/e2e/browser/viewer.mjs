@@ -76,7 +76,7 @@ export default async function (page, url) {
   // From a function to the spans that ran it, and the samples of that span, exactly.
   const query = all.top.find((f) => f.name === 'query');
   await page.click('.functions .name bdi:text-is("query")');
-  await page.waitForSelector('.spans a');
+  await page.waitForSelector('.details h2:has-text("query")');
   const detail = await api(`frame?profile=${profile.id}&frame=${query.number}`);
   assert.equal(await page.locator('.details .spans a').count(), detail.spans.length);
   await page.click('.details .spans a >> nth=0');
