@@ -8,7 +8,8 @@
 //	body.go        the bytes: limits and memory
 //	inflight.go    the bytes of all requests together
 //	decompress.go  Content-Encoding
-//	ingest.go      envelope → items → what to hand on → outcome
+//	ingest.go      envelope → items → what to hand on → answer
+//	deliver.go     to the pipelines, and what becomes of it
 //	signals.go     the table: which item type goes to which signal
 //	profiles.go    one profile item: decode, validate, translate
 //	link.go        V1 profiles and the spans of their transaction

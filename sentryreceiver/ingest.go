@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
@@ -36,17 +35,6 @@ type ingestion struct {
 	tooLarge         *sentry.Discard   // the last item that was
 	refused          []sentry.ItemType // types of which no more should be sent for a while
 	taken            bool              // a pipeline took something
-}
-
-// delivery is something to hand on to the pipeline of one signal.
-type delivery struct {
-	item    sentry.ItemType   // what it was made from
-	stops   []sentry.ItemType // what SDKs must stop sending if the pipeline refuses it
-	send    func(context.Context) error
-	another bool // the item has a delivery before this one, which decides about its outcome
-
-	ids  []resentID          // by which it is known when it comes again; nil = not at all
-	drop func(resent []bool) // takes out the parts with these ids; nil = there are none
 }
 
 // translate makes of every item what there is to hand on. A bad item costs itself only.
@@ -107,67 +95,6 @@ func (t translator) oversize(item *sentry.Item) *sentry.Discard {
 func (in *ingestion) dropPayloads() {
 	for i := range in.envelope.Items {
 		in.envelope.Items[i].Payload = nil
-	}
-}
-
-// deliver hands on what was translated.
-func (in *ingestion) deliver(ctx context.Context) {
-	dropped := false
-	for _, d := range in.deliveries {
-		if d.another && dropped {
-			continue // with the rest of its item
-		}
-		o, reason := in.handOnOnce(ctx, d)
-		if !d.another {
-			dropped = reason == reasonResent
-			in.done(ctx, d.item, o, reason)
-		}
-	}
-	in.deliveries = nil
-}
-
-// handOnOnce hands on what was not accepted before.
-func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, reason string) {
-	if in.resent == nil || len(d.ids) == 0 {
-		return in.handOn(ctx, d)
-	}
-	seen, done, err := in.resent.begin(ctx, d.ids)
-	if err != nil { // the client is gone, and what it sent is still being handed on for another request
-		return outcomeDiscarded, reasonResent
-	}
-	defer func() { done(o == outcomeAccepted) }()
-	again := 0
-	for i := range seen {
-		if seen[i] {
-			again++
-		}
-	}
-	if again == len(seen) {
-		return outcomeDiscarded, reasonResent
-	}
-	if again > 0 {
-		d.drop(seen)
-		in.telemetry.elementsLost(ctx, d.item, []sentry.Loss{{Reason: reasonResent, Count: again}})
-	}
-	return in.handOn(ctx, d)
-}
-
-func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason string) {
-	if in.closed.Load() { // the consumers may be gone already
-		in.refused = append(in.refused, d.stops...)
-		return outcomeRefused, reasonShuttingDown
-	}
-	switch err := d.send(ctx); {
-	case err == nil:
-		in.taken = true
-		return outcomeAccepted, ""
-	case consumererror.IsPermanent(err):
-		in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
-		return outcomeRejected, reasonPipeline
-	default:
-		in.logger.Warn("Item refused by the pipeline for now", zap.String("type", string(d.item)), zap.Error(err))
-		in.refused = append(in.refused, d.stops...)
-		return outcomeRefused, sentry.RateLimitBackpressure
 	}
 }
 

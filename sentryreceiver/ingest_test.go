@@ -264,6 +264,10 @@ func TestBackpressure(t *testing.T) {
 			map[string]int64{"outcome=rejected reason=pipeline type=profile_chunk": 1}},
 		{"rejected beside something taken", []string{chunkItem, profileItem}, nil, never, 200, "",
 			map[string]int64{"outcome=rejected reason=pipeline type=profile_chunk": 1, "outcome=accepted type=profile": 1}},
+		{"rejected by one pipeline, refused by another", []string{chunkItem}, nil, errors.Join(never, busy), 429, limit,
+			map[string]int64{"outcome=refused reason=backpressure type=profile_chunk": 1}},
+		{"rejected by both pipelines", []string{chunkItem}, nil, errors.Join(never, never), 400, "",
+			map[string]int64{"outcome=rejected reason=pipeline type=profile_chunk": 1}},
 		{"rejected and refused", []string{chunkItem, profileItem}, busy, never, 429, limit,
 			map[string]int64{"outcome=rejected reason=pipeline type=profile_chunk": 1, "outcome=refused reason=backpressure type=profile": 1}},
 	} {

@@ -1,0 +1,96 @@
+package sentryreceiver
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// delivery is something to hand on to the pipeline of one signal.
+type delivery struct {
+	item    sentry.ItemType   // what it was made from
+	stops   []sentry.ItemType // what SDKs must stop sending if the pipeline refuses it
+	send    func(context.Context) error
+	another bool // the item has a delivery before this one, which decides about its outcome
+
+	ids  []resentID          // by which it is known when it comes again; nil = not at all
+	drop func(resent []bool) // takes out the parts with these ids; nil = there are none
+}
+
+// deliver hands on what was translated.
+func (in *ingestion) deliver(ctx context.Context) {
+	dropped := false
+	for _, d := range in.deliveries {
+		if d.another && dropped {
+			continue // with the rest of its item
+		}
+		o, reason := in.handOnOnce(ctx, d)
+		if !d.another {
+			dropped = reason == reasonResent
+			in.done(ctx, d.item, o, reason)
+		}
+	}
+	in.deliveries = nil
+}
+
+// handOnOnce hands on what was not accepted before.
+func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, reason string) {
+	if in.resent == nil || len(d.ids) == 0 {
+		return in.handOn(ctx, d)
+	}
+	seen, done, err := in.resent.begin(ctx, d.ids)
+	if err != nil { // the client is gone, and what it sent is still being handed on for another request
+		return outcomeDiscarded, reasonResent
+	}
+	defer func() { done(o == outcomeAccepted) }()
+	again := 0
+	for i := range seen {
+		if seen[i] {
+			again++
+		}
+	}
+	if again == len(seen) {
+		return outcomeDiscarded, reasonResent
+	}
+	if again > 0 {
+		d.drop(seen)
+		in.telemetry.elementsLost(ctx, d.item, []sentry.Loss{{Reason: reasonResent, Count: again}})
+	}
+	return in.handOn(ctx, d)
+}
+
+func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason string) {
+	if in.closed.Load() { // the consumers may be gone already
+		in.refused = append(in.refused, d.stops...)
+		return outcomeRefused, reasonShuttingDown
+	}
+	switch err := d.send(ctx); {
+	case err == nil:
+		in.taken = true
+		return outcomeAccepted, ""
+	case isPermanent(err):
+		in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
+		return outcomeRejected, reasonPipeline
+	default:
+		in.logger.Warn("Item refused by the pipeline for now", zap.String("type", string(d.item)), zap.Error(err))
+		in.refused = append(in.refused, d.stops...)
+		return outcomeRefused, sentry.RateLimitBackpressure
+	}
+}
+
+// isPermanent says whether nothing will help. Where several pipelines take a signal, their errors come joined, and one that is
+// only busy is reason enough to ask SDKs for a pause: consumererror.IsPermanent would let any permanent one decide.
+func isPermanent(err error) bool {
+	if joined, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok {
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !isPermanent(err) })
+	}
+	return consumererror.IsPermanent(err)
+}
