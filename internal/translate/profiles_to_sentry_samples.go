@@ -112,17 +112,21 @@ func (r *sampleReader) sample(sample pprofile.Sample, w weight, frames *frameRea
 	return ""
 }
 
-// noThread is the id of the thread of samples that name none, and of spans likewise.
+// noThread is the id of the thread of samples that name none.
 const noThread = "0"
+
+// threadOr is the id of a thread, for samples and spans alike: Sentry takes any text, so that a name will do where there is no
+// number.
+func threadOr(id, name string) string { return firstText(id, name, noThread) }
 
 // thread gives the index of the thread that a sample names. What it is called is what the first of its samples says.
 func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
-	id, name, priority := noThread, "", (*int64)(nil)
+	id, name, named, priority := "", "", false, (*int64)(nil)
 	for i := range attributes.Len() {
 		index := attributes.At(i)
 		switch r.keys.kind(index) {
 		case attributeThreadID:
-			id = r.keys.text(index)
+			id, named = r.keys.text(index), true
 		case attributeThreadName:
 			name = r.keys.text(index)
 		case attributeThreadPriority:
@@ -131,6 +135,9 @@ func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 				priority = &number
 			}
 		}
+	}
+	if !named {
+		id = threadOr("", name)
 	}
 	id = strings.ToValidUTF8(id, "\uFFFD") // as it will be written: no two threads of one name
 	thread, known := r.threadOf[id]

@@ -50,13 +50,15 @@ func (e *traceExporter) legacySpan(s *tracedSpan) sentry.Span {
 	if !fromSentry {
 		fillForeign(&out, s.Span)
 	}
-	out.Op, out.Origin = clipped(out.Op), originText(out.Origin)
+	out.Op, out.Origin = clipped(out.Op, maxOp), originText(out.Origin)
 	return out
 }
 
-// clipped keeps what ingest bounds within its bounds: operations and origins have 128 characters.
-func clipped(text string) string {
-	const most = 128
+// maxOp is how long operations and origins may be, by Sentry's schema.
+const maxOp = 128
+
+// clipped keeps text within what is taken of it.
+func clipped(text string, most int) string {
 	for i := range text {
 		if i >= most { // bytes, which are no fewer than characters
 			return text[:i]
@@ -72,7 +74,7 @@ func originText(text string) string {
 			return r
 		}
 		return '_'
-	}, text))
+	}, text), maxOp)
 }
 
 // childSpan is a span of a transaction. Its thread it states itself, for that is where Sentry looks for the samples; its
@@ -80,6 +82,9 @@ func originText(text string) string {
 func (e *traceExporter) childSpan(s *tracedSpan, t *sentry.Transaction) sentry.Span {
 	out := e.legacySpan(s)
 	out.Description = descriptionOf(s.Span, &out, isFromSentry(e.resource))
+	if !isFromSentry(e.resource) && out.Description != s.Name() {
+		out.Data = append(out.Data, sentry.NamedValue{Name: "sentry.name", Value: jsonString(s.Name())})
+	}
 	p := e.profilingOf(s)
 	if p.profiler != "" && p.profiler != t.ProfilerID {
 		out.Data = append(out.Data, sentry.NamedValue{Name: "profiler_id", Value: jsonString(p.profiler)})
@@ -111,7 +116,7 @@ func (e *traceExporter) profilingOf(s *tracedSpan) (p profiling) {
 		p.profiler = p.profile // a V1 profile is sent as a profiler session of its own: see readOrigin
 	case e.options.Profiled:
 		p.profiler = profilerID(e.resource, e.options.ProfilerIDAttributes)
-		p.thread = firstText(p.thread, noThread)
+		p.thread = threadOr(p.thread, p.name)
 	}
 	return p
 }

@@ -102,18 +102,12 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 // samplingContext is what SDKs put into the header of an envelope about the trace in it.
 func (e *traceExporter) samplingContext(t *sentry.Transaction) *sentry.DynamicSamplingContext {
 	return &sentry.DynamicSamplingContext{
-		TraceID: t.Root.TraceID, Sampled: "true", Release: t.Release, Environment: t.Environment, Transaction: headerText(t.Transaction),
+		TraceID: t.Root.TraceID, Sampled: "true", Release: clipped(t.Release, maxName), Environment: clipped(t.Environment, maxName), Transaction: clipped(t.Transaction, maxName),
 	}
 }
 
-// headerText keeps text that comes from data within what a header may be long.
-func headerText(text string) string {
-	const most = 200 // characters of a transaction's name, by Sentry's schema
-	if len(text) > most {
-		return text[:most]
-	}
-	return text
-}
+// maxName is how long the name of a transaction may be, by Sentry's schema; and what else goes from data into a header.
+const maxName = 200
 
 // containers sends spans in containers: each has the spans of one trace, as the header of its envelope names it.
 func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmentTree) {
@@ -166,7 +160,7 @@ func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []b
 			Payload: append([]byte(nil), payload...),
 		},
 		Trace: &sentry.DynamicSamplingContext{
-			TraceID: traceText(first.TraceID()), Sampled: "true", Release: headerText(id.release), Environment: headerText(id.environment),
+			TraceID: traceText(first.TraceID()), Sampled: "true", Release: clipped(id.release, maxName), Environment: clipped(id.environment, maxName),
 		},
 		Count: len(part), From: sortPositions(from),
 	})
