@@ -32,7 +32,7 @@ func (e *traceExporter) legacySpan(s *tracedSpan) sentry.Span {
 		case keyPlatform:
 			out.Platform = value.AsString()
 		case keyExclusiveTime:
-			out.ExclusiveTime = sentry.Optional[float64]{Value: value.Double(), Set: value.Type() == pcommon.ValueTypeDouble}
+			out.ExclusiveTime = sentry.Optional[float64]{Value: number(value), Set: isFinite(number(value))}
 		case keyIsRemote:
 			out.IsRemote = sentry.Optional[bool]{Value: value.Bool(), Set: value.Type() == pcommon.ValueTypeBool}
 		case keyMeasurements:

@@ -1,0 +1,282 @@
+package translate
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// otelTraces are spans of an SDK of OpenTelemetry's: a request, a query under it, and one span whose parent is elsewhere.
+func otelTraces() ptrace.Traces {
+	out := ptrace.NewTraces()
+	resource := out.ResourceSpans().AppendEmpty()
+	for key, value := range map[string]string{
+		"service.name": "shop", "service.version": "1.2", "deployment.environment.name": "prod", "telemetry.sdk.name": "opentelemetry",
+		"telemetry.sdk.version": "1.40", "telemetry.sdk.language": "go", "os.name": "Linux", "host.arch": "amd64", "k8s.pod.name": "shop-1",
+	} {
+		resource.Resource().Attributes().PutStr(key, value)
+	}
+	spans := resource.ScopeSpans().AppendEmpty().Spans()
+	add := func(id, parent byte, name string, kind ptrace.SpanKind) ptrace.Span {
+		s := spans.AppendEmpty()
+		s.SetTraceID(pcommon.TraceID{1})
+		s.SetSpanID(pcommon.SpanID{id})
+		if parent != 0 {
+			s.SetParentSpanID(pcommon.SpanID{parent})
+		}
+		s.SetName(name)
+		s.SetKind(kind)
+		s.SetStartTimestamp(someTime)
+		s.SetEndTimestamp(someTime + 250_000_000)
+		return s
+	}
+	query := add(2, 1, "SELECT cart", ptrace.SpanKindClient)
+	query.Attributes().PutStr("db.system.name", "postgresql")
+	query.Attributes().PutStr("db.query.text", "SELECT * FROM cart")
+	query.Status().SetCode(ptrace.StatusCodeError)
+	query.Status().SetMessage("connection reset")
+	event := query.Events().AppendEmpty()
+	event.SetName("exception")
+	event.SetTimestamp(someTime + 1_000_000)
+	event.Attributes().PutStr("exception.type", "*net.OpError")
+	event.Attributes().PutStr("exception.message", "reset")
+
+	root := add(1, 9, "GET /cart/{id}", ptrace.SpanKindServer) // its parent is the browser
+	root.Attributes().PutStr("http.request.method", "GET")
+	root.Attributes().PutStr("http.route", "/cart/{id}")
+	root.Attributes().PutStr("url.full", "http://shop/cart/7")
+	root.Attributes().PutInt("http.response.status_code", 404)
+	root.Attributes().PutStr("user.id", "42")
+	root.Attributes().PutInt("thread.id", 7)
+	link := root.Links().AppendEmpty()
+	link.SetTraceID(pcommon.TraceID{3})
+	link.SetSpanID(pcommon.SpanID{4})
+
+	add(5, 8, "late", ptrace.SpanKindInternal).Attributes().PutDouble("ratio", 1)
+	return out
+}
+
+func TestOTelSpansInWords(t *testing.T) {
+	o := exportOptions
+	o.Profiled = true
+	out := TracesToTransactions(otelTraces(), o)
+	require.Empty(t, out.Lost)
+	require.Len(t, out.Items, 2)
+	for i := range out.Items {
+		require.Empty(t, ingestSpansVerdict(&out.Items[i]))
+	}
+	profiler := profilerID(otelTraces().ResourceSpans().At(0).Resource().Attributes(), nil)
+	transaction, container := &out.Items[0], &out.Items[1]
+	require.Equal(t, []Position{{Index: 0}, {Index: 1}}, transaction.From)
+	require.JSONEq(t, `{"type":"transaction","event_id":"`+transaction.EventID+`","transaction":"GET /cart/{id}","transaction_info":{"source":"route"},
+		"start_timestamp":1777629600,"timestamp":1777629600.25,"platform":"go","release":"shop@1.2","environment":"prod",
+		"sdk":{"name":"opentelemetry","version":"1.40"},"user":{"id":"42"},"request":{"url":"http://shop/cart/7","method":"GET"},
+		"breadcrumbs":{"values":[{"timestamp":1777629600.001,"type":"error","category":"exception","level":"error","message":"*net.OpError: reset",
+			"data":{"exception.type":"*net.OpError","exception.message":"reset","span_id":"0200000000000000"}}]},
+		"contexts":{"trace":{"trace_id":"01000000000000000000000000000000","span_id":"0100000000000000","parent_span_id":"0900000000000000",
+			"op":"http.server","status":"not_found","origin":"auto.otel",
+			"data":{"http.request.method":"GET","http.route":"/cart/{id}","url.full":"http://shop/cart/7","http.response.status_code":404,
+				"sentry.kind":"server","thread.id":"7"},
+			"links":[{"trace_id":"03000000000000000000000000000000","span_id":"0400000000000000","sampled":false}]},
+			"profile":{"profiler_id":"`+profiler+`"},"device":{"arch":"amd64"},"os":{"name":"Linux"},
+			"otel":{"resource":{"service.name":"shop","service.version":"1.2","deployment.environment.name":"prod","telemetry.sdk.language":"go","k8s.pod.name":"shop-1"}}},
+		"spans":[{"start_timestamp":1777629600,"timestamp":1777629600.25,"trace_id":"01000000000000000000000000000000","span_id":"0200000000000000",
+			"parent_span_id":"0100000000000000","op":"db","description":"SELECT * FROM cart","status":"internal_error","origin":"auto.otel",
+			"data":{"db.system.name":"postgresql","db.query.text":"SELECT * FROM cart","sentry.kind":"client","sentry.status.message":"connection reset",
+				"sentry.name":"SELECT cart","thread.id":"0"}}]}`, string(transaction.Payload))
+
+	require.Equal(t, []Position{{Index: 2}}, container.From)
+	require.Equal(t, "01000000000000000000000000000000", container.Trace.TraceID)
+	require.JSONEq(t, `{"items":[{"trace_id":"01000000000000000000000000000000","span_id":"0500000000000000","parent_span_id":"0800000000000000",
+		"name":"late","status":"ok","is_segment":false,"start_timestamp":1777629600,"end_timestamp":1777629600.25,"attributes":{
+			"ratio":{"type":"double","value":1.0},"sentry.profiler_id":{"type":"string","value":"`+profiler+`"},
+			"thread.id":{"type":"string","value":"0"},"sentry.op":{"type":"string","value":"default"},"sentry.origin":{"type":"string","value":"auto.otel"},
+			"sentry.kind":{"type":"string","value":"internal"},"sentry.release":{"type":"string","value":"shop@1.2"},
+			"sentry.environment":{"type":"string","value":"prod"},"sentry.platform":{"type":"string","value":"go"},
+			"sentry.sdk.name":{"type":"string","value":"opentelemetry"},"sentry.sdk.version":{"type":"string","value":"1.40"}}}]}`, string(container.Payload))
+}
+
+// TestOneProfilerForBoth: profiles and traces of a process get one profiler id, though their exporters know nothing of each other.
+func TestOneProfilerForBoth(t *testing.T) {
+	traces := otelTraces()
+	f := newForeign("samples", "count", "cpu", 10_000_000)
+	f.sample("go", "main.a", "", 7, []uint64{0, 10_000_000}, nil)
+	f.b.Finish()
+	for _, attributes := range [][]string{nil, {"service.name", "service.version"}} {
+		o := exportOptions
+		o.Profiled, o.ProfilerIDAttributes = true, attributes
+		chunk, transaction := ProfilesToChunks(f.Profiles, o).Items[0], TracesToTransactions(traces, o).Items[0]
+		profiler := ingestID.FindString(strings.Split(strings.Split(string(chunk.Payload), `"profiler_id":"`)[1], `"`)[0])
+		require.NotEmpty(t, profiler)
+		require.Contains(t, string(transaction.Payload), `"profile":{"profiler_id":"`+profiler+`"}`)
+	}
+	require.NotContains(t, string(TracesToTransactions(traces, exportOptions).Items[0].Payload), "profiler_id", "no profiles, no link to them")
+}
+
+// TestV1IsASession: the profile of a transaction and the transaction itself are tied by the profile's id.
+func TestV1IsASession(t *testing.T) {
+	d := sentry.AcquireDecoder()
+	defer d.Release()
+	p, err := d.Profile(casePayload(t, "sdk-python-v1", sentry.ItemProfile))
+	require.NoError(t, err)
+	sent, err := sentry.DecodeTransaction(casePayload(t, "sdk-python-v1", sentry.ItemTransaction))
+	require.NoError(t, err)
+	src := Source{ProjectID: "1", PeriodType: "wall", ProfileID: p.EventID}
+	chunk := ProfilesToChunks(ProfileToProfiles(p, src), exportOptions).Items[0]
+	transaction := TracesToTransactions(TransactionToTraces(sent, src), exportOptions).Items[0]
+	require.Contains(t, string(chunk.Payload), `"profiler_id":"`+p.EventID+`"`)
+	require.Contains(t, string(transaction.Payload), `"profile":{"profiler_id":"`+p.EventID+`"}`)
+}
+
+// TestLargeTransaction: what does not fit into a transaction follows in containers, and nothing is lost.
+func TestLargeTransaction(t *testing.T) {
+	traces := otelTraces()
+	spans := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+	for i := range 2500 {
+		s := spans.AppendEmpty()
+		spans.At(0).CopyTo(s)
+		s.SetSpanID(pcommon.SpanID{7, byte(i >> 8), byte(i)})
+		s.Events().RemoveIf(func(ptrace.SpanEvent) bool { return true })
+		s.Attributes().PutStr("long", strings.Repeat("x", 1000))
+	}
+	out := TracesToTransactions(traces, exportOptions)
+	require.Empty(t, out.Lost)
+	seen := map[Position]bool{}
+	for i := range out.Items {
+		require.Empty(t, ingestSpansVerdict(&out.Items[i]))
+		for _, at := range out.Items[i].From {
+			require.False(t, seen[at])
+			seen[at] = true
+		}
+	}
+	require.Len(t, seen, 2503)
+	require.Greater(t, len(out.Items[0].From), 500)
+	require.Len(t, out.Items, 3, "a transaction, and two containers: of 1000 spans at most")
+}
+
+// randomTraces are spans in all kinds of families: roots, children, circles, repeated ids, ids and times that are missing.
+func randomTraces(r *rand.Rand) ptrace.Traces {
+	out := ptrace.NewTraces()
+	for range 1 + r.IntN(2) {
+		resource := out.ResourceSpans().AppendEmpty()
+		maybe(r, func() { resource.Resource().Attributes().PutStr(pick(r, "service.name", "sentry.project_id"), "x") })
+		for range 1 + r.IntN(2) {
+			scope := resource.ScopeSpans().AppendEmpty()
+			for range r.IntN(8) {
+				randomSpan(r, scope.Spans().AppendEmpty())
+			}
+		}
+	}
+	return out
+}
+
+func randomSpan(r *rand.Rand, s ptrace.Span) {
+	s.SetTraceID(pcommon.TraceID{15: byte(r.IntN(3))})
+	s.SetSpanID(pcommon.SpanID{7: byte(r.IntN(6))})
+	s.SetParentSpanID(pcommon.SpanID{7: byte(r.IntN(6))})
+	s.SetFlags(pick[uint32](r, 0, 1, 0x100, 0x301))
+	s.SetKind(ptrace.SpanKind(r.IntN(7)))
+	s.SetName(pick(r, "", "GET", "\xff\x00"))
+	s.SetStartTimestamp(pick[pcommon.Timestamp](r, 0, someTime, someTime+5, 1<<63))
+	s.SetEndTimestamp(pick[pcommon.Timestamp](r, 0, someTime, someTime+1))
+	s.Status().SetCode(ptrace.StatusCode(r.IntN(4)))
+	for _, key := range []string{
+		keyOp, keyOrigin, keyKind, keyIsSegment, keySegmentID, keyMeasurements, keyTagKeys, keyThreadID, keyProfilerID, keyTransactionID, keyBreadcrumbs,
+		keyFingerprint, keyModules, keyExtra, keyServerAddress, "http.response.status_code", "db.statement", "sentry.context.os", "sentry.context.",
+		"user.id", "http.request.header.x", "url.query", "", keyExclusiveTime,
+	} {
+		if r.IntN(4) == 0 {
+			randomValue(r, s.Attributes().PutEmpty(key), 0)
+		}
+	}
+	for range r.IntN(3) {
+		event := s.Events().AppendEmpty()
+		event.SetTimestamp(pick[pcommon.Timestamp](r, 0, someTime, 1<<63))
+		randomValue(r, event.Attributes().PutEmpty("exception.type"), 0)
+		link := s.Links().AppendEmpty()
+		link.SetSpanID(pcommon.SpanID{byte(r.IntN(2))})
+		link.SetTraceID(pcommon.TraceID{byte(r.IntN(2))})
+	}
+}
+
+func randomValue(r *rand.Rand, v pcommon.Value, depth int) {
+	switch r.IntN(8) {
+	case 0:
+		v.SetStr(pick(r, "", "http.server", strings.Repeat("ä", 200), "\xff", "0000000000000001"))
+	case 1:
+		v.SetBool(r.IntN(2) == 0)
+	case 2:
+		v.SetInt(pick[int64](r, 0, -1, 404, 1<<62))
+	case 3:
+		v.SetDouble(pick(r, 0, 1.5, math.Inf(1), math.NaN()))
+	case 4:
+		v.SetEmptyBytes().Append(1, 2)
+	case 5:
+		list := v.SetEmptySlice()
+		for range r.IntN(3) * (3 - min(3, depth)) {
+			randomValue(r, list.AppendEmpty(), depth+1)
+		}
+	case 6:
+		m := v.SetEmptyMap()
+		for range r.IntN(3) * (3 - min(3, depth)) {
+			randomValue(r, m.PutEmpty(pick(r, "a", "value", "unit", "time_unix_nano")), depth+1)
+		}
+	}
+}
+
+// checkTraces says that every span is sent once or lost for a reason, the same again for the same message, which stays as it is.
+func checkTraces(t testing.TB, traces ptrace.Traces, o ExportOptions) {
+	t.Helper()
+	before, err := new(ptrace.ProtoMarshaler).MarshalTraces(traces)
+	require.NoError(t, err)
+	out := TracesToTransactions(traces, o)
+	after, err := new(ptrace.ProtoMarshaler).MarshalTraces(traces)
+	require.NoError(t, err)
+	require.Equal(t, before, after, "the message was changed")
+	require.Equal(t, out, TracesToTransactions(traces, o), "not the same again")
+	sent := map[Position]bool{}
+	for i := range out.Items {
+		require.Empty(t, ingestSpansVerdict(&out.Items[i]), string(out.Items[i].Payload))
+		for _, at := range out.Items[i].From {
+			require.False(t, sent[at], "sent twice")
+			sent[at] = true
+		}
+	}
+	lost := lossOf(out.Lost)
+	delete(lost, ReasonSpanEvent)
+	spans := len(sent)
+	for _, count := range lost {
+		spans += count
+	}
+	require.Equal(t, traces.SpanCount(), spans)
+}
+
+func TestAnyTraces(t *testing.T) {
+	for seed := range uint64(2000) {
+		o := exportOptions
+		o.Profiled, o.SpansOnly = seed%2 == 0, seed%5 == 0
+		checkTraces(t, randomTraces(rand.New(rand.NewPCG(seed, 4))), o)
+	}
+}
+
+// FuzzTracesToTransactions starts from spans of all kinds.
+func FuzzTracesToTransactions(f *testing.F) {
+	for seed := range uint64(40) {
+		encoded, err := new(ptrace.ProtoMarshaler).MarshalTraces(randomTraces(rand.New(rand.NewPCG(seed, 5))))
+		require.NoError(f, err)
+		f.Add(encoded)
+	}
+	f.Fuzz(func(t *testing.T, encoded []byte) {
+		traces, err := new(ptrace.ProtoUnmarshaler).UnmarshalTraces(encoded)
+		if err == nil {
+			checkTraces(t, traces, exportOptions)
+		}
+	})
+}
