@@ -6,6 +6,7 @@
 //	Authenticate    who sends          auth.go, dsn.go        https://develop.sentry.dev/sdk/foundations/transport/authentication/
 //	ReadEnvelope    items              envelope.go            https://develop.sentry.dev/sdk/foundations/transport/envelopes/
 //	AppendEnvelope  its inverse        envelope_writer.go
+//	AppendChunk, …  the payloads       chunk_writer.go, transaction_writer.go, span_writer.go, by json_append.go; outgoing.go
 //	ItemType        what an item is    item.go                https://develop.sentry.dev/sdk/foundations/transport/envelope-items/
 //	Decoder         profile to model   decode.go              https://develop.sentry.dev/sdk/telemetry/profiles/
 //	Decode…         the other items    transaction.go, span_container.go, log.go, error_event.go, trace_metric.go, session.go, …

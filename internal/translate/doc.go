@@ -30,5 +30,21 @@
 // They have one resource with profiles (resource.go), so that a profile and its spans end up under the same service, and
 // share how JSON values become attributes (values.go) and what stays behind unless asked for (privacy.go).
 //
+// # The way back
+//
+// To Sentry, of data of any origin: what came from Sentry as it was sent, and what did not as Sentry's SDKs would have said it.
+//
+//	profiles            →  profile chunks (V2)     profiles_to_sentry.go, the other way round than sentry_to_profiles.go
+//	what values weigh   →  observations            sample_weight.go, profiles_to_sentry_samples.go, sample_spread.go, sort_by_time.go
+//	stacks, locations   →  stacks, frames          profiles_to_sentry_frames.go, frame_in_app.go
+//	mappings            →  debug images            profiles_to_sentry_images.go
+//	a long profile      →  chunks of a minute      chunk_parts.go
+//	segments            →  transactions            traces_to_sentry.go, segment_tree.go, transaction_to_sentry.go, span_to_sentry.go
+//	other spans         →  span containers         streamed_to_sentry.go
+//	resources           →  release, platform, …    resource_to_sentry.go
+//
+// Nothing in it trusts the message: indices are read through dictionary.View, output is bounded, and what Sentry would refuse is
+// mended or lost for a reason. The same message gives the same items with the same ids, however often it is tried.
+//
 // docs/mapping.md has a row for every field, with what is lost and why.
 package translate
