@@ -59,9 +59,7 @@ func checkSDK(t *testing.T, s sdk, scenario string) row {
 	r.samples = countSamples(profiles)
 	if scenario != unprofiled {
 		r.shares = checkShares(t, said.Busy, profiles)
-		if scenario != byTransaction { // the receiver does not link yet
-			r.links = checkLinks(t, said.Busy, profiles, r.spans)
-		}
+		r.links = checkLinks(t, said.Busy, profiles, r.spans)
 	}
 	return r
 }

@@ -38,6 +38,7 @@ var sdks = []sdk{
 	{"Node", "node", "11.1.0", []string{byHand, byTrace, streamed}},
 	{"Go", "go", "0.50.0", []string{unprofiled}},
 	{"Go", "go", "0.27.0", []string{byTransaction}},
+	{"Java", "java", "8.43.0", []string{byHand, byTrace}},
 }
 
 // TestSDKs runs real SDKs against the collector and writes docs/compatibility.md. SDKS says which, by folder; then the page
