@@ -1,6 +1,7 @@
 package dictionary
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -65,10 +66,12 @@ func tear(p pprofile.Profiles, r *rand.Rand) {
 		s.CopyTo(twin)
 		s.TimestampsUnixNano().FromRaw(s.TimestampsUnixNano().AsRaw()[1:])
 		twin.TimestampsUnixNano().FromRaw(twin.TimestampsUnixNano().AsRaw()[:1])
-		for j, a := range twin.AttributeIndices().All() {
+		var reversed []AttributeIndex // and each twice: a set has neither order nor number
+		for _, a := range slices.Backward(twin.AttributeIndices().AsRaw()) {
 			attribute, _ := v.Attribute(AttributeIndex(a))
-			twin.AttributeIndices().SetAt(j, int32(e.Attribute(attribute.Key, attribute.Value)))
+			reversed = append(reversed, e.Attribute(attribute.Key, attribute.Value), e.Attribute(attribute.Key, attribute.Value))
 		}
+		SetAttributes(twin.AttributeIndices(), reversed...)
 		stack, _ := v.Stack(StackIndex(s.StackIndex()), nil)
 		for j := range stack {
 			var l Location
@@ -127,6 +130,25 @@ func TestCompactMergesValues(t *testing.T) {
 	}
 }
 
+// A record with very many attributes has each once, like one with few.
+func TestCompactOfManyAttributes(t *testing.T) {
+	p := build(nil, nil)
+	s, e := firstProfile(p).Samples().AppendEmpty(), NewEditor(p.Dictionary())
+	s.Values().Append(1)
+	var all []AttributeIndex
+	for range 2 {
+		for i := range 100 {
+			all = append(all, e.Attribute(fmt.Sprint("k", i), pcommon.NewValueInt(1)))
+		}
+	}
+	SetAttributes(s.AttributeIndices(), all...)
+	Compact(p)
+	mustBeClean(t, 0, p)
+	if got := s.AttributeIndices().Len(); got != 100 {
+		t.Errorf("%d attributes, want 100", got)
+	}
+}
+
 // Restart makes a message of its own for the next part.
 func TestCopierRestarts(t *testing.T) {
 	samples := randomSamples(rand.New(rand.NewPCG(1, 4)))
@@ -176,7 +198,11 @@ func TestSound(t *testing.T) {
 			p.Dictionary().MappingTable().At(1).AttributeIndices().Append(99)
 		},
 		"name": func(p pprofile.Profiles, _ pprofile.Sample) { p.Dictionary().FunctionTable().At(1).SetNameStrindex(-5) },
-		"key":  func(p pprofile.Profiles, _ pprofile.Sample) { p.Dictionary().AttributeTable().At(1).SetKeyStrindex(99) },
+		"key of a mapping's": func(p pprofile.Profiles, _ pprofile.Sample) {
+			i := p.Dictionary().MappingTable().At(1).AttributeIndices().At(0)
+			p.Dictionary().AttributeTable().At(int(i)).SetKeyStrindex(99)
+		},
+		"key": func(p pprofile.Profiles, _ pprofile.Sample) { p.Dictionary().AttributeTable().At(1).SetKeyStrindex(99) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := build([]wordSample{{
