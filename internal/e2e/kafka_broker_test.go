@@ -23,6 +23,9 @@ import (
 type broker struct {
 	address string
 	jars    string
+	config  string
+	process *exec.Cmd
+	log     logBuffer
 }
 
 // startBroker runs a broker until the end of the test. `make kafka` has copied its jars.
@@ -34,8 +37,8 @@ func startBroker(t *testing.T) *broker {
 	require.NotEmpty(t, jars, "no broker to test with: `make kafka` fetches one")
 
 	controller, dir := freeAddress(t), t.TempDir()
-	config := filepath.Join(dir, "server.properties")
-	require.NoError(t, os.WriteFile(config, []byte(strings.Join([]string{
+	b.config = filepath.Join(dir, "server.properties")
+	require.NoError(t, os.WriteFile(b.config, []byte(strings.Join([]string{
 		"process.roles=broker,controller",
 		"node.id=1",
 		"controller.quorum.voters=1@" + controller,
@@ -46,27 +49,41 @@ func startBroker(t *testing.T) *broker {
 		"offsets.topic.num.partitions=1",
 		"auto.create.topics.enable=false",
 	}, "\n")), 0o600))
-	output, err := b.java(t, "kafka.tools.StorageTool", "format", "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-c", config)
+	output, err := b.java(t, "kafka.tools.StorageTool", "format", "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-c", b.config)
 	require.NoError(t, err, output)
-
-	log := &logBuffer{}
-	process := exec.Command("java", "-Xmx256m", "-cp", b.jars, "kafka.Kafka", config)
-	process.Stdout, process.Stderr = log, log
-	require.NoError(t, process.Start())
+	b.start(t)
 	t.Cleanup(func() {
-		_ = process.Process.Signal(syscall.SIGTERM)
-		_ = process.Wait()
+		b.stop(t)
 		if t.Failed() {
-			t.Logf("log of the broker:\n%s", log.Tail())
+			t.Logf("log of the broker:\n%s", b.log.Tail())
 		}
 	})
+	return b
+}
+
+// start waits until the broker can be talked to.
+func (b *broker) start(t *testing.T) {
+	t.Helper()
+	b.process = exec.Command("java", "-Xmx256m", "-cp", b.jars, "kafka.Kafka", b.config)
+	b.process.Stdout, b.process.Stderr = &b.log, &b.log
+	require.NoError(t, b.process.Start())
 	for deadline := time.Now().Add(settleTimeout); ; time.Sleep(100 * time.Millisecond) {
 		if connection, err := net.Dial("tcp", b.address); err == nil {
 			connection.Close()
-			return b
+			return
 		}
-		require.True(t, time.Now().Before(deadline), "the broker does not start:\n%s", log.Tail())
+		require.True(t, time.Now().Before(deadline), "the broker does not start:\n%s", b.log.Tail())
 	}
+}
+
+func (b *broker) stop(t *testing.T) {
+	t.Helper()
+	if b.process == nil {
+		return
+	}
+	require.NoError(t, b.process.Process.Signal(syscall.SIGTERM))
+	_ = b.process.Wait() // says that it was ended
+	b.process = nil
 }
 
 // java runs one of Kafka's own tools.

@@ -43,8 +43,13 @@ func TestKafka(t *testing.T) {
 	startLinking("a")
 	startLinking("b")
 	b.waitBalanced(t, "a", "b")
-	edge := startExample(t, b, "config.yaml", nil, "QUEUE_DIRECTORY="+t.TempDir())
-	require.NoError(t, edge.waitReady())
+	queue := t.TempDir()
+	startEdge := func() *collector {
+		edge := startExample(t, b, "config.yaml", nil, "QUEUE_DIRECTORY="+queue)
+		require.NoError(t, edge.waitReady())
+		return edge
+	}
+	edge := startEdge()
 
 	t.Run("each key in one collector", func(t *testing.T) {
 		d := deliver(t, edge, sinks, newKeys(12))
@@ -77,28 +82,50 @@ func TestKafka(t *testing.T) {
 		require.NotEmpty(t, d.keys("a"))
 		require.NotEmpty(t, d.keys("b"))
 	})
+	t.Run("Kafka is away, and the receiving collector is killed", func(t *testing.T) {
+		b.stop(t)
+		d := send(t, edge, newKeys(6))
+		edge.stopped = true
+		edge.kill()
+		b.start(t)
+		b.waitBalanced(t, "a", "b") // a group that settles later than the other costs links
+		edge = startEdge()
+		d.wait(t, sinks)
+	})
 }
 
-// delivery says which collector a profile and a span of each key came from.
-type delivery map[string]*[2]string
+// delivery is what was sent for some keys, and which collector it came out of.
+type delivery map[string]*sent
 
+type sent struct {
+	session
+	profile, trace string // names of collectors
+}
+
+// keys are those of which the profile came out of a collector.
 func (d delivery) keys(collector string) (keys []string) {
-	for key, from := range d {
-		if from[0] == collector {
+	for key, sent := range d {
+		if sent.profile == collector {
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
-// deliver sends a chunk and a transaction for each key, in requests of their own, and waits until they have come out. For each
-// key, both must come out of the same collector, and the sample linked to the span.
 func deliver(t *testing.T, edge *collector, sinks map[string]*sink, keys []string) delivery {
 	t.Helper()
-	d, sessions, spans := delivery{}, map[string]string{}, map[string]string{}
+	d := send(t, edge, keys)
+	d.wait(t, sinks)
+	return d
+}
+
+// send sends a chunk and a transaction for each key, in requests of their own.
+func send(t *testing.T, edge *collector, keys []string) delivery {
+	t.Helper()
+	d := delivery{}
 	for i, key := range keys {
 		s := newSession()
-		sessions[s.profiler], d[key], spans[key] = key, &[2]string{}, s.span
+		d[key] = &sent{session: s}
 		requests := []request{withKey(s.chunk(), key), withKey(s.transaction(), key)}
 		if i%2 == 1 {
 			requests[0], requests[1] = requests[1], requests[0]
@@ -108,33 +135,47 @@ func deliver(t *testing.T, edge *collector, sinks map[string]*sink, keys []strin
 			require.Equal(t, http.StatusOK, got.status, got.body)
 		}
 	}
-	arrived := func() bool {
+	return d
+}
+
+// wait waits until everything has come out. For each key, both must come out of the same collector, and the sample linked to
+// the span.
+func (d delivery) wait(t *testing.T, sinks map[string]*sink) {
+	t.Helper()
+	byProfiler := map[string]*sent{}
+	for _, sent := range d {
+		byProfiler[sent.profiler] = sent
+	}
+	for deadline := time.Now().Add(settleTimeout); !d.complete(); time.Sleep(100 * time.Millisecond) {
+		require.True(t, time.Now().Before(deadline), "not everything arrives")
 		for name, sink := range sinks {
 			for _, message := range sink.take() {
 				profiles, err := decode(message)
 				require.NoError(t, err)
-				key := sessions[profileText(profiles, "sentry.profiler_id")]
-				d[key][0] = name
-				require.Equal(t, spans[key], linkedSpan(profiles))
+				if sent, ours := byProfiler[profileText(profiles, "sentry.profiler_id")]; ours { // earlier ones may come again
+					sent.profile = name
+					require.Equal(t, sent.span, linkedSpan(profiles))
+				}
 			}
 			for _, message := range sink.takeFrom(tracesPath) {
-				d[sessions[profilerOfSpan(t, message)]][1] = name
+				if sent, ours := byProfiler[profilerOfSpan(t, message)]; ours {
+					sent.trace = name
+				}
 			}
 		}
-		for _, from := range d {
-			if from[0] == "" || from[1] == "" {
-				return false
-			}
+	}
+	for key, sent := range d {
+		require.Equal(t, sent.profile, sent.trace, "the profile and the span of %s come from different collectors", key)
+	}
+}
+
+func (d delivery) complete() bool {
+	for _, sent := range d {
+		if sent.profile == "" || sent.trace == "" {
+			return false
 		}
-		return true
 	}
-	for deadline := time.Now().Add(settleTimeout); !arrived(); time.Sleep(100 * time.Millisecond) {
-		require.True(t, time.Now().Before(deadline), "not everything arrives: %v", d)
-	}
-	for key, from := range d {
-		require.Equal(t, from[0], from[1], "the profile and the span of %s come from different collectors", key)
-	}
-	return d
+	return true
 }
 
 // session is a profiler's, with one thread that ran one span.
