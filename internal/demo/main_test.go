@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -60,4 +61,34 @@ func TestNobodyListens(t *testing.T) {
 
 func TestNoRecordings(t *testing.T) {
 	require.ErrorContains(t, run(target{}, t.TempDir(), "", 1, io.Discard), "from the root of the repository")
+}
+
+// TestNothingTwice: a request that is in a case and in a run would be one profile with two contents.
+func TestNothingTwice(t *testing.T) {
+	cases, err := load(filepath.Join(golden.Root(t), "testdata", "cases"))
+	require.NoError(t, err)
+	runs, err := loadRuns("runs")
+	require.NoError(t, err)
+	seen := map[string]string{}
+	own := regexp.MustCompile(`"(?:chunk_id|event_id)"\s*:\s*"([0-9a-f]{32})"`)
+	for _, r := range append(cases, runs...) {
+		for _, profile := range profilesIn(t, r) {
+			for _, match := range own.FindAllSubmatch(profile, 1) {
+				assert.Empty(t, seen[string(match[1])], "%s of %s", match[1], r.name)
+				seen[string(match[1])] = r.name
+			}
+		}
+	}
+	assert.Greater(t, len(seen), 30)
+}
+
+func profilesIn(t *testing.T, r recording) (payloads [][]byte) {
+	envelope, err := sentry.ReadEnvelope(r.body)
+	require.NoError(t, err)
+	for _, item := range envelope.Items {
+		if item.Header.Type == sentry.ItemProfile || item.Header.Type == sentry.ItemProfileChunk {
+			payloads = append(payloads, item.Payload)
+		}
+	}
+	return payloads
 }

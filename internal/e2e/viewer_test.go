@@ -38,7 +38,7 @@ func TestBrowserViewer(t *testing.T) {
 	require.NoError(t, err, "%s", output)
 	time.Sleep(5 * time.Second) // profiles wait for spans that are still running; see link::wait of the quickstart
 
-	traffic := b.run(t, "viewer.mjs", page)
+	traffic := b.run(t, "viewer.mjs", page+"?sdk="+c.address)
 	assert.Empty(t, traffic.Errors)
 	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
 	var result struct {

@@ -1,4 +1,5 @@
 // The page of the profile_viewer exporter after `make demo`: everything somebody does on it, each number held against the API.
+// The query of the URL says where the collector listens for SDKs.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -102,6 +103,12 @@ export default async function (page, url) {
   }
   await shot('trace');
 
+  // What comes in shows up by itself.
+  await page.goto(new URL('/#/', url).href);
+  await page.waitForSelector(`h2:has-text("Profiles ${overview.profile_count}")`);
+  await send(new URL(url).searchParams.get('sdk'));
+  await page.waitForSelector(`h2:has-text("Profiles ${overview.profile_count + 1}")`);
+
   // Two profiles compared.
   await page.goto(new URL('/#/', url).href);
   await page.check('.compare input >> nth=1');
@@ -130,4 +137,19 @@ export default async function (page, url) {
   await shot('speedscope');
 
   return result;
+}
+
+// send is a small profile, as an SDK sends it.
+async function send(address) {
+  const now = Date.now() / 1000;
+  const chunk = JSON.stringify({
+    version: '2', platform: 'python', release: 'late@1', profiler_id: 'a'.repeat(32), chunk_id: 'b'.repeat(32),
+    profile: {
+      frames: [{ function: 'main' }], stacks: [[0]], thread_metadata: { 1: { name: 'main' } },
+      samples: [now, now + 0.01].map((timestamp) => ({ timestamp, thread_id: '1', stack_id: 0 })),
+    },
+  });
+  const body = `{}\n{"type":"profile_chunk"}\n${chunk}\n`;
+  const answer = await fetch(`http://${address}/api/1/envelope/?sentry_key=${'0'.repeat(32)}`, { method: 'POST', body });
+  assert.equal(answer.status, 200);
 }
