@@ -14,6 +14,9 @@ func TestArrows(t *testing.T) {
 	for _, rule := range []struct{ from, never string }{
 		{"sentry", "go.opentelemetry.io/"},
 		{"sentry", module + "dictionary"},
+		{"measure", "go.opentelemetry.io/"},
+		{"measure", module + "sentry"},
+		{"measure", "net/http"},
 		{"dictionary", module + "sentry"},
 		{"dictionary", module + "translate"},
 		{"dictionary", "net/http"},

@@ -1,0 +1,230 @@
+package measure
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Batch is what one request to PUT /events brings.
+type Batch struct {
+	Events []Event
+	Spans  []Span
+
+	Lost   []Loss // items that could not be used
+	Flawed []Loss // items kept although a field was not of its type: without the field, or with what it could be taken for
+
+	items    int // so far, lost ones included
+	elements int // list elements so far, see cost
+	size     int // bytes of the items' JSON
+	invalid  *Invalid
+}
+
+// Loss counts items of one label that went one way for one reason.
+type Loss struct {
+	Label  string // Event.Label, or LabelSpan
+	Reason Reason
+	Count  int
+}
+
+// Reason is the stable name of why an item was not taken over: a metric attribute, a word in a log, never a sentence.
+type Reason string
+
+// Reasons for which an item is dropped.
+const (
+	ReasonMalformed     Reason = "malformed"      // no JSON object
+	ReasonTooMany       Reason = "too_many"       // items, or list elements
+	ReasonTooDeep       Reason = "too_deep"       // nested
+	ReasonDuplicate     Reason = "duplicate"      // of an item in the same batch
+	ReasonID            Reason = "id"             // missing or no UUID
+	ReasonTimestamp     Reason = "timestamp"      // missing, or no time
+	ReasonOS            Reason = "os_name"        // neither Android nor Apple
+	ReasonType          Reason = "type"           // not of this operating system, or unknown
+	ReasonAttribute     Reason = "attribute"      // a rule for attributes is broken
+	ReasonUserAttribute Reason = "user_attribute" // a rule for user-defined attributes is broken
+	ReasonAttachment    Reason = "attachment"     // a rule for attachments is broken
+	ReasonPayload       Reason = "payload"        // missing, or a rule of its type is broken
+	ReasonSpan          Reason = "span"           // a rule for spans is broken
+	ReasonFieldType     Reason = "field_type"     // of kept items: a field was not of its type
+)
+
+// Invalid is the error of an item, or of a batch that is refused for it.
+type Invalid struct {
+	Label  string
+	Reason Reason
+	Detail string // what was expected where, with the number; no text of the sender
+}
+
+func (i *Invalid) Error() string { return fmt.Sprintf("%s: %s: %s", i.Label, i.Reason, i.Detail) }
+
+// errEmpty: the rule that no SDK breaks.
+var errEmpty = errors.New("payload must contain at least one of events, spans")
+
+// DecodeJSON reads a batch as JSON. An item that cannot be read is lost, its neighbours are kept; the error is of a body that
+// is no batch. Text after the batch is ignored, as the backend does.
+func DecodeJSON(body []byte) (*Batch, error) {
+	b := &Batch{}
+	d := json.NewDecoder(bytes.NewReader(body))
+	if token, err := d.Token(); err != nil {
+		return nil, err
+	} else if token != json.Delim('{') {
+		return nil, errors.New("the body must be a JSON object")
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case strings.EqualFold(key.(string), "events"): // as Go's decoder matches keys, and so the backend
+			err = b.list(d, "events", b.addEvent)
+		case strings.EqualFold(key.(string), "spans"):
+			err = b.list(d, "spans", b.addSpan)
+		default:
+			var skipped json.RawMessage
+			err = d.Decode(&skipped)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	if b.items == 0 {
+		return nil, errEmpty
+	}
+	return b, nil
+}
+
+// list visits the elements of a list, or nothing for null.
+func (b *Batch) list(d *json.Decoder, name string, add func([]byte)) error {
+	switch token, err := d.Token(); {
+	case err != nil:
+		return err
+	case token == nil:
+		return nil
+	case token != json.Delim('['):
+		return fmt.Errorf("%q must be a list", name)
+	}
+	for d.More() {
+		var item json.RawMessage
+		if err := d.Decode(&item); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		add(item)
+	}
+	_, err := d.Token()
+	return err
+}
+
+// admit says whether an item may be decoded, as far as limits go.
+func (b *Batch) admit(label string, text []byte) bool {
+	b.items++
+	b.size += len(text)
+	elements, depth := cost(text)
+	b.elements += elements
+	switch {
+	case b.items > maxItems:
+		b.lose(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d items in a batch", maxItems)})
+	case elements > maxItemElements || b.elements > maxElements:
+		b.elements -= elements // it is not decoded
+		b.lose(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d list elements in an item, or %d in a batch", maxItemElements, maxElements)})
+	case depth > maxDepth:
+		b.lose(&Invalid{label, ReasonTooDeep, fmt.Sprintf("nested deeper than %d", maxDepth)})
+	default:
+		return true
+	}
+	return false
+}
+
+func (b *Batch) addEvent(text []byte) {
+	if !b.admit(LabelUnknown, text) {
+		return
+	}
+	var e Event
+	err := decodeObject(text, &e)
+	if err != nil && !isFieldType(err) {
+		b.lose(&Invalid{LabelUnknown, ReasonMalformed, "an event must be a JSON object"})
+		return
+	}
+	if e.ID.Empty { // the same one for every retry
+		e.ID.UUID = uuid.NewSHA1(uuid.Nil, text)
+	}
+	if _, known := eventTypes[e.Type]; !known && e.Type != "" {
+		e.Unknown = member(text, e.Type)
+	}
+	if e.odd = err != nil || hasFlaws(reflect.ValueOf(e)); e.odd {
+		b.Flawed = count(b.Flawed, e.Label(), ReasonFieldType)
+	}
+	b.Events = append(b.Events, e)
+}
+
+func (b *Batch) addSpan(text []byte) {
+	if !b.admit(LabelSpan, text) {
+		return
+	}
+	var s Span
+	err := decodeObject(text, &s)
+	if err != nil && !isFieldType(err) {
+		b.lose(&Invalid{LabelSpan, ReasonMalformed, "a span must be a JSON object"})
+		return
+	}
+	s.settle()
+	if s.odd = err != nil || hasFlaws(reflect.ValueOf(s)); s.odd {
+		b.Flawed = count(b.Flawed, LabelSpan, ReasonFieldType)
+	}
+	b.Spans = append(b.Spans, s)
+}
+
+// decodeObject leaves out fields of the wrong type, of which the error then is, and fails for all but objects.
+func decodeObject(text []byte, into any) error {
+	if text = bytes.TrimLeft(text, " \t\r\n"); len(text) == 0 || text[0] != '{' {
+		return errors.New("no object")
+	}
+	return json.Unmarshal(text, into)
+}
+
+// isFieldType recognises the error after which encoding/json has gone on with the next field.
+func isFieldType(err error) bool {
+	_, is := errors.AsType[*json.UnmarshalTypeError](err)
+	return is
+}
+
+// member gives a copy of an object's member, nil if there is none.
+func member(text []byte, name string) (found json.RawMessage) {
+	members(text, func(key string, value json.RawMessage) bool {
+		if key == name && !isNull(value) {
+			found = value
+		}
+		return true
+	})
+	return found
+}
+
+// lose counts an item that is dropped, and remembers the first for a batch of which nothing is left.
+func (b *Batch) lose(why *Invalid) {
+	b.Lost = count(b.Lost, why.Label, why.Reason)
+	if b.invalid == nil {
+		b.invalid = why
+	}
+}
+
+func count(losses []Loss, label string, reason Reason) []Loss {
+	for i := range losses {
+		if losses[i].Label == label && losses[i].Reason == reason {
+			losses[i].Count++
+			return losses
+		}
+	}
+	return append(losses, Loss{label, reason, 1})
+}

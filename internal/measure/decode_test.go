@@ -1,0 +1,260 @@
+package measure
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	androidAttributes = `{"installation_id":"6e1f6b6e-2f0a-4c53-9d0a-0b7f5b1f2c31","app_version":"2.4.0","app_build":"240","app_unique_id":"com.example.shop",` +
+		`"measure_sdk_version":"0.19.0","os_name":"android","os_version":"34","network_type":"wifi","network_generation":"unknown","network_provider":"unknown"}`
+	sessionID = `"9f2f5a0e-58f4-4a3c-8b53-0a1c7f1d2e3f"`
+)
+
+// event makes one of a type; id is its last digits.
+func event(id int, eventType, payload string) string {
+	return fmt.Sprintf(`{"id":"3c0a4e1e-7d51-4d7f-8f3e-%012d","session_id":%s,"timestamp":"2026-08-01T10:00:00.25000000Z","type":%q,%q:%s,"attribute":%s}`,
+		id, sessionID, eventType, eventType, payload, androidAttributes)
+}
+
+func span(id, more string) string {
+	return fmt.Sprintf(`{"name":"checkout","trace_id":"0af7651916cd43dd8448eb211c80319c","span_id":%q,"session_id":%s,"start_time":"2026-08-01T10:00:00Z",`+
+		`"end_time":"2026-08-01T10:00:01Z","duration":1000,"status":1,"attributes":%s%s}`, id, sessionID, androidAttributes, more)
+}
+
+func batch(items ...string) string { return `{"events":[` + strings.Join(items, ",") + `]}` }
+
+// judge gives the reason for which the only item of a batch is dropped, "" for none.
+func judge(t *testing.T, body string, mode Validation) Reason {
+	t.Helper()
+	b, err := DecodeJSON([]byte(body))
+	require.NoError(t, err, body)
+	if err := b.Validate(mode); err != nil {
+		return err.(*Invalid).Reason
+	}
+	return ""
+}
+
+func TestDecodeWhatIsNoBatch(t *testing.T) {
+	for body, want := range map[string]string{
+		"":                            "EOF",
+		"[]":                          "must be a JSON object",
+		"{}":                          "at least one",
+		`{"events":null,"spans":[]}`:  "at least one",
+		`{"events":{}}`:               "must be a list",
+		`{"events":[{"id":"`:          "unexpected EOF",
+		`{"events":[` + "\x00" + `]}`: "invalid character",
+	} {
+		_, err := DecodeJSON([]byte(body))
+		assert.ErrorContains(t, err, want, body)
+	}
+	b, err := DecodeJSON([]byte(`{"EVENTS":[` + event(1, "custom", `{"name":"x"}`) + `],"other":[{}]} trailing`))
+	require.NoError(t, err)
+	assert.Len(t, b.Events, 1)
+}
+
+// TestRules: each rule at its bound and one beyond.
+func TestRules(t *testing.T) {
+	text := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
+	for _, rule := range []struct {
+		eventType  string
+		good, over string // payloads
+	}{
+		{"custom", `{"name":` + text(64) + `}`, `{"name":` + text(65) + `}`},
+		{"custom", `{"name":"a-b_1"}`, `{"name":"a.b"}`},
+		{"screen_view", `{"name":` + text(1024) + `}`, `{"name":` + text(1025) + `}`},
+		{"bug_report", `{"description":` + text(4000) + `}`, `{"description":` + text(4001) + `}`},
+		{"log", `{"severity_text":"info","severity_number":12,"body":` + text(1000) + `}`, `{"severity_text":"info","severity_number":12,"body":` + text(1001) + `}`},
+		{"log", `{"severity_text":"fatal","severity_number":24,"body":"x"}`, `{"severity_text":"fatal","severity_number":20,"body":"x"}`},
+		{"string", `{"severity_text":` + text(10) + `,"string":"x"}`, `{"severity_text":` + text(11) + `,"string":"x"}`},
+		{"app_exit", `{"reason":` + text(64) + `,"importance":` + text(32) + `,"process_name":"p"}`, `{"reason":` + text(65) + `,"importance":"x","process_name":"p"}`},
+		{"gesture_click", `{"target":` + text(128) + `,"x":0,"y":0}`, `{"target":` + text(129) + `,"x":0,"y":0}`},
+		{"gesture_click", `{"label":"` + strings.Repeat("ü", 32) + `"}`, `{"label":"` + strings.Repeat("ü", 33) + `"}`}, // characters
+		{"gesture_click", `{"x":0.5}`, `{"x":-0.5}`},
+		{"gesture_scroll", `{"direction":` + text(8) + `}`, `{"direction":` + text(9) + `}`},
+		{"lifecycle_activity", `{"type":"created","class_name":` + text(128) + `}`, `{"type":"created","class_name":` + text(129) + `}`},
+		{"lifecycle_activity", `{"type":"paused","class_name":"x"}`, `{"type":"stopped","class_name":"x"}`},
+		{"lifecycle_fragment", `{"type":"detached","class_name":"x"}`, `{"type":"detached","class_name":""}`},
+		{"lifecycle_view_controller", `{"type":"vcDeinit","class_name":` + text(256) + `}`, `{"type":"vcDeinit","class_name":` + text(257) + `}`},
+		{"lifecycle_swift_ui", `{"type":"on_appear","class_name":"x"}`, `{"type":"appear","class_name":"x"}`},
+		{"lifecycle_app", `{"type":"foreground"}`, `{"type":"terminated"}`}, // Apple only
+		{"cold_launch", `{"process_start_uptime":1,"on_next_draw_uptime":2,"launched_activity":` + text(127) + `}`, `{"process_start_uptime":1,"on_next_draw_uptime":2,"launched_activity":` + text(128) + `}`},
+		{"cold_launch", `{"content_provider_attach_uptime":1,"on_next_draw_uptime":2,"launched_activity":"x"}`, `{"on_next_draw_uptime":2,"launched_activity":"x"}`},
+		{"warm_launch", `{"on_next_draw_uptime":1,"launched_activity":"x"}`, `{"on_next_draw_uptime":0,"launched_activity":"x"}`},
+		{"hot_launch", `{"app_visible_uptime":1,"on_next_draw_uptime":1,"launched_activity":"x"}`, `{"on_next_draw_uptime":1,"launched_activity":"x"}`},
+		{"network_change", `{"network_type":"vpn","previous_network_type":"wifi","network_generation":"5g","previous_network_generation":"2g","network_provider":` + text(63) + `}`,
+			`{"network_type":"vpn","previous_network_type":"wifi","network_generation":"6g","previous_network_generation":"2g","network_provider":"x"}`},
+		{"http", `{"url":"u","method":` + text(16) + `,"start_time":1,"end_time":1}`, `{"url":"u","method":"get","start_time":2,"end_time":1}`},
+		{"trim_memory", `{"level":` + text(64) + `}`, `{"level":` + text(65) + `}`},
+		{"cpu_usage", `{"num_cores":1,"clock_speed":1}`, `{"num_cores":0,"clock_speed":1}`},
+		{"navigation", `{"to":` + text(128) + `}`, `{"to":` + text(129) + `}`},
+		{"anr", `{"exceptions":[{}],"threads":[{}]}`, `{"exceptions":[{}]}`},
+		{"exception", `{"exceptions":[{}],"threads":[{}]}`, `{"exceptions":[{}]}`}, // jvm by inference
+		{"exception", `{"framework":"dart","exceptions":[{}],"binary_images":[{"arch":"a","base_addr":"b"}]}`, `{"framework":"dart","exceptions":[{}],"binary_images":[{"arch":"a"}]}`},
+		{"exception", `{"framework":"js","exceptions":[{}]}`, `{"framework":"lua","exceptions":[{}]}`},
+		{"exception", `{"framework":"js","exceptions":[{}],"severity":"handled"}`, `{"framework":"js","exceptions":[{}],"severity":"mild"}`},
+		{"exception", `{"framework":"js","exceptions":[{}],"meta":{"a":` + text(4096-8) + `}}`, `{"framework":"js","exceptions":[{}],"meta":{"a":` + text(4097-8) + `}}`},
+		{"exception", `{"framework":"js","exceptions":[{}]}`, `{"framework":"apple","exceptions":[{}],"threads":[{}]}`}, // on Android
+		{"profile", `{}`, `null`},
+		{"memory_usage", `{}`, `null`},
+		{"session_start", `null`, ""},
+	} {
+		for _, mode := range []Validation{Lenient, Strict} {
+			assert.Empty(t, judge(t, batch(event(1, rule.eventType, rule.good)), mode), "%s %.200s", rule.eventType, rule.good)
+			if rule.over != "" {
+				assert.Equal(t, ReasonPayload, judge(t, batch(event(1, rule.eventType, rule.over)), mode), "%s %.200s", rule.eventType, rule.over)
+			}
+		}
+	}
+}
+
+func TestRulesOfTheEnvelope(t *testing.T) {
+	good := event(1, "custom", `{"name":"x"}`)
+	for _, rule := range []struct {
+		old, new        string
+		lenient, strict Reason
+	}{
+		{`"id":"3c0a4e1e-7d51-4d7f-8f3e-000000000001"`, `"id":null`, ReasonID, ReasonID},
+		{`"id":"3c0a4e1e-7d51-4d7f-8f3e-000000000001"`, `"id":""`, "", ReasonFieldType},
+		{`"id":"3c0a4e1e-7d51-4d7f-8f3e-000000000001"`, `"id":"{3C0A4E1E7D514D7F8F3E000000000001}"`, ReasonID, ReasonID},
+		{`"id":"3c0a4e1e-7d51-4d7f-8f3e-000000000001"`, `"id":"{3C0A4E1E-7D51-4D7F-8F3E-000000000001}"`, "", ""},
+		{`25000000Z"`, `25"`, "", ReasonFieldType},
+		{`25000000Z"`, `25+05:30"`, "", ""},
+		{`"2026-08-01T10:00:00.25000000Z"`, `"yesterday"`, ReasonTimestamp, ReasonTimestamp},
+		{`"os_name":"android"`, `"os_name":"webos"`, ReasonOS, ReasonOS},
+		{`"os_name":"android"`, `"os_name":"ANDROID"`, "", ""},
+		{`"network_type":"wifi"`, `"network_type":""`, ReasonAttribute, ReasonAttribute},
+		{`"app_version":"2.4.0"`, `"app_version":""`, ReasonAttribute, ReasonAttribute},
+		{`"app_version":"2.4.0"`, `"app_version":24`, ReasonAttribute, ReasonAttribute},
+		{`"os_version":"34"`, `"os_version":34`, "", ReasonFieldType},
+		{`"os_version":"34"`, `"os_page_size":256`, ReasonAttribute, ReasonAttribute},
+		{`"os_version":"34"`, `"os_page_size":4.5`, "", ReasonFieldType},
+		{`"os_version":"34"`, `"session_start_time":"2026-08-01T10:00:01Z"`, ReasonAttribute, ReasonAttribute},
+		{`"type":"custom","custom"`, `"user_defined_attribute":{"a.b":1},"type":"custom","custom"`, ReasonUserAttribute, ReasonUserAttribute},
+		{`"type":"custom","custom"`, `"user_defined_attribute":{"a":null,"b":1},"type":"custom","custom"`, "", ReasonFieldType},
+		{`"type":"custom","custom"`, `"attachments":[{"id":"3c0a4e1e-7d51-4d7f-8f3e-000000000009","type":"photo","name":"x"}],"type":"custom","custom"`, ReasonAttachment, ReasonAttachment},
+		{`"type":"custom","custom"`, `"type":"hologram","hologram"`, "", ReasonType},
+	} {
+		changed := strings.Replace(good, rule.old, rule.new, 1)
+		require.NotEqual(t, good, changed, rule.old)
+		assert.Equal(t, rule.lenient, judge(t, batch(changed), Lenient), rule.new)
+		want := rule.strict
+		if got := judge(t, batch(changed), Strict); want != got && want != "" {
+			assert.Contains(t, []Reason{want, ReasonFieldType}, got, rule.new) // whichever the backend finds first
+		}
+	}
+}
+
+// TestNeighboursSurvive: a bad item costs itself only, and a batch of bad ones is refused with the first reason.
+func TestNeighboursSurvive(t *testing.T) {
+	good, bad := event(1, "custom", `{"name":"x"}`), event(2, "custom", `{"name":""}`)
+	b, err := DecodeJSON([]byte(`{"events":[{},7,` + bad + `,` + good + `,` + good + `],"spans":[` + span("b7ad6b7169203331", "") + `,` + span("b7ad6b7169203331", "") + `,"x"]}`))
+	require.NoError(t, err)
+	require.NoError(t, b.Validate(Lenient))
+	assert.Len(t, b.Events, 1)
+	assert.Len(t, b.Spans, 1)
+	lost := map[string]int{}
+	for _, loss := range b.Lost {
+		lost[loss.Label+" "+string(loss.Reason)] += loss.Count
+	}
+	assert.Equal(t, map[string]int{"unknown malformed": 1, "unknown os_name": 1, "custom payload": 1, "custom duplicate": 1, "span malformed": 1, "span duplicate": 1}, lost)
+
+	b, err = DecodeJSON([]byte(batch(bad, `{}`)))
+	require.NoError(t, err)
+	assert.ErrorContains(t, b.Validate(Lenient), "custom.name has 0 bytes")
+}
+
+func TestSpanRules(t *testing.T) {
+	for more, want := range map[string]Reason{
+		"": "", `,"status":2`: "", `,"status":3`: ReasonSpan, `,"end_time":"2026-08-01T09:59:59Z"`: ReasonSpan, `,"parent_id":null`: "",
+		`,"checkpoints":[{"name":"` + strings.Repeat("x", 65) + `"}]`: ReasonSpan, `,"session_id":null`: ReasonID, `,"start_time":null`: ReasonTimestamp, `,"name":""`: ReasonSpan,
+	} {
+		assert.Equal(t, want, judge(t, `{"spans":[`+span("b7ad6b7169203331", more)+`]}`, Lenient), more)
+	}
+}
+
+// TestBounds: what a body may make of itself in memory.
+func TestBounds(t *testing.T) {
+	heavy := event(1, "exception", `{"framework":"js","exceptions":[`+strings.Repeat(`1,`, maxItemElements)+`{}]}`)
+	assert.Equal(t, ReasonTooMany, judge(t, batch(heavy), Lenient))
+	deep := event(1, "exception", `{"meta":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+`}`)
+	assert.Equal(t, ReasonTooDeep, judge(t, batch(deep), Lenient))
+	b, err := DecodeJSON([]byte(`{"events":[` + strings.Repeat(`{},`, maxItems+4) + `{}]}`))
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(b.Events), maxItems)
+	assert.Contains(t, b.Lost, Loss{LabelUnknown, ReasonTooMany, 5})
+}
+
+func TestMultipart(t *testing.T) {
+	body := "--x\r\nContent-Disposition: form-data; name=\"event\"\r\n\r\n" + event(1, "custom", `{"name":"x"}`) +
+		"\r\n--x\r\nContent-Disposition: form-data; name=\"blob-3c0a4e1e-7d51-4d7f-8f3e-000000000009\"; filename=\"a.svg\"\r\n\r\n<svg/>" +
+		"\r\n--x\r\nContent-Disposition: form-data; name=\"span\"\r\n\r\n" + span("b7ad6b7169203331", "") + "\r\n--x--\r\n"
+	b, blobs, err := DecodeMultipart([]byte(body), "x")
+	require.NoError(t, err)
+	require.NoError(t, b.Validate(Strict))
+	assert.Len(t, b.Events, 1)
+	assert.Len(t, b.Spans, 1)
+	require.Len(t, blobs, 1)
+	assert.Equal(t, "<svg/>", string(blobs[0].Content))
+
+	_, _, err = DecodeMultipart([]byte(body[:len(body)-20]), "x")
+	assert.Error(t, err, "cut off")
+}
+
+func TestKeys(t *testing.T) {
+	const key = "msrsh_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_a8ae6e6e"
+	assert.True(t, WellFormedKey(key))
+	assert.False(t, WellFormedKey(key[:len(key)-1]+"f"))
+	assert.Equal(t, key, APIKey("Bearer "+key))
+	assert.Empty(t, APIKey(key))
+}
+
+func TestSDKConfigDocument(t *testing.T) {
+	config := DefaultSDKConfig()
+	body, etag := config.Document()
+	var keys map[string]any
+	require.NoError(t, json.Unmarshal(body, &keys))
+	assert.Len(t, keys, 21)
+	assert.NotContains(t, string(body), "null", "lists are lists")
+	config.CrashTakeScreenshot = false
+	_, other := config.Document()
+	assert.NotEqual(t, etag, other)
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(batch(event(1, "custom", `{"name":"x"}`))), false)
+	f.Add([]byte(`{"spans":[`+span("b7ad6b7169203331", "")+`]}`), true)
+	f.Add([]byte("--x\r\nContent-Disposition: form-data; name=\"event\"\r\n\r\n{}\r\n--x--\r\n"), false)
+	f.Fuzz(func(t *testing.T, body []byte, strict bool) {
+		mode := Lenient
+		if strict {
+			mode = Strict
+		}
+		check := func(b *Batch) {
+			items := b.items
+			err := b.Validate(mode)
+			lost := 0
+			for _, loss := range b.Lost {
+				lost += loss.Count
+			}
+			if lost+len(b.Events)+len(b.Spans) != items {
+				t.Fatalf("%d items, of which %d lost, %d kept", items, lost, len(b.Events)+len(b.Spans))
+			}
+			if err == nil && len(b.Events)+len(b.Spans) == 0 {
+				t.Fatal("nothing left and no error")
+			}
+		}
+		if b, err := DecodeJSON(body); err == nil {
+			check(b)
+		}
+		if b, _, err := DecodeMultipart(body, "x"); err == nil {
+			check(b)
+		}
+		_, _ = DecodeBuild(body, strict)
+	})
+}

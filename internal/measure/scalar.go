@@ -1,0 +1,280 @@
+package measure
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// The scalars below never fail to decode: what they cannot take is left unset and marked, so that a field of the wrong type
+// costs itself only. Strict validation refuses marked ones.
+
+// ID is a UUID in any of the spellings that the backend takes: letter case, hyphens, braces and urn:uuid: do not matter.
+type ID struct {
+	UUID  uuid.UUID
+	Empty bool // sent as ""
+	Bad   bool // sent as something else that is no UUID
+}
+
+func (id *ID) UnmarshalJSON(text []byte) error {
+	*id = ID{}
+	if isNull(text) {
+		return nil
+	}
+	content, ok := stringOf(text)
+	if ok && content == "" {
+		id.Empty = true
+		return nil
+	}
+	parsed, err := uuid.Parse(content)
+	if id.Bad = !ok || err != nil; !id.Bad {
+		id.UUID = parsed
+	}
+	return nil
+}
+
+// Set says whether there is an id: the nil UUID is none.
+func (id ID) Set() bool { return id.UUID != uuid.Nil }
+
+// String is the id in its usual form, "" for none.
+func (id ID) String() string {
+	if !id.Set() {
+		return ""
+	}
+	return id.UUID.String()
+}
+
+func (id ID) flawed() bool { return id.Bad || id.Empty }
+
+// Time is an instant in RFC 3339. Android writes eight decimals, iOS three.
+type Time struct {
+	UnixNano uint64
+	Set      bool
+	Bad      bool // no time, or none that 64 bits of nanoseconds since 1970 hold
+	NoZone   bool // taken as UTC
+}
+
+func (t *Time) UnmarshalJSON(text []byte) error {
+	*t = Time{}
+	if isNull(text) {
+		return nil
+	}
+	content, _ := stringOf(text)
+	instant, err := time.Parse(time.RFC3339Nano, content)
+	if err != nil {
+		instant, err = time.Parse("2006-01-02T15:04:05.999999999", content)
+		t.NoZone = err == nil
+	}
+	seconds := instant.Unix()
+	if t.Bad = err != nil || seconds <= 0 || seconds >= maxSeconds; t.Bad {
+		t.NoZone = false
+		return nil
+	}
+	t.UnixNano, t.Set = uint64(instant.UnixNano()), true
+	return nil
+}
+
+func (t Time) flawed() bool { return t.Bad || t.NoZone }
+
+// maxSeconds: later instants have no number of nanoseconds.
+const maxSeconds = math.MaxInt64 / 1_000_000_000
+
+// Int is a whole number. Fractions are cut off: SDK bridges write 1080.0.
+type Int struct {
+	Value int64
+	Set   bool
+	Odd   bool // not written as a whole number
+}
+
+func (n *Int) UnmarshalJSON(text []byte) error {
+	*n = Int{}
+	if isNull(text) {
+		return nil
+	}
+	if whole, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		n.Value, n.Set = whole, true
+		return nil
+	}
+	n.Odd = true
+	if float, err := strconv.ParseFloat(string(text), 64); err == nil && math.Abs(float) < 1<<63 {
+		n.Value, n.Set = int64(float), true
+	}
+	return nil
+}
+
+func (n Int) flawed() bool { return n.Odd }
+
+// Float is any number.
+type Float struct {
+	Value float64
+	Set   bool
+	Bad   bool
+}
+
+func (n *Float) UnmarshalJSON(text []byte) error {
+	*n = Float{}
+	if isNull(text) {
+		return nil
+	}
+	float, err := strconv.ParseFloat(string(text), 64)
+	if n.Bad = err != nil; !n.Bad {
+		n.Value, n.Set = float, true
+	}
+	return nil
+}
+
+func (n Float) flawed() bool { return n.Bad }
+
+// Text is a string, or the text of a number: process ids are written as either.
+type Text string
+
+func (t *Text) UnmarshalJSON(text []byte) error {
+	*t = ""
+	if content, ok := stringOf(text); ok {
+		*t = Text(content)
+	} else if len(text) > 0 && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') {
+		*t = Text(text)
+	}
+	return nil
+}
+
+// Pair is a member of an object whose order and keys are the sender's.
+type Pair struct {
+	Key   string
+	Value json.RawMessage // never null
+}
+
+// UserAttributes are what the app has set, in its order.
+type UserAttributes struct {
+	Pairs []Pair // at most maxUserAttributes+1
+	Bad   bool   // neither an object nor absent
+	Odd   bool   // some of another kind than text, number and boolean, which are not in Pairs
+}
+
+// UnmarshalJSON also takes the text of an object: iOS before 0.6 sends one.
+func (u *UserAttributes) UnmarshalJSON(text []byte) error {
+	*u = UserAttributes{}
+	if content, ok := stringOf(text); ok {
+		if text = []byte(content); len(text) == 0 {
+			return nil
+		}
+	}
+	if isNull(text) {
+		return nil
+	}
+	u.Bad = !members(text, func(key string, value json.RawMessage) bool {
+		switch value[0] {
+		case '{', '[', 'n':
+			u.Odd = true
+			return true
+		}
+		u.Pairs = append(u.Pairs, Pair{key, value})
+		return len(u.Pairs) <= maxUserAttributes
+	})
+	return nil
+}
+
+func (u UserAttributes) flawed() bool { return u.Bad || u.Odd }
+
+// Headers are those of an http event.
+type Headers struct {
+	Pairs []Pair // the values are texts
+	Odd   bool   // some were no texts, or too many
+}
+
+func (h *Headers) UnmarshalJSON(text []byte) error {
+	*h = Headers{}
+	if isNull(text) {
+		return nil
+	}
+	ok := members(text, func(key string, value json.RawMessage) bool {
+		switch {
+		case value[0] != '"' || len(h.Pairs) == maxHeaders:
+			h.Odd = true
+		default:
+			h.Pairs = append(h.Pairs, Pair{key, value})
+		}
+		return true
+	})
+	h.Odd = h.Odd || !ok
+	return nil
+}
+
+// Get gives a header by its name in any case, "" for none.
+func (h Headers) Get(name string) string {
+	for _, pair := range h.Pairs {
+		if bytes.EqualFold([]byte(pair.Key), []byte(name)) {
+			content, _ := stringOf(pair.Value)
+			return content
+		}
+	}
+	return ""
+}
+
+func (h Headers) flawed() bool { return h.Odd }
+
+// members visits the members of a JSON object, until visit says no; false if the text is no object.
+func members(text []byte, visit func(key string, value json.RawMessage) bool) bool {
+	if len(text) == 0 || text[0] != '{' {
+		return false
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	_, _ = d.Token()
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return false
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return false
+		}
+		if !visit(key.(string), value) {
+			return true
+		}
+	}
+	return true
+}
+
+func stringOf(text []byte) (content string, ok bool) {
+	if len(text) == 0 || text[0] != '"' {
+		return "", false
+	}
+	return content, json.Unmarshal(text, &content) == nil
+}
+
+func isNull(text []byte) bool { return string(text) == "null" }
+
+var flawType = reflect.TypeFor[interface{ flawed() bool }]()
+
+// hasFlaws finds a scalar that was not of its type anywhere in a decoded item.
+func hasFlaws(v reflect.Value) bool {
+	if v.Type().Implements(flawType) {
+		return v.Interface().(interface{ flawed() bool }).flawed()
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return !v.IsNil() && hasFlaws(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if hasFlaws(v.Field(i)) {
+				return true
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() != reflect.Struct {
+			return false
+		}
+		for i := range v.Len() {
+			if hasFlaws(v.Index(i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
