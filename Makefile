@@ -76,6 +76,7 @@ lint: ## Check format, vet and staticcheck
 
 golden: ## Refresh the goldens; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update
+	go test ./internal/translate -run TestMeasureCases -update
 
 bench: build ## Measure the receive path against its rivals, as ratios in one run
 	@cd internal/bench && go run .

@@ -53,3 +53,17 @@ func readBlobs(t testing.TB, folder string) map[string][]byte {
 	}
 	return blobs
 }
+
+// MeasureCases gives the folders of testdata/measure, by name: in.json is the body of a PUT /events, case.md says what it
+// shows, the rest are golden files.
+func MeasureCases(t testing.TB) (cases []Case) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(Root(t), "testdata", "measure", "*", "in.json"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		cases = append(cases, Case{Name: filepath.Base(dir), dir: dir})
+	}
+	return cases
+}
