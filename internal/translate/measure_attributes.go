@@ -76,13 +76,13 @@ func putAttachments(m pcommon.Map, attachments []measure.Attachment) {
 	names.MoveAndAppendTo(m.PutEmptySlice("measure.attachment.names"))
 }
 
-// lastPart is the class name without its package.
-func lastPart(class string) string {
+// classOnly is the class name without its package.
+func classOnly(class string) string {
 	return class[strings.LastIndexByte(class, '.')+1:]
 }
 
 // putScreen sets the screen that a class stands for.
 func putScreen(m pcommon.Map, class string) {
-	putText(m, keyScreenName, lastPart(class))
+	putText(m, keyScreenName, classOnly(class))
 	putText(m, keyScreenID, class)
 }

@@ -37,11 +37,11 @@ func writeMeasureFrame(b *strings.Builder, index int, f *measure.Frame, framewor
 			fmt.Fprintf(b, "#%-2d abs %s", index, strings.TrimPrefix(f.InstructionAddress, "0x"))
 			return
 		}
-		fmt.Fprintf(b, "#%-2d %s (%s)", index, joined(".", f.ClassName, f.MethodName), joined(":", f.ModuleName+f.FileName, intText(f.Line), intText(f.Column)))
+		fmt.Fprintf(b, "#%-2d %s (%s)", index, measureJoined(".", f.ClassName, f.MethodName), measureJoined(":", f.ModuleName+f.FileName, intText(f.Line), intText(f.Column)))
 	case measure.FrameworkJS:
-		fmt.Fprintf(b, "    at %s (%s)", firstText(f.MethodName, "<anonymous>"), joined(":", f.FileName, intText(f.Line), intText(f.Column)))
+		fmt.Fprintf(b, "    at %s (%s)", firstText(f.MethodName, "<anonymous>"), measureJoined(":", f.FileName, intText(f.Line), intText(f.Column)))
 	default:
-		fmt.Fprintf(b, "\tat %s(%s)", joined(".", f.ClassName, f.MethodName), javaPlace(f))
+		fmt.Fprintf(b, "\tat %s(%s)", measureJoined(".", f.ClassName, f.MethodName), javaPlace(f))
 	}
 }
 
@@ -60,8 +60,8 @@ func javaPlace(f *measure.Frame) string {
 	return f.FileName + ":" + intText(f.Line)
 }
 
-// joined puts together what is there.
-func joined(separator string, parts ...string) string {
+// measureJoined puts together what is there.
+func measureJoined(separator string, parts ...string) string {
 	var present []string
 	for _, part := range parts {
 		if part != "" {
