@@ -15,12 +15,12 @@ type ActiveThreadOnly struct{}
 func (*ActiveThreadOnly) Validate() error { return nil }
 
 func (*ActiveThreadOnly) apply(m *message) {
+	active, threads := m.textsOf(keyActiveThread), m.textsOf(keyThreadID)
 	m.drop(InactiveThread, func(profile pprofile.Profile) func(pprofile.Sample) bool {
-		active, ok := m.view.Get(profile.AttributeIndices(), keyActiveThread)
-		if !ok {
+		id := active.of(profile.AttributeIndices())
+		if id == nil {
 			return nil
 		}
-		id := active.AsString()
-		return func(s pprofile.Sample) bool { return m.thread(s) != id }
+		return func(s pprofile.Sample) bool { return threads.of(s.AttributeIndices()) != id }
 	})
 }

@@ -54,9 +54,10 @@ func (s *Aggregate) Validate() error {
 }
 
 func (s *Aggregate) apply(m *message) {
+	ids := m.textsOf(keyThreadID)
 	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
 		if s.Unit == UnitNanoseconds && m.countsNanoseconds(profile) {
-			s.toNanoseconds(m, profile)
+			s.toNanoseconds(m, ids, profile)
 		} else {
 			toSums(profile)
 		}
@@ -92,12 +93,12 @@ func setValue(s pprofile.Sample, value int64) {
 	s.Values().FromRaw([]int64{value})
 }
 
-func (s *Aggregate) toNanoseconds(m *message, profile pprofile.Profile) {
+func (s *Aggregate) toNanoseconds(m *message, ids texts, profile pprofile.Profile) {
 	period := profile.Period()
 	typ, _, _ := m.view.ValueType(profile.PeriodType())
 	var durations []int64
 	if typ == "wall" {
-		durations = s.durations(m, profile.Samples(), period)
+		durations = s.durations(ids, profile.Samples(), period)
 	}
 	for i, sample := range profile.Samples().All() {
 		if durations != nil && sample.Values().Len() == 0 {
@@ -116,10 +117,10 @@ type seen struct {
 }
 
 // durations are what the timestamps of each sample last in total, in nanoseconds.
-func (s *Aggregate) durations(m *message, samples pprofile.SampleSlice, period int64) []int64 {
-	threads := map[string][]seen{}
+func (s *Aggregate) durations(ids texts, samples pprofile.SampleSlice, period int64) []int64 {
+	threads := map[*string][]seen{}
 	for i, sample := range samples.All() {
-		thread := m.thread(sample)
+		thread := ids.of(sample.AttributeIndices())
 		all := threads[thread]
 		for _, t := range sample.TimestampsUnixNano().All() {
 			all = append(all, seen{t, int32(i)})

@@ -82,6 +82,7 @@ type reframer struct {
 	other  dictionary.LocationIndex // stands for frames that are gone
 	stacks map[int32]dictionary.StackIndex
 	frames map[dictionary.LocationIndex][]dictionary.LocationIndex
+	pieces int // frames of locations that were taken apart
 
 	// The location at hand, and what its lines have in common.
 	location dictionary.Location
@@ -101,7 +102,7 @@ func (r *reframer) stack(i int32) dictionary.StackIndex {
 	}
 	var kept []dictionary.LocationIndex
 	for _, l := range locations {
-		for _, k := range r.reframe(l) {
+		for _, k := range r.bounded(r.reframe(l)) {
 			if k != r.other || len(kept) == 0 || kept[len(kept)-1] != r.other { // a run of them is one
 				kept = append(kept, k)
 			}
@@ -112,6 +113,20 @@ func (r *reframer) stack(i int32) dictionary.StackIndex {
 	}
 	r.stacks[i] = r.edit.Stack(kept)
 	return r.stacks[i]
+}
+
+// maxPieces bounds what taking locations apart adds to stacks. The largest recorded chunk has 165,623 frames, none of them
+// inlined; a hostile stack can refer a million times to a location with a million lines.
+const maxPieces = 1 << 20
+
+// bounded leaves one frame of a location when too many were taken apart.
+func (r *reframer) bounded(frames []dictionary.LocationIndex) []dictionary.LocationIndex {
+	if len(frames) > 1 {
+		if r.pieces += len(frames); r.pieces > maxPieces {
+			return frames[:1]
+		}
+	}
+	return frames
 }
 
 // reframe is what becomes of a location: itself, a part of it, nothing, or the frame that stands for others.

@@ -23,11 +23,15 @@ type message struct {
 	view     dictionary.View
 	edit     *dictionary.Editor
 	lost     Losses
-	split    *Split // what to do after compaction
+	texts    map[string]*string // see textsOf
+	split    *Split             // what to do after compaction
 }
 
 func newMessage(p pprofile.Profiles) *message {
-	return &message{profiles: p, view: dictionary.NewView(p.Dictionary()), edit: dictionary.NewEditor(p.Dictionary())}
+	return &message{
+		profiles: p, view: dictionary.NewView(p.Dictionary()), edit: dictionary.NewEditor(p.Dictionary()),
+		texts: map[string]*string{},
+	}
 }
 
 // each visits the profiles.
@@ -41,7 +45,7 @@ func (m *message) each(visit func(resource pcommon.Resource, profile pprofile.Pr
 	}
 }
 
-// remove takes out profiles, and scopes and resources that are left empty by that.
+// remove takes out profiles, and scopes and resources that are empty: they are no valid message.
 func (m *message) remove(gone func(pprofile.Profile) bool) {
 	m.profiles.ResourceProfiles().RemoveIf(func(resource pprofile.ResourceProfiles) bool {
 		resource.ScopeProfiles().RemoveIf(func(scope pprofile.ScopeProfiles) bool {
@@ -79,7 +83,6 @@ func observations(s pprofile.Sample) int {
 
 // dropBroken takes out what no step could deal with.
 func (m *message) dropBroken() {
-	m.remove(func(profile pprofile.Profile) bool { return false }) // empty lists are no message
 	sound := dictionary.NewSound(m.view)
 	m.remove(func(profile pprofile.Profile) bool {
 		if sound.Profile(profile) {
@@ -110,11 +113,31 @@ func (m *message) clearPayloads() {
 	})
 }
 
-// thread is what tells the threads of a profile apart: the decimal text of the id, whether it is a number or a string.
-func (m *message) thread(s pprofile.Sample) string {
-	id, ok := m.view.Get(s.AttributeIndices(), keyThreadID)
-	if !ok {
-		return ""
+// texts are the values of one attribute as text, by their index in the attribute table: an id is the same whether it is a number
+// or a string. Equal texts of a message are one pointer, so that comparing them costs nothing: a hostile value can be a map of
+// megabytes, on every sample.
+type texts []*string
+
+func (m *message) textsOf(key string) texts {
+	all := make(texts, m.profiles.Dictionary().AttributeTable().Len())
+	for i := range all {
+		if a, _ := m.view.Attribute(dictionary.AttributeIndex(i)); a.Key == key {
+			text := a.Value.AsString()
+			if m.texts[text] == nil {
+				m.texts[text] = &text
+			}
+			all[i] = m.texts[text]
+		}
 	}
-	return id.AsString()
+	return all
+}
+
+// of is the text of the attribute on a record, nil without it.
+func (t texts) of(list pcommon.Int32Slice) *string {
+	for j := range list.Len() {
+		if text := t[list.At(j)]; text != nil {
+			return text
+		}
+	}
+	return nil
 }

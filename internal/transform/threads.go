@@ -24,13 +24,16 @@ func (s *Threads) Validate() error {
 }
 
 func (s *Threads) apply(m *message) {
-	gone := map[string]bool{}
+	gone, names, ids := map[*string]bool{}, m.textsOf(keyThreadName), m.textsOf(keyThreadID)
 	m.drop(Thread, func(pprofile.Profile) func(pprofile.Sample) bool {
 		return func(sample pprofile.Sample) bool {
-			name := m.threadName(sample)
+			name := names.of(sample.AttributeIndices())
+			if name == nil || *name == "" {
+				name = ids.of(sample.AttributeIndices())
+			}
 			answer, known := gone[name]
 			if !known {
-				answer = matchAny(s.Drop, name) || len(s.Keep) > 0 && !matchAny(s.Keep, name)
+				answer = s.drops(name)
 				gone[name] = answer
 			}
 			return answer
@@ -38,11 +41,13 @@ func (s *Threads) apply(m *message) {
 	})
 }
 
-func (m *message) threadName(s pprofile.Sample) string {
-	if name, ok := m.view.Get(s.AttributeIndices(), keyThreadName); ok && name.AsString() != "" {
-		return name.AsString()
+// drops tells for the name of a thread, nil where it has neither name nor id.
+func (s *Threads) drops(name *string) bool {
+	text := ""
+	if name != nil {
+		text = *name
 	}
-	return m.thread(s)
+	return matchAny(s.Drop, text) || len(s.Keep) > 0 && !matchAny(s.Keep, text)
 }
 
 func matchAny(patterns []*regexp.Regexp, text string) bool {

@@ -3,6 +3,7 @@ package transform
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,34 @@ func TestHostileLocation(t *testing.T) {
 	require.Equal(t, "x", functionNames(p, firstProfile(p).Samples().At(0)))
 	require.Equal(t, 50_000, firstProfile(p).Samples().At(0).AttributeIndices().Len())
 	require.Less(t, time.Since(begin), 10*time.Second, "quadratic would be minutes")
+}
+
+// A thread id of megabytes is read once, not with every sample.
+func TestHostileThread(t *testing.T) {
+	p := profileOf(wall, oneInstant(20_000)...)
+	e := dictionary.NewEditor(p.Dictionary())
+	large := map[string]any{}
+	for i := range 20_000 {
+		large[fmt.Sprint("k", i)] = int64(i)
+	}
+	id := attributeOf(e, keyThreadID, large)
+	for _, s := range firstProfile(p).Samples().All() {
+		dictionary.SetAttributes(s.AttributeIndices(), id)
+	}
+	begin := time.Now()
+	parts, _ := Apply(p, []Step{&Threads{Drop: patterns("^nobody$")}, &ActiveThreadOnly{}, &Aggregate{Unit: UnitNanoseconds}})
+	require.Len(t, parts, 1)
+	require.Less(t, time.Since(begin), 20*time.Second, "with every sample it would be minutes")
+}
+
+// A stack that refers to a location over and over does not multiply its lines.
+func TestHostileStack(t *testing.T) {
+	p := stackProfile([]namedFrame{{functions: strings.Repeat("a b ", 10_000)}})
+	stack := p.Dictionary().StackTable().At(1).LocationIndices()
+	stack.FromRaw(slices.Repeat(stack.AsRaw(), 10_000))
+	Apply(p, []Step{&Frames{Action: ActionCollapse, Name: "x", Match: []FrameMatch{{Function: regexp.MustCompile("^a$")}}}})
+	require.Empty(t, dictionary.Check(p))
+	require.LessOrEqual(t, p.Dictionary().StackTable().At(1).LocationIndices().Len(), maxPieces+10_000)
 }
 
 // A message whose tables lack entry 0 is read as far as it can be.
