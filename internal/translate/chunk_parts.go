@@ -227,9 +227,10 @@ func (w *partWriter) write(r partRange) (ok bool) {
 	return ok
 }
 
-// measurementsOf are the points of the time of a part. The first part has those before it, the last one those behind it: node's
-// are thousands of years ahead.
+// measurementsOf are the points of the time of a part. The first part that is written has those before it, the last one those
+// behind it: node's are thousands of years ahead.
 func (w *partWriter) measurementsOf(r partRange) (all []sentry.Measurement) {
+	isFirst := w.number < 0
 	from, to := float64(w.all[r.first].time)/nanosPerSecond, 0.0
 	if r.end < len(w.all) {
 		to = float64(w.all[r.end].time) / nanosPerSecond
@@ -237,11 +238,11 @@ func (w *partWriter) measurementsOf(r partRange) (all []sentry.Measurement) {
 	for _, m := range w.series {
 		of := sentry.Measurement{Name: m.Name, Unit: m.Unit}
 		for _, v := range m.Values {
-			if (v.Timestamp >= from || r.first == 0) && (v.Timestamp < to || r.end == len(w.all)) {
+			if (v.Timestamp >= from || isFirst) && (v.Timestamp < to || r.end == len(w.all)) {
 				of.Values = append(of.Values, v)
 			}
 		}
-		if len(of.Values) > 0 || r.first == 0 {
+		if len(of.Values) > 0 || isFirst {
 			all = append(all, of)
 		}
 	}

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -107,10 +108,10 @@ func profilerID(resource pcommon.Map, attributes []string) string {
 
 // hashID makes an id in Sentry's form of texts.
 func hashID(parts ...string) string {
-	h := sha256.New()
-	for _, part := range parts {
-		h.Write([]byte(part))
-		h.Write([]byte{0}) // no two lists of texts run together alike: text of attributes has no zero bytes that matter
+	var all []byte
+	for _, part := range parts { // with their lengths: no two lists run together alike
+		all = append(binary.AppendUvarint(all, uint64(len(part))), part...)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:16])
 }

@@ -27,7 +27,7 @@ func readOrigin(view dictionary.View, profile pprofile.Profile, resource pcommon
 	}
 	src.profilerID = sentryID(profileText(view, profile, keyProfilerID))
 	if src.profilerID == "" && version == "1" {
-		src.profilerID = src.chunkID // see spanProfilerID
+		src.profilerID = src.chunkID // its spans name it by the same id: see profilingOf
 	}
 	if src.profilerID == "" {
 		src.profilerID = profilerID(resource, o.ProfilerIDAttributes)

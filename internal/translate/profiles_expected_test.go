@@ -62,7 +62,7 @@ func (s said) partsToExpect() (parts []expectedPart, lost map[sentry.Reason]int)
 				part.closing++
 			}
 		}
-		first, last := from == 0, to == len(all)
+		first, last := len(parts) == 0, to == len(all)
 		for _, m := range s.chunk.Measurements {
 			of := sentry.Measurement{Name: m.Name, Unit: m.Unit}
 			for _, v := range m.Values {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -75,12 +76,14 @@ func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExp
 	return e
 }
 
-// maxPooledExport is the largest payload, in bytes, whose memory is kept: that of a chunk of 5 MB takes 10.
-const maxPooledExport = 16 << 20
+// maxPooledExport is how much memory, in bytes, is kept: a chunk of 5 MB takes 15.
+const maxPooledExport = 32 << 20
 
 // release gives the memory back, and everything that points into the message.
 func (e *profileExporter) release() {
-	if cap(e.parts.payload) > maxPooledExport || cap(e.samples.observations) > maxPooledObservations || cap(e.frames.frames) > maxPooledObservations {
+	observations := cap(e.samples.observations) + cap(e.samples.scratch) + cap(e.samples.counted) + cap(e.parts.samples.Time)
+	tables := cap(e.frames.stackOf.results) + cap(e.frames.locationOf.results) + cap(e.samples.keys.kinds)
+	if cap(e.parts.payload)+20*observations+32*tables+200*cap(e.frames.frames)+4*e.frames.stacks.Entries() > maxPooledExport {
 		return
 	}
 	clear(e.frames.frames[:cap(e.frames.frames)])
@@ -169,7 +172,7 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 	}
 	e.chunks[chunk.ChunkID] = true
 	e.Items = append(e.Items, Outgoing{
-		Item:  sentry.Item{Header: chunkHeader(string([]byte(chunk.Platform))), Payload: payload},
+		Item:  sentry.Item{Header: chunkHeader(strings.Clone(chunk.Platform)), Payload: payload},
 		Count: chunk.Samples.Len(), From: []Position{e.position},
 	})
 	return true

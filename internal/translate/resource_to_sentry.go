@@ -23,8 +23,8 @@ func readIdentity(resource pcommon.Map, scope pcommon.InstrumentationScope, o Ex
 // keyOldEnvironment is the name of the environment up to semantic conventions 1.26.
 const keyOldEnvironment = "deployment.environment"
 
-// languages are the Sentry platforms of OpenTelemetry's languages, and languagesOfRuntimes those of process.runtime.name: the
-// inverse of platforms, where several platforms have one language. Android says so itself (sentry.platform).
+// languages are the Sentry platforms of OpenTelemetry's languages: the inverse of platforms, where several platforms have one
+// language. Android, which is billed otherwise than Java, says so itself (sentry.platform).
 var languages = map[string]string{
 	"cpp": "native", "dotnet": "csharp", "erlang": "elixir", "go": "go", "java": "java", "kotlin": "java", "nodejs": "node",
 	"php": "php", "python": "python", "ruby": "ruby", "rust": "rust", "swift": "cocoa", "webjs": "javascript",

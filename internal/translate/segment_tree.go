@@ -22,8 +22,13 @@ type spanKey struct {
 	span  pcommon.SpanID
 }
 
+// What a segment is while the tree is made.
+const (
+	unknown  = -2
+	visiting = -3
+)
+
 func newSegmentTree(spans []tracedSpan) *segmentTree {
-	const unknown, visiting = -2, -3
 	t := &segmentTree{segment: slices.Repeat([]int{unknown}, len(spans)), children: map[int][]int{}}
 	byID := make(map[spanKey]int, len(spans))
 	for i := range spans {
@@ -37,35 +42,31 @@ func newSegmentTree(spans []tracedSpan) *segmentTree {
 			t.segment[i] = i
 		}
 	}
-	var path []int
 	for i := range spans {
-		found := elsewhere
-		path = path[:0]
-		for at := i; ; {
-			if t.segment[at] != unknown {
-				if t.segment[at] != visiting { // else the parents go round in a circle
-					found = t.segment[at]
-				}
-				break
-			}
-			t.segment[at] = visiting
-			path = append(path, at)
-			next, ok := above(&spans[at], byID, t.segment)
-			if !ok {
-				break
-			}
-			at = next
-		}
-		for _, at := range path {
-			t.segment[at] = found
-		}
-	}
-	for i, root := range t.segment {
-		if root != elsewhere && root != i {
+		if root := t.resolve(spans, i, byID); root != elsewhere && root != i {
 			t.children[root] = append(t.children[root], i)
 		}
 	}
 	return t
+}
+
+// resolve finds the segment of a span by going up, and of all spans on the way.
+func (t *segmentTree) resolve(spans []tracedSpan, from int, byID map[spanKey]int) int {
+	var path []int
+	at, ok := from, true
+	for ok && t.segment[at] == unknown {
+		t.segment[at] = visiting
+		path = append(path, at)
+		at, ok = above(&spans[at], byID, t.segment)
+	}
+	found := elsewhere
+	if ok && t.segment[at] != visiting { // else it ends outside the message, or the parents go round in a circle
+		found = t.segment[at]
+	}
+	for _, i := range path {
+		t.segment[i] = found
+	}
+	return t.segment[from]
 }
 
 // isRoot: the span begins a segment. SDKs of Sentry's say so; by OpenTelemetry it is a span whose parent is none, or in another
