@@ -105,6 +105,13 @@ func TestWeights(t *testing.T) {
 	f.sample("go", "main.a", "", 7, []uint64{0, 100 * ms}, []uint64{2, 1})
 	require.Equal(t, "0/7/a 10/7/a 20/7/idle 100/7/a 110/7/a", f.inWords(t))
 
+	f = newForeign("samples", "count", "wall", 10*ms) // what closes an observation comes before what is next at that time
+	f.sample("go", "main.a", "", 7, []uint64{0}, nil)
+	idle := f.Samples().AppendEmpty()
+	dictionary.SetAttributes(idle.AttributeIndices(), f.b.AttrInt("thread.id", 7))
+	idle.TimestampsUnixNano().Append(someTime + 5*ms)
+	require.Equal(t, "0/7/a 5/7/a 5/7/idle", f.inWords(t))
+
 	f = newForeign("samples", "count", "wall", 10*ms) // a thread that goes on after the cut
 	f.sample("go", "main.a", "", 7, []uint64{0, 59_995 * ms, 60_000 * ms, 60_010 * ms}, nil)
 	require.Equal(t, "0/7/a 59995/7/a 60000/7/a 60000/7/a 60010/7/a 60020/7/a", f.inWords(t))

@@ -103,6 +103,60 @@ func TestOTelSpansInWords(t *testing.T) {
 			"sentry.sdk.name":{"type":"string","value":"opentelemetry"},"sentry.sdk.version":{"type":"string","value":"1.40"}}}]}`, string(container.Payload))
 }
 
+// TestStatusNames: all that ingest reads, in its spelling, and no other.
+func TestStatusNames(t *testing.T) {
+	for _, test := range []struct {
+		code          ptrace.StatusCode
+		message       string
+		http, grpc    int64
+		foreign, sent string // as of a span of OpenTelemetry's, and of one of Sentry's
+	}{
+		{ptrace.StatusCodeUnset, "", 0, 0, "ok", ""},
+		{ptrace.StatusCodeUnset, "", 404, 0, "not_found", ""},
+		{ptrace.StatusCodeOk, "", 500, 0, "ok", "ok"},
+		{ptrace.StatusCodeError, "unknown", 0, 0, "unknown_error", "unknown_error"},
+		{ptrace.StatusCodeError, "deadline_exceeded", 500, 0, "deadline_exceeded", "deadline_exceeded"},
+		{ptrace.StatusCodeError, "boom", 503, 0, "unavailable", "unavailable"},
+		{ptrace.StatusCodeError, "boom", 418, 0, "invalid_argument", "invalid_argument"},
+		{ptrace.StatusCodeError, "", 0, 2, "unknown_error", "unknown_error"},
+		{ptrace.StatusCodeError, "boom", 0, 0, "internal_error", "internal_error"},
+	} {
+		s := ptrace.NewSpan()
+		s.Status().SetCode(test.code)
+		s.Status().SetMessage(test.message)
+		if test.http != 0 {
+			s.Attributes().PutInt("http.response.status_code", test.http)
+		}
+		if test.grpc != 0 {
+			s.Attributes().PutInt("rpc.grpc.status_code", test.grpc)
+		}
+		require.Equal(t, test.foreign, statusName(s, false), test)
+		require.Equal(t, test.sent, statusName(s, true), test)
+	}
+}
+
+// TestValuesThereAndBack: values keep their types, and what JSON has no word for is text.
+func TestValuesThereAndBack(t *testing.T) {
+	for text, want := range map[string]string{
+		`"a\"b"`: `"a\"b"`, `true`: `true`, `1`: `1`, `1.0`: `1.0`, `-2.5e-9`: `-2.5e-09`, `1e300`: `1e+300`, `[1,"x",[]]`: `[1,"x",[]]`,
+		`{"b":1,"a":{}}`: `{"b":1,"a":{}}`, `null`: `null`, `18446744073709551616`: `"18446744073709551616"`,
+	} {
+		value := pcommon.NewValueEmpty()
+		setJSON(value, []byte(text))
+		require.Equal(t, want, string(jsonOf(value)))
+		again := pcommon.NewValueEmpty()
+		setJSON(again, jsonOf(value))
+		require.True(t, value.Equal(again), text)
+	}
+	require.Equal(t, `"NaN"`, string(jsonOf(pcommon.NewValueDouble(math.NaN()))))
+	deep := pcommon.NewValueEmpty()
+	at := deep
+	for range 100 {
+		at = at.SetEmptySlice().AppendEmpty()
+	}
+	require.JSONEq(t, strings.Repeat("[", maxValueDepth)+"null"+strings.Repeat("]", maxValueDepth), string(jsonOf(deep)))
+}
+
 // TestOneProfilerForBoth: profiles and traces of a process get one profiler id, though their exporters know nothing of each other.
 func TestOneProfilerForBoth(t *testing.T) {
 	traces := otelTraces()
