@@ -2,7 +2,9 @@
 package strictconf
 
 import (
+	"errors"
 	"reflect"
+	"strings"
 
 	"go.opentelemetry.io/collector/confmap"
 )
@@ -16,7 +18,13 @@ func Unmarshal(conf *confmap.Conf, cfg any) error {
 	if err := conf.Unmarshal(cfg); err != nil {
 		return err
 	}
-	return conf.Unmarshal(reflect.New(withoutMethods(reflect.TypeOf(cfg).Elem())).Interface())
+	named := reflect.TypeOf(cfg).Elem()
+	plain := withoutMethods(named)
+	if err := conf.Unmarshal(reflect.New(plain).Interface()); err != nil {
+		// A struct without a name is told by all of its fields, on a screen of text.
+		return errors.New(strings.ReplaceAll(err.Error(), plain.String(), named.String()))
+	}
+	return nil
 }
 
 var unmarshaler = reflect.TypeFor[confmap.Unmarshaler]()

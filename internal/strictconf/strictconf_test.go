@@ -47,6 +47,9 @@ func TestUnknownKeys(t *testing.T) {
 		assert.ErrorContains(t, read(&serverConfig{}, keys), "invalid keys", name)
 		assert.ErrorContains(t, read(&clientConfig{}, keys), "invalid keys", name)
 	}
+	err := read(&serverConfig{}, map[string]any{"endpiont": "localhost:1"})
+	assert.ErrorContains(t, err, "'strictconf.serverConfig' has invalid keys: endpiont")
+	assert.NotContains(t, err.Error(), "struct {")
 }
 
 func read(cfg any, keys map[string]any) error { return confmap.NewFromStringMap(keys).Unmarshal(cfg) }
