@@ -1,10 +1,16 @@
 package sentryreceiver
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,4 +36,51 @@ func TestOperationsPage(t *testing.T) {
 	}
 	require.NoError(t, yaml.Unmarshal(text, &metadata))
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(metadata.Telemetry.Metrics)), slices.Collect(maps.Keys(explained)))
+}
+
+// TestOperationsPageHasEveryReason: each reason that a counter may show has a row that says what to do, by its name or by a
+// pattern such as `auth_*`.
+func TestOperationsPageHasEveryReason(t *testing.T) {
+	page, err := os.ReadFile("../docs/operations.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(page), "\n## What to do at each reason\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n## ")
+	var patterns []string
+	for _, row := range regexp.MustCompile(`(?m)^\| (.*?) \|`).FindAllStringSubmatch(table, -1) {
+		for _, name := range regexp.MustCompile("`([a-z_*]+)`").FindAllStringSubmatch(row[1], -1) {
+			patterns = append(patterns, name[1])
+		}
+	}
+	for _, reason := range append(reasonsIn(t, "."), reasonsIn(t, "../internal/sentry")...) {
+		explained := slices.ContainsFunc(patterns, func(pattern string) bool {
+			matches, err := path.Match(pattern, reason)
+			require.NoError(t, err)
+			return matches
+		})
+		assert.True(t, explained || strings.HasPrefix(reason, "dsn_"), reason) // those of DSNs are about configurations
+	}
+}
+
+// reasonsIn gives the values of the constants Reason… of a package.
+func reasonsIn(t *testing.T, directory string) (reasons []string) {
+	files, err := filepath.Glob(directory + "/*.go")
+	require.NoError(t, err)
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(parsed, func(node ast.Node) bool {
+			spec, ok := node.(*ast.ValueSpec)
+			if ok && len(spec.Values) == 1 && strings.HasPrefix(strings.ToLower(spec.Names[0].Name), "reason") {
+				if literal, ok := spec.Values[0].(*ast.BasicLit); ok && literal.Kind == token.STRING {
+					reason, err := strconv.Unquote(literal.Value)
+					require.NoError(t, err)
+					reasons = append(reasons, reason)
+				}
+			}
+			return true
+		})
+	}
+	require.NotEmpty(t, reasons)
+	return reasons
 }
