@@ -38,14 +38,8 @@ func FeedbackToLogs(e *sentry.ErrorEvent, src Source) plog.Logs {
 
 // newEventLogs makes the record with everything but level and body.
 func newEventLogs(e *sentry.ErrorEvent, item sentry.ItemType, src Source) (plog.Logs, plog.LogRecord) {
-	id := identity{
-		platform: e.Platform, dist: e.Dist, sdk: e.SDK,
-		release: firstText(e.Release, src.Release), environment: firstText(e.Environment, src.Environment),
-	}
-	if id.sdk == (sentry.ClientSDK{}) {
-		id.sdk = src.SDK // native's transports before 0.4
-	}
-	out, scope := newLogs(id, src)
+	id := identity{platform: e.Platform, release: e.Release, dist: e.Dist, environment: e.Environment, sdk: e.SDK}
+	out, scope := newLogs(id.completed(src), src)
 	record := newRecord(scope, item, e.Timestamp, src)
 	setTrace(record, e.Trace.TraceID, e.Trace.SpanID)
 

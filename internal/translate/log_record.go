@@ -21,11 +21,6 @@ func newLogs(id identity, src Source) (plog.Logs, plog.ScopeLogs) {
 	return out, scope
 }
 
-// envelopeIdentity is that of an item whose payload does not tell.
-func envelopeIdentity(src Source) identity {
-	return identity{release: src.Release, environment: src.Environment, sdk: src.SDK}
-}
-
 // newRecord makes a record of an item that is no log by itself; the item type tells them apart. Where the payload has no
 // time, the record has only that of receipt.
 func newRecord(scope plog.ScopeLogs, item sentry.ItemType, t sentry.Timestamp, src Source) plog.LogRecord {

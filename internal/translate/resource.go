@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -18,15 +19,24 @@ type identity struct {
 
 // profileIdentity is that of a V1 profile, which leaves its SDK to the envelope header.
 func profileIdentity(p *sentry.Profile, src Source) identity {
-	return identity{p.Platform, p.Release, p.Dist, p.Environment, src.SDK, p}
+	return identity{p.Platform, p.Release, p.Dist, p.Environment, sentry.ClientSDK{}, p}.completed(src)
 }
 
 func chunkIdentity(c *sentry.Chunk, src Source) identity {
-	sdk := c.ClientSDK
-	if sdk == (sentry.ClientSDK{}) {
-		sdk = src.SDK
-	}
-	return identity{c.Platform, c.Release, c.Dist, c.Environment, sdk, nil}
+	return identity{c.Platform, c.Release, c.Dist, c.Environment, c.ClientSDK, nil}.completed(src)
+}
+
+func checkInIdentity(c *sentry.CheckIn, src Source) identity {
+	return identity{platform: c.Platform, release: c.Release, environment: c.Environment, sdk: c.SDK}.completed(src)
+}
+
+// completed takes from the envelope's header what the payload does not say: python sends sessions and client reports in
+// envelopes without any, most others name their SDK there only.
+func (id identity) completed(src Source) identity {
+	id.release = firstText(id.release, src.Release)
+	id.environment = firstText(id.environment, src.Environment)
+	id.sdk = cmp.Or(id.sdk, src.SDK)
+	return id
 }
 
 func (id identity) fill(resource pcommon.Map, src Source) {

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -66,7 +67,7 @@ func releaseOf(resource pcommon.Map) string {
 // sdkOf is who made the data: the SDK of the resource, else the scope, which in profiles of a profiler without an SDK is the
 // profiler. Sentry requires both, name and version.
 func sdkOf(resource pcommon.Map, scope pcommon.InstrumentationScope, o ExportOptions) sentry.ClientSDK {
-	sdk := firstSDK(
+	sdk := cmp.Or(
 		sentry.ClientSDK{Name: textOf(resource, keySDKName), Version: textOf(resource, keySDKVersion)},
 		sentry.ClientSDK{Name: scope.Name(), Version: scope.Version()})
 	switch {

@@ -19,11 +19,7 @@ func LogsToLogs(c *sentry.LogContainer, src Source) plog.Logs {
 
 // CheckInToLogs translates a check-in: a record that says what became of which scheduled job.
 func CheckInToLogs(c *sentry.CheckIn, src Source) plog.Logs {
-	sdk := c.SDK
-	if sdk == (sentry.ClientSDK{}) {
-		sdk = src.SDK
-	}
-	out, scope := newLogs(identity{platform: c.Platform, release: c.Release, environment: c.Environment, sdk: sdk}, src)
+	out, scope := newLogs(checkInIdentity(c, src), src)
 	record := newRecord(scope, sentry.ItemCheckIn, c.Timestamp, src)
 	setSeverity(record, checkInLevels[c.Status])
 	record.Body().SetStr("check-in " + c.MonitorSlug + ": " + firstText(c.Status, "unknown"))
@@ -46,7 +42,7 @@ var checkInLevels = map[string]string{"in_progress": "info", "ok": "info", "erro
 
 // UserReportToLogs translates a user report: what a person said about an event. Their e-mail address is PII.
 func UserReportToLogs(r *sentry.UserReport, src Source) plog.Logs {
-	out, scope := newLogs(envelopeIdentity(src), src)
+	out, scope := newLogs(identity{}.completed(src), src)
 	record := newRecord(scope, sentry.ItemUserReport, sentry.Timestamp{}, src)
 	setSeverity(record, "info")
 	record.Body().SetStr(r.Comments)
@@ -63,7 +59,7 @@ func UserReportToLogs(r *sentry.UserReport, src Source) plog.Logs {
 // ItemToLogs says of an item that it was there, without its body: attachments, replays, security and network error reports.
 // Size is the length of the payload.
 func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
-	out, scope := newLogs(envelopeIdentity(src), src)
+	out, scope := newLogs(identity{}.completed(src), src)
 	record := newRecord(scope, header.Type, sentry.Timestamp{}, src)
 	setSeverity(record, "info")
 	record.Body().SetStr(header.Type.Label() + " received")

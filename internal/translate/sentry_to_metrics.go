@@ -25,8 +25,7 @@ func TraceMetricsToMetrics(c *sentry.MetricContainer, src Source) pmetric.Metric
 
 // CheckInToMetrics translates a check-in: one update of one run of a scheduled job, and how long the run took once it is over.
 func CheckInToMetrics(c *sentry.CheckIn, src Source) pmetric.Metrics {
-	id := identity{platform: c.Platform, release: c.Release, environment: c.Environment, sdk: c.SDK}
-	out, scope := newMetrics(id.completed(src), src)
+	out, scope := newMetrics(checkInIdentity(c, src), src)
 	at := instant(c.Timestamp, src)
 	attributes := func(m pcommon.Map) {
 		putText(m, keyMonitorSlug, c.MonitorSlug)
@@ -60,17 +59,6 @@ func metricIdentity(c *sentry.MetricContainer, src Source) sharedAttributes {
 		return firstIdentity(nil, src)
 	}
 	return firstIdentity(c.Metrics[0].Attributes, src)
-}
-
-// completed takes from the envelope's header what the payload does not say: python sends sessions and client reports in
-// envelopes without any, most others name their SDK there only.
-func (id identity) completed(src Source) identity {
-	id.release = firstText(id.release, src.Release)
-	id.environment = firstText(id.environment, src.Environment)
-	if id.sdk == (sentry.ClientSDK{}) {
-		id.sdk = src.SDK
-	}
-	return id
 }
 
 // instant is when something was recorded; of what does not say, when it arrived.

@@ -3,19 +3,16 @@ package translate
 import "github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 
 func transactionIdentity(t *sentry.Transaction, src Source) identity {
-	return identity{
-		platform: t.Platform, dist: t.Dist, sdk: firstSDK(t.SDK, src.SDK),
-		release: firstText(t.Release, src.Release), environment: firstText(t.Environment, src.Environment),
-	}
+	return identity{platform: t.Platform, release: t.Release, dist: t.Dist, environment: t.Environment, sdk: t.SDK}.completed(src)
 }
 
 // standaloneIdentity is that of a span without a transaction: browsers name release and environment in its data.
 func standaloneIdentity(s *sentry.Span, src Source) identity {
 	return identity{
-		platform: s.Platform, sdk: src.SDK,
-		release:     firstText(dataText(s.Data, keyRelease), dataText(s.Data, "release"), src.Release),
-		environment: firstText(dataText(s.Data, keySDKEnvironment), dataText(s.Data, "environment"), src.Environment),
-	}
+		platform:    s.Platform,
+		release:     firstText(dataText(s.Data, keyRelease), dataText(s.Data, "release")),
+		environment: firstText(dataText(s.Data, keySDKEnvironment), dataText(s.Data, "environment")),
+	}.completed(src)
 }
 
 // containerIdentity is that of streamed spans: SDKs repeat it in the attributes, some of it on segments only. The resource has
@@ -29,9 +26,7 @@ func containerIdentity(c *sentry.SpanContainer, src Source) (id identity) {
 			}
 		}
 	}
-	id.release, id.environment = firstText(id.release, src.Release), firstText(id.environment, src.Environment)
-	id.sdk = firstSDK(id.sdk, src.SDK)
-	return id
+	return id.completed(src)
 }
 
 // attribute is the part of the identity that an attribute of a streamed span states, nil for others.
@@ -57,13 +52,4 @@ func (id *identity) attribute(key string) *string {
 func (id *identity) states(a *sentry.Attribute) bool {
 	said := id.attribute(a.Key)
 	return said != nil && *said != "" && *said == jsonText(a.Value)
-}
-
-func firstSDK(sdks ...sentry.ClientSDK) sentry.ClientSDK {
-	for _, sdk := range sdks {
-		if sdk != (sentry.ClientSDK{}) {
-			return sdk
-		}
-	}
-	return sentry.ClientSDK{}
 }

@@ -1,0 +1,37 @@
+package translate
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// TestOneResourceForAllSignals: what items leave to the envelope's header is the same on everything made of them, or a profile
+// and its spans, a check-in's record and its metric, would be of two services.
+func TestOneResourceForAllSignals(t *testing.T) {
+	src := Source{ProjectID: "42", Release: "shop@1.2", Environment: "prod", SDK: sentry.ClientSDK{Name: "sentry.ruby", Version: "6.6.2"}}
+	chunk, _ := ChunkMeasurementsToMetrics(&sentry.Chunk{}, src)
+	resources := map[string]pcommon.Resource{
+		"transaction":   TransactionToTraces(&sentry.Transaction{}, src).ResourceSpans().At(0).Resource(),
+		"span":          SpanToTraces(&sentry.Span{}, src).ResourceSpans().At(0).Resource(),
+		"spans":         SpansToTraces(&sentry.SpanContainer{}, src).ResourceSpans().At(0).Resource(),
+		"event":         EventToLogs(&sentry.ErrorEvent{}, src).ResourceLogs().At(0).Resource(),
+		"logs":          LogsToLogs(&sentry.LogContainer{}, src).ResourceLogs().At(0).Resource(),
+		"user report":   UserReportToLogs(&sentry.UserReport{}, src).ResourceLogs().At(0).Resource(),
+		"attachment":    ItemToLogs(sentry.ItemHeader{Type: sentry.ItemAttachment}, 1, src).ResourceLogs().At(0).Resource(),
+		"check-in":      CheckInToLogs(&sentry.CheckIn{}, src).ResourceLogs().At(0).Resource(),
+		"its metric":    CheckInToMetrics(&sentry.CheckIn{}, src).ResourceMetrics().At(0).Resource(),
+		"metrics":       TraceMetricsToMetrics(&sentry.MetricContainer{}, src).ResourceMetrics().At(0).Resource(),
+		"session":       SessionToMetrics(&sentry.Session{}, src).ResourceMetrics().At(0).Resource(),
+		"sessions":      SessionsToMetrics(&sentry.Sessions{}, src).ResourceMetrics().At(0).Resource(),
+		"client report": ClientReportToMetrics(&sentry.ClientReport{}, src).ResourceMetrics().At(0).Resource(),
+		"profile":       ProfileMeasurementsToMetrics(&sentry.Profile{}, src).ResourceMetrics().At(0).Resource(),
+		"chunk":         chunk.ResourceMetrics().At(0).Resource(),
+	}
+	for name, resource := range resources {
+		require.Equal(t, resources["transaction"].Attributes().AsRaw(), resource.Attributes().AsRaw(), name)
+	}
+}
