@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test sentrycli browser sdks ci build lint format golden bench fuzz clean
+.PHONY: help run demo page test sentrycli browser sdks ci build deb lint format golden bench fuzz clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -64,6 +64,9 @@ $(BIN): builder-config.yaml go.mod go.sum tools/go.mod $(SOURCES) $(PAGE)
 	@echo "  2/2 compiling"
 	@$(OCB) --skip-generate --skip-get-modules
 	@touch $(BIN)
+
+deb: build ## Build a Debian package with a systemd unit; needs dpkg-deb
+	@packaging/deb/build $(BIN) dist
 
 format: ## Format the code
 	@gofmt -w $(CODE)

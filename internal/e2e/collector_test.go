@@ -90,7 +90,12 @@ func launch(t testing.TB, path string, s settings) *collector {
 	require.NoError(t, os.WriteFile(config, []byte(s.text(c)), 0o600))
 	require.NoError(t, os.WriteFile(metrics, []byte(ownMetrics(c)), 0o600))
 
-	c.process = exec.Command(path, "--config", config, "--config", metrics, profilesGate)
+	c.run(t, exec.Command(path, "--config", config, "--config", metrics, profilesGate))
+	return c
+}
+
+func (c *collector) run(t testing.TB, process *exec.Cmd) {
+	c.process = process
 	c.process.Stdout, c.process.Stderr = c.log, c.log
 	require.NoError(t, c.process.Start())
 	go func() {
@@ -98,7 +103,6 @@ func launch(t testing.TB, path string, s settings) *collector {
 		close(c.exited)
 	}()
 	go c.guardMachine()
-	return c
 }
 
 // waitReady asks Relay's health endpoint, as a load balancer would.
