@@ -96,11 +96,10 @@ func (r row) worstShare() string {
 }
 
 func (l links) String() string {
-	all := l.right + l.wrong + l.none
-	if all == 0 {
+	if l.all() == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(l.right)/float64(all))
+	return fmt.Sprintf("%.1f %%", 100*float64(l.right)/float64(l.all()))
 }
 
 // dropped is what the SDK says it has not sent.

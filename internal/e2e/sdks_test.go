@@ -38,7 +38,10 @@ var sdks = []sdk{
 	{"Node", "node", "11.1.0", []string{byHand, byTrace, streamed}},
 	{"Go", "go", "0.50.0", []string{unprofiled}},
 	{"Go", "go", "0.27.0", []string{byTransaction}},
+	{"Browser", "browser", "11.12.0", []string{byHand, byTrace, streamed}},
 	{"Java", "java", "8.43.0", []string{byHand, byTrace}},
+	{"Ruby", "ruby", "5.3.0", []string{unprofiled}},
+	{"Rust", "rust", "0.49.5", []string{unprofiled}},
 }
 
 // TestSDKs runs real SDKs against the collector and writes docs/compatibility.md. SDKS says which, by folder; then the page
