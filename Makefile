@@ -29,6 +29,7 @@ run: build ## Build the collector and start it on examples/quickstart
 
 demo: ## Send recorded SDK requests to the running collector
 	@go run ./internal/demo -endpoint http://localhost:4319 -key $(KEY)
+	@echo "Look at it: http://localhost:4321/"
 
 page: ## Build the page of the profile_viewer exporter from its sources; needs node
 	@cd profileviewerexporter/web && sh ../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund && npm run --silent build

@@ -2,7 +2,6 @@ package profileviewerexporter
 
 import (
 	"cmp"
-	"encoding/hex"
 	"net/http"
 	"slices"
 	"strconv"
@@ -307,5 +306,3 @@ func (a *detailAnswer) describe(d *flame.Detail) {
 		a.Attributes = append(a.Attributes, out)
 	}
 }
-
-func hexSpan(id [8]byte) string { return hex.EncodeToString(id[:]) }

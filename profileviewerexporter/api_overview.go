@@ -78,7 +78,7 @@ type traceListing struct {
 func (v *viewer) overview(r *http.Request) (any, error) {
 	use := v.store.use()
 	service := r.URL.Query().Get("service")
-	tag := fmt.Sprintf(`"%p-%d-%s"`, v, use.Version, hex.EncodeToString([]byte(shorten(service))))
+	tag := fmt.Sprintf(`"%d-%d-%s"`, v.created.UnixNano(), use.Version, hex.EncodeToString([]byte(shorten(service))))
 	if r.Header.Get("If-None-Match") == tag {
 		return notModified{}, nil
 	}

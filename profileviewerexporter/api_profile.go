@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,7 +160,8 @@ func (v *viewer) listSpans(spans map[timeline.Link]linked) []spanSamples {
 
 func offset(t, origin uint64) uint64 { return t - min(t, origin) }
 
-func number(query interface{ Get(string) string }, key string, size int) (int32, error) {
+// number reads a number below size; 0 where the query has none.
+func number(query url.Values, key string, size int) (int32, error) {
 	text := query.Get(key)
 	if text == "" {
 		return 0, nil

@@ -316,3 +316,5 @@ func mentions(m *message, ids []string) bool {
 		return err == nil && bytes.Contains(m.otlp, raw)
 	})
 }
+
+func hexSpan(id pcommon.SpanID) string { return hex.EncodeToString(id[:]) }

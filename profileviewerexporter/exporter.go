@@ -31,6 +31,7 @@ type viewer struct {
 	telemetry *telemetry
 	store     *store
 	decoding  chan struct{} // whoever decodes what is kept holds a place in it
+	created   time.Time     // tells its answers from those before a restart
 
 	lifecycle sync.Mutex // held by start and stop
 	stopped   bool
@@ -71,6 +72,7 @@ func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
 		logger:   set.Logger,
 		store:    newStore(cfg.MaxBytes, cfg.MaxAge),
 		decoding: make(chan struct{}, decodersAtOnce),
+		created:  time.Now(),
 		end:      make(chan struct{}),
 	}
 	var err error

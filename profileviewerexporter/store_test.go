@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -110,4 +111,33 @@ func TestEmptyMessages(t *testing.T) {
 	h.consume(pprofile.NewProfiles())
 	require.NoError(t, h.traces.ConsumeTraces(context.Background(), ptrace.NewTraces()))
 	assert.Zero(t, h.viewer.store.use().Messages)
+}
+
+// Everybody at once: pipelines bring, the oldest go, and people look at what is just going.
+func TestConcurrency(t *testing.T) {
+	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i := range 150 {
+				assert.NoError(t, h.profiles.ConsumeProfiles(context.Background(), timelinetest.Message("shop", timelinetest.Wall, shop...)))
+				if i%10 == 0 {
+					h.addSpans("shop", 7, testSpan{7, 0, "query", 0, 10})
+					h.addLog("shop", strings.Repeat("x", 50<<10), 7, 7)
+				}
+			}
+		})
+		all.Go(func() {
+			for i := range 40 {
+				for _, path := range []string{"overview", fmt.Sprintf("flame?profile=%d", i*10+1), "flame?" + span7, "traces/00000000000000000000000000000007", "logs"} {
+					response, body := h.request("/api/" + path)
+					assert.Contains(t, []int{200, 404, 410}, response.StatusCode, "%s: %s", path, body)
+				}
+			}
+		})
+	}
+	all.Wait()
+	use := h.viewer.store.use()
+	assert.Positive(t, use.Evicted)
+	assert.LessOrEqual(t, use.Bytes, int64(minMaxBytes))
 }

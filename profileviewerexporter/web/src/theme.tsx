@@ -17,6 +17,8 @@ function apply(theme: Theme): void {
   dispatchEvent(new Event('theme'))
 }
 
+apply(stored()) // before anything is drawn
+
 export function ThemeButton() {
   const [theme, setTheme] = useState(stored)
   useEffect(() => {
