@@ -1,0 +1,91 @@
+package measurereceiver
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Android, iOS and Measure's build tools keep a batch or file for another time after 429, 5xx and a broken connection, and
+// delete it after any other error. So what may be taken later is 503, and what never will be is 4xx.
+
+// The pauses of Retry-After, which SDKs of today do not read: they send again when the app starts or goes to the background.
+const (
+	retryBusy       = 30 * time.Second
+	retryInProgress = 60 * time.Second // as Measure's backend had it
+)
+
+// refusal is the error of a request of which nothing is taken, or not all.
+type refusal struct {
+	status  int
+	reason  string // metric attribute
+	err     string // Measure's word for it
+	details string // why; "" if err says it all
+}
+
+func (r *refusal) Error() string {
+	if r.details == "" {
+		return r.err
+	}
+	return r.err + ": " + r.details
+}
+
+// Reasons for which a request is refused.
+const (
+	reasonShuttingDown     = "shutting_down"
+	reasonNotFound         = "not_found"
+	reasonMethodNotAllowed = "method_not_allowed"
+	reasonUnauthorized     = "unauthorized" // by the authenticator extension of the collector's configuration
+	reasonKeyMissing       = "key_missing"
+	reasonKeyMalformed     = "key_malformed"
+	reasonKeyUnknown       = "key_unknown"
+	reasonRequestID        = "request_id"
+	reasonBodyUnreadable   = "body_unreadable"
+	reasonBodyTooLarge     = "body_too_large"
+	reasonBodyInvalid      = "body_invalid"
+	reasonBatchInvalid     = "batch_invalid" // nothing of it can be used, or not all in strict mode
+	reasonInProgress       = "in_progress"
+	reasonBackpressure     = "backpressure"
+	reasonToken            = "token"
+	reasonFileTooLarge     = "file_too_large"
+	reasonBusy             = "too_many_uploads"
+	reasonStorage          = "storage"
+)
+
+var errShuttingDown = &refusal{http.StatusServiceUnavailable, reasonShuttingDown, "the collector is shutting down", ""}
+
+// refuse answers a request of which nothing is taken, and counts it.
+func (r *measureReceiver) refuse(w http.ResponseWriter, req *http.Request, why *refusal) {
+	r.telemetry.requestRejected(req.Context(), why.reason)
+	r.logger.Debug("Request refused", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
+	if why.status == http.StatusServiceUnavailable {
+		pause := retryBusy
+		if why.reason == reasonInProgress {
+			pause = retryInProgress
+		}
+		w.Header().Set("Retry-After", strconv.Itoa(int(pause/time.Second)))
+	}
+	writeJSON(w, why.status, struct {
+		Error   string `json:"error"`
+		Details string `json:"details,omitempty"`
+	}{why.err, why.details})
+}
+
+// writeJSON writes without blanks: scripts of React Native search the text.
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // plain structs of text
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // if the client is gone, there is nobody left to tell
+}
+
+// done is the answer of requests that have nothing else to say.
+type done struct {
+	OK string `json:"ok"`
+}

@@ -1,0 +1,101 @@
+package measurereceiver
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"go.opentelemetry.io/collector/config/configopaque"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+)
+
+// appID stands for an app in tokens and keys: the beginning of the hash of its API key.
+type appID [8]byte
+
+// app is one that may send.
+type app struct {
+	id          appID
+	folder      string // for its files
+	serviceName string
+	environment string
+	config      []byte // what GET /config answers
+	etag        string
+}
+
+type apps struct {
+	byHash map[[sha256.Size]byte]*app
+	byID   map[appID]*app
+	any    *app // for keys that are not listed; nil = refuse them
+
+	buildKeys [][sha256.Size]byte
+}
+
+func newApps(cfg *Config) *apps {
+	all := &apps{byHash: map[[sha256.Size]byte]*app{}, byID: map[appID]*app{}}
+	for i := range cfg.Apps {
+		hash := sha256.Sum256([]byte(cfg.Apps[i].APIKey))
+		a := newApp(&cfg.Apps[i], appID(hash[:8]))
+		all.byHash[hash], all.byID[a.id] = a, a
+	}
+	if cfg.AllowAnyKey {
+		all.any = newApp(&AppConfig{SDK: measure.DefaultSDKConfig()}, appID{})
+		all.byID[all.any.id] = all.any
+	}
+	for _, key := range cfg.Builds.APIKeys {
+		all.buildKeys = append(all.buildKeys, sha256.Sum256([]byte(key)))
+	}
+	return all
+}
+
+func newApp(cfg *AppConfig, id appID) *app {
+	a := &app{id: id, folder: safeName(cfg.ServiceName), serviceName: cfg.ServiceName, environment: cfg.Environment}
+	if a.folder == "" {
+		a.folder = hex.EncodeToString(id[:])
+	}
+	a.config, a.etag = cfg.SDK.Document()
+	return a
+}
+
+// safeName makes a text from configuration or request one name in a directory, "" if there is nothing in it.
+func safeName(text string) string {
+	name := url.PathEscape(text)
+	if strings.Trim(name, ".") == "" {
+		return ""
+	}
+	return name
+}
+
+// authenticate finds the app of a request. Keys are compared by their hashes, so that the time it takes tells nothing.
+func (all *apps) authenticate(req *http.Request) (*app, *refusal) {
+	key := measure.APIKey(req.Header.Get("Authorization"))
+	if a := all.byHash[sha256.Sum256([]byte(key))]; a != nil && key != "" {
+		return a, nil
+	}
+	switch {
+	case key == "":
+		return nil, &refusal{http.StatusUnauthorized, reasonKeyMissing, "invalid api key", ""}
+	case all.any != nil:
+		return all.any, nil
+	case !measure.WellFormedKey(key):
+		return nil, &refusal{http.StatusUnauthorized, reasonKeyMalformed, "invalid api key", ""}
+	}
+	return nil, &refusal{http.StatusNotFound, reasonKeyUnknown, "no app found for this api key", ""}
+}
+
+// mayBuild says whether a key may upload builds: those of apps are in every copy of the app, so that others can be required.
+func (all *apps) mayBuild(key configopaque.String) bool {
+	if len(all.buildKeys) == 0 {
+		return true
+	}
+	hash := sha256.Sum256([]byte(key))
+	for i := range all.buildKeys {
+		if subtle.ConstantTimeCompare(hash[:], all.buildKeys[i][:]) == 1 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package measurereceiver
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/collector/config/configopaque"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+)
+
+// mappingTTL is for how long build tools may upload what they have announced; they do it at once.
+const mappingTTL = time.Hour
+
+// maxBuildRecord bounds the description of a build that is kept beside its files.
+const maxBuildRecord = 1 << 20
+
+func (r *measureReceiver) serveBuild(w http.ResponseWriter, req *http.Request) {
+	r.takeBuild(w, req, false)
+}
+
+func (r *measureReceiver) serveOTABuild(w http.ResponseWriter, req *http.Request) {
+	r.takeBuild(w, req, true)
+}
+
+// takeBuild takes what a build tool says of a build, and answers where to put its mapping files.
+func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, overTheAir bool) {
+	app, why := r.apps.authenticate(req)
+	switch {
+	case why != nil:
+		r.refuse(w, req, why)
+		return
+	case r.builds == nil:
+		r.refuse(w, req, &refusal{http.StatusNotFound, reasonNotFound, "builds are not enabled", ""})
+		return
+	case !r.apps.mayBuild(configopaque.String(measure.APIKey(req.Header.Get("Authorization")))):
+		r.refuse(w, req, &refusal{http.StatusUnauthorized, reasonKeyUnknown, "invalid api key", ""})
+		return
+	}
+	body, why := readBody(req)
+	if why != nil {
+		r.refuse(w, req, why)
+		return
+	}
+	build, err := measure.DecodeBuild(body, overTheAir)
+	if err != nil {
+		r.refuse(w, req, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse build info", err.Error()})
+		return
+	}
+	uploads := r.mappingUploads(app, build, req)
+	if why := r.recordBuild(req, app, build, uploads); why != nil {
+		r.refuse(w, req, why)
+		return
+	}
+	if len(uploads) == 0 {
+		writeJSON(w, http.StatusOK, done{"build info updated"})
+		return
+	}
+	writeJSON(w, http.StatusOK, measure.BuildAnswer{Mappings: uploads})
+}
+
+// mappingUploads gives each mapping file of a build a place: always the same one, so that a second upload replaces the first.
+func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, req *http.Request) (uploads []measure.Upload) {
+	for _, m := range b.Mappings {
+		identity, err := json.Marshal([]string{string(a.id[:]), b.VersionName, b.VersionCode, b.PatchID.String(), string(m.Type), m.Filename})
+		if err != nil {
+			panic(err) // a list of texts
+		}
+		id := uuid.NewSHA1(uuid.Nil, identity)
+		t := ticket{id: id, expires: time.Now().Add(mappingTTL), fileType: m.Type, app: a.id}
+		headers := map[string]string{measure.HeaderMappingID: id.String()}
+		if printable(m.Filename) {
+			headers[measure.HeaderFilename] = m.Filename
+		}
+		upload := r.upload(t, r.publicURL(req)+symbolsPath, m.Filename, headers)
+		upload.PatchID, upload.PatchVersion = b.PatchID.String(), b.PatchVersion
+		uploads = append(uploads, upload)
+	}
+	return uploads
+}
+
+// buildRecord is the description of a build beside its files.
+type buildRecord struct {
+	VersionName  string        `json:"version_name,omitempty"`
+	VersionCode  string        `json:"version_code,omitempty"`
+	Type         string        `json:"build_type,omitempty"`
+	Size         int64         `json:"build_size,omitempty"`
+	PatchID      string        `json:"patch_id,omitempty"`
+	PatchVersion string        `json:"patch_version,omitempty"`
+	Files        []mappingFile `json:"mappings,omitempty"`
+}
+
+type mappingFile struct {
+	ID       string           `json:"id"` // name of the file under mappings/
+	Type     measure.FileType `json:"type"`
+	Filename string           `json:"filename"`
+}
+
+// recordBuild stores the description as builds/<version>/<code>.json or patches/<id>.json, and hands on a log record.
+func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Build, uploads []measure.Upload) *refusal {
+	record := buildRecord{
+		VersionName: b.VersionName, VersionCode: b.VersionCode, Type: b.Type, Size: b.Size.Value,
+		PatchID: b.PatchID.String(), PatchVersion: b.PatchVersion,
+	}
+	for _, u := range uploads {
+		record.Files = append(record.Files, mappingFile{u.ID, u.Type, u.Filename})
+	}
+	text, err := json.Marshal(record)
+	if err != nil {
+		panic(err) // plain texts and numbers
+	}
+	name := a.folder + "/patches/" + b.PatchID.String() + ".json"
+	if !b.PatchID.Set() {
+		version, code := safeName(b.VersionName), safeName(b.VersionCode)
+		if version == "" || code == "" {
+			return &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse build info", "version_name and version_code must be more than dots"}
+		}
+		name = a.folder + "/builds/" + version + "/" + code + ".json"
+	}
+	if _, err := r.builds.save(name, bytes.NewReader(text), maxBuildRecord); err != nil {
+		return fileRefusal(err)
+	}
+	if r.nextLogs == nil {
+		return nil
+	}
+	d := delivery{send: r.sendLogs(translate.MeasureBuildToLogs(b, r.source(a, time.Now())))}
+	if o, reason := r.handOn(req.Context(), d); o == outcomeRefused {
+		return &refusal{http.StatusServiceUnavailable, reason, "the collector is busy", ""}
+	}
+	return nil
+}

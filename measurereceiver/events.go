@@ -1,0 +1,254 @@
+package measurereceiver
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+)
+
+// ingestion is the work on one batch: translate, deliver, answer.
+type ingestion struct {
+	*measureReceiver
+	app       *app
+	batch     *measure.Batch
+	blobs     []measure.Blob
+	multipart bool
+	source    translate.MeasureSource
+	received  time.Time
+	publicURL string
+}
+
+// serveEvents is the way of a batch through the receiver. The order of the checks is that of Measure's backend.
+func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) {
+	in, key, why := r.openBatch(req)
+	r.timeToAnswer(w)
+	if why != nil {
+		r.refuse(w, req, why)
+		return
+	}
+	state, delivered := r.batches.begin(req.Context(), key, in.received)
+	switch state {
+	case stateRunning:
+		r.telemetry.batchRepeated(req.Context(), "in_progress")
+		r.refuse(w, req, &refusal{http.StatusServiceUnavailable, reasonInProgress, "a request with this msr-req-id is in progress", ""})
+		return
+	case stateTaken:
+		r.telemetry.batchRepeated(req.Context(), "known")
+		_ = in.batch.Validate(r.cfg.Validation) // for its attachments; it is not judged again
+		in.answer(w, "accepted, known event request")
+		return
+	}
+	delivered, why = in.ingest(req.Context(), delivered)
+	// What was delivered must be remembered even if the client has gone meanwhile.
+	if err := r.batches.end(context.WithoutCancel(req.Context()), key, why == nil, delivered, in.received); err != nil {
+		r.logger.Warn("Cannot store that a batch was taken: after a restart it would be taken again", zap.Error(err))
+	}
+	if why != nil {
+		r.refuse(w, req, why)
+		return
+	}
+	in.answer(w, "accepted")
+}
+
+// openBatch reads a request up to where it is known whether it came before.
+func (r *measureReceiver) openBatch(req *http.Request) (in *ingestion, key takenKey, why *refusal) {
+	app, why := r.apps.authenticate(req)
+	if why != nil {
+		return nil, key, why
+	}
+	id, err := uuid.Parse(req.Header.Get("msr-req-id"))
+	if err != nil {
+		return nil, key, &refusal{http.StatusBadRequest, reasonRequestID, "msr-req-id must be a UUID", ""}
+	}
+	body, why := readBody(req)
+	if why != nil {
+		return nil, key, why
+	}
+	in = &ingestion{measureReceiver: r, app: app, received: time.Now(), publicURL: r.publicURL(req)}
+	in.source = r.source(app, in.received)
+	in.source.ClientAddress = r.clientAddress(req)
+	if kind := req.Header.Get("Content-Type"); strings.HasPrefix(kind, "application/json") {
+		in.batch, err = measure.DecodeJSON(body)
+	} else {
+		in.multipart = true
+		in.batch, in.blobs, err = decodeMultipart(body, kind)
+	}
+	if err != nil {
+		return nil, key, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse event request payload", err.Error()}
+	}
+	return in, takenKey{app.id, id}, nil
+}
+
+func (r *measureReceiver) source(a *app, now time.Time) translate.MeasureSource {
+	return translate.MeasureSource{
+		ServiceName:      a.serviceName,
+		Environment:      a.environment,
+		ReceivedNano:     uint64(now.UnixNano()),
+		UserPrefix:       r.cfg.UserAttributePrefix,
+		HTTPBodies:       r.cfg.IncludeHTTPBodies,
+		SessionOnMetrics: r.cfg.MetricsSessionID,
+	}
+}
+
+func decodeMultipart(body []byte, contentType string) (*measure.Batch, []measure.Blob, error) {
+	_, parameters, err := mime.ParseMediaType(contentType)
+	if err != nil || parameters["boundary"] == "" {
+		return nil, nil, errors.New("the content type must be application/json, or a multipart form with its boundary")
+	}
+	return measure.DecodeMultipart(body, parameters["boundary"])
+}
+
+// ingest validates and hands on. delivered are the signals that have been handed on when the batch came before; what comes
+// back are those and the ones since. A refusal means that the batch is to come again, or that none of it can be used.
+func (in *ingestion) ingest(ctx context.Context, delivered signals) (signals, *refusal) {
+	err := in.batch.Validate(in.cfg.Validation)
+	if delivered == 0 {
+		in.telemetry.batchRead(ctx, in.batch)
+	}
+	if err != nil {
+		return delivered, &refusal{http.StatusBadRequest, reasonBatchInvalid, "failed to validate event request payload", err.Error()}
+	}
+	for _, d := range in.deliveries() {
+		if delivered&d.signal != 0 {
+			continue
+		}
+		switch o, reason := in.handOn(ctx, d); o {
+		case outcomeRefused:
+			in.count(ctx, d, o, reason)
+			return delivered, &refusal{http.StatusServiceUnavailable, reason, "the collector is busy", ""}
+		default:
+			in.count(ctx, d, o, reason)
+			delivered |= d.signal
+		}
+	}
+	in.announce(ctx)
+	return delivered, in.takeBlobs(ctx)
+}
+
+// delivery is what goes to the pipeline of one signal.
+type delivery struct {
+	signal signals
+	labels map[string]int              // of items
+	empty  map[string]int              // of items that gave nothing
+	send   func(context.Context) error // nil = no pipeline, or nothing to send
+}
+
+// deliveries puts crashes first: should the pipelines refuse what comes after, they are through.
+func (in *ingestion) deliveries() []delivery {
+	logs := delivery{signal: signalLogs, labels: map[string]int{}}
+	traces := delivery{signal: signalTraces, labels: map[string]int{}}
+	metrics := delivery{signal: signalMetrics, labels: map[string]int{}, empty: map[string]int{}}
+	points := false
+	for i := range in.batch.Events {
+		e := &in.batch.Events[i]
+		switch translate.SignalOf(e) {
+		case translate.MeasureLog:
+			logs.labels[e.Label()]++
+		case translate.MeasureSpan:
+			traces.labels[e.Label()]++
+		case translate.MeasureMetric:
+			metrics.labels[e.Label()]++
+		}
+		points = points || e.Type == measure.TypeLowMemory
+	}
+	if n := len(in.batch.Spans); n > 0 {
+		traces.labels[measure.LabelSpan] = n
+	}
+	if in.nextLogs != nil && len(logs.labels) > 0 {
+		logs.send = in.sendLogs(translate.MeasureToLogs(in.batch.Events, in.source))
+	}
+	if in.nextTraces != nil && len(traces.labels) > 0 {
+		traces.send = in.sendTraces(translate.MeasureToTraces(in.batch.Spans, in.batch.Events, in.source))
+	}
+	if in.nextMetrics != nil && (points || len(metrics.labels) > 0) {
+		data, empty := translate.MeasureToMetrics(in.batch.Events, in.source)
+		for _, e := range empty {
+			metrics.labels[e.Label()]--
+			metrics.empty[e.Label()]++
+		}
+		if data.DataPointCount() > 0 {
+			metrics.send = in.sendMetrics(data)
+		}
+	}
+	return []delivery{logs, traces, metrics}
+}
+
+func (r *measureReceiver) handOn(ctx context.Context, d delivery) (outcome, string) {
+	if d.send == nil {
+		return outcomeIgnored, ""
+	}
+	if r.Closed() { // the consumers may be gone already
+		return outcomeRefused, reasonShuttingDown
+	}
+	switch err := d.send(ctx); {
+	case err == nil:
+		return outcomeAccepted, ""
+	case consumererror.IsPermanent(err): // to refuse it would bring it back for ever
+		r.logger.Warn("Items rejected by the pipeline", zap.Error(err))
+		return outcomeRejected, reasonPipeline
+	default:
+		r.logger.Warn("Items refused by the pipeline for now", zap.Error(err))
+		return outcomeRefused, reasonBackpressure
+	}
+}
+
+func (in *ingestion) count(ctx context.Context, d delivery, o outcome, reason string) {
+	for label, n := range d.labels {
+		if n > 0 {
+			in.telemetry.itemsDone(ctx, label, o, reason, n)
+		}
+	}
+	for label, n := range d.empty {
+		if o != outcomeRefused { // then it comes again
+			in.telemetry.itemsDone(ctx, label, outcomeDiscarded, reasonNoPoint, n)
+		}
+	}
+}
+
+// answer tells the SDK where to put the attachments. As JSON, there must be nothing else in it.
+func (in *ingestion) answer(w http.ResponseWriter, word string) {
+	if in.multipart {
+		writeJSON(w, http.StatusAccepted, done{word})
+		return
+	}
+	writeJSON(w, http.StatusOK, measure.EventsAnswer{Attachments: in.uploads()})
+}
+
+// takeBlobs stores the files that came with the batch: parts of a form, or base64 in the JSON of iOS before 0.6.
+func (in *ingestion) takeBlobs(ctx context.Context) *refusal {
+	blobs := map[uuid.UUID][]byte{}
+	for i := range in.blobs {
+		blobs[in.blobs[i].ID.UUID] = in.blobs[i].Content
+	}
+	for _, a := range in.batch.Announced() {
+		content, came := blobs[a.ID.UUID]
+		if !came && a.Bytes != "" {
+			var err error
+			if content, err = base64.StdEncoding.DecodeString(a.Bytes); err != nil {
+				in.telemetry.fileDone(ctx, measure.FileType(a.Type), outcomeDiscarded, 0)
+				continue
+			}
+			came = true
+		}
+		if !came {
+			continue
+		}
+		t := in.ticket(a)
+		if why := in.takeFile(ctx, in.app, t, a.Name, "", bytes.NewReader(content)); why != nil && why.status == http.StatusServiceUnavailable {
+			return why
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package measurereceiver
+
+import (
+	"context"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/receiver"
+	"go.opentelemetry.io/collector/receiver/xreceiver"
+)
+
+var componentType = component.MustNewType("measure")
+
+// stability is that of all signals.
+const stability = component.StabilityLevelDevelopment
+
+// NewFactory creates the factory of the receiver.
+func NewFactory() xreceiver.Factory {
+	return xreceiver.NewFactory(componentType, createDefaultConfig,
+		xreceiver.WithTraces(createTraces, stability),
+		xreceiver.WithLogs(createLogs, stability),
+		xreceiver.WithMetrics(createMetrics, stability))
+}
+
+func createTraces(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Traces) (receiver.Traces, error) {
+	shared, err := acquire(cfg.(*Config), set)
+	if err != nil {
+		return nil, err
+	}
+	shared.nextTraces = next
+	return &signalReceiver{shared: shared}, nil
+}
+
+func createLogs(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Logs) (receiver.Logs, error) {
+	shared, err := acquire(cfg.(*Config), set)
+	if err != nil {
+		return nil, err
+	}
+	shared.nextLogs = next
+	return &signalReceiver{shared: shared}, nil
+}
+
+func createMetrics(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Metrics) (receiver.Metrics, error) {
+	shared, err := acquire(cfg.(*Config), set)
+	if err != nil {
+		return nil, err
+	}
+	shared.nextMetrics = next
+	return &signalReceiver{shared: shared}, nil
+}

@@ -1,0 +1,192 @@
+package measurereceiver
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// fileStore keeps files below a directory, which it never leaves: os.Root sees to that, whatever a name says. When there are
+// more bytes than it may have, the oldest files go.
+type fileStore struct {
+	directory string
+	root      *os.Root
+	most      int64
+
+	mu    sync.Mutex
+	total int64 // bytes stored
+}
+
+// storedFile is what is known of a file that has been stored.
+type storedFile struct {
+	path   string // with the store's directory
+	size   int64
+	sha256 string
+	head   []byte // the first bytes
+}
+
+const (
+	headSize     = 512 // what http.DetectContentType looks at
+	partPrefix   = ".part-"
+	sweptPercent = 90 // what is left after a sweep
+)
+
+var (
+	errFileTooLarge = errors.New("the file is too large")
+	errFileEmpty    = errors.New("the file is empty")
+)
+
+func openFileStore(directory string, most int64) (*fileStore, error) {
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(directory)
+	if err != nil {
+		return nil, err
+	}
+	s := &fileStore{directory: directory, root: root, most: most}
+	for _, file := range s.list() {
+		if strings.HasPrefix(path.Base(file.name), partPrefix) { // of a process that was killed
+			_ = root.Remove(file.name)
+			continue
+		}
+		s.total += file.size
+	}
+	return s, nil
+}
+
+func (s *fileStore) close() error { return s.root.Close() }
+
+// save stores a file under a name, in place of one that is there, all of it or nothing. More than limit bytes give
+// errFileTooLarge; an error of the body is a *readError.
+func (s *fileStore) save(name string, body io.Reader, limit int64) (stored storedFile, err error) {
+	if err := s.root.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return stored, err
+	}
+	part := path.Join(path.Dir(name), partPrefix+uuid.NewString())
+	file, err := s.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return stored, err
+	}
+	stored, err = fill(file, body, limit)
+	if err == nil {
+		err = file.Sync()
+	}
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = s.publish(part, name, stored.size)
+	}
+	if err != nil {
+		_ = s.root.Remove(part)
+		return storedFile{}, err
+	}
+	stored.path = path.Join(s.directory, name)
+	return stored, nil
+}
+
+// readError is an error of the client's, not of the disk.
+type readError struct{ error }
+
+func fill(file io.Writer, body io.Reader, limit int64) (stored storedFile, err error) {
+	hash := sha256.New()
+	out, buffer := io.MultiWriter(file, hash), make([]byte, 64<<10)
+	for {
+		n, readErr := body.Read(buffer)
+		if stored.size += int64(n); stored.size > limit {
+			return stored, errFileTooLarge
+		}
+		stored.head = append(stored.head, buffer[:min(n, headSize-len(stored.head))]...)
+		if _, err := out.Write(buffer[:n]); err != nil {
+			return stored, err
+		}
+		if readErr == io.EOF {
+			break
+		}
+		if readErr != nil {
+			return stored, &readError{readErr}
+		}
+	}
+	if stored.size == 0 {
+		return stored, errFileEmpty
+	}
+	stored.sha256 = hex.EncodeToString(hash.Sum(nil))
+	return stored, nil
+}
+
+func (s *fileStore) publish(part, name string, size int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if size > s.most {
+		return errFileTooLarge
+	}
+	if before, err := s.root.Stat(name); err == nil {
+		s.total -= before.Size()
+	}
+	if s.total+size > s.most {
+		s.sweep(size)
+	}
+	if err := s.root.Rename(part, name); err != nil {
+		return err
+	}
+	s.total += size
+	return nil
+}
+
+// sweep removes the oldest files until there is room.
+func (s *fileStore) sweep(room int64) {
+	files := s.list()
+	slices.SortFunc(files, func(a, b listedFile) int { return cmp.Or(a.time.Compare(b.time), strings.Compare(a.name, b.name)) })
+	s.total = 0
+	for _, file := range files {
+		if !strings.HasPrefix(path.Base(file.name), partPrefix) {
+			s.total += file.size
+		}
+	}
+	for _, file := range files {
+		if s.total+room <= s.most && s.total <= s.most/100*sweptPercent {
+			return
+		}
+		if !strings.HasPrefix(path.Base(file.name), partPrefix) && s.root.Remove(file.name) == nil {
+			s.total -= file.size
+		}
+	}
+}
+
+type listedFile struct {
+	name string
+	size int64
+	time time.Time
+}
+
+func (s *fileStore) list() (files []listedFile) {
+	_ = fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil // gone meanwhile, or none of ours
+		}
+		if info, err := entry.Info(); err == nil {
+			files = append(files, listedFile{name, info.Size(), info.ModTime()})
+		}
+		return nil
+	})
+	return files
+}
+
+// attachmentName is where an attachment is kept: nothing of it is text that a client chose.
+func attachmentName(a *app, id uuid.UUID, day time.Time) string {
+	return fmt.Sprintf("%s/%s/%s", a.folder, day.UTC().Format(time.DateOnly), id)
+}
+
+// mappingName is where a mapping file is kept.
+func mappingName(a *app, id uuid.UUID) string { return fmt.Sprintf("%s/mappings/%s", a.folder, id) }

@@ -1,0 +1,123 @@
+package measurereceiver
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ServeHTTP finds out which request this is. confighttp has limited the body, and authenticated the client if it was told to.
+//
+// SDKs ask at the root: Android drops the path of the configured URL.
+func (r *measureReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.Enter()
+	defer r.Leave()
+	serve, methods := r.serveEvents, []string{http.MethodPut}
+	switch req.URL.Path {
+	case "/events":
+	case "/builds":
+		serve = r.serveBuild
+	case "/builds/ota":
+		serve = r.serveOTABuild
+	case "/config":
+		serve, methods = r.serveConfig, []string{http.MethodGet}
+	case "/ping":
+		serve, methods = servePing, []string{http.MethodGet, http.MethodHead}
+	default:
+		r.refuse(w, req, &refusal{http.StatusNotFound, reasonNotFound, "no such endpoint", ""})
+		return
+	}
+	if !slices.Contains(methods, req.Method) {
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		r.refuse(w, req, &refusal{http.StatusMethodNotAllowed, reasonMethodNotAllowed, "method not allowed", ""})
+		return
+	}
+	if r.Stopping() {
+		r.refuse(w, req, errShuttingDown)
+		return
+	}
+	serve(w, req)
+}
+
+func servePing(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "pong")
+}
+
+// configMaxAge is for how long SDKs may keep their configuration; they ask with nearly every launch all the same.
+const configMaxAge = "max-age=600"
+
+// serveConfig answers what SDKs do from their next launch on. They echo the tag as it was.
+func (r *measureReceiver) serveConfig(w http.ResponseWriter, req *http.Request) {
+	app, why := r.apps.authenticate(req)
+	if why != nil {
+		r.refuse(w, req, why)
+		return
+	}
+	w.Header().Set("Etag", app.etag)
+	w.Header().Set("Cache-Control", configMaxAge)
+	for tag := range strings.SplitSeq(req.Header.Get("If-None-Match"), ",") {
+		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+		if tag == "*" || tag != "" && strings.Trim(tag, `"`) == strings.Trim(app.etag, `"`) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(app.config)
+}
+
+// readBody reads the body of a batch or build, which confighttp has limited.
+func readBody(req *http.Request) ([]byte, *refusal) {
+	body, err := io.ReadAll(req.Body)
+	if err == nil {
+		return body, nil
+	}
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, &refusal{http.StatusBadRequest, reasonBodyTooLarge, "the body is larger than this collector takes", ""}
+	}
+	return nil, &refusal{http.StatusBadRequest, reasonBodyUnreadable, "cannot read the body", err.Error()}
+}
+
+// refuseForConfighttp answers for what confighttp finds wrong before ServeHTTP sees the request.
+func (r *measureReceiver) refuseForConfighttp(w http.ResponseWriter, req *http.Request, message string, status int) {
+	if status == http.StatusUnauthorized {
+		r.refuse(w, req, &refusal{status, reasonUnauthorized, "invalid api key", message})
+		return
+	}
+	r.refuse(w, req, &refusal{status, reasonBodyUnreadable, "cannot decode the body", message})
+}
+
+// clientAddress is the peer, "" unless it is asked for.
+func (r *measureReceiver) clientAddress(req *http.Request) string {
+	if !r.cfg.IncludeClientAddress {
+		return ""
+	}
+	host, _, err := net.SplitHostPort(req.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	return host
+}
+
+// publicURL is where apps reach the receiver: configured, else where this request came to.
+func (r *measureReceiver) publicURL(req *http.Request) string {
+	if r.cfg.PublicEndpoint != "" {
+		return strings.TrimRight(r.cfg.PublicEndpoint, "/")
+	}
+	if req.TLS != nil {
+		return "https://" + req.Host
+	}
+	return "http://" + req.Host
+}
+
+// timeToAnswer lets write_timeout begin with the answer: a phone may take longer than that to send a body.
+func (r *measureReceiver) timeToAnswer(w http.ResponseWriter) {
+	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
+	}
+}

@@ -1,0 +1,187 @@
+package measurereceiver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/config/confighttp"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.opentelemetry.io/collector/receiver"
+	"go.opentelemetry.io/collector/receiver/receiverhelper"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpingest"
+)
+
+var receivers httpingest.Registry[Config, measureReceiver]
+
+// measureReceiver is the one listener behind the components of all signals.
+type measureReceiver struct {
+	httpingest.Listener
+	cfg       *Config
+	id        component.ID
+	settings  component.TelemetrySettings
+	logger    *zap.Logger
+	telemetry *telemetry
+	obsreport *receiverhelper.ObsReport
+	apps      *apps
+	secret    []byte // of tokens
+
+	// The pipelines, set before Start; nil for signals that no pipeline takes from this receiver.
+	nextTraces  consumer.Traces
+	nextLogs    consumer.Logs
+	nextMetrics consumer.Metrics
+
+	lifecycle   sync.Mutex // held by start and stop
+	started     bool
+	batches     *window       // that have been taken
+	uploaded    *window       // files that have been taken
+	announced   *announcedMap // files that may come
+	attachments *fileStore    // nil = dropped
+	builds      *fileStore    // nil = off
+	uploading   chan struct{} // one place per upload
+}
+
+func acquire(cfg *Config, set receiver.Settings) (*measureReceiver, error) {
+	return receivers.Acquire(cfg, func() (*measureReceiver, error) { return newMeasureReceiver(cfg, set) })
+}
+
+func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, error) {
+	telemetry, err := newTelemetry(set.TelemetrySettings)
+	if err != nil {
+		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	}
+	obsreport, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
+		ReceiverID: set.ID, Transport: transport, ReceiverCreateSettings: set,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot register the metrics of receivers: %w", err)
+	}
+	secret := []byte(cfg.Attachments.TokenSecret)
+	if len(secret) == 0 {
+		secret = make([]byte, 32)
+		_, _ = rand.Read(secret) // never fails
+	}
+	return &measureReceiver{
+		cfg:       cfg,
+		id:        set.ID,
+		settings:  set.TelemetrySettings,
+		logger:    httpingest.LimitLogs(set.Logger),
+		telemetry: telemetry,
+		obsreport: obsreport,
+		apps:      newApps(cfg),
+		secret:    secret,
+		batches:   newWindow(cfg.Dedup.Size, cfg.Dedup.TTL),
+		uploaded:  newWindow(maxAnnounced, cfg.Attachments.URLTTL),
+		announced: newAnnounced(),
+		uploading: make(chan struct{}, cfg.Attachments.MaxInFlight),
+	}, nil
+}
+
+// signalReceiver is the component of one signal.
+type signalReceiver struct{ shared *measureReceiver }
+
+// Start opens the listener, if the component of another signal has not.
+func (s *signalReceiver) Start(ctx context.Context, host component.Host) error {
+	return s.shared.start(ctx, host)
+}
+
+// Shutdown of the first signal closes the listener for all: from then on some of what it takes would have nowhere to go.
+func (s *signalReceiver) Shutdown(ctx context.Context) error {
+	receivers.Forget(s.shared.cfg, s.shared)
+	return s.shared.stop(ctx)
+}
+
+func (r *measureReceiver) start(ctx context.Context, host component.Host) error {
+	r.lifecycle.Lock()
+	defer r.lifecycle.Unlock()
+	if r.Stopping() {
+		return errors.New("the receiver has been shut down")
+	}
+	if r.started {
+		return nil
+	}
+	if err := r.openStores(ctx, host); err != nil {
+		return err
+	}
+	config := r.cfg.HTTP // a copy: ToServer changes what it is given
+	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, confighttp.WithErrorHandler(r.refuseForConfighttp))
+	if err != nil {
+		return fmt.Errorf("cannot set up the HTTP server: %w", err)
+	}
+	server.Handler = r.uploadsAround(server.Handler)
+	listener, err := config.ToListener(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
+	}
+	r.started = true
+	r.logger.Info("Listening for Measure SDKs", zap.Stringer("address", listener.Addr()))
+	r.Serve(server, listener, func(err error) {
+		componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
+	})
+	return nil
+}
+
+func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (err error) {
+	if directory := r.cfg.Attachments.Directory; directory != "" {
+		if r.attachments, err = openFileStore(directory, r.cfg.Attachments.MaxTotalSize); err != nil {
+			return fmt.Errorf("attachments: directory: %w", err)
+		}
+		if r.cfg.Attachments.TokenSecret == "" {
+			r.logger.Warn("Without attachments: token_secret, apps cannot upload what they were given addresses for before a restart")
+		}
+	}
+	if r.cfg.Builds.Enabled {
+		if r.builds, err = openFileStore(r.cfg.Builds.Directory, r.cfg.Builds.MaxTotalSize); err != nil {
+			return fmt.Errorf("builds: directory: %w", err)
+		}
+	}
+	if id := r.cfg.Dedup.Storage; id != nil {
+		extension, ok := host.GetExtensions()[*id].(storage.Extension)
+		if !ok {
+			return fmt.Errorf("dedup: storage: %s is no storage extension of the configuration", id)
+		}
+		client, err := extension.GetClient(ctx, component.KindReceiver, r.id, "dedup")
+		if err != nil {
+			return fmt.Errorf("dedup: storage: %w", err)
+		}
+		return r.batches.persistIn(ctx, client)
+	}
+	return nil
+}
+
+// stop turns away new requests and lets running ones finish, for a while.
+func (r *measureReceiver) stop(ctx context.Context) error {
+	r.lifecycle.Lock()
+	defer r.lifecycle.Unlock()
+	err := r.Stop(ctx, r.logger)
+	err = errors.Join(err, r.batches.close(ctx))
+	for _, store := range []*fileStore{r.attachments, r.builds} {
+		if store != nil {
+			err = errors.Join(err, store.close())
+		}
+	}
+	r.attachments, r.builds = nil, nil
+	return err
+}
+
+// uploadsAround takes uploads past confighttp: SDKs send no credentials with them but the URL, the size depends on the type,
+// and what is compressed is stored so.
+func (r *measureReceiver) uploadsAround(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if kind, id, is := uploadPath(req.URL.Path); is {
+			r.Enter()
+			defer r.Leave()
+			r.serveUpload(w, req, kind, id)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+}

@@ -1,0 +1,111 @@
+package measurereceiver
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+)
+
+const scopeName = "github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
+
+// What the collector's own receiver metrics and spans are told.
+const (
+	dataFormat = "measure"
+	transport  = "http"
+)
+
+// outcome is what became of an item or a file.
+type outcome string
+
+const (
+	outcomeAccepted  outcome = "accepted"  // handed on to a pipeline
+	outcomeIgnored   outcome = "ignored"   // taken, but no pipeline asks for its signal
+	outcomeDiscarded outcome = "discarded" // not usable
+	outcomeRefused   outcome = "refused"   // the pipeline did not take it now
+	outcomeRejected  outcome = "rejected"  // the pipeline will never take it
+
+	outcomeAnnounced outcome = "announced" // a file: it may come
+	outcomeStored    outcome = "stored"    // a file
+	outcomeDropped   outcome = "dropped"   // a file, because no directory is configured
+)
+
+// reasonPipeline is the reason of items with outcomeRejected; reasonNoPoint that of events from which no metric can be made.
+const (
+	reasonPipeline = "pipeline"
+	reasonNoPoint  = "no_data_point"
+)
+
+// telemetry counts what becomes of requests, items and files. Each attribute has a bounded set of values.
+type telemetry struct {
+	items            metric.Int64Counter
+	flawed           metric.Int64Counter
+	duplicates       metric.Int64Counter
+	files            metric.Int64Counter
+	fileBytes        metric.Int64Counter
+	requestsRejected metric.Int64Counter
+}
+
+// newTelemetry registers the instruments that metadata.yaml lists.
+func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
+	meter := set.MeterProvider.Meter(scopeName)
+	var errs error
+	counter := func(name, unit, description string) metric.Int64Counter {
+		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+		errs = errors.Join(errs, err)
+		return c
+	}
+	t := &telemetry{
+		items: counter("otelcol_receiver_measure_items", "{item}",
+			"Number of events and spans, by what became of them."),
+		flawed: counter("otelcol_receiver_measure_items_flawed", "{item}",
+			"Number of events and spans that were kept although a field was not of its type, which was left out or coerced."),
+		duplicates: counter("otelcol_receiver_measure_batches_repeated", "{batch}",
+			"Number of batches that came again."),
+		files: counter("otelcol_receiver_measure_files", "{file}",
+			"Number of attachments and mapping files, by what became of them."),
+		fileBytes: counter("otelcol_receiver_measure_file_size", "By",
+			"Size of the attachments and mapping files that were stored."),
+		requestsRejected: counter("otelcol_receiver_measure_requests_rejected", "{request}",
+			"Number of requests of which nothing was taken, or not all."),
+	}
+	return t, errs
+}
+
+func (t *telemetry) itemsDone(ctx context.Context, label string, o outcome, reason string, n int) {
+	attributes := []attribute.KeyValue{attribute.String("type", label), attribute.String("outcome", string(o))}
+	if reason != "" {
+		attributes = append(attributes, attribute.String("reason", reason))
+	}
+	t.items.Add(ctx, int64(n), metric.WithAttributes(attributes...))
+}
+
+// batchRead counts what was lost of a batch while it was read and validated.
+func (t *telemetry) batchRead(ctx context.Context, b *measure.Batch) {
+	for _, loss := range b.Lost {
+		t.itemsDone(ctx, loss.Label, outcomeDiscarded, string(loss.Reason), loss.Count)
+	}
+	for _, loss := range b.Flawed {
+		t.flawed.Add(ctx, int64(loss.Count), metric.WithAttributes(attribute.String("type", loss.Label)))
+	}
+}
+
+func (t *telemetry) batchRepeated(ctx context.Context, state string) {
+	t.duplicates.Add(ctx, 1, metric.WithAttributes(attribute.String("state", state)))
+}
+
+func (t *telemetry) fileDone(ctx context.Context, fileType measure.FileType, o outcome, size int64) {
+	kind := attribute.String("type", string(fileType))
+	t.files.Add(ctx, 1, metric.WithAttributes(kind, attribute.String("outcome", string(o))))
+	if size > 0 {
+		t.fileBytes.Add(ctx, size, metric.WithAttributes(kind))
+	}
+}
+
+func (t *telemetry) requestRejected(ctx context.Context, reason string) {
+	t.requestsRejected.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
+}

@@ -1,0 +1,67 @@
+package measurereceiver
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+)
+
+// ticket is what the URL of an upload carries: the permission, and what is said of the file if nothing else is known any more.
+// Android's job for large files has room for few bytes of URL; a ticket takes 82.
+type ticket struct {
+	id       uuid.UUID // in the path
+	expires  time.Time
+	fileType measure.FileType
+	app      appID
+	session  uuid.UUID
+	event    uuid.UUID
+}
+
+const (
+	ticketSize = 4 + 1 + 8 + 16 + 16
+	macSize    = 16
+)
+
+func (t ticket) payload() []byte {
+	b := make([]byte, 0, ticketSize)
+	b = binary.BigEndian.AppendUint32(b, uint32(t.expires.Unix()))
+	b = append(b, t.fileType.Number())
+	b = append(b, t.app[:]...)
+	b = append(b, t.session[:]...)
+	return append(b, t.event[:]...)
+}
+
+// token signs a ticket.
+func (t ticket) token(secret []byte) string {
+	payload := t.payload()
+	return base64.RawURLEncoding.EncodeToString(append(payload, sign(secret, payload, t.id)...))
+}
+
+func sign(secret, payload []byte, id uuid.UUID) []byte {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(payload)
+	mac.Write(id[:])
+	return mac.Sum(nil)[:macSize]
+}
+
+// readToken gives the ticket of a token for the file of that id, if we have signed it and it is still good.
+func readToken(secret []byte, id uuid.UUID, token string, now time.Time) (t ticket, ok bool) {
+	if len(token) != base64.RawURLEncoding.EncodedLen(ticketSize+macSize) {
+		return t, false
+	}
+	signed, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || !hmac.Equal(sign(secret, signed[:ticketSize], id), signed[ticketSize:]) {
+		return t, false
+	}
+	t.id = id
+	t.expires = time.Unix(int64(binary.BigEndian.Uint32(signed)), 0)
+	t.app, t.session, t.event = appID(signed[5:13]), uuid.UUID(signed[13:29]), uuid.UUID(signed[29:45])
+	t.fileType, ok = measure.FileTypeOf(signed[4])
+	return t, ok && now.Before(t.expires)
+}

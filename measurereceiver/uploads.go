@@ -1,0 +1,240 @@
+package measurereceiver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+)
+
+// maxAnnounced is how many files may be awaited with what is known of their events; of later ones only the ticket is known.
+const maxAnnounced = 10_000
+
+// announcedMap holds the attributes of the events whose files may come, hours or days later.
+type announcedMap struct {
+	mu   sync.Mutex
+	all  map[takenKey]announced
+	ring []takenKey
+	next int
+}
+
+type announced struct {
+	attributes measure.Attributes
+	nano       uint64
+	name       string
+}
+
+func newAnnounced() *announcedMap { return &announcedMap{all: map[takenKey]announced{}} }
+
+func (m *announcedMap) put(key takenKey, a announced) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.all[key]; !known {
+		if len(m.ring) < maxAnnounced {
+			m.ring = append(m.ring, key)
+		} else {
+			delete(m.all, m.ring[m.next])
+			m.ring[m.next] = key
+			m.next = (m.next + 1) % maxAnnounced
+		}
+	}
+	m.all[key] = a
+}
+
+func (m *announcedMap) get(key takenKey) (announced, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a, known := m.all[key]
+	return a, known
+}
+
+// announce remembers the attachments of a batch.
+func (in *ingestion) announce(ctx context.Context) {
+	for _, a := range in.batch.Announced() {
+		in.telemetry.fileDone(ctx, measure.FileType(a.Type), outcomeAnnounced, 0)
+		in.announced.put(takenKey{in.app.id, a.ID.UUID}, announced{a.Event.Attribute, a.Event.Timestamp.UnixNano, a.Name})
+	}
+}
+
+func (in *ingestion) ticket(a measure.Announced) ticket {
+	return ticket{
+		id: a.ID.UUID, expires: in.received.Add(in.cfg.Attachments.URLTTL), fileType: measure.FileType(a.Type), app: in.app.id,
+		session: a.Event.SessionID.UUID, event: a.Event.ID.UUID,
+	}
+}
+
+// uploads gives the places to upload to, for attachments that are wanted and were not in the batch; nil for none.
+func (in *ingestion) uploads() (uploads []measure.Upload) {
+	if in.attachments == nil {
+		return nil
+	}
+	for _, a := range in.batch.Announced() {
+		if a.Bytes != "" || in.cfg.Attachments.MaxSize[a.Type] == 0 {
+			continue
+		}
+		t := in.ticket(a)
+		headers := map[string]string{}
+		if printable(a.Name) {
+			headers[measure.HeaderFilename] = a.Name
+		}
+		uploads = append(uploads, in.upload(t, in.publicURL+attachmentsPath, a.Name, headers))
+	}
+	return uploads
+}
+
+func (r *measureReceiver) upload(t ticket, base, name string, headers map[string]string) measure.Upload {
+	return measure.Upload{
+		ID: t.id.String(), Type: t.fileType, Filename: name, Headers: headers,
+		UploadURL: base + t.id.String() + "?t=" + t.token(r.secret),
+		ExpiresAt: t.expires.UTC().Format(measure.ExpiryFormat),
+	}
+}
+
+// printable says whether a text may stand in a header.
+func printable(text string) bool {
+	return len(text) <= 256 && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
+}
+
+const (
+	attachmentsPath = "/attachments/"
+	symbolsPath     = "/symbols/"
+)
+
+// uploadPath takes the path of an upload apart.
+func uploadPath(path string) (prefix, id string, is bool) {
+	for _, prefix := range []string{attachmentsPath, symbolsPath} {
+		if id, is := strings.CutPrefix(path, prefix); is {
+			return prefix, id, true
+		}
+	}
+	return "", "", false
+}
+
+// serveUpload takes a file. What SDKs are to delete is 4xx, too large files included.
+func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, prefix, idText string) {
+	id, err := uuid.Parse(idText)
+	t, ok := readToken(r.secret, id, req.URL.Query().Get("t"), time.Now())
+	app := r.apps.byID[t.app]
+	switch {
+	case req.Method != http.MethodPut:
+		w.Header().Set("Allow", http.MethodPut)
+		r.refuse(w, req, &refusal{http.StatusMethodNotAllowed, reasonMethodNotAllowed, "method not allowed", ""})
+		return
+	case err != nil || !ok || app == nil || t.fileType.IsMapping() != (prefix == symbolsPath):
+		r.refuse(w, req, &refusal{http.StatusForbidden, reasonToken, "the URL is not one of ours, or has expired", ""})
+		return
+	case r.Stopping():
+		r.refuse(w, req, errShuttingDown)
+		return
+	}
+	select {
+	case r.uploading <- struct{}{}:
+		defer func() { <-r.uploading }()
+	default:
+		r.refuse(w, req, &refusal{http.StatusServiceUnavailable, reasonBusy, "too many uploads at a time", ""})
+		return
+	}
+	why := r.takeFile(req.Context(), app, t, req.Header.Get(measure.HeaderFilename), req.Header.Get("Content-Encoding"), req.Body)
+	r.timeToAnswer(w)
+	if why != nil {
+		w.Header().Set("Connection", "close") // the rest of the body is not wanted
+		r.refuse(w, req, why)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+}
+
+// takeFile stores a file, or drops it if there is no place, and describes it in a log record. One that came before is not
+// described again.
+func (r *measureReceiver) takeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *refusal {
+	key := takenKey{a.id, t.id}
+	state, _ := r.uploaded.begin(ctx, key, time.Now())
+	switch state {
+	case stateTaken:
+		return nil
+	case stateRunning:
+		return &refusal{http.StatusServiceUnavailable, reasonInProgress, "the file is being uploaded", ""}
+	}
+	why := r.storeFile(ctx, a, t, name, encoding, body)
+	_ = r.uploaded.end(ctx, key, why == nil && !t.fileType.IsMapping(), 0, time.Now()) // no storage, no error
+	return why
+}
+
+func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *refusal {
+	store, limit, file := r.attachments, r.cfg.Attachments.MaxSize[string(t.fileType)], attachmentName(a, t.id, time.Now())
+	if t.fileType.IsMapping() {
+		store, limit, file = r.builds, r.cfg.Builds.MaxSize, mappingName(a, t.id)
+	}
+	o, stored, err := outcomeStored, storedFile{}, error(nil)
+	if store == nil {
+		o = outcomeDropped
+		stored, err = fill(io.Discard, body, limit)
+	} else {
+		stored, err = store.save(file, body, limit)
+	}
+	if why := fileRefusal(err); why != nil {
+		r.telemetry.fileDone(ctx, t.fileType, outcomeDiscarded, 0)
+		r.logger.Debug("File refused", zap.String("type", string(t.fileType)), zap.Error(err))
+		return why
+	}
+	if why := r.describe(ctx, a, t, name, encoding, stored); why != nil {
+		return why
+	}
+	r.telemetry.fileDone(ctx, t.fileType, o, stored.size)
+	return nil
+}
+
+func fileRefusal(err error) *refusal {
+	if err == nil {
+		return nil
+	}
+	if _, reading := errors.AsType[*readError](err); reading {
+		return &refusal{http.StatusServiceUnavailable, reasonBodyUnreadable, "the upload was cut off", ""}
+	}
+	switch {
+	case errors.Is(err, errFileTooLarge):
+		return &refusal{http.StatusBadRequest, reasonFileTooLarge, "the file is larger than this collector takes", ""}
+	case errors.Is(err, errFileEmpty):
+		return &refusal{http.StatusBadRequest, reasonBodyInvalid, "the file is empty", ""}
+	}
+	return &refusal{http.StatusServiceUnavailable, reasonStorage, "the file cannot be stored", ""}
+}
+
+// describe makes a log record of an attachment.
+func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, encoding string, stored storedFile) *refusal {
+	if r.nextLogs == nil || t.fileType.IsMapping() {
+		return nil
+	}
+	f := translate.MeasureFile{
+		ID: t.id.String(), Type: string(t.fileType), Name: name, Encoding: encoding, SHA256: stored.sha256, Path: stored.path, Size: stored.size,
+		ContentType: contentType(stored.head), EventID: measure.ID{UUID: t.event}, SessionID: measure.ID{UUID: t.session},
+	}
+	var attributes *measure.Attributes
+	if event, known := r.announced.get(takenKey{a.id, t.id}); known {
+		attributes, f.EventNano, f.Name = &event.attributes, event.nano, event.name
+	}
+	send := r.sendLogs(translate.MeasureFileToLogs(f, attributes, r.source(a, time.Now())))
+	d := delivery{send: send}
+	if o, reason := r.handOn(ctx, d); o == outcomeRefused {
+		return &refusal{http.StatusServiceUnavailable, reason, "the collector is busy", ""}
+	}
+	return nil
+}
+
+// contentType looks at the bytes: some screenshots are SVG.
+func contentType(head []byte) string {
+	if trimmed := bytes.TrimSpace(head); bytes.HasPrefix(trimmed, []byte("<svg")) || bytes.HasPrefix(trimmed, []byte("<?xml")) && bytes.Contains(trimmed, []byte("<svg")) {
+		return "image/svg+xml"
+	}
+	return http.DetectContentType(head)
+}
