@@ -41,6 +41,7 @@ var figures = []struct {
 	{"growth", (*bench).growth},
 	{"worst", (*bench).worst},
 	{"export", (*bench).export},
+	{"link", (*bench).link},
 }
 
 func main() {

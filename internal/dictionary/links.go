@@ -44,3 +44,11 @@ func (l *Links) Index(traceID pcommon.TraceID, spanID pcommon.SpanID) LinkIndex 
 	}
 	return i
 }
+
+// Grow prepares for about this many links more.
+func (l *Links) Grow(n int) {
+	l.table.EnsureCapacity(l.table.Len() + n)
+	if len(l.byLink) == 0 {
+		l.byLink = make(map[link]LinkIndex, n)
+	}
+}

@@ -34,33 +34,29 @@ func (l *linker) decide(sample pprofile.Sample, p *place) {
 		}
 	}
 	times := sample.TimestampsUnixNano()
-	at, last := 0, uint64(0)
-	for i := range times.Len() {
+	at, count := 0, times.Len()
+	for i := 0; i < count; {
 		instant := l.shifted(times.At(i))
-		if instant < last {
+		if instant < p.timeline[at].from {
 			at = 0 // not in order
 		}
-		at, last = p.timeline.at(instant, at), instant
-		l.split.links = append(l.split.links, d.link(p.timeline[at], instant))
+		at = p.timeline.at(instant, at)
+		link, last := d.link(p.timeline[at]), p.timeline.last(at)
+		for first := p.timeline[at].from; first <= instant && instant <= last; {
+			d.count(p.timeline[at], instant)
+			l.split.links = append(l.split.links, link)
+			if i++; i == count {
+				break
+			}
+			instant = l.shifted(times.At(i))
+		}
 	}
 }
 
-// link applies a piece of the timeline to an instant in it.
-func (d *decision) link(p piece, instant uint64) dictionary.LinkIndex {
-	switch {
-	case d.had != 0 && (p.span == none || p.vague || !d.below(p.span)):
-		d.stats.Kept++
+// link is the link of the observations in a piece of the timeline.
+func (d *decision) link(p piece) dictionary.LinkIndex {
+	if p.span == none || d.keeps(p) {
 		return d.had
-	case p.span == none && p.vague:
-		d.stats.Unlinked[Ambiguous]++
-		return 0
-	case p.span == none:
-		d.stats.Unlinked[d.place.reason(instant, &d.options)]++
-		return 0
-	case p.vague:
-		d.stats.Guessed++
-	default:
-		d.stats.Linked++
 	}
 	link := &d.linkOf[p.span]
 	if *link == 0 {
@@ -68,6 +64,27 @@ func (d *decision) link(p piece, instant uint64) dictionary.LinkIndex {
 		*link = d.links.Index(t.trace, t.id)
 	}
 	return *link
+}
+
+// keeps says whether the link that the sample came with stays.
+func (d *decision) keeps(p piece) bool {
+	return d.had != 0 && (p.span == none || p.vague || !d.below(p.span))
+}
+
+// count counts what became of an observation in a piece.
+func (d *decision) count(p piece, instant uint64) {
+	switch {
+	case d.keeps(p):
+		d.stats.Kept++
+	case p.span == none && p.vague:
+		d.stats.Unlinked[Ambiguous]++
+	case p.span == none:
+		d.stats.Unlinked[d.place.reason(instant, &d.options)]++
+	case p.vague:
+		d.stats.Guessed++
+	default:
+		d.stats.Linked++
+	}
 }
 
 // below says whether a span is below the one that the sample came with.

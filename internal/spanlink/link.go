@@ -124,6 +124,7 @@ func (l *linker) collect() {
 	}
 	l.forest.number()
 	l.linkOf = make([]dictionary.LinkIndex, len(l.forest.trees))
+	l.links.Grow(len(l.forest.trees))
 }
 
 func (l *linker) collectPlace(p *place) {

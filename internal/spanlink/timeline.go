@@ -3,6 +3,7 @@ package spanlink
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 )
@@ -125,6 +126,14 @@ func (l timeline) at(instant uint64, from int) int {
 	}
 	rest := l[from+1 : min(from+step, len(l))]
 	return from + sort.Search(len(rest), func(i int) bool { return rest[i].from > instant })
+}
+
+// last is the last instant of a piece.
+func (l timeline) last(at int) uint64 {
+	if at+1 < len(l) {
+		return l[at+1].from - 1
+	}
+	return math.MaxUint64
 }
 
 // queue gives the smallest of its keys. What is over is taken out when it comes to be the first.
