@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test sentrycli browser sdks ci build deb lint format golden bench fuzz clean
+.PHONY: help run demo page test sentrycli browser sdks ci build deb lint format golden bench fuzz soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -92,6 +92,9 @@ fuzz: ## Run every fuzzer for FUZZTIME (30s)
 	    sh .ci/quiet go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package || exit 1; \
 	  done; \
 	done
+
+soak: ## Run spans and profiles through the processor for SOAK (10m); the heap must stay flat
+	SOAK=$(or $(SOAK),10m) go test ./profiletransformprocessor -run TestSoak -v -timeout 24h
 
 clean: ## Remove what was built
 	@rm -rf dist output examples/custom-build/otelcol-custom

@@ -130,6 +130,13 @@ func (s *profilesSink) ConsumeProfiles(ctx context.Context, p pprofile.Profiles)
 	return s.ProfilesSink.ConsumeProfiles(ctx, p)
 }
 
+func (s *profilesSink) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.contexts = nil
+	s.Reset()
+}
+
 // received waits for a number of messages.
 func (h *harness) received(n int) []pprofile.Profiles {
 	h.t.Helper()

@@ -1,0 +1,149 @@
+package spanlink
+
+import (
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+func sessionOf(name string) Session { return Session{Parts: [maxSessionParts]string{name}} }
+
+// on is a span of the session that benchProfile has, on its thread 0.
+func on(id, parent uint64, start, end uint64) Span {
+	s := Span{Trace: traceID(1), ID: spanID(id), Start: start, End: end, Thread: "0", Sessions: []Session{sessionOf("session")}}
+	if parent > 0 {
+		s.Parent = spanID(parent)
+	}
+	return s
+}
+
+func each(spans ...Span) iter.Seq[Span] { return slices.Values(spans) }
+
+// A flood of spans, of any kind, takes no more memory than the limits allow, and the spans that came last are there.
+func TestFlood(t *testing.T) {
+	const limit, flood = 2_000, 100_000
+	for name, spanOf := range map[string]func(i uint64) Span{
+		"one thread":   func(i uint64) Span { return on(i, 0, i, i+10) },
+		"backwards":    func(i uint64) Span { return on(i, 0, flood-i, 2*flood-i) },
+		"many threads": func(i uint64) Span { s := on(i, 0, i, i+10); s.Thread = fmt.Sprint(i); return s },
+		"many sessions": func(i uint64) Span {
+			s := on(i, 0, i, i+10)
+			s.Sessions = []Session{sessionOf(fmt.Sprint(i))}
+			return s
+		},
+		"two ways": func(i uint64) Span {
+			s := on(i, 0, i, i+10)
+			s.Sessions = []Session{sessionOf("a"), {Way: 1}}
+			return s
+		},
+		"no segment comes":    func(i uint64) Span { s := on(i, 0, i, i+10); s.Sessions, s.Segment = nil, spanID(i+1e9); return s },
+		"one segment is late": func(i uint64) Span { s := on(i, 0, i, i+10); s.Sessions, s.Segment = nil, spanID(1e9); return s },
+		"segments of nowhere": func(i uint64) Span { s := on(i, 0, i, i+10); s.Sessions, s.Segment = nil, s.ID; return s },
+		"the same again":      func(i uint64) Span { return on(1, 0, i, i+10) },
+	} {
+		x := NewIndex(Sentry, Limits{Spans: limit, Keep: time.Hour})
+		before := heap()
+		for i := range uint64(flood) {
+			x.Add(each(spanOf(i)), start)
+		}
+		assert.LessOrEqual(t, x.Size().Spans, limit, name)
+		assert.LessOrEqual(t, x.Size().Sessions, limit, name)
+		assert.LessOrEqual(t, len(x.nodes), limit, name)
+		assert.LessOrEqual(t, len(x.waiting), limit, name)
+		assert.Less(t, int64(heap())-int64(before), int64(4<<20), "%s: bytes", name)
+
+		x.Expire(start.Add(2 * time.Hour))
+		assert.Equal(t, Size{}, x.Size(), name)
+		assert.Empty(t, x.nodes, name)
+		assert.Empty(t, x.waiting, name)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// Why observations have no link: their spans have left, or come too late.
+func TestLostSpans(t *testing.T) {
+	for name, c := range map[string]struct {
+		spans []Span
+		limit int
+		after time.Duration
+		early bool
+		want  Reason
+	}{
+		"none":               {limit: 10, want: NoSpan},
+		"before its time":    {limit: 10, early: true, want: Evicted},
+		"evicted":            {[]Span{on(1, 0, 0, 1e9), on(2, 0, 5e9, 6e9)}, 1, 0, false, Evicted},
+		"expired":            {[]Span{on(1, 0, 0, 1e9)}, 10, 70 * time.Second, false, Late},
+		"evicted, elsewhere": {[]Span{on(1, 0, 3e9, 4e9), on(2, 0, 5e9, 6e9)}, 1, 0, false, NoSpan},
+	} {
+		x := NewIndex(Sentry, Limits{Spans: c.limit, Keep: time.Minute})
+		x.Add(each(c.spans...), start)
+		now := start.Add(c.after)
+		// Another span keeps the session alive.
+		x.Add(each(Span{Trace: traceID(9), ID: spanID(9), Start: 1e12, End: 2e12, Thread: "9", Sessions: []Session{sessionOf("session")}}), start.Add(c.after/2))
+		stats := x.Link(benchProfile(1), Options{Now: now, Ambiguous: Skip, Early: c.early})
+		want := LinkStats{}
+		want.Unlinked[c.want] = 1
+		assert.Equal(t, want, stats, name)
+	}
+
+	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Minute})
+	x.Link(benchProfile(100), Options{Now: start, Ambiguous: Skip})
+	assert.Equal(t, SpanStats{Indexed: 2, Late: 1}, x.Add(each(on(1, 0, 5, 10), on(2, 0, 1e12, 2e12)), start), "one was decided without")
+}
+
+// Spans above themselves, and a very long way up: no link is wrong, and no loop is without an end.
+func TestOddTrees(t *testing.T) {
+	link := func(spans ...Span) LinkStats {
+		x := NewIndex(Sentry, Limits{Spans: 10_000, Keep: time.Hour})
+		x.Add(each(spans...), start)
+		return x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip})
+	}
+	assert.Equal(t, int64(1), link(on(1, 1, 0, 10)).Linked, "its own parent")
+	assert.Equal(t, int64(1), link(on(1, 2, 0, 10), on(2, 1, 0, 10)).Unlinked[Ambiguous], "each below the other")
+	assert.Equal(t, int64(1), link(on(1, 2, 0, 10), on(2, 3, 0, 10), on(3, 2, 0, 10), on(4, 3, 0, 10)).Unlinked[Ambiguous])
+
+	deep := []Span{on(1, 0, 0, 10)}
+	for i := range uint64(2 * maxClimb) {
+		deep = append(deep, on(2+i, 1+i, 20, 30)) // does not cover the sample
+	}
+	last := uint64(len(deep))
+	assert.Equal(t, int64(1), link(append(deep, on(1000, last, 0, 10))...).Linked, "one leaf")
+	assert.Equal(t, int64(1), link(append(deep, on(1000, last, 0, 10), on(1001, last, 0, 10))...).Unlinked[Ambiguous], "too far up")
+	assert.Equal(t, int64(1), link(append(deep, on(1000, 100, 0, 10), on(1001, 100, 0, 10))...).Linked)
+}
+
+// Two copies of a span that disagree about what is above it: which came first does not matter.
+func TestCopiesThatDisagree(t *testing.T) {
+	a, b := on(3, 1, 0, 10), on(3, 2, 0, 11)
+	above := []Span{on(1, 0, 0, 10), on(2, 0, 0, 10)}
+	var answers []LinkStats
+	for _, spans := range [][]Span{{a, b}, {b, a}} {
+		x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
+		x.Add(each(append(spans, above...)...), start)
+		require.Equal(t, spanID(2), x.nodes[spanKey{"", traceID(1), spanID(3)}].parent)
+		answers = append(answers, x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}))
+	}
+	assert.Equal(t, answers[0], answers[1])
+}
+
+func TestUnusableSpans(t *testing.T) {
+	x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
+	noTrace := on(1, 0, 0, 10)
+	noTrace.Trace = pcommon.TraceID{}
+	assert.Equal(t, SpanStats{Unusable: 3}, x.Add(each(noTrace, on(1, 0, 10, 10), on(1, 0, 10, 9)), start))
+	assert.Equal(t, SpanStats{Indexed: 1, Duplicates: 1}, x.Add(each(on(1, 0, 0, 10), on(1, 0, 0, 10)), start))
+}
