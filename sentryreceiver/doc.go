@@ -4,16 +4,20 @@
 // The package is a shell. What an envelope or a profile is, internal/sentry knows; what becomes of it, internal/translate.
 // Here is the way of a request between them:
 //
-//	handler.go     which request is this, who sent it; CORS
+//	handler.go     which request is this, who sent it
+//	cors.go        pages of other origins
+//	store.go, cron.go, security.go   the endpoints that take no envelopes
 //	body.go        the bytes: limits and memory
 //	inflight.go    the bytes of all requests together
 //	decompress.go  Content-Encoding
+//	projects.go    who may send
+//	client.go      who sends, for what comes behind
 //	ingest.go      envelope → items → what to hand on → answer
-//	deliver.go     to the pipelines, and what becomes of it
 //	signals.go     the table: which item type goes to which signal
 //	profiles.go    one profile item: decode, validate, translate
 //	link.go        V1 profiles and the spans of their transaction
 //	traces.go, logs.go, metrics.go   likewise for the other signals
+//	deliver.go     to the pipelines, and what becomes of it
 //	answer.go      status, body and headers
 //	drift.go       clients whose clock is off
 //	resent.go      what was accepted before

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
 )
 
 var metricName = regexp.MustCompile(`\botelcol_\w+`)
@@ -34,8 +35,8 @@ func TestOperationsPage(t *testing.T) {
 	scraped := c.scrape(t)
 	known := scrapedNames(scraped)
 	require.True(t, known["otelcol_receiver_sentry_items"], "names are prefixed as the page has them")
-	for name := range receiverMetrics(t) {
-		known["otelcol_"+name] = true
+	for _, name := range metadatatest.MetricNames(t, filepath.Join(golden.Root(t), "sentryreceiver")) {
+		known[name] = true
 	}
 	for _, name := range names {
 		assert.True(t, known[name], "%s is in docs/operations.md and nowhere else", name)
@@ -68,16 +69,4 @@ func scrapedNames(all points) map[string]bool {
 		names[p.name] = true
 	}
 	return names
-}
-
-func receiverMetrics(t *testing.T) map[string]any {
-	text, err := os.ReadFile(filepath.Join(golden.Root(t), "sentryreceiver", "metadata.yaml"))
-	require.NoError(t, err)
-	var metadata struct {
-		Telemetry struct {
-			Metrics map[string]any `yaml:"metrics"`
-		} `yaml:"telemetry"`
-	}
-	require.NoError(t, yaml.Unmarshal(text, &metadata))
-	return metadata.Telemetry.Metrics
 }

@@ -3,6 +3,7 @@ package metadatatest
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,12 +46,21 @@ type sum struct {
 	Monotonic bool `yaml:"monotonic"`
 }
 
-func read(t *testing.T) (m metadata) {
+func read(t *testing.T, directory string) (m metadata) {
 	t.Helper()
-	text, err := os.ReadFile("metadata.yaml")
+	text, err := os.ReadFile(filepath.Join(directory, "metadata.yaml"))
 	require.NoError(t, err)
 	require.NoError(t, yaml.Unmarshal(text, &m))
 	return m
+}
+
+// MetricNames are those that a component's metadata.yaml lists, as they are scraped.
+func MetricNames(t *testing.T, directory string) (names []string) {
+	t.Helper()
+	for name := range read(t, directory).Telemetry.Metrics {
+		names = append(names, "otelcol_"+name)
+	}
+	return names
 }
 
 // Factory is what the factories of receivers, processors and exporters have in common.
@@ -65,7 +75,7 @@ type Factory interface {
 // CheckFactory compares metadata.yaml with the factory; class is "receiver", "processor" or "exporter".
 func CheckFactory(t *testing.T, class string, factory Factory) {
 	t.Helper()
-	m := read(t)
+	m := read(t, ".")
 	assert.Equal(t, factory.Type().String(), m.Type)
 	assert.Equal(t, class, m.Status.Class)
 	for signal, level := range map[string]component.StabilityLevel{
@@ -90,7 +100,7 @@ func CheckInstruments(t *testing.T, telemetry *componenttest.Telemetry, scope st
 	t.Helper()
 	page, err := os.ReadFile("documentation.md")
 	require.NoError(t, err)
-	m := read(t)
+	m := read(t, ".")
 	for name, want := range m.Telemetry.Metrics {
 		got, err := telemetry.GetMetric("otelcol_" + name)
 		require.NoError(t, err)
