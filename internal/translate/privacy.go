@@ -15,11 +15,13 @@ var personalKeys = map[string]bool{
 	"user.email":              true,
 	"user.ip_address":         true,
 	"user.ip":                 true,
+	"ip_address":              true, // of Sentry's user, wherever one is
 	"client.address":          true,
 	"client_address":          true,
 	"http.client_ip":          true,
 	"http.env":                true,
 	"http.cookies":            true,
+	"cookies":                 true, // of Sentry's request
 	"http.request.cookies":    true,
 	"http.response.cookies":   true,
 	"sentry.user.email":       true,
@@ -72,9 +74,18 @@ func removePersonal(m pcommon.Map) {
 		if isPersonal(key) || isPersonalHeader(trimPrefixFold(key, "http_")) {
 			return true
 		}
+		if isUser(key) && value.Type() == pcommon.ValueTypeMap {
+			value.Map().Remove("email") // elsewhere it may be anything, such as the name of a field that failed
+		}
 		removePersonalIn(value)
 		return false
 	})
+}
+
+// isUser knows objects that describe a user: the context of that name, what was copied to extra data, and what applications
+// put beside the fields of Sentry's own.
+func isUser(key string) bool {
+	return key == "user" || key == "sentry.context.user" || strings.HasPrefix(key, "sentry.user.")
 }
 
 func removePersonalIn(value pcommon.Value) {
