@@ -82,7 +82,7 @@ golden: ## Refresh the goldens; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update
 	go test ./internal/translate -run TestMeasureCases -update
 
-bench: build ## Measure the receive path against its rivals, as ratios in one run
+bench: build ## Measure the receive path and the way back against their rivals, as ratios in one run
 	@cd internal/bench && go run .
 
 fuzz: ## Run every fuzzer for FUZZTIME (30s)

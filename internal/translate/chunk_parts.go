@@ -217,7 +217,7 @@ func (w *partWriter) merge(r partRange) {
 // write writes the part, false if it is too large.
 func (w *partWriter) write(r partRange) (ok bool) {
 	w.chunk.Measurements = w.measurementsOf(r)
-	w.payload, ok = sentry.AppendChunk(w.payload[:0], w.chunk, w.limit)
+	w.payload, ok = sentry.AppendChunk(slices.Grow(w.payload[:0], w.estimate()), w.chunk, w.limit)
 	w.written += 4 * (len(w.threads) + w.chunk.Stacks.Len() + len(w.chunk.Frames) + w.points) // what a part goes through
 	if ok {
 		w.written += len(w.payload)
@@ -225,6 +225,13 @@ func (w *partWriter) write(r partRange) (ok bool) {
 		w.written += w.limit
 	}
 	return ok
+}
+
+// estimate is about how long the payload will be: of recorded chunks a sample takes 70 bytes, a frame 150, and a frame of a stack
+// 4. It saves a large payload from being copied every time it has doubled.
+func (w *partWriter) estimate() int {
+	stacks := &w.chunk.Stacks
+	return min(w.limit, 70*w.chunk.Samples.Len()+150*len(w.chunk.Frames)+4*stacks.Entries())
 }
 
 // measurementsOf are the points of the time of a part. The first part that is written has those before it, the last one those

@@ -83,7 +83,7 @@ const maxPooledExport = 32 << 20
 func (e *profileExporter) release() {
 	observations := cap(e.samples.observations) + cap(e.samples.scratch) + cap(e.samples.counted) + cap(e.parts.samples.Time)
 	tables := cap(e.frames.stackOf.results) + cap(e.frames.locationOf.results) + cap(e.samples.keys.kinds)
-	if cap(e.parts.payload)+20*observations+32*tables+200*cap(e.frames.frames)+4*e.frames.stacks.Entries() > maxPooledExport {
+	if cap(e.parts.payload)+20*observations+32*tables+120*cap(e.frames.frames)+4*e.frames.stacks.Entries() > maxPooledExport {
 		return
 	}
 	clear(e.frames.frames[:cap(e.frames.frames)])
