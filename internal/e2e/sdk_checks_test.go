@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
@@ -19,8 +20,8 @@ import (
 // linkWait is how long profiles wait for spans. Workloads end with a flush, so that all comes within a second.
 const linkWait = 3 * time.Second
 
-// linking is the configuration that README.md of the processor begins with.
-func linking(backend *sink) settings {
+// both is Sentry in, OTLP out, with links, and beside that Sentry out.
+func both(backend *sink, server *fakesentry.Server) settings {
 	return settings{config: fmt.Sprintf(`
 receivers:
   sentry: {endpoint: ENDPOINT}
@@ -28,19 +29,21 @@ processors:
   profile_transform: {link: {wait: %s}}
 exporters:
   otlp_http: {endpoint: %s, compression: none, sending_queue: {enabled: false}}
+  sentry_envelope: {dsn: %q}
 service:
   pipelines:
-    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http]}
-    traces: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http]}
+    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http, sentry_envelope]}
+    traces: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http, sentry_envelope]}
     logs: {receivers: [sentry], exporters: [otlp_http]}
     metrics: {receivers: [sentry], exporters: [otlp_http]}
-`, linkWait, backend.url())}
+`, linkWait, backend.url(), server.DSN())}
 }
 
 // checkSDK runs a workload and compares what its SDK says, what it sent, and what came out at the other end.
 func checkSDK(t *testing.T, s sdk, scenario string) row {
 	backend := newSink(t)
-	c := start(t, linking(backend))
+	server := fakesentry.Start(t)
+	c := start(t, both(backend, server))
 	between := newRecorder(t, c)
 
 	said := s.run(t, scenario, between.dsn())
@@ -53,6 +56,7 @@ func checkSDK(t *testing.T, s sdk, scenario string) row {
 
 	r := row{sdk: s, scenario: scenario, said: said, profiles: countProfiles(envelopes)}
 	compareSent(t, envelopes, messages)
+	compareOut(t, envelopes, server.Taken())
 	r.spans = checkSaid(t, said, messages)
 	checkComplete(t, said, scenario, r.profiles)
 	profiles := readProfiles(t, messages[profilesPath])

@@ -36,13 +36,14 @@ var scenarioNames = map[string]string{
 
 const pageHead = `# Compatibility
 
-Real SDKs, installed from their registries at these versions, against the built collector. This page is written by
+Real SDKs, installed from their registries at these versions, against the built collector. A run of all takes four minutes and
+writes this page:
 
 ` + "```sh" + `
 make sdks
 ` + "```" + `
 
-and each line is one run of the workload in [internal/e2e/sdks](../internal/e2e/sdks) that passed: nested spans, busy functions under
+Each line is one run of the workload in [internal/e2e/sdks](../internal/e2e/sdks) that passed: nested spans, busy functions under
 spans of known names, on two threads where the SDK has threads, an error, a log. The run fails unless
 
 - every span, profile, error and log that the SDK says it has sent comes out of the collector, and of everything that was on the wire
@@ -50,10 +51,22 @@ spans of known names, on two threads where the SDK has threads, an error, a log.
 - each busy function has its share of its thread's time in the flame graph: within four standard deviations of a binomial
   distribution, at least five points. *Share* is the largest deviation, and what was allowed;
 - the samples of busy functions are linked to the spans that they ran under: 95 %, for a sampler stamps a sample a moment before or
-  after it is taken. *Linked* is how many were.
+  after it is taken. *Linked* is how many were;
+- the ` + "`sentry_envelope`" + ` exporter gives a stand-in for Sentry all spans under their parents, and all samples with their threads, times
+  and stacks, as the SDK sent them.
 
 | SDK | Version | Profiling | Spans | Errors | Logs | Profiles | Samples | Share | Linked | Dropped by the SDK |
 |---|---|---|---|---|---|---|---|---|---|---|
+`
+
+const pageNotes = `
+What to know of them:
+
+- Browser: the SDK hangs all spans of a page below its root, unless it is told otherwise (` + "`parentSpanIsAlwaysRootSpan: false`" + `, as
+  here). Which of several that ran at the same time had the thread is then unknown, and samples are linked to the root.
+- Node: worker threads are not sampled, whatever their own SDK is told.
+- Node and browser 11 have no V1 profiles; Go 0.27.0 has, 0.50.0 has no profiles at all.
+- Ruby: the version is that of Debian 12, older than profiles and logs; Rust has no profiles.
 `
 
 // writeCompatibility writes the page of all runs.
@@ -68,6 +81,7 @@ func writeCompatibility(t *testing.T, rows []row) {
 		}
 		page.WriteString(r.line())
 	}
+	page.WriteString(pageNotes)
 	if len(missing) > 0 {
 		page.WriteString("\nNot run:\n\n" + strings.Join(missing, ""))
 	}

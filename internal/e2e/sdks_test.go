@@ -40,6 +40,8 @@ var sdks = []sdk{
 	{"Go", "go", "0.27.0", []string{byTransaction}},
 	{"Browser", "browser", "11.12.0", []string{byHand, byTrace, streamed}},
 	{"Java", "java", "8.43.0", []string{byHand, byTrace}},
+	{"PHP", "php", "4.29.0", []string{byTransaction}},
+	{"Native", "native", "0.16.3", []string{unprofiled}},
 	{"Ruby", "ruby", "5.3.0", []string{unprofiled}},
 	{"Rust", "rust", "0.49.5", []string{unprofiled}},
 }

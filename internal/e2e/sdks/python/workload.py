@@ -127,6 +127,7 @@ if MODE == "manual":
     sentry_sdk.profiler.start_profiler()
 reports = threading.Thread(target=report, name="reports")
 reports.start()
+time.sleep(0.1)  # the profiler that the first root starts is there for the second
 checkout()
 reports.join()
 try:
