@@ -44,8 +44,8 @@ func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, rea
 		return in.handOn(ctx, d)
 	}
 	seen, done, err := in.resent.begin(ctx, d.ids)
-	if err != nil { // the client is gone, and what it sent is still being handed on for another request
-		return outcomeDiscarded, reasonResent
+	if err != nil { // the client is gone, and it is not known yet what becomes of what it sent before
+		return outcomeRefused, sentry.RateLimitBackpressure
 	}
 	defer func() { done(o == outcomeAccepted) }()
 	again := 0

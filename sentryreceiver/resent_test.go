@@ -109,6 +109,29 @@ func TestConcurrentDuplicates(t *testing.T) {
 	}
 }
 
+// Who goes while the first is still under way has not been told that it is there: it counts as lost.
+func TestDuplicateThatCannotWait(t *testing.T) {
+	h := start(t, dropResent)
+	entered, hold := make(chan struct{}), make(chan struct{})
+	h.sink.respond = func(pprofile.Profiles) error {
+		close(entered)
+		<-hold
+		return errors.New("busy")
+	}
+	var first sync.WaitGroup
+	first.Go(func() { h.post(envelope(chunkItem)) })
+	<-entered
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := h.client.Do(h.envelopeRequest([]byte(envelope(chunkItem))).WithContext(ctx))
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	refused := func() int64 { return h.items()["outcome=refused reason=backpressure type=profile_chunk"] }
+	assert.Eventually(t, func() bool { return refused() == 1 }, 5*time.Second, time.Millisecond)
+	close(hold)
+	first.Wait()
+	assert.Equal(t, int64(2), refused())
+}
+
 // The window is bounded by number and by age.
 func TestResentWindow(t *testing.T) {
 	r := newResent(ResentConfig{MaxIDs: 2, MaxAge: time.Hour})
