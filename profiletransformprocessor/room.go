@@ -37,12 +37,15 @@ func (r *waitingRoom) add(ctx context.Context, h *held) {
 	r.telemetry.heldChanged(ctx, 1, h.bytes)
 }
 
+// leastPause keeps a processor that lets nothing wait, or hardly, from asking all the time.
+const leastPause = 100 * time.Millisecond
+
 // takeDue gives the first if it has waited long enough; else nil, and for how long there is nothing to do.
 func (r *waitingRoom) takeDue(ctx context.Context, now time.Time, wait time.Duration) (h *held, pause time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.queue) == 0 {
-		return nil, wait
+		return nil, max(wait, leastPause)
 	}
 	if pause := wait - now.Sub(r.queue[0].arrived); pause > 0 {
 		return nil, pause

@@ -43,28 +43,30 @@ func (e *traceExporter) takeEvent(t *sentry.Transaction, s *tracedSpan, data []s
 	attrs := s.Attributes()
 	t.User = userOf(attrs, isFromSentry(e.resource))
 	t.Request = requestOf(attrs, s.Kind())
+	namesServer := has(attrs, keyServerName)
 	for _, member := range data {
-		value, _ := attrs.Get(member.Name)
+		// Looked up for the few keys that need it: each look goes through the list, which can have a hundred thousand.
+		value := func() pcommon.Value { value, _ := attrs.Get(member.Name); return value }
 		switch key := member.Name; {
 		case key == keyTransactionID, key == keyDescription:
 		case key == keySegmentSource:
-			t.Source = value.AsString()
+			t.Source = value().AsString()
 		case key == keyServerName:
-			t.ServerName = value.AsString()
-		case key == keyServerAddress && s.Kind() != ptrace.SpanKindClient && s.Kind() != ptrace.SpanKindProducer && t.ServerName == "" && !has(attrs, keyServerName):
-			t.ServerName = value.AsString()
+			t.ServerName = value().AsString()
+		case key == keyServerAddress && s.Kind() != ptrace.SpanKindClient && s.Kind() != ptrace.SpanKindProducer && t.ServerName == "" && !namesServer:
+			t.ServerName = value().AsString()
 		case key == keyLogger:
-			t.Logger = value.AsString()
-		case key == keyFingerprint && value.Type() == pcommon.ValueTypeSlice:
-			for _, part := range value.Slice().All() {
+			t.Logger = value().AsString()
+		case key == keyFingerprint && value().Type() == pcommon.ValueTypeSlice:
+			for _, part := range value().Slice().All() {
 				t.Fingerprint = append(t.Fingerprint, part.AsString())
 			}
-		case key == keyModules && value.Type() == pcommon.ValueTypeMap:
+		case key == keyModules && value().Type() == pcommon.ValueTypeMap:
 			t.Modules = member.Value
-		case key == keyExtra && value.Type() == pcommon.ValueTypeMap:
+		case key == keyExtra && value().Type() == pcommon.ValueTypeMap:
 			t.Extra = member.Value
-		case key == keyBreadcrumbs && value.Type() == pcommon.ValueTypeSlice:
-			t.Breadcrumbs = crumbsOf(value.Slice())
+		case key == keyBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
+			t.Breadcrumbs = crumbsOf(value().Slice())
 		case key == keyReplayID, strings.HasPrefix(key, contextPrefix), strings.HasPrefix(key, userPrefix), requestOnly[key] && t.Request != nil:
 		case isUserKey(key) && isFromSentry(e.resource), isUserKey(key) && key != "client.address":
 		default:

@@ -1,0 +1,16 @@
+package profiletransformprocessor
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestNothingWaits: where nothing may wait, nobody asks without a pause whether something is due.
+func TestNothingWaits(t *testing.T) {
+	var r waitingRoom
+	h, pause := r.takeDue(t.Context(), time.Now(), 0)
+	assert.Nil(t, h)
+	assert.Equal(t, leastPause, pause)
+}
