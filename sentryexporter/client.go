@@ -22,7 +22,11 @@ type client struct {
 }
 
 // newClient takes the name of the program as "name/version".
+//
+// Redirects are not followed: most turn the POST into a GET without the envelope, which a page with the status 200 may answer,
+// and the new address would be given the key.
 func newClient(c *http.Client, dsn sentry.DSN, program string) *client {
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client{
 		http:      c,
 		url:       dsn.EnvelopeURL(),
@@ -72,11 +76,8 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 		return reply{verdict: failed, reason: reasonNetwork, err: err}
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil && resp.StatusCode < http.StatusMultipleChoices {
-		// The status is all that counts: it comes after the envelope was read.
-		text = nil
-	}
+	// The status is all that counts: it comes after the envelope was read. What can be read of the text explains it.
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	return classify(resp.StatusCode, resp.Header, text)
 }
 
@@ -91,7 +92,7 @@ func (c *client) header(e *envelope) sentry.EnvelopeHeader {
 	return h
 }
 
-// classify says what an answer means: Sentry takes (2xx), never takes (4xx), or does not take now (429, 5xx, and 408 of
+// classify says what an answer means: Sentry takes (2xx), never takes (3xx, 4xx), or does not take now (429, 5xx, and 408 of
 // proxies).
 func classify(status int, header http.Header, text []byte) reply {
 	r := reply{status: status, header: header}
@@ -102,6 +103,10 @@ func classify(status int, header http.Header, text []byte) reply {
 		r.verdict, r.reason = limited, reasonLimited
 	case status >= 500 || status == http.StatusRequestTimeout:
 		r.verdict, r.reason = failed, reasonServer
+	case status < 400:
+		r.verdict, r.reason = refused, reasonRedirected
+		r.err = fmt.Errorf("answered %d to %.*q: the dsn must name the address itself", status, maxDetail, header.Get("Location"))
+		return r
 	default:
 		r.verdict, r.reason = refused, refusals[status]
 		if r.reason == "" {
@@ -118,6 +123,7 @@ const (
 	reasonNetwork         = "network_error"
 	reasonLimited         = "rate_limited"
 	reasonServer          = "server_error"
+	reasonRedirected      = "redirected"
 	reasonRefused         = "refused" // any other status
 )
 

@@ -63,6 +63,9 @@ const (
 	defaultQueueBytes = 256 << 20
 )
 
+// compressions are those of confighttp that every Relay, or every current one, reads.
+var compressions = []configcompression.Type{configcompression.TypeGzip, configcompression.TypeZstd, "none"}
+
 func createDefaultConfig() component.Config {
 	client := confighttp.NewDefaultClientConfig()
 	client.Timeout = defaultTimeout
@@ -101,6 +104,12 @@ func (c *Config) Validate() error {
 	}
 	if c.HTTP.Endpoint != "" {
 		problem("endpoint: must be left out, the dsn says where to send")
+	}
+	if !slices.Contains(compressions, c.HTTP.Compression) {
+		problem("compression: is %q, which Sentry does not read, must be one of %q", c.HTTP.Compression, compressions)
+	}
+	if c.Queue.HasValue() && c.Queue.Get().Batch.HasValue() {
+		problem("sending_queue::batch: must be left out, Sentry takes each envelope by itself")
 	}
 	if c.SpansAs != spansAsTransactions && c.SpansAs != spansAsContainers {
 		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)

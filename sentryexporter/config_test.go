@@ -88,6 +88,8 @@ func TestValidate(t *testing.T) {
 		`dsn: https://hunter2:hunter3@sentry.example/shop`: `dsn: dsn_bad_project: project id "shop", expected a number`,
 		`endpoint: https://sentry.example`:                 `endpoint: must be left out, the dsn says where to send`,
 		`profiler_id_attributes: []`:                       `profiler_id_attributes: must name at least one resource attribute`,
+		`compression: snappy`:                              `compression: is "snappy", which Sentry does not read, must be one of ["gzip" "zstd" "none"]`,
+		`sending_queue: {batch: {max_size: 10}}`:           `sending_queue::batch: must be left out, Sentry takes each envelope by itself`,
 		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
 	} {
 		if !strings.HasPrefix(text, "dsn") {

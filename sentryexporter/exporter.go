@@ -74,7 +74,9 @@ func (e *sentryExporter) push(ctx context.Context, req xexporterhelper.Request) 
 	for i := range r.Envelopes {
 		d.send(ctx, &r.Envelopes[i])
 	}
-	e.reportLosses(ctx, false)
+	if !d.down {
+		e.reportLosses(ctx, false)
+	}
 	return d.result(len(r.Envelopes))
 }
 

@@ -3,7 +3,9 @@ package sentryexporter
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,6 +93,24 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRedirectsAreNotFollowed: neither is the envelope lost in a GET that is answered 200, nor does anybody else see the key.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var visits atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visits.Add(1) }))
+	t.Cleanup(elsewhere.Close)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		h := start(t, withoutRetry)
+		h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer {
+			return fakesentry.Answer{Status: status, Header: map[string]string{"Location": elsewhere.URL}}
+		})
+		err := h.send(backendChunk(1))
+		require.ErrorContains(t, err, elsewhere.URL)
+		assert.True(t, consumererror.IsPermanent(err))
+		assert.Equal(t, map[string]int64{"outcome=refused reason=redirected type=profile_chunk": 1}, h.counts("otelcol_exporter_sentry_envelope_items"))
+	}
+	assert.Zero(t, visits.Load())
 }
 
 // TestOnlyTheRestIsRetried: of five envelopes the third meets trouble, of each kind.
@@ -224,6 +244,28 @@ func TestReportLosses(t *testing.T) {
 	}, reported)
 }
 
+// TestLossesOfSpans: a container is as many losses as it has spans.
+func TestLossesOfSpans(t *testing.T) {
+	container := spanContainer(1)
+	container.Item.Header.ItemCount = sentry.Some(500)
+	l := losses{}
+	l.add(&container, reply{status: http.StatusRequestEntityTooLarge})
+	assert.Equal(t, map[sentry.Category]int{sentry.CategorySpan: 500}, l.take(time.Now(), true))
+}
+
+// TestLossesAreReportedWhenSentryIsBack: a report is tried once, so not while Sentry is down.
+func TestLossesAreReportedWhenSentryIsBack(t *testing.T) {
+	h := start(t, func(cfg *Config) { withoutQueue(cfg); cfg.ReportLosses = true })
+	h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+		return fakesentry.Answer{Status: []int{413, 500, 500, 200}[min(r.Number, 4)-1]}
+	})
+	require.NoError(t, h.send(backendChunk(1), backendChunk(2)))
+	taken := h.sentry.Taken()
+	require.Len(t, taken, 2)
+	assert.Equal(t, sentry.ItemProfileChunk, taken[0].Items[0].Header.Type)
+	assert.Equal(t, sentry.ItemClientReport, taken[1].Items[0].Header.Type)
+}
+
 func TestLossesAreNotReportedUnasked(t *testing.T) {
 	h := start(t, withoutQueue)
 	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 413} })
@@ -234,10 +276,13 @@ func TestLossesAreNotReportedUnasked(t *testing.T) {
 
 func TestLogsAreBoundedAndSafe(t *testing.T) {
 	h := start(t, withoutQueue)
-	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 400} })
+	h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+		return fakesentry.Answer{Status: 400, Reset: r.Number == 1} // an error of net/http, with the URL, is logged first
+	})
 	for range 50 {
 		require.Error(t, h.send(backendChunk(1)))
 	}
+	require.NotZero(t, h.logs.FilterMessageSnippet("Will retry").Len())
 	assert.Equal(t, logsPerMinute, h.logs.FilterMessage("Envelope refused by Sentry, dropped").Len())
 	for _, line := range h.logs.All() {
 		for _, value := range line.ContextMap() {

@@ -37,7 +37,11 @@ func (l *losses) add(e *envelope, r reply) {
 	if l.counts == nil {
 		l.counts = map[sentry.Category]int{}
 	}
-	l.counts[sentry.LimitedBy(&e.Item.Header)[0]]++
+	quantity := 1
+	if spans := e.Item.Header.ItemCount; spans.Set {
+		quantity = spans.Value
+	}
+	l.counts[sentry.LimitedBy(&e.Item.Header)[0]] += quantity
 }
 
 // take gives what is to be reported and forgets it; nothing if there was a report a moment ago, unless it is the last.

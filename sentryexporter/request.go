@@ -44,17 +44,9 @@ func (r *request) BytesSize() (size int) {
 	return size
 }
 
-// MergeSplit only merges: an envelope cannot be split, and each is sent alone.
-func (r *request) MergeSplit(_ context.Context, _ int, _ exporterhelper.RequestSizerType, other xexporterhelper.Request) ([]xexporterhelper.Request, error) {
-	if other == nil {
-		return []xexporterhelper.Request{r}, nil
-	}
-	next, ok := other.(*request)
-	if !ok {
-		return nil, fmt.Errorf("cannot merge a %T", other)
-	}
-	merged := &request{Count: r.Count + next.Count, Envelopes: append(r.Envelopes[:len(r.Envelopes):len(r.Envelopes)], next.Envelopes...)}
-	return []xexporterhelper.Request{merged}, nil
+// MergeSplit is for batches, which Validate refuses.
+func (*request) MergeSplit(context.Context, int, exporterhelper.RequestSizerType, xexporterhelper.Request) ([]xexporterhelper.Request, error) {
+	return nil, errors.New("cannot batch envelopes")
 }
 
 // unsent is the error of a request of which a part is still to be sent.
