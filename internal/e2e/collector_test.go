@@ -98,6 +98,7 @@ func (c *collector) run(t testing.TB, process *exec.Cmd) {
 	c.process = process
 	c.process.Stdout, c.process.Stderr = c.log, c.log
 	require.NoError(t, c.process.Start())
+	c.limitMemory()
 	go func() {
 		c.exit = c.process.Wait()
 		close(c.exited)

@@ -80,7 +80,7 @@ func (a otlpAttack) run(t *testing.T) {
 		assert.NoError(t, err, "what goes to a backend")
 	}
 	assert.Less(t, c.peakMemory(t), a.memory, "MiB of memory at the peak")
-	t.Logf("%d bytes, answered %d in %s, peak memory %d MiB", len(message), status, took.Round(time.Millisecond), c.peakMemory(t))
+	t.Logf("%d bytes, answered %d in %s, peak memory %d of %d MiB", len(message), status, took.Round(time.Millisecond), c.peakMemory(t), a.memory)
 }
 
 // otlpEverywhere is OTLP in, and out to everything that reads profiles.

@@ -60,7 +60,7 @@ func (a attack) run(t *testing.T) {
 	assert.Less(t, peak, a.memory, "MiB of memory at the peak")
 	checkLog(t, c, testKey)
 	checkCardinality(t, c.scrape(t))
-	t.Logf("%d bytes, answered %d in %s, peak memory %d MiB", len(hostile.body), got.status, took.Round(time.Millisecond), peak)
+	t.Logf("%d bytes, answered %d in %s, peak memory %d of %d MiB", len(hostile.body), got.status, took.Round(time.Millisecond), peak, a.memory)
 }
 
 // observations decodes and checks whatever came out, and counts the timestamps in it.

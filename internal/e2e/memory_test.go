@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"testing"
@@ -35,6 +36,11 @@ func (c *collector) peak() int {
 
 // memoryKill is when an attack has succeeded and must not be allowed to take the machine along, in MiB.
 const memoryKill = 4096
+
+// limitMemory has the kernel refuse the collector more than that, where it can. Go's runtime then ends the process.
+func (c *collector) limitMemory() {
+	_ = exec.Command("prlimit", "--pid", strconv.Itoa(c.process.Process.Pid), fmt.Sprintf("--data=%d", memoryKill<<20)).Run()
+}
 
 // guardMachine ends a collector that grows without bounds; the test then finds it gone.
 func (c *collector) guardMachine() {
