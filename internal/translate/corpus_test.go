@@ -10,6 +10,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry/sentrytest"
 )
 
+// shortPayload is the largest payload, in bytes, that tests on recordings take with -short. It goes with the race detector,
+// which makes the large ones take minutes, and CI runs these tests a second time without either.
+const shortPayload = 500_000
+
 // TestCorpus translates every recorded profile and compares it with the oracle: every usable sample is there, at its exact
 // time, on its thread, with its frames.
 func TestCorpus(t *testing.T) {
@@ -20,9 +24,7 @@ func TestCorpus(t *testing.T) {
 			continue // store and security requests; the envelope reader's own test counts the envelopes
 		}
 		for _, item := range envelope.Items {
-			// The race detector makes the two recordings of 25 and 34 MB take minutes; -short goes with it, and the end-to-end
-			// test has them too.
-			tooLong := testing.Short() && len(item.Payload) > 4<<20
+			tooLong := testing.Short() && len(item.Payload) > shortPayload
 			switch item.Header.Type {
 			case sentry.ItemProfile:
 				if v1++; !tooLong {

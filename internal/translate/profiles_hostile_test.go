@@ -147,7 +147,11 @@ func limitOf(o ExportOptions) int {
 // TestAnyProfiles: as a profiler made it, and as it arrives by the otlp receiver, whose sender had its texts in the dictionary.
 func TestAnyProfiles(t *testing.T) {
 	accepted, lost := 0, map[string]int{}
-	for seed := range uint64(150) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 50
+	}
+	for seed := range seeds {
 		profiles := randomProfiles(rand.New(rand.NewPCG(seed, 1)))
 		o := exportOptions
 		if seed%10 == 0 {
@@ -164,7 +168,7 @@ func TestAnyProfiles(t *testing.T) {
 		}
 	}
 	t.Log(accepted, lost)
-	require.Greater(t, accepted, 300)
+	require.Greater(t, accepted, 2*int(seeds))
 	for _, reason := range []string{"sample_type_not_time", "profile_without_time", "profiling_not_enough_samples", "profiling_exceed_size_limit"} {
 		require.Positive(t, lost[reason], reason)
 	}
@@ -184,7 +188,11 @@ func throughWire(t testing.TB, profiles pprofile.Profiles) pprofile.Profiles {
 // TestHostileDictionaries breaks references everywhere, and takes entries out of the tables, the zero entries first.
 func TestHostileDictionaries(t *testing.T) {
 	lost, flaws := map[string]int{}, map[string]int{}
-	for seed := range uint64(150) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 50
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 2))
 		profiles := randomProfiles(r)
 		breakReferences(r, profiles)

@@ -45,7 +45,7 @@ func thereAndBack(t *testing.T, name string, body []byte, counts map[string]int)
 		return
 	}
 	for _, item := range envelope.Items {
-		if testing.Short() && len(item.Payload) > 4<<20 {
+		if testing.Short() && len(item.Payload) > shortPayload {
 			continue
 		}
 		switch item.Header.Type {
