@@ -35,6 +35,7 @@ type Index struct {
 	began time.Time // arrivals are told from here
 	epoch uint32    // number of forests made
 	stats SpanStats
+	told  SpanStats // of these, what Add and Expire have answered
 }
 
 // NewIndex makes an empty index. The keys must be valid.
@@ -74,25 +75,29 @@ func (x *Index) Size() Size {
 	return Size{Spans: x.held, Sessions: len(x.sessions)}
 }
 
-// Add takes spans.
+// Add takes spans. The answer counts what became of spans since the last answer: some leave while samples are linked.
 func (x *Index) Add(spans iter.Seq[Span], now time.Time) SpanStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	before := x.stats
 	x.expire(now)
 	for s := range spans {
 		x.add(s, now)
 	}
-	return x.stats.since(before)
+	return x.untold()
 }
 
-// Expire lets go of what is too old. Add does so too; this is for when nothing is added.
+// Expire lets go of what is too old, and answers as Add, which does so too: this is for when nothing is added.
 func (x *Index) Expire(now time.Time) SpanStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	before := x.stats
 	x.expire(now)
-	return x.stats.since(before)
+	return x.untold()
+}
+
+func (x *Index) untold() SpanStats {
+	news := x.stats.since(x.told)
+	x.told = x.stats
+	return news
 }
 
 func (x *Index) add(s Span, now time.Time) {

@@ -147,3 +147,27 @@ func TestUnusableSpans(t *testing.T) {
 	assert.Equal(t, SpanStats{Unusable: 3}, x.Add(each(noTrace, on(1, 0, 10, 10), on(1, 0, 10, 9)), start))
 	assert.Equal(t, SpanStats{Indexed: 1, Duplicates: 1}, x.Add(each(on(1, 0, 0, 10), on(1, 0, 0, 10)), start))
 }
+
+// Spans that leave while samples are linked are counted with the next that come, or when time passes.
+func TestSpansThatLeaveDuringLink(t *testing.T) {
+	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Minute})
+	assert.Equal(t, SpanStats{Indexed: 1}, x.Add(each(on(1, 0, 0, 10)), start))
+	now := start.Add(2 * time.Minute)
+	x.Link(benchProfile(1), Options{Now: now, Ambiguous: Skip})
+	assert.Equal(t, SpanStats{Expired: 1}, x.Expire(now))
+	assert.Zero(t, x.Expire(now), "once")
+}
+
+// A span that waited for its segment has to make room for the session that it would have come into.
+func TestEvictedByItsOwnSession(t *testing.T) {
+	x := NewIndex(Sentry, Limits{Spans: 3, Keep: time.Hour})
+	segment, child := on(1, 0, 0, 10), on(2, 1, 0, 10)
+	segment.Sessions, segment.Thread, segment.Segment = nil, "", segment.ID
+	child.Sessions, child.Thread, child.Segment = []Session{sessionOf("child")}, "", segment.ID
+	x.Add(each(child, on(3, 0, 0, 10)), start)
+	x.touch(sessionOf("linked"), start)
+	x.touch(sessionOf("linked too"), start)
+	assert.Equal(t, SpanStats{NoSession: 1, Evicted: 2}, x.Add(each(segment), start))
+	x.Expire(start.Add(2 * time.Hour))
+	assert.Equal(t, Size{}, x.Size(), "nothing is left of it")
+}

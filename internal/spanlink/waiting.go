@@ -54,7 +54,12 @@ func (x *Index) endWait(segment spanKey, now time.Time) {
 
 // adopt puts an orphan on the thread it ran on.
 func (x *Index) adopt(o orphan, now time.Time) {
-	o.lane = x.lane(o.sessions[0], o.thread, now)
+	l := x.lane(o.sessions[0], o.thread, now)
+	if o.gone { // to make room for the session
+		l.dropIfEmpty()
+		return
+	}
+	o.lane = l
 	o.lane.add(o.interval)
 	x.indexed(o.interval)
 	s := Span{Sessions: o.sessions[1:], Thread: o.thread, Start: o.start, End: o.end, Parent: o.node.parent, Segment: o.node.segment}
