@@ -31,10 +31,11 @@ func (p *profilesProcessor) hold(ctx context.Context, profiles pprofile.Profiles
 	}
 }
 
-// work hands on what has waited long enough, until the processor is shut down.
+// work hands on what has waited long enough, until the processor is shut down: what is due by then is left to Shutdown, which
+// knows how much time there is.
 func (p *profilesProcessor) work() {
 	ctx := context.Background()
-	for {
+	for !p.stopped() {
 		h, pause := p.room.takeDue(ctx, time.Now(), p.cfg.Link.Wait)
 		if h != nil {
 			p.release(h, releasedDue)
@@ -42,10 +43,18 @@ func (p *profilesProcessor) work() {
 		}
 		select {
 		case <-p.stop:
-			return
 		case <-time.After(pause): // what comes in the meantime is not due before that
 			p.linking.expire(ctx)
 		}
+	}
+}
+
+func (p *profilesProcessor) stopped() bool {
+	select {
+	case <-p.stop:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -158,6 +158,26 @@ func TestShutdownWithoutTime(t *testing.T) {
 	assert.Equal(t, map[string]int64{"outcome=dropped": 1}, h.counts("outgoing_profiles"))
 }
 
+// What is due when the processor is shut down has no more time than the rest.
+func TestShutdownWithoutTimeForWhatIsDue(t *testing.T) {
+	h := start(t, "link: {wait: 1ms}")
+	h.sink.mu.Lock() // the next component is slow: it takes the first until the shutdown
+	for range 3 {
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+	}
+	p := h.profiles.(*profilesProcessor)
+	require.Eventually(t, func() bool { return h.counts("held_messages")[""] == 2 }, 5*time.Second, time.Millisecond)
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	go func() {
+		<-p.stop
+		h.sink.mu.Unlock()
+	}()
+	require.NoError(t, p.Shutdown(over))
+	h.received(1)
+	assert.Equal(t, map[string]int64{"outcome=sent": 1, "outcome=dropped": 2}, h.counts("outgoing_profiles"))
+}
+
 func TestLifecycle(t *testing.T) {
 	ctx := t.Context()
 	cfg, err := load(t, "")
