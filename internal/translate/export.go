@@ -47,13 +47,7 @@ type Outgoing struct {
 	Trace *sentry.DynamicSamplingContext
 	// Count is how much of the message is in the item: observations of a profile, or spans.
 	Count int
-	// From are the profiles or spans that the item was made of, in ascending order: after a partial failure those of the items
-	// that were not sent are what to try again. A long profile becomes several items, each with the same origin.
-	From []Position
 }
-
-// Position is the place of a profile, or of a span, in its message.
-type Position struct{ Resource, Scope, Index int }
 
 // Export is what became of a message.
 type Export struct {

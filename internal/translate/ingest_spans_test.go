@@ -114,7 +114,7 @@ func transactionVerdict(item *Outgoing) string {
 		return "profiler_id"
 	case len(t.Spans) > 1000:
 		return "too many spans"
-	case item.Count != 1+len(t.Spans) || len(item.From) != item.Count:
+	case item.Count != 1+len(t.Spans):
 		return "count"
 	}
 	root.Start, root.End = t.Start, t.End
@@ -173,7 +173,7 @@ func containerVerdict(item *Outgoing) string {
 		return "too large"
 	case item.Trace == nil:
 		return "no sampling context"
-	case item.Count != len(c.Items) || len(item.From) != item.Count:
+	case item.Count != len(c.Items):
 		return "count"
 	}
 	for _, s := range c.Items {

@@ -19,15 +19,14 @@ import (
 func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 	e := newProfileExporter(profiles, o)
 	defer e.release()
-	for r, resource := range profiles.ResourceProfiles().All() {
-		for s, scope := range resource.ScopeProfiles().All() {
+	for _, resource := range profiles.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
 			restated := restatements(e.view, scope.Profiles())
 			for p, profile := range scope.Profiles().All() {
 				if restated[p] {
 					e.lose(ReasonProfileRestated, countObservations(profile))
 					continue
 				}
-				e.position = Position{r, s, p}
 				e.profile(profile, resource.Resource().Attributes(), scope.Scope())
 			}
 		}
@@ -49,10 +48,9 @@ const (
 // profileExporter goes through one message.
 type profileExporter struct {
 	Export
-	options  ExportOptions
-	view     dictionary.View
-	position Position
-	chunks   map[string]bool // ids that are taken
+	options ExportOptions
+	view    dictionary.View
+	chunks  map[string]bool // ids that are taken
 
 	// What these hold on to beyond a message is memory.
 	frames  frameReader
@@ -145,7 +143,7 @@ func (e *profileExporter) add(chunk *sentry.Chunk, id string) {
 	e.parts.setChunkID(id)
 	e.Items = append(e.Items, Outgoing{
 		Item:  sentry.Item{Header: chunkHeader(chunk.Platform), Payload: bytes.Clone(payload)},
-		Count: e.parts.count, From: []Position{e.position},
+		Count: e.parts.count,
 	})
 }
 
@@ -173,7 +171,7 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 	e.chunks[chunk.ChunkID] = true
 	e.Items = append(e.Items, Outgoing{
 		Item:  sentry.Item{Header: chunkHeader(strings.Clone(chunk.Platform)), Payload: payload},
-		Count: chunk.Samples.Len(), From: []Position{e.position},
+		Count: chunk.Samples.Len(),
 	})
 	return true
 }

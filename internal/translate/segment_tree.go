@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"cmp"
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -94,11 +93,4 @@ func above(s *tracedSpan, byID map[spanKey]int, segment []int) (int, bool) {
 	}
 	parent, ok := byID[spanKey{s.TraceID(), s.ParentSpanID()}]
 	return parent, ok
-}
-
-func sortPositions(all []Position) []Position {
-	slices.SortFunc(all, func(a, b Position) int {
-		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Index, b.Index))
-	})
-	return all
 }

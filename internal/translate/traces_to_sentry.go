@@ -14,9 +14,9 @@ import (
 // sent in span containers, one for each trace; and so is what does not fit into a transaction.
 func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
 	e := traceExporter{options: o}
-	for r, resource := range traces.ResourceSpans().All() {
+	for _, resource := range traces.ResourceSpans().All() {
 		e.resource = resource.Resource().Attributes()
-		e.segments(collectSpans(resource, r, &e.Export))
+		e.segments(collectSpans(resource, &e.Export))
 	}
 	return e.Export
 }
@@ -33,13 +33,12 @@ type traceExporter struct {
 type tracedSpan struct {
 	ptrace.Span
 	scope pcommon.InstrumentationScope
-	at    Position
 }
 
 // collectSpans gives the spans of a resource; those that Sentry has no place for are counted.
-func collectSpans(resource ptrace.ResourceSpans, r int, e *Export) (all []tracedSpan) {
-	for s, scope := range resource.ScopeSpans().All() {
-		for i, span := range scope.Spans().All() {
+func collectSpans(resource ptrace.ResourceSpans, e *Export) (all []tracedSpan) {
+	for _, scope := range resource.ScopeSpans().All() {
+		for _, span := range scope.Spans().All() {
 			switch {
 			case span.TraceID().IsEmpty() || span.SpanID().IsEmpty():
 				e.lose(sentry.ReasonSpanInvalidID, 1)
@@ -47,7 +46,7 @@ func collectSpans(resource ptrace.ResourceSpans, r int, e *Export) (all []traced
 				span.StartTimestamp() >= sentry.MaxUnixNano, span.EndTimestamp() >= sentry.MaxUnixNano:
 				e.lose(sentry.ReasonSpanNoTime, 1)
 			default:
-				all = append(all, tracedSpan{span, scope.Scope(), Position{r, s, i}})
+				all = append(all, tracedSpan{span, scope.Scope()})
 			}
 		}
 	}
@@ -85,16 +84,12 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 	if !ok {
 		return append(append([]int{root}, children...), rest...)
 	}
-	from := []Position{spans[root].at}
-	for _, i := range children[:fitting] {
-		from = append(from, spans[i].at)
-	}
 	e.Items = append(e.Items, Outgoing{
 		Item: sentry.Item{
 			Header:  sentry.ItemHeader{Type: sentry.ItemTransaction, ContentType: sentry.ContentTypeJSON},
 			Payload: append([]byte(nil), payload...),
 		},
-		EventID: t.EventID, Trace: e.samplingContext(&t), Count: 1 + fitting, From: sortPositions(from),
+		EventID: t.EventID, Trace: e.samplingContext(&t), Count: 1 + fitting,
 	})
 	return append(append([]int(nil), children[fitting:]...), rest...)
 }
@@ -150,10 +145,6 @@ func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segment
 func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []byte) {
 	first := &spans[part[0]]
 	id := readIdentity(e.resource, first.scope, e.options)
-	var from []Position
-	for _, i := range part {
-		from = append(from, spans[i].at)
-	}
 	e.Items = append(e.Items, Outgoing{
 		Item: sentry.Item{
 			Header:  sentry.ItemHeader{Type: sentry.ItemSpan, ContentType: sentry.ContentTypeSpans, ItemCount: sentry.Some(len(part))},
@@ -162,7 +153,7 @@ func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []b
 		Trace: &sentry.DynamicSamplingContext{
 			TraceID: traceText(first.TraceID()), Sampled: "true", Release: clipped(id.release, maxName), Environment: clipped(id.environment, maxName),
 		},
-		Count: len(part), From: sortPositions(from),
+		Count: len(part),
 	})
 }
 
