@@ -45,6 +45,7 @@
 //	attribute.go  Builder: attributes and their values
 //	view.go       View: reads a message that may be broken
 //	editor.go     Editor: adds to a message that exists, before Compact
+//	links.go      Links: finds and adds links in a message that exists
 //	copier.go     Copier: carries entries over into a Builder
 //	compact.go    Compact: a new dictionary without orphans and duplicates
 //	merge.go      Compact: one sample of those that are the same

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,12 @@ func TestFlood(t *testing.T) {
 		"two ways": func(i uint64) Span {
 			s := on(i, 0, i, i+10)
 			s.Sessions = []Session{sessionOf("a"), {Way: 1}}
+			return s
+		},
+		"no segment comes, texts of large messages": func(i uint64) Span {
+			s := on(i, 0, i, i+10)
+			message := strings.Repeat(fmt.Sprintf("%09d ", i), 400)
+			s.Sessions, s.Thread, s.Segment = []Session{sessionOf(message[:10])}, "", spanID(i+1e9)
 			return s
 		},
 		"no segment comes":    func(i uint64) Span { s := on(i, 0, i, i+10); s.Sessions, s.Segment = nil, spanID(i+1e9); return s },

@@ -24,7 +24,11 @@ func (x *Index) wait(key spanKey, s Span, now time.Time) {
 	x.stats.Waiting++
 	i.waitsFor = s.Segment
 	segment := key.inTrace(s.Segment)
-	x.waiting[segment] = append(x.waiting[segment], orphan{i, slices.Clone(s.Sessions), strings.Clone(s.Thread)})
+	sessions := slices.Clone(s.Sessions)
+	for i := range sessions {
+		sessions[i] = sessions[i].clone() // the message may have its texts in one piece, of which this would keep all
+	}
+	x.waiting[segment] = append(x.waiting[segment], orphan{i, sessions, strings.Clone(s.Thread)})
 }
 
 // endWait places the spans that waited for this one.
