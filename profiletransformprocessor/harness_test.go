@@ -152,7 +152,8 @@ type memoryStorage struct {
 	mu     sync.Mutex
 	values map[string][]byte
 	open   int
-	fail   bool
+	fail   bool   // every operation
+	unread string // reading this key fails
 }
 
 func newMemoryStorage() *memoryStorage { return &memoryStorage{values: map[string][]byte{}} }
@@ -187,6 +188,9 @@ func (m *memoryStorage) Batch(_ context.Context, ops ...*storage.Operation) erro
 	for _, op := range ops {
 		switch op.Type {
 		case storage.Get:
+			if op.Key == m.unread {
+				return errors.New("bad sector")
+			}
 			op.Value = m.values[op.Key]
 		case storage.Set:
 			m.values[op.Key] = op.Value

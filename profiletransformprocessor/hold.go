@@ -101,10 +101,13 @@ func (p *profilesProcessor) unsave(ctx context.Context, h *held) {
 }
 
 // restore lets those wait that waited when the collector crashed.
-func (p *profilesProcessor) restore(ctx context.Context) {
-	messages, err := p.store.load(ctx)
+func (p *profilesProcessor) restore(ctx context.Context) error {
+	messages, broken, err := p.store.load(ctx)
 	if err != nil {
-		p.storageFailed(ctx, "Profiles that waited for spans cannot be read from the storage", err)
+		return err
+	}
+	if broken != nil {
+		p.storageFailed(ctx, "Profiles that waited for spans cannot be read from the storage", broken)
 	}
 	for _, h := range messages {
 		p.room.add(ctx, h)
@@ -112,6 +115,7 @@ func (p *profilesProcessor) restore(ctx context.Context) {
 	if len(messages) > 0 {
 		p.logger.Info("Profiles that waited for spans when the collector ended", zap.Int("messages", len(messages)))
 	}
+	return nil
 }
 
 func (p *profilesProcessor) storageFailed(ctx context.Context, what string, err error) {

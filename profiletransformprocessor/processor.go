@@ -63,7 +63,9 @@ func (p *profilesProcessor) Start(ctx context.Context, host component.Host) erro
 		if p.store, err = openStore(ctx, host, *p.cfg.Storage, p.id); err != nil {
 			return err
 		}
-		p.restore(ctx)
+		if err = p.restore(ctx); err != nil {
+			return err
+		}
 	}
 	p.working.Go(p.work)
 	return nil

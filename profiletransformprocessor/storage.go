@@ -89,34 +89,41 @@ func (s *store) remove(ctx context.Context, h *held) error {
 }
 
 // load gives the messages of the run before, which begin to wait anew: the spans that had come until then are lost. Those that
-// cannot be read are an error each.
-func (s *store) load(ctx context.Context) (all []*held, errs error) {
+// cannot be read are in broken. Without the range nothing may be put, as it would replace what is there: that is the error.
+func (s *store) load(ctx context.Context) (all []*held, broken, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	bounds, err := s.client.Get(ctx, keyRange)
-	if err != nil || len(bounds) != 16 {
-		return nil, err
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("storage: cannot read what waited when the collector ended: %w", err)
+	case bounds == nil:
+		return nil, nil, nil
+	case len(bounds) != 16:
+		return nil, fmt.Errorf("range: has %d bytes, must have 16", len(bounds)), nil
 	}
 	first := binary.BigEndian.Uint64(bounds)
 	s.next = binary.BigEndian.Uint64(bounds[8:])
 	for number := first; number < s.next; number++ {
 		value, err := s.client.Get(ctx, keyOf(number))
-		if err == nil && value == nil {
+		if err != nil {
+			broken = errors.Join(broken, fmt.Errorf("message %d: %w", number, err))
+			s.present = append(s.present, number) // for the next start
+			continue
+		}
+		if value == nil {
 			continue // was handed on
 		}
-		var h *held
-		if err == nil {
-			h, err = decodeHeld(value)
-		}
+		h, err := decodeHeld(value)
 		if err != nil {
-			errs = errors.Join(errs, fmt.Errorf("message %d: %w", number, err), s.client.Delete(ctx, keyOf(number)))
+			broken = errors.Join(broken, fmt.Errorf("message %d: %w", number, err), s.client.Delete(ctx, keyOf(number)))
 			continue
 		}
 		h.key = number
 		s.present = append(s.present, number)
 		all = append(all, h)
 	}
-	return all, errs
+	return all, broken, nil
 }
 
 func keyOf(number uint64) string { return strconv.FormatUint(number, 10) }

@@ -93,14 +93,39 @@ func TestStorageWithBrokenContent(t *testing.T) {
 	assert.Equal(t, 1, after.logs.FilterMessageSnippet("cannot be read").Len())
 }
 
-func TestStorageThatIsNone(t *testing.T) {
+// What cannot be read for the moment is there for the next start: it is neither deleted nor replaced.
+func TestStorageThatCannotBeRead(t *testing.T) {
+	h := start(t, stored)
+	for range 2 {
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+	}
+	left := h.store.crash()
+	left.unread = "1"
+	after := startWith(t, stored, left)
+	assert.Equal(t, map[string]int64{"": 1}, after.counts("held_messages"))
+	assert.Equal(t, map[string]int64{"": 1}, after.counts("storage_errors"))
+	require.NoError(t, after.profiles.ConsumeProfiles(t.Context(), recorded()))
+	last := after.store.crash()
+	assert.Equal(t, map[string]int64{"": 3}, startWith(t, stored, last).counts("held_messages"))
+}
+
+func TestStorageWithoutRange(t *testing.T) {
+	left := newMemoryStorage()
+	left.values[keyRange] = []byte("short")
+	h := startWith(t, stored, left)
+	assert.Equal(t, map[string]int64{"": 1}, h.counts("storage_errors"))
+}
+
+func TestStorageThatDoesNotOpen(t *testing.T) {
 	for config, want := range map[string]string{
-		"storage: disk":  `storage: there is no extension "disk"`,
-		"storage: other": `storage: the extension "other" is no storage`,
+		"storage: disk":   `storage: there is no extension "disk"`,
+		"storage: other":  `storage: the extension "other" is no storage`,
+		"storage: memory": `storage: cannot read what waited when the collector ended: bad sector`,
 	} {
 		cfg, err := load(t, config)
 		require.NoError(t, err)
 		h := &harness{metrics: componenttest.NewTelemetry(), store: newMemoryStorage()}
+		h.store.unread = keyRange
 		profiles, err := NewFactory().CreateProfiles(t.Context(), h.settings(), cfg, consumertest.NewNop())
 		require.NoError(t, err)
 		traces, err := NewFactory().CreateTraces(t.Context(), h.settings(), cfg, consumertest.NewNop())
