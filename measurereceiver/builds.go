@@ -95,7 +95,7 @@ type buildRecord struct {
 }
 
 type mappingFile struct {
-	ID       string           `json:"id"` // name of the file under mappings/
+	ID       string           `json:"id"` // its record is mappings/<id>.json, once it has come
 	Type     measure.FileType `json:"type"`
 	Filename string           `json:"filename"`
 }

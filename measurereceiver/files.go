@@ -144,6 +144,23 @@ func (s *fileStore) publish(part, name string, size int64) error {
 	return nil
 }
 
+// move gives a file another name, in place of one that is there.
+func (s *fileStore) move(from, to string) error {
+	if err := s.root.MkdirAll(path.Dir(to), 0o700); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, missing := s.root.Stat(to)
+	if err := s.root.Rename(from, to); err != nil {
+		return err
+	}
+	if missing == nil {
+		s.total -= before.Size()
+	}
+	return nil
+}
+
 // sweep removes the oldest files until there is room.
 func (s *fileStore) sweep(room int64) {
 	files := s.list()
@@ -187,6 +204,3 @@ func (s *fileStore) list() (files []listedFile) {
 func attachmentName(a *app, id uuid.UUID, day time.Time) string {
 	return fmt.Sprintf("%s/%s/%s", a.folder, day.UTC().Format(time.DateOnly), id)
 }
-
-// mappingName is where a mapping file is kept.
-func mappingName(a *app, id uuid.UUID) string { return fmt.Sprintf("%s/mappings/%s", a.folder, id) }

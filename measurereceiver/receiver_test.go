@@ -280,7 +280,8 @@ func TestBuilds(t *testing.T) {
 	assert.Equal(t, 400, h.send(http.MethodPut, answer.Mappings[0].UploadURL, make([]byte, 101)).status)
 	for _, content := range []string{"a -> b:", "a -> c:"} {
 		require.Equal(t, 200, h.send(http.MethodPut, answer.Mappings[0].UploadURL, []byte(content)).status)
-		assert.Equal(t, content, string(stored(t, folder)[answer.Mappings[0].ID]), "the last one counts")
+		record := readRecord(t, stored(t, folder)[answer.Mappings[0].ID+".json"])
+		assert.Equal(t, content, string(stored(t, folder)[record.SHA256]), "the last one counts")
 	}
 	assert.Contains(t, string(stored(t, folder)["240.json"]), answer.Mappings[0].ID)
 	assert.Equal(t, `{"ok":"build info updated"}`, h.send(http.MethodPut, "/builds", []byte(`{"version_name":"1","version_code":"2","build_type":"ipa","build_size":1}`), "Authorization", "Bearer "+testKey).text)

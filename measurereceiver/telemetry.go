@@ -32,6 +32,9 @@ const (
 	outcomeAnnounced outcome = "announced" // a file: it may come
 	outcomeStored    outcome = "stored"    // a file
 	outcomeDropped   outcome = "dropped"   // a file, because no directory is configured
+
+	// outcomeUnidentified: a mapping file that is stored by its build only.
+	outcomeUnidentified outcome = "unidentified"
 )
 
 // reasonPipeline is the reason of items with outcomeRejected; reasonNoPoint that of events from which no metric can be made.

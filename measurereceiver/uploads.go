@@ -171,16 +171,20 @@ func (r *measureReceiver) takeFile(ctx context.Context, a *app, t ticket, name, 
 }
 
 func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *refusal {
-	store, limit, file := r.attachments, r.cfg.Attachments.MaxSize[string(t.fileType)], attachmentName(a, t.id, time.Now())
-	if t.fileType.IsMapping() {
-		store, limit, file = r.builds, r.cfg.Builds.MaxSize, mappingName(a, t.id)
-	}
 	o, stored, err := outcomeStored, storedFile{}, error(nil)
-	if store == nil {
+	switch limit := r.cfg.Attachments.MaxSize[string(t.fileType)]; {
+	case t.fileType.IsMapping() && r.builds != nil:
+		var identified bool
+		if stored, identified, err = r.storeMapping(a, t, body); !identified {
+			o = outcomeUnidentified
+		}
+	case t.fileType.IsMapping(): // switched off since the URL was given
+		return &refusal{http.StatusNotFound, reasonNotFound, "builds are not enabled", ""}
+	case r.attachments != nil:
+		stored, err = r.attachments.save(attachmentName(a, t.id, time.Now()), body, limit)
+	default:
 		o = outcomeDropped
 		stored, err = fill(io.Discard, body, limit)
-	} else {
-		stored, err = store.save(file, body, limit)
 	}
 	if why := fileRefusal(err); why != nil {
 		r.telemetry.fileDone(ctx, t.fileType, outcomeDiscarded, 0)

@@ -1,0 +1,184 @@
+package debugid
+
+import (
+	"archive/tar"
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"debug/macho"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxExpanded bounds what an archive may inflate to: the symbols of the largest apps have a gigabyte.
+	maxExpanded = 2 << 30
+
+	// maxEntries of an archive: a dSYM has five, an app with its frameworks some hundred.
+	maxEntries = 10_000
+
+	// maxIDs of one archive: its frameworks times their architectures.
+	maxIDs = 1024
+
+	// maxSlices of a fat file: there are not so many architectures.
+	maxSlices = 16
+
+	// maxLoadCommands in bytes; those of an app have some kilobytes.
+	maxLoadCommands = 1 << 20
+
+	loadUUID = 0x1b // LC_UUID
+)
+
+var errTooMuch = errors.New("the archive is larger than symbols are")
+
+// DSYM gives the UUIDs of an archive (.tgz) of dSYM bundles, one per architecture of each binary, or of a single binary.
+func DSYM(file io.Reader) (ids []string, err error) {
+	in := bufio.NewReader(file)
+	if magic, _ := in.Peek(2); len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
+		return machO(in)
+	}
+	inflated, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	archive := tar.NewReader(&capped{inflated, maxExpanded})
+	for range maxEntries {
+		entry, err := archive.Next()
+		switch {
+		case err == io.EOF && len(ids) == 0:
+			return nil, ErrNone
+		case err == io.EOF:
+			return ids, nil
+		case err != nil:
+			return nil, err
+		case !isBinary(entry):
+			continue
+		}
+		found, err := machO(bufio.NewReader(archive))
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+		if len(ids) > maxIDs {
+			return nil, errTooMuch
+		}
+	}
+	return nil, errTooMuch
+}
+
+// isBinary picks the binaries of bundles. macOS packs a file "._x" with attributes beside each x.
+func isBinary(entry *tar.Header) bool {
+	folder, name := path.Split(entry.Name)
+	return entry.Typeflag == tar.TypeReg && strings.HasSuffix(folder, "/Contents/Resources/DWARF/") && !strings.HasPrefix(name, "._")
+}
+
+// capped fails where a LimitReader would pretend that the file ends.
+type capped struct {
+	from io.Reader
+	left int64
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errTooMuch
+	}
+	n, err := c.from.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}
+
+// machO gives the UUID of a Mach-O file, or of each architecture of a fat one.
+func machO(file *bufio.Reader) ([]string, error) {
+	magic, err := file.Peek(4)
+	if err != nil || binary.BigEndian.Uint32(magic) != macho.MagicFat {
+		id, _, err := machOSlice(file)
+		if err != nil {
+			return nil, err
+		}
+		return []string{id}, nil
+	}
+	var head struct{ Magic, Slices uint32 }
+	if err := binary.Read(file, binary.BigEndian, &head); err != nil {
+		return nil, err
+	}
+	if head.Slices == 0 || head.Slices > maxSlices {
+		return nil, fmt.Errorf("a fat file of %d architectures", head.Slices)
+	}
+	all := make([]macho.FatArchHeader, head.Slices)
+	if err := binary.Read(file, binary.BigEndian, all); err != nil {
+		return nil, err
+	}
+	at := int64(8 + binary.Size(all))
+	slices.SortFunc(all, func(a, b macho.FatArchHeader) int { return cmp.Compare(a.Offset, b.Offset) })
+	var ids []string
+	for _, slice := range all {
+		skip := int64(slice.Offset) - at
+		if skip < 0 {
+			return nil, errors.New("a fat file whose parts overlap")
+		}
+		if _, err := io.CopyN(io.Discard, file, skip); err != nil {
+			return nil, err
+		}
+		id, n, err := machOSlice(file)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+		at = int64(slice.Offset) + n
+	}
+	return ids, nil
+}
+
+// machOSlice reads the header and load commands of one architecture. n is how many bytes were read.
+func machOSlice(file io.Reader) (id string, n int64, err error) {
+	magic := make([]byte, 4)
+	if _, err := io.ReadFull(file, magic); err != nil {
+		return "", 0, err
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if magic[0] == 0xfe { // the other way round: 0xfeedface, 0xfeedfacf
+		order = binary.BigEndian
+	}
+	rest := 28 - 4 // cputype, cpusubtype, filetype, ncmds, sizeofcmds, flags
+	switch order.Uint32(magic) {
+	case macho.Magic32:
+	case macho.Magic64:
+		rest += 4
+	default:
+		return "", 0, errors.New("no Mach-O file")
+	}
+	header := make([]byte, rest)
+	if _, err := io.ReadFull(file, header); err != nil {
+		return "", 0, err
+	}
+	size := order.Uint32(header[16:])
+	if size > maxLoadCommands {
+		return "", 0, fmt.Errorf("Mach-O load commands of %d bytes", size)
+	}
+	commands := make([]byte, size)
+	if _, err := io.ReadFull(file, commands); err != nil {
+		return "", 0, err
+	}
+	n = int64(4 + rest + len(commands))
+	for len(commands) >= 8 {
+		command, size := order.Uint32(commands), order.Uint32(commands[4:])
+		if size < 8 || int64(size) > int64(len(commands)) {
+			return "", 0, fmt.Errorf("a Mach-O load command of %d bytes", size)
+		}
+		if command == loadUUID && size >= 24 {
+			return hex.EncodeToString(commands[8:24]), n, nil
+		}
+		commands = commands[size:]
+	}
+	return "", 0, ErrNone
+}

@@ -1,0 +1,90 @@
+package measurereceiver
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+)
+
+func readRecord(t *testing.T, text []byte) (r mappingRecord) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(text, &r), "%s", text)
+	return r
+}
+
+// symbols is an ELF file that has nothing but a build id and some content.
+func symbols(content string) []byte {
+	var b bytes.Buffer
+	_ = binary.Write(&b, binary.LittleEndian, elf.Header64{
+		Ident: [16]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), 1, 1}, Shoff: 64, Shentsize: 64, Shnum: 1,
+	})
+	_ = binary.Write(&b, binary.LittleEndian, elf.Section64{Type: uint32(elf.SHT_NOTE), Off: 128, Size: 20})
+	_ = binary.Write(&b, binary.LittleEndian, []uint32{4, 4, 3})
+	b.WriteString("GNU\x00\xca\xfe\xba\xbe" + content)
+	return b.Bytes()
+}
+
+// TestMappings: a file is found by its build, where the last upload counts, and by its debug id, where the first does.
+func TestMappings(t *testing.T) {
+	folder := t.TempDir()
+	h := start(t, nopHost, func(c *Config) { c.Builds.Enabled, c.Builds.Directory = true, folder })
+	upload := func(fileType measure.FileType, version string, content []byte) (id string) {
+		t.Helper()
+		got := h.send(http.MethodPut, "/builds", []byte(`{"version_name":"`+version+`","version_code":"1","build_type":"apk","build_size":1,"mappings":[{"type":"`+string(fileType)+`","filename":"x"}]}`),
+			"Authorization", "Bearer "+testKey)
+		var answer measure.BuildAnswer
+		require.NoError(t, json.Unmarshal([]byte(got.text), &answer))
+		require.Equal(t, 200, h.send(http.MethodPut, answer.Mappings[0].UploadURL, content).status)
+		return answer.Mappings[0].ID
+	}
+	byBuild := func(id string) mappingRecord { return readRecord(t, stored(t, folder)[id+".json"]) }
+	byDebugID := func(id string) mappingRecord { return readRecord(t, stored(t, folder)[id[2:]+".json"]) }
+	content := func(r mappingRecord) []byte {
+		text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(r.File)))
+		require.NoError(t, err)
+		return text
+	}
+
+	first, second := symbols("first"), symbols("second")
+	id := upload(measure.FileELFDebug, "1.0", first)
+	upload(measure.FileELFDebug, "1.0", first)
+	assert.Equal(t, []string{"cafebabe"}, byBuild(id).DebugIDs)
+	require.Equal(t, id, upload(measure.FileELFDebug, "1.0", second))
+	assert.Equal(t, second, content(byBuild(id)), "the last one of the build")
+	assert.Equal(t, first, content(byDebugID("cafebabe")), "the first one of the id")
+
+	proguard := byBuild(upload(measure.FileProguard, "1.0", []byte("a.B -> c:\n")))
+	require.Len(t, proguard.DebugIDs, 1)
+	assert.Equal(t, proguard, byDebugID(proguard.DebugIDs[0]))
+
+	unreadable := byBuild(upload(measure.FileDSYM, "1.0", []byte("nothing of the kind")))
+	assert.Empty(t, unreadable.DebugIDs)
+	assert.Equal(t, "nothing of the kind", string(content(unreadable)))
+	upload(measure.FileJSBundle, "1.0", []byte("var a"))
+	counts := h.counts("files")
+	assert.Equal(t, map[string]int64{"outcome=stored type=elf_debug": 3, "outcome=stored type=proguard": 1, "outcome=unidentified type=dsym": 1, "outcome=stored type=jsbundle": 1}, counts)
+
+	// A file that was swept does not keep its id from another.
+	require.NoError(t, os.Remove(filepath.Join(folder, filepath.FromSlash(byDebugID("cafebabe").File))))
+	upload(measure.FileELFDebug, "1.0", second)
+	assert.Equal(t, second, content(byDebugID("cafebabe")))
+
+	// What the store believes it has is what it has.
+	var total int64
+	h.shared.builds.mu.Lock()
+	defer h.shared.builds.mu.Unlock()
+	for _, file := range h.shared.builds.list() {
+		total += file.size
+	}
+	assert.Equal(t, h.shared.builds.total, total+int64(len(first)), "but for the one that was removed behind its back")
+}
