@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -72,6 +73,34 @@ func TestSentryOut(t *testing.T) {
 	metrics := c.scrape(t)
 	assert.Equal(t, 2, metrics.sum("otelcol_exporter_sentry_envelope_items", "outcome=sent"))
 	checkLog(t, c, testKey, fakesentry.PublicKey)
+}
+
+// TestSentryOutTakenByIngest: whatever comes in, hostile or not, Sentry's ingest takes all that goes out. An original payload is left
+// out, of which ingest may drop as much as of what the SDK sends by itself.
+func TestSentryOutTakenByIngest(t *testing.T) {
+	for _, spansAs := range []string{"transactions", "spans"} {
+		t.Run(spansAs, func(t *testing.T) {
+			server := fakesentry.Start(t)
+			set := sentryOut(server, "")
+			set.config = strings.NewReplacer(", keep_original_payload: true", "", "dsn:", "spans_as: "+spansAs+"\n    dsn:").Replace(set.config)
+			c := start(t, set)
+			for _, written := range golden.Cases(t) {
+				c.send(t, envelope([]byte(written.Read(t, "in.envelope"))))
+			}
+			idle := func() bool {
+				metrics := c.scrape(t)
+				return metrics.sum("otelcol_exporter_queue_size") == 0 &&
+					metrics.sum("otelcol_exporter_sentry_envelope_items", "outcome=sent") == len(server.Requests())
+			}
+			require.Eventually(t, func() bool { return len(server.Taken()) > 50 && idle() }, 30*time.Second, 100*time.Millisecond)
+			kinds := map[sentry.ItemType]int{}
+			for _, e := range server.Taken() {
+				kinds[e.Items[0].Header.Type]++
+				assert.Empty(t, fakesentry.Verdict(e), "%s", e.Items[0].Payload)
+			}
+			t.Logf("taken: %v", kinds)
+		})
+	}
 }
 
 // TestSentryOutSurvivesKills: with a queue in storage, every chunk that was answered 200 reaches Sentry at least once, though the

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry/sentrytest"
 )
@@ -129,7 +130,7 @@ func sampleLines(samples []sentrytest.Sample, stacks stackNumbers) (lines []stri
 // measurementLines: what ingest would refuse a chunk for is left out.
 func measurementLines(series []sentry.Measurement) (lines []string) {
 	for _, m := range series {
-		if !slices.Contains(ingestUnits, m.Unit) {
+		if !slices.Contains(fakesentry.MeasurementUnits, m.Unit) {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("%q in %s", m.Name, m.Unit))
@@ -150,10 +151,10 @@ func imageLines(images []sentry.Image) (lines []string) {
 		if image.Type == "elf" && image.DebugID == "" {
 			image.DebugID = debugIDOfBuildID(image.CodeID) // see TestDebugIDOfBuildID
 		}
-		if !slices.Contains(ingestImages, image.Type) {
+		if !slices.Contains(fakesentry.ImageTypes, image.Type) {
 			image.Type = "symbolic"
 		}
-		if !ingestDebugID.MatchString(image.DebugID) {
+		if !fakesentry.DebugID.MatchString(image.DebugID) {
 			image.DebugID = ""
 		}
 		if !regexp.MustCompile(`^(?i)([0-9a-f]{32}|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12})$`).MatchString(image.UUID) {
@@ -213,7 +214,7 @@ func headTextLike(c, sent *sentry.Chunk) string {
 	simple := func(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
 	text := fmt.Sprintf("release %q dist %q environment %q", c.Release, c.Dist, c.Environment)
 	for _, id := range [][2]string{{c.ProfilerID, sent.ProfilerID}, {c.ChunkID, sent.ChunkID}} {
-		if ingestID.MatchString(simple(id[1])) && strings.Trim(id[1], "0-") != "" {
+		if fakesentry.ID.MatchString(simple(id[1])) && strings.Trim(id[1], "0-") != "" {
 			text += " id " + simple(id[0])
 		}
 	}

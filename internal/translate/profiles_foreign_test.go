@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry/sentrytest"
 )
@@ -239,7 +240,7 @@ func TestDebugIDs(t *testing.T) {
 		"c0bcc3f19827fe653058404b2831d9e6", "3249d99d1",
 	} {
 		require.True(t, isDebugID(id), id)
-		require.Regexp(t, ingestDebugID, id)
+		require.Regexp(t, fakesentry.DebugID, id)
 	}
 	for _, id := range []string{"", "x", "c0bcc3f1-9827-fe65-3058-404b2831d9e6-", "c0bcc3f1-9827-fe65-3058-404b2831d9e6-123456789", "c0bcc3f19827-fe65-3058-404b-2831d9e6", "12345678"} {
 		require.False(t, isDebugID(id), id)

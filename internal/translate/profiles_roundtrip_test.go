@@ -2,10 +2,12 @@ package translate
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry/sentrytest"
@@ -35,7 +37,8 @@ func TestCorpusThereAndBack(t *testing.T) {
 	}
 	t.Log("corpus", counts)
 	if !testing.Short() {
-		require.Equal(t, map[string]int{"chunks": 113, "profiles": 109, "same bytes": 113}, counts)
+		// Three have an image whose id ends in 16 digits without a hyphen, which fails the chunk at ingest.
+		require.Equal(t, map[string]int{"chunks": 113, "profiles": 109, "same bytes": 110}, counts)
 	}
 }
 
@@ -73,7 +76,9 @@ func chunkThereAndBack(t *testing.T, name string, payload []byte, counts map[str
 
 	src.OriginalPayload = payload
 	kept := ProfilesToChunks(ChunkToProfiles(sent, src), exportOptions)
-	if len(sentry.Broken(sentry.Subject{Chunk: sent, Number: 1, Size: len(payload)})) > 0 {
+	original := sentry.Item{Header: chunkHeader(sent.Platform), Payload: payload}
+	badImage := strings.HasPrefix(fakesentry.Verdict(&sentry.Envelope{Items: []sentry.Item{original}}), "image ")
+	if badImage || len(sentry.Broken(sentry.Subject{Chunk: sent, Number: 1, Size: len(payload)})) > 0 {
 		require.Equal(t, back.Items, kept.Items, "%s: ingest refuses what was sent, so that it must be made anew", name)
 		return
 	}

@@ -168,6 +168,11 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 	if len(sentry.Broken(subject)) > 0 || chunk.Platform != validPlatform(chunk.Platform) {
 		return false
 	}
+	for _, image := range chunk.DebugMeta.Images {
+		if mended, ok := mendImage(image); !ok || mended != image {
+			return false
+		}
+	}
 	e.chunks[chunk.ChunkID] = true
 	e.Items = append(e.Items, Outgoing{
 		Item:  sentry.Item{Header: chunkHeader(strings.Clone(chunk.Platform)), Payload: payload},

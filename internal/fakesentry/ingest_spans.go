@@ -1,10 +1,11 @@
-package translate
+package fakesentry
 
 import (
 	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
@@ -82,18 +83,7 @@ var (
 		"resource_exhausted failed_precondition aborted out_of_range unimplemented internal_error unavailable data_loss unauthenticated")
 )
 
-// ingestSpansVerdict says why ingest would refuse a transaction or a container, or drop a part of it; "" if it takes all.
-func ingestSpansVerdict(item *Outgoing) string {
-	switch item.Header.Type {
-	case sentry.ItemTransaction:
-		return transactionVerdict(item)
-	case sentry.ItemSpan:
-		return containerVerdict(item)
-	}
-	return "item type " + string(item.Header.Type)
-}
-
-func transactionVerdict(item *Outgoing) string {
+func transactionVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
 	var t ingestTransaction
 	if err := json.Unmarshal(item.Payload, &t); err != nil {
 		return "invalid_json: " + err.Error()
@@ -102,7 +92,7 @@ func transactionVerdict(item *Outgoing) string {
 	switch {
 	case len(item.Payload) > 1<<20:
 		return "too large"
-	case t.EventID == nil || !ingestID.MatchString(*t.EventID) || item.EventID != *t.EventID:
+	case t.EventID == nil || !ID.MatchString(*t.EventID) || header.EventID != *t.EventID:
 		return "event_id"
 	case t.Type == nil || *t.Type != "transaction":
 		return "type"
@@ -110,12 +100,10 @@ func transactionVerdict(item *Outgoing) string {
 		return "platform"
 	case root == nil:
 		return "contexts.trace"
-	case t.Contexts.Profile != nil && t.Contexts.Profile.ProfilerID != nil && !ingestID.MatchString(*t.Contexts.Profile.ProfilerID):
+	case t.Contexts.Profile != nil && t.Contexts.Profile.ProfilerID != nil && !ID.MatchString(*t.Contexts.Profile.ProfilerID):
 		return "profiler_id"
 	case len(t.Spans) > 1000:
 		return "too many spans"
-	case item.Count != 1+len(t.Spans):
-		return "count"
 	}
 	root.Start, root.End = t.Start, t.End
 	for _, s := range append([]ingestSpan{*root}, t.Spans...) {
@@ -138,7 +126,7 @@ func spanVerdict(s *ingestSpan) string {
 		return "op too long"
 	case s.Origin != nil && !ingestOrigin.MatchString(*s.Origin):
 		return "origin " + *s.Origin
-	case s.Status != nil && !contains(ingestStatuses, *s.Status):
+	case s.Status != nil && !slices.Contains(ingestStatuses, *s.Status):
 		return "status " + *s.Status
 	}
 	if thread, stated := s.Data["thread.id"]; stated {
@@ -159,7 +147,7 @@ func spanVerdict(s *ingestSpan) string {
 	return ""
 }
 
-func containerVerdict(item *Outgoing) string {
+func containerVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
 	var c ingestContainer
 	if err := json.Unmarshal(item.Payload, &c); err != nil {
 		return "invalid_json: " + err.Error()
@@ -171,14 +159,12 @@ func containerVerdict(item *Outgoing) string {
 		return "item_count"
 	case len(item.Payload) > 12<<20:
 		return "too large"
-	case item.Trace == nil:
+	case header.Trace == nil:
 		return "no sampling context"
-	case item.Count != len(c.Items):
-		return "count"
 	}
 	for _, s := range c.Items {
 		switch {
-		case s.TraceID == nil || !ingestTraceID.MatchString(*s.TraceID) || *s.TraceID != item.Trace.TraceID || s.SpanID == nil || !ingestSpanID.MatchString(*s.SpanID):
+		case s.TraceID == nil || !ingestTraceID.MatchString(*s.TraceID) || *s.TraceID != header.Trace.TraceID || s.SpanID == nil || !ingestSpanID.MatchString(*s.SpanID):
 			return "span ids"
 		case s.ParentSpanID != nil && !ingestSpanID.MatchString(*s.ParentSpanID):
 			return "parent_span_id"
@@ -215,13 +201,4 @@ func attributeVerdict(key string, kind *string, value any) string {
 		return fmt.Sprintf("attribute %s: %v is no %s", key, value, *kind)
 	}
 	return ""
-}
-
-func contains(all []string, text string) bool {
-	for _, one := range all {
-		if one == text {
-			return true
-		}
-	}
-	return false
 }
