@@ -44,6 +44,12 @@ func TestCorpus(t *testing.T) {
 	t.Logf("linked to spans, by SDK:\n%s", table)
 	if page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "linking.md")); assert.NoError(t, err) {
 		assert.Contains(t, string(page), table, "docs/linking.md has another table")
+		sdks := map[string]bool{}
+		for _, r := range requests {
+			sdk, _, _ := strings.Cut(r.Name, "/")
+			sdks[sdk] = true
+		}
+		assert.Contains(t, string(page), fmt.Sprintf("(%d of %d SDK versions)", len(requests), len(sdks)))
 	}
 
 	slices.Reverse(requests)
