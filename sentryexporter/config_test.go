@@ -46,6 +46,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, exporterhelper.RequestSizerTypeBytes, queue.Sizer)
 	assert.Equal(t, int64(256<<20), queue.QueueSize)
 	assert.False(t, queue.Batch.HasValue())
+	assert.NotNil(t, cfg.destination, "what the exporters of both signals share")
 }
 
 func TestEveryKey(t *testing.T) {
