@@ -189,7 +189,7 @@ func (r *measureReceiver) handOn(ctx context.Context, d delivery) (outcome, stri
 	if d.send == nil {
 		return outcomeIgnored, ""
 	}
-	if r.Closed() { // the consumers may be gone already
+	if r.server.Closed.Load() { // the consumers may be gone already
 		return outcomeRefused, reasonShuttingDown
 	}
 	switch err := d.send(ctx); {

@@ -14,8 +14,8 @@ import (
 //
 // SDKs ask at the root: Android drops the path of the configured URL.
 func (r *measureReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	r.Enter()
-	defer r.Leave()
+	r.server.Handling.Add(1)
+	defer r.server.Handling.Done()
 	serve, methods := r.serveEvents, []string{http.MethodPut}
 	switch req.URL.Path {
 	case "/events":
@@ -36,7 +36,7 @@ func (r *measureReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.refuse(w, req, &refusal{http.StatusMethodNotAllowed, reasonMethodNotAllowed, "method not allowed", ""})
 		return
 	}
-	if r.Stopping() {
+	if r.server.Stopping.Load() {
 		r.refuse(w, req, errShuttingDown)
 		return
 	}

@@ -131,7 +131,7 @@ func start(t *testing.T, host component.Host, edit func(*Config)) *harness {
 		require.NoError(t, h.metrics.Shutdown(context.Background()))
 	})
 	t.Cleanup(h.stop)
-	h.url = "http://" + h.shared.Addr().String()
+	h.url = "http://" + h.shared.server.Listener.Addr().String()
 	return h
 }
 

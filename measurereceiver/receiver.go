@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
@@ -17,14 +16,15 @@ import (
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpingest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 )
 
-var receivers httpingest.Registry[Config, measureReceiver]
+var receivers byconfig.Map[Config, measureReceiver]
 
 // measureReceiver is the one listener behind the components of all signals.
 type measureReceiver struct {
-	httpingest.Listener
 	cfg       *Config
 	id        component.ID
 	settings  component.TelemetrySettings
@@ -40,7 +40,7 @@ type measureReceiver struct {
 	nextMetrics consumer.Metrics
 
 	lifecycle   sync.Mutex // held by start and stop
-	started     bool
+	server      httpserver.Server
 	batches     *window       // that have been taken
 	uploaded    *window       // files that have been taken
 	announced   *announcedMap // files that may come
@@ -73,7 +73,7 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 		cfg:       cfg,
 		id:        set.ID,
 		settings:  set.TelemetrySettings,
-		logger:    httpingest.LimitLogs(set.Logger),
+		logger:    loglimit.Wrap(set.Logger),
 		telemetry: telemetry,
 		obsreport: obsreport,
 		apps:      newApps(cfg),
@@ -102,10 +102,10 @@ func (s *signalReceiver) Shutdown(ctx context.Context) error {
 func (r *measureReceiver) start(ctx context.Context, host component.Host) error {
 	r.lifecycle.Lock()
 	defer r.lifecycle.Unlock()
-	if r.Stopping() {
+	if r.server.Stopping.Load() {
 		return errors.New("the receiver has been shut down")
 	}
-	if r.started {
+	if r.server.Started() {
 		return nil
 	}
 	if err := r.openStores(ctx, host); err != nil {
@@ -121,11 +121,8 @@ func (r *measureReceiver) start(ctx context.Context, host component.Host) error 
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
 	}
-	r.started = true
 	r.logger.Info("Listening for Measure SDKs", zap.Stringer("address", listener.Addr()))
-	r.Serve(server, listener, func(err error) {
-		componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
-	})
+	r.server.Serve(server, listener, host)
 	return nil
 }
 
@@ -161,7 +158,7 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 func (r *measureReceiver) stop(ctx context.Context) error {
 	r.lifecycle.Lock()
 	defer r.lifecycle.Unlock()
-	err := r.Stop(ctx, r.logger)
+	err := r.server.Stop(ctx, r.logger)
 	err = errors.Join(err, r.batches.close(ctx))
 	for _, store := range []*fileStore{r.attachments, r.builds} {
 		if store != nil {
@@ -177,8 +174,8 @@ func (r *measureReceiver) stop(ctx context.Context) error {
 func (r *measureReceiver) uploadsAround(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if kind, id, is := uploadPath(req.URL.Path); is {
-			r.Enter()
-			defer r.Leave()
+			r.server.Handling.Add(1)
+			defer r.server.Handling.Done()
 			r.serveUpload(w, req, kind, id)
 			return
 		}

@@ -133,7 +133,7 @@ func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, 
 	case err != nil || !ok || app == nil || t.fileType.IsMapping() != (prefix == symbolsPath):
 		r.refuse(w, req, &refusal{http.StatusForbidden, reasonToken, "the URL is not one of ours, or has expired", ""})
 		return
-	case r.Stopping():
+	case r.server.Stopping.Load():
 		r.refuse(w, req, errShuttingDown)
 		return
 	}

@@ -5,23 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 )
 
-// viewers holds the viewers by their configuration: the collector creates one component per signal and gives all of one id
-// the same *Config.
-var (
-	viewersMu sync.Mutex
-	viewers   = map[*Config]*viewer{}
-)
+var viewers byconfig.Map[Config, viewer]
 
 // viewer is the one store and listener behind the components of all signals.
 type viewer struct {
@@ -35,34 +31,14 @@ type viewer struct {
 
 	lifecycle sync.Mutex // held by start and stop
 	stopped   bool
-	server    *http.Server
-	listener  net.Listener
-	running   sync.WaitGroup
+	server    httpserver.Server
+	expiring  sync.WaitGroup
 	end       chan struct{} // closed when it stops
 }
 
 // acquire gives the viewer of a configuration, up to the first Shutdown of a component made from it.
 func acquire(cfg *Config, set exporter.Settings) (*viewer, error) {
-	viewersMu.Lock()
-	defer viewersMu.Unlock()
-	v := viewers[cfg]
-	if v == nil {
-		var err error
-		if v, err = newViewer(cfg, set); err != nil {
-			return nil, err
-		}
-		viewers[cfg] = v
-	}
-	return v, nil
-}
-
-// forget makes acquire give a fresh viewer.
-func (v *viewer) forget() {
-	viewersMu.Lock()
-	defer viewersMu.Unlock()
-	if viewers[v.cfg] == v {
-		delete(viewers, v.cfg)
-	}
+	return viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
 }
 
 func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
@@ -94,7 +70,7 @@ func (v *viewer) start(ctx context.Context, host component.Host) error {
 	if v.stopped {
 		return errors.New("the exporter has been shut down")
 	}
-	if v.server != nil {
+	if v.server.Started() {
 		return nil
 	}
 	config := v.cfg.HTTP // a copy: ToServer changes what it is given
@@ -106,14 +82,9 @@ func (v *viewer) start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
 	}
-	v.server, v.listener = server, listener
+	v.server.Serve(server, listener, host)
 	v.logger.Info("Page to look at profiles and traces", zap.String("url", v.url()))
-	v.running.Go(func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
-		}
-	})
-	v.running.Go(v.expire)
+	v.expiring.Go(v.expire)
 	return nil
 }
 
@@ -123,9 +94,9 @@ func (v *viewer) url() string {
 	if v.cfg.HTTP.TLS.HasValue() {
 		scheme = "https"
 	}
-	host, port, err := net.SplitHostPort(v.listener.Addr().String())
+	host, port, err := net.SplitHostPort(v.server.Listener.Addr().String())
 	if err != nil {
-		return v.listener.Addr().String() // a unix socket
+		return v.server.Listener.Addr().String() // a unix socket
 	}
 	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() || ip.IsUnspecified() {
 		host = "localhost"
@@ -154,7 +125,7 @@ const stopGrace = time.Second
 
 // stop ends the page with the first of the components: the others only bring what nobody can see.
 func (v *viewer) stop(ctx context.Context) error {
-	v.forget()
+	viewers.Forget(v.cfg, v)
 	v.lifecycle.Lock()
 	defer v.lifecycle.Unlock()
 	if v.stopped {
@@ -163,14 +134,7 @@ func (v *viewer) stop(ctx context.Context) error {
 	v.stopped = true
 	close(v.end)
 	err := v.telemetry.unregister()
-	if v.server == nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, stopGrace)
-	defer cancel()
-	if v.server.Shutdown(ctx) != nil {
-		err = errors.Join(err, v.server.Close())
-	}
-	v.running.Wait()
-	return err
+	_, stopErr := v.server.Shutdown(ctx, stopGrace)
+	v.expiring.Wait()
+	return errors.Join(err, stopErr)
 }

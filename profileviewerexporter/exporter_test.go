@@ -37,16 +37,16 @@ func TestLifecycle(t *testing.T) {
 		assert.Error(t, e.Start(ctx, host), "it is over")
 	}
 	require.NoError(t, create(t, cfg).Shutdown(ctx), "without Start")
-	assert.Empty(t, viewers)
+	assert.Zero(t, viewers.Len())
 }
 
 func TestOneListenerForAllSignals(t *testing.T) {
 	h := start(t, nil)
-	assert.Len(t, viewers, 1)
+	assert.Equal(t, 1, viewers.Len())
 	require.NoError(t, h.traces.Shutdown(context.Background()))
-	_, err := net.Dial("tcp", h.viewer.listener.Addr().String())
+	_, err := net.Dial("tcp", h.viewer.server.Listener.Addr().String())
 	assert.Error(t, err, "the first Shutdown closes it")
-	assert.Empty(t, viewers)
+	assert.Zero(t, viewers.Len())
 }
 
 func TestAddressInUse(t *testing.T) {
@@ -71,9 +71,10 @@ func TestListenerThatBreaks(t *testing.T) {
 	host := statusHost{componenttest.NewNopHost(), make(chan *componentstatus.Event, 1)}
 	cfg := testConfig(nil)
 	e := create(t, cfg)
-	v := viewers[cfg]
+	v, err := viewers.Acquire(cfg, nil)
+	require.NoError(t, err)
 	require.NoError(t, e.Start(ctx, host))
-	require.NoError(t, v.listener.Close())
+	require.NoError(t, v.server.Listener.Close())
 	assert.Equal(t, componentstatus.StatusFatalError, (<-host.events).Status())
 	require.NoError(t, e.Shutdown(ctx))
 }
@@ -91,7 +92,8 @@ func TestURL(t *testing.T) {
 		"127.0.0.1": "http://localhost:4321/", "::1": "http://localhost:4321/", "0.0.0.0": "http://localhost:4321/",
 		"::": "http://localhost:4321/", "192.0.2.7": "http://192.0.2.7:4321/", "2001:db8::1": "http://[2001:db8::1]:4321/",
 	} {
-		v := viewer{cfg: testConfig(nil), listener: fakeListener{address: net.TCPAddr{IP: net.ParseIP(address), Port: 4321}}}
+		v := viewer{cfg: testConfig(nil)}
+		v.server.Listener = fakeListener{address: net.TCPAddr{IP: net.ParseIP(address), Port: 4321}}
 		assert.Equal(t, want, v.url(), address)
 		v.cfg.HTTP.TLS = configoptional.Some(configtls.NewDefaultServerConfig())
 		assert.Equal(t, "https"+want[len("http"):], v.url(), address)

@@ -58,11 +58,12 @@ func start(t testing.TB, change func(*Config)) *harness {
 	require.NoError(t, err)
 	h.logs, err = f.CreateLogs(ctx, set, cfg)
 	require.NoError(t, err)
-	h.viewer = viewers[cfg]
+	h.viewer, err = viewers.Acquire(cfg, nil)
+	require.NoError(t, err)
 	require.NoError(t, h.profiles.Start(ctx, host))
 	require.NoError(t, h.traces.Start(ctx, host))
 	require.NoError(t, h.logs.Start(ctx, host))
-	h.base = "http://" + h.viewer.listener.Addr().String()
+	h.base = "http://" + h.viewer.server.Listener.Addr().String()
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()
 		require.NoError(t, h.profiles.Shutdown(ctx))

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -39,7 +40,7 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
 	return &sentryExporter{
-		destination: cfg.destination, cfg: cfg, settings: set, logger: limitLogs(set.Logger), telemetry: telemetry,
+		destination: cfg.destination, cfg: cfg, settings: set, logger: loglimit.Wrap(set.Logger), telemetry: telemetry,
 	}, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -283,7 +284,7 @@ func TestLogsAreBoundedAndSafe(t *testing.T) {
 		require.Error(t, h.send(backendChunk(1)))
 	}
 	require.NotZero(t, h.logs.FilterMessageSnippet("Will retry").Len())
-	assert.Equal(t, logsPerMinute, h.logs.FilterMessage("Envelope refused by Sentry, dropped").Len())
+	assert.Equal(t, loglimit.PerMinute, h.logs.FilterMessage("Envelope refused by Sentry, dropped").Len())
 	for _, line := range h.logs.All() {
 		for _, value := range line.ContextMap() {
 			assert.NotContains(t, fmt.Sprint(value), fakesentry.PublicKey)

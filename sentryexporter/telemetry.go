@@ -3,13 +3,10 @@ package sentryexporter
 import (
 	"context"
 	"errors"
-	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
@@ -82,13 +79,4 @@ func (t *telemetry) fieldsLost(ctx context.Context, flaws []sentry.Flaw) {
 	for _, flaw := range flaws {
 		t.fieldsDiscarded.Add(ctx, int64(flaw.Count), metric.WithAttributes(attribute.String("field", flaw.Field)))
 	}
-}
-
-// logsPerMinute of one message: counters tell how often.
-const logsPerMinute = 5
-
-func limitLogs(logger *zap.Logger) *zap.Logger {
-	return logger.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(core, time.Minute, logsPerMinute, 0)
-	}))
 }

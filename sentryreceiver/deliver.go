@@ -65,7 +65,7 @@ func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, rea
 }
 
 func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason string) {
-	if in.closed.Load() { // the consumers may be gone already
+	if in.server.Closed.Load() { // the consumers may be gone already
 		in.refused = append(in.refused, d.stops...)
 		return outcomeRefused, reasonShuttingDown
 	}

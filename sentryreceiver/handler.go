@@ -17,8 +17,8 @@ import (
 // Paths are matched here rather than by http.ServeMux, which answers in plain text and redirects where a DSN's path makes
 // a double slash: SDKs do not follow.
 func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	r.handling.Add(1)
-	defer r.handling.Done()
+	r.server.Handling.Add(1)
+	defer r.server.Handling.Done()
 	path, known := strings.CutPrefix(req.URL.Path, r.cfg.PathPrefix)
 	known = known && strings.HasPrefix(path, "/")
 	segments := strings.FieldsFunc(path, func(c rune) bool { return c == '/' }) // without any empty ones
@@ -119,7 +119,7 @@ func (r *sentryReceiver) serve(w http.ResponseWriter, req *http.Request, sub sub
 // receive is the way of an envelope through the receiver. After an error nothing of it was taken.
 func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, error) {
 	received := time.Now()
-	if r.stopping.Load() {
+	if r.server.Stopping.Load() {
 		return answer{}, errShuttingDown
 	}
 	claim := r.claim(req.Context())
@@ -216,7 +216,7 @@ func isHealthPath(path string) bool {
 func (r *sentryReceiver) serveHealth(w http.ResponseWriter, question string) {
 	health := struct {
 		Healthy bool `json:"is_healthy"`
-	}{question == "live" || !r.stopping.Load()}
+	}{question == "live" || !r.server.Stopping.Load()}
 	status := http.StatusOK
 	if !health.Healthy {
 		status = http.StatusServiceUnavailable

@@ -154,7 +154,7 @@ func startOn(t *testing.T, host component.Host, edit func(*Config)) *harness {
 		h.client.CloseIdleConnections()
 		require.NoError(t, created.Shutdown(context.Background()))
 	})
-	h.url = "http://" + h.receiver.shared.listener.Addr().String()
+	h.url = "http://" + h.receiver.shared.server.Listener.Addr().String()
 	return h
 }
 

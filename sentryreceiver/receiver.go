@@ -5,27 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 )
 
-// receivers holds the receivers by their configuration: the collector creates one component per signal and gives all of one
-// id the same *Config.
-var (
-	receiversMu sync.Mutex
-	receivers   = map[*Config]*sentryReceiver{}
-)
+var receivers byconfig.Map[Config, sentryReceiver]
 
 // sentryReceiver is the one listener behind the components of all signals.
 type sentryReceiver struct {
@@ -45,37 +40,12 @@ type sentryReceiver struct {
 	nextMetrics  consumer.Metrics
 
 	lifecycle sync.Mutex // held by start and stop
-	server    *http.Server
-	listener  net.Listener
-	serving   sync.WaitGroup
-	handling  sync.WaitGroup // requests
-	stopping  atomic.Bool    // new requests are turned away
-	closed    atomic.Bool    // nothing is handed on any more
+	server    httpserver.Server
 }
 
 // acquire gives the receiver of a configuration, up to the first Shutdown of a component made from it.
 func acquire(cfg *Config, set receiver.Settings) (*sentryReceiver, error) {
-	receiversMu.Lock()
-	defer receiversMu.Unlock()
-	r := receivers[cfg]
-	if r == nil {
-		var err error
-		if r, err = newSentryReceiver(cfg, set); err != nil {
-			return nil, err
-		}
-		receivers[cfg] = r
-	}
-	return r, nil
-}
-
-// forget makes acquire give a fresh receiver. There is no counting of references, as in other shared components: one that
-// has been stopped for one signal is of no use to the others.
-func (r *sentryReceiver) forget() {
-	receiversMu.Lock()
-	defer receiversMu.Unlock()
-	if receivers[r.cfg] == r {
-		delete(receivers, r.cfg)
-	}
+	return receivers.Acquire(cfg, func() (*sentryReceiver, error) { return newSentryReceiver(cfg, set) })
 }
 
 func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, error) {
@@ -93,7 +63,7 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		cfg:       cfg,
 		projects:  newProjects(cfg.Projects),
 		settings:  set.TelemetrySettings,
-		logger:    limitLogs(set.Logger),
+		logger:    loglimit.Wrap(set.Logger),
 		telemetry: telemetry,
 		obsreport: obsreport,
 		inflight:  &inflight{limit: cfg.MaxBytesInFlight},
@@ -117,17 +87,17 @@ func (s *signalReceiver) Start(ctx context.Context, host component.Host) error {
 
 // Shutdown of the first signal closes the listener for all: from then on some of what it takes would have nowhere to go.
 func (s *signalReceiver) Shutdown(ctx context.Context) error {
-	s.shared.forget()
+	receivers.Forget(s.shared.cfg, s.shared)
 	return s.shared.stop(ctx)
 }
 
 func (r *sentryReceiver) start(ctx context.Context, host component.Host) error {
 	r.lifecycle.Lock()
 	defer r.lifecycle.Unlock()
-	if r.stopping.Load() {
+	if r.server.Stopping.Load() {
 		return errors.New("the receiver has been shut down")
 	}
-	if r.server != nil {
+	if r.server.Started() {
 		return nil
 	}
 	config := r.serverConfig()
@@ -145,16 +115,11 @@ func (r *sentryReceiver) start(ctx context.Context, host component.Host) error {
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
 	}
 
-	r.server, r.listener = server, listener
 	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
 	if r.projects == nil && reachableFromOutside(listener.Addr()) {
 		r.logger.Warn("Any DSN is accepted, from other machines too: list the projects that may send under projects")
 	}
-	r.serving.Go(func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
-		}
-	})
+	r.server.Serve(server, listener, host)
 	return nil
 }
 
@@ -183,43 +148,9 @@ func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 	return &config
 }
 
-// stopGrace is how long running requests may take to finish. The collector gives Shutdown a context without an end, and a
-// client that never completes its body would keep the process alive.
-const stopGrace = 5 * time.Second
-
-// waitForHandlers gives requests that are inside a consumer as much time again: it may not be called after Shutdown.
-func (r *sentryReceiver) waitForHandlers() {
-	done := make(chan struct{})
-	go func() {
-		r.handling.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(stopGrace):
-		r.logger.Error("A pipeline still holds a request", zap.Duration("grace", stopGrace))
-	}
-}
-
 // stop turns away new requests and lets running ones finish, for a while.
 func (r *sentryReceiver) stop(ctx context.Context) error {
-	r.stopping.Store(true)
 	r.lifecycle.Lock()
 	defer r.lifecycle.Unlock()
-	if r.server == nil {
-		return nil // never started
-	}
-	ctx, cancel := context.WithTimeout(ctx, stopGrace)
-	defer cancel()
-	err := r.server.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		r.logger.Warn("Requests cut off by the shutdown: they did not finish in time", zap.Duration("grace", stopGrace))
-		err = r.server.Close()
-		r.closed.Store(true)
-		r.waitForHandlers()
-	} else if err != nil {
-		err = errors.Join(err, r.server.Close())
-	}
-	r.serving.Wait()
-	return err
+	return r.server.Stop(ctx, r.logger)
 }

@@ -34,7 +34,7 @@ func TestLifecycle(t *testing.T) {
 		assert.Error(t, r.Start(ctx, host), "it is over")
 	}
 	require.NoError(t, create(t, cfg).Shutdown(ctx), "without Start")
-	assert.Empty(t, receivers)
+	assert.Zero(t, receivers.Len())
 }
 
 func TestOneListenerForAllSignals(t *testing.T) {
@@ -48,11 +48,11 @@ func TestOneListenerForAllSignals(t *testing.T) {
 	require.NoError(t, other.Start(ctx, host))
 
 	require.NoError(t, b.Shutdown(ctx))
-	_, err := net.Dial("tcp", a.shared.listener.Addr().String())
+	_, err := net.Dial("tcp", a.shared.server.Listener.Addr().String())
 	assert.Error(t, err, "the first Shutdown closes it")
 	require.NoError(t, a.Shutdown(ctx))
 	require.NoError(t, other.Shutdown(ctx))
-	assert.Empty(t, receivers)
+	assert.Zero(t, receivers.Len())
 }
 
 func TestAddressInUse(t *testing.T) {
@@ -78,7 +78,7 @@ func TestListenerThatBreaks(t *testing.T) {
 	host := statusHost{componenttest.NewNopHost(), make(chan *componentstatus.Event, 1)}
 	r := create(t, testConfig(nil))
 	require.NoError(t, r.Start(ctx, host))
-	require.NoError(t, r.shared.listener.Close())
+	require.NoError(t, r.shared.server.Listener.Close())
 	assert.Equal(t, componentstatus.StatusFatalError, (<-host.events).Status())
 	require.NoError(t, r.Shutdown(ctx))
 	assert.Empty(t, host.events)

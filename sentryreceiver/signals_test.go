@@ -87,7 +87,7 @@ func startWith(t *testing.T, edit func(*Config), others func(receiver.Factory, r
 			require.NoError(t, c.Shutdown(context.Background()))
 		}
 	})
-	h.url = "http://" + h.receiver.shared.listener.Addr().String()
+	h.url = "http://" + h.receiver.shared.server.Listener.Addr().String()
 	return h
 }
 

@@ -3,13 +3,10 @@ package sentryreceiver
 import (
 	"context"
 	"errors"
-	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
@@ -142,13 +139,4 @@ func (t *telemetry) unlinked(ctx context.Context, reason string, observations in
 
 func (t *telemetry) requestRejected(ctx context.Context, reason string) {
 	t.requestsRejected.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
-}
-
-// logsPerMinute of one message: a client that is wrong is wrong in every request, and counters tell how often.
-const logsPerMinute = 5
-
-func limitLogs(logger *zap.Logger) *zap.Logger {
-	return logger.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(core, time.Minute, logsPerMinute, 0)
-	}))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
 )
 
@@ -58,8 +59,8 @@ func TestLogsAreBounded(t *testing.T) {
 		h.post(envelope(secret))
 	}
 	assert.Equal(t, int64(50), h.rejected()["reason=envelope_empty"])
-	assert.LessOrEqual(t, h.logs.FilterMessage("Request refused").Len(), logsPerMinute)
-	assert.LessOrEqual(t, h.logs.FilterMessage("Item discarded").Len(), logsPerMinute)
+	assert.LessOrEqual(t, h.logs.FilterMessage("Request refused").Len(), loglimit.PerMinute)
+	assert.LessOrEqual(t, h.logs.FilterMessage("Item discarded").Len(), loglimit.PerMinute)
 	require.NotZero(t, h.logs.FilterMessage("Item discarded").Len())
 	for _, line := range h.logs.All() {
 		for _, value := range line.ContextMap() {

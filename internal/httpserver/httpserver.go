@@ -1,0 +1,88 @@
+// Package httpserver is the life of a component's HTTP server: it serves once, and a shutdown lets running requests finish but
+// waits for none for ever.
+package httpserver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.uber.org/zap"
+)
+
+// Server is an HTTP server on one listener. Its user sees to it that Serve, Stop and Shutdown do not run at the same time.
+type Server struct {
+	Listener net.Listener   // nil before Serve
+	Handling sync.WaitGroup // requests, as far as the handler enters them
+	Stopping atomic.Bool    // new requests are to be turned away
+	Closed   atomic.Bool    // nothing may be handed on any more: the consumers may be gone
+
+	server  *http.Server
+	serving sync.WaitGroup
+}
+
+// Serve begins to serve. The host hears of an end that nobody has asked for.
+func (s *Server) Serve(server *http.Server, listener net.Listener, host component.Host) {
+	s.server, s.Listener = server, listener
+	s.serving.Go(func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
+		}
+	})
+}
+
+// Started says whether Serve has been called.
+func (s *Server) Started() bool { return s.server != nil }
+
+// stopGrace is how long running requests may take to finish. The collector gives Shutdown a context without an end, and a
+// client that never completes its body would keep the process alive.
+const stopGrace = 5 * time.Second
+
+// Stop turns away new requests and lets running ones finish, for a while.
+func (s *Server) Stop(ctx context.Context, logger *zap.Logger) error {
+	s.Stopping.Store(true)
+	finished, err := s.Shutdown(ctx, stopGrace)
+	if !finished {
+		logger.Warn("Requests cut off by the shutdown: they did not finish in time", zap.Duration("grace", stopGrace))
+		s.Closed.Store(true)
+		s.waitForHandlers(logger)
+	}
+	return err
+}
+
+// Shutdown closes the listener, and after the grace also the connections of requests that have not finished.
+func (s *Server) Shutdown(ctx context.Context, grace time.Duration) (finished bool, err error) {
+	if s.server == nil {
+		return true, nil // never started
+	}
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	defer s.serving.Wait()
+	switch err := s.server.Shutdown(ctx); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return false, s.server.Close()
+	case err != nil:
+		return true, errors.Join(err, s.server.Close())
+	}
+	return true, nil
+}
+
+// waitForHandlers gives requests that are inside a consumer as much time again: it may not be called after Shutdown.
+func (s *Server) waitForHandlers(logger *zap.Logger) {
+	done := make(chan struct{})
+	go func() {
+		s.Handling.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(stopGrace):
+		logger.Error("A pipeline still holds a request", zap.Duration("grace", stopGrace))
+	}
+}
