@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
 
 // Units of what Aggregate makes.
@@ -37,9 +38,6 @@ type Aggregate struct {
 	// an SDK lost samples (browsers send 3000 in a minute at most) or the profiler was off.
 	MaxGap time.Duration `mapstructure:"max_gap"`
 }
-
-// medianGaps is how many median gaps an observation lasts at most by default.
-const medianGaps = 3
 
 func (s *Aggregate) Validate() error {
 	switch {
@@ -132,63 +130,13 @@ func (s *Aggregate) durations(ids texts, samples pprofile.SampleSlice, period in
 		slices.SortFunc(all, func(a, b seen) int {
 			return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.sample, b.sample))
 		})
-		s.weigh(all, uint64(period), durations)
+		at := func(o *seen) uint64 { return o.time }
+		timeline.WeighByGaps(all, at, uint64(period), uint64(s.MaxGap), func(o *seen, nanoseconds int64) {
+			durations[o.sample] = dictionary.AddSaturated(durations[o.sample], nanoseconds)
+		})
 	}
 	return durations
 }
-
-// weigh adds up what the observations of one thread last, given in the order of time.
-func (s *Aggregate) weigh(all []seen, period uint64, durations []int64) {
-	limit := uint64(s.MaxGap)
-	if limit == 0 {
-		limit = defaultLimit(all)
-	}
-	for from := 0; from < len(all); {
-		to := from + 1
-		for to < len(all) && all[to].time == all[from].time {
-			to++
-		}
-		gap := period
-		if to < len(all) {
-			gap = min(all[to].time-all[from].time, limit)
-		}
-		share(gap, all[from:to], durations)
-		from = to
-	}
-}
-
-// share divides a gap between observations at one instant, to the nanosecond.
-func share(gap uint64, at []seen, durations []int64) {
-	each, rest := gap/uint64(len(at)), gap%uint64(len(at))
-	for i, o := range at {
-		part := each
-		if uint64(i) < rest {
-			part++
-		}
-		durations[o.sample] = dictionary.AddSaturated(durations[o.sample], clamp(part))
-	}
-}
-
-// defaultLimit is three times the median gap between the instants at which a thread was seen.
-func defaultLimit(all []seen) uint64 {
-	var gaps []uint64
-	for i := 1; i < len(all); i++ {
-		if gap := all[i].time - all[i-1].time; gap > 0 {
-			gaps = append(gaps, gap)
-		}
-	}
-	if len(gaps) == 0 {
-		return 0
-	}
-	slices.Sort(gaps)
-	median := gaps[(len(gaps)-1)/2]
-	if median > math.MaxUint64/medianGaps {
-		return math.MaxUint64
-	}
-	return medianGaps * median
-}
-
-func clamp(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
 // multiply saturates; a count is negative only where somebody sends differences of profiles.
 func multiply(count, period int64) int64 {
@@ -199,5 +147,5 @@ func multiply(count, period int64) int64 {
 	if hi != 0 {
 		return math.MaxInt64
 	}
-	return clamp(lo)
+	return int64(min(lo, math.MaxInt64))
 }
