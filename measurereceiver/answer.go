@@ -46,7 +46,8 @@ const (
 	reasonBodyUnreadable   = "body_unreadable"
 	reasonBodyTooLarge     = "body_too_large"
 	reasonBodyInvalid      = "body_invalid"
-	reasonBatchInvalid     = "batch_invalid" // nothing of it can be used, or not all in strict mode
+	reasonBatchInvalid     = "batch_invalid"   // nothing of it can be used, or not all in strict mode
+	reasonBytesInFlight    = "bytes_in_flight" // no room for one more body
 	reasonInProgress       = "in_progress"
 	reasonBackpressure     = "backpressure"
 	reasonToken            = "token"

@@ -32,6 +32,9 @@ type Config struct {
 	// Measure does.
 	Validation measure.Validation `mapstructure:"validation"`
 
+	// MaxBytesInFlight bounds the bodies of all requests together, decompressed. Uploads of files are not among them.
+	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
+
 	// PublicEndpoint is the URL by which apps reach the receiver, for the addresses that they upload files to. Without it,
 	// that is where the request came to.
 	PublicEndpoint string `mapstructure:"public_endpoint"`
@@ -142,8 +145,11 @@ func createDefaultConfig() component.Config {
 		sizes[string(fileType)] = size
 	}
 	return &Config{
-		HTTP:        server,
-		Validation:  measure.Lenient,
+		HTTP:       server,
+		Validation: measure.Lenient,
+
+		MaxBytesInFlight: defaultMaxBytesInFlight,
+
 		Dedup:       DedupConfig{Size: defaultDedupSize, TTL: defaultDedupTTL},
 		Attachments: AttachmentsConfig{MaxTotalSize: defaultMaxTotalSize, MaxSize: sizes, URLTTL: defaultURLTTL, MaxInFlight: defaultMaxInFlight},
 		Builds:      BuildsConfig{MaxSize: defaultMaxMappingSize, MaxTotalSize: defaultMaxMappingsTotal},
@@ -163,6 +169,9 @@ func (c *Config) Validate() error {
 	}
 	if size := c.HTTP.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
 		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxRequestBodySize)
+	}
+	if c.MaxBytesInFlight < c.HTTP.MaxRequestBodySize {
+		problem("max_bytes_in_flight: is %d, must be at least max_request_body_size: %d", c.MaxBytesInFlight, c.HTTP.MaxRequestBodySize)
 	}
 	if c.Validation != measure.Lenient && c.Validation != measure.Strict {
 		problem("validation: is %q, must be %q or %q", c.Validation, measure.Lenient, measure.Strict)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,9 @@ func (r *measureReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.refuse(w, req, errShuttingDown)
 		return
 	}
+	body := &countedBody{ReadCloser: req.Body, room: &r.inFlight}
+	defer body.release()
+	req.Body = body
 	serve(w, req)
 }
 
@@ -77,8 +81,14 @@ func readBody(req *http.Request) ([]byte, *refusal) {
 	if err == nil {
 		return body, nil
 	}
+	if why, is := errors.AsType[*refusal](err); is {
+		return nil, why
+	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return nil, &refusal{http.StatusBadRequest, reasonBodyTooLarge, "the body is larger than this collector takes", ""}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) { // it may come whole the next time
+		return nil, &refusal{http.StatusServiceUnavailable, reasonBodyUnreadable, "the body was cut off", ""}
 	}
 	return nil, &refusal{http.StatusBadRequest, reasonBodyUnreadable, "cannot read the body", err.Error()}
 }

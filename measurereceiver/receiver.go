@@ -47,6 +47,7 @@ type measureReceiver struct {
 	attachments *fileStore    // nil = dropped
 	builds      *fileStore    // nil = off
 	uploading   chan struct{} // one place per upload
+	inFlight    inFlight      // of all else
 }
 
 func acquire(cfg *Config, set receiver.Settings) (*measureReceiver, error) {
@@ -82,6 +83,7 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 		uploaded:  newWindow(maxAnnounced, cfg.Attachments.URLTTL),
 		announced: newAnnounced(),
 		uploading: make(chan struct{}, cfg.Attachments.MaxInFlight),
+		inFlight:  inFlight{limit: cfg.MaxBytesInFlight},
 	}, nil
 }
 

@@ -71,6 +71,7 @@ func TestConfig(t *testing.T) {
 	for want, edit := range map[string]func(*Config){
 		"endpoint:":              func(c *Config) { c.HTTP.NetAddr.Endpoint = "" },
 		"max_request_body_size:": func(c *Config) { c.HTTP.MaxRequestBodySize = 0 },
+		"max_bytes_in_flight:":   func(c *Config) { c.MaxBytesInFlight = defaultMaxRequestBodySize - 1 },
 		"validation:":            func(c *Config) { c.Validation = "loose" },
 		"public_endpoint:":       func(c *Config) { c.PublicEndpoint = "rum.example.com" },
 		"api_key: must not":      func(c *Config) { c.Apps = []AppConfig{{}} },
