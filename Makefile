@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test sentrycli browser sdks ci build deb attacks lint format golden bench fuzz soak clean
+.PHONY: help run demo page test sentrycli browser sdks ci build deb attacks load lint format golden bench fuzz soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -72,6 +72,9 @@ deb: build ## Build a Debian package with a systemd unit; needs dpkg-deb
 attacks: build ## Attack the collector, and write what came of it to docs/attacks.md
 	go test ./internal/e2e -run 'TestHostile' -count=1 -timeout 20m -v | awk -f internal/e2e/attacks.awk > dist/attacks.md
 	@mv dist/attacks.md docs/attacks.md
+
+load: build ## Send profiles at a rising rate and twice too many, and write docs/load.md; two minutes
+	go test ./internal/e2e -tags load -run TestLoad -count=1 -timeout 10m -v
 
 format: ## Format the code
 	@gofmt -w $(CODE)
