@@ -74,6 +74,7 @@ func createDefaultConfig() component.Config {
 	queue := exporterhelper.NewDefaultQueueConfig()
 	queue.Sizer = exporterhelper.RequestSizerTypeBytes
 	queue.QueueSize = defaultQueueBytes
+	queue.Batch = configoptional.Default(exporterhelper.NewDefaultBatchConfig()) // none, whatever the collector's feature gates say
 
 	// A quota is often used up for an hour or a day. What waits for it is bounded by the queue, not by time.
 	retry := configretry.NewDefaultBackOffConfig()

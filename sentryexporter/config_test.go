@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/config/configcompression"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.opentelemetry.io/collector/featuregate"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
@@ -47,6 +48,22 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, int64(256<<20), queue.QueueSize)
 	assert.False(t, queue.Batch.HasValue())
 	assert.NotNil(t, cfg.destination, "what the exporters of both signals share")
+}
+
+// TestDefaultsWithEveryGate: what gates of the collector add to the settings that are its own must not make the default invalid.
+func TestDefaultsWithEveryGate(t *testing.T) {
+	featuregate.GlobalRegistry().VisitAll(func(gate *featuregate.Gate) {
+		if gate.Stage() == featuregate.StageStable || gate.Stage() == featuregate.StageDeprecated {
+			return // cannot be set
+		}
+		was := gate.IsEnabled()
+		require.NoError(t, featuregate.GlobalRegistry().Set(gate.ID(), !was))
+		defer func() { require.NoError(t, featuregate.GlobalRegistry().Set(gate.ID(), was)) }()
+		cfg, err := load(t, "dsn: "+testDSN)
+		if assert.NoError(t, err, gate.ID()) {
+			assert.False(t, cfg.Queue.Get().Batch.HasValue(), gate.ID())
+		}
+	})
 }
 
 func TestEveryKey(t *testing.T) {
