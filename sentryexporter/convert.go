@@ -50,7 +50,7 @@ func (e *sentryExporter) program() sentry.ClientSDK {
 func newRequest(count int, items []translate.Outgoing) *request {
 	r := &request{Count: count}
 	for _, item := range items {
-		r.Envelopes = append(r.Envelopes, envelope{EventID: item.EventID, Trace: item.Trace, Item: item.Item})
+		r.Envelopes = append(r.Envelopes, envelope{EventID: item.EventID, Trace: item.Trace, Item: item.Item, Count: item.Count})
 	}
 	return r
 }

@@ -11,10 +11,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/config/configcompression"
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
@@ -227,7 +229,9 @@ func TestReportLosses(t *testing.T) {
 		return fakesentry.Answer{Status: 413}
 	})
 	require.Error(t, h.send(backendChunk(1), backendChunk(2), uiChunk(3)))
-	require.Error(t, h.send(transaction(4)), "a minute has not passed")
+	large := transaction(4)
+	large.Count = 12
+	require.Error(t, h.send(large), "a minute has not passed")
 	h.stop()
 
 	var reported []sentry.LostEvents
@@ -241,17 +245,36 @@ func TestReportLosses(t *testing.T) {
 		return sentry.LostEvents{Outcome: sentry.OutcomeClientDiscard, Reason: "send_error", Category: string(category), Quantity: quantity}
 	}
 	assert.Equal(t, []sentry.LostEvents{
-		lost(sentry.CategoryProfileChunk, 2), lost(sentry.CategoryProfileChunkUI, 1), lost(sentry.CategoryTransaction, 1),
+		lost(sentry.CategoryProfileChunk, 2), lost(sentry.CategoryProfileChunkUI, 1),
+		lost(sentry.CategorySpan, 12), lost(sentry.CategoryTransaction, 1),
 	}, reported)
 }
 
-// TestLossesOfSpans: a container is as many losses as it has spans.
+// TestLossesOfSpans: a transaction is one loss and as many of spans as it has with its own, a container as many as it has.
 func TestLossesOfSpans(t *testing.T) {
-	container := spanContainer(1)
-	container.Item.Header.ItemCount = sentry.Some(500)
-	l := losses{}
-	l.add(&container, reply{status: http.StatusRequestEntityTooLarge})
-	assert.Equal(t, map[sentry.Category]int{sentry.CategorySpan: 500}, l.take(time.Now(), true))
+	for spansAs, want := range map[string]map[sentry.Category]int{
+		spansAsTransactions: {sentry.CategoryTransaction: 1, sentry.CategorySpan: 3},
+		spansAsContainers:   {sentry.CategorySpan: 3},
+	} {
+		h := &harness{t: t, metrics: componenttest.NewTelemetry()}
+		e, err := newSentryExporter(testConfig(fakesentry.Start(t), func(cfg *Config) { cfg.SpansAs = spansAs }), h.settings())
+		require.NoError(t, err)
+		traces := someSpan()
+		spans := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+		for id := range byte(2) {
+			child := spans.AppendEmpty()
+			spans.At(0).CopyTo(child)
+			child.SetSpanID(pcommon.SpanID{10 + id})
+			child.SetParentSpanID(spans.At(0).SpanID())
+		}
+		r, err := e.convertTraces(t.Context(), traces)
+		require.NoError(t, err)
+		for _, sent := range r.(*request).Envelopes {
+			e.losses.add(&sent, reply{status: http.StatusRequestEntityTooLarge})
+		}
+		assert.Equal(t, want, e.losses.take(time.Now(), true))
+		require.NoError(t, h.metrics.Shutdown(t.Context()))
+	}
 }
 
 // TestLossesAreReportedWhenSentryIsBack: a report is tried once, so not while Sentry is down.

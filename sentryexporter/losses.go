@@ -27,7 +27,8 @@ const reportInterval = time.Minute
 // lossReason is the specification's name for what the server refused.
 const lossReason = "send_error"
 
-// add counts a refused item. Who does not accept our credentials does not accept a report either.
+// add counts a refused item as the specification has it: chunks and transactions by number, and spans, also those of
+// transactions. Who does not accept our credentials does not accept a report either.
 func (l *losses) add(e *envelope, r reply) {
 	if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
 		return
@@ -37,11 +38,15 @@ func (l *losses) add(e *envelope, r reply) {
 	if l.counts == nil {
 		l.counts = map[sentry.Category]int{}
 	}
-	quantity := 1
-	if spans := e.Item.Header.ItemCount; spans.Set {
-		quantity = spans.Value
+	switch e.Item.Header.Type {
+	case sentry.ItemSpan:
+		l.counts[sentry.CategorySpan] += e.Count
+	case sentry.ItemTransaction: // "an additional span category entry containing the number of spans inside the transaction plus one"
+		l.counts[sentry.CategoryTransaction]++
+		l.counts[sentry.CategorySpan] += e.Count
+	default:
+		l.counts[sentry.LimitedBy(&e.Item.Header)[0]]++
 	}
-	l.counts[sentry.LimitedBy(&e.Item.Header)[0]] += quantity
 }
 
 // take gives what is to be reported and forgets it; nothing if there was a report a moment ago, unless it is the last.

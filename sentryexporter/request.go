@@ -26,6 +26,7 @@ type envelope struct {
 	EventID string                         // of transactions; "" = none
 	Trace   *sentry.DynamicSamplingContext // of span containers; nil = none
 	Item    sentry.Item
+	Count   int // observations of a profile, or spans: those of a container, or of a transaction with its own
 }
 
 var (
