@@ -93,8 +93,7 @@ type delivery struct {
 
 // send sends one envelope, or leaves it for later.
 func (d *delivery) send(ctx context.Context, e *envelope) {
-	now := time.Now()
-	if wait, category := d.limits.of(sentry.LimitedBy(&e.Item.Header), now); wait > 0 {
+	if wait, category := d.limitOf(e); wait > 0 {
 		d.telemetry.throttledBy(ctx, category)
 		d.leave(e, wait, fmt.Errorf("rate limit of Sentry on %s", named(category)))
 		return
@@ -117,17 +116,17 @@ func (d *delivery) send(ctx context.Context, e *envelope) {
 		d.logger.Warn("Envelope refused by Sentry, dropped", zap.String("type", string(e.Item.Header.Type)),
 			zap.String("reason", r.reason), zap.Error(r.err))
 	case limited:
-		d.leave(e, max(d.limitOf(e), time.Second), r.err)
+		wait, _ := d.limitOf(e) // by what Sentry has just said
+		d.leave(e, max(wait, time.Second), r.err)
 	case failed:
 		d.down = true
-		d.leave(e, r.pause(now), r.err)
+		d.leave(e, r.pause(time.Now()), r.err)
 	}
 }
 
-// limitOf is how long the envelope has to wait by what Sentry has just said.
-func (d *delivery) limitOf(e *envelope) time.Duration {
-	wait, _ := d.limits.of(sentry.LimitedBy(&e.Item.Header), time.Now())
-	return wait
+// limitOf is how long the envelope has to wait by what Sentry has said until now, and for which category.
+func (d *delivery) limitOf(e *envelope) (time.Duration, sentry.Category) {
+	return d.limits.of(sentry.LimitedBy(&e.Item.Header), time.Now())
 }
 
 // leave keeps an envelope for later.
