@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
@@ -102,6 +103,16 @@ func (h *harness) counts(name string) map[string]int64 {
 		}
 	}
 	return counts
+}
+
+// balanced: as many profiles came as went or wait, where messages have one and transforms leave it at that.
+func (h *harness) balanced() {
+	h.t.Helper()
+	came := h.counts("incoming_profiles")[""] + h.counts("restored_profiles")[""]
+	for _, went := range h.counts("outgoing_profiles") {
+		came -= went
+	}
+	assert.Equal(h.t, h.counts("held_messages")[""], came)
 }
 
 func attributeText(set attribute.Set) string {

@@ -73,9 +73,12 @@ func (p *profilesProcessor) release(h *held, why released) {
 // releaseAll hands on whatever waits, as long as ctx allows.
 func (p *profilesProcessor) releaseAll(ctx context.Context) {
 	for h := p.room.takeFirst(ctx); h != nil; h = p.room.takeFirst(ctx) {
-		if ctx.Err() == nil {
+		switch {
+		case ctx.Err() == nil:
 			p.release(h, releasedShutdown)
-		} else if h.key == 0 { // else it is there for the next start
+		case h.key != 0:
+			p.telemetry.left(ctx, int64(h.profiles.ProfileCount()), outcomeStored)
+		default:
 			p.telemetry.left(ctx, int64(h.profiles.ProfileCount()), outcomeDropped)
 		}
 	}
@@ -110,6 +113,7 @@ func (p *profilesProcessor) restore(ctx context.Context) error {
 		p.storageFailed(ctx, "Profiles that waited for spans cannot be read from the storage", broken)
 	}
 	for _, h := range messages {
+		p.telemetry.restored.Add(ctx, int64(h.profiles.ProfileCount()))
 		p.room.add(ctx, h)
 	}
 	if len(messages) > 0 {

@@ -38,6 +38,7 @@ func TestStorageOutlivesACrash(t *testing.T) {
 	for range 2 {
 		p.release(p.room.takeFirst(ctx), releasedDue)
 	}
+	before.balanced()
 	left := before.store.crash()
 
 	after := startWith(t, stored, left)
@@ -52,6 +53,8 @@ func TestStorageOutlivesACrash(t *testing.T) {
 		assert.Equal(t, "42", project.AsString())
 		assert.Equal(t, []string{"shop"}, client.FromContext(after.sink.contexts[i]).Metadata.Get("x-tenant"))
 	}
+	assert.Equal(t, map[string]int64{"": 2}, after.counts("restored_profiles"))
+	after.balanced()
 	assert.Len(t, left.values, 1, "the range")
 	assert.Zero(t, left.open)
 
@@ -66,8 +69,11 @@ func TestStorageOutlivesAShutdownWithoutTime(t *testing.T) {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	require.NoError(t, h.profiles.Shutdown(over))
-	assert.Empty(t, h.counts("outgoing_profiles"))
-	assert.Equal(t, map[string]int64{"": 1}, startWith(t, stored, h.store.crash()).counts("held_messages"))
+	assert.Equal(t, map[string]int64{"outcome=stored": 1}, h.counts("outgoing_profiles"))
+	h.balanced()
+	next := startWith(t, stored, h.store.crash())
+	assert.Equal(t, map[string]int64{"": 1}, next.counts("held_messages"))
+	next.balanced()
 }
 
 func TestStorageThatFails(t *testing.T) {

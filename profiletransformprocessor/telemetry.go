@@ -16,9 +16,11 @@ import (
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"
 
 // telemetry counts what becomes of profiles, observations and spans. The collector counts what other signals do in processors,
-// and has nothing for profiles.
+// and has nothing for profiles. Once nothing waits, incoming and restored profiles together are as many as outgoing ones, where
+// transforms neither split profiles nor leave nothing of them.
 type telemetry struct {
 	incoming metric.Int64Counter
+	restored metric.Int64Counter
 	outgoing metric.Int64Counter
 	dropped  metric.Int64Counter
 
@@ -50,6 +52,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	t := &telemetry{
 		incoming: counter("otelcol_processor_profile_transform_incoming_profiles", "{profile}",
 			"Number of profiles that the processor was given."),
+		restored: counter("otelcol_processor_profile_transform_restored_profiles", "{profile}",
+			"Number of profiles that waited when the collector ended, and wait again: the run before was given them."),
 		outgoing: counter("otelcol_processor_profile_transform_outgoing_profiles", "{profile}",
 			"Number of profiles that the processor handed on, by what became of them."),
 		dropped: counter("otelcol_processor_profile_transform_dropped_observations", "{observation}",
@@ -84,7 +88,8 @@ type outcome string
 const (
 	outcomeSent    outcome = "sent"
 	outcomeRefused outcome = "refused" // by the next consumer
-	outcomeDropped outcome = "dropped" // when there was no time to hand it on
+	outcomeStored  outcome = "stored"  // for the next start, when there was no time to hand it on
+	outcomeDropped outcome = "dropped" // then, without a storage
 )
 
 func (t *telemetry) left(ctx context.Context, profiles int64, o outcome) {

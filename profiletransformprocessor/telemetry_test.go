@@ -15,7 +15,9 @@ func TestMetadataAgreesWithTheFactory(t *testing.T) {
 
 // TestMetadataAgreesWithTheInstruments makes every instrument measure.
 func TestMetadataAgreesWithTheInstruments(t *testing.T) {
-	h := start(t, "link: {wait: 1ns}\nstorage: memory\ntransforms: [{drop_idle: {}}]")
+	before := start(t, stored)
+	require.NoError(t, before.profiles.ConsumeProfiles(t.Context(), recorded()))
+	h := startWith(t, "link: {wait: 1ns}\nstorage: memory\ntransforms: [{drop_idle: {}}]", before.store.crash())
 	h.store.fail = true
 	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), idleAndBusy()))
