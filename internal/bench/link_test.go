@@ -2,31 +2,35 @@ package main
 
 import (
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
 )
 
 // BenchmarkLink is linking alone.
 func BenchmarkLink(b *testing.B) {
+	forEachLinking(b, func(l *linking) func(pprofile.Profiles) { return l.link })
+}
+
+// BenchmarkLinkFloor is making the same samples and links, known beforehand.
+func BenchmarkLinkFloor(b *testing.B) {
+	forEachLinking(b, func(l *linking) func(pprofile.Profiles) { return l.result.make })
+}
+
+// forEachLinking gives each round a message of its own, which is changed.
+func forEachLinking(b *testing.B, change func(*linking) func(pprofile.Profiles)) {
 	forEachPayload(b, func(b *testing.B, p payload.Payload) {
-		profiles := decodeAndMap(p)
-		index := spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: 1 << 20, Keep: time.Hour})
-		now := time.Now()
-		index.Add(requestsOf(profiles), now)
-		samples := 0
+		l := newLinking(decodeAndMap(p))
+		change := change(l)
+		b.ResetTimer()
 		for b.Loop() {
 			b.StopTimer()
-			fresh := pprofile.NewProfiles()
-			profiles.CopyTo(fresh)
+			fresh := l.unmarshal()
 			b.StartTimer()
-			index.Link(fresh, spanlink.Options{Now: now, Ambiguous: spanlink.Skip, Session: benchSession})
-			samples = fresh.SampleCount()
+			change(fresh)
 		}
-		b.ReportMetric(float64(profiles.SampleCount()), "samples-in")
-		b.ReportMetric(float64(samples), "samples-out")
+		b.ReportMetric(float64(l.samples), "samples-in")
+		b.ReportMetric(float64(len(l.result.samples)), "samples-out")
 	})
 }
