@@ -1,30 +1,52 @@
 package dictionary
 
 import (
+	"sync"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
 // Links finds and adds entries in the link table of a message that exists.
 type Links struct {
-	table  pprofile.LinkSlice
-	byLink map[link]LinkIndex
+	table pprofile.LinkSlice
+	index hashIndex
 }
 
+var linksPool = sync.Pool{New: func() any { return new(Links) }}
+
 // NewLinks reads the links of a dictionary. It writes entry 0 if there is none.
+//
+// The scratch memory comes from a pool; [Links.Release] gives it back.
 func NewLinks(d pprofile.ProfilesDictionary) *Links {
-	l := &Links{table: d.LinkTable(), byLink: map[link]LinkIndex{}}
+	l := linksPool.Get().(*Links)
+	l.table = d.LinkTable()
 	if l.table.Len() == 0 {
 		l.table.AppendEmpty()
 	}
+	l.index.reset(l.table.Len())
 	for i := 1; i < l.table.Len(); i++ {
 		entry := l.table.At(i)
 		k := link{trace: entry.TraceID(), span: entry.SpanID()}
-		if _, twice := l.byLink[k]; !twice {
-			l.byLink[k] = LinkIndex(i)
+		if h := short(hashLink(k)); l.find(h, k) == 0 {
+			l.index.add(h, i)
 		}
 	}
 	return l
+}
+
+// Release gives the scratch memory back. The Links must not be used
+// afterwards; the table is unaffected.
+func (l *Links) Release() {
+	l.table = pprofile.LinkSlice{}
+	l.index.trim()
+	linksPool.Put(l)
+}
+
+// Grow prepares for about this many links more.
+func (l *Links) Grow(n int) {
+	l.table.EnsureCapacity(l.table.Len() + n)
+	l.index.reserve(l.table.Len() + n)
 }
 
 // Index returns the position of a reference to a span, adding it if it is new. As for Builder.Link, with one of the ids
@@ -34,21 +56,22 @@ func (l *Links) Index(traceID pcommon.TraceID, spanID pcommon.SpanID) LinkIndex 
 		return 0
 	}
 	k := link{trace: traceID, span: spanID}
-	i, known := l.byLink[k]
-	if !known {
-		i = LinkIndex(l.table.Len())
-		l.byLink[k] = i
+	h := short(hashLink(k))
+	i := l.find(h, k)
+	if i == 0 {
+		i = int32(l.table.Len())
+		l.index.add(h, int(i))
 		entry := l.table.AppendEmpty()
 		entry.SetTraceID(traceID)
 		entry.SetSpanID(spanID)
 	}
-	return i
+	return LinkIndex(i)
 }
 
-// Grow prepares for about this many links more.
-func (l *Links) Grow(n int) {
-	l.table.EnsureCapacity(l.table.Len() + n)
-	if len(l.byLink) == 0 {
-		l.byLink = make(map[link]LinkIndex, n)
-	}
+// find gives the position of a link with this hash, or 0.
+func (l *Links) find(hash uint32, k link) int32 {
+	return l.index.find(hash, func(i int32) bool {
+		entry := l.table.At(int(i))
+		return entry.SpanID() == k.span && entry.TraceID() == k.trace
+	})
 }

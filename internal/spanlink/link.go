@@ -13,6 +13,7 @@ func (x *Index) Link(p pprofile.Profiles, o Options) LinkStats {
 		view: dictionary.NewView(p.Dictionary()), links: dictionary.NewLinks(p.Dictionary()),
 		places: newPlaces(&x.keys, p.Dictionary()),
 	}
+	defer l.links.Release()
 	eachProfile(&x.keys, p, func(profile pprofile.Profile, said values) bool {
 		l.profile(profile, said)
 		return true
