@@ -31,7 +31,7 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 		first = 1
 	}
 	var out compareAnswer
-	err = v.with(r.Context(), s, func(list []flame.Selection) error {
+	err = s.with(func(list []flame.Selection) error {
 		before, err := flame.New(list[first : first+1])
 		if err != nil {
 			return err

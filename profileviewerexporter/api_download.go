@@ -34,7 +34,7 @@ func (v *viewer) download(r *http.Request) (any, error) {
 		return nil, failure{http.StatusNotFound, "there is no such format: otlp, pprof or speedscope"}
 	}
 	var out file
-	err = v.with(r.Context(), s, func(list []flame.Selection) (err error) {
+	err = s.with(func(list []flame.Selection) (err error) {
 		profiles := make([]*timeline.Profile, 0, len(list))
 		filters := map[*timeline.Profile]timeline.Filter{}
 		for _, part := range list {
@@ -96,7 +96,7 @@ func (v *viewer) downloadTrace(r *http.Request) (any, error) {
 		return nil, gone("the trace")
 	}
 	all := ptrace.NewTraces()
-	err = v.eachMessage(r.Context(), shares, func(m *message) error {
+	err = eachMessage(shares, func(m *message) error {
 		if m.signal != signalTraces {
 			return nil
 		}

@@ -52,7 +52,7 @@ type flameAnswer struct {
 	Nodes     [][6]int64 `json:"nodes"`
 	Ancestors [][2]int64 `json:"ancestors"` // of the root that was asked for: ids and positions of frames, the outermost first
 	Top       []topLine  `json:"top"`       // the most self time first
-	// Threads are those of the selection, the heaviest first; not if it has one of them.
+	// Threads are those of the selection, the heaviest first, no more than maxListed; not if it has one of them.
 	Threads []threadShare `json:"threads,omitempty"`
 }
 
@@ -85,7 +85,7 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 		return nil, err
 	}
 	var out flameAnswer
-	err = v.with(r.Context(), s, func(list []flame.Selection) error {
+	err = s.with(func(list []flame.Selection) error {
 		graph, err := flame.New(list)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func shareThreads(list []flame.Selection) (out []threadShare) {
 			if !known {
 				position = len(out)
 				positions[thread.ID] = position
-				out = append(out, threadShare{ID: shorten(thread.ID), Name: shorten(thread.Name)})
+				out = append(out, threadShare{ID: thread.ID, Name: thread.Name})
 			}
 			if len(s.Profile.Stacks[sample.Stack]) > 0 {
 				out[position].Weight += sample.Weight
@@ -140,6 +140,10 @@ func shareThreads(list []flame.Selection) (out []threadShare) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b threadShare) int { return cmp.Compare(b.Weight, a.Weight) })
+	out = out[:min(len(out), maxListed)]
+	for i := range out {
+		out[i].ID, out[i].Name = shorten(out[i].ID), shorten(out[i].Name)
+	}
 	return out
 }
 
@@ -152,7 +156,7 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 		return nil, badRequest("thread: is missing; only one thread at a time has an order")
 	}
 	var out orderedAnswer
-	err = v.with(r.Context(), s, func(list []flame.Selection) error {
+	err = s.with(func(list []flame.Selection) error {
 		graph, err := flame.InOrder(list, orderedSteps)
 		if err != nil {
 			return err
@@ -259,7 +263,7 @@ func (v *viewer) frameDetail(r *http.Request) (any, error) {
 	}
 	var out detailAnswer
 	spans := map[timeline.Link]linked{}
-	err = v.with(r.Context(), s, func(list []flame.Selection) error {
+	err = s.with(func(list []flame.Selection) error {
 		graph, err := flame.New(list)
 		if err != nil {
 			return err

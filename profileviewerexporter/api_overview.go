@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// maxListed is how many profiles and traces a list has; nobody reads further, and a service narrows it.
-const maxListed = 200
+const (
+	// maxListed is how many profiles, traces and services a list has; nobody reads further, and a service narrows it.
+	maxListed = 200
+	// maxServicesNamed of one trace.
+	maxServicesNamed = 20
+)
 
 // overviewAnswer is what is kept, the newest first. Times are Unix nanoseconds in text, since numbers of JavaScript do not hold
 // them; durations are nanoseconds.
@@ -64,7 +69,7 @@ type measureAnswer struct {
 type traceListing struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
-	Services []string `json:"services"`
+	Services []string `json:"services"` // the first of them
 	Start    string   `json:"start"`
 	Duration uint64   `json:"duration"`
 	Spans    int      `json:"spans"`
@@ -103,10 +108,8 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 		if trace.Spans == 0 {
 			continue // log records of a trace that is elsewhere
 		}
-		for _, name := range trace.Services {
-			services.of(name).Traces++
-		}
-		if service == "" || slices.Contains(trace.Services, service) {
+		services.countTrace(shares)
+		if service == "" || slices.ContainsFunc(shares, func(k kept) bool { return k.share.spans > 0 && k.share.service == service }) {
 			if out.TraceCount++; out.TraceCount <= maxListed {
 				trace.Profiles = len(v.store.linkedTo(shares[0].share.id))
 				out.Traces = append(out.Traces, trace)
@@ -122,20 +125,41 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 	return out, nil
 }
 
-type services map[string]*serviceAnswer
+type services map[string]*serviceCount
 
-func (s services) of(name string) *serviceAnswer {
+type serviceCount struct {
+	serviceAnswer
+	lastTrace pcommon.TraceID // that was counted
+}
+
+func (s services) of(name string) *serviceCount {
 	if s[name] == nil {
-		s[name] = &serviceAnswer{Name: name}
+		s[name] = &serviceCount{serviceAnswer: serviceAnswer{Name: name}}
 	}
 	return s[name]
 }
 
-func (s services) list() []serviceAnswer {
-	out := []serviceAnswer{}
-	for _, name := range slices.Sorted(maps.Keys(s)) {
-		out = append(out, *s[name])
+// countTrace counts a trace once for each service that has spans of it.
+func (s services) countTrace(shares []kept) {
+	for _, k := range shares {
+		if service := s.of(k.share.service); k.share.spans > 0 && service.lastTrace != k.share.id {
+			service.lastTrace = k.share.id
+			service.Traces++
+		}
 	}
+}
+
+// list gives the services by name. Where there are too many, as when senders make names up, it is those with the most to show.
+func (s services) list() []serviceAnswer {
+	out := make([]serviceAnswer, 0, len(s))
+	for _, service := range s {
+		out = append(out, service.serviceAnswer)
+	}
+	slices.SortFunc(out, func(a, b serviceAnswer) int {
+		return cmp.Or(cmp.Compare(b.Profiles+b.Traces+b.Logs, a.Profiles+a.Traces+a.Logs), cmp.Compare(a.Name, b.Name))
+	})
+	out = out[:min(len(out), maxListed)]
+	slices.SortFunc(out, func(a, b serviceAnswer) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -164,7 +188,7 @@ func listTrace(shares []kept) traceListing {
 		}
 		end = max(end, s.end)
 		out.Name = cmp.Or(out.Name, s.root)
-		if !slices.Contains(out.Services, s.service) {
+		if len(out.Services) < maxServicesNamed && !slices.Contains(out.Services, s.service) {
 			out.Services = append(out.Services, s.service)
 		}
 	}

@@ -22,7 +22,7 @@ type profileAnswer struct {
 	Resource   []attributeAnswer `json:"resource"`
 	Scope      string            `json:"scope"`
 	Attributes []attributeAnswer `json:"attributes"`
-	ThreadList []threadAnswer    `json:"thread_list"` // the busiest first
+	ThreadList []threadAnswer    `json:"thread_list"` // the busiest first, no more than maxListed
 	SpanList   []spanSamples     `json:"span_list"`   // the heaviest first
 	Broken     int               `json:"broken"`
 }
@@ -57,6 +57,8 @@ const (
 	activitySteps = 200
 	// maxSpansListed of a profile or a function.
 	maxSpansListed = 100
+	// maxAttributes of anything that are listed.
+	maxAttributes = 250
 )
 
 func (v *viewer) profileDetail(r *http.Request) (any, error) {
@@ -66,7 +68,7 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	}
 	summary := s.profiles[0]
 	out := profileAnswer{profileListing: listProfile(summary), ThreadList: []threadAnswer{}}
-	err = v.with(r.Context(), s, func(list []flame.Selection) error {
+	err = s.with(func(list []flame.Selection) error {
 		p := list[0].Profile
 		out.Broken = p.Broken
 		resource := s.decoded[summary.message].ResourceProfiles().At(summary.position.resource)
@@ -74,19 +76,34 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 		out.Resource, out.Scope = listMap(resource.Resource().Attributes()), shorten(strings.TrimSpace(scope.Name()+" "+scope.Version()))
 		attributes, _ := p.View.Attributes(p.OTLP.AttributeIndices(), nil)
 		out.Attributes = listAttributes(attributes)
-		for i := range p.Threads {
-			if len(p.Threads[i].Samples) > 0 {
-				out.ThreadList = append(out.ThreadList, describeThread(p, &p.Threads[i], summary.end))
-			}
+		for _, thread := range busiest(p) {
+			out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.end))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(out.ThreadList, func(a, b threadAnswer) int { return cmp.Compare(b.Busy, a.Busy) })
 	out.SpanList = v.listSpans(summary.spans)
 	return out, nil
+}
+
+// busiest gives the threads that have samples, those with the most weight on a stack first.
+func busiest(p *timeline.Profile) (list []*timeline.Thread) {
+	busy := map[*timeline.Thread]int64{}
+	for i := range p.Threads {
+		thread, sum := &p.Threads[i], int64(0)
+		for _, s := range thread.Samples {
+			if len(p.Stacks[s.Stack]) > 0 {
+				sum += s.Weight
+			}
+		}
+		if len(thread.Samples) > 0 {
+			list, busy[thread] = append(list, thread), sum
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *timeline.Thread) int { return cmp.Compare(busy[b], busy[a]) })
+	return list[:min(len(list), maxListed)]
 }
 
 func describeThread(p *timeline.Profile, t *timeline.Thread, end uint64) threadAnswer {
@@ -124,19 +141,30 @@ func spread(steps []float32, from, length float64) {
 }
 
 func listAttributes(list []dictionary.Attribute) []attributeAnswer {
-	out := make([]attributeAnswer, 0, len(list))
-	for _, a := range list {
+	out := []attributeAnswer{}
+	for _, a := range list[:min(len(list), maxAttributes)] {
 		out = append(out, attributeAnswer{shorten(a.Key), shorten(a.Value.AsString()), shorten(a.Unit)})
 	}
-	return out
+	return andMore(out, len(list))
 }
 
 func listMap(m pcommon.Map) []attributeAnswer {
-	out := make([]attributeAnswer, 0, m.Len())
+	out := []attributeAnswer{}
 	for key, value := range m.All() {
+		if len(out) == maxAttributes {
+			break
+		}
 		out = append(out, attributeAnswer{Key: shorten(key), Value: shorten(value.AsString())})
 	}
-	return out
+	return andMore(out, m.Len())
+}
+
+// andMore says how many are not listed.
+func andMore(list []attributeAnswer, all int) []attributeAnswer {
+	if all == len(list) {
+		return list
+	}
+	return append(list, attributeAnswer{Key: "…", Value: strconv.Itoa(all-len(list)) + " more"})
 }
 
 // listSpans names spans and puts the heaviest first.

@@ -3,11 +3,11 @@ package profileviewerexporter
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -17,6 +17,8 @@ import (
 const (
 	// maxSpansShown of a trace: a window has room for some hundred.
 	maxSpansShown = 2000
+	// maxEventsShown of a span.
+	maxEventsShown = 250
 	// maxRecordsShown of the log records of a trace, and of the latest.
 	maxRecordsShown = 500
 )
@@ -75,7 +77,7 @@ func (v *viewer) traceDetail(r *http.Request) (any, error) {
 	out := traceAnswer{traceListing: listTrace(shares), SpanList: []spanAnswer{}, LogList: []recordAnswer{}}
 	out.Profiles, out.Origin = len(v.store.linkedTo(id)), out.Start
 	var found []foundSpan
-	err = v.eachMessage(r.Context(), shares, func(m *message) error {
+	err = eachMessage(shares, func(m *message) error {
 		if m.signal == signalLogs {
 			return eachRecord(m, func(record plog.LogRecord, service string) {
 				if record.TraceID() == id && len(out.LogList) < maxRecordsShown {
@@ -134,7 +136,11 @@ func describeSpan(span foundSpan, origin uint64) spanAnswer {
 	if parent := span.ParentSpanID(); !parent.IsEmpty() {
 		out.Parent = hexSpan(parent)
 	}
-	for _, event := range span.Events().All() {
+	for i, event := range span.Events().All() {
+		if i == maxEventsShown {
+			out.Events = append(out.Events, eventAnswer{Name: "… " + strconv.Itoa(span.Events().Len()-i) + " more", Attributes: []attributeAnswer{}})
+			break
+		}
 		out.Events = append(out.Events, eventAnswer{
 			Name: shorten(event.Name()), At: offset(uint64(event.Timestamp()), origin), Attributes: listMap(event.Attributes()),
 		})
@@ -196,13 +202,7 @@ func arrange(found []foundSpan) (list []placed) {
 }
 
 // eachMessage visits the messages of shares, each once.
-func (v *viewer) eachMessage(ctx context.Context, shares []kept, do func(*message) error) error {
-	select {
-	case v.decoding <- struct{}{}:
-		defer func() { <-v.decoding }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+func eachMessage(shares []kept, do func(*message) error) error {
 	var last *message
 	for _, k := range shares {
 		if k.message == last {
@@ -268,7 +268,7 @@ func (v *viewer) logList(r *http.Request) (any, error) {
 		if len(out) >= maxRecordsShown {
 			break
 		}
-		err := v.eachMessage(r.Context(), []kept{{message: m}}, func(m *message) error {
+		err := eachMessage([]kept{{message: m}}, func(m *message) error {
 			return eachRecord(m, func(record plog.LogRecord, of string) {
 				if (service == "" || service == of) && len(out) < maxRecordsShown {
 					out = append(out, describeRecord(record, of))
@@ -295,7 +295,7 @@ func (v *viewer) spanNames(spans []spanSamples) map[string]string {
 		if err != nil {
 			continue
 		}
-		_ = v.eachMessage(context.Background(), v.store.sharesOf(id), func(m *message) error {
+		_ = eachMessage(v.store.sharesOf(id), func(m *message) error {
 			if m.signal != signalTraces || !mentions(m, ids) {
 				return nil
 			}

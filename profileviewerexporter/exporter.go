@@ -26,7 +26,7 @@ type viewer struct {
 	logger    *zap.Logger
 	telemetry *telemetry
 	store     *store
-	decoding  chan struct{} // whoever decodes what is kept holds a place in it
+	answering chan struct{} // whoever makes an answer holds a place in it
 	created   time.Time     // tells its answers from those before a restart
 
 	lifecycle sync.Mutex // held by start and stop
@@ -43,13 +43,13 @@ func acquire(cfg *Config, set exporter.Settings) (*viewer, error) {
 
 func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
 	v := &viewer{
-		cfg:      cfg,
-		settings: set.TelemetrySettings,
-		logger:   set.Logger,
-		store:    newStore(cfg.MaxBytes, cfg.MaxAge),
-		decoding: make(chan struct{}, decodersAtOnce),
-		created:  time.Now(),
-		end:      make(chan struct{}),
+		cfg:       cfg,
+		settings:  set.TelemetrySettings,
+		logger:    set.Logger,
+		store:     newStore(cfg.MaxBytes, cfg.MaxAge),
+		answering: make(chan struct{}, answersAtOnce),
+		created:   time.Now(),
+		end:       make(chan struct{}),
 	}
 	var err error
 	if v.telemetry, err = newTelemetry(set.TelemetrySettings, v.store); err != nil {

@@ -1,6 +1,7 @@
 package profileviewerexporter
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
 )
@@ -116,4 +119,43 @@ func TestHostileStructure(t *testing.T) {
 	status, text := h.fails("download/speedscope?profile=1")
 	assert.Equal(t, http.StatusUnprocessableEntity, status)
 	assert.Contains(t, text, "select a thread")
+}
+
+// TestFloods: of what a sender has made a thousand of, lists have the most important part, and say how many more there are.
+func TestFloods(t *testing.T) {
+	h := start(t, nil)
+	var samples []timelinetest.Sample
+	for i := range 1000 {
+		samples = append(samples, timelinetest.Sample{Thread: int64(i), Stack: "f", At: []time.Duration{0}})
+	}
+	h.addProfile("threads", samples...)
+	assert.Len(t, get[profileAnswer](h, "profiles/1").ThreadList, maxListed)
+	assert.Equal(t, 1000, get[profileAnswer](h, "profiles/1").Threads)
+	assert.Len(t, get[flameAnswer](h, "flame?profile=1").Threads, maxListed)
+
+	traces := ptrace.NewTraces()
+	for i := range 1000 {
+		resource := traces.ResourceSpans().AppendEmpty()
+		resource.Resource().Attributes().PutStr("service.name", fmt.Sprintf("service %03d", i))
+		span := resource.ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+		span.SetTraceID(pcommon.TraceID{15: 7})
+		span.SetSpanID(pcommon.SpanID{6: byte(i >> 8), 7: byte(i)})
+		if i == 0 {
+			for j := range 1000 {
+				span.Attributes().PutInt(fmt.Sprintf("key %03d", j), 1)
+				span.Events().AppendEmpty().SetName("event")
+			}
+		}
+	}
+	require.NoError(t, h.traces.ConsumeTraces(t.Context(), traces))
+	overview := get[overviewAnswer](h, "overview")
+	assert.Len(t, overview.Services, maxListed)
+	assert.Equal(t, serviceAnswer{"service 000", 0, 1, 0}, overview.Services[0])
+	assert.Len(t, overview.Traces[0].Services, maxServicesNamed)
+	assert.Equal(t, 1, get[overviewAnswer](h, "overview?service=service+999").TraceCount)
+	span := get[traceAnswer](h, "traces/00000000000000000000000000000007").SpanList[0]
+	assert.Len(t, span.Attributes, maxAttributes+1)
+	assert.Equal(t, attributeAnswer{Key: "…", Value: "750 more"}, span.Attributes[maxAttributes])
+	assert.Len(t, span.Events, maxEventsShown+1)
+	assert.Equal(t, "… 750 more", span.Events[maxEventsShown].Name)
 }

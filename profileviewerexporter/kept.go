@@ -22,7 +22,7 @@ type message struct {
 func (m *message) size() int64 {
 	size := perMessage + len(m.otlp)
 	for _, p := range m.profiles {
-		size += int(unsafe.Sizeof(*p)) + len(p.name) + len(p.service) + len(p.spans)*perSpan
+		size += int(unsafe.Sizeof(*p)) + len(p.name) + len(p.service) + len(p.measure.Type) + len(p.measure.Unit) + len(p.spans)*perSpan
 	}
 	for _, t := range m.traces {
 		size += int(unsafe.Sizeof(*t)) + len(t.root) + len(t.first) + len(t.service) + perTrace

@@ -2,7 +2,6 @@ package profileviewerexporter
 
 import (
 	"cmp"
-	"context"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -17,12 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
 
-const (
-	// decodersAtOnce: decoding takes some times the memory of what is decoded.
-	decodersAtOnce = 1
-	// maxProfiles of one selection: a span of an hour under continuous profiling, in chunks of a minute.
-	maxProfiles = 60
-)
+// maxProfiles of one selection: a span of an hour under continuous profiling, in chunks of a minute.
+const maxProfiles = 60
 
 // selection is what a request is about: samples of one or more profiles. In the query,
 //
@@ -154,13 +149,7 @@ func (s *selection) filter(p *timeline.Profile) timeline.Filter {
 }
 
 // with decodes the profiles of a selection for as long as do takes.
-func (v *viewer) with(ctx context.Context, s *selection, do func([]flame.Selection) error) error {
-	select {
-	case v.decoding <- struct{}{}:
-		defer func() { <-v.decoding }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+func (s *selection) with(do func([]flame.Selection) error) error {
 	s.decoded = map[*message]pprofile.Profiles{}
 	defer func() { s.decoded = nil }()
 	var list []flame.Selection

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
@@ -16,7 +17,7 @@ import (
 func (v *viewer) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(path string, answer func(*http.Request) (any, error)) {
-		mux.HandleFunc("GET /api/"+path, func(w http.ResponseWriter, r *http.Request) { respond(w, r, answer) })
+		mux.HandleFunc("GET /api/"+path, func(w http.ResponseWriter, r *http.Request) { v.respond(w, r, answer) })
 	}
 	handle("overview", v.overview)
 	handle("profiles/{profile}", v.profileDetail)
@@ -114,33 +115,65 @@ type file struct {
 	content           []byte
 }
 
-// respond writes an answer as JSON.
-func respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error)) {
+const (
+	// answersAtOnce: to decode what is kept takes some times its memory, and so does what is made of it.
+	answersAtOnce = 1
+	// smallAnswer has its memory and no more once it is made: some hundred of them may wait for slow readers. That of the largest
+	// recorded profile has 200 kB.
+	smallAnswer = 1 << 20
+)
+
+// respond makes an answer when its turn comes, and writes it as JSON. One that is large keeps its turn until it is written: a slow
+// reader makes others wait, as long as write_timeout lets it, and many do not fill the memory.
+func (v *viewer) respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error)) {
+	select {
+	case v.answering <- struct{}{}:
+	case <-r.Context().Done():
+		return
+	}
+	done := sync.OnceFunc(func() { <-v.answering })
+	defer done()
+	status, content := describe(w.Header(), r, answer)
+	if len(content) <= smallAnswer {
+		done()
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(content) // if the reader is gone, there is nobody left to tell
+}
+
+// describe makes the headers and the content of an answer.
+func describe(header http.Header, r *http.Request, answer func(*http.Request) (any, error)) (status int, content []byte) {
 	value, err := answer(r)
+	header.Set("Content-Type", "application/json")
+	if err == nil {
+		status, content, err = encode(header, value)
+	}
 	if err != nil {
-		status := http.StatusInternalServerError
+		status = http.StatusInternalServerError
 		if f, ok := errors.AsType[failure](err); ok {
 			status = f.status
 		} else if errors.Is(err, timeline.ErrTooLarge) {
 			status = http.StatusUnprocessableEntity
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
-		return
+		content, _ = json.Marshal(map[string]string{"error": err.Error()})
 	}
+	return status, content
+}
+
+func encode(header http.Header, value any) (status int, content []byte, err error) {
 	switch value := value.(type) {
 	case notModified:
-		w.WriteHeader(http.StatusNotModified)
+		header.Del("Content-Type")
+		return http.StatusNotModified, nil, nil
 	case file:
-		w.Header().Set("Content-Type", value.contentType)
-		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", value.name))
-		_, _ = w.Write(value.content)
+		header.Set("Content-Type", value.contentType)
+		header.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", value.name))
+		return http.StatusOK, value.content, nil
 	default:
 		if tagged, ok := value.(interface{ etag() string }); ok {
-			w.Header().Set("ETag", tagged.etag())
+			header.Set("ETag", tagged.etag())
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(value)
+		content, err = json.Marshal(value)
+		return http.StatusOK, content, err
 	}
 }

@@ -103,13 +103,13 @@ func (s *store) trim(now time.Time) {
 			break
 		}
 		s.bytes -= m.size()
-		s.unindex(m)
-		s.messages[n] = nil
 		n++
 	}
 	if n == 0 {
 		return
 	}
+	s.unindex(s.messages[:n])
+	clear(s.messages[:n])
 	s.evicted += int64(n)
 	s.version++
 	if s.messages = s.messages[n:]; cap(s.messages) > 2*len(s.messages)+64 {
@@ -117,26 +117,33 @@ func (s *store) trim(now time.Time) {
 	}
 }
 
-// unindex takes a message out of the maps. It is the oldest, so it is the first wherever it is.
-func (s *store) unindex(m *message) {
-	for _, p := range m.profiles {
-		delete(s.profiles, p.id)
-		for trace := range traces(p) {
-			removeFirst(s.linking, trace)
+// unindex takes messages out of the maps. They are the oldest, so theirs is the beginning of every list.
+func (s *store) unindex(oldest []*message) {
+	profiles, shares := map[pcommon.TraceID]int{}, map[pcommon.TraceID]int{} // how many of a list
+	for _, m := range oldest {
+		for _, p := range m.profiles {
+			delete(s.profiles, p.id)
+			for trace := range traces(p) {
+				profiles[trace]++
+			}
+		}
+		for _, share := range m.traces {
+			if !share.id.IsEmpty() {
+				shares[share.id]++
+			}
 		}
 	}
-	for _, share := range m.traces {
-		if !share.id.IsEmpty() {
-			removeFirst(s.shares, share.id)
-		}
-	}
+	removeFirst(s.linking, profiles)
+	removeFirst(s.shares, shares)
 }
 
-func removeFirst[T any](lists map[pcommon.TraceID][]T, trace pcommon.TraceID) {
-	if list := lists[trace]; len(list) > 1 {
-		lists[trace] = slices.Clone(list[1:])
-	} else {
-		delete(lists, trace)
+func removeFirst[T any](lists map[pcommon.TraceID][]T, count map[pcommon.TraceID]int) {
+	for trace, n := range count {
+		if list := lists[trace]; n < len(list) {
+			lists[trace] = slices.Clone(list[n:])
+		} else {
+			delete(lists, trace)
+		}
 	}
 }
 
@@ -225,11 +232,15 @@ func (s *store) tracesOf(p *profileSummary) (names []string) {
 	if len(p.spans) > maxSpansNamed {
 		return nil
 	}
-	weights := map[string]int64{}
+	byTrace := map[pcommon.TraceID]int64{}
 	for link, l := range p.spans {
-		if shares := s.shares[link.Trace]; len(shares) > 0 {
+		byTrace[link.Trace] += l.weight
+	}
+	weights := map[string]int64{}
+	for trace, weight := range byTrace {
+		if shares := s.shares[trace]; len(shares) > 0 {
 			if name := listTrace(shares).Name; name != "" {
-				weights[name] += l.weight
+				weights[name] += weight
 			}
 		}
 	}

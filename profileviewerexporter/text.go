@@ -36,9 +36,24 @@ func shorten(text string) string {
 	return b.String()
 }
 
+// texts are those of one message, each shortened once: a long one of its dictionary may be named by every profile.
+type texts map[string]string
+
+func (t texts) shorten(text string) string {
+	short, known := t[text]
+	if !known {
+		short = shorten(text)
+		t[text] = short
+	}
+	return short
+}
+
 // hidden tells control and format characters, among them the marks that turn the direction of writing. The joiners stay: many
 // scripts need them.
 func hidden(r rune) bool {
+	if ' ' <= r && r <= '~' { // nearly all of all text, and the tables of Unicode take a hundred times as long
+		return false
+	}
 	const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
 	switch r {
 	case '\n', '\t', zeroWidthNonJoiner, zeroWidthJoiner:

@@ -108,6 +108,12 @@ var spanAttacks = []otlpAttack{
 			s.Attributes = append(s.Attributes, &commonpb.KeyValue{Key: fmt.Sprint(i), Value: textValue("x")})
 		}
 	}),
+	spans("a span with a million events", memoryLarge, 1, func(_ int, s *tracepb.Span) {
+		s.Events = repeated(million, &tracepb.Span_Event{Name: "e"})
+	}),
+	spans("a span with four hundred thousand links", memoryLarge, 1, func(_ int, s *tracepb.Span) {
+		s.Links = repeated(400_000, &tracepb.Span_Link{TraceId: s.TraceId, SpanId: spanID(2)})
+	}),
 	spans("a span with a name of 18 MB", memoryLarge, 1, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 18<<20) }),
 	spans("ids of three bytes", memorySmall, 1, func(_ int, s *tracepb.Span) { s.TraceId, s.SpanId = []byte{1, 2, 3}, []byte{1} }).answered(http.StatusBadRequest),
 }
