@@ -18,6 +18,9 @@ BEGIN {
 	title = $3
 	sub(/^[^\/]*\//, "", title)
 	gsub(/_/, " ", title)
-	if ($3 ~ /OTLP/) title = "OTLP: " title
+	suite = $3
+	sub(/^TestHostile/, "", suite)
+	sub(/\/.*/, "", suite)
+	if (suite != "") title = suite ": " title
 	printf "| %s | %s | %s |\n", title, row[$3] == "" ? " | | | |" : row[$3], $2 == "PASS:" ? "held" : "**broke through**"
 }
