@@ -3,13 +3,13 @@ package e2e
 import (
 	"encoding/json"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,57 +19,116 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
 )
 
-// TestDebianPackage: the package from its installation to its purge, in a root of its own. The collector runs as the unit says, but
-// for what only systemd can do.
+// debian is a system that packages are installed on: dpkg is real, and what runs the service is systemd or, by hand, the test.
+type debian interface {
+	dpkg(t *testing.T, args ...string)
+	checkInstalled(t *testing.T)
+	start(t *testing.T, a serviceAddresses) // again, if it runs
+	reload(t *testing.T)
+	crash(t *testing.T, a serviceAddresses) // and come back
+	stop(t *testing.T)
+	log(t *testing.T) string
+
+	path(name string) string
+	files(t *testing.T) []string
+}
+
+// TestDebianPackage: the package from its installation to its purge. Systemd runs the service, in a container; where it cannot, the
+// collector runs as the unit says, but for what only systemd can do.
 func TestDebianPackage(t *testing.T) {
-	binary := findBinary(t)
-	root := newDebianRoot(t)
-	before := root.files(t)
+	if inContainer() {
+		checkPackage(t, newDebianBooted(t), containerPackage)
+		return
+	}
+	deb := buildDeb(t, findBinary(t))
+	if c, err := bootContainer(t, newDebianRoot(t), deb); err == nil {
+		c.run(t)
+	} else {
+		t.Logf("the service runs without systemd: %v", err)
+		checkPackage(t, &debianByHand{debianRoot: newDebianRoot(t)}, deb)
+	}
+}
+
+func checkPackage(t *testing.T, d debian, deb string) {
+	before := d.files(t)
 	backend := newSink(t)
 
-	deb := buildDeb(t, binary)
-	root.dpkg(t, "--install", deb)
-	unit := root.unit(t)
-	addresses := root.configure(t, backend)
-	c := root.startService(t, unit, addresses)
+	d.dpkg(t, "--install", deb)
+	d.checkInstalled(t)
+	addresses := configure(t, d, backend)
+	d.start(t, addresses)
 
+	c := &collector{address: addresses.receiver}
 	require.Equal(t, http.StatusOK, c.send(t, envelopeOf("profile", profileV1(newID()))).status)
 	require.Eventually(t, func() bool { return profilesOnPage(t, addresses.page) == 1 }, 10*time.Second, 50*time.Millisecond)
 
-	root.edit(t, "etc/otelcol-sentry/config.yaml", "[profile_viewer]", "[profile_viewer, otlp_http]")
-	require.Equal(t, "/bin/kill -HUP $MAINPID", unit["ExecReload"])
-	require.NoError(t, c.process.Process.Signal(syscall.SIGHUP))
+	edit(t, d, "etc/otelcol-sentry/config.yaml", "[profile_viewer]", "[profile_viewer, otlp_http]")
+	d.reload(t)
 	require.Eventually(t, func() bool {
 		_, _ = c.trySend(envelopeOf("profile", profileV1(newID())))
 		return len(backend.take()) > 0
 	}, 20*time.Second, 200*time.Millisecond, "the backend that the configuration has prepared")
-	id := newID()
-	require.Equal(t, http.StatusOK, c.send(t, chunk{id: id}.request()).status)
-	c.stop(t) // while the chunk waits for its spans
-	c = root.startService(t, unit, addresses)
-	require.Eventually(t, func() bool { return slices.Contains(deliveredIDs(t, backend), id) }, 20*time.Second, 50*time.Millisecond)
-	c.stop(t)
 
-	edited := root.read(t, "etc/otelcol-sentry/config.yaml")
-	root.dpkg(t, "--install", deb)
-	root.dpkg(t, "--remove", "otelcol-sentry")
-	left := slices.DeleteFunc(root.files(t), func(path string) bool {
-		return slices.Contains(before, path) || strings.HasPrefix(path, "var/lib/otelcol-sentry/") || strings.Contains(path, "/systemd/")
+	id := newID()
+	require.Equal(t, http.StatusOK, c.send(t, chunk{id: id}.request()).status) // it waits for its spans
+	d.crash(t, addresses)
+	d.stop(t)
+	d.start(t, addresses)
+	require.Eventually(t, func() bool { return slices.Contains(deliveredIDs(t, backend), id) }, 20*time.Second, 50*time.Millisecond)
+	d.stop(t)
+	assert.Contains(t, d.log(t), "Everything is ready")
+	assert.NotContains(t, d.log(t), "panic")
+
+	edited := read(t, d, "etc/otelcol-sentry/config.yaml")
+	d.dpkg(t, "--install", deb)
+	d.dpkg(t, "--remove", "otelcol-sentry")
+	_, err := net.Dial("tcp", addresses.receiver)
+	require.Error(t, err, "nothing runs any more")
+	left := slices.DeleteFunc(d.files(t), func(path string) bool {
+		return slices.Contains(before, path) || strings.HasPrefix(path, "var/lib/otelcol-sentry") ||
+			strings.HasPrefix(path, "var/lib/private/otelcol-sentry/") || strings.Contains(path, "/systemd/")
 	})
 	assert.Equal(t, []string{"etc/otelcol-sentry/config.yaml", "etc/otelcol-sentry/environment"}, left, "conffiles only")
-	assert.Equal(t, edited, root.read(t, "etc/otelcol-sentry/config.yaml"), "the administrator's changes stay")
+	assert.Equal(t, edited, read(t, d, "etc/otelcol-sentry/config.yaml"), "the administrator's changes stay")
 
-	root.dpkg(t, "--purge", "otelcol-sentry")
-	assert.Equal(t, before, root.files(t))
+	d.dpkg(t, "--purge", "otelcol-sentry")
+	assert.Equal(t, before, d.files(t))
 }
 
 // buildDeb is `make deb`, into a directory of the test.
 func buildDeb(t *testing.T, binary string) string {
+	if _, err := exec.LookPath("dpkg"); err != nil {
+		t.Skip("no dpkg: no package")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can install a package into a root of its own, and run the service there")
+	}
 	build := exec.Command(filepath.Join(golden.Root(t), "packaging", "deb", "build"), binary, t.TempDir())
 	build.Stderr = os.Stderr
 	path, err := build.Output()
 	require.NoError(t, err)
 	return strings.TrimSpace(string(path))
+}
+
+// serviceAddresses are where the service listens in the test.
+type serviceAddresses struct{ receiver, page string }
+
+// configure does what an administrator would: other ports, as those of the test's machine may be taken, and a backend.
+func configure(t *testing.T, d debian, backend *sink) serviceAddresses {
+	const config, environment = "etc/otelcol-sentry/config.yaml", "etc/otelcol-sentry/environment"
+	for path, mode := range map[string]fs.FileMode{config: 0o644, environment: 0o600} {
+		info, err := os.Stat(d.path(path))
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode(), path)
+	}
+	a := serviceAddresses{receiver: freeAddress(t), page: freeAddress(t)}
+	_, metricsPort, _ := strings.Cut(freeAddress(t), ":")
+	edit(t, d, config, "endpoint: localhost:4319", "endpoint: "+a.receiver)
+	edit(t, d, config, "endpoint: localhost:4321", "endpoint: "+a.page)
+	edit(t, d, config, "endpoint: localhost:13133", "endpoint: "+freeAddress(t))
+	edit(t, d, config, "port: 8888", "port: "+metricsPort)
+	edit(t, d, environment, "#OTLP_ENDPOINT=https://profiles.example.com", "OTLP_ENDPOINT="+backend.url())
+	return a
 }
 
 func profilesOnPage(t *testing.T, page string) int {
@@ -92,133 +151,84 @@ func deliveredIDs(t *testing.T, backend *sink) (ids []string) {
 	return ids
 }
 
-// debianRoot is a directory that dpkg takes for a system.
-type debianRoot string
+// unitFile is where the package has the unit.
+const unitFile = "lib/systemd/system/otelcol-sentry.service"
 
-func newDebianRoot(t *testing.T) debianRoot {
-	if _, err := exec.LookPath("dpkg"); err != nil {
-		t.Skip("no dpkg: no package")
+// analyze has systemd's own tool look at the unit, with the binary where it is.
+func analyze(t *testing.T, d debian) {
+	tool, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Log("no systemd-analyze: the unit is not checked")
+		return
 	}
-	if os.Getuid() != 0 {
-		t.Skip("only root can install a package into a root of its own, and run the service there")
+	unit := filepath.Join(t.TempDir(), "otelcol-sentry.service")
+	text := strings.ReplaceAll(read(t, d, unitFile), "=/usr/bin/", "="+d.path("usr/bin")+"/")
+	require.NoError(t, os.WriteFile(unit, []byte(text), 0o644))
+	for _, check := range [][]string{
+		{"verify", "--man=no", unit},
+		{"security", "--offline=true", "--threshold=20", unit}, // in tenths of 10.0, which is no protection at all
+	} {
+		output, err := exec.Command(tool, check...).CombinedOutput()
+		assert.NoError(t, err, "%s", output)
 	}
-	root := debianRoot(t.TempDir())
-	for _, dir := range []string{"etc", "var/log", "var/lib/dpkg/info", "var/lib/dpkg/updates"} {
-		require.NoError(t, os.MkdirAll(root.path(dir), 0o755))
-	}
-	root.write(t, "etc/hosts", "127.0.0.1 localhost\n")
-	root.write(t, "var/lib/dpkg/info/init-system-helpers.list", "/.\n/etc\n")
-	root.write(t, "var/lib/dpkg/status", "Package: init-system-helpers\nStatus: install ok installed\nVersion: 1.65\n"+
-		"Architecture: all\nMaintainer: nobody\nDescription: its commands are those of the machine\n")
-	return root
 }
 
-// dpkg runs maintainer scripts with DPKG_ROOT instead of a chroot, as the root has no shell.
-func (root debianRoot) dpkg(t *testing.T, args ...string) {
-	t.Helper()
-	command := exec.Command("dpkg", append([]string{"--root=" + string(root), "--log=" + root.path("var/log/dpkg.log"), "--force-script-chrootless", "--force-unsafe-io"}, args...)...)
-	command.Env = append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin")
-	output, err := command.CombinedOutput()
-	require.NoError(t, err, "%s", output)
-	assert.NotContains(t, string(output), "warning", "%s", output)
-}
-
-// unit reads the unit as it was installed, and has systemd's own tools look at it.
-func (root debianRoot) unit(t *testing.T) map[string]string {
-	const path = "lib/systemd/system/otelcol-sentry.service"
-	assert.FileExists(t, root.path("etc/systemd/system/multi-user.target.wants/otelcol-sentry.service"), "the service is enabled")
-	if analyze, err := exec.LookPath("systemd-analyze"); err == nil {
-		there := filepath.Join(t.TempDir(), "otelcol-sentry.service")
-		text := strings.ReplaceAll(root.read(t, path), "=/usr/bin/", "="+root.path("usr/bin")+"/")
-		require.NoError(t, os.WriteFile(there, []byte(text), 0o644))
-		for _, check := range [][]string{
-			{"verify", "--man=no", there},
-			{"security", "--offline=true", "--threshold=20", there}, // in tenths of 10.0, which is no protection at all
-		} {
-			output, err := exec.Command(analyze, check...).CombinedOutput()
-			assert.NoError(t, err, "%s", output)
-		}
-	}
-	settings := map[string]string{}
-	for line := range strings.Lines(root.read(t, path)) {
-		if key, value, found := strings.Cut(strings.TrimSpace(line), "="); found && !strings.HasPrefix(key, "#") {
-			settings[key] = value
-		}
-	}
-	return settings
-}
-
-// serviceAddresses are where the service listens in the test.
-type serviceAddresses struct{ receiver, metrics, page string }
-
-// configure does what an administrator would: other ports, as those of the test's machine may be taken, and a backend.
-func (root debianRoot) configure(t *testing.T, backend *sink) serviceAddresses {
-	const config, environment = "etc/otelcol-sentry/config.yaml", "etc/otelcol-sentry/environment"
-	for path, mode := range map[string]fs.FileMode{config: 0o644, environment: 0o600} {
-		info, err := os.Stat(root.path(path))
-		require.NoError(t, err)
-		assert.Equal(t, mode, info.Mode(), path)
-	}
-	a := serviceAddresses{receiver: freeAddress(t), metrics: freeAddress(t), page: freeAddress(t)}
-	_, port, _ := strings.Cut(a.metrics, ":")
-	root.edit(t, config, "endpoint: localhost:4319", "endpoint: "+a.receiver)
-	root.edit(t, config, "endpoint: localhost:4321", "endpoint: "+a.page)
-	root.edit(t, config, "endpoint: localhost:13133", "endpoint: "+freeAddress(t))
-	root.edit(t, config, "port: 8888", "port: "+port)
-	root.edit(t, environment, "#OTLP_ENDPOINT=https://profiles.example.com", "OTLP_ENDPOINT="+backend.url())
-	return a
-}
-
-// startService does what systemd does: the state directory, the user, the environment, the line.
-func (root debianRoot) startService(t *testing.T, unit map[string]string, a serviceAddresses) *collector {
-	const user = 61184 // the first of those that DynamicUser takes
-	require.Equal(t, "yes", unit["DynamicUser"])
-	state := root.path(filepath.Join("var/lib", unit["StateDirectory"]))
-	require.NoError(t, os.MkdirAll(state, 0o700))
-	require.NoError(t, os.Chown(state, user, user))
-
-	line := strings.Fields(unit["ExecStart"])
-	process := &exec.Cmd{Path: line[0], Args: line, Dir: "/", SysProcAttr: &syscall.SysProcAttr{
-		Chroot: string(root), Credential: &syscall.Credential{Uid: user, Gid: user},
-	}}
-	for line := range strings.Lines(root.read(t, strings.TrimPrefix(unit["EnvironmentFile"], "-/"))) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			process.Env = append(process.Env, line)
-		}
-	}
-	c := &collector{address: a.receiver, metrics: a.metrics, log: &logBuffer{}, exited: make(chan struct{})}
-	c.run(t, process)
-	require.NoError(t, c.waitReady(), "%s", c.log.Tail())
-	t.Cleanup(func() { c.stop(t) })
-	return c
-}
-
-func (root debianRoot) path(name string) string { return filepath.Join(string(root), name) }
-
-func (root debianRoot) read(t *testing.T, name string) string {
-	text, err := os.ReadFile(root.path(name))
+func read(t *testing.T, d debian, name string) string {
+	text, err := os.ReadFile(d.path(name))
 	require.NoError(t, err)
 	return string(text)
 }
 
-func (root debianRoot) write(t *testing.T, name, text string) {
-	require.NoError(t, os.WriteFile(root.path(name), []byte(text), 0o644))
-}
-
-func (root debianRoot) edit(t *testing.T, name, old, new string) {
-	text := root.read(t, name)
+func edit(t *testing.T, d debian, name, old, new string) {
+	text := read(t, d, name)
 	require.Contains(t, text, old, name)
-	root.write(t, name, strings.ReplaceAll(text, old, new))
+	require.NoError(t, os.WriteFile(d.path(name), []byte(strings.ReplaceAll(text, old, new)), 0o644))
 }
 
-// files are all but dpkg's own.
-func (root debianRoot) files(t *testing.T) (all []string) {
+// debianRoot is a directory that dpkg takes for a system.
+type debianRoot string
+
+func newDebianRoot(t *testing.T) debianRoot {
+	root := debianRoot(t.TempDir())
+	for _, dir := range []string{"etc", "var/log", "var/lib/dpkg/info", "var/lib/dpkg/updates"} {
+		require.NoError(t, os.MkdirAll(root.path(dir), 0o755))
+	}
+	for name, text := range map[string]string{
+		"etc/hosts": "127.0.0.1 localhost\n",
+		"var/lib/dpkg/info/init-system-helpers.list": "/.\n/etc\n",
+		"var/lib/dpkg/status": "Package: init-system-helpers\nStatus: install ok installed\nVersion: 1.65\n" +
+			"Architecture: all\nMaintainer: nobody\nDescription: its commands are those of the machine\n",
+	} {
+		require.NoError(t, os.WriteFile(root.path(name), []byte(text), 0o644))
+	}
+	return root
+}
+
+func (root debianRoot) path(name string) string { return filepath.Join(string(root), name) }
+
+// dpkg runs dpkg, which has nothing to warn of.
+func (root debianRoot) dpkg(t *testing.T, args ...string) {
+	t.Helper()
+	command := exec.Command("dpkg", append([]string{"--root=" + string(root), "--log=" + root.path("var/log/dpkg.log"), "--force-unsafe-io"}, args...)...)
+	command.Env = append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin")
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	for line := range strings.Lines(string(output)) {
+		if !strings.Contains(line, "not empty so not removed") { // a directory of packages that this dpkg does not know
+			assert.NotContains(t, line, "warning", "%s", output)
+		}
+	}
+}
+
+// files are all below the root but dpkg's own and those in the directories to skip.
+func (root debianRoot) files(t *testing.T, skip ...string) (all []string) {
+	skip = append(skip, "var/lib/dpkg")
 	require.NoError(t, filepath.WalkDir(string(root), func(path string, entry fs.DirEntry, err error) error {
-		name := strings.TrimPrefix(path, string(root)+"/")
+		name, _ := filepath.Rel(string(root), path)
 		switch {
 		case err != nil:
 			return err
-		case name == "var/lib/dpkg":
+		case slices.Contains(skip, name):
 			return filepath.SkipDir
 		case !entry.IsDir() && name != "var/log/dpkg.log":
 			all = append(all, name)
