@@ -129,9 +129,17 @@ type profilesSink struct {
 	mu       sync.Mutex
 	contexts []context.Context
 	refuse   error
+	full     chan struct{} // nil = never; until it is closed, nothing is taken, as by a queue with block_on_overflow
 }
 
 func (s *profilesSink) ConsumeProfiles(ctx context.Context, p pprofile.Profiles) error {
+	if s.full != nil {
+		select {
+		case <-s.full:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse != nil {

@@ -58,29 +58,46 @@ func (p *profilesProcessor) stopped() bool {
 	}
 }
 
+// shutdownPatience is how long a shutdown waits for the next consumer to take one message: a queue that is full, with a backend
+// that does not answer, may never. The collector gives Shutdown a context without an end, and orchestrators kill after 10 or 30 s.
+const shutdownPatience = 5 * time.Second
+
 // release hands on a message that waited, with the links that can be made now. Who sent it has been told that it was taken, so
 // that an error can only be counted.
 func (p *profilesProcessor) release(h *held, why released) {
-	ctx := client.NewContext(context.Background(), h.client)
+	ctx := client.NewContext(p.handing, h.client)
 	p.telemetry.waited(ctx, time.Since(h.arrived), why)
 	p.linking.link(ctx, h.profiles, why != releasedDue)
 	if err := p.handOn(ctx, h.profiles); err != nil {
-		p.logger.Warn("Profiles that waited for spans were refused by the next consumer and are lost", zap.Error(err))
+		if ctx.Err() != nil && h.key != 0 {
+			return // there was no time: it is there for the next start
+		}
+		p.logger.Warn("Profiles that waited for spans were refused by the next consumer and are lost; a sending_queue with block_on_overflow would let them wait", zap.Error(err))
 	}
-	p.unsave(ctx, h)
+	p.unsave(context.WithoutCancel(ctx), h)
 }
 
-// releaseAll hands on whatever waits, as long as ctx allows.
-func (p *profilesProcessor) releaseAll(ctx context.Context) {
+// releaseAll hands on whatever waits, as long as ctx allows and the next consumer takes it.
+func (p *profilesProcessor) releaseAll(ctx context.Context, patience *time.Timer) {
+	stored, dropped := int64(0), int64(0)
 	for h := p.room.takeFirst(ctx); h != nil; h = p.room.takeFirst(ctx) {
 		switch {
-		case ctx.Err() == nil:
+		case ctx.Err() == nil && p.handing.Err() == nil:
 			p.release(h, releasedShutdown)
+			patience.Reset(shutdownPatience)
 		case h.key != 0:
-			p.telemetry.left(ctx, int64(h.profiles.ProfileCount()), outcomeStored)
+			stored += int64(h.profiles.ProfileCount())
 		default:
-			p.telemetry.left(ctx, int64(h.profiles.ProfileCount()), outcomeDropped)
+			dropped += int64(h.profiles.ProfileCount())
 		}
+	}
+	if stored > 0 {
+		p.telemetry.left(ctx, stored, outcomeStored)
+		p.logger.Info("Profiles that waited for spans are left in the storage: there was no time to hand them on", zap.Int64("profiles", stored))
+	}
+	if dropped > 0 {
+		p.telemetry.left(ctx, dropped, outcomeDropped)
+		p.logger.Warn("Profiles that waited for spans are lost: there was no time to hand them on", zap.Int64("profiles", dropped))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
@@ -12,6 +13,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/processor"
 	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 )
 
 // profilesProcessor is the component of one profiles pipeline.
@@ -28,6 +31,8 @@ type profilesProcessor struct {
 	room    *waitingRoom
 	store   *store // nil without storage
 	stop    chan struct{}
+	handing context.Context // of what waited and is handed on
+	giveUp  context.CancelFunc
 	working sync.WaitGroup
 	over    sync.Once
 }
@@ -37,11 +42,12 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
+	handing, giveUp := context.WithCancel(context.Background())
 	return &profilesProcessor{
-		cfg: cfg, id: set.ID, logger: set.Logger, telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
+		cfg: cfg, id: set.ID, logger: loglimit.Wrap(set.Logger), telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
 		linking: acquireLinking(cfg, telemetry, set.Logger, countProfiles),
 		room:    &waitingRoom{maxCount: cfg.Link.MaxHeldProfiles, maxBytes: cfg.Link.MaxHeldBytes, telemetry: telemetry},
-		stop:    make(chan struct{}),
+		stop:    make(chan struct{}), handing: handing, giveUp: giveUp,
 	}, nil
 }
 
@@ -71,12 +77,15 @@ func (p *profilesProcessor) Start(ctx context.Context, host component.Host) erro
 	return nil
 }
 
-// Shutdown hands on what waits, linked to the spans that have come.
+// Shutdown hands on what waits, linked to the spans that have come, as long as the next consumer takes it.
 func (p *profilesProcessor) Shutdown(ctx context.Context) (err error) {
 	p.over.Do(func() {
 		close(p.stop)
+		defer context.AfterFunc(ctx, p.giveUp)()
+		patience := time.AfterFunc(shutdownPatience, p.giveUp)
 		p.working.Wait()
-		p.releaseAll(ctx)
+		p.releaseAll(ctx, patience)
+		p.giveUp()
 		err = p.store.close(ctx)
 		p.linking.release(ctx)
 	})

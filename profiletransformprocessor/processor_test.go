@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -176,6 +178,73 @@ func TestShutdownWithoutTimeForWhatIsDue(t *testing.T) {
 	require.NoError(t, p.Shutdown(over))
 	h.received(1)
 	assert.Equal(t, map[string]int64{"outcome=sent": 1, "outcome=dropped": 2}, h.counts("outgoing_profiles"))
+}
+
+// A next component that blocks, as a queue with block_on_overflow does while its backend is down, holds up what waits and loses
+// none of it. Once more waits than is allowed, it holds up the senders as well.
+func TestNextBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, "link: {wait: 1s, max_held_profiles: 3}")
+		h.sink.full = make(chan struct{})
+		var sending sync.WaitGroup
+		for range 6 {
+			sending.Go(func() { assert.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded())) })
+			time.Sleep(10 * time.Second)
+		}
+		h.received(0)
+		assert.Equal(t, map[string]int64{"": 3}, h.counts("held_messages"), "and one with the worker, two with senders")
+		close(h.sink.full)
+		sending.Wait()
+		time.Sleep(time.Second)
+		h.received(6)
+		assert.Equal(t, map[string]int64{"outcome=sent": 6}, h.counts("outgoing_profiles"))
+		h.balanced()
+	})
+}
+
+// A shutdown does not wait for ever for a next component that takes nothing.
+func TestShutdownWhileNextBlocks(t *testing.T) {
+	for config, want := range map[string]map[string]int64{
+		"link: {wait: 1s}":                  {"outcome=refused": 1, "outcome=dropped": 2},
+		"link: {wait: 1s}\nstorage: memory": {"outcome=refused": 1, "outcome=stored": 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, config)
+			h.sink.full = make(chan struct{})
+			for range 3 {
+				require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+			}
+			time.Sleep(time.Minute)
+			begin := time.Now()
+			require.NoError(t, h.profiles.Shutdown(context.Background()))
+			assert.Equal(t, shutdownPatience, time.Since(begin))
+			assert.Equal(t, want, h.counts("outgoing_profiles"))
+			assert.Equal(t, 1, h.logs.FilterMessageSnippet("there was no time").Len())
+			h.balanced()
+			if h.store.values[keyRange] != nil {
+				assert.Equal(t, map[string]int64{"": 3}, startWith(t, stored, h.store.crash()).counts("restored_profiles"))
+			}
+		})
+	}
+}
+
+// One that is slow is given the time it needs.
+func TestShutdownWhileNextIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, "link: {wait: 1s}")
+		h.sink.full = make(chan struct{})
+		for range 20 {
+			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+		}
+		go func() {
+			for range 20 {
+				time.Sleep(shutdownPatience - time.Second)
+				h.sink.full <- struct{}{}
+			}
+		}()
+		require.NoError(t, h.profiles.Shutdown(context.Background()))
+		h.received(20)
+	})
 }
 
 func TestLifecycle(t *testing.T) {
