@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test sentrycli browser sdks ci build deb attacks load lint format golden bench fuzz soak clean
+.PHONY: help run demo page test sentrycli browser sdks ci build deb attacks load lint format golden bench fuzz corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -100,6 +100,9 @@ fuzz: ## Run every fuzzer for FUZZTIME (30s)
 	    sh .ci/quiet go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package || exit 1; \
 	  done; \
 	done
+
+corpus: ## Keep what the fuzzers have found, in testdata/fuzz of their packages, as far as it reaches new code
+	@go run ./internal/fuzzcorpus
 
 soak: ## Run spans and profiles through the processor for SOAK (10m); the heap must stay flat
 	SOAK=$(or $(SOAK),10m) go test ./profiletransformprocessor -run TestSoak -v -timeout 24h

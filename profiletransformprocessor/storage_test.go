@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
 )
 
@@ -163,4 +164,28 @@ func TestStorageOfTwoPipelines(t *testing.T) {
 	for _, c := range all {
 		require.NoError(t, c.Shutdown(t.Context()))
 	}
+}
+
+// FuzzHeld: whatever a storage gives back, it is refused or is a message that can be stored again as it is.
+func FuzzHeld(f *testing.F) {
+	h := &held{profiles: recorded()}
+	h.client.Metadata = client.NewMetadata(map[string][]string{"X-Tenant": {"shop", ""}})
+	text, err := encodeHeld(h)
+	require.NoError(f, err)
+	f.Add(text)
+	f.Add([]byte("\x00\x00\x00\x02{}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		first, err := decodeHeld(text)
+		if err != nil {
+			return
+		}
+		again, err := encodeHeld(first)
+		require.NoError(t, err)
+		second, err := decodeHeld(again)
+		require.NoError(t, err)
+		require.Empty(t, dictionary.Diff(first.profiles, second.profiles))
+		last, err := encodeHeld(second)
+		require.NoError(t, err)
+		require.Equal(t, again, last)
+	})
 }

@@ -33,3 +33,24 @@ func TestStoredRequests(t *testing.T) {
 		assert.ErrorContains(t, err, "cannot read a request from the queue's storage")
 	}
 }
+
+// FuzzStoredRequest: whatever a disk gives back, it is refused or is a request that can be stored and sent.
+func FuzzStoredRequest(f *testing.F) {
+	for _, r := range []*request{{}, {Count: 1, Envelopes: []envelope{backendChunk(1), spanContainer(2)}}} {
+		text, err := requestEncoding{}.Marshal(f.Context(), r)
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, first, err := requestEncoding{}.Unmarshal(text)
+		if err != nil {
+			return
+		}
+		again, err := requestEncoding{}.Marshal(t.Context(), first)
+		require.NoError(t, err)
+		_, second, err := requestEncoding{}.Unmarshal(again)
+		require.NoError(t, err)
+		require.Equal(t, first, second)
+		require.Equal(t, first.ItemsCount(), second.ItemsCount())
+	})
+}

@@ -191,6 +191,7 @@ func TestCorpus(t *testing.T) {
 
 func FuzzDSYM(f *testing.F) {
 	f.Add(fat(machO(binary.LittleEndian, true, 1), machO(binary.BigEndian, false, 2)))
+	f.Add(archive(f, map[string][]byte{"x.dSYM/Contents/Resources/DWARF/x": machO(binary.LittleEndian, true, 3)}))
 	f.Fuzz(func(_ *testing.T, file []byte) { _, _ = debugid.DSYM(bytes.NewReader(file)) })
 }
 
