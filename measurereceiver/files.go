@@ -26,7 +26,7 @@ type fileStore struct {
 	most      int64
 
 	mu    sync.Mutex
-	total int64 // bytes stored
+	total int64 // bytes stored, see sizeOnDisk
 }
 
 // storedFile is what is known of a file that has been stored.
@@ -36,6 +36,12 @@ type storedFile struct {
 	sha256 string
 	head   []byte // the first bytes
 }
+
+// blockSize is what file systems give out at a time, and about what they need to know a file by. A file of one byte counts as one:
+// else whoever has the key of an app could have all the inodes there are for a hundred million of them.
+const blockSize = 4096
+
+func sizeOnDisk(size int64) int64 { return (size + blockSize - 1) / blockSize * blockSize }
 
 const (
 	headSize     = 512 // what http.DetectContentType looks at
@@ -62,7 +68,7 @@ func openFileStore(directory string, most int64) (*fileStore, error) {
 			_ = root.Remove(file.name)
 			continue
 		}
-		s.total += file.size
+		s.total += sizeOnDisk(file.size)
 	}
 	return s, nil
 }
@@ -72,11 +78,8 @@ func (s *fileStore) close() error { return s.root.Close() }
 // save stores a file under a name, in place of one that is there, all of it or nothing. More than limit bytes give
 // errFileTooLarge; an error of the body is a *readError.
 func (s *fileStore) save(name string, body io.Reader, limit int64) (stored storedFile, err error) {
-	if err := s.root.MkdirAll(path.Dir(name), 0o700); err != nil {
-		return stored, err
-	}
 	part := path.Join(path.Dir(name), partPrefix+uuid.NewString())
-	file, err := s.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	file, err := s.create(part)
 	if err != nil {
 		return stored, err
 	}
@@ -94,6 +97,16 @@ func (s *fileStore) save(name string, body io.Reader, limit int64) (stored store
 	}
 	stored.path = path.Join(s.directory, name)
 	return stored, nil
+}
+
+// create makes a file and the directories above it, which no sweep removes in between.
+func (s *fileStore) create(name string) (*os.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.root.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	return s.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 }
 
 // readError is an error of the client's, not of the disk.
@@ -128,11 +141,11 @@ func fill(file io.Writer, body io.Reader, limit int64) (stored storedFile, err e
 func (s *fileStore) publish(part, name string, size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if size > s.most {
+	if size = sizeOnDisk(size); size > s.most {
 		return errFileTooLarge
 	}
 	if before, err := s.root.Stat(name); err == nil {
-		s.total -= before.Size()
+		s.total -= sizeOnDisk(before.Size())
 	}
 	if s.total+size > s.most {
 		s.sweep(size)
@@ -146,29 +159,29 @@ func (s *fileStore) publish(part, name string, size int64) error {
 
 // move gives a file another name, in place of one that is there.
 func (s *fileStore) move(from, to string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err := s.root.MkdirAll(path.Dir(to), 0o700); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	before, missing := s.root.Stat(to)
 	if err := s.root.Rename(from, to); err != nil {
 		return err
 	}
 	if missing == nil {
-		s.total -= before.Size()
+		s.total -= sizeOnDisk(before.Size())
 	}
 	return nil
 }
 
-// sweep removes the oldest files until there is room.
+// sweep removes the oldest files until there is room, and directories that have become empty.
 func (s *fileStore) sweep(room int64) {
 	files := s.list()
 	slices.SortFunc(files, func(a, b listedFile) int { return cmp.Or(a.time.Compare(b.time), strings.Compare(a.name, b.name)) })
 	s.total = 0
 	for _, file := range files {
 		if !strings.HasPrefix(path.Base(file.name), partPrefix) {
-			s.total += file.size
+			s.total += sizeOnDisk(file.size)
 		}
 	}
 	for _, file := range files {
@@ -176,7 +189,8 @@ func (s *fileStore) sweep(room int64) {
 			return
 		}
 		if !strings.HasPrefix(path.Base(file.name), partPrefix) && s.root.Remove(file.name) == nil {
-			s.total -= file.size
+			s.total -= sizeOnDisk(file.size)
+			_ = s.root.Remove(path.Dir(file.name)) // fails unless it is empty
 		}
 	}
 }

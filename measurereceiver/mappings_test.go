@@ -84,7 +84,7 @@ func TestMappings(t *testing.T) {
 	h.shared.builds.mu.Lock()
 	defer h.shared.builds.mu.Unlock()
 	for _, file := range h.shared.builds.list() {
-		total += file.size
+		total += sizeOnDisk(file.size)
 	}
-	assert.Equal(t, h.shared.builds.total, total+int64(len(first)), "but for the one that was removed behind its back")
+	assert.Equal(t, h.shared.builds.total, total+sizeOnDisk(int64(len(first))), "but for the one that was removed behind its back")
 }

@@ -208,21 +208,25 @@ func TestUploads(t *testing.T) {
 	assert.False(t, ok, "expired")
 }
 
-// TestSweep: a store keeps to its size, the oldest go.
+// TestSweep: a store keeps to its size, the oldest go, and so do directories with nothing in them.
 func TestSweep(t *testing.T) {
-	s, err := openFileStore(t.TempDir(), 1000)
+	folder := t.TempDir()
+	s, err := openFileStore(folder, 10*blockSize)
 	require.NoError(t, err)
 	defer s.close()
-	for i := range 30 {
-		_, err := s.save(fmt.Sprintf("app/day/%02d", i), bytes.NewReader(make([]byte, 100)), 200)
+	for i := range 100 {
+		_, err := s.save(fmt.Sprintf("app/version %d/file", i), bytes.NewReader(make([]byte, 1+1000*(i%5))), 5000)
 		require.NoError(t, err)
 	}
 	var total int64
 	for _, file := range s.list() {
-		total += file.size
+		total += sizeOnDisk(file.size)
 	}
-	assert.LessOrEqual(t, total, int64(1000))
+	assert.LessOrEqual(t, total, int64(10*blockSize))
 	assert.Equal(t, s.total, total)
+	directories, err := os.ReadDir(filepath.Join(folder, "app"))
+	require.NoError(t, err)
+	assert.Len(t, directories, len(s.list()))
 	_, err = s.save("../outside", strings.NewReader("x"), 10)
 	assert.Error(t, err)
 }

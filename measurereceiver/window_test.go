@@ -85,7 +85,7 @@ func TestUnfinishedFiles(t *testing.T) {
 	s, err := openFileStore(folder, 100)
 	require.NoError(t, err)
 	defer s.close()
-	assert.EqualValues(t, 5, s.total)
+	assert.EqualValues(t, blockSize, s.total)
 	assert.Len(t, s.list(), 1)
 }
 

@@ -141,27 +141,60 @@ func TestDSYM(t *testing.T) {
 	}
 }
 
-// TestBomb: an archive that inflates to gigabytes is given up in time, and needs no memory.
-func TestBomb(t *testing.T) {
+// TestBombs: an archive that inflates to gigabytes is given up in time, and needs no memory; one that inflates to far more than
+// itself, early.
+func TestBombs(t *testing.T) {
+	bomb := func(content io.Reader) (read int64, err error) {
+		reader, writer := io.Pipe()
+		go func() {
+			zip, _ := gzip.NewWriterLevel(writer, gzip.BestSpeed)
+			out := tar.NewWriter(zip)
+			_ = out.WriteHeader(&tar.Header{Name: "big", Size: 8 << 30, Typeflag: tar.TypeReg, Mode: 0o600})
+			_, err := io.Copy(out, io.LimitReader(content, 8<<30))
+			_ = writer.CloseWithError(err)
+		}()
+		defer reader.Close()
+		in := &counted{from: reader}
+		_, err = debugid.DSYM(in)
+		return in.n, err
+	}
+	read, err := bomb(zeros{})
+	assert.ErrorContains(t, err, "larger than symbols are")
+	assert.Less(t, read, int64(1<<20))
+
 	if testing.Short() {
 		t.Skip("inflates 2 GiB")
 	}
-	reader, writer := io.Pipe()
-	go func() {
-		zip, _ := gzip.NewWriterLevel(writer, gzip.BestSpeed)
-		out := tar.NewWriter(zip)
-		_ = out.WriteHeader(&tar.Header{Name: "big", Size: 8 << 30, Typeflag: tar.TypeReg, Mode: 0o600})
-		_, err := io.Copy(out, io.LimitReader(zeros{}, 8<<30))
-		_ = writer.CloseWithError(err)
-	}()
-	_, err := debugid.DSYM(reader)
+	_, err = bomb(&sparse{})
 	assert.ErrorContains(t, err, "larger than symbols are")
-	_ = reader.Close()
+}
+
+type counted struct {
+	from io.Reader
+	n    int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// sparse shrinks to some fiftieth.
+type sparse struct{ n uint32 }
+
+func (s *sparse) Read(p []byte) (int, error) {
+	clear(p)
+	for i := 0; i+4 < len(p); i += 500 {
+		s.n = s.n*1664525 + 1013904223
+		binary.LittleEndian.PutUint32(p[i:], s.n)
+	}
+	return len(p), nil
+}
 
 // TestCorpus: the ids that the recorded crashes name.
 func TestCorpus(t *testing.T) {

@@ -20,6 +20,10 @@ const (
 	// maxExpanded bounds what an archive may inflate to: the symbols of the largest apps have a gigabyte.
 	maxExpanded = 2 << 30
 
+	// maxRatio is how many times its own size that may be: debug symbols shrink to a third, and inflating two gigabytes that came
+	// in two megabytes would keep a processor busy for seconds.
+	maxRatio = 100
+
 	// maxEntries of an archive: a dSYM has five, an app with its frameworks some hundred.
 	maxEntries = 10_000
 
@@ -39,7 +43,8 @@ var errTooMuch = errors.New("the archive is larger than symbols are")
 
 // DSYM gives the UUIDs of an archive (.tgz) of dSYM bundles, one per architecture of each binary, or of a single binary.
 func DSYM(file io.Reader) (ids []string, err error) {
-	in := bufio.NewReader(file)
+	counted := &counter{from: file}
+	in := bufio.NewReader(counted)
 	if magic, _ := in.Peek(2); len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
 		return machO(in)
 	}
@@ -47,7 +52,7 @@ func DSYM(file io.Reader) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	archive := tar.NewReader(&capped{inflated, maxExpanded})
+	archive := tar.NewReader(&capped{from: inflated, packed: counted})
 	for range maxEntries {
 		entry, err := archive.Next()
 		switch {
@@ -82,18 +87,32 @@ func isBinary(entry *tar.Header) bool {
 	return entry.Typeflag == tar.TypeReg && strings.HasSuffix(folder, "/Contents/Resources/DWARF/") && !strings.HasPrefix(name, "._")
 }
 
-// capped fails where a LimitReader would pretend that the file ends.
-type capped struct {
+// counter counts what is read.
+type counter struct {
 	from io.Reader
-	left int64
+	n    int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// capped fails where a LimitReader would pretend that the file ends: after maxExpanded bytes, or maxRatio times what is packed.
+type capped struct {
+	from   io.Reader
+	packed *counter
+	n      int64
 }
 
 func (c *capped) Read(p []byte) (int, error) {
-	if c.left <= 0 {
+	left := min(maxExpanded, maxRatio*c.packed.n) - c.n
+	if left <= 0 {
 		return 0, errTooMuch
 	}
-	n, err := c.from.Read(p[:min(int64(len(p)), c.left)])
-	c.left -= int64(n)
+	n, err := c.from.Read(p[:min(int64(len(p)), left)])
+	c.n += int64(n)
 	return n, err
 }
 

@@ -77,3 +77,6 @@ func writeBlanks(w io.Writer, n int) {
 		_, _ = w.Write(blanks)
 	}
 }
+
+// snappyLie is a block of nothing that says it decodes to 4 GiB.
+func snappyLie() []byte { return []byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0} }

@@ -129,6 +129,18 @@ func (c *collector) waitReady() error {
 	}
 }
 
+// waitFor waits for another receiver than the one that waitReady asks: they start in no order.
+func waitFor(t testing.TB, address string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		connection, err := net.Dial("tcp", address)
+		if err == nil {
+			connection.Close()
+		}
+		return err == nil
+	}, startTimeout, 20*time.Millisecond, "%s is open", address)
+}
+
 func (c *collector) running() bool {
 	select {
 	case <-c.exited:

@@ -44,6 +44,7 @@ func (a otlpAttack) run(t *testing.T) {
 	server, backend := fakesentry.Start(t), newSink(t)
 	otlp, page := "http://"+freeAddress(t), freeAddress(t)
 	c := start(t, settings{config: otlpEverywhere(strings.TrimPrefix(otlp, "http://"), page, backend, server)})
+	waitFor(t, strings.TrimPrefix(otlp, "http://"))
 	message := a.message()
 
 	begin, status := time.Now(), 0

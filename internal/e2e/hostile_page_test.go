@@ -35,7 +35,7 @@ func TestHostilePage(t *testing.T) {
 // startPage runs a collector with OTLP in and nothing but the page behind it.
 func startPage(t *testing.T) (c *collector, otlp, page string) {
 	in, page := freeAddress(t), freeAddress(t)
-	return start(t, settings{config: fmt.Sprintf(`
+	c = start(t, settings{config: fmt.Sprintf(`
 receivers:
   otlp: {protocols: {http: {endpoint: %q}}}
   sentry: {endpoint: ENDPOINT} # whose health check says that the collector is up
@@ -45,7 +45,9 @@ service:
   pipelines:
     profiles: {receivers: [otlp, sentry], exporters: [profile_viewer]}
     traces: {receivers: [otlp], exporters: [profile_viewer]}
-`, in, page)}), "http://" + in, page
+`, in, page)})
+	waitFor(t, in)
+	return c, "http://" + in, page
 }
 
 func (a otlpAttack) runOnPage(t *testing.T) {
