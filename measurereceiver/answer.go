@@ -56,6 +56,11 @@ const (
 	reasonStorage          = "storage"
 )
 
+// busy is the refusal of what may be taken later.
+func busy(reason string) *refusal {
+	return &refusal{http.StatusServiceUnavailable, reason, "the collector is busy", ""}
+}
+
 var errShuttingDown = &refusal{http.StatusServiceUnavailable, reasonShuttingDown, "the collector is shutting down", ""}
 
 // refuse answers a request of which nothing is taken, and counts it.

@@ -127,9 +127,11 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 	if r.nextLogs == nil {
 		return nil
 	}
-	d := delivery{send: r.sendLogs(translate.MeasureBuildToLogs(b, r.source(a, time.Now())))}
+	d := delivery{signal: signalLogs, translate: func() send {
+		return r.sendLogs(translate.MeasureBuildToLogs(b, r.source(a, time.Now())))
+	}}
 	if o, reason := r.handOn(req.Context(), d); o == outcomeRefused {
-		return &refusal{http.StatusServiceUnavailable, reason, "the collector is busy", ""}
+		return busy(reason)
 	}
 	return nil
 }

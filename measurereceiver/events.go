@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
@@ -72,6 +72,9 @@ func (r *measureReceiver) openBatch(req *http.Request) (in *ingestion, key taken
 	if err != nil {
 		return nil, key, &refusal{http.StatusBadRequest, reasonRequestID, "msr-req-id must be a UUID", ""}
 	}
+	if r.refusesAll() {
+		return nil, key, busy(reasonBackpressure)
+	}
 	body, why := readBody(req)
 	if why != nil {
 		return nil, key, why
@@ -124,14 +127,12 @@ func (in *ingestion) ingest(ctx context.Context, delivered signals) (signals, *r
 		if delivered&d.signal != 0 {
 			continue
 		}
-		switch o, reason := in.handOn(ctx, d); o {
-		case outcomeRefused:
-			in.count(ctx, d, o, reason)
-			return delivered, &refusal{http.StatusServiceUnavailable, reason, "the collector is busy", ""}
-		default:
-			in.count(ctx, d, o, reason)
-			delivered |= d.signal
+		o, reason := in.handOn(ctx, d)
+		in.count(ctx, d, o, reason)
+		if o == outcomeRefused {
+			return delivered, busy(reason)
 		}
+		delivered |= d.signal
 	}
 	in.announce(ctx)
 	return delivered, in.takeBlobs(ctx)
@@ -139,11 +140,14 @@ func (in *ingestion) ingest(ctx context.Context, delivered signals) (signals, *r
 
 // delivery is what goes to the pipeline of one signal.
 type delivery struct {
-	signal signals
-	labels map[string]int              // of items
-	empty  map[string]int              // of items that gave nothing
-	send   func(context.Context) error // nil = no pipeline, or nothing to send
+	signal    signals
+	labels    map[string]int // of items
+	empty     map[string]int // of items that gave nothing
+	translate func() send    // nil = no pipeline, or no items
 }
+
+// send hands on what was translated. nil = there is nothing.
+type send func(context.Context) error
 
 // deliveries puts crashes first: should the pipelines refuse what comes after, they are through.
 func (in *ingestion) deliveries() []delivery {
@@ -167,35 +171,49 @@ func (in *ingestion) deliveries() []delivery {
 		traces.labels[measure.LabelSpan] = n
 	}
 	if in.nextLogs != nil && len(logs.labels) > 0 {
-		logs.send = in.sendLogs(translate.MeasureToLogs(in.batch.Events, in.source))
+		logs.translate = func() send { return in.sendLogs(translate.MeasureToLogs(in.batch.Events, in.source)) }
 	}
 	if in.nextTraces != nil && len(traces.labels) > 0 {
-		traces.send = in.sendTraces(translate.MeasureToTraces(in.batch.Spans, in.batch.Events, in.source))
+		traces.translate = func() send {
+			return in.sendTraces(translate.MeasureToTraces(in.batch.Spans, in.batch.Events, in.source))
+		}
 	}
 	if in.nextMetrics != nil && (points || len(metrics.labels) > 0) {
-		data, empty := translate.MeasureToMetrics(in.batch.Events, in.source)
-		for _, e := range empty {
-			metrics.labels[e.Label()]--
-			metrics.empty[e.Label()]++
-		}
-		if data.DataPointCount() > 0 {
-			metrics.send = in.sendMetrics(data)
+		metrics.translate = func() send {
+			data, empty := translate.MeasureToMetrics(in.batch.Events, in.source)
+			for _, e := range empty {
+				metrics.labels[e.Label()]--
+				metrics.empty[e.Label()]++
+			}
+			if data.DataPointCount() == 0 {
+				return nil
+			}
+			return in.sendMetrics(data)
 		}
 	}
 	return []delivery{logs, traces, metrics}
 }
 
 func (r *measureReceiver) handOn(ctx context.Context, d delivery) (outcome, string) {
-	if d.send == nil {
+	if d.translate == nil {
 		return outcomeIgnored, ""
 	}
 	if r.server.Closed.Load() { // the consumers may be gone already
 		return outcomeRefused, reasonShuttingDown
 	}
-	switch err := d.send(ctx); {
+	if !r.gates[d.signal].Pass(r.now()) {
+		return outcomeRefused, reasonBackpressure
+	}
+	send := d.translate()
+	if send == nil {
+		return outcomeIgnored, ""
+	}
+	err := send(ctx)
+	r.gates[d.signal].Report(err, r.now())
+	switch {
 	case err == nil:
 		return outcomeAccepted, ""
-	case consumererror.IsPermanent(err): // to refuse it would bring it back for ever
+	case gate.IsPermanent(err): // to refuse it would bring it back for ever
 		r.logger.Warn("Items rejected by the pipeline", zap.Error(err))
 		return outcomeRejected, reasonPipeline
 	default:

@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate/gatetest"
 )
 
 const (
@@ -91,6 +93,7 @@ type harness struct {
 	client  *http.Client
 	url     string
 	stop    func()
+	clock   gatetest.Clock // of the gates
 }
 
 func start(t *testing.T, host component.Host, edit func(*Config)) *harness {
@@ -119,6 +122,7 @@ func start(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	metrics, err := factory.CreateMetrics(t.Context(), set, cfg, h.sink)
 	require.NoError(t, err)
 	h.shared = logs.(*signalReceiver).shared
+	h.shared.now = h.clock.Now
 	require.Same(t, h.shared, metrics.(*signalReceiver).shared)
 	for _, c := range []component.Component{logs, traces, metrics} {
 		require.NoError(t, c.Start(context.Background(), host))

@@ -2,7 +2,6 @@ package measurereceiver
 
 import (
 	"io"
-	"net/http"
 	"sync/atomic"
 )
 
@@ -16,7 +15,7 @@ type inFlight struct {
 	used  atomic.Int64
 }
 
-var errBusy = &refusal{http.StatusServiceUnavailable, reasonBytesInFlight, "the collector is busy", ""}
+var errBusy = busy(reasonBytesInFlight)
 
 // countedBody is a decompressed body that takes its bytes from the limit as they come: a client that sends slowly, or only says
 // how much it will send, holds no more than it has sent.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/confighttp"
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 )
@@ -38,6 +40,8 @@ type measureReceiver struct {
 	nextTraces  consumer.Traces
 	nextLogs    consumer.Logs
 	nextMetrics consumer.Metrics
+	gates       map[signals]*gate.Gate // before the work for each of them
+	now         func() time.Time       // of the gates
 
 	lifecycle   sync.Mutex // held by start and stop
 	server      httpserver.Server
@@ -72,6 +76,8 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 	}
 	return &measureReceiver{
 		cfg:       cfg,
+		gates:     map[signals]*gate.Gate{signalTraces: {}, signalLogs: {}, signalMetrics: {}},
+		now:       time.Now,
 		id:        set.ID,
 		settings:  set.TelemetrySettings,
 		logger:    loglimit.Wrap(set.Logger),

@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.uber.org/goleak"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
@@ -143,12 +144,41 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, 503, got.status)
 	assert.Equal(t, "30", got.header.Get("Retry-After"))
 	h.sink.metrics = nil
+	h.clock.Skip(gate.Pause)
 	require.Equal(t, 200, h.events(batchID, goodBatch).status)
 	assert.Equal(t, []int{1, 1, 1}, []int{h.sink.records, h.sink.spans, h.sink.points})
 
 	h.sink.logs = consumererror.NewPermanent(errors.New("never"))
 	assert.Equal(t, 200, h.events(uuid.NewString(), goodBatch).status, "or it would come again for ever")
 	assert.EqualValues(t, 1, h.counts("items")["outcome=rejected reason=pipeline type=screen_view"])
+}
+
+// TestBusy: what a pipeline would refuse is neither translated nor, where none has room, read; nothing is lost by that.
+func TestBusy(t *testing.T) {
+	h := start(t, nopHost, nil)
+	h.clock.Stop()
+	h.sink.traces = errors.New("full")
+	for range 2 { // by the pipeline, and before it
+		got := h.events(batchID, goodBatch)
+		assert.Equal(t, 503, got.status)
+		assert.Equal(t, "30", got.header.Get("Retry-After"))
+	}
+	assert.Equal(t, []int{1, 0, 0}, []int{h.sink.records, h.sink.spans, h.sink.points}, "logs come first, once")
+	h.sink.traces = nil
+	assert.Equal(t, 503, h.events(batchID, goodBatch).status, "not tried")
+	assert.EqualValues(t, 3, h.counts("items")["outcome=refused reason=backpressure type=http"])
+	h.clock.Skip(gate.Pause)
+	assert.Equal(t, 200, h.events(batchID, goodBatch).status)
+	assert.Equal(t, []int{1, 1, 1}, []int{h.sink.records, h.sink.spans, h.sink.points})
+
+	h.sink.logs, h.sink.traces, h.sink.metrics = errors.New("full"), errors.New("full"), errors.Join(consumererror.NewPermanent(errors.New("never")), errors.New("full"))
+	for _, item := range []string{screenView, request, cpuUsage} {
+		assert.Equal(t, 503, h.events(uuid.NewString(), `{"events":[`+item+`]}`).status)
+	}
+	assert.Equal(t, 503, h.events(uuid.NewString(), "no batch").status, "it is not looked into")
+	assert.EqualValues(t, 7, h.counts("requests_rejected")["reason=backpressure"])
+	h.clock.Skip(gate.Pause)
+	assert.Equal(t, 400, h.events(uuid.NewString(), "no batch").status)
 }
 
 func TestInProgress(t *testing.T) {
@@ -194,6 +224,7 @@ func TestUploads(t *testing.T) {
 	h.sink.logs = errors.New("full")
 	assert.Equal(t, 503, h.send(http.MethodPut, upload.UploadURL, zipped.Bytes(), "Content-Encoding", "gzip").status)
 	h.sink.logs = nil
+	h.clock.Skip(gate.Pause)
 	for range 2 {
 		require.Equal(t, 200, h.send(http.MethodPut, upload.UploadURL, zipped.Bytes(), "Content-Encoding", "gzip").status)
 	}

@@ -11,7 +11,7 @@ import (
 // The three look alike: hand on, and report it as all receivers do. Sizes are taken before, since consumers may change what
 // they are given.
 
-func (r *measureReceiver) sendLogs(logs plog.Logs) func(context.Context) error {
+func (r *measureReceiver) sendLogs(logs plog.Logs) send {
 	return func(ctx context.Context) error {
 		n := logs.LogRecordCount()
 		ctx = r.obsreport.StartLogsOp(ctx)
@@ -21,7 +21,7 @@ func (r *measureReceiver) sendLogs(logs plog.Logs) func(context.Context) error {
 	}
 }
 
-func (r *measureReceiver) sendTraces(traces ptrace.Traces) func(context.Context) error {
+func (r *measureReceiver) sendTraces(traces ptrace.Traces) send {
 	return func(ctx context.Context) error {
 		n := traces.SpanCount()
 		ctx = r.obsreport.StartTracesOp(ctx)
@@ -31,7 +31,7 @@ func (r *measureReceiver) sendTraces(traces ptrace.Traces) func(context.Context)
 	}
 }
 
-func (r *measureReceiver) sendMetrics(metrics pmetric.Metrics) func(context.Context) error {
+func (r *measureReceiver) sendMetrics(metrics pmetric.Metrics) send {
 	return func(ctx context.Context) error {
 		n := metrics.DataPointCount()
 		ctx = r.obsreport.StartMetricsOp(ctx)
@@ -39,4 +39,28 @@ func (r *measureReceiver) sendMetrics(metrics pmetric.Metrics) func(context.Cont
 		r.obsreport.EndMetricsOp(ctx, dataFormat, n, err)
 		return err
 	}
+}
+
+// takes says whether a pipeline takes a signal from this receiver.
+func (r *measureReceiver) takes(s signals) bool {
+	switch s {
+	case signalTraces:
+		return r.nextTraces != nil
+	case signalLogs:
+		return r.nextLogs != nil
+	default:
+		return r.nextMetrics != nil
+	}
+}
+
+// refusesAll says whether nothing would be taken of a batch, whatever is in it: the pipelines of all signals have just refused
+// something. Then it is not worth reading.
+func (r *measureReceiver) refusesAll() bool {
+	now := r.now()
+	for s, gate := range r.gates {
+		if r.takes(s) && !gate.Closed(now) {
+			return false
+		}
+	}
+	return true
 }

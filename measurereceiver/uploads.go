@@ -136,6 +136,9 @@ func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, 
 	case r.server.Stopping.Load():
 		r.refuse(w, req, errShuttingDown)
 		return
+	case r.nextLogs != nil && !t.fileType.IsMapping() && r.gates[signalLogs].Closed(r.now()):
+		r.refuse(w, req, busy(reasonBackpressure)) // its description would be refused when the file has been stored
+		return
 	}
 	select {
 	case r.uploading <- struct{}{}:
@@ -227,10 +230,11 @@ func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, 
 	if event, known := r.announced.get(takenKey{a.id, t.id}); known {
 		attributes, f.EventNano, f.Name = &event.attributes, event.nano, event.name
 	}
-	send := r.sendLogs(translate.MeasureFileToLogs(f, attributes, r.source(a, time.Now())))
-	d := delivery{send: send}
+	d := delivery{signal: signalLogs, translate: func() send {
+		return r.sendLogs(translate.MeasureFileToLogs(f, attributes, r.source(a, time.Now())))
+	}}
 	if o, reason := r.handOn(ctx, d); o == outcomeRefused {
-		return &refusal{http.StatusServiceUnavailable, reason, "the collector is busy", ""}
+		return busy(reason)
 	}
 	return nil
 }

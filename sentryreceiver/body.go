@@ -101,21 +101,26 @@ func (b *buffer) reserve(n int) error {
 	return nil
 }
 
-// readBody reads and decodes the body of a request. The error is a *refusal.
+// readBody reads the body of a request as it came. The error is a *refusal.
 func readBody(r *http.Request, limit int64, c *claim) (*buffer, error) {
 	body := acquireBuffer(c)
 	if err := body.fill(r.Body, r.ContentLength, 0, limit); err != nil {
 		body.release()
 		return nil, bodyRefusal(err, reasonBodyUnreadable, "cannot read the body", limit)
 	}
-	name := normalEncoding(r.Header.Values("Content-Encoding"))
+	return body, nil
+}
+
+// decoded gives the body without its coding, and lets go of the body as it came. The error is a *refusal.
+func (b *buffer) decoded(header http.Header, limit int64) (*buffer, error) {
+	name := normalEncoding(header.Values("Content-Encoding"))
 	coding := codings[name]
-	if coding == nil || len(body.data) == 0 {
-		return body, nil // identity, or decoded by confighttp
+	if coding == nil || len(b.data) == 0 {
+		return b, nil // identity, or decoded by confighttp
 	}
-	defer body.release()
-	decoded := acquireBuffer(c)
-	if err := coding.decode(body.data, decoded, limit); err != nil {
+	defer b.release()
+	decoded := acquireBuffer(b.claim)
+	if err := coding.decode(b.data, decoded, limit); err != nil {
 		decoded.release()
 		return nil, bodyRefusal(err, reasonBodyUndecodable, "cannot decode the body as "+name, limit)
 	}

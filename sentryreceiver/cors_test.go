@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 )
 
 // askers are pages, files and extensions of browsers, and what is none.
@@ -84,6 +86,7 @@ func (h *harness) answersOfAllKinds(origin string) (all []kindOfAnswer) {
 		req.Header.Set("Content-Encoding", ask.encoding)
 		h.sink.respond = ask.respond
 		h.receiver.shared.server.Stopping.Store(ask.stopping)
+		h.clock.Skip(gate.Pause)
 		name := fmt.Sprintf("%s %s from %q", ask.method, ask.path, origin)
 		all = append(all, kindOfAnswer{name, ask.want, h.do(req)})
 	}

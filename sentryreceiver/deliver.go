@@ -2,19 +2,16 @@ package sentryreceiver
 
 import (
 	"context"
-	"errors"
-	"slices"
-
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
 // delivery is something to hand on to the pipeline of one signal.
 type delivery struct {
-	item    sentry.ItemType   // what it was made from
-	stops   []sentry.ItemType // what SDKs must stop sending if the pipeline refuses it
+	item    sentry.ItemType // what it was made from
+	signal  signal
 	send    func(context.Context) error
 	another bool // the item has a delivery before this one, which decides about its outcome
 
@@ -66,31 +63,21 @@ func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, rea
 
 func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason string) {
 	if in.server.Closed.Load() { // the consumers may be gone already
-		in.refused = append(in.refused, d.stops...)
+		in.refused = append(in.refused, d.signal)
 		return outcomeRefused, reasonShuttingDown
 	}
-	switch err := d.send(ctx); {
+	err := d.send(ctx)
+	in.gates[d.signal].Report(err, in.now())
+	switch {
 	case err == nil:
 		in.taken = true
 		return outcomeAccepted, ""
-	case isPermanent(err):
+	case gate.IsPermanent(err):
 		in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
 		return outcomeRejected, reasonPipeline
 	default:
 		in.logger.Warn("Item refused by the pipeline for now", zap.String("type", string(d.item)), zap.Error(err))
-		in.refused = append(in.refused, d.stops...)
+		in.refused = append(in.refused, d.signal)
 		return outcomeRefused, sentry.RateLimitBackpressure
 	}
-}
-
-// isPermanent says whether nothing will help. Where several pipelines take a signal, their errors come joined, and one that is
-// only busy is reason enough to ask SDKs for a pause: consumererror.IsPermanent would let any permanent one decide.
-func isPermanent(err error) bool {
-	if joined, ok := errors.AsType[interface {
-		error
-		Unwrap() []error
-	}](err); ok {
-		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !isPermanent(err) })
-	}
-	return consumererror.IsPermanent(err)
 }

@@ -18,6 +18,7 @@
 //	link.go        V1 profiles and the spans of their transaction
 //	traces.go, logs.go, metrics.go   likewise for the other signals
 //	deliver.go     to the pipelines, and what becomes of it
+//	backpressure.go   what is turned away because a pipeline has just refused something
 //	answer.go      status, body and headers
 //	drift.go       clients whose clock is off
 //	resent.go      what was accepted before

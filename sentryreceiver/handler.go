@@ -128,6 +128,14 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	if err != nil {
 		return answer{}, err
 	}
+	if r.refusesAll() {
+		body.release()
+		return r.turnAway(req.Context()), nil
+	}
+	body, err = body.decoded(req.Header, sub.limit)
+	if err != nil {
+		return answer{}, err
+	}
 	envelope, framing := sub.open(req, body)
 	claim.keep(int64(len(body.data)))
 	auth, from, err := r.identify(req, sub, envelope.Header.DSN)

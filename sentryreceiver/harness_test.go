@@ -23,6 +23,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate/gatetest"
 )
 
 const (
@@ -111,7 +113,8 @@ type harness struct {
 	metrics  *componenttest.Telemetry
 	logs     *observer.ObservedLogs
 	client   *http.Client
-	url      string // http://127.0.0.1:12345
+	url      string         // http://127.0.0.1:12345
+	clock    gatetest.Clock // of the gates
 }
 
 func testConfig(edit func(*Config)) *Config {
@@ -149,6 +152,7 @@ func startOn(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	created, err := NewFactory().CreateProfiles(context.Background(), set, cfg, h.sink)
 	require.NoError(t, err)
 	h.receiver = created.(*signalReceiver)
+	h.receiver.shared.now = h.clock.Now
 	require.NoError(t, created.Start(context.Background(), host))
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 )
 
 func newClaim(f *inflight) *claim {
@@ -214,8 +216,10 @@ func TestBytesComeBack(t *testing.T) {
 		return req
 	}
 	assert.Equal(t, 429, h.post(envelope(chunkItem)).status)
+	h.clock.Skip(gate.Pause)
 	_, err := h.client.Do(h.envelopeRequest([]byte(envelope(chunkItem))))
 	assert.Error(t, err, "the connection ends")
+	h.clock.Skip(gate.Pause)
 	assert.Equal(t, 200, h.post(envelope(chunkItem)).status)
 	assert.Equal(t, 400, h.post("no envelope").status)
 	assert.Equal(t, 400, h.do(encoded("gzip", blanks)).status)

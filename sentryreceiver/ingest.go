@@ -32,9 +32,9 @@ type ingestion struct {
 	transactionStart func() sentry.Timestamp // of the envelope's transaction, decoded once and only if asked for
 	deliveries       []delivery
 	tally            map[outcome]int
-	tooLarge         *sentry.Discard   // the last item that was
-	refused          []sentry.ItemType // types of which no more should be sent for a while
-	taken            bool              // a pipeline took something
+	tooLarge         *sentry.Discard // the last item that was
+	refused          []signal        // of which no more should be sent for a while
+	taken            bool            // a pipeline took something
 }
 
 // translate makes of every item what there is to hand on. A bad item costs itself only.
@@ -47,7 +47,6 @@ func (in *ingestion) translate(ctx context.Context) {
 			in.translateItem(ctx, item)
 		}
 	}
-	in.linkToTransactions(ctx)
 	for i := range in.envelope.Items {
 		if item := &in.envelope.Items[i]; item.Header.Type != sentry.ItemProfile {
 			in.translateItem(ctx, item)
@@ -57,20 +56,27 @@ func (in *ingestion) translate(ctx context.Context) {
 }
 
 func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
-	var deliveries []delivery
-	var discard *sentry.Discard
-	if t, known := translators[item.Header.Type]; known && t.wanted(in.sentryReceiver) {
-		if discard = t.oversize(item); discard == nil {
-			deliveries, discard = t.translate(in, ctx, item)
-		}
+	t := translators[item.Header.Type]
+	decisive, wanted := in.decidedBy(t)
+	if !wanted {
+		in.linkOnly(ctx, item)
+		in.done(ctx, item.Header.Type, outcomeIgnored, "")
+		return
 	}
+	if discard := t.oversize(item); discard != nil {
+		in.discard(ctx, item, discard)
+		return
+	}
+	if !in.gates[decisive].Pass(in.now()) {
+		in.linkOnly(ctx, item)
+		in.refused = append(in.refused, decisive)
+		in.done(ctx, item.Header.Type, outcomeRefused, sentry.RateLimitBackpressure)
+		return
+	}
+	deliveries, discard := t.translate(in, ctx, item)
 	switch {
 	case discard != nil:
-		if discard.Reason == sentry.ReasonExceedSizeLimit || discard.Reason == sentry.ReasonTooLarge {
-			in.tooLarge = discard
-		}
-		in.logger.Debug("Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(discard))
-		in.done(ctx, item.Header.Type, outcomeDiscarded, string(discard.Reason))
+		in.discard(ctx, item, discard)
 	case len(deliveries) == 0:
 		in.done(ctx, item.Header.Type, outcomeIgnored, "")
 	default:
@@ -79,6 +85,14 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 		}
 		in.deliveries = append(in.deliveries, deliveries...)
 	}
+}
+
+func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *sentry.Discard) {
+	if why.Reason == sentry.ReasonExceedSizeLimit || why.Reason == sentry.ReasonTooLarge {
+		in.tooLarge = why
+	}
+	in.logger.Debug("Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(why))
+	in.done(ctx, item.Header.Type, outcomeDiscarded, string(why.Reason))
 }
 
 // oversize discards what is too large to be decoded.
@@ -114,13 +128,12 @@ func (in *ingestion) done(ctx context.Context, item sentry.ItemType, o outcome, 
 //
 // A profile that breaks the rules is answered 200, as Sentry does, whose checks come after the answer.
 func (in *ingestion) answer() answer {
-	limits := in.limits()
+	limits := in.holdBack(in.refused)
 	switch {
 	case in.taken || in.tally[outcomeIgnored] > 0:
 		return answer{status: http.StatusOK, ID: in.eventID(), limits: limits}
 	case in.tally[outcomeRefused] > 0:
-		return answer{status: http.StatusTooManyRequests, limits: limits, Detail: "the collector is busy, everything in the envelope was dropped",
-			Causes: []string{"the pipeline refused the data for now"}}
+		return busyAnswer(limits)
 	case in.tooLarge != nil:
 		return answer{status: http.StatusRequestEntityTooLarge, Detail: "envelope exceeds the size limit", Causes: []string{in.tooLarge.Detail}}
 	case in.tally[outcomeRejected] > 0:
@@ -128,23 +141,6 @@ func (in *ingestion) answer() answer {
 			Causes: []string{"the pipeline rejected the data for good"}}
 	}
 	return answer{status: http.StatusOK, ID: in.eventID()}
-}
-
-func (in *ingestion) limits() []sentry.RateLimit {
-	if len(in.refused) == 0 {
-		return nil
-	}
-	return in.pause(sentry.RateLimitBackpressure, in.refused...)
-}
-
-// pause asks SDKs to send none of these types for a while.
-func (r *sentryReceiver) pause(reason string, types ...sentry.ItemType) []sentry.RateLimit {
-	return []sentry.RateLimit{{
-		Seconds:    int(r.cfg.BackpressurePause / time.Second),
-		Categories: sentry.StoppedBy(types...),
-		Scope:      sentry.ScopeKey,
-		Reason:     reason,
-	}}
 }
 
 // typesWithEventID are the items for which Relay makes up an event id where the envelope has none (relay-server

@@ -39,19 +39,13 @@ func (in *ingestion) awaitSpans(p *sentry.Profile, profiles pprofile.Profiles) {
 	in.unlinked = append(in.unlinked, u)
 }
 
-// linkToTransactions links the V1 profiles of the envelope, where no pipeline wants the spans as such.
-func (in *ingestion) linkToTransactions(ctx context.Context) {
-	if in.nextTraces != nil {
-		return // translateTransaction does it
+// linkOnly links the V1 profiles of the envelope to the spans of a transaction that no pipeline takes, or not now.
+func (in *ingestion) linkOnly(ctx context.Context, item *sentry.Item) {
+	if len(in.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || translators[sentry.ItemTransaction].oversize(item) != nil {
+		return
 	}
-	for i := range in.envelope.Items {
-		item := &in.envelope.Items[i]
-		if len(in.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || translators[sentry.ItemTransaction].oversize(item) != nil {
-			continue
-		}
-		if transaction, err := sentry.DecodeTransaction(item.Payload); err == nil {
-			in.link(ctx, transaction, translate.TransactionToTraces(transaction, in.source()))
-		}
+	if transaction, err := sentry.DecodeTransaction(item.Payload); err == nil {
+		in.link(ctx, transaction, translate.TransactionToTraces(transaction, in.source()))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/confighttp"
@@ -16,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 )
@@ -38,6 +40,8 @@ type sentryReceiver struct {
 	nextTraces   consumer.Traces
 	nextLogs     consumer.Logs
 	nextMetrics  consumer.Metrics
+	gates        [numSignals]gate.Gate // before the work for each of them
+	now          func() time.Time      // of the gates
 
 	lifecycle sync.Mutex // held by start and stop
 	server    httpserver.Server
@@ -68,6 +72,7 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		obsreport: obsreport,
 		inflight:  &inflight{limit: cfg.MaxBytesInFlight},
 		resent:    newResent(cfg.DropResent),
+		now:       time.Now,
 	}, nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 )
 
 func dropResent(c *Config) { c.DropResent.MaxIDs = 1000 }
@@ -57,6 +59,7 @@ func TestRefusedItemsMayComeAgain(t *testing.T) {
 	h.sink.respond = func(pprofile.Profiles) error { return errors.New("busy") }
 	assert.Equal(t, 429, h.post(envelope(chunkItem)).status)
 	h.sink.respond = nil
+	h.clock.Skip(gate.Pause)
 	assert.Equal(t, 200, h.post(envelope(chunkItem)).status)
 	assert.Equal(t, 1, h.sink.count())
 }

@@ -16,36 +16,36 @@ import (
 
 // translators say what becomes of each item type. Types that are not here are taken, counted and let go.
 var translators = map[sentry.ItemType]translator{
-	sentry.ItemProfile:        {takesProfilesOrMetrics, unlimited, (*ingestion).translateProfile}, // profiles.go
-	sentry.ItemProfileChunk:   {takesProfilesOrMetrics, unlimited, (*ingestion).translateProfile},
-	sentry.ItemProfileChunkUI: {takesProfilesOrMetrics, unlimited, (*ingestion).translateProfile},
+	sentry.ItemProfile:        {profilesOrMetrics, unlimited, (*ingestion).translateProfile}, // profiles.go
+	sentry.ItemProfileChunk:   {profilesOrMetrics, unlimited, (*ingestion).translateProfile},
+	sentry.ItemProfileChunkUI: {profilesOrMetrics, unlimited, (*ingestion).translateProfile},
 
-	sentry.ItemTransaction: {takesTraces, limited, (*ingestion).translateTransaction}, // traces.go
-	sentry.ItemSpan:        {takesTraces, limited, (*ingestion).translateSpans},
+	sentry.ItemTransaction: {onlyTraces, limited, (*ingestion).translateTransaction}, // traces.go
+	sentry.ItemSpan:        {onlyTraces, limited, (*ingestion).translateSpans},
 
-	sentry.ItemEvent:           {takesLogs, limited, (*ingestion).translateEvent}, // logs.go
-	sentry.ItemLog:             {takesLogs, limited, (*ingestion).translateLogs},
-	sentry.ItemFeedback:        {takesLogs, limited, (*ingestion).translateFeedback},
-	sentry.ItemUserReport:      {takesLogs, limited, (*ingestion).translateUserReport},
-	sentry.ItemCheckIn:         {takesLogsOrMetrics, limited, (*ingestion).translateCheckIn},
-	sentry.ItemAttachment:      {takesLogs, unlimited, (*ingestion).describe},
-	sentry.ItemReplayEvent:     {takesLogs, unlimited, (*ingestion).describe},
-	sentry.ItemReplayRecording: {takesLogs, unlimited, (*ingestion).describe},
-	sentry.ItemReplayVideo:     {takesLogs, unlimited, (*ingestion).describe},
-	sentry.ItemRawSecurity:     {takesLogs, unlimited, (*ingestion).describe},
-	sentry.ItemSecurity:        {takesLogs, unlimited, (*ingestion).describe},
-	sentry.ItemNel:             {takesLogs, unlimited, (*ingestion).describe},
+	sentry.ItemEvent:           {onlyLogs, limited, (*ingestion).translateEvent}, // logs.go
+	sentry.ItemLog:             {onlyLogs, limited, (*ingestion).translateLogs},
+	sentry.ItemFeedback:        {onlyLogs, limited, (*ingestion).translateFeedback},
+	sentry.ItemUserReport:      {onlyLogs, limited, (*ingestion).translateUserReport},
+	sentry.ItemCheckIn:         {logsOrMetrics, limited, (*ingestion).translateCheckIn},
+	sentry.ItemAttachment:      {onlyLogs, unlimited, (*ingestion).describe},
+	sentry.ItemReplayEvent:     {onlyLogs, unlimited, (*ingestion).describe},
+	sentry.ItemReplayRecording: {onlyLogs, unlimited, (*ingestion).describe},
+	sentry.ItemReplayVideo:     {onlyLogs, unlimited, (*ingestion).describe},
+	sentry.ItemRawSecurity:     {onlyLogs, unlimited, (*ingestion).describe},
+	sentry.ItemSecurity:        {onlyLogs, unlimited, (*ingestion).describe},
+	sentry.ItemNel:             {onlyLogs, unlimited, (*ingestion).describe},
 
-	sentry.ItemTraceMetric:  {takesMetrics, limited, (*ingestion).translateTraceMetrics}, // metrics.go
-	sentry.ItemSession:      {takesMetrics, limited, (*ingestion).translateSession},
-	sentry.ItemSessions:     {takesMetrics, limited, (*ingestion).translateSessions},
-	sentry.ItemClientReport: {takesMetrics, limited, (*ingestion).translateClientReport},
+	sentry.ItemTraceMetric:  {onlyMetrics, limited, (*ingestion).translateTraceMetrics}, // metrics.go
+	sentry.ItemSession:      {onlyMetrics, limited, (*ingestion).translateSession},
+	sentry.ItemSessions:     {onlyMetrics, limited, (*ingestion).translateSessions},
+	sentry.ItemClientReport: {onlyMetrics, limited, (*ingestion).translateClientReport},
 }
 
 // translator makes the deliveries of an item. The first, if there is one, decides about the item's outcome.
 type translator struct {
-	wanted    func(*sentryReceiver) bool // by a pipeline; the item is ignored otherwise
-	limited   bool                       // to ItemType.MaxSize
+	signals   []signal // of the deliveries, in their order
+	limited   bool     // to ItemType.MaxSize
 	translate func(*ingestion, context.Context, *sentry.Item) ([]delivery, *sentry.Discard)
 }
 
@@ -55,24 +55,60 @@ const (
 	unlimited = false
 )
 
-func takesTraces(r *sentryReceiver) bool        { return r.nextTraces != nil }
-func takesLogs(r *sentryReceiver) bool          { return r.nextLogs != nil }
-func takesMetrics(r *sentryReceiver) bool       { return r.nextMetrics != nil }
-func takesLogsOrMetrics(r *sentryReceiver) bool { return r.nextLogs != nil || r.nextMetrics != nil }
-func takesProfilesOrMetrics(r *sentryReceiver) bool {
-	return r.nextProfiles != nil || r.nextMetrics != nil
-}
+// signal is one of OpenTelemetry's.
+type signal int
 
-// What SDKs are asked to hold back when the pipeline of a signal refuses something: all that goes there, whatever it was.
-var (
-	profileTypes = []sentry.ItemType{sentry.ItemProfile, sentry.ItemProfileChunk}
-	traceTypes   = []sentry.ItemType{sentry.ItemTransaction, sentry.ItemSpan}
-	logTypes     = []sentry.ItemType{sentry.ItemEvent, sentry.ItemLog, sentry.ItemFeedback, sentry.ItemUserReport, sentry.ItemCheckIn}
-	metricTypes  = []sentry.ItemType{sentry.ItemTraceMetric, sentry.ItemSession}
+const (
+	signalProfiles signal = iota
+	signalTraces
+	signalLogs
+	signalMetrics
+	numSignals
 )
 
+var (
+	profilesOrMetrics = []signal{signalProfiles, signalMetrics}
+	onlyTraces        = []signal{signalTraces}
+	onlyLogs          = []signal{signalLogs}
+	logsOrMetrics     = []signal{signalLogs, signalMetrics}
+	onlyMetrics       = []signal{signalMetrics}
+)
+
+// takes says whether a pipeline takes a signal from this receiver.
+func (r *sentryReceiver) takes(s signal) bool {
+	switch s {
+	case signalProfiles:
+		return r.nextProfiles != nil
+	case signalTraces:
+		return r.nextTraces != nil
+	case signalLogs:
+		return r.nextLogs != nil
+	default:
+		return r.nextMetrics != nil
+	}
+}
+
+// decidedBy gives the signal of the first delivery. If no pipeline takes any, the item is not wanted, and ignored.
+func (r *sentryReceiver) decidedBy(t translator) (decisive signal, wanted bool) {
+	for _, s := range t.signals {
+		if r.takes(s) {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// stoppedBy are the types that SDKs are asked to hold back when the pipeline of a signal refuses something: all that goes there,
+// whatever it was.
+var stoppedBy = [numSignals][]sentry.ItemType{
+	signalProfiles: {sentry.ItemProfile, sentry.ItemProfileChunk},
+	signalTraces:   {sentry.ItemTransaction, sentry.ItemSpan},
+	signalLogs:     {sentry.ItemEvent, sentry.ItemLog, sentry.ItemFeedback, sentry.ItemUserReport, sentry.ItemCheckIn},
+	signalMetrics:  {sentry.ItemTraceMetric, sentry.ItemSession},
+}
+
 // everyType is all of that and what is only described. By name: a limit without categories would stop reports about losses too.
-var everyType = slices.Concat(logTypes, traceTypes, profileTypes, metricTypes,
+var everyType = slices.Concat(stoppedBy[signalLogs], stoppedBy[signalTraces], stoppedBy[signalProfiles], stoppedBy[signalMetrics],
 	[]sentry.ItemType{sentry.ItemAttachment, sentry.ItemReplayEvent, sentry.ItemRawSecurity})
 
 // source is what the request tells about all of its items.
@@ -99,7 +135,7 @@ func (in *ingestion) source() translate.Source {
 // consumers may change what they are given.
 
 func (in *ingestion) profilesDelivery(item sentry.ItemType, profiles pprofile.Profiles) delivery {
-	return delivery{item: item, stops: profileTypes, send: func(ctx context.Context) error {
+	return delivery{item: item, signal: signalProfiles, send: func(ctx context.Context) error {
 		samples := profiles.SampleCount()
 		ctx = in.obsreport.StartProfilesOp(ctx)
 		err := in.nextProfiles.ConsumeProfiles(ctx, profiles)
@@ -113,7 +149,7 @@ func (in *ingestion) tracesDelivery(item sentry.ItemType, traces ptrace.Traces) 
 		n := -1
 		removeSpans(traces, func(pcommon.TraceID, pcommon.SpanID) bool { n++; return resent[n] })
 	}
-	return delivery{item: item, stops: traceTypes, ids: in.spanIDs(traces), drop: drop, send: func(ctx context.Context) error {
+	return delivery{item: item, signal: signalTraces, ids: in.spanIDs(traces), drop: drop, send: func(ctx context.Context) error {
 		spans := traces.SpanCount()
 		ctx = in.obsreport.StartTracesOp(ctx)
 		err := in.nextTraces.ConsumeTraces(ctx, traces)
@@ -123,7 +159,7 @@ func (in *ingestion) tracesDelivery(item sentry.ItemType, traces ptrace.Traces) 
 }
 
 func (in *ingestion) logsDelivery(item sentry.ItemType, logs plog.Logs) delivery {
-	return delivery{item: item, stops: logTypes, send: func(ctx context.Context) error {
+	return delivery{item: item, signal: signalLogs, send: func(ctx context.Context) error {
 		records := logs.LogRecordCount()
 		ctx = in.obsreport.StartLogsOp(ctx)
 		err := in.nextLogs.ConsumeLogs(ctx, logs)
@@ -133,7 +169,7 @@ func (in *ingestion) logsDelivery(item sentry.ItemType, logs plog.Logs) delivery
 }
 
 func (in *ingestion) metricsDelivery(item sentry.ItemType, metrics pmetric.Metrics) delivery {
-	return delivery{item: item, stops: metricTypes, send: func(ctx context.Context) error {
+	return delivery{item: item, signal: signalMetrics, send: func(ctx context.Context) error {
 		points := metrics.DataPointCount()
 		ctx = in.obsreport.StartMetricsOp(ctx)
 		err := in.nextMetrics.ConsumeMetrics(ctx, metrics)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 )
 
 // pause is what SDKs are asked for while the backend is busy: every category under which one of them books profiles, and
@@ -38,6 +40,7 @@ func TestBackpressure(t *testing.T) {
 	}
 	for i, step := range steps {
 		backend.answer(step.backend)
+		time.Sleep(gate.Pause) // or the refusal of the last step would answer this one
 		got := c.send(t, step.send)
 		assert.Equal(t, step.status, got.status, "step %d: %s", i, got.body)
 		assert.Equal(t, step.limits, got.header.Get("X-Sentry-Rate-Limits"), "step %d", i)
@@ -92,7 +95,8 @@ func TestFullQueue(t *testing.T) {
 	assert.Less(t, accepted, 10)
 	metrics := c.scrape(t)
 	assert.Equal(t, accepted, metrics.sum("otelcol_receiver_sentry_items", "outcome=accepted"))
-	assert.Equal(t, 10-accepted, metrics.sum("otelcol_receiver_sentry_items", "outcome=refused"))
+	assert.Equal(t, 10-accepted, metrics.sum("otelcol_receiver_sentry_items", "outcome=refused")+
+		metrics.sum("otelcol_receiver_sentry_requests_rejected", "reason=backpressure"))
 
 	close(backend.hold)
 	require.Eventually(t, func() bool { return c.send(t, chunk{}.request()).status == http.StatusOK }, 10*time.Second, 50*time.Millisecond)

@@ -1,0 +1,166 @@
+package sentryreceiver
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/receiver"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+const (
+	profilePause = "10:profile;profile_chunk;profile_chunk_ui:key:backpressure"
+	refusedChunk = "outcome=refused reason=backpressure type=profile_chunk"
+)
+
+// respondBusy has the pipeline refuse profiles, and counts what it is asked.
+func (h *harness) respondBusy() (asked *atomic.Int64) {
+	asked = new(atomic.Int64)
+	h.sink.respond = func(pprofile.Profiles) error {
+		asked.Add(1)
+		return errors.New("queue is full")
+	}
+	return asked
+}
+
+// TestRefusedUndecoded: what the pipeline would refuse does not get as far as the pipeline. SDKs are told the same, and the other
+// signals go on.
+func TestRefusedUndecoded(t *testing.T) {
+	s := startSignals(t, nil)
+	s.clock.Stop()
+	asked := s.respondBusy()
+	for _, test := range []struct {
+		items  []string
+		status int
+	}{
+		{[]string{chunkItem}, http.StatusTooManyRequests}, // by the pipeline
+		{[]string{chunkItem}, http.StatusTooManyRequests},
+		{[]string{item("profile_chunk", "", "{")}, http.StatusTooManyRequests},
+		{[]string{chunkItem, item("event", "", errorEvent)}, http.StatusOK},
+	} {
+		got := s.post(envelope(test.items...))
+		assert.Equal(t, test.status, got.status, got.text)
+		assert.Equal(t, profilePause, got.header.Get(sentry.HeaderRateLimits))
+		assert.NotContains(t, got.header, "Retry-After")
+	}
+	assert.EqualValues(t, 1, asked.Load())
+	assert.Equal(t, map[string]int64{refusedChunk: 4, "outcome=accepted type=event": 1}, s.items())
+	assert.Empty(t, s.rejected())
+
+	s.clock.Skip(gate.Pause)
+	for range 2 {
+		assert.Equal(t, http.StatusTooManyRequests, s.post(envelope(chunkItem)).status)
+	}
+	assert.EqualValues(t, 2, asked.Load(), "one tried")
+
+	s.sink.respond = nil
+	s.clock.Skip(gate.Pause)
+	for range 2 {
+		got := s.post(envelope(chunkItem))
+		assert.Equal(t, http.StatusOK, got.status, "open")
+		assert.Empty(t, got.header.Get(sentry.HeaderRateLimits))
+	}
+	assert.Equal(t, 2, s.sink.count())
+}
+
+// TestRefusedUnread: where no signal has room, a request is not even decompressed.
+func TestRefusedUnread(t *testing.T) {
+	h := start(t, nil) // profiles only
+	h.clock.Stop()
+	asked := h.respondBusy()
+	first := h.post(envelope(chunkItem))
+	broken := h.envelopeRequest([]byte("no gzip"))
+	broken.Header.Set("Content-Encoding", "gzip")
+	second := h.do(broken)
+	assert.Equal(t, http.StatusTooManyRequests, second.status)
+	assert.Equal(t, first.text, second.text)
+	assert.Equal(t, first.header.Get(sentry.HeaderRateLimits), second.header.Get(sentry.HeaderRateLimits))
+	assert.NotContains(t, second.header, "Retry-After")
+	assert.EqualValues(t, 1, asked.Load())
+	assert.Equal(t, map[string]int64{refusedChunk: 1}, h.items())
+	assert.Equal(t, map[string]int64{"reason=backpressure": 1}, h.rejected())
+
+	checkIn := h.request(http.MethodGet, "/api/42/cron/nightly/"+testKey+"/?status=ok", nil)
+	assert.Equal(t, http.StatusAccepted, h.do(checkIn).status, "a job does not fail")
+
+	h.clock.Skip(gate.Pause)
+	broken = h.envelopeRequest([]byte("no gzip"))
+	broken.Header.Set("Content-Encoding", "gzip")
+	assert.Equal(t, http.StatusBadRequest, h.do(broken).status)
+}
+
+// TestRefusedSpansStillLink: the spans of a transaction that the traces pipeline has no room for are found all the same.
+func TestRefusedSpansStillLink(t *testing.T) {
+	h := startWith(t, nil, func(f receiver.Factory, set receiver.Settings, cfg *Config) []receiver.Traces {
+		return createSignals(t, f, set, cfg, consumertest.NewErr(errors.New("full")), consumertest.NewNop(), consumertest.NewNop())
+	})
+	h.clock.Stop()
+	for range 2 { // refused by the pipeline, and before it
+		got := h.post(envelope(item("transaction", "", fullTransaction), profileItem))
+		assert.Equal(t, http.StatusOK, got.status, got.text)
+		assert.Equal(t, "10:transaction;span:key:backpressure", got.header.Get(sentry.HeaderRateLimits))
+	}
+	assert.Equal(t, map[string]int64{
+		"outcome=accepted type=profile": 2, "outcome=refused reason=backpressure type=transaction": 2,
+	}, h.items())
+	assert.Equal(t, map[string]int64{"": 4}, h.counts("otelcol_receiver_sentry_linked_observations"))
+	assert.Equal(t, 2, h.sink.count())
+}
+
+// TestBusyNowAndThen: whatever the pipeline refuses when many send, what was answered 200 arrived, the rest was told so, and all
+// of it is counted once.
+func TestBusyNowAndThen(t *testing.T) {
+	h := start(t, nil)
+	var random sync.Mutex
+	source := rand.New(rand.NewPCG(3, 4))
+	h.sink.respond = func(pprofile.Profiles) error {
+		random.Lock()
+		defer random.Unlock()
+		time.Sleep(time.Duration(source.IntN(200)) * time.Microsecond)
+		if source.IntN(4) == 0 {
+			return errors.New("full")
+		}
+		return nil
+	}
+	const clients, each = 16, 100
+	var accepted, refused atomic.Int64
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			for range each {
+				switch got := h.post(envelope(chunkItem)); got.status {
+				case http.StatusOK:
+					accepted.Add(1)
+				case http.StatusTooManyRequests:
+					refused.Add(1)
+					if got.header.Get(sentry.HeaderRateLimits) != profilePause {
+						t.Error("a refusal without its limits")
+					}
+					time.Sleep(time.Millisecond)
+				default:
+					t.Error(got.status)
+				}
+			}
+		})
+	}
+	all.Wait()
+	assert.EqualValues(t, clients*each, accepted.Load()+refused.Load())
+	assert.EqualValues(t, accepted.Load(), h.sink.count())
+	assert.Equal(t, accepted.Load(), h.items()["outcome=accepted type=profile_chunk"])
+	assert.Equal(t, refused.Load(), h.items()[refusedChunk]+h.rejected()["reason=backpressure"])
+	assert.Positive(t, h.rejected()["reason=backpressure"])
+	for labels := range h.items() {
+		assert.True(t, strings.Contains(labels, "accepted") || strings.Contains(labels, "refused"), labels)
+	}
+}
