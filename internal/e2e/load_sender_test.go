@@ -49,6 +49,7 @@ func loadClient() http.Client {
 type stretch struct {
 	offered  float64 // requests per second
 	took     time.Duration
+	drained  time.Duration   // until the accepted were delivered
 	cpu      time.Duration   // of the collector
 	unsent   int             // no connection was free
 	accepted [][16]byte      // ids
@@ -128,6 +129,9 @@ func (s *sender) post(zipped []byte) answer {
 
 // answered is the rate of answers.
 func (s stretch) answered() float64 { return float64(len(s.waits)) / s.took.Seconds() }
+
+// delivered is the rate of deliveries.
+func (s stretch) delivered() float64 { return float64(len(s.accepted)) / s.drained.Seconds() }
 
 func (s stretch) wait(quantile float64) time.Duration {
 	return s.waits[int(quantile*float64(len(s.waits)-1))].Round(100 * time.Microsecond)
