@@ -19,8 +19,8 @@ type Config struct {
 	// Storage is a storage extension that keeps profiles that wait for spans, so that they outlive a crash.
 	Storage *component.ID `mapstructure:"storage"`
 
-	// Transforms says how profiles are reshaped, after linking.
-	Transforms TransformsConfig `mapstructure:",squash"`
+	// Transforms says how profiles are reshaped, after linking: one after the other.
+	Transforms TransformsConfig `mapstructure:"transforms"`
 }
 
 // LinkConfig says how samples are linked to spans.
@@ -57,7 +57,10 @@ type KeysConfig struct {
 	Segment string     `mapstructure:"segment"`
 }
 
-var _ confmap.Validator = (*Config)(nil)
+var (
+	_ confmap.Unmarshaler = (*Config)(nil)
+	_ confmap.Validator   = (*Config)(nil)
+)
 
 const (
 	presetSentry = "sentry"
@@ -65,6 +68,9 @@ const (
 
 	// defaultWait: SDKs send spans within five seconds of their end, and most requests take less than twenty.
 	defaultWait = 30 * time.Second
+
+	// minDuration: less is a number without its unit, which is read as nanoseconds.
+	minDuration = time.Millisecond
 
 	// maxWait: what waits is in memory, and backends refuse data that is too old.
 	maxWait = time.Hour
@@ -96,6 +102,14 @@ func createDefaultConfig() component.Config {
 	}}
 }
 
+// Unmarshal reads the configuration.
+func (c *Config) Unmarshal(conf *confmap.Conf) error {
+	if err := checkForm(conf.Get("transforms")); err != nil {
+		return err
+	}
+	return conf.Unmarshal(c)
+}
+
 // Validate checks the configuration; its messages name the key and what to write instead.
 func (c *Config) Validate() error {
 	var problems []error
@@ -110,11 +124,11 @@ func (c *Config) Validate() error {
 	if err := link.Ambiguous.Validate(); err != nil {
 		problem("link::ambiguous: %w", err)
 	}
-	if link.Wait < 0 || link.Wait > maxWait {
-		problem("link::wait: is %s, must be from 0s to %s, e.g. %s", link.Wait, maxWait, defaultWait)
+	if link.Wait != 0 && (link.Wait < minDuration || link.Wait > maxWait) {
+		problem("link::wait: is %s, must be 0s or from %s to %s, with its unit, e.g. %s", link.Wait, minDuration, maxWait, defaultWait)
 	}
-	if link.KeepSpans <= link.Wait {
-		problem("link::keep_spans: is %s, must be longer than link::wait, which is %s", link.KeepSpans, link.Wait)
+	if link.KeepSpans <= link.Wait || link.KeepSpans < minDuration {
+		problem("link::keep_spans: is %s, must be longer than link::wait, which is %s, with its unit, e.g. %s", link.KeepSpans, link.Wait, defaultKeepSpans)
 	}
 	for _, bound := range []struct {
 		key       string

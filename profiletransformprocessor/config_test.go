@@ -97,9 +97,11 @@ func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
 		`link: {preset: Sentry}`:                    `link::preset: is "Sentry", must be "sentry" or "otel"`,
 		`link: {ambiguous: first}`:                  `link::ambiguous: is "first", must be "skip" or "innermost"`,
-		`link: {wait: -1s}`:                         `link::wait: is -1s, must be from 0s to 1h0m0s, e.g. 30s`,
-		`link: {wait: 2h, keep_spans: 3h}`:          `link::wait: is 2h0m0s, must be from 0s to 1h0m0s`,
+		`link: {wait: -1s}`:                         `link::wait: is -1s, must be 0s or from 1ms to 1h0m0s, with its unit, e.g. 30s`,
+		`link: {wait: 2h, keep_spans: 3h}`:          `link::wait: is 2h0m0s, must be 0s or from 1ms to 1h0m0s`,
 		`link: {keep_spans: 30s}`:                   `link::keep_spans: is 30s, must be longer than link::wait, which is 30s`,
+		`link: {wait: 30}`:                          `link::wait: is 30ns, must be 0s or from 1ms to 1h0m0s, with its unit, e.g. 30s`,
+		`link: {wait: 0, keep_spans: 300}`:          `link::keep_spans: is 300ns, must be longer than link::wait, which is 0s, with its unit, e.g. 5m0s`,
 		`link: {max_spans: 0}`:                      `link::max_spans: is 0, must be at least 1, e.g. 200000`,
 		`link: {max_held_profiles: 0}`:              `link::max_held_profiles: is 0, must be at least 1, e.g. 10000`,
 		`link: {max_held_bytes: -5}`:                `link::max_held_bytes: is -5, must be at least 1, e.g. 134217728`,

@@ -17,7 +17,7 @@ func TestMetadataAgreesWithTheFactory(t *testing.T) {
 func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	before := start(t, stored)
 	require.NoError(t, before.profiles.ConsumeProfiles(t.Context(), recorded()))
-	h := startWith(t, "link: {wait: 1ns}\nstorage: memory\ntransforms: [{drop_idle: {}}]", before.store.crash())
+	h := startWith(t, "link: {wait: 1ms}\nstorage: memory\ntransforms: [{drop_idle: {}}]", before.store.crash())
 	h.store.fail = true
 	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), idleAndBusy()))

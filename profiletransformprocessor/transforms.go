@@ -1,6 +1,7 @@
 package profiletransformprocessor
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,11 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/transform"
 )
 
-// TransformsConfig says how profiles are reshaped.
-type TransformsConfig struct {
-	// Transforms are applied in their order.
-	Transforms []TransformConfig `mapstructure:"transforms"`
-}
+// TransformsConfig says how profiles are reshaped: the transforms in their order.
+type TransformsConfig []TransformConfig
 
 // TransformConfig is an element of the list: a map with one key, the name of a transform with its settings, or preset with a
 // name.
@@ -30,6 +28,24 @@ var (
 	_ confmap.Marshaler   = TransformConfig{}
 	_ confmap.Validator   = (*TransformConfig)(nil)
 )
+
+// checkForm looks at what stands under transforms before confmap does, which would not say how to write it.
+func checkForm(written any) error {
+	if _, is := written.(map[string]any); is {
+		return errors.New("transforms: is a map, must be a list; begin each transform with a dash, as in `- preset: kafka`")
+	}
+	elements, _ := written.([]any)
+	for i, element := range elements {
+		name, is := element.(string)
+		switch {
+		case is && slices.Contains(transform.PresetNames(), name):
+			return fmt.Errorf("transforms[%d]: is only a name; write `- preset: %s`", i, name)
+		case is:
+			return fmt.Errorf("transforms[%d]: is only a name; write `- %s: {}`", i, name)
+		}
+	}
+	return nil
+}
 
 // Unmarshal finds the transform that the key names and reads its settings.
 func (c *TransformConfig) Unmarshal(conf *confmap.Conf) error {
@@ -72,15 +88,15 @@ func (c *TransformConfig) Validate() error {
 	return nil
 }
 
-func (c *TransformsConfig) steps() (steps []transform.Step) {
-	for _, t := range c.Transforms {
+func (c TransformsConfig) steps() (steps []transform.Step) {
+	for _, t := range c {
 		steps = append(steps, t.steps...)
 	}
 	return steps
 }
 
 // validate checks the transforms in their order.
-func (c *TransformsConfig) validate() error {
+func (c TransformsConfig) validate() error {
 	if err := transform.ValidateOrder(c.steps()); err != nil {
 		return fmt.Errorf("transforms: %w", err)
 	}
@@ -91,7 +107,7 @@ func (c *TransformsConfig) validate() error {
 type transformer func(pprofile.Profiles) ([]pprofile.Profiles, transform.Losses)
 
 // transformer makes the configuration into a function that any number of goroutines may call. It must be valid.
-func (c *TransformsConfig) transformer() transformer {
+func (c TransformsConfig) transformer() transformer {
 	steps := c.steps()
 	return func(p pprofile.Profiles) ([]pprofile.Profiles, transform.Losses) { return transform.Apply(p, steps) }
 }

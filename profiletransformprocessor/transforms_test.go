@@ -82,7 +82,7 @@ func TestTransformsAreShown(t *testing.T) {
 func TestTransformErrors(t *testing.T) {
 	for text, want := range map[string][]string{
 		"[{agregate: {}}]":                       {"transforms[0]", `"agregate" is no transform; there are active_thread_only, aggregate,`, "and preset"},
-		"[{aggregate: {unit: seconds}}]":         {"transforms::0", `unit: "seconds" is neither count nor nanoseconds`},
+		"[{aggregate: {unit: seconds}}]":         {"transforms::0: aggregate", `unit: "seconds" is neither count nor nanoseconds`},
 		"[{drop_idle: {}, split: {}}]":           {"transforms[0]", "2 keys (drop_idle, split); begin a new element for each"},
 		"[{}]":                                   {"transforms[0]", "this one has 0 keys"},
 		"[{split: 5}]":                           {"transforms[0]", "split: the settings must be a map, as in `split: {}`"},
@@ -92,11 +92,17 @@ func TestTransformErrors(t *testing.T) {
 		"[{split: {max_bytes: 5}}]":              {"transforms::0", "split: max_bytes: 5 is too few"},
 		"[{preset: kafka}, {drop_idle: {}}]":     {"transforms: split: must be the last step"},
 		"[{drop_idle: {}}, {preset: pyroscope}]": {"transforms: aggregate: after drop_idle"},
-		"[drop_idle]":                            {"transforms[0]"},
+		"[{drop_idle: {}}, drop_idle]":           {"transforms[1]: is only a name; write `- drop_idle: {}`"},
+		"[pyroscope]":                            {"transforms[0]: is only a name; write `- preset: pyroscope`"},
+		"{preset: pyroscope}":                    {"transforms: is a map, must be a list; begin each transform with a dash"},
+		"[{split: {max_duration: 10}}]":          {"split: max_duration: is 10ns, must be at least 1ms, with its unit, e.g. 10s"},
+		"[{aggregate: {max_gap: 50}}]":           {"aggregate: max_gap: is 50ns, must be at least 1µs, with its unit, e.g. 50ms"},
 	} {
 		_, err := load(t, "transforms: "+text)
 		for _, part := range want {
-			assert.ErrorContains(t, err, part, text)
+			if assert.ErrorContains(t, err, part, text) {
+				assert.NotContains(t, err.Error(), "transforms::transforms", text)
+			}
 		}
 	}
 }

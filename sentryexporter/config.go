@@ -99,12 +99,15 @@ func (c *Config) Validate() error {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 
 	if c.DSN == "" {
-		problem("dsn: must not be empty, copy it from Sentry's project settings: Client Keys (DSN)")
+		problem("dsn: must not be empty (is its environment variable set?), copy it from Sentry's project settings: Client Keys (DSN)")
 	} else if _, err := sentry.ParseDSN(string(c.DSN)); err != nil {
 		problem("dsn: %w; expected https://<key>@<host>/<project number>", err)
 	}
 	if c.HTTP.Endpoint != "" {
 		problem("endpoint: must be left out, the dsn says where to send")
+	}
+	if c.HTTP.Timeout != 0 && c.HTTP.Timeout < time.Millisecond { // 30 is read as 30ns
+		problem("timeout: is %s, must be at least %s, with its unit, e.g. %s", c.HTTP.Timeout, time.Millisecond, defaultTimeout)
 	}
 	if !slices.Contains(compressions, c.HTTP.Compression) {
 		problem("compression: is %q, which Sentry does not read, must be one of %q", c.HTTP.Compression, compressions)

@@ -101,13 +101,14 @@ func TestUnknownKeysFail(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
-		`dsn: ""`:           `dsn: must not be empty, copy it from Sentry's project settings: Client Keys (DSN)`,
+		`dsn: ""`:           `dsn: must not be empty (is its environment variable set?), copy it from Sentry's project settings: Client Keys (DSN)`,
 		`dsn: sentry.io/42`: `dsn: dsn_invalid: scheme "", expected http or https; expected https://<key>@<host>/<project number>`,
 		`dsn: https://hunter2:hunter3@sentry.example/shop`: `dsn: dsn_bad_project: project id "shop", expected a number`,
 		`endpoint: https://sentry.example`:                 `endpoint: must be left out, the dsn says where to send`,
 		`profiler_id_attributes: []`:                       `profiler_id_attributes: must name at least one resource attribute`,
 		`compression: snappy`:                              `compression: is "snappy", which Sentry does not read, must be one of ["gzip" "zstd" "none"]`,
 		`sending_queue: {batch: {max_size: 10}}`:           `sending_queue::batch: must be left out, Sentry takes each envelope by itself`,
+		`timeout: 30`:                                      `timeout: is 30ns, must be at least 1ms, with its unit, e.g. 30s`,
 		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
 	} {
 		if !strings.HasPrefix(text, "dsn") {

@@ -43,8 +43,9 @@ func (s *Aggregate) Validate() error {
 	switch {
 	case s.Unit != UnitCount && s.Unit != UnitNanoseconds:
 		return fmt.Errorf("aggregate: unit: %q is neither count nor nanoseconds", s.Unit)
-	case s.MaxGap < 0:
-		return errors.New("aggregate: max_gap: must be positive; leave it out for three times the thread's median gap")
+	case s.MaxGap != 0 && s.MaxGap < time.Microsecond: // 50 is read as 50ns
+		return fmt.Errorf("aggregate: max_gap: is %s, must be at least %s, with its unit, e.g. 50ms; leave it out for three times the thread's median gap",
+			s.MaxGap, time.Microsecond)
 	case s.MaxGap > 0 && s.Unit == UnitCount:
 		return errors.New("aggregate: max_gap: has no meaning in counts; remove it, or set unit: nanoseconds")
 	}

@@ -54,8 +54,8 @@ func (s *Split) Validate() error {
 		return fmt.Errorf("split: max_bytes: %d is too few for a part to hold anything; at least %d", s.MaxBytes, minSplitBytes)
 	case s.MaxSamples < 0:
 		return errors.New("split: max_samples: must be positive; leave it out for no limit")
-	case s.MaxDuration < 0:
-		return errors.New("split: max_duration: must be positive; leave it out for no limit")
+	case s.MaxDuration != 0 && s.MaxDuration < time.Millisecond: // 10 is read as 10ns
+		return fmt.Errorf("split: max_duration: is %s, must be at least %s, with its unit, e.g. 10s; leave it out for no limit", s.MaxDuration, time.Millisecond)
 	}
 	return nil
 }

@@ -122,8 +122,8 @@ func TestMissingZeroEntries(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for want, steps := range map[string][]Step{
 		"aggregate: unit: \"seconds\" is neither count nor nanoseconds": {&Aggregate{Unit: "seconds"}},
-		"aggregate: max_gap: must be positive":                          {&Aggregate{Unit: UnitNanoseconds, MaxGap: -1}},
-		"aggregate: max_gap: has no meaning in counts":                  {&Aggregate{Unit: UnitCount, MaxGap: 1}},
+		"aggregate: max_gap: is -1ns, must be at least 1µs":             {&Aggregate{Unit: UnitNanoseconds, MaxGap: -1}},
+		"aggregate: max_gap: has no meaning in counts":                  {&Aggregate{Unit: UnitCount, MaxGap: time.Second}},
 		"resource_to_samples: attributes: name at least one":            {&ResourceToSamples{}},
 		"drop_attributes: name at least one":                            {&DropAttributes{}},
 		"threads: keep or drop: give at least one pattern":              {&Threads{}},
@@ -137,7 +137,7 @@ func TestValidate(t *testing.T) {
 		"split: give at least one":                                      {&Split{}},
 		"split: max_bytes: 9 is too few":                                {&Split{MaxBytes: 9}},
 		"split: max_samples: must be positive":                          {&Split{MaxSamples: -1}},
-		"split: max_duration: must be positive":                         {&Split{MaxDuration: -1}},
+		"split: max_duration: is -1ns, must be at least 1ms":            {&Split{MaxDuration: -1}},
 		"split: must be the last":                                       {&Split{MaxSamples: 1}, &DropIdle{}},
 		"aggregate: nanoseconds need thread.id":                         {&DropAttributes{Samples: []string{"thread.id"}}, &Aggregate{Unit: UnitNanoseconds}},
 		"aggregate: after drop_idle":                                    {&DropIdle{}, &Aggregate{Unit: UnitNanoseconds}},
