@@ -22,10 +22,9 @@ type decision struct {
 	isBelow  bool
 }
 
-// decide finds the link of each observation of a sample, for the splitter.
+// decide tells the splitter the link of each observation of a sample.
 func (l *linker) decide(sample pprofile.Sample, p *place) {
 	d := decision{linker: l, place: p, compared: none}
-	l.split.links = l.split.links[:0]
 	if d.had = dictionary.LinkIndex(sample.LinkIndex()); d.had != 0 {
 		l.linked = true
 		var ok bool
@@ -33,23 +32,18 @@ func (l *linker) decide(sample pprofile.Sample, p *place) {
 			d.had = 0 // broken
 		}
 	}
-	times := sample.TimestampsUnixNano()
-	at, count := 0, times.Len()
-	for i := 0; i < count; {
-		instant := l.shifted(times.At(i))
-		if instant < p.timeline[at].from {
-			at = 0 // not in order
-		}
-		at = p.timeline.at(instant, at)
-		link, last := d.link(p.timeline[at]), p.timeline.last(at)
-		for first := p.timeline[at].from; first <= instant && instant <= last; {
-			d.count(p.timeline[at], instant)
-			l.split.links = append(l.split.links, link)
-			if i++; i == count {
+	times, shift := sample.TimestampsUnixNano(), uint64(l.options.Shift)
+	for from, count := 0, times.Len(); from < count; {
+		piece, last := p.timeline.at(times.At(from) + shift)
+		to := from + 1
+		for ; to < count; to++ { // mostly the next ones are in the same piece
+			if instant := times.At(to) + shift; instant < piece.from || instant > last {
 				break
 			}
-			instant = l.shifted(times.At(i))
 		}
+		l.split.add(d.link(piece), int32(to-from))
+		d.count(piece, times, from, to)
+		from = to
 	}
 }
 
@@ -71,19 +65,22 @@ func (d *decision) keeps(p piece) bool {
 	return d.had != 0 && (p.span == none || p.vague || !d.below(p.span))
 }
 
-// count counts what became of an observation in a piece.
-func (d *decision) count(p piece, instant uint64) {
+// count counts what became of some observations in a piece.
+func (d *decision) count(p piece, times pcommon.UInt64Slice, from, to int) {
+	count := int64(to - from)
 	switch {
 	case d.keeps(p):
-		d.stats.Kept++
+		d.stats.Kept += count
 	case p.span == none && p.vague:
-		d.stats.Unlinked[Ambiguous]++
+		d.stats.Unlinked[Ambiguous] += count
 	case p.span == none:
-		d.stats.Unlinked[d.place.reason(instant, &d.options)]++
+		for i := from; i < to; i++ {
+			d.stats.Unlinked[d.place.reason(times.At(i)+uint64(d.options.Shift), &d.options)]++
+		}
 	case p.vague:
-		d.stats.Guessed++
+		d.stats.Guessed += count
 	default:
-		d.stats.Linked++
+		d.stats.Linked += count
 	}
 }
 

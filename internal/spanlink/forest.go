@@ -1,13 +1,21 @@
 package spanlink
 
 import (
+	"slices"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
 // forest is who is above whom, among some spans of the index and all that are above them. It is a copy: the index may go on.
 type forest struct {
 	trees []tree
+	nodes []*node // of which the trees are copies, while they are gathered
+	last  int32   // the one that was added last, or none
+
+	first, next, walk []int32 // see number and cutCycles
 }
+
+func (f *forest) begin() { f.trees, f.nodes, f.last = f.trees[:0], f.nodes[:0], none }
 
 // tree is one span of a forest.
 type tree struct {
@@ -34,6 +42,7 @@ func (f *forest) add(x *Index, n *node) int32 {
 		if !known {
 			n.epoch, n.number = x.epoch, int32(len(f.trees))
 			f.trees = append(f.trees, tree{trace: n.trace, id: n.id, parent: n.parent, above: none})
+			f.nodes = append(f.nodes, n)
 		}
 		if below != none {
 			f.trees[below].above = n.number
@@ -44,9 +53,29 @@ func (f *forest) add(x *Index, n *node) int32 {
 			break
 		}
 		below = n.number
-		n = x.above(n)
+		if near := f.near(n); near != nil {
+			n = near
+		} else {
+			n = x.above(n)
+		}
 	}
+	f.last = first
 	return first
+}
+
+// maxNear is how far near looks: farther up it takes as long as asking the index.
+const maxNear = 8
+
+// near looks for the parent of a span in the span that was added before and what is above that. It is there if spans are added
+// by their starts, and run within each other.
+func (f *forest) near(n *node) *node {
+	for at, climbed := f.last, 0; at != none && climbed < maxNear; climbed++ {
+		if above := f.nodes[at]; above.id == n.parent && above.trace == n.trace && above.tenant == n.tenant {
+			return above
+		}
+		at = f.trees[at].above
+	}
+	return nil
 }
 
 // above gives the span that a span hangs below: its parent, else its segment.
@@ -62,14 +91,13 @@ func (x *Index) above(n *node) *node {
 	return nil
 }
 
-// number walks the forest.
+// number walks the forest, once it is complete.
 func (f *forest) number() {
+	clear(f.nodes)
 	f.cutCycles()
-	first, next := make([]int32, len(f.trees)+1), make([]int32, len(f.trees))
 	// The children of each, as a list; the roots are those of an extra one at the end.
-	for i := range first {
-		first[i] = none
-	}
+	f.first, f.next = filled(f.first, len(f.trees)+1, none), filled(f.next, len(f.trees), none)
+	first, next := f.first, f.next
 	for i := range f.trees {
 		above := f.trees[i].above
 		if above == none {
@@ -99,16 +127,26 @@ func (f *forest) number() {
 
 // cutCycles makes roots of spans that are above themselves, which only broken or hostile data has.
 func (f *forest) cutCycles() {
-	walk := make([]int32, len(f.trees)) // number of the walk that came by, from 1
+	f.walk = filled(f.walk, len(f.trees), none)
+	walk := f.walk // the walk that came by
 	for i := range f.trees {
 		at := int32(i)
-		for ; at != none && walk[at] == 0; at = f.trees[at].above {
-			walk[at] = int32(i) + 1
+		for ; at != none && walk[at] == none; at = f.trees[at].above {
+			walk[at] = int32(i)
 		}
-		for at != none && walk[at] == int32(i)+1 { // this walk has come round
+		for at != none && walk[at] == int32(i) { // this walk has come round
 			at, f.trees[at].above = f.trees[at].above, none
 		}
 	}
+}
+
+// filled is n times a value, in the memory of a list if that is enough.
+func filled[T any](list []T, n int, value T) []T {
+	list = slices.Grow(list[:0], n)[:n]
+	for i := range list {
+		list[i] = value
+	}
+	return list
 }
 
 // covers says whether a span is another or above it.

@@ -15,7 +15,7 @@ type place struct {
 	thread   string
 	alone    bool // all samples of the session in this profile are of this thread
 
-	from, to uint64 // its observations are from the first of these up to the second, excluding it
+	first, last uint64 // of its observations, by the clock of spans
 
 	// What the index says.
 	runs     []run
@@ -37,20 +37,29 @@ type places struct {
 	of       []int32          // place by sample; none for samples without timestamps
 }
 
-func newPlaces(keys *compiledKeys, d pprofile.ProfilesDictionary) *places {
-	p := &places{keys: keys, byValues: map[values]int32{}, byThread: map[int32]int32{}}
+// open reads the attributes of a message.
+func (p *places) open(keys *compiledKeys, d pprofile.ProfilesDictionary) {
+	p.keys = keys
+	if p.byValues == nil {
+		p.byValues, p.byThread = map[values]int32{}, map[int32]int32{}
+	}
 	view := dictionary.NewView(d)
 	n := d.AttributeTable().Len()
-	p.slots, p.texts = make([]slot, n), make([]string, n)
+	p.slots, p.texts = filled(p.slots, n, noSlot), filled(p.texts, n, "")
 	for i := range n {
-		p.slots[i] = noSlot
 		if a, ok := view.Attribute(dictionary.AttributeIndex(i)); ok && a.Key != "" {
 			if p.slots[i] = keys.slotOf(a.Key); p.slots[i] != noSlot {
 				p.texts[i] = valueText(a.Value)
 			}
 		}
 	}
-	return p
+}
+
+// close forgets what points into the message and the index.
+func (p *places) close() {
+	p.keys = nil
+	p.forget()
+	clear(p.texts)
 }
 
 // said adds what the attributes of a record say.
@@ -62,26 +71,32 @@ func (p *places) said(attributes pcommon.Int32Slice, v *values) {
 	}
 }
 
-// read finds the places of a profile's samples. v is what scope and resource say.
-func (p *places) read(profile pprofile.Profile, v values) {
+// read finds the places of a profile's samples. v is what scope and resource say; shift brings the times of samples to the clock
+// of spans.
+func (p *places) read(profile pprofile.Profile, v values, shift int64) {
 	p.begin(profile, &v)
 	for _, sample := range profile.Samples().All() {
 		at := int32(none)
 		if times := sample.TimestampsUnixNano(); times.Len() > 0 {
 			at = p.find(sample, &v)
-			p.list[at].extend(times)
+			p.list[at].extend(times, shift)
 		}
 		p.of = append(p.of, at)
 	}
 	p.findAlone()
 }
 
-// begin forgets the profile before.
 func (p *places) begin(profile pprofile.Profile, v *values) {
+	p.forget()
+	p.said(profile.AttributeIndices(), v)
+}
+
+// forget ends a profile.
+func (p *places) forget() {
+	clear(p.list)
 	p.list, p.of = p.list[:0], p.of[:0]
 	clear(p.byValues)
 	clear(p.byThread)
-	p.said(profile.AttributeIndices(), v)
 }
 
 // anyKnown says whether the index could be asked about any sample of a profile.
@@ -132,15 +147,15 @@ func (p *places) place(v *values) int32 {
 	if !known {
 		at = int32(len(p.list))
 		p.byValues[*v] = at
-		p.list = append(p.list, place{sessions: p.keys.sessions(v, nil), thread: v[p.keys.thread], from: math.MaxUint64})
+		p.list = append(p.list, place{sessions: p.keys.sessions(v, nil), thread: v[p.keys.thread], first: math.MaxUint64})
 	}
 	return at
 }
 
-func (p *place) extend(times pcommon.UInt64Slice) {
+func (p *place) extend(times pcommon.UInt64Slice, shift int64) {
 	for i := range times.Len() {
-		t := times.At(i)
-		p.from, p.to = min(p.from, t), max(p.to, t+1)
+		t := times.At(i) + uint64(shift)
+		p.first, p.last = min(p.first, t), max(p.last, t)
 	}
 }
 

@@ -4,12 +4,20 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
-	"sort"
 )
 
-// timeline is which span had a thread, at any instant.
-type timeline []piece
+// timeline is which span had a thread, at the instants from the first to the last observation of a place.
+type timeline struct {
+	pieces []piece // by time; the first begins before all
+
+	// Where to look: that time is cut into cells of 2^shift nanoseconds, hardly more than two for each piece. At the begin of cell
+	// i there is piece cells[i].
+	first uint64
+	shift uint8
+	cells []int32
+}
 
 // piece is a time in which that does not change, up to the next piece. The last has no end.
 type piece struct {
@@ -24,42 +32,82 @@ type run struct {
 	span       int32
 }
 
-// newTimeline applies the rule of the package. It goes through the starts and ends of the runs in order. Of those that are
-// running it needs to know which span is the first from below and which the last from above: all others are between them, so
-// what is above these two is above all.
-func newTimeline(f *forest, runs []run, policy Policy) timeline {
-	slices.SortFunc(runs, f.compareRuns)
-	ends := make([]int32, len(runs))
-	for i := range ends {
-		ends[i] = int32(i)
+// at is the piece of an instant, and the last instant of that piece.
+func (l *timeline) at(instant uint64) (p piece, last uint64) {
+	cell := (instant - l.first) >> (l.shift & 63)
+	low, high := l.cells[cell], l.cells[cell+1]
+	for low < high { // the pieces that begin in the cell: mostly none or one, but all of them may
+		if middle := (low + high + 1) / 2; l.pieces[middle].from <= instant {
+			low = middle
+		} else {
+			high = middle - 1
+		}
 	}
-	slices.SortFunc(ends, func(a, b int32) int { return cmp.Compare(runs[a].end, runs[b].end) })
+	if next := int(low) + 1; next < len(l.pieces) {
+		return l.pieces[low], l.pieces[next].from - 1
+	}
+	return l.pieces[low], math.MaxUint64
+}
 
-	line := timeline{{span: none}}
-	w := running{forest: f, runs: runs, policy: policy}
-	for started, ended := 0, 0; ended < len(runs); {
-		w.now = runs[ends[ended]].end
-		if started < len(runs) {
-			w.now = min(w.now, runs[started].start)
+// timelines makes those of a profile. Its memory is theirs until the next profile.
+type timelines struct {
+	running
+	pieces []piece
+	cells  []int32
+}
+
+func (m *timelines) begin() { m.pieces, m.cells = m.pieces[:0], m.cells[:0] }
+
+// make gives the timeline of runs, for the instants from first to last.
+func (m *timelines) make(f *forest, runs []run, policy Policy, first, last uint64) timeline {
+	pieces := m.sweep(f, runs, policy)
+	shift := uint8(bits.Len64((last - first) / uint64(2*len(pieces)))) // 63 at most
+	count := int((last-first)>>shift) + 1
+	begin, at := len(m.cells), 0
+	for cell := range count {
+		for start := first + uint64(cell)<<shift; at+1 < len(pieces) && pieces[at+1].from <= start; at++ {
 		}
-		for ; ended < len(runs) && runs[ends[ended]].end == w.now; ended++ {
-			w.end(ends[ended])
+		m.cells = append(m.cells, int32(at))
+	}
+	m.cells = append(m.cells, int32(len(pieces)-1))
+	return timeline{pieces, first, shift, m.cells[begin:]}
+}
+
+// sweep applies the rule of the package. It goes through the starts and ends of the runs in order. Of those that are running
+// it needs to know which span is the first from below and which the last from above: all others are between them, so what is
+// above these two is above all.
+func (m *timelines) sweep(f *forest, runs []run, policy Policy) []piece {
+	slices.SortFunc(runs, f.compareRuns)
+	begin := len(m.pieces)
+	m.pieces = append(m.pieces, piece{span: none})
+	w := &m.running
+	w.begin(f, runs, policy)
+	for started := 0; started < len(runs) || len(w.ends) > 0; {
+		if len(w.ends) > 0 {
+			w.now = w.ends[0].key
 		}
+		if started < len(runs) && (len(w.ends) == 0 || runs[started].start < w.now) {
+			w.now = runs[started].start
+		}
+		w.end()
 		for ; started < len(runs) && runs[started].start == w.now; started++ {
 			w.start(int32(started))
 		}
 		span, vague := w.choose()
-		if last := line[len(line)-1]; last.span != span || last.vague != vague {
-			line = append(line, piece{w.now, span, vague})
+		if last := m.pieces[len(m.pieces)-1]; last.span != span || last.vague != vague {
+			m.pieces = append(m.pieces, piece{w.now, span, vague})
 		}
 	}
-	return line
+	return m.pieces[begin:]
 }
 
 // compareRuns orders runs from outer to inner, as far as times tell.
 func (f *forest) compareRuns(a, b run) int {
-	if c := cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)); c != 0 {
-		return c
+	if a.start != b.start {
+		return cmp.Compare(a.start, b.start)
+	}
+	if a.end != b.end {
+		return cmp.Compare(b.end, a.end)
 	}
 	x, y := &f.trees[a.span], &f.trees[b.span]
 	return cmp.Or(bytes.Compare(x.trace[:], y.trace[:]), bytes.Compare(x.id[:], y.id[:]))
@@ -72,35 +120,52 @@ type running struct {
 	policy Policy
 	now    uint64
 
-	count                      int
-	fromBelow, fromAbove, last queue
+	ends                       queue[uint64] // of the runs that are going on
+	fromBelow, fromAbove, last queue[int32]
+}
+
+func (w *running) begin(f *forest, runs []run, policy Policy) {
+	w.forest, w.runs, w.policy = f, runs, policy
+	w.clear()
+}
+
+func (w *running) clear() {
+	w.fromBelow, w.fromAbove, w.last = w.fromBelow[:0], w.fromAbove[:0], w.last[:0]
 }
 
 func (w *running) start(i int32) {
-	span := w.runs[i].span
-	w.count++
-	t := &w.forest.trees[span]
+	r := &w.runs[i]
+	w.ends.push(r.end, i)
+	t := &w.forest.trees[r.span]
 	if t.running++; t.running == 1 {
-		w.fromBelow.push(t.post, span)
-		w.fromAbove.push(-t.pre, span)
+		w.fromBelow.push(t.post, r.span)
+		w.fromAbove.push(-t.pre, r.span)
 	}
 	if w.policy == Innermost {
 		w.last.push(-i, i)
 	}
 }
 
-func (w *running) end(i int32) {
-	w.count--
-	w.forest.trees[w.runs[i].span].running--
+// end ends what ends now.
+func (w *running) end() {
+	for len(w.ends) > 0 && w.ends[0].key == w.now {
+		w.forest.trees[w.runs[w.ends[0].value].span].running--
+		w.ends.pop()
+	}
+	if len(w.ends) == 0 {
+		w.clear()
+	}
 }
 
 // choose applies the rule to one instant.
 func (w *running) choose() (span int32, vague bool) {
-	if w.count == 0 {
+	switch len(w.ends) {
+	case 0:
 		return none, false
+	case 1:
+		return w.runs[w.ends[0].value].span, false
 	}
-	over := func(span int32) bool { return w.forest.trees[span].running == 0 }
-	lowest, rightmost := w.fromBelow.first(over), w.fromAbove.first(over)
+	lowest, rightmost := w.first(&w.fromBelow), w.first(&w.fromAbove)
 	for climbed := 0; lowest != none && climbed < maxClimb; climbed++ {
 		if t := &w.forest.trees[lowest]; t.running > 0 && w.forest.covers(lowest, rightmost) {
 			return lowest, false
@@ -110,39 +175,30 @@ func (w *running) choose() (span int32, vague bool) {
 	if w.policy != Innermost {
 		return none, true
 	}
-	last := w.last.first(func(i int32) bool { return w.runs[i].end <= w.now })
-	return w.runs[last].span, true
+	for w.runs[w.last[0].value].end <= w.now {
+		w.last.pop()
+	}
+	return w.runs[w.last[0].value].span, true
 }
 
-// at is the piece of an instant. It is looked for from a piece on that was found before, for an earlier instant or the same.
-func (l timeline) at(instant uint64, from int) int {
-	if from+1 >= len(l) || instant < l[from+1].from {
-		return from
+// first gives the first of the spans in a queue that is running. What is over is taken out when it comes to be the first.
+func (w *running) first(q *queue[int32]) int32 {
+	for w.forest.trees[(*q)[0].value].running == 0 {
+		q.pop()
 	}
-	step := 1
-	for from+step < len(l) && l[from+step].from <= instant {
-		from += step
-		step *= 2
-	}
-	rest := l[from+1 : min(from+step, len(l))]
-	return from + sort.Search(len(rest), func(i int) bool { return rest[i].from > instant })
+	return (*q)[0].value
 }
 
-// last is the last instant of a piece.
-func (l timeline) last(at int) uint64 {
-	if at+1 < len(l) {
-		return l[at+1].from - 1
-	}
-	return math.MaxUint64
+// queue has the smallest of its keys in front.
+type queue[K int32 | uint64] []queued[K]
+
+type queued[K int32 | uint64] struct {
+	key   K
+	value int32
 }
 
-// queue gives the smallest of its keys. What is over is taken out when it comes to be the first.
-type queue []queued
-
-type queued struct{ key, value int32 }
-
-func (q *queue) push(key, value int32) {
-	*q = append(*q, queued{key, value})
+func (q *queue[K]) push(key K, value int32) {
+	*q = append(*q, queued[K]{key, value})
 	h := *q
 	for i := len(h) - 1; i > 0; {
 		up := (i - 1) / 2
@@ -154,7 +210,7 @@ func (q *queue) push(key, value int32) {
 	}
 }
 
-func (q *queue) pop() {
+func (q *queue[K]) pop() {
 	h := *q
 	last := len(h) - 1
 	h[0] = h[last]
@@ -174,12 +230,4 @@ func (q *queue) pop() {
 		h[i], h[down] = h[down], h[i]
 		i = down
 	}
-}
-
-// first gives the value of the smallest key, of those that are not over. There must be one.
-func (q *queue) first(over func(value int32) bool) int32 {
-	for over((*q)[0].value) {
-		q.pop()
-	}
-	return (*q)[0].value
 }
