@@ -90,8 +90,12 @@ golden: ## Refresh the goldens; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update
 	go test ./internal/translate -run TestMeasureCases -update
 
-bench: build ## Measure the receive path and the way back against their rivals, as ratios in one run
-	@cd internal/bench && go run .
+bench: build ## Compare with rivals and the kept baseline, and write docs/performance.md; six minutes. BASELINE=new keeps the run
+	@cd internal/bench && for run in 1 2 3 4 5 6; do \
+	  go test -run '^$$' -bench . -skip Parts -benchtime 1x -timeout 1h || exit 1; done | tee ../../dist/bench.txt
+	@$(TOOL) benchstat -table pkg -ignore load,/gomaxprocs internal/bench/baseline.txt dist/bench.txt
+	@$(if $(BASELINE),cp dist/bench.txt internal/bench/baseline.txt)
+	@cd internal/bench && go run ./page ../../docs/performance.md baseline.txt ../../dist/bench.txt
 
 fuzz: ## Run every fuzzer for FUZZTIME (30s)
 	@for package in $$(go list ./...); do \

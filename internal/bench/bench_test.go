@@ -1,100 +1,71 @@
-package main
+package bench
 
 import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
 
-// BenchmarkDecodeAndMap is the receive path of the product without compression and HTTP.
-func BenchmarkDecodeAndMap(b *testing.B) {
-	forEachPayload(b, func(b *testing.B, p payload.Payload) {
-		for b.Loop() {
-			decodeAndMap(p)
-		}
-	})
-}
+// typical is how many samples the generated payloads have; -short makes them small, to see that everything runs.
+var typical = payload.FiveMB
 
-// BenchmarkReceive adds what comes before: a gzip body, and the envelope in it.
-func BenchmarkReceive(b *testing.B) {
-	forEachPayload(b, func(b *testing.B, p payload.Payload) {
-		zipped := payload.Zip(p.Envelope())
-		for b.Loop() {
-			receive(zipped)
-		}
-	})
-}
+// recorded are the recordings, where they are at hand.
+var recorded []payload.Source
 
-// BenchmarkDecode is the decoder alone.
-func BenchmarkDecode(b *testing.B) {
-	forEachPayload(b, func(b *testing.B, p payload.Payload) {
-		for b.Loop() {
-			d := sentry.AcquireDecoder()
-			if p.V1 {
-				_, err := d.Profile(p.JSON)
-				must(err)
-			} else {
-				_, err := d.Chunk(p.JSON)
-				must(err)
-			}
-			d.Release()
-		}
-	})
-}
-
-// BenchmarkMap is the translation alone.
-func BenchmarkMap(b *testing.B) {
-	forEachPayload(b, func(b *testing.B, p payload.Payload) {
-		d := sentry.AcquireDecoder()
-		defer d.Release()
-		if p.V1 {
-			profile, err := d.Profile(p.JSON)
-			must(err)
-			for b.Loop() {
-				translate.ProfileToProfiles(profile, source)
-			}
-			return
-		}
-		chunk, err := d.Chunk(p.JSON)
-		must(err)
-		for b.Loop() {
-			translate.ChunkToProfiles(chunk, source)
-		}
-	})
-}
-
-// BenchmarkExport is the way back: from a message to the JSON of a chunk. MB are those of the payload that came in.
-func BenchmarkExport(b *testing.B) {
-	forEachPayload(b, func(b *testing.B, p payload.Payload) {
-		profiles := decodeAndMap(p)
-		b.ResetTimer()
-		for b.Loop() {
-			exportChunk(profiles)
-		}
-	})
-}
-
-// forEachPayload runs a benchmark on the generated payloads and on the recorded ones that are at hand. Besides the usual
-// figures it reports the CPU time of an operation, which other work on the machine disturbs less than the clock.
-func forEachPayload(b *testing.B, run func(b *testing.B, p payload.Payload)) {
-	recorded, err := payload.Recorded()
-	if err != nil {
-		b.Log(err)
+func TestMain(m *testing.M) {
+	if os.Getenv(heapChildVariable) != "" {
+		heapChild()
+		return
 	}
-	for _, source := range append(payload.Generated(), recorded...) {
+	flag.Parse()
+	if testing.Short() {
+		typical /= 50
+	} else {
+		var err error
+		if recorded, err = payload.Recorded(); err != nil && !errors.Is(err, payload.ErrNoCorpus) {
+			panic(err)
+		}
+	}
+	describeRun()
+	os.Exit(m.Run())
+}
+
+// describeRun prints what was measured where, in the form that the benchmark format has for it.
+func describeRun() {
+	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	fmt.Printf("date: %s\ncommit: %s\ngo: %s\ncores: %d\n", time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(string(commit)),
+		runtime.Version(), runtime.NumCPU())
+}
+
+// onEach runs a benchmark on each of some payloads. The load average goes before: a ratio of a run beside a load of ten is
+// worth less.
+func onEach(b *testing.B, sources []payload.Source, run func(b *testing.B, p payload.Payload)) {
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		fmt.Printf("load: %s\n", strings.Fields(string(text))[0])
+	}
+	for _, source := range sources {
 		b.Run(source.Name, func(b *testing.B) {
 			p, err := source.Load()
 			must(err)
-			b.ReportAllocs()
-			b.SetBytes(int64(len(p.JSON)))
-			before := measure.ProcessTime()
 			run(b, p)
-			cpu := float64(measure.ProcessTime()-before) / float64(b.N)
-			b.ReportMetric(cpu, "cpu-ns/op")
-			b.ReportMetric(cpu/float64(p.Samples), "cpu-ns/sample")
 		})
+	}
+}
+
+// must stops the program: a payload that cannot be decoded makes every figure meaningless.
+func must(err error) {
+	if err != nil {
+		panic(err)
 	}
 }

@@ -31,14 +31,20 @@ type Source struct {
 	Load func() (Payload, error)
 }
 
-// Generated are the generated payloads at their usual size.
-func Generated() []Source {
+// Typical are those of ordinary programs, with so many samples.
+func Typical(samples int) []Source {
 	return []Source{
-		{"py", func() (Payload, error) { return Python(FiveMB), nil }},
-		{"node", func() (Payload, error) { return Node(FiveMB), nil }},
-		{"cocoa", func() (Payload, error) { return Cocoa(FiveMB), nil }},
+		{"py", func() (Payload, error) { return Python(samples), nil }},
+		{"node", func() (Payload, error) { return Node(samples), nil }},
+		{"cocoa", func() (Payload, error) { return Cocoa(samples), nil }},
+	}
+}
+
+// Extreme are those that no program makes, or hardly, about as large as python's with so many samples.
+func Extreme(samples int) []Source {
+	return []Source{
 		{"browser", func() (Payload, error) { return Browser(), nil }},
-		{"patho", func() (Payload, error) { return Patho(FiveMBPatho), nil }},
+		{"patho", func() (Payload, error) { return Patho(samples * FiveMBPatho / FiveMB), nil }},
 	}
 }
 

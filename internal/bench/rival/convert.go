@@ -161,7 +161,7 @@ func address(text string) sentry.Address {
 // only be made by the product's decoder, so this decodes a skeleton of the payload in which every frame is distinct. It
 // happens once, before anything is measured; the rivals do the same work in flattenStacks while they are.
 func stacksOf(payload []byte) (sentry.Stacks, error) {
-	chunk, err := Standard().Chunk(payload)
+	chunk, err := decode[Chunk](payload, json.Unmarshal)
 	if err != nil {
 		return sentry.Stacks{}, err
 	}

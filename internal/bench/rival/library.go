@@ -31,16 +31,14 @@ func decode[T any](payload []byte, unmarshal func([]byte, any) error) (*T, error
 	return value, unmarshal(payload, value)
 }
 
-// Standard is encoding/json.
-func Standard() Library { return library("encoding/json", json.Unmarshal) }
-
 // All are all of them.
-func All() []Library { return append([]Library{TwoPass(), Standard()}, Best()...) }
+func All() []Library { return append([]Library{TwoPass()}, OnePass()...) }
 
-// Best are the general libraries that were fastest when all were compared. Sonic's "fastest" settings differ from its
-// default ones in nothing that shows here.
-func Best() []Library {
+// OnePass are encoding/json and the general libraries that were fastest when all were compared. Sonic's "fastest" settings
+// differ from its default ones in nothing that shows here.
+func OnePass() []Library {
 	return []Library{
+		library("encoding/json", json.Unmarshal),
 		library("goccy", goccy.Unmarshal),
 		library("sonic", sonic.ConfigDefault.Unmarshal),
 	}

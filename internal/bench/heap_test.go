@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -21,39 +22,25 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
-// heap measures the memory of one large request in a process of its own, which does what the receiver does with a gzip body
-// that is already there: decompress it into a buffer of the size that its trailer tells, read the envelope, decode, map. What
-// counts is the highest size of the heap in between, garbage included, over its collected size at the start.
-func (b *bench) heap() {
-	large := []payload.Source{
-		{Name: "py", Load: func() (payload.Payload, error) { return payload.Python(10 * payload.FiveMB), nil }},
-		{Name: "node", Load: func() (payload.Payload, error) { return payload.Node(10 * payload.FiveMB), nil }},
-		{Name: "cocoa", Load: func() (payload.Payload, error) { return payload.Cocoa(11 * payload.FiveMB), nil }},
-	}
-	if len(b.recorded) > 0 {
-		large = append(large, b.recorded[0])
-	}
-	for _, source := range large {
-		p, err := source.Load()
-		must(err)
+// BenchmarkHeap measures the memory of one large request in a process of its own, which does what the receiver does with a gzip
+// body that is already there: decompress it into a buffer of the size that its trailer tells, read the envelope, decode, map.
+// What counts is the highest size of the heap in between, garbage included, over its collected size at the start.
+func BenchmarkHeap(b *testing.B) {
+	onEach(b, slices.Concat(payload.Typical(10*typical), recorded[:min(1, len(recorded))]), func(b *testing.B, p payload.Payload) {
 		zipped := payload.Zip(p.Envelope())
-		var peaks, resident []float64
-		for range 3 {
-			heap, rss := runHeapChild(zipped)
-			peaks, resident = append(peaks, heap/1e6/p.MB()), append(resident, rss/1e6/p.MB())
+		var heap, resident float64
+		for b.Loop() {
+			heap, resident = runHeapChild(zipped)
 		}
-		slices.Sort(peaks)
-		slices.Sort(resident)
-		note := fmt.Sprintf("%.0f MB, middle of 3 runs from %.2f to %.2f; resident memory of the process %.2f",
-			p.MB(), peaks[0], peaks[2], resident[1])
-		printRow("peak heap ÷ decoded payload", p.Name, atMost(4, 2.5), peaks[1], note)
-	}
+		report(b, "heap÷payload", heap, float64(len(p.JSON)))
+		report(b, "resident÷payload", resident, float64(len(p.JSON)))
+	})
 }
 
 // heapChildVariable makes this program the process that is measured: it takes the body from its standard input.
 const heapChildVariable = "OTELCOL_SENTRY_BENCH_HEAP_CHILD"
 
-func runHeapChild(zipped []byte) (heap, rss float64) {
+func runHeapChild(zipped []byte) (heap, resident float64) {
 	self, err := os.Executable()
 	must(err)
 	child := exec.Command(self)
@@ -62,16 +49,13 @@ func runHeapChild(zipped []byte) (heap, rss float64) {
 	child.Stderr = os.Stderr
 	output, err := child.Output()
 	must(err)
-	_, err = fmt.Sscan(string(output), &heap, &rss)
+	_, err = fmt.Sscan(string(output), &heap, &resident)
 	must(err)
-	return heap, rss
+	return heap, resident
 }
 
-// heapChild says whether this process is the one to be measured, after doing its work.
-func heapChild() bool {
-	if os.Getenv(heapChildVariable) == "" {
-		return false
-	}
+// heapChild is the process that is measured.
+func heapChild() {
 	zipped, err := io.ReadAll(os.Stdin)
 	must(err)
 	runtime.GC()
@@ -95,7 +79,6 @@ func heapChild() bool {
 	<-sampled
 	runtime.KeepAlive(out)
 	fmt.Println(peak.Load()-start, highestResident())
-	return true
 }
 
 // receive is what the receiver does with a body.

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -25,11 +25,4 @@ func decodeAndMapJSON(v1 bool, json []byte) pprofile.Profiles {
 	chunk, err := d.Chunk(json)
 	must(err)
 	return translate.ChunkToProfiles(chunk, source)
-}
-
-// must stops the program: a payload that cannot be decoded makes every figure meaningless.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

@@ -1,0 +1,80 @@
+package main
+
+import "fmt"
+
+// figure is a ratio that a benchmark reports, and how far it should get.
+type figure struct {
+	benchmark, unit string
+	asked           target
+}
+
+// figures are all there are, in the order of the tables.
+var figures = []figure{
+	{"Receive", "two-pass÷own", atLeast(12, 16)},
+	{"Receive", "encoding/json÷own", atLeast(7, 9)},
+	{"Receive", "goccy÷own", atLeast(1.7, 2)},
+	{"Receive", "sonic÷own", atLeast(1.7, 2)},
+	{"Gzip", "whole÷gunzip", atMost(3, 2.3)},
+	{"Collector", "sentry÷otlp", atMost(1.6, 1.2)},
+	{"Collector", "sentry÷otlp-spread", atMost(1, 0)},
+	{"Allocations", "objects÷samples", atMost(1, 0.5)},
+	{"Allocations", "bytes÷payload", nothing},
+	{"Heap", "heap÷payload", atMost(4, 2.5)},
+	{"Heap", "resident÷payload", nothing},
+	{"Growth", "dearest÷cheapest", atMost(1.5, 0)},
+	{"Worst", "extreme÷py", atMost(2.5, 2)},
+	{"Export", "structs÷own", atLeast(3.5, 5)},
+	{"Link", "link÷unmarshal", atMost(1, 0.3)},
+	{"Link", "link÷unmarshal-result", nothing},
+	{"Link", "floor÷unmarshal", nothing},
+	{"Items", "encoding/json÷own", atLeast(1, 1.5)},
+	{"Items", "goccy÷own", atLeast(1, 0)},
+	{"Items", "sonic÷own", atLeast(1, 0)},
+	{"Items", "objects÷elements", nothing},
+}
+
+// target is what a ratio should reach, and what later on, if there is something: at least, or at most.
+type target struct {
+	reach, later float64
+	atMost       bool
+}
+
+// nothing is for what only helps to understand the others.
+var nothing target
+
+func atLeast(reach, later float64) target { return target{reach, later, false} }
+func atMost(reach, later float64) target  { return target{reach, later, true} }
+
+// verdict says how far a ratio got.
+func (t target) verdict(ratio float64) string {
+	switch {
+	case t == nothing:
+		return ""
+	case !t.met(ratio, t.reach):
+		return "**no**"
+	case t.later == 0 || !t.met(ratio, t.later):
+		return "yes"
+	}
+	return "yes, both"
+}
+
+func (t target) met(ratio, bound float64) bool {
+	if t.atMost {
+		return ratio <= bound
+	}
+	return ratio >= bound
+}
+
+func (t target) String() string {
+	sign := "≥"
+	if t.atMost {
+		sign = "≤"
+	}
+	switch {
+	case t == nothing:
+		return ""
+	case t.later == 0:
+		return fmt.Sprintf("%s %.3g", sign, t.reach)
+	}
+	return fmt.Sprintf("%s %.3g, then %.3g", sign, t.reach, t.later)
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A block of the page stands between two comments; what is around it is written by hand.
+var block = regexp.MustCompile(`(?s)(<!-- make bench: (\w+) -->\n).*?(<!-- end -->)`)
+
+// fill replaces the blocks of a page.
+func fill(page string, texts map[string]string) (string, error) {
+	filled := map[string]bool{}
+	page = block.ReplaceAllStringFunc(page, func(old string) string {
+		parts := block.FindStringSubmatch(old)
+		filled[parts[2]] = true
+		return parts[1] + "\n" + texts[parts[2]] + "\n" + parts[3]
+	})
+	for name := range texts {
+		if !filled[name] {
+			return "", fmt.Errorf("the page has no block %q", name)
+		}
+	}
+	for name := range filled {
+		if texts[name] == "" {
+			return "", fmt.Errorf("the page has a block %q, and there is no such benchmark", name)
+		}
+	}
+	return page, nil
+}
+
+// check holds the rows of a page to those that it would have. Recordings, whose names begin with "rec-", may be elsewhere.
+func check(page, filled string) error {
+	have, want := rows(page), rows(filled)
+	for row := range want {
+		if !have[row] {
+			return fmt.Errorf("the page has no row for %s", row)
+		}
+	}
+	for row := range have {
+		if !want[row] && !strings.HasPrefix(row.data, "rec-") {
+			return fmt.Errorf("the page has a row for %s, which no benchmark measures", row)
+		}
+	}
+	return nil
+}
+
+// rows are those of the tables, without what was measured.
+func rows(page string) map[key]bool {
+	all := map[key]bool{}
+	for _, parts := range block.FindAllStringSubmatch(page, -1) {
+		for line := range strings.Lines(parts[0]) {
+			if cells := strings.Split(line, " | "); len(cells) > 2 && !strings.HasPrefix(line, "| Data ") {
+				all[key{parts[2], cells[1], strings.TrimPrefix(cells[0], "| ")}] = true
+			}
+		}
+	}
+	return all
+}
