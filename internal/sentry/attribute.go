@@ -13,7 +13,8 @@ type Attribute struct {
 
 // attributes reads the object of attributes, in its order. One without a value is left out, and so is null; a bare value,
 // without type, is kept as what it is.
-func (l *loose) attributes() (all []Attribute) {
+func (l *loose) attributes() []Attribute {
+	all := l.attributeBuf[:0]
 	l.object("attributes", func(key string) {
 		a := Attribute{Key: strings.ToValidUTF8(key, "\uFFFD")}
 		if l.s.peek() != '{' {
@@ -30,7 +31,8 @@ func (l *loose) attributes() (all []Attribute) {
 			all = append(all, a)
 		}
 	})
-	return all
+	l.attributeBuf = all
+	return atItsSize(all)
 }
 
 func (l *loose) attribute(a *Attribute) {

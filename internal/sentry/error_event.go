@@ -178,7 +178,8 @@ func (l *loose) tag(all []Tag, field, key string) []Tag {
 	return append(all, Tag{key, value})
 }
 
-func (l *loose) namedValues(field string) (all []NamedValue) {
+func (l *loose) namedValues(field string) []NamedValue {
+	all := l.valueBuf[:0]
 	l.object(field, func(key string) {
 		value := l.raw()
 		switch {
@@ -189,7 +190,8 @@ func (l *loose) namedValues(field string) (all []NamedValue) {
 			all = append(all, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
 		}
 	})
-	return all
+	l.valueBuf = all
+	return atItsSize(all)
 }
 
 func (l *loose) request() *HTTPRequest {

@@ -1,6 +1,7 @@
 package sentry
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,6 +27,18 @@ type loose struct {
 	flaws []Flaw
 	parts int // list elements taken so far
 	words words
+
+	// Lists of which there is one in each of a thousand elements. They grow here, and are copied when their size is known.
+	attributeBuf []Attribute
+	valueBuf     []NamedValue
+}
+
+// atItsSize copies a list out of a buffer; nil where there is nothing in it.
+func atItsSize[T any](buf []T) []T {
+	if len(buf) == 0 {
+		return nil
+	}
+	return slices.Clone(buf)
 }
 
 // maxLooseParts is how many frames, threads, breadcrumbs, logs and the like one payload may have: the rest is skipped, with

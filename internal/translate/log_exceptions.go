@@ -184,6 +184,9 @@ func putTexts(m pcommon.Map, key string, texts []string) {
 
 // putDecimal sets an int where the text is the canonical decimal of an int64, else a string, as thread ids are everywhere.
 func putDecimal(m pcommon.Map, key, text string) {
+	if text == "" {
+		return
+	}
 	if number, ok := canonicalInt(text); ok {
 		m.PutInt(key, number)
 		return

@@ -90,6 +90,7 @@ func fillSpan(span ptrace.Span, s *sentry.Span, stated profiling, src Source) {
 	setStatus(span.Status(), s.Status, "")
 
 	attrs := span.Attributes()
+	attrs.EnsureCapacity(len(s.Data) + len(s.Tags) + 6)
 	for _, member := range s.Data {
 		if profilingKeys[member.Name] || !src.IncludePII && isPersonalOnSpan(member.Name, span.Kind()) {
 			continue

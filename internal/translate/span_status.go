@@ -21,8 +21,10 @@ var statusAliases = map[string]string{"success": "ok", "failure": "internal_erro
 // message of its own. "error" is all that streamed spans say, and no message.
 func setStatus(status ptrace.Status, sent, message string) {
 	name := strings.ToLower(sent)
-	if code, err := strconv.Atoi(name); err == nil && code >= 0 && code < len(statusNames) {
-		name = statusNames[code]
+	if name != "" && name[0] <= '9' { // an error of Atoi's costs more than everything else here
+		if code, err := strconv.Atoi(name); err == nil && code >= 0 && code < len(statusNames) {
+			name = statusNames[code]
+		}
 	}
 	if alias, old := statusAliases[name]; old {
 		name = alias

@@ -105,16 +105,13 @@ func (r *jsonReader) setList(value pcommon.Value) {
 }
 
 func setNumber(value pcommon.Value, number json.Number) {
-	if whole, err := number.Int64(); err == nil {
+	if strings.ContainsAny(string(number), ".eE") {
+		if float, err := number.Float64(); err == nil {
+			value.SetDouble(float)
+			return
+		}
+	} else if whole, err := number.Int64(); err == nil {
 		value.SetInt(whole)
-		return
-	}
-	if !strings.ContainsAny(string(number), ".eE") {
-		value.SetStr(string(number))
-		return
-	}
-	if float, err := number.Float64(); err == nil {
-		value.SetDouble(float)
 		return
 	}
 	value.SetStr(string(number))
