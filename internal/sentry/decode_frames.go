@@ -7,7 +7,7 @@ import (
 
 func (d *sampledDecoder) resetFrames() {
 	clear(d.out.Frames)
-	clear(d.frameByHash)
+	d.frameByHash = emptied(d.frameByHash)
 	clear(d.frameTexts)
 	d.out.Frames, d.frameOf = d.out.Frames[:0], d.frameOf[:0]
 	d.frameTexts, d.sameHash, d.successors = d.frameTexts[:0], d.sameHash[:0], d.successors[:0]

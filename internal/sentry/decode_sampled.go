@@ -54,9 +54,6 @@ const absent = -1
 
 func (d *sampledDecoder) reset(f format, payload []byte) {
 	d.format = f
-	if d.frameByHash == nil {
-		d.frameByHash, d.threadByID, d.queueByAddress = map[uint64]int32{}, map[string]int32{}, map[string]int32{}
-	}
 	d.scanner = scanner{data: validUTF8(payload)}
 	d.out.Flaws = nil
 	d.resetSamples()
@@ -64,6 +61,15 @@ func (d *sampledDecoder) reset(f format, payload []byte) {
 	d.resetFrames()
 	d.threadMetadata, d.queueMetadata = nil, nil
 	d.meta, d.series = DebugMeta{}, nil
+}
+
+// emptied is a map without entries: the one that there is, unless it was large.
+func emptied[K comparable](m map[K]int32) map[K]int32 {
+	if m == nil || len(m) > maxPooledMap {
+		return map[K]int32{}
+	}
+	clear(m)
+	return m
 }
 
 // keptBytes is about what the scratch holds on to.

@@ -11,8 +11,7 @@ func (d *sampledDecoder) resetSamples() {
 	clear(d.out.Threads) // drops the views into the payload
 	clear(d.out.Queues)
 	clear(d.plainIDs)
-	clear(d.threadByID)
-	clear(d.queueByAddress)
+	d.threadByID, d.queueByAddress = emptied(d.threadByID), emptied(d.queueByAddress)
 	d.out.Threads, d.threadAfter, d.plainIDs = d.out.Threads[:0], d.threadAfter[:0], d.plainIDs[:0]
 	d.layout, d.layoutKnown = layout{}, false // drops the views into the payload
 	d.out.Queues = append(d.out.Queues[:0], Queue{})
