@@ -17,8 +17,8 @@ import (
 
 var metricName = regexp.MustCompile(`\botelcol_\w+`)
 
-// TestOperationsPage: every metric that docs/operations.md names is the receiver's by its metadata.yaml, which a test there
-// compares with what it registers, or in the scrape of a collector to which things have happened; the labels that alerts use are
+// TestOperationsPage: every metric that docs/operations.md names is the receiver's or the processor's by its metadata.yaml, which a
+// test there compares with what it registers, or in the scrape of a collector to which things have happened; the labels that alerts use are
 // there; and what is shown is YAML.
 func TestOperationsPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "operations.md"))
@@ -35,8 +35,10 @@ func TestOperationsPage(t *testing.T) {
 	scraped := c.scrape(t)
 	known := scrapedNames(scraped)
 	require.True(t, known["otelcol_receiver_sentry_items"], "names are prefixed as the page has them")
-	for _, name := range metadatatest.MetricNames(t, filepath.Join(golden.Root(t), "sentryreceiver")) {
-		known[name] = true
+	for _, component := range []string{"sentryreceiver", "profiletransformprocessor"} {
+		for _, name := range metadatatest.MetricNames(t, filepath.Join(golden.Root(t), component)) {
+			known[name] = true
+		}
 	}
 	for _, name := range names {
 		assert.True(t, known[name], "%s is in docs/operations.md and nowhere else", name)
