@@ -77,3 +77,25 @@ func TestEventLimits(t *testing.T) {
 	require.Equal(t, []Flaw{{"too_many", 11}}, e.Flaws)
 	require.Equal(t, "still read", e.Message.Formatted)
 }
+
+// TestEventValues: a list, an object with one, and the only element by itself.
+func TestEventValues(t *testing.T) {
+	for payload, want := range map[string]int{
+		`[{"type":"E"},{"type":"F"}]`:                                2,
+		`{"values":[{"type":"E"},{"type":"F"}]}`:                     2,
+		`{"excluded":{},"values":[{"type":"E"}]}`:                    1,
+		`{"type":"E","stacktrace":{"frames":[{"function":"main"}]}}`: 1,
+		`{"values":null}`:                                            0,
+		`{}`:                                                         0,
+		`null`:                                                       0,
+	} {
+		e, err := DecodeEvent([]byte(`{"exception":` + payload + `,"message":"still read"}`))
+		require.NoError(t, err, payload)
+		require.Empty(t, e.Flaws, payload)
+		require.Equal(t, "still read", e.Message.Formatted, payload)
+		require.Len(t, e.Exceptions, want, payload)
+		if want > 0 {
+			require.Equal(t, "E", e.Exceptions[0].Type, payload)
+		}
+	}
+}

@@ -127,19 +127,28 @@ func (l *loose) list(field string, visit func()) (skipped int) {
 	return skipped
 }
 
-// values visits the elements of what is {"values": […]} in some SDKs and the flat list in others, by Sentry's schema both.
+// values visits the elements of what is {"values": […]} in some SDKs, the flat list in others, and where there is only one element
+// also just that. All three are the same to Relay.
 func (l *loose) values(field string, visit func()) {
 	if l.s.peek() != '{' {
 		l.list(field, visit)
 		return
 	}
+	before := l.s
+	empty, wrapped := true, false
 	l.object(field, func(key string) {
+		empty = false
 		if key != "values" {
 			l.s.skip()
 			return
 		}
+		wrapped = true
 		l.list(field, visit)
 	})
+	if !empty && !wrapped && l.s.err == nil {
+		l.s = before
+		visit()
+	}
 }
 
 // text takes a string; the text of a number or of a boolean, with a flaw.
