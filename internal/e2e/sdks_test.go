@@ -36,12 +36,14 @@ var sdks = []sdk{
 	{"Python", "python", "2.30.0", []string{byTransaction, byHand, byTrace}},
 	{"Node", "node", "10.75.3", []string{byTransaction, byHand, byTrace, streamed}},
 	{"Node", "node", "11.1.0", []string{byHand, byTrace, streamed}},
+	{"Node", "node", "11.12.0", []string{unprofiled}},
 	{"Go", "go", "0.50.0", []string{unprofiled}},
 	{"Go", "go", "0.27.0", []string{byTransaction}},
 	{"Browser", "browser", "11.12.0", []string{byHand, byTrace, streamed}},
 	{"Java", "java", "8.43.0", []string{byHand, byTrace}},
+	{"Java", "java", "8.62.0", []string{unprofiled}},
 	{"PHP", "php", "4.29.0", []string{byTransaction}},
-	{"Native", "native", "0.16.3", []string{unprofiled}},
+	{"Native", "native", "0.4.9", []string{unprofiled}},
 	{"Ruby", "ruby", "5.3.0", []string{unprofiled}},
 	{"Rust", "rust", "0.49.5", []string{unprofiled}},
 }
@@ -90,7 +92,7 @@ func (s sdk) missing(t testing.TB) string {
 // report is what a workload says of itself, in the words of its SDK: what the SDK handed over to be sent.
 type report struct {
 	Version  string
-	Spans    []string       // trace id/span id
+	Spans    []string       // trace id/span id; null: the SDK has none
 	Profiles []string       // ids of V1 profiles and of chunks; null: the SDK does not tell its program
 	Errors   []string       // event ids
 	Logs     []string       // bodies

@@ -92,13 +92,13 @@ public final class Workload {
   }
 
   public static void main(String[] arguments) throws Exception {
-    boolean manual = arguments[0].equals("manual");
+    boolean manual = arguments[0].equals("manual"), profiled = !arguments[0].equals("none");
     String traces = Files.createTempDirectory("traces").toString();
     Sentry.init(options -> {
       options.setDsn(System.getenv("SENTRY_DSN"));
       options.setRelease("shop@1.0.0");
       options.setTracesSampleRate(1.0);
-      options.setProfileSessionSampleRate(1.0);
+      if (profiled) options.setProfileSessionSampleRate(1.0);
       options.setProfileLifecycle(manual ? ProfileLifecycle.MANUAL : ProfileLifecycle.TRACE);
       options.setProfilingTracesDirPath(traces);
       options.getLogs().setEnabled(true);

@@ -10,7 +10,6 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 const [version, mode] = isMainThread ? process.argv.slice(2) : workerData;
 const require = createRequire(new URL(`./installed/${version}/`, import.meta.url));
 const Sentry = require('@sentry/node');
-const { nodeProfilingIntegration } = require('@sentry/profiling-node');
 const rounds = 10;
 
 const options = {
@@ -19,10 +18,11 @@ const options = {
   tracesSampleRate: 1,
   enableLogs: true,
   traceLifecycle: mode === 'stream' ? 'stream' : 'static', // 11 streams where nothing is said
-  integrations: [nodeProfilingIntegration()],
+  integrations: [],
 };
+if (mode !== 'none') options.integrations.push(require('@sentry/profiling-node').nodeProfilingIntegration());
 if (mode === 'v1') options.profilesSampleRate = 1;
-else Object.assign(options, { profileSessionSampleRate: 1, profileLifecycle: mode === 'manual' ? 'manual' : 'trace' });
+else if (mode !== 'none') Object.assign(options, { profileSessionSampleRate: 1, profileLifecycle: mode === 'manual' ? 'manual' : 'trace' });
 if (mode === 'stream' && Sentry.spanStreamingIntegration) options.integrations.push(Sentry.spanStreamingIntegration());
 const client = Sentry.init(options);
 
