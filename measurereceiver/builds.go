@@ -41,12 +41,15 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 		r.refuse(w, req, &refusal{http.StatusUnauthorized, reasonKeyUnknown, "invalid api key", ""})
 		return
 	}
-	body, why := readBody(req)
+	claim := r.inFlight.Claim(req.Context())
+	defer claim.Release()
+	body, why := r.readBody(req, claim)
 	if why != nil {
 		r.refuse(w, req, why)
 		return
 	}
-	build, err := measure.DecodeBuild(body, overTheAir)
+	build, err := measure.DecodeBuild(body.Data, overTheAir)
+	body.Release()
 	if err != nil {
 		r.refuse(w, req, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse build info", err.Error()})
 		return

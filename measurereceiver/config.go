@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/confmap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
 )
@@ -32,7 +33,7 @@ type Config struct {
 	// Measure does.
 	Validation measure.Validation `mapstructure:"validation"`
 
-	// MaxBytesInFlight bounds the bodies of all requests together, decompressed. Uploads of files are not among them.
+	// MaxBytesInFlight bounds the bodies of all requests together, decoded and encoded. Uploads of files are not among them.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
 	// PublicEndpoint is the URL by which apps reach the receiver, for the addresses that they upload files to. Without it,
@@ -109,6 +110,9 @@ const (
 	// older SDKs beside them.
 	defaultMaxRequestBodySize = 20 << 20
 
+	// defaultMaxBytesInFlight is that of six batches of the largest size, or of thousands as SDKs send them.
+	defaultMaxBytesInFlight = 128 << 20
+
 	// defaultReadTimeout: a phone on a bad network needs a minute for a megabyte, and an upload may have 32.
 	defaultReadTimeout = 5 * time.Minute
 
@@ -140,6 +144,7 @@ func createDefaultConfig() component.Config {
 	server.NetAddr.Endpoint = defaultEndpoint
 	server.MaxRequestBodySize = defaultMaxRequestBodySize
 	server.ReadTimeout = defaultReadTimeout
+	server.CompressionAlgorithms = slices.Clone(httpbody.Defaults)
 	sizes := map[string]int64{}
 	for fileType, size := range defaultMaxSizes {
 		sizes[string(fileType)] = size
@@ -170,8 +175,9 @@ func (c *Config) Validate() error {
 	if size := c.HTTP.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
 		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxRequestBodySize)
 	}
-	if c.MaxBytesInFlight < c.HTTP.MaxRequestBodySize {
-		problem("max_bytes_in_flight: is %d, must be at least max_request_body_size: %d", c.MaxBytesInFlight, c.HTTP.MaxRequestBodySize)
+	if need := httpbody.NeedOfOne(c.HTTP.MaxRequestBodySize); c.MaxBytesInFlight < need {
+		problem("max_bytes_in_flight: is %d, must be at least %d for max_request_body_size: %d: three times that, and %d",
+			c.MaxBytesInFlight, need, c.HTTP.MaxRequestBodySize, httpbody.MaxWindow)
 	}
 	if c.Validation != measure.Lenient && c.Validation != measure.Strict {
 		problem("validation: is %q, must be %q or %q", c.Validation, measure.Lenient, measure.Strict)

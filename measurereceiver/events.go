@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
@@ -32,7 +33,9 @@ type ingestion struct {
 
 // serveEvents is the way of a batch through the receiver. The order of the checks is that of Measure's backend.
 func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) {
-	in, key, why := r.openBatch(req)
+	claim := r.inFlight.Claim(req.Context())
+	defer claim.Release() // not before the deliveries are done: what is made of a body is larger than the body
+	in, key, why := r.openBatch(req, claim)
 	r.timeToAnswer(w)
 	if why != nil {
 		r.refuse(w, req, why)
@@ -63,7 +66,7 @@ func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) 
 }
 
 // openBatch reads a request up to where it is known whether it came before.
-func (r *measureReceiver) openBatch(req *http.Request) (in *ingestion, key takenKey, why *refusal) {
+func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (in *ingestion, key takenKey, why *refusal) {
 	app, why := r.apps.authenticate(req)
 	if why != nil {
 		return nil, key, why
@@ -75,18 +78,19 @@ func (r *measureReceiver) openBatch(req *http.Request) (in *ingestion, key taken
 	if r.refusesAll() {
 		return nil, key, busy(reasonBackpressure)
 	}
-	body, why := readBody(req)
+	body, why := r.readBody(req, claim)
 	if why != nil {
 		return nil, key, why
 	}
+	defer body.Release() // what is decoded are copies
 	in = &ingestion{measureReceiver: r, app: app, received: time.Now(), publicURL: r.publicURL(req)}
 	in.source = r.source(app, in.received)
 	in.source.ClientAddress = r.clientAddress(req)
 	if kind := req.Header.Get("Content-Type"); strings.HasPrefix(kind, "application/json") {
-		in.batch, err = measure.DecodeJSON(body)
+		in.batch, err = measure.DecodeJSON(body.Data)
 	} else {
 		in.multipart = true
-		in.batch, in.blobs, err = decodeMultipart(body, kind)
+		in.batch, in.blobs, err = decodeMultipart(body.Data, kind)
 	}
 	if err != nil {
 		return nil, key, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse event request payload", err.Error()}

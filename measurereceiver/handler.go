@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 )
 
 // ServeHTTP finds out which request this is. confighttp has limited the body, and authenticated the client if it was told to.
@@ -41,9 +43,6 @@ func (r *measureReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.refuse(w, req, errShuttingDown)
 		return
 	}
-	body := &countedBody{ReadCloser: req.Body, room: &r.inFlight}
-	defer body.release()
-	req.Body = body
 	serve(w, req)
 }
 
@@ -75,19 +74,24 @@ func (r *measureReceiver) serveConfig(w http.ResponseWriter, req *http.Request) 
 	_, _ = w.Write(app.config)
 }
 
-// readBody reads the body of a batch or build, which confighttp has limited.
-func readBody(req *http.Request) ([]byte, *refusal) {
-	body, err := io.ReadAll(req.Body)
+// readBody reads and decodes the body of a batch or build.
+func (r *measureReceiver) readBody(req *http.Request, claim *httpbody.Claim) (*httpbody.Body, *refusal) {
+	limit := r.cfg.HTTP.MaxRequestBodySize
+	body, err := httpbody.Read(req, limit, claim)
 	if err == nil {
+		if err = body.Decode(httpbody.Coding(req.Header.Values("Content-Encoding")), limit); err != nil {
+			body.Release()
+		}
+	}
+	switch {
+	case err == nil:
+		claim.Keep(int64(len(body.Data)))
 		return body, nil
-	}
-	if why, is := errors.AsType[*refusal](err); is {
-		return nil, why
-	}
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+	case errors.Is(err, httpbody.ErrNoRoom):
+		return nil, busy(reasonBytesInFlight)
+	case errors.Is(err, httpbody.ErrTooLarge):
 		return nil, &refusal{http.StatusBadRequest, reasonBodyTooLarge, "the body is larger than this collector takes", ""}
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) { // it may come whole the next time
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded): // it may come whole the next time
 		return nil, &refusal{http.StatusServiceUnavailable, reasonBodyUnreadable, "the body was cut off", ""}
 	}
 	return nil, &refusal{http.StatusBadRequest, reasonBodyUnreadable, "cannot read the body", err.Error()}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 )
@@ -45,13 +46,13 @@ type measureReceiver struct {
 
 	lifecycle   sync.Mutex // held by start and stop
 	server      httpserver.Server
-	batches     *window       // that have been taken
-	uploaded    *window       // files that have been taken
-	announced   *announcedMap // files that may come
-	attachments *fileStore    // nil = dropped
-	builds      *fileStore    // nil = off
-	uploading   chan struct{} // one place per upload
-	inFlight    inFlight      // of all else
+	batches     *window        // that have been taken
+	uploaded    *window        // files that have been taken
+	announced   *announcedMap  // files that may come
+	attachments *fileStore     // nil = dropped
+	builds      *fileStore     // nil = off
+	uploading   chan struct{}  // one place per upload
+	inFlight    *httpbody.Room // of all else
 }
 
 func acquire(cfg *Config, set receiver.Settings) (*measureReceiver, error) {
@@ -89,7 +90,7 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 		uploaded:  newWindow(maxAnnounced, cfg.Attachments.URLTTL),
 		announced: newAnnounced(),
 		uploading: make(chan struct{}, cfg.Attachments.MaxInFlight),
-		inFlight:  inFlight{limit: cfg.MaxBytesInFlight},
+		inFlight:  httpbody.NewRoom(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
 	}, nil
 }
 
@@ -120,11 +121,12 @@ func (r *measureReceiver) start(ctx context.Context, host component.Host) error 
 		return err
 	}
 	config := r.cfg.HTTP // a copy: ToServer changes what it is given
-	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, confighttp.WithErrorHandler(r.refuseForConfighttp))
+	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
+		confighttp.WithErrorHandler(r.refuseForConfighttp))...)
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}
-	server.Handler = r.uploadsAround(server.Handler)
+	server.Handler = r.uploadsAround(httpbody.Normalise(server.Handler))
 	listener, err := config.ToListener(ctx)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)

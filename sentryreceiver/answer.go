@@ -3,8 +3,10 @@ package sentryreceiver
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -79,6 +81,22 @@ const (
 
 func invalidBody(detail string, cause error) *refusal {
 	return &refusal{http.StatusBadRequest, reasonBodyInvalid, detail, cause.Error()}
+}
+
+// errBusy is the refusal of a request for which there is no room. The answer carries a rate limit, see refuse.
+var errBusy = &refusal{http.StatusTooManyRequests, reasonBytesInFlight, "the collector is busy, nothing was read",
+	httpbody.ErrNoRoom.Error()}
+
+// bodyRefusal is the refusal of a body that could not be read or decoded; reason and detail are for what the client did wrong.
+func bodyRefusal(err error, reason, detail string, limit int64) *refusal {
+	switch {
+	case errors.Is(err, httpbody.ErrNoRoom):
+		return errBusy
+	case errors.Is(err, httpbody.ErrTooLarge):
+		return &refusal{http.StatusRequestEntityTooLarge, reasonBodyTooLarge, "envelope exceeds the size limit",
+			fmt.Sprintf("the body has more than %d bytes, compressed or decompressed", limit)}
+	}
+	return &refusal{http.StatusBadRequest, reason, detail, err.Error()}
 }
 
 var errShuttingDown = &refusal{http.StatusServiceUnavailable, reasonShuttingDown, "the collector is shutting down", ""}

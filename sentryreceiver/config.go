@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/confmap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
 )
@@ -76,6 +77,10 @@ const (
 	// because of attachments, which nothing here consumes; 100 MiB are two profiles of the largest size.
 	defaultMaxRequestBodySize = 100 << 20
 
+	// defaultMaxBytesInFlight: one request of the largest size always fits (see NeedOfOne), and so do the bodies of nine
+	// of the largest chunks recorded, node's of 34 MB.
+	defaultMaxBytesInFlight = 320 << 20
+
 	// defaultReadTimeout: confighttp has none, and a body that never ends would hold its connection for ever. A phone on a
 	// bad network needs a minute for a megabyte.
 	defaultReadTimeout = 5 * time.Minute
@@ -92,7 +97,7 @@ func createDefaultConfig() component.Config {
 	server.NetAddr.Endpoint = defaultEndpoint
 	server.MaxRequestBodySize = defaultMaxRequestBodySize
 	server.ReadTimeout = defaultReadTimeout
-	server.CompressionAlgorithms = slices.Clone(defaultEncodings)
+	server.CompressionAlgorithms = slices.Clone(httpbody.Defaults)
 	return &Config{
 		HTTP:              server,
 		MaxBytesInFlight:  defaultMaxBytesInFlight,
@@ -127,17 +132,17 @@ func (c *Config) Validate() error {
 	if size := c.HTTP.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
 		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxRequestBodySize)
 	}
-	if need := needOfOne(c.HTTP.MaxRequestBodySize); c.MaxBytesInFlight < need {
+	if need := httpbody.NeedOfOne(c.HTTP.MaxRequestBodySize); c.MaxBytesInFlight < need {
 		problem("max_bytes_in_flight: is %d, must be at least %d for max_request_body_size: %d: three times that, and %d",
-			c.MaxBytesInFlight, need, c.HTTP.MaxRequestBodySize, maxBrotliWindow)
+			c.MaxBytesInFlight, need, c.HTTP.MaxRequestBodySize, httpbody.MaxWindow)
 	}
 	if len(c.HTTP.CompressionAlgorithms) == 0 {
-		problem("compression_algorithms: must not be empty, give at least %q, which is no compression", encodingIdentity)
+		problem("compression_algorithms: must not be empty, give at least %q, which is no compression", httpbody.Identity)
 	}
 	for _, name := range c.HTTP.CompressionAlgorithms {
 		// confighttp takes any name, and then fails on the first request that is encoded so.
-		if !knownEncoding(name) {
-			problem("compression_algorithms: %q is not known, must be among %q", name, slices.Concat(defaultEncodings, foreignEncodings))
+		if !httpbody.Known(name) {
+			problem("compression_algorithms: %q is not known, must be among %q", name, slices.Concat(httpbody.Defaults, httpbody.Foreign))
 		}
 	}
 	if c.MaxProfileSize <= 0 || c.MaxProfileSize > math.MaxInt32 {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -23,10 +24,10 @@ const (
 // openCheckIn gives the opener of check-ins that a job makes with curl, without an SDK: an object of JSON, or ?status=ok in
 // the query and no body. The monitor is the one in the path.
 func openCheckIn(slug string) opener {
-	return func(req *http.Request, body *buffer) (*sentry.Envelope, error) {
+	return func(req *http.Request, body *httpbody.Body) (*sentry.Envelope, error) {
 		read := func(fields map[string]any) error { return readCheckInQuery(fields, req.URL.Query()) }
 		if mediaType(req) == sentry.ContentTypeJSON {
-			read = func(fields map[string]any) error { return readCheckInJSON(fields, body.data) }
+			read = func(fields map[string]any) error { return readCheckInJSON(fields, body.Data) }
 		}
 		fields := map[string]any{"check_in_id": latestCheckIn}
 		err := read(fields)

@@ -236,43 +236,6 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// Small bodies that claim to be large get no more memory than they need.
-func TestClaimedSizes(t *testing.T) {
-	const limit = 1 << 30
-	small := encode(t, "gzip", []byte("{}\n"))
-	binary.LittleEndian.PutUint32(small[len(small)-4:], 900<<20)
-	out := &buffer{}
-	assert.Error(t, codings["gzip"].decode(small, out, limit), "the claim is checked in the end")
-	assert.LessOrEqual(t, cap(out.data), minBuffer)
-
-	out = &buffer{}
-	require.NoError(t, out.fill(strings.NewReader("{}\n"), 900<<20, 0, limit))
-	assert.LessOrEqual(t, cap(out.data), minBuffer)
-
-	// A zstd frame may ask for a window of terabytes.
-	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0x01, 0x00, 0x00}
-	assert.Error(t, codings["zstd"].decode(window, &buffer{}, limit))
-}
-
-// A body that says how large it is is read into memory of that size.
-func TestBufferFitsTheBody(t *testing.T) {
-	body := bytes.Repeat([]byte(chunkItem), 20000) // 16 MB
-	for name, read := range map[string]func(*buffer) error{
-		"identity": func(b *buffer) error { return b.fill(bytes.NewReader(body), int64(len(body)), 0, 1<<30) },
-		"gzip": func(b *buffer) error {
-			return codings["gzip"].decode(encode(t, "gzip", body), b, 1<<30)
-		},
-		"of unknown size": func(b *buffer) error { return b.fill(bytes.NewReader(body), -1, 0, 1<<30) },
-	} {
-		b := &buffer{}
-		require.NoError(t, read(b))
-		assert.True(t, bytes.Equal(body, b.data), name)
-		if name != "of unknown size" {
-			assert.LessOrEqual(t, cap(b.data), len(body)+1, name)
-		}
-	}
-}
-
 // TestBuffersAreReused makes sure that what goes into the pipelines does not live in the memory of requests.
 func TestBuffersAreReused(t *testing.T) {
 	h := start(t, func(c *Config) { c.KeepOriginalPayload = true })

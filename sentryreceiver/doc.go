@@ -7,9 +7,6 @@
 //	handler.go     which request is this, who sent it
 //	cors.go        pages of other origins
 //	store.go, cron.go, security.go   the endpoints that take no envelopes
-//	body.go        the bytes: limits and memory
-//	inflight.go    the bytes of all requests together
-//	decompress.go  Content-Encoding
 //	projects.go    who may send
 //	client.go      who sends, for what comes behind
 //	ingest.go      envelope → items → what to hand on → answer

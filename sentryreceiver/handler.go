@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -91,10 +92,10 @@ type submission struct {
 
 // opener makes an envelope of the body of a request. The envelope is never nil: after an error, it has what was read before.
 // Its payloads may point into the body.
-type opener func(req *http.Request, body *buffer) (*sentry.Envelope, error)
+type opener func(req *http.Request, body *httpbody.Body) (*sentry.Envelope, error)
 
-func openEnvelope(_ *http.Request, body *buffer) (*sentry.Envelope, error) {
-	return sentry.ReadEnvelope(body.data)
+func openEnvelope(_ *http.Request, body *httpbody.Body) (*sentry.Envelope, error) {
+	return sentry.ReadEnvelope(body.Data)
 }
 
 // serve answers a request that brings items.
@@ -122,22 +123,23 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	if r.server.Stopping.Load() {
 		return answer{}, errShuttingDown
 	}
-	claim := r.claim(req.Context())
-	defer claim.release() // not before the deliveries are done: what is made of a body is larger than the body
-	body, err := readBody(req, sub.limit, claim)
+	claim := r.inflight.Claim(req.Context())
+	defer claim.Release() // not before the deliveries are done: what is made of a body is larger than the body
+	body, err := httpbody.Read(req, sub.limit, claim)
 	if err != nil {
-		return answer{}, err
+		return answer{}, bodyRefusal(err, reasonBodyUnreadable, "cannot read the body", sub.limit)
 	}
 	if r.refusesAll() {
-		body.release()
+		body.Release()
 		return r.turnAway(req.Context()), nil
 	}
-	body, err = body.decoded(req.Header, sub.limit)
-	if err != nil {
-		return answer{}, err
+	coding := httpbody.Coding(req.Header.Values("Content-Encoding"))
+	if err := body.Decode(coding, sub.limit); err != nil {
+		body.Release()
+		return answer{}, bodyRefusal(err, reasonBodyUndecodable, "cannot decode the body as "+coding, sub.limit)
 	}
 	envelope, framing := sub.open(req, body)
-	claim.keep(int64(len(body.data)))
+	claim.Keep(int64(len(body.Data)))
 	auth, from, err := r.identify(req, sub, envelope.Header.DSN)
 	sender := newSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
 	if err == nil {
@@ -146,7 +148,7 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 		sender = otherSender // it says so itself
 	}
 	if err != nil {
-		body.release()
+		body.Release()
 		r.telemetry.itemsLost(req.Context(), sender, envelope.Items, refusalOf(err).reason)
 		return answer{}, err
 	}
@@ -156,7 +158,7 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	in.transactionStart = sync.OnceValue(in.decodeTransactionStart)
 	in.translate(req.Context())
 	in.dropPayloads()
-	body.release()
+	body.Release()
 	in.deliver(in.withClient(req.Context()))
 	return in.answer(), nil
 }
@@ -209,7 +211,7 @@ func (r *sentryReceiver) refuseForConfighttp(w http.ResponseWriter, req *http.Re
 
 func namedEncodings(algorithms []string) (named []string) {
 	for _, algorithm := range algorithms {
-		if algorithm != encodingIdentity {
+		if algorithm != httpbody.Identity {
 			named = append(named, algorithm)
 		}
 	}
@@ -230,18 +232,4 @@ func (r *sentryReceiver) serveHealth(w http.ResponseWriter, question string) {
 		status = http.StatusServiceUnavailable
 	}
 	writeJSON(w, status, health)
-}
-
-// normaliseEncoding lets confighttp find the decoder of any spelling.
-func normaliseEncoding(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if sent := req.Header.Values("Content-Encoding"); len(sent) > 0 {
-			if name := normalEncoding(sent); name == encodingIdentity {
-				req.Header.Del("Content-Encoding")
-			} else {
-				req.Header.Set("Content-Encoding", name)
-			}
-		}
-		next.ServeHTTP(w, req)
-	})
 }

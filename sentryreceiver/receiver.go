@@ -18,6 +18,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 )
@@ -32,7 +33,7 @@ type sentryReceiver struct {
 	logger    *zap.Logger
 	telemetry *telemetry
 	obsreport *receiverhelper.ObsReport
-	inflight  *inflight
+	inflight  *httpbody.Room
 	resent    *resent
 
 	// The pipelines, set before Start; nil for signals that no pipeline takes from this receiver.
@@ -70,16 +71,10 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		logger:    loglimit.Wrap(set.Logger),
 		telemetry: telemetry,
 		obsreport: obsreport,
-		inflight:  &inflight{limit: cfg.MaxBytesInFlight},
+		inflight:  httpbody.NewRoom(cfg.MaxBytesInFlight, telemetry.bytesTaken),
 		resent:    newResent(cfg.DropResent),
 		now:       time.Now,
 	}, nil
-}
-
-// claim is what a request holds of the bytes in flight: none yet.
-func (r *sentryReceiver) claim(ctx context.Context) *claim {
-	counted := func(delta int64) { r.telemetry.bytesInFlight.Add(ctx, delta) }
-	return &claim{room: r.inflight, ctx: ctx, counted: counted}
 }
 
 // signalReceiver is the component of one signal.
@@ -106,12 +101,12 @@ func (r *sentryReceiver) start(ctx context.Context, host component.Host) error {
 		return nil
 	}
 	config := r.serverConfig()
-	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(leaveEncoded(config.CompressionAlgorithms),
+	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
 		confighttp.WithErrorHandler(r.refuseForConfighttp))...)
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}
-	server.Handler = normaliseEncoding(server.Handler)
+	server.Handler = httpbody.Normalise(server.Handler)
 	if !restrictsOrigins(config) {
 		server.Handler = openToBrowsers(server.Handler, config.ResponseHeaders)
 	}

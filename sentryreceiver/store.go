@@ -2,27 +2,27 @@ package sentryreceiver
 
 import (
 	"bytes"
-	"encoding/base64"
 	"net/http"
 	"strings"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
 // openStore reads what SDKs sent before there were envelopes: one event or transaction. The content type
 // may say that it is an envelope after all.
-func (r *sentryReceiver) openStore(req *http.Request, body *buffer) (*sentry.Envelope, error) {
+func (r *sentryReceiver) openStore(req *http.Request, body *httpbody.Body) (*sentry.Envelope, error) {
 	if mediaType(req) == sentry.ContentTypeEnvelope {
-		return sentry.ReadEnvelope(body.data)
+		return sentry.ReadEnvelope(body.Data)
 	}
 	return r.readStore(body)
 }
 
-func (r *sentryReceiver) readStore(body *buffer) (*sentry.Envelope, error) {
-	if err := body.unwrap(r.cfg.HTTP.MaxRequestBodySize); err != nil {
+func (r *sentryReceiver) readStore(body *httpbody.Body) (*sentry.Envelope, error) {
+	if err := unwrap(body, r.cfg.HTTP.MaxRequestBodySize); err != nil {
 		return &sentry.Envelope{}, err
 	}
-	envelope, err := sentry.ReadStore(body.data)
+	envelope, err := sentry.ReadStore(body.Data)
 	if err != nil {
 		return envelope, invalidBody("invalid event", err)
 	}
@@ -30,12 +30,12 @@ func (r *sentryReceiver) readStore(body *buffer) (*sentry.Envelope, error) {
 }
 
 // openStoreQuery reads the event that raven-js had the browser send with the address of an image.
-func (r *sentryReceiver) openStoreQuery(req *http.Request, body *buffer) (*sentry.Envelope, error) {
+func (r *sentryReceiver) openStoreQuery(req *http.Request, body *httpbody.Body) (*sentry.Envelope, error) {
 	text := strings.TrimSpace(req.URL.Query().Get("sentry_data"))
 	if !strings.HasPrefix(text, "{") {
 		text = strings.ReplaceAll(text, " ", "+") // of base64, that nobody escaped
 	}
-	body.data = append(body.data[:0], text...)
+	body.Data = append(body.Data[:0], text...)
 	return r.readStore(body)
 }
 
@@ -56,30 +56,20 @@ var transparentPixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\x0
 
 // unwrap decodes what raven SDKs put around JSON without saying so in a header: base64 of it, or base64 of it in zlib's
 // format. The error is a *refusal.
-func (b *buffer) unwrap(limit int64) error {
-	text := bytes.TrimSpace(b.data)
+func unwrap(body *httpbody.Body, limit int64) error {
+	text := bytes.TrimSpace(body.Data)
 	if len(text) == 0 || text[0] == '{' {
 		return nil
 	}
-	text = bytes.TrimRight(text, "=")
-	decoded := acquireBuffer(b.claim)
-	defer decoded.release()
-	if err := decoded.reserve(base64.RawStdEncoding.DecodedLen(len(text))); err != nil {
-		return err
-	}
-	n, err := base64.RawStdEncoding.Decode(decoded.data[:cap(decoded.data)], text)
-	if err != nil {
+	if err := body.DecodeBase64(bytes.TrimRight(text, "=")); err != nil {
 		return bodyRefusal(err, reasonBodyUndecodable, "cannot decode the body, which is no JSON, as base64", limit)
 	}
-	decoded.data = decoded.data[:n]
-	if n > 0 && decoded.data[0] != '{' {
-		b.data = b.data[:0]
-		if err := codings[encodingDeflate].decode(decoded.data, b, limit); err != nil {
-			return bodyRefusal(err, reasonBodyUndecodable, "cannot decode the body, which is base64, as "+encodingDeflate, limit)
-		}
+	if len(body.Data) == 0 || body.Data[0] == '{' {
 		return nil
 	}
-	*b, *decoded = *decoded, *b
+	if err := body.Decode(httpbody.Deflate, limit); err != nil {
+		return bodyRefusal(err, reasonBodyUndecodable, "cannot decode the body, which is base64, as "+httpbody.Deflate, limit)
+	}
 	return nil
 }
 

@@ -137,6 +137,8 @@ func (t *telemetry) unlinked(ctx context.Context, reason string, observations in
 	t.unlinkedCount.Add(ctx, observations, metric.WithAttributes(attribute.String("reason", reason)))
 }
 
+func (t *telemetry) bytesTaken(ctx context.Context, delta int64) { t.bytesInFlight.Add(ctx, delta) }
+
 func (t *telemetry) requestRejected(ctx context.Context, reason string) {
 	t.requestsRejected.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
 }

@@ -1,34 +1,29 @@
-package sentryreceiver
+package httpbody
 
 import (
 	"context"
-	"net/http"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 )
 
-const (
-	// defaultMaxBytesInFlight: one request of the largest size always fits (see needOfOne), and so do the bodies of nine
-	// of the largest chunks recorded, node's of 34 MB.
-	defaultMaxBytesInFlight = 320 << 20
+// maxWait is how long a request waits for room, all its waits together. Java's Sentry SDK gives up an answer after 5 s, and a body
+// of 34 MB is decoded, translated and handed on in less than one.
+const maxWait = 2 * time.Second
 
-	// maxWait is how long a request waits for room, all its waits together. Java gives up an answer after 5 s, and a body
-	// of 34 MB is decoded, translated and handed on in less than one.
-	maxWait = 2 * time.Second
-)
-
-// needOfOne is what a single request may hold at worst: its encoded body, the decoded one, the half-sized buffer that it is
+// NeedOfOne is what a single request may hold at worst: its encoded body, the decoded one, the half-sized buffer that it is
 // just being copied from, and the window of a decoder.
-func needOfOne(maxBody int64) int64 { return 3*maxBody + maxBrotliWindow }
+func NeedOfOne(maxBody int64) int64 { return 3*maxBody + MaxWindow }
 
-// inflight bounds the bytes of all requests together, before memory is spent on them: a request reads and inflates only
+// Room bounds the bytes of all requests together, before memory is spent on them: a request reads and inflates only
 // into bytes that it holds.
 //
 // Those that hold bytes already go before newcomers, which would only add to what has to be finished; otherwise it is first
 // come, first served, so that large bodies are not starved by small ones.
-type inflight struct {
-	limit int64
+type Room struct {
+	limit   int64
+	counted func(ctx context.Context, delta int64) // for a metric
 
 	mu      sync.Mutex
 	used    int64
@@ -36,28 +31,41 @@ type inflight struct {
 	queue   []*waiter // holders first
 }
 
+// NewRoom has room for so many bytes, and says when some are taken or given back.
+func NewRoom(limit int64, counted func(ctx context.Context, delta int64)) *Room {
+	return &Room{limit: limit, counted: counted}
+}
+
+// Claim is what a request holds: nothing yet.
+func (f *Room) Claim(ctx context.Context) *Claim { return &Claim{room: f, ctx: ctx} }
+
+// Used is how many bytes are taken.
+func (f *Room) Used() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.used
+}
+
 // waiter is a claim that waits for more. It is told once: nil for granted.
 type waiter struct {
-	claim *claim
+	claim *Claim
 	bytes int64
 	told  chan error // of size 1
 }
 
-// claim is what one request holds, used by its goroutine only. A nil claim is not bounded.
-type claim struct {
-	room     *inflight
+// Claim is what one request holds, used by its goroutine only. A nil Claim is not bounded.
+type Claim struct {
+	room     *Room
 	ctx      context.Context
-	counted  func(delta int64) // for the metric
-	held     int64             // guarded by room.mu
-	deadline time.Time         // of waiting, set by the first wait
+	held     int64     // guarded by room.mu
+	deadline time.Time // of waiting, set by the first wait
 }
 
-// errBusy is the refusal of a request for which there is no room. The answer carries a rate limit, see refuse.
-var errBusy = &refusal{http.StatusTooManyRequests, reasonBytesInFlight, "the collector is busy, nothing was read",
-	"too many bytes are in flight"}
+// ErrNoRoom is why a body is not read, or not to its end: there are too many bytes already.
+var ErrNoRoom = errors.New("too many bytes are in flight")
 
-// acquire takes n bytes, waiting for them for a while. The error is errBusy, or that of the request's context.
-func (c *claim) acquire(n int64) error {
+// Acquire takes n bytes, waiting for them for a while. The error is ErrNoRoom, or that of the request's context.
+func (c *Claim) Acquire(n int64) error {
 	if c == nil || n <= 0 {
 		return nil
 	}
@@ -65,12 +73,12 @@ func (c *claim) acquire(n int64) error {
 	c.room.enter(w)
 	err := c.wait(w)
 	if err == nil {
-		c.counted(n)
+		c.room.counted(c.ctx, n)
 	}
 	return err
 }
 
-func (c *claim) wait(w *waiter) error {
+func (c *Claim) wait(w *waiter) error {
 	select {
 	case err := <-w.told:
 		return err // the rule
@@ -87,31 +95,31 @@ func (c *claim) wait(w *waiter) error {
 	case <-c.ctx.Done():
 		return c.room.leave(w, c.ctx.Err())
 	case <-patience.C:
-		return c.room.leave(w, errBusy)
+		return c.room.leave(w, ErrNoRoom)
 	}
 }
 
-// keep gives back all but n bytes.
-func (c *claim) keep(n int64) {
+// Keep gives back all but n bytes.
+func (c *Claim) Keep(n int64) {
 	if c == nil {
 		return
 	}
 	if given := c.room.giveBack(c, n); given > 0 {
-		c.counted(-given)
+		c.room.counted(c.ctx, -given)
 	}
 }
 
-// release gives back everything. A second time it does nothing.
-func (c *claim) release() { c.keep(0) }
+// Release gives back everything. A second time it does nothing.
+func (c *Claim) Release() { c.Keep(0) }
 
 // give gives back n bytes.
-func (c *claim) give(n int64) {
+func (c *Claim) give(n int64) {
 	if c != nil {
-		c.keep(c.held - n)
+		c.Keep(c.held - n)
 	}
 }
 
-func (f *inflight) enter(w *waiter) {
+func (f *Room) enter(w *waiter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	place := len(f.queue)
@@ -123,7 +131,7 @@ func (f *inflight) enter(w *waiter) {
 }
 
 // leave takes a waiter out that has lost patience, unless it was told just now.
-func (f *inflight) leave(w *waiter, why error) error {
+func (f *Room) leave(w *waiter, why error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	select {
@@ -136,7 +144,7 @@ func (f *inflight) leave(w *waiter, why error) error {
 	return why
 }
 
-func (f *inflight) giveBack(c *claim, keep int64) (given int64) {
+func (f *Room) giveBack(c *Claim, keep int64) (given int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if given = c.held - keep; given <= 0 {
@@ -153,7 +161,7 @@ func (f *inflight) giveBack(c *claim, keep int64) (given int64) {
 
 // advance serves the queue as far as there is room. Where every holder waits, nobody would ever give anything back, as with
 // several half-inflated bodies: then the latest of them is refused, and what it held lets the others go on.
-func (f *inflight) advance() {
+func (f *Room) advance() {
 	for len(f.queue) > 0 && f.used+f.queue[0].bytes <= f.limit {
 		w := f.queue[0]
 		f.queue = slices.Delete(f.queue, 0, 1)
@@ -165,13 +173,13 @@ func (f *inflight) advance() {
 		w.told <- nil
 	}
 	if waiting := f.waitingHolders(); waiting > 0 && waiting == f.holders {
-		f.queue[waiting-1].told <- errBusy
+		f.queue[waiting-1].told <- ErrNoRoom
 		f.queue = slices.Delete(f.queue, waiting-1, waiting)
 	}
 }
 
 // waitingHolders counts those that wait and hold something. They stand first.
-func (f *inflight) waitingHolders() int {
+func (f *Room) waitingHolders() int {
 	n := slices.IndexFunc(f.queue, func(w *waiter) bool { return w.claim.held == 0 })
 	if n < 0 {
 		return len(f.queue)

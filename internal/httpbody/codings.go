@@ -1,9 +1,10 @@
-package sentryreceiver
+package httpbody
 
 import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -16,34 +17,34 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 )
 
-// Content codings that Sentry takes, by the names that normalEncoding gives them. "br" is what python prefers where the
+// Content codings that are decoded here, by the names that Coding gives them. "br" is what Sentry's python SDK prefers where the
 // brotli module is installed, and confighttp has none.
 const (
-	encodingIdentity = ""
-	encodingGzip     = "gzip"
-	encodingDeflate  = "deflate"
-	encodingBrotli   = "br"
-	encodingZstd     = "zstd"
+	Identity = ""
+	Gzip     = "gzip"
+	Deflate  = "deflate"
+	Brotli   = "br"
+	Zstd     = "zstd"
 )
 
-// defaultEncodings is the default of compression_algorithms.
-var defaultEncodings = []string{encodingIdentity, encodingGzip, encodingDeflate, encodingBrotli, encodingZstd}
+// Defaults are all of these.
+var Defaults = []string{Identity, Gzip, Deflate, Brotli, Zstd}
 
-// foreignEncodings are those that confighttp decodes and Sentry does not know. They are off unless the user lists them.
-var foreignEncodings = []string{"snappy", "x-snappy-framed", "lz4"}
+// Foreign are those that confighttp decodes, and no SDK knows.
+var Foreign = []string{"snappy", "x-snappy-framed", "lz4"}
 
-// normalEncoding gives the one name of a Content-Encoding. Content codings are case-insensitive, a list may name identity,
+// Coding gives the one name of a Content-Encoding. Content codings are case-insensitive, a list may name identity,
 // old ruby SDKs send an empty one and java-android 2.0 sent "UTF-8": both mean none. What is left of a real list ("gzip,br")
 // is a name that nobody knows.
-func normalEncoding(headers []string) string {
+func Coding(headers []string) string {
 	var codings []string
 	for coding := range strings.SplitSeq(strings.Join(headers, ","), ",") {
 		switch coding = strings.ToLower(strings.TrimSpace(coding)); coding {
 		case "", "identity", "utf-8":
 		case "x-gzip":
-			codings = append(codings, encodingGzip)
+			codings = append(codings, Gzip)
 		case "zlib":
-			codings = append(codings, encodingDeflate)
+			codings = append(codings, Deflate)
 		default:
 			codings = append(codings, coding)
 		}
@@ -51,26 +52,40 @@ func normalEncoding(headers []string) string {
 	return strings.Join(codings, ",")
 }
 
-// knownEncoding says whether compression_algorithms may name it.
-func knownEncoding(name string) bool {
-	_, ours := codings[normalEncoding([]string{name})]
-	return ours || name == encodingIdentity || slices.Contains(foreignEncodings, name)
+// Known says whether compression_algorithms may name it.
+func Known(name string) bool {
+	_, ours := codings[Coding([]string{name})]
+	return ours || name == Identity || slices.Contains(Foreign, name)
 }
 
-// leaveEncoded has confighttp pass bodies of our codings on as they are, and no less: readBody decodes them. There, the
+// LeaveEncoded has confighttp pass bodies of our codings on as they are: Body.Decode decodes them. There, the
 // encoded body is complete before decoding begins, so that the decoded size, which most encodings tell, is known in time
 // to read into memory of the right size; and a body that is too large is told from one that is broken.
-func leaveEncoded(algorithms []string) []confighttp.ToServerOption {
+func LeaveEncoded(algorithms []string) []confighttp.ToServerOption {
 	var options []confighttp.ToServerOption
 	for _, algorithm := range algorithms {
-		name := normalEncoding([]string{algorithm})
-		if _, ours := codings[name]; ours || name == encodingIdentity {
+		name := Coding([]string{algorithm})
+		if _, ours := codings[name]; ours || name == Identity {
 			options = append(options, confighttp.WithDecoder(name, func(io.ReadCloser) (io.ReadCloser, error) {
 				return nil, nil // "not encoded": the body stays
 			}))
 		}
 	}
 	return options
+}
+
+// Normalise lets confighttp find the decoder of any spelling.
+func Normalise(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if sent := req.Header.Values("Content-Encoding"); len(sent) > 0 {
+			if name := Coding(sent); name == Identity {
+				req.Header.Del("Content-Encoding")
+			} else {
+				req.Header.Set("Content-Encoding", name)
+			}
+		}
+		next.ServeHTTP(w, req)
+	})
 }
 
 // coding is a content coding with its pool of decoders: setting one up costs more than decoding a small body.
@@ -87,17 +102,17 @@ type decoder interface {
 }
 
 var codings = map[string]*coding{
-	encodingGzip:    newCoding(gzipSize, flateWindow, func() decoder { return new(gzipDecoder) }),
-	encodingDeflate: newCoding(noSize, flateWindow, func() decoder { return new(deflateDecoder) }),
-	encodingBrotli:  newCoding(noSize, maxBrotliWindow, func() decoder { return new(brotliDecoder) }),
-	encodingZstd:    newCoding(zstdSize, maxZstdWindow, func() decoder { return new(zstdDecoder) }),
+	Gzip:    newCoding(gzipSize, flateWindow, func() decoder { return new(gzipDecoder) }),
+	Deflate: newCoding(noSize, flateWindow, func() decoder { return new(deflateDecoder) }),
+	Brotli:  newCoding(noSize, MaxWindow, func() decoder { return new(brotliDecoder) }),
+	Zstd:    newCoding(zstdSize, maxZstdWindow, func() decoder { return new(zstdDecoder) }),
 }
 
 const (
 	// flateWindow: RFC 1951 has 32 KiB, and tables come beside it.
 	flateWindow = 64 << 10
-	// maxBrotliWindow is RFC 7932's; python encodes with 4 MiB.
-	maxBrotliWindow = 16 << 20
+	// MaxWindow is that of brotli, the largest, by RFC 7932; python encodes with 4 MiB.
+	MaxWindow = 16 << 20
 	// maxZstdWindow is what RFC 8878 (3.1.1.1.2) recommends decoders to support, and what zstd uses up to level 19. A frame
 	// may ask for terabytes.
 	maxZstdWindow = 8 << 20
@@ -107,9 +122,9 @@ func newCoding(size func([]byte) int64, window int64, newDecoder func() decoder)
 	return &coding{size: size, window: window, decoders: sync.Pool{New: func() any { return newDecoder() }}}
 }
 
-// decode appends the decoded bytes to out, at most limit of them: one more and the error is errBodyTooLarge.
-func (c *coding) decode(encoded []byte, out *buffer, limit int64) error {
-	if err := out.claim.acquire(c.window); err != nil {
+// decode appends the decoded bytes to out, at most limit of them: one more and the error is ErrTooLarge.
+func (c *coding) decode(encoded []byte, out *Body, limit int64) error {
+	if err := out.claim.Acquire(c.window); err != nil {
 		return err
 	}
 	defer out.claim.give(c.window)

@@ -1,0 +1,87 @@
+package httpbody
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func gzipped(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+// TestReadAndDecode: a claim has what is in memory at each step, and an error of one step leaves nothing half done.
+func TestReadAndDecode(t *testing.T) {
+	const limit = 1 << 20
+	room := newRoom(NeedOfOne(limit))
+	text := bytes.Repeat([]byte("a"), limit)
+	claim := room.Claim(t.Context())
+	body, err := Read(httptest.NewRequest("POST", "/", bytes.NewReader(gzipped(t, text))), limit, claim)
+	require.NoError(t, err)
+	require.NoError(t, body.Decode(Gzip, limit))
+	assert.True(t, bytes.Equal(text, body.Data))
+	claim.Keep(int64(len(body.Data)))
+	assert.EqualValues(t, limit, room.used)
+	require.NoError(t, body.Decode(Identity, limit))
+	assert.Error(t, body.Decode(Deflate, limit), "it is none")
+	assert.True(t, bytes.Equal(text, body.Data), "as it was")
+	body.Release()
+	claim.Release()
+	assert.Zero(t, room.used)
+
+	_, err = Read(httptest.NewRequest("POST", "/", strings.NewReader("abc")), 2, nil)
+	assert.ErrorIs(t, err, ErrTooLarge)
+	full := room.Claim(t.Context())
+	require.NoError(t, full.Acquire(NeedOfOne(limit)))
+	_, err = Read(httptest.NewRequest("POST", "/", strings.NewReader("abc")), limit, room.Claim(t.Context()))
+	assert.ErrorIs(t, err, ErrNoRoom)
+}
+
+// Small bodies that claim to be large get no more memory than they need.
+func TestClaimedSizes(t *testing.T) {
+	const limit = 1 << 30
+	small := gzipped(t, []byte("{}\n"))
+	binary.LittleEndian.PutUint32(small[len(small)-4:], 900<<20)
+	out := &Body{}
+	assert.Error(t, codings["gzip"].decode(small, out, limit), "the claim is checked in the end")
+	assert.LessOrEqual(t, cap(out.Data), minBuffer)
+
+	out = &Body{}
+	require.NoError(t, out.fill(strings.NewReader("{}\n"), 900<<20, 0, limit))
+	assert.LessOrEqual(t, cap(out.Data), minBuffer)
+
+	// A zstd frame may ask for a window of terabytes.
+	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0x01, 0x00, 0x00}
+	assert.Error(t, codings["zstd"].decode(window, &Body{}, limit))
+}
+
+// A body that says how large it is is read into memory of that size.
+func TestBufferFitsTheBody(t *testing.T) {
+	body := bytes.Repeat([]byte(`{"timestamp":1777629600.010,"thread_id":"1","stack_id":0},`), 250_000) // 14 MB
+	for name, read := range map[string]func(*Body) error{
+		"identity": func(b *Body) error { return b.fill(bytes.NewReader(body), int64(len(body)), 0, 1<<30) },
+		"gzip": func(b *Body) error {
+			return codings["gzip"].decode(gzipped(t, body), b, 1<<30)
+		},
+		"of unknown size": func(b *Body) error { return b.fill(bytes.NewReader(body), -1, 0, 1<<30) },
+	} {
+		b := &Body{}
+		require.NoError(t, read(b))
+		assert.True(t, bytes.Equal(body, b.Data), name)
+		if name != "of unknown size" {
+			assert.LessOrEqual(t, cap(b.Data), len(body)+1, name)
+		}
+	}
+}
