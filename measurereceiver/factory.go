@@ -23,28 +23,13 @@ func NewFactory() xreceiver.Factory {
 }
 
 func createTraces(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Traces) (receiver.Traces, error) {
-	shared, err := acquire(cfg.(*Config), set)
-	if err != nil {
-		return nil, err
-	}
-	shared.nextTraces = next
-	return &signalReceiver{shared: shared}, nil
+	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.nextTraces = next })
 }
 
 func createLogs(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Logs) (receiver.Logs, error) {
-	shared, err := acquire(cfg.(*Config), set)
-	if err != nil {
-		return nil, err
-	}
-	shared.nextLogs = next
-	return &signalReceiver{shared: shared}, nil
+	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.nextLogs = next })
 }
 
 func createMetrics(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Metrics) (receiver.Metrics, error) {
-	shared, err := acquire(cfg.(*Config), set)
-	if err != nil {
-		return nil, err
-	}
-	shared.nextMetrics = next
-	return &signalReceiver{shared: shared}, nil
+	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.nextMetrics = next })
 }

@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/collector/receiver/receivertest"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/gate/gatetest"
 )
 
@@ -121,9 +122,9 @@ func start(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	require.NoError(t, err)
 	metrics, err := factory.CreateMetrics(t.Context(), set, cfg, h.sink)
 	require.NoError(t, err)
-	h.shared = logs.(*signalReceiver).shared
+	h.shared = logs.(*byconfig.Component[*measureReceiver]).Shared
 	h.shared.now = h.clock.Now
-	require.Same(t, h.shared, metrics.(*signalReceiver).shared)
+	require.Same(t, h.shared, metrics.(*byconfig.Component[*measureReceiver]).Shared)
 	for _, c := range []component.Component{logs, traces, metrics} {
 		require.NoError(t, c.Start(context.Background(), host))
 	}

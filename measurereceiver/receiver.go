@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -24,7 +23,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 )
 
-var receivers byconfig.Map[Config, measureReceiver]
+var receivers byconfig.Components[Config, *measureReceiver]
 
 // measureReceiver is the one listener behind the components of all signals.
 type measureReceiver struct {
@@ -44,7 +43,6 @@ type measureReceiver struct {
 	gates       map[signals]*gate.Gate // before the work for each of them
 	now         func() time.Time       // of the gates
 
-	lifecycle   sync.Mutex // held by start and stop
 	server      httpserver.Server
 	batches     *window        // that have been taken
 	uploaded    *window        // files that have been taken
@@ -55,8 +53,14 @@ type measureReceiver struct {
 	inFlight    *httpbody.Room // of all else
 }
 
-func acquire(cfg *Config, set receiver.Settings) (*measureReceiver, error) {
-	return receivers.Acquire(cfg, func() (*measureReceiver, error) { return newMeasureReceiver(cfg, set) })
+// acquire gives the receiver of a configuration, and the receiver the pipeline of one signal.
+func acquire(cfg *Config, set receiver.Settings, give func(*measureReceiver)) (*byconfig.Component[*measureReceiver], error) {
+	c, err := receivers.Acquire(cfg, func() (*measureReceiver, error) { return newMeasureReceiver(cfg, set) })
+	if err != nil {
+		return nil, err
+	}
+	give(c.Shared)
+	return c, nil
 }
 
 func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, error) {
@@ -94,29 +98,8 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 	}, nil
 }
 
-// signalReceiver is the component of one signal.
-type signalReceiver struct{ shared *measureReceiver }
-
-// Start opens the listener, if the component of another signal has not.
-func (s *signalReceiver) Start(ctx context.Context, host component.Host) error {
-	return s.shared.start(ctx, host)
-}
-
-// Shutdown of the first signal closes the listener for all: from then on some of what it takes would have nowhere to go.
-func (s *signalReceiver) Shutdown(ctx context.Context) error {
-	receivers.Forget(s.shared.cfg, s.shared)
-	return s.shared.stop(ctx)
-}
-
-func (r *measureReceiver) start(ctx context.Context, host component.Host) error {
-	r.lifecycle.Lock()
-	defer r.lifecycle.Unlock()
-	if r.server.Stopping.Load() {
-		return errors.New("the receiver has been shut down")
-	}
-	if r.server.Started() {
-		return nil
-	}
+// Start opens the listener.
+func (r *measureReceiver) Start(ctx context.Context, host component.Host) error {
 	if err := r.openStores(ctx, host); err != nil {
 		return err
 	}
@@ -164,10 +147,8 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 	return nil
 }
 
-// stop turns away new requests and lets running ones finish, for a while.
-func (r *measureReceiver) stop(ctx context.Context) error {
-	r.lifecycle.Lock()
-	defer r.lifecycle.Unlock()
+// Shutdown turns away new requests and lets running ones finish, for a while.
+func (r *measureReceiver) Shutdown(ctx context.Context) error {
 	err := r.server.Stop(ctx, r.logger)
 	err = errors.Join(err, r.batches.close(ctx))
 	for _, store := range []*fileStore{r.attachments, r.builds} {

@@ -9,15 +9,11 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
 )
 
-// linkings holds what is shared by configuration: the collector creates one component for each pipeline, and gives all of one
-// id the same *Config.
-var (
-	linkingsMu sync.Mutex
-	linkings   = map[*Config]*linking{}
-)
+var linkings byconfig.Map[Config, linking]
 
 // linking is what the components of one configuration share: spans come in by one pipeline, profiles by another.
 type linking struct {
@@ -28,45 +24,29 @@ type linking struct {
 
 	// The components that use it, by signal. They are all created before the first is started.
 	traces, profiles int
-	references       int
 	warned           sync.Once
 
 	sizeMu sync.Mutex
 	size   spanlink.Size // as last reported
 }
 
-// acquireLinking gives what the components of a configuration share; count says which of its numbers of components grows.
-func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger, count func(*linking) *int) *linking {
-	linkingsMu.Lock()
-	defer linkingsMu.Unlock()
-	l := linkings[cfg]
-	if l == nil {
-		l = &linking{
+// acquireLinking gives what the components of a configuration share.
+func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger) *linking {
+	l, _ := linkings.Acquire(cfg, func() (*linking, error) {
+		return &linking{
 			cfg: cfg, telemetry: t, logger: logger,
 			index: spanlink.NewIndex(cfg.Link.keys(), spanlink.Limits{Spans: cfg.Link.MaxSpans, Keep: cfg.Link.KeepSpans}),
-		}
-		linkings[cfg] = l
-	}
-	l.references++
-	*count(l)++
+		}, nil
+	})
 	return l
 }
-
-func countTraces(l *linking) *int   { return &l.traces }
-func countProfiles(l *linking) *int { return &l.profiles }
 
 // release ends the use by one component. The numbers by signal stay: pipelines are shut down one by one, and the rest of them
 // still link with what there is.
 func (l *linking) release(ctx context.Context) {
-	linkingsMu.Lock()
-	defer linkingsMu.Unlock()
-	if l.references--; l.references > 0 {
-		return
+	if linkings.Release(l.cfg, l) {
+		l.report(ctx, spanlink.Size{})
 	}
-	if linkings[l.cfg] == l {
-		delete(linkings, l.cfg)
-	}
-	l.report(ctx, spanlink.Size{})
 }
 
 // works says whether there are spans and profiles. If there are only some of them, that is likely a mistake.

@@ -42,10 +42,12 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
+	linking := acquireLinking(cfg, telemetry, set.Logger)
+	linking.profiles++
 	handing, giveUp := context.WithCancel(context.Background())
 	return &profilesProcessor{
 		cfg: cfg, id: set.ID, logger: loglimit.Wrap(set.Logger), telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
-		linking: acquireLinking(cfg, telemetry, set.Logger, countProfiles),
+		linking: linking,
 		room:    &waitingRoom{maxCount: cfg.Link.MaxHeldProfiles, maxBytes: cfg.Link.MaxHeldBytes, telemetry: telemetry},
 		stop:    make(chan struct{}), handing: handing, giveUp: giveUp,
 	}, nil

@@ -147,7 +147,7 @@ func TestShutdownFlushes(t *testing.T) {
 	assert.Equal(t, map[uint64]byte{1500: 1, 2500: 0}, linksOf(h.received(1)[0]))
 	assert.Equal(t, map[string]int64{"released=shutdown": 1}, h.counts("wait_time"))
 	assert.Equal(t, map[string]int64{"": 0}, h.counts("index_spans"))
-	assert.Empty(t, linkings)
+	assert.Zero(t, linkings.Len())
 }
 
 func TestShutdownWithoutTime(t *testing.T) {
@@ -263,7 +263,7 @@ func TestLifecycle(t *testing.T) {
 			require.NoError(t, c.Shutdown(ctx))
 			require.NoError(t, c.Shutdown(ctx), "twice")
 		}
-		assert.Empty(t, linkings)
+		assert.Zero(t, linkings.Len())
 		require.NoError(t, h.metrics.Shutdown(ctx))
 	}
 	h := &harness{metrics: componenttest.NewTelemetry()}
@@ -271,5 +271,5 @@ func TestLifecycle(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, profiles.Shutdown(ctx), "without Start")
 	require.NoError(t, h.metrics.Shutdown(ctx))
-	assert.Empty(t, linkings)
+	assert.Zero(t, linkings.Len())
 }

@@ -24,7 +24,9 @@ func newTracesProcessor(cfg *Config, set processor.Settings, next consumer.Trace
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	return &tracesProcessor{linking: acquireLinking(cfg, telemetry, set.Logger, countTraces), next: next}, nil
+	linking := acquireLinking(cfg, telemetry, set.Logger)
+	linking.traces++
+	return &tracesProcessor{linking: linking, next: next}, nil
 }
 
 // Capabilities: traces are only looked at.

@@ -10,14 +10,13 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
-	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 )
 
-var viewers byconfig.Map[Config, viewer]
+var viewers byconfig.Components[Config, *viewer]
 
 // viewer is the one store and listener behind the components of all signals.
 type viewer struct {
@@ -29,16 +28,9 @@ type viewer struct {
 	answering chan struct{} // whoever makes an answer holds a place in it
 	created   time.Time     // tells its answers from those before a restart
 
-	lifecycle sync.Mutex // held by start and stop
-	stopped   bool
-	server    httpserver.Server
-	expiring  sync.WaitGroup
-	end       chan struct{} // closed when it stops
-}
-
-// acquire gives the viewer of a configuration, up to the first Shutdown of a component made from it.
-func acquire(cfg *Config, set exporter.Settings) (*viewer, error) {
-	return viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
+	server   httpserver.Server
+	expiring sync.WaitGroup
+	end      chan struct{} // closed when it stops
 }
 
 func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
@@ -58,21 +50,8 @@ func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
 	return v, nil
 }
 
-// options are those of the components of all signals. There is no queue: keeping takes less time than queueing.
-func (v *viewer) options() []exporterhelper.Option {
-	return []exporterhelper.Option{exporterhelper.WithStart(v.start), exporterhelper.WithShutdown(v.stop)}
-}
-
-// start opens the listener, if the component of another signal has not.
-func (v *viewer) start(ctx context.Context, host component.Host) error {
-	v.lifecycle.Lock()
-	defer v.lifecycle.Unlock()
-	if v.stopped {
-		return errors.New("the exporter has been shut down")
-	}
-	if v.server.Started() {
-		return nil
-	}
+// Start opens the listener.
+func (v *viewer) Start(ctx context.Context, host component.Host) error {
 	config := v.cfg.HTTP // a copy: ToServer changes what it is given
 	server, err := config.ToServer(ctx, host.GetExtensions(), v.settings, v.routes())
 	if err != nil {
@@ -123,15 +102,8 @@ func (v *viewer) expire() {
 // stopGrace is how long somebody's download may go on.
 const stopGrace = time.Second
 
-// stop ends the page with the first of the components: the others only bring what nobody can see.
-func (v *viewer) stop(ctx context.Context) error {
-	viewers.Forget(v.cfg, v)
-	v.lifecycle.Lock()
-	defer v.lifecycle.Unlock()
-	if v.stopped {
-		return nil
-	}
-	v.stopped = true
+// Shutdown ends the page with the first of the components: the others only bring what nobody can see.
+func (v *viewer) Shutdown(ctx context.Context) error {
 	close(v.end)
 	err := v.telemetry.unregister()
 	_, stopErr := v.server.Shutdown(ctx, stopGrace)

@@ -74,7 +74,7 @@ func TestListenerThatBreaks(t *testing.T) {
 	v, err := viewers.Acquire(cfg, nil)
 	require.NoError(t, err)
 	require.NoError(t, e.Start(ctx, host))
-	require.NoError(t, v.server.Listener.Close())
+	require.NoError(t, v.Shared.server.Listener.Close())
 	assert.Equal(t, componentstatus.StatusFatalError, (<-host.events).Status())
 	require.NoError(t, e.Shutdown(ctx))
 }

@@ -9,6 +9,8 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
 )
 
 var componentType = component.MustNewType("profile_viewer")
@@ -26,26 +28,36 @@ func NewFactory() xexporter.Factory {
 
 // Profiles are marshaled, which changes those that are not read-only: the collector gives us a copy where others want them too.
 func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Config) (xexporter.Profiles, error) {
-	shared, err := acquire(cfg.(*Config), set)
+	viewer, err := acquire(cfg.(*Config), set)
 	if err != nil {
 		return nil, err
 	}
-	return xexporterhelper.NewProfiles(ctx, set, cfg, shared.keepProfiles, append(shared.options(),
+	return xexporterhelper.NewProfiles(ctx, set, cfg, viewer.Shared.keepProfiles, append(options(viewer),
 		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: true}))...)
 }
 
 func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
-	shared, err := acquire(cfg.(*Config), set)
+	viewer, err := acquire(cfg.(*Config), set)
 	if err != nil {
 		return nil, err
 	}
-	return exporterhelper.NewTraces(ctx, set, cfg, shared.keepTraces, shared.options()...)
+	return exporterhelper.NewTraces(ctx, set, cfg, viewer.Shared.keepTraces, options(viewer)...)
 }
 
 func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
-	shared, err := acquire(cfg.(*Config), set)
+	viewer, err := acquire(cfg.(*Config), set)
 	if err != nil {
 		return nil, err
 	}
-	return exporterhelper.NewLogs(ctx, set, cfg, shared.keepLogs, shared.options()...)
+	return exporterhelper.NewLogs(ctx, set, cfg, viewer.Shared.keepLogs, options(viewer)...)
+}
+
+// acquire gives the viewer of a configuration.
+func acquire(cfg *Config, set exporter.Settings) (*byconfig.Component[*viewer], error) {
+	return viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
+}
+
+// options are those of the components of all signals. There is no queue: keeping takes less time than queueing.
+func options(viewer component.Component) []exporterhelper.Option {
+	return []exporterhelper.Option{exporterhelper.WithStart(viewer.Start), exporterhelper.WithShutdown(viewer.Shutdown)}
 }

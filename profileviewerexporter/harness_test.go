@@ -58,8 +58,9 @@ func start(t testing.TB, change func(*Config)) *harness {
 	require.NoError(t, err)
 	h.logs, err = f.CreateLogs(ctx, set, cfg)
 	require.NoError(t, err)
-	h.viewer, err = viewers.Acquire(cfg, nil)
+	shared, err := viewers.Acquire(cfg, nil)
 	require.NoError(t, err)
+	h.viewer = shared.Shared
 	require.NoError(t, h.profiles.Start(ctx, host))
 	require.NoError(t, h.traces.Start(ctx, host))
 	require.NoError(t, h.logs.Start(ctx, host))

@@ -85,12 +85,12 @@ func (h *harness) answersOfAllKinds(origin string) (all []kindOfAnswer) {
 		}
 		req.Header.Set("Content-Encoding", ask.encoding)
 		h.sink.respond = ask.respond
-		h.receiver.shared.server.Stopping.Store(ask.stopping)
+		h.receiver.Shared.server.Stopping.Store(ask.stopping)
 		h.clock.Skip(gate.Pause)
 		name := fmt.Sprintf("%s %s from %q", ask.method, ask.path, origin)
 		all = append(all, kindOfAnswer{name, ask.want, h.do(req)})
 	}
-	h.receiver.shared.server.Stopping.Store(false) // or Shutdown would have nothing to do
+	h.receiver.Shared.server.Stopping.Store(false) // or Shutdown would have nothing to do
 	return all
 }
 

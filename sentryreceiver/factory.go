@@ -25,37 +25,17 @@ func NewFactory() xreceiver.Factory {
 }
 
 func createProfiles(_ context.Context, set receiver.Settings, cfg component.Config, next xconsumer.Profiles) (xreceiver.Profiles, error) {
-	shared, err := acquire(cfg.(*Config), set)
-	if err != nil {
-		return nil, err
-	}
-	shared.nextProfiles = next
-	return &signalReceiver{shared: shared}, nil
+	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.nextProfiles = next })
 }
 
 func createTraces(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Traces) (receiver.Traces, error) {
-	shared, err := acquire(cfg.(*Config), set)
-	if err != nil {
-		return nil, err
-	}
-	shared.nextTraces = next
-	return &signalReceiver{shared: shared}, nil
+	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.nextTraces = next })
 }
 
 func createLogs(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Logs) (receiver.Logs, error) {
-	shared, err := acquire(cfg.(*Config), set)
-	if err != nil {
-		return nil, err
-	}
-	shared.nextLogs = next
-	return &signalReceiver{shared: shared}, nil
+	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.nextLogs = next })
 }
 
 func createMetrics(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Metrics) (receiver.Metrics, error) {
-	shared, err := acquire(cfg.(*Config), set)
-	if err != nil {
-		return nil, err
-	}
-	shared.nextMetrics = next
-	return &signalReceiver{shared: shared}, nil
+	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.nextMetrics = next })
 }

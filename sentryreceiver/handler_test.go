@@ -183,13 +183,13 @@ func TestShutdownFinishesWhatHasBegun(t *testing.T) {
 	go func() { begun <- h.post(envelope(chunkItem)) }()
 	<-arrived
 	go func() { stopped <- h.receiver.Shutdown(context.Background()) }()
-	require.Eventually(t, h.receiver.shared.server.Stopping.Load, 5*time.Second, time.Millisecond)
+	require.Eventually(t, h.receiver.Shared.server.Stopping.Load, 5*time.Second, time.Millisecond)
 
 	close(goOn)
 	assert.Equal(t, 200, (<-begun).status)
 	require.NoError(t, <-stopped)
 	assert.Equal(t, 1, h.sink.count())
-	_, err := net.Dial("tcp", h.receiver.shared.server.Listener.Addr().String())
+	_, err := net.Dial("tcp", h.receiver.Shared.server.Listener.Addr().String())
 	assert.Error(t, err, "nobody listens")
 }
 
@@ -197,7 +197,7 @@ func TestShutdownFinishesWhatHasBegun(t *testing.T) {
 // category for a restart of a second.
 func TestRequestsDuringShutdown(t *testing.T) {
 	h := start(t, nil)
-	h.receiver.shared.server.Stopping.Store(true)
+	h.receiver.Shared.server.Stopping.Store(true)
 	got := h.post(envelope(chunkItem))
 	assert.Equal(t, 503, got.status)
 	assert.Equal(t, `{"detail":"the collector is shutting down"}`, got.text)
@@ -230,7 +230,7 @@ func (d delay) Read([]byte) (int, error) {
 
 func TestContentLengthThatIsNotMet(t *testing.T) {
 	h := start(t, nil)
-	conn, err := net.Dial("tcp", h.receiver.shared.server.Listener.Addr().String())
+	conn, err := net.Dial("tcp", h.receiver.Shared.server.Listener.Addr().String())
 	require.NoError(t, err)
 	defer conn.Close()
 	_, err = io.WriteString(conn, "POST /api/42/envelope/?sentry_key=public HTTP/1.1\r\nHost: x\r\nContent-Length: 90000000\r\n\r\n"+envelope(chunkItem))

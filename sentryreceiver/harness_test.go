@@ -24,6 +24,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/gate/gatetest"
 )
 
@@ -109,7 +110,7 @@ func (s *sink) only(t *testing.T) (pprofile.Profiles, pprofile.Profile) {
 type harness struct {
 	t        *testing.T
 	sink     *sink
-	receiver *signalReceiver
+	receiver *byconfig.Component[*sentryReceiver]
 	metrics  *componenttest.Telemetry
 	logs     *observer.ObservedLogs
 	client   *http.Client
@@ -151,14 +152,14 @@ func startOn(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	h.metrics, h.logs = metrics, logs
 	created, err := NewFactory().CreateProfiles(context.Background(), set, cfg, h.sink)
 	require.NoError(t, err)
-	h.receiver = created.(*signalReceiver)
-	h.receiver.shared.now = h.clock.Now
+	h.receiver = created.(*byconfig.Component[*sentryReceiver])
+	h.receiver.Shared.now = h.clock.Now
 	require.NoError(t, created.Start(context.Background(), host))
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()
 		require.NoError(t, created.Shutdown(context.Background()))
 	})
-	h.url = "http://" + h.receiver.shared.server.Listener.Addr().String()
+	h.url = "http://" + h.receiver.Shared.server.Listener.Addr().String()
 	return h
 }
 

@@ -44,14 +44,14 @@ func TestBusy(t *testing.T) {
 	}
 	body := []byte(envelope(chunkItem, item("unknown", "", string(bytes.Repeat([]byte(" "), 3<<20)))))
 	replies := make(chan reply, 100)
-	inside, limit := 0, h.receiver.shared.cfg.MaxBytesInFlight
+	inside, limit := 0, h.receiver.Shared.cfg.MaxBytesInFlight
 	for ; limit-int64(inside*len(body)) > int64(2*len(body)); inside++ {
 		go func() { replies <- h.do(h.envelopeRequest(body)) }()
 		<-entered
 	}
 	assert.Equal(t, int64(inside*len(body)), h.inflightBytes(), "what is handed on is held to the end, and no more than it")
 
-	require.NoError(t, h.receiver.shared.inflight.Claim(t.Context()).Acquire(limit-int64(inside*len(body))))
+	require.NoError(t, h.receiver.Shared.inflight.Claim(t.Context()).Acquire(limit-int64(inside*len(body))))
 	got := h.do(h.envelopeRequest(body))
 	assert.Equal(t, http.StatusTooManyRequests, got.status)
 	assert.Equal(t, busyLimits, got.header.Get("X-Sentry-Rate-Limits"))
@@ -101,5 +101,5 @@ func TestBytesComeBack(t *testing.T) {
 	assert.Error(t, err)
 
 	assert.Eventually(t, func() bool { return h.inflightBytes() == 0 }, time.Second, time.Millisecond)
-	assert.NoError(t, h.receiver.shared.inflight.Claim(t.Context()).Acquire(h.receiver.shared.cfg.MaxBytesInFlight), "all of it")
+	assert.NoError(t, h.receiver.Shared.inflight.Claim(t.Context()).Acquire(h.receiver.Shared.cfg.MaxBytesInFlight), "all of it")
 }

@@ -36,7 +36,7 @@ func TestLedgerIsBounded(t *testing.T) {
 	const senders = maxSeries + 500
 	for i := range senders {
 		from := newSender(fmt.Sprint(i), sentry.ClientSDK{Name: "sentry.go", Version: "0.27.0"})
-		h.receiver.shared.telemetry.itemDone(t.Context(), from, sentry.ItemEvent, outcomeAccepted, "")
+		h.receiver.Shared.telemetry.itemDone(t.Context(), from, sentry.ItemEvent, outcomeAccepted, "")
 	}
 	counts := h.counts("otelcol_receiver_sentry_items")
 	assert.Len(t, counts, maxSeries+1)

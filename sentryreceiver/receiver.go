@@ -2,10 +2,8 @@ package sentryreceiver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -23,7 +21,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 )
 
-var receivers byconfig.Map[Config, sentryReceiver]
+var receivers byconfig.Components[Config, *sentryReceiver]
 
 // sentryReceiver is the one listener behind the components of all signals.
 type sentryReceiver struct {
@@ -44,13 +42,17 @@ type sentryReceiver struct {
 	gates        [numSignals]gate.Gate // before the work for each of them
 	now          func() time.Time      // of the gates
 
-	lifecycle sync.Mutex // held by start and stop
-	server    httpserver.Server
+	server httpserver.Server
 }
 
-// acquire gives the receiver of a configuration, up to the first Shutdown of a component made from it.
-func acquire(cfg *Config, set receiver.Settings) (*sentryReceiver, error) {
-	return receivers.Acquire(cfg, func() (*sentryReceiver, error) { return newSentryReceiver(cfg, set) })
+// acquire gives the receiver of a configuration, and the receiver the pipeline of one signal.
+func acquire(cfg *Config, set receiver.Settings, give func(*sentryReceiver)) (*byconfig.Component[*sentryReceiver], error) {
+	c, err := receivers.Acquire(cfg, func() (*sentryReceiver, error) { return newSentryReceiver(cfg, set) })
+	if err != nil {
+		return nil, err
+	}
+	give(c.Shared)
+	return c, nil
 }
 
 func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, error) {
@@ -77,29 +79,8 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 	}, nil
 }
 
-// signalReceiver is the component of one signal.
-type signalReceiver struct{ shared *sentryReceiver }
-
-// Start opens the listener, if the component of another signal has not.
-func (s *signalReceiver) Start(ctx context.Context, host component.Host) error {
-	return s.shared.start(ctx, host)
-}
-
-// Shutdown of the first signal closes the listener for all: from then on some of what it takes would have nowhere to go.
-func (s *signalReceiver) Shutdown(ctx context.Context) error {
-	receivers.Forget(s.shared.cfg, s.shared)
-	return s.shared.stop(ctx)
-}
-
-func (r *sentryReceiver) start(ctx context.Context, host component.Host) error {
-	r.lifecycle.Lock()
-	defer r.lifecycle.Unlock()
-	if r.server.Stopping.Load() {
-		return errors.New("the receiver has been shut down")
-	}
-	if r.server.Started() {
-		return nil
-	}
+// Start opens the listener.
+func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	config := r.serverConfig()
 	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
 		confighttp.WithErrorHandler(r.refuseForConfighttp))...)
@@ -148,9 +129,7 @@ func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 	return &config
 }
 
-// stop turns away new requests and lets running ones finish, for a while.
-func (r *sentryReceiver) stop(ctx context.Context) error {
-	r.lifecycle.Lock()
-	defer r.lifecycle.Unlock()
+// Shutdown turns away new requests and lets running ones finish, for a while.
+func (r *sentryReceiver) Shutdown(ctx context.Context) error {
 	return r.server.Stop(ctx, r.logger)
 }

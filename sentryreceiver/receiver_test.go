@@ -13,14 +13,16 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/receiver/receivertest"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
 )
 
-func create(t *testing.T, cfg *Config) *signalReceiver {
+func create(t *testing.T, cfg *Config) *byconfig.Component[*sentryReceiver] {
 	t.Helper()
 	f := NewFactory()
 	r, err := f.CreateProfiles(context.Background(), receivertest.NewNopSettings(f.Type()), cfg, consumertest.NewNop())
 	require.NoError(t, err)
-	return r.(*signalReceiver)
+	return r.(*byconfig.Component[*sentryReceiver])
 }
 
 func TestLifecycle(t *testing.T) {
@@ -41,14 +43,14 @@ func TestOneListenerForAllSignals(t *testing.T) {
 	ctx, host := context.Background(), componenttest.NewNopHost()
 	cfg := testConfig(nil)
 	a, b, other := create(t, cfg), create(t, cfg), create(t, testConfig(nil))
-	assert.Same(t, a.shared, b.shared)
-	assert.NotSame(t, a.shared, other.shared)
+	assert.Same(t, a.Shared, b.Shared)
+	assert.NotSame(t, a.Shared, other.Shared)
 	require.NoError(t, a.Start(ctx, host))
 	require.NoError(t, b.Start(ctx, host), "on the same address")
 	require.NoError(t, other.Start(ctx, host))
 
 	require.NoError(t, b.Shutdown(ctx))
-	_, err := net.Dial("tcp", a.shared.server.Listener.Addr().String())
+	_, err := net.Dial("tcp", a.Shared.server.Listener.Addr().String())
 	assert.Error(t, err, "the first Shutdown closes it")
 	require.NoError(t, a.Shutdown(ctx))
 	require.NoError(t, other.Shutdown(ctx))
@@ -78,7 +80,7 @@ func TestListenerThatBreaks(t *testing.T) {
 	host := statusHost{componenttest.NewNopHost(), make(chan *componentstatus.Event, 1)}
 	r := create(t, testConfig(nil))
 	require.NoError(t, r.Start(ctx, host))
-	require.NoError(t, r.shared.server.Listener.Close())
+	require.NoError(t, r.Shared.server.Listener.Close())
 	assert.Equal(t, componentstatus.StatusFatalError, (<-host.events).Status())
 	require.NoError(t, r.Shutdown(ctx))
 	assert.Empty(t, host.events)

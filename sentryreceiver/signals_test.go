@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
@@ -76,8 +77,8 @@ func startWith(t *testing.T, edit func(*Config), others func(receiver.Factory, r
 	f := NewFactory()
 	created, err := f.CreateProfiles(context.Background(), set, cfg, h.sink)
 	require.NoError(t, err)
-	h.receiver = created.(*signalReceiver)
-	h.receiver.shared.now = h.clock.Now
+	h.receiver = created.(*byconfig.Component[*sentryReceiver])
+	h.receiver.Shared.now = h.clock.Now
 	components := append([]receiver.Traces{created}, others(f, set, cfg)...)
 	for _, c := range components {
 		require.NoError(t, c.Start(context.Background(), componenttest.NewNopHost()))
@@ -88,7 +89,7 @@ func startWith(t *testing.T, edit func(*Config), others func(receiver.Factory, r
 			require.NoError(t, c.Shutdown(context.Background()))
 		}
 	})
-	h.url = "http://" + h.receiver.shared.server.Listener.Addr().String()
+	h.url = "http://" + h.receiver.Shared.server.Listener.Addr().String()
 	return h
 }
 

@@ -37,9 +37,6 @@ func (s *Server) Serve(server *http.Server, listener net.Listener, host componen
 	})
 }
 
-// Started says whether Serve has been called.
-func (s *Server) Started() bool { return s.server != nil }
-
 // stopGrace is how long running requests may take to finish. The collector gives Shutdown a context without an end, and a
 // client that never completes its body would keep the process alive.
 const stopGrace = 5 * time.Second
