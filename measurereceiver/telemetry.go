@@ -2,12 +2,12 @@ package measurereceiver
 
 import (
 	"context"
-	"errors"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/instruments"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
 )
 
@@ -55,28 +55,22 @@ type telemetry struct {
 
 // newTelemetry registers the instruments that metadata.yaml lists.
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
-	meter := set.MeterProvider.Meter(scopeName)
-	var errs error
-	counter := func(name, unit, description string) metric.Int64Counter {
-		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		errs = errors.Join(errs, err)
-		return c
-	}
+	meter := instruments.NewMeter(set, scopeName)
 	t := &telemetry{
-		items: counter("otelcol_receiver_measure_items", "{item}",
+		items: meter.Counter("otelcol_receiver_measure_items", "{item}",
 			"Number of events and spans, by what became of them."),
-		flawed: counter("otelcol_receiver_measure_items_flawed", "{item}",
+		flawed: meter.Counter("otelcol_receiver_measure_items_flawed", "{item}",
 			"Number of events and spans that were kept although a field was not of its type, which was left out or coerced."),
-		duplicates: counter("otelcol_receiver_measure_batches_repeated", "{batch}",
+		duplicates: meter.Counter("otelcol_receiver_measure_batches_repeated", "{batch}",
 			"Number of batches that came again."),
-		files: counter("otelcol_receiver_measure_files", "{file}",
+		files: meter.Counter("otelcol_receiver_measure_files", "{file}",
 			"Number of attachments and mapping files, by what became of them."),
-		fileBytes: counter("otelcol_receiver_measure_file_size", "By",
+		fileBytes: meter.Counter("otelcol_receiver_measure_file_size", "By",
 			"Size of the attachments and mapping files that were stored."),
-		requestsRejected: counter("otelcol_receiver_measure_requests_rejected", "{request}",
+		requestsRejected: meter.Counter("otelcol_receiver_measure_requests_rejected", "{request}",
 			"Number of requests of which nothing was taken, or not all."),
 	}
-	return t, errs
+	return t, meter.Err()
 }
 
 func (t *telemetry) itemsDone(ctx context.Context, label string, o outcome, reason string, n int) {

@@ -2,13 +2,13 @@ package profiletransformprocessor
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/instruments"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/transform"
 )
@@ -37,49 +37,37 @@ type telemetry struct {
 
 // newTelemetry registers the instruments that metadata.yaml lists.
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
-	meter := set.MeterProvider.Meter(scopeName)
-	var errs error
-	counter := func(name, unit, description string) metric.Int64Counter {
-		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		errs = errors.Join(errs, err)
-		return c
-	}
-	level := func(name, unit, description string) metric.Int64UpDownCounter {
-		c, err := meter.Int64UpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		errs = errors.Join(errs, err)
-		return c
-	}
+	meter := instruments.NewMeter(set, scopeName)
 	t := &telemetry{
-		incoming: counter("otelcol_processor_profile_transform_incoming_profiles", "{profile}",
+		incoming: meter.Counter("otelcol_processor_profile_transform_incoming_profiles", "{profile}",
 			"Number of profiles that the processor was given."),
-		restored: counter("otelcol_processor_profile_transform_restored_profiles", "{profile}",
+		restored: meter.Counter("otelcol_processor_profile_transform_restored_profiles", "{profile}",
 			"Number of profiles that waited when the collector ended, and wait again: the run before was given them."),
-		outgoing: counter("otelcol_processor_profile_transform_outgoing_profiles", "{profile}",
+		outgoing: meter.Counter("otelcol_processor_profile_transform_outgoing_profiles", "{profile}",
 			"Number of profiles that the processor handed on, by what became of them."),
-		dropped: counter("otelcol_processor_profile_transform_dropped_observations", "{observation}",
+		dropped: meter.Counter("otelcol_processor_profile_transform_dropped_observations", "{observation}",
 			"Number of observations that transforms dropped, by the reason."),
-		linkedObservations: counter("otelcol_processor_profile_transform_linked_observations", "{observation}",
+		linkedObservations: meter.Counter("otelcol_processor_profile_transform_linked_observations", "{observation}",
 			"Number of observations with a link to a span, by how they came to it."),
-		unlinkedObservations: counter("otelcol_processor_profile_transform_unlinked_observations", "{observation}",
+		unlinkedObservations: meter.Counter("otelcol_processor_profile_transform_unlinked_observations", "{observation}",
 			"Number of observations without a link to a span, by the reason."),
-		spansSeen: counter("otelcol_processor_profile_transform_spans", "{span}",
+		spansSeen: meter.Counter("otelcol_processor_profile_transform_spans", "{span}",
 			"Number of spans, by what became of them in the index."),
-		indexSpans: level("otelcol_processor_profile_transform_index_spans", "{span}",
+		indexSpans: meter.UpDownCounter("otelcol_processor_profile_transform_index_spans", "{span}",
 			"Number of spans in the index now."),
-		indexSessions: level("otelcol_processor_profile_transform_index_sessions", "{session}",
+		indexSessions: meter.UpDownCounter("otelcol_processor_profile_transform_index_sessions", "{session}",
 			"Number of sessions in the index now."),
-		heldMessages: level("otelcol_processor_profile_transform_held_messages", "{message}",
+		heldMessages: meter.UpDownCounter("otelcol_processor_profile_transform_held_messages", "{message}",
 			"Number of messages that wait for spans now."),
-		heldBytes: level("otelcol_processor_profile_transform_held_bytes", "By",
+		heldBytes: meter.UpDownCounter("otelcol_processor_profile_transform_held_bytes", "By",
 			"Size of the messages that wait for spans now, in OTLP."),
-		storageErrors: counter("otelcol_processor_profile_transform_storage_errors", "{error}",
+		storageErrors: meter.Counter("otelcol_processor_profile_transform_storage_errors", "{error}",
 			"Number of operations of the storage that failed."),
+		waitTime: meter.Histogram("otelcol_processor_profile_transform_wait_time", "s",
+			"How long messages waited for spans, by what ended that.",
+			0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600),
 	}
-	var err error
-	t.waitTime, err = meter.Float64Histogram("otelcol_processor_profile_transform_wait_time", metric.WithUnit("s"),
-		metric.WithDescription("How long messages waited for spans, by what ended that."),
-		metric.WithExplicitBucketBoundaries(0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600))
-	return t, errors.Join(errs, err)
+	return t, meter.Err()
 }
 
 // outcome is what became of a profile.

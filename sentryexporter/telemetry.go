@@ -2,12 +2,12 @@ package sentryexporter
 
 import (
 	"context"
-	"errors"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/instruments"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -25,28 +25,22 @@ type telemetry struct {
 
 // newTelemetry registers the instruments that metadata.yaml lists.
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
-	meter := set.MeterProvider.Meter(scopeName)
-	var errs error
-	counter := func(name, unit, description string) metric.Int64Counter {
-		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		errs = errors.Join(errs, err)
-		return c
-	}
+	meter := instruments.NewMeter(set, scopeName)
 	t := &telemetry{
-		items: counter("otelcol_exporter_sentry_envelope_items", "{item}",
+		items: meter.Counter("otelcol_exporter_sentry_envelope_items", "{item}",
 			"Number of items that were posted to Sentry, by what came of it."),
-		bytes: counter("otelcol_exporter_sentry_envelope_bytes", "By",
+		bytes: meter.Counter("otelcol_exporter_sentry_envelope_bytes", "By",
 			"Size of the payloads that Sentry took, before compression."),
-		throttled: counter("otelcol_exporter_sentry_envelope_throttled", "{item}",
+		throttled: meter.Counter("otelcol_exporter_sentry_envelope_throttled", "{item}",
 			"Number of times that an item was held back because of a rate limit of Sentry."),
-		samplesDiscarded: counter("otelcol_exporter_sentry_envelope_samples_discarded", "{sample}",
+		samplesDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_samples_discarded", "{sample}",
 			"Number of samples that Sentry's format has no place for."),
-		spansDiscarded: counter("otelcol_exporter_sentry_envelope_spans_discarded", "{span}",
+		spansDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_spans_discarded", "{span}",
 			"Number of spans, and of events of spans, that Sentry's format has no place for."),
-		fieldsDiscarded: counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",
+		fieldsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",
 			"Number of fields that were left out of what is sent otherwise."),
 	}
-	return t, errs
+	return t, meter.Err()
 }
 
 // outcomes are what becomes of an item with each verdict.

@@ -2,12 +2,12 @@ package sentryreceiver
 
 import (
 	"context"
-	"errors"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/instruments"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
@@ -52,37 +52,30 @@ type telemetry struct {
 
 // newTelemetry registers the instruments that metadata.yaml lists.
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
-	meter := set.MeterProvider.Meter(scopeName)
-	var errs error
-	counter := func(name, unit, description string) metric.Int64Counter {
-		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		errs = errors.Join(errs, err)
-		return c
-	}
+	meter := instruments.NewMeter(set, scopeName)
 	t := &telemetry{
-		items: ledger{counter: counter("otelcol_receiver_sentry_items", "{item}",
+		items: ledger{counter: meter.Counter("otelcol_receiver_sentry_items", "{item}",
 			"Number of envelope items, by what became of them and who sent them.")},
-		samplesDiscarded: counter("otelcol_receiver_sentry_samples_discarded", "{sample}",
+		samplesDiscarded: meter.Counter("otelcol_receiver_sentry_samples_discarded", "{sample}",
 			"Number of samples that could not be used, in profiles that were otherwise decoded."),
-		elementsDiscarded: counter("otelcol_receiver_sentry_elements_discarded", "{element}",
+		elementsDiscarded: meter.Counter("otelcol_receiver_sentry_elements_discarded", "{element}",
 			"Number of spans, log records, metric values and the like that could not be used, in items that were otherwise decoded."),
-		fieldsDiscarded: counter("otelcol_receiver_sentry_fields_discarded", "{field}",
+		fieldsDiscarded: meter.Counter("otelcol_receiver_sentry_fields_discarded", "{field}",
 			"Number of fields that were not of their published type, and were left out or coerced."),
-		tolerated: counter("otelcol_receiver_sentry_profiles_tolerated", "{profile}",
+		tolerated: meter.Counter("otelcol_receiver_sentry_profiles_tolerated", "{profile}",
 			"Number of profiles that broke a published rule and were kept, once per broken rule."),
-		requestsRejected: counter("otelcol_receiver_sentry_requests_rejected", "{request}",
+		requestsRejected: meter.Counter("otelcol_receiver_sentry_requests_rejected", "{request}",
 			"Number of requests of which nothing was looked at or taken."),
-		profilesAligned: counter("otelcol_receiver_sentry_profiles_aligned", "{profile}",
+		profilesAligned: meter.Counter("otelcol_receiver_sentry_profiles_aligned", "{profile}",
 			"Number of V1 profiles whose times were moved to find the spans of their samples, by the reason."),
-		linkedCount: counter("otelcol_receiver_sentry_linked_observations", "{observation}",
+		linkedCount: meter.Counter("otelcol_receiver_sentry_linked_observations", "{observation}",
 			"Number of observations of V1 profiles that were linked to a span."),
-		unlinkedCount: counter("otelcol_receiver_sentry_unlinked_observations", "{observation}",
+		unlinkedCount: meter.Counter("otelcol_receiver_sentry_unlinked_observations", "{observation}",
 			"Number of observations of V1 profiles that have no link to a span, by the reason."),
+		bytesInFlight: meter.UpDownCounter("otelcol_receiver_sentry_bytes_in_flight", "By",
+			"Number of bytes of bodies that are being read, decoded, translated or handed on."),
 	}
-	var err error
-	t.bytesInFlight, err = meter.Int64UpDownCounter("otelcol_receiver_sentry_bytes_in_flight", metric.WithUnit("By"),
-		metric.WithDescription("Number of bytes of bodies that are being read, decoded, translated or handed on."))
-	return t, errors.Join(errs, err)
+	return t, meter.Err()
 }
 
 func (t *telemetry) itemDone(ctx context.Context, from sender, item sentry.ItemType, o outcome, reason string) {
