@@ -9,8 +9,9 @@ import (
 )
 
 // What a pipeline has just refused would be refused again: while its gate is closed, items are turned away before they are
-// decoded (translateItem), and where the gates of all signals are, requests before they are decompressed. A third of the work
-// on an envelope is decompression, all but a fiftieth is that and decoding.
+// decoded (translateItem), and where the gates of all signals are, requests before they are decompressed. Of CPU, to refuse
+// one of the profiles of make load took 0.75 ms after its translation, 0.26 ms before it was decoded, 0.12 ms before it was
+// decompressed.
 
 // refusesAll says whether nothing would be taken of a request, whatever is in it.
 func (r *sentryReceiver) refusesAll() bool {
