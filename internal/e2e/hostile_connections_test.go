@@ -13,13 +13,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Attacks that are not in what is sent, but in how.
+// TestHostileConnections: attacks that are not in what is sent, but in how, or in how often.
+func TestHostileConnections(t *testing.T) {
+	t.Run("two hundred bodies of 100 MiB that do not come", claimedLength)
+	t.Run("fifty clients that go away in the middle", abandonedBody)
+	t.Run("a body that comes a byte at a time", slowBody)
+	t.Run("a body that does not end, while the collector does", stopWithSlowBody)
+	t.Run("a hundred thousand headers, and one of 50 MB", headerFlood)
+	t.Run("eight bombs at once", bombsAtOnce)
+	t.Run("two thousand senders with names of their own", manySenders)
+	t.Run("a tunnel to another machine", tunnelElsewhere)
+}
 
-// TestClaimedLength: a Content-Length is no reason to reserve memory.
-func TestClaimedLength(t *testing.T) {
+// claimedLength: a Content-Length is no reason to reserve memory.
+func claimedLength(t *testing.T) {
 	backend := newSink(t)
 	c := start(t, settings{sink: backend})
 	const clients = 200
+	begin := time.Now()
 	for range clients {
 		connection := c.dial(t)
 		fmt.Fprintf(connection, "POST /api/42/envelope/ HTTP/1.1\r\nHost: x\r\nX-Sentry-Auth: %s\r\nContent-Length: %d\r\n\r\n{}\n",
@@ -27,14 +38,17 @@ func TestClaimedLength(t *testing.T) {
 	}
 	time.Sleep(500 * time.Millisecond)
 	c.checkServing(t, backend)
-	assert.Less(t, c.peakMemory(t), memorySmall, "MiB of memory for %d bodies of 100 MiB that do not come", clients)
-	t.Logf("%d clients, peak memory %d MiB", clients, c.peakMemory(t))
+	c.report(t, clients*3, noAnswer, time.Since(begin), memorySmall)
 }
 
-// TestAbandonedBody: a client that goes away in the middle costs nothing, and is counted.
-func TestAbandonedBody(t *testing.T) {
+// noAnswer is the status of requests that do not get as far as one.
+const noAnswer = 0
+
+// abandonedBody: a client that goes away in the middle costs nothing, and is counted.
+func abandonedBody(t *testing.T) {
 	backend := newSink(t)
 	c := start(t, settings{sink: backend})
+	begin := time.Now()
 	for range 50 {
 		connection := c.dial(t)
 		fmt.Fprintf(connection, "POST /api/42/envelope/ HTTP/1.1\r\nHost: x\r\nX-Sentry-Auth: %s\r\nContent-Length: 1000\r\n\r\n{}\n", testAuth)
@@ -44,10 +58,11 @@ func TestAbandonedBody(t *testing.T) {
 		return c.scrape(t).sum("otelcol_receiver_sentry_requests_rejected", "reason=body_unreadable") == 50
 	}, 10*time.Second, 50*time.Millisecond)
 	c.checkServing(t, backend)
+	c.report(t, 50*3, noAnswer, time.Since(begin), memorySmall)
 }
 
-// TestSlowBody: a body that never ends costs one connection, for as long as read_timeout says.
-func TestSlowBody(t *testing.T) {
+// slowBody: a body that never ends costs one connection, for as long as read_timeout says.
+func slowBody(t *testing.T) {
 	backend := newSink(t)
 	c := start(t, settings{sink: backend, receiver: []string{"read_timeout: 1s"}})
 	connection := c.dial(t)
@@ -72,21 +87,23 @@ func TestSlowBody(t *testing.T) {
 	}
 	assert.Less(t, took, 5*time.Second, "until the slow body is given up")
 	c.checkServing(t, backend)
-	t.Logf("given up after %s: %d %v", took.Round(time.Millisecond), got.status, err)
+	c.report(t, int(took/(20*time.Millisecond)), got.status, took, memorySmall)
 }
 
-// TestStopWithSlowBody: a client that does not finish does not keep the collector from ending.
-func TestStopWithSlowBody(t *testing.T) {
+// stopWithSlowBody: a client that does not finish does not keep the collector from ending.
+func stopWithSlowBody(t *testing.T) {
 	backend := newSink(t)
 	c := start(t, settings{sink: backend})
 	connection := c.dial(t)
 	fmt.Fprintf(connection, "POST /api/42/envelope/ HTTP/1.1\r\nHost: x\r\nX-Sentry-Auth: %s\r\nContent-Length: 1000000\r\n\r\n{}\n", testAuth)
 	c.checkServing(t, backend)
+	begin := time.Now()
+	c.report(t, 3, noAnswer, time.Since(begin), memorySmall)
 	c.stop(t)
 }
 
-// TestHeaderFlood: headers of HTTP beyond a megabyte are not read.
-func TestHeaderFlood(t *testing.T) {
+// headerFlood: headers of HTTP beyond a megabyte are not read.
+func headerFlood(t *testing.T) {
 	backend := newSink(t)
 	c := start(t, settings{sink: backend})
 	flood := chunk{}.request()
@@ -95,6 +112,7 @@ func TestHeaderFlood(t *testing.T) {
 	}
 	long := chunk{}.request()
 	long.headers = append(long.headers, [2]string{"X-Flood", strings.Repeat("x", 50<<20)})
+	begin := time.Now()
 	for _, r := range []request{flood, long} {
 		// Go's server answers, but does not wait for the rest: the client may find the connection reset before it has read that.
 		if got, err := c.trySend(r); err == nil {
@@ -102,8 +120,64 @@ func TestHeaderFlood(t *testing.T) {
 		}
 		c.checkServing(t, backend)
 	}
-	assert.Less(t, c.peakMemory(t), memorySmall)
-	t.Logf("peak memory %d MiB", c.peakMemory(t))
+	c.report(t, 100_000*16+50<<20, http.StatusRequestHeaderFieldsTooLarge, time.Since(begin), memorySmall)
+}
+
+// manySenders: who makes up projects, SDKs, versions, item types and reasons makes no series of metrics of them, beyond a bound.
+func manySenders(t *testing.T) {
+	backend := newSink(t)
+	c := start(t, settings{sink: backend, signals: otherSignals})
+	begin, sent := time.Now(), 0
+	const senders, mostPoints = 2000, 1500
+	for i := range senders {
+		r := request{target: fmt.Sprintf("/api/%d/envelope/", i+1), headers: [][2]string{{"X-Sentry-Auth", fmt.Sprintf(
+			"Sentry sentry_version=7, sentry_client=made.up%d/%d.%d, sentry_key=%032x", i, i, i, i)}}}
+		r.body = fmt.Appendf(nil, "{\"sdk\":{\"name\":\"sentry.made.up%[1]d\",\"version\":\"%[1]d.%[1]d\"}}\n{\"type\":\"type%[1]d\"}\n{}\n{\"type\":\"event\",\"content_type\":\"x%[1]d\"}\n{\"k%[1]d\":1,\"tags\":7}\n"+
+			"{\"type\":\"client_report\"}\n{\"discarded_events\":[{\"reason\":\"r%[1]d\",\"category\":\"c%[1]d\",\"quantity\":1}]}\n", i)
+		sent += len(r.body)
+		assert.Equal(t, http.StatusOK, c.send(t, r).status)
+	}
+	own := 0
+	for _, p := range c.scrape(t) {
+		if strings.HasPrefix(p.name, "otelcol_receiver_") {
+			own++
+		}
+	}
+	assert.Less(t, own, mostPoints, "points of the receiver's own metrics")
+	c.checkServing(t, backend)
+	c.report(t, sent, http.StatusOK, time.Since(begin), memorySmall)
+}
+
+// tunnelElsewhere: an envelope names the machine that it is for, and nothing goes there.
+func tunnelElsewhere(t *testing.T) {
+	backend := newSink(t)
+	elsewhere, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer elsewhere.Close()
+	asked := make(chan struct{}, 1)
+	go func() {
+		for {
+			connection, err := elsewhere.Accept()
+			if err != nil {
+				return
+			}
+			connection.Close()
+			asked <- struct{}{}
+		}
+	}()
+	c := start(t, settings{sink: backend, signals: []string{"logs"}, receiver: []string{"tunnel_path: /t"}})
+	begin := time.Now()
+	got := c.send(t, request{target: "/t?sentry_key=" + testKey, body: fmt.Appendf(nil,
+		"{\"dsn\":\"http://%s@%s/42\"}\n{\"type\":\"event\"}\n{\"message\":\"hello\"}\n", testKey, elsewhere.Addr())})
+	assert.Equal(t, http.StatusOK, got.status, "the key and the project are what counts")
+	onlyRecord(t, backend)
+	select {
+	case <-asked:
+		t.Error("the collector has connected to the machine in the dsn")
+	case <-time.After(500 * time.Millisecond):
+	}
+	c.checkServing(t, backend)
+	c.report(t, 100, got.status, time.Since(begin), memorySmall)
 }
 
 // dial opens a connection to write to by hand.

@@ -13,7 +13,7 @@ import (
 // TestHostile: after each attack the collector lives, has not had more memory than stated, and does its work: a valid profile
 // comes out. Attacks that take more than one request are in hostile_connections_test.go.
 func TestHostile(t *testing.T) {
-	for _, attacks := range [][]attack{bombAttacks, envelopeAttacks, profileAttacks, smallestAttacks} {
+	for _, attacks := range [][]attack{bombAttacks, envelopeAttacks, profileAttacks, smallestAttacks, itemAttacks} {
 		for _, a := range attacks {
 			t.Run(a.name, a.run)
 		}
@@ -26,9 +26,10 @@ type attack struct {
 	request func() request // made when its turn comes: some have 50 MB
 
 	status       int
-	reason       string // the counter of items, samples or requests has it; "" = nothing is lost
-	observations int    // timestamps that come out
-	memory       int    // MiB, at the peak
+	reason       string   // the counter of items, samples or requests has it; "" = nothing is lost
+	observations int      // timestamps that come out
+	memory       int      // MiB, at the peak
+	signals      []string // with pipelines, beside profiles
 }
 
 // Memory that the collector may have had at its peak, in MiB. Idle it has 65.
@@ -41,7 +42,7 @@ const (
 // run has a collector of its own, so that the peak of its memory is this attack's.
 func (a attack) run(t *testing.T) {
 	backend := newSink(t)
-	c := start(t, settings{sink: backend})
+	c := start(t, settings{sink: backend, signals: a.signals})
 	hostile := a.request()
 
 	begin := time.Now()
