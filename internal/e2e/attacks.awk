@@ -3,7 +3,7 @@ BEGIN {
 	print "# Attacks\n"
 	print "Written by `make attacks`. Each attack has a collector of its own, which the kernel refuses more than 4 GiB of data, and must stay"
 	print "below the memory that is stated for it. Afterwards it lives and a valid profile comes through; what becomes of the hostile one is"
-	print "stated in `internal/e2e/hostile_*_test.go`.\n"
+	print "stated in `internal/e2e/hostile_*_test.go`. Answers are statuses of HTTP, or of gRPC; 0 of connections: the request has no end.\n"
 	print "| Attack | Sent, bytes | Answer | after | Peak memory, MiB | Bound | Verdict |"
 	print "|---|---|---|---|---|---|---|"
 }

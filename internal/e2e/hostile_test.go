@@ -57,7 +57,7 @@ func (a attack) run(t *testing.T) {
 			metrics.sum("otelcol_receiver_sentry_requests_rejected", reason), "counted with reason %s", a.reason)
 	}
 	c.checkServing(t, backend)
-	checkLog(t, c, testKey)
+	checkLog(t, c, testKey, "forged")
 	checkCardinality(t, c.scrape(t))
 	c.report(t, len(hostile.body), got.status, took, a.memory)
 }
