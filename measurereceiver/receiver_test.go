@@ -416,6 +416,7 @@ func TestCorpus(t *testing.T) {
 
 func FuzzToken(f *testing.F) {
 	f.Add("AAAA")
+	f.Add(strings.Repeat("\n", 82))
 	secret, id := []byte("s"), uuid.MustParse(shotID)
 	f.Add(ticket{id: id, expires: time.Unix(2e9, 0), fileType: measure.FileScreenshot}.token(secret))
 	f.Fuzz(func(t *testing.T, token string) {

@@ -55,8 +55,9 @@ func readToken(secret []byte, id uuid.UUID, token string, now time.Time) (t tick
 	if len(token) != base64.RawURLEncoding.EncodedLen(ticketSize+macSize) {
 		return t, false
 	}
-	signed, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil || !hmac.Equal(sign(secret, signed[:ticketSize], id), signed[ticketSize:]) {
+	// Strict, so that a token has one spelling. New lines are skipped all the same, and what is left may be too short.
+	signed, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(signed) != ticketSize+macSize || !hmac.Equal(sign(secret, signed[:ticketSize], id), signed[ticketSize:]) {
 		return t, false
 	}
 	t.id = id

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"io/fs"
 	"net/http"
+	"unicode/utf8"
 )
 
 // assets is the page. It is built from web/ (make page) and committed, so that building the collector needs no Node; a test
@@ -18,5 +19,12 @@ func page() http.Handler {
 	if err != nil {
 		panic(err) // the name is a constant
 	}
-	return http.FileServerFS(root)
+	files := http.FileServerFS(root)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !utf8.ValidString(r.URL.Path) { // no name of a file, for which FileServerFS would blame itself: 500
+			http.NotFound(w, r)
+			return
+		}
+		files.ServeHTTP(w, r)
+	})
 }

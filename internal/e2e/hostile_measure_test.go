@@ -133,7 +133,7 @@ var measureAttacks = []measureAttack{
 	{name: "files to where nobody said", status: http.StatusForbidden, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		for _, path := range []string{
 			"/attachments/..%2f..%2f..%2fescaped", "/attachments/../../../escaped", "/symbols/%2e%2e%2f%2e%2e%2fescaped", "/attachments//etc/escaped",
-			"/attachments/" + uuid.NewString() + "?t=" + strings.Repeat("A", 82), "/symbols/" + uuid.NewString(),
+			"/attachments/" + uuid.NewString() + "?t=" + strings.Repeat("A", 82), "/attachments/" + uuid.NewString() + "?t=" + strings.Repeat("%0A", 82), "/symbols/" + uuid.NewString(),
 		} {
 			status, _ = put(t, "http://"+address+path, []byte("escaped"), nil)
 			assert.Equal(t, http.StatusForbidden, status, path)
