@@ -149,7 +149,7 @@ var otlpAttacks = []otlpAttack{
 			d.StringTable = append(d.StringTable, fmt.Sprint(i))
 		}
 	}),
-	profiles("seven hundred thousand samples of one stack", memoryLarge, func(_ *dict, p *profile) {
+	profiles("seven hundred thousand samples of one stack", memoryLarge*3/2, func(_ *dict, p *profile) {
 		p.Samples = repeated(700_000, sampleAt(p, 1))
 	}),
 	profiles("a million timestamps in one sample", memoryLarge, func(_ *dict, p *profile) {
