@@ -18,14 +18,15 @@ receivers: {sentry: {endpoint: ENDPOINT}}
 processors:
   profile_transform: {link: {wait: 100ms}}
 exporters:
-  otlp_http:
+  otlp_http/profiles:
     endpoint: ` + backend.url() + `
     compression: none
     retry_on_failure: {initial_interval: 50ms, max_interval: 50ms}
     sending_queue: {queue_size: 1, num_consumers: 1, block_on_overflow: true}
+  otlp_http: {endpoint: ` + backend.url() + `, compression: none}
 service:
   pipelines:
-    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http]}
+    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http/profiles]}
     traces: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http]}
 `})
 	sent := map[string]int{}
