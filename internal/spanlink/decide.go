@@ -41,46 +41,46 @@ func (l *linker) decide(sample pprofile.Sample, p *place) {
 				break
 			}
 		}
-		l.split.add(d.link(piece), int32(to-from))
-		d.count(piece, times, from, to)
+		link, counter := d.outcome(piece)
+		l.split.add(link, int32(to-from))
+		if counter != nil {
+			*counter += int64(to - from)
+		} else {
+			d.countWithoutSpan(times, from, to)
+		}
 		from = to
 	}
 }
 
-// link is the link of the observations in a piece of the timeline.
-func (d *decision) link(p piece) dictionary.LinkIndex {
-	if p.span == none || d.keeps(p) {
-		return d.had
+// outcome is the link of the observations in a piece of the timeline, and where they are counted: nil if that depends on the
+// instant.
+func (d *decision) outcome(p piece) (link dictionary.LinkIndex, counter *int64) {
+	switch {
+	case d.had != 0 && (p.span == none || p.vague || !d.below(p.span)):
+		return d.had, &d.stats.Kept
+	case p.span == none && p.vague:
+		return 0, &d.stats.Unlinked[Ambiguous]
+	case p.span == none:
+		return 0, nil
+	case p.vague:
+		return d.linkTo(p.span), &d.stats.Guessed
 	}
-	link := &d.linkOf[p.span]
+	return d.linkTo(p.span), &d.stats.Linked
+}
+
+func (d *decision) linkTo(span int32) dictionary.LinkIndex {
+	link := &d.linkOf[span]
 	if *link == 0 {
-		t := &d.forest.trees[p.span]
+		t := &d.forest.trees[span]
 		*link = d.links.Index(t.trace, t.id)
 	}
 	return *link
 }
 
-// keeps says whether the link that the sample came with stays.
-func (d *decision) keeps(p piece) bool {
-	return d.had != 0 && (p.span == none || p.vague || !d.below(p.span))
-}
-
-// count counts what became of some observations in a piece.
-func (d *decision) count(p piece, times pcommon.UInt64Slice, from, to int) {
-	count := int64(to - from)
-	switch {
-	case d.keeps(p):
-		d.stats.Kept += count
-	case p.span == none && p.vague:
-		d.stats.Unlinked[Ambiguous] += count
-	case p.span == none:
-		for i := from; i < to; i++ {
-			d.stats.Unlinked[d.place.reason(times.At(i)+uint64(d.options.Shift), &d.options)]++
-		}
-	case p.vague:
-		d.stats.Guessed += count
-	default:
-		d.stats.Linked += count
+func (d *decision) countWithoutSpan(times pcommon.UInt64Slice, from, to int) {
+	for i := from; i < to; i++ {
+		instant := times.At(i) + uint64(d.options.Shift)
+		d.stats.Unlinked[d.place.reason(instant, &d.options)]++
 	}
 }
 

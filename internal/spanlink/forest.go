@@ -15,7 +15,12 @@ type forest struct {
 	first, next, walk []int32 // see number and cutCycles
 }
 
-func (f *forest) begin() { f.trees, f.nodes, f.last = f.trees[:0], f.nodes[:0], none }
+func (f *forest) begin() { f.trees, f.nodes = f.trees[:0], f.nodes[:0] }
+
+// grow prepares for about this many spans more, of another thread.
+func (f *forest) grow(n int) {
+	f.trees, f.nodes, f.last = slices.Grow(f.trees, n), slices.Grow(f.nodes, n), none
+}
 
 // tree is one span of a forest.
 type tree struct {

@@ -180,7 +180,8 @@ func (l *linker) collectPlace(p *place) {
 		l.found = lane.overlapping(p.first, end, l.found)
 	}
 	begin := len(l.runs)
-	l.forest.last = none
+	l.runs = slices.Grow(l.runs, len(l.found))
+	l.forest.grow(len(l.found))
 	for _, i := range slices.Backward(l.found) { // by their starts
 		l.runs = append(l.runs, run{i.start, i.end, l.forest.add(l.index, i.node)})
 	}

@@ -15,6 +15,7 @@ type splitter struct {
 	groups    []group   // of the samples, one after another
 	stretches []stretch // likewise
 
+	first   int32   // group of the sample that links are added to
 	groupOf []int32 // by link: the group that had it last
 	times   []uint64
 	values  []int64
@@ -41,7 +42,8 @@ func (s *splitter) begin() {
 
 // sample says of which sample the links are that are added next.
 func (s *splitter) sample(position int32) {
-	s.samples = append(s.samples, linkedSample{position, int32(len(s.groups)), int32(len(s.stretches))})
+	s.first = int32(len(s.groups))
+	s.samples = append(s.samples, linkedSample{position, s.first, int32(len(s.stretches))})
 }
 
 // add adds the link of the next observations.
@@ -50,7 +52,7 @@ func (s *splitter) add(link dictionary.LinkIndex, count int32) {
 		s.groupOf = append(s.groupOf, make([]int32, int(link)+1-len(s.groupOf))...)
 	}
 	at := s.groupOf[link]
-	if at < s.samples[len(s.samples)-1].groups || int(at) >= len(s.groups) || s.groups[at].link != link {
+	if at < s.first || int(at) >= len(s.groups) || s.groups[at].link != link {
 		at = int32(len(s.groups))
 		s.groups = append(s.groups, group{link: link})
 		s.groupOf[link] = at

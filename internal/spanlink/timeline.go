@@ -63,6 +63,7 @@ func (m *timelines) make(f *forest, runs []run, policy Policy, first, last uint6
 	pieces := m.sweep(f, runs, policy)
 	shift := uint8(bits.Len64((last - first) / uint64(2*len(pieces)))) // 63 at most
 	count := int((last-first)>>shift) + 1
+	m.cells = slices.Grow(m.cells, count+1)
 	begin, at := len(m.cells), 0
 	for cell := range count {
 		for start := first + uint64(cell)<<shift; at+1 < len(pieces) && pieces[at+1].from <= start; at++ {
@@ -79,7 +80,7 @@ func (m *timelines) make(f *forest, runs []run, policy Policy, first, last uint6
 func (m *timelines) sweep(f *forest, runs []run, policy Policy) []piece {
 	slices.SortFunc(runs, f.compareRuns)
 	begin := len(m.pieces)
-	m.pieces = append(m.pieces, piece{span: none})
+	m.pieces = append(slices.Grow(m.pieces, 2*len(runs)+1), piece{span: none}) // one for each start and end
 	w := &m.running
 	w.begin(f, runs, policy)
 	for started := 0; started < len(runs) || len(w.ends) > 0; {
