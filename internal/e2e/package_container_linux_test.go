@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -41,6 +42,10 @@ func bootContainer(t *testing.T, root debianRoot, deb string) (*container, error
 			return nil, fmt.Errorf("%w; on Debian: apt-get install systemd-container util-linux", err)
 		}
 	}
+	groups := controlGroups(t)
+	if len(groups) == 0 {
+		return nil, errors.New("no control groups of its own can be made in /sys/fs/cgroup")
+	}
 	test, err := os.Executable()
 	require.NoError(t, err)
 	root.likeThisMachine(t)
@@ -55,7 +60,7 @@ func bootContainer(t *testing.T, root debianRoot, deb string) (*container, error
 		// On a machine that systemd has not booted there is nobody to register with, and nspawn stays in its control groups.
 		"--register=no", "--keep-unit",
 		"--boot", "--", "--unit=sysinit.target", "--show-status=no")
-	c.nspawn.Env = append(os.Environ(), "GROUPS_OF_TEST="+strings.Join(controlGroups(t), " "))
+	c.nspawn.Env = append(os.Environ(), "GROUPS_OF_TEST="+strings.Join(groups, " "))
 	c.nspawn.Stdout, c.nspawn.Stderr = c.log, c.log
 	c.nspawn.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, c.nspawn.Start())
