@@ -7,6 +7,7 @@
 //	handler.go    which request is this
 //	apps.go       who sends it
 //	events.go     PUT /events: batch → items → what to hand on → outcome
+//	signals.go    the pipelines, and whether none of them has room
 //	window.go     which batches have been taken already
 //	uploads.go    PUT /attachments and /symbols: files, by signed URLs
 //	token.go      what makes those URLs ours

@@ -81,7 +81,7 @@ otherwise, if one of 100 answers takes a second, or if less is delivered in a se
 
 The first backend takes one profile after the other, 10 ms each. The others are quick, but sender, collector and backend share the
 cores, and the sender has no more than 256 requests waiting: clients without that bound were not tried. The capacity is the most that
-was delivered in a second, exporter and backend included, at rates that rise by half until not all of it is.
+was delivered in a second, exporter and backend included, at rates that rise by half until not half of it is.
 
 What keeps deliveries up is that a pipeline that has refused something is not asked again for 20 ms: until then profiles are refused
 before they are decompressed and decoded ([operations](operations.md#sizing)).
