@@ -19,14 +19,14 @@ const keyName = "sentry.segment.name"
 
 // keepProfiles keeps a message of profiles.
 func (v *viewer) keepProfiles(ctx context.Context, profiles pprofile.Profiles) error {
-	m, texts := &message{signal: signalProfiles, arrived: time.Now()}, texts{}
+	m, short := &message{signal: signalProfiles, arrived: time.Now()}, texts{}
 	for r := range profiles.ResourceProfiles().Len() {
 		resource := profiles.ResourceProfiles().At(r)
 		service := serviceName(resource.Resource())
 		for s := range resource.ScopeProfiles().Len() {
 			list := resource.ScopeProfiles().At(s).Profiles()
 			for p := range list.Len() {
-				summary := summarise(profiles.Dictionary(), list.At(p), texts)
+				summary := summarise(profiles.Dictionary(), list.At(p), short)
 				summary.message, summary.service, summary.position = m, service, position{r, s, p}
 				m.profiles = append(m.profiles, summary)
 			}
@@ -51,20 +51,20 @@ func (v *viewer) keep(ctx context.Context, list ...*message) {
 }
 
 // summarise reads a profile for what lists show. Strings are copied, so that they do not hold the message.
-func summarise(d pprofile.ProfilesDictionary, p pprofile.Profile, texts texts) *profileSummary {
+func summarise(d pprofile.ProfilesDictionary, p pprofile.Profile, short texts) *profileSummary {
 	read := timeline.Read(d, p)
 	out := &profileSummary{
 		start:   read.Start,
 		end:     read.End,
 		threads: len(read.Threads),
-		measure: timeline.Measure{Type: texts.shorten(read.Measure.Type), Unit: texts.shorten(read.Measure.Unit)},
+		measure: timeline.Measure{Type: short.of(read.Measure.Type), Unit: short.of(read.Measure.Unit)},
 		spans:   map[timeline.Link]linked{},
 	}
 	if id := p.ProfileID(); !id.IsEmpty() {
 		out.profileID = hex.EncodeToString(id[:])
 	}
 	if name, ok := dictionary.NewView(d).Get(p.AttributeIndices(), keyName); ok {
-		out.name = texts.shorten(name.AsString())
+		out.name = short.of(name.AsString())
 	}
 	for _, s := range read.Selected(timeline.Filter{}) {
 		out.samples += s.Count

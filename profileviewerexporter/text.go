@@ -39,7 +39,7 @@ func shorten(text string) string {
 // texts are those of one message, each shortened once: a long one of its dictionary may be named by every profile.
 type texts map[string]string
 
-func (t texts) shorten(text string) string {
+func (t texts) of(text string) string {
 	short, known := t[text]
 	if !known {
 		short = shorten(text)
