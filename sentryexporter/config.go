@@ -106,9 +106,6 @@ func (c *Config) Validate() error {
 	if c.HTTP.Endpoint != "" {
 		problem("endpoint: must be left out, the dsn says where to send")
 	}
-	if c.HTTP.Timeout != 0 && c.HTTP.Timeout < time.Millisecond { // 30 is read as 30ns
-		problem("timeout: is %s, must be at least %s, with its unit, e.g. %s", c.HTTP.Timeout, time.Millisecond, defaultTimeout)
-	}
 	if !slices.Contains(compressions, c.HTTP.Compression) {
 		problem("compression: is %q, which Sentry does not read, must be one of %q", c.HTTP.Compression, compressions)
 	}

@@ -108,7 +108,7 @@ func TestValidate(t *testing.T) {
 		`profiler_id_attributes: []`:                       `profiler_id_attributes: must name at least one resource attribute`,
 		`compression: snappy`:                              `compression: is "snappy", which Sentry does not read, must be one of ["gzip" "zstd" "none"]`,
 		`sending_queue: {batch: {max_size: 10}}`:           `sending_queue::batch: must be left out, Sentry takes each envelope by itself`,
-		`timeout: 30`:                                      `timeout: is 30ns, must be at least 1ms, with its unit, e.g. 30s`,
+		`timeout: 30`:                                      `timeout: is 30, a number without a unit: write 30s for seconds`,
 		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
 	} {
 		if !strings.HasPrefix(text, "dsn") {

@@ -103,6 +103,8 @@ func TestValidate(t *testing.T) {
 		`max_bytes_in_flight: 1000`:            `max_bytes_in_flight: is 1000, must be at least 331350016 for max_request_body_size: 104857600`,
 		`drop_resent: {max_ids: -1}`:           `drop_resent: max_ids: is -1, must be from 0, which drops nothing, to 10000000`,
 		`drop_resent: {max_age: 0s}`:           `drop_resent: max_age: is 0s, must be positive`,
+		`drop_resent: {max_age: 24}`:           `drop_resent::max_age: is 24, a number without a unit: write 24s for seconds`,
+		`read_timeout: 30`:                     `read_timeout: is 30, a number without a unit`,
 		`profile_type: off`:                    `profile_type: is "off", must be "wall" or "cpu"`,
 		`backpressure_pause: 0s`:               `backpressure_pause: is 0s, must be whole seconds from 1s to 24h0m0s, e.g. 10s`,
 		`backpressure_pause: 1500ms`:           `backpressure_pause: is 1.5s, must be whole seconds`,

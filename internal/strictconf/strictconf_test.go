@@ -52,4 +52,39 @@ func TestUnknownKeys(t *testing.T) {
 	assert.NotContains(t, err.Error(), "struct {")
 }
 
+type nestedConfig struct {
+	HTTP confighttp.ServerConfig `mapstructure:",squash"`
+	Own  struct {
+		Age   time.Duration  `mapstructure:"age"`
+		Other *time.Duration `mapstructure:"other"`
+		Sizes int            `mapstructure:"sizes"`
+	} `mapstructure:"own"`
+	List []struct {
+		Wait time.Duration `mapstructure:"wait"`
+	} `mapstructure:"list"`
+}
+
+func (c *nestedConfig) Unmarshal(conf *confmap.Conf) error { return Unmarshal(conf, c) }
+
+func TestDurationsWithoutUnit(t *testing.T) {
+	var cfg nestedConfig
+	err := read(&cfg, map[string]any{
+		"read_timeout": 30,
+		"own":          map[string]any{"age": 24, "other": 1.5, "sizes": 7},
+		"list":         []any{map[string]any{"wait": "1s"}, map[string]any{"wait": 2}},
+	})
+	for _, message := range []string{
+		"read_timeout: is 30, a number without a unit: write 30s for seconds",
+		"own::age: is 24, ", "own::other: is 1.5, ", "list[1]::wait: is 2, ",
+	} {
+		assert.ErrorContains(t, err, message)
+	}
+	assert.NotContains(t, err.Error(), "sizes")
+	assert.NotContains(t, err.Error(), "list[0]")
+
+	require.NoError(t, read(&nestedConfig{}, map[string]any{
+		"read_timeout": 0, "own": map[string]any{"age": "24h", "other": nil}, "list": nil,
+	}), "zero needs no unit")
+}
+
 func read(cfg any, keys map[string]any) error { return confmap.NewFromStringMap(keys).Unmarshal(cfg) }
