@@ -19,16 +19,22 @@ const (
 )
 
 // hold lets a message wait. If too much waits, those that came first go now: the one who brings more does that work, which
-// slows it down to the pace of the pipeline behind.
-func (p *profilesProcessor) hold(ctx context.Context, profiles pprofile.Profiles) {
-	h := &held{profiles: pprofile.NewProfiles(), client: client.FromContext(ctx), arrived: time.Now()}
+// slows it down to the pace of the pipeline behind. What cannot be stored must not wait: who configures a storage wants what was
+// taken to outlive a crash, and the next consumer may have a queue that does. It goes on at once, and its sender hears of an error.
+func (p *profilesProcessor) hold(ctx context.Context, profiles pprofile.Profiles) error {
+	h := &held{profiles: profiles, client: client.FromContext(ctx), arrived: time.Now()}
+	h.bytes = int64((&pprofile.ProtoMarshaler{}).ProfilesSize(profiles))
+	if !p.save(ctx, h) {
+		p.linking.link(ctx, profiles, true)
+		return p.handOn(ctx, profiles)
+	}
+	h.profiles = pprofile.NewProfiles()
 	profiles.MoveTo(h.profiles)
-	h.bytes = int64((&pprofile.ProtoMarshaler{}).ProfilesSize(h.profiles))
-	p.save(ctx, h)
 	p.room.add(ctx, h)
 	for first := p.room.takeSurplus(ctx); first != nil; first = p.room.takeSurplus(ctx) {
 		p.release(first, releasedFull)
 	}
+	return nil
 }
 
 // work hands on what has waited long enough, until the processor is shut down: what is due by then is left to Shutdown, which
@@ -69,8 +75,8 @@ func (p *profilesProcessor) release(h *held, why released) {
 	p.telemetry.waited(ctx, time.Since(h.arrived), why)
 	p.linking.link(ctx, h.profiles, why != releasedDue)
 	if err := p.handOn(ctx, h.profiles); err != nil {
-		if ctx.Err() != nil && h.key != 0 {
-			return // there was no time: it is there for the next start
+		if h.key != 0 && (ctx.Err() != nil || why == releasedShutdown) {
+			return // there was no time, or there is none to ask again: it is there for the next start
 		}
 		p.logger.Warn("Profiles that waited for spans were refused by the next consumer and are lost; a sending_queue with block_on_overflow would let them wait", zap.Error(err))
 	}
@@ -101,14 +107,16 @@ func (p *profilesProcessor) releaseAll(ctx context.Context, patience *time.Timer
 	}
 }
 
-// save puts a message into the storage, if there is one. If that fails, the message waits nevertheless.
-func (p *profilesProcessor) save(ctx context.Context, h *held) {
+// save puts a message into the storage, if there is one.
+func (p *profilesProcessor) save(ctx context.Context, h *held) bool {
 	if p.store == nil {
-		return
+		return true
 	}
 	if err := p.store.put(ctx, h); err != nil {
-		p.storageFailed(ctx, "Profiles that wait for spans cannot be stored and would not outlive a crash", err)
+		p.storageFailed(ctx, "Profiles cannot be stored and go on without waiting for spans", err)
+		return false
 	}
+	return true
 }
 
 func (p *profilesProcessor) unsave(ctx context.Context, h *held) {
@@ -126,8 +134,8 @@ func (p *profilesProcessor) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if broken != nil {
-		p.storageFailed(ctx, "Profiles that waited for spans cannot be read from the storage", broken)
+	for _, err := range broken {
+		p.storageFailed(ctx, "Profiles that waited for spans cannot be read from the storage", err)
 	}
 	for _, h := range messages {
 		p.telemetry.restored.Add(ctx, int64(h.profiles.ProfileCount()))

@@ -105,8 +105,7 @@ func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofi
 		p.linking.link(ctx, profiles, false)
 		return p.handOn(ctx, profiles)
 	}
-	p.hold(ctx, profiles)
-	return nil
+	return p.hold(ctx, profiles)
 }
 
 // handOn reshapes profiles and gives them to the next consumer. Of several messages, one that is refused does not cost the

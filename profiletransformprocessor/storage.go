@@ -1,6 +1,7 @@
 package profiletransformprocessor
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -15,6 +16,8 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/seal"
 )
 
 // store keeps the messages that wait in a storage extension, each under a number of its own in the order of arrival, and the
@@ -68,7 +71,7 @@ func (s *store) put(ctx context.Context, h *held) error {
 		first = s.present[0]
 	}
 	bounds := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, first), number+1)
-	err = s.client.Batch(ctx, storage.SetOperation(keyOf(number), value), storage.SetOperation(keyRange, bounds))
+	err = s.client.Batch(ctx, storage.SetOperation(keyOf(number), seal.Close(value)), storage.SetOperation(keyRange, seal.Close(bounds)))
 	if err != nil {
 		return err
 	}
@@ -90,33 +93,35 @@ func (s *store) remove(ctx context.Context, h *held) error {
 
 // load gives the messages of the run before, which begin to wait anew: the spans that had come until then are lost. Those that
 // cannot be read are in broken. Without the range nothing may be put, as it would replace what is there: that is the error.
-func (s *store) load(ctx context.Context) (all []*held, broken, err error) {
+func (s *store) load(ctx context.Context) (all []*held, broken []error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	bounds, err := s.client.Get(ctx, keyRange)
-	switch {
-	case err != nil:
+	value, err := s.client.Get(ctx, keyRange)
+	if err != nil {
 		return nil, nil, fmt.Errorf("storage: cannot read what waited when the collector ended: %w", err)
-	case bounds == nil:
+	}
+	if value == nil {
 		return nil, nil, nil
-	case len(bounds) != 16:
-		return nil, fmt.Errorf("range: has %d bytes, must have 16", len(bounds)), nil
+	}
+	bounds, err := seal.Open(value)
+	if err != nil || len(bounds) != 16 { // what waited cannot be found, and is written over
+		return nil, []error{fmt.Errorf("range: %w", cmp.Or(err, seal.ErrBroken))}, nil
 	}
 	first := binary.BigEndian.Uint64(bounds)
 	s.next = binary.BigEndian.Uint64(bounds[8:])
 	for number := first; number < s.next; number++ {
 		value, err := s.client.Get(ctx, keyOf(number))
 		if err != nil {
-			broken = errors.Join(broken, fmt.Errorf("message %d: %w", number, err))
+			broken = append(broken, fmt.Errorf("message %d: %w", number, err))
 			s.present = append(s.present, number) // for the next start
 			continue
 		}
 		if value == nil {
 			continue // was handed on
 		}
-		h, err := decodeHeld(value)
+		h, err := openHeld(value)
 		if err != nil {
-			broken = errors.Join(broken, fmt.Errorf("message %d: %w", number, err), s.client.Delete(ctx, keyOf(number)))
+			broken = append(broken, fmt.Errorf("message %d: %w", number, errors.Join(err, s.client.Delete(ctx, keyOf(number)))))
 			continue
 		}
 		h.key = number
@@ -146,6 +151,15 @@ func encodeHeld(h *held) ([]byte, error) {
 	}
 	value := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(head)+len(body)), uint32(len(head)))
 	return append(append(value, head...), body...), nil
+}
+
+// openHeld reads what put stored.
+func openHeld(sealed []byte) (*held, error) {
+	value, err := seal.Open(sealed)
+	if err != nil {
+		return nil, err
+	}
+	return decodeHeld(value)
 }
 
 func decodeHeld(value []byte) (*held, error) {

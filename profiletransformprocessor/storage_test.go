@@ -1,7 +1,9 @@
 package profiletransformprocessor
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/seal"
 )
 
 const stored = patient + "\nstorage: memory"
@@ -77,27 +80,50 @@ func TestStorageOutlivesAShutdownWithoutTime(t *testing.T) {
 	next.balanced()
 }
 
+// What is refused at shutdown, as by a queue whose disk is full, is there for the next start.
+func TestStorageOutlivesARefusalAtShutdown(t *testing.T) {
+	h := start(t, stored)
+	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+	h.sink.refuse = errors.New("no space left on device")
+	require.NoError(t, h.profiles.Shutdown(context.Background()))
+	assert.Zero(t, h.logs.FilterMessageSnippet("are lost").Len())
+	assert.Equal(t, map[string]int64{"": 1}, startWith(t, stored, h.store.crash()).counts("restored_profiles"))
+}
+
+// What cannot be stored does not wait, and its sender hears what the next consumer says.
 func TestStorageThatFails(t *testing.T) {
 	h := start(t, stored)
+	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
 	h.store.fail = true
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
-	assert.Equal(t, map[string]int64{"": 1}, h.counts("storage_errors"))
-	require.NoError(t, h.profiles.Shutdown(t.Context()))
-	h.received(1)
+	assert.Equal(t, map[uint64]byte{1500: 1, 2500: 0}, linksOf(h.received(1)[0]))
+	h.sink.refuse = errors.New("sending queue is full")
+	assert.ErrorContains(t, h.profiles.ConsumeProfiles(t.Context(), recorded()), "full")
+	assert.Equal(t, map[string]int64{"": 2}, h.counts("storage_errors"))
+	assert.Equal(t, map[string]int64{"outcome=sent": 1, "outcome=refused": 1}, h.counts("outgoing_profiles"))
+	assert.Empty(t, h.counts("held_messages"))
+	h.balanced()
+
+	h.store.fail = false
+	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+	assert.Equal(t, map[string]int64{"": 1}, h.counts("held_messages"))
 }
 
 func TestStorageWithBrokenContent(t *testing.T) {
 	h := start(t, stored)
-	for range 3 {
+	for range 4 {
 		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
 	}
 	left := h.store.crash()
-	left.values["1"] = []byte{0, 0, 0, 99}
-	left.values["2"] = append([]byte{0, 0, 0, 2, '{', '}'}, "no protobuf"...)
+	left.values["1"] = seal.Close([]byte{0, 0, 0, 99})
+	left.values["2"] = seal.Close(append([]byte{0, 0, 0, 2, '{', '}'}, "no protobuf"...))
+	left.values["3"] = bytes.Clone(left.values["3"])
+	left.values["3"][len(left.values["3"])/2] ^= 1
 	after := startWith(t, stored, left)
 	assert.Equal(t, map[string]int64{"": 1}, after.counts("held_messages"))
+	assert.Equal(t, map[string]int64{"": 3}, after.counts("storage_errors"))
 	assert.NotContains(t, left.values, "1")
-	assert.Equal(t, 1, after.logs.FilterMessageSnippet("cannot be read").Len())
+	assert.Equal(t, 3, after.logs.FilterMessageSnippet("cannot be read").Len())
 }
 
 // What cannot be read for the moment is there for the next start: it is neither deleted nor replaced.
@@ -116,11 +142,14 @@ func TestStorageThatCannotBeRead(t *testing.T) {
 	assert.Equal(t, map[string]int64{"": 3}, startWith(t, stored, last).counts("held_messages"))
 }
 
+// A range of other numbers would have it look for messages for years.
 func TestStorageWithoutRange(t *testing.T) {
-	left := newMemoryStorage()
-	left.values[keyRange] = []byte("short")
-	h := startWith(t, stored, left)
-	assert.Equal(t, map[string]int64{"": 1}, h.counts("storage_errors"))
+	for _, broken := range [][]byte{{}, []byte("short"), seal.Close([]byte("short")), append(bytes.Repeat([]byte{0xf}, 16), 0, 0, 0, 0)} {
+		left := newMemoryStorage()
+		left.values[keyRange] = broken
+		h := startWith(t, stored, left)
+		assert.Equal(t, map[string]int64{"": 1}, h.counts("storage_errors"))
+	}
 }
 
 func TestStorageThatDoesNotOpen(t *testing.T) {
