@@ -2,6 +2,7 @@ package sentryexporter
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -136,5 +137,8 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	e.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 429} })
 	require.Error(t, e.profiles(someProfile("samples", "count")))
 	require.Error(t, e.profiles(someProfile("samples", "count")))
+	withStorage, err := newSentryExporter(testConfig(e.sentry, nil), e.settings())
+	require.NoError(t, err)
+	withStorage.unreadable(errors.New("damaged"))
 	metadatatest.CheckInstruments(t, e.metrics, scopeName)
 }

@@ -68,6 +68,12 @@ func (e *sentryExporter) shutdown(ctx context.Context) error {
 	return nil
 }
 
+// unreadable counts a request that the queue's storage gave back damaged.
+func (e *sentryExporter) unreadable(err error) {
+	e.telemetry.unreadable.Add(context.Background(), 1)
+	e.logger.Error("A request in the queue's storage is lost", zap.Error(err))
+}
+
 // push sends the envelopes of a request, and gives back those that are to be sent later as an *unsent.
 func (e *sentryExporter) push(ctx context.Context, req xexporterhelper.Request) error {
 	r := req.(*request)

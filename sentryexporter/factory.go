@@ -48,6 +48,6 @@ func (e *sentryExporter) options() []exporterhelper.Option {
 		exporterhelper.WithShutdown(e.shutdown),
 		exporterhelper.WithTimeout(exporterhelper.TimeoutConfig{Timeout: 0}),
 		exporterhelper.WithRetry(e.cfg.Retry),
-		xexporterhelper.WithQueueBatch(e.cfg.Queue, xexporterhelper.QueueBatchSettings{Encoding: requestEncoding{}}),
+		xexporterhelper.WithQueueBatch(e.cfg.Queue, xexporterhelper.QueueBatchSettings{Encoding: requestEncoding{e.unreadable}}),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/seal"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -69,19 +70,30 @@ func (r *request) OnError(err error) xexporterhelper.Request {
 	return r
 }
 
-// requestEncoding is how the queue stores requests on disk.
-type requestEncoding struct{}
+// requestEncoding is how the queue stores requests on disk. What cannot be read from there the queue drops without a word.
+type requestEncoding struct{ unreadable func(error) }
 
 func (requestEncoding) Marshal(_ context.Context, req xexporterhelper.Request) ([]byte, error) {
 	var text bytes.Buffer
 	err := gob.NewEncoder(&text).Encode(req.(*request))
-	return text.Bytes(), err
+	return seal.Close(text.Bytes()), err
 }
 
-func (requestEncoding) Unmarshal(text []byte) (context.Context, xexporterhelper.Request, error) {
+func (e requestEncoding) Unmarshal(stored []byte) (context.Context, xexporterhelper.Request, error) {
+	if stored == nil {
+		return context.Background(), nil, errNotStored
+	}
 	r := &request{}
-	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
+	text, err := seal.Open(stored)
+	if err == nil {
+		err = gob.NewDecoder(bytes.NewReader(text)).Decode(r)
+	}
+	if err != nil {
+		e.unreadable(err)
 		return context.Background(), nil, fmt.Errorf("cannot read a request from the queue's storage: %w", err)
 	}
 	return context.Background(), r, nil
 }
+
+// errNotStored: the queue goes on to the next number if it cannot store a request, which it refuses then.
+var errNotStored = errors.New("there is no such request in the queue's storage")

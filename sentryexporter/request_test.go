@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/seal"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -21,34 +22,45 @@ func TestStoredRequests(t *testing.T) {
 	large.Item.Payload = bytes.Repeat([]byte("x"), sentry.MaxOutgoingChunk)
 	want := &request{Count: 7, Envelopes: []envelope{backendChunk(1), container, large}}
 
-	text, err := requestEncoding{}.Marshal(t.Context(), want)
+	unreadable := 0
+	encoding := requestEncoding{func(error) { unreadable++ }}
+	text, err := encoding.Marshal(t.Context(), want)
 	require.NoError(t, err)
-	_, got, err := requestEncoding{}.Unmarshal(text)
+	_, got, err := encoding.Unmarshal(text)
 	require.NoError(t, err)
 	assert.True(t, assert.ObjectsAreEqual(want, got), "not the same")
 	assert.Equal(t, want.BytesSize(), got.(*request).BytesSize())
 
-	for _, broken := range [][]byte{nil, {0}, text[:len(text)/2], bytes.Repeat([]byte{0xff}, 100)} {
-		_, _, err := requestEncoding{}.Unmarshal(broken)
+	flipped := bytes.Clone(text)
+	flipped[len(flipped)-100] ^= 1 // in a payload, of which gob knows nothing
+	for i, broken := range [][]byte{{}, {0}, text[:len(text)/2], bytes.Repeat([]byte{0xff}, 100), seal.Close([]byte{7}), flipped} {
+		_, _, err := encoding.Unmarshal(broken)
 		assert.ErrorContains(t, err, "cannot read a request from the queue's storage")
+		assert.Equal(t, i+1, unreadable)
 	}
+	_, _, err = encoding.Unmarshal(nil)
+	assert.ErrorIs(t, err, errNotStored)
+	assert.Equal(t, 6, unreadable, "was never stored")
 }
 
-// FuzzStoredRequest: whatever a disk gives back, it is refused or is a request that can be stored and sent.
+// FuzzStoredRequest: whatever a disk gives back with the right checksum, it is refused or is a request that can be stored and sent.
 func FuzzStoredRequest(f *testing.F) {
+	encoding := requestEncoding{func(error) {}}
 	for _, r := range []*request{{}, {Count: 1, Envelopes: []envelope{backendChunk(1), spanContainer(2)}}} {
-		text, err := requestEncoding{}.Marshal(f.Context(), r)
+		stored, err := encoding.Marshal(f.Context(), r)
+		require.NoError(f, err)
+		text, err := seal.Open(stored)
 		require.NoError(f, err)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, first, err := requestEncoding{}.Unmarshal(text)
+		_, first, err := encoding.Unmarshal(seal.Close(bytes.Clone(text)))
 		if err != nil {
 			return
 		}
-		again, err := requestEncoding{}.Marshal(t.Context(), first)
+		again, err := encoding.Marshal(t.Context(), first)
 		require.NoError(t, err)
-		_, second, err := requestEncoding{}.Unmarshal(again)
+		_, second, err := encoding.Unmarshal(again)
 		require.NoError(t, err)
 		require.Equal(t, first, second)
 		require.Equal(t, first.ItemsCount(), second.ItemsCount())

@@ -21,6 +21,7 @@ type telemetry struct {
 	samplesDiscarded metric.Int64Counter
 	spansDiscarded   metric.Int64Counter
 	fieldsDiscarded  metric.Int64Counter
+	unreadable       metric.Int64Counter
 }
 
 // newTelemetry registers the instruments that metadata.yaml lists.
@@ -39,6 +40,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of spans, and of events of spans, that Sentry's format has no place for."),
 		fieldsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",
 			"Number of fields that were left out of what is sent otherwise."),
+		unreadable: meter.Counter("otelcol_exporter_sentry_envelope_unreadable_requests", "{request}",
+			"Number of requests that the queue's storage gave back damaged. They are lost."),
 	}
 	return t, meter.Err()
 }
