@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -129,7 +130,20 @@ type profilesSink struct {
 	mu       sync.Mutex
 	contexts []context.Context
 	refuse   error
+	refusals int           // so far
+	spoils   bool          // what it is given
 	full     chan struct{} // nil = never; until it is closed, nothing is taken, as by a queue with block_on_overflow
+}
+
+func (s *profilesSink) Capabilities() consumer.Capabilities {
+	return consumer.Capabilities{MutatesData: s.spoils}
+}
+
+// answer sets what it says from now on.
+func (s *profilesSink) answer(refuse error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse = refuse
 }
 
 func (s *profilesSink) ConsumeProfiles(ctx context.Context, p pprofile.Profiles) error {
@@ -143,6 +157,10 @@ func (s *profilesSink) ConsumeProfiles(ctx context.Context, p pprofile.Profiles)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse != nil {
+		s.refusals++
+		if s.spoils {
+			pprofile.NewProfiles().MoveTo(p)
+		}
 		return s.refuse
 	}
 	s.contexts = append(s.contexts, ctx)
@@ -159,7 +177,7 @@ func (s *profilesSink) forget() {
 // received waits for a number of messages.
 func (h *harness) received(n int) []pprofile.Profiles {
 	h.t.Helper()
-	require.Eventually(h.t, func() bool { return len(h.sink.AllProfiles()) >= n }, 5*time.Second, time.Millisecond)
+	require.Eventually(h.t, func() bool { return len(h.sink.AllProfiles()) >= n }, 30*time.Second, time.Millisecond)
 	require.Len(h.t, h.sink.AllProfiles(), n)
 	return h.sink.AllProfiles()
 }

@@ -19,22 +19,41 @@ const (
 )
 
 // hold lets a message wait. If too much waits, those that came first go now: the one who brings more does that work, which
-// slows it down to the pace of the pipeline behind. What cannot be stored must not wait: who configures a storage wants what was
-// taken to outlive a crash, and the next consumer may have a queue that does. It goes on at once, and its sender hears of an error.
+// slows it down to the pace of the pipeline behind. If that takes nothing, the message is refused, and left as it is.
+//
+// What cannot be stored must not wait: who configures a storage wants what was taken to outlive a crash, and the next consumer may
+// have a queue that does.
 func (p *profilesProcessor) hold(ctx context.Context, profiles pprofile.Profiles) error {
-	h := &held{profiles: profiles, client: client.FromContext(ctx), arrived: time.Now()}
-	h.bytes = int64((&pprofile.ProtoMarshaler{}).ProfilesSize(profiles))
-	if !p.save(ctx, h) {
-		p.linking.link(ctx, profiles, true)
-		return p.handOn(ctx, profiles)
+	size := int64((&pprofile.ProtoMarshaler{}).ProfilesSize(profiles))
+	if size > p.cfg.Link.MaxHeldBytes {
+		return p.withoutWait(ctx, profiles)
 	}
-	h.profiles = pprofile.NewProfiles()
-	profiles.MoveTo(h.profiles)
-	p.room.add(ctx, h)
-	for first := p.room.takeSurplus(ctx); first != nil; first = p.room.takeSurplus(ctx) {
+	for {
+		first, err := p.room.reserve(ctx, size, time.Now())
+		if err != nil {
+			p.count(ctx, []pprofile.Profiles{profiles}, outcomeRefused)
+			return err
+		}
+		if first == nil {
+			break
+		}
 		p.release(first, releasedFull)
 	}
+	h := &held{parts: []pprofile.Profiles{profiles}, client: client.FromContext(ctx), arrived: time.Now(), bytes: size}
+	if !p.save(ctx, h) {
+		p.room.cancel(size)
+		return p.withoutWait(ctx, profiles)
+	}
+	h.parts[0] = pprofile.NewProfiles()
+	profiles.MoveTo(h.parts[0])
+	p.room.add(ctx, h)
 	return nil
+}
+
+// withoutWait hands on at once what cannot wait, with the links that can be made now. Its sender hears of an error.
+func (p *profilesProcessor) withoutWait(ctx context.Context, profiles pprofile.Profiles) error {
+	p.linking.link(ctx, profiles, true)
+	return p.handOn(ctx, profiles)
 }
 
 // work hands on what has waited long enough, until the processor is shut down: what is due by then is left to Shutdown, which
@@ -68,19 +87,35 @@ func (p *profilesProcessor) stopped() bool {
 // that does not answer, may never. The collector gives Shutdown a context without an end, and orchestrators kill after 10 or 30 s.
 const shutdownPatience = 5 * time.Second
 
-// release hands on a message that waited, with the links that can be made now. Who sent it has been told that it was taken, so
-// that an error can only be counted.
+// release hands on a message that waited, with the links that can be made now. Who sent it has been told that it was taken: what
+// is refused for now waits on, and what is refused for good can only be counted.
 func (p *profilesProcessor) release(h *held, why released) {
 	ctx := client.NewContext(p.handing, h.client)
-	p.telemetry.waited(ctx, time.Since(h.arrived), why)
-	p.linking.link(ctx, h.profiles, why != releasedDue)
-	if err := p.handOn(ctx, h.profiles); err != nil {
-		if h.key != 0 && (ctx.Err() != nil || why == releasedShutdown) {
-			return // there was no time, or there is none to ask again: it is there for the next start
-		}
-		p.logger.Warn("Profiles that waited for spans were refused by the next consumer and are lost; a sending_queue with block_on_overflow would let them wait", zap.Error(err))
+	if !h.due {
+		h.due = true
+		p.telemetry.waited(ctx, time.Since(h.arrived), why)
+		p.linking.link(ctx, h.parts[0], why != releasedDue)
+		h.parts = p.reshape(ctx, h.parts[0])
 	}
-	p.unsave(context.WithoutCancel(ctx), h)
+	var err error
+	h.parts, err = p.give(ctx, h.parts)
+	switch {
+	case len(h.parts) == 0:
+		p.room.unblock()
+		p.unsave(context.WithoutCancel(ctx), h)
+		if err != nil {
+			p.logger.Warn("Profiles that waited for spans were refused by the next consumer and are lost", zap.Error(err))
+		}
+	case why != releasedShutdown && ctx.Err() == nil:
+		if p.room.putBack(ctx, h, time.Now()) {
+			p.logger.Warn("Profiles that waited for spans are refused by the next consumer and wait on", zap.Error(err))
+		}
+	case h.key != 0: // it is there for the next start
+		p.count(ctx, h.parts, outcomeStored)
+	default:
+		p.count(ctx, h.parts, outcomeRefused)
+		p.lost.Add(profilesIn(h.parts))
+	}
 }
 
 // releaseAll hands on whatever waits, as long as ctx allows and the next consumer takes it.
@@ -92,14 +127,17 @@ func (p *profilesProcessor) releaseAll(ctx context.Context, patience *time.Timer
 			p.release(h, releasedShutdown)
 			patience.Reset(shutdownPatience)
 		case h.key != 0:
-			stored += int64(h.profiles.ProfileCount())
+			stored += profilesIn(h.parts)
 		default:
-			dropped += int64(h.profiles.ProfileCount())
+			dropped += profilesIn(h.parts)
 		}
 	}
 	if stored > 0 {
 		p.telemetry.left(ctx, stored, outcomeStored)
 		p.logger.Info("Profiles that waited for spans are left in the storage: there was no time to hand them on", zap.Int64("profiles", stored))
+	}
+	if lost := p.lost.Load(); lost > 0 {
+		p.logger.Warn("Profiles that waited for spans are lost: the next consumer refused them at shutdown", zap.Int64("profiles", lost))
 	}
 	if dropped > 0 {
 		p.telemetry.left(ctx, dropped, outcomeDropped)
@@ -138,8 +176,8 @@ func (p *profilesProcessor) restore(ctx context.Context) error {
 		p.storageFailed(ctx, "Profiles that waited for spans cannot be read from the storage", err)
 	}
 	for _, h := range messages {
-		p.telemetry.restored.Add(ctx, int64(h.profiles.ProfileCount()))
-		p.room.add(ctx, h)
+		p.telemetry.restored.Add(ctx, profilesIn(h.parts))
+		p.room.readmit(ctx, h)
 	}
 	if len(messages) > 0 {
 		p.logger.Info("Profiles that waited for spans when the collector ended", zap.Int("messages", len(messages)))

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/processor"
@@ -34,6 +36,7 @@ type profilesProcessor struct {
 	handing context.Context // of what waited and is handed on
 	giveUp  context.CancelFunc
 	working sync.WaitGroup
+	lost    atomic.Int64 // profiles that were refused at shutdown
 	over    sync.Once
 }
 
@@ -108,21 +111,57 @@ func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofi
 	return p.hold(ctx, profiles)
 }
 
-// handOn reshapes profiles and gives them to the next consumer. Of several messages, one that is refused does not cost the
-// others.
+// handOn reshapes profiles and gives them to the next consumer.
 func (p *profilesProcessor) handOn(ctx context.Context, profiles pprofile.Profiles) error {
+	left, err := p.give(ctx, p.reshape(ctx, profiles))
+	if len(left) > 0 {
+		p.count(ctx, left, outcomeRefused)
+	}
+	return err
+}
+
+func (p *profilesProcessor) reshape(ctx context.Context, profiles pprofile.Profiles) []pprofile.Profiles {
 	parts, lost := p.transform(profiles)
 	p.telemetry.lost(ctx, lost)
-	var errs error
+	return parts
+}
+
+// give gives messages to the next consumer. One that is refused does not cost the others; left are those that it may take later.
+func (p *profilesProcessor) give(ctx context.Context, parts []pprofile.Profiles) (left []pprofile.Profiles, errs error) {
 	for _, part := range parts {
-		count := int64(part.ProfileCount())
-		err := p.next.ConsumeProfiles(ctx, part)
-		if err != nil {
+		count := int64(part.ProfileCount()) // the next consumer may empty it
+		switch err := p.next.ConsumeProfiles(ctx, p.toGiveAway(part)); {
+		case err == nil:
+			p.telemetry.left(ctx, count, outcomeSent)
+		case consumererror.IsPermanent(err):
 			p.telemetry.left(ctx, count, outcomeRefused)
 			errs = errors.Join(errs, err)
-			continue
+		default:
+			left = append(left, part)
+			errs = errors.Join(errs, err)
 		}
-		p.telemetry.left(ctx, count, outcomeSent)
 	}
-	return errs
+	return left, errs
+}
+
+// toGiveAway is a message that its next consumer may change, as it may be needed again.
+func (p *profilesProcessor) toGiveAway(profiles pprofile.Profiles) pprofile.Profiles {
+	if !p.next.Capabilities().MutatesData {
+		return profiles
+	}
+	copied := pprofile.NewProfiles()
+	profiles.CopyTo(copied)
+	return copied
+}
+
+// count counts what becomes of messages that this is the end of.
+func (p *profilesProcessor) count(ctx context.Context, messages []pprofile.Profiles, o outcome) {
+	p.telemetry.left(ctx, profilesIn(messages), o)
+}
+
+func profilesIn(messages []pprofile.Profiles) (n int64) {
+	for _, m := range messages {
+		n += int64(m.ProfileCount())
+	}
+	return n
 }

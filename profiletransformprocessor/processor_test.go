@@ -129,15 +129,6 @@ func TestClientInfo(t *testing.T) {
 	assert.NoError(t, h.sink.contexts[0].Err())
 }
 
-// After a profile was taken, nobody is there to hear of an error.
-func TestRefusedAfterTheWait(t *testing.T) {
-	h := start(t, "link: {wait: 1ms}")
-	h.sink.refuse = errors.New("full")
-	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
-	require.Eventually(t, func() bool { return h.counts("outgoing_profiles")["outcome=refused"] == 1 }, 5*time.Second, time.Millisecond)
-	require.Eventually(t, func() bool { return h.logs.FilterMessageSnippet("refused by the next consumer").Len() == 1 }, 5*time.Second, time.Millisecond)
-}
-
 func TestShutdownFlushes(t *testing.T) {
 	h := start(t, patient)
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
@@ -192,7 +183,7 @@ func TestNextBlocks(t *testing.T) {
 			time.Sleep(10 * time.Second)
 		}
 		h.received(0)
-		assert.Equal(t, map[string]int64{"": 3}, h.counts("held_messages"), "and one with the worker, two with senders")
+		assert.Equal(t, map[string]int64{"": 3}, h.counts("held_messages"), "and one with the worker, one with a sender")
 		close(h.sink.full)
 		sending.Wait()
 		time.Sleep(time.Second)
@@ -206,7 +197,7 @@ func TestNextBlocks(t *testing.T) {
 func TestShutdownWhileNextBlocks(t *testing.T) {
 	for config, want := range map[string]map[string]int64{
 		"link: {wait: 1s}":                  {"outcome=refused": 1, "outcome=dropped": 2},
-		"link: {wait: 1s}\nstorage: memory": {"outcome=refused": 1, "outcome=stored": 2},
+		"link: {wait: 1s}\nstorage: memory": {"outcome=stored": 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := start(t, config)

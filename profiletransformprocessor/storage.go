@@ -144,7 +144,7 @@ func encodeHeld(h *held) ([]byte, error) {
 		return nil, err
 	}
 	copied := pprofile.NewProfiles() // marshalling moves texts of the resource into the dictionary
-	h.profiles.CopyTo(copied)
+	h.parts[0].CopyTo(copied)
 	body, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(copied)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func decodeHeld(value []byte) (*held, error) {
 	if err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}
-	h := &held{profiles: profiles, arrived: time.Now(), bytes: int64(len(body))}
+	h := &held{parts: []pprofile.Profiles{profiles}, arrived: time.Now(), bytes: int64(len(body))}
 	h.client.Metadata = client.NewMetadata(metadata)
 	return h, nil
 }

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
@@ -78,16 +79,6 @@ func TestStorageOutlivesAShutdownWithoutTime(t *testing.T) {
 	next := startWith(t, stored, h.store.crash())
 	assert.Equal(t, map[string]int64{"": 1}, next.counts("held_messages"))
 	next.balanced()
-}
-
-// What is refused at shutdown, as by a queue whose disk is full, is there for the next start.
-func TestStorageOutlivesARefusalAtShutdown(t *testing.T) {
-	h := start(t, stored)
-	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
-	h.sink.refuse = errors.New("no space left on device")
-	require.NoError(t, h.profiles.Shutdown(context.Background()))
-	assert.Zero(t, h.logs.FilterMessageSnippet("are lost").Len())
-	assert.Equal(t, map[string]int64{"": 1}, startWith(t, stored, h.store.crash()).counts("restored_profiles"))
 }
 
 // What cannot be stored does not wait, and its sender hears what the next consumer says.
@@ -197,7 +188,7 @@ func TestStorageOfTwoPipelines(t *testing.T) {
 
 // FuzzHeld: whatever a storage gives back, it is refused or is a message that can be stored again as it is.
 func FuzzHeld(f *testing.F) {
-	h := &held{profiles: recorded()}
+	h := &held{parts: []pprofile.Profiles{recorded()}}
 	h.client.Metadata = client.NewMetadata(map[string][]string{"X-Tenant": {"shop", ""}})
 	text, err := encodeHeld(h)
 	require.NoError(f, err)
@@ -212,7 +203,7 @@ func FuzzHeld(f *testing.F) {
 		require.NoError(t, err)
 		second, err := decodeHeld(again)
 		require.NoError(t, err)
-		require.Empty(t, dictionary.Diff(first.profiles, second.profiles))
+		require.Empty(t, dictionary.Diff(first.parts[0], second.parts[0]))
 		last, err := encodeHeld(second)
 		require.NoError(t, err)
 		require.Equal(t, again, last)
