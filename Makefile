@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test sentrycli browser sdks ci build deb attacks load lint format golden bench fuzz corpus soak clean
+.PHONY: help run demo page test sentrycli browser sdks ci build deb attacks load faults lint format golden bench fuzz corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -76,6 +76,9 @@ attacks: build ## Attack the collector, and write what came of it to docs/attack
 
 load: build ## Send profiles at a rising rate and twice too many, and write docs/load.md; two minutes
 	go test ./internal/e2e -tags load -run TestLoad -count=1 -timeout 10m -v
+
+faults: build ## Kill the collector, fill its disk, damage its files, and write what was lost to docs/faults.md; FAULTS=5 rounds
+	go test ./internal/e2e -tags faults -run TestFaults -count=1 -parallel 4 -timeout 10h -v
 
 format: ## Format the code
 	@gofmt -w $(CODE)

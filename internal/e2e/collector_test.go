@@ -35,11 +35,12 @@ type collector struct {
 	address string // of the receiver, host:port
 	metrics string // of its own metrics, host:port
 
+	config  string // path of the configuration
 	process *exec.Cmd
 	log     *logBuffer
 	exited  chan struct{} // closed after exit
 	exit    error         // then: how
-	stopped bool          // by stop
+	stopped bool          // by stop or crash
 }
 
 // findBinary finds the built collector.
@@ -62,23 +63,32 @@ func findBinary(t testing.TB) string {
 // start runs the collector until the end of the test, which then checks that it stopped cleanly.
 func start(t testing.TB, s settings) *collector {
 	t.Helper()
+	c, err := tryStart(t, s)
+	if err != nil {
+		t.Fatalf("the collector does not start: %v\n%s", err, c.log.Tail())
+	}
+	t.Cleanup(func() {
+		c.stop(t)
+		if t.Failed() {
+			t.Logf("log of the collector:\n%s", c.log.Tail())
+		}
+	})
+	return c
+}
+
+// tryStart runs the collector. With an error it has ended, and its log says why.
+func tryStart(t testing.TB, s settings) (*collector, error) {
 	path := findBinary(t)
 	// A port that was free a moment ago may be taken by now.
 	for attempt := 1; ; attempt++ {
 		c := launch(t, path, s)
 		err := c.waitReady()
 		if err == nil {
-			t.Cleanup(func() {
-				c.stop(t)
-				if t.Failed() {
-					t.Logf("log of the collector:\n%s", c.log.Tail())
-				}
-			})
-			return c
+			return c, nil
 		}
-		c.kill()
+		c.crash()
 		if attempt == 3 || !strings.Contains(c.log.String(), "address already in use") {
-			t.Fatalf("the collector does not start: %v\n%s", err, c.log.Tail())
+			return c, err
 		}
 	}
 }
@@ -86,12 +96,18 @@ func start(t testing.TB, s settings) *collector {
 func launch(t testing.TB, path string, s settings) *collector {
 	c := &collector{address: freeAddress(t), metrics: freeAddress(t), log: &logBuffer{}, exited: make(chan struct{})}
 	dir := t.TempDir()
-	config, metrics := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "metrics.yaml")
-	require.NoError(t, os.WriteFile(config, []byte(s.text(c)), 0o600))
+	c.config = filepath.Join(dir, "config.yaml")
+	metrics := filepath.Join(dir, "metrics.yaml")
+	c.configure(t, s)
 	require.NoError(t, os.WriteFile(metrics, []byte(ownMetrics(c)), 0o600))
 
-	c.run(t, exec.Command(path, "--config", config, "--config", metrics, profilesGate))
+	c.run(t, exec.Command(path, "--config", c.config, "--config", metrics, profilesGate))
 	return c
+}
+
+// configure writes the configuration.
+func (c *collector) configure(t testing.TB, s settings) {
+	require.NoError(t, os.WriteFile(c.config, []byte(s.text(c)), 0o600))
 }
 
 func (c *collector) run(t testing.TB, process *exec.Cmd) {
@@ -171,6 +187,12 @@ func (c *collector) stop(t testing.TB) {
 		c.kill()
 		t.Errorf("the collector did not end within %s of SIGTERM", stopTimeout)
 	}
+}
+
+// crash ends the collector without warning; that is no failure of the test.
+func (c *collector) crash() {
+	c.stopped = true
+	c.kill()
 }
 
 func (c *collector) kill() {

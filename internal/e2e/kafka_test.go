@@ -85,8 +85,7 @@ func TestKafka(t *testing.T) {
 	t.Run("Kafka is away, and the receiving collector is killed", func(t *testing.T) {
 		b.stop(t)
 		d := send(t, edge, newKeys(6))
-		edge.stopped = true
-		edge.kill()
+		edge.crash()
 		b.start(t)
 		b.waitBalanced(t, "a", "b") // a group that settles later than the other costs links
 		edge = startEdge()

@@ -36,8 +36,7 @@ service:
 	require.Equal(t, http.StatusOK, first.send(t, envelopeOf("transaction", transactionOf("1111111111111111", "1777629599.999", "1777629600.005"))).status)
 	require.Len(t, backend.takeFrom("/v1/traces"), 1, "at once")
 	require.Empty(t, backend.take(), "it waits")
-	first.stopped = true // by the next line
-	first.kill()
+	first.crash()
 
 	second := start(t, config("2s"))
 	require.Equal(t, http.StatusOK, second.send(t, envelopeOf("transaction", transactionOf("2222222222222222", "1777629600.005", "1777629600.015"))).status)

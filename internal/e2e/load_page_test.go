@@ -101,9 +101,3 @@ func (p *loadPage) write(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "load.md"), []byte(page.String()), 0o644))
 	t.Log("\n" + page.String())
 }
-
-func loadAverage() string {
-	text, _ := os.ReadFile("/proc/loadavg")
-	average, _, _ := strings.Cut(string(text), " ")
-	return average
-}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"errors"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -28,13 +29,23 @@ var (
 // scrape reads the metrics as Prometheus would.
 func (c *collector) scrape(t testing.TB) points {
 	t.Helper()
-	response, err := http.Get("http://" + c.metrics + "/metrics")
+	all, err := c.tryScrape()
 	require.NoError(t, err)
-	defer response.Body.Close()
-	require.Equal(t, http.StatusOK, response.StatusCode)
+	return all
+}
 
-	var all points
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+// tryScrape is for collectors that may be gone.
+func (c *collector) tryScrape() (all points, err error) {
+	response, err := http.Get("http://" + c.metrics + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, errors.New(response.Status)
+	}
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
 		match := pointLine.FindStringSubmatch(lines.Text())
 		if match == nil {
 			continue
@@ -43,11 +54,12 @@ func (c *collector) scrape(t testing.TB) points {
 		for _, pair := range pointPair.FindAllStringSubmatch(match[2], -1) {
 			p.labels[pair[1]] = pair[2]
 		}
-		p.value, err = strconv.ParseFloat(match[3], 64)
-		require.NoError(t, err)
+		if p.value, err = strconv.ParseFloat(match[3], 64); err != nil {
+			return nil, err
+		}
 		all = append(all, p)
 	}
-	return all
+	return all, lines.Err()
 }
 
 // sum adds up the points of a metric with these labels, each "name=value".

@@ -121,8 +121,7 @@ func TestSentryOutSurvivesKills(t *testing.T) {
 
 	acknowledged := map[string]bool{}
 	for range rounds {
-		c := launch(t, findBinary(t), set)
-		require.NoError(t, c.waitReady(), c.log.Tail())
+		c := start(t, set)
 		for range chunksARound {
 			id := newID()
 			if c.send(t, chunk{id: id, samples: twoSamples}.request()).status == http.StatusOK {
@@ -130,7 +129,7 @@ func TestSentryOutSurvivesKills(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
-		c.kill()
+		c.crash()
 	}
 	server.Answer(nil)
 	start(t, set)

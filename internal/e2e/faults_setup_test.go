@@ -1,0 +1,199 @@
+//go:build faults
+
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// setup is a configuration whose exporter has a queue in storage.
+type setup struct {
+	name   string
+	sentry bool          // to Sentry, else OTLP
+	wait   time.Duration // of profiles for their spans
+	stored bool          // what waits is
+}
+
+const (
+	waitForSpans    = time.Second // enough for something to wait when the fault comes
+	exporterTimeout = 500 * time.Millisecond
+)
+
+var setups = []setup{
+	{name: "`otlp_http`, nothing held"},
+	{name: "`otlp_http`, held in memory", wait: waitForSpans},
+	{name: "`otlp_http`, held in storage", wait: waitForSpans, stored: true},
+	{name: "`sentry_envelope`, nothing held", sentry: true},
+	{name: "`sentry_envelope`, held in storage", sentry: true, wait: waitForSpans, stored: true},
+}
+
+// rig is a collector between clients and a backend, for one round.
+type rig struct {
+	t       *testing.T
+	setup   setup
+	random  *rand.Rand // of the test; clients have their own
+	backend *backend
+	ledger  *ledger
+
+	directory string // of the storage
+	queueSize int    // requests
+	consumers int
+	collector atomic.Pointer[collector] // the present one
+	all       []*collector
+
+	crashes     []crash
+	dropped     map[kind]int // counted by collectors before they were stopped
+	damagedAt   time.Time    // while no collector ran
+	damagedKind kind
+	ended       ending // of the collector with the damaged file
+	damage      string
+}
+
+func newRig(t *testing.T, s setup, seed uint64) *rig {
+	return &rig{
+		t: t, setup: s, random: rand.New(rand.NewPCG(seed, 1)), backend: newBackend(t, s, seed),
+		ledger:    &ledger{entries: map[sentItem]entry{}},
+		directory: t.TempDir(), queueSize: 10000, consumers: 4, dropped: map[kind]int{},
+	}
+}
+
+// settings of the collector. Its log has everything, as the queue says there what it drops.
+func (r *rig) settings() settings {
+	exporter, storage, logs := "otlp_http", "", "logs: {receivers: [sentry], exporters: [otlp_http]}"
+	if r.setup.sentry {
+		exporter, logs = "sentry_envelope", "" // which takes none
+	}
+	if r.setup.stored {
+		storage = "storage: file_storage, "
+	}
+	return settings{config: fmt.Sprintf(`
+receivers:
+  sentry: {endpoint: ENDPOINT}
+processors:
+  profile_transform: {%slink: {wait: %s}}
+exporters:
+  %s:
+    %s
+    timeout: %s
+    retry_on_failure: {initial_interval: 10ms, max_interval: 50ms, max_elapsed_time: 0}
+    sending_queue: {storage: file_storage, sizer: requests, queue_size: %d, num_consumers: %d}
+extensions:
+  file_storage: {directory: '%s', recreate: true}
+service:
+  extensions: [file_storage]
+  telemetry: {logs: {level: debug, sampling: {enabled: false}}}
+  pipelines:
+    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [%[3]s]}
+    traces: {receivers: [sentry], processors: [profile_transform], exporters: [%[3]s]}
+    %[9]s
+`, storage, r.setup.wait, exporter, r.backend.address, exporterTimeout, r.queueSize, r.consumers, r.directory, logs)}
+}
+
+// start starts the collector, in place of the one before.
+func (r *rig) start() {
+	r.t.Helper()
+	r.use(start(r.t, r.settings()))
+}
+
+func (r *rig) use(c *collector) {
+	if n := len(r.crashes); n > 0 && r.crashes[n-1].until.IsZero() {
+		r.crashes[n-1].until = time.Now()
+	}
+	r.all = append(r.all, c)
+	r.collector.Store(c)
+	r.t.Cleanup(c.crash) // should the test end before
+}
+
+// crash is an end without warning.
+type crash struct {
+	held        int       // profiles in memory
+	from, until time.Time // from when they were counted until the next collector started
+}
+
+// crash kills the collector without warning.
+func (r *rig) crash() {
+	c := crash{from: time.Now()}
+	if metrics, err := r.collector.Load().tryScrape(); err == nil && r.setup.wait > 0 && !r.setup.stored { // else it has not started
+		const handedOn = clients + 1 // just now: by those who bring more, and by the processor
+		c.held = metrics.sum("otelcol_processor_profile_transform_held_messages") + handedOn
+	}
+	r.crashes = append(r.crashes, c)
+	r.collector.Load().crash()
+}
+
+// stop ends the collector as an orchestrator does.
+func (r *rig) stop() {
+	r.t.Helper()
+	r.note()
+	r.collector.Load().stop(r.t)
+}
+
+// reload has the collector take over changed settings.
+func (r *rig) reload() {
+	r.t.Helper()
+	r.note()
+	r.collector.Load().reload(r.t, r.settings())
+}
+
+// reload has the collector take over another configuration, at the same address.
+func (c *collector) reload(t testing.TB, s settings) {
+	t.Helper()
+	const ready = "Everything is ready"
+	before := strings.Count(c.log.String(), ready)
+	c.configure(t, s)
+	require.NoError(t, c.process.Process.Signal(syscall.SIGHUP))
+	require.Eventually(t, func() bool { return !c.running() || strings.Count(c.log.String(), ready) > before },
+		startTimeout, 10*time.Millisecond, "reloaded")
+	require.True(t, c.running(), "the collector outlives a reload: %v\n%s", c.exit, c.log.Tail())
+}
+
+// note remembers what the collector has counted, before that begins anew.
+func (r *rig) note() {
+	for kind, n := range r.collector.Load().counted(r.t) {
+		r.dropped[kind] += n
+	}
+}
+
+// drainTimeout: a machine that has other things to do takes its time.
+const drainTimeout = 2 * time.Minute
+
+// drain waits until everything has arrived, or the collector has nothing more to send, or has ended.
+func (r *rig) drain() (arrived map[sentItem]int) {
+	r.t.Helper()
+	c, idle := r.collector.Load(), 0
+	require.Eventually(r.t, func() bool {
+		arrived = r.backend.arrivals(r.t)
+		if !c.running() {
+			return true
+		}
+		metrics, err := c.tryScrape()
+		switch {
+		case err != nil:
+			return false
+		case metrics.sum("otelcol_exporter_queue_size")+metrics.sum("otelcol_processor_profile_transform_held_messages") == 0:
+			idle++ // several times: between being held and being queued, a profile is in neither
+		default:
+			idle = 0
+		}
+		return idle > 3 || len(r.ledger.undelivered(arrived)) == 0
+	}, drainTimeout, 50*time.Millisecond, "the queue runs empty")
+	return arrived
+}
+
+// settle ends a round, when the fault is over.
+func (r *rig) settle() (account, []sentItem) {
+	r.t.Helper()
+	during := r.backend.arrivals(r.t)
+	r.backend.be(well)
+	atEnd := r.drain()
+	r.stop()
+	return r.ledger.settle(during, atEnd, r.knownLosses())
+}
