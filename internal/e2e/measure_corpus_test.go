@@ -54,6 +54,7 @@ func TestMeasureCorpus(t *testing.T) {
 	folder, address := t.TempDir(), freeAddress(t)
 	s := settings{config: measureConfig(address, folder)}
 	first := start(t, s)
+	waitFor(t, address)
 	want := measureTally{files: map[string][]byte{}}
 	for _, request := range requests {
 		want.read(t, request)
@@ -72,6 +73,7 @@ func TestMeasureCorpus(t *testing.T) {
 	first.stop(t)
 
 	second := start(t, s)
+	waitFor(t, address)
 	for _, request := range requests {
 		putMeasureBatch(t, address, request)
 	}
