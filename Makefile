@@ -96,7 +96,7 @@ golden: ## Refresh the goldens; review the diff line by line
 bench: build ## Compare with rivals and the kept baseline, and write docs/performance.md; six minutes. BASELINE=new keeps the run
 	@cd internal/bench && for run in 1 2 3 4 5 6; do \
 	  go test -run '^$$' -bench . -skip Parts -benchtime 1x -timeout 1h || exit 1; done | tee ../../dist/bench.txt
-	@$(TOOL) benchstat -table pkg -ignore load,/gomaxprocs internal/bench/baseline.txt dist/bench.txt
+	@$(TOOL) benchstat -table pkg -ignore date,load,/gomaxprocs internal/bench/baseline.txt dist/bench.txt
 	@$(if $(BASELINE),cp dist/bench.txt internal/bench/baseline.txt)
 	@cd internal/bench && go run ./page ../../docs/performance.md baseline.txt ../../dist/bench.txt
 
