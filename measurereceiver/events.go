@@ -210,10 +210,11 @@ func (r *measureReceiver) handOn(ctx context.Context, d delivery) (outcome, stri
 	}
 	send := d.translate()
 	if send == nil {
+		r.gates[d.signal].GiveUp(r.now())
 		return outcomeIgnored, ""
 	}
 	err := send(ctx)
-	r.gates[d.signal].Report(err, r.now())
+	r.gates[d.signal].Report(ctx, err, r.now())
 	switch {
 	case err == nil:
 		return outcomeAccepted, ""

@@ -1,7 +1,9 @@
 package sentryreceiver
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/receiver"
@@ -98,6 +101,53 @@ func TestRefusedUnread(t *testing.T) {
 	broken = h.envelopeRequest([]byte("no gzip"))
 	broken.Header.Set("Content-Encoding", "gzip")
 	assert.Equal(t, http.StatusBadRequest, h.do(broken).status)
+}
+
+// TestNothingHeardOfThePipeline: what is not usable, came before, or whose client goes away says nothing of the pipeline, and keeps
+// nobody out.
+func TestNothingHeardOfThePipeline(t *testing.T) {
+	h := start(t, dropResent)
+	h.clock.Stop()
+	require.Equal(t, http.StatusOK, h.post(envelope(chunkItem)).status)
+	chunk := func(n int) string { // with an id of its own
+		return envelope(item("profile_chunk", "", strings.Replace(goodChunk, "90ab12cd", fmt.Sprintf("%08d", n), 1)))
+	}
+	n := 0
+	for name, vain := range map[string]struct {
+		item string
+		done string
+	}{
+		"unusable": {item("profile_chunk", "", "{"), "outcome=discarded reason=profiling_invalid_json type=profile_chunk"},
+		"resent":   {chunkItem, "outcome=discarded reason=resent type=profile_chunk"},
+	} {
+		n++
+		h.respondBusy()
+		require.Equal(t, http.StatusTooManyRequests, h.post(chunk(n)).status)
+		h.clock.Skip(gate.Pause)
+		for range 3 {
+			assert.Equal(t, http.StatusOK, h.post(envelope(vain.item)).status)
+		}
+		assert.EqualValues(t, 3, h.items()[vain.done], "%s: %v", name, h.items())
+		h.sink.respond = nil
+		assert.Equal(t, http.StatusOK, h.post(chunk(n)).status, "after what is %s, the next one tries", name)
+	}
+
+	asked := make(chan struct{})
+	h.sink.wait = func(ctx context.Context) error {
+		close(asked)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		<-asked
+		leave()
+	}()
+	_, err := h.client.Do(h.envelopeRequest([]byte(chunk(0))).WithContext(ctx))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Eventually(t, func() bool { return h.items()[refusedChunk] == 3 }, 10*time.Second, time.Millisecond)
+	h.sink.wait = nil
+	assert.Equal(t, http.StatusOK, h.post(chunk(0)).status, "its client has gone, the pipeline has room")
 }
 
 // TestRefusedSpansStillLink: the spans of a transaction that the traces pipeline has no room for are found all the same.

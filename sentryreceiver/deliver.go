@@ -2,6 +2,7 @@ package sentryreceiver
 
 import (
 	"context"
+
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
@@ -42,6 +43,7 @@ func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, rea
 	}
 	seen, done, err := in.resent.begin(ctx, d.ids)
 	if err != nil { // the client is gone, and it is not known yet what becomes of what it sent before
+		in.gates[d.signal].GiveUp(in.now())
 		return outcomeRefused, sentry.RateLimitBackpressure
 	}
 	defer func() { done(o == outcomeAccepted) }()
@@ -52,6 +54,7 @@ func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, rea
 		}
 	}
 	if again == len(seen) {
+		in.gates[d.signal].GiveUp(in.now())
 		return outcomeDiscarded, reasonResent
 	}
 	if again > 0 {
@@ -67,7 +70,7 @@ func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason 
 		return outcomeRefused, reasonShuttingDown
 	}
 	err := d.send(ctx)
-	in.gates[d.signal].Report(err, in.now())
+	in.gates[d.signal].Report(ctx, err, in.now())
 	switch {
 	case err == nil:
 		in.taken = true

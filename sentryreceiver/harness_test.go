@@ -69,6 +69,7 @@ var (
 // sink is the pipeline behind the receiver. It keeps what it is given, and says what respond says.
 type sink struct {
 	respond func(pprofile.Profiles) error
+	wait    func(context.Context) error // before that
 
 	mu       sync.Mutex
 	profiles []pprofile.Profiles
@@ -78,6 +79,11 @@ type sink struct {
 func (*sink) Capabilities() consumer.Capabilities { return consumer.Capabilities{MutatesData: true} }
 
 func (s *sink) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
+	if s.wait != nil {
+		if err := s.wait(ctx); err != nil {
+			return err
+		}
+	}
 	if s.respond != nil {
 		if err := s.respond(profiles); err != nil {
 			return err

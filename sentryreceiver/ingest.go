@@ -74,6 +74,9 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 		return
 	}
 	deliveries, discard := t.translate(in, ctx, item)
+	if len(deliveries) == 0 {
+		in.gates[decisive].GiveUp(in.now())
+	}
 	switch {
 	case discard != nil:
 		in.discard(ctx, item, discard)

@@ -8,11 +8,13 @@
 //	open ──── refused ────▶ closed ─── the pause is over: one passes ───┐
 //	  ▲                       ▲                                         ▼
 //	  └────────── took ───────┼──────────────────────────────────── on trial
-//	                          └───────────── refused, or a pause without a word
+//	                          ├───────────── refused, or a pause without a word
+//	                          └───────────── given up: the next one may try at once
 package gate
 
 import (
-	"errors"
+	"context"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -25,56 +27,79 @@ import (
 // has something to do until the next one is let in. With 10 and 50 ms, as much was delivered as far as a busy machine could tell.
 const Pause = 20 * time.Millisecond
 
-// Gate stands before the work that is done for one pipeline. The zero Gate is open. Pass and Report may be called by many at
-// the same time; nobody ever waits.
+// Gate stands before the work that is done for one pipeline. The zero Gate is open. Its methods may be called by many at the same
+// time; nobody ever waits.
 //
 // When it opens, all may pass at once, and the pipeline may have had room for one. That is not guarded against: a gate is asked
 // right before the work, of which there is no more at a time than cores, so that when it closes again that much is in vain.
 type Gate struct {
-	until atomic.Pointer[time.Time] // closed before; then one is let through. nil = open
+	closed atomic.Pointer[pause] // nil = open
+}
+
+type pause struct {
+	until time.Time // then one is let through
+	trial bool      // one has been, and it is not known what came of it
 }
 
 // Closed says whether nothing would pass now. To ask does not make it the one that tries.
 func (g *Gate) Closed(now time.Time) bool {
-	until := g.until.Load()
-	return until != nil && now.Before(*until)
+	p := g.closed.Load()
+	return p != nil && now.Before(p.until)
 }
 
 // Pass says whether the work may be done. Of all that come after a pause the first is let through, to try; the others wait for
-// what comes of it, or, should it never get as far as the pipeline, for another pause.
+// what comes of it, or, should it never be told, for another pause. What has passed ends in Report or GiveUp.
 func (g *Gate) Pass(now time.Time) bool {
-	until := g.until.Load()
-	if until == nil {
+	p := g.closed.Load()
+	if p == nil {
 		return true
 	}
-	if now.Before(*until) {
+	if now.Before(p.until) {
 		return false
 	}
-	next := now.Add(Pause)
-	return g.until.CompareAndSwap(until, &next)
+	return g.closed.CompareAndSwap(p, &pause{until: now.Add(Pause), trial: true})
+}
+
+// GiveUp says that something has passed and never got as far as the pipeline: it could not be used, or came before. If it was to
+// try, the next one may: else whoever sends what is not usable, more often than every pause, would keep out all others. Where
+// it was another one that is trying, two do.
+func (g *Gate) GiveUp(now time.Time) {
+	if p := g.closed.Load(); p != nil && p.trial {
+		g.closed.CompareAndSwap(p, &pause{until: now})
+	}
 }
 
 // Report says what the pipeline has answered. It closes the gate only if it may take the same later: where it never will, it is
-// not busy.
-func (g *Gate) Report(err error, now time.Time) {
-	if err == nil || IsPermanent(err) {
-		if g.until.Load() != nil { // nearly always: all cores would share a cache line that is written
-			g.until.Store(nil)
+// not busy, nor is it where the client that ctx is of has gone, and an error says no more than that.
+func (g *Gate) Report(ctx context.Context, err error, now time.Time) {
+	switch {
+	case err == nil || IsPermanent(err):
+		if g.closed.Load() != nil { // nearly always: all cores would share a cache line that is written
+			g.closed.Store(nil)
 		}
-		return
+	case ctx.Err() != nil:
+		g.GiveUp(now)
+	default:
+		g.closed.Store(&pause{until: now.Add(Pause)})
 	}
-	until := now.Add(Pause)
-	g.until.Store(&until)
 }
 
+var permanent = reflect.TypeOf(consumererror.NewPermanent(nil))
+
 // IsPermanent says whether nothing will help. Where several pipelines take a signal, their errors come joined, and one that is
-// only busy is reason enough to ask for a pause: consumererror.IsPermanent would let any permanent one decide.
+// only busy is reason enough to ask for a pause: consumererror.IsPermanent would let any permanent one decide. But what one
+// pipeline has called permanent is so, whatever it has joined in there.
 func IsPermanent(err error) bool {
-	if joined, ok := errors.AsType[interface {
-		error
-		Unwrap() []error
-	}](err); ok {
-		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !IsPermanent(err) })
+	for err != nil && reflect.TypeOf(err) != permanent {
+		switch outer := err.(type) {
+		case interface{ Unwrap() []error }:
+			all := outer.Unwrap()
+			return len(all) > 0 && !slices.ContainsFunc(all, func(err error) bool { return !IsPermanent(err) })
+		case interface{ Unwrap() error }:
+			err = outer.Unwrap()
+		default:
+			return false
+		}
 	}
-	return consumererror.IsPermanent(err)
+	return err != nil
 }

@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -25,7 +27,7 @@ func TestGate(t *testing.T) {
 
 	assert.True(t, g.Pass(at(0)), "open from the start")
 	assert.True(t, g.Pass(at(0)), "for all")
-	g.Report(errBusy, at(0))
+	g.Report(t.Context(), errBusy, at(0))
 	assert.True(t, g.Closed(at(0)))
 	assert.False(t, g.Pass(at(0)))
 	assert.False(t, g.Pass(at(0.99)))
@@ -36,11 +38,11 @@ func TestGate(t *testing.T) {
 	assert.False(t, g.Pass(at(1)), "and no other")
 	assert.True(t, g.Closed(at(1.5)))
 
-	g.Report(errBusy, at(1.5))
+	g.Report(t.Context(), errBusy, at(1.5))
 	assert.False(t, g.Pass(at(2.4)), "the pause begins with the refusal")
 	assert.True(t, g.Pass(at(2.5)))
 	assert.True(t, g.Pass(at(3.5)), "nothing came of the last one")
-	g.Report(nil, at(3.6))
+	g.Report(t.Context(), nil, at(3.6))
 	assert.True(t, g.Pass(at(3.6)), "open")
 	assert.True(t, g.Pass(at(3.6)), "for all")
 }
@@ -59,13 +61,45 @@ func TestWhatClosesAGate(t *testing.T) {
 		{"rejected by one pipeline, refused by another", errors.Join(errNever, errBusy), true},
 		{"in the other order", errors.Join(errBusy, errNever), true},
 		{"rejected by both", errors.Join(errNever, errNever), false},
+		{"rejected for several reasons", consumererror.NewPermanent(errors.Join(errBusy, errBusy)), false},
+		{"that, wrapped once more", fmt.Errorf("no: %w", consumererror.NewPermanent(fmt.Errorf("%w: %w", errBusy, errBusy))), false},
+		{"refused, wrapped", fmt.Errorf("no: %w", errors.Join(errNever, errBusy)), true},
 	} {
 		var open, closed Gate
-		open.Report(test.err, now)
+		open.Report(t.Context(), test.err, now)
 		assert.Equal(t, test.closed, open.Closed(now), test.name)
-		closed.Report(errBusy, now)
-		closed.Report(test.err, now)
+		closed.Report(t.Context(), errBusy, now)
+		closed.Report(t.Context(), test.err, now)
 		assert.Equal(t, test.closed, closed.Closed(now), "after a refusal, %s", test.name)
+	}
+}
+
+// TestGivenUp: what comes to nothing before the pipeline, or because its client has gone, tells nothing about the pipeline.
+func TestGivenUp(t *testing.T) {
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	now := time.Now()
+	for name, end := range map[string]func(*Gate){
+		"unusable":    func(g *Gate) { g.GiveUp(now) },
+		"client gone": func(g *Gate) { g.Report(gone, context.Canceled, now) },
+	} {
+		var g Gate
+		end(&g)
+		assert.True(t, g.Pass(now), "%s: stays open", name)
+		g.Report(t.Context(), errBusy, now)
+		end(&g)
+		assert.False(t, g.Pass(now), "%s: the pause stays, it was not the one that tries", name)
+
+		now = now.Add(Pause)
+		for range 3 {
+			assert.True(t, g.Pass(now), "%s: one tries", name)
+			assert.False(t, g.Pass(now), name)
+			end(&g)
+		}
+		g.Report(gone, nil, now)
+		for range 2 {
+			assert.True(t, g.Pass(now), "%s: taken all the same", name)
+		}
 	}
 }
 
@@ -73,7 +107,7 @@ func TestWhatClosesAGate(t *testing.T) {
 func TestOneTries(t *testing.T) {
 	var g Gate
 	now := time.Now()
-	g.Report(errBusy, now)
+	g.Report(t.Context(), errBusy, now)
 	for range 100 {
 		now = now.Add(Pause)
 		var passed atomic.Int64
@@ -114,12 +148,12 @@ func TestQueueBehindAGate(t *testing.T) {
 		}
 		if queued == places {
 			vain++
-			g.Report(errBusy, now)
+			g.Report(t.Context(), errBusy, now)
 			continue
 		}
 		queued++
 		took++
-		g.Report(nil, now)
+		g.Report(t.Context(), nil, now)
 	}
 	assert.Zero(t, dry)
 	assert.InDelta(t, ticks/drained+places, took, places)
