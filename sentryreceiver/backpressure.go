@@ -1,7 +1,6 @@
 package sentryreceiver
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -25,16 +24,19 @@ func (r *sentryReceiver) refusesAll() bool {
 }
 
 // turnAway answers a request that has been read, so that the answer arrives, and not looked into. How many items it had is not
-// known: it is counted itself.
-func (r *sentryReceiver) turnAway(ctx context.Context) answer {
-	r.telemetry.requestRejected(ctx, sentry.RateLimitBackpressure)
+// known: it is counted itself. Who may not send is told so, unless it is the envelope that says who sends.
+func (r *sentryReceiver) turnAway(req *http.Request, sub submission) (answer, error) {
+	if _, _, err := r.identify(req, sub, ""); err != nil && refusalOf(err).reason != string(sentry.ReasonAuthMissing) {
+		return answer{}, err
+	}
+	r.telemetry.requestRejected(req.Context(), sentry.RateLimitBackpressure)
 	var all []signal
 	for s := range numSignals {
 		if r.takes(s) {
 			all = append(all, s)
 		}
 	}
-	return busyAnswer(r.holdBack(all))
+	return busyAnswer(r.holdBack(all)), nil
 }
 
 func busyAnswer(limits []sentry.RateLimit) answer {

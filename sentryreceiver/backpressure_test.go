@@ -150,6 +150,29 @@ func TestNothingHeardOfThePipeline(t *testing.T) {
 	assert.Equal(t, http.StatusOK, h.post(chunk(0)).status, "its client has gone, the pipeline has room")
 }
 
+// TestStrangersAreNotToldToWait: who may not send hears so from a busy collector too, where the request itself says who sends.
+func TestStrangersAreNotToldToWait(t *testing.T) {
+	h := start(t, func(c *Config) {
+		c.Projects = []ProjectConfig{{ID: 42, PublicKeys: []string{testKey}}}
+		c.TunnelPath = "/tunnel"
+	})
+	h.clock.Stop()
+	h.respondBusy()
+	require.Equal(t, http.StatusTooManyRequests, h.post(envelope(chunkItem)).status)
+	post := func(path, body string) int {
+		return h.do(h.request(http.MethodPost, path, strings.NewReader(body))).status
+	}
+	stranger := strings.Repeat("a", 32)
+	assert.Equal(t, http.StatusForbidden, post("/api/42/envelope/?sentry_key="+stranger, envelope(chunkItem)))
+	assert.Equal(t, http.StatusForbidden, post("/api/41/cron/nightly/"+testKey+"/?status=ok", ""))
+	assert.Equal(t, http.StatusTooManyRequests, post("/api/42/envelope/?sentry_key="+testKey, envelope(chunkItem)))
+	assert.Equal(t, map[string]int64{"reason=backpressure": 1, "reason=key_unknown": 1, "reason=project_unknown": 1}, h.rejected())
+
+	// The DSN is in what is not looked into.
+	assert.Equal(t, http.StatusTooManyRequests, post("/api/42/envelope/", envelope(chunkItem)))
+	assert.Equal(t, http.StatusTooManyRequests, post("/tunnel", envelope(chunkItem)))
+}
+
 // TestRefusedSpansStillLink: the spans of a transaction that the traces pipeline has no room for are found all the same.
 func TestRefusedSpansStillLink(t *testing.T) {
 	h := startWith(t, nil, func(f receiver.Factory, set receiver.Settings, cfg *Config) []receiver.Traces {

@@ -131,7 +131,7 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	}
 	if r.refusesAll() {
 		body.Release()
-		return r.turnAway(req.Context()), nil
+		return r.turnAway(req, sub)
 	}
 	coding := httpbody.Coding(req.Header.Values("Content-Encoding"))
 	if err := body.Decode(coding, sub.limit); err != nil {
