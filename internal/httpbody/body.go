@@ -52,7 +52,8 @@ func acquire(c *Claim) *Body {
 	return b
 }
 
-// Release gives the memory to the next request: nothing may point into it any more. The claim keeps its bytes.
+// Release gives the memory to the next request: nothing may point into it any more. The claim keeps its bytes, as what was made of
+// the body is as large.
 func (b *Body) Release() {
 	if cap(b.Data) <= maxPooledBuffer {
 		*b = Body{Data: b.Data[:0]}
@@ -154,5 +155,6 @@ func (b *Body) replace(fill func(*Body) error) error {
 		return err
 	}
 	*b, *other = *other, *b
+	b.claim.give(int64(other.room))
 	return nil
 }

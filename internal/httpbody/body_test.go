@@ -3,11 +3,14 @@ package httpbody
 import (
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
+	"encoding/base64"
 	"encoding/binary"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -47,6 +50,34 @@ func TestReadAndDecode(t *testing.T) {
 	require.NoError(t, full.Acquire(NeedOfOne(limit)))
 	_, err = Read(httptest.NewRequest("POST", "/", strings.NewReader("abc")), limit, room.Claim(t.Context()))
 	assert.ErrorIs(t, err, ErrNoRoom)
+}
+
+// TestOneAlwaysFits: a request that is alone has room, however often what it holds is encoded, and with the smallest limits.
+func TestOneAlwaysFits(t *testing.T) {
+	for _, limit := range []int64{1, minBuffer, 1 << 20, 24 << 20} {
+		text := bytes.Repeat([]byte("a"), int(limit))
+		var zlibbed, brotlied bytes.Buffer
+		z, _ := zlib.NewWriterLevel(&zlibbed, zlib.NoCompression)
+		_, _ = z.Write(text[:limit/2])
+		require.NoError(t, z.Close())
+		w := brotli.NewWriterLevel(&brotlied, 0)
+		_, _ = w.Write(text)
+		require.NoError(t, w.Close())
+
+		room := newRoom(NeedOfOne(limit))
+		claim := room.Claim(t.Context())
+		body := acquire(claim)
+		require.NoError(t, body.fill(bytes.NewReader(brotlied.Bytes()), -1, 0, limit+1000))
+		require.NoError(t, body.reserve(int(limit)+1), "an encoded body may be as large as a decoded one")
+		require.NoError(t, body.Decode(Brotli, limit), limit)
+		require.NoError(t, body.DecodeBase64([]byte(base64.RawStdEncoding.EncodeToString(zlibbed.Bytes()))))
+		require.NoError(t, body.Decode(Deflate, limit), limit)
+		assert.Len(t, body.Data, int(limit/2))
+		assert.EqualValues(t, body.room, room.used, "what was decoded is given back")
+		body.Release()
+		claim.Release()
+		assert.Zero(t, room.used)
+	}
 }
 
 // Small bodies that claim to be large get no more memory than they need.

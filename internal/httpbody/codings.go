@@ -104,15 +104,17 @@ type decoder interface {
 var codings = map[string]*coding{
 	Gzip:    newCoding(gzipSize, flateWindow, func() decoder { return new(gzipDecoder) }),
 	Deflate: newCoding(noSize, flateWindow, func() decoder { return new(deflateDecoder) }),
-	Brotli:  newCoding(noSize, MaxWindow, func() decoder { return new(brotliDecoder) }),
+	Brotli:  newCoding(noSize, brotliWindow, func() decoder { return new(brotliDecoder) }),
 	Zstd:    newCoding(zstdSize, maxZstdWindow, func() decoder { return new(zstdDecoder) }),
 }
 
 const (
 	// flateWindow: RFC 1951 has 32 KiB, and tables come beside it.
 	flateWindow = 64 << 10
-	// MaxWindow is that of brotli, the largest, by RFC 7932; python encodes with 4 MiB.
+	// MaxWindow is enough for that of brotli, the largest, and for the byte beyond the limit that each buffer of a body may have.
 	MaxWindow = 16 << 20
+	// brotliWindow is the largest of RFC 7932 (9.1); python encodes with 4 MiB.
+	brotliWindow = 16<<20 - 16
 	// maxZstdWindow is what RFC 8878 (3.1.1.1.2) recommends decoders to support, and what zstd uses up to level 19. A frame
 	// may ask for terabytes.
 	maxZstdWindow = 8 << 20

@@ -12,9 +12,9 @@ import (
 // of 34 MB is decoded, translated and handed on in less than one.
 const maxWait = 2 * time.Second
 
-// NeedOfOne is what a single request may hold at worst: its encoded body, the decoded one, the half-sized buffer that it is
-// just being copied from, and the window of a decoder.
-func NeedOfOne(maxBody int64) int64 { return 3*maxBody + MaxWindow }
+// NeedOfOne is what a single request may hold at worst: its encoded body, the decoded one, the buffer that it is just being copied
+// from, which is half as large or one byte smaller, and the window of a decoder. The smallest bodies take a buffer too.
+func NeedOfOne(maxBody int64) int64 { return 3*max(maxBody, minBuffer) + MaxWindow }
 
 // Room bounds the bytes of all requests together, before memory is spent on them: a request reads and inflates only
 // into bytes that it holds.
