@@ -124,8 +124,8 @@ func (p *profilesProcessor) releaseAll(ctx context.Context, patience *time.Timer
 	for h := p.room.takeFirst(ctx); h != nil; h = p.room.takeFirst(ctx) {
 		switch {
 		case ctx.Err() == nil && p.handing.Err() == nil:
+			patience.Reset(shutdownPatience) // also after the worker's last one, which had its own
 			p.release(h, releasedShutdown)
-			patience.Reset(shutdownPatience)
 		case h.key != 0:
 			stored += profilesIn(h.parts)
 		default:
