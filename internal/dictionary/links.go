@@ -10,6 +10,7 @@ import (
 // Links finds and adds entries in the link table of a message that exists.
 type Links struct {
 	table pprofile.LinkSlice
+	room  int // entries that the table holds without being copied
 	index hashIndex
 }
 
@@ -24,7 +25,8 @@ func NewLinks(d pprofile.ProfilesDictionary) *Links {
 	if l.table.Len() == 0 {
 		l.table.AppendEmpty()
 	}
-	l.index.reset(l.table.Len())
+	l.room = l.table.Len()
+	l.index.reset(l.room)
 	for i := 1; i < l.table.Len(); i++ {
 		entry := l.table.At(i)
 		k := link{trace: entry.TraceID(), span: entry.SpanID()}
@@ -43,10 +45,15 @@ func (l *Links) Release() {
 	linksPool.Put(l)
 }
 
-// Grow prepares for about this many links more.
+// Grow prepares for about this many links more. The table at least doubles: pdata makes it just as large as asked, and a message
+// of many profiles, each with a link or two, would copy all links before for each of them.
 func (l *Links) Grow(n int) {
-	l.table.EnsureCapacity(l.table.Len() + n)
-	l.index.reserve(l.table.Len() + n)
+	need := l.table.Len() + n
+	if need > l.room {
+		l.room = max(need, 2*l.room)
+		l.table.EnsureCapacity(l.room)
+	}
+	l.index.reserve(need)
 }
 
 // Index returns the position of a reference to a span, adding it if it is new. As for Builder.Link, with one of the ids
