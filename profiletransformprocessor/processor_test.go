@@ -219,23 +219,26 @@ func TestShutdownWhileNextBlocks(t *testing.T) {
 	}
 }
 
-// One that is slow is given the time it needs.
+// One that is slow is given the time it needs, with what waits and with what the worker was handing on.
 func TestShutdownWhileNextIsSlow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := start(t, "link: {wait: 1s}")
-		h.sink.full = make(chan struct{})
-		for range 20 {
-			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
-		}
-		go func() {
+	for _, waited := range []time.Duration{0, 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, "link: {wait: 1s}")
+			h.sink.full = make(chan struct{})
 			for range 20 {
-				time.Sleep(shutdownPatience - time.Second)
-				h.sink.full <- struct{}{}
+				require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
 			}
-		}()
-		require.NoError(t, h.profiles.Shutdown(context.Background()))
-		h.received(20)
-	})
+			time.Sleep(waited)
+			go func() {
+				for range 20 {
+					time.Sleep(shutdownPatience - time.Second)
+					h.sink.full <- struct{}{}
+				}
+			}()
+			require.NoError(t, h.profiles.Shutdown(context.Background()))
+			h.received(20)
+		})
+	}
 }
 
 func TestLifecycle(t *testing.T) {
