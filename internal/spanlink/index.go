@@ -33,7 +33,7 @@ type Index struct {
 	held           int
 
 	began time.Time // arrivals are told from here
-	epoch uint32    // number of forests made
+	epoch uint64    // number of forests made
 	stats SpanStats
 	told  SpanStats // of these, what Add and Expire have answered
 }

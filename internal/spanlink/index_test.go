@@ -3,6 +3,7 @@ package spanlink
 import (
 	"fmt"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -131,6 +132,14 @@ func TestOddTrees(t *testing.T) {
 	assert.Equal(t, int64(1), link(append(deep, on(1000, last, 0, 10))...).Linked, "one leaf")
 	assert.Equal(t, int64(1), link(append(deep, on(1000, last, 0, 10), on(1001, last, 0, 10))...).Unlinked[Ambiguous], "too far up")
 	assert.Equal(t, int64(1), link(append(deep, on(1000, 100, 0, 10), on(1001, 100, 0, 10))...).Linked)
+}
+
+// An index that has made four billion forests, as a busy one has after some weeks, does not take new spans for those of the next.
+func TestManyForests(t *testing.T) {
+	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
+	x.epoch = math.MaxUint32
+	x.Add(each(on(1, 0, 0, 10)), start)
+	assert.Equal(t, int64(1), x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}).Linked)
 }
 
 // Two copies of a span that disagree about what is above it: which came first does not matter.

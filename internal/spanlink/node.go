@@ -26,7 +26,7 @@ type node struct {
 	intervals *interval
 
 	// Its number in the forest of this epoch.
-	epoch  uint32
+	epoch  uint64
 	number int32
 }
 
