@@ -1,0 +1,49 @@
+package spanlink
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The intervals that share time with another are found, however they arrive and lie.
+func TestOverlapping(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		l := lane{session: &session{lanes: map[string]*lane{}}}
+		for range 8 {
+			for range r.IntN(8) {
+				from := r.Uint64N(30)
+				l.add(&interval{start: from, end: from + 1 + r.Uint64N(1<<r.IntN(5))})
+			}
+			if len(l.intervals) > 0 && r.IntN(2) == 0 {
+				if i := l.intervals[r.IntN(len(l.intervals))]; !i.gone {
+					i.gone = true
+					l.remove()
+				}
+			}
+			from := r.Uint64N(40)
+			to := from + 1 + r.Uint64N(10)
+			var want []*interval
+			for _, i := range l.intervals {
+				if i.start < to && i.end > from && !i.gone {
+					want = append(want, i)
+				}
+			}
+			require.ElementsMatch(t, want, l.overlapping(from, to, nil))
+		}
+	}
+}
+
+// Under a long span, those that were over before are not looked at one by one.
+func TestOverlappingSkipsWhatIsOver(t *testing.T) {
+	const n = 1000
+	l := lane{}
+	l.add(&interval{start: 0, end: 10 * n})
+	for i := range uint64(n) {
+		l.add(&interval{start: 10*i + 1, end: 10*i + 10})
+	}
+	require.Len(t, l.overlapping(10*n-5, 10*n, nil), 2)
+	require.Equal(t, int32(0), l.longer[n-1])
+}
