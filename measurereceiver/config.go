@@ -3,7 +3,6 @@ package measurereceiver
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"slices"
 	"time"
@@ -172,13 +171,7 @@ func (c *Config) Validate() error {
 	if c.HTTP.NetAddr.Endpoint == "" {
 		problem("endpoint: must not be empty, give host:port, e.g. %s", defaultEndpoint)
 	}
-	if size := c.HTTP.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
-		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxRequestBodySize)
-	}
-	if need := httpbody.NeedOfOne(c.HTTP.MaxRequestBodySize); c.MaxBytesInFlight < need {
-		problem("max_bytes_in_flight: is %d, must be at least %d for max_request_body_size: %d: three times that, and %d",
-			c.MaxBytesInFlight, need, c.HTTP.MaxRequestBodySize, httpbody.MaxWindow)
-	}
+	problems = append(problems, httpbody.Validate(&c.HTTP, c.MaxBytesInFlight, defaultMaxRequestBodySize)...)
 	if c.Validation != measure.Lenient && c.Validation != measure.Strict {
 		problem("validation: is %q, must be %q or %q", c.Validation, measure.Lenient, measure.Strict)
 	}

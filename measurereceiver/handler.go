@@ -78,23 +78,28 @@ func (r *measureReceiver) serveConfig(w http.ResponseWriter, req *http.Request) 
 func (r *measureReceiver) readBody(req *http.Request, claim *httpbody.Claim) (*httpbody.Body, *refusal) {
 	limit := r.cfg.HTTP.MaxRequestBodySize
 	body, err := httpbody.Read(req, limit, claim)
-	if err == nil {
-		if err = body.Decode(httpbody.Coding(req.Header.Values("Content-Encoding")), limit); err != nil {
-			body.Release()
-		}
-	}
-	switch {
-	case err == nil:
-		claim.Keep(int64(len(body.Data)))
-		return body, nil
-	case errors.Is(err, httpbody.ErrNoRoom):
-		return nil, busy(reasonBytesInFlight)
-	case errors.Is(err, httpbody.ErrTooLarge):
-		return nil, &refusal{http.StatusBadRequest, reasonBodyTooLarge, "the body is larger than this collector takes", ""}
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded): // it may come whole the next time
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) { // it may come whole the next time
 		return nil, &refusal{http.StatusServiceUnavailable, reasonBodyUnreadable, "the body was cut off", ""}
 	}
-	return nil, &refusal{http.StatusBadRequest, reasonBodyUnreadable, "cannot read the body", err.Error()}
+	if err != nil {
+		return nil, bodyRefusal(err, "cannot read the body")
+	}
+	if err := body.Decode(httpbody.Coding(req.Header.Values("Content-Encoding")), limit); err != nil {
+		body.Release()
+		return nil, bodyRefusal(err, "cannot decode the body") // also where it ends too early: it would come again just so
+	}
+	claim.Keep(int64(len(body.Data)))
+	return body, nil
+}
+
+func bodyRefusal(err error, what string) *refusal {
+	switch {
+	case errors.Is(err, httpbody.ErrNoRoom):
+		return busy(reasonBytesInFlight)
+	case errors.Is(err, httpbody.ErrTooLarge):
+		return &refusal{http.StatusBadRequest, reasonBodyTooLarge, "the body is larger than this collector takes", ""}
+	}
+	return &refusal{http.StatusBadRequest, reasonBodyUnreadable, what, err.Error()}
 }
 
 // refuseForConfighttp answers for what confighttp finds wrong before ServeHTTP sees the request.

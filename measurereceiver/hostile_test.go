@@ -82,6 +82,8 @@ func TestGzipBomb(t *testing.T) {
 	_, _ = zip.Write([]byte(goodBatch))
 	_ = zip.Close()
 	assert.Equal(t, 200, send(good.Bytes()).status)
+	got = send(good.Bytes()[:good.Len()-10])
+	assert.Equal(t, 400, got.status, "it came whole, and would come so for ever: %s", got.text)
 }
 
 // TestShutdownInMidRequest: a batch that is with a pipeline is finished and answered, and none is taken after.

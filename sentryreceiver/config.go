@@ -129,22 +129,7 @@ func (c *Config) Validate() error {
 	if c.HTTP.NetAddr.Endpoint == "" {
 		problem("endpoint: must not be empty, give host:port, e.g. %s", defaultEndpoint)
 	}
-	if size := c.HTTP.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
-		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxRequestBodySize)
-	}
-	if need := httpbody.NeedOfOne(c.HTTP.MaxRequestBodySize); c.MaxBytesInFlight < need {
-		problem("max_bytes_in_flight: is %d, must be at least %d for max_request_body_size: %d: three times that, and %d",
-			c.MaxBytesInFlight, need, c.HTTP.MaxRequestBodySize, httpbody.MaxWindow)
-	}
-	if len(c.HTTP.CompressionAlgorithms) == 0 {
-		problem("compression_algorithms: must not be empty, give at least %q, which is no compression", httpbody.Identity)
-	}
-	for _, name := range c.HTTP.CompressionAlgorithms {
-		// confighttp takes any name, and then fails on the first request that is encoded so.
-		if !httpbody.Known(name) {
-			problem("compression_algorithms: %q is not known, must be among %q", name, slices.Concat(httpbody.Defaults, httpbody.Foreign))
-		}
-	}
+	problems = append(problems, httpbody.Validate(&c.HTTP, c.MaxBytesInFlight, defaultMaxRequestBodySize)...)
 	if c.MaxProfileSize <= 0 || c.MaxProfileSize > math.MaxInt32 {
 		problem("max_profile_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", c.MaxProfileSize, math.MaxInt32, sentry.MaxProfileSize)
 	}
