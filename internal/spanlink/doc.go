@@ -50,7 +50,7 @@
 //	traces.go    spans of a message into the index
 //	index.go     the index; session.go, lane.go, node.go its parts, waiting.go the spans that wait for their segment
 //	forest.go    who is above whom
-//	timeline.go  the rule: spans of a thread → which span when
+//	timeline.go  the rule: spans of a thread → which span when; queue.go gives it what comes first
 //	places.go    samples of a message: on which thread, and when
 //	link.go      samples of a message get their links: decide.go which, split.go what that does to them
 //	outcome.go   what linking depends on, and what is counted

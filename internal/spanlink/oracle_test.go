@@ -1,6 +1,7 @@
 package spanlink
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink/spanlinktest"
@@ -21,6 +23,7 @@ func TestAgainstTheOracle(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		traces := randomTraces(r)
 		input := randomProfiles(r)
+		delay(traces, input, [...]uint64{0, 1<<63 - lastInstant/2, math.MaxUint64 - lastInstant + 1}[seed%3])
 		dictionarytest.MustBeValid(t, input)
 		want := expected(input, spanlinktest.New(traces...))
 		for range 3 {
@@ -41,6 +44,26 @@ func TestAgainstTheOracle(t *testing.T) {
 	require.NotZero(t, seen.Kept)
 	for _, reason := range []Reason{NoSession, NoThread, NoSpan, Ambiguous, Aggregated} {
 		require.NotZero(t, seen.Unlinked[reason], "the random data show nothing of: %s", reason)
+	}
+}
+
+// delay lets everything happen later. A message with a retry in it is there twice, and is delayed once.
+func delay(traces []ptrace.Traces, p pprofile.Profiles, by uint64) {
+	for i, message := range traces {
+		if i > 0 && message == traces[i-1] {
+			continue
+		}
+		span := message.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)
+		span.SetStartTimestamp(span.StartTimestamp() + pcommon.Timestamp(by))
+		span.SetEndTimestamp(span.EndTimestamp() + pcommon.Timestamp(by))
+	}
+	for _, profile := range p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().All() {
+		profile.SetTime(pcommon.Timestamp(by))
+		for _, sample := range profile.Samples().All() {
+			for i, instant := range sample.TimestampsUnixNano().All() {
+				sample.TimestampsUnixNano().SetAt(i, instant+by)
+			}
+		}
 	}
 }
 
