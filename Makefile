@@ -93,6 +93,9 @@ golden: ## Refresh the goldens; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update
 	go test ./internal/translate -run TestMeasureCases -update
 
+# What is piped into tee must be able to fail.
+bench: private SHELL := bash
+bench: private .SHELLFLAGS := -o pipefail -c
 bench: build ## Compare with rivals and the kept baseline, and write docs/performance.md; six minutes. BASELINE=new keeps the run
 	@cd internal/bench && for run in 1 2 3 4 5 6; do \
 	  go test -run '^$$' -bench . -skip Parts -benchtime 1x -timeout 1h || exit 1; done | tee ../../dist/bench.txt
