@@ -37,9 +37,10 @@
 //
 // # What becomes of samples
 //
-// A Sample with timestamps stands for several observations. They are decided one by one, and the sample is split into one per
-// link, values with their timestamps. A sample without timestamps says nothing about instants and stays as it is. A link that
-// is there already was made by somebody who knew better, and gives way only to a span below it in the same trace.
+// A Sample with timestamps stands for several observations. They are decided one by one, and the sample is split into one
+// per link, values with their timestamps. A sample without timestamps says nothing about instants and stays as it is, and so
+// does one with so many attributes that its parts cannot repeat them all. A link that is there already was made by somebody
+// who knew better, and gives way only to a span below it in the same trace.
 //
 // # Bounds
 //

@@ -187,3 +187,22 @@ func TestEvictedByItsOwnSession(t *testing.T) {
 	x.Expire(start.Add(2 * time.Hour))
 	assert.Equal(t, Size{}, x.Size(), "nothing is left of it")
 }
+
+// A sample with very many attributes is not split: each part would have them all.
+func TestAttributesAreNotMultiplied(t *testing.T) {
+	for more, want := range map[int]LinkStats{
+		0:             {Linked: 2},
+		maxAttributes: {Unlinked: [reasons]int64{Attributes: 2}},
+	} {
+		x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
+		x.Add(each(on(1, 0, 0, benchInterval), on(2, 0, benchInterval, 2*benchInterval)), start)
+		p := benchProfile(1)
+		sample := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().At(0)
+		sample.TimestampsUnixNano().FromRaw([]uint64{0, benchInterval})
+		for range more {
+			sample.AttributeIndices().Append(sample.AttributeIndices().At(0))
+		}
+		assert.Equal(t, want, x.Link(p, Options{Now: start, Ambiguous: Skip}))
+		assert.Equal(t, 1+int(want.Linked/2), p.SampleCount())
+	}
+}

@@ -119,7 +119,7 @@ func (l *linker) profile(profile pprofile.Profile, said values) {
 	samples := profile.Samples()
 	l.split.begin()
 	for i, at := range l.places.of {
-		if at == none {
+		if at == none || samples.At(i).AttributeIndices().Len() > maxAttributes {
 			l.keep(samples.At(i))
 			continue
 		}
@@ -134,12 +134,20 @@ func (l *linker) profile(profile pprofile.Profile, said values) {
 	}
 }
 
-// keep counts a sample without timestamps, which stays as it is.
+// maxAttributes of a sample that is split: each part repeats them all, so that a message of two megabytes, a million attributes
+// on a hundred thousand observations, would become one of a hundred gigabytes. Profilers state ten or so.
+const maxAttributes = 64
+
+// keep counts a sample that stays as it is: one without timestamps, or with too many attributes.
 func (l *linker) keep(sample pprofile.Sample) {
+	observations, reason := int64(sample.TimestampsUnixNano().Len()), Attributes
+	if observations == 0 {
+		observations, reason = 1, Aggregated
+	}
 	if sample.LinkIndex() != 0 {
-		l.stats.Kept++
+		l.stats.Kept += observations
 	} else {
-		l.stats.Unlinked[Aggregated]++
+		l.stats.Unlinked[reason] += observations
 	}
 }
 

@@ -54,10 +54,11 @@ const (
 	Late                     // no span covered it, and some of that time had already left the index because of their age
 	Evicted                  // no span covered it, and some of that time had to leave a full index, or the profile could not wait
 	Aggregated               // the sample has no timestamps. Counted once for each such sample
+	Attributes               // the sample has too many attributes to be split
 	reasons
 )
 
-var reasonNames = [reasons]string{"no_session", "no_thread", "no_span", "ambiguous", "late", "evicted", "aggregated"}
+var reasonNames = [reasons]string{"no_session", "no_thread", "no_span", "ambiguous", "late", "evicted", "aggregated", "attributes"}
 
 func (r Reason) String() string { return reasonNames[r] }
 
