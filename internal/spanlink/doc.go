@@ -45,7 +45,8 @@
 // # Bounds
 //
 // The index holds a limited number of spans for a limited time, both by arrival: clocks of clients decide nothing. What does
-// not fit any more, what comes too late, and every sample without a link is counted by reason.
+// not fit any more, what comes too late, and every sample without a link is counted by reason. What one message may ask of it is
+// limited, too.
 //
 //	keys.go      which attributes tell tenant, session, thread and segment
 //	traces.go    spans of a message into the index

@@ -206,3 +206,19 @@ func TestAttributesAreNotMultiplied(t *testing.T) {
 		assert.Equal(t, 1+int(want.Linked/2), p.SampleCount())
 	}
 }
+
+// A message of many profiles, each on a thread with many spans, is not compared with all of them for minutes.
+func TestTooMuchWork(t *testing.T) {
+	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
+	x.Add(each(on(1, 0, 0, 10)), start)
+	p := benchProfile(1)
+	profile := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
+	l := newLinker(x, p, Options{Now: start, Ambiguous: Skip})
+	defer l.release()
+	l.work = maxWork - 1
+	l.profile(profile, values{})
+	assert.Equal(t, LinkStats{Linked: 1}, l.stats)
+	profile.Samples().At(0).SetLinkIndex(0)
+	l.profile(profile, values{})
+	assert.Equal(t, LinkStats{Linked: 1, Unlinked: [reasons]int64{Evicted: 1}}, l.stats)
+}

@@ -60,6 +60,7 @@ type linker struct {
 	links   *dictionary.Links
 	stats   LinkStats
 
+	work    int  // spans that were compared with places so far
 	linked  bool // some sample came with a link
 	changed bool // some sample has another link
 
@@ -77,7 +78,7 @@ var linkers = sync.Pool{New: func() any { return new(linker) }}
 
 func newLinker(x *Index, p pprofile.Profiles, o Options) *linker {
 	l := linkers.Get().(*linker)
-	l.index, l.options, l.stats, l.linked, l.changed = x, o, LinkStats{}, false, false
+	l.index, l.options, l.stats, l.work, l.linked, l.changed = x, o, LinkStats{}, 0, false, false
 	l.view, l.links = dictionary.NewView(p.Dictionary()), dictionary.NewLinks(p.Dictionary())
 	l.places.open(&x.keys, p.Dictionary())
 	return l
@@ -170,6 +171,10 @@ func (l *linker) collect() {
 	l.links.Grow(len(l.forest.trees))
 }
 
+// maxWork bounds what one message may ask for: about a second. A full index, asked for all of it, is 200,000. Twenty thousand
+// profiles of one instant each, on a thread with as many spans around it, are a megabyte, and would take a minute.
+const maxWork = 1 << 22
+
 func (l *linker) collectPlace(p *place) {
 	end := max(p.last, p.last+1) // no span covers the last instant that there is
 	var of *session
@@ -180,6 +185,9 @@ func (l *linker) collectPlace(p *place) {
 			of = s
 		}
 	}
+	if p.tooMuch = l.work >= maxWork; p.tooMuch {
+		return
+	}
 	l.found = l.found[:0]
 	if lane := of.lanes[p.thread]; lane != nil {
 		l.found = lane.overlapping(p.first, end, l.found)
@@ -187,6 +195,7 @@ func (l *linker) collectPlace(p *place) {
 	if lane := of.lanes[""]; lane != nil && (p.alone || p.thread == l.options.Thread) {
 		l.found = lane.overlapping(p.first, end, l.found)
 	}
+	l.work += len(l.found)
 	begin := len(l.runs)
 	l.runs = slices.Grow(l.runs, len(l.found))
 	l.forest.grow(len(l.found))

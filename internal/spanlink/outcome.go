@@ -52,7 +52,7 @@ const (
 	NoSpan                   // no span covered it
 	Ambiguous                // several spans did
 	Late                     // no span covered it, and some of that time had already left the index because of their age
-	Evicted                  // no span covered it, and some of that time had to leave a full index, or the profile could not wait
+	Evicted                  // no span covered it, and some of that time had to leave a full index, the profile could not wait, or its message is too much
 	Aggregated               // the sample has no timestamps. Counted once for each such sample
 	Attributes               // the sample has too many attributes to be split
 	reasons

@@ -20,6 +20,7 @@ type place struct {
 	// What the index says.
 	runs     []run
 	lost     [2]hull
+	tooMuch  bool // it was not asked: see maxWork
 	timeline timeline
 }
 
@@ -193,7 +194,7 @@ func (p *place) reason(instant uint64, o *Options) Reason {
 		return NoSession
 	case p.thread == "":
 		return NoThread
-	case o.Early, p.lost[lostEvicted].covers(instant):
+	case o.Early, p.tooMuch, p.lost[lostEvicted].covers(instant):
 		return Evicted
 	case p.lost[lostExpired].covers(instant):
 		return Late
