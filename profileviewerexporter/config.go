@@ -71,6 +71,10 @@ func (c *Config) Validate() error {
 	if c.MaxAge < time.Second {
 		problem("max_age: is %s, must be at least 1s, e.g. %s", c.MaxAge, defaultMaxAge)
 	}
+	// A large answer is made and read one at a time: who never reads it would keep the page from all others.
+	if c.HTTP.WriteTimeout <= 0 {
+		problem("write_timeout: is %s, must be positive, e.g. 30s", c.HTTP.WriteTimeout)
+	}
 	for _, host := range c.AllowedHosts {
 		if host == "" || strings.ContainsAny(host, ":/* ") {
 			problem("allowed_hosts: %q is no host name, give it without scheme and port, e.g. %q", host, "profiles.example.com")
