@@ -27,18 +27,25 @@ var faults = []fault{
 // some is between 1 and n.
 func (r *rig) some(n int) int { return 1 + r.random.IntN(n) }
 
-// killed: one to three times, at any moment, while the backend has a bad day.
-func killed(r *rig) {
-	r.backend.be(badDay)
+// interrupted lets it happen one to three times, at any moment while clients send.
+func (r *rig) interrupted(happen func()) {
 	r.start()
 	stop := r.send()
 	for range r.some(3) {
 		r.awaitAnswers(r.some(200))
-		r.crash()
-		r.start()
+		happen()
 	}
 	r.awaitAnswers(r.some(50))
 	stop()
+}
+
+// killed: while the backend has a bad day.
+func killed(r *rig) {
+	r.backend.be(badDay)
+	r.interrupted(func() {
+		r.crash()
+		r.start()
+	})
 }
 
 // killedEarly: again and again within a second of the start, which takes half of one, with a queue that has something.
@@ -61,32 +68,22 @@ func killedEarly(r *rig) {
 // terminated: as killed; at times the backend is down.
 func terminated(r *rig) {
 	r.backend.be([]mood{badDay, down}[r.random.IntN(2)])
-	r.start()
-	stop := r.send()
-	for range r.some(3) {
-		r.awaitAnswers(r.some(200))
+	r.interrupted(func() {
 		r.stop()
 		r.start()
-	}
-	r.awaitAnswers(r.some(50))
-	stop()
+	})
 }
 
 // reloaded: with another number of consumers, and where profiles wait, another wait.
 func reloaded(r *rig) {
 	r.backend.be(badDay)
-	r.start()
-	stop := r.send()
-	for range r.some(3) {
-		r.awaitAnswers(r.some(200))
+	r.interrupted(func() {
 		r.consumers = r.some(10)
 		if r.setup.wait > 0 {
 			r.setup.wait = time.Duration(r.some(2)) * waitForSpans
 		}
 		r.reload()
-	}
-	r.awaitAnswers(r.some(50))
-	stop()
+	})
 }
 
 // backendDown: the queue fills, at times until it is full.
