@@ -14,15 +14,17 @@ import (
 )
 
 // TestFaults lets each fault happen to each configuration, a number of times and at random moments, and holds against each other what
-// the collector acknowledged and what arrived, by id. It writes docs/faults.md.
+// the collector acknowledged and what arrived, by id. It writes docs/faults.md if none of that was left out by -run.
 func TestFaults(t *testing.T) {
 	findBinary(t)
 	rounds, seed := number(t, "FAULTS", defaultRounds), number(t, "FAULTS_SEED", rand.IntN(1e6))
 	page := newFaultsPage(rounds, seed)
+	begun := 0 // of faults and configurations
 	t.Run("rounds", func(t *testing.T) {
 		for f := range faults {
 			for s := range setups {
 				t.Run(faults[f].name+", "+setups[s].name, func(t *testing.T) {
+					begun++
 					t.Parallel() // most of a round is waiting
 					for round := range rounds {
 						t.Run(strconv.Itoa(round), func(t *testing.T) {
@@ -37,6 +39,10 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	})
+	if begun < len(faults)*len(setups) {
+		t.Log("docs/faults.md stays as it is: not everything has run")
+		return
+	}
 	page.write(t)
 }
 
