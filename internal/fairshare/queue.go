@@ -1,0 +1,169 @@
+// Package fairshare shares one limit between tenants: entries are kept in order of arrival, and when there are too many, the
+// tenant that uses the most loses its oldest entry. A tenant alone may use the whole limit; a tenant that stays below an equal
+// share of it never loses an entry to another tenant.
+//
+// The tenant is whatever the caller authenticates, for instance a Sentry project. Where anyone may invent a tenant, no share is
+// fair: n invented tenants leave every other tenant 1/(n+1) of the limit.
+package fairshare
+
+import "container/heap"
+
+// Queue holds entries of tenants K in order of arrival. It has no limit and no lock of its own: after a Push, its owner removes
+// LargestOldest until the rest fits. Every method takes O(log tenants).
+type Queue[K comparable, V any] struct {
+	oldest, newest *Entry[K, V]
+	tenants        map[K]*tenant[K, V]
+	largest        byUse[K, V]
+	size           int64
+	len            int
+}
+
+// Entry is one value in a queue. Its zero value is in no queue.
+type Entry[K comparable, V any] struct {
+	Value V
+
+	size         int64
+	tenant       *tenant[K, V] // nil after its removal
+	older, newer *Entry[K, V]  // of all tenants
+	before, next *Entry[K, V]  // of its own tenant
+}
+
+// Size returns the size that the entry was pushed with.
+func (e *Entry[K, V]) Size() int64 { return e.size }
+
+// Tenant returns the tenant of an entry that is in a queue.
+func (e *Entry[K, V]) Tenant() K { return e.tenant.key }
+
+// Newer returns the entry of any tenant that arrived after this one, or nil.
+func (e *Entry[K, V]) Newer() *Entry[K, V] { return e.newer }
+
+type tenant[K comparable, V any] struct {
+	key            K
+	use            int64
+	place          int // in the heap
+	oldest, newest *Entry[K, V]
+}
+
+// Len returns the number of entries.
+func (q *Queue[K, V]) Len() int { return q.len }
+
+// Size returns the sum of the sizes of all entries.
+func (q *Queue[K, V]) Size() int64 { return q.size }
+
+// Tenants returns the number of tenants that have an entry.
+func (q *Queue[K, V]) Tenants() int { return len(q.tenants) }
+
+// Use returns the sum of the sizes of a tenant's entries.
+func (q *Queue[K, V]) Use(key K) int64 {
+	if t := q.tenants[key]; t != nil {
+		return t.use
+	}
+	return 0
+}
+
+// Push adds the newest entry. A size is not negative.
+func (q *Queue[K, V]) Push(key K, value V, size int64) *Entry[K, V] {
+	t := q.tenants[key]
+	if t == nil {
+		if q.tenants == nil {
+			q.tenants = map[K]*tenant[K, V]{}
+		}
+		t = &tenant[K, V]{key: key}
+		q.tenants[key] = t
+		heap.Push(&q.largest, t)
+	}
+	e := &Entry[K, V]{Value: value, size: size, tenant: t, older: q.newest, before: t.newest}
+	if q.newest == nil {
+		q.oldest = e
+	} else {
+		q.newest.newer = e
+	}
+	q.newest = e
+	if t.newest == nil {
+		t.oldest = e
+	} else {
+		t.newest.next = e
+	}
+	t.newest = e
+	q.grow(t, size)
+	q.len++
+	return e
+}
+
+// Oldest returns the entry that arrived first, or nil.
+func (q *Queue[K, V]) Oldest() *Entry[K, V] { return q.oldest }
+
+// LargestOldest returns the oldest entry of the tenant that uses the most, or nil: the one to evict.
+func (q *Queue[K, V]) LargestOldest() *Entry[K, V] {
+	if len(q.largest) == 0 {
+		return nil
+	}
+	return q.largest[0].oldest
+}
+
+// Remove removes an entry. It does nothing if the entry is in no queue.
+func (q *Queue[K, V]) Remove(e *Entry[K, V]) {
+	t := e.tenant
+	if t == nil {
+		return
+	}
+	if e.older == nil {
+		q.oldest = e.newer
+	} else {
+		e.older.newer = e.newer
+	}
+	if e.newer == nil {
+		q.newest = e.older
+	} else {
+		e.newer.older = e.older
+	}
+	if e.before == nil {
+		t.oldest = e.next
+	} else {
+		e.before.next = e.next
+	}
+	if e.next == nil {
+		t.newest = e.before
+	} else {
+		e.next.before = e.before
+	}
+	e.tenant, e.older, e.newer, e.before, e.next = nil, nil, nil, nil, nil
+	q.len--
+	q.grow(t, -e.size)
+	if t.oldest == nil {
+		heap.Remove(&q.largest, t.place)
+		delete(q.tenants, t.key)
+	}
+}
+
+func (q *Queue[K, V]) grow(t *tenant[K, V], size int64) {
+	t.use += size
+	q.size += size
+	heap.Fix(&q.largest, t.place)
+}
+
+// byUse is a heap of tenants, the one that uses the most first.
+type byUse[K comparable, V any] []*tenant[K, V]
+
+func (h byUse[K, V]) Len() int           { return len(h) }
+func (h byUse[K, V]) Less(i, j int) bool { return h[i].use > h[j].use }
+func (h byUse[K, V]) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+// Push implements heap.Interface.
+func (h *byUse[K, V]) Push(x any) {
+	t := x.(*tenant[K, V])
+	t.place = len(*h)
+	*h = append(*h, t)
+}
+
+// Pop implements heap.Interface.
+func (h *byUse[K, V]) Pop() any {
+	last := len(*h) - 1
+	t := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return t
+}
