@@ -24,3 +24,18 @@ func TestLinksGrowInSteps(t *testing.T) {
 	})
 	require.Less(t, allocations, 1.5*steps, "one for each link is the link")
 }
+
+// TestLinksAreFound: every link that a dictionary has already, the first one included, is found and not added again.
+func TestLinksAreFound(t *testing.T) {
+	d := pprofile.NewProfilesDictionary()
+	b := NewBuilder(d)
+	first, second := b.Link(pcommon.TraceID{1}, pcommon.SpanID{1}), b.Link(pcommon.TraceID{1}, pcommon.SpanID{2})
+	b.Finish()
+	b.Release()
+
+	l := NewLinks(d)
+	defer l.Release()
+	require.Equal(t, first, l.Index(pcommon.TraceID{1}, pcommon.SpanID{1}))
+	require.Equal(t, second, l.Index(pcommon.TraceID{1}, pcommon.SpanID{2}))
+	require.Equal(t, LinkIndex(d.LinkTable().Len()), l.Index(pcommon.TraceID{2}, pcommon.SpanID{1}), "another trace")
+}
