@@ -27,7 +27,9 @@
 // started last, as [Options] say.
 //
 // Above and below go by parent ids, through any spans of the index, of other threads too. A span whose parent is not there
-// hangs below its segment (Sentry's word for the root of a service's part of a trace).
+// hangs below its segment (Sentry's word for the root of a service's part of a trace). A span of zero length covers no instant, but
+// keeps its position between the spans above and below it, and states session and thread for its children if it is a segment. A
+// span that ends before it starts is treated as one of zero length.
 //
 // # Which spans are on a thread
 //

@@ -52,7 +52,7 @@ type SpanStats struct {
 	Waiting    int64 // for their segment; counted once more when it comes
 	NoSession  int64 // not stated, nor by the segment
 	Duplicates int64 // there already
-	Unusable   int64 // without ids or without duration
+	Unusable   int64 // without ids
 	Late       int64 // of those indexed, began before the end of a profile of their session that had been linked by then
 	Evicted    int64 // left because the index was full
 	Expired    int64 // left because of their age
@@ -101,10 +101,11 @@ func (x *Index) untold() SpanStats {
 }
 
 func (x *Index) add(s Span, now time.Time) {
-	if s.Trace.IsEmpty() || s.ID.IsEmpty() || s.Start >= s.End {
+	if s.Trace.IsEmpty() || s.ID.IsEmpty() {
 		x.stats.Unusable++
 		return
 	}
+	s.End = max(s.Start, s.End) // a span that ends before it starts has no length, but keeps its position in the tree
 	if s.Tenant != x.tenant {
 		x.tenant = strings.Clone(s.Tenant)
 	}

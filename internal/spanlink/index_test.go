@@ -160,8 +160,47 @@ func TestUnusableSpans(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
 	noTrace := on(1, 0, 0, 10)
 	noTrace.Trace = pcommon.TraceID{}
-	assert.Equal(t, SpanStats{Unusable: 3}, x.Add(each(noTrace, on(1, 0, 10, 10), on(1, 0, 10, 9)), start))
+	noID := on(1, 0, 0, 10)
+	noID.ID = pcommon.SpanID{}
+	assert.Equal(t, SpanStats{Unusable: 2}, x.Add(each(noTrace, noID), start))
 	assert.Equal(t, SpanStats{Indexed: 1, Duplicates: 1}, x.Add(each(on(1, 0, 0, 10), on(1, 0, 0, 10)), start))
+}
+
+// A span that covers no instant, because it has no length or ends before it starts, keeps its position: what is below it is below
+// what is above it, and the children of such a segment take its session and thread.
+func TestSpansWithoutLength(t *testing.T) {
+	for name, end := range map[string]uint64{"zero": 5, "negative": 2} {
+		segment, empty := on(1, 0, 0, 10), on(3, 2, 5, end)
+		x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
+		x.Add(each(segment, on(2, 1, 0, 10), empty, on(4, 3, 0, 10)), start)
+		p := benchProfile(1)
+		assert.Equal(t, int64(1), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked, name)
+		assert.Equal(t, spanID(4), p.Dictionary().LinkTable().At(1).SpanID(), "%s: the grandchild", name)
+
+		segment.Start, segment.End, segment.Segment = 5, end, segment.ID
+		for order, spans := range map[string]func(segment, child Span) iter.Seq[Span]{
+			"segment first": func(segment, child Span) iter.Seq[Span] { return each(segment, child) },
+			"child first":   func(segment, child Span) iter.Seq[Span] { return each(child, segment) },
+		} {
+			child := on(2, 1, 0, 10)
+			child.Sessions, child.Thread, child.Segment = nil, "", segment.ID
+			x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Minute})
+			x.Add(spans(segment, child), start)
+			p := benchProfile(1)
+			assert.Equal(t, int64(1), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked, "%s, %s", name, order)
+			assert.Equal(t, child.ID, p.Dictionary().LinkTable().At(1).SpanID(), "%s, %s", name, order)
+			x.Expire(start.Add(time.Hour))
+			assert.Equal(t, Size{}, x.Size(), "%s, %s", name, order)
+		}
+	}
+}
+
+// The time of spans that are lost does not begin with one that had no length.
+func TestLostSpansWithoutLength(t *testing.T) {
+	x := NewIndex(Sentry, Limits{Spans: 1, Keep: time.Hour})
+	empty := uint64(5)
+	x.Add(each(on(1, 0, empty, empty), on(2, 0, 1000, 1001), on(3, 0, 2000, 2001)), start)
+	assert.Equal(t, hull{1000, 1001}, x.sessions[sessionOf("session")].lost[lostEvicted])
 }
 
 // Spans that leave while samples are linked are counted with the next that come, or when time passes.

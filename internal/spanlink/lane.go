@@ -63,7 +63,7 @@ func (l *lane) overlapping(from, to uint64, found []*interval) []*interval {
 			at = l.longer[at]
 			continue
 		}
-		if !i.gone {
+		if !i.gone && i.start < i.end { // a span without length covers no instant
 			found = append(found, i)
 		}
 		at--

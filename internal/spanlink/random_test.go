@@ -60,8 +60,15 @@ func randomTraces(r *rand.Rand) (messages []ptrace.Traces) {
 			}
 			segmentID := spanID(segment)
 			attributes.PutStr("sentry.segment.id", hex.EncodeToString(segmentID[:]))
-			span.SetStartTimestamp(pcommon.Timestamp(min(from, to)))
-			span.SetEndTimestamp(pcommon.Timestamp(max(from, to)))
+			from, to = min(from, to), max(from, to)
+			switch r.IntN(12) {
+			case 0:
+				to = from
+			case 1:
+				from, to = to, from
+			}
+			span.SetStartTimestamp(pcommon.Timestamp(from))
+			span.SetEndTimestamp(pcommon.Timestamp(to))
 			messages = append(messages, message)
 			if r.IntN(20) == 0 {
 				messages = append(messages, message) // a retry

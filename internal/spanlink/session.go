@@ -28,6 +28,9 @@ const (
 type hull struct{ from, to uint64 }
 
 func (h *hull) add(from, to uint64) {
+	if from == to {
+		return
+	}
 	if h.to == 0 {
 		h.from = from
 	}

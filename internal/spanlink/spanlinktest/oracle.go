@@ -77,7 +77,7 @@ func read(span ptrace.Span, resource pcommon.Map) *Span {
 
 func (o *Oracle) add(s *Span) {
 	key := id{s.Tenant, s.Trace, s.ID}
-	if s.Start >= s.End || s.Trace.IsEmpty() || s.ID.IsEmpty() || o.byID[key] != nil {
+	if s.Trace.IsEmpty() || s.ID.IsEmpty() || o.byID[key] != nil {
 		return
 	}
 	o.spans = append(o.spans, s)
