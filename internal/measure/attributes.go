@@ -2,8 +2,6 @@ package measure
 
 // Attributes are what every event and span says about app, device and the moment: "attribute" of events, "attributes" of
 // spans. SDKs change them within a session, and one batch may mix sessions and app versions.
-//
-// Not decoded: platform, which the backend ignores.
 type Attributes struct {
 	InstallationID ID     `json:"installation_id"`
 	AppVersion     string `json:"app_version"`
@@ -24,6 +22,7 @@ type Attributes struct {
 	ExpoSDKVersion            string `json:"expo_sdk_version"`
 	ExpoEASProjectID          string `json:"expo_eas_project_id"`
 
+	Platform   string `json:"platform"`   // old SDKs: android, ios, flutter; the backend ignores it
 	OSName     string `json:"os_name"`    // android, ios, iOS, ipados
 	OSVersion  string `json:"os_version"` // Android: API level; Apple: release
 	OSPageSize Int    `json:"os_page_size"`

@@ -145,9 +145,10 @@ func (e *Exception) Data() ExceptionError {
 
 // AppExit says how an earlier process ended (Android 11 and later): session and app version are those of that process.
 type AppExit struct {
-	Reason      string `json:"reason"`
+	Reason      string `json:"reason"` // CRASH; the published document: REASON_CRASH
 	Importance  string `json:"importance"`
 	Trace       string `json:"trace"` // text of all threads, after an ANR
 	ProcessName string `json:"process_name"`
 	PID         Text   `json:"pid"`
+	Timestamp   Text   `json:"timestamp"` // of the published document: no SDK sends it, and the backend ignores it
 }

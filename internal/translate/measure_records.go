@@ -29,7 +29,8 @@ func stringRecord(r plog.LogRecord, e *measure.Event) {
 	r.Body().SetStr(e.String.String)
 }
 
-// exitErrors are the reasons for which a process ends that somebody should look at.
+// exitErrors are the reasons for which a process ends that somebody should look at, without the REASON_ that they begin with in
+// Android's API and Measure's published document.
 var exitErrors = map[string]bool{
 	"CRASH": true, "CRASH_NATIVE": true, "ANR": true, "LOW_MEMORY": true, "INITIALIZATION_FAILURE": true, "EXCESSIVE_RESOURCE_USAGE": true,
 }
@@ -39,13 +40,14 @@ const maxTrace = 256 << 10
 
 func appExitRecord(r plog.LogRecord, e *measure.Event) {
 	r.SetEventName("measure.app_exit")
-	if exitErrors[e.AppExit.Reason] {
+	if exitErrors[strings.TrimPrefix(e.AppExit.Reason, "REASON_")] {
 		r.SetSeverityNumber(plog.SeverityNumberError)
 	}
 	attrs := r.Attributes()
 	putText(attrs, "measure.app_exit.reason", e.AppExit.Reason)
 	putText(attrs, "measure.app_exit.importance", e.AppExit.Importance)
 	putText(attrs, "measure.app_exit.process_name", e.AppExit.ProcessName)
+	putText(attrs, "measure.app_exit.timestamp", string(e.AppExit.Timestamp))
 	if pid, err := strconv.ParseInt(string(e.AppExit.PID), 10, 64); err == nil {
 		attrs.PutInt("process.pid", pid)
 	}

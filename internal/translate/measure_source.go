@@ -31,7 +31,7 @@ type measureResource struct {
 	expoUpdate, expoRuntime, expoPolicy, expoEnvironment string
 	expoVersion, expoSDK, expoProject                    string
 	expoEmbeddedLaunch, expoEmbeddedAssets               measureFlag
-	osName, osVersion                                    string
+	platform, osName, osVersion                          string
 	pageSize, dpi, width, height                         measure.Int
 	density                                              measure.Float
 	deviceName, model, manufacturer, deviceType, cpuArch string
@@ -61,12 +61,24 @@ func measureResourceOf(a *measure.Attributes) measureResource {
 		a.ExpoUpdateID.String(), a.ExpoRuntimeVersion, a.ExpoAutomaticUpdatePolicy, a.ExpoExecutionEnvironment,
 		a.ExpoVersion, a.ExpoSDKVersion, a.ExpoEASProjectID,
 		flagOf(a.ExpoEmbeddedLaunch), flagOf(a.ExpoEmbeddedAssets),
-		a.OSName, a.OSVersion,
+		platformBeside(a), a.OSName, a.OSVersion,
 		a.OSPageSize, a.DeviceDensityDPI, a.DeviceWidth, a.DeviceHeight,
 		a.DeviceDensity,
 		a.DeviceName, a.DeviceModel, a.DeviceManufacturer, a.DeviceType, a.DeviceCPUArch,
 		flagOf(a.DeviceIsFoldable), flagOf(a.DeviceIsPhysical),
 	}
+}
+
+// maxPlatform bounds text for which the backend has no rule. The words in use have up to seven bytes.
+const maxPlatform = 32
+
+// platformBeside returns the platform unless os_name says the same, as it does for all but Flutter.
+func platformBeside(a *measure.Attributes) string {
+	name := strings.ToLower(a.OSName)
+	if strings.EqualFold(a.Platform, name) || strings.EqualFold(a.Platform, "ios") && name == "ipados" {
+		return ""
+	}
+	return cutText(a.Platform, maxPlatform)
 }
 
 // androidReleases are the versions that people know, by API level. os_version of Android's SDK is the level.
@@ -86,9 +98,11 @@ func (r measureResource) fill(m pcommon.Map, src MeasureSource) {
 	r.fillOS(m)
 	putText(m, keyManufacturer, r.manufacturer)
 	putText(m, keyDeviceModel, r.model)
-	if arch := hostArch(r.cpuArch); knownHostArchs[arch] {
+	arch := hostArch(r.cpuArch)
+	if knownHostArchs[arch] {
 		m.PutStr(keyHostArch, arch)
-	} else {
+	}
+	if arch != r.cpuArch || !knownHostArchs[arch] { // arm64e has instructions that arm64 has not
 		putText(m, "measure.device.cpu_arch", r.cpuArch)
 	}
 	putText(m, "measure.app_unique_id", r.appBeside(src))
@@ -119,6 +133,7 @@ func (r measureResource) appBeside(src MeasureSource) string {
 var knownHostArchs = map[string]bool{"amd64": true, "arm32": true, "arm64": true, "x86": true}
 
 func (r measureResource) fillOS(m pcommon.Map) {
+	putText(m, "measure.platform", r.platform)
 	switch name := strings.ToLower(r.osName); name {
 	case "android":
 		m.PutStr(keySDKLanguage, "kotlin")

@@ -68,6 +68,18 @@ func TestMeasureOptions(t *testing.T) {
 	}
 }
 
+// TestAppExitSeverity: the prefix of Android's API and of the published document changes nothing.
+func TestAppExitSeverity(t *testing.T) {
+	for reason, want := range map[string]plog.SeverityNumber{
+		"ANR": plog.SeverityNumberError, "REASON_ANR": plog.SeverityNumberError, "CRASH": plog.SeverityNumberError, "REASON_CRASH": plog.SeverityNumberError,
+		"USER_REQUESTED": plog.SeverityNumberInfo, "REASON_USER_REQUESTED": plog.SeverityNumberInfo,
+	} {
+		event := measure.Event{Type: measure.TypeAppExit, AppExit: &measure.AppExit{Reason: reason}}
+		logs := translate.MeasureToLogs([]measure.Event{event}, measureSource)
+		assert.Equal(t, want, logs.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).SeverityNumber(), reason)
+	}
+}
+
 // TestMeasureCorpus reads the recorded requests a second time, by a decoder that knows no types, and looks for everything in
 // what came out: each event once, and each text of it, but for those that docs/mapping.md lists as dropped or reworded.
 func TestMeasureCorpus(t *testing.T) {
