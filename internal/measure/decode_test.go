@@ -178,6 +178,29 @@ func TestSpanRules(t *testing.T) {
 	}
 }
 
+// TestSpanStatus: all SDKs send one; lenient validation takes a span without one as unset.
+func TestSpanStatus(t *testing.T) {
+	for _, status := range []string{``, `,"status":null`} {
+		body := `{"spans":[` + strings.Replace(span("b7ad6b7169203331", ""), `,"status":1`, status, 1) + `]}`
+		assert.Empty(t, judge(t, body, Lenient), body)
+		assert.Equal(t, ReasonSpan, judge(t, body, Strict), body)
+	}
+	assert.Empty(t, judge(t, `{"spans":[`+strings.Replace(span("b7ad6b7169203331", ""), `,"status":1`, `,"status":0`, 1)+`]}`, Strict))
+}
+
+// TestBuildSize: the published document calls it a string, the backend takes a number.
+func TestBuildSize(t *testing.T) {
+	for size, want := range map[string]int64{`1234`: 1234, `"1234"`: 1234, `"9007199254740993"`: 1<<53 + 1, `1234.0`: 1234, `0`: 0, `"0"`: 0, `"many"`: 0, `""`: 0, `null`: 0, `{}`: 0} {
+		build, err := DecodeBuild([]byte(`{"version_name":"1","version_code":"2","build_type":"apk","build_size":`+size+`}`), false)
+		if want == 0 {
+			assert.ErrorContains(t, err, "build_size", size)
+			continue
+		}
+		require.NoError(t, err, size)
+		assert.Equal(t, want, build.Size.Value, size)
+	}
+}
+
 // TestBounds: what a body may make of itself in memory.
 func TestBounds(t *testing.T) {
 	heavy := event(1, "exception", `{"framework":"js","exceptions":[`+strings.Repeat(`1,`, maxItemElements)+`{}]}`)

@@ -84,7 +84,8 @@ func (t Time) flawed() bool { return t.Bad || t.NoZone }
 // maxSeconds: later instants have no number of nanoseconds.
 const maxSeconds = math.MaxInt64 / 1_000_000_000
 
-// Int is a whole number. Fractions are cut off: SDK bridges write 1080.0.
+// Int is a whole number. Fractions are cut off: SDK bridges write 1080.0. The text of a number counts as the number: the
+// published document calls build_size a string.
 type Int struct {
 	Value int64
 	Set   bool
@@ -96,8 +97,12 @@ func (n *Int) UnmarshalJSON(text []byte) error {
 	if isNull(text) {
 		return nil
 	}
+	content, quoted := stringOf(text)
+	if quoted {
+		text = []byte(content)
+	}
 	if whole, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		n.Value, n.Set = whole, true
+		n.Value, n.Set, n.Odd = whole, true, quoted
 		return nil
 	}
 	n.Odd = true

@@ -11,7 +11,7 @@ func (s *Span) check(mode Validation) *Invalid {
 	if !s.SessionID.Set() {
 		c.fail(ReasonID, "session_id must be a UUID")
 	}
-	if s.Status.Value < 0 || s.Status.Value > 2 {
+	if s.Status.Value < 0 || s.Status.Value > 2 || mode == Strict && !s.Status.Set {
 		c.fail(ReasonSpan, "status must be 0, 1 or 2")
 	}
 	if !s.StartTime.Set || !s.EndTime.Set {
