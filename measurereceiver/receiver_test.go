@@ -215,7 +215,7 @@ func TestUploads(t *testing.T) {
 		"traversal": h.url + "/attachments/..%2f..%2fetc"} {
 		assert.Equal(t, 403, h.send(http.MethodPut, url, []byte("x")).status, name)
 	}
-	assert.Equal(t, 400, h.send(http.MethodPut, upload.UploadURL, bytes.Repeat([]byte("x"), 101)).status, "the SDK is to delete it")
+	assert.Equal(t, 413, h.send(http.MethodPut, upload.UploadURL, bytes.Repeat([]byte("x"), 101)).status, "the SDK is to delete it")
 	assert.Equal(t, 405, h.send(http.MethodGet, upload.UploadURL, nil).status, "nobody reads users' screenshots")
 
 	var zipped bytes.Buffer
@@ -315,7 +315,7 @@ func TestBuilds(t *testing.T) {
 	assert.Contains(t, got.text, `meta-mapping_id":"`)
 	var answer measure.BuildAnswer
 	require.NoError(t, json.Unmarshal([]byte(got.text), &answer))
-	assert.Equal(t, 400, h.send(http.MethodPut, answer.Mappings[0].UploadURL, make([]byte, 101)).status)
+	assert.Equal(t, 413, h.send(http.MethodPut, answer.Mappings[0].UploadURL, make([]byte, 101)).status)
 	for _, content := range []string{"a -> b:", "a -> c:"} {
 		require.Equal(t, 200, h.send(http.MethodPut, answer.Mappings[0].UploadURL, []byte(content)).status)
 		record := readRecord(t, stored(t, folder)[answer.Mappings[0].ID+".json"])

@@ -210,7 +210,7 @@ func fileRefusal(err error) *refusal {
 	}
 	switch {
 	case errors.Is(err, errFileTooLarge):
-		return &refusal{http.StatusBadRequest, reasonFileTooLarge, "the file is larger than this collector takes", ""}
+		return &refusal{http.StatusRequestEntityTooLarge, reasonFileTooLarge, "the file is larger than this collector takes", ""}
 	case errors.Is(err, errFileEmpty):
 		return &refusal{http.StatusBadRequest, reasonBodyInvalid, "the file is empty", ""}
 	}
