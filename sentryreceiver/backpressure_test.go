@@ -103,6 +103,32 @@ func TestRefusedUnread(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, h.do(broken).status)
 }
 
+// TestTrialLosesNothing: the envelope that tests whether a pipeline has recovered loses none of its items, in whatever order its
+// unusable ones come.
+func TestTrialLosesNothing(t *testing.T) {
+	s := startSignals(t, nil)
+	s.clock.Stop()
+	unusable := item("profile_chunk", "", "{")
+	for _, items := range [][]string{{chunkItem, chunkItem, unusable, chunkItem}, {unusable, chunkItem, chunkItem, chunkItem}} {
+		before := s.sink.count()
+		s.respondBusy()
+		require.Equal(t, http.StatusTooManyRequests, s.post(envelope(chunkItem)).status)
+		s.clock.Skip(gate.Pause)
+		s.sink.respond = nil
+		got := s.post(envelope(items...))
+		assert.Equal(t, http.StatusOK, got.status, got.text)
+		assert.Empty(t, got.header.Get(sentry.HeaderRateLimits))
+		assert.Equal(t, before+3, s.sink.count())
+	}
+
+	s.respondBusy()
+	require.Equal(t, http.StatusTooManyRequests, s.post(envelope(chunkItem)).status)
+	s.clock.Skip(gate.Pause)
+	for range 2 {
+		assert.Equal(t, http.StatusOK, s.post(envelope(unusable, unusable)).status, "an envelope of nothing usable lets the next one try")
+	}
+}
+
 // TestNothingHeardOfThePipeline: what is not usable, came before, or whose client goes away says nothing of the pipeline, and keeps
 // nobody out.
 func TestNothingHeardOfThePipeline(t *testing.T) {

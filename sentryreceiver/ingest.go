@@ -25,9 +25,10 @@ type ingestion struct {
 	sender   sender // as the ledger names it
 	drift    drift
 
-	profiles  int        // usable profiles so far
-	profileID string     // of the V1 profile that is handed on
-	unlinked  []unlinked // V1 profiles
+	passed    [numSignals]bool // the gate of a signal has let this envelope through
+	profiles  int              // usable profiles so far
+	profileID string           // of the V1 profile that is handed on
+	unlinked  []unlinked       // V1 profiles
 
 	transactionStart func() sentry.Timestamp // of the envelope's transaction, decoded once and only if asked for
 	deliveries       []delivery
@@ -53,6 +54,7 @@ func (in *ingestion) translate(ctx context.Context) {
 		}
 	}
 	in.stayUnlinked(ctx)
+	in.giveUpTrials()
 }
 
 func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
@@ -67,16 +69,13 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 		in.discard(ctx, item, discard)
 		return
 	}
-	if !in.gates[decisive].Pass(in.now()) {
+	if !in.pass(decisive) {
 		in.linkOnly(ctx, item)
 		in.refused = append(in.refused, decisive)
 		in.done(ctx, item.Header.Type, outcomeRefused, sentry.RateLimitBackpressure)
 		return
 	}
 	deliveries, discard := t.translate(in, ctx, item)
-	if len(deliveries) == 0 {
-		in.gates[decisive].GiveUp(in.now())
-	}
 	switch {
 	case discard != nil:
 		in.discard(ctx, item, discard)
@@ -87,6 +86,22 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 			deliveries[1+i].another = true
 		}
 		in.deliveries = append(in.deliveries, deliveries...)
+	}
+}
+
+// pass reports whether an item may be translated for a signal. It asks the gate once: an envelope that tests whether the pipeline
+// has recovered does so with all of its items.
+func (in *ingestion) pass(s signal) bool {
+	in.passed[s] = in.passed[s] || in.gates[s].Pass(in.now())
+	return in.passed[s]
+}
+
+// giveUpTrials lets other envelopes test the pipelines that get nothing from this one.
+func (in *ingestion) giveUpTrials() {
+	for s, passed := range in.passed {
+		if passed && !slices.ContainsFunc(in.deliveries, func(d delivery) bool { return d.signal == signal(s) }) {
+			in.gates[s].GiveUp(in.now())
+		}
 	}
 }
 

@@ -48,7 +48,8 @@ func (g *Gate) Closed(now time.Time) bool {
 }
 
 // Pass says whether the work may be done. Of all that come after a pause the first is let through, to try; the others wait for
-// what comes of it, or, should it never be told, for another pause. What has passed ends in Report or GiveUp.
+// what comes of it, or, should it never be told, for another pause. What has passed ends in Report or GiveUp. Ask once for all
+// that belongs together, such as the items of one request: asked again, the gate refuses the rest of the one that tries.
 func (g *Gate) Pass(now time.Time) bool {
 	p := g.closed.Load()
 	if p == nil {
