@@ -5,6 +5,7 @@ package httpserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -41,19 +42,21 @@ func (s *Server) Serve(server *http.Server, listener net.Listener, host componen
 // client that never completes its body would keep the process alive.
 const stopGrace = 5 * time.Second
 
-// Stop turns away new requests and lets running ones finish, for a while.
+// Stop turns away new requests and lets running ones finish, for a while, or until the context ends. The error says so where
+// requests are still running when it returns.
 func (s *Server) Stop(ctx context.Context, logger *zap.Logger) error {
 	s.Stopping.Store(true)
 	finished, err := s.Shutdown(ctx, stopGrace)
 	if !finished {
 		logger.Warn("Requests cut off by the shutdown: they did not finish in time", zap.Duration("grace", stopGrace))
 		s.Closed.Store(true)
-		s.waitForHandlers(logger)
+		err = errors.Join(err, s.waitForHandlers(ctx))
 	}
 	return err
 }
 
-// Shutdown closes the listener, and after the grace also the connections of requests that have not finished.
+// Shutdown closes the listener, and after the grace, or the end of the context, also the connections of requests that have not
+// finished.
 func (s *Server) Shutdown(ctx context.Context, grace time.Duration) (finished bool, err error) {
 	if s.server == nil {
 		return true, nil // never started
@@ -62,7 +65,7 @@ func (s *Server) Shutdown(ctx context.Context, grace time.Duration) (finished bo
 	defer cancel()
 	defer s.serving.Wait()
 	switch err := s.server.Shutdown(ctx); {
-	case errors.Is(err, context.DeadlineExceeded):
+	case err != nil && ctx.Err() != nil:
 		return false, s.server.Close()
 	case err != nil:
 		return true, errors.Join(err, s.server.Close())
@@ -70,16 +73,22 @@ func (s *Server) Shutdown(ctx context.Context, grace time.Duration) (finished bo
 	return true, nil
 }
 
+// errStillRunning is the error of a Stop that does not wait for the end of all requests.
+var errStillRunning = errors.New("requests are still running")
+
 // waitForHandlers gives requests that are inside a consumer as much time again: it may not be called after Shutdown.
-func (s *Server) waitForHandlers(logger *zap.Logger) {
+func (s *Server) waitForHandlers(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		s.Handling.Wait()
 		close(done)
 	}()
+	ctx, cancel := context.WithTimeout(ctx, stopGrace)
+	defer cancel()
 	select {
 	case <-done:
-	case <-time.After(stopGrace):
-		logger.Error("A pipeline still holds a request", zap.Duration("grace", stopGrace))
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", errStillRunning, ctx.Err())
 	}
 }

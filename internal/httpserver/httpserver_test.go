@@ -1,0 +1,49 @@
+package httpserver
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.uber.org/zap"
+)
+
+// serve starts a server whose handler counts itself, as those of the receivers do.
+func serve(t *testing.T, handler http.HandlerFunc) (*Server, string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &Server{}
+	s.Serve(&http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		s.Handling.Add(1)
+		defer s.Handling.Done()
+		handler(w, req)
+	})}, listener, componenttest.NewNopHost())
+	return s, "http://" + listener.Addr().String()
+}
+
+// TestStopWithoutTime: a context that has ended is no reason to say that all requests have finished.
+func TestStopWithoutTime(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	arrived, goOn := make(chan struct{}), make(chan struct{})
+	s, url := serve(t, func(http.ResponseWriter, *http.Request) {
+		close(arrived)
+		<-goOn
+	})
+	go func() { _, _ = http.Get(url) }()
+	<-arrived
+	err := s.Stop(over, zap.NewNop())
+	assert.ErrorIs(t, err, errStillRunning)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.True(t, s.Closed.Load(), "nothing of it may reach a consumer any more")
+	close(goOn)
+	s.Handling.Wait()
+
+	idle, _ := serve(t, nil)
+	assert.NoError(t, idle.Stop(over, zap.NewNop()), "nothing was running")
+}
