@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test sentrycli browser sdks ci build deb attacks load faults lint format golden bench fuzz corpus soak clean
+.PHONY: help run demo page test packages browser sdks ci build deb attacks load faults lint format golden bench fuzz corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -34,14 +34,15 @@ demo: ## Send recorded SDK requests to the running collector
 page: ## Build the page of the profile_viewer exporter from its sources; needs node
 	@cd profileviewerexporter/web && sh ../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund && npm run --silent build
 
-test: build ## Run the tests that need no browser and no broker
-	go test ./...
+# One package at a time: some tests compare times.
+test: build ## Run the tests; those that need more than Go say so and are skipped (make packages)
+	go test -p 1 -timeout 30m ./...
 
-sentrycli: ## Install sentry-cli with npm, for the test that runs it
-	@cd internal/e2e/sentrycli && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund
+packages: ## Install the npm packages of tests: sentry-cli, the browser SDK and a driver of Chromium
+	@for package in sentrycli browser; do \
+	  (cd internal/e2e/$$package && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund) || exit 1; done
 
-browser: build ## Run the viewer's page and one with the browser SDK in Chromium; needs node and chromium
-	@cd internal/e2e/browser && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund
+browser: build packages ## Run the tests of the viewer and of the browser SDK in Chromium; needs node and chromium
 	go test ./internal/e2e -run TestBrowser -count=1 -v
 
 kafka: build ## Run examples/kafka against a real broker; needs Java and Maven
@@ -83,11 +84,11 @@ faults: build ## Kill the collector, fill its disk, damage its files, and write 
 format: ## Format the code
 	@gofmt -w $(CODE)
 
-lint: ## Check format, vet and staticcheck
+lint: ## Check format, vet, and golangci-lint if it is installed, else staticcheck
 	@unformatted=$$(gofmt -l $(CODE)); \
 	  if [ -n "$$unformatted" ]; then echo "Not formatted (make format):"; echo "$$unformatted"; exit 1; fi
 	@go vet ./...
-	@$(TOOL) staticcheck ./...
+	@if command -v golangci-lint >/dev/null; then golangci-lint run; else $(TOOL) staticcheck ./...; fi
 
 golden: ## Refresh the goldens; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update

@@ -26,7 +26,7 @@ func findBrowser(t *testing.T) browser {
 		t.Skip("no chromium; on Debian: apt-get install chromium")
 	}
 	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
-		t.Skip("no packages; `make browser` installs them")
+		t.Skip("no packages; `make packages` installs them")
 	}
 	return b
 }

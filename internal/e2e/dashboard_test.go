@@ -158,10 +158,10 @@ func collectorMetrics(t *testing.T) map[string]map[string]bool {
 	return all
 }
 
-// TestReleaseNotes: the version that is built has a section.
-func TestReleaseNotes(t *testing.T) {
+// TestChangelog: the version that is built has a section.
+func TestChangelog(t *testing.T) {
 	root := golden.Root(t)
-	notes, err := os.ReadFile(filepath.Join(root, "docs", "release-notes.md"))
+	notes, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(root, "builder-config.yaml"))
 	require.NoError(t, err)

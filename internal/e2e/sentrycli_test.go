@@ -22,7 +22,7 @@ func findSentryCLI(t testing.TB) string {
 	}
 	path := filepath.Join(golden.Root(t), "internal", "e2e", "sentrycli", "node_modules", ".bin", "sentry-cli")
 	if _, err := os.Stat(path); err != nil {
-		t.Skip("no sentry-cli: `make sentrycli` installs one with npm")
+		t.Skip("no sentry-cli: `make packages` installs one with npm")
 	}
 	return path
 }
