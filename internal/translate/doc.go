@@ -30,6 +30,8 @@
 // They have one resource with profiles (resource.go), so that a profile and its spans end up under the same service, and
 // share how JSON values become attributes (values.go) and what stays behind unless asked for (privacy.go).
 //
+// The output is bounded by the input, with the multiple that bounds.go states.
+//
 // # The way back
 //
 // To Sentry, of data of any origin: what came from Sentry as it was sent, and what did not as Sentry's SDKs would have said it.
@@ -43,7 +45,7 @@
 //	other spans         →  span containers         streamed_to_sentry.go
 //	resources           →  release, platform, …    resource_to_sentry.go
 //
-// Nothing in it trusts the message: indices are read through dictionary.View, output is bounded, and what Sentry would refuse is
+// Nothing in it trusts the message: indices are read through dictionary.View, and what Sentry would refuse is
 // mended or lost for a reason. The same message gives the same items with the same ids, however often it is tried.
 //
 // docs/mapping.md has a row for every field, with what is lost and why.

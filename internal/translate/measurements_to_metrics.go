@@ -17,12 +17,12 @@ func ProfileMeasurementsToMetrics(p *sentry.Profile, src Source) pmetric.Metrics
 	if len(p.Measurements) == 0 {
 		return out
 	}
-	start := anchor(p, src)
+	start, profileID := anchor(p, src), strings.Clone(simpleID(p.EventID))
 	for i := range p.Measurements {
 		points := newMeasurement(scope, &p.Measurements[i])
 		for _, v := range p.Measurements[i].Values {
 			point := newGaugePoint(points, start+v.ElapsedNS, v.Value)
-			putText(point.Attributes(), keyProfileID, firstText(simpleID(p.EventID), p.EventID))
+			putShared(point.Attributes(), keyProfileID, profileID)
 		}
 	}
 	removeEmptyGauges(scope)
@@ -34,6 +34,7 @@ func ProfileMeasurementsToMetrics(p *sentry.Profile, src Source) pmetric.Metrics
 func ChunkMeasurementsToMetrics(c *sentry.Chunk, src Source) (out pmetric.Metrics, lost int) {
 	out, scope := newMetrics(chunkIdentity(c, src), src)
 	clock := newMeasurementClock(c)
+	profilerID, chunkID := strings.Clone(simpleID(c.ProfilerID)), strings.Clone(simpleID(c.ChunkID))
 	for i := range c.Measurements {
 		points := newMeasurement(scope, &c.Measurements[i])
 		for _, v := range c.Measurements[i].Values {
@@ -43,8 +44,8 @@ func ChunkMeasurementsToMetrics(c *sentry.Chunk, src Source) (out pmetric.Metric
 				continue
 			}
 			point := newGaugePoint(points, at, v.Value)
-			putText(point.Attributes(), keyProfilerID, firstText(simpleID(c.ProfilerID), c.ProfilerID))
-			putText(point.Attributes(), keyChunkID, firstText(simpleID(c.ChunkID), c.ChunkID))
+			putShared(point.Attributes(), keyProfilerID, profilerID)
+			putShared(point.Attributes(), keyChunkID, chunkID)
 		}
 	}
 	removeEmptyGauges(scope)

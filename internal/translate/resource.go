@@ -36,6 +36,9 @@ func (id identity) completed(src Source) identity {
 	id.release = firstText(id.release, src.Release)
 	id.environment = firstText(id.environment, src.Environment)
 	id.sdk = cmp.Or(id.sdk, src.SDK)
+	for _, name := range []*string{&id.platform, &id.release, &id.dist, &id.environment, &id.sdk.Name, &id.sdk.Version} {
+		*name = clip(*name, maxNameBytes)
+	}
 	return id
 }
 
@@ -94,8 +97,13 @@ func fillMachine(resource pcommon.Map, p *sentry.Profile) {
 // putText sets an attribute unless the text is empty: to Sentry, empty and absent are the same. The text is copied: it may
 // be a view into a request.
 func putText(m pcommon.Map, key, text string) {
+	putShared(m, key, strings.Clone(text))
+}
+
+// putShared is putText for a text of which there is a copy already.
+func putShared(m pcommon.Map, key, text string) {
 	if text != "" {
-		m.PutStr(key, strings.Clone(text))
+		m.PutStr(key, text)
 	}
 }
 

@@ -66,7 +66,7 @@ func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
 
 	attrs := record.Attributes()
 	attrs.PutInt(keyItemSize, int64(size))
-	putText(attrs, keyItemContentType, header.ContentType)
+	putText(attrs, keyItemContentType, clip(header.ContentType, maxNameBytes)) // of reports, that of the request
 	putText(attrs, keyItemFilename, header.Filename)
 	if header.Type == sentry.ItemAttachment {
 		putText(attrs, keyAttachmentType, firstText(header.AttachmentType, "event.attachment"))

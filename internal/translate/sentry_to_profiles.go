@@ -90,12 +90,12 @@ func setProfileID(profile pprofile.Profile, attributes *attributeList, key, id s
 		profile.SetProfileID(bytes)
 		return
 	}
-	attributes.text(key, id)
+	attributes.text(key, simpleID(id))
 }
 
 // parseID reads a UUID with or without hyphens, in any case. All zeros is no id.
 func parseID(id string) (bytes [16]byte, ok bool) {
-	if len(id) != 32 {
+	if len(id) > 32 && len(id) <= maxIDBytes {
 		id = strings.ReplaceAll(id, "-", "")
 	}
 	if len(id) != 32 {
@@ -105,12 +105,12 @@ func parseID(id string) (bytes [16]byte, ok bool) {
 	return bytes, err == nil && bytes != [16]byte{}
 }
 
-// simpleID is the form in which Sentry compares ids: 32 lower-case hex digits. Text that is no UUID stays as it is.
+// simpleID is the form in which Sentry compares ids: 32 lower-case hex digits. Text that is no UUID stays as it is, clipped.
 func simpleID(id string) string {
 	if bytes, ok := parseID(id); ok {
 		return hex.EncodeToString(bytes[:])
 	}
-	return id
+	return clip(id, maxIDBytes)
 }
 
 // SameID says whether two texts are the same id.

@@ -53,6 +53,7 @@ func spanProfiling(s *sentry.Span) (p profiling) {
 func transactionProfiling(t *sentry.Transaction, src Source) (p profiling) {
 	if t.Root != nil {
 		p = spanProfiling(t.Root)
+		p.thread, p.name = clip(p.thread, maxIDBytes), clip(p.name, maxNameBytes)
 	}
 	return p.or(profiling{profiler: t.ProfilerID, profile: firstText(t.ProfileID, src.ProfileID)})
 }
