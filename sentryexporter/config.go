@@ -29,8 +29,8 @@ type Config struct {
 	// SpansAs says what spans are sent as: "transactions", which every Sentry takes, or "spans", containers of version 2.
 	SpansAs string `mapstructure:"spans_as"`
 
-	// ProfilerIDAttributes are the resource attributes that, together, tell one process from all others. The id of its profiler
-	// session is made of them, where the data name none: it is what ties spans to profiles.
+	// ProfilerIDAttributes are the resource attributes that together identify one process. The id of its profiler session is
+	// derived from them where the data name none. Where they identify only a service, attributes of the process are added.
 	ProfilerIDAttributes []string `mapstructure:"profiler_id_attributes"`
 
 	// ReportLosses tells Sentry, in client reports, what was dropped because Sentry refused it.

@@ -16,6 +16,7 @@ import (
 
 func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) (xexporterhelper.Request, error) {
 	export := translate.ProfilesToChunks(profiles, e.exportOptions())
+	e.destination.clocks.add(export.Clocks)
 	e.telemetry.lost(ctx, e.telemetry.samplesDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
 	return newRequest(profiles.SampleCount(), export.Items), nil
@@ -33,6 +34,7 @@ func (e *sentryExporter) exportOptions() translate.ExportOptions {
 		SDK:                  e.program(),
 		ProfilerIDAttributes: e.cfg.ProfilerIDAttributes,
 		Profiled:             e.destination.profiled.Load(),
+		WallSessions:         e.destination.clocks.onlyWall(),
 		SpansOnly:            e.cfg.SpansAs == spansAsContainers,
 	}
 }

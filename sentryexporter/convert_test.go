@@ -3,6 +3,7 @@ package sentryexporter
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +100,28 @@ func TestProfilesAndTracesMeet(t *testing.T) {
 	assert.NotEmpty(t, chunk.ProfilerID)
 	assert.Equal(t, chunk.ProfilerID, transaction.ProfilerID)
 	assert.NotEmpty(t, taken[1].Header.EventID, "else Sentry would make one up with each retry")
+}
+
+// TestSpansNameOneSession: a span cannot name the sessions of both kinds of profiles. It names that of the CPU profiles, or that
+// of the wall-clock profiles where there are no others.
+func TestSpansNameOneSession(t *testing.T) {
+	e := startBoth(t, withoutQueue)
+	sessions := map[string]string{}
+	for i, kind := range []string{"wall", "cpu", "wall"} {
+		require.NoError(t, e.profiles(someProfile(kind, "nanoseconds")))
+		require.NoError(t, e.traces(someSpan()))
+		taken := e.sentry.Taken()
+		require.Len(t, taken, 2*i+2)
+		d := sentry.AcquireDecoder()
+		defer d.Release()
+		chunk, err := d.Chunk(taken[2*i].Items[0].Payload)
+		require.NoError(t, err)
+		sessions[kind] = strings.Clone(chunk.ProfilerID)
+		transaction, err := sentry.DecodeTransaction(taken[2*i+1].Items[0].Payload)
+		require.NoError(t, err)
+		assert.Equal(t, sessions[[]string{"wall", "cpu", "cpu"}[i]], transaction.ProfilerID, i)
+	}
+	assert.NotEqual(t, sessions["cpu"], sessions["wall"])
 }
 
 func TestSpansInContainers(t *testing.T) {

@@ -30,6 +30,7 @@ type sentryExporter struct {
 // destination is what the exporters of both signals know of the project they send to.
 type destination struct {
 	profiled atomic.Bool // a pipeline sends profiles there
+	clocks   clocks      // of the profiles that were sent there
 	limits   limits
 	losses   losses
 }

@@ -7,28 +7,29 @@ import "strings"
 
 // On the resource.
 const (
-	keyServiceName     = "service.name"
-	keyServiceVersion  = "service.version"
-	keyEnvironment     = "deployment.environment.name"
-	keySDKName         = "telemetry.sdk.name"
-	keySDKVersion      = "telemetry.sdk.version"
-	keySDKLanguage     = "telemetry.sdk.language"
-	keyHostArch        = "host.arch"
-	keyOSType          = "os.type"
-	keyOSName          = "os.name"
-	keyOSVersion       = "os.version"
-	keyOSBuild         = "os.build_id"
-	keyManufacturer    = "device.manufacturer"
-	keyDeviceModel     = "device.model.identifier"
-	keyDeviceLocale    = "device.locale"
-	keyDeviceSimulator = "device.simulator"
-	keyRuntimeName     = "process.runtime.name"
-	keyRuntimeVersion  = "process.runtime.version"
-	keyRelease         = "sentry.release" // as sent; service.version is its part behind the @
-	keyDist            = "sentry.dist"
-	keyPlatform        = "sentry.platform"
-	keyProject         = "sentry.project_id"
-	keyDeviceArch      = "sentry.device.architecture" // as sent, where host.arch has another word for it
+	keyServiceNamespace = "service.namespace"
+	keyServiceName      = "service.name"
+	keyServiceVersion   = "service.version"
+	keyEnvironment      = "deployment.environment.name"
+	keySDKName          = "telemetry.sdk.name"
+	keySDKVersion       = "telemetry.sdk.version"
+	keySDKLanguage      = "telemetry.sdk.language"
+	keyHostArch         = "host.arch"
+	keyOSType           = "os.type"
+	keyOSName           = "os.name"
+	keyOSVersion        = "os.version"
+	keyOSBuild          = "os.build_id"
+	keyManufacturer     = "device.manufacturer"
+	keyDeviceModel      = "device.model.identifier"
+	keyDeviceLocale     = "device.locale"
+	keyDeviceSimulator  = "device.simulator"
+	keyRuntimeName      = "process.runtime.name"
+	keyRuntimeVersion   = "process.runtime.version"
+	keyRelease          = "sentry.release" // as sent; service.version is its part behind the @
+	keyDist             = "sentry.dist"
+	keyPlatform         = "sentry.platform"
+	keyProject          = "sentry.project_id"
+	keyDeviceArch       = "sentry.device.architecture" // as sent, where host.arch has another word for it
 )
 
 // On the profile.

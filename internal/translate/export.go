@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
-
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
@@ -17,21 +15,21 @@ type ExportOptions struct {
 	// MaxChunkBytes is how large the payload of a chunk may be; 0 = sentry.MaxOutgoingChunk.
 	MaxChunkBytes int
 
-	// ProfilerIDAttributes are the resource attributes whose values, together, tell one running process from all others: a
-	// profiler id is made of them where the data name none. nil = OpenTelemetry's own identity of a process, see
-	// DefaultProfilerIDAttributes. Profiles and traces must be exported with the same ones.
+	// ProfilerIDAttributes are the resource attributes that a profiler id is made of where the data name none. nil =
+	// DefaultProfilerIDAttributes. Where they identify no process, processAttributes complete them. Profiles and traces must be
+	// exported with the same ones.
 	ProfilerIDAttributes []string
 
 	// Profiled says that profiles of the same processes are exported too: a span that names no profiler session is then tied to
 	// the one whose id is made of its resource. Without profiles, Sentry would show a link to nothing.
 	Profiled bool
 
+	// WallSessions says that spans name the sessions of wall-clock profiles, not those of CPU profiles.
+	WallSessions bool
+
 	// SpansOnly sends every span in a container (span v2), none in transactions.
 	SpansOnly bool
 }
-
-// DefaultProfilerIDAttributes identify a service instance by OpenTelemetry's conventions ("the triplet … MUST be unique").
-var DefaultProfilerIDAttributes = []string{"service.namespace", keyServiceName, "service.instance.id"}
 
 // Outgoing is an item that is ready to be sent, alone in its envelope. It is a pure function of the message and of the options:
 // translating the same message again, after a crash, gives the same items with the same ids.
@@ -57,6 +55,8 @@ type Export struct {
 	Lost []sentry.Loss
 	// Flaws count what was left out of items that are sent: images, measurements, references to nowhere.
 	Flaws []sentry.Flaw
+	// Clocks says of which kinds the profiles were whose profiler sessions are made of their resource.
+	Clocks Clocks
 }
 
 func (e *Export) lose(reason sentry.Reason, count int) {
@@ -83,21 +83,6 @@ func (e *Export) flaw(field string, count int) {
 		}
 	}
 	e.Flaws = append(e.Flaws, sentry.Flaw{Field: field, Count: count})
-}
-
-// profilerID makes the id of a profiler session from what identifies the process: the same in the exporter of profiles and in
-// that of traces, which know nothing of each other.
-func profilerID(resource pcommon.Map, attributes []string) string {
-	if attributes == nil {
-		attributes = DefaultProfilerIDAttributes
-	}
-	parts := []string{"profiler"}
-	for _, key := range attributes {
-		if value, ok := resource.Get(key); ok {
-			parts = append(parts, key, value.AsString())
-		}
-	}
-	return hashID(parts...)
 }
 
 // hashID makes an id in Sentry's form of texts.

@@ -13,7 +13,7 @@ import (
 type origin struct {
 	identity
 	fromSentry bool   // made by this package: what is absent was not sent, and nothing is made up
-	profilerID string // in Sentry's form
+	profilerID string // in Sentry's form; "" = none
 	chunkID    string // likewise; "" = none
 }
 
@@ -28,9 +28,6 @@ func readOrigin(view dictionary.View, profile pprofile.Profile, resource pcommon
 	src.profilerID = sentryID(profileText(view, profile, keyProfilerID))
 	if src.profilerID == "" && version == "1" {
 		src.profilerID = src.chunkID // its spans name it by the same id: see profilingOf
-	}
-	if src.profilerID == "" {
-		src.profilerID = profilerID(resource, o.ProfilerIDAttributes)
 	}
 	return src
 }

@@ -103,6 +103,10 @@ func (e *profileExporter) profile(profile pprofile.Profile, resource pcommon.Map
 		return
 	}
 	src := readOrigin(e.view, profile, resource, scope, e.options)
+	if src.profilerID == "" {
+		src.profilerID = profilerSession(resource, e.options.ProfilerIDAttributes, weight.onCPU)
+		e.Clocks.add(weight.onCPU)
+	}
 	e.frames.start(src.fromSentry)
 	weight = e.samples.read(profile, weight, &e.frames, &e.Export)
 	if len(e.samples.observations) == 0 {

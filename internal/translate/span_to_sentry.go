@@ -115,7 +115,7 @@ func (e *traceExporter) profilingOf(s *tracedSpan) (p profiling) {
 	case isFromSentry(e.resource):
 		p.profiler = p.profile // a V1 profile is sent as a profiler session of its own: see readOrigin
 	case e.options.Profiled:
-		p.profiler = profilerID(e.resource, e.options.ProfilerIDAttributes)
+		p.profiler = profilerSession(e.resource, e.options.ProfilerIDAttributes, !e.options.WallSessions)
 		p.thread = threadOr(p.thread, p.name)
 	}
 	return p

@@ -74,7 +74,7 @@ func TestOTelSpansInWords(t *testing.T) {
 	for i := range out.Items {
 		require.Empty(t, ingestSpansVerdict(&out.Items[i]))
 	}
-	profiler := profilerID(otelTraces().ResourceSpans().At(0).Resource().Attributes(), nil)
+	profiler := profilerSession(otelTraces().ResourceSpans().At(0).Resource().Attributes(), nil, true)
 	transaction, container := &out.Items[0], &out.Items[1]
 	require.JSONEq(t, `{"type":"transaction","event_id":"`+transaction.EventID+`","transaction":"GET /cart/{id}","transaction_info":{"source":"route"},
 		"start_timestamp":1777629600,"timestamp":1777629600.25,"platform":"go","release":"shop@1.2","environment":"prod",
@@ -160,18 +160,68 @@ func TestValuesThereAndBack(t *testing.T) {
 // TestOneProfilerForBoth: profiles and traces of a process get one profiler id, though their exporters know nothing of each other.
 func TestOneProfilerForBoth(t *testing.T) {
 	traces := otelTraces()
-	f := newForeign("samples", "count", "cpu", 10_000_000)
-	f.sample("go", "main.a", "", 7, []uint64{0, 10_000_000}, nil)
-	f.b.Finish()
-	for _, attributes := range [][]string{nil, {"service.name", "service.version"}} {
-		o := exportOptions
-		o.Profiled, o.ProfilerIDAttributes = true, attributes
-		chunk, transaction := ProfilesToChunks(f.Profiles, o).Items[0], TracesToTransactions(traces, o).Items[0]
-		profiler := fakesentry.ID.FindString(strings.Split(strings.Split(string(chunk.Payload), `"profiler_id":"`)[1], `"`)[0])
-		require.NotEmpty(t, profiler)
-		require.Contains(t, string(transaction.Payload), `"profile":{"profiler_id":"`+profiler+`"}`)
+	for _, clock := range []string{"cpu", "wall"} {
+		f := newForeign("samples", "count", clock, 10_000_000)
+		f.ResourceProfiles().At(0).Resource().Attributes().PutStr("k8s.pod.name", "shop-1")
+		f.sample("go", "main.a", "", 7, []uint64{0, 10_000_000}, nil)
+		f.b.Finish()
+		for _, attributes := range [][]string{nil, {"service.name", "service.version"}} {
+			o := exportOptions
+			o.Profiled, o.ProfilerIDAttributes, o.WallSessions = true, attributes, clock == "wall"
+			profiles := ProfilesToChunks(f.Profiles, o)
+			require.Equal(t, Clocks{CPU: clock == "cpu", Wall: clock == "wall"}, profiles.Clocks)
+			profiler := sessionsOf(profiles)[0]
+			require.NotEmpty(t, profiler)
+			require.Contains(t, string(TracesToTransactions(traces, o).Items[0].Payload), `"profile":{"profiler_id":"`+profiler+`"}`)
+		}
 	}
 	require.NotContains(t, string(TracesToTransactions(traces, exportOptions).Items[0].Payload), "profiler_id", "no profiles, no link to them")
+}
+
+// sessionsOf gives the profiler ids of the chunks of an export.
+func sessionsOf(out Export) (ids []string) {
+	for _, item := range out.Items {
+		ids = append(ids, fakesentry.ID.FindString(strings.Split(strings.Split(string(item.Payload), `"profiler_id":"`)[1], `"`)[0]))
+	}
+	return ids
+}
+
+// TestSessionsOfProcesses: two processes, services or replicas never share a profiler session, and nor do the CPU and the
+// wall-clock profile of one process.
+func TestSessionsOfProcesses(t *testing.T) {
+	of := func(clock string, attributes ...string) string {
+		f := newForeign("samples", "count", clock, 10_000_000)
+		resource := f.ResourceProfiles().At(0).Resource().Attributes()
+		for i := 0; i < len(attributes); i += 2 {
+			resource.PutStr(attributes[i], attributes[i+1])
+		}
+		f.sample("go", "main.a", "", 7, []uint64{0, 10_000_000}, nil)
+		f.b.Finish()
+		return sessionsOf(ProfilesToChunks(f.Profiles, exportOptions))[0]
+	}
+	one := []string{"host.name", "a", "process.pid", "1", "process.executable.name", "shop"}
+	require.Equal(t, of("cpu", one...), of("cpu", append(one, "telemetry.sdk.language", "go")...), "what says nothing of the process")
+	seen := map[string][]string{}
+	for _, attributes := range [][]string{
+		nil, one,
+		{"host.name", "b", "process.pid", "1", "process.executable.name", "shop"},
+		{"host.name", "a", "process.pid", "2", "process.executable.name", "shop"},
+		{"host.name", "a", "process.pid", "1", "process.executable.name", "cart"},
+		{"host.name", "a", "process.pid", "1", "process.executable.name", "shop", "service.name", "cart"},
+		{"host.name", "a", "process.pid", "1", "process.executable.name", "shop", "service.namespace", "test"},
+		{"host.name", "a", "process.pid", "1", "process.executable.name", "shop", "container.id", "c"},
+		{"host.name", "a", "process.pid", "1", "process.executable.name", "shop", "container.id", "d"},
+		{"k8s.pod.name", "shop-1"}, {"k8s.pod.name", "shop-2"}, {"k8s.pod.uid", "1"}, {"host.id", "1"}, {"process.executable.path", "/shop"},
+		{"service.instance.id", "1"}, {"service.instance.id", "2"},
+	} {
+		for _, clock := range []string{"cpu", "wall"} {
+			id := of(clock, attributes...)
+			require.Empty(t, seen[id], "%s of %v", clock, attributes)
+			seen[id] = append([]string{clock}, attributes...)
+		}
+	}
+	require.Equal(t, of("cpu", "service.instance.id", "1", "host.name", "a"), of("cpu", "service.instance.id", "1", "host.name", "b"),
+		"an instance is a process, wherever it runs")
 }
 
 // TestV1IsASession: the profile of a transaction and the transaction itself are tied by the profile's id.

@@ -1,0 +1,22 @@
+package sentryexporter
+
+import (
+	"sync/atomic"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+)
+
+// clocks are the kinds of profiles that were sent to a destination. A span names one profiler session: that of the CPU profiles,
+// unless there are only wall-clock profiles.
+type clocks struct{ cpu, wall atomic.Bool }
+
+func (c *clocks) add(of translate.Clocks) {
+	if of.CPU {
+		c.cpu.Store(true)
+	}
+	if of.Wall {
+		c.wall.Store(true)
+	}
+}
+
+func (c *clocks) onlyWall() bool { return c.wall.Load() && !c.cpu.Load() }
