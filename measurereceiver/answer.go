@@ -43,6 +43,7 @@ const (
 	reasonKeyMalformed     = "key_malformed"
 	reasonKeyUnknown       = "key_unknown"
 	reasonRequestID        = "request_id"
+	reasonHost             = "host" // longer than a name may be
 	reasonBodyUnreadable   = "body_unreadable"
 	reasonBodyTooLarge     = "body_too_large"
 	reasonBodyInvalid      = "body_invalid"

@@ -41,6 +41,11 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 		r.refuse(w, req, &refusal{http.StatusUnauthorized, reasonKeyUnknown, "invalid api key", ""})
 		return
 	}
+	publicURL, why := r.publicURL(req)
+	if why != nil {
+		r.refuse(w, req, why)
+		return
+	}
 	claim := r.inFlight.Claim(req.Context())
 	defer claim.Release()
 	body, why := r.readBody(req, claim)
@@ -54,7 +59,7 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 		r.refuse(w, req, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse build info", err.Error()})
 		return
 	}
-	uploads := r.mappingUploads(app, build, req)
+	uploads := r.mappingUploads(app, build, publicURL)
 	if why := r.recordBuild(req, app, build, uploads); why != nil {
 		r.refuse(w, req, why)
 		return
@@ -67,7 +72,7 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 }
 
 // mappingUploads gives each mapping file of a build a place: always the same one, so that a second upload replaces the first.
-func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, req *http.Request) (uploads []measure.Upload) {
+func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, publicURL string) (uploads []measure.Upload) {
 	for _, m := range b.Mappings {
 		identity, err := json.Marshal([]string{string(a.id[:]), b.VersionName, b.VersionCode, b.PatchID.String(), string(m.Type), m.Filename})
 		if err != nil {
@@ -79,7 +84,7 @@ func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, req *http.Req
 		if printable(m.Filename) {
 			headers[measure.HeaderFilename] = m.Filename
 		}
-		upload := r.upload(t, r.publicURL(req)+symbolsPath, m.Filename, headers)
+		upload := r.upload(t, publicURL+symbolsPath, m.Filename, headers)
 		upload.PatchID, upload.PatchVersion = b.PatchID.String(), b.PatchVersion
 		uploads = append(uploads, upload)
 	}

@@ -32,7 +32,8 @@ type Config struct {
 	// Measure does.
 	Validation measure.Validation `mapstructure:"validation"`
 
-	// MaxBytesInFlight bounds the bodies of all requests together, decoded and encoded. Uploads of files are not among them.
+	// MaxBytesInFlight bounds the bodies of all requests together, decoded and encoded, and what is made of them. Uploads of files
+	// are not among them.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
 	// PublicEndpoint is the URL by which apps reach the receiver, for the addresses that they upload files to. Without it,
@@ -109,7 +110,7 @@ const (
 	// older SDKs beside them.
 	defaultMaxRequestBodySize = 20 << 20
 
-	// defaultMaxBytesInFlight is that of six batches of the largest size, or of thousands as SDKs send them.
+	// defaultMaxBytesInFlight is that of one batch of the largest size, or of hundreds as SDKs send them: what is made of one counts too.
 	defaultMaxBytesInFlight = 128 << 20
 
 	// defaultReadTimeout: a phone on a bad network needs a minute for a megabyte, and an upload may have 32.

@@ -75,6 +75,10 @@ func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (i
 	if err != nil {
 		return nil, key, &refusal{http.StatusBadRequest, reasonRequestID, "msr-req-id must be a UUID", ""}
 	}
+	publicURL, why := r.publicURL(req)
+	if why != nil {
+		return nil, key, why
+	}
 	if r.refusesAll() {
 		return nil, key, busy(reasonBackpressure)
 	}
@@ -83,16 +87,19 @@ func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (i
 		return nil, key, why
 	}
 	defer body.Release() // what is decoded are copies
-	in = &ingestion{measureReceiver: r, app: app, received: time.Now(), publicURL: r.publicURL(req)}
+	in = &ingestion{measureReceiver: r, app: app, received: time.Now(), publicURL: publicURL}
 	in.source = r.source(app, in.received)
 	in.source.ClientAddress = r.clientAddress(req)
 	if kind := req.Header.Get("Content-Type"); strings.HasPrefix(kind, "application/json") {
-		in.batch, err = measure.DecodeJSON(body.Data)
+		in.batch, err = measure.DecodeJSON(body.Data, r.reserve(claim, body))
 	} else {
 		in.multipart = true
-		in.batch, in.blobs, err = decodeMultipart(body.Data, kind)
+		in.batch, in.blobs, err = decodeMultipart(body.Data, kind, r.reserve(claim, body))
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, httpbody.ErrNoRoom):
+		return nil, key, busy(reasonBytesInFlight)
+	case err != nil:
 		return nil, key, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse event request payload", err.Error()}
 	}
 	return in, takenKey{app.id, id}, nil
@@ -109,12 +116,12 @@ func (r *measureReceiver) source(a *app, now time.Time) translate.MeasureSource 
 	}
 }
 
-func decodeMultipart(body []byte, contentType string) (*measure.Batch, []measure.Blob, error) {
+func decodeMultipart(body []byte, contentType string, reserve func(int64) error) (*measure.Batch, []measure.Blob, error) {
 	_, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || parameters["boundary"] == "" {
 		return nil, nil, errors.New("the content type must be application/json, or a multipart form with its boundary")
 	}
-	return measure.DecodeMultipart(body, parameters["boundary"])
+	return measure.DecodeMultipart(body, parameters["boundary"], reserve)
 }
 
 // ingest validates and hands on. delivered are the signals that have been handed on when the batch came before; what comes

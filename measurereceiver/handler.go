@@ -92,6 +92,16 @@ func (r *measureReceiver) readBody(req *http.Request, claim *httpbody.Claim) (*h
 	return body, nil
 }
 
+// reserve claims what is made of a body beside the body: never more than one request may hold, so that it has room if it is alone.
+func (r *measureReceiver) reserve(claim *httpbody.Claim, body *httpbody.Body) func(int64) error {
+	left := httpbody.NeedOfOne(r.cfg.HTTP.MaxRequestBodySize) - int64(len(body.Data))
+	return func(bytes int64) error {
+		bytes = min(bytes, left)
+		left -= bytes
+		return claim.Acquire(bytes)
+	}
+}
+
 func bodyRefusal(err error, what string) *refusal {
 	switch {
 	case errors.Is(err, httpbody.ErrNoRoom):
@@ -123,15 +133,21 @@ func (r *measureReceiver) clientAddress(req *http.Request) string {
 	return host
 }
 
-// publicURL is where apps reach the receiver: configured, else where this request came to.
-func (r *measureReceiver) publicURL(req *http.Request) string {
-	if r.cfg.PublicEndpoint != "" {
-		return strings.TrimRight(r.cfg.PublicEndpoint, "/")
+// maxHost is what a name in the DNS may have, and a port. The Host header stands in every address of an answer: with 100,000
+// attachments, one of a megabyte would become 100 GB.
+const maxHost = 255 + len(":65535")
+
+// publicURL returns where apps reach the receiver: configured, else where this request came to.
+func (r *measureReceiver) publicURL(req *http.Request) (string, *refusal) {
+	switch {
+	case r.cfg.PublicEndpoint != "":
+		return strings.TrimRight(r.cfg.PublicEndpoint, "/"), nil
+	case len(req.Host) > maxHost:
+		return "", &refusal{http.StatusBadRequest, reasonHost, "the Host header is longer than a name may be", ""}
+	case req.TLS != nil:
+		return "https://" + req.Host, nil
 	}
-	if req.TLS != nil {
-		return "https://" + req.Host
-	}
-	return "http://" + req.Host
+	return "http://" + req.Host, nil
 }
 
 // timeToAnswer lets write_timeout begin with the answer: a phone may take longer than that to send a body.

@@ -171,3 +171,78 @@ func (h *harness) try(id, body string) (status int, err error) {
 	_, err = io.Copy(io.Discard, resp.Body)
 	return resp.StatusCode, errors.Join(err, resp.Body.Close())
 }
+
+// maxAnswerRatio is how many times the size of a batch its answer may have: an address for each attachment. The answer to a build
+// may have half a megabyte: 512 mapping files at most.
+const maxAnswerRatio = 10
+
+// TestLongHost: the Host header stands in the address of each of many files, so it may have the length of a name only.
+func TestLongHost(t *testing.T) {
+	h := start(t, nopHost, func(c *Config) {
+		c.Attachments.Directory, c.Builds.Enabled, c.Builds.Directory = t.TempDir(), true, t.TempDir()
+	})
+	var items []string
+	for i := range 300 {
+		var files []string
+		for j := range 5 {
+			files = append(files, fmt.Sprintf(`{"id":"7d0c2c0e-8a4b-4f0e-9a35-%012d","type":"screenshot","name":"a"}`, 5*i+j))
+		}
+		items = append(items, fmt.Sprintf(`{"id":"3c0a4e1e-7d51-4d7f-8f3e-%012d%s,"type":"session_start","attachments":[%s]}`, i, eventTail, strings.Join(files, ",")))
+	}
+	files := strings.Repeat(`{"type":"proguard","filename":"x"},`, 100)
+	for path, body := range map[string]string{
+		"/events": `{"events":[` + strings.Join(items, ",") + `]}`,
+		"/builds": `{"version_name":"1","version_code":"1","build_type":"apk","build_size":1,"mappings":[` + files[:len(files)-1] + `]}`,
+	} {
+		for length, want := range map[int]int{maxHost: 200, maxHost + 1: 400, 100_000: 400} {
+			req, err := http.NewRequest(http.MethodPut, h.url+path, strings.NewReader(body))
+			require.NoError(t, err)
+			req.Host = strings.Repeat("x", length)
+			for name, value := range map[string]string{"Authorization": "Bearer " + testKey, "msr-req-id": uuid.NewString(), "Content-Type": "application/json"} {
+				req.Header.Set(name, value)
+			}
+			resp, err := h.client.Do(req)
+			require.NoError(t, err)
+			answer, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			assert.Equal(t, want, resp.StatusCode, path)
+			assert.LessOrEqual(t, len(answer), maxAnswerRatio*len(body)+512<<10, path)
+		}
+	}
+	assert.Equal(t, map[string]int64{"reason=host": 4}, h.counts("requests_rejected"))
+}
+
+// TestMadeOfABody: what becomes of a body counts as bytes in flight until it is delivered, and never more than one request may have.
+func TestMadeOfABody(t *testing.T) {
+	const limit = 1 << 20
+	h := start(t, nopHost, func(c *Config) { c.HTTP.MaxRequestBodySize, c.MaxBytesInFlight = limit, httpbody.NeedOfOne(limit) })
+	used := func(body string) (held int64) {
+		hold, done := make(chan struct{}), make(chan reply, 1)
+		h.sink.mu.Lock()
+		h.sink.hold = hold
+		h.sink.mu.Unlock()
+		id := uuid.NewString()
+		go func() { done <- h.events(id, body) }()
+		require.Eventually(t, func() bool {
+			h.shared.batches.mu.Lock()
+			defer h.shared.batches.mu.Unlock()
+			return len(h.shared.batches.running) == 1
+		}, 5*time.Second, time.Millisecond)
+		held = h.shared.inFlight.Used()
+		close(hold)
+		assert.Equal(t, 200, (<-done).status)
+		return held
+	}
+	frames := func(n int) string {
+		return eventHead + `7` + eventTail + `,"type":"exception","exception":{"framework":"js","exceptions":[{"frames":[` + strings.Repeat(`{},`, n) + `{}]}]}}`
+	}
+	heavy := `{"events":[` + frames(10_000) + `]}`
+	assert.Greater(t, used(heavy), int64(10_000*300), "of %d bytes", len(heavy))
+	heaviest := `{"events":[` + frames(19_000)
+	for i := range 8 {
+		heaviest += "," + strings.Replace(frames(19_000), eventHead+`7`, eventHead+fmt.Sprint(i), 1)
+	}
+	assert.LessOrEqual(t, used(heaviest+`]}`), httpbody.NeedOfOne(limit))
+	require.Eventually(t, func() bool { return h.shared.inFlight.Used() == 0 }, time.Second, time.Millisecond)
+}

@@ -21,10 +21,16 @@ type Batch struct {
 	Flawed []Loss // items kept although a field was not of its type: without the field, or with what it could be taken for
 
 	items    int // so far, lost ones included
-	elements int // list elements so far, see cost
+	elements int // list elements so far, see weigh
 	size     int // bytes of the items' JSON
 	invalid  *Invalid
+
+	reserve func(bytes int64) error // nil = memory is not bounded
+	unasked int64                   // bytes for which reserve has not been asked
 }
+
+// reserveStep is how many bytes are asked for at a time: no ordinary batch asks more than a few times.
+const reserveStep = 64 << 10
 
 // Loss counts items of one label that went one way for one reason.
 type Loss struct {
@@ -66,10 +72,13 @@ func (i *Invalid) Error() string { return fmt.Sprintf("%s: %s: %s", i.Label, i.R
 // errEmpty: the rule that no SDK breaks.
 var errEmpty = errors.New("payload must contain at least one of events, spans")
 
-// DecodeJSON reads a batch as JSON. An item that cannot be read is lost, its neighbours are kept; the error is of a body that
-// is no batch. Text after the batch is ignored, as the backend does.
-func DecodeJSON(body []byte) (*Batch, error) {
-	b := &Batch{}
+// DecodeJSON reads a batch as JSON. An item that cannot be read, or that breaks a rule of lenient validation, is lost, its
+// neighbours are kept; the error is of a body that is no batch. Text after the batch is ignored, as the backend does.
+//
+// reserve, which may be nil, is called before memory is spent, with the bytes that items take decoded and as OTLP: a body of empty
+// objects takes eighty times its size. Its error ends the decoding.
+func DecodeJSON(body []byte, reserve func(bytes int64) error) (*Batch, error) {
+	b := &Batch{reserve: reserve}
 	d := json.NewDecoder(bytes.NewReader(body))
 	if token, err := d.Token(); err != nil {
 		return nil, err
@@ -104,7 +113,7 @@ func DecodeJSON(body []byte) (*Batch, error) {
 }
 
 // list visits the elements of a list, or nothing for null.
-func (b *Batch) list(d *json.Decoder, name string, add func([]byte)) error {
+func (b *Batch) list(d *json.Decoder, name string, add func([]byte) error) error {
 	switch token, err := d.Token(); {
 	case err != nil:
 		return err
@@ -121,41 +130,55 @@ func (b *Batch) list(d *json.Decoder, name string, add func([]byte)) error {
 			}
 			return err
 		}
-		add(item)
+		if err := add(item); err != nil {
+			return err
+		}
 	}
 	_, err := d.Token()
 	return err
 }
 
-// admit says whether an item may be decoded, as far as limits go.
-func (b *Batch) admit(label string, text []byte) bool {
+// admit reports whether an item may be decoded, as far as limits go, and how many bytes it has reserved for it. The error is of
+// reserve.
+func (b *Batch) admit(label string, text []byte) (reserved int64, ok bool, err error) {
 	b.items++
 	b.size += len(text)
-	elements, depth := cost(text)
-	b.elements += elements
+	w := weigh(text)
 	switch {
 	case b.items > maxItems:
 		b.lose(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d items in a batch", maxItems)})
-	case elements > maxItemElements || b.elements > maxElements:
-		b.elements -= elements // it is not decoded
+		return 0, false, nil
+	case w.elements > maxItemElements || b.elements+w.elements > maxElements:
 		b.lose(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d list elements in an item, or %d in a batch", maxItemElements, maxElements)})
-	case depth > maxDepth:
+		return 0, false, nil
+	case w.depth > maxDepth:
 		b.lose(&Invalid{label, ReasonTooDeep, fmt.Sprintf("nested deeper than %d", maxDepth)})
-	default:
-		return true
+		return 0, false, nil
 	}
-	return false
+	b.elements += w.elements
+	err = b.spend(w.bytes())
+	return w.bytes(), err == nil, err
 }
 
-func (b *Batch) addEvent(text []byte) {
-	if !b.admit(LabelUnknown, text) {
-		return
+// spend asks reserve for n bytes, or remembers to ask for them with the next ones.
+func (b *Batch) spend(n int64) (err error) {
+	if b.unasked += n; b.reserve != nil && b.unasked >= reserveStep {
+		err = b.reserve(b.unasked)
+		b.unasked = 0
+	}
+	return err
+}
+
+func (b *Batch) addEvent(text []byte) error {
+	reserved, ok, err := b.admit(LabelUnknown, text)
+	if !ok {
+		return err
 	}
 	var e Event
-	err := decodeObject(text, &e)
+	err = decodeObject(text, &e)
 	if err != nil && !isFieldType(err) {
-		b.lose(&Invalid{LabelUnknown, ReasonMalformed, "an event must be a JSON object"})
-		return
+		b.drop(&Invalid{LabelUnknown, ReasonMalformed, "an event must be a JSON object"}, reserved)
+		return nil
 	}
 	if e.ID.Empty { // the same one for every retry
 		e.ID.UUID = uuid.NewSHA1(uuid.Nil, text)
@@ -163,27 +186,38 @@ func (b *Batch) addEvent(text []byte) {
 	if _, known := eventTypes[e.Type]; !known && e.Type != "" {
 		e.Unknown = member(text, e.Type)
 	}
+	if why := e.check(Lenient); why != nil { // at once: {} would become an Event of a thousand bytes
+		b.drop(why, reserved)
+		return nil
+	}
 	if e.odd = err != nil || hasFlaws(reflect.ValueOf(e)); e.odd {
 		b.Flawed = count(b.Flawed, e.Label(), ReasonFieldType)
 	}
 	b.Events = append(b.Events, e)
+	return nil
 }
 
-func (b *Batch) addSpan(text []byte) {
-	if !b.admit(LabelSpan, text) {
-		return
+func (b *Batch) addSpan(text []byte) error {
+	reserved, ok, err := b.admit(LabelSpan, text)
+	if !ok {
+		return err
 	}
 	var s Span
-	err := decodeObject(text, &s)
+	err = decodeObject(text, &s)
 	if err != nil && !isFieldType(err) {
-		b.lose(&Invalid{LabelSpan, ReasonMalformed, "a span must be a JSON object"})
-		return
+		b.drop(&Invalid{LabelSpan, ReasonMalformed, "a span must be a JSON object"}, reserved)
+		return nil
 	}
 	s.settle()
+	if why := s.check(Lenient); why != nil {
+		b.drop(why, reserved)
+		return nil
+	}
 	if s.odd = err != nil || hasFlaws(reflect.ValueOf(s)); s.odd {
 		b.Flawed = count(b.Flawed, LabelSpan, ReasonFieldType)
 	}
 	b.Spans = append(b.Spans, s)
+	return nil
 }
 
 // decodeObject leaves out fields of the wrong type, of which the error then is, and fails for all but objects.
@@ -209,6 +243,12 @@ func member(text []byte, name string) (found json.RawMessage) {
 		return true
 	})
 	return found
+}
+
+// drop loses an item that has been decoded; the next one takes its memory.
+func (b *Batch) drop(why *Invalid, reserved int64) {
+	b.lose(why)
+	b.unasked -= reserved
 }
 
 // lose counts an item that is dropped, and remembers the first for a batch of which nothing is left.

@@ -33,7 +33,7 @@ const maxMappings = 512
 
 // DecodeBuild reads a build. The error says which rule it breaks.
 func DecodeBuild(body []byte, overTheAir bool) (*Build, error) {
-	if elements, depth := cost(body); elements > maxMappings || depth > maxDepth {
+	if w := weigh(body); w.elements > maxMappings || w.depth > maxDepth {
 		return nil, fmt.Errorf("more than %d mappings", maxMappings)
 	}
 	b := &Build{}

@@ -16,7 +16,7 @@ func TestCorpus(t *testing.T) {
 	for _, request := range golden.MeasureCorpus(t) {
 		var plain struct{ Events, Spans []json.RawMessage }
 		require.NoError(t, json.Unmarshal(request.Body, &plain))
-		b, err := measure.DecodeJSON(request.Body)
+		b, err := measure.DecodeJSON(request.Body, nil)
 		require.NoError(t, err, request.Name)
 		require.NoError(t, b.Validate(measure.Strict), request.Name)
 		assert.Empty(t, b.Flawed, request.Name)

@@ -1,11 +1,31 @@
 package measure
 
-// cost counts the list elements in the text of a JSON value, and how deep it is nested: what has to be known before it is
-// decoded, because a list of a million numbers would become a million of whatever the list is said to hold. Text that is no
-// JSON gives some count or other.
-func cost(text []byte) (elements, depth int) {
+// weight is what the text of a JSON value says of the memory that its decoded form takes.
+type weight struct {
+	values   int // members and elements, and lists and objects once more
+	elements int // of lists
+	depth    int // 0, or more than maxDepth
+	text     int // bytes
+}
+
+// bytes returns an upper estimate of what an item takes: decoded, and as OTLP.
+func (w weight) bytes() int64 {
+	return itemBytes + int64(w.values)*valueBytes + int64(w.elements)*elementBytes + 2*int64(w.text) // an exception stands in two texts
+}
+
+// Sizes in memory, as TestMeasureShortest in package translate measures them.
+const (
+	itemBytes    = 5000 // an Event, its record, a resource and metrics of its own
+	elementBytes = 300  // a Frame, the largest struct of which there are lists
+	valueBytes   = 112  // an attribute
+)
+
+// weigh reads the text of a JSON value before it is decoded, because a list of a million numbers would become a million of
+// whatever the list is said to hold. Text that is no JSON gives some weight or other.
+func weigh(text []byte) (w weight) {
+	w.text = len(text)
 	var inList [maxDepth + 1]bool
-	quoted := false
+	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case quoted && c == '\\':
@@ -15,16 +35,21 @@ func cost(text []byte) (elements, depth int) {
 		case quoted:
 		case c == '{' || c == '[':
 			if depth++; depth > maxDepth {
-				return elements, depth
+				w.depth = depth
+				return w
 			}
+			w.values++
 			if inList[depth] = c == '['; inList[depth] {
-				elements++
+				w.elements++
 			}
 		case (c == '}' || c == ']') && depth > 0:
 			depth--
-		case c == ',' && inList[depth]:
-			elements++
+		case c == ',':
+			w.values++
+			if inList[depth] {
+				w.elements++
+			}
 		}
 	}
-	return elements, 0
+	return w
 }

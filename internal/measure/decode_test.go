@@ -32,7 +32,7 @@ func batch(items ...string) string { return `{"events":[` + strings.Join(items, 
 // judge gives the reason for which the only item of a batch is dropped, "" for none.
 func judge(t *testing.T, body string, mode Validation) Reason {
 	t.Helper()
-	b, err := DecodeJSON([]byte(body))
+	b, err := DecodeJSON([]byte(body), nil)
 	require.NoError(t, err, body)
 	if err := b.Validate(mode); err != nil {
 		return err.(*Invalid).Reason
@@ -50,10 +50,10 @@ func TestDecodeWhatIsNoBatch(t *testing.T) {
 		`{"events":[{"id":"`:          "unexpected EOF",
 		`{"events":[` + "\x00" + `]}`: "invalid character",
 	} {
-		_, err := DecodeJSON([]byte(body))
+		_, err := DecodeJSON([]byte(body), nil)
 		assert.ErrorContains(t, err, want, body)
 	}
-	b, err := DecodeJSON([]byte(`{"EVENTS":[` + event(1, "custom", `{"name":"x"}`) + `],"other":[{}]} trailing`))
+	b, err := DecodeJSON([]byte(`{"EVENTS":[`+event(1, "custom", `{"name":"x"}`)+`],"other":[{}]} trailing`), nil)
 	require.NoError(t, err)
 	assert.Len(t, b.Events, 1)
 }
@@ -153,7 +153,7 @@ func TestRulesOfTheEnvelope(t *testing.T) {
 // TestNeighboursSurvive: a bad item costs itself only, and a batch of bad ones is refused with the first reason.
 func TestNeighboursSurvive(t *testing.T) {
 	good, bad := event(1, "custom", `{"name":"x"}`), event(2, "custom", `{"name":""}`)
-	b, err := DecodeJSON([]byte(`{"events":[{},7,` + bad + `,` + good + `,` + good + `],"spans":[` + span("b7ad6b7169203331", "") + `,` + span("b7ad6b7169203331", "") + `,"x"]}`))
+	b, err := DecodeJSON([]byte(`{"events":[{},7,`+bad+`,`+good+`,`+good+`],"spans":[`+span("b7ad6b7169203331", "")+`,`+span("b7ad6b7169203331", "")+`,"x"]}`), nil)
 	require.NoError(t, err)
 	require.NoError(t, b.Validate(Lenient))
 	assert.Len(t, b.Events, 1)
@@ -164,7 +164,7 @@ func TestNeighboursSurvive(t *testing.T) {
 	}
 	assert.Equal(t, map[string]int{"unknown malformed": 1, "unknown os_name": 1, "custom payload": 1, "custom duplicate": 1, "span malformed": 1, "span duplicate": 1}, lost)
 
-	b, err = DecodeJSON([]byte(batch(bad, `{}`)))
+	b, err = DecodeJSON([]byte(batch(bad, `{}`)), nil)
 	require.NoError(t, err)
 	assert.ErrorContains(t, b.Validate(Lenient), "custom.name has 0 bytes")
 }
@@ -207,7 +207,7 @@ func TestBounds(t *testing.T) {
 	assert.Equal(t, ReasonTooMany, judge(t, batch(heavy), Lenient))
 	deep := event(1, "exception", `{"meta":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+`}`)
 	assert.Equal(t, ReasonTooDeep, judge(t, batch(deep), Lenient))
-	b, err := DecodeJSON([]byte(`{"events":[` + strings.Repeat(`{},`, maxItems+4) + `{}]}`))
+	b, err := DecodeJSON([]byte(`{"events":[`+strings.Repeat(`{},`, maxItems+4)+`{}]}`), nil)
 	require.NoError(t, err)
 	assert.LessOrEqual(t, len(b.Events), maxItems)
 	assert.Contains(t, b.Lost, Loss{LabelUnknown, ReasonTooMany, 5})
@@ -217,7 +217,7 @@ func TestMultipart(t *testing.T) {
 	body := "--x\r\nContent-Disposition: form-data; name=\"event\"\r\n\r\n" + event(1, "custom", `{"name":"x"}`) +
 		"\r\n--x\r\nContent-Disposition: form-data; name=\"blob-3c0a4e1e-7d51-4d7f-8f3e-000000000009\"; filename=\"a.svg\"\r\n\r\n<svg/>" +
 		"\r\n--x\r\nContent-Disposition: form-data; name=\"span\"\r\n\r\n" + span("b7ad6b7169203331", "") + "\r\n--x--\r\n"
-	b, blobs, err := DecodeMultipart([]byte(body), "x")
+	b, blobs, err := DecodeMultipart([]byte(body), "x", nil)
 	require.NoError(t, err)
 	require.NoError(t, b.Validate(Strict))
 	assert.Len(t, b.Events, 1)
@@ -225,7 +225,7 @@ func TestMultipart(t *testing.T) {
 	require.Len(t, blobs, 1)
 	assert.Equal(t, "<svg/>", string(blobs[0].Content))
 
-	_, _, err = DecodeMultipart([]byte(body[:len(body)-20]), "x")
+	_, _, err = DecodeMultipart([]byte(body[:len(body)-20]), "x", nil)
 	assert.Error(t, err, "cut off")
 }
 
@@ -272,10 +272,10 @@ func FuzzDecode(f *testing.F) {
 				t.Fatal("nothing left and no error")
 			}
 		}
-		if b, err := DecodeJSON(body); err == nil {
+		if b, err := DecodeJSON(body, nil); err == nil {
 			check(b)
 		}
-		if b, _, err := DecodeMultipart(body, "x"); err == nil {
+		if b, _, err := DecodeMultipart(body, "x", nil); err == nil {
 			check(b)
 		}
 		_, _ = DecodeBuild(body, strict)

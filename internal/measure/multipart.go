@@ -20,10 +20,14 @@ type Blob struct {
 
 const blobPrefix = "blob-"
 
+// partBytes is what a Blob takes beside its content.
+const partBytes = 128
+
 // DecodeMultipart reads a batch from the parts of a form: "event" and "span" with one JSON object each, and files named
-// "blob-" and the id of the attachment. It reads part by part: the standard library's forms end at 1000 parts.
-func DecodeMultipart(body []byte, boundary string) (*Batch, []Blob, error) {
-	b := &Batch{}
+// "blob-" and the id of the attachment. It reads part by part: the standard library's forms end at 1000 parts. reserve is as of
+// DecodeJSON, and also asked for what the files take.
+func DecodeMultipart(body []byte, boundary string, reserve func(bytes int64) error) (*Batch, []Blob, error) {
+	b := &Batch{reserve: reserve}
 	var blobs []Blob
 	parts := multipart.NewReader(bytes.NewReader(body), boundary)
 	for n := 0; ; n++ {
@@ -41,19 +45,25 @@ func DecodeMultipart(body []byte, boundary string) (*Batch, []Blob, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := b.spend(partBytes + int64(len(content))); err != nil {
+			return nil, nil, err
+		}
 		switch name := part.FormName(); {
 		case name == "event" && len(content) == 0, name == "span" && len(content) == 0:
 			return nil, nil, fmt.Errorf("any %s field must not be empty", name)
 		case name == "event":
-			b.addEvent(content)
+			err = b.addEvent(content)
 		case name == "span":
-			b.addSpan(content)
+			err = b.addSpan(content)
 		case strings.HasPrefix(name, blobPrefix):
 			id, err := uuid.Parse(strings.TrimPrefix(name, blobPrefix))
 			if err != nil {
 				return nil, nil, errors.New("the name of a blob must end with the attachment's id")
 			}
 			blobs = append(blobs, Blob{ID{UUID: id}, part.FileName(), content})
+		}
+		if err != nil {
+			return nil, nil, err
 		}
 	}
 	if b.items == 0 {

@@ -140,7 +140,7 @@ func changed(value any) any {
 func measureDump(t *testing.T, list string, item map[string]any) string {
 	body, err := json.Marshal(map[string]any{list: []any{item}})
 	require.NoError(t, err)
-	b, err := measure.DecodeJSON(body)
+	b, err := measure.DecodeJSON(body, nil)
 	if err != nil || b.Validate(measure.Lenient) != nil {
 		return ""
 	}

@@ -21,7 +21,7 @@ var measureSource = translate.MeasureSource{ReceivedNano: 1785578401e9}
 
 func decodeMeasure(t testing.TB, body []byte) *measure.Batch {
 	t.Helper()
-	b, err := measure.DecodeJSON(body)
+	b, err := measure.DecodeJSON(body, nil)
 	require.NoError(t, err)
 	require.NoError(t, b.Validate(measure.Lenient))
 	return b
@@ -161,7 +161,7 @@ func FuzzMeasure(f *testing.F) {
 		f.Add([]byte(c.Read(f, "in.json")))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		b, err := measure.DecodeJSON(body)
+		b, err := measure.DecodeJSON(body, nil)
 		if err != nil || b.Validate(measure.Lenient) != nil {
 			return
 		}
