@@ -22,7 +22,7 @@ func appendCanonical(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
 		return to, false
 	}
 	to = append(to, byte(v.Type()))
-	ok := true
+	var ok bool
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
 		to = appendText(to, v.Str())
