@@ -42,7 +42,7 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 		}
 		both := flame.Compare(before, after)
 		nodes, smallest := both.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, both.Heaviest)
-		frames := frameList{graph: both.Graph, positions: map[int32]int64{}}
+		frames := frameList{positions: map[int32]int64{}}
 		for _, n := range nodes {
 			out.Nodes = append(out.Nodes, [6]int64{
 				int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), n.Node.Total, both.Delta[n.ID], flag(n.Hidden),
@@ -50,7 +50,7 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 			out.Hidden = out.Hidden || n.Hidden
 		}
 		out.Before, out.After = both.Before, both.After
-		out.describe(s, both.Graph, smallest, frames.list)
+		out.describe(s, both.Graph, smallest, &frames, maxTexts)
 		return nil
 	})
 	return out, err

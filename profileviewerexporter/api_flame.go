@@ -24,6 +24,7 @@ const (
 
 // graphAnswer is what both kinds of graph have in common.
 type graphAnswer struct {
+	omissions
 	Profiles []string      `json:"profiles"` // for further requests about the same samples
 	Origin   string        `json:"origin"`
 	Measure  measureAnswer `json:"measure"`
@@ -95,7 +96,7 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 			return err
 		}
 		nodes, smallest := graph.Tree.Prune(flame.Part{Root: root, Share: smallestShare, Most: mostNodes}, graph.Heaviest)
-		frames := frameList{graph: graph, positions: map[int32]int64{}}
+		frames := frameList{positions: map[int32]int64{}}
 		for _, n := range nodes {
 			out.Nodes = append(out.Nodes, [6]int64{
 				int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), n.Node.Total, n.Node.Self, flag(n.Hidden),
@@ -108,22 +109,24 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 				out.Ancestors = append(out.Ancestors, [2]int64{int64(id), frames.position(graph.Tree[id].Frame)})
 			}
 		}
+		out.describe(s, graph, smallest, &frames, maxTexts/2)
 		out.Top = []topLine{}
-		top := graph.Top()
-		for _, top := range top[:min(maxTop, len(top))] {
-			out.Top = append(out.Top, topLine{describeFrame(graph, top.Frame), top.Self, top.Total})
+		totals := graph.Top()
+		totals = totals[:min(maxTop, len(totals))]
+		for _, f := range totals {
+			texts := perEntry(maxTexts/4, len(totals), &out.omissions)
+			out.Top = append(out.Top, topLine{describeFrame(graph, f.Frame, &texts), f.Self, f.Total})
 		}
 		if s.thread == nil {
-			out.Threads = shareThreads(list)
+			out.Threads = shareThreads(list, maxTexts/4, &out.omissions)
 		}
-		out.describe(s, graph, smallest, frames.list)
 		return nil
 	})
 	return out, err
 }
 
 // shareThreads says what is selected of each thread.
-func shareThreads(list []flame.Selection) (out []threadShare) {
+func shareThreads(list []flame.Selection, bytes int, omissions *omissions) (out []threadShare) {
 	positions := map[string]int{}
 	for _, s := range list {
 		for t, sample := range s.Profile.Selected(s.Filter) {
@@ -142,7 +145,8 @@ func shareThreads(list []flame.Selection) (out []threadShare) {
 	slices.SortStableFunc(out, func(a, b threadShare) int { return cmp.Compare(b.Weight, a.Weight) })
 	out = out[:min(len(out), maxListed)]
 	for i := range out {
-		out[i].ID, out[i].Name = shorten(out[i].ID), shorten(out[i].Name)
+		texts := perEntry(bytes, len(out), omissions)
+		out[i].ID, out[i].Name = texts.text(out[i].ID), texts.text(out[i].Name)
 	}
 	return out
 }
@@ -162,7 +166,7 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 			return err
 		}
 		nodes, smallest := graph.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, graph.Earliest)
-		frames := frameList{graph: graph.Graph, positions: map[int32]int64{}}
+		frames := frameList{positions: map[int32]int64{}}
 		for _, n := range nodes {
 			out.Nodes = append(out.Nodes, [6]int64{
 				int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), int64(offset(n.Node.Start, s.origin)), n.Node.Total, flag(n.Hidden),
@@ -170,25 +174,29 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 			out.Hidden = out.Hidden || n.Hidden
 		}
 		out.From, out.To, out.Resolution = offset(graph.From, s.origin), offset(graph.To, s.origin), graph.Resolution
-		out.describe(s, graph.Graph, smallest, frames.list)
+		out.describe(s, graph.Graph, smallest, &frames, maxTexts)
 		return nil
 	})
 	return out, err
 }
 
-func (a *graphAnswer) describe(s *selection, graph *flame.Graph, smallest int64, frames []frameAnswer) {
+func (a *graphAnswer) describe(s *selection, graph *flame.Graph, smallest int64, frames *frameList, bytes int) {
 	for _, p := range s.profiles {
 		a.Profiles = append(a.Profiles, strconv.FormatUint(p.id, 10))
 	}
-	a.Origin, a.Measure = nanos(s.origin), measureAnswer(s.profiles[0].measure)
+	texts := perEntry(bytes, len(frames.list)+1, &a.omissions)
+	a.Origin, a.Measure = nanos(s.origin), listMeasure(s.profiles[0].measure, &texts)
 	a.Total, a.Idle, a.Samples, a.Cut = graph.Tree[0].Total, graph.Idle, graph.Samples, graph.Cut
-	a.Smallest, a.Frames = smallest, frames
+	a.Smallest = smallest
+	for _, frame := range frames.list {
+		texts := perEntry(bytes, len(frames.list)+1, &a.omissions)
+		a.Frames = append(a.Frames, describeFrame(graph, frame, &texts))
+	}
 }
 
 // frameList collects the frames that nodes refer to.
 type frameList struct {
-	graph     *flame.Graph
-	list      []frameAnswer
+	list      []int32
 	positions map[int32]int64
 }
 
@@ -200,14 +208,14 @@ func (l *frameList) position(frame int32) int64 {
 	if !known {
 		position = int64(len(l.list))
 		l.positions[frame] = position
-		l.list = append(l.list, describeFrame(l.graph, frame))
+		l.list = append(l.list, frame)
 	}
 	return position
 }
 
-func describeFrame(graph *flame.Graph, number int32) frameAnswer {
+func describeFrame(graph *flame.Graph, number int32, texts *budget) frameAnswer {
 	frame := &graph.Frames[number]
-	out := frameAnswer{Number: number, Name: shorten(frame.Name), File: shorten(frame.File), Module: shorten(frame.Module)}
+	out := frameAnswer{Number: number, Name: texts.text(frame.Name), File: texts.text(frame.File), Module: texts.text(frame.Module)}
 	if frame.InApp != timeline.InAppUnknown {
 		inApp := frame.InApp == timeline.InAppYes
 		out.InApp = &inApp
@@ -224,6 +232,7 @@ func flag(b bool) int64 {
 
 // detailAnswer is everything about one function of a selection.
 type detailAnswer struct {
+	omissions
 	frameAnswer
 	System     string         `json:"system,omitempty"`
 	StartLine  int64          `json:"start_line,omitempty"`
@@ -283,16 +292,18 @@ func (v *viewer) frameDetail(r *http.Request) (any, error) {
 				spans[span.Link] = linked{weight: span.Total}
 			}
 		}
-		out.frameAnswer = describeFrame(graph, frame)
+		texts := perEntry(maxTexts/4, 1, &out.omissions)
+		out.frameAnswer = describeFrame(graph, frame, &texts)
+		out.System = texts.text(detail.Frame.System)
 		out.describe(detail)
 		return nil
 	})
-	out.Spans = v.listSpans(spans)
+	out.Spans = v.listSpans(spans, maxTexts/4, &out.omissions)
 	return out, err
 }
 
 func (a *detailAnswer) describe(d *flame.Detail) {
-	a.System, a.StartLine = shorten(d.Frame.System), d.Frame.StartLine
+	a.StartLine = d.Frame.StartLine
 	a.Self, a.Total, a.Samples, a.LineCount = d.Self, d.Total, d.Samples, len(d.Lines)
 	a.Lines, a.Attributes = []lineAnswer{}, []valuesAnswer{}
 	for _, l := range d.Lines[:min(len(d.Lines), maxLines)] {
@@ -302,11 +313,16 @@ func (a *detailAnswer) describe(d *flame.Detail) {
 		}
 		a.Lines = append(a.Lines, line)
 	}
-	for _, values := range d.Attributes {
-		out := valuesAnswer{Key: shorten(values.Key), Unit: shorten(values.Unit), More: values.More}
+	listed := d.Attributes[:min(len(d.Attributes), maxAttributes)]
+	for _, values := range listed {
+		texts := perEntry(maxTexts/2, len(listed), &a.omissions)
+		out := valuesAnswer{Key: texts.text(values.Key), Unit: texts.text(values.Unit), More: values.More}
 		for _, value := range values.Values {
-			out.Values = append(out.Values, shorten(value))
+			out.Values = append(out.Values, texts.text(value))
 		}
 		a.Attributes = append(a.Attributes, out)
+	}
+	if missing := len(d.Attributes) - len(listed); missing > 0 {
+		a.Attributes = append(a.Attributes, valuesAnswer{Key: "…", Values: []string{moreText(missing)}})
 	}
 }

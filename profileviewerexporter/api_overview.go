@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
 
 const (
@@ -22,6 +24,7 @@ const (
 // overviewAnswer is what is kept, the newest first. Times are Unix nanoseconds in text, since numbers of JavaScript do not hold
 // them; durations are nanoseconds.
 type overviewAnswer struct {
+	omissions
 	Tag      string           `json:"-"`
 	Bytes    int64            `json:"bytes"`
 	MaxBytes int64            `json:"max_bytes"`
@@ -92,13 +95,17 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 		Tag: tag, Bytes: use.Bytes, MaxBytes: v.cfg.MaxBytes, MaxAge: v.cfg.MaxAge.Seconds(), Evicted: use.Evicted, Dropped: use.Dropped,
 		Profiles: []profileListing{}, Traces: []traceListing{},
 	}
-	services := services{}
+	services, names := services{}, traceNames{store: v.store, known: map[pcommon.TraceID]string{}}
+	entry := func() *budget { b := perEntry(maxTexts, 3*maxListed, &out.omissions); return &b }
 	for _, p := range profiles {
 		services.of(p.service).Profiles++
 		if service == "" || service == p.service {
 			if out.ProfileCount++; out.ProfileCount <= maxListed {
-				listing := listProfile(p)
-				listing.Traces = v.store.tracesOf(p)
+				texts := entry()
+				listing := listProfile(p, texts)
+				for _, name := range names.of(p) {
+					listing.Traces = append(listing.Traces, texts.text(name))
+				}
 				out.Profiles = append(out.Profiles, listing)
 			}
 		}
@@ -111,7 +118,8 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 		services.countTrace(shares)
 		if service == "" || slices.ContainsFunc(shares, func(k kept) bool { return k.share.spans > 0 && k.share.service == service }) {
 			if out.TraceCount++; out.TraceCount <= maxListed {
-				trace.Profiles = len(v.store.linkedTo(shares[0].share.id))
+				trace.Profiles = v.store.linkedCount(shares[0].share.id)
+				trace.clip(entry())
 				out.Traces = append(out.Traces, trace)
 			}
 		}
@@ -122,6 +130,9 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 		}
 	}
 	out.Services = services.list()
+	for i := range out.Services {
+		out.Services[i].Name = entry().text(out.Services[i].Name)
+	}
 	return out, nil
 }
 
@@ -163,11 +174,22 @@ func (s services) list() []serviceAnswer {
 	return out
 }
 
-func listProfile(p *profileSummary) profileListing {
+func listProfile(p *profileSummary, texts *budget) profileListing {
 	return profileListing{
-		ID: strconv.FormatUint(p.id, 10), Service: p.service, Name: p.name, ProfileID: p.profileID,
+		ID: strconv.FormatUint(p.id, 10), Service: texts.text(p.service), Name: texts.text(p.name), ProfileID: p.profileID,
 		Start: nanos(p.start), Duration: p.end - min(p.start, p.end), Threads: p.threads, Samples: p.samples, Weight: p.weight,
-		Measure: measureAnswer(p.measure), Spans: len(p.spans), Arrived: p.message.arrived.UTC().Format(time.RFC3339Nano),
+		Measure: listMeasure(p.measure, texts), Spans: len(p.spans), Arrived: p.message.arrived.UTC().Format(time.RFC3339Nano),
+	}
+}
+
+func listMeasure(m timeline.Measure, texts *budget) measureAnswer {
+	return measureAnswer{Type: texts.text(m.Type), Unit: texts.text(m.Unit)}
+}
+
+func (l *traceListing) clip(texts *budget) {
+	l.Name = texts.text(l.Name)
+	for i := range l.Services {
+		l.Services[i] = texts.text(l.Services[i])
 	}
 }
 

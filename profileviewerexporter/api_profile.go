@@ -9,15 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
 
 // profileAnswer is one profile, without its samples.
 type profileAnswer struct {
+	omissions
 	profileListing
 	Resource   []attributeAnswer `json:"resource"`
 	Scope      string            `json:"scope"`
@@ -67,24 +65,32 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 		return nil, err
 	}
 	summary := s.profiles[0]
-	out := profileAnswer{profileListing: listProfile(summary), ThreadList: []threadAnswer{}}
+	out := profileAnswer{ThreadList: []threadAnswer{}}
+	// A quarter of the response each: itself, its attributes, its threads, its spans.
+	texts := perEntry(maxTexts/4, 1, &out.omissions)
+	out.profileListing = listProfile(summary, &texts)
 	err = s.with(func(list []flame.Selection) error {
 		p := list[0].Profile
 		out.Broken = p.Broken
 		resource := s.decoded[summary.message].ResourceProfiles().At(summary.position.resource)
 		scope := resource.ScopeProfiles().At(summary.position.scope).Scope()
-		out.Resource, out.Scope = listMap(resource.Resource().Attributes()), shorten(strings.TrimSpace(scope.Name()+" "+scope.Version()))
+		out.Scope = texts.text(strings.TrimSpace(scope.Name() + " " + scope.Version()))
+		half := perEntry(maxTexts/4, 2, &out.omissions)
+		out.Resource = half.mapEntries(resource.Resource().Attributes())
+		half = perEntry(maxTexts/4, 2, &out.omissions)
 		attributes, _ := p.View.Attributes(p.OTLP.AttributeIndices(), nil)
-		out.Attributes = listAttributes(attributes)
-		for _, thread := range busiest(p) {
-			out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.end))
+		out.Attributes = half.attributes(attributes)
+		threads := busiest(p)
+		for _, thread := range threads {
+			texts := perEntry(maxTexts/4, len(threads), &out.omissions)
+			out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.end, &texts))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	out.SpanList = v.listSpans(summary.spans)
+	out.SpanList = v.listSpans(summary.spans, maxTexts/4, &out.omissions)
 	return out, nil
 }
 
@@ -106,8 +112,8 @@ func busiest(p *timeline.Profile) (list []*timeline.Thread) {
 	return list[:min(len(list), maxListed)]
 }
 
-func describeThread(p *timeline.Profile, t *timeline.Thread, end uint64) threadAnswer {
-	out := threadAnswer{ID: shorten(t.ID), Name: shorten(t.Name)}
+func describeThread(p *timeline.Profile, t *timeline.Thread, end uint64, texts *budget) threadAnswer {
+	out := threadAnswer{ID: texts.text(t.ID), Name: texts.text(t.Name)}
 	step := float64(end-min(p.Start, end)) / activitySteps
 	timed := p.Measure.Unit == "nanoseconds" && step > 0
 	if timed {
@@ -140,35 +146,8 @@ func spread(steps []float32, from, length float64) {
 	}
 }
 
-func listAttributes(list []dictionary.Attribute) []attributeAnswer {
-	out := []attributeAnswer{}
-	for _, a := range list[:min(len(list), maxAttributes)] {
-		out = append(out, attributeAnswer{shorten(a.Key), shorten(a.Value.AsString()), shorten(a.Unit)})
-	}
-	return andMore(out, len(list))
-}
-
-func listMap(m pcommon.Map) []attributeAnswer {
-	out := []attributeAnswer{}
-	for key, value := range m.All() {
-		if len(out) == maxAttributes {
-			break
-		}
-		out = append(out, attributeAnswer{Key: shorten(key), Value: shorten(value.AsString())})
-	}
-	return andMore(out, m.Len())
-}
-
-// andMore says how many are not listed.
-func andMore(list []attributeAnswer, all int) []attributeAnswer {
-	if all == len(list) {
-		return list
-	}
-	return append(list, attributeAnswer{Key: "…", Value: strconv.Itoa(all-len(list)) + " more"})
-}
-
 // listSpans names spans and puts the heaviest first.
-func (v *viewer) listSpans(spans map[timeline.Link]linked) []spanSamples {
+func (v *viewer) listSpans(spans map[timeline.Link]linked, bytes int, omissions *omissions) []spanSamples {
 	out := make([]spanSamples, 0, len(spans))
 	for link, l := range spans {
 		out = append(out, spanSamples{
@@ -181,7 +160,8 @@ func (v *viewer) listSpans(spans map[timeline.Link]linked) []spanSamples {
 	out = out[:min(len(out), maxSpansListed)]
 	names := v.spanNames(out)
 	for i := range out {
-		out[i].Name = names[out[i].Span]
+		texts := perEntry(bytes, len(out), omissions)
+		out[i].Name = texts.text(names[out[i].Trace+out[i].Span])
 	}
 	return out
 }

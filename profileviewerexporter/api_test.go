@@ -224,7 +224,7 @@ func TestTrace(t *testing.T) {
 	}, lines)
 	require.Len(t, trace.LogList, 1)
 	assert.Equal(t, "boom ERROR 0000000000000007", trace.LogList[0].Body+" "+trace.LogList[0].Severity+" "+trace.LogList[0].Span)
-	assert.Equal(t, []attributeAnswer{{Key: "db.system", Value: "sqlite"}}, trace.SpanList[0].Attributes)
+	assert.Equal(t, []attributeAnswer{{Key: "db.system", Value: "sqlite"}}, get[spanDetailAnswer](h, "traces/"+id+"/spans/0000000000000007").Attributes)
 	// What the waterfall says of a span is what its flame graph shows.
 	assert.Equal(t, get[flameAnswer](h, "flame?"+span7).Total, trace.SpanList[1].Weight)
 
@@ -232,10 +232,12 @@ func TestTrace(t *testing.T) {
 	traces, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(body)
 	require.NoError(t, err)
 	assert.Equal(t, 5, traces.SpanCount())
-	assert.Len(t, get[[]recordAnswer](h, "logs"), 1)
-	assert.Empty(t, get[[]recordAnswer](h, "logs?service=db"))
-	status, _ := h.fails("traces/00000000000000000000000000000099")
-	assert.Equal(t, http.StatusGone, status)
+	assert.Len(t, get[logsAnswer](h, "logs").Records, 1)
+	assert.Empty(t, get[logsAnswer](h, "logs?service=db").Records)
+	for _, path := range []string{"traces/00000000000000000000000000000099", "traces/" + id + "/spans/0000000000000099"} {
+		status, _ := h.fails(path)
+		assert.Equal(t, http.StatusGone, status)
+	}
 }
 
 // Spans that are each other's parents are drawn, once.

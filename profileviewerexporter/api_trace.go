@@ -1,13 +1,11 @@
 package profileviewerexporter
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -17,14 +15,15 @@ import (
 const (
 	// maxSpansShown of a trace: a window has room for some hundred.
 	maxSpansShown = 2000
+	// maxSpansArranged of a trace: the earliest to arrive. The largest traces of our recordings have some hundred.
+	maxSpansArranged = 100_000
 	// maxEventsShown of a span.
 	maxEventsShown = 250
-	// maxRecordsShown of the log records of a trace, and of the latest.
-	maxRecordsShown = 500
 )
 
 // traceAnswer is a trace, its spans in the order in which they are drawn: each after its parent, siblings by time.
 type traceAnswer struct {
+	omissions
 	traceListing
 	SpanList []spanAnswer   `json:"span_list"`
 	LogList  []recordAnswer `json:"log_list"`
@@ -32,27 +31,20 @@ type traceAnswer struct {
 	Origin string `json:"origin"`
 }
 
+// spanAnswer is a row of a trace. Its attributes and events are in a response of their own; see spanDetailAnswer.
 type spanAnswer struct {
-	ID         string            `json:"id"`
-	Parent     string            `json:"parent,omitempty"`
-	Depth      int               `json:"depth"`
-	Name       string            `json:"name"`
-	Service    string            `json:"service"`
-	Kind       string            `json:"kind"`
-	Start      uint64            `json:"start"` // nanoseconds after the origin
-	Duration   uint64            `json:"duration"`
-	Error      bool              `json:"error"`
-	Status     string            `json:"status,omitempty"`
-	Samples    int64             `json:"samples"` // that are linked to it
-	Weight     int64             `json:"weight"`
-	Attributes []attributeAnswer `json:"attributes"`
-	Events     []eventAnswer     `json:"events"`
-}
-
-type eventAnswer struct {
-	Name       string            `json:"name"`
-	At         uint64            `json:"at"` // nanoseconds after the origin
-	Attributes []attributeAnswer `json:"attributes"`
+	ID       string `json:"id"`
+	Parent   string `json:"parent,omitempty"`
+	Depth    int    `json:"depth"`
+	Name     string `json:"name"`
+	Service  string `json:"service"`
+	Kind     string `json:"kind"`
+	Start    uint64 `json:"start"` // nanoseconds after the origin
+	Duration uint64 `json:"duration"`
+	Error    bool   `json:"error"`
+	Status   string `json:"status,omitempty"`
+	Samples  int64  `json:"samples"` // that are linked to it
+	Weight   int64  `json:"weight"`
 }
 
 type recordAnswer struct {
@@ -75,75 +67,115 @@ func (v *viewer) traceDetail(r *http.Request) (any, error) {
 		return nil, gone("trace " + r.PathValue("trace"))
 	}
 	out := traceAnswer{traceListing: listTrace(shares), SpanList: []spanAnswer{}, LogList: []recordAnswer{}}
-	out.Profiles, out.Origin = len(v.store.linkedTo(id)), out.Start
-	var found []foundSpan
-	err = eachMessage(shares, func(m *message) error {
-		if m.signal == signalLogs {
-			return eachRecord(m, func(record plog.LogRecord, service string) {
-				if record.TraceID() == id && len(out.LogList) < maxRecordsShown {
-					out.LogList = append(out.LogList, describeRecord(record, service))
-				}
-			})
-		}
-		return eachSpan(m, func(span ptrace.Span, service string) {
-			if span.TraceID() == id {
-				found = append(found, foundSpan{span, service})
-			}
-		})
-	})
+	out.Profiles = v.store.linkedCount(id)
+	// Three quarters of the response are for spans, the rest for log records.
+	if out.LogList, err = listTraceRecords(shares, id, &out.omissions); err != nil {
+		return nil, err
+	}
+	decode := &spanDecoder{}
+	found, err := findSpans(shares, id, decode)
 	if err != nil {
 		return nil, err
 	}
-	v.describeSpans(&out, id, found)
-	slices.SortStableFunc(out.LogList, func(a, b recordAnswer) int { return cmp.Compare(a.Time, b.Time) })
-	return out, nil
-}
-
-// foundSpan is a span and whose.
-type foundSpan struct {
-	ptrace.Span
-	service string
-}
-
-func (v *viewer) describeSpans(out *traceAnswer, id pcommon.TraceID, found []foundSpan) {
 	var origin uint64
-	for i, span := range found {
-		if start := uint64(span.StartTimestamp()); i == 0 || start < origin {
+	for i := range found {
+		if start := found[i].start; i == 0 || start < origin {
 			origin = start
 		}
 	}
-	samples := v.store.spansOf(id)
-	for _, at := range arrange(found) {
-		span := found[at.index]
-		ids := span.SpanID()
-		answer := describeSpan(span, origin)
-		answer.Depth, answer.Samples, answer.Weight = at.depth, samples[ids].samples, samples[ids].weight
-		if out.SpanList = append(out.SpanList, answer); len(out.SpanList) == maxSpansShown {
-			break
-		}
-	}
 	out.Origin = nanos(origin)
+	shown := arrange(found)
+	shown = shown[:min(len(shown), maxSpansShown)]
+	if out.SpanList, err = v.describeSpans(shares, id, decode, found, shown, origin, &out.omissions); err != nil {
+		return nil, err
+	}
+	texts := perEntry(maxTexts/8, 1, &out.omissions)
+	out.traceListing.clip(&texts)
+	return out, nil
 }
 
-func describeSpan(span foundSpan, origin uint64) spanAnswer {
+func listTraceRecords(shares []kept, id pcommon.TraceID, omissions *omissions) ([]recordAnswer, error) {
+	all := 0
+	for _, k := range shares {
+		all += k.share.logs
+	}
+	out := []recordAnswer{}
+	err := eachMessage(shares, func(m *message) error {
+		if m.signal != signalLogs || len(out) == maxRecordsShown {
+			return nil
+		}
+		return eachRecord(m, func(record plog.LogRecord, service string) {
+			if record.TraceID() == id && len(out) < maxRecordsShown {
+				texts := perEntry(maxTexts/8, min(all, maxRecordsShown), omissions)
+				out = append(out, describeRecord(record, service, &texts))
+			}
+		})
+	})
+	slices.SortStableFunc(out, func(a, b recordAnswer) int { return cmp.Compare(a.Time, b.Time) })
+	return out, err
+}
+
+// foundSpan is what places a span of a trace among the others.
+type foundSpan struct {
+	id, parent pcommon.SpanID
+	start      uint64
+}
+
+// findSpans reads the spans of a trace. One message after the other is decoded, and of its spans so much is kept.
+func findSpans(shares []kept, id pcommon.TraceID, decode *spanDecoder) (found []foundSpan, err error) {
+	err = eachMessage(shares, func(m *message) error {
+		if m.signal != signalTraces || len(found) == maxSpansArranged {
+			return nil
+		}
+		return decode.eachSpan(m, func(span ptrace.Span, _ string) {
+			if span.TraceID() == id && len(found) < maxSpansArranged {
+				found = append(found, foundSpan{span.SpanID(), span.ParentSpanID(), uint64(span.StartTimestamp())})
+			}
+		})
+	})
+	return found, err
+}
+
+// describeSpans reads the messages again, for the spans that are shown.
+func (v *viewer) describeSpans(
+	shares []kept, id pcommon.TraceID, decode *spanDecoder, found []foundSpan, shown []placed, origin uint64, omissions *omissions,
+) ([]spanAnswer, error) {
+	rows := make(map[int]int, len(shown)) // by position in found
+	for row, at := range shown {
+		rows[at.index] = row
+	}
+	samples := v.store.spansOf(id)
+	out := make([]spanAnswer, len(shown))
+	position := 0
+	err := eachMessage(shares, func(m *message) error {
+		if m.signal != signalTraces || position >= len(found) {
+			return nil
+		}
+		return decode.eachSpan(m, func(span ptrace.Span, service string) {
+			if span.TraceID() != id {
+				return
+			}
+			if row, isShown := rows[position]; isShown {
+				texts := perEntry(maxTexts*3/4, len(shown), omissions)
+				out[row] = describeSpan(span, service, origin, &texts)
+				sums := samples[span.SpanID()]
+				out[row].Depth, out[row].Samples, out[row].Weight = shown[row].depth, sums.samples, sums.weight
+			}
+			position++
+		})
+	})
+	return out, err
+}
+
+func describeSpan(span ptrace.Span, service string, origin uint64, texts *budget) spanAnswer {
 	start, end := uint64(span.StartTimestamp()), uint64(span.EndTimestamp())
 	out := spanAnswer{
-		ID: hexSpan(span.SpanID()), Name: shorten(span.Name()), Service: span.service, Kind: span.Kind().String(),
+		ID: hexSpan(span.SpanID()), Name: texts.text(span.Name()), Service: texts.text(service), Kind: span.Kind().String(),
 		Start: offset(start, origin), Duration: end - min(start, end),
-		Error: span.Status().Code() == ptrace.StatusCodeError, Status: shorten(span.Status().Message()),
-		Attributes: listMap(span.Attributes()), Events: []eventAnswer{},
+		Error: span.Status().Code() == ptrace.StatusCodeError, Status: texts.text(span.Status().Message()),
 	}
 	if parent := span.ParentSpanID(); !parent.IsEmpty() {
 		out.Parent = hexSpan(parent)
-	}
-	for i, event := range span.Events().All() {
-		if i == maxEventsShown {
-			out.Events = append(out.Events, eventAnswer{Name: "… " + strconv.Itoa(span.Events().Len()-i) + " more", Attributes: []attributeAnswer{}})
-			break
-		}
-		out.Events = append(out.Events, eventAnswer{
-			Name: shorten(event.Name()), At: offset(uint64(event.Timestamp()), origin), Attributes: listMap(event.Attributes()),
-		})
 	}
 	return out
 }
@@ -156,19 +188,19 @@ type placed struct{ index, depth int }
 func arrange(found []foundSpan) (list []placed) {
 	byID := make(map[pcommon.SpanID]int, len(found))
 	for i := range found {
-		byID[found[i].SpanID()] = i
+		byID[found[i].id] = i
 	}
 	const root = -1
 	children := map[int][]int{}
 	for i := range found {
-		parent, known := byID[found[i].ParentSpanID()]
+		parent, known := byID[found[i].parent]
 		if !known || parent == i {
 			parent = root
 		}
 		children[parent] = append(children[parent], i)
 	}
 	earlier := func(a, b int) int {
-		return cmp.Or(cmp.Compare(found[a].StartTimestamp(), found[b].StartTimestamp()), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(found[a].start, found[b].start), cmp.Compare(a, b))
 	}
 	seen := make([]bool, len(found))
 	stack := []placed{}
@@ -216,12 +248,21 @@ func eachMessage(shares []kept, do func(*message) error) error {
 	return nil
 }
 
-func eachSpan(m *message, do func(ptrace.Span, string)) error {
-	traces, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(m.otlp)
-	if err != nil {
-		return err
+// spanDecoder holds the last message that it decoded: most traces are in one.
+type spanDecoder struct {
+	last   *message
+	traces ptrace.Traces
+}
+
+func (d *spanDecoder) eachSpan(m *message, do func(ptrace.Span, string)) (err error) {
+	if d.last != m {
+		d.last, d.traces = nil, ptrace.Traces{}
+		if d.traces, err = (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(m.otlp); err != nil {
+			return err
+		}
+		d.last = m
 	}
-	for _, resource := range traces.ResourceSpans().All() {
+	for _, resource := range d.traces.ResourceSpans().All() {
 		service := serviceName(resource.Resource())
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
@@ -248,73 +289,50 @@ func eachRecord(m *message, do func(plog.LogRecord, string)) error {
 	return nil
 }
 
-func describeRecord(record plog.LogRecord, service string) recordAnswer {
+func describeRecord(record plog.LogRecord, service string, texts *budget) recordAnswer {
 	out := recordAnswer{
-		Time: nanos(uint64(recordTime(record))), Service: service, Body: shorten(record.Body().AsString()),
-		Severity: shorten(cmp.Or(record.SeverityText(), record.SeverityNumber().String())), Attributes: listMap(record.Attributes()),
+		Time: nanos(uint64(recordTime(record))), Service: texts.text(service), Body: texts.text(record.Body().AsString()),
+		Severity: texts.text(cmp.Or(record.SeverityText(), record.SeverityNumber().String())),
 	}
+	out.Attributes = texts.mapEntries(record.Attributes())
 	if trace, span := record.TraceID(), record.SpanID(); !trace.IsEmpty() {
 		out.Trace, out.Span = hex.EncodeToString(trace[:]), hexSpan(span)
 	}
 	return out
 }
 
-// logList lists the latest log records; the query may name a service.
-func (v *viewer) logList(r *http.Request) (any, error) {
-	service := r.URL.Query().Get("service")
-	out := []recordAnswer{}
-	_, _, messages := v.store.all()
-	for _, m := range messages {
-		if len(out) >= maxRecordsShown {
-			break
-		}
-		err := eachMessage([]kept{{message: m}}, func(m *message) error {
-			return eachRecord(m, func(record plog.LogRecord, of string) {
-				if (service == "" || service == of) && len(out) < maxRecordsShown {
-					out = append(out, describeRecord(record, of))
-				}
-			})
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.SortStableFunc(out, func(a, b recordAnswer) int { return cmp.Compare(b.Time, a.Time) })
-	return out, nil
-}
+// maxNamingBytes of messages are searched for the names of spans: a name is missing in a list sooner than the list is.
+const maxNamingBytes = 32 << 20
 
-// spanNames finds the names of spans by their ids, as far as they are kept.
+// spanNames finds the names of spans by their ids, as far as they are kept. Each message is decoded once, for all of them.
 func (v *viewer) spanNames(spans []spanSamples) map[string]string {
-	names := map[string]string{}
-	wanted := map[string][]string{} // spans by trace
+	wanted := map[string]bool{}
+	traces := map[string]bool{}
 	for _, s := range spans {
-		wanted[s.Trace] = append(wanted[s.Trace], s.Span)
+		wanted[s.Trace+s.Span], traces[s.Trace] = true, true
 	}
-	for trace, ids := range wanted {
-		id, err := parseTrace(trace)
+	names, searched, bytes, decode := map[string]string{}, map[*message]bool{}, 0, &spanDecoder{}
+	for _, s := range spans {
+		if !traces[s.Trace] {
+			continue
+		}
+		delete(traces, s.Trace)
+		id, err := parseTrace(s.Trace)
 		if err != nil {
 			continue
 		}
 		_ = eachMessage(v.store.sharesOf(id), func(m *message) error {
-			if m.signal != signalTraces || !mentions(m, ids) {
+			if m.signal != signalTraces || searched[m] || bytes+len(m.otlp) > maxNamingBytes || len(names) == len(wanted) {
 				return nil
 			}
-			return eachSpan(m, func(span ptrace.Span, _ string) {
-				if text := hexSpan(span.SpanID()); slices.Contains(ids, text) {
-					names[text] = shorten(span.Name())
+			searched[m], bytes = true, bytes+len(m.otlp)
+			return decode.eachSpan(m, func(span ptrace.Span, _ string) {
+				trace := span.TraceID()
+				if key := hex.EncodeToString(trace[:]) + hexSpan(span.SpanID()); wanted[key] {
+					names[key] = shorten(span.Name())
 				}
 			})
 		})
 	}
 	return names
 }
-
-// mentions spares decoding messages in which no such id is.
-func mentions(m *message, ids []string) bool {
-	return slices.ContainsFunc(ids, func(id string) bool {
-		raw, err := hex.DecodeString(id)
-		return err == nil && bytes.Contains(m.otlp, raw)
-	})
-}
-
-func hexSpan(id pcommon.SpanID) string { return hex.EncodeToString(id[:]) }

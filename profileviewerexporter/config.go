@@ -71,7 +71,7 @@ func (c *Config) Validate() error {
 	if c.MaxAge < time.Second {
 		problem("max_age: is %s, must be at least 1s, e.g. %s", c.MaxAge, defaultMaxAge)
 	}
-	// A large answer is made and read one at a time: who never reads it would keep the page from all others.
+	// Without it, a response stays in memory for as long as nobody reads it.
 	if c.HTTP.WriteTimeout <= 0 {
 		problem("write_timeout: is %s, must be positive, e.g. 30s", c.HTTP.WriteTimeout)
 	}

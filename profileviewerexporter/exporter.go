@@ -26,7 +26,8 @@ type viewer struct {
 	telemetry *telemetry
 	store     *store
 	answering chan struct{} // whoever makes an answer holds a place in it
-	created   time.Time     // tells its answers from those before a restart
+	unread    unread
+	created   time.Time // tells its answers from those before a restart
 
 	server   httpserver.Server
 	expiring sync.WaitGroup

@@ -15,7 +15,10 @@ import (
 func (v *viewer) keepLogs(ctx context.Context, logs plog.Logs) error {
 	m := &message{signal: signalLogs, arrived: time.Now()}
 	shares := sharesOf(m)
-	for _, resource := range logs.ResourceLogs().All() {
+	for r, resource := range logs.ResourceLogs().All() {
+		if r == 0 {
+			m.project = projectOf(resource.Resource())
+		}
 		service := serviceName(resource.Resource())
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, record := range scope.LogRecords().All() {

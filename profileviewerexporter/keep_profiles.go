@@ -22,6 +22,9 @@ func (v *viewer) keepProfiles(ctx context.Context, profiles pprofile.Profiles) e
 	m, short := &message{signal: signalProfiles, arrived: time.Now()}, texts{}
 	for r := range profiles.ResourceProfiles().Len() {
 		resource := profiles.ResourceProfiles().At(r)
+		if r == 0 {
+			m.project = projectOf(resource.Resource())
+		}
 		service := serviceName(resource.Resource())
 		for s := range resource.ScopeProfiles().Len() {
 			list := resource.ScopeProfiles().At(s).Profiles()

@@ -13,7 +13,10 @@ import (
 func (v *viewer) keepTraces(ctx context.Context, traces ptrace.Traces) error {
 	m := &message{signal: signalTraces, arrived: time.Now()}
 	shares := sharesOf(m)
-	for _, resource := range traces.ResourceSpans().All() {
+	for r, resource := range traces.ResourceSpans().All() {
+		if r == 0 {
+			m.project = projectOf(resource.Resource())
+		}
 		service := serviceName(resource.Resource())
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {

@@ -12,17 +12,32 @@ import (
 // message is what is kept and let go together: a message of a pipeline.
 type message struct {
 	signal   string
+	project  string // of its first resource; who shares the store
 	arrived  time.Time
 	otlp     []byte // encoded
 	profiles []*profileSummary
 	traces   []*traceShare // of spans and log records
 }
 
-// size is how many bytes of memory the message takes, as far as can be counted. One with many spans has a large summary.
+// keyProject is where our receivers put the project that they authorized. A client of another receiver may write anything there.
+const keyProject = "sentry.project_id"
+
+// projectOf returns the tenant of a resource. Resources without a project share one: any other name a client may invent.
+func projectOf(resource pcommon.Resource) string {
+	if id, ok := resource.Attributes().Get(keyProject); ok {
+		return shorten(id.AsString())
+	}
+	return ""
+}
+
+// size is how many bytes of memory the message takes, to a fifth. One with many spans has a large summary.
 func (m *message) size() int64 {
-	size := perMessage + len(m.otlp)
+	size := perMessage + len(m.project) + len(m.otlp)
 	for _, p := range m.profiles {
-		size += int(unsafe.Sizeof(*p)) + len(p.name) + len(p.service) + len(p.measure.Type) + len(p.measure.Unit) + len(p.spans)*perSpan
+		size += int(unsafe.Sizeof(*p)) + perProfile + len(p.profileID) + len(p.name) + len(p.service) + len(p.measure.Type) + len(p.measure.Unit) + len(p.spans)*perSpan
+		if len(p.spans) > 0 {
+			size += perMap
+		}
 	}
 	for _, t := range m.traces {
 		size += int(unsafe.Sizeof(*t)) + len(t.root) + len(t.first) + len(t.service) + perTrace
@@ -31,10 +46,14 @@ func (m *message) size() int64 {
 }
 
 const (
-	// perMessage: the message itself, its places in maps and lists.
+	// perMessage: the message itself, its entry in the queue, and an entry of its own for its project.
 	perMessage = 1 << 10
-	// perTrace: an entry of a map by trace, and a list of its own.
-	perTrace = 2*int(unsafe.Sizeof(pcommon.TraceID{})) + 96
+	// perTrace: a chain, an entry of it, and one of a map by trace.
+	perTrace = int(unsafe.Sizeof(chain[kept]{})+unsafe.Sizeof(chained[kept]{})) + 4*int(unsafe.Sizeof(pcommon.TraceID{}))
+	// perProfile: an entry of a map by id.
+	perProfile = 64
+	// perMap: a map of Go's has eight entries at least.
+	perMap = 8 * int(unsafe.Sizeof(timeline.Link{})+unsafe.Sizeof(linked{}))
 	// perSpan: an entry of a map by span, at the usual load of Go's maps, and one by trace.
 	perSpan = 2*int(unsafe.Sizeof(timeline.Link{})+unsafe.Sizeof(linked{})) + perTrace
 )
@@ -55,6 +74,7 @@ type profileSummary struct {
 	samples   int64
 	weight    int64
 	spans     map[timeline.Link]linked
+	linking   []*chained[*profileSummary] // its entries in the store
 }
 
 // position is where in the message a profile is.
@@ -71,8 +91,9 @@ type traceShare struct {
 	spans      int
 	errors     int // spans with the status error
 	logs       int
-	root       string // name of the span without a parent; empty: not in this share
-	first      string // name of the earliest span
+	root       string         // name of the span without a parent; empty: not in this share
+	first      string         // name of the earliest span
+	kept       *chained[kept] // its entry in the store
 }
 
 // shares are those of a message that is being read.

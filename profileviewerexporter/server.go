@@ -1,16 +1,11 @@
 package profileviewerexporter
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
 
 // routes are the page, and what it asks for. Nothing here changes anything, so there is only GET.
@@ -26,6 +21,7 @@ func (v *viewer) routes() http.Handler {
 	handle("frame", v.frameDetail)
 	handle("compare", v.compare)
 	handle("traces/{trace}", v.traceDetail)
+	handle("traces/{trace}/spans/{span}", v.spanDetail)
 	handle("logs", v.logList)
 	handle("download/{format}", v.download)
 	mux.Handle("GET /", page())
@@ -87,93 +83,4 @@ func hostname(hostport string) string {
 		host = hostport
 	}
 	return strings.Trim(host, "[]")
-}
-
-// failure is an answer that is no success.
-type failure struct {
-	status int
-	text   string
-}
-
-func (f failure) Error() string { return f.text }
-
-func badRequest(format string, args ...any) error {
-	return failure{http.StatusBadRequest, fmt.Sprintf(format, args...)}
-}
-
-// gone: what was kept when the page heard of it has made room since.
-func gone(what string) error {
-	return failure{http.StatusGone, what + " is no longer kept: it was too old, or there was no room for it"}
-}
-
-// notModified: what the page has is what there is.
-type notModified struct{}
-
-// file is an answer that is to be saved.
-type file struct {
-	name, contentType string
-	content           []byte
-}
-
-const (
-	// answersAtOnce: to decode what is kept takes some times its memory, and so does what is made of it.
-	answersAtOnce = 1
-	// smallAnswer has its memory and no more once it is made: some hundred of them may wait for slow readers. That of the largest
-	// recorded profile has 200 kB.
-	smallAnswer = 1 << 20
-)
-
-// respond makes an answer when its turn comes, and writes it as JSON. One that is large keeps its turn until it is written: a slow
-// reader makes others wait, as long as write_timeout lets it, and many do not fill the memory.
-func (v *viewer) respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error)) {
-	select {
-	case v.answering <- struct{}{}:
-	case <-r.Context().Done():
-		return
-	}
-	done := sync.OnceFunc(func() { <-v.answering })
-	defer done()
-	status, content := describe(w.Header(), r, answer)
-	if len(content) <= smallAnswer {
-		done()
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(content) // if the reader is gone, there is nobody left to tell
-}
-
-// describe makes the headers and the content of an answer.
-func describe(header http.Header, r *http.Request, answer func(*http.Request) (any, error)) (status int, content []byte) {
-	value, err := answer(r)
-	header.Set("Content-Type", "application/json")
-	if err == nil {
-		status, content, err = encode(header, value)
-	}
-	if err != nil {
-		status = http.StatusInternalServerError
-		if f, ok := errors.AsType[failure](err); ok {
-			status = f.status
-		} else if errors.Is(err, timeline.ErrTooLarge) {
-			status = http.StatusUnprocessableEntity
-		}
-		content, _ = json.Marshal(map[string]string{"error": err.Error()})
-	}
-	return status, content
-}
-
-func encode(header http.Header, value any) (status int, content []byte, err error) {
-	switch value := value.(type) {
-	case notModified:
-		header.Del("Content-Type")
-		return http.StatusNotModified, nil, nil
-	case file:
-		header.Set("Content-Type", value.contentType)
-		header.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", value.name))
-		return http.StatusOK, value.content, nil
-	default:
-		if tagged, ok := value.(interface{ etag() string }); ok {
-			header.Set("ETag", tagged.etag())
-		}
-		content, err = json.Marshal(value)
-		return http.StatusOK, content, err
-	}
 }

@@ -8,21 +8,23 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
 )
 
-// store keeps messages: the latest, up to a number of bytes and an age.
+// store keeps messages: the latest, up to a number of bytes and an age. Projects share the bytes: the one with the most loses its
+// own oldest message; see [fairshare].
 type store struct {
 	maxBytes int64
 	maxAge   time.Duration
 
 	mu       sync.RWMutex
-	messages []*message // by arrival
+	messages fairshare.Queue[string, *message]
 	profiles map[uint64]*profileSummary
-	shares   map[pcommon.TraceID][]kept            // of spans and log records, by arrival
-	linking  map[pcommon.TraceID][]*profileSummary // profiles with samples of the trace, by arrival
+	shares   map[pcommon.TraceID]*chain[kept]            // of spans and log records, by arrival
+	linking  map[pcommon.TraceID]*chain[*profileSummary] // profiles with samples of the trace, by arrival
 	lastID   uint64
 	version  uint64 // changes with what is kept
-	bytes    int64
 	evicted  int64
 	dropped  int64
 }
@@ -38,8 +40,8 @@ func newStore(maxBytes int64, maxAge time.Duration) *store {
 		maxBytes: maxBytes,
 		maxAge:   maxAge,
 		profiles: map[uint64]*profileSummary{},
-		shares:   map[pcommon.TraceID][]kept{},
-		linking:  map[pcommon.TraceID][]*profileSummary{},
+		shares:   map[pcommon.TraceID]*chain[kept]{},
+		linking:  map[pcommon.TraceID]*chain[*profileSummary]{},
 	}
 }
 
@@ -53,8 +55,7 @@ func (s *store) add(list ...*message) (dropped int) {
 			dropped++
 			continue
 		}
-		s.bytes += size
-		s.messages = append(s.messages, m)
+		s.messages.Push(m.project, m, size)
 		s.index(m)
 		s.trim(m.arrived)
 	}
@@ -69,12 +70,12 @@ func (s *store) index(m *message) {
 		p.id = s.lastID
 		s.profiles[p.id] = p
 		for trace := range traces(p) {
-			s.linking[trace] = append(s.linking[trace], p)
+			p.linking = append(p.linking, appendTo(s.linking, trace, p))
 		}
 	}
 	for _, share := range m.traces {
 		if !share.id.IsEmpty() {
-			s.shares[share.id] = append(s.shares[share.id], kept{m, share})
+			share.kept = appendTo(s.shares, share.id, kept{m, share})
 		}
 	}
 }
@@ -88,63 +89,42 @@ func traces(p *profileSummary) map[pcommon.TraceID]struct{} {
 	return set
 }
 
-// expire lets go of what is too old.
+// expire evicts the messages that are too old.
 func (s *store) expire(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trim(now)
 }
 
-// trim lets the oldest go until the rest is within the limits.
+// trim evicts messages until the rest is within the limits.
 func (s *store) trim(now time.Time) {
-	n := 0
-	for _, m := range s.messages {
-		if s.bytes <= s.maxBytes && now.Sub(m.arrived) <= s.maxAge {
-			break
+	for e := s.messages.Oldest(); e != nil && now.Sub(e.Value.arrived) > s.maxAge; e = s.messages.Oldest() {
+		s.evict(e)
+	}
+	for s.messages.Size() > s.maxBytes {
+		s.evict(s.messages.LargestOldest())
+	}
+}
+
+// evict takes time in proportion to the message.
+func (s *store) evict(e *fairshare.Entry[string, *message]) {
+	m := e.Value
+	s.messages.Remove(e)
+	for _, p := range m.profiles {
+		delete(s.profiles, p.id)
+		for _, place := range p.linking {
+			removeFrom(s.linking, place)
 		}
-		s.bytes -= m.size()
-		n++
+		p.linking = nil
 	}
-	if n == 0 {
-		return
+	for _, share := range m.traces {
+		if share.kept != nil {
+			removeFrom(s.shares, share.kept)
+			share.kept = nil
+		}
 	}
-	s.unindex(s.messages[:n])
-	clear(s.messages[:n])
-	s.evicted += int64(n)
+	s.evicted++
 	s.version++
-	if s.messages = s.messages[n:]; cap(s.messages) > 2*len(s.messages)+64 {
-		s.messages = slices.Clone(s.messages)
-	}
-}
-
-// unindex takes messages out of the maps. They are the oldest, so theirs is the beginning of every list.
-func (s *store) unindex(oldest []*message) {
-	profiles, shares := map[pcommon.TraceID]int{}, map[pcommon.TraceID]int{} // how many of a list
-	for _, m := range oldest {
-		for _, p := range m.profiles {
-			delete(s.profiles, p.id)
-			for trace := range traces(p) {
-				profiles[trace]++
-			}
-		}
-		for _, share := range m.traces {
-			if !share.id.IsEmpty() {
-				shares[share.id]++
-			}
-		}
-	}
-	removeFirst(s.linking, profiles)
-	removeFirst(s.shares, shares)
-}
-
-func removeFirst[T any](lists map[pcommon.TraceID][]T, count map[pcommon.TraceID]int) {
-	for trace, n := range count {
-		if list := lists[trace]; n < len(list) {
-			lists[trace] = slices.Clone(list[n:])
-		} else {
-			delete(lists, trace)
-		}
-	}
 }
 
 // use says how full the store is.
@@ -159,7 +139,7 @@ type use struct {
 func (s *store) use() use {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return use{s.version, len(s.messages), s.bytes, s.evicted, s.dropped}
+	return use{s.version, s.messages.Len(), s.messages.Size(), s.evicted, s.dropped}
 }
 
 // profile finds a profile by its id.
@@ -174,14 +154,21 @@ func (s *store) profile(id uint64) (*profileSummary, bool) {
 func (s *store) linkedTo(trace pcommon.TraceID) []*profileSummary {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.Clone(s.linking[trace])
+	return s.linking[trace].values()
+}
+
+// linkedCount returns the number of profiles with samples of a trace.
+func (s *store) linkedCount(trace pcommon.TraceID) int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.linking[trace].count()
 }
 
 // sharesOf gives what there is of a trace, the oldest first.
 func (s *store) sharesOf(trace pcommon.TraceID) []kept {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.Clone(s.shares[trace])
+	return s.shares[trace].values()
 }
 
 // all gives everything, the newest first; summaries do not change, so that they can be read without the lock.
@@ -189,7 +176,11 @@ func (s *store) all() (profiles []*profileSummary, traces [][]kept, logs []*mess
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	seen := make(map[pcommon.TraceID]bool, len(s.shares))
-	for _, m := range slices.Backward(s.messages) {
+	all := make([]*message, 0, s.messages.Len())
+	for e := s.messages.Oldest(); e != nil; e = e.Newer() {
+		all = append(all, e.Value)
+	}
+	for _, m := range slices.Backward(all) {
 		profiles = append(profiles, m.profiles...)
 		if m.signal == signalLogs {
 			logs = append(logs, m)
@@ -197,7 +188,7 @@ func (s *store) all() (profiles []*profileSummary, traces [][]kept, logs []*mess
 		for _, share := range m.traces {
 			if !share.id.IsEmpty() && !seen[share.id] {
 				seen[share.id] = true
-				traces = append(traces, s.shares[share.id])
+				traces = append(traces, s.shares[share.id].values())
 			}
 		}
 	}
@@ -225,10 +216,14 @@ const (
 	maxSpansNamed = 1000
 )
 
-// tracesOf names the traces that a profile has most samples of.
-func (s *store) tracesOf(p *profileSummary) (names []string) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+// traceNames names the traces of profiles for one list, each trace once: many profiles may have samples of a trace of many shares.
+type traceNames struct {
+	store *store
+	known map[pcommon.TraceID]string
+}
+
+// of names the traces that a profile has most samples of.
+func (t traceNames) of(p *profileSummary) (names []string) {
 	if len(p.spans) > maxSpansNamed {
 		return nil
 	}
@@ -238,14 +233,23 @@ func (s *store) tracesOf(p *profileSummary) (names []string) {
 	}
 	weights := map[string]int64{}
 	for trace, weight := range byTrace {
-		if shares := s.shares[trace]; len(shares) > 0 {
-			if name := listTrace(shares).Name; name != "" {
-				weights[name] += weight
-			}
+		if name := t.name(trace); name != "" {
+			weights[name] += weight
 		}
 	}
 	names = slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
 		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
 	})
 	return names[:min(len(names), maxTraceNames)]
+}
+
+func (t traceNames) name(trace pcommon.TraceID) string {
+	name, known := t.known[trace]
+	if !known {
+		if shares := t.store.sharesOf(trace); len(shares) > 0 {
+			name = listTrace(shares).Name
+		}
+		t.known[trace] = name
+	}
+	return name
 }

@@ -2,7 +2,10 @@ package profileviewerexporter
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,10 +13,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
 )
 
@@ -36,8 +42,7 @@ func TestTheOldestGoFirst(t *testing.T) {
 	assert.Empty(t, after.Traces)
 	assert.Equal(t, int64(3), after.Evicted, "the profile, the spans and a log record")
 	assert.LessOrEqual(t, after.Bytes, int64(minMaxBytes))
-	logs := get[[]recordAnswer](h, "logs")
-	assert.Len(t, logs, 10)
+	assert.Len(t, get[logsAnswer](h, "logs").Records, 10)
 	status, _ := h.fails("flame?profile=1")
 	assert.Equal(t, 410, status)
 
@@ -140,4 +145,114 @@ func TestConcurrency(t *testing.T) {
 	use := h.viewer.store.use()
 	assert.Positive(t, use.Evicted)
 	assert.LessOrEqual(t, use.Bytes, int64(minMaxBytes))
+}
+
+// TestProjectsShareTheStore: a project that sends more than fits evicts its own messages.
+func TestProjectsShareTheStore(t *testing.T) {
+	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
+	send := func(project, body string) {
+		logs := plog.NewLogs()
+		resource := logs.ResourceLogs().AppendEmpty()
+		if project != "" {
+			resource.Resource().Attributes().PutStr("sentry.project_id", project)
+		}
+		resource.Resource().Attributes().PutStr("service.name", "of "+project)
+		resource.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetStr(body)
+		require.NoError(t, h.logs.ConsumeLogs(t.Context(), logs))
+	}
+	send("1", "quiet")
+	send("", "of no project")
+	for i := range 40 {
+		send("2", fmt.Sprint(i, strings.Repeat("x", 100<<10)))
+	}
+	var quiet []string
+	var loud int
+	for _, r := range get[logsAnswer](h, "logs").Records {
+		if r.Service == "of 2" {
+			loud++
+		} else {
+			quiet = append(quiet, r.Body)
+		}
+	}
+	assert.Equal(t, []string{"of no project", "quiet"}, slices.Sorted(slices.Values(quiet)))
+	assert.Equal(t, 10, loud, "as many as fit")
+	h.viewer.store.expire(time.Now().Add(2 * time.Hour))
+	assert.Zero(t, h.viewer.store.use().Messages)
+}
+
+// TestOneTraceFillsTheStore: an eviction takes time in proportion to what is evicted, not to what is left of its trace.
+func TestOneTraceFillsTheStore(t *testing.T) {
+	const messages = 20_000
+	s := newStore(messages/2*2*perMessage, time.Hour)
+	before := totalAlloc()
+	for range messages {
+		m := &message{signal: signalTraces, arrived: time.Now()}
+		sharesOf(m).of(timelinetest.Trace(7), "shop").spans = 1
+		m.profiles = []*profileSummary{{message: m, spans: map[timeline.Link]linked{{Trace: timelinetest.Trace(7)}: {}}}}
+		s.add(m)
+	}
+	require.Greater(t, s.use().Evicted, int64(messages/4))
+	assert.Less(t, totalAlloc()-before, int64(messages*8*perMessage))
+	assert.Len(t, s.sharesOf(timelinetest.Trace(7)), s.use().Messages)
+	assert.Len(t, s.linkedTo(timelinetest.Trace(7)), s.use().Messages)
+}
+
+func totalAlloc() int64 {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.TotalAlloc)
+}
+
+// TestKeptBytes: the memory that is counted is the memory that is held, with few texts or many, in one message or many.
+func TestKeptBytes(t *testing.T) {
+	long := strings.Repeat("x", longestText)
+	messageOf := func(traces, spans, profiles int, text string) *message {
+		m := &message{signal: signalTraces, arrived: time.Now(), otlp: make([]byte, 100)}
+		shares := sharesOf(m)
+		for range traces {
+			share := shares.of(pcommon.TraceID(randomBytes(16)), "shop")
+			share.root, share.first = strings.Clone(text), strings.Clone(text)
+		}
+		for range profiles {
+			p := &profileSummary{message: m, name: strings.Clone(text), profileID: strings.Repeat("0", 32), spans: map[timeline.Link]linked{}}
+			for range spans {
+				p.spans[timeline.Link{Trace: pcommon.TraceID(randomBytes(16)), Span: pcommon.SpanID(randomBytes(8))}] = linked{1, 1}
+			}
+			m.profiles = append(m.profiles, p)
+		}
+		return m
+	}
+	for name, build := range map[string]func(*store){
+		"messages": func(s *store) {
+			for range 10_000 {
+				s.add(messageOf(1, 0, 0, "x"))
+			}
+		},
+		"projects": func(s *store) {
+			for i := range 10_000 {
+				m := messageOf(1, 0, 0, "x")
+				m.project = fmt.Sprint(i, long)
+				s.add(m)
+			}
+		},
+		"traces":    func(s *store) { s.add(messageOf(30_000, 0, 0, "x")) },
+		"names":     func(s *store) { s.add(messageOf(3_000, 0, 0, long)) },
+		"profiles":  func(s *store) { s.add(messageOf(0, 0, 30_000, "x")) },
+		"one span":  func(s *store) { s.add(messageOf(0, 1, 20_000, "x")) },
+		"all spans": func(s *store) { s.add(messageOf(0, 40_000, 1, "x")) },
+	} {
+		before := heap()
+		s := newStore(1<<40, time.Hour)
+		build(s)
+		held, counted := heap()-before, s.use().Bytes
+		runtime.KeepAlive(s)
+		t.Logf("%-10s held %6d kB, counted %6d kB", name, held>>10, counted>>10)
+		assert.Less(t, held, counted*5/4, name)
+	}
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b)
+	return b
 }

@@ -2,6 +2,7 @@ package profileviewerexporter
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,20 +14,30 @@ const (
 	longestText = 2000
 	// keptEnd is how much of the end of a longer text stays: paths and qualified names differ there.
 	keptEnd = 200
+	// clipSlack is how much longer than asked for clipped text may be: the mark in it. So it is not clipped again.
+	clipSlack = 32
 )
 
 // shorten makes text fit to be listed and shown, without a reference to where it came from. Characters that change how what is
 // around them is shown, and those that cannot be seen, are written out.
-func shorten(text string) string {
-	if len(text) > longestText {
-		begin, end := text[:longestText-keptEnd], text[len(text)-keptEnd:]
-		text = strings.ToValidUTF8(begin, "") + fmt.Sprintf("…[%d bytes]…", len(text)-longestText) + strings.ToValidUTF8(end, "")
+func shorten(text string) string { return clip(text, longestText) }
+
+// clip is shorten to another length.
+func clip(text string, longest int) string {
+	all := len(text)
+	if all > longest+clipSlack {
+		end := min(keptEnd, longest/4)
+		text = strings.ToValidUTF8(text[:longest-end], "") + clipMark(all-longest) + strings.ToValidUTF8(text[all-end:], "")
 	}
 	if !strings.ContainsFunc(text, hidden) && utf8.ValidString(text) {
 		return strings.Clone(text)
 	}
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
+		if b.Len() >= longest { // characters that are written out take more bytes
+			b.WriteString("…")
+			break
+		}
 		if hidden(r) {
 			fmt.Fprintf(&b, "\\u{%x}", r)
 		} else {
@@ -35,6 +46,10 @@ func shorten(text string) string {
 	}
 	return b.String()
 }
+
+func clipMark(bytes int) string { return fmt.Sprintf("…[%d bytes]…", bytes) }
+
+func moreText(n int) string { return strconv.Itoa(n) + " more" }
 
 // texts are those of one message, each shortened once: a long one of its dictionary may be named by every profile.
 type texts map[string]string

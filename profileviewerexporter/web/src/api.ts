@@ -1,5 +1,8 @@
 // What the exporter answers. The types are those of api_*.go; times are Unix nanoseconds in text, durations numbers.
 
+// Limited is every answer: how many texts are shorter and how many entries missing because it would be larger than 8 MB.
+export interface Limited { omitted?: number }
+
 export interface Measure { type: string; unit: string }
 
 export interface ProfileListing {
@@ -33,7 +36,7 @@ export interface TraceListing {
 
 export interface Service { name: string; profiles: number; traces: number; logs: number }
 
-export interface Overview {
+export interface Overview extends Limited {
   bytes: number
   max_bytes: number
   max_age: number
@@ -59,7 +62,7 @@ export interface Thread {
 
 export interface SpanSamples { trace: string; span: string; name: string; samples: number; weight: number }
 
-export interface Profile extends ProfileListing {
+export interface Profile extends ProfileListing, Limited {
   resource: Attribute[]
   scope: string
   attributes: Attribute[]
@@ -70,7 +73,7 @@ export interface Profile extends ProfileListing {
 
 export interface Frame { number: number; name: string; file?: string; module?: string; in_app?: boolean }
 
-export interface Graph {
+export interface Graph extends Limited {
   profiles: string[]
   origin: string
   measure: Measure
@@ -98,7 +101,7 @@ export interface OrderedGraph extends Graph {
   nodes: Row[] // a: offset, b: duration
 }
 
-export interface FrameDetail extends Frame {
+export interface FrameDetail extends Frame, Limited {
   system?: string
   start_line?: number
   self: number
@@ -124,8 +127,15 @@ export interface Span {
   status?: string
   samples: number
   weight: number
+}
+
+// SpanDetail is what the row of a span leaves out.
+export interface SpanDetail extends Limited {
+  name: string
+  status?: string
   attributes: Attribute[]
-  events: { name: string; at: number; attributes: Attribute[] }[]
+  events: { name: string; at: number; attributes: Attribute[] }[] // at: nanoseconds after the start of the span
+  event_count: number
 }
 
 export interface LogRecord {
@@ -138,7 +148,9 @@ export interface LogRecord {
   attributes: Attribute[]
 }
 
-export interface Trace extends TraceListing {
+export interface Logs extends Limited { records: LogRecord[]; count: number }
+
+export interface Trace extends TraceListing, Limited {
   span_list: Span[]
   log_list: LogRecord[]
   origin: string

@@ -3,6 +3,7 @@ import type { Comparison, Profile } from './api'
 import { FlameChart } from './chart'
 import { clock, share, weight } from './format'
 import { useApi, type Route } from './hooks'
+import { Omitted } from './omitted'
 import { comparedTree, type FlameNode } from './tree'
 
 // Compare is two profiles in one graph: red is what the second has more of, blue what it has less of.
@@ -33,6 +34,7 @@ export function Compare({ route }: { route: Route }) {
       </div>
       <p class="sum">The first is scaled to weigh as much as the second.
         {graph.hidden && ` What is narrower than a thousandth is not drawn.`}</p>
+      <Omitted from={graph} />
       <FlameChart root={tree} describe={describe} colouring="delta" search={search} onSelect={() => undefined} />
     </>
   )

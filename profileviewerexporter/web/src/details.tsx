@@ -1,6 +1,7 @@
 import { query, type FrameDetail, type Measure, type Selection, type SpanSamples } from './api'
 import { count, place, plural, share, weight } from './format'
 import { useApi } from './hooks'
+import { Omitted } from './omitted'
 
 // Details is everything about the function that was chosen; before one is, the spans of the profile.
 export function Details({ selection, frame, measure, total, all, spans }: {
@@ -65,6 +66,7 @@ export function Details({ selection, frame, measure, total, all, spans }: {
           </tbody>
         </table>
       )}
+      <Omitted from={d} />
     </section>
   )
 }

@@ -6,6 +6,7 @@ import { Details } from './details'
 import { count, duration, place, share, weight } from './format'
 import { Functions } from './functions'
 import { amend, useApi, type Route } from './hooks'
+import { Omitted } from './omitted'
 import { Strip } from './strip'
 import { mergedTree, orderedTree, type FlameNode } from './tree'
 
@@ -102,6 +103,7 @@ export function GraphView({ base, route, threads, length, spans }: Props) {
         {whole.cut > 0 && <>; {count(whole.cut)} samples have deeper stacks than are drawn</>}
         <Legend graph={whole} />
       </p>
+      <Omitted from={graph} />
       {whole.total === 0
         ? <p class="note">No samples with a stack here.</p>
         : <FlameChart root={tree} describe={describe} colouring={colouring} search={search} selected={frame} focus={root} onSelect={select} onFound={setFound}

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Overview, ProfileListing, Service, TraceListing } from './api'
 import { clock, count, duration, plural, weight } from './format'
 import type { Loaded } from './hooks'
+import { Omitted } from './omitted'
 
 // Lists is the overview: services, and their latest profiles and traces.
 export function Lists({ live, service }: { live: Loaded<Overview>; service: string }) {
@@ -13,6 +14,7 @@ export function Lists({ live, service }: { live: Loaded<Overview>; service: stri
   return (
     <>
       <Services list={o.services} chosen={service} />
+      <Omitted from={o} />
       <div class="columns">
         <section aria-labelledby="profiles">
           <h2 id="profiles">Profiles <small>{count(o.profile_count)}</small>

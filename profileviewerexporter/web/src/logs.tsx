@@ -1,12 +1,13 @@
-import type { LogRecord, Service } from './api'
+import type { LogRecord, Logs as Answer, Service } from './api'
 import { AttributeTable } from './attributes'
-import { clock } from './format'
+import { clock, count } from './format'
 import { useApi, type Route } from './hooks'
+import { Omitted } from './omitted'
 
 // Logs is the latest log records.
 export function Logs({ route, services }: { route: Route; services: Service[] }) {
   const service = route.query.get('service') ?? ''
-  const { value, error } = useApi<LogRecord[]>('logs' + (service && '?service=' + encodeURIComponent(service)))
+  const { value, error } = useApi<Answer>('logs' + (service && '?service=' + encodeURIComponent(service)))
   const named = services.filter((s) => s.logs > 0)
   return (
     <>
@@ -20,7 +21,9 @@ export function Logs({ route, services }: { route: Route; services: Service[] })
         ))}
       </nav>
       {error && <p class="warn">{error}</p>}
-      {value && (value.length === 0 ? <p class="note">None yet.</p> : <LogTable records={value} />)}
+      {value && (value.records.length === 0 ? <p class="note">None yet.</p> : <LogTable records={value.records} />)}
+      {value && value.records.length < value.count && <p class="note">The latest {count(value.records.length)} of {count(value.count)}.</p>}
+      {value && <Omitted from={value} />}
     </>
   )
 }

@@ -3,6 +3,7 @@ import { AttributeTable } from './attributes'
 import { clock, duration, plural } from './format'
 import { GraphView } from './graph'
 import { useApi, type Route } from './hooks'
+import { Omitted } from './omitted'
 
 // ProfileView is one profile.
 export function ProfileView({ id, route }: { id: string; route: Route }) {
@@ -26,6 +27,7 @@ export function ProfileView({ id, route }: { id: string; route: Route }) {
       <GraphView base={{ profiles: [id] }} route={route} threads={p.thread_list} length={p.duration} spans={p.span_list} />
       <details class="about">
         <summary>About this profile</summary>
+        <Omitted from={p} />
         <div class="columns">
           <AttributeTable caption="Profile" list={p.attributes} />
           <AttributeTable caption="Resource" list={p.scope ? [...p.resource, { key: 'scope', value: p.scope }] : p.resource} />

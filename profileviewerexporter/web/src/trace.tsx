@@ -1,9 +1,10 @@
-import type { Span, Trace } from './api'
+import type { Span, SpanDetail, Trace } from './api'
 import { AttributeTable } from './attributes'
 import { clock, count, duration, plural } from './format'
 import { GraphView } from './graph'
 import { amend, useApi, type Route } from './hooks'
 import { LogTable } from './logs'
+import { Omitted } from './omitted'
 
 // TraceView is the spans of a trace, and of the one that was chosen everything there is: attributes, logs and samples.
 export function TraceView({ id, route }: { id: string; route: Route }) {
@@ -28,6 +29,7 @@ export function TraceView({ id, route }: { id: string; route: Route }) {
       </div>
       <Waterfall trace={t} chosen={chosen?.id} choose={choose} />
       {t.span_list.length < t.spans && <p class="note">The first {count(t.span_list.length)} of {count(t.spans)} spans.</p>}
+      <Omitted from={t} />
       {chosen && <ChosenSpan key={chosen.id} trace={t} span={chosen} route={route} />}
       {!chosen && t.log_list.length > 0 && <><h2>Logs</h2><LogTable records={t.log_list} /></>}
     </>
@@ -61,6 +63,7 @@ function Waterfall({ trace, chosen, choose }: { trace: Trace; chosen?: string; c
 
 function ChosenSpan({ trace, span, route }: { trace: Trace; span: Span; route: Route }) {
   const records = trace.log_list.filter((r) => r.span === span.id)
+  const { value: d, error } = useApi<SpanDetail>(`traces/${trace.id}/spans/${span.id}`)
   return (
     <section aria-labelledby="chosen">
       <h2 id="chosen"><bdi>{span.name || span.id}</bdi></h2>
@@ -75,13 +78,18 @@ function ChosenSpan({ trace, span, route }: { trace: Trace; span: Span; route: R
       {span.samples > 0
         ? <GraphView base={{ profiles: [], trace: trace.id, span: span.id }} route={route} />
         : <p class="note">No samples are linked to this span{trace.profiles > 0 ? '' : ', nor to others of this trace'}.</p>}
-      <details class="about" open={span.samples === 0}>
-        <summary>Attributes{span.events.length > 0 && ' and events'}</summary>
-        <AttributeTable list={span.attributes} />
-        {span.events.map((e, i) => (
-          <AttributeTable key={i} caption={`${e.name} after ${duration(e.at - span.start)}`} list={e.attributes.length ? e.attributes : [{ key: e.name, value: '' }]} />
-        ))}
-      </details>
+      {error && <p class="warn" role="alert">{error}</p>}
+      {d && (
+        <details class="about" open={span.samples === 0}>
+          <summary>Attributes{d.events.length > 0 && ' and events'}</summary>
+          <AttributeTable list={d.attributes} />
+          {d.events.map((e, i) => (
+            <AttributeTable key={i} caption={`${e.name} after ${duration(e.at)}`} list={e.attributes.length ? e.attributes : [{ key: e.name, value: '' }]} />
+          ))}
+          {d.events.length < d.event_count && <p class="note">The first {count(d.events.length)} of {count(d.event_count)} events.</p>}
+          <Omitted from={d} />
+        </details>
+      )}
       {records.length > 0 && <><h3>Logs</h3><LogTable records={records} /></>}
     </section>
   )

@@ -1,0 +1,68 @@
+package profileviewerexporter
+
+import (
+	"encoding/hex"
+	"net/http"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// spanDetailAnswer is what the row of a span in its trace leaves out.
+type spanDetailAnswer struct {
+	omissions
+	Name       string            `json:"name"`
+	Status     string            `json:"status,omitempty"`
+	Attributes []attributeAnswer `json:"attributes"`
+	Events     []eventAnswer     `json:"events"`
+	EventCount int               `json:"event_count"` // of all; no more than maxEventsShown are in the list
+}
+
+type eventAnswer struct {
+	Name       string            `json:"name"`
+	At         uint64            `json:"at"` // nanoseconds after the start of the span
+	Attributes []attributeAnswer `json:"attributes"`
+}
+
+// spanDetail describes one span of a trace. Of several with one id it is the first that arrived.
+func (v *viewer) spanDetail(r *http.Request) (any, error) {
+	link, err := parseLink(map[string][]string{"trace": {r.PathValue("trace")}, "span": {r.PathValue("span")}})
+	if err != nil {
+		return nil, err
+	}
+	var out *spanDetailAnswer
+	decode := &spanDecoder{}
+	err = eachMessage(v.store.sharesOf(link.Trace), func(m *message) error {
+		if m.signal != signalTraces || out != nil {
+			return nil
+		}
+		return decode.eachSpan(m, func(span ptrace.Span, _ string) {
+			if out == nil && span.TraceID() == link.Trace && span.SpanID() == link.Span {
+				out = describeWhole(span)
+			}
+		})
+	})
+	if err == nil && out == nil {
+		err = gone("span " + hex.EncodeToString(link.Span[:]))
+	}
+	return out, err
+}
+
+// describeWhole gives half of the response to the span, the other half to its events.
+func describeWhole(span ptrace.Span) *spanDetailAnswer {
+	out := &spanDetailAnswer{Events: []eventAnswer{}, EventCount: span.Events().Len()}
+	texts := perEntry(maxTexts/2, 1, &out.omissions)
+	out.Name, out.Status, out.Attributes = texts.text(span.Name()), texts.text(span.Status().Message()), texts.mapEntries(span.Attributes())
+	listed := min(out.EventCount, maxEventsShown)
+	for i := range listed {
+		event := span.Events().At(i)
+		texts := perEntry(maxTexts/2, listed, &out.omissions)
+		out.Events = append(out.Events, eventAnswer{
+			Name: texts.text(event.Name()), At: offset(uint64(event.Timestamp()), uint64(span.StartTimestamp())),
+			Attributes: texts.mapEntries(event.Attributes()),
+		})
+	}
+	return out
+}
+
+func hexSpan(id pcommon.SpanID) string { return hex.EncodeToString(id[:]) }
