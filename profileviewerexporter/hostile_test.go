@@ -75,6 +75,41 @@ func TestForeignPages(t *testing.T) {
 	assert.Equal(t, "same-origin", response.Header.Get("Cross-Origin-Resource-Policy"))
 }
 
+// TestCrossSiteRequests: a page of another site cannot have anything done here, but it may link to the page.
+func TestCrossSiteRequests(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	const page, overview, download = "/", "/api/overview", "/api/download/pprof?profile=1"
+	navigate := []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}
+	script := []string{"Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "script"}
+	for _, c := range []struct {
+		path, site string
+		headers    []string
+		want       int
+	}{
+		{overview, "same-origin", nil, 200},
+		{overview, "none", navigate, 200},
+		{download, "none", navigate, 200},
+		{page, "none", navigate, 200},
+		{page, "cross-site", navigate, 200},
+		{page, "same-site", navigate, 200},
+		{page, "cross-site", script, 403},
+		{page, "cross-site", []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}, 403},
+		{overview, "cross-site", nil, 403},
+		{overview, "same-site", nil, 403},
+		{overview, "cross-site", navigate, 403},
+		{download, "cross-site", navigate, 403},
+		{overview, "nonsense", nil, 403},
+	} {
+		response, _ := h.request(c.path, append([]string{"Sec-Fetch-Site", c.site}, c.headers...)...)
+		assert.Equal(t, c.want, response.StatusCode, "%s of %s, %s", c.path, c.site, c.headers)
+	}
+	for origin, want := range map[string]int{h.base: 200, "http://attacker.example": 403, "null": 403, h.base + "0": 403} {
+		response, _ := h.request(overview, "Origin", origin)
+		assert.Equal(t, want, response.StatusCode, "without Sec-Fetch-Site, of %s", origin)
+	}
+}
+
 func TestPolicy(t *testing.T) {
 	h := start(t, nil)
 	for _, path := range []string{"/", "/api/overview", "/nowhere", "/api/flame"} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -45,8 +46,32 @@ func (v *viewer) guard(next http.Handler) http.Handler {
 				shorten(r.Host)), http.StatusMisdirectedRequest)
 			return
 		}
+		if crossSite(r) {
+			http.Error(w, "A page of another site asks for this. Open the page of the profile_viewer exporter itself.", http.StatusForbidden)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// crossSite reports whether a page of another origin makes the request. It could not read the response, but it could have the
+// collector build one after the other. Another port of this host is another origin, too. A link from elsewhere may open the page
+// itself, but no download. Old browsers, and all where the page is not served from the local host or by TLS, send no
+// Sec-Fetch-Site; what is not a GET of a link or an image has an Origin then.
+func crossSite(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "same-origin", "none": // none: typed by the user
+		return false
+	case "":
+		origin := r.Header.Get("Origin")
+		if origin == "" {
+			return false
+		}
+		parsed, err := url.Parse(origin)
+		return err != nil || parsed.Host != r.Host
+	}
+	opensPage := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return !opensPage || strings.HasPrefix(r.URL.Path, "/api/")
 }
 
 const (
