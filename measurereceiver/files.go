@@ -19,7 +19,7 @@ import (
 )
 
 // fileStore keeps files below a directory, which it never leaves: os.Root sees to that, whatever a name says. When there are
-// more bytes than it may have, the oldest files go.
+// more bytes than it may have, the app with the most of them loses its oldest files. The first folder of a name is the app's.
 type fileStore struct {
 	directory string
 	root      *os.Root
@@ -174,31 +174,55 @@ func (s *fileStore) move(from, to string) error {
 	return nil
 }
 
-// sweep removes the oldest files until there is room, and directories that have become empty.
+// sweep removes files until there is room, the oldest of the app that has the most first, and directories that have become empty.
+// There may be millions: it keeps no more of them than the list.
 func (s *fileStore) sweep(room int64) {
-	files := s.list()
-	slices.SortFunc(files, func(a, b listedFile) int { return cmp.Or(a.time.Compare(b.time), strings.Compare(a.name, b.name)) })
+	files := slices.DeleteFunc(s.list(), func(f listedFile) bool { return strings.HasPrefix(path.Base(f.name), partPrefix) })
+	slices.SortFunc(files, func(a, b listedFile) int {
+		return cmp.Or(strings.Compare(a.app(), b.app()), a.time.Compare(b.time), strings.Compare(a.name, b.name))
+	})
 	s.total = 0
-	for _, file := range files {
-		if !strings.HasPrefix(path.Base(file.name), partPrefix) {
-			s.total += sizeOnDisk(file.size)
+	var apps []*share
+	for i, file := range files {
+		if i == 0 || files[i-1].app() != file.app() {
+			apps = append(apps, &share{files: files[i:i]})
+		}
+		app := apps[len(apps)-1]
+		app.files = app.files[:len(app.files)+1]
+		app.size += sizeOnDisk(file.size)
+		s.total += sizeOnDisk(file.size)
+	}
+	for len(apps) > 0 && (s.total+room > s.most || s.total > s.most/100*sweptPercent) {
+		largest := slices.MaxFunc(apps, func(a, b *share) int { return cmp.Compare(a.size, b.size) })
+		if len(largest.files) == 0 {
+			return // none of them can be removed
+		}
+		oldest := largest.files[0]
+		largest.files = largest.files[1:]
+		largest.size -= sizeOnDisk(oldest.size)
+		if s.root.Remove(oldest.name) == nil {
+			s.total -= sizeOnDisk(oldest.size)
+			_ = s.root.Remove(path.Dir(oldest.name)) // fails unless it is empty
 		}
 	}
-	for _, file := range files {
-		if s.total+room <= s.most && s.total <= s.most/100*sweptPercent {
-			return
-		}
-		if !strings.HasPrefix(path.Base(file.name), partPrefix) && s.root.Remove(file.name) == nil {
-			s.total -= sizeOnDisk(file.size)
-			_ = s.root.Remove(path.Dir(file.name)) // fails unless it is empty
-		}
-	}
+}
+
+// share is what an app has in a store.
+type share struct {
+	files []listedFile // the oldest first
+	size  int64
 }
 
 type listedFile struct {
 	name string
 	size int64
 	time time.Time
+}
+
+// app returns the folder of the app.
+func (f *listedFile) app() string {
+	app, _, _ := strings.Cut(f.name, "/")
+	return app
 }
 
 func (s *fileStore) list() (files []listedFile) {

@@ -49,7 +49,7 @@ type measureReceiver struct {
 	announced   *announcedMap  // files that may come
 	attachments *fileStore     // nil = dropped
 	builds      *fileStore     // nil = off
-	uploading   chan struct{}  // one place per upload
+	uploading   *uploadSlots   // one per upload
 	inFlight    *httpbody.Room // of all else
 }
 
@@ -93,7 +93,7 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 		batches:   newWindow(cfg.Dedup.Size, cfg.Dedup.TTL),
 		uploaded:  newWindow(maxAnnounced, cfg.Attachments.URLTTL),
 		announced: newAnnounced(),
-		uploading: make(chan struct{}, cfg.Attachments.MaxInFlight),
+		uploading: newUploadSlots(cfg.Attachments.MaxInFlight, len(cfg.Apps) > 1 || cfg.AllowAnyKey && len(cfg.Apps) > 0),
 		inFlight:  httpbody.NewRoom(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
 	}, nil
 }

@@ -264,6 +264,30 @@ func TestSweep(t *testing.T) {
 	assert.Error(t, err)
 }
 
+// TestSweepIsFair: an app that fills the store loses its own files, not the older ones of another.
+func TestSweepIsFair(t *testing.T) {
+	s, err := openFileStore(t.TempDir(), 20*blockSize)
+	require.NoError(t, err)
+	defer s.close()
+	save := func(name string) {
+		_, err := s.save(name, strings.NewReader("x"), 1)
+		require.NoError(t, err)
+	}
+	for i := range 5 {
+		save(fmt.Sprintf("small/a/%d", i))
+	}
+	for i := range 50 {
+		save(fmt.Sprintf("large/b/%d", i))
+	}
+	kept := map[string]int{}
+	for _, file := range s.list() {
+		app, _, _ := strings.Cut(file.name, "/")
+		kept[app]++
+	}
+	assert.Equal(t, 5, kept["small"])
+	assert.Greater(t, kept["large"], 10)
+}
+
 // TestMultipart: SDKs before 2025-10 send files with their events.
 func TestMultipart(t *testing.T) {
 	folder := t.TempDir()

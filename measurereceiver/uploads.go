@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,47 +15,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
-
-// maxAnnounced is how many files may be awaited with what is known of their events; of later ones only the ticket is known.
-const maxAnnounced = 10_000
-
-// announcedMap holds the attributes of the events whose files may come, hours or days later.
-type announcedMap struct {
-	mu   sync.Mutex
-	all  map[takenKey]announced
-	ring []takenKey
-	next int
-}
-
-type announced struct {
-	attributes measure.Attributes
-	nano       uint64
-	name       string
-}
-
-func newAnnounced() *announcedMap { return &announcedMap{all: map[takenKey]announced{}} }
-
-func (m *announcedMap) put(key takenKey, a announced) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, known := m.all[key]; !known {
-		if len(m.ring) < maxAnnounced {
-			m.ring = append(m.ring, key)
-		} else {
-			delete(m.all, m.ring[m.next])
-			m.ring[m.next] = key
-			m.next = (m.next + 1) % maxAnnounced
-		}
-	}
-	m.all[key] = a
-}
-
-func (m *announcedMap) get(key takenKey) (announced, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	a, known := m.all[key]
-	return a, known
-}
 
 // announce remembers the attachments of a batch.
 func (in *ingestion) announce(ctx context.Context) {
@@ -140,13 +98,11 @@ func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, 
 		r.refuse(w, req, busy(reasonBackpressure)) // its description would be refused when the file has been stored
 		return
 	}
-	select {
-	case r.uploading <- struct{}{}:
-		defer func() { <-r.uploading }()
-	default:
+	if !r.uploading.acquire(app.id) {
 		r.refuse(w, req, &refusal{http.StatusServiceUnavailable, reasonBusy, "too many uploads at a time", ""})
 		return
 	}
+	defer r.uploading.release(app.id)
 	why := r.takeFile(req.Context(), app, t, req.Header.Get(measure.HeaderFilename), req.Header.Get("Content-Encoding"), req.Body)
 	r.timeToAnswer(w)
 	if why != nil {

@@ -1,0 +1,67 @@
+package measurereceiver
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+)
+
+const (
+	// maxAnnounced is how many files may be awaited with what is known of their events; of others only the ticket is known.
+	maxAnnounced = 10_000
+
+	// maxAnnouncedName is what is remembered of a name. All else that is remembered has a bound by the rules for attributes.
+	maxAnnouncedName = 256
+)
+
+// announcedMap holds the attributes of the events whose files may come, hours or days later. Apps share it fairly.
+type announcedMap struct {
+	mu    sync.Mutex
+	all   map[takenKey]*fairshare.Entry[appID, announcedFile]
+	queue fairshare.Queue[appID, announcedFile]
+}
+
+type announcedFile struct {
+	key takenKey
+	announced
+}
+
+type announced struct {
+	attributes measure.Attributes
+	nano       uint64
+	name       string
+}
+
+func newAnnounced() *announcedMap {
+	return &announcedMap{all: map[takenKey]*fairshare.Entry[appID, announcedFile]{}}
+}
+
+func (m *announcedMap) put(key takenKey, a announced) {
+	if len(a.name) > maxAnnouncedName {
+		a.name = strings.Clone(strings.ToValidUTF8(a.name[:maxAnnouncedName], ""))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if entry, known := m.all[key]; known {
+		entry.Value.announced = a
+		return
+	}
+	m.all[key] = m.queue.Push(key.app, announcedFile{key, a}, 1)
+	if m.queue.Len() > maxAnnounced {
+		oldest := m.queue.LargestOldest()
+		delete(m.all, oldest.Value.key)
+		m.queue.Remove(oldest)
+	}
+}
+
+func (m *announcedMap) get(key takenKey) (announced, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry, known := m.all[key]
+	if !known {
+		return announced{}, false
+	}
+	return entry.Value.announced, true
+}
