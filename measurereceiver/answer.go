@@ -55,6 +55,7 @@ const (
 	reasonFileTooLarge     = "file_too_large"
 	reasonBusy             = "too_many_uploads"
 	reasonStorage          = "storage"
+	reasonOverwrite        = "overwrite" // of a build, without builds: api_keys
 )
 
 // busy is the refusal of what may be taken later.

@@ -99,3 +99,6 @@ func (all *apps) mayBuild(key configopaque.String) bool {
 	}
 	return false
 }
+
+// mayOverwrite reports whether whoever may upload builds may also replace them.
+func (all *apps) mayOverwrite() bool { return len(all.buildKeys) > 0 }

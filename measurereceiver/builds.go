@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,7 +72,8 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 	writeJSON(w, http.StatusOK, measure.BuildAnswer{Mappings: uploads})
 }
 
-// mappingUploads gives each mapping file of a build a place: always the same one, so that a second upload replaces the first.
+// mappingUploads gives each mapping file of a build a place: always the same one, so that a second upload replaces the first, if
+// it may.
 func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, publicURL string) (uploads []measure.Upload) {
 	for _, m := range b.Mappings {
 		identity, err := json.Marshal([]string{string(a.id[:]), b.VersionName, b.VersionCode, b.PatchID.String(), string(m.Type), m.Filename})
@@ -108,7 +110,24 @@ type mappingFile struct {
 	Filename string           `json:"filename"`
 }
 
-// recordBuild stores the description as builds/<version>/<code>.json or patches/<id>.json, and hands on a log record.
+// mergeInto adds the mapping files that an earlier description of the build has: tools for native code, Dart and JavaScript describe
+// it one after the other. The size is the first one unless it may be replaced.
+func (b *buildRecord) mergeInto(before []byte, overwrite bool) {
+	var first buildRecord
+	if json.Unmarshal(before, &first) != nil {
+		return
+	}
+	if !overwrite {
+		b.Size, b.PatchVersion = first.Size, first.PatchVersion
+	}
+	known := map[string]bool{}
+	for _, file := range first.Files {
+		known[file.ID] = true
+	}
+	b.Files = append(first.Files, slices.DeleteFunc(b.Files, func(f mappingFile) bool { return known[f.ID] })...)
+}
+
+// recordBuild stores the description as builds/<version>/<code>/<build type>.json or patches/<id>.json, and forwards a log record.
 func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Build, uploads []measure.Upload) *refusal {
 	record := buildRecord{
 		VersionName: b.VersionName, VersionCode: b.VersionCode, Type: b.Type, Size: b.Size.Value,
@@ -117,17 +136,20 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 	for _, u := range uploads {
 		record.Files = append(record.Files, mappingFile{u.ID, u.Type, u.Filename})
 	}
-	text, err := json.Marshal(record)
-	if err != nil {
-		panic(err) // plain texts and numbers
-	}
 	name := a.folder + "/patches/" + b.PatchID.String() + ".json"
 	if !b.PatchID.Set() {
 		version, code := safeName(b.VersionName), safeName(b.VersionCode)
 		if version == "" || code == "" {
 			return &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse build info", "version_name and version_code must be more than dots"}
 		}
-		name = a.folder + "/builds/" + version + "/" + code + ".json"
+		name = a.folder + "/builds/" + version + "/" + code + "/" + b.Type + ".json" // aab and apk are of one version
+	}
+	if before, err := r.builds.root.ReadFile(name); err == nil {
+		record.mergeInto(before, r.apps.mayOverwrite())
+	}
+	text, err := json.Marshal(record)
+	if err != nil {
+		panic(err) // plain texts and numbers
 	}
 	if _, err := r.builds.save(name, bytes.NewReader(text), maxBuildRecord); err != nil {
 		return fileRefusal(err)

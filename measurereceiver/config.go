@@ -94,7 +94,7 @@ type BuildsConfig struct {
 	Directory    string                `mapstructure:"directory"`
 	MaxSize      int64                 `mapstructure:"max_size"`
 	MaxTotalSize int64                 `mapstructure:"max_total_size"`
-	APIKeys      []configopaque.String `mapstructure:"api_keys"` // those of apps are not enough if there are any
+	APIKeys      []configopaque.String `mapstructure:"api_keys"` // that may replace uploads; without any, those of apps may only add
 }
 
 var (

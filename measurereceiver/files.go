@@ -52,6 +52,7 @@ const (
 var (
 	errFileTooLarge = errors.New("the file is too large")
 	errFileEmpty    = errors.New("the file is empty")
+	errOverwrite    = errors.New("another file is stored under that name")
 )
 
 func openFileStore(directory string, most int64) (*fileStore, error) {
@@ -155,6 +156,20 @@ func (s *fileStore) publish(part, name string, size int64) error {
 	}
 	s.total += size
 	return nil
+}
+
+// remove removes a file.
+func (s *fileStore) remove(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, err := s.root.Stat(name)
+	if err == nil {
+		err = s.root.Remove(name)
+	}
+	if err == nil {
+		s.total -= sizeOnDisk(before.Size())
+	}
+	return err
 }
 
 // move gives a file another name, in place of one that is there.

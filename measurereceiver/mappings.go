@@ -17,8 +17,9 @@ import (
 )
 
 // A mapping file is stored once, by its content. Two kinds of small files name it, both with a mappingRecord: that of the build
-// that announced it, which the last upload replaces, and those of its debug ids, where the first stays. Keys of apps are in
-// every copy of the app: whoever has one must not exchange the symbols that other builds are read with.
+// that announced it, and those of its debug ids, where the first stays. Keys of apps are in every copy of the app: whoever has one
+// must not exchange the symbols that builds are read with, so the record of a build is replaced only if builds have keys of their
+// own.
 
 // mappingRecord says what an uploaded mapping file is, and where.
 type mappingRecord struct {
@@ -58,6 +59,10 @@ func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored
 			zap.String("type", string(t.fileType)), zap.Stringer("mapping", t.id), zap.Error(identifyErr))
 	}
 	content := contentName(a, stored.sha256)
+	if before, found := r.builds.record(mappingName(a, t.id)); found && !r.apps.mayOverwrite() && before.SHA256 != stored.sha256 {
+		_ = r.builds.remove(upload)
+		return stored, false, errOverwrite
+	}
 	if err := r.builds.move(upload, content); err != nil {
 		return stored, false, err
 	}
@@ -70,7 +75,8 @@ func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored
 		return stored, false, err
 	}
 	for _, id := range ids {
-		if name := debugIDName(a, id); !r.builds.names(name) {
+		name := debugIDName(a, id)
+		if _, found := r.builds.record(name); !found {
 			if _, err := r.builds.save(name, bytes.NewReader(record), maxMappingRecord); err != nil {
 				return stored, false, err
 			}
@@ -103,13 +109,12 @@ func (s *fileStore) identify(name string, fileType measure.FileType) ([]string, 
 	return []string{id}, nil
 }
 
-// names says whether a record is there, and the file that it names, which may have been swept.
-func (s *fileStore) names(name string) bool {
+// record reads the record of that name. It is not found if the file that it names has been swept.
+func (s *fileStore) record(name string) (r mappingRecord, found bool) {
 	text, err := s.root.ReadFile(name)
-	var record mappingRecord
-	if err != nil || json.Unmarshal(text, &record) != nil {
-		return false
+	if err != nil || json.Unmarshal(text, &r) != nil {
+		return mappingRecord{}, false
 	}
-	_, err = s.root.Stat(record.File)
-	return !errors.Is(err, os.ErrNotExist)
+	_, err = s.root.Stat(r.File)
+	return r, !errors.Is(err, os.ErrNotExist)
 }

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/config/configopaque"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
 )
@@ -37,7 +39,9 @@ func symbols(content string) []byte {
 // TestMappings: a file is found by its build, where the last upload counts, and by its debug id, where the first does.
 func TestMappings(t *testing.T) {
 	folder := t.TempDir()
-	h := start(t, nopHost, func(c *Config) { c.Builds.Enabled, c.Builds.Directory = true, folder })
+	h := start(t, nopHost, func(c *Config) {
+		c.Builds.Enabled, c.Builds.Directory, c.Builds.APIKeys = true, folder, []configopaque.String{testKey}
+	})
 	upload := func(fileType measure.FileType, version string, content []byte) (id string) {
 		t.Helper()
 		got := h.send(http.MethodPut, "/builds", []byte(`{"version_name":"`+version+`","version_code":"1","build_type":"apk","build_size":1,"mappings":[{"type":"`+string(fileType)+`","filename":"x"}]}`),
@@ -87,4 +91,45 @@ func TestMappings(t *testing.T) {
 		total += sizeOnDisk(file.size)
 	}
 	assert.Equal(t, h.shared.builds.total, total+sizeOnDisk(int64(len(first))), "but for the one that was removed behind its back")
+}
+
+// TestOverwrite: without keys for builds, whoever has the key of an app may add what is not there, and replace nothing.
+func TestOverwrite(t *testing.T) {
+	folder := t.TempDir()
+	h := start(t, nopHost, func(c *Config) { c.Builds.Enabled, c.Builds.Directory = true, folder })
+	upload := func(size int, filename, content string) (id string, status int) {
+		t.Helper()
+		got := h.send(http.MethodPut, "/builds", fmt.Appendf(nil, `{"version_name":"1","version_code":"2","build_type":"ipa","build_size":%d,"mappings":[{"type":"jsbundle","filename":%q}]}`, size, filename),
+			"Authorization", "Bearer "+testKey)
+		require.Equal(t, 200, got.status, got.text)
+		var answer measure.BuildAnswer
+		require.NoError(t, json.Unmarshal([]byte(got.text), &answer))
+		return answer.Mappings[0].ID, h.send(http.MethodPut, answer.Mappings[0].UploadURL, []byte(content)).status
+	}
+	first, status := upload(10, "a", "the app's")
+	require.Equal(t, 200, status)
+	_, status = upload(10, "a", "the app's")
+	assert.Equal(t, 200, status, "the same again")
+	_, status = upload(20, "a", "another's")
+	assert.Equal(t, 409, status)
+	second, status := upload(20, "b", "of the same build")
+	assert.Equal(t, 200, status)
+
+	record := readRecord(t, stored(t, folder)[first+".json"])
+	assert.Equal(t, "the app's", string(stored(t, folder)[record.SHA256]))
+	var build buildRecord
+	require.NoError(t, json.Unmarshal(stored(t, folder)["ipa.json"], &build))
+	assert.Equal(t, buildRecord{VersionName: "1", VersionCode: "2", Type: "ipa", Size: 10, Files: []mappingFile{{first, "jsbundle", "a"}, {second, "jsbundle", "b"}}}, build)
+	assert.Equal(t, map[string]int64{"reason=overwrite": 1}, h.counts("requests_rejected"))
+
+	var total int64
+	for _, file := range h.shared.builds.list() {
+		total += sizeOnDisk(file.size)
+	}
+	assert.Equal(t, total, h.shared.builds.total)
+	_, err := os.Stat(filepath.Join(folder, filepath.FromSlash(record.File)))
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(folder, filepath.FromSlash(record.File))))
+	_, status = upload(10, "a", "another's")
+	assert.Equal(t, 200, status, "what was swept may come again")
 }

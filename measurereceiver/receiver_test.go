@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.uber.org/goleak"
@@ -332,7 +333,10 @@ func TestBuilds(t *testing.T) {
 	off := start(t, nopHost, nil)
 	assert.Equal(t, 404, off.send(http.MethodPut, "/builds", body, "Authorization", "Bearer "+testKey).status)
 
-	h := start(t, nopHost, func(c *Config) { c.Builds.Enabled, c.Builds.Directory, c.Builds.MaxSize = true, folder, 100 })
+	h := start(t, nopHost, func(c *Config) {
+		c.Builds.Enabled, c.Builds.Directory, c.Builds.MaxSize = true, folder, 100
+		c.Builds.APIKeys = []configopaque.String{testKey}
+	})
 	got := h.send(http.MethodPut, "/builds", body, "Authorization", "Bearer "+testKey)
 	require.Equal(t, 200, got.status, got.text)
 	assert.Contains(t, got.text, `"upload_url":"http`, "compact, for grep")
@@ -345,7 +349,7 @@ func TestBuilds(t *testing.T) {
 		record := readRecord(t, stored(t, folder)[answer.Mappings[0].ID+".json"])
 		assert.Equal(t, content, string(stored(t, folder)[record.SHA256]), "the last one counts")
 	}
-	assert.Contains(t, string(stored(t, folder)["240.json"]), answer.Mappings[0].ID)
+	assert.Contains(t, string(stored(t, folder)["apk.json"]), answer.Mappings[0].ID)
 	assert.Equal(t, `{"ok":"build info updated"}`, h.send(http.MethodPut, "/builds", []byte(`{"version_name":"1","version_code":"2","build_type":"ipa","build_size":1}`), "Authorization", "Bearer "+testKey).text)
 	ota := h.send(http.MethodPut, "/builds/ota", []byte(`{"patch_id":"`+shotID+`","patch_version":"1","mappings":[{"type":"jsbundle","filename":"main.jsbundle"}]}`), "Authorization", "Bearer "+testKey)
 	assert.Contains(t, ota.text, `"patch_id":"`+shotID+`"`)

@@ -167,6 +167,8 @@ func fileRefusal(err error) *refusal {
 	switch {
 	case errors.Is(err, errFileTooLarge):
 		return &refusal{http.StatusRequestEntityTooLarge, reasonFileTooLarge, "the file is larger than this collector takes", ""}
+	case errors.Is(err, errOverwrite):
+		return &refusal{http.StatusConflict, reasonOverwrite, "another upload for this build is stored", "give the build another version_code, or configure builds: api_keys"}
 	case errors.Is(err, errFileEmpty):
 		return &refusal{http.StatusBadRequest, reasonBodyInvalid, "the file is empty", ""}
 	}
