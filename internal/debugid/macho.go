@@ -52,6 +52,7 @@ func DSYM(file io.Reader) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	known := map[string]bool{}
 	archive := tar.NewReader(&capped{from: inflated, packed: counted})
 	for range maxEntries {
 		entry, err := archive.Next()
@@ -70,7 +71,8 @@ func DSYM(file io.Reader) (ids []string, err error) {
 			return nil, err
 		}
 		for _, id := range found {
-			if !slices.Contains(ids, id) {
+			if !known[id] {
+				known[id] = true
 				ids = append(ids, id)
 			}
 		}

@@ -96,7 +96,7 @@ func setHTTPStatus(span ptrace.Span, h *measure.HTTP) {
 
 // traceparent reads the header of W3C's trace context.
 func traceparent(header string) (trace pcommon.TraceID, span pcommon.SpanID, ok bool) {
-	parts := strings.Split(header, "-")
+	parts := strings.SplitN(header, "-", 5) // later versions may have more
 	ok = len(parts) >= 4 && len(parts[0]) == 2 && decodeHex(trace[:], parts[1]) && decodeHex(span[:], parts[2]) && !trace.IsEmpty() && !span.IsEmpty()
 	return trace, span, ok
 }
