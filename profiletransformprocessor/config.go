@@ -19,8 +19,18 @@ type Config struct {
 	// Storage is a storage extension that keeps profiles that wait for spans, so that they outlive a crash.
 	Storage *component.ID `mapstructure:"storage"`
 
+	// RetryOnFailure says how long profiles that waited are retried.
+	RetryOnFailure RetryConfig `mapstructure:"retry_on_failure"`
+
 	// Transforms says how profiles are reshaped, after linking: one after the other.
 	Transforms TransformsConfig `mapstructure:"transforms"`
+}
+
+// RetryConfig bounds the retries of profiles that the next component refuses, as that of exporters does.
+type RetryConfig struct {
+	// MaxElapsedTime is how long a message is retried that the next component refuses while it accepts others; 0 is no limit. While
+	// everything is refused, messages are kept.
+	MaxElapsedTime time.Duration `mapstructure:"max_elapsed_time"`
 }
 
 // LinkConfig says how samples are linked to spans.
@@ -85,6 +95,9 @@ const (
 	// and then waits.
 	defaultKeepSpans = 5 * time.Minute
 
+	// defaultMaxElapsedTime is that of exporters.
+	defaultMaxElapsedTime = 5 * time.Minute
+
 	// defaultMaxSpans take 70 MB, at 350 bytes each.
 	defaultMaxSpans = 200_000
 )
@@ -99,7 +112,7 @@ func createDefaultConfig() component.Config {
 		MaxHeldBytes:    defaultMaxHeldBytes,
 		KeepSpans:       defaultKeepSpans,
 		MaxSpans:        defaultMaxSpans,
-	}}
+	}, RetryOnFailure: RetryConfig{MaxElapsedTime: defaultMaxElapsedTime}}
 }
 
 // Unmarshal reads the configuration.
@@ -141,6 +154,9 @@ func (c *Config) Validate() error {
 		if bound.is <= 0 {
 			problem("link::%s: is %d, must be at least 1, e.g. %d", bound.key, bound.is, bound.usual)
 		}
+	}
+	if elapsed := c.RetryOnFailure.MaxElapsedTime; elapsed != 0 && elapsed < minDuration {
+		problem("retry_on_failure::max_elapsed_time: is %s, must be 0s for no limit or at least %s, with its unit, e.g. %s", elapsed, minDuration, defaultMaxElapsedTime)
 	}
 	if err := c.Transforms.validate(); err != nil {
 		problems = append(problems, err)

@@ -40,11 +40,13 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 5*time.Minute, cfg.Link.KeepSpans)
 	assert.Equal(t, 200_000, cfg.Link.MaxSpans)
 	assert.Nil(t, cfg.Storage)
+	assert.Equal(t, 5*time.Minute, cfg.RetryOnFailure.MaxElapsedTime)
 }
 
 func TestEveryKey(t *testing.T) {
 	cfg, err := load(t, `
 storage: file_storage/held
+retry_on_failure: {max_elapsed_time: 7m}
 link:
   enabled: false
   preset: otel
@@ -75,6 +77,7 @@ link:
 	assert.Equal(t, int64(2), cfg.Link.MaxHeldBytes)
 	assert.Equal(t, 6*time.Second, cfg.Link.KeepSpans)
 	assert.Equal(t, 3, cfg.Link.MaxSpans)
+	assert.Equal(t, 7*time.Minute, cfg.RetryOnFailure.MaxElapsedTime)
 }
 
 // A key replaces its own part of the preset only.
@@ -102,6 +105,7 @@ func TestValidate(t *testing.T) {
 		`link: {keep_spans: 30s}`:                   `link::keep_spans: is 30s, must be longer than link::wait, which is 30s`,
 		`link: {wait: 30}`:                          `link::wait: is 30ns, must be 0s or from 1ms to 1h0m0s, with its unit, e.g. 30s`,
 		`link: {wait: 0, keep_spans: 300}`:          `link::keep_spans: is 300ns, must be longer than link::wait, which is 0s, with its unit, e.g. 5m0s`,
+		`retry_on_failure: {max_elapsed_time: 300}`: `retry_on_failure::max_elapsed_time: is 300ns, must be 0s for no limit or at least 1ms, with its unit, e.g. 5m0s`,
 		`link: {max_spans: 0}`:                      `link::max_spans: is 0, must be at least 1, e.g. 200000`,
 		`link: {max_held_profiles: 0}`:              `link::max_held_profiles: is 0, must be at least 1, e.g. 10000`,
 		`link: {max_held_bytes: -5}`:                `link::max_held_bytes: is -5, must be at least 1, e.g. 134217728`,

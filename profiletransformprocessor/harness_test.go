@@ -130,9 +130,10 @@ type profilesSink struct {
 	mu       sync.Mutex
 	contexts []context.Context
 	refuse   error
-	refusals int           // so far
-	spoils   bool          // what it is given
-	full     chan struct{} // nil = never; until it is closed, nothing is taken, as by a queue with block_on_overflow
+	refuses  func(pprofile.Profiles) bool // some messages, with errRefused
+	refusals int                          // so far
+	spoils   bool                         // what it is given
+	full     chan struct{}                // nil = never; until it is closed, nothing is taken, as by a queue with block_on_overflow
 }
 
 func (s *profilesSink) Capabilities() consumer.Capabilities {
@@ -163,8 +164,35 @@ func (s *profilesSink) ConsumeProfiles(ctx context.Context, p pprofile.Profiles)
 		}
 		return s.refuse
 	}
+	if s.refuses != nil && s.refuses(p) {
+		s.refusals++
+		return errRefused
+	}
 	s.contexts = append(s.contexts, ctx)
 	return s.ProfilesSink.ConsumeProfiles(ctx, p)
+}
+
+var errRefused = errors.New("this message is refused")
+
+// projects counts what arrived by project.
+func (s *profilesSink) projects() map[string]int {
+	counts := map[string]int{}
+	for _, p := range s.AllProfiles() {
+		counts[projectOf(p)]++
+	}
+	return counts
+}
+
+func projectOf(p pprofile.Profiles) string {
+	project, _ := p.ResourceProfiles().At(0).Resource().Attributes().Get("sentry.project_id")
+	return project.Str()
+}
+
+// recordedIn is recorded, of a project.
+func recordedIn(project string) pprofile.Profiles {
+	p := recorded()
+	p.ResourceProfiles().At(0).Resource().Attributes().PutStr("sentry.project_id", project)
+	return p
 }
 
 func (s *profilesSink) forget() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/client"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.uber.org/zap"
 )
@@ -18,7 +19,7 @@ const (
 	releasedShutdown released = "shutdown" // of the collector
 )
 
-// hold lets a message wait. If too much waits, those that came first go now: the one who brings more does that work, which
+// hold lets a message wait. If too much waits, the tenant that uses the most makes room: the one who brings more does that work, which
 // slows it down to the pace of the pipeline behind. If that takes nothing, the message is refused, and left as it is.
 //
 // What cannot be stored must not wait: who configures a storage wants what was taken to outlive a crash, and the next consumer may
@@ -28,26 +29,57 @@ func (p *profilesProcessor) hold(ctx context.Context, profiles pprofile.Profiles
 	if size > p.cfg.Link.MaxHeldBytes {
 		return p.withoutWait(ctx, profiles)
 	}
-	for {
-		first, err := p.room.reserve(ctx, size, time.Now())
-		if err != nil {
-			p.count(ctx, []pprofile.Profiles{profiles}, outcomeRefused)
-			return err
-		}
-		if first == nil {
-			break
-		}
-		p.release(first, releasedFull)
+	h := &held{
+		parts: []pprofile.Profiles{profiles}, client: client.FromContext(ctx), tenant: p.tenants.of(profiles),
+		arrived: time.Now(), bytes: size,
 	}
-	h := &held{parts: []pprofile.Profiles{profiles}, client: client.FromContext(ctx), arrived: time.Now(), bytes: size}
+	if d := p.reserve(ctx, h); d != admit {
+		if d == bypass {
+			return p.withoutPlace(ctx, profiles)
+		}
+		p.count(ctx, h.parts, outcomeRefused)
+		return errNoRoom
+	}
 	if !p.save(ctx, h) {
-		p.room.cancel(size)
+		p.room.cancel(h)
 		return p.withoutWait(ctx, profiles)
 	}
 	h.parts[0] = pprofile.NewProfiles()
 	profiles.MoveTo(h.parts[0])
 	p.room.add(ctx, h)
 	return nil
+}
+
+// reserve gives a message a place, with room made by others if need be; else it returns what to do with the message instead.
+func (p *profilesProcessor) reserve(ctx context.Context, h *held) decision {
+	for {
+		switch d, other := p.room.reserve(ctx, h, time.Now()); d {
+		case release:
+			p.release(other, releasedFull)
+		case evict:
+			p.drop(ctx, other, outcomeEvicted, "Profiles that waited for spans are lost: "+
+				"the next component refuses them, and their project used more of the queue than the one that needed room")
+		default:
+			return d
+		}
+	}
+}
+
+// drop ends a message that was refused.
+func (p *profilesProcessor) drop(ctx context.Context, h *held, o outcome, why string) {
+	ctx = context.WithoutCancel(ctx)
+	p.count(ctx, h.parts, o)
+	p.unsave(ctx, h)
+	p.logger.Warn(why, zap.Int64("profiles", profilesIn(h.parts)))
+}
+
+// withoutPlace forwards a message for which there is no place, as withoutWait does.
+func (p *profilesProcessor) withoutPlace(ctx context.Context, profiles pprofile.Profiles) error {
+	err := p.withoutWait(ctx, profiles)
+	if err != nil && !consumererror.IsPermanent(err) {
+		p.room.passedOver(time.Now())
+	}
+	return err
 }
 
 // withoutWait hands on at once what cannot wait, with the links that can be made now. Its sender hears of an error.
@@ -61,14 +93,15 @@ func (p *profilesProcessor) withoutWait(ctx context.Context, profiles pprofile.P
 func (p *profilesProcessor) work() {
 	ctx := context.Background()
 	for !p.stopped() {
-		h, pause := p.room.takeDue(ctx, time.Now(), p.cfg.Link.Wait)
+		h, pause := p.room.takeDue(ctx, time.Now())
 		if h != nil {
 			p.release(h, releasedDue)
 			continue
 		}
 		select {
 		case <-p.stop:
-		case <-time.After(pause): // what comes in the meantime is not due before that
+		case <-p.room.wake:
+		case <-time.After(pause):
 			p.linking.expire(ctx)
 		}
 	}
@@ -94,27 +127,48 @@ func (p *profilesProcessor) release(h *held, why released) {
 	if !h.due {
 		h.due = true
 		p.telemetry.waited(ctx, time.Since(h.arrived), why)
-		p.linking.link(ctx, h.parts[0], why != releasedDue)
+		if p.works {
+			p.linking.link(ctx, h.parts[0], why != releasedDue)
+		}
 		h.parts = p.reshape(ctx, h.parts[0])
+		h.bytes = 0
 	}
-	var err error
-	h.parts, err = p.give(ctx, h.parts)
+	result := p.give(ctx, h.parts)
+	h.parts = result.left
 	switch {
 	case len(h.parts) == 0:
-		p.room.unblock()
 		p.unsave(context.WithoutCancel(ctx), h)
-		if err != nil {
-			p.logger.Warn("Profiles that waited for spans were refused by the next consumer and are lost", zap.Error(err))
+		if result.err != nil {
+			p.logger.Warn("Profiles that waited for spans were refused by the next consumer and are lost", zap.Error(result.err))
 		}
 	case why != releasedShutdown && ctx.Err() == nil:
-		if p.room.putBack(ctx, h, time.Now()) {
-			p.logger.Warn("Profiles that waited for spans are refused by the next consumer and wait on", zap.Error(err))
-		}
+		p.retry(ctx, h, result)
 	case h.key != 0: // it is there for the next start
 		p.count(ctx, h.parts, outcomeStored)
 	default:
 		p.count(ctx, h.parts, outcomeRefused)
 		p.lost.Add(profilesIn(h.parts))
+	}
+}
+
+// retry lets a message wait for its next attempt, unless the next consumer has refused it for too long.
+func (p *profilesProcessor) retry(ctx context.Context, h *held, a attempt) {
+	if a.accepted || h.bytes == 0 {
+		h.bytes = bytesIn(h.parts)
+	}
+	if h.retries.suspect && h.key != 0 {
+		h.retriesStored = true
+		if err := p.store.putRetries(ctx, h); err != nil {
+			p.storageFailed(ctx, "The retries of profiles cannot be stored and begin anew after a restart", err)
+		}
+	}
+	first, ok := p.room.putBack(ctx, h, a, time.Now())
+	switch {
+	case !ok:
+		p.drop(ctx, h, outcomeExpired, "Profiles that waited for spans are lost: "+
+			"the next component refused them for as long as retry_on_failure::max_elapsed_time says, and accepted others")
+	case first:
+		p.logger.Warn("Profiles that waited for spans are refused by the next consumer and wait on", zap.Error(a.err))
 	}
 }
 
@@ -176,6 +230,7 @@ func (p *profilesProcessor) restore(ctx context.Context) error {
 		p.storageFailed(ctx, "Profiles that waited for spans cannot be read from the storage", err)
 	}
 	for _, h := range messages {
+		h.tenant = p.tenants.of(h.parts[0])
 		p.telemetry.restored.Add(ctx, profilesIn(h.parts))
 		p.room.readmit(ctx, h)
 	}

@@ -31,6 +31,7 @@ type profilesProcessor struct {
 
 	works   bool // profiles are linked
 	room    *waitingRoom
+	tenants tenantKeys
 	store   *store // nil without storage
 	stop    chan struct{}
 	handing context.Context // of what waited and is handed on
@@ -51,7 +52,8 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 	return &profilesProcessor{
 		cfg: cfg, id: set.ID, logger: loglimit.Wrap(set.Logger), telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
 		linking: linking,
-		room:    &waitingRoom{maxCount: cfg.Link.MaxHeldProfiles, maxBytes: cfg.Link.MaxHeldBytes, telemetry: telemetry},
+		room:    newWaitingRoom(cfg, telemetry),
+		tenants: tenantKeys(cfg.Link.keys().Tenant),
 		stop:    make(chan struct{}), handing: handing, giveUp: giveUp,
 	}, nil
 }
@@ -61,10 +63,11 @@ func (p *profilesProcessor) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: true}
 }
 
-// Start lets profiles wait, beginning with those that waited when the collector crashed.
+// Start lets profiles wait, beginning with those that waited when the collector ended. Without linking, nothing waits, and those from
+// an earlier configuration are forwarded at once.
 func (p *profilesProcessor) Start(ctx context.Context, host component.Host) error {
 	if p.works = p.linking.works(); !p.works {
-		return nil
+		p.room.wait = 0
 	}
 	if p.cfg.Storage != nil {
 		if p.linking.profiles > 1 {
@@ -78,7 +81,9 @@ func (p *profilesProcessor) Start(ctx context.Context, host component.Host) erro
 			return err
 		}
 	}
-	p.working.Go(p.work)
+	if p.works || !p.room.isEmpty() {
+		p.working.Go(p.work)
+	}
 	return nil
 }
 
@@ -113,11 +118,11 @@ func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofi
 
 // handOn reshapes profiles and gives them to the next consumer.
 func (p *profilesProcessor) handOn(ctx context.Context, profiles pprofile.Profiles) error {
-	left, err := p.give(ctx, p.reshape(ctx, profiles))
-	if len(left) > 0 {
-		p.count(ctx, left, outcomeRefused)
+	result := p.give(ctx, p.reshape(ctx, profiles))
+	if len(result.left) > 0 {
+		p.count(ctx, result.left, outcomeRefused)
 	}
-	return err
+	return result.err
 }
 
 func (p *profilesProcessor) reshape(ctx context.Context, profiles pprofile.Profiles) []pprofile.Profiles {
@@ -126,22 +131,32 @@ func (p *profilesProcessor) reshape(ctx context.Context, profiles pprofile.Profi
 	return parts
 }
 
-// give gives messages to the next consumer. One that is refused does not cost the others; left are those that it may take later.
-func (p *profilesProcessor) give(ctx context.Context, parts []pprofile.Profiles) (left []pprofile.Profiles, errs error) {
+// attempt is what the next consumer did with the parts of a message.
+type attempt struct {
+	left     []pprofile.Profiles // it may take them later
+	accepted bool                // it accepted some
+	others   bool                // it accepted one after it had refused another
+	err      error
+}
+
+// give gives messages to the next consumer. One that is refused does not cost the others.
+func (p *profilesProcessor) give(ctx context.Context, parts []pprofile.Profiles) (a attempt) {
 	for _, part := range parts {
 		count := int64(part.ProfileCount()) // the next consumer may empty it
 		switch err := p.next.ConsumeProfiles(ctx, p.toGiveAway(part)); {
 		case err == nil:
 			p.telemetry.left(ctx, count, outcomeSent)
+			p.room.accepted()
+			a.accepted, a.others = true, len(a.left) > 0
 		case consumererror.IsPermanent(err):
 			p.telemetry.left(ctx, count, outcomeRefused)
-			errs = errors.Join(errs, err)
+			a.err = errors.Join(a.err, err)
 		default:
-			left = append(left, part)
-			errs = errors.Join(errs, err)
+			a.left = append(a.left, part)
+			a.err = errors.Join(a.err, err)
 		}
 	}
-	return left, errs
+	return a
 }
 
 // toGiveAway is a message that its next consumer may change, as it may be needed again.
@@ -157,6 +172,13 @@ func (p *profilesProcessor) toGiveAway(profiles pprofile.Profiles) pprofile.Prof
 // count counts what becomes of messages that this is the end of.
 func (p *profilesProcessor) count(ctx context.Context, messages []pprofile.Profiles, o outcome) {
 	p.telemetry.left(ctx, profilesIn(messages), o)
+}
+
+func bytesIn(messages []pprofile.Profiles) (n int64) {
+	for _, m := range messages {
+		n += int64((&pprofile.ProtoMarshaler{}).ProfilesSize(m))
+	}
+	return n
 }
 
 func profilesIn(messages []pprofile.Profiles) (n int64) {

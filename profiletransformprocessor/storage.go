@@ -21,7 +21,8 @@ import (
 )
 
 // store keeps the messages that wait in a storage extension, each under a number of its own in the order of arrival, and the
-// range of these numbers. Of who sent a message it keeps the metadata, not address and authentication.
+// range of these numbers; and under another key for how long a message has been refused, so that a restart does not forgive it. Of who
+// sent a message it keeps the metadata, not address and authentication.
 type store struct {
 	client storage.Client
 
@@ -81,6 +82,30 @@ func (s *store) put(ctx context.Context, h *held) error {
 	return nil
 }
 
+// putRetries stores how often a message was refused.
+func (s *store) putRetries(ctx context.Context, h *held) error {
+	value := binary.BigEndian.AppendUint64([]byte{formatVersion}, uint64(h.retries.elapsed))
+	value = binary.BigEndian.AppendUint32(value, uint32(h.retries.refusals))
+	return s.client.Set(ctx, retriesKeyOf(h.key), seal.Close(value))
+}
+
+// loadRetries reads what putRetries stored. Without it, or if it is damaged, the retries of a message begin anew.
+func (s *store) loadRetries(ctx context.Context, number uint64) retries {
+	sealed, err := s.client.Get(ctx, retriesKeyOf(number))
+	if err != nil || sealed == nil {
+		return retries{}
+	}
+	value, err := seal.Open(sealed)
+	if err != nil || len(value) != 1+8+4 || value[0] != formatVersion {
+		return retries{}
+	}
+	return retries{
+		suspect:  true,
+		elapsed:  time.Duration(binary.BigEndian.Uint64(value[1:])),
+		refusals: int(binary.BigEndian.Uint32(value[9:])),
+	}
+}
+
 // remove forgets a message that was handed on.
 func (s *store) remove(ctx context.Context, h *held) error {
 	s.mu.Lock()
@@ -88,7 +113,11 @@ func (s *store) remove(ctx context.Context, h *held) error {
 	if i := slices.Index(s.present, h.key); i >= 0 {
 		s.present = slices.Delete(s.present, i, i+1)
 	}
-	return s.client.Delete(ctx, keyOf(h.key))
+	deletions := []*storage.Operation{storage.DeleteOperation(keyOf(h.key))}
+	if h.retriesStored {
+		deletions = append(deletions, storage.DeleteOperation(retriesKeyOf(h.key)))
+	}
+	return s.client.Batch(ctx, deletions...)
 }
 
 // load gives the messages of the run before, which begin to wait anew: the spans that had come until then are lost. Those that
@@ -120,20 +149,34 @@ func (s *store) load(ctx context.Context) (all []*held, broken []error, err erro
 			continue // was handed on
 		}
 		h, err := openHeld(value)
+		if errors.Is(err, errNewerFormat) {
+			broken = append(broken, fmt.Errorf("message %d: %w", number, err))
+			s.present = append(s.present, number) // for the collector that wrote it
+			continue
+		}
 		if err != nil {
 			broken = append(broken, fmt.Errorf("message %d: %w", number, errors.Join(err, s.client.Delete(ctx, keyOf(number)))))
 			continue
 		}
-		h.key = number
+		h.key, h.retries = number, s.loadRetries(ctx, number)
+		h.retriesStored = h.retries.suspect
 		s.present = append(s.present, number)
 		all = append(all, h)
 	}
 	return all, broken, nil
 }
 
-func keyOf(number uint64) string { return strconv.FormatUint(number, 10) }
+func keyOf(number uint64) string        { return strconv.FormatUint(number, 10) }
+func retriesKeyOf(number uint64) string { return keyOf(number) + ".retries" }
 
-// encodeHeld writes the length of the metadata, the metadata as JSON, the message as OTLP.
+// formatVersion is the first byte of what is stored. Messages of version 0 had no version: they begin with the first byte of a length
+// that is below 16 MiB.
+const formatVersion = 1
+
+// errNewerFormat is of a message that a later version of the collector stored. It stays in the storage.
+var errNewerFormat = fmt.Errorf("has a newer format than this collector can read, which is version %d", formatVersion)
+
+// encodeHeld writes the version of the format, the length of the metadata, the metadata as JSON, the message as OTLP.
 func encodeHeld(h *held) ([]byte, error) {
 	metadata := map[string][]string{}
 	for key := range h.client.Metadata.Keys() {
@@ -149,7 +192,8 @@ func encodeHeld(h *held) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	value := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(head)+len(body)), uint32(len(head)))
+	value := append(make([]byte, 0, 1+4+len(head)+len(body)), formatVersion)
+	value = binary.BigEndian.AppendUint32(value, uint32(len(head)))
 	return append(append(value, head...), body...), nil
 }
 
@@ -163,6 +207,12 @@ func openHeld(sealed []byte) (*held, error) {
 }
 
 func decodeHeld(value []byte) (*held, error) {
+	if len(value) > 0 && value[0] > formatVersion {
+		return nil, errNewerFormat
+	}
+	if len(value) > 0 && value[0] == formatVersion {
+		value = value[1:]
+	}
 	if len(value) < 4 || uint32(len(value)-4) < binary.BigEndian.Uint32(value) {
 		return nil, errors.New("is cut off")
 	}

@@ -117,6 +117,52 @@ func TestStorageWithBrokenContent(t *testing.T) {
 	assert.Equal(t, 3, after.logs.FilterMessageSnippet("cannot be read").Len())
 }
 
+// What earlier versions stored is read; what a later version stored stays for it.
+func TestStorageFormats(t *testing.T) {
+	h := start(t, stored)
+	for range 3 {
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+	}
+	left := h.store.crash()
+	change := func(key string, change func([]byte) []byte) {
+		value, err := seal.Open(left.values[key])
+		require.NoError(t, err)
+		require.Equal(t, byte(formatVersion), value[0])
+		left.values[key] = seal.Close(change(bytes.Clone(value)))
+	}
+	change("1", func(value []byte) []byte { return value[1:] })
+	change("2", func(value []byte) []byte { return append([]byte{formatVersion + 1}, value[1:]...) })
+	newer := bytes.Clone(left.values["2"])
+
+	after := startWith(t, stored, left)
+	assert.Equal(t, map[string]int64{"": 2}, after.counts("restored_profiles"))
+	assert.Equal(t, map[string]int64{"": 1}, after.counts("storage_errors"))
+	assert.Equal(t, 1, after.logs.FilterMessageSnippet("cannot be read").Len())
+	require.NoError(t, after.profiles.Shutdown(context.Background()))
+	for _, p := range after.received(2) {
+		dictionarytest.MustBeValid(t, p)
+	}
+	assert.Equal(t, newer, left.values["2"])
+}
+
+// What an earlier configuration stored is delivered when nothing is linked any more, and new profiles do not wait.
+func TestStorageWithoutLinking(t *testing.T) {
+	h := start(t, stored)
+	for range 2 {
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+	}
+	left := h.store.crash()
+	for range 2 { // the second start finds nothing
+		after := startWith(t, "link: {enabled: false}\nstorage: memory", left)
+		require.NoError(t, after.profiles.ConsumeProfiles(t.Context(), recorded()))
+		assert.Len(t, after.received(1+int(after.counts("restored_profiles")[""])), 1+int(after.counts("restored_profiles")[""]))
+		assert.Empty(t, after.counts("linked_observations"))
+		require.NoError(t, after.profiles.Shutdown(context.Background()))
+		assert.Len(t, left.values, 1, "the range")
+		after.balanced()
+	}
+}
+
 // What cannot be read for the moment is there for the next start: it is neither deleted nor replaced.
 func TestStorageThatCannotBeRead(t *testing.T) {
 	h := start(t, stored)

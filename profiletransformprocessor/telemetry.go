@@ -78,6 +78,8 @@ const (
 	outcomeRefused outcome = "refused" // by the next consumer
 	outcomeStored  outcome = "stored"  // for the next start, when there was no time to hand it on
 	outcomeDropped outcome = "dropped" // then, without a storage
+	outcomeExpired outcome = "expired" // refused by the next consumer for too long, while it accepted others
+	outcomeEvicted outcome = "evicted" // likewise refused, when the queue was full and another tenant used less of it
 )
 
 func (t *telemetry) left(ctx context.Context, profiles int64, o outcome) {

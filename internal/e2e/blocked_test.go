@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"bytes"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,4 +52,65 @@ service:
 		return len(got) == len(sent)
 	}, 20*time.Second, 50*time.Millisecond)
 	require.Equal(t, sent, got)
+}
+
+// TestRefusedProfileHoldsUpNoOther: a profile that the backend always refuses costs others nothing, also after a kill -9, and expires.
+func TestRefusedProfileHoldsUpNoOther(t *testing.T) {
+	backend := newSink(t)
+	picky := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || bytes.Contains(body, []byte("poison")) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		backend.ServeHTTP(w, r)
+	}))
+	t.Cleanup(picky.Close)
+	config := settings{config: `
+extensions: {file_storage: {directory: '` + t.TempDir() + `'}}
+receivers: {sentry: {endpoint: ENDPOINT}}
+processors:
+  profile_transform: {storage: file_storage, link: {wait: 1s}, retry_on_failure: {max_elapsed_time: 5s}}
+exporters:
+  otlp_http:
+    endpoint: ` + picky.URL + `
+    compression: none
+    retry_on_failure: {enabled: false}
+    sending_queue: {enabled: false}
+service:
+  extensions: [file_storage]
+  pipelines:
+    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http]}
+    traces: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http]}
+`}
+	c := start(t, config)
+	send := func(project, text string) {
+		r := envelopeOf("profile_chunk", strings.ReplaceAll(chunkOfSession(newID()), "main", text))
+		r.target = "/api/" + project + "/envelope/"
+		require.Equal(t, http.StatusOK, c.send(t, r).status)
+	}
+	for round := range 2 {
+		if round == 0 {
+			send("1", "poison")
+		}
+		for range 60 {
+			send("2", "main")
+		}
+		if round == 1 { // what waits now waits again
+			c.crash()
+			c = start(t, config)
+		}
+		begin := time.Now()
+		got := 0
+		require.Eventually(t, func() bool {
+			got += len(backend.take())
+			return got >= 60
+		}, 30*time.Second, 10*time.Millisecond)
+		t.Logf("60 of 60 after %s", time.Since(begin))
+		require.Less(t, time.Since(begin), 10*time.Second)
+	}
+	require.Eventually(t, func() bool {
+		return c.scrape(t).sum("otelcol_processor_profile_transform_outgoing_profiles", "outcome=expired") == 1
+	}, 60*time.Second, 100*time.Millisecond)
 }

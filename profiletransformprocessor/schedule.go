@@ -1,0 +1,48 @@
+package profiletransformprocessor
+
+import "container/heap"
+
+// A message in the waiting room is in one of three schedules.
+const (
+	waiting   = iota // for its spans: it was never forwarded so far
+	refused          // by a next component that may refuse everything
+	suspects         // refused by a next component that accepts others
+	schedules        // their number
+)
+
+// schedule has messages by the time of their next attempt, the earliest first.
+type schedule []*held
+
+func (s *schedule) add(h *held) { heap.Push(s, h) }
+
+func (s *schedule) remove(h *held) { heap.Remove(s, h.index) }
+
+// first returns the earliest, or nil.
+func (s schedule) first() *held {
+	if len(s) == 0 {
+		return nil
+	}
+	return s[0]
+}
+
+// Len, Less, Swap, Push and Pop implement heap.Interface.
+func (s schedule) Len() int           { return len(s) }
+func (s schedule) Less(i, j int) bool { return s[i].next.Before(s[j].next) }
+func (s schedule) Swap(i, j int) {
+	s[i], s[j] = s[j], s[i]
+	s[i].index, s[j].index = i, j
+}
+
+func (s *schedule) Push(x any) {
+	h := x.(*held)
+	h.index = len(*s)
+	*s = append(*s, h)
+}
+
+func (s *schedule) Pop() any {
+	last := len(*s) - 1
+	h := (*s)[last]
+	(*s)[last] = nil
+	*s = (*s)[:last]
+	return h
+}
