@@ -2,7 +2,9 @@ package measure
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,6 +180,81 @@ func TestSpanRules(t *testing.T) {
 	}
 }
 
+// TestAttributeRules: each rule for attributes at its bound and one beyond, of events and spans.
+func TestAttributeRules(t *testing.T) {
+	text := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
+	type rule struct {
+		field      string
+		good, over string // JSON
+	}
+	both := []rule{
+		{"os_name", `"iPadOS"`, `"webos"`}, {"network_type", `"vpn"`, `"satellite"`}, {"network_generation", `"5g"`, `"6g"`},
+		{"installation_id", `"6e1f6b6e-2f0a-4c53-9d0a-0b7f5b1f2c31"`, `"00000000-0000-0000-0000-000000000000"`},
+		{"app_version", text(1), `""`}, {"app_build", text(1), `""`}, {"app_unique_id", text(1), `""`}, {"measure_sdk_version", text(1), `""`},
+		{"device_density_dpi", `65535`, `65536`}, {"device_width_px", `0`, `-1`}, {"device_height_px", `65535`, `65536`}, {"os_page_size", `255`, `256`},
+	}
+	for field, most := range map[string]int{
+		"measure_sdk_version": 16, "app_version": 128, "app_build": 32, "app_unique_id": 128, "os_version": 32, "network_provider": 64, "device_name": 32,
+		"device_model": 32, "device_type": 32, "device_locale": 64, "device_cpu_arch": 16, "thread_name": 128, "user_id": 128, "patch_version": 256,
+		"expo_runtime_version": 128, "expo_automatic_update_policy": 32, "expo_execution_environment": 32, "expo_version": 32, "expo_sdk_version": 32, "expo_eas_project_id": 64,
+	} {
+		both = append(both, rule{field, text(most), text(most + 1)})
+	}
+	manufacturer := func(most int) rule { return rule{"device_manufacturer", text(most), text(most + 1)} }
+	for body, rules := range map[string][]rule{
+		batch(event(1, "custom", `{"name":"x"}`)):          slices.Concat(both, []rule{manufacturer(256)}),
+		`{"spans":[` + span("b7ad6b7169203331", "") + `]}`: slices.Concat(both, []rule{manufacturer(32)}),
+	} {
+		for _, rule := range rules {
+			with := func(value string) string { // the last member of a name counts
+				return strings.Replace(body, `"network_provider":"unknown"}`, fmt.Sprintf(`"network_provider":"unknown",%q:%s}`, rule.field, value), 1)
+			}
+			want := ReasonAttribute
+			if rule.field == "os_name" {
+				want = ReasonOS
+			}
+			assert.Empty(t, judge(t, with(rule.good), Strict), "%s %s", rule.field, rule.good)
+			assert.Equal(t, want, judge(t, with(rule.over), Lenient), "%s %s", rule.field, rule.over)
+		}
+	}
+}
+
+// TestWeight: what is counted before an item is decoded.
+func TestWeight(t *testing.T) {
+	for text, want := range map[string]weight{
+		`{}`: {1, 0, 0, 2}, `{"a":1,"b":2}`: {2, 0, 0, 13}, `[1,2,3]`: {3, 3, 0, 7}, `[]`: {1, 1, 0, 2}, `[[],[{}]]`: {5, 4, 0, 9},
+		`{"a":"[,{\",["}`: {1, 0, 0, 15}, `]]}[1,2`: {2, 2, 0, 7}, `{"a":[{"b":1,"c":2}],"d":3}`: {5, 1, 0, 27},
+	} {
+		assert.Equal(t, want, weigh([]byte(text)), text)
+	}
+	deepest := strings.Repeat("[", maxDepth)
+	assert.Zero(t, weigh([]byte(deepest)).depth)
+	assert.Equal(t, maxDepth+1, weigh([]byte(deepest+"{")).depth)
+	assert.EqualValues(t, itemBytes+3*valueBytes+3*elementBytes+2*7, weigh([]byte(`[1,2,3]`)).bytes())
+}
+
+// TestReserve: memory is asked for before it is spent, in steps, and not for items that are lost; a refusal ends the decoding.
+func TestReserve(t *testing.T) {
+	good := batch(event(1, "custom", `{"name":"x"}`))
+	none := func(int64) error { t.Error("asked for a small batch"); return nil }
+	_, err := DecodeJSON([]byte(good), none)
+	require.NoError(t, err)
+	_, err = DecodeJSON([]byte(batch(strings.Repeat(`{},`, 100)+event(1, "custom", `{"name":"x"}`))), none)
+	require.NoError(t, err)
+
+	full := errors.New("full")
+	var asked []int64
+	heavy := event(2, "exception", `{"framework":"js","exceptions":[`+strings.Repeat(`{},`, 300)+`{}]}`)
+	_, err = DecodeJSON([]byte(batch(heavy, heavy)), func(n int64) error {
+		asked = append(asked, n)
+		return map[bool]error{true: full}[len(asked) == 2]
+	})
+	assert.ErrorIs(t, err, full)
+	require.Len(t, asked, 2)
+	assert.Equal(t, asked[0], asked[1])
+	assert.Equal(t, weigh([]byte(heavy)).bytes(), asked[0])
+}
+
 // TestSpanStatus: all SDKs send one; lenient validation takes a span without one as unset.
 func TestSpanStatus(t *testing.T) {
 	for _, status := range []string{``, `,"status":null`} {
@@ -243,7 +320,11 @@ func TestSDKConfigDocument(t *testing.T) {
 	var keys map[string]any
 	require.NoError(t, json.Unmarshal(body, &keys))
 	assert.Len(t, keys, 21)
-	assert.NotContains(t, string(body), "null", "lists are lists")
+	assert.JSONEq(t, `{"max_events_in_batch":10000,"crash_timeline_duration":300,"anr_timeline_duration":300,"bug_report_timeline_duration":300,
+		"trace_sampling_rate":100,"journey_sampling_rate":100,"launch_sampling_rate":100,"profile_sampling_rate":100,
+		"screenshot_mask_level":"all_text_and_media","log_autocollect_enabled":false,"log_min_severity":16,"log_ignore_patterns":[],
+		"cpu_usage_interval":5,"memory_usage_interval":5,"crash_take_screenshot":true,"anr_take_screenshot":true,"gesture_click_take_snapshot":true,
+		"http_disable_event_for_urls":[],"http_track_request_for_urls":[],"http_track_response_for_urls":[],"http_blocked_headers":[]}`, string(body))
 	config.CrashTakeScreenshot = false
 	_, other := config.Document()
 	assert.NotEqual(t, etag, other)
