@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test packages browser sdks ci build deb attacks load faults lint format golden bench fuzz corpus soak clean
+.PHONY: help run demo page test packages browser sdks ci build deb attacks load faults lint format golden bench fuzz mutants corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -103,6 +103,9 @@ bench: build ## Compare with rivals and the kept baseline, and write docs/perfor
 	@$(TOOL) benchstat -table pkg -ignore date,load,/gomaxprocs internal/bench/baseline.txt dist/bench.txt
 	@$(if $(BASELINE),cp dist/bench.txt internal/bench/baseline.txt)
 	@cd internal/bench && go run ./page ../../docs/performance.md baseline.txt ../../dist/bench.txt
+
+mutants: ## Change SITES (200) random places one at a time, and see whether the tests of their packages detect it
+	go run ./internal/mutate -n $(or $(SITES),200) -seed $(or $(SEED),1) $(addprefix ./,$(addsuffix /...,$(CODE)))
 
 fuzz: ## Run every fuzzer for FUZZTIME (30s)
 	@for package in $$(go list ./...); do \
