@@ -34,6 +34,11 @@ var resourceContextKeys = map[string]string{
 	"runtime.version":     keyRuntimeVersion,
 }
 
+// maxRecordAttributes is from where on the headers of a response stay together. An event may have 256 contexts of that name, each with
+// hundreds of headers, and pdata compares each new key with all before it. The other attributes of an event are fewer by their
+// own limits.
+const maxRecordAttributes = 1024
+
 func putContexts(attrs, resource pcommon.Map, contexts []sentry.NamedValue, src Source) {
 	for _, context := range contexts {
 		if len(context.Value) == 0 || context.Value[0] != '{' {
@@ -56,7 +61,7 @@ func putContext(attrs, resource pcommon.Map, context sentry.NamedValue, src Sour
 			if src.IncludePII {
 				putRaw(rest, member, value)
 			}
-		case name == "response.headers":
+		case name == "response.headers" && attrs.Len() < maxRecordAttributes:
 			if !eachMember(value, func(header string, value []byte) {
 				putHeader(attrs, "http.response.header.", header, plainText(value), src)
 			}) {
