@@ -45,14 +45,12 @@ func exceptionText(attrs pcommon.Map) string {
 	return kind + ": " + message
 }
 
-// settle puts the last ones, in the order of time, behind those that the transaction had.
-func (c *crumbs) settle(e *Export) {
+// settle puts the last ones, in the order of time, behind those that the transaction had. It returns how many are too many.
+func (c *crumbs) settle() (tooMany int) {
 	slices.SortStableFunc(c.all, func(a, b sentry.Breadcrumb) int { return cmp.Compare(a.Timestamp.UnixNano, b.Timestamp.UnixNano) })
-	if over := len(c.all) - maxCrumbs; over > 0 {
-		e.lose(ReasonSpanEvent, over)
-		c.all = c.all[over:]
-	}
-	c.t.Breadcrumbs = append(c.t.Breadcrumbs, c.all...)
+	tooMany = max(len(c.all)-maxCrumbs, 0)
+	c.t.Breadcrumbs = append(c.t.Breadcrumbs, c.all[tooMany:]...)
+	return tooMany
 }
 
 // crumbsOf is the inverse of putBreadcrumbs.

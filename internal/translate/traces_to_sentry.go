@@ -32,7 +32,8 @@ type traceExporter struct {
 // tracedSpan is a span with what stands around it.
 type tracedSpan struct {
 	ptrace.Span
-	scope pcommon.InstrumentationScope
+	scope  pcommon.InstrumentationScope
+	crumbs bool // its events are breadcrumbs of a transaction, or lost as such
 }
 
 // collectSpans gives the spans of a resource; those that Sentry has no place for are counted.
@@ -46,7 +47,7 @@ func collectSpans(resource ptrace.ResourceSpans, e *Export) (all []tracedSpan) {
 				span.StartTimestamp() >= sentry.MaxUnixNano, span.EndTimestamp() >= sentry.MaxUnixNano:
 				e.lose(sentry.ReasonSpanNoTime, 1)
 			default:
-				all = append(all, tracedSpan{span, scope.Scope()})
+				all = append(all, tracedSpan{Span: span, scope: scope.Scope()})
 			}
 		}
 	}
@@ -78,11 +79,15 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 		t.Spans = append(t.Spans, e.childSpan(&spans[i], &t))
 		crumbs.add(&spans[i])
 	}
-	crumbs.settle(&e.Export)
+	tooMany := crumbs.settle()
 	payload, fitting, ok := sentry.AppendTransaction(e.payload[:0], &t, sentry.MaxOutgoingTransaction)
 	e.payload = payload
 	if !ok {
 		return append(append([]int{root}, children...), rest...)
+	}
+	e.lose(ReasonSpanEvent, tooMany)
+	for _, i := range children[fitting:] {
+		spans[i].crumbs = true
 	}
 	e.Items = append(e.Items, Outgoing{
 		Item: sentry.Item{
@@ -135,7 +140,9 @@ func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segment
 			continue
 		}
 		for _, i := range part[:n] {
-			e.lose(ReasonSpanEvent, spans[i].Events().Len())
+			if !spans[i].crumbs {
+				e.lose(ReasonSpanEvent, spans[i].Events().Len())
+			}
 		}
 		e.addContainer(spans, part[:n], payload)
 		which = which[n:]
