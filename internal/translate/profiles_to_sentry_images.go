@@ -16,12 +16,21 @@ import (
 // images gives the debug images of a profile: the mappings its frames refer to, then those that were no mapping. Ingest refuses
 // a profile for one image of a type or with an id that it does not know: such an image is mended or left out.
 func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sentry.Image) {
+	known := map[imageKey]int{}
 	keep := func(image sentry.Image) {
-		if mended, ok := mendImage(image); !ok {
+		mended, ok := mendImage(image)
+		if !ok {
 			e.flaw("image", 1)
-		} else if !isKnown(images, &mended) {
-			images = append(images, mended)
+			return
 		}
+		if key := (imageKey{mended.DebugID, mended.Addr}); key.isUnique() {
+			if i, again := known[key]; again {
+				images[i].Size.Value = max(images[i].Size.Value, mended.Size.Value)
+				return
+			}
+			known[key] = len(images)
+		}
+		images = append(images, mended)
 	}
 	for _, index := range r.mappings {
 		if image, ok := r.image(index); ok {
@@ -43,19 +52,13 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 	return images
 }
 
-// isKnown: the segments of one file are mappings of their own, and one image together.
-func isKnown(images []sentry.Image, image *sentry.Image) bool {
-	if image.DebugID == "" || !image.Addr.Set {
-		return false
-	}
-	for i := range images {
-		if known := &images[i]; known.DebugID == image.DebugID && known.Addr == image.Addr {
-			known.Size.Value = max(known.Size.Value, image.Size.Value)
-			return true
-		}
-	}
-	return false
+// imageKey is equal for the segments of one file, which are mappings of their own, and one image together.
+type imageKey struct {
+	debugID string
+	addr    sentry.Address
 }
+
+func (k imageKey) isUnique() bool { return k.debugID != "" && k.addr.Set }
 
 // image is the inverse of imageMap.translate, for mappings of any origin; false for one without an id that Sentry knows, such
 // as Go's build id: it says nothing to a symbol server.

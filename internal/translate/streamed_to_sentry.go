@@ -42,6 +42,7 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 		all.text(keyThreadID, p.thread)
 	}
 	all.text(keyThreadName, p.name)
+	units := e.unitsOf(s.Attributes())
 	for key, value := range s.Attributes().All() {
 		switch key {
 		case keyIsSegment, keyTagKeys, keyProfilerID, keySpanProfileID, keyThreadID, keyThreadName:
@@ -51,12 +52,10 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 			}
 		default:
 			a := typedAttribute(key, value)
-			if isFromSentry(e.resource) {
-				if isUnit(key, s.Attributes()) {
-					continue
-				}
-				a.Unit = textOf(s.Attributes(), key+unitSuffix)
+			if base, ok := strings.CutSuffix(key, unitSuffix); ok && units[base].belongs {
+				continue
 			}
+			a.Unit = units[key].unit
 			all.put(a)
 		}
 	}
@@ -71,9 +70,34 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 // unitSuffix is where putStreamed keeps the unit of an attribute.
 const unitSuffix = ".unit"
 
-func isUnit(key string, attrs pcommon.Map) bool {
-	base, ok := strings.CutSuffix(key, unitSuffix)
-	return ok && has(attrs, base)
+// unitEntry is what stands under a key with unitSuffix. It is a unit if there is an attribute that it belongs to.
+type unitEntry struct {
+	unit    string
+	belongs bool
+}
+
+// unitsOf returns the units of a span from Sentry, by the key of the attribute. Few spans have any.
+func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) {
+	if !isFromSentry(e.resource) {
+		return nil
+	}
+	for key, value := range attrs.All() {
+		if base, ok := strings.CutSuffix(key, unitSuffix); ok {
+			if units == nil {
+				units = map[string]unitEntry{}
+			}
+			units[base] = unitEntry{unit: value.AsString()}
+		}
+	}
+	if len(units) == 0 {
+		return nil
+	}
+	for key := range attrs.All() {
+		if entry, ok := units[key]; ok {
+			units[key] = unitEntry{entry.unit, true}
+		}
+	}
+	return units
 }
 
 // sharedAttributes are what transactions say once: who sent the span. The resource as a whole is on segments only.
