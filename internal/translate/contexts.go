@@ -47,6 +47,7 @@ func putContexts(attrs, resource pcommon.Map, contexts []sentry.NamedValue, src 
 		}
 		putContext(attrs, resource, context, src)
 	}
+	src.configure(resource)
 }
 
 func putContext(attrs, resource pcommon.Map, context sentry.NamedValue, src Source) {

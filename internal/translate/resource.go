@@ -57,6 +57,11 @@ func (id identity) fill(resource pcommon.Map, src Source) {
 	if id.machine != nil {
 		fillMachine(resource, id.machine)
 	}
+	src.configure(resource)
+}
+
+// configure sets what is configured for the resources of the project, in place of what payloads say.
+func (src Source) configure(resource pcommon.Map) {
 	for _, configured := range src.Resource {
 		configured.Value.CopyTo(resource.PutEmpty(configured.Key))
 	}

@@ -35,3 +35,27 @@ func TestOneResourceForAllSignals(t *testing.T) {
 		require.Equal(t, resources["transaction"].Attributes().AsRaw(), resource.Attributes().AsRaw(), name)
 	}
 }
+
+// TestConfiguredResourceWins over what contexts say of the machine too: a project has one resource in all signals.
+func TestConfiguredResourceWins(t *testing.T) {
+	src := Source{ProjectID: "42"}
+	for _, key := range []string{"host.arch", "os.name", "os.version", "process.runtime.name", "device.model.identifier"} {
+		src.Resource = append(src.Resource, Attribute{key, pcommon.NewValueStr("configured")})
+	}
+	contexts := []sentry.NamedValue{
+		{Name: "device", Value: []byte(`{"arch":"aarch64","model_id":"m"}`)},
+		{Name: "os", Value: []byte(`{"name":"Linux","version":"6.8"}`)},
+		{Name: "runtime", Value: []byte(`{"name":"CPython","version":"3"}`)},
+	}
+	for name, resource := range map[string]pcommon.Resource{
+		"transaction": TransactionToTraces(&sentry.Transaction{ErrorEvent: sentry.ErrorEvent{Contexts: contexts}, Root: &sentry.Span{}}, src).
+			ResourceSpans().At(0).Resource(),
+		"event":    EventToLogs(&sentry.ErrorEvent{Contexts: contexts}, src).ResourceLogs().At(0).Resource(),
+		"feedback": FeedbackToLogs(&sentry.ErrorEvent{Contexts: contexts}, src).ResourceLogs().At(0).Resource(),
+	} {
+		for _, configured := range src.Resource {
+			value, _ := resource.Attributes().Get(configured.Key)
+			require.Equal(t, "configured", value.Str(), "%s: %s", name, configured.Key)
+		}
+	}
+}
