@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,5 +60,48 @@ func TestFastPathReadsWhatSDKsSend(t *testing.T) {
 			require.Equal(t, len(text), end, text)
 			require.Equal(t, want, nanos, text)
 		}
+	}
+}
+
+// TestPlainNumbers: the fast path reads whole numbers as the general one does, or leaves them to it.
+func TestPlainNumbers(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"0": 0, "7": 7, "10": 10, "987654321": 987654321, "1234567890": 1234567890,
+		"999999999999999999": 999999999999999999,
+	} {
+		nanos, end, ok := plainNanos([]byte(text+`,"`), 0)
+		require.True(t, ok, text)
+		require.Equal(t, want, nanos, text)
+		require.Equal(t, len(text), end, text)
+		nanos, _, ok = plainNanos([]byte(text), 0)
+		require.True(t, ok, "%s at the end", text)
+		require.Equal(t, want, nanos, text)
+		index, end, ok := plainIndex([]byte("["+text+"]"), 1)
+		require.Equal(t, len(text) <= 9, ok, text)
+		if ok {
+			require.Equal(t, int32(want), index, text)
+			require.Equal(t, 1+len(text), end, text)
+		}
+	}
+	for _, text := range []string{"", "-1", "01", "00", "x", "1000000000000000000", "99999999999999999999"} {
+		_, _, ok := plainNanos([]byte(text+","), 0)
+		require.False(t, ok, text)
+		_, _, ok = plainIndex([]byte(text+","), 0)
+		require.False(t, ok, text)
+	}
+}
+
+// TestFastSamplesOfV1: samples of one layout and times of all lengths, as numbers and as text.
+func TestFastSamplesOfV1(t *testing.T) {
+	for _, quote := range []string{"", `"`} {
+		var samples []string
+		var want []uint64
+		for at, i := uint64(0), 0; i < 18; at, i = at*10+uint64(i%10), i+1 {
+			samples = append(samples, fmt.Sprintf(`{"elapsed_since_start_ns":%s%d%s,"thread_id":"1","stack_id":0}`, quote, at, quote))
+			want = append(want, at)
+		}
+		p, err := new(Decoder).Profile([]byte(`{"version":"1","profile":{"samples":[` + strings.Join(samples, ",") + `],"stacks":[[]],"frames":[]}}`))
+		require.NoError(t, err)
+		require.Equal(t, want, p.Samples.Time)
 	}
 }
