@@ -31,27 +31,24 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 		first = 1
 	}
 	var out compareAnswer
-	err = s.with(func(list []flame.Selection) error {
-		before, err := flame.New(list[first : first+1])
-		if err != nil {
-			return err
-		}
-		after, err := flame.New(list[1-first : 2-first])
-		if err != nil {
-			return err
-		}
-		both := flame.Compare(before, after)
-		nodes, smallest := both.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, both.Heaviest)
-		frames := frameList{positions: map[int32]int64{}}
-		for _, n := range nodes {
-			out.Nodes = append(out.Nodes, [6]int64{
-				int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), n.Node.Total, both.Delta[n.ID], flag(n.Hidden),
-			})
-			out.Hidden = out.Hidden || n.Hidden
-		}
-		out.Before, out.After = both.Before, both.After
-		out.describe(s, both.Graph, smallest, &frames, maxTexts)
-		return nil
-	})
-	return out, err
+	before, err := flame.New(s.of(s.profiles[first]))
+	if err != nil {
+		return nil, err
+	}
+	after, err := flame.New(s.of(s.profiles[1-first]))
+	if err != nil {
+		return nil, err
+	}
+	both := flame.Compare(before, after)
+	nodes, smallest := both.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, both.Heaviest)
+	frames := frameList{positions: map[int32]int64{}}
+	for _, n := range nodes {
+		out.Nodes = append(out.Nodes, [6]int64{
+			int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), n.Node.Total, both.Delta[n.ID], flag(n.Hidden),
+		})
+		out.Hidden = out.Hidden || n.Hidden
+	}
+	out.Before, out.After = both.Before, both.After
+	out.describe(s, both.Graph, smallest, &frames, maxTexts)
+	return out, nil
 }

@@ -2,10 +2,10 @@ package profileviewerexporter
 
 import (
 	"bytes"
-	"encoding/json"
+	"io"
 	"net/http"
-	"slices"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -14,6 +14,24 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/speedscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
+
+// file is a response that is to be saved. It is written once, compressed, while other responses wait, and then sent.
+type file struct {
+	name, contentType string
+	compressed        bool // by itself
+	limit             int64
+	write             func(io.Writer) error
+}
+
+// maxDownload returns how many bytes a file made of messages may have before compression. Formats without shared stacks write a frame
+// for each sample that has it: in our recordings the largest file has five times the bytes of its message.
+func maxDownload(messages map[*message]bool) int64 {
+	kept := 0
+	for m := range messages {
+		kept += len(m.otlp)
+	}
+	return 8<<20 + 128*int64(kept)
+}
 
 // download gives the samples of a selection as pprof or speedscope, or the whole message of a profile, or a trace, as OTLP JSON.
 func (v *viewer) download(r *http.Request) (any, error) {
@@ -25,64 +43,60 @@ func (v *viewer) download(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := "profile-" + nanos(s.profiles[0].id)
+	messages := map[*message]bool{}
+	for _, p := range s.profiles {
+		messages[p.message] = true
+	}
+	out := file{name: "profile-" + nanos(s.profiles[0].id), contentType: "application/json", limit: maxDownload(messages)}
 	switch format {
 	case "otlp":
-		return downloadProfile(s.profiles[0], name)
-	case "pprof", "speedscope":
+		out.name += ".otlp.json"
+		out.write = s.profiles[0].writeOTLP
+	case "pprof":
+		out.name, out.contentType, out.compressed = out.name+".pb.gz", "application/octet-stream", true
+		out.write = func(w io.Writer) error { return s.export(pprofexport.NewWriter(w)) }
+	case "speedscope":
+		out.name += ".speedscope.json"
+		out.write = func(w io.Writer) error { return s.export(speedscope.NewWriter(w, s.title())) }
 	default:
 		return nil, failure{http.StatusNotFound, "there is no such format: otlp, pprof or speedscope"}
 	}
-	var out file
-	err = s.with(func(list []flame.Selection) (err error) {
-		profiles := make([]*timeline.Profile, 0, len(list))
-		filters := map[*timeline.Profile]timeline.Filter{}
-		for _, part := range list {
-			profiles = append(profiles, part.Profile)
-			filters[part.Profile] = part.Filter
-		}
-		filter := func(p *timeline.Profile) timeline.Filter { return filters[p] }
-		if format == "pprof" {
-			out, err = downloadPprof(name, profiles, filter)
-		} else {
-			out, err = downloadSpeedscope(s, name, profiles, filter)
-		}
-		return err
-	})
-	return out, err
+	return out, nil
 }
 
-func downloadPprof(name string, profiles []*timeline.Profile, filter func(*timeline.Profile) timeline.Filter) (file, error) {
-	p, err := pprofexport.Export(profiles, filter)
+// fileWriter writes a file of another tool.
+type fileWriter interface {
+	Add(*timeline.Profile, timeline.Filter) error
+	Close() error
+}
+
+func (s *selection) export(to fileWriter) error {
+	err := s.each(func(one flame.Selection) error { return to.Add(one.Profile, one.Filter) })
 	if err != nil {
-		return file{}, err
+		return err
 	}
-	var b bytes.Buffer
-	err = p.Write(&b)
-	return file{name + ".pb.gz", "application/octet-stream", b.Bytes()}, err
+	return to.Close()
 }
 
-func downloadSpeedscope(s *selection, name string, profiles []*timeline.Profile, filter func(*timeline.Profile) timeline.Filter) (file, error) {
+func (s *selection) title() string {
 	title := s.profiles[0].service
 	if s.profiles[0].name != "" {
 		title += " " + s.profiles[0].name
 	}
-	f, err := speedscope.Export(title, profiles, filter)
-	if err != nil {
-		return file{}, err
-	}
-	content, err := json.Marshal(f)
-	return file{name + ".speedscope.json", "application/json", content}, err
+	return title
 }
 
-// downloadProfile gives the message that a profile came in; parts of it refer to each other.
-func downloadProfile(p *profileSummary, name string) (file, error) {
+// writeOTLP writes the message that a profile came in; parts of it refer to each other.
+func (p *profileSummary) writeOTLP(w io.Writer) error {
 	message, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(p.message.otlp)
 	if err != nil {
-		return file{}, err
+		return err
 	}
 	content, err := (&pprofile.JSONMarshaler{}).MarshalProfiles(message)
-	return file{name + ".otlp.json", "application/json", content}, err
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	return err
 }
 
 // downloadTrace gives the spans of a trace.
@@ -95,27 +109,59 @@ func (v *viewer) downloadTrace(r *http.Request) (any, error) {
 	if len(shares) == 0 {
 		return nil, gone("the trace")
 	}
-	all := ptrace.NewTraces()
-	err = eachMessage(shares, func(m *message) error {
+	messages := map[*message]bool{}
+	for _, k := range shares {
+		messages[k.message] = true
+	}
+	return file{
+		name: "trace-" + r.URL.Query().Get("trace")[:8] + ".otlp.json", contentType: "application/json", limit: maxDownload(messages),
+		write: func(w io.Writer) error { return writeTrace(w, shares, id) },
+	}, nil
+}
+
+// writeTrace writes the resources of one message after those of another: it decodes one at a time.
+func writeTrace(w io.Writer, shares []kept, id pcommon.TraceID) error {
+	const begin, end = `{"resourceSpans":[`, `]}`
+	separator := begin
+	err := eachMessage(shares, func(m *message) error {
 		if m.signal != signalTraces {
 			return nil
 		}
 		traces, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(m.otlp)
-		if err == nil {
-			traces.ResourceSpans().MoveAndAppendTo(all.ResourceSpans())
+		if err != nil {
+			return err
 		}
+		removeOthers(traces, id)
+		content, err := (&ptrace.JSONMarshaler{}).MarshalTraces(traces)
+		if err != nil {
+			return err
+		}
+		inner := bytes.TrimSuffix(bytes.TrimPrefix(content, []byte(begin)), []byte(end))
+		if _, err = io.WriteString(w, separator); err == nil {
+			_, err = w.Write(inner)
+		}
+		separator = ","
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	all.ResourceSpans().RemoveIf(func(resource ptrace.ResourceSpans) bool {
+	if separator == begin { // log records only
+		_, err = io.WriteString(w, begin)
+	}
+	if err == nil {
+		_, err = io.WriteString(w, end)
+	}
+	return err
+}
+
+// removeOthers removes the spans of other traces.
+func removeOthers(traces ptrace.Traces, id pcommon.TraceID) {
+	traces.ResourceSpans().RemoveIf(func(resource ptrace.ResourceSpans) bool {
 		resource.ScopeSpans().RemoveIf(func(scope ptrace.ScopeSpans) bool {
 			scope.Spans().RemoveIf(func(span ptrace.Span) bool { return span.TraceID() != id })
 			return scope.Spans().Len() == 0
 		})
 		return resource.ScopeSpans().Len() == 0
 	})
-	content, err := (&ptrace.JSONMarshaler{}).MarshalTraces(all)
-	return file{"trace-" + r.URL.Query().Get("trace")[:8] + ".otlp.json", "application/json", slices.Clip(content)}, err
 }

@@ -86,64 +86,75 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 		return nil, err
 	}
 	var out flameAnswer
-	err = s.with(func(list []flame.Selection) error {
-		graph, err := flame.New(list)
-		if err != nil {
-			return err
-		}
-		root, err := number(query, "root", len(graph.Tree))
-		if err != nil {
-			return err
-		}
-		nodes, smallest := graph.Tree.Prune(flame.Part{Root: root, Share: smallestShare, Most: mostNodes}, graph.Heaviest)
-		frames := frameList{positions: map[int32]int64{}}
-		for _, n := range nodes {
-			out.Nodes = append(out.Nodes, [6]int64{
-				int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), n.Node.Total, n.Node.Self, flag(n.Hidden),
-			})
-			out.Hidden = out.Hidden || n.Hidden
-		}
-		out.Ancestors = [][2]int64{}
-		if root != 0 {
-			for _, id := range graph.Tree.Ancestors(root)[1:] {
-				out.Ancestors = append(out.Ancestors, [2]int64{int64(id), frames.position(graph.Tree[id].Frame)})
-			}
-		}
-		out.describe(s, graph, smallest, &frames, maxTexts/2)
-		out.Top = []topLine{}
-		totals := graph.Top()
-		totals = totals[:min(maxTop, len(totals))]
-		for _, f := range totals {
-			texts := perEntry(maxTexts/4, len(totals), &out.omissions)
-			out.Top = append(out.Top, topLine{describeFrame(graph, f.Frame, &texts), f.Self, f.Total})
-		}
-		if s.thread == nil {
-			out.Threads = shareThreads(list, maxTexts/4, &out.omissions)
-		}
-		return nil
+	var threads threadShares
+	graph, err := flame.New(func(visit func(flame.Selection) error) error {
+		return s.each(func(one flame.Selection) error {
+			threads.add(one)
+			return visit(one)
+		})
 	})
-	return out, err
-}
-
-// shareThreads says what is selected of each thread.
-func shareThreads(list []flame.Selection, bytes int, omissions *omissions) (out []threadShare) {
-	positions := map[string]int{}
-	for _, s := range list {
-		for t, sample := range s.Profile.Selected(s.Filter) {
-			thread := &s.Profile.Threads[t]
-			position, known := positions[thread.ID]
-			if !known {
-				position = len(out)
-				positions[thread.ID] = position
-				out = append(out, threadShare{ID: thread.ID, Name: thread.Name})
-			}
-			if len(s.Profile.Stacks[sample.Stack]) > 0 {
-				out[position].Weight += sample.Weight
-			}
+	if err != nil {
+		return nil, err
+	}
+	root, err := number(query, "root", len(graph.Tree))
+	if err != nil {
+		return nil, err
+	}
+	nodes, smallest := graph.Tree.Prune(flame.Part{Root: root, Share: smallestShare, Most: mostNodes}, graph.Heaviest)
+	frames := frameList{positions: map[int32]int64{}}
+	for _, n := range nodes {
+		out.Nodes = append(out.Nodes, [6]int64{
+			int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), n.Node.Total, n.Node.Self, flag(n.Hidden),
+		})
+		out.Hidden = out.Hidden || n.Hidden
+	}
+	out.Ancestors = [][2]int64{}
+	if root != 0 {
+		for _, id := range graph.Tree.Ancestors(root)[1:] {
+			out.Ancestors = append(out.Ancestors, [2]int64{int64(id), frames.position(graph.Tree[id].Frame)})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b threadShare) int { return cmp.Compare(b.Weight, a.Weight) })
-	out = out[:min(len(out), maxListed)]
+	out.describe(s, graph, smallest, &frames, maxTexts/2)
+	out.Top = []topLine{}
+	totals := graph.Top()
+	totals = totals[:min(maxTop, len(totals))]
+	for _, f := range totals {
+		texts := perEntry(maxTexts/4, len(totals), &out.omissions)
+		out.Top = append(out.Top, topLine{describeFrame(graph, f.Frame, &texts), f.Self, f.Total})
+	}
+	if s.thread == nil {
+		out.Threads = threads.list(maxTexts/4, &out.omissions)
+	}
+	return out, nil
+}
+
+// threadShares says what is selected of each thread.
+type threadShares struct {
+	positions map[string]int
+	shares    []threadShare
+}
+
+func (t *threadShares) add(s flame.Selection) {
+	if t.positions == nil {
+		t.positions = map[string]int{}
+	}
+	for i, sample := range s.Profile.Selected(s.Filter) {
+		thread := &s.Profile.Threads[i]
+		position, known := t.positions[thread.ID]
+		if !known {
+			position = len(t.shares)
+			t.positions[thread.ID] = position
+			t.shares = append(t.shares, threadShare{ID: thread.ID, Name: thread.Name})
+		}
+		if len(s.Profile.Stacks[sample.Stack]) > 0 {
+			t.shares[position].Weight += sample.Weight
+		}
+	}
+}
+
+func (t *threadShares) list(bytes int, omissions *omissions) []threadShare {
+	slices.SortStableFunc(t.shares, func(a, b threadShare) int { return cmp.Compare(b.Weight, a.Weight) })
+	out := t.shares[:min(len(t.shares), maxListed)]
 	for i := range out {
 		texts := perEntry(bytes, len(out), omissions)
 		out[i].ID, out[i].Name = texts.text(out[i].ID), texts.text(out[i].Name)
@@ -160,24 +171,21 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 		return nil, badRequest("thread: is missing; only one thread at a time has an order")
 	}
 	var out orderedAnswer
-	err = s.with(func(list []flame.Selection) error {
-		graph, err := flame.InOrder(list, orderedSteps)
-		if err != nil {
-			return err
-		}
-		nodes, smallest := graph.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, graph.Earliest)
-		frames := frameList{positions: map[int32]int64{}}
-		for _, n := range nodes {
-			out.Nodes = append(out.Nodes, [6]int64{
-				int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), int64(offset(n.Node.Start, s.origin)), n.Node.Total, flag(n.Hidden),
-			})
-			out.Hidden = out.Hidden || n.Hidden
-		}
-		out.From, out.To, out.Resolution = offset(graph.From, s.origin), offset(graph.To, s.origin), graph.Resolution
-		out.describe(s, graph.Graph, smallest, &frames, maxTexts)
-		return nil
-	})
-	return out, err
+	graph, err := flame.InOrder(s.each, orderedSteps)
+	if err != nil {
+		return nil, err
+	}
+	nodes, smallest := graph.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, graph.Earliest)
+	frames := frameList{positions: map[int32]int64{}}
+	for _, n := range nodes {
+		out.Nodes = append(out.Nodes, [6]int64{
+			int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), int64(offset(n.Node.Start, s.origin)), n.Node.Total, flag(n.Hidden),
+		})
+		out.Hidden = out.Hidden || n.Hidden
+	}
+	out.From, out.To, out.Resolution = offset(graph.From, s.origin), offset(graph.To, s.origin), graph.Resolution
+	out.describe(s, graph.Graph, smallest, &frames, maxTexts)
+	return out, nil
 }
 
 func (a *graphAnswer) describe(s *selection, graph *flame.Graph, smallest int64, frames *frameList, bytes int) {
@@ -272,34 +280,31 @@ func (v *viewer) frameDetail(r *http.Request) (any, error) {
 	}
 	var out detailAnswer
 	spans := map[timeline.Link]linked{}
-	err = s.with(func(list []flame.Selection) error {
-		graph, err := flame.New(list)
-		if err != nil {
-			return err
+	graph, err := flame.New(s.each)
+	if err != nil {
+		return nil, err
+	}
+	frame, err := number(query, "frame", len(graph.Frames))
+	if err != nil {
+		return nil, err
+	}
+	detail, err := graph.Describe(s.each, frame)
+	if err != nil {
+		return nil, err
+	}
+	for _, span := range detail.Spans {
+		if span.Link == (timeline.Link{}) {
+			out.Unlinked = span.Total
+		} else {
+			spans[span.Link] = linked{weight: span.Total}
 		}
-		frame, err := number(query, "frame", len(graph.Frames))
-		if err != nil {
-			return err
-		}
-		detail, err := graph.Describe(list, frame)
-		if err != nil {
-			return err
-		}
-		for _, span := range detail.Spans {
-			if span.Link == (timeline.Link{}) {
-				out.Unlinked = span.Total
-			} else {
-				spans[span.Link] = linked{weight: span.Total}
-			}
-		}
-		texts := perEntry(maxTexts/4, 1, &out.omissions)
-		out.frameAnswer = describeFrame(graph, frame, &texts)
-		out.System = texts.text(detail.Frame.System)
-		out.describe(detail)
-		return nil
-	})
+	}
+	texts := perEntry(maxTexts/4, 1, &out.omissions)
+	out.frameAnswer = describeFrame(graph, frame, &texts)
+	out.System = texts.text(detail.Frame.System)
+	out.describe(detail)
 	out.Spans = v.listSpans(spans, maxTexts/4, &out.omissions)
-	return out, err
+	return out, nil
 }
 
 func (a *detailAnswer) describe(d *flame.Detail) {

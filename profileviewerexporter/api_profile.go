@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
 
@@ -69,26 +68,23 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	// A quarter of the response each: itself, its attributes, its threads, its spans.
 	texts := perEntry(maxTexts/4, 1, &out.omissions)
 	out.profileListing = listProfile(summary, &texts)
-	err = s.with(func(list []flame.Selection) error {
-		p := list[0].Profile
-		out.Broken = p.Broken
-		resource := s.decoded[summary.message].ResourceProfiles().At(summary.position.resource)
-		scope := resource.ScopeProfiles().At(summary.position.scope).Scope()
-		out.Scope = texts.text(strings.TrimSpace(scope.Name() + " " + scope.Version()))
-		half := perEntry(maxTexts/4, 2, &out.omissions)
-		out.Resource = half.mapEntries(resource.Resource().Attributes())
-		half = perEntry(maxTexts/4, 2, &out.omissions)
-		attributes, _ := p.View.Attributes(p.OTLP.AttributeIndices(), nil)
-		out.Attributes = half.attributes(attributes)
-		threads := busiest(p)
-		for _, thread := range threads {
-			texts := perEntry(maxTexts/4, len(threads), &out.omissions)
-			out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.end, &texts))
-		}
-		return nil
-	})
+	p, err := s.profile(summary)
 	if err != nil {
 		return nil, err
+	}
+	out.Broken = p.Broken
+	resource := s.decoded.ResourceProfiles().At(summary.position.resource)
+	scope := resource.ScopeProfiles().At(summary.position.scope).Scope()
+	out.Scope = texts.text(strings.TrimSpace(scope.Name() + " " + scope.Version()))
+	half := perEntry(maxTexts/4, 2, &out.omissions)
+	out.Resource = half.mapEntries(resource.Resource().Attributes())
+	half = perEntry(maxTexts/4, 2, &out.omissions)
+	attributes, _ := p.View.Attributes(p.OTLP.AttributeIndices(), nil)
+	out.Attributes = half.attributes(attributes)
+	threads := busiest(p)
+	for _, thread := range threads {
+		texts := perEntry(maxTexts/4, len(threads), &out.omissions)
+		out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.end, &texts))
 	}
 	out.SpanList = v.listSpans(summary.spans, maxTexts/4, &out.omissions)
 	return out, nil

@@ -10,7 +10,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
 
@@ -19,7 +18,7 @@ const keyName = "sentry.segment.name"
 
 // keepProfiles keeps a message of profiles.
 func (v *viewer) keepProfiles(ctx context.Context, profiles pprofile.Profiles) error {
-	m, short := &message{signal: signalProfiles, arrived: time.Now()}, texts{}
+	m, short, reader := &message{signal: signalProfiles, arrived: time.Now()}, texts{}, timeline.NewReader(profiles.Dictionary())
 	for r := range profiles.ResourceProfiles().Len() {
 		resource := profiles.ResourceProfiles().At(r)
 		if r == 0 {
@@ -29,7 +28,7 @@ func (v *viewer) keepProfiles(ctx context.Context, profiles pprofile.Profiles) e
 		for s := range resource.ScopeProfiles().Len() {
 			list := resource.ScopeProfiles().At(s).Profiles()
 			for p := range list.Len() {
-				summary := summarise(profiles.Dictionary(), list.At(p), short)
+				summary := summarise(reader.Read(list.At(p)), short)
 				summary.message, summary.service, summary.position = m, service, position{r, s, p}
 				m.profiles = append(m.profiles, summary)
 			}
@@ -54,8 +53,7 @@ func (v *viewer) keep(ctx context.Context, list ...*message) {
 }
 
 // summarise reads a profile for what lists show. Strings are copied, so that they do not hold the message.
-func summarise(d pprofile.ProfilesDictionary, p pprofile.Profile, short texts) *profileSummary {
-	read := timeline.Read(d, p)
+func summarise(read *timeline.Profile, short texts) *profileSummary {
 	out := &profileSummary{
 		start:   read.Start,
 		end:     read.End,
@@ -63,10 +61,10 @@ func summarise(d pprofile.ProfilesDictionary, p pprofile.Profile, short texts) *
 		measure: timeline.Measure{Type: short.of(read.Measure.Type), Unit: short.of(read.Measure.Unit)},
 		spans:   map[timeline.Link]linked{},
 	}
-	if id := p.ProfileID(); !id.IsEmpty() {
+	if id := read.OTLP.ProfileID(); !id.IsEmpty() {
 		out.profileID = hex.EncodeToString(id[:])
 	}
-	if name, ok := dictionary.NewView(d).Get(p.AttributeIndices(), keyName); ok {
+	if name, ok := read.View.Get(read.OTLP.AttributeIndices(), keyName); ok {
 		out.name = short.of(name.AsString())
 	}
 	for _, s := range read.Selected(timeline.Filter{}) {

@@ -2,10 +2,13 @@ package profileviewerexporter
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
@@ -30,12 +33,6 @@ func gone(what string) error {
 // notModified: what the page has is what there is.
 type notModified struct{}
 
-// file is an answer that is to be saved.
-type file struct {
-	name, contentType string
-	content           []byte
-}
-
 // answersAtOnce: to decode what is kept takes some times its memory, and so does what is made of it.
 const answersAtOnce = 1
 
@@ -46,48 +43,102 @@ func (v *viewer) respond(w http.ResponseWriter, r *http.Request, answer func(*ht
 	case <-r.Context().Done():
 		return
 	}
-	status, content := v.build(w.Header(), r, answer)
-	defer v.unread.add(w, r, int64(len(content)))()
-	w.WriteHeader(status)
-	_, _ = w.Write(content) // if the reader is gone, there is nobody left to tell
+	out := v.build(w.Header(), r, answer)
+	defer v.unread.add(w, r, int64(len(out.content)))()
+	out.write(w, r) // if the reader is gone, there is nobody left to tell
+}
+
+// response is what was built.
+type response struct {
+	status  int
+	content []byte
+	gzipped bool // unlike what it is of
+}
+
+func (o response) write(w http.ResponseWriter, r *http.Request) {
+	if !o.gzipped {
+		w.WriteHeader(o.status)
+		_, _ = w.Write(o.content)
+		return
+	}
+	w.Header().Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.WriteHeader(o.status)
+		_, _ = w.Write(o.content)
+		return
+	}
+	w.WriteHeader(o.status)
+	if plain, err := gzip.NewReader(bytes.NewReader(o.content)); err == nil {
+		_, _ = io.Copy(w, plain)
+	}
 }
 
 // build makes the headers and the content of a response, and ends its turn.
-func (v *viewer) build(header http.Header, r *http.Request, answer func(*http.Request) (any, error)) (status int, content []byte) {
+func (v *viewer) build(header http.Header, r *http.Request, answer func(*http.Request) (any, error)) (out response) {
 	defer func() { <-v.answering }()
 	value, err := answer(r)
-	header.Set("Content-Type", "application/json")
 	if err == nil {
-		status, content, err = encode(header, value)
+		out, err = encode(header, value)
 	}
 	if err != nil {
-		status = http.StatusInternalServerError
+		out = response{status: http.StatusInternalServerError}
 		if f, ok := errors.AsType[failure](err); ok {
-			status = f.status
+			out.status = f.status
 		} else if errors.Is(err, timeline.ErrTooLarge) {
-			status = http.StatusUnprocessableEntity
+			out.status = http.StatusUnprocessableEntity
 		}
-		content, _ = json.Marshal(map[string]string{"error": err.Error()})
+		header.Set("Content-Type", "application/json")
+		out.content, _ = json.Marshal(map[string]string{"error": err.Error()})
 	}
-	return status, content
+	return out
 }
 
-func encode(header http.Header, value any) (status int, content []byte, err error) {
+func encode(header http.Header, value any) (out response, err error) {
 	switch value := value.(type) {
 	case notModified:
-		header.Del("Content-Type")
-		return http.StatusNotModified, nil, nil
+		return response{status: http.StatusNotModified}, nil
 	case file:
-		header.Set("Content-Type", value.contentType)
-		header.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", value.name))
-		return http.StatusOK, value.content, nil
+		out, err = value.build()
+		if err == nil {
+			header.Set("Content-Type", value.contentType)
+			header.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", value.name))
+		}
+		return out, err
 	default:
+		header.Set("Content-Type", "application/json")
 		if tagged, ok := value.(interface{ etag() string }); ok {
 			header.Set("ETag", tagged.etag())
 		}
-		content, err = encodeJSON(value)
-		return http.StatusOK, content, err
+		content, err := encodeJSON(value)
+		return response{status: http.StatusOK, content: content}, err
 	}
+}
+
+// build writes a file into memory, compressed.
+func (f file) build() (response, error) {
+	var b bytes.Buffer
+	if f.compressed {
+		err := f.write(&limited{to: &b, left: f.limit})
+		return response{status: http.StatusOK, content: b.Bytes()}, err
+	}
+	compressed, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // a valid level
+	err := f.write(&limited{to: compressed, left: f.limit})
+	err = errors.Join(err, compressed.Close())
+	return response{status: http.StatusOK, content: b.Bytes(), gzipped: true}, err
+}
+
+// limited is a writer of so many bytes.
+type limited struct {
+	to   io.Writer
+	left int64
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= int64(len(p)); l.left < 0 {
+		return 0, timeline.ErrTooLarge
+	}
+	return l.to.Write(p)
 }
 
 // encodeJSON leaves < as it is, which would take six bytes: the content type, nosniff and the policy keep it text.

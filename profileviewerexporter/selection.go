@@ -34,7 +34,12 @@ type selection struct {
 	thread   *string
 	within   timeline.Range
 
-	decoded map[*message]pprofile.Profiles // while with runs
+	// The message that was decoded last, and the profile that was read last: most selections have one.
+	message *message
+	decoded pprofile.Profiles
+	reader  *timeline.Reader
+	read    *timeline.Profile
+	summary *profileSummary
 }
 
 func (v *viewer) selectionOf(query url.Values) (*selection, error) {
@@ -148,24 +153,41 @@ func (s *selection) filter(p *timeline.Profile) timeline.Filter {
 	return f
 }
 
-// with decodes the profiles of a selection for as long as do takes.
-func (s *selection) with(do func([]flame.Selection) error) error {
-	s.decoded = map[*message]pprofile.Profiles{}
-	defer func() { s.decoded = nil }()
-	var list []flame.Selection
+// each visits the selected samples of each profile; it is a [flame.Source]. One message is decoded at a time.
+func (s *selection) each(visit func(flame.Selection) error) error {
 	for _, summary := range s.profiles {
-		m := summary.message
-		if _, done := s.decoded[m]; !done {
-			profiles, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(m.otlp)
-			if err != nil {
-				return fmt.Errorf("cannot decode what was kept: %w", err)
-			}
-			s.decoded[m] = profiles
+		if err := s.of(summary)(visit); err != nil {
+			return err
 		}
-		p := timeline.Read(s.decoded[m].Dictionary(), profileAt(s.decoded[m], summary.position))
-		list = append(list, flame.Selection{Profile: p, Filter: s.filter(p)})
 	}
-	return do(list)
+	return nil
+}
+
+// of is the source of one of the profiles.
+func (s *selection) of(summary *profileSummary) flame.Source {
+	return func(visit func(flame.Selection) error) error {
+		p, err := s.profile(summary)
+		if err != nil {
+			return err
+		}
+		return visit(flame.Selection{Profile: p, Filter: s.filter(p)})
+	}
+}
+
+func (s *selection) profile(summary *profileSummary) (*timeline.Profile, error) {
+	if s.summary == summary {
+		return s.read, nil
+	}
+	if m := summary.message; s.message != m {
+		s.message, s.decoded, s.reader, s.read, s.summary = nil, pprofile.Profiles{}, nil, nil, nil
+		decoded, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(m.otlp)
+		if err != nil {
+			return nil, fmt.Errorf("cannot decode what was kept: %w", err)
+		}
+		s.message, s.decoded, s.reader = m, decoded, timeline.NewReader(decoded.Dictionary())
+	}
+	s.read, s.summary = s.reader.Read(profileAt(s.decoded, summary.position)), summary
+	return s.read, nil
 }
 
 func profileAt(m pprofile.Profiles, at position) pprofile.Profile {

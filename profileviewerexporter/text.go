@@ -6,16 +6,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
 
 const (
 	// longestText of a name or value that goes to the page. The longest function names of our recordings (Swift, closures in
 	// closures) have 300 bytes, statements of databases some thousand.
-	longestText = 2000
-	// keptEnd is how much of the end of a longer text stays: paths and qualified names differ there.
-	keptEnd = 200
-	// clipSlack is how much longer than asked for clipped text may be: the mark in it. So it is not clipped again.
-	clipSlack = 32
+	longestText = timeline.MaxText
+	clipSlack   = timeline.ClipSlack
 )
 
 // shorten makes text fit to be listed and shown, without a reference to where it came from. Characters that change how what is
@@ -24,11 +23,7 @@ func shorten(text string) string { return clip(text, longestText) }
 
 // clip is shorten to another length.
 func clip(text string, longest int) string {
-	all := len(text)
-	if all > longest+clipSlack {
-		end := min(keptEnd, longest/4)
-		text = strings.ToValidUTF8(text[:longest-end], "") + clipMark(all-longest) + strings.ToValidUTF8(text[all-end:], "")
-	}
+	text = timeline.Clip(text, longest)
 	if !strings.ContainsFunc(text, hidden) && utf8.ValidString(text) {
 		return strings.Clone(text)
 	}
@@ -46,8 +41,6 @@ func clip(text string, longest int) string {
 	}
 	return b.String()
 }
-
-func clipMark(bytes int) string { return fmt.Sprintf("…[%d bytes]…", bytes) }
 
 func moreText(n int) string { return strconv.Itoa(n) + " more" }
 

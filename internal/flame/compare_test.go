@@ -33,7 +33,7 @@ func TestCompare(t *testing.T) {
 	}
 	assert.Equal(t, []string{"main 40ms 0s", "a 20ms 0s", "b 10ms -10ms", "new 10ms 10ms"}, lines)
 
-	empty, err := flame.New(nil)
+	empty, err := flame.New(all())
 	require.NoError(t, err)
 	assert.Equal(t, int64(20*ms), flame.Compare(empty, after).Delta[0])
 }

@@ -42,7 +42,7 @@ type AttributeValues struct {
 const maxValues = 5
 
 // Describe says everything about a frame of a graph of the same selection.
-func (g *Graph) Describe(selections []Selection, frame int32) (*Detail, error) {
+func (g *Graph) Describe(source Source, frame int32) (*Detail, error) {
 	d := describer{
 		wanted:     g.Frames[frame],
 		out:        &Detail{Frame: g.Frames[frame]},
@@ -51,10 +51,8 @@ func (g *Graph) Describe(selections []Selection, frame int32) (*Detail, error) {
 		attributes: map[string]*AttributeValues{},
 		seen:       map[LineWeight]int{},
 	}
-	for _, s := range selections {
-		if err := d.add(s); err != nil {
-			return nil, err
-		}
+	if err := source(d.add); err != nil {
+		return nil, err
 	}
 	for _, line := range d.lines {
 		d.out.Lines = append(d.out.Lines, *line)
@@ -82,9 +80,12 @@ type describer struct {
 	spans      map[timeline.Link]*SpanWeight
 	attributes map[string]*AttributeValues
 	walked     int
-	stacks     int                               // looked at
-	seen       map[LineWeight]int                // places, and the last of the stacks they were in
-	described  map[dictionary.LocationIndex]bool // of the profile that is being looked at
+	stacks     int                // looked at
+	seen       map[LineWeight]int // places, and the last of the stacks they were in
+	// Of the profile that is being looked at; each is described once, however many refer to it.
+	described map[dictionary.LocationIndex]bool
+	mappings  map[dictionary.MappingIndex]bool
+	collected map[dictionary.AttributeIndex]bool
 
 	location dictionary.Location
 	mapping  dictionary.Mapping
@@ -103,8 +104,8 @@ func (d *describer) add(s Selection) error {
 	if wanted < 0 {
 		return nil
 	}
-	d.described = map[dictionary.LocationIndex]bool{}
-	stacks := make([]*occurrence, len(p.Stacks))
+	d.described, d.mappings, d.collected = map[dictionary.LocationIndex]bool{}, map[dictionary.MappingIndex]bool{}, map[dictionary.AttributeIndex]bool{}
+	stacks, sums := make([]*occurrence, len(p.Stacks)), make([]sum, len(p.Stacks))
 	for _, sample := range p.Selected(s.Filter) {
 		if sample.Weight <= 0 {
 			continue
@@ -115,8 +116,15 @@ func (d *describer) add(s Selection) error {
 				return timeline.ErrTooLarge
 			}
 		}
-		if at := stacks[sample.Stack]; at.found {
-			d.count(p, sample, at)
+		if stacks[sample.Stack].found {
+			sums[sample.Stack].weight += sample.Weight
+			sums[sample.Stack].count += sample.Count
+			d.countSpan(p.Links[sample.Link], sample.Weight)
+		}
+	}
+	for stack, at := range stacks {
+		if at != nil && at.found {
+			d.count(at, sums[stack])
 		}
 	}
 	return nil
@@ -150,11 +158,11 @@ func (d *describer) find(p *timeline.Profile, stack timeline.StackIndex, wanted 
 	return &at
 }
 
-func (d *describer) count(p *timeline.Profile, sample *timeline.Sample, at *occurrence) {
-	d.out.Samples += sample.Count
-	d.out.Total += sample.Weight
+func (d *describer) count(at *occurrence, sum sum) {
+	d.out.Samples += sum.count
+	d.out.Total += sum.weight
 	if at.leaf {
-		d.out.Self += sample.Weight
+		d.out.Self += sum.weight
 	}
 	for i, place := range at.lines {
 		line := d.lines[place]
@@ -162,25 +170,28 @@ func (d *describer) count(p *timeline.Profile, sample *timeline.Sample, at *occu
 			line = &LineWeight{Line: place.Line, Column: place.Column, Address: place.Address}
 			d.lines[place] = line
 		}
-		line.Total += sample.Weight
+		line.Total += sum.weight
 		if i == 0 && at.leaf { // leaf first
-			line.Self += sample.Weight
+			line.Self += sum.weight
 		}
 	}
-	link := p.Links[sample.Link]
+}
+
+func (d *describer) countSpan(link timeline.Link, weight int64) {
 	if d.spans[link] == nil {
 		d.spans[link] = &SpanWeight{Link: link}
 	}
-	d.spans[link].Total += sample.Weight
+	d.spans[link].Total += weight
 }
 
 // describe collects the attributes of a location and of its mapping.
 func (d *describer) describe(p *timeline.Profile, l *timeline.Location) {
 	p.View.Location(l.Source, &d.location)
 	d.collect(p, d.location.Attributes)
-	if d.location.Mapping == 0 {
+	if d.location.Mapping == 0 || d.mappings[d.location.Mapping] {
 		return
 	}
+	d.mappings[d.location.Mapping] = true
 	p.View.Mapping(d.location.Mapping, &d.mapping)
 	d.value("mapping", "", p.View.Text(d.mapping.Filename))
 	d.collect(p, d.mapping.Attributes)
@@ -188,6 +199,10 @@ func (d *describer) describe(p *timeline.Profile, l *timeline.Location) {
 
 func (d *describer) collect(p *timeline.Profile, list []dictionary.AttributeIndex) {
 	for _, index := range list {
+		if d.collected[index] {
+			continue
+		}
+		d.collected[index] = true
 		if a, ok := p.View.Attribute(index); ok && a.Key != "" {
 			d.value(a.Key, a.Unit, a.Value.AsString())
 		}

@@ -21,11 +21,12 @@ func read(samples ...timelinetest.Sample) *timeline.Profile {
 	return timeline.Read(message.Dictionary(), timelinetest.Profile(message))
 }
 
-func all(profiles ...*timeline.Profile) (list []flame.Selection) {
+func all(profiles ...*timeline.Profile) flame.Source {
+	var list []flame.Selection
 	for _, p := range profiles {
 		list = append(list, flame.Selection{Profile: p})
 	}
-	return list
+	return flame.List(list...)
 }
 
 var shop = []timelinetest.Sample{
@@ -193,11 +194,11 @@ func TestBounds(t *testing.T) {
 }
 
 func TestNothing(t *testing.T) {
-	g, err := flame.New(nil)
+	g, err := flame.New(all())
 	require.NoError(t, err)
 	list, _ := g.Tree.Prune(flame.Part{Most: 10}, g.Heaviest)
 	assert.Len(t, list, 1)
-	o, err := flame.InOrder(nil, 1000)
+	o, err := flame.InOrder(all(), 1000)
 	require.NoError(t, err)
 	assert.Zero(t, o.To)
 }

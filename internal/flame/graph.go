@@ -11,10 +11,30 @@ import (
 // 130 frames, runaway recursion has thousands, of which the first thousand say everything.
 const MaxDepth = 1000
 
+// maxNodes of a tree, and functions of a graph. A stack of a few bytes can have a thousand functions that were inlined; the largest
+// tree of our recordings has some ten thousand nodes.
+const maxNodes = 1 << 19
+
 // Selection is a profile and the samples of it that are meant.
 type Selection struct {
 	Profile *timeline.Profile
 	Filter  timeline.Filter
+}
+
+// Source visits selections, the same ones each time. None of them is used after its visit, so that one profile needs to be in memory
+// at a time.
+type Source func(visit func(Selection) error) error
+
+// List is the source of selections that are in memory.
+func List(selections ...Selection) Source {
+	return func(visit func(Selection) error) error {
+		for _, s := range selections {
+			if err := visit(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // Graph is the samples of a selection, added up by function.
@@ -29,12 +49,10 @@ type Graph struct {
 
 // New adds up the samples of profiles, which must be of one measure. The same selections give the same numbers for nodes, and the
 // same profiles those for frames, whatever is selected of them.
-func New(selections []Selection) (*Graph, error) {
-	b := newBuilder(selections)
-	for _, s := range selections {
-		if err := b.add(s); err != nil {
-			return nil, err
-		}
+func New(source Source) (*Graph, error) {
+	b := newBuilder()
+	if err := source(b.add); err != nil {
+		return nil, err
 	}
 	b.graph.Tree.addUp()
 	return b.graph, nil
@@ -43,7 +61,7 @@ func New(selections []Selection) (*Graph, error) {
 type builder struct {
 	graph    *Graph
 	children map[place]int32
-	numbers  map[*timeline.Profile][]int32 // of a profile's frames in the graph
+	frames   map[timeline.Frame]int32
 	walked   int
 	path     []int32
 }
@@ -51,28 +69,30 @@ type builder struct {
 // place is a function as called by a node.
 type place struct{ parent, frame int32 }
 
-func newBuilder(selections []Selection) *builder {
-	b := &builder{
+func newBuilder() *builder {
+	return &builder{
 		graph:    &Graph{Tree: Tree{{Parent: -1, Frame: -1}}},
 		children: map[place]int32{},
-		numbers:  map[*timeline.Profile][]int32{},
+		frames:   map[timeline.Frame]int32{},
 	}
-	frames := map[timeline.Frame]int32{}
-	for _, s := range selections {
-		b.graph.Measure = s.Profile.Measure
-		numbers := make([]int32, len(s.Profile.Frames))
-		for i, frame := range s.Profile.Frames {
-			number, known := frames[frame]
-			if !known {
-				number = int32(len(b.graph.Frames))
-				frames[frame] = number
-				b.graph.Frames = append(b.graph.Frames, frame)
+}
+
+// number numbers the frames of a profile.
+func (b *builder) number(p *timeline.Profile) ([]int32, error) {
+	b.graph.Measure = p.Measure
+	numbers := make([]int32, len(p.Frames))
+	for i, frame := range p.Frames {
+		number, known := b.frames[frame]
+		if !known {
+			if number = int32(len(b.graph.Frames)); number == maxNodes {
+				return nil, timeline.ErrTooLarge
 			}
-			numbers[i] = number
+			b.frames[frame] = number
+			b.graph.Frames = append(b.graph.Frames, frame)
 		}
-		b.numbers[s.Profile] = numbers
+		numbers[i] = number
 	}
-	return b
+	return numbers, nil
 }
 
 // sum is what all samples with one stack weigh.
@@ -80,6 +100,10 @@ type sum struct{ weight, count int64 }
 
 func (b *builder) add(s Selection) error {
 	p := s.Profile
+	numbers, err := b.number(p)
+	if err != nil {
+		return err
+	}
 	sums := make([]sum, len(p.Stacks))
 	for _, sample := range p.Selected(s.Filter) {
 		if sample.Weight > 0 { // memory that was freed has no width
@@ -95,7 +119,7 @@ func (b *builder) add(s Selection) error {
 			b.graph.Idle += sums[stack].weight
 			continue
 		}
-		path, cut, err := b.frames(p, timeline.StackIndex(stack))
+		path, cut, err := b.pathOf(p, numbers, timeline.StackIndex(stack))
 		if err != nil {
 			return err
 		}
@@ -103,14 +127,17 @@ func (b *builder) add(s Selection) error {
 		if cut {
 			b.graph.Cut += sums[stack].count
 		}
-		b.graph.Tree[b.walk(path)].Self += sums[stack].weight
+		node, err := b.walk(path)
+		if err != nil {
+			return err
+		}
+		b.graph.Tree[node].Self += sums[stack].weight
 	}
 	return nil
 }
 
-// frames lists the functions of a stack, root first.
-func (b *builder) frames(p *timeline.Profile, stack timeline.StackIndex) (path []int32, cut bool, err error) {
-	numbers := b.numbers[p]
+// pathOf lists the functions of a stack, root first.
+func (b *builder) pathOf(p *timeline.Profile, numbers []int32, stack timeline.StackIndex) (path []int32, cut bool, err error) {
 	b.path = b.path[:0]
 	for _, location := range slices.Backward(p.Stacks[stack]) {
 		for _, line := range slices.Backward(p.Locations[location].Lines) {
@@ -126,17 +153,19 @@ func (b *builder) frames(p *timeline.Profile, stack timeline.StackIndex) (path [
 	return b.path, false, nil
 }
 
-func (b *builder) walk(path []int32) (node int32) {
+func (b *builder) walk(path []int32) (node int32, err error) {
 	for _, frame := range path {
 		child, known := b.children[place{node, frame}]
 		if !known {
-			child = int32(len(b.graph.Tree))
+			if child = int32(len(b.graph.Tree)); child == maxNodes {
+				return 0, timeline.ErrTooLarge
+			}
 			b.children[place{node, frame}] = child
 			b.graph.Tree = append(b.graph.Tree, Node{Parent: node, Frame: frame})
 		}
 		node = child
 	}
-	return node
+	return node, nil
 }
 
 // Heaviest orders siblings by their totals, and by name where those are equal.

@@ -15,16 +15,26 @@ type Ordered struct {
 	Resolution uint64 // of samples closer together than this, only the longest is drawn
 }
 
+// maxMoments of a graph in the order of time: an hour of a thread has 360,000 at 100 Hz.
+const maxMoments = 1_000_000
+
 // InOrder gives the calls of the selected samples, which should be of one thread. Steps is how many samples there is room for.
-func InOrder(selections []Selection, steps int) (*Ordered, error) {
-	b := newBuilder(selections)
+func InOrder(source Source, steps int) (*Ordered, error) {
+	b := newBuilder()
 	out := &Ordered{Graph: b.graph}
-	moments := collect(selections)
+	moments, err := collect(source)
+	if err != nil {
+		return nil, err
+	}
 	if len(moments) > 0 {
 		out.From, out.To = moments[0].time, moments[len(moments)-1].end
 		out.Resolution = (out.To - out.From) / uint64(steps)
 	}
-	if err := b.calls(thin(moments, out.Resolution)); err != nil {
+	moments = thin(moments, out.Resolution)
+	if err := b.paths(source, moments); err != nil {
+		return nil, err
+	}
+	if err := b.calls(moments); err != nil {
 		return nil, err
 	}
 	b.graph.Tree.addUp()
@@ -35,23 +45,31 @@ func InOrder(selections []Selection, steps int) (*Ordered, error) {
 type moment struct {
 	time, end uint64
 	stack     timeline.StackIndex
-	profile   *timeline.Profile
+	profile   int32   // its number in the source
+	path      []int32 // its functions, root first
+	cut       bool
 }
 
 // collect lists samples by time, each ending no later than the next begins.
-func collect(selections []Selection) (list []moment) {
-	for _, s := range selections {
+func collect(source Source) (list []moment, err error) {
+	profile := int32(0)
+	err = source(func(s Selection) error {
 		for _, sample := range s.Profile.Selected(s.Filter) {
 			if sample.Time != 0 && sample.Weight > 0 {
-				list = append(list, moment{sample.Time, sample.Time + uint64(sample.Weight), sample.Stack, s.Profile})
+				if len(list) == maxMoments {
+					return timeline.ErrTooLarge
+				}
+				list = append(list, moment{time: sample.Time, end: sample.Time + uint64(sample.Weight), stack: sample.Stack, profile: profile})
 			}
 		}
-	}
+		profile++
+		return nil
+	})
 	slices.SortStableFunc(list, func(a, b moment) int { return cmp.Compare(a.time, b.time) })
 	for i := range len(list) - 1 {
 		list[i].end = min(list[i].end, list[i+1].time)
 	}
-	return list
+	return list, err
 }
 
 // thin draws neighbours that are closer together than resolution as one: with the stack of the longest.
@@ -72,6 +90,37 @@ func thin(list []moment, resolution uint64) []moment {
 	return kept
 }
 
+// paths finds the functions of moments, those of one profile after those of another.
+func (b *builder) paths(source Source, moments []moment) error {
+	byProfile := map[int32][]*moment{}
+	for i := range moments {
+		m := &moments[i]
+		byProfile[m.profile] = append(byProfile[m.profile], m)
+	}
+	profile := int32(0)
+	return source(func(s Selection) error {
+		numbers, err := b.number(s.Profile)
+		if err != nil {
+			return err
+		}
+		found := map[timeline.StackIndex]*moment{}
+		for _, m := range byProfile[profile] {
+			if same := found[m.stack]; same != nil {
+				m.path, m.cut = same.path, same.cut
+				continue
+			}
+			path, cut, err := b.pathOf(s.Profile, numbers, m.stack)
+			if err != nil {
+				return err
+			}
+			m.path, m.cut = slices.Clone(path), cut
+			found[m.stack] = m
+		}
+		profile++
+		return nil
+	})
+}
+
 // calls makes nodes of what neighbours have in common.
 func (b *builder) calls(moments []moment) error {
 	var open []int32 // the nodes of the running calls, root first
@@ -81,17 +130,15 @@ func (b *builder) calls(moments []moment) error {
 			open = open[:0]
 		}
 		at = m.end
-		path, cut, err := b.frames(m.profile, m.stack)
-		if err != nil {
-			return err
+		if open = b.follow(open, m.path, m.time); len(b.graph.Tree) > maxNodes {
+			return timeline.ErrTooLarge
 		}
-		open = b.follow(open, path, m.time)
 		if len(open) == 0 {
 			b.graph.Idle += int64(m.end - m.time)
 			continue
 		}
 		b.graph.Samples++
-		if cut {
+		if m.cut {
 			b.graph.Cut++
 		}
 		b.graph.Tree[open[len(open)-1]].Self += int64(m.end - m.time)

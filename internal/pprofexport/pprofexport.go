@@ -1,4 +1,6 @@
-// Package pprofexport makes pprof profiles of OTLP profiles, by google/pprof's own package.
+// Package pprofexport writes OTLP profiles as one pprof profile
+// (https://github.com/google/pprof/blob/main/proto/profile.proto). It writes samples as it comes to them: google/pprof's own package
+// needs all of them in memory, with a kilobyte of maps each.
 //
 //	OTLP                         pprof
 //	samples by identity          samples: observations, and nanoseconds where they are known
@@ -7,17 +9,20 @@
 //	build ids, debug ids         build id of the mapping
 //	time, duration, period       the same
 //
+// Functions, locations and mappings of several profiles are merged. Samples are not: tools add them up.
+//
 // Lost: the times of samples, attributes of locations, and samples without a stack: tools for pprof have no notion of a thread
 // that did nothing, so a comment says how much that was.
 package pprofexport
 
 import (
+	"compress/gzip"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
-	"github.com/google/pprof/profile"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
@@ -30,164 +35,219 @@ const (
 	labelSpan  = "span_id"
 )
 
-// Export makes one pprof profile of the selected samples of profiles. They must be of one measure.
-func Export(profiles []*timeline.Profile, filter func(*timeline.Profile) timeline.Filter) (*profile.Profile, error) {
-	if len(profiles) == 0 {
-		return nil, errors.New("nothing to export")
-	}
-	list := make([]*profile.Profile, 0, len(profiles))
-	for _, p := range profiles {
-		if p.Measure != profiles[0].Measure {
-			return nil, fmt.Errorf("profiles of %s and of %s do not add up", p.Measure.Type, profiles[0].Measure.Type)
-		}
-		one, err := export(p, filter(p))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	if len(list) == 1 {
-		return list[0], list[0].CheckValid()
-	}
-	return profile.Merge(list)
+// Writer writes one pprof profile.
+type Writer struct {
+	out       *gzip.Writer
+	err       error // of out
+	strings   map[string]uint64
+	functions map[string]uint64 // by their encoding
+	mappings  map[string]uint64
+	locations map[string]uint64
+
+	measure         timeline.Measure
+	begun           bool
+	start, duration uint64
+	period          int64
+	idle            int64 // weight of samples without a stack
+	frames          int   // of all samples
 }
 
-func export(p *timeline.Profile, filter timeline.Filter) (*profile.Profile, error) {
-	b := builder{
-		in:        p,
-		mappings:  map[dictionary.MappingIndex]*profile.Mapping{},
-		functions: make([]*profile.Function, len(p.Frames)),
-		locations: make([]*profile.Location, len(p.Locations)),
-		samples:   map[int32]*profile.Sample{},
-		out: &profile.Profile{
-			SampleType:    sampleTypes(p.Measure),
-			TimeNanos:     signed(p.Start),
-			DurationNanos: signed(p.OTLP.DurationNano()),
-			Period:        p.OTLP.Period(),
-		},
+// NewWriter returns a Writer that compresses what it writes.
+func NewWriter(out io.Writer) *Writer {
+	return &Writer{
+		out:       gzip.NewWriter(out),
+		strings:   map[string]uint64{},
+		functions: map[string]uint64{},
+		mappings:  map[string]uint64{},
+		locations: map[string]uint64{},
 	}
-	b.out.DefaultSampleType = b.out.SampleType[len(b.out.SampleType)-1].Type
+}
+
+// Add writes the selected samples of a profile. All profiles must be of one measure.
+func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
+	if !w.begun {
+		w.begin(p)
+	} else if p.Measure != w.measure {
+		return fmt.Errorf("profiles of %s and of %s do not add up", p.Measure.Type, w.measure.Type)
+	}
+	if w.start == 0 || p.Start != 0 && p.Start < w.start {
+		w.start = p.Start
+	}
+	w.duration += p.OTLP.DurationNano()
+	w.period = max(w.period, p.OTLP.Period())
+	a := adder{
+		Writer: w, in: p,
+		places: make([]uint64, len(p.Locations)),
+		frames: make([]uint64, len(p.Frames)),
+		labels: map[dictionary.AttributeIndex]string{},
+		mapped: map[dictionary.MappingIndex]uint64{},
+	}
+	return a.samples(filter)
+}
+
+// begin writes what must be the same in all profiles.
+func (w *Writer) begin(p *timeline.Profile) {
+	w.begun, w.measure = true, p.Measure
+	w.string("")
+	// The observations, and what they weigh where that is something else.
+	weight := w.valueType(p.Measure.Type, p.Measure.Unit)
+	if w.weighsTime() {
+		w.write(appendBytes(nil, profileSampleType, w.valueType("samples", "count")))
+	}
+	w.write(appendBytes(nil, profileSampleType, weight))
 	if typ, unit, _ := p.View.ValueType(p.OTLP.PeriodType()); typ != "" {
-		b.out.PeriodType = &profile.ValueType{Type: typ, Unit: unit}
+		w.write(appendBytes(nil, profilePeriodType, w.valueType(timeline.Clip(typ, timeline.MaxText), timeline.Clip(unit, timeline.MaxText))))
 	}
-	var idle int64
-	for _, s := range p.Selected(filter) {
-		if len(p.Stacks[s.Stack]) == 0 {
-			idle += s.Weight
+	w.write(appendNumber(nil, profileDefaultSampleType, w.string(p.Measure.Type)))
+}
+
+func (w *Writer) weighsTime() bool { return w.measure.Unit == "nanoseconds" }
+
+// Close writes the rest.
+func (w *Writer) Close() error {
+	if !w.begun {
+		return errors.New("nothing to export")
+	}
+	if w.idle != 0 {
+		w.write(appendNumber(nil, profileComment, w.string(fmt.Sprintf("without a stack: %d %s", w.idle, w.measure.Unit))))
+	}
+	w.write(appendNumber(nil, profileTimeNanos, signed(w.start)))
+	w.write(appendNumber(nil, profileDurationNanos, signed(w.duration)))
+	w.write(appendNumber(nil, profilePeriod, uint64(w.period)))
+	return errors.Join(w.err, w.out.Close())
+}
+
+// adder writes the samples of one profile.
+type adder struct {
+	*Writer
+	in     *timeline.Profile
+	places []uint64 // ids of locations; 0: not written yet
+	frames []uint64 // ids of functions
+	labels map[dictionary.AttributeIndex]string
+	mapped map[dictionary.MappingIndex]uint64 // ids of mappings
+
+	scratch dictionary.Location
+	mapping dictionary.Mapping
+	ids     []byte
+	message []byte
+	record  []byte
+}
+
+// total is what the observations of one OTLP sample add up to: it is one identity already.
+type total struct {
+	count, weight int64
+	stack         timeline.StackIndex
+	link          timeline.LinkIndex
+	any           bool
+}
+
+func (a *adder) samples(filter timeline.Filter) error {
+	totals := make([]total, a.in.OTLP.Samples().Len())
+	for _, s := range a.in.Selected(filter) {
+		if len(a.in.Stacks[s.Stack]) == 0 {
+			a.idle += s.Weight
 			continue
 		}
-		b.sample(s)
-		if b.frames > timeline.MaxExportedFrames {
-			return nil, timeline.ErrTooLarge
-		}
+		t := &totals[s.Source]
+		t.count, t.weight = t.count+s.Count, t.weight+s.Weight
+		t.stack, t.link, t.any = s.Stack, s.Link, true
 	}
-	if idle != 0 {
-		b.out.Comments = append(b.out.Comments, fmt.Sprintf("without a stack: %d %s", idle, p.Measure.Unit))
-	}
-	return b.out, nil
-}
-
-// sampleTypes: the observations, and what they weigh where that is something else.
-func sampleTypes(m timeline.Measure) []*profile.ValueType {
-	weight := &profile.ValueType{Type: m.Type, Unit: m.Unit}
-	if m.Unit != "nanoseconds" {
-		return []*profile.ValueType{weight}
-	}
-	return []*profile.ValueType{{Type: "samples", Unit: "count"}, weight}
-}
-
-type builder struct {
-	in        *timeline.Profile
-	out       *profile.Profile
-	mappings  map[dictionary.MappingIndex]*profile.Mapping
-	functions []*profile.Function
-	locations []*profile.Location
-	samples   map[int32]*profile.Sample // by OTLP sample, which is one identity already
-	frames    int                       // of all samples
-	scratch   dictionary.Location
-	mapping   dictionary.Mapping
-	list      []dictionary.Attribute
-}
-
-func (b *builder) sample(s *timeline.Sample) {
-	sample := b.samples[s.Source]
-	if sample == nil {
-		sample = &profile.Sample{Value: make([]int64, len(b.out.SampleType))}
-		for _, location := range b.in.Stacks[s.Stack] {
-			sample.Location = append(sample.Location, b.location(location))
-		}
-		b.labels(sample, s)
-		b.samples[s.Source] = sample
-		b.frames += len(sample.Location)
-		b.out.Sample = append(b.out.Sample, sample)
-	}
-	if len(sample.Value) > 1 {
-		sample.Value[0] += s.Count
-	}
-	sample.Value[len(sample.Value)-1] += s.Weight
-}
-
-func (b *builder) labels(sample *profile.Sample, s *timeline.Sample) {
-	b.list, _ = b.in.View.Attributes(b.in.OTLP.Samples().At(int(s.Source)).AttributeIndices(), b.list[:0])
-	for _, a := range b.list {
-		if a.Value.Type() == pcommon.ValueTypeInt {
-			if sample.NumLabel == nil {
-				sample.NumLabel, sample.NumUnit = map[string][]int64{}, map[string][]string{}
-			}
-			sample.NumLabel[a.Key] = append(sample.NumLabel[a.Key], a.Value.Int())
-			sample.NumUnit[a.Key] = append(sample.NumUnit[a.Key], a.Unit)
+	for source := range totals {
+		if !totals[source].any {
 			continue
 		}
-		setLabel(sample, a.Key, a.Value.AsString())
+		a.sample(int32(source), &totals[source])
+		if a.Writer.frames += len(a.in.Stacks[totals[source].stack]); a.Writer.frames > timeline.MaxExportedFrames {
+			return timeline.ErrTooLarge
+		}
+		if a.err != nil {
+			return a.err
+		}
 	}
-	if link := b.in.Links[s.Link]; link != (timeline.Link{}) {
-		setLabel(sample, labelTrace, hex.EncodeToString(link.Trace[:]))
-		setLabel(sample, labelSpan, hex.EncodeToString(link.Span[:]))
-	}
+	return nil
 }
 
-func setLabel(sample *profile.Sample, key, value string) {
-	if sample.Label == nil {
-		sample.Label = map[string][]string{}
+func (a *adder) sample(source int32, t *total) {
+	a.ids = a.ids[:0]
+	for _, location := range a.in.Stacks[t.stack] {
+		a.ids = appendVarint(a.ids, a.location(location))
 	}
-	sample.Label[key] = append(sample.Label[key], value)
+	a.message = appendBytes(a.message[:0], sampleLocationIDs, a.ids)
+	a.ids = a.ids[:0]
+	if a.weighsTime() {
+		a.ids = appendVarint(a.ids, uint64(t.count))
+	}
+	a.message = appendBytes(a.message, sampleValues, appendVarint(a.ids, uint64(t.weight)))
+	attributes := a.in.OTLP.Samples().At(int(source)).AttributeIndices()
+	for i := range attributes.Len() {
+		a.message = append(a.message, a.label(dictionary.AttributeIndex(attributes.At(i)))...)
+	}
+	if link := a.in.Links[t.link]; link != (timeline.Link{}) {
+		a.message = appendBytes(a.message, sampleLabel, a.textLabel(labelTrace, hex.EncodeToString(link.Trace[:])))
+		a.message = appendBytes(a.message, sampleLabel, a.textLabel(labelSpan, hex.EncodeToString(link.Span[:])))
+	}
+	a.record = appendBytes(a.record[:0], profileSample, a.message)
+	a.write(a.record)
 }
 
-func (b *builder) location(index timeline.LocationIndex) *profile.Location {
-	if location := b.locations[index]; location != nil {
-		return location
+// label returns the encoded label of an attribute, "" for one that is broken.
+func (a *adder) label(index dictionary.AttributeIndex) string {
+	label, known := a.labels[index]
+	if known {
+		return label
 	}
-	in := &b.in.Locations[index]
-	b.in.View.Location(in.Source, &b.scratch)
-	location := &profile.Location{
-		ID:      uint64(len(b.out.Location) + 1),
-		Address: in.Address,
-		Mapping: b.mappingOf(b.scratch.Mapping),
+	if attribute, ok := a.in.View.Attribute(index); index != 0 && (ok || attribute.Key != "") {
+		key := timeline.Clip(attribute.Key, timeline.MaxText)
+		var encoded []byte
+		if attribute.Value.Type() == pcommon.ValueTypeInt {
+			encoded = appendNumber(nil, labelKey, a.string(key))
+			encoded = appendNumber(encoded, labelNumber, uint64(attribute.Value.Int()))
+			encoded = appendNumber(encoded, labelUnit, a.string(timeline.Clip(attribute.Unit, timeline.MaxText)))
+		} else {
+			encoded = a.textLabel(key, timeline.Clip(attribute.Value.AsString(), timeline.MaxText))
+		}
+		label = string(appendBytes(nil, sampleLabel, encoded))
 	}
+	a.labels[index] = label
+	return label
+}
+
+func (w *Writer) textLabel(key, value string) []byte {
+	return appendNumber(appendNumber(nil, labelKey, w.string(key)), labelText, w.string(value))
+}
+
+func (a *adder) location(index timeline.LocationIndex) uint64 {
+	if id := a.places[index]; id != 0 {
+		return id
+	}
+	in := &a.in.Locations[index]
+	a.in.View.Location(in.Source, &a.scratch)
+	encoded := appendNumber(nil, locationMapping, a.mappingOf(a.scratch.Mapping))
+	encoded = appendNumber(encoded, locationAddress, in.Address)
 	for _, line := range in.Lines {
-		location.Line = append(location.Line, profile.Line{
-			Function: b.function(line.Frame), Line: line.Line, Column: line.Column,
-		})
+		l := appendNumber(nil, lineFunction, a.function(line.Frame))
+		l = appendNumber(l, lineLine, uint64(line.Line))
+		encoded = appendBytes(encoded, locationLine, appendNumber(l, lineColumn, uint64(line.Column)))
 	}
-	b.locations[index] = location
-	b.out.Location = append(b.out.Location, location)
-	return location
+	a.places[index] = a.entry(a.locations, profileLocation, encoded)
+	return a.places[index]
 }
 
-func (b *builder) function(index timeline.FrameIndex) *profile.Function {
-	if b.functions[index] == nil {
-		frame := &b.in.Frames[index]
-		function := &profile.Function{
-			ID: uint64(len(b.out.Function) + 1), Name: frame.Name, SystemName: frame.System, Filename: frame.File,
-			StartLine: frame.StartLine,
-		}
-		if function.SystemName == "" {
-			function.SystemName = frame.Name
-		}
-		b.functions[index] = function
-		b.out.Function = append(b.out.Function, function)
+func (a *adder) function(index timeline.FrameIndex) uint64 {
+	if id := a.frames[index]; id != 0 {
+		return id
 	}
-	return b.functions[index]
+	frame := &a.in.Frames[index]
+	system := frame.System
+	if system == "" {
+		system = frame.Name
+	}
+	encoded := appendNumber(nil, functionName, a.string(frame.Name))
+	encoded = appendNumber(encoded, functionSystemName, a.string(system))
+	encoded = appendNumber(encoded, functionFilename, a.string(frame.File))
+	encoded = appendNumber(encoded, functionStartLine, uint64(frame.StartLine))
+	a.frames[index] = a.entry(a.functions, profileFunction, encoded)
+	return a.frames[index]
 }
 
 // keysBuildID are the attributes of a mapping that identify its file, the best first.
@@ -196,29 +256,28 @@ var keysBuildID = []string{
 }
 
 // mappingOf gives the mapping of native code. Interpreted code has none, and gets none here.
-func (b *builder) mappingOf(index dictionary.MappingIndex) *profile.Mapping {
+func (a *adder) mappingOf(index dictionary.MappingIndex) uint64 {
 	if index == 0 {
-		return nil
+		return 0
 	}
-	if mapping := b.mappings[index]; mapping != nil {
-		return mapping
+	if id := a.mapped[index]; id != 0 {
+		return id
 	}
-	b.in.View.Mapping(index, &b.mapping)
-	mapping := &profile.Mapping{
-		ID: uint64(len(b.out.Mapping) + 1), Start: b.mapping.Start, Limit: b.mapping.Limit, Offset: b.mapping.FileOffset,
-		File:         b.in.View.Text(b.mapping.Filename),
-		HasFunctions: true, // names are what we have; nothing is left to look up by address
-	}
-	mapping.BuildID = b.buildID()
-	b.mappings[index] = mapping
-	b.out.Mapping = append(b.out.Mapping, mapping)
-	return mapping
+	a.in.View.Mapping(index, &a.mapping)
+	encoded := appendNumber(nil, mappingStart, a.mapping.Start)
+	encoded = appendNumber(encoded, mappingLimit, a.mapping.Limit)
+	encoded = appendNumber(encoded, mappingOffset, a.mapping.FileOffset)
+	encoded = appendNumber(encoded, mappingFilename, a.string(timeline.Clip(a.in.View.Text(a.mapping.Filename), timeline.MaxText)))
+	encoded = appendNumber(encoded, mappingBuildID, a.string(timeline.Clip(a.buildID(), timeline.MaxText)))
+	encoded = appendNumber(encoded, mappingHasFunctions, 1) // names are what we have; nothing is left to look up by address
+	a.mapped[index] = a.entry(a.mappings, profileMapping, encoded)
+	return a.mapped[index]
 }
 
-func (b *builder) buildID() string {
+func (a *adder) buildID() string {
 	for _, key := range keysBuildID {
-		for _, index := range b.mapping.Attributes {
-			if a, ok := b.in.View.Attribute(index); ok && a.Key == key {
+		for _, index := range a.mapping.Attributes {
+			if a, ok := a.in.View.Attribute(index); ok && a.Key == key {
 				return a.Value.AsString()
 			}
 		}
@@ -226,5 +285,37 @@ func (b *builder) buildID() string {
 	return ""
 }
 
+// entry writes an entry of a table unless there is one like it, and returns its id.
+func (w *Writer) entry(table map[string]uint64, field int, encoded []byte) uint64 {
+	id, known := table[string(encoded)]
+	if !known {
+		id = uint64(len(table) + 1)
+		table[string(encoded)] = id
+		w.write(appendBytes(nil, field, append(appendNumber(nil, entryID, id), encoded...)))
+	}
+	return id
+}
+
+// string returns the index of a text in the string table.
+func (w *Writer) string(text string) uint64 {
+	index, known := w.strings[text]
+	if !known {
+		index = uint64(len(w.strings))
+		w.strings[text] = index
+		w.write(appendBytes(nil, profileString, []byte(text)))
+	}
+	return index
+}
+
+func (w *Writer) valueType(typ, unit string) []byte {
+	return appendNumber(appendNumber(nil, valueTypeType, w.string(typ)), valueTypeUnit, w.string(unit))
+}
+
+func (w *Writer) write(encoded []byte) {
+	if w.err == nil {
+		_, w.err = w.out.Write(encoded)
+	}
+}
+
 // signed: pprof counts in signed numbers.
-func signed(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
+func signed(n uint64) uint64 { return min(n, math.MaxInt64) }

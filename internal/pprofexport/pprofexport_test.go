@@ -1,6 +1,7 @@
 package pprofexport_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -20,7 +22,24 @@ import (
 
 const ms = time.Millisecond
 
-func everything(*timeline.Profile) timeline.Filter { return timeline.Filter{} }
+// export writes profiles, and has google/pprof read them.
+func export(filter timeline.Filter, profiles ...*timeline.Profile) (*profile.Profile, error) {
+	var b bytes.Buffer
+	w := pprofexport.NewWriter(&b)
+	for _, p := range profiles {
+		if err := w.Add(p, filter); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	out, err := profile.Parse(&b)
+	if err == nil {
+		err = out.CheckValid()
+	}
+	return out, err
+}
 
 func read(shape timelinetest.Shape, samples ...timelinetest.Sample) *timeline.Profile {
 	message := timelinetest.Message("shop", shape, samples...)
@@ -35,9 +54,8 @@ var shop = []timelinetest.Sample{
 }
 
 func TestExport(t *testing.T) {
-	out, err := pprofexport.Export([]*timeline.Profile{read(timelinetest.Wall, shop...)}, everything)
+	out, err := export(timeline.Filter{}, read(timelinetest.Wall, shop...))
 	require.NoError(t, err)
-	require.NoError(t, out.CheckValid())
 
 	require.Len(t, out.Sample, 3, "one per identity, none without a stack")
 	query := out.Sample[0]
@@ -65,15 +83,18 @@ func TestExport(t *testing.T) {
 func TestExportOfASelection(t *testing.T) {
 	span := timeline.Filter{Link: &timeline.Link{Trace: timelinetest.Trace(7), Span: timelinetest.Span(7)}}
 	a, b := read(timelinetest.Wall, shop...), read(timelinetest.Wall, shop...)
-	out, err := pprofexport.Export([]*timeline.Profile{a, b}, func(*timeline.Profile) timeline.Filter { return span })
+	out, err := export(span, a, b)
 	require.NoError(t, err)
-	require.Len(t, out.Sample, 1, "the same in both profiles")
-	assert.Equal(t, []int64{4, int64(40 * ms)}, out.Sample[0].Value)
+	require.Len(t, out.Sample, 2, "one of each profile")
+	assert.Equal(t, out.Sample[0].Location, out.Sample[1].Location, "the same in both")
+	assert.Len(t, out.Function, 3)
+	assert.Equal(t, []int64{2, int64(20 * ms)}, out.Sample[1].Value)
+	assert.Equal(t, int64(160*ms), out.DurationNanos)
 
 	other := read(timelinetest.Shape{Type: "alloc_space", Unit: "bytes"}, timelinetest.Sample{Stack: "a", Values: []int64{1}})
-	_, err = pprofexport.Export([]*timeline.Profile{a, other}, everything)
+	_, err = export(timeline.Filter{}, a, other)
 	assert.ErrorContains(t, err, "do not add up")
-	_, err = pprofexport.Export(nil, everything)
+	_, err = export(timeline.Filter{})
 	assert.Error(t, err)
 }
 
@@ -96,7 +117,7 @@ func TestMappings(t *testing.T) {
 	})})))
 	b.Finish()
 
-	out, err := pprofexport.Export([]*timeline.Profile{timeline.Read(message.Dictionary(), p)}, everything)
+	out, err := export(timeline.Filter{}, timeline.Read(message.Dictionary(), p))
 	require.NoError(t, err)
 	require.Len(t, out.Mapping, 1)
 	m := out.Mapping[0]
@@ -110,12 +131,12 @@ func TestMappings(t *testing.T) {
 
 // TestGoToolPprof has the tool itself read a file, and say what was put in.
 func TestGoToolPprof(t *testing.T) {
-	out, err := pprofexport.Export([]*timeline.Profile{read(timelinetest.Wall, shop...)}, everything)
-	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "shop.pb.gz")
 	f, err := os.Create(file)
 	require.NoError(t, err)
-	require.NoError(t, out.Write(f))
+	w := pprofexport.NewWriter(f)
+	require.NoError(t, w.Add(read(timelinetest.Wall, shop...), timeline.Filter{}))
+	require.NoError(t, w.Close())
 	require.NoError(t, f.Close())
 
 	pprof := func(arguments ...string) string {
@@ -149,6 +170,6 @@ func TestExportIsBounded(t *testing.T) {
 		list.At(i).SetStackIndex(list.At(0).StackIndex())
 	}
 	p := timeline.Read(message.Dictionary(), timelinetest.Profile(message))
-	_, err := pprofexport.Export([]*timeline.Profile{p}, everything)
+	_, err := export(timeline.Filter{}, p)
 	assert.ErrorIs(t, err, timeline.ErrTooLarge)
 }

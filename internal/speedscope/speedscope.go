@@ -1,154 +1,231 @@
-// Package speedscope makes files for speedscope (https://www.speedscope.app) of OTLP profiles: one profile per thread, its
-// samples in the order of time, with the pauses between them.
+// Package speedscope writes files for speedscope (https://www.speedscope.app) of OTLP profiles: one profile per thread, its
+// samples in the order of time, with the pauses between them. It writes samples as it comes to them.
 //
 // The file format is described by https://www.speedscope.app/file-format-schema.json. Lost: attributes, links and addresses.
 package speedscope
 
 import (
-	"cmp"
+	"bufio"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
 )
 
 const schema = "https://www.speedscope.app/file-format-schema.json"
 
-// File is a speedscope file.
-type File struct {
-	Schema   string    `json:"$schema"`
-	Exporter string    `json:"exporter"`
-	Name     string    `json:"name"`
-	Active   int       `json:"activeProfileIndex"`
-	Profiles []Profile `json:"profiles"`
-	Shared   Shared    `json:"shared"`
-}
-
-// Shared is what the profiles of a file have in common.
-type Shared struct {
-	Frames []Frame `json:"frames"`
-}
-
-// Frame is a place in the code.
-type Frame struct {
+// frame is a place in the code.
+type frame struct {
 	Name   string `json:"name"`
 	File   string `json:"file,omitempty"`
 	Line   int64  `json:"line,omitempty"`
 	Column int64  `json:"col,omitempty"`
 }
 
-// Profile is one thread: for each sample the frames, root first, and how long it lasted.
-type Profile struct {
-	Type    string  `json:"type"` // sampled
-	Name    string  `json:"name"`
-	Unit    string  `json:"unit"`
-	Start   int64   `json:"startValue"`
-	End     int64   `json:"endValue"`
-	Samples [][]int `json:"samples"`
-	Weights []int64 `json:"weights"`
+// Writer writes one file.
+type Writer struct {
+	out     *bufio.Writer
+	err     error // the first of out, which keeps it
+	frames  map[frame]int32
+	list    []frame // in the order of their numbers
+	count   int     // of profiles
+	written int     // frames of all samples
+
+	// The thread to look at first is the one that did most.
+	active     int
+	activeBusy int64
 }
 
-// Export makes one file of the selected samples of profiles. Threads of different profiles stay apart.
-func Export(name string, profiles []*timeline.Profile, filter func(*timeline.Profile) timeline.Filter) (*File, error) {
-	file := &File{Schema: schema, Exporter: "otelcol-sentry", Name: name, Profiles: []Profile{}, Shared: Shared{[]Frame{}}}
-	b := builder{file: file, frames: map[Frame]int{}}
-	for _, p := range profiles {
-		if err := b.add(p, filter(p)); err != nil {
-			return nil, err
-		}
-	}
-	heaviest := func(a, b Profile) int { return cmp.Compare(busy(a), busy(b)) }
-	for i := range file.Profiles {
-		if heaviest(file.Profiles[i], file.Profiles[file.Active]) > 0 {
-			file.Active = i
-		}
-	}
-	return file, nil
+// NewWriter returns a Writer of a file with this title.
+func NewWriter(out io.Writer, title string) *Writer {
+	w := &Writer{out: bufio.NewWriter(out), frames: map[frame]int32{}}
+	w.text(`{"$schema":`)
+	w.json(schema)
+	w.text(`,"exporter":"otelcol-sentry","name":`)
+	w.json(title)
+	w.text(`,"profiles":[`)
+	return w
 }
 
-// busy is how much of a thread's profile has a stack: the thread to look at first is the one that did most.
-func busy(p Profile) (sum int64) {
-	for i, stack := range p.Samples {
-		if len(stack) > 0 {
-			sum += p.Weights[i]
+// Add writes the selected samples of a profile, a thread at a time. Threads of different profiles stay apart.
+func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
+	stacks := make([][]int32, len(p.Stacks))
+	for t := range p.Threads {
+		thread := timeline.ThreadIndex(t)
+		if filter.Thread != nil && *filter.Thread != thread {
+			continue
 		}
-	}
-	return sum
-}
-
-type builder struct {
-	file    *File
-	frames  map[Frame]int
-	written int // frames of all samples
-}
-
-func (b *builder) add(p *timeline.Profile, filter timeline.Filter) error {
-	stacks := make([][]int, len(p.Stacks))
-	threads := make([]*thread, len(p.Threads))
-	for t, s := range p.Selected(filter) {
-		if threads[t] == nil {
-			threads[t] = &thread{Profile: Profile{Type: "sampled", Name: threadName(p.Threads[t]), Unit: unit(p.Measure.Unit)}, at: s.Time}
-		}
-		if stacks[s.Stack] == nil {
-			stacks[s.Stack] = b.stack(p, s.Stack)
-		}
-		threads[t].append(s, stacks[s.Stack])
-		if b.written += len(stacks[s.Stack]); b.written > timeline.MaxExportedFrames {
-			return timeline.ErrTooLarge
-		}
-	}
-	for _, t := range threads {
-		if t != nil {
-			b.file.Profiles = append(b.file.Profiles, t.Profile)
+		one := filter
+		one.Thread = &thread
+		if err := w.thread(p, one, thread, stacks); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// thread is the profile of a thread that is being written.
-type thread struct {
-	Profile
-	at uint64 // where the last sample ended
+func (w *Writer) thread(p *timeline.Profile, filter timeline.Filter, thread timeline.ThreadIndex, stacks [][]int32) error {
+	weigh := weigher{unit: unit(p.Measure.Unit)}
+	begun := false
+	for _, s := range p.Selected(filter) {
+		if !begun {
+			begun = true
+			w.begin(p.Threads[thread], weigh.unit)
+			weigh.at = s.Time
+		}
+		if stacks[s.Stack] == nil {
+			stacks[s.Stack] = w.stack(p, s.Stack)
+		}
+		stack := stacks[s.Stack]
+		if w.written += len(stack); w.written > timeline.MaxExportedFrames {
+			return timeline.ErrTooLarge
+		}
+		gap, weight := weigh.next(s)
+		if gap > 0 {
+			w.sample(&weigh, nil, gap)
+		}
+		if weight > 0 {
+			w.sample(&weigh, stack, weight)
+		}
+	}
+	if begun {
+		w.end(p, filter, &weigh)
+	}
+	return w.err
 }
 
-func (t *thread) append(s *timeline.Sample, stack []int) {
-	if t.Unit == unitNanoseconds && s.Time > t.at {
-		t.push(int64(s.Time-t.at), []int{}) // not sampled, or not selected
+// begin writes a profile up to its samples.
+func (w *Writer) begin(t timeline.Thread, unit string) {
+	if w.count > 0 {
+		w.text(",")
 	}
-	t.push(s.Weight, stack)
-	t.at = max(t.at, s.Time) + uint64(max(s.Weight, 0))
+	w.text(`{"type":"sampled","name":`)
+	w.json(threadName(t))
+	w.text(`,"unit":`)
+	w.json(unit)
+	w.text(`,"startValue":0,"samples":[`)
 }
 
-func (t *thread) push(weight int64, stack []int) {
-	if weight <= 0 {
-		return // two samples at one time, or freed memory: there is nothing to draw
+// sample writes the frames of a sample.
+func (w *Writer) sample(weigh *weigher, stack []int32, weight int64) {
+	if weigh.count > 0 {
+		w.text(",")
 	}
-	t.Samples = append(t.Samples, stack)
-	t.Weights = append(t.Weights, weight)
-	t.End += weight
+	weigh.count++
+	weigh.end += weight
+	if len(stack) > 0 {
+		weigh.busy += weight
+	}
+	w.text("[")
+	for i, frame := range stack {
+		if i > 0 {
+			w.text(",")
+		}
+		w.number(int64(frame))
+	}
+	w.text("]")
+}
+
+// end writes the rest of a profile: the weights are those of the samples, in their order.
+func (w *Writer) end(p *timeline.Profile, filter timeline.Filter, written *weigher) {
+	w.text(`],"weights":[`)
+	weigh, begun, any := weigher{unit: written.unit}, false, false
+	push := func(weight int64) {
+		if weight <= 0 {
+			return
+		}
+		if any {
+			w.text(",")
+		}
+		any = true
+		w.number(weight)
+	}
+	for _, s := range p.Selected(filter) {
+		if !begun {
+			begun, weigh.at = true, s.Time
+		}
+		gap, weight := weigh.next(s)
+		push(gap)
+		push(weight)
+	}
+	w.text(`],"endValue":`)
+	w.number(written.end)
+	w.text("}")
+	if written.busy > w.activeBusy {
+		w.active, w.activeBusy = w.count, written.busy
+	}
+	w.count++
+}
+
+// Close writes the rest.
+func (w *Writer) Close() error {
+	w.text(`],"activeProfileIndex":`)
+	w.number(int64(w.active))
+	w.text(`,"shared":{"frames":[`)
+	for i, f := range w.list {
+		if i > 0 {
+			w.text(",")
+		}
+		w.json(f)
+	}
+	w.text("]}}\n")
+	return w.out.Flush()
+}
+
+// weigher says what the samples of a thread weigh, and what the pauses before them.
+type weigher struct {
+	unit  string
+	at    uint64 // where the last sample ended
+	end   int64  // of all weights
+	busy  int64  // of samples with a stack
+	count int
+}
+
+// next returns the pause before a sample, in which none was taken or selected, and the weight of it. Nothing is drawn of what is not
+// positive: two samples at one time, or freed memory.
+func (w *weigher) next(s *timeline.Sample) (gap, weight int64) {
+	if w.unit == unitNanoseconds && s.Time > w.at {
+		gap = int64(s.Time - w.at)
+	}
+	w.at = max(w.at, s.Time) + uint64(max(s.Weight, 0))
+	return gap, s.Weight
 }
 
 // stack lists the frames of a stack, root first.
-func (b *builder) stack(p *timeline.Profile, index timeline.StackIndex) []int {
-	list := []int{}
+func (w *Writer) stack(p *timeline.Profile, index timeline.StackIndex) []int32 {
+	list := []int32{}
 	for _, location := range p.Stacks[index] {
 		for _, line := range p.Locations[location].Lines {
-			frame := p.Frames[line.Frame]
-			list = append(list, b.frame(Frame{frame.Name, frame.File, line.Line, line.Column}))
+			f := p.Frames[line.Frame]
+			list = append(list, w.frame(frame{f.Name, f.File, line.Line, line.Column}))
 		}
 	}
 	slices.Reverse(list)
 	return list
 }
 
-func (b *builder) frame(f Frame) int {
-	i, known := b.frames[f]
+func (w *Writer) frame(f frame) int32 {
+	i, known := w.frames[f]
 	if !known {
-		i = len(b.file.Shared.Frames)
-		b.frames[f] = i
-		b.file.Shared.Frames = append(b.file.Shared.Frames, f)
+		i = int32(len(w.list))
+		w.frames[f] = i
+		w.list = append(w.list, f)
 	}
 	return i
+}
+
+func (w *Writer) text(text string) { _, w.err = w.out.WriteString(text) }
+
+func (w *Writer) number(n int64) {
+	_, w.err = w.out.Write(strconv.AppendInt(w.out.AvailableBuffer(), n, 10))
+}
+
+func (w *Writer) json(value any) {
+	encoded, _ := json.Marshal(value) // of texts and numbers
+	_, w.err = w.out.Write(encoded)
 }
 
 func threadName(t timeline.Thread) string {

@@ -1,7 +1,9 @@
 package speedscope_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +18,27 @@ import (
 
 const ms = time.Millisecond
 
-func everything(*timeline.Profile) timeline.Filter { return timeline.Filter{} }
+// file is what tests read of a speedscope file.
+type file struct {
+	Profiles []struct {
+		Name, Unit string
+		Weights    []int64
+	}
+}
+
+// export writes profiles, and gives the text of the file and what is in it.
+func export(t *testing.T, title string, filter timeline.Filter, profiles ...*timeline.Profile) (string, file) {
+	t.Helper()
+	var b bytes.Buffer
+	w := speedscope.NewWriter(&b, title)
+	for _, p := range profiles {
+		require.NoError(t, w.Add(p, filter))
+	}
+	require.NoError(t, w.Close())
+	var out file
+	require.NoError(t, json.Unmarshal(b.Bytes(), &out))
+	return b.String(), out
+}
 
 func read(shape timelinetest.Shape, samples ...timelinetest.Sample) *timeline.Profile {
 	message := timelinetest.Message("shop", shape, samples...)
@@ -32,10 +54,7 @@ var shop = []timelinetest.Sample{
 
 // The schema says nothing more than these fields; the page's browser test has speedscope itself read such a file.
 func TestExport(t *testing.T) {
-	file, err := speedscope.Export("shop", []*timeline.Profile{read(timelinetest.Wall, shop...)}, everything)
-	require.NoError(t, err)
-	text, err := json.Marshal(file)
-	require.NoError(t, err)
+	text, _ := export(t, "shop", timeline.Filter{}, read(timelinetest.Wall, shop...))
 	assert.JSONEq(t, `{
 		"$schema": "https://www.speedscope.app/file-format-schema.json",
 		"exporter": "otelcol-sentry",
@@ -52,29 +71,24 @@ func TestExport(t *testing.T) {
 			{"name": "query", "file": "/app/query.py", "line": 20, "col": 3},
 			{"name": "main", "file": "/app/main.py", "line": 10, "col": 3}
 		]}
-	}`, string(text))
+	}`, text)
 }
 
 func TestExportOfASelection(t *testing.T) {
 	p := read(timelinetest.Wall, shop...)
 	span := timeline.Filter{Link: &timeline.Link{Trace: timelinetest.Trace(7), Span: timelinetest.Span(7)}}
-	file, err := speedscope.Export("shop", []*timeline.Profile{p}, func(*timeline.Profile) timeline.Filter { return span })
-	require.NoError(t, err)
+	_, file := export(t, "shop", span, p)
 	require.Len(t, file.Profiles, 1)
 	assert.Equal(t, []int64{int64(20 * ms)}, file.Profiles[0].Weights)
 
-	file, err = speedscope.Export("shop", nil, everything)
-	require.NoError(t, err)
-	text, err := json.Marshal(file)
-	require.NoError(t, err)
-	assert.Contains(t, string(text), `"profiles":[]`)
+	text, _ := export(t, "shop", timeline.Filter{})
+	assert.Contains(t, text, `"profiles":[]`)
 }
 
 func TestUnits(t *testing.T) {
-	bytes := read(timelinetest.Shape{Type: "alloc_space", Unit: "bytes"}, timelinetest.Sample{Stack: "a", Values: []int64{512}})
+	memory := read(timelinetest.Shape{Type: "alloc_space", Unit: "bytes"}, timelinetest.Sample{Stack: "a", Values: []int64{512}})
 	counts := read(timelinetest.Shape{Type: "events", Unit: "count"}, timelinetest.Sample{Stack: "a", Values: []int64{2}})
-	file, err := speedscope.Export("", []*timeline.Profile{bytes, counts}, everything)
-	require.NoError(t, err)
+	_, file := export(t, "", timeline.Filter{}, memory, counts)
 	assert.Equal(t, "bytes", file.Profiles[0].Unit)
 	assert.Equal(t, "none", file.Profiles[1].Unit)
 	assert.Equal(t, "all samples", file.Profiles[0].Name)
@@ -87,6 +101,6 @@ func TestExportIsBounded(t *testing.T) {
 		at[i] = time.Duration(i)
 	}
 	deep := strings.TrimSuffix(strings.Repeat("f;", 1000), ";")
-	_, err := speedscope.Export("", []*timeline.Profile{read(timelinetest.Wall, timelinetest.Sample{Thread: 1, Stack: deep, At: at})}, everything)
-	assert.ErrorIs(t, err, timeline.ErrTooLarge)
+	p := read(timelinetest.Wall, timelinetest.Sample{Thread: 1, Stack: deep, At: at})
+	assert.ErrorIs(t, speedscope.NewWriter(io.Discard, "").Add(p, timeline.Filter{}), timeline.ErrTooLarge)
 }

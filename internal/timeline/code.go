@@ -19,6 +19,7 @@ const (
 
 // code resolves locations, each once.
 type code struct {
+	texts
 	locations  map[dictionary.LocationIndex]LocationIndex
 	frames     map[Frame]FrameIndex
 	scratch    dictionary.Location
@@ -26,21 +27,21 @@ type code struct {
 	mapping    dictionary.Mapping
 }
 
-func (c *code) location(view dictionary.View, index dictionary.LocationIndex, out *Profile) (i LocationIndex, broken int) {
+func (c *code) location(index dictionary.LocationIndex, out *Profile) (i LocationIndex, broken int) {
 	if i, known := c.locations[index]; known {
 		return i, 0
 	}
-	if !view.Location(index, &c.scratch) {
+	if !c.view.Location(index, &c.scratch) {
 		broken++
 	}
 	location := Location{Address: c.scratch.Address, Source: index}
 	var shared Frame
 	c.attributes = c.attributes[:0]
 	for _, a := range c.scratch.Attributes {
-		attribute, _ := view.Attribute(a)
+		attribute, _ := c.view.Attribute(a)
 		switch {
 		case attribute.Key == keyModule:
-			shared.Module = attribute.Value.AsString()
+			shared.Module = c.value(a, attribute.Value)
 		case attribute.Key == keyInApp && attribute.Value.Type() == pcommon.ValueTypeBool:
 			shared.InApp = InAppNo
 			if attribute.Value.Bool() {
@@ -49,14 +50,14 @@ func (c *code) location(view dictionary.View, index dictionary.LocationIndex, ou
 		}
 	}
 	for _, line := range c.scratch.Lines {
-		frame, ok := c.frame(view, line.Function, shared)
+		frame, ok := c.frame(line.Function, shared)
 		if !ok {
 			broken++
 		}
 		location.Lines = append(location.Lines, Line{c.intern(frame, out), line.Line, line.Column})
 	}
 	if len(location.Lines) == 0 {
-		shared.Name = c.addressName(view)
+		shared.Name = c.addressName()
 		location.Lines = []Line{{Frame: c.intern(shared, out)}}
 	}
 	i = LocationIndex(len(out.Locations))
@@ -65,11 +66,11 @@ func (c *code) location(view dictionary.View, index dictionary.LocationIndex, ou
 	return i, broken
 }
 
-func (c *code) frame(view dictionary.View, index dictionary.FunctionIndex, frame Frame) (Frame, bool) {
-	function, ok := view.Function(index)
-	name, system, file := view.Text(function.Name), view.Text(function.SystemName), view.Text(function.Filename)
+func (c *code) frame(index dictionary.FunctionIndex, frame Frame) (Frame, bool) {
+	function, ok := c.view.Function(index)
+	name, system, file := c.text(function.Name), c.text(function.SystemName), c.text(function.Filename)
 	// node and the browser name functions without a name "", and then the file is what there is to say.
-	frame.Name = cmp.Or(name, system, anonymous(file), c.addressName(view))
+	frame.Name = cmp.Or(name, system, anonymous(file), c.addressName())
 	if system != frame.Name {
 		frame.System = system
 	}
@@ -81,18 +82,23 @@ func anonymous(file string) string {
 	if file == "" {
 		return ""
 	}
-	return "(anonymous in " + path.Base(file) + ")"
+	return "(anonymous in " + baseName(file) + ")"
 }
 
+// maxBase of a file in a name that is made of it: many names are made of one file.
+const maxBase = 200
+
+func baseName(file string) string { return Clip(path.Base(file), maxBase) }
+
 // addressName is what to call native code without symbols: its binary and the address in it.
-func (c *code) addressName(view dictionary.View) string {
+func (c *code) addressName() string {
 	address := c.scratch.Address
 	if address == 0 {
 		return "(unknown)"
 	}
-	view.Mapping(c.scratch.Mapping, &c.mapping)
-	if file := view.Text(c.mapping.Filename); file != "" && address >= c.mapping.Start {
-		return fmt.Sprintf("%s+0x%x", path.Base(file), address-c.mapping.Start)
+	c.view.Mapping(c.scratch.Mapping, &c.mapping)
+	if file := c.text(c.mapping.Filename); file != "" && address >= c.mapping.Start {
+		return fmt.Sprintf("%s+0x%x", baseName(file), address-c.mapping.Start)
 	}
 	return "0x" + strconv.FormatUint(address, 16)
 }

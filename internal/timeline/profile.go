@@ -128,17 +128,21 @@ type Filter struct {
 // Selected calls yield for every sample that the filter lets pass.
 func (p *Profile) Selected(f Filter) func(yield func(ThreadIndex, *Sample) bool) {
 	return func(yield func(ThreadIndex, *Sample) bool) {
-		for t := range p.Threads {
-			if f.Thread != nil && *f.Thread != ThreadIndex(t) {
-				continue
+		first, end := ThreadIndex(0), ThreadIndex(len(p.Threads))
+		if f.Thread != nil {
+			if *f.Thread < 0 || *f.Thread >= end {
+				return
 			}
+			first, end = *f.Thread, *f.Thread+1
+		}
+		for t := first; t < end; t++ {
 			samples := p.Threads[t].Samples
 			for i := range samples {
 				s := &samples[i]
 				if f.Link != nil && p.Links[s.Link] != *f.Link || !f.Range.Contains(s.Time) {
 					continue
 				}
-				if !yield(ThreadIndex(t), s) {
+				if !yield(t, s) {
 					return
 				}
 			}

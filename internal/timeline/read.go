@@ -3,7 +3,6 @@ package timeline
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -17,22 +16,41 @@ const (
 	keyThreadName = "thread.name"
 )
 
-// Read reads a profile of a message with this dictionary. Whatever is broken in it is left out and counted.
-func Read(d pprofile.ProfilesDictionary, p pprofile.Profile) *Profile {
-	r := reader{
-		view:    dictionary.NewView(d),
-		profile: p,
-		out:     &Profile{Stacks: make([]Stack, 1), Links: make([]Link, 1)},
-		threads: map[string]ThreadIndex{},
-		links:   map[Link]LinkIndex{{}: 0},
-		stacks:  map[int32]StackIndex{0: 0},
-		code: code{
-			locations: map[dictionary.LocationIndex]LocationIndex{},
-			frames:    map[Frame]FrameIndex{},
+// Read reads a profile of a message with this dictionary. Whatever is broken in it is left out and counted. Texts longer than MaxText
+// are clipped.
+func Read(d pprofile.ProfilesDictionary, p pprofile.Profile) *Profile { return NewReader(d).Read(p) }
+
+// Reader reads the profiles of one message. What they have in common, it resolves once: a message may have a hundred thousand
+// profiles of one deep stack. So the tables of a profile may have entries of those that were read before it.
+type Reader struct {
+	reader
+	stacks    []Stack
+	locations []Location
+	frames    []Frame
+}
+
+// NewReader returns a Reader of the profiles of a message with this dictionary.
+func NewReader(d pprofile.ProfilesDictionary) *Reader {
+	return &Reader{
+		reader: reader{
+			stacks: map[int32]StackIndex{0: 0},
+			code: code{
+				texts:     newTexts(dictionary.NewView(d)),
+				locations: map[dictionary.LocationIndex]LocationIndex{},
+				frames:    map[Frame]FrameIndex{},
+			},
 		},
+		stacks: make([]Stack, 1),
 	}
-	r.out.View, r.out.OTLP = r.view, p
-	r.out.Start = uint64(p.Time())
+}
+
+// Read reads a profile of the message.
+func (r *Reader) Read(p pprofile.Profile) *Profile {
+	r.profile, r.threads, r.links = p, map[string]ThreadIndex{}, map[Link]LinkIndex{{}: 0}
+	r.out = &Profile{
+		Links: make([]Link, 1), Stacks: r.stacks, Locations: r.locations, Frames: r.frames,
+		View: r.view, OTLP: p, Start: uint64(p.Time()),
+	}
 	if p.DurationNano() > 0 {
 		r.out.End = r.out.Start + p.DurationNano()
 	}
@@ -41,11 +59,11 @@ func Read(d pprofile.ProfilesDictionary, p pprofile.Profile) *Profile {
 		r.sample(int32(i), p.Samples().At(i), scale)
 	}
 	r.weigh(scale)
+	r.stacks, r.locations, r.frames = r.out.Stacks, r.out.Locations, r.out.Frames
 	return r.out
 }
 
 type reader struct {
-	view    dictionary.View
 	profile pprofile.Profile
 	out     *Profile
 	threads map[string]ThreadIndex
@@ -84,7 +102,7 @@ func (r *reader) sample(source int32, s pprofile.Sample, scale scale) {
 
 // thread finds the thread of a sample. Names repeat, and change while a thread lives; the id does not.
 func (r *reader) thread(attributes pcommon.Int32Slice) ThreadIndex {
-	id, name := r.text(attributes, keyThreadID), r.text(attributes, keyThreadName)
+	id, name := r.attribute(attributes, keyThreadID), r.attribute(attributes, keyThreadName)
 	key := "i" + id
 	if id == "" && name != "" {
 		key = "n" + name
@@ -99,18 +117,6 @@ func (r *reader) thread(attributes pcommon.Int32Slice) ThreadIndex {
 		r.out.Threads[i].Name = name
 	}
 	return i
-}
-
-// text gives an attribute as text: thread ids are numbers or strings, and the same thread either way.
-func (r *reader) text(attributes pcommon.Int32Slice, key string) string {
-	value, ok := r.view.Get(attributes, key)
-	switch {
-	case !ok:
-		return ""
-	case value.Type() == pcommon.ValueTypeInt:
-		return strconv.FormatInt(value.Int(), 10)
-	}
-	return value.AsString()
 }
 
 func (r *reader) link(index int32) LinkIndex {
@@ -162,7 +168,7 @@ func (r *reader) idle(stack Stack) bool {
 }
 
 func (r *reader) location(index dictionary.LocationIndex) LocationIndex {
-	location, broken := r.code.location(r.view, index, r.out)
+	location, broken := r.code.location(index, r.out)
 	r.out.Broken += broken
 	return location
 }
