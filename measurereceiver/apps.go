@@ -26,6 +26,9 @@ type app struct {
 	etag        string
 }
 
+// tenant names the app where apps share memory.
+func (a *app) tenant() string { return string(a.id[:]) }
+
 type apps struct {
 	byHash map[[sha256.Size]byte]*app
 	byID   map[appID]*app

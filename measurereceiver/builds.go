@@ -48,6 +48,7 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 		return
 	}
 	claim := r.inFlight.Claim(req.Context())
+	claim.SetTenant(app.tenant())
 	defer claim.Release()
 	body, why := r.readBody(req, claim)
 	if why != nil {

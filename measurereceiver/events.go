@@ -82,6 +82,7 @@ func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (i
 	if r.refusesAll() {
 		return nil, key, busy(reasonBackpressure)
 	}
+	claim.SetTenant(app.tenant())
 	body, why := r.readBody(req, claim)
 	if why != nil {
 		return nil, key, why

@@ -11,6 +11,7 @@
 package httpbody
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -24,6 +25,11 @@ const (
 
 	// minBuffer: half of the recorded bodies have less than this when decoded.
 	minBuffer = 64 << 10
+
+	// firstRead is how much of a body is read before it claims any memory: many connections may send their headers and no more.
+	// firstBuffer is what it claims then.
+	firstRead   = 512
+	firstBuffer = 4 << 10
 
 	// maxTrustedRatio is how many times larger than its encoded form a body may say it is to have all the memory at once;
 	// one that claims more gets it as its bytes come. Node's chunks repeat themselves 27 times.
@@ -65,16 +71,14 @@ func (b *Body) Release() {
 // believe at once. More than limit bytes give ErrTooLarge.
 func (b *Body) fill(src io.Reader, size int64, trusted int, limit int64) error {
 	size = min(size, limit)
-	if err := b.reserve(int(min(size+1, int64(max(trusted, minBuffer))))); err != nil {
-		return err
+	if trusted > 0 {
+		if err := b.reserve(max(minBuffer, int(min(size+1, int64(trusted))))); err != nil {
+			return err
+		}
 	}
 	for {
 		if len(b.Data) == b.room {
-			next := int(min(limit+1, int64(2*len(b.Data))))
-			if len(b.Data) <= int(size) {
-				next = min(int(size)+1, growth*len(b.Data)) // to the said size, and one byte that is not there
-			}
-			if err := b.reserve(next); err != nil {
+			if err := b.reserve(b.next(size, limit)); err != nil {
 				return err
 			}
 		}
@@ -91,10 +95,22 @@ func (b *Body) fill(src io.Reader, size int64, trusted int, limit int64) error {
 	}
 }
 
+// next is how many bytes to have room for when those so far are used up.
+func (b *Body) next(size, limit int64) int {
+	arrived := int64(len(b.Data))
+	switch {
+	case arrived <= size: // to the said size, and one byte that is not there
+		return int(min(size+1, growth*arrived))
+	case arrived < minBuffer:
+		return int(min(limit+1, growth*arrived))
+	}
+	return int(min(limit+1, 2*arrived))
+}
+
 // reserve makes room for n bytes in all, once the claim has them. Memory from the pool is no smaller than what it is needed
 // for, and only as much is claimed: else forty slow requests that need a few bytes each would fill the collector.
 func (b *Body) reserve(n int) error {
-	n = max(n, minBuffer)
+	n = max(n, firstBuffer)
 	switch {
 	case n <= b.room:
 		return nil
@@ -116,15 +132,28 @@ func (b *Body) reserve(n int) error {
 // Read reads the body of a request as it came, at most limit bytes of it. The error is ErrTooLarge, ErrNoRoom or one of the
 // connection.
 func Read(r *http.Request, limit int64, c *Claim) (*Body, error) {
+	first := make([]byte, firstRead)
+	n, err := io.ReadAtLeast(r.Body, first, 1)
 	b := acquire(c)
-	if err := b.fill(r.Body, r.ContentLength, 0, limit); err != nil {
+	switch {
+	case err == io.EOF:
+		return b, nil // there is none
+	case err == nil:
+		err = b.fill(io.MultiReader(bytes.NewReader(first[:n]), r.Body), r.ContentLength, 0, limit)
+	}
+	if err != nil {
 		b.Release()
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge { // of confighttp
-			err = ErrTooLarge
-		}
-		return nil, err
+		return nil, readError(err)
 	}
 	return b, nil
+}
+
+// readError is the error of a body that cannot be read. confighttp has a limit of its own.
+func readError(err error) error {
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return ErrTooLarge
+	}
+	return err
 }
 
 // Decode puts the decoded body in place of the encoded one. The error is ErrTooLarge, ErrNoRoom or one of the decoder.

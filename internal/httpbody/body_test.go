@@ -6,6 +6,7 @@ import (
 	"compress/zlib"
 	"encoding/base64"
 	"encoding/binary"
+	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -96,6 +97,39 @@ func TestClaimedSizes(t *testing.T) {
 	// A zstd frame may ask for a window of terabytes.
 	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0x01, 0x00, 0x00}
 	assert.Error(t, codings["zstd"].decode(window, &Body{}, limit))
+}
+
+// readFunc is a reader.
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestClaimFollowsTheBytes: a body that does not come claims nothing, and one that comes slowly no more than a few times what has
+// come, whatever size it says it has.
+func TestClaimFollowsTheBytes(t *testing.T) {
+	for _, size := range []int64{-1, 100 << 10, 1 << 20, 90 << 20} {
+		room := newRoom(NeedOfOne(100 << 20))
+		claim, arrived := room.Claim(t.Context()), int64(0)
+		req := httptest.NewRequest("POST", "/", readFunc(func(p []byte) (int, error) {
+			if arrived == 0 {
+				assert.Zero(t, room.Used())
+			} else {
+				assert.LessOrEqual(t, room.Used(), firstBuffer+growth*arrived, "after %d bytes", arrived)
+			}
+			if arrived >= 1<<20 {
+				return 0, io.EOF
+			}
+			n := min(len(p), 1000)
+			arrived += int64(n)
+			return n, nil
+		}))
+		req.ContentLength = size
+		body, err := Read(req, 100<<20, claim)
+		require.NoError(t, err)
+		assert.Len(t, body.Data, int(arrived))
+		body.Release()
+		claim.Release()
+	}
 }
 
 // A body that says how large it is is read into memory of that size.

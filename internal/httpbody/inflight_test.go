@@ -2,8 +2,10 @@ package httpbody
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +15,16 @@ import (
 
 func newRoom(limit int64) *Room { return NewRoom(limit, func(context.Context, int64) {}) }
 
-func newClaim(f *Room) *Claim { return f.Claim(context.Background()) }
+var claims atomic.Int64
+
+// newClaim has a tenant of its own.
+func newClaim(f *Room) *Claim { return claimOf(f, fmt.Sprint(claims.Add(1))) }
+
+func claimOf(f *Room, tenant string) *Claim {
+	c := f.Claim(context.Background())
+	c.SetTenant(tenant)
+	return c
+}
 
 // later runs acquire and waits until it is in the queue.
 func later(t *testing.T, c *Claim, n int64) <-chan error {
@@ -108,8 +119,11 @@ func TestBytesInFlight(t *testing.T) {
 	for i := range 300 {
 		random := rand.New(rand.NewPCG(1, uint64(i)))
 		all.Go(func() {
-			c := newClaim(f)
+			c := f.Claim(context.Background())
 			defer c.Release()
+			if i%2 == 0 {
+				c.SetTenant(fmt.Sprint(i % 7))
+			}
 			for held := int64(0); held < limit/2; {
 				n := 1 + random.Int64N(limit/4)
 				if err := c.Acquire(n); err != nil {
@@ -122,6 +136,9 @@ func TestBytesInFlight(t *testing.T) {
 				if random.IntN(3) == 0 {
 					c.give(n)
 					held -= n
+				}
+				if random.IntN(8) == 0 {
+					c.SetTenant(fmt.Sprint(random.IntN(7)))
 				}
 				f.mu.Lock()
 				over = over || f.used > limit
@@ -136,7 +153,73 @@ func TestBytesInFlight(t *testing.T) {
 	all.Wait()
 	assert.False(t, over)
 	assert.Zero(t, f.used+int64(f.holders+len(f.queue)))
+	assert.Empty(t, f.tenants)
 	assert.Equal(t, 300, refused+served)
 	assert.Positive(t, served)
 	t.Logf("%d served, %d refused", served, refused)
+}
+
+// TestTenantsShareTheRoom: one that has many requests leaves a fifth to the next, and does not get it back while that needs it.
+func TestTenantsShareTheRoom(t *testing.T) {
+	f := newRoom(100)
+	var flood []*Claim
+	for range 8 {
+		flood = append(flood, claimOf(f, "flood"))
+		require.NoError(t, flood[len(flood)-1].Acquire(10))
+	}
+	waits := later(t, claimOf(f, "flood"), 1)
+	other := claimOf(f, "other")
+	require.NoError(t, other.Acquire(15), "past those that wait")
+	assert.Empty(t, waits, "more than four fifths")
+	second := claimOf(f, "other")
+	require.NoError(t, second.Acquire(1), "not above four times the rest")
+	third := later(t, claimOf(f, "other"), 1)
+	flood[0].Release()
+	assert.NoError(t, <-third)
+	assert.Empty(t, waits, "71 bytes are more than four times 12")
+	other.Release()
+	assert.NoError(t, <-waits)
+}
+
+// TestOnlyRequestOfItsTenant: it may have the whole room if that is empty, and what is left of it if it is not.
+func TestOnlyRequestOfItsTenant(t *testing.T) {
+	f := newRoom(100)
+	large, small := newClaim(f), newClaim(f)
+	require.NoError(t, large.Acquire(95))
+	require.NoError(t, small.Acquire(5))
+	waits := later(t, large, 5)
+	small.Release()
+	assert.NoError(t, <-waits)
+}
+
+// TestTenantStuckInItsShare: the requests of one tenant that all wait for each other end with the refusal of one, though others run.
+func TestTenantStuckInItsShare(t *testing.T) {
+	f := newRoom(100)
+	running, a, b := newClaim(f), claimOf(f, "stuck"), claimOf(f, "stuck")
+	require.NoError(t, running.Acquire(1))
+	require.NoError(t, a.Acquire(39))
+	require.NoError(t, b.Acquire(39))
+	first := later(t, a, 10)
+	begin := time.Now()
+	assert.ErrorIs(t, b.Acquire(10), ErrNoRoom)
+	assert.Less(t, time.Since(begin), maxWait/2)
+	b.Release()
+	assert.NoError(t, <-first)
+}
+
+// TestSetTenant: what a claim holds counts against the tenant that it is found to be of.
+func TestSetTenant(t *testing.T) {
+	f := newRoom(100)
+	unknown := f.Claim(context.Background())
+	require.NoError(t, unknown.Acquire(60))
+	unknown.SetTenant("a")
+	unknown.SetTenant("a")
+	assert.EqualValues(t, 60, f.tenants["a"].used)
+	assert.NotContains(t, f.tenants, "")
+	waits := later(t, claimOf(f, "a"), 30)
+	require.NoError(t, f.Claim(context.Background()).Acquire(20))
+	unknown.SetTenant("b")
+	assert.Empty(t, waits, "its tenant holds nothing any more, but there is no room")
+	unknown.Release()
+	assert.NoError(t, <-waits)
 }
