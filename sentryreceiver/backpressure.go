@@ -23,12 +23,8 @@ func (r *sentryReceiver) refusesAll() bool {
 	return true
 }
 
-// turnAway answers a request that has been read, so that the answer arrives, and not looked into. How many items it had is not
-// known: it is counted itself. Who may not send is told so, unless it is the envelope that says who sends.
-func (r *sentryReceiver) turnAway(req *http.Request, sub submission) (answer, error) {
-	if _, _, err := r.identify(req, sub, ""); err != nil && refusalOf(err).reason != string(sentry.ReasonAuthMissing) {
-		return answer{}, err
-	}
+// turnAway answers a request that is not looked into. How many items it has is not known: it is counted itself.
+func (r *sentryReceiver) turnAway(req *http.Request) answer {
 	r.telemetry.requestRejected(req.Context(), sentry.RateLimitBackpressure)
 	var all []signal
 	for s := range numSignals {
@@ -36,7 +32,7 @@ func (r *sentryReceiver) turnAway(req *http.Request, sub submission) (answer, er
 			all = append(all, s)
 		}
 	}
-	return busyAnswer(r.holdBack(all)), nil
+	return busyAnswer(r.holdBack(all))
 }
 
 func busyAnswer(limits []sentry.RateLimit) answer {

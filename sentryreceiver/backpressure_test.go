@@ -176,7 +176,7 @@ func TestNothingHeardOfThePipeline(t *testing.T) {
 	assert.Equal(t, http.StatusOK, h.post(chunk(0)).status, "its client has gone, the pipeline has room")
 }
 
-// TestStrangersAreNotToldToWait: who may not send hears so from a busy collector too, where the request itself says who sends.
+// TestStrangersAreNotToldToWait: who may not send hears so from a busy collector too.
 func TestStrangersAreNotToldToWait(t *testing.T) {
 	h := start(t, func(c *Config) {
 		c.Projects = []ProjectConfig{{ID: 42, PublicKeys: []string{testKey}}}
@@ -194,9 +194,12 @@ func TestStrangersAreNotToldToWait(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, post("/api/42/envelope/?sentry_key="+testKey, envelope(chunkItem)))
 	assert.Equal(t, map[string]int64{"reason=backpressure": 1, "reason=key_unknown": 1, "reason=project_unknown": 1}, h.rejected())
 
-	// The DSN is in what is not looked into.
-	assert.Equal(t, http.StatusTooManyRequests, post("/api/42/envelope/", envelope(chunkItem)))
-	assert.Equal(t, http.StatusTooManyRequests, post("/tunnel", envelope(chunkItem)))
+	for path, project := range map[string]string{"/api/42/envelope/": "42", "/tunnel": "42"} {
+		dsn := func(key string) string { return fmt.Sprintf("{\"dsn\":\"http://%s@localhost/%s\"}\n", key, project) }
+		assert.Equal(t, http.StatusUnauthorized, post(path, envelope(chunkItem)), path)
+		assert.Equal(t, http.StatusForbidden, post(path, dsn(stranger)+chunkItem), path)
+		assert.Equal(t, http.StatusTooManyRequests, post(path, dsn(testKey)+"no item"), path)
+	}
 }
 
 // TestRefusedSpansStillLink: the spans of a transaction that the traces pipeline has no room for are found all the same.

@@ -32,15 +32,15 @@ func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	switch {
 	case endpoint == "envelope" && len(rest) == 0:
 		if r.allow(w, req, http.MethodPost) {
-			r.serve(w, req, submission{project: project, limit: limit, open: openEnvelope})
+			r.serve(w, req, submission{project: project, envelope: true, limit: limit, open: openEnvelope})
 		}
 	case r.cfg.TunnelPath != "" && strings.TrimRight(req.URL.Path, "/") == r.cfg.TunnelPath:
 		if r.allow(w, req, http.MethodPost) {
-			r.serve(w, req, submission{tunnel: true, limit: limit, open: openEnvelope})
+			r.serve(w, req, submission{tunnel: true, envelope: true, limit: limit, open: openEnvelope})
 		}
 	case endpoint == "store" && len(rest) == 0: // store.go
 		if r.allow(w, req, http.MethodGet, http.MethodPost) {
-			sub := submission{project: project, limit: limit, open: r.openStore}
+			sub := submission{project: project, envelope: isEnvelope(req), limit: limit, open: r.openStore}
 			if req.Method == http.MethodGet {
 				sub.open, sub.answer = r.openStoreQuery, answerStoreQuery
 			}
@@ -66,6 +66,7 @@ func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			r.serveHealth(w, segments[len(segments)-1])
 		}
 	default:
+		r.readRest(w, req)
 		r.refuse(w, req, &refusal{http.StatusNotFound, reasonNotFound, "no such endpoint", ""})
 	}
 }
@@ -76,18 +77,20 @@ func (r *sentryReceiver) allow(w http.ResponseWriter, req *http.Request, methods
 		return true
 	}
 	w.Header().Set("Allow", strings.Join(append(methods, http.MethodOptions), ", "))
+	r.readRest(w, req)
 	r.refuse(w, req, &refusal{http.StatusMethodNotAllowed, reasonMethodNotAllowed, "method not allowed", ""})
 	return false
 }
 
 // submission is a request that brings items. Whatever the endpoint, they are those of an envelope.
 type submission struct {
-	project string // in the path
-	pathKey string // the public key where it is in the path too
-	tunnel  bool   // only the envelope says who sends
-	limit   int64  // bytes of the body
-	open    opener
-	answer  func(http.ResponseWriter, answer) // nil = as SDKs expect it
+	project  string // in the path
+	pathKey  string // the public key where it is in the path too
+	tunnel   bool   // only the envelope says who sends
+	envelope bool   // the body is one, which may say who sends
+	limit    int64  // bytes of the body
+	open     opener
+	answer   func(http.ResponseWriter, answer) // nil = as SDKs expect it
 }
 
 // opener makes an envelope of the body of a request. The envelope is never nil: after an error, it has what was read before.
@@ -101,11 +104,7 @@ func openEnvelope(_ *http.Request, body *httpbody.Body) (*sentry.Envelope, error
 // serve answers a request that brings items.
 func (r *sentryReceiver) serve(w http.ResponseWriter, req *http.Request, sub submission) {
 	answer, err := r.receive(req, sub)
-	// confighttp's write_timeout began with the headers of the request, and a phone may take longer than that to send a
-	// body. SDKs with an offline cache (java, cocoa) send again what they got no answer for: let the time begin with the answer.
-	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
-	}
+	r.readRest(w, req)
 	if err != nil {
 		r.refuse(w, req, refusalOf(err))
 		return
@@ -117,6 +116,16 @@ func (r *sentryReceiver) serve(w http.ResponseWriter, req *http.Request, sub sub
 	answer.write(w)
 }
 
+// readRest ends the reading of a request, whatever became of it. confighttp's write_timeout began with the headers, and a phone may
+// take longer than that to send a body. SDKs with an offline cache (java, cocoa) send again what they got no answer for: let the
+// time begin with the answer.
+func (r *sentryReceiver) readRest(w http.ResponseWriter, req *http.Request) {
+	httpbody.Discard(req)
+	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
+	}
+}
+
 // receive is the way of an envelope through the receiver. After an error nothing of it was taken.
 func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, error) {
 	received := time.Now()
@@ -125,23 +134,27 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	}
 	claim := r.inflight.Claim(req.Context())
 	defer claim.Release() // not before the deliveries are done: what is made of a body is larger than the body
+	coding := httpbody.Coding(req.Header.Values("Content-Encoding"))
+	auth, from, err := r.admit(req, sub, coding, claim)
+	if err != nil {
+		return answer{}, err
+	}
+	if r.refusesAll() {
+		return r.turnAway(req), nil
+	}
+	claim.SetTenant(auth.ProjectID)
 	body, err := httpbody.Read(req, sub.limit, claim)
 	if err != nil {
 		return answer{}, bodyRefusal(err, reasonBodyUnreadable, "cannot read the body", sub.limit)
 	}
-	if r.refusesAll() {
-		body.Release()
-		return r.turnAway(req, sub)
-	}
-	coding := httpbody.Coding(req.Header.Values("Content-Encoding"))
 	if err := body.Decode(coding, sub.limit); err != nil {
 		body.Release()
 		return answer{}, bodyRefusal(err, reasonBodyUndecodable, "cannot decode the body as "+coding, sub.limit)
 	}
 	envelope, framing := sub.open(req, body)
 	claim.Keep(int64(len(body.Data)))
-	auth, from, err := r.identify(req, sub, envelope.Header.DSN)
 	sender := newSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
+	auth, from, err = r.identify(req, sub, envelope.Header.DSN) // the envelope may contradict the request
 	if err == nil {
 		err = framing
 	} else {
@@ -163,8 +176,26 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	return in.answer(), nil
 }
 
-// identify finds out who sends, and whether they may. That the body has been read by then, also where the request itself tells,
-// is on purpose: an answer in the middle of a body often does not arrive, and SDKs with an offline cache would send again.
+// admit finds out who sends, and whether they may, before the body takes any memory: from the request itself, or else from the
+// header of the envelope.
+func (r *sentryReceiver) admit(req *http.Request, sub submission, coding string, claim *httpbody.Claim) (sentry.Auth, *project, error) {
+	auth, from, err := r.identify(req, sub, "")
+	if err == nil || !sub.envelope || refusalOf(err).reason != string(sentry.ReasonAuthMissing) {
+		return auth, from, err
+	}
+	var dsn string
+	err = httpbody.Peek(req, coding, sentry.MaxHeaderBytes, claim, func(begin []byte) bool {
+		header, err := sentry.ReadEnvelopeHeader(begin)
+		dsn = header.DSN
+		return err == nil
+	})
+	if err != nil {
+		return sentry.Auth{}, nil, bodyRefusal(err, reasonBodyUndecodable, "cannot decode the body as "+coding, sub.limit)
+	}
+	return r.identify(req, sub, dsn)
+}
+
+// identify finds out who sends, and whether they may. dsn is that of the envelope, "" if it is not known yet.
 func (r *sentryReceiver) identify(req *http.Request, sub submission, dsn string) (sentry.Auth, *project, error) {
 	credentials := sentry.Credentials{EnvelopeDSN: dsn}
 	if !sub.tunnel { // which is often on the site that uses it: headers and query are the site's own
@@ -198,6 +229,7 @@ func (r *sentryReceiver) refuse(w http.ResponseWriter, req *http.Request, why *r
 
 // refuseForConfighttp answers for what confighttp finds wrong before ServeHTTP sees the request.
 func (r *sentryReceiver) refuseForConfighttp(w http.ResponseWriter, req *http.Request, message string, status int) {
+	r.readRest(w, req)
 	switch {
 	case status == http.StatusUnauthorized:
 		r.refuse(w, req, &refusal{status, reasonUnauthorized, "envelope submission rejected", message})

@@ -12,10 +12,15 @@ import (
 // openStore reads what SDKs sent before there were envelopes: one event or transaction. The content type
 // may say that it is an envelope after all.
 func (r *sentryReceiver) openStore(req *http.Request, body *httpbody.Body) (*sentry.Envelope, error) {
-	if mediaType(req) == sentry.ContentTypeEnvelope {
+	if isEnvelope(req) {
 		return sentry.ReadEnvelope(body.Data)
 	}
 	return r.readStore(body)
+}
+
+// isEnvelope reports whether the body of a request for the store endpoint is an envelope.
+func isEnvelope(req *http.Request) bool {
+	return req.Method == http.MethodPost && mediaType(req) == sentry.ContentTypeEnvelope
 }
 
 func (r *sentryReceiver) readStore(body *httpbody.Body) (*sentry.Envelope, error) {

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -135,21 +133,4 @@ func (s stretch) delivered() float64 { return float64(len(s.accepted)) / s.drain
 
 func (s stretch) wait(quantile float64) time.Duration {
 	return s.waits[int(quantile*float64(len(s.waits)-1))].Round(100 * time.Microsecond)
-}
-
-// cpu is the CPU time of the collector so far, in user and system mode.
-func (c *collector) cpu(t testing.TB) (total time.Duration) {
-	const (
-		tick         = time.Second / 100 // of /proc, on every architecture
-		utime, stime = 14 - 3, 15 - 3    // fields by proc(5), which counts from 1, after pid and command
-	)
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.Process.Pid))
-	require.NoError(t, err, "make load needs /proc")
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	for _, field := range []int{utime, stime} {
-		ticks, err := strconv.Atoi(fields[field])
-		require.NoError(t, err)
-		total += time.Duration(ticks) * tick
-	}
-	return total
 }

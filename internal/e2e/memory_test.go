@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +34,23 @@ func (c *collector) peak() int {
 	}
 	kilobytes, _ := strconv.Atoi(string(match[1]))
 	return kilobytes >> 10
+}
+
+// cpu is the CPU time of the collector so far, in user and system mode.
+func (c *collector) cpu(t testing.TB) (total time.Duration) {
+	const (
+		tick         = time.Second / 100 // of /proc, on every architecture
+		utime, stime = 14 - 3, 15 - 3    // fields by proc(5), which counts from 1, after pid and command
+	)
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.Process.Pid))
+	require.NoError(t, err, "needs /proc")
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	for _, field := range []int{utime, stime} {
+		ticks, err := strconv.Atoi(fields[field])
+		require.NoError(t, err)
+		total += time.Duration(ticks) * tick
+	}
+	return total
 }
 
 // memoryKill is when an attack has succeeded and must not be allowed to take the machine along, in MiB.

@@ -126,10 +126,32 @@ func newCoding(size func([]byte) int64, window int64, newDecoder func() decoder)
 
 // decode appends the decoded bytes to out, at most limit of them: one more and the error is ErrTooLarge.
 func (c *coding) decode(encoded []byte, out *Body, limit int64) error {
-	if err := out.claim.Acquire(c.window); err != nil {
+	return c.with(encoded, out.claim, func(d io.Reader) error {
+		return out.fill(d, c.size(encoded), max(minBuffer, maxTrustedRatio*len(encoded)), limit)
+	})
+}
+
+// begin appends limit bytes of the decoded to out, or as many as there are.
+func (c *coding) begin(encoded []byte, out *Body, limit int) error {
+	return c.with(encoded, out.claim, func(d io.Reader) error {
+		if err := out.reserve(limit); err != nil {
+			return err
+		}
+		n, err := io.ReadFull(d, out.Data[:limit])
+		out.Data = out.Data[:n]
+		if err == io.EOF {
+			return nil
+		}
+		return err
+	})
+}
+
+// with has a decoder of encoded, and its window, for the time of a call.
+func (c *coding) with(encoded []byte, claim *Claim, use func(io.Reader) error) error {
+	if err := claim.Acquire(c.window); err != nil {
 		return err
 	}
-	defer out.claim.give(c.window)
+	defer claim.give(c.window)
 	d := c.decoders.Get().(decoder)
 	defer func() {
 		d.close()
@@ -138,7 +160,7 @@ func (c *coding) decode(encoded []byte, out *Body, limit int64) error {
 	if err := d.open(encoded); err != nil {
 		return err
 	}
-	return out.fill(d, c.size(encoded), maxTrustedRatio*len(encoded), limit)
+	return use(d)
 }
 
 func noSize([]byte) int64 { return -1 }

@@ -60,14 +60,9 @@ func (e *EnvelopeError) Error() string {
 func ReadEnvelope(body []byte) (*Envelope, error) {
 	e := &Envelope{}
 	r := envelopeReader{body: body}
-	if r.atEnd() {
-		return e, r.fail(ReasonEnvelopeEmpty, "body of %d bytes without an envelope", len(body))
-	}
-	var header EnvelopeHeader
-	if err := r.header(ReasonEnvelopeInvalidHeader, header.decode); err != nil {
+	if err := r.envelopeHeader(&e.Header); err != nil {
 		return e, err
 	}
-	e.Header = header
 	for !r.atEnd() {
 		r.item++
 		if len(e.Items) == MaxEnvelopeItems {
@@ -80,6 +75,17 @@ func ReadEnvelope(body []byte) (*Envelope, error) {
 		e.Items = append(e.Items, item)
 	}
 	return e, nil
+}
+
+// ReadEnvelopeHeader reads the header of an envelope of which only the beginning is there. The error is of type *EnvelopeError;
+// more of the envelope may end it.
+func ReadEnvelopeHeader(begin []byte) (EnvelopeHeader, error) {
+	var header EnvelopeHeader
+	r := envelopeReader{body: begin}
+	if err := r.envelopeHeader(&header); err != nil {
+		return EnvelopeHeader{}, err
+	}
+	return header, nil
 }
 
 type envelopeReader struct {
@@ -100,6 +106,19 @@ func (r *envelopeReader) atEnd() bool {
 	}
 	r.start = r.pos
 	return r.pos == len(r.body)
+}
+
+// envelopeHeader decodes the header of the envelope. After an error it is as it was.
+func (r *envelopeReader) envelopeHeader(header *EnvelopeHeader) *EnvelopeError {
+	if r.atEnd() {
+		return r.fail(ReasonEnvelopeEmpty, "body of %d bytes without an envelope", len(r.body))
+	}
+	var decoded EnvelopeHeader
+	if err := r.header(ReasonEnvelopeInvalidHeader, decoded.decode); err != nil {
+		return err
+	}
+	*header = decoded
+	return nil
 }
 
 func (r *envelopeReader) readItem(item *Item) *EnvelopeError {

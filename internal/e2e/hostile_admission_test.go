@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestHostileAdmission: attacks on what all clients share, by clients that may not send, send next to nothing, or send too much.
+// The collector has one GiB.
+func TestHostileAdmission(t *testing.T) {
+	t.Run("79 bombs of a key that is unknown", func(t *testing.T) {
+		strangers(t, "/api/42/envelope/?sentry_key=ffffffffffffffffffffffffffffffff", http.StatusForbidden)
+	})
+	t.Run("79 bombs into a tunnel", func(t *testing.T) { strangers(t, "/tunnel", http.StatusUnauthorized) })
+	t.Run("5200 connections that send headers only", func(t *testing.T) { idleBodies(t, "") })
+	t.Run("5200 connections that send one byte of a body", func(t *testing.T) { idleBodies(t, "{") })
+	t.Run("forty bodies of a project that stop at 8 MB", oneProjectFloods)
+}
+
+// admissionLimit is the memory of the collector, in MiB.
+const admissionLimit = 1024
+
+// startLimited starts a collector with one GiB of memory, to which two projects may send.
+func startLimited(t *testing.T, backend *sink) *collector {
+	c := start(t, settings{sink: backend, receiver: []string{
+		"tunnel_path: /tunnel",
+		"projects: [{id: 42, public_keys: [" + testKey + "]}, {id: 43, public_keys: [" + strings.Repeat("b", 32) + "]}]",
+	}})
+	_ = exec.Command("prlimit", "--pid", strconv.Itoa(c.process.Process.Pid), fmt.Sprintf("--data=%d", admissionLimit<<20)).Run()
+	return c
+}
+
+// strangers sends bombs that decode to 99 MiB. Those who may not send do not get them decoded.
+func strangers(t *testing.T, target string, status int) {
+	backend := newSink(t)
+	c := startLimited(t, backend)
+	var bomb bytes.Buffer
+	w := brotli.NewWriterOptions(&bomb, brotli.WriterOptions{Quality: 5, LGWin: 24}) // 89 bytes
+	writeBlanks(w, 99<<20)
+	require.NoError(t, w.Close())
+	before, begin := c.cpu(t), time.Now()
+	const clients = 79
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			got, err := c.trySend(request{target: target, headers: [][2]string{{"Content-Encoding", "br"}}, body: bomb.Bytes()})
+			if assert.NoError(t, err) {
+				assert.Equal(t, status, got.status, got.body)
+			}
+		})
+	}
+	all.Wait()
+	took, cpu := time.Since(begin), c.cpu(t)-before
+	t.Logf("%s of CPU", cpu)
+	assert.Less(t, cpu, 2*time.Second)
+	c.checkServing(t, backend)
+	c.report(t, clients*bomb.Len(), status, took, memorySmall)
+}
+
+// idleBodies opens connections whose bodies do not come: others have room all the same.
+func idleBodies(t *testing.T, begun string) {
+	backend := newSink(t)
+	c := startLimited(t, backend)
+	const clients = 5200
+	begin := time.Now()
+	head := fmt.Sprintf("POST /api/42/envelope/ HTTP/1.1\r\nHost: x\r\nX-Sentry-Auth: %s\r\nContent-Length: 10\r\n\r\n%s", testAuth, begun)
+	for range clients {
+		fmt.Fprint(c.dial(t), head)
+	}
+	time.Sleep(500 * time.Millisecond) // until they are read
+	asked := time.Now()
+	c.checkServing(t, backend)
+	t.Logf("a good request was answered in %s", time.Since(asked))
+	assert.Less(t, time.Since(asked), time.Second)
+	c.report(t, clients*len(head), noAnswer, time.Since(begin), memoryLimit)
+}
+
+// oneProjectFloods: a project that fills the memory for bodies leaves room for others.
+func oneProjectFloods(t *testing.T) {
+	backend := newSink(t)
+	c := startLimited(t, backend)
+	const clients, size = 40, 8 << 20
+	begin := time.Now()
+	for range clients {
+		connection := c.dial(t)
+		go func() {
+			fmt.Fprintf(connection, "POST /api/42/envelope/ HTTP/1.1\r\nHost: x\r\nX-Sentry-Auth: %s\r\nContent-Length: %d\r\n\r\n", testAuth, size+1)
+			_, _ = connection.Write(bytes.Repeat([]byte(" "), size))
+		}()
+	}
+	time.Sleep(time.Second)
+	asked := time.Now()
+	good := chunk{}.request()
+	good.target, good.headers = "/api/43/envelope/?sentry_key="+strings.Repeat("b", 32), nil
+	got := c.send(t, good)
+	t.Logf("a good request of another project was answered %d in %s", got.status, time.Since(asked))
+	assert.Equal(t, http.StatusOK, got.status, got.body)
+	assert.Less(t, time.Since(asked), time.Second)
+	c.report(t, clients*size, noAnswer, time.Since(begin), 640)
+}

@@ -1,0 +1,112 @@
+package httpbody
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func encoded(t *testing.T, name string, text []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	var w io.WriteCloser
+	switch name {
+	case Gzip:
+		w = gzip.NewWriter(&out)
+	case Deflate:
+		w = zlib.NewWriter(&out)
+	case Zstd:
+		e, err := zstd.NewWriter(&out)
+		require.NoError(t, err)
+		w = e
+	case Brotli:
+		w = brotli.NewWriterOptions(&out, brotli.WriterOptions{Quality: 5, LGWin: 24})
+	default:
+		return text
+	}
+	_, err := w.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+// TestPeek: of each coding, the beginning is decoded as soon as it is there, and the body is still whole.
+func TestPeek(t *testing.T) {
+	const limit = 4 << 10
+	line := []byte("{\"dsn\":\"x\"}\n")
+	enough := func(decoded []byte) bool { return bytes.HasPrefix(decoded, line) }
+	large := append(bytes.Clone(line), bytes.Repeat([]byte("Many different words: "), 1<<20)...)
+	for _, name := range []string{Identity, Gzip, Deflate, Zstd, Brotli} {
+		for what, text := range map[string][]byte{"small": line, "large": large} {
+			room := newRoom(NeedOfOne(100 << 20))
+			claim := room.Claim(t.Context())
+			sent := encoded(t, name, text)
+			found := false
+			req := httptest.NewRequest("POST", "/", iotest.HalfReader(bytes.NewReader(sent)))
+			require.NoError(t, Peek(req, name, limit, claim, func(decoded []byte) bool {
+				assert.LessOrEqual(t, len(decoded), limit)
+				found = enough(decoded)
+				return found
+			}), "%s %s", name, what)
+			assert.True(t, found, "%s %s", name, what)
+			assert.LessOrEqual(t, room.Used(), int64(2*maxPeek), "the window and what was decoded are given back")
+			body, err := Read(req, 100<<20, claim)
+			require.NoError(t, err)
+			assert.True(t, bytes.Equal(sent, body.Data), "%s %s", name, what)
+			claim.Release()
+		}
+	}
+}
+
+// TestPeekIsBounded in what it reads and decodes of a body that does not begin as expected.
+func TestPeekIsBounded(t *testing.T) {
+	const limit = 4 << 10
+	never := func([]byte) bool { return false }
+	blanks := strings.Repeat(" ", 8<<20)
+	for _, name := range []string{Identity, Gzip, Deflate, Zstd, Brotli} {
+		src := bytes.NewReader(encoded(t, name, []byte(blanks)))
+		size := src.Len()
+		require.NoError(t, Peek(httptest.NewRequest("POST", "/", src), name, limit, nil, never), name)
+		assert.LessOrEqual(t, size-src.Len(), maxPeek, name)
+	}
+	assert.Error(t, Peek(httptest.NewRequest("POST", "/", strings.NewReader("no gzip")), Gzip, limit, nil, never))
+	assert.NoError(t, Peek(httptest.NewRequest("POST", "/", nil), Gzip, limit, nil, never), "no body")
+	gone := errors.New("gone")
+	assert.ErrorIs(t, Peek(httptest.NewRequest("POST", "/", iotest.ErrReader(gone)), Identity, limit, nil, never), gone)
+
+	tries := 0
+	slow := iotest.OneByteReader(strings.NewReader(strings.Repeat(" ", maxPeek)))
+	require.NoError(t, Peek(httptest.NewRequest("POST", "/", slow), Identity, limit, nil, func([]byte) bool { tries++; return false }))
+	assert.Less(t, tries, 10, "a decoder begins anew each time")
+}
+
+// TestPeekOfABrotliBomb: what its decoder does before it gives the first byte is bounded too.
+func TestPeekOfABrotliBomb(t *testing.T) {
+	bomb := encoded(t, Brotli, bytes.Repeat([]byte(" "), 32<<20))
+	peek := func() {
+		require.NoError(t, Peek(httptest.NewRequest("POST", "/", bytes.NewReader(bomb)), Brotli, 64<<10, nil, func([]byte) bool { return false }))
+	}
+	decode := func() {
+		body := &Body{}
+		require.NoError(t, codings[Brotli].decode(bomb, body, 32<<20))
+	}
+	took := func(f func()) time.Duration {
+		begin := time.Now()
+		f()
+		return time.Since(begin)
+	}
+	peek() // for the decoder
+	assert.Less(t, 10*took(peek), took(decode))
+}
