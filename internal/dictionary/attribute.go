@@ -67,7 +67,12 @@ type attribute struct {
 // "By") and part of the identity; it is empty where a semantic convention
 // fixes it.
 func (b *Builder) Attribute(key string, value Value, unit string) AttributeIndex {
-	a := attribute{key: b.String(key), unit: b.String(unit), kind: value.kind, number: value.number, text: value.text}
+	return b.attributeAt(b.String(key), value, b.String(unit))
+}
+
+// attributeAt is Attribute with the positions of key and unit.
+func (b *Builder) attributeAt(key StringIndex, value Value, unit StringIndex) AttributeIndex {
+	a := attribute{key: key, unit: unit, kind: value.kind, number: value.number, text: value.text}
 	switch a.kind {
 	case pcommon.ValueTypeStr:
 		if !utf8.ValidString(a.text) {

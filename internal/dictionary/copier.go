@@ -111,8 +111,9 @@ func (c *Copier) string(i StringIndex) StringIndex {
 
 func (c *Copier) attribute(i AttributeIndex) AttributeIndex {
 	return once(c, c.attributes, i, func() AttributeIndex {
-		a, _ := c.from.Attribute(i)
-		return c.to.Attribute(a.Key, AnyValue(a.Value), a.Unit)
+		e := c.from.attributes.At(int(i))
+		key := c.string(StringIndex(e.KeyStrindex()))
+		return c.to.attributeAt(key, AnyValue(e.Value()), c.string(StringIndex(e.UnitStrindex())))
 	})
 }
 

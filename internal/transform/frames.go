@@ -66,6 +66,7 @@ func (s *Frames) apply(m *message) {
 	r.other = m.edit.Location(dictionary.Location{Lines: []dictionary.Line{
 		{Function: m.edit.Function(dictionary.Function{Name: m.edit.String(s.Name)})},
 	}})
+	r.tests = newFrameTests(m, s.Match)
 	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
 		for _, sample := range profile.Samples().All() {
 			if i := sample.StackIndex(); i != 0 {
@@ -82,13 +83,14 @@ type reframer struct {
 	other  dictionary.LocationIndex // stands for frames that are gone
 	stacks map[int32]dictionary.StackIndex
 	frames map[dictionary.LocationIndex][]dictionary.LocationIndex
+	tests  *frameTests
 	pieces int // frames of locations that were taken apart
 
 	// The location at hand, and what its lines have in common.
 	location dictionary.Location
 	mapping  dictionary.Mapping
-	module   string
-	relative string // path
+	module   answers
+	relative answers // to its path; nil without one
 	inApp    bool
 }
 
@@ -143,13 +145,13 @@ func (r *reframer) reframe(i dictionary.LocationIndex) []dictionary.LocationInde
 func (r *reframer) read(i dictionary.LocationIndex) {
 	r.view.Location(i, &r.location)
 	r.view.Mapping(r.location.Mapping, &r.mapping)
-	r.module, r.relative, r.inApp = r.view.Text(r.mapping.Filename), "", false
+	r.module, r.relative, r.inApp = r.tests.binary.of(r.mapping.Filename), nil, false
 	for _, index := range r.location.Attributes {
 		switch a, _ := r.view.Attribute(index); a.Key {
 		case keyFrameModule:
-			r.module = a.Value.AsString()
+			r.module = r.tests.module.of(index)
 		case keyFrameFilename:
-			r.relative = a.Value.AsString()
+			r.relative = r.tests.relative.of(index)
 		case keyFrameInApp:
 			r.inApp = a.Value.Bool()
 		}
@@ -196,10 +198,9 @@ func (r *reframer) lines(i dictionary.LocationIndex) (frames []dictionary.Locati
 // matches tests one line of the location at hand.
 func (r *reframer) matches(line dictionary.Line) bool {
 	function, _ := r.view.Function(line.Function)
-	for _, match := range r.Match {
-		if (match.Function == nil || match.Function.MatchString(r.view.Text(function.Name))) &&
-			(match.File == nil || match.File.MatchString(r.view.Text(function.Filename)) || r.relative != "" && match.File.MatchString(r.relative)) &&
-			(match.Module == nil || match.Module.MatchString(r.module)) &&
+	names, files := r.tests.function.of(function.Name), r.tests.file.of(function.Filename)
+	for i, match := range r.Match {
+		if names[i] && r.module[i] && (files[i] || r.relative != nil && r.relative[i]) &&
 			(match.InApp == nil || *match.InApp == r.inApp) {
 			return true
 		}

@@ -63,7 +63,10 @@ func (s *Scrub) Validate() error {
 }
 
 func (s *Scrub) apply(m *message) {
-	c := &scrubber{message: m, rules: s.Rules, texts: map[string]string{}}
+	c := &scrubber{
+		message: m, rules: s.Rules, texts: map[string]string{},
+		strings: slices.Repeat([]dictionary.StringIndex{unknown}, m.profiles.Dictionary().StringTable().Len()),
+	}
 	if s.Preset == PresetHome {
 		c.rules = append(slices.Clip(homes), s.Rules...)
 		c.users = userKeys
@@ -83,6 +86,8 @@ type scrubber struct {
 	rules []ScrubRule
 	users []string
 	texts map[string]string
+
+	strings []dictionary.StringIndex // likewise, of the string table
 }
 
 func (c *scrubber) text(s string) string {
@@ -122,12 +127,22 @@ func (c *scrubber) function(i dictionary.FunctionIndex) {
 	c.edit.SetFunction(i, f)
 }
 
+// unknown is in place of an entry that was not scrubbed yet.
+const unknown = dictionary.StringIndex(-1)
+
+// string scrubs an entry of the string table, once: many may refer to one that is long.
 func (c *scrubber) string(i dictionary.StringIndex) dictionary.StringIndex {
-	text := c.view.Text(i)
-	if clean := c.text(text); clean != text {
-		return c.edit.String(clean)
+	if int(i) >= len(c.strings) { // was added here
+		return i
 	}
-	return i
+	if c.strings[i] == unknown {
+		c.strings[i] = i
+		text := c.view.Text(i)
+		if clean := c.text(text); clean != text {
+			c.strings[i] = c.edit.String(clean)
+		}
+	}
+	return c.strings[i]
 }
 
 func (c *scrubber) attributes(m pcommon.Map, depth int) {
