@@ -12,8 +12,8 @@ import (
 type ExportOptions struct {
 	SDK sentry.ClientSDK // this collector: named as the SDK of data that name none. Both fields must be set
 
-	// MaxChunkBytes is how large the payload of a chunk may be; 0 = sentry.MaxOutgoingChunk.
-	MaxChunkBytes int
+	// MaxItemBytes is how large the payload of an item may be, if that is less than Sentry takes; 0 = as large as Sentry takes.
+	MaxItemBytes int
 
 	// ProfilerIDAttributes are the resource attributes that a profiler id is made of where the data name none. nil =
 	// DefaultProfilerIDAttributes. Where they identify no process, processAttributes complete them. Profiles and traces must be
@@ -29,6 +29,14 @@ type ExportOptions struct {
 
 	// SpansOnly sends every span in a container (span v2), none in transactions.
 	SpansOnly bool
+}
+
+// atMost is how large an item may be of which Sentry takes so many bytes.
+func (o *ExportOptions) atMost(taken int) int {
+	if o.MaxItemBytes <= 0 {
+		return taken
+	}
+	return min(o.MaxItemBytes, taken)
 }
 
 // Outgoing is an item that is ready to be sent, alone in its envelope. It is a pure function of the message and of the options:

@@ -138,8 +138,8 @@ func checkExport(t testing.TB, profiles pprofile.Profiles, o ExportOptions) Expo
 }
 
 func limitOf(o ExportOptions) int {
-	if o.MaxChunkBytes > 0 {
-		return o.MaxChunkBytes
+	if o.MaxItemBytes > 0 {
+		return o.MaxItemBytes
 	}
 	return 45 << 20
 }
@@ -155,7 +155,7 @@ func TestAnyProfiles(t *testing.T) {
 		profiles := randomProfiles(rand.New(rand.NewPCG(seed, 1)))
 		o := exportOptions
 		if seed%10 == 0 {
-			o.MaxChunkBytes = 1500 // small enough to cut
+			o.MaxItemBytes = 1500 // small enough to cut
 		}
 		out := checkExport(t, profiles, o)
 		accepted += len(out.Items)

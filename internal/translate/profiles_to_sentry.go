@@ -61,9 +61,7 @@ type profileExporter struct {
 var profileExporters = sync.Pool{New: func() any { return new(profileExporter) }}
 
 func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExporter {
-	if o.MaxChunkBytes <= 0 {
-		o.MaxChunkBytes = sentry.MaxOutgoingChunk
-	}
+	o.MaxItemBytes = o.atMost(sentry.MaxOutgoingChunk)
 	e := profileExporters.Get().(*profileExporter)
 	e.Export, e.options, e.chunks = Export{}, o, map[string]bool{}
 	e.view = dictionary.NewView(profiles.Dictionary())
@@ -126,7 +124,7 @@ func (e *profileExporter) write(profile pprofile.Profile, src origin, weight wei
 	chunk.DebugMeta.Images = e.frames.images(profile, &e.Export)
 	chunk.Measurements = readMeasurements(e.view, profile, &e.Export)
 
-	e.parts.start(&chunk, e.samples.observations, weight, src.fromSentry, e.options.MaxChunkBytes)
+	e.parts.start(&chunk, e.samples.observations, weight, src.fromSentry, e.options.MaxItemBytes)
 	for e.parts.next(&e.Export) {
 		e.add(&chunk, src.chunkID)
 	}
@@ -165,7 +163,7 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 	d := sentry.AcquireDecoder()
 	defer d.Release()
 	chunk, err := d.Chunk(payload)
-	if err != nil || len(payload) > e.options.MaxChunkBytes || e.chunks[chunk.ChunkID] {
+	if err != nil || len(payload) > e.options.MaxItemBytes || e.chunks[chunk.ChunkID] {
 		return false
 	}
 	subject := sentry.Subject{Chunk: chunk, HeaderPlatform: chunk.Platform, Number: 1, Size: len(payload)}

@@ -80,7 +80,7 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 		crumbs.add(&spans[i])
 	}
 	tooMany := crumbs.settle()
-	payload, fitting, ok := sentry.AppendTransaction(e.payload[:0], &t, sentry.MaxOutgoingTransaction)
+	payload, fitting, ok := sentry.AppendTransaction(e.payload[:0], &t, e.options.atMost(sentry.MaxOutgoingTransaction))
 	e.payload = payload
 	if !ok {
 		return append(append([]int{root}, children...), rest...)
@@ -132,7 +132,7 @@ func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segment
 		for k, i := range part {
 			streamed[k] = e.streamedSpan(spans, i, tree)
 		}
-		payload, n := sentry.AppendSpans(e.payload[:0], streamed, sentry.MaxOutgoingContainer)
+		payload, n := sentry.AppendSpans(e.payload[:0], streamed, e.options.atMost(sentry.MaxOutgoingContainer))
 		e.payload = payload
 		if n == 0 {
 			e.lose(sentry.ReasonTooLarge, 1)
