@@ -168,10 +168,14 @@ func FormatRateLimits(limits ...RateLimit) string {
 //   - a fraction of a second is rounded up; a number that cannot be read is DefaultRetrySeconds, as in JavaScript, because
 //     somebody did ask for a pause; more than MaxRetrySeconds is MaxRetrySeconds;
 //   - unknown categories are kept, and cover nothing that is known;
+//   - it ends after maxRateLimits;
 //   - what has no colon is no limit, and a list of nothing but separators limits nothing, whereas no list limits everything.
 func ParseRateLimits(header string) []RateLimit {
 	var limits []RateLimit
 	for text := range strings.SplitSeq(header, ",") {
+		if len(limits) == maxRateLimits {
+			break
+		}
 		retry, rest, ok := strings.Cut(text, ":")
 		if !ok {
 			continue
@@ -195,6 +199,9 @@ func ParseRateLimits(header string) []RateLimit {
 	}
 	return limits
 }
+
+// maxRateLimits bounds the limits of a header: Sentry's has at most one for each category and scope.
+const maxRateLimits = 100
 
 func splitWords[T ~string](list string) []T {
 	var words []T

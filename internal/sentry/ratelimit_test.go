@@ -118,3 +118,8 @@ func FuzzRateLimits(f *testing.F) {
 		require.Equal(t, written, FormatRateLimits(ParseRateLimits(written)...))
 	})
 }
+
+// TestRateLimitsAreBounded: a header of ten megabytes becomes as many limits as Sentry could mean.
+func TestRateLimitsAreBounded(t *testing.T) {
+	assert.Len(t, ParseRateLimits(strings.Repeat("1:error:key,", 10<<20/12)), maxRateLimits)
+}
