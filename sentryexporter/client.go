@@ -52,7 +52,13 @@ type reply struct {
 	reason  string // metric attribute, "" if sent
 	status  int    // 0 = there was no answer
 	header  http.Header
-	err     error // nil if sent
+	wait    time.Duration // until it may be posted again; 0 = as long as the exporter likes
+	err     error         // nil if sent
+}
+
+// isUnauthorized reports whether Sentry does not accept the key.
+func (r *reply) isUnauthorized() bool {
+	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
 }
 
 // maxAnswer bounds what is read of an answer: Relay's errors are a line.
@@ -124,7 +130,9 @@ const (
 	reasonLimited         = "rate_limited"
 	reasonServer          = "server_error"
 	reasonRedirected      = "redirected"
-	reasonRefused         = "refused" // any other status
+	reasonTooLarge        = "too_large"
+	reasonRefused         = "refused"           // any other status
+	reasonExhausted       = "retries_exhausted" // what Sentry failed to accept
 )
 
 var refusals = map[int]string{
@@ -132,7 +140,7 @@ var refusals = map[int]string{
 	http.StatusUnauthorized:          "unauthorized",
 	http.StatusForbidden:             "forbidden",
 	http.StatusNotFound:              "not_found",
-	http.StatusRequestEntityTooLarge: "too_large",
+	http.StatusRequestEntityTooLarge: reasonTooLarge,
 }
 
 // maxDetail bounds what is logged of an answer.

@@ -33,6 +33,10 @@ type Config struct {
 	// derived from them where the data name none. Where they identify only a service, attributes of the process are added.
 	ProfilerIDAttributes []string `mapstructure:"profiler_id_attributes"`
 
+	// MaxAttempts is how often an envelope is posted that Sentry fails to accept, with a server error or none at all, while it
+	// accepts others.
+	MaxAttempts int `mapstructure:"max_attempts"`
+
 	// ReportLosses tells Sentry, in client reports, what was dropped because Sentry refused it.
 	ReportLosses bool `mapstructure:"report_losses"`
 
@@ -58,9 +62,20 @@ const (
 	// defaultTimeout of one request: a chunk of 50 MB takes eight seconds over 50 Mbit/s, uncompressed.
 	defaultTimeout = 30 * time.Second
 
-	// defaultQueueBytes: chunks have up to 45 MB, so that a number of requests would bound nothing. The JSON of a chunk of
-	// one minute has half a megabyte to five.
-	defaultQueueBytes = 256 << 20
+	// defaultQueueBytes of each category: chunks have up to maxItemBytes, so that a number of requests would bound nothing. The JSON of
+	// a chunk of one minute has half a megabyte to five.
+	defaultQueueBytes = 128 << 20
+
+	// minQueueBytes and queuedItems keep each envelope far below the size of its queue, so that none blocks it.
+	minQueueBytes = 1 << 20
+	queuedItems   = 8
+
+	// maxItemBytes bounds an envelope, and so the memory of requests that wait in a stored queue. Recorded chunks have up to five
+	// megabytes, but for one of 34, which is split.
+	maxItemBytes = 8 << 20
+
+	// defaultMaxAttempts take some three minutes with the default pauses.
+	defaultMaxAttempts = 10
 )
 
 // compressions are those of confighttp that every Relay, or every current one, reads.
@@ -83,6 +98,7 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		SpansAs:              spansAsTransactions,
 		ProfilerIDAttributes: slices.Clone(translate.DefaultProfilerIDAttributes),
+		MaxAttempts:          defaultMaxAttempts,
 		HTTP:                 client,
 		Queue:                configoptional.Some(queue),
 		Retry:                retry,
@@ -112,6 +128,12 @@ func (c *Config) Validate() error {
 	if c.Queue.HasValue() && c.Queue.Get().Batch.HasValue() {
 		problem("sending_queue::batch: must be left out, Sentry takes each envelope by itself")
 	}
+	if size := c.queueBytes(); size > 0 && size < minQueueBytes {
+		problem("sending_queue::queue_size: is %d bytes, less than some envelopes have, must be at least %d", size, minQueueBytes)
+	}
+	if c.MaxAttempts < 1 {
+		problem("max_attempts: is %d, must be at least 1", c.MaxAttempts)
+	}
 	if c.SpansAs != spansAsTransactions && c.SpansAs != spansAsContainers {
 		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)
 	}
@@ -119,4 +141,20 @@ func (c *Config) Validate() error {
 		problem("profiler_id_attributes: must name at least one resource attribute, and none that is empty, e.g. %q", translate.DefaultProfilerIDAttributes)
 	}
 	return errors.Join(problems...)
+}
+
+// queueBytes is the size of each queue in bytes, 0 if it is not in bytes or there is none.
+func (c *Config) queueBytes() int64 {
+	if !c.Queue.HasValue() || c.Queue.Get().Sizer != exporterhelper.RequestSizerTypeBytes {
+		return 0
+	}
+	return c.Queue.Get().QueueSize
+}
+
+// maxItemBytes is how large the payload of an envelope may be.
+func (c *Config) maxItemBytes() int {
+	if size := c.queueBytes(); size > 0 {
+		return int(min(size/queuedItems, maxItemBytes))
+	}
+	return maxItemBytes
 }

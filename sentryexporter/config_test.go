@@ -38,6 +38,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, "transactions", cfg.SpansAs)
 	assert.Equal(t, []string{"service.namespace", "service.name", "service.instance.id"}, cfg.ProfilerIDAttributes)
 	assert.False(t, cfg.ReportLosses)
+	assert.Equal(t, 10, cfg.MaxAttempts)
 	assert.Equal(t, configcompression.TypeGzip, cfg.HTTP.Compression)
 	assert.Equal(t, 30*time.Second, cfg.HTTP.Timeout)
 	assert.True(t, cfg.Retry.Enabled)
@@ -45,7 +46,7 @@ func TestDefaults(t *testing.T) {
 	queue := cfg.Queue.Get()
 	require.NotNil(t, queue)
 	assert.Equal(t, exporterhelper.RequestSizerTypeBytes, queue.Sizer)
-	assert.Equal(t, int64(256<<20), queue.QueueSize)
+	assert.Equal(t, int64(128<<20), queue.QueueSize)
 	assert.False(t, queue.Batch.HasValue())
 	assert.NotNil(t, cfg.destination, "what the exporters of both signals share")
 }
@@ -72,6 +73,7 @@ dsn: `+testDSN+`
 spans_as: spans
 profiler_id_attributes: [host.name, process.pid]
 report_losses: true
+max_attempts: 5
 timeout: 5s
 compression: none
 proxy_url: http://proxy:3128
@@ -85,6 +87,7 @@ retry_on_failure: {max_elapsed_time: 1h}
 	assert.Equal(t, "spans", cfg.SpansAs)
 	assert.Equal(t, []string{"host.name", "process.pid"}, cfg.ProfilerIDAttributes)
 	assert.True(t, cfg.ReportLosses)
+	assert.Equal(t, 5, cfg.MaxAttempts)
 	assert.Equal(t, 5*time.Second, cfg.HTTP.Timeout)
 	assert.Equal(t, "http://proxy:3128", cfg.HTTP.ProxyURL)
 	assert.Equal(t, int64(10), cfg.Queue.Get().QueueSize)
@@ -108,6 +111,8 @@ func TestValidate(t *testing.T) {
 		`profiler_id_attributes: []`:                       `profiler_id_attributes: must name at least one resource attribute`,
 		`compression: snappy`:                              `compression: is "snappy", which Sentry does not read, must be one of ["gzip" "zstd" "none"]`,
 		`sending_queue: {batch: {max_size: 10}}`:           `sending_queue::batch: must be left out, Sentry takes each envelope by itself`,
+		`sending_queue: {queue_size: 1000}`:                `sending_queue::queue_size: is 1000 bytes, less than some envelopes have, must be at least 1048576`,
+		`max_attempts: 0`:                                  `max_attempts: is 0, must be at least 1`,
 		`timeout: 30`:                                      `timeout: is 30, a number without a unit: write 30s for seconds`,
 		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
 	} {

@@ -2,36 +2,39 @@ package sentryexporter
 
 import (
 	"context"
+	"fmt"
 
-	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
 )
 
 // What nothing can be made of is counted, and is no error: a pipeline is not to fail for a profile of allocations, which this
-// exporter will never take.
+// exporter will never take. An error is what is larger than the queue takes.
 
-func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) (xexporterhelper.Request, error) {
+func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) ([]*request, error) {
 	export := translate.ProfilesToChunks(profiles, e.exportOptions())
 	e.destination.clocks.add(export.Clocks)
 	e.telemetry.lost(ctx, e.telemetry.samplesDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
-	return newRequest(profiles.SampleCount(), export.Items), nil
+	return e.newRequests(profiles.SampleCount(), &export)
 }
 
-func (e *sentryExporter) convertTraces(ctx context.Context, traces ptrace.Traces) (xexporterhelper.Request, error) {
+func (e *sentryExporter) convertTraces(ctx context.Context, traces ptrace.Traces) ([]*request, error) {
 	export := translate.TracesToTransactions(traces, e.exportOptions())
 	e.telemetry.lost(ctx, e.telemetry.spansDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
-	return newRequest(traces.SpanCount(), export.Items), nil
+	return e.newRequests(traces.SpanCount(), &export)
 }
 
 func (e *sentryExporter) exportOptions() translate.ExportOptions {
 	return translate.ExportOptions{
 		SDK:                  e.program(),
+		MaxItemBytes:         e.cfg.maxItemBytes(),
 		ProfilerIDAttributes: e.cfg.ProfilerIDAttributes,
 		Profiled:             e.destination.profiled.Load(),
 		WallSessions:         e.destination.clocks.onlyWall(),
@@ -48,11 +51,31 @@ func (e *sentryExporter) program() sentry.ClientSDK {
 	return program
 }
 
-// newRequest takes what a message of so many samples or spans became.
-func newRequest(count int, items []translate.Outgoing) *request {
-	r := &request{Count: count}
-	for _, item := range items {
-		r.Envelopes = append(r.Envelopes, envelope{EventID: item.EventID, Trace: item.Trace, Item: item.Item, Count: item.Count})
+// newRequests makes a request of each envelope, so that none waits for another. What a message of so many samples or spans counts is
+// shared among them.
+func (e *sentryExporter) newRequests(count int, export *translate.Export) (requests []*request, _ error) {
+	n := len(export.Items)
+	for i, item := range export.Items {
+		share := count*(i+1)/n - count*i/n
+		requests = append(requests, &request{Version: requestVersion, Count: max(1, share), Envelopes: []envelope{newEnvelope(item)}})
 	}
-	return r
+	if lost := tooLarge(export.Lost); n == 0 && lost > 0 {
+		err := fmt.Errorf("%d samples or spans are larger than an envelope of %d bytes each", lost, e.cfg.maxItemBytes())
+		e.logger.Error("Message dropped: it fits into no envelope", zap.Error(err))
+		return nil, consumererror.NewPermanent(err)
+	}
+	return requests, nil
+}
+
+func tooLarge(lost []sentry.Loss) (count int) {
+	for _, loss := range lost {
+		if loss.Reason == sentry.ReasonTooLarge || loss.Reason == sentry.ReasonExceedSizeLimit {
+			count += loss.Count
+		}
+	}
+	return count
+}
+
+func newEnvelope(item translate.Outgoing) envelope {
+	return envelope{EventID: item.EventID, Trace: item.Trace, Item: item.Item, Count: item.Count}
 }

@@ -4,13 +4,16 @@
 // The package is a shell. What becomes of profiles and spans, internal/translate knows; what an envelope is, internal/sentry.
 // Here is the way of a message between them:
 //
-//	exporter.go    one message of the pipeline → one request of the queue → the deliveries of its envelopes
+//	exporter.go    one message of the pipeline → a request for each envelope, in the queue of its category
 //	convert.go     OTLP → envelopes, before the queue
-//	request.go     what the queue holds, in memory and on disk
+//	queue.go       the queues, and the places to wait in
+//	request.go     what a queue holds, in memory and on disk
+//	delivery.go    one envelope: post it until it is sent or dropped
 //	client.go      one envelope: post it, and what the answer means
 //	limits.go      the rate limits that Sentry gives
 //	losses.go      client reports about what Sentry refused
 //	telemetry.go   what is counted
 //
-// Queue, retries and the HTTP client are the collector's own.
+// The queue and the HTTP client are the collector's own. Its retries are not: a request that they retry occupies a consumer, so that ten
+// requests that always fail would stop the exporter.
 package sentryexporter

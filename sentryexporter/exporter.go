@@ -2,15 +2,17 @@ package sentryexporter
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
-	"go.opentelemetry.io/collector/exporter/exporterhelper"
-	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
@@ -24,7 +26,13 @@ type sentryExporter struct {
 	settings  exporter.Settings
 	logger    *zap.Logger
 	telemetry *telemetry
-	client    *client // since start
+	queues    []*categoryQueue // each item has one: see queueOf
+
+	// Since start.
+	client   *client
+	host     component.Host
+	rejected atomic.Bool   // Sentry does not accept the key, by its last answer
+	stopping chan struct{} // closed by a shutdown
 }
 
 // destination is what the exporters of both signals know of the project they send to.
@@ -33,6 +41,10 @@ type destination struct {
 	clocks   clocks      // of the profiles that were sent there
 	limits   limits
 	losses   losses
+	accepted atomic.Int64 // envelopes that Sentry has accepted
+
+	mu      sync.Mutex
+	checked time.Time // when checkHealth last asked
 }
 
 func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, error) {
@@ -40,129 +52,115 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
+	set.Logger = loglimit.Wrap(set.Logger)
 	return &sentryExporter{
-		destination: cfg.destination, cfg: cfg, settings: set, logger: loglimit.Wrap(set.Logger), telemetry: telemetry,
+		destination: cfg.destination, cfg: cfg, settings: set, logger: set.Logger, telemetry: telemetry, stopping: make(chan struct{}),
 	}, nil
 }
 
-func (e *sentryExporter) start(ctx context.Context, host component.Host) error {
+// Capabilities implements consumer.Profiles and consumer.Traces.
+func (*sentryExporter) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
+
+// Start implements component.Component.
+func (e *sentryExporter) Start(ctx context.Context, host component.Host) error {
 	dsn, err := sentry.ParseDSN(string(e.cfg.DSN))
 	if err != nil {
 		return fmt.Errorf("dsn: %w", err)
 	}
-	http, err := e.cfg.HTTP.ToClient(ctx, host.GetExtensions(), e.settings.TelemetrySettings)
+	http, err := toClient(ctx, e.cfg.HTTP, host.GetExtensions(), e.settings.TelemetrySettings)
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP client: %w", err)
 	}
 	program := e.program()
-	e.client = newClient(http, dsn, program.Name+"/"+program.Version)
+	e.client, e.host = newClient(http, dsn, program.Name+"/"+program.Version), host
+	for _, q := range e.queues {
+		if err := q.helper.Start(ctx, host); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// shutdown tells Sentry the last losses.
-func (e *sentryExporter) shutdown(ctx context.Context) error {
+// Shutdown implements component.Component. It reports the last losses to Sentry.
+func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 	if e.client == nil {
 		return nil // never started
 	}
+	close(e.stopping) // what waits to be sent again goes back to the storage, if there is one
+	for _, q := range e.queues {
+		err = errors.Join(err, q.helper.Shutdown(ctx))
+	}
 	e.reportLosses(ctx, true)
 	e.client.http.CloseIdleConnections()
-	return nil
+	e.client = nil
+	return err
 }
 
-// unreadable counts a request that the queue's storage gave back damaged.
+// enqueue adds the requests of a message to their queues. Without queues it sends them; those of one category do not wait for another.
+//
+// If a queue refuses one, the sender may send the whole message again: what was added has the same ids then.
+func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err error) {
+	byQueue := map[*categoryQueue][]*request{}
+	for _, r := range requests {
+		q := e.queueOf(r)
+		byQueue[q] = append(byQueue[q], r)
+	}
+	results := make(chan error, len(byQueue))
+	for q, of := range byQueue {
+		if len(byQueue) == 1 {
+			return q.enqueueAll(ctx, of)
+		}
+		go func() { results <- q.enqueueAll(ctx, of) }()
+	}
+	for range byQueue {
+		if result := <-results; result != nil && (err == nil || consumererror.IsPermanent(err)) {
+			err = result
+		}
+	}
+	return err
+}
+
+// unreadable counts a request that the queue's storage gave back damaged, or in a format of a later version.
 func (e *sentryExporter) unreadable(err error) {
 	e.telemetry.unreadable.Add(context.Background(), 1)
 	e.logger.Error("A request in the queue's storage is lost", zap.Error(err))
 }
 
-// push sends the envelopes of a request, and gives back those that are to be sent later as an *unsent.
-func (e *sentryExporter) push(ctx context.Context, req xexporterhelper.Request) error {
-	r := req.(*request)
-	d := delivery{sentryExporter: e, left: &request{Count: r.Count}}
-	for i := range r.Envelopes {
-		d.send(ctx, &r.Envelopes[i])
-	}
-	if !d.down {
-		e.reportLosses(ctx, false)
-	}
-	return d.result(len(r.Envelopes))
-}
-
-// delivery is the work on one request.
-type delivery struct {
-	*sentryExporter
-	left    *request
-	wait    time.Duration // until the first of those that are left may be sent
-	down    bool          // Sentry does not answer: it is left alone for now
-	refused int
-	err     error // the last
-}
-
-// send sends one envelope, or leaves it for later.
-func (d *delivery) send(ctx context.Context, e *envelope) {
-	if wait, category := d.limitOf(e); wait > 0 {
-		d.telemetry.throttledBy(ctx, category)
-		d.leave(e, wait, fmt.Errorf("rate limit of Sentry on %s", named(category)))
-		return
-	}
-	if d.down {
-		d.leave(e, 0, d.err)
-		return
-	}
-	r := d.client.post(ctx, e)
-	if r.status != 0 {
-		d.limits.learn(r.status, r.header, time.Now())
-	}
-	d.telemetry.posted(ctx, e, r)
-	switch r.verdict {
-	case sent:
-	case refused:
-		d.refused++
-		d.err = r.err
-		d.losses.add(e, r)
-		d.logger.Warn("Envelope refused by Sentry, dropped", zap.String("type", string(e.Item.Header.Type)),
-			zap.String("reason", r.reason), zap.Error(r.err))
-	case limited:
-		wait, _ := d.limitOf(e) // by what Sentry has just said
-		d.leave(e, max(wait, time.Second), r.err)
-	case failed:
-		d.down = true
-		d.leave(e, r.pause(time.Now()), r.err)
-	}
-}
-
-// limitOf is how long the envelope has to wait by what Sentry has said until now, and for which category.
-func (d *delivery) limitOf(e *envelope) (time.Duration, sentry.Category) {
-	return d.limits.of(sentry.LimitedBy(&e.Item.Header), time.Now())
-}
-
-// leave keeps an envelope for later.
-func (d *delivery) leave(e *envelope, wait time.Duration, err error) {
-	if len(d.left.Envelopes) == 0 || wait < d.wait {
-		d.wait = wait
-	}
-	d.left.Envelopes = append(d.left.Envelopes, *e)
-	d.err = err
-}
-
-// result is what the queue is told of a request of so many envelopes.
-func (d *delivery) result(envelopes int) error {
+// reportStatus tells the collector whether Sentry accepts the key. The error is a recoverable one: a key that was disabled can be
+// enabled again in Sentry.
+func (e *sentryExporter) reportStatus(r *reply) {
 	switch {
-	case len(d.left.Envelopes) > 0:
-		err := error(&unsent{left: d.left, err: d.err})
-		if d.wait > 0 {
-			err = exporterhelper.NewThrottleRetry(err, d.wait)
+	case r.isUnauthorized():
+		if !e.rejected.Swap(true) {
+			componentstatus.ReportStatus(e.host, componentstatus.NewRecoverableErrorEvent(fmt.Errorf("sentry does not accept the key of the dsn: %w", r.err)))
 		}
-		return err
-	case d.refused > 0:
-		return consumererror.NewPermanent(fmt.Errorf("%d of %d envelopes dropped, the last one %w", d.refused, envelopes, d.err))
+	case r.verdict == sent:
+		if e.rejected.Swap(false) {
+			componentstatus.ReportStatus(e.host, componentstatus.NewEvent(componentstatus.StatusOK))
+		}
 	}
-	return nil
 }
 
-func named(category sentry.Category) string {
-	if category == everything {
-		return "everything"
+// checkHealth asks Sentry whether it accepts an envelope of no content, and counts it if so. It tells a Sentry that is down from
+// one that refuses certain envelopes, when no other envelope can tell. It asks at most once per healthInterval.
+func (e *sentryExporter) checkHealth(ctx context.Context) {
+	e.mu.Lock()
+	now := time.Now()
+	due := now.Sub(e.checked) >= healthInterval
+	if due {
+		e.checked = now
 	}
-	return string(category)
+	e.mu.Unlock()
+	if !due {
+		return
+	}
+	empty := newClientReport(nil, now)
+	r := e.client.post(ctx, empty)
+	e.telemetry.posted(ctx, empty, r)
+	if r.verdict == sent {
+		e.accepted.Add(1)
+	}
 }
+
+// healthInterval leaves a Sentry in trouble alone, and lets one in order get rid of what it refuses.
+const healthInterval = 2 * time.Second

@@ -36,7 +36,8 @@ func withoutRetry(cfg *Config) {
 
 func TestRequest(t *testing.T) {
 	h := start(t, withoutQueue)
-	require.NoError(t, h.send(backendChunk(1), transaction(2)))
+	require.NoError(t, h.send(backendChunk(1)))
+	require.NoError(t, h.send(transaction(2)))
 
 	requests := h.sentry.Requests()
 	require.Len(t, requests, 2, "one item in each envelope")
@@ -82,12 +83,12 @@ func TestAnswers(t *testing.T) {
 			case "server_error":
 				require.Error(t, err)
 				assert.False(t, consumererror.IsPermanent(err), "to be sent again")
-				assert.Empty(t, h.taken(), "a server in trouble is left alone")
+				assert.Empty(t, h.taken(), "the sender sends the message again")
 				assert.Equal(t, map[string]int64{"outcome=deferred reason=server_error type=profile_chunk": 1}, h.counts("otelcol_exporter_sentry_envelope_items"))
 			default:
 				require.Error(t, err)
 				assert.True(t, consumererror.IsPermanent(err))
-				assert.ErrorContains(t, err, "1 of 2 envelopes dropped")
+				assert.ErrorContains(t, err, "1 of 1 envelopes dropped")
 				assert.ErrorContains(t, err, `"as the test says"`)
 				assert.Equal(t, []int{2}, h.taken(), "the next is tried all the same")
 				assert.Equal(t, map[string]int64{
@@ -128,7 +129,10 @@ func TestOnlyTheRestIsRetried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := start(t, func(cfg *Config) { cfg.HTTP.Timeout = 200 * time.Millisecond })
+			h := start(t, func(cfg *Config) {
+				withoutQueue(cfg)
+				cfg.HTTP.Timeout = 200 * time.Millisecond
+			})
 			h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
 				if r.Number == 3 {
 					return trouble
@@ -208,7 +212,7 @@ func TestLimitsByCategory(t *testing.T) {
 
 // TestLimitOfAnHour: data stays in the queue for as long as the limit says, and is not asked about in between.
 func TestLimitOfAnHour(t *testing.T) {
-	h := start(t, nil)
+	h := start(t, func(cfg *Config) { cfg.Queue.Get().NumConsumers = 1 })
 	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer {
 		return fakesentry.Answer{Status: 429, Header: map[string]string{"X-Sentry-Rate-Limits": "3600:profile_chunk:project:quota"}}
 	})
@@ -216,8 +220,9 @@ func TestLimitOfAnHour(t *testing.T) {
 	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 0 }, 5*time.Second, time.Millisecond)
 	time.Sleep(200 * time.Millisecond) // of retries every 10 ms
 	assert.Len(t, h.sentry.Requests(), 1)
-	require.NotZero(t, h.logs.FilterMessageSnippet("Will retry").Len())
-	assert.Contains(t, h.logs.FilterMessageSnippet("Will retry").All()[0].ContextMap()["interval"], "59m59")
+	waits := h.logs.FilterMessageSnippet("waits to be sent again")
+	require.NotZero(t, waits.Len())
+	assert.Contains(t, waits.All()[0].ContextMap()["interval"], "59m59")
 }
 
 func TestReportLosses(t *testing.T) {
@@ -234,20 +239,19 @@ func TestReportLosses(t *testing.T) {
 	require.Error(t, h.send(large), "a minute has not passed")
 	h.stop()
 
-	var reported []sentry.LostEvents
-	for _, e := range h.sentry.Taken() {
+	reports, reported := h.sentry.Taken(), map[string]int64{}
+	assert.Len(t, reports, 2, "at once, and at the end")
+	for _, e := range reports {
 		report, err := sentry.DecodeClientReport(e.Items[0].Payload)
 		require.NoError(t, err)
 		assert.InDelta(t, float64(time.Now().UnixNano()), float64(report.Timestamp.UnixNano), float64(time.Minute))
-		reported = append(reported, report.Events...)
+		for _, lost := range report.Events {
+			assert.Equal(t, "send_error", lost.Reason)
+			assert.Equal(t, sentry.OutcomeClientDiscard, lost.Outcome)
+			reported[lost.Category] += lost.Quantity
+		}
 	}
-	lost := func(category sentry.Category, quantity int64) sentry.LostEvents {
-		return sentry.LostEvents{Outcome: sentry.OutcomeClientDiscard, Reason: "send_error", Category: string(category), Quantity: quantity}
-	}
-	assert.Equal(t, []sentry.LostEvents{
-		lost(sentry.CategoryProfileChunk, 2), lost(sentry.CategoryProfileChunkUI, 1),
-		lost(sentry.CategorySpan, 12), lost(sentry.CategoryTransaction, 1),
-	}, reported)
+	assert.Equal(t, map[string]int64{"profile_chunk": 2, "profile_chunk_ui": 1, "span": 12, "transaction": 1}, reported)
 }
 
 // TestLossesOfSpans: a transaction is one loss and as many of spans as it has with its own, a container as many as it has.
@@ -267,10 +271,10 @@ func TestLossesOfSpans(t *testing.T) {
 			child.SetSpanID(pcommon.SpanID{10 + id})
 			child.SetParentSpanID(spans.At(0).SpanID())
 		}
-		r, err := e.convertTraces(t.Context(), traces)
+		requests, err := e.convertTraces(t.Context(), traces)
 		require.NoError(t, err)
-		for _, sent := range r.(*request).Envelopes {
-			e.losses.add(&sent, reply{status: http.StatusRequestEntityTooLarge})
+		for _, r := range requests {
+			e.losses.add(&r.Envelopes[0], reply{status: http.StatusRequestEntityTooLarge})
 		}
 		assert.Equal(t, want, e.losses.take(time.Now(), true))
 		require.NoError(t, h.metrics.Shutdown(t.Context()))
@@ -281,9 +285,11 @@ func TestLossesOfSpans(t *testing.T) {
 func TestLossesAreReportedWhenSentryIsBack(t *testing.T) {
 	h := start(t, func(cfg *Config) { withoutQueue(cfg); cfg.ReportLosses = true })
 	h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
-		return fakesentry.Answer{Status: []int{413, 500, 500, 200}[min(r.Number, 4)-1]}
+		return fakesentry.Answer{Status: []int{500, 500, 200, 200}[min(r.Number, 4)-1]}
 	})
-	require.NoError(t, h.send(backendChunk(1), backendChunk(2)))
+	refused := backendChunk(1)
+	h.started.losses.add(&refused, reply{status: http.StatusRequestEntityTooLarge})
+	require.NoError(t, h.send(backendChunk(2)))
 	taken := h.sentry.Taken()
 	require.Len(t, taken, 2)
 	assert.Equal(t, sentry.ItemProfileChunk, taken[0].Items[0].Header.Type)
@@ -306,7 +312,7 @@ func TestLogsAreBoundedAndSafe(t *testing.T) {
 	for range 50 {
 		require.Error(t, h.send(backendChunk(1)))
 	}
-	require.NotZero(t, h.logs.FilterMessageSnippet("Will retry").Len())
+	require.NotZero(t, h.logs.FilterMessageSnippet("waits to be sent again").Len())
 	assert.Equal(t, loglimit.PerMinute, h.logs.FilterMessage("Envelope refused by Sentry, dropped").Len())
 	for _, line := range h.logs.All() {
 		for _, value := range line.ContextMap() {

@@ -5,9 +5,12 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
-	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
 // The exporter of contrib that is called "sentry" may be in the same build.
@@ -23,13 +26,51 @@ func NewFactory() xexporter.Factory {
 		xexporter.WithTraces(createTraces, stability))
 }
 
+type profilesExporter struct{ *sentryExporter }
+
+// ConsumeProfiles implements consumer.Profiles.
+func (e profilesExporter) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
+	requests, err := e.convertProfiles(ctx, profiles)
+	if err != nil {
+		return err
+	}
+	return e.enqueue(ctx, requests)
+}
+
 func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Config) (xexporter.Profiles, error) {
 	e, err := newSentryExporter(cfg.(*Config), set)
 	if err != nil {
 		return nil, err
 	}
 	e.profiled.Store(true)
-	return xexporterhelper.NewProfilesRequest(ctx, set, e.convertProfiles, e.push, e.options()...)
+	for _, category := range []sentry.Category{sentry.CategoryProfileChunk, sentry.CategoryProfileChunkUI} {
+		if err := e.addProfilesQueue(ctx, category); err != nil {
+			return nil, err
+		}
+	}
+	return profilesExporter{e}, nil
+}
+
+func (e *sentryExporter) addProfilesQueue(ctx context.Context, category sentry.Category) error {
+	q := e.addQueue(category)
+	profiles, err := xexporterhelper.NewProfilesRequest(ctx, q.queueSettings(), requestOf[pprofile.Profiles], q.push, q.options()...)
+	if err != nil {
+		return err
+	}
+	q.helper = profiles
+	q.consume = func(ctx context.Context) error { return profiles.ConsumeProfiles(ctx, pprofile.NewProfiles()) }
+	return nil
+}
+
+type tracesExporter struct{ *sentryExporter }
+
+// ConsumeTraces implements consumer.Traces.
+func (e tracesExporter) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
+	requests, err := e.convertTraces(ctx, traces)
+	if err != nil {
+		return err
+	}
+	return e.enqueue(ctx, requests)
 }
 
 func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
@@ -37,17 +78,21 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 	if err != nil {
 		return nil, err
 	}
-	return xexporterhelper.NewTracesRequest(ctx, set, e.convertTraces, e.push, e.options()...)
+	for _, category := range []sentry.Category{sentry.CategoryTransaction, sentry.CategorySpan} {
+		if err := e.addTracesQueue(ctx, category); err != nil {
+			return nil, err
+		}
+	}
+	return tracesExporter{e}, nil
 }
 
-// options are those of all signals. There is no timeout for a request of the queue, which may hold many envelopes: the HTTP
-// client has one for each.
-func (e *sentryExporter) options() []exporterhelper.Option {
-	return []exporterhelper.Option{
-		exporterhelper.WithStart(e.start),
-		exporterhelper.WithShutdown(e.shutdown),
-		exporterhelper.WithTimeout(exporterhelper.TimeoutConfig{Timeout: 0}),
-		exporterhelper.WithRetry(e.cfg.Retry),
-		xexporterhelper.WithQueueBatch(e.cfg.Queue, xexporterhelper.QueueBatchSettings{Encoding: requestEncoding{e.unreadable}}),
+func (e *sentryExporter) addTracesQueue(ctx context.Context, category sentry.Category) error {
+	q := e.addQueue(category)
+	traces, err := xexporterhelper.NewTracesRequest(ctx, q.queueSettings(), requestOf[ptrace.Traces], q.push, q.options()...)
+	if err != nil {
+		return err
 	}
+	q.helper = traces
+	q.consume = func(ctx context.Context) error { return traces.ConsumeTraces(ctx, ptrace.NewTraces()) }
+	return nil
 }

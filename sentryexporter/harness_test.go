@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/exporter"
-	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/exportertest"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -25,12 +25,13 @@ import (
 
 // harness is a started exporter in front of a fake Sentry. It translates nothing: what it sends is handmade.
 type harness struct {
-	t       *testing.T
-	sentry  *fakesentry.Server
-	metrics *componenttest.Telemetry
-	logs    *observer.ObservedLogs
-	traces  exporter.Traces
-	next    *request // what the next message is translated to
+	t          *testing.T
+	sentry     *fakesentry.Server
+	metrics    *componenttest.Telemetry
+	logs       *observer.ObservedLogs
+	events     chan *componentstatus.Event
+	extensions map[component.ID]component.Component
+	started    *sentryExporter
 }
 
 // start starts an exporter with fast retries.
@@ -46,10 +47,13 @@ func start(t *testing.T, edit func(*Config)) *harness {
 	set.Logger, h.logs = zap.New(core), logs
 	e, err := newSentryExporter(cfg, set)
 	require.NoError(t, err)
-	handmade := func(context.Context, ptrace.Traces) (xexporterhelper.Request, error) { return h.next, nil }
-	h.traces, err = xexporterhelper.NewTracesRequest(t.Context(), set, handmade, e.push, e.options()...)
-	require.NoError(t, err)
-	require.NoError(t, h.traces.Start(t.Context(), componenttest.NewNopHost()))
+	for _, category := range []sentry.Category{
+		sentry.CategoryProfileChunk, sentry.CategoryProfileChunkUI, sentry.CategoryTransaction, sentry.CategorySpan,
+	} {
+		require.NoError(t, e.addTracesQueue(t.Context(), category))
+	}
+	require.NoError(t, e.Start(t.Context(), h.host()))
+	h.started = e
 	t.Cleanup(h.stop)
 	return h
 }
@@ -72,17 +76,38 @@ func (h *harness) settings() exporter.Settings {
 	return set
 }
 
+// statusHost is a host of the collector's service.
+type statusHost struct {
+	component.Host
+	extensions map[component.ID]component.Component
+	events     chan *componentstatus.Event
+}
+
+func (h statusHost) GetExtensions() map[component.ID]component.Component { return h.extensions }
+func (h statusHost) Report(event *componentstatus.Event)                 { h.events <- event }
+
+func (h *harness) host() component.Host {
+	if h.events == nil {
+		h.events = make(chan *componentstatus.Event, 100)
+	}
+	return statusHost{componenttest.NewNopHost(), h.extensions, h.events}
+}
+
 // stop may be called twice.
 func (h *harness) stop() {
-	if h.traces != nil {
-		assert.NoError(h.t, h.traces.Shutdown(context.Background()))
-		h.traces = nil
+	if h.started != nil {
+		assert.NoError(h.t, h.started.Shutdown(context.Background()))
+		h.started = nil
 	}
 }
 
+// send sends a message that became these envelopes.
 func (h *harness) send(envelopes ...envelope) error {
-	h.next = &request{Count: len(envelopes), Envelopes: envelopes}
-	return h.traces.ConsumeTraces(h.t.Context(), ptrace.NewTraces())
+	var requests []*request
+	for _, e := range envelopes {
+		requests = append(requests, &request{Version: requestVersion, Count: 1, Envelopes: []envelope{e}})
+	}
+	return h.started.enqueue(h.t.Context(), requests)
 }
 
 // Items of each kind that is limited apart, with a number to know them by.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -30,7 +29,7 @@ const lossReason = "send_error"
 // add counts a refused item as the specification has it: chunks and transactions by number, and spans, also those of
 // transactions. Who does not accept our credentials does not accept a report either.
 func (l *losses) add(e *envelope, r reply) {
-	if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
+	if r.isUnauthorized() {
 		return
 	}
 	l.mu.Lock()
@@ -71,9 +70,13 @@ func (e *sentryExporter) reportLosses(ctx context.Context, last bool) {
 	if counts == nil {
 		return
 	}
-	report := envelope{Item: sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemClientReport}, Payload: clientReport(counts, now)}}
-	r := e.client.post(ctx, &report)
-	e.telemetry.posted(ctx, &report, r)
+	report := newClientReport(counts, now)
+	r := e.client.post(ctx, report)
+	e.telemetry.posted(ctx, report, r)
+}
+
+func newClientReport(counts map[sentry.Category]int, now time.Time) *envelope {
+	return &envelope{Item: sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemClientReport}, Payload: clientReport(counts, now)}}
 }
 
 // clientReport is the payload of a client report, in a fixed order.
@@ -86,7 +89,7 @@ func clientReport(counts map[sentry.Category]int, now time.Time) []byte {
 	report := struct {
 		Timestamp float64 `json:"timestamp"`
 		Discarded []event `json:"discarded_events"`
-	}{Timestamp: float64(now.UnixMilli()) / 1000}
+	}{Timestamp: float64(now.UnixMilli()) / 1000, Discarded: []event{}}
 	for _, category := range slices.Sorted(maps.Keys(counts)) {
 		report.Discarded = append(report.Discarded, event{lossReason, category, counts[category]})
 	}

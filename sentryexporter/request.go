@@ -14,13 +14,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
-// request is what the queue holds: what one message of the pipeline became. It holds envelopes rather than OTLP so that what
-// Sentry has taken of it is not sent again when the rest is retried, and so that an envelope has the same bytes, and with
-// them the same ids, each time.
+// request is what the queue holds: one envelope of those that a message of the pipeline became. It holds an envelope rather than OTLP
+// so that it has the same bytes, and with them the same ids, each time.
+//
+// Gob writes it to the storage: a change of its fields, or of those in them, that gob does not bridge needs another requestVersion.
 type request struct {
+	Version   int // of the format; 0 is of builds that put all envelopes of a message into one request
 	Count     int // samples or spans of the message, for the metrics of all exporters
 	Envelopes []envelope
 }
+
+const requestVersion = 1
 
 // envelope is one item with what stands in front of it in the header. Sentry takes one profile chunk or transaction in each.
 type envelope struct {
@@ -30,10 +34,7 @@ type envelope struct {
 	Count   int // observations of a profile, or spans: those of a container, or of a transaction with its own
 }
 
-var (
-	_ xexporterhelper.Request             = (*request)(nil)
-	_ xexporterhelper.RequestErrorHandler = (*request)(nil)
-)
+var _ xexporterhelper.Request = (*request)(nil)
 
 // ItemsCount is in samples or spans.
 func (r *request) ItemsCount() int { return r.Count }
@@ -49,25 +50,6 @@ func (r *request) BytesSize() (size int) {
 // MergeSplit is for batches, which Validate refuses.
 func (*request) MergeSplit(context.Context, int, exporterhelper.RequestSizerType, xexporterhelper.Request) ([]xexporterhelper.Request, error) {
 	return nil, errors.New("cannot batch envelopes")
-}
-
-// unsent is the error of a request of which a part is still to be sent.
-type unsent struct {
-	left *request
-	err  error
-}
-
-func (u *unsent) Error() string {
-	return fmt.Sprintf("%d envelopes not sent: %s", len(u.left.Envelopes), u.err)
-}
-func (u *unsent) Unwrap() error { return u.err }
-
-// OnError gives what is left to be sent.
-func (r *request) OnError(err error) xexporterhelper.Request {
-	if u := (*unsent)(nil); errors.As(err, &u) {
-		return u.left
-	}
-	return r
 }
 
 // requestEncoding is how the queue stores requests on disk. What cannot be read from there the queue drops without a word.
@@ -87,6 +69,9 @@ func (e requestEncoding) Unmarshal(stored []byte) (context.Context, xexporterhel
 	text, err := seal.Open(stored)
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(text)).Decode(r)
+	}
+	if err == nil && r.Version > requestVersion {
+		err = fmt.Errorf("format %d of a later version, expected at most %d", r.Version, requestVersion)
 	}
 	if err != nil {
 		e.unreadable(err)

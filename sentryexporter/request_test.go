@@ -2,6 +2,7 @@ package sentryexporter
 
 import (
 	"bytes"
+	"encoding/gob"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,7 +21,7 @@ func TestStoredRequests(t *testing.T) {
 	container.Item.Header.ItemCount = sentry.Some(3)
 	large := backendChunk(3)
 	large.Item.Payload = bytes.Repeat([]byte("x"), sentry.MaxOutgoingChunk)
-	want := &request{Count: 7, Envelopes: []envelope{backendChunk(1), container, large}}
+	want := &request{Version: requestVersion, Count: 7, Envelopes: []envelope{backendChunk(1), container, large}}
 
 	unreadable := 0
 	encoding := requestEncoding{func(error) { unreadable++ }}
@@ -41,6 +42,33 @@ func TestStoredRequests(t *testing.T) {
 	_, _, err = encoding.Unmarshal(nil)
 	assert.ErrorIs(t, err, errNotStored)
 	assert.Equal(t, 6, unreadable, "was never stored")
+}
+
+// storedRequest0 is a request as builds stored it before the format had a version.
+type storedRequest0 struct {
+	Count     int
+	Envelopes []envelope
+}
+
+// TestStoredRequestsOfOtherVersions: one of before the format had a version is sent, with all its envelopes; one of a later version is
+// counted as unreadable.
+func TestStoredRequestsOfOtherVersions(t *testing.T) {
+	unreadable := 0
+	encoding := requestEncoding{func(error) { unreadable++ }}
+	var text bytes.Buffer
+	require.NoError(t, gob.NewEncoder(&text).Encode(storedRequest0{Count: 3, Envelopes: []envelope{backendChunk(1), backendChunk(2)}}))
+	_, old, err := encoding.Unmarshal(seal.Close(text.Bytes()))
+	require.NoError(t, err)
+	assert.Equal(t, &request{Count: 3, Envelopes: []envelope{backendChunk(1), backendChunk(2)}}, old)
+	h := start(t, withoutQueue)
+	require.NoError(t, h.started.queues[0].push(t.Context(), old))
+	assert.Equal(t, []int{1, 2}, h.taken())
+
+	later, err := encoding.Marshal(t.Context(), &request{Version: requestVersion + 1})
+	require.NoError(t, err)
+	_, _, err = encoding.Unmarshal(later)
+	assert.ErrorContains(t, err, "format 2 of a later version, expected at most 1")
+	assert.Equal(t, 1, unreadable)
 }
 
 // FuzzStoredRequest: whatever a disk gives back with the right checksum, it is refused or is a request that can be stored and sent.

@@ -62,6 +62,11 @@ func (t *telemetry) posted(ctx context.Context, e *envelope, r reply) {
 	}
 }
 
+// halved counts a chunk that was too large, and whose parts are to be sent in its place.
+func (t *telemetry) halved(ctx context.Context, e *envelope) {
+	t.posted(ctx, e, reply{verdict: failed, reason: reasonTooLarge})
+}
+
 func (t *telemetry) throttledBy(ctx context.Context, category sentry.Category) {
 	t.throttled.Add(ctx, 1, metric.WithAttributes(attribute.String("category", named(category))))
 }
