@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -158,9 +159,47 @@ func TestSentryOutSurvivesKills(t *testing.T) {
 		len(acknowledged), rounds, len(seen), duplicates, len(server.Requests()))
 }
 
+// TestSentryOutRefusedForever: as many chunks as the queue has consumers are refused whenever they are sent, and the pauses are those of
+// the default settings. Another chunk arrives within seconds, also after a restart with the refused ones in the storage.
+func TestSentryOutRefusedForever(t *testing.T) {
+	server := fakesentry.Start(t)
+	var mu sync.Mutex
+	refused := map[string]bool{}
+	server.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+		mu.Lock()
+		defer mu.Unlock()
+		for id := range chunksByID(t, []*sentry.Envelope{r.Envelope}) {
+			if refused[id] {
+				return fakesentry.Answer{Status: http.StatusInternalServerError}
+			}
+		}
+		return fakesentry.Answer{}
+	})
+	set := sentryOut(server, t.TempDir())
+	set.config = strings.ReplaceAll(set.config, "    retry_on_failure: {initial_interval: 10ms, max_interval: 50ms}\n", "")
+	for restart := range 2 {
+		c := start(t, set)
+		for range 10 * (1 - restart) {
+			id := newID()
+			mu.Lock()
+			refused[id] = true
+			mu.Unlock()
+			require.Equal(t, http.StatusOK, c.send(t, chunk{id: id, samples: twoSamples}.request()).status)
+		}
+		begin := time.Now()
+		require.Equal(t, http.StatusOK, c.send(t, chunk{id: newID(), samples: twoSamples}.request()).status)
+		require.Eventually(t, func() bool { return len(server.Taken()) == restart+1 }, 30*time.Second, 10*time.Millisecond)
+		t.Logf("the other chunk arrived after %s", time.Since(begin))
+		c.crash()
+	}
+}
+
 func chunksByID(t *testing.T, envelopes []*sentry.Envelope) map[string][]string {
 	byID := map[string][]string{}
 	for _, e := range envelopes {
+		if e.Items[0].Header.Type != sentry.ItemProfileChunk {
+			continue // the exporter asks with an empty client report whether Sentry is up
+		}
 		var c struct {
 			ChunkID string `json:"chunk_id"`
 		}
