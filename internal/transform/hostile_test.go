@@ -106,3 +106,53 @@ func TestManyAttributesOfOneLongKey(t *testing.T) {
 	require.Less(t, time.Since(begin), 3*time.Second)
 	require.Less(t, size(parts[0]), 2*before)
 }
+
+// TestSplitOfManyProfilesIsBounded: what profiles share is not repeated for each, and small ones share a message.
+func TestSplitOfManyProfilesIsBounded(t *testing.T) {
+	const limit = 900_000
+	for name, share := range map[string]func(p pprofile.Profiles, long string){
+		"nothing": func(pprofile.Profiles, string) {},
+		"a resource": func(p pprofile.Profiles, long string) {
+			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("long", long)
+		},
+		"a scope": func(p pprofile.Profiles, long string) {
+			p.ResourceProfiles().At(0).ScopeProfiles().At(0).Scope().SetVersion(long)
+		},
+		"a schema": func(p pprofile.Profiles, long string) { p.ResourceProfiles().At(0).SetSchemaUrl(long) },
+		"an attribute": func(p pprofile.Profiles, long string) {
+			a := int32(attributeOf(dictionary.NewEditor(p.Dictionary()), "long", long))
+			for _, profile := range p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().All() {
+				profile.AttributeIndices().Append(a)
+			}
+		},
+	} {
+		for _, step := range []*Split{{MaxBytes: limit}, {MaxBytes: limit, MaxDuration: time.Millisecond}} {
+			p := profileOf(wall)
+			profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()
+			profiles.RemoveIf(func(pprofile.Profile) bool { return true })
+			for i := range 20_000 {
+				profile := profiles.AppendEmpty()
+				profile.SetTime(1)
+				profile.Samples().AppendEmpty().TimestampsUnixNano().Append(testStart, testStart+uint64(i))
+			}
+			share(p, strings.Repeat("a", longText))
+			before := size(p)
+			parts, _ := Apply(p, []Step{step})
+			n, observed := 0, 0
+			for _, part := range parts {
+				n += size(part)
+				for _, profile := range part.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().All() {
+					for _, s := range profile.Samples().All() {
+						observed += observations(s)
+					}
+				}
+			}
+			require.Equal(t, 40_000, observed, name)
+			require.LessOrEqual(t, n, (maxMultiple+2)*before+minBudget, name)
+			require.LessOrEqual(t, len(parts), ((maxMultiple+2)*before+minBudget)/partOverhead)
+			if name == "nothing" && step.MaxDuration == 0 {
+				require.Less(t, len(parts), 10)
+			}
+		}
+	}
+}

@@ -9,8 +9,9 @@ import (
 )
 
 // Split makes messages that respect the limits of what is behind: Kafka, gRPC and backends refuse what is larger. Each part
-// is a message of its own, with a dictionary that holds what it needs, and has one profile. Profiles with timestamps are cut
-// in time, so that every part is a profile of its stretch of time; values without timestamps are cut by samples.
+// is a message of its own, with a dictionary that holds what it needs. It has several whole profiles, as many as fit, or a part of
+// one. Profiles with timestamps are cut in time, so that every part is a profile of its stretch of time; values without timestamps
+// are cut by samples.
 //
 // The profile id of a part is made from that of the profile and the number of the part: the same input gives the same ids.
 // A part carries split.profile_id (the id of the whole, which is the chunk id for Sentry's continuous profiles) and
@@ -19,7 +20,8 @@ import (
 // otherwise.
 //
 // It drops nothing. What cannot be cut goes on as it is, if need be above a limit: one observation, a profile whose own
-// attributes take half of MaxBytes, and what is left after 1000 parts, or after parts that together take 16 times the whole.
+// attributes take half of MaxBytes, and what is left of a profile after 1000 parts, or of a message after parts that together take 16
+// times the whole.
 type Split struct {
 	MaxBytes    int           `mapstructure:"max_bytes"`    // of the message as protobuf, uncompressed
 	MaxSamples  int           `mapstructure:"max_samples"`  // of each profile
@@ -39,11 +41,15 @@ const (
 	// maxParts: the longest recorded chunk has 243 s, so that parts of a second are 243.
 	maxParts = 1000
 
-	// maxMultiple and minBudget bound what is built for one profile, in bytes: every part repeats the resource and all of the
+	// maxMultiple and minBudget bound what is built of one message, in bytes: every part repeats the resource and all of the
 	// dictionary that it needs, which for a hostile stack of megabytes would be the whole, over and over. Halving a large
-	// chunk until its parts fit builds it some six times.
+	// chunk until its parts fit builds it some six times. The output is at most this, and twice the message for the last part
+	// and the rest.
 	maxMultiple = 16
 	minBudget   = 4 << 20
+
+	// partOverhead is what a message takes in memory beside its size.
+	partOverhead = 4 << 10
 )
 
 func (s *Split) Validate() error {
@@ -65,22 +71,18 @@ func (s *Split) apply(m *message) { m.split = s }
 
 // parts cuts a message that is compact.
 func (s *Split) parts(p pprofile.Profiles) []pprofile.Profiles {
-	if s.fits(p) {
+	n := size(p)
+	if s.fits(p, n) {
 		return []pprofile.Profiles{p}
 	}
 	c := newCutter(s, p)
-	for _, resource := range p.ResourceProfiles().All() {
-		for _, scope := range resource.ScopeProfiles().All() {
-			for _, profile := range scope.Profiles().All() {
-				c.profile(resource, scope, profile)
-			}
-		}
-	}
+	c.budget = max(minBudget, maxMultiple*n)
+	c.cutMessage()
 	return c.parts
 }
 
-func (s *Split) fits(p pprofile.Profiles) bool {
-	if s.MaxBytes > 0 && size(p) > s.MaxBytes {
+func (s *Split) fits(p pprofile.Profiles, bytes int) bool {
+	if s.MaxBytes > 0 && bytes > s.MaxBytes {
 		return false
 	}
 	if s.MaxSamples == 0 && s.MaxDuration == 0 {

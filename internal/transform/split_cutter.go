@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -19,35 +20,79 @@ type cutter struct {
 	copier *dictionary.Copier
 	parts  []pprofile.Profiles
 
+	budget int // bytes that may still be built
+
 	// The profile at hand.
-	resource pprofile.ResourceProfiles
-	scope    pprofile.ScopeProfiles
-	source   pprofile.Profile
+	member
 	interval uint64
 	first    int // the parts before it
 	maxBytes int // 0 where cutting cannot help
-	budget   int // bytes that may still be built
+}
+
+// member is a profile of the message.
+type member struct {
+	resource pprofile.ResourceProfiles
+	scope    pprofile.ScopeProfiles
+	source   pprofile.Profile
+	at       [2]int // its resource and scope
+	short    bool   // it respects the limits of profiles
 }
 
 func newCutter(s *Split, p pprofile.Profiles) *cutter {
 	return &cutter{Split: s, from: p, view: dictionary.NewView(p.Dictionary())}
 }
 
-// profile adds the parts of one profile.
-func (c *cutter) profile(resource pprofile.ResourceProfiles, scope pprofile.ScopeProfiles, source pprofile.Profile) {
-	c.resource, c.scope, c.source = resource, scope, source
-	c.interval, c.first, c.maxBytes = interval(c.from, source), len(c.parts), c.MaxBytes
-	if c.maxBytes > 0 && size(c.build(nil, whole)) > c.maxBytes/2 {
-		c.maxBytes = 0
+func (c *cutter) members() (all []member) {
+	free := c.MaxSamples == 0 && c.MaxDuration == 0
+	for i, resource := range c.from.ResourceProfiles().All() {
+		for j, scope := range resource.ScopeProfiles().All() {
+			for _, profile := range scope.Profiles().All() {
+				all = append(all, member{resource, scope, profile, [2]int{i, j}, free || c.Split.short(pieceOf(profile))})
+			}
+		}
 	}
-	all := pieceOf(source)
-	part := c.build(all, whole)
-	n := size(part)
-	if c.short(all) && c.small(n) {
+	return all
+}
+
+// cutMessage adds the parts of the message: halves of it until they fit, and then parts of profiles.
+func (c *cutter) cutMessage() {
+	for todo := [][]member{c.members()}; len(todo) > 0; { // the next one is the last
+		list := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		switch {
+		case c.budget <= 0:
+			slices.Reverse(todo)
+			part, _ := c.buildWhole(append(slices.Clip(list), slices.Concat(todo...)...))
+			c.parts = append(c.parts, part)
+			return
+		case len(list) == 1:
+			c.profile(list[0])
+			continue
+		case !slices.ContainsFunc(list, func(m member) bool { return !m.short }):
+			if part, n := c.buildWhole(list); c.MaxBytes == 0 || n <= c.MaxBytes {
+				c.parts = append(c.parts, part)
+				continue
+			}
+		}
+		todo = append(todo, list[len(list)/2:], list[:len(list)/2])
+	}
+}
+
+// profile adds the parts of one profile.
+func (c *cutter) profile(m member) {
+	c.member = m
+	c.interval, c.first, c.maxBytes = interval(c.from, c.source), len(c.parts), c.MaxBytes
+	if c.maxBytes > 0 {
+		if _, n := c.build(nil, whole); n > c.maxBytes/2 {
+			c.maxBytes = 0
+		}
+	}
+	all := pieceOf(c.source)
+	part, n := c.build(all, whole)
+	if m.short && c.small(n) {
 		c.parts = append(c.parts, part)
 		return
 	}
-	c.budget = max(minBudget, maxMultiple*n)
 	c.cut(all)
 }
 
@@ -60,14 +105,12 @@ func (c *cutter) cut(all piece) {
 		todo = todo[:len(todo)-1]
 		number := len(c.parts) - c.first + 1
 		if number == maxParts || c.budget <= 0 {
-			c.parts = append(c.parts, c.build(join(append(todo, p)), number))
+			part, _ := c.build(join(append(todo, p)), number)
+			c.parts = append(c.parts, part)
 			return
 		}
-		if c.short(p) {
-			part := c.build(p, number)
-			n := size(part)
-			c.budget -= n
-			if c.small(n) {
+		if c.Split.short(p) {
+			if part, n := c.build(p, number); c.small(n) {
 				c.parts = append(c.parts, part)
 				continue
 			}
@@ -75,7 +118,8 @@ func (c *cutter) cut(all piece) {
 		if head, tail := c.halves(p); len(tail) > 0 {
 			todo = append(todo, tail, head)
 		} else {
-			c.parts = append(c.parts, c.build(p, number))
+			part, _ := c.build(p, number)
+			c.parts = append(c.parts, part)
 		}
 	}
 }
@@ -93,24 +137,10 @@ func (c *cutter) halves(p piece) (piece, piece) {
 // whole is the number of a part that is all there is of its profile.
 const whole = 0
 
-// build makes a message of a piece.
-func (c *cutter) build(p piece, number int) pprofile.Profiles {
-	out := pprofile.NewProfiles()
-	b := dictionary.NewBuilder(out.Dictionary())
-	defer b.Release()
-	if c.copier == nil {
-		c.copier = dictionary.NewCopier(c.view, b)
-	} else {
-		c.copier.Restart(b)
-	}
-	resource := out.ResourceProfiles().AppendEmpty()
-	c.resource.Resource().CopyTo(resource.Resource())
-	resource.SetSchemaUrl(c.resource.SchemaUrl())
-	scope := resource.ScopeProfiles().AppendEmpty()
-	c.scope.Scope().CopyTo(scope.Scope())
-	scope.SetSchemaUrl(c.scope.SchemaUrl())
-
-	profile := scope.Profiles().AppendEmpty()
+// build makes a message of a piece of the profile at hand, and tells its size.
+func (c *cutter) build(p piece, number int) (out pprofile.Profiles, bytes int) {
+	out, b := c.open()
+	profile := c.addScope(c.addResource(out)).Profiles().AppendEmpty()
 	c.head(profile, number)
 	if number != whole {
 		c.mark(b, profile, p, number)
@@ -122,8 +152,68 @@ func (c *cutter) build(p piece, number int) pprofile.Profiles {
 		sample.TimestampsUnixNano().FromRaw(portion.times)
 		sample.Values().FromRaw(portion.values)
 	}
+	return out, c.close(out, b)
+}
+
+// buildWhole makes a message of profiles, and tells its size.
+func (c *cutter) buildWhole(list []member) (out pprofile.Profiles, bytes int) {
+	out, b := c.open()
+	var resource pprofile.ResourceProfiles
+	var scope pprofile.ScopeProfiles
+	for i, m := range list {
+		c.member = m
+		if i == 0 || m.at[0] != list[i-1].at[0] {
+			resource = c.addResource(out)
+		}
+		if i == 0 || m.at != list[i-1].at {
+			scope = c.addScope(resource)
+		}
+		profile := scope.Profiles().AppendEmpty()
+		c.head(profile, whole)
+		profile.Samples().EnsureCapacity(c.source.Samples().Len())
+		for _, from := range c.source.Samples().All() {
+			sample := profile.Samples().AppendEmpty()
+			c.copier.Sample(from, sample)
+			from.TimestampsUnixNano().CopyTo(sample.TimestampsUnixNano())
+			from.Values().CopyTo(sample.Values())
+		}
+	}
+	return out, c.close(out, b)
+}
+
+// open begins a message.
+func (c *cutter) open() (pprofile.Profiles, *dictionary.Builder) {
+	out := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(out.Dictionary())
+	if c.copier == nil {
+		c.copier = dictionary.NewCopier(c.view, b)
+	} else {
+		c.copier.Restart(b)
+	}
+	return out, b
+}
+
+// close ends a message and takes its size from the budget.
+func (c *cutter) close(out pprofile.Profiles, b *dictionary.Builder) (bytes int) {
 	b.Finish()
-	return out
+	b.Release()
+	bytes = size(out)
+	c.budget -= bytes + partOverhead
+	return bytes
+}
+
+func (c *cutter) addResource(out pprofile.Profiles) pprofile.ResourceProfiles {
+	resource := out.ResourceProfiles().AppendEmpty()
+	c.resource.Resource().CopyTo(resource.Resource())
+	resource.SetSchemaUrl(c.resource.SchemaUrl())
+	return resource
+}
+
+func (c *cutter) addScope(resource pprofile.ResourceProfiles) pprofile.ScopeProfiles {
+	scope := resource.ScopeProfiles().AppendEmpty()
+	c.scope.Scope().CopyTo(scope.Scope())
+	scope.SetSchemaUrl(c.scope.SchemaUrl())
+	return scope
 }
 
 // head copies what a profile says beside its samples.
