@@ -54,7 +54,7 @@ type LinkConfig struct {
 	MaxHeldProfiles int   `mapstructure:"max_held_profiles"`
 	MaxHeldBytes    int64 `mapstructure:"max_held_bytes"`
 
-	// KeepSpans and MaxSpans bound the index of spans; those that came first are forgotten.
+	// KeepSpans and MaxSpans bound the index of spans; at the limit, the tenant that uses the most loses its oldest.
 	KeepSpans time.Duration `mapstructure:"keep_spans"`
 	MaxSpans  int           `mapstructure:"max_spans"`
 }

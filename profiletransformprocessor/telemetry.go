@@ -96,7 +96,7 @@ func (t *telemetry) waited(ctx context.Context, wait time.Duration, why released
 }
 
 func (t *telemetry) linked(ctx context.Context, s spanlink.LinkStats) {
-	for how, count := range map[string]int64{"covered": s.Linked, "guessed": s.Guessed, "kept": s.Kept} {
+	for how, count := range map[string]int64{"covered": s.Linked, "guessed": s.Guessed, "assumed": s.Assumed, "kept": s.Kept} {
 		if count > 0 {
 			t.linkedObservations.Add(ctx, count, metric.WithAttributes(attribute.String("how", how)))
 		}
@@ -108,8 +108,8 @@ func (t *telemetry) linked(ctx context.Context, s spanlink.LinkStats) {
 
 func (t *telemetry) spans(ctx context.Context, s spanlink.SpanStats) {
 	for outcome, count := range map[string]int64{
-		"indexed": s.Indexed, "waiting": s.Waiting, "no_session": s.NoSession, "duplicate": s.Duplicates,
-		"unusable": s.Unusable, "late": s.Late, "evicted": s.Evicted, "expired": s.Expired,
+		"indexed": s.Indexed, "waiting": s.Waiting, "unstated": s.Unstated, "no_session": s.NoSession,
+		"duplicate": s.Duplicates, "unusable": s.Unusable, "late": s.Late, "evicted": s.Evicted, "expired": s.Expired,
 	} {
 		if count > 0 {
 			t.spansSeen.Add(ctx, count, metric.WithAttributes(attribute.String("event", outcome)))

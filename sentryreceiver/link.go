@@ -63,7 +63,7 @@ func (in *ingestion) link(ctx context.Context, transaction *sentry.Transaction, 
 	index := spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: math.MaxInt, Keep: time.Hour})
 	index.Add(func(yield func(spanlink.Span) bool) {
 		for span := range spanlink.Sentry.Spans(spans) {
-			span.Sessions = []spanlink.Session{v1Session}
+			span.Sessions, span.Program = []spanlink.Session{v1Session}, nil
 			if !yield(span) {
 				return
 			}

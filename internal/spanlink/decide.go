@@ -64,6 +64,8 @@ func (d *decision) outcome(p piece) (link dictionary.LinkIndex, counter *int64) 
 		return 0, nil
 	case p.vague:
 		return d.linkTo(p.span), &d.stats.Guessed
+	case d.place.assumed:
+		return d.linkTo(p.span), &d.stats.Assumed
 	}
 	return d.linkTo(p.span), &d.stats.Linked
 }

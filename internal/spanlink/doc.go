@@ -37,6 +37,9 @@
 // and waits for it in the index. If all samples of a profile are of one thread, spans that name no thread count as well:
 // there was no other. Otherwise they do not.
 //
+// Streamed spans that state no session, and whose segment states none, are indexed by their program (see [Keys]). They are
+// candidates if there can be no doubt about the session, see program.go.
+//
 // # What becomes of samples
 //
 // A Sample with timestamps stands for several observations. They are decided one by one, and the sample is split into one
@@ -46,13 +49,14 @@
 //
 // # Bounds
 //
-// The index holds a limited number of spans for a limited time, both by arrival: clocks of clients decide nothing. What does
-// not fit any more, what comes too late, and every sample without a link is counted by reason. What one message may ask of it is
-// limited, too.
+// The index holds a limited number of spans, in limited memory, for a limited time, by arrival: clocks of clients decide nothing.
+// When it is full, the tenant that uses the most memory loses its oldest spans. What does not fit any more, what comes too late,
+// and every sample without a link is counted by reason. What one message may ask of it is limited, too.
 //
 //	keys.go      which attributes tell tenant, session, thread and segment
 //	traces.go    spans of a message into the index
 //	index.go     the index; session.go, lane.go, node.go its parts, waiting.go the spans that wait for their segment
+//	tenant.go    who makes room in a full index; program.go spans that state no session
 //	forest.go    who is above whom
 //	timeline.go  the rule: spans of a thread → which span when; queue.go gives it what comes first
 //	places.go    samples of a message: on which thread, and when

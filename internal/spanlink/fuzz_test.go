@@ -43,7 +43,7 @@ func FuzzLink(f *testing.F) {
 		before, valid := countObservations(p), len(dictionary.Check(p)) == 0
 		x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
 		x.Add(Sentry.Spans(spans), start)
-		concerned := x.Concerns(p)
+		concerned := x.Concerns(p, start)
 		stats := x.Link(p, options)
 		require.Equal(t, before, countObservations(p))
 		if stats.Linked > 0 {

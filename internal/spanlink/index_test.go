@@ -31,7 +31,7 @@ func each(spans ...Span) iter.Seq[Span] { return slices.Values(spans) }
 
 // A flood of spans, of any kind, takes no more memory than the limits allow, and the spans that came last are there.
 func TestFlood(t *testing.T) {
-	const limit, flood = 2_000, 100_000
+	const limit, flood = 2_000, 30_000
 	for name, spanOf := range map[string]func(i uint64) Span{
 		"one thread":   func(i uint64) Span { return on(i, 0, i, i+10) },
 		"backwards":    func(i uint64) Span { return on(i, 0, flood-i, 2*flood-i) },
@@ -55,10 +55,28 @@ func TestFlood(t *testing.T) {
 		"no segment comes":    func(i uint64) Span { s := on(i, 0, i, i+10); s.Sessions, s.Segment = nil, spanID(i+1e9); return s },
 		"one segment is late": func(i uint64) Span { s := on(i, 0, i, i+10); s.Sessions, s.Segment = nil, spanID(1e9); return s },
 		"segments of nowhere": func(i uint64) Span { s := on(i, 0, i, i+10); s.Sessions, s.Segment = nil, s.ID; return s },
-		"the same again":      func(i uint64) Span { return on(1, 0, i, i+10) },
+		"long threads":        func(i uint64) Span { s := on(i, 0, i, i+10); s.Thread = fmt.Sprintf("%0256d", i); return s },
+		"many tenants": func(i uint64) Span {
+			s := on(i, 0, i, i+10)
+			s.Tenant = fmt.Sprint(i)
+			s.Sessions = []Session{{Tenant: s.Tenant}}
+			return s
+		},
+		"long texts of spans that wait": func(i uint64) Span {
+			s := on(i, 0, i, i+10)
+			text := fmt.Sprintf("%0256d", i)
+			s.Sessions, s.Thread, s.Segment = []Session{{Parts: [maxSessionParts]string{text, text, text}}}, "", spanID(i+1e9)
+			return s
+		},
+		"many programs": func(i uint64) Span {
+			s := on(i, 0, i, i+10)
+			s.Sessions, s.Program, s.Streamed = nil, &Session{Way: programWay, Parts: [maxSessionParts]string{fmt.Sprint(i)}}, true
+			return s
+		},
+		"the same again": func(i uint64) Span { return on(1, 0, i, i+10) },
 	} {
 		x := NewIndex(Sentry, Limits{Spans: limit, Keep: time.Hour})
-		before := heap()
+		before := heapBytes()
 		for i := range uint64(flood) {
 			x.Add(each(spanOf(i)), start)
 		}
@@ -66,16 +84,18 @@ func TestFlood(t *testing.T) {
 		assert.LessOrEqual(t, x.Size().Sessions, limit, name)
 		assert.LessOrEqual(t, len(x.nodes), limit, name)
 		assert.LessOrEqual(t, len(x.waiting), limit, name)
-		assert.Less(t, int64(heap())-int64(before), int64(4<<20), "%s: bytes", name)
+		assert.Less(t, int64(heapBytes())-int64(before), 2*x.maxBytes, "%s: bytes, in maps that have seen more", name)
 
 		x.Expire(start.Add(2 * time.Hour))
 		assert.Equal(t, Size{}, x.Size(), name)
 		assert.Empty(t, x.nodes, name)
 		assert.Empty(t, x.waiting, name)
+		assert.Empty(t, x.tenants, name)
+		assert.Zero(t, x.sizes, name)
 	}
 }
 
-func heap() uint64 {
+func heapBytes() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -150,7 +170,7 @@ func TestCopiesThatDisagree(t *testing.T) {
 	for _, spans := range [][]Span{{a, b}, {b, a}} {
 		x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
 		x.Add(each(append(spans, above...)...), start)
-		require.Equal(t, spanID(2), x.nodes[spanKey{"", traceID(1), spanID(3)}].parent)
+		require.Equal(t, spanID(2), x.nodes[spanKey{x.tenants[""], traceID(1), spanID(3)}].parent)
 		answers = append(answers, x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}))
 	}
 	assert.Equal(t, answers[0], answers[1])
@@ -222,7 +242,7 @@ func TestEvictedByItsOwnSession(t *testing.T) {
 	x.Add(each(child, on(3, 0, 0, 10)), start)
 	x.touch(sessionOf("linked"), start)
 	x.touch(sessionOf("linked too"), start)
-	assert.Equal(t, SpanStats{NoSession: 1, Evicted: 2}, x.Add(each(segment), start))
+	assert.Equal(t, SpanStats{NoSession: 1, Indexed: 1, Evicted: 2}, x.Add(each(segment), start))
 	x.Expire(start.Add(2 * time.Hour))
 	assert.Equal(t, Size{}, x.Size(), "nothing is left of it")
 }
@@ -255,9 +275,24 @@ func TestTooMuchWork(t *testing.T) {
 	l := newLinker(x, p, Options{Now: start, Ambiguous: Skip})
 	defer l.release()
 	l.work = maxWork - 1
-	l.profile(profile, values{})
+	l.profile(profile, values{}, nil)
 	assert.Equal(t, LinkStats{Linked: 1}, l.stats)
 	profile.Samples().At(0).SetLinkIndex(0)
-	l.profile(profile, values{})
+	l.profile(profile, values{}, nil)
 	assert.Equal(t, LinkStats{Linked: 1, Unlinked: [reasons]int64{Evicted: 1}}, l.stats)
+}
+
+// The spans above those of a profile are work as well: many profiles of one span each, below very many others, would climb all of
+// them again and again.
+func TestWayUpIsWork(t *testing.T) {
+	const deep = 1000
+	x := NewIndex(Sentry, Limits{Spans: 2 * deep, Keep: time.Hour})
+	x.Add(upTo(deep, func(i uint64) Span { return on(i+2, i+1, 1e12, 2e12) }), start)
+	x.Add(each(on(deep+2, deep+1, 0, 10)), start)
+	p := benchProfile(1)
+	l := newLinker(x, p, Options{Now: start, Ambiguous: Skip})
+	defer l.release()
+	l.profile(p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0), values{}, nil)
+	assert.Equal(t, LinkStats{Linked: 1}, l.stats)
+	assert.Greater(t, l.work, deep)
 }

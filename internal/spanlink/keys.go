@@ -20,16 +20,25 @@ type Keys struct {
 	Thread string
 	// Segment has the span id of the span's segment, in hex.
 	Segment string
+
+	// Program is one more way to identify a session, for spans that were streamed and state none: by attributes of the resource
+	// that together tell a program from others. Such a span is a candidate if only one session of its program has profiles.
+	Program []string
+	// Streamed is "stream" on spans that were sent one by one, not with their transaction.
+	Streamed string
 }
 
 // The presets.
 var (
-	// Sentry: the profiler session as SDKs state it for continuous profiling.
+	// Sentry: the profiler session as SDKs state it for continuous profiling. Spans of node state none where the versions of
+	// @sentry/node and @sentry/profiling-node differ, which then share no global scope.
 	Sentry = Keys{
-		Tenant:  []string{"sentry.project_id"},
-		Session: [][]string{{"sentry.profiler_id"}},
-		Thread:  "thread.id",
-		Segment: "sentry.segment.id",
+		Tenant:   []string{"sentry.project_id"},
+		Session:  [][]string{{"sentry.profiler_id"}},
+		Thread:   "thread.id",
+		Segment:  "sentry.segment.id",
+		Program:  []string{"service.name", "telemetry.sdk.name", "telemetry.sdk.version"},
+		Streamed: "sentry.trace_lifecycle",
 	}
 	// OTel: the process, by the semantic conventions. A profiler outside of the process does not know its service.instance.id.
 	OTel = Keys{
@@ -45,6 +54,8 @@ const (
 	maxSessionParts = 3
 	// maxText bounds what the index keeps of a client's text: ids are 36 bytes, host names 255.
 	maxText = 256
+	// streamed is the value of Keys.Streamed.
+	streamed = "stream"
 )
 
 // Validate says what is wrong with the keys.
@@ -56,6 +67,9 @@ func (k *Keys) Validate() error {
 		if len(way) == 0 || len(way) > maxSessionParts {
 			return fmt.Errorf("session[%d]: has %d attributes, must have 1 to %d", i, len(way), maxSessionParts)
 		}
+	}
+	if len(k.Program) > maxSessionParts {
+		return fmt.Errorf("program: has %d attributes, must have at most %d", len(k.Program), maxSessionParts)
 	}
 	if k.Thread == "" {
 		return fmt.Errorf("thread: must name an attribute")
@@ -73,7 +87,7 @@ func (k *Keys) Validate() error {
 // Session identifies a session. It is comparable, and exact.
 type Session struct {
 	Tenant string
-	Way    int // which element of Keys.Session
+	Way    int // which element of Keys.Session, or programWay
 	Parts  [maxSessionParts]string
 }
 
@@ -91,6 +105,8 @@ type compiledKeys struct {
 	tenant          []slot
 	session         [][]slot
 	thread, segment slot
+	program         []string
+	streamed        string
 }
 
 func compile(k Keys) (c compiledKeys) {
@@ -116,6 +132,7 @@ func compile(k Keys) (c compiledKeys) {
 	if k.Segment != "" {
 		c.segment = number(k.Segment)
 	}
+	c.program, c.streamed = k.Program, k.Streamed
 	return c
 }
 
@@ -168,4 +185,22 @@ ways:
 		list = append(list, session)
 	}
 	return list
+}
+
+// programOf gives the session of a program's unstated spans, or nil. v is what the resource says.
+func (c *compiledKeys) programOf(resource pcommon.Map, v *values) *Session {
+	if len(c.program) == 0 {
+		return nil
+	}
+	var parts [maxSessionParts]string
+	for i, key := range c.program {
+		value, ok := resource.Get(key)
+		if ok {
+			parts[i] = valueText(value)
+		}
+		if parts[i] == "" {
+			return nil
+		}
+	}
+	return &Session{Tenant: c.tenantOf(v), Way: programWay, Parts: parts}
 }

@@ -23,17 +23,13 @@ func (l *lane) add(i *interval) {
 // remove says that one of the intervals is gone.
 func (l *lane) remove() {
 	l.live--
-	l.dropIfEmpty()
 	if l.live < len(l.intervals)/2 {
 		l.sweep()
 	}
 }
 
-func (l *lane) dropIfEmpty() {
-	if l.live == 0 {
-		delete(l.session.lanes, l.thread)
-	}
-}
+// size in memory, without its spans.
+func (l *lane) size() int64 { return int64(laneSize + len(l.thread)) }
 
 // sweep gets rid of what is gone.
 func (l *lane) sweep() {

@@ -3,6 +3,7 @@ package spanlink
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
@@ -13,8 +14,8 @@ import (
 func (x *Index) Link(p pprofile.Profiles, o Options) LinkStats {
 	l := newLinker(x, p, o)
 	defer l.release()
-	eachProfile(&x.keys, p, func(profile pprofile.Profile, said values) bool {
-		l.profile(profile, said)
+	eachProfile(&x.keys, p, func(profile pprofile.Profile, said values, program *Session) bool {
+		l.profile(profile, said, program)
 		return true
 	})
 	if l.linked && l.changed {
@@ -23,28 +24,38 @@ func (x *Index) Link(p pprofile.Profiles, o Options) LinkStats {
 	return l.stats
 }
 
-// Concerns says whether any sample of a message could be linked, if there were a span.
-func (x *Index) Concerns(p pprofile.Profiles) bool {
+// Concerns says whether any sample of a message could be linked, if there were a span. The index takes note of the sessions: the
+// message may wait before it is linked, and then others are to know of it.
+func (x *Index) Concerns(p pprofile.Profiles, now time.Time) bool {
 	var places places
 	places.open(&x.keys, p.Dictionary())
 	concerned := false
-	eachProfile(&x.keys, p, func(profile pprofile.Profile, said values) bool {
-		concerned = places.anyKnown(profile, said)
+	eachProfile(&x.keys, p, func(profile pprofile.Profile, said values, program *Session) bool {
+		place := places.anyKnown(profile, said)
+		concerned = concerned || place != nil
+		if place != nil && program != nil {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.sawProfile(program, place.sessions[0], now)
+			x.makeRoom()
+			return true
+		}
 		return !concerned
 	})
 	return concerned
 }
 
 // eachProfile goes through the profiles of a message, with what scope and resource say.
-func eachProfile(keys *compiledKeys, p pprofile.Profiles, do func(pprofile.Profile, values) bool) {
+func eachProfile(keys *compiledKeys, p pprofile.Profiles, do func(pprofile.Profile, values, *Session) bool) {
 	for _, resource := range p.ResourceProfiles().All() {
 		var ofResource values
 		keys.read(resource.Resource().Attributes(), &ofResource)
+		program := keys.programOf(resource.Resource().Attributes(), &ofResource)
 		for _, scope := range resource.ScopeProfiles().All() {
 			ofScope := ofResource
 			keys.read(scope.Scope().Attributes(), &ofScope)
 			for _, profile := range scope.Profiles().All() {
-				if !do(profile, ofScope) {
+				if !do(profile, ofScope, program) {
 					return
 				}
 			}
@@ -105,12 +116,13 @@ func (l *linker) memory() int {
 }
 
 // profile links the samples of one profile.
-func (l *linker) profile(profile pprofile.Profile, said values) {
+func (l *linker) profile(profile pprofile.Profile, said values, program *Session) {
 	l.places.read(profile, said, l.options.Shift)
 	if l.options.Session != (Session{}) {
 		l.places.setSession(l.options.Session)
+		program = nil
 	}
-	l.collect()
+	l.collect(program)
 	l.timelines.begin()
 	for i := range l.places.list {
 		place := &l.places.list[i]
@@ -153,7 +165,7 @@ func (l *linker) keep(sample pprofile.Sample) {
 }
 
 // collect copies out of the index what concerns the places of a profile.
-func (l *linker) collect() {
+func (l *linker) collect(program *Session) {
 	x := l.index
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -163,7 +175,8 @@ func (l *linker) collect() {
 	l.runs = l.runs[:0]
 	for i := range l.places.list {
 		if p := &l.places.list[i]; p.isKnown() {
-			l.collectPlace(p)
+			l.collectPlace(p, program)
+			x.makeRoom()
 		}
 	}
 	l.forest.number()
@@ -175,7 +188,7 @@ func (l *linker) collect() {
 // profiles of one instant each, on a thread with as many spans around it, are a megabyte, and would take a minute.
 const maxWork = 1 << 22
 
-func (l *linker) collectPlace(p *place) {
+func (l *linker) collectPlace(p *place, program *Session) {
 	end := max(p.last, p.last+1) // no span covers the last instant that there is
 	var of *session
 	for _, key := range p.sessions {
@@ -183,6 +196,15 @@ func (l *linker) collectPlace(p *place) {
 		s.linkedUpTo = max(s.linkedUpTo, end)
 		if of == nil || len(of.lanes) == 0 {
 			of = s
+		}
+	}
+	if program != nil {
+		l.index.sawProfile(program, p.sessions[0], l.options.Now)
+		if len(of.lanes) == 0 && p.alone {
+			if unstated := l.index.unstatedOf(program, p.sessions[0], l.options.Now); unstated != nil {
+				unstated.linkedUpTo = max(unstated.linkedUpTo, end)
+				of, p.assumed = unstated, true
+			}
 		}
 	}
 	if p.tooMuch = l.work >= maxWork; p.tooMuch {
@@ -196,12 +218,14 @@ func (l *linker) collectPlace(p *place) {
 		l.found = lane.overlapping(p.first, end, l.found)
 	}
 	l.work += len(l.found)
+	before := len(l.forest.trees)
 	begin := len(l.runs)
 	l.runs = slices.Grow(l.runs, len(l.found))
 	l.forest.grow(len(l.found))
 	for _, i := range slices.Backward(l.found) { // by their starts
 		l.runs = append(l.runs, run{i.start, i.end, l.forest.add(l.index, i.node)})
 	}
+	l.work += len(l.forest.trees) - before // those above them may be more than them by far
 	clear(l.found)
 	p.runs = l.runs[begin:]
 	p.lost = of.lost

@@ -9,7 +9,7 @@ import (
 
 // spanKey names a span.
 type spanKey struct {
-	tenant string
+	tenant *tenant
 	trace  pcommon.TraceID
 	id     pcommon.SpanID
 }
@@ -32,15 +32,19 @@ type node struct {
 
 // interval is a time that a span ran, on one thread.
 type interval struct {
-	node       *node
-	start, end uint64
-	lane       *lane // nil while it waits for its segment, and for segments that ran nowhere
-	arrived    time.Duration
-	next       *interval      // the one that arrived after it
-	sibling    *interval      // of the same node
-	waitsFor   pcommon.SpanID // its segment; zero if it does not wait
-	gone       bool           // from the index; its lane gets rid of it when it next looks
+	node         *node
+	start, end   uint64
+	lane         *lane // nil while it waits for its segment, and for segments that ran nowhere
+	arrived      time.Duration
+	older, newer *interval // of the index, by arrival
+	before, next *interval // of its share
+	sibling      *interval // of the same node
+	waits        *orphan   // for its segment; nil if it does not wait
+	kind         kind
+	gone         bool // from the index; its lane gets rid of it when it next looks
 }
+
+func (i *interval) share() *share { return &i.node.tenant.shares[i.kind] }
 
 // maxIntervals of a node: two formats, each with a retry that has other times.
 const maxIntervals = 4

@@ -66,6 +66,7 @@ func (r Reason) String() string { return reasonNames[r] }
 type LinkStats struct {
 	Linked   int64 // to a span that covers them
 	Guessed  int64 // likewise, although they were ambiguous
+	Assumed  int64 // likewise, to a span that states no session
 	Kept     int64 // have the link that they came with
 	Unlinked [reasons]int64
 }
@@ -83,6 +84,7 @@ func (s *LinkStats) Reasons(yield func(Reason, int64) bool) {
 func (s *LinkStats) Add(other LinkStats) {
 	s.Linked += other.Linked
 	s.Guessed += other.Guessed
+	s.Assumed += other.Assumed
 	s.Kept += other.Kept
 	for i := range s.Unlinked {
 		s.Unlinked[i] += other.Unlinked[i]

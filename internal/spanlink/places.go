@@ -21,6 +21,7 @@ type place struct {
 	runs     []run
 	lost     [2]hull
 	tooMuch  bool // it was not asked: see maxWork
+	assumed  bool // the spans are of the program, and state no session
 	timeline timeline
 }
 
@@ -100,15 +101,18 @@ func (p *places) forget() {
 	clear(p.byThread)
 }
 
-// anyKnown says whether the index could be asked about any sample of a profile.
-func (p *places) anyKnown(profile pprofile.Profile, v values) bool {
+// anyKnown gives the place of a sample that the index could be asked about, or nil.
+func (p *places) anyKnown(profile pprofile.Profile, v values) *place {
 	p.begin(profile, &v)
 	for _, sample := range profile.Samples().All() {
-		if sample.TimestampsUnixNano().Len() > 0 && p.list[p.find(sample, &v)].isKnown() {
-			return true
+		if sample.TimestampsUnixNano().Len() == 0 {
+			continue
+		}
+		if at := &p.list[p.find(sample, &v)]; at.isKnown() {
+			return at
 		}
 	}
-	return false
+	return nil
 }
 
 // find gives the place of a sample. v is what profile, scope and resource say.

@@ -9,11 +9,13 @@ import (
 // session has the spans of a session by thread. One without spans is remembered too: what was linked and what was lost.
 type session struct {
 	Session
+	share      *share
 	lanes      map[string]*lane
 	touched    time.Duration
-	place      *list.Element // in Index.recent
-	linkedUpTo uint64        // profiles of the session have been linked up to this instant
-	lost       [2]hull       // where spans were, by lostKind
+	places     [2]*list.Element // in Index.recent and share.recent
+	linkedUpTo uint64           // profiles of the session have been linked up to this instant
+	lost       [2]hull          // where spans were, by lostKind
+	program    *program         // nil but for the session of a program's unstated spans
 }
 
 // lostKind is why a span is no longer there.
@@ -43,20 +45,18 @@ func (h hull) covers(instant uint64) bool { return h.from <= instant && instant 
 func (x *Index) touch(key Session, now time.Time) *session {
 	s := x.sessions[key]
 	if s == nil {
-		s = &session{Session: key.clone(), lanes: map[string]*lane{}}
-		s.place = x.recent.PushFront(s)
-		x.sessions[s.Session] = s
-	}
-	x.recent.MoveToFront(s.place)
-	s.touched = x.since(now)
-	for len(x.sessions) > x.limits.Spans {
-		if oldest := x.leastRecent(); len(oldest.lanes) == 0 {
-			x.forget(oldest)
-		} else {
-			x.stats.Evicted++
-			x.drop(lostEvicted)
+		t := x.tenant(key.Tenant)
+		s = &session{Session: key.in(t), share: &t.shares[key.kind()], lanes: map[string]*lane{}}
+		if s.Way == programWay {
+			s.program = &program{}
 		}
+		s.places = [2]*list.Element{x.recent.PushFront(s), s.share.recent.PushFront(s)}
+		x.sessions[s.Session] = s
+		x.enter(s.share, s.size())
 	}
+	x.recent.MoveToFront(s.places[0])
+	s.share.recent.MoveToFront(s.places[1])
+	s.touched = x.since(now)
 	return s
 }
 
@@ -68,8 +68,11 @@ func (x *Index) leastRecent() *session {
 }
 
 func (x *Index) forget(s *session) {
-	x.recent.Remove(s.place)
+	x.recent.Remove(s.places[0])
+	s.share.recent.Remove(s.places[1])
 	delete(x.sessions, s.Session)
+	x.leave(s.share, s.size())
+	x.dropTenant(s.share.tenant)
 }
 
 // lane gives the lane of a thread, which is there from then on.
@@ -79,12 +82,47 @@ func (x *Index) lane(key Session, thread string, now time.Time) *lane {
 	if l == nil {
 		l = &lane{session: s, thread: strings.Clone(thread)}
 		s.lanes[l.thread] = l
+		x.grow(s.share, l.size())
 	}
 	return l
 }
 
-func (s Session) clone() Session {
-	s.Tenant = strings.Clone(s.Tenant)
+// dropLane forgets a lane without spans.
+func (x *Index) dropLane(l *lane) {
+	if l.live == 0 {
+		delete(l.session.lanes, l.thread)
+		x.grow(l.session.share, -l.size())
+	}
+}
+
+// kind of spans that are of a session.
+func (s *Session) kind() kind {
+	if s.Way == programWay {
+		return unstated
+	}
+	return stated
+}
+
+// size in memory.
+func (s *session) size() int64 {
+	size := sessionSize + s.text()
+	if s.program != nil {
+		size += programSize
+	}
+	return size
+}
+
+// text is how long the texts are, but for the tenant's, which all of its sessions share.
+func (s *Session) text() (size int64) {
+	for _, part := range s.Parts {
+		size += int64(len(part))
+	}
+	return size
+}
+
+// in gives the session with texts of its own: a message may have its texts in one piece, of which these would keep all.
+func (s Session) in(t *tenant) Session {
+	s.Tenant = t.name
 	for i := range s.Parts {
 		s.Parts[i] = strings.Clone(s.Parts[i])
 	}

@@ -18,6 +18,8 @@ type Span struct {
 	Start, End uint64         // unix nanoseconds
 	Sessions   []Session      // its session, once for each way to state it; none if not stated. Valid for the moment
 	Thread     string         // "" if not stated
+	Program    *Session       // of its resource, see Keys.Program; nil for none
+	Streamed   bool           // it was sent by itself, see Keys.Streamed
 }
 
 // AddTraces takes the spans of a message. What it needs is copied out: the message is not changed, and may go on at once.
@@ -37,11 +39,12 @@ func (c *compiledKeys) spans(traces ptrace.Traces) iter.Seq[Span] {
 		for _, resource := range traces.ResourceSpans().All() {
 			var ofResource values
 			c.read(resource.Resource().Attributes(), &ofResource)
+			program := c.programOf(resource.Resource().Attributes(), &ofResource)
 			for _, scope := range resource.ScopeSpans().All() {
 				ofScope := ofResource
 				c.read(scope.Scope().Attributes(), &ofScope)
 				for _, span := range scope.Spans().All() {
-					s := c.span(span, ofScope, sessions[:0])
+					s := c.span(span, ofScope, program, sessions[:0])
 					sessions = s.Sessions
 					if !yield(s) {
 						return
@@ -53,16 +56,20 @@ func (c *compiledKeys) spans(traces ptrace.Traces) iter.Seq[Span] {
 }
 
 // span reads one span. v is what scope and resource say.
-func (c *compiledKeys) span(span ptrace.Span, v values, sessions []Session) Span {
+func (c *compiledKeys) span(span ptrace.Span, v values, program *Session, sessions []Session) Span {
 	c.read(span.Attributes(), &v)
 	s := Span{
 		Tenant: c.tenantOf(&v),
 		Trace:  span.TraceID(), ID: span.SpanID(), Parent: span.ParentSpanID(),
 		Start: uint64(span.StartTimestamp()), End: uint64(span.EndTimestamp()),
-		Sessions: c.sessions(&v, sessions), Thread: v[c.thread],
+		Sessions: c.sessions(&v, sessions), Thread: v[c.thread], Program: program,
 	}
 	if c.segment != noSlot {
 		s.Segment = spanIDOf(v[c.segment])
+	}
+	if program != nil && len(s.Sessions) == 0 {
+		how, ok := span.Attributes().Get(c.streamed)
+		s.Streamed = ok && valueText(how) == streamed
 	}
 	return s
 }

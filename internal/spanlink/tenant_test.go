@@ -1,0 +1,88 @@
+package spanlink
+
+import (
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A tenant that floods the index, with whatever, loses its own: the spans of others stay, and their profiles are linked.
+func TestFairShares(t *testing.T) {
+	const limit, flood = 2_000, 20_000
+	of := func(i uint64) Span {
+		s := on(i, 0, i, i+10)
+		s.Tenant, s.Sessions = "noisy", []Session{{Tenant: "noisy"}}
+		return s
+	}
+	text := func(i uint64) string { return fmt.Sprintf("%0256d", i) }
+	for name, spanOf := range map[string]func(i uint64) Span{
+		"spans":    of,
+		"threads":  func(i uint64) Span { s := of(i); s.Thread = text(i); return s },
+		"sessions": func(i uint64) Span { s := of(i); s.Sessions[0].Parts[0] = text(i); return s },
+		"spans that wait": func(i uint64) Span {
+			s := of(i)
+			s.Sessions[0].Parts[0], s.Thread, s.Segment = text(i), "", spanID(i+1e9)
+			return s
+		},
+		"spans that wait for one": func(i uint64) Span { s := of(i); s.Sessions, s.Segment = nil, spanID(1e9); return s },
+		"unstated": func(i uint64) Span {
+			s := of(i)
+			s.Sessions, s.Program, s.Streamed = nil, &Session{Tenant: "noisy", Way: programWay, Parts: [maxSessionParts]string{text(i)}}, true
+			return s
+		},
+		"segments of nowhere": func(i uint64) Span { s := of(i); s.Sessions, s.Segment = nil, s.ID; return s },
+	} {
+		x := NewIndex(Sentry, Limits{Spans: limit, Keep: time.Hour})
+		quiet := func(i uint64) Span {
+			s := on(1e6+i, 0, i*benchInterval, (i+1)*benchInterval)
+			s.Tenant, s.Sessions = "quiet", []Session{{Tenant: "quiet", Parts: [maxSessionParts]string{"session"}}}
+			return s
+		}
+		const spans = limit / 4
+		x.Add(upTo(spans, quiet), start)
+		x.Add(upTo(flood, spanOf), start)
+		assert.LessOrEqual(t, x.Size().Spans, limit, name)
+		for i := range uint64(flood) { // profiles of sessions without spans
+			x.mu.Lock()
+			x.touch(Session{Tenant: "noisy", Parts: [maxSessionParts]string{text(i)}}, start)
+			x.makeRoom()
+			x.mu.Unlock()
+		}
+
+		p := benchProfile(benchThreads * spans)
+		p.ResourceProfiles().At(0).Resource().Attributes().PutStr("sentry.project_id", "quiet")
+		assert.Equal(t, int64(spans), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked, "%s: %v", name, x.Add(each(), start))
+	}
+}
+
+func upTo(n uint64, spanOf func(uint64) Span) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		for i := range n {
+			if !yield(spanOf(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Of a full index, unstated spans have a part: stated ones make room for each other before that, and then they make room first.
+func TestUnstatedMakeRoom(t *testing.T) {
+	const limit = 2_000
+	x := NewIndex(Sentry, Limits{Spans: limit, Keep: time.Hour})
+	unstatedSpan := func(i uint64) Span {
+		s := on(1e6+i, 0, i, i+10)
+		s.Sessions, s.Program, s.Streamed = nil, &Session{Way: programWay}, true
+		return s
+	}
+	count := func(k kind) int { return x.tenants[""].shares[k].count }
+	x.Add(upTo(limit, unstatedSpan), start)
+	assert.Greater(t, count(unstated), limit*9/10, "there is room")
+	x.Add(upTo(2*limit, func(i uint64) Span { return on(i, 0, i, i+10) }), start)
+	assert.InDelta(t, x.maxBytes/unstatedPart, x.sizes[unstated], spanSize)
+	assert.Greater(t, count(stated), limit/2)
+	x.Add(upTo(2*limit, func(i uint64) Span { return unstatedSpan(i + limit) }), start)
+	assert.Greater(t, count(stated), limit/2, "and no more")
+}
