@@ -92,6 +92,22 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// TestPublicEndpoints: only a URL with a host, and without what an address for uploads adds, will do.
+func TestPublicEndpoints(t *testing.T) {
+	for endpoint, good := range map[string]bool{
+		"": true, "https://rum.example.com": true, "http://rum.example.com:8080/path": true, "HTTPS://rum.example.com": true,
+		"http://": false, "/path": false, "ftp://rum.example.com": false, "https://rum.example.com?a": false, "https://rum.example.com#a": false, "http://%zz": false, "https://a b": false,
+	} {
+		cfg := createDefaultConfig().(*Config)
+		cfg.AllowAnyKey, cfg.PublicEndpoint = true, endpoint
+		if err := cfg.Validate(); good {
+			assert.NoError(t, err, endpoint)
+		} else {
+			assert.ErrorContains(t, err, "public_endpoint: is", endpoint)
+		}
+	}
+}
+
 func TestWhoSends(t *testing.T) {
 	h := start(t, nopHost, nil)
 	for key, want := range map[string]int{"": 401, "nonsense": 401, testKey[:len(testKey)-1] + "f": 401, otherKey: 200,

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
 )
 
@@ -103,6 +104,31 @@ func TestBudget(t *testing.T) {
 	assert.Equal(t, 5, out.Omitted)
 	assert.Equal(t, "short", b.text("short"))
 	assert.Equal(t, 5, out.Omitted)
+}
+
+// TestAttributeLists: all attributes are listed up to maxAttributes of them, and then how many more there are.
+func TestAttributeLists(t *testing.T) {
+	for all, want := range map[int]int{0: 0, 3: 3, maxAttributes: maxAttributes, maxAttributes + 2: maxAttributes + 1} {
+		var out omissions
+		b := perEntry(1<<20, 1, &out)
+		list, m := make([]dictionary.Attribute, all), pcommon.NewMap()
+		for i := range list {
+			list[i] = dictionary.Attribute{Key: fmt.Sprint("k", i), Unit: "By", Value: pcommon.NewValueInt(int64(i))}
+			m.PutInt(list[i].Key, int64(i))
+		}
+		listed, entries := b.attributes(list), b.mapEntries(m)
+		require.Len(t, listed, want)
+		require.Len(t, entries, want)
+		for i := range min(all, maxAttributes) {
+			require.Equal(t, attributeAnswer{Key: list[i].Key, Value: fmt.Sprint(i), Unit: "By"}, listed[i])
+			require.Equal(t, attributeAnswer{Key: list[i].Key, Value: fmt.Sprint(i)}, entries[i])
+		}
+		if all > maxAttributes {
+			more := attributeAnswer{Key: "…", Value: moreText(2)}
+			assert.Equal(t, []attributeAnswer{more, more}, []attributeAnswer{listed[maxAttributes], entries[maxAttributes]})
+		}
+		assert.Zero(t, out.Omitted, "the list says it")
+	}
 }
 
 // TestEncodedLen: the length of a text in JSON is known before it is encoded.

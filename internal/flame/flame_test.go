@@ -87,6 +87,17 @@ func TestMerged(t *testing.T) {
 	assert.Len(t, twice.Tree, len(g.Tree), "the same functions")
 }
 
+// TestTop: a function with the smallest weight that there is is listed, and one without any is not.
+func TestTop(t *testing.T) {
+	p := read(timelinetest.Sample{Thread: 1, Stack: "main", At: []time.Duration{0}}, timelinetest.Sample{Thread: 1, Stack: "none", At: []time.Duration{10 * ms}})
+	p.Threads[0].Samples[0].Weight, p.Threads[0].Samples[1].Weight = 1, 0
+	g, err := flame.New(all(p))
+	require.NoError(t, err)
+	top := g.Top()
+	require.Len(t, top, 1)
+	assert.Equal(t, []any{"main", int64(1), int64(1)}, []any{g.Frames[top[0].Frame].Name, top[0].Self, top[0].Total})
+}
+
 func TestPrune(t *testing.T) {
 	g, err := flame.New(all(read(shop...)))
 	require.NoError(t, err)

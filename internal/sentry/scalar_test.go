@@ -63,6 +63,36 @@ func TestFastPathReadsWhatSDKsSend(t *testing.T) {
 	}
 }
 
+// TestTimestamps: each form of an instant, and what is none.
+func TestTimestamps(t *testing.T) {
+	const second = 1795224053
+	set, cut, bad := Timestamp{UnixNano: second * 1e9, Set: true}, Timestamp{UnixNano: second * 1e9, Set: true, Cut: true}, Timestamp{Bad: true}
+	for text, want := range map[string]Timestamp{
+		`null`: {}, `""`: {}, `1795224053`: set, `1795224053.0`: set, `"2026-11-21T01:20:53.0Z"`: set, `"2026-11-21T01:20:53Z"`: cut, `"2026-11-21 01:20:53Z"`: cut,
+		`"2026-11-21T03:20:53+02:00"`: cut, `"1970-01-01T00:00:00.5Z"`: {UnixNano: 5e8, Set: true}, `0`: {Set: true}, `-0`: {Set: true},
+		`"2242-03-16T12:56:31.0Z"`: {UnixNano: (maxUnixSeconds - 1) * nanosPerSecond, Set: true}, `8589934591`: {UnixNano: (maxUnixSeconds - 1) * nanosPerSecond, Set: true},
+		`"2242-03-16T12:56:32.0Z"`: bad, `8589934592`: bad, `-1`: bad, `"1969-12-31T23:59:59Z"`: bad, `"2026-11-21"`: bad, `" "`: bad, `"soon"`: bad, `true`: bad, `[]`: bad, `{}`: bad,
+		`1e400000000000`: bad, `1e-400000000000`: {Set: true}, `1795224053.0000000005`: {UnixNano: second*1e9 + 1, Set: true}, `1795224053.0000000004`: set,
+	} {
+		var got Timestamp
+		require.NoError(t, got.UnmarshalJSON([]byte(text)))
+		require.Equal(t, want, got, text)
+	}
+}
+
+// TestAddresses: in hex, in decimal, as text and as a number.
+func TestAddresses(t *testing.T) {
+	for text, want := range map[string]Address{
+		`null`: {}, `""`: {}, `"0x1a2B"`: {Value: 0x1a2b, Set: true}, `"0X10"`: {Value: 16, Set: true}, `"6699"`: {Value: 6699, Set: true}, `6699`: {Value: 6699, Set: true}, `0`: {Set: true},
+		`"0x0"`: {Set: true}, `"0xffffffffffffffff"`: {Value: 1<<64 - 1, Set: true}, `18446744073709551615`: {Value: 1<<64 - 1, Set: true},
+		`"0x"`: {Bad: true}, `"0x10000000000000000"`: {Bad: true}, `"0xg"`: {Bad: true}, `18446744073709551616`: {Bad: true}, `-1`: {Bad: true}, `"x"`: {Bad: true}, `true`: {Bad: true}, `[1]`: {Bad: true},
+	} {
+		s := scanner{data: []byte(text)}
+		require.Equal(t, want, s.address(), text)
+		require.Nil(t, s.err, text)
+	}
+}
+
 // TestPlainNumbers: the fast path reads whole numbers as the general one does, or leaves them to it.
 func TestPlainNumbers(t *testing.T) {
 	for text, want := range map[string]uint64{

@@ -1,0 +1,42 @@
+package spanlink
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// TestObservations: each timestamp is one, and so is a sample that has none.
+func TestObservations(t *testing.T) {
+	p := pprofile.NewProfiles()
+	assert.Zero(t, Observations(p))
+	for range 2 {
+		profile := p.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+		for _, times := range [][]uint64{nil, {1}, {1, 2, 3}} {
+			profile.Samples().AppendEmpty().TimestampsUnixNano().FromRaw(times)
+		}
+	}
+	assert.EqualValues(t, 10, Observations(p))
+}
+
+func TestAddStats(t *testing.T) {
+	a := LinkStats{Linked: 1, Guessed: 2, Kept: 3}
+	a.Unlinked[Aggregated] = 4
+	b := a
+	b.Unlinked[Attributes] = 5
+	a.Add(b)
+	assert.Equal(t, []int64{2, 4, 6, 8, 5}, []int64{a.Linked, a.Guessed, a.Kept, a.Unlinked[Aggregated], a.Unlinked[Attributes]})
+}
+
+// TestBuffersBegin: a pooled linker keeps nothing of the profile before.
+func TestBuffersBegin(t *testing.T) {
+	f := forest{trees: make([]tree, 3), nodes: make([]*node, 2)}
+	f.begin()
+	assert.Empty(t, f.trees)
+	assert.Empty(t, f.nodes)
+	m := timelines{pieces: make([]piece, 3), cells: make([]int32, 2)}
+	m.begin()
+	assert.Empty(t, m.pieces)
+	assert.Empty(t, m.cells)
+}
