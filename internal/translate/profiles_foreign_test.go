@@ -170,6 +170,44 @@ func TestGoStatesTwice(t *testing.T) {
 	require.Equal(t, []sentry.Loss{{Reason: ReasonProfileRestated, Count: 1}}, out.Lost)
 }
 
+// TestNotRestated: time, duration and period are those of the counts, but the profile is of another clock, process or sample.
+func TestNotRestated(t *testing.T) {
+	for name, change := range map[string]func(f foreign, again pprofile.Profile){
+		"wall": func(f foreign, again pprofile.Profile) {
+			dictionary.SetValueType(again.SampleType(), f.b.String("wall"), f.b.String("nanoseconds"))
+			dictionary.SetValueType(again.PeriodType(), f.b.String("wall"), f.b.String("nanoseconds"))
+		},
+		"wall, period of the CPU": func(f foreign, again pprofile.Profile) {
+			dictionary.SetValueType(again.SampleType(), f.b.String("wall"), f.b.String("nanoseconds"))
+		},
+		"process of the profile": func(f foreign, again pprofile.Profile) {
+			again.AttributeIndices().Append(int32(f.b.AttrInt("process.pid", 7)))
+		},
+		"process of the samples": func(f foreign, again pprofile.Profile) {
+			again.Samples().At(0).AttributeIndices().Append(int32(f.b.AttrInt("process.pid", 7)))
+		},
+		"other values": func(_ foreign, again pprofile.Profile) { again.Samples().At(0).Values().SetAt(0, 50_000_000) },
+		"more samples": func(_ foreign, again pprofile.Profile) { again.Samples().At(0).CopyTo(again.Samples().AppendEmpty()) },
+		"other stacks": func(f foreign, again pprofile.Profile) {
+			stack := f.b.Stack([]dictionary.LocationIndex{f.b.Location(dictionary.Location{Address: 7})})
+			again.Samples().At(0).SetStackIndex(int32(stack))
+		},
+	} {
+		f := newForeign("samples", "count", "cpu", 10_000_000)
+		f.SetDurationNano(1_000_000_000)
+		f.sample("go", "main.a", "", 0, nil, []uint64{3})
+		again := f.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().AppendEmpty()
+		f.Profile.CopyTo(again)
+		dictionary.SetValueType(again.SampleType(), f.b.String("cpu"), f.b.String("nanoseconds"))
+		again.Samples().At(0).Values().SetAt(0, 30_000_000)
+		change(f, again)
+		f.b.Finish()
+		out := ProfilesToChunks(f.Profiles, exportOptions)
+		require.Len(t, out.Items, 2, name)
+		require.Empty(t, out.Lost, name)
+	}
+}
+
 // TestForeignFrames: modules, platforms and whose code it is, for profilers that do not say.
 func TestForeignFrames(t *testing.T) {
 	for _, test := range []struct{ frameType, function, file, module, name, inApp, platform string }{

@@ -68,31 +68,6 @@ func (w weight) observations(value int64) float64 {
 	return max(1, math.Round(float64(value)*w.perUnit))
 }
 
-// restatements marks the profiles of a scope that say again what another one says: the values of cpu in nanoseconds beside
-// counts of the same samples.
-func restatements(view dictionary.View, profiles pprofile.ProfilesSlice) []bool {
-	type run struct{ start, duration, period uint64 }
-	counted := map[run]bool{}
-	marked := make([]bool, profiles.Len())
-	for pass := range 2 {
-		for i, profile := range profiles.All() {
-			kind, _, _ := view.ValueType(profile.SampleType())
-			if profile.Time() == 0 {
-				continue
-			}
-			key := run{uint64(profile.Time()), profile.DurationNano(), uint64(profile.Period())}
-			_, timed := timeTypes[kind]
-			switch {
-			case pass == 0 && countTypes[kind]:
-				counted[key] = true
-			case pass == 1 && timed:
-				marked[i] = counted[key]
-			}
-		}
-	}
-	return marked
-}
-
 // countObservations is what is lost with a profile.
 func countObservations(profile pprofile.Profile) (count int) {
 	for _, sample := range profile.Samples().All() {
