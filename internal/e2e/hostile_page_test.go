@@ -68,6 +68,9 @@ func (a otlpAttack) runOnPage(t *testing.T) {
 // longestAnswer is how long anything may take to be kept, or shown.
 const longestAnswer = 10 * time.Second
 
+// longestResponse of the page's API, in bytes.
+const longestResponse = 8 << 20
+
 // askPage asks everything about the latest profile and trace.
 func askPage(t *testing.T, page string) {
 	t.Helper()
@@ -82,9 +85,12 @@ func askPage(t *testing.T, page string) {
 		begin := time.Now()
 		response, err := http.Get("http://" + page + "/api/" + question)
 		require.NoError(t, err, question)
-		_, err = io.Copy(io.Discard, response.Body)
+		length, err := io.Copy(io.Discard, response.Body)
 		response.Body.Close()
 		assert.NoError(t, err, question)
+		if !strings.HasPrefix(question, "download/") {
+			assert.LessOrEqual(t, length, int64(longestResponse), question)
+		}
 		assert.Less(t, response.StatusCode, 500, question)
 		assert.Less(t, time.Since(begin), longestAnswer, question)
 	}
@@ -133,6 +139,51 @@ var keptAttacks = []otlpAttack{
 			SampleType: &profilespb.ValueType{TypeStrindex: 1, UnitStrindex: 1}, Samples: []*profilespb.Sample{{StackIndex: 1, Values: []int64{1}}},
 		}))
 	}},
+	{name: "a trace that fills the page with text that JSON escapes", path: tracesPath, times: 7, memory: memoryLarge, message: func() []byte {
+		now, text, spans := uint64(time.Now().UnixNano()), strings.Repeat("<", 2000), []*tracepb.Span{}
+		for i := range 280 {
+			span := &tracepb.Span{TraceId: traceID(), SpanId: spanID(i), Name: text, StartTimeUnixNano: now, EndTimeUnixNano: now + 1_000_000}
+			for j := range 34 {
+				span.Attributes = append(span.Attributes, &commonpb.KeyValue{Key: fmt.Sprint(j), Value: textValue(text)})
+			}
+			spans = append(spans, span)
+		}
+		return marshalled(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: spans}}}}})
+	}},
+	{name: "a profile of two thousand functions of long names", memory: memoryLarge, message: func() []byte {
+		d, p := validDictionary(), newProfile()
+		for range 2 {
+			stack := &profilespb.Stack{}
+			for range 1000 {
+				stack.LocationIndices = append(stack.LocationIndices, longFunction(d))
+			}
+			d.StackTable = append(d.StackTable, stack)
+			p.Samples = append(p.Samples, sampleAt(p, int32(len(d.StackTable)-1)))
+		}
+		return exportOf(d, []*profile{p})
+	}},
+	{name: "a hundred thousand profiles of one deep stack", memory: memoryLarge, message: func() []byte {
+		d := validDictionary()
+		d.StackTable = append(d.StackTable, &profilespb.Stack{LocationIndices: repeated[int32](50_000, 1)})
+		return exportOf(d, repeated(100_000, &profile{Samples: []*profilespb.Sample{{StackIndex: 2, Values: []int64{1}}}}))
+	}},
+	{name: "a map of a megabyte as module of a hundred thousand locations, and as thread", memory: memoryLarge, message: func() []byte {
+		d, p := validDictionary(), newProfile()
+		d.StringTable = append(d.StringTable, "sentry.frame.module")
+		large := &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: &commonpb.KeyValueList{
+			Values: []*commonpb.KeyValue{{Key: "k", Value: textValue(strings.Repeat("x", 1<<20))}},
+		}}}
+		d.AttributeTable[1].Value = large
+		d.AttributeTable = append(d.AttributeTable, &profilespb.KeyValueAndUnit{KeyStrindex: int32(len(d.StringTable) - 1), Value: large})
+		stack := &profilespb.Stack{}
+		for range 100_000 {
+			stack.LocationIndices = append(stack.LocationIndices, int32(len(d.LocationTable)))
+			d.LocationTable = append(d.LocationTable, &profilespb.Location{AttributeIndices: []int32{2}, Lines: d.LocationTable[1].Lines})
+			p.Samples = append(p.Samples, sampleAt(p, 2))
+		}
+		d.StackTable = append(d.StackTable, stack)
+		return exportOf(d, []*profile{p})
+	}},
 	{name: "a trace of a hundred thousand services", path: tracesPath, memory: memoryLarge, message: func() []byte {
 		now, all := uint64(time.Now().UnixNano()), &tracepb.TracesData{}
 		for i := range 100_000 {
@@ -145,6 +196,23 @@ var keptAttacks = []otlpAttack{
 		}
 		return marshalled(all)
 	}},
+}
+
+// newProfile is a valid profile without samples.
+func newProfile() *profile {
+	return &profile{
+		SampleType: &profilespb.ValueType{TypeStrindex: 1, UnitStrindex: 2}, PeriodType: &profilespb.ValueType{TypeStrindex: 3, UnitStrindex: 4},
+		Period: 10_000_000, TimeUnixNano: uint64(time.Now().UnixNano()), DurationNano: 1_000_000_000,
+	}
+}
+
+// longFunction adds a location of a function whose names are all long, and gives its index.
+func longFunction(d *dict) int32 {
+	name := int32(len(d.StringTable))
+	d.StringTable = append(d.StringTable, fmt.Sprint(name, strings.Repeat("<", 2000)), fmt.Sprint("_", name, strings.Repeat("<", 2000)), fmt.Sprint("/", name, strings.Repeat("<", 2000)))
+	d.FunctionTable = append(d.FunctionTable, &profilespb.Function{NameStrindex: name, SystemNameStrindex: name + 1, FilenameStrindex: name + 2})
+	d.LocationTable = append(d.LocationTable, &profilespb.Location{Lines: []*profilespb.Line{{FunctionIndex: int32(len(d.FunctionTable) - 1), Line: 1}}})
+	return int32(len(d.LocationTable) - 1)
 }
 
 // pageAttack is what somebody does to the page who can reach it, and what they get.
