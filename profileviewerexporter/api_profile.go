@@ -144,16 +144,21 @@ func spread(steps []float32, from, length float64) {
 
 // listSpans names spans and puts the heaviest first.
 func (v *viewer) listSpans(spans map[timeline.Link]linked, bytes int, omissions *omissions) []spanSamples {
-	out := make([]spanSamples, 0, len(spans))
-	for link, l := range spans {
-		out = append(out, spanSamples{
-			Trace: hex.EncodeToString(link.Trace[:]), Span: hex.EncodeToString(link.Span[:]), Samples: l.samples, Weight: l.weight,
-		})
+	type entry struct {
+		link timeline.Link
+		linked
 	}
-	slices.SortFunc(out, func(a, b spanSamples) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Trace, b.Trace), cmp.Compare(a.Span, b.Span))
+	list := make([]entry, 0, len(spans))
+	for link, l := range spans {
+		list = append(list, entry{link, l})
+	}
+	slices.SortFunc(list, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), slices.Compare(a.link.Trace[:], b.link.Trace[:]), slices.Compare(a.link.Span[:], b.link.Span[:]))
 	})
-	out = out[:min(len(out), maxSpansListed)]
+	out := []spanSamples{}
+	for _, e := range list[:min(len(list), maxSpansListed)] {
+		out = append(out, spanSamples{Trace: hex.EncodeToString(e.link.Trace[:]), Span: hexSpan(e.link.Span), Samples: e.samples, Weight: e.weight})
+	}
 	names := v.spanNames(out)
 	for i := range out {
 		texts := perEntry(bytes, len(out), omissions)

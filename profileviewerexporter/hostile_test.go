@@ -194,3 +194,24 @@ func TestFloods(t *testing.T) {
 	assert.Len(t, span.Events, maxEventsShown)
 	assert.Equal(t, 1000, span.EventCount)
 }
+
+// TestTraceOfManySpans: of a trace of any size, as many spans are arranged as there is memory for, and the first of them are shown.
+func TestTraceOfManySpans(t *testing.T) {
+	h := start(t, nil)
+	const spans = maxSpansArranged + 1000
+	traces := ptrace.NewTraces()
+	list := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+	id := func(i int) pcommon.SpanID { return pcommon.SpanID{0: 1, 5: byte(i >> 16), 6: byte(i >> 8), 7: byte(i)} }
+	for i := range spans {
+		span := list.AppendEmpty()
+		span.SetTraceID(pcommon.TraceID{15: 7})
+		span.SetSpanID(id(i))
+		span.SetStartTimestamp(pcommon.Timestamp(spans - i)) // the last to arrive is the first to start
+	}
+	require.NoError(t, h.traces.ConsumeTraces(t.Context(), traces))
+	trace := get[traceAnswer](h, "traces/00000000000000000000000000000007")
+	assert.Equal(t, spans, trace.Spans)
+	require.Len(t, trace.SpanList, maxSpansShown)
+	assert.Equal(t, hexSpan(id(maxSpansArranged-1)), trace.SpanList[0].ID)
+	assert.Zero(t, trace.SpanList[0].Start)
+}

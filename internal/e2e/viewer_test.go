@@ -99,8 +99,10 @@ func TestBrowserViewerHostile(t *testing.T) {
 		`"platform":"python","release":"<b>shop</b>@1","profile":{"frames":%s,"stacks":[[0,1,2,3,4],[4,3,2,1,0]],`+
 		`"samples":[{"timestamp":%f,"thread_id":"1","stack_id":0},{"timestamp":%f,"thread_id":"1","stack_id":1},{"timestamp":%f,"thread_id":"1","stack_id":0}],`+
 		`"thread_metadata":{"1":{"name":"<script>pwned=1</script>"}}}}`, frames, now, now+0.01, now+0.02)
+	records := fmt.Sprintf(`{"items":[%s]}`, strings.Join(repeated(500, longRecord(now)), ","))
 	response, err := http.Post("http://"+c.address+"/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef", "application/x-sentry-envelope",
-		strings.NewReader(fmt.Sprintf("{}\n{\"type\":\"profile_chunk\",\"length\":%d}\n%s\n", len(chunk), chunk)))
+		strings.NewReader(fmt.Sprintf("{}\n{\"type\":\"profile_chunk\",\"length\":%d}\n%s\n{\"type\":\"log\",\"item_count\":500,"+
+			"\"content_type\":\"application/vnd.sentry.items.log+json\",\"length\":%d}\n%s\n", len(chunk), chunk, len(records), records)))
 	require.NoError(t, err)
 	response.Body.Close()
 	require.Equal(t, http.StatusOK, response.StatusCode)
@@ -112,6 +114,17 @@ func TestBrowserViewerHostile(t *testing.T) {
 	assert.Contains(t, string(traffic.Result), `onerror=pwned=1`, "as text")
 	assert.Contains(t, string(traffic.Result), `\\u{202e}gnp.exe`)
 	assert.NotContains(t, string(traffic.Result), "\u202e")
+	assert.Regexp(t, `[\d,]+ texts or entries are shortened or left out: the answer would be larger than 8 MB`, string(traffic.Result))
+}
+
+// longRecord is a log record of 20 kB: 500 of them are more than a response of the page may have.
+func longRecord(now float64) string {
+	var attributes []string
+	for i := range 10 {
+		attributes = append(attributes, fmt.Sprintf(`"key %d":{"type":"string","value":%q}`, i, strings.Repeat("<", 2000)))
+	}
+	return fmt.Sprintf(`{"timestamp":%f,"trace_id":"0123456789abcdef0123456789abcdef","level":"info","body":"long","attributes":{%s}}`,
+		now, strings.Join(attributes, ","))
 }
 
 // longestWait is how long somebody may look at an empty page: tools are felt to be slow after a second or two, and this machine is

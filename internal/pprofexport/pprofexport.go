@@ -38,7 +38,7 @@ const (
 // Writer writes one pprof profile.
 type Writer struct {
 	out       *gzip.Writer
-	err       error // of out
+	err       error // the first
 	strings   map[string]uint64
 	functions map[string]uint64 // by their encoding
 	mappings  map[string]uint64
@@ -290,6 +290,10 @@ func (w *Writer) entry(table map[string]uint64, field int, encoded []byte) uint6
 	id, known := table[string(encoded)]
 	if !known {
 		id = uint64(len(table) + 1)
+		if id > timeline.MaxExportedEntries && w.err == nil {
+			w.err = timeline.ErrTooLarge
+			return id
+		}
 		table[string(encoded)] = id
 		w.write(appendBytes(nil, field, append(appendNumber(nil, entryID, id), encoded...)))
 	}

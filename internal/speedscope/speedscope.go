@@ -80,7 +80,7 @@ func (w *Writer) thread(p *timeline.Profile, filter timeline.Filter, thread time
 			stacks[s.Stack] = w.stack(p, s.Stack)
 		}
 		stack := stacks[s.Stack]
-		if w.written += len(stack); w.written > timeline.MaxExportedFrames {
+		if w.written += len(stack); w.written > timeline.MaxExportedFrames || len(w.list) > timeline.MaxExportedEntries {
 			return timeline.ErrTooLarge
 		}
 		gap, weight := weigh.next(s)

@@ -96,6 +96,9 @@ export default async function (page, url) {
     await page.click(`.waterfall li:nth-child(${waterfall.span_list.indexOf(s) + 1}) button`);
     const graph = await api(`flame?trace=${trace}&span=${s.id}`);
     await page.waitForSelector(`code[title="span id"]:text-is("${s.id}")`);
+    const { attributes } = await api(`traces/${trace}/spans/${s.id}`);
+    assert.ok(attributes.length > 0);
+    await page.waitForSelector(`.about th bdi:text-is("${attributes[0].key}")`, { state: 'attached' });
     await total(graph.total);
     assert.equal(graph.total + graph.idle, s.weight);
     assert.equal(graph.samples, s.samples);
