@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
 )
@@ -35,6 +36,9 @@ type Config struct {
 	// MaxBytesInFlight bounds the bodies of all requests together, decoded and encoded, and what is made of them. Uploads of files
 	// are not among them.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
+
+	// Connections bounds what clients may hold of the server, whoever they are.
+	Connections httpserver.Limits `mapstructure:"connections"`
 
 	// PublicEndpoint is the URL by which apps reach the receiver, for the addresses that they upload files to. Without it,
 	// that is where the request came to.
@@ -154,6 +158,7 @@ func createDefaultConfig() component.Config {
 		Validation: measure.Lenient,
 
 		MaxBytesInFlight: defaultMaxBytesInFlight,
+		Connections:      httpserver.DefaultLimits(),
 
 		Dedup:       DedupConfig{Size: defaultDedupSize, TTL: defaultDedupTTL},
 		Attachments: AttachmentsConfig{MaxTotalSize: defaultMaxTotalSize, MaxSize: sizes, URLTTL: defaultURLTTL, MaxInFlight: defaultMaxInFlight},

@@ -115,7 +115,7 @@ func (r *measureReceiver) Start(ctx context.Context, host component.Host) error 
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
 	}
 	r.logger.Info("Listening for Measure SDKs", zap.Stringer("address", listener.Addr()))
-	r.server.Serve(server, listener, host)
+	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil
 }
 

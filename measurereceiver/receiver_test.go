@@ -25,6 +25,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
 )
@@ -45,6 +46,7 @@ func TestMetadata(t *testing.T) {
 	h.events("x", goodBatch)
 	h.events(uuid.NewString(), `{"events":[`+badEvent+`]}`)
 	h.shared.telemetry.fileDone(t.Context(), measure.FileScreenshot, outcomeStored, 1)
+	h.shared.telemetry.connectionClosed(httpserver.ReasonMaxConnections)
 	metadatatest.CheckInstruments(t, h.metrics, scopeName)
 }
 

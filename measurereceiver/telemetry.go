@@ -45,12 +45,13 @@ const (
 
 // telemetry counts what becomes of requests, items and files. Each attribute has a bounded set of values.
 type telemetry struct {
-	items            metric.Int64Counter
-	flawed           metric.Int64Counter
-	duplicates       metric.Int64Counter
-	files            metric.Int64Counter
-	fileBytes        metric.Int64Counter
-	requestsRejected metric.Int64Counter
+	items             metric.Int64Counter
+	flawed            metric.Int64Counter
+	duplicates        metric.Int64Counter
+	files             metric.Int64Counter
+	fileBytes         metric.Int64Counter
+	requestsRejected  metric.Int64Counter
+	connectionsClosed metric.Int64Counter
 }
 
 // newTelemetry registers the instruments that metadata.yaml lists.
@@ -69,6 +70,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Size of the attachments and mapping files that were stored."),
 		requestsRejected: meter.Counter("otelcol_receiver_measure_requests_rejected", "{request}",
 			"Number of requests of which nothing was taken, or not all."),
+		connectionsClosed: meter.Counter("otelcol_receiver_measure_connections_closed", "{connection}",
+			"Number of connections that were closed because there were too many, by the limit."),
 	}
 	return t, meter.Err()
 }
@@ -105,4 +108,8 @@ func (t *telemetry) fileDone(ctx context.Context, fileType measure.FileType, o o
 
 func (t *telemetry) requestRejected(ctx context.Context, reason string) {
 	t.requestsRejected.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
+}
+
+func (t *telemetry) connectionClosed(reason string) {
+	t.connectionsClosed.Add(context.Background(), 1, metric.WithAttributes(attribute.String("reason", reason)))
 }

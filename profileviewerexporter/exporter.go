@@ -62,7 +62,7 @@ func (v *viewer) Start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
 	}
-	v.server.Serve(server, listener, host)
+	v.server.Serve(server, listener, httpserver.DefaultLimits(), func(string) {}, host)
 	v.logger.Info("Page to look at profiles and traces", zap.String("url", v.url()))
 	v.expiring.Go(v.expire)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
@@ -73,6 +74,7 @@ const (
 	reasonUnauthorized        = "unauthorized" // by the authenticator extension of the collector's configuration
 	reasonUnsupportedEncoding = "unsupported_encoding"
 	reasonBodyUnreadable      = "body_unreadable"
+	reasonBodyTooSlow         = "body_too_slow"
 	reasonBodyUndecodable     = "body_undecodable"
 	reasonBodyTooLarge        = "body_too_large"
 	reasonBodyInvalid         = "body_invalid"    // where no envelope is expected: no event, report or check-in
@@ -92,6 +94,8 @@ func bodyRefusal(err error, reason, detail string, limit int64) *refusal {
 	switch {
 	case errors.Is(err, httpbody.ErrNoRoom):
 		return errBusy
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &refusal{http.StatusRequestTimeout, reasonBodyTooSlow, "the body comes too slowly", ""}
 	case errors.Is(err, httpbody.ErrTooLarge):
 		return &refusal{http.StatusRequestEntityTooLarge, reasonBodyTooLarge, "envelope exceeds the size limit",
 			fmt.Sprintf("the body has more than %d bytes, compressed or decompressed", limit)}

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
 )
@@ -34,6 +35,9 @@ type Config struct {
 
 	// MaxBytesInFlight bounds the bodies of all requests together, decoded and encoded.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
+
+	// Connections bounds what clients may hold of the server, whoever they are.
+	Connections httpserver.Limits `mapstructure:"connections"`
 
 	// MaxProfileSize is the largest payload of a profile item, in bytes after decompression.
 	MaxProfileSize int64 `mapstructure:"max_profile_size"`
@@ -101,6 +105,7 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		HTTP:              server,
 		MaxBytesInFlight:  defaultMaxBytesInFlight,
+		Connections:       httpserver.DefaultLimits(),
 		MaxProfileSize:    sentry.MaxProfileSize,
 		Validation:        sentry.Lenient,
 		ProfileType:       profileTypeWall,

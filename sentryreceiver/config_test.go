@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
@@ -63,6 +64,7 @@ validation: strict
 profile_type: cpu
 keep_original_payload: true
 backpressure_pause: 1m
+connections: {max: 10, max_per_peer: 2, trusted_proxies: [192.0.2.1], min_body_rate: 0}
 `)
 	require.NoError(t, err)
 	assert.Equal(t, "0.0.0.0:9000", cfg.HTTP.NetAddr.Endpoint)
@@ -83,6 +85,7 @@ backpressure_pause: 1m
 	assert.Equal(t, "cpu", cfg.ProfileType)
 	assert.True(t, cfg.KeepOriginalPayload)
 	assert.Equal(t, time.Minute, cfg.BackpressurePause)
+	assert.Equal(t, httpserver.Limits{Max: 10, MaxPerPeer: 2, TrustedProxies: []string{"192.0.2.1"}}, cfg.Connections)
 }
 
 func TestUnknownKeysFail(t *testing.T) {
@@ -104,6 +107,8 @@ func TestValidate(t *testing.T) {
 		`drop_resent: {max_ids: -1}`:           `drop_resent: max_ids: is -1, must be from 0, which drops nothing, to 10000000`,
 		`drop_resent: {max_age: 0s}`:           `drop_resent: max_age: is 0s, must be positive`,
 		`drop_resent: {max_age: 24}`:           `drop_resent::max_age: is 24, a number without a unit: write 24s for seconds`,
+		`connections: {max: 0}`:                `connections: max: is 0, must be at least 1, e.g. 8192`,
+		`connections: {trusted_proxies: [x]}`:  `trusted_proxies: "x" is no address or network, give e.g. 10.0.0.0/8`,
 		`read_timeout: 30`:                     `read_timeout: is 30, a number without a unit`,
 		`profile_type: off`:                    `profile_type: is "off", must be "wall" or "cpu"`,
 		`backpressure_pause: 0s`:               `backpressure_pause: is 0s, must be whole seconds from 1s to 24h0m0s, e.g. 10s`,

@@ -247,6 +247,20 @@ func TestContentLengthThatIsNotMet(t *testing.T) {
 	assert.Zero(t, h.sink.count())
 }
 
+// TestSlowBody: read_timeout ends it as a rate below min_body_rate does.
+func TestSlowBody(t *testing.T) {
+	h := start(t, func(c *Config) { c.HTTP.ReadTimeout = 100 * time.Millisecond })
+	conn, err := net.Dial("tcp", h.receiver.Shared.server.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST /api/42/envelope/?sentry_key=public HTTP/1.1\r\nHost: x\r\nContent-Length: 90000000\r\n\r\n"+envelope(chunkItem))
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	assert.Equal(t, 408, resp.StatusCode)
+	assert.Equal(t, map[string]int64{"reason=body_too_slow": 1}, h.rejected())
+}
+
 func TestChunkedBody(t *testing.T) {
 	h := start(t, nil)
 	req := h.request("POST", "/api/42/envelope/?sentry_key=public", io.MultiReader(bytes.NewReader([]byte(envelope(chunkItem)))))

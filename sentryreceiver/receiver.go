@@ -100,7 +100,7 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	if r.projects == nil && reachableFromOutside(listener.Addr()) {
 		r.logger.Warn("Any DSN is accepted, from other machines too: list the projects that may send under projects")
 	}
-	r.server.Serve(server, listener, host)
+	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil
 }
 

@@ -44,6 +44,7 @@ type telemetry struct {
 	fieldsDiscarded   metric.Int64Counter
 	tolerated         metric.Int64Counter
 	requestsRejected  metric.Int64Counter
+	connectionsClosed metric.Int64Counter
 	profilesAligned   metric.Int64Counter
 	linkedCount       metric.Int64Counter
 	unlinkedCount     metric.Int64Counter
@@ -66,6 +67,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of profiles that broke a published rule and were kept, once per broken rule."),
 		requestsRejected: meter.Counter("otelcol_receiver_sentry_requests_rejected", "{request}",
 			"Number of requests of which nothing was looked at or taken."),
+		connectionsClosed: meter.Counter("otelcol_receiver_sentry_connections_closed", "{connection}",
+			"Number of connections that were closed because there were too many, by the limit."),
 		profilesAligned: meter.Counter("otelcol_receiver_sentry_profiles_aligned", "{profile}",
 			"Number of V1 profiles whose times were moved to find the spans of their samples, by the reason."),
 		linkedCount: meter.Counter("otelcol_receiver_sentry_linked_observations", "{observation}",
@@ -134,4 +137,8 @@ func (t *telemetry) bytesTaken(ctx context.Context, delta int64) { t.bytesInFlig
 
 func (t *telemetry) requestRejected(ctx context.Context, reason string) {
 	t.requestsRejected.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
+}
+
+func (t *telemetry) connectionClosed(reason string) {
+	t.connectionsClosed.Add(context.Background(), 1, metric.WithAttributes(attribute.String("reason", reason)))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
 )
@@ -27,6 +28,7 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	late := strings.Replace(goodProfile, "10:00:00.000000Z", "10:00:30.000000Z", 1)
 	h.post(envelope(profileItem, item("profile", "", late), item("transaction", "", fullTransaction)))
 	h.post(envelope(profileItem))
+	h.receiver.Shared.telemetry.connectionClosed(httpserver.ReasonMaxConnections)
 	metadatatest.CheckInstruments(t, h.metrics, scopeName)
 }
 

@@ -83,7 +83,7 @@ func slowBody(t *testing.T) {
 	connection.Close()
 	drip.Wait()
 	if err == nil {
-		assert.Equal(t, http.StatusBadRequest, got.status, got.body)
+		assert.Equal(t, http.StatusRequestTimeout, got.status, got.body)
 	}
 	assert.Less(t, took, 5*time.Second, "until the slow body is given up")
 	c.checkServing(t, backend)

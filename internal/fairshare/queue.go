@@ -101,6 +101,14 @@ func (q *Queue[K, V]) LargestOldest() *Entry[K, V] {
 	return q.largest[0].oldest
 }
 
+// OldestOf returns the oldest entry of a tenant, or nil.
+func (q *Queue[K, V]) OldestOf(key K) *Entry[K, V] {
+	if t := q.tenants[key]; t != nil {
+		return t.oldest
+	}
+	return nil
+}
+
 // Remove removes an entry. It does nothing if the entry is in no queue.
 func (q *Queue[K, V]) Remove(e *Entry[K, V]) {
 	t := e.tenant

@@ -78,6 +78,10 @@ func check(t *testing.T, q *Queue[string, int], want model, tenants []string) {
 		if q.Use(name) != want.use(name) {
 			t.Fatalf("Use(%s) = %d, want %d", name, q.Use(name), want.use(name))
 		}
+		first := slices.IndexFunc(want, func(e entry) bool { return e.tenant == name })
+		if oldest := q.OldestOf(name); (oldest == nil) != (first < 0) || oldest != nil && oldest.Value != want[first].value {
+			t.Fatalf("OldestOf(%s) = %v, want entry %d", name, oldest, first)
+		}
 		if slices.ContainsFunc(want, func(e entry) bool { return e.tenant == name }) {
 			present++
 			most = max(most, want.use(name))

@@ -28,8 +28,10 @@ type Server struct {
 	serving sync.WaitGroup
 }
 
-// Serve begins to serve. The host hears of an end that nobody has asked for.
-func (s *Server) Serve(server *http.Server, listener net.Listener, host component.Host) {
+// Serve begins to serve, within limits. closed hears of connections that are closed for them, by reason, and the host of an end that
+// nobody has asked for.
+func (s *Server) Serve(server *http.Server, listener net.Listener, limits Limits, closed func(reason string), host component.Host) {
+	listener = limits.apply(server, listener, closed)
 	s.server, s.Listener = server, listener
 	s.serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -22,7 +22,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (*Server, string) {
 		s.Handling.Add(1)
 		defer s.Handling.Done()
 		handler(w, req)
-	})}, listener, componenttest.NewNopHost())
+	})}, listener, DefaultLimits(), func(string) {}, componenttest.NewNopHost())
 	return s, "http://" + listener.Addr().String()
 }
 
