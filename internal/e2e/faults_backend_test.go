@@ -11,11 +11,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"github.com/stretchr/testify/assert"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"go.opentelemetry.io/collector/pdata/pprofile/pprofileotlp"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
@@ -44,8 +45,10 @@ type backend struct {
 
 	mu      sync.Mutex
 	mood    mood
+	marked  mood // for requests with a marked item; nil = as the others
 	random  *rand.Rand
-	arrived map[sentItem]int // how often
+	arrived map[sentItem]int       // how often
+	seen    map[sentItem]time.Time // when its arrival was first noticed
 }
 
 func (b *backend) be(m mood) {
@@ -54,10 +57,22 @@ func (b *backend) be(m mood) {
 	b.mood = m
 }
 
-func (b *backend) draw() fakesentry.Answer {
+// beForMarked sets the answers to requests with a marked item.
+func (b *backend) beForMarked(m mood) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.mood[b.random.IntN(len(b.mood))]
+	b.marked = m
+}
+
+// draw returns the answer to a request with these items.
+func (b *backend) draw(items []sentItem) fakesentry.Answer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := b.mood
+	if b.marked != nil && slices.ContainsFunc(items, sentItem.marked) {
+		m = b.marked
+	}
+	return m[b.random.IntN(len(m))]
 }
 
 // arrivals are the items that have arrived so far.
@@ -65,11 +80,16 @@ func (b *backend) arrivals(t testing.TB) map[sentItem]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.collect(t, b.arrived)
+	for i := range b.arrived {
+		if _, seen := b.seen[i]; !seen {
+			b.seen[i] = time.Now()
+		}
+	}
 	return maps.Clone(b.arrived)
 }
 
 func newBackend(t testing.TB, s setup, seed uint64) *backend {
-	b := &backend{mood: well, random: rand.New(rand.NewPCG(seed, 0)), arrived: map[sentItem]int{}}
+	b := &backend{mood: well, random: rand.New(rand.NewPCG(seed, 0)), arrived: map[sentItem]int{}, seen: map[sentItem]time.Time{}}
 	if s.sentry {
 		b.standInForSentry(t)
 	} else {
@@ -80,30 +100,40 @@ func newBackend(t testing.TB, s setup, seed uint64) *backend {
 
 func (b *backend) standInForSentry(t testing.TB) {
 	server := fakesentry.Start(t)
-	server.Answer(func(*fakesentry.Request) fakesentry.Answer { return b.draw() })
+	server.Answer(func(r *fakesentry.Request) fakesentry.Answer { return b.draw(itemsOfEnvelope(t, r.Envelope)) })
 	b.address = "dsn: " + server.DSN()
 	read := 0
 	b.collect = func(t testing.TB, arrived map[sentItem]int) {
 		taken := server.Taken()
 		for _, e := range taken[read:] {
-			var payload struct {
-				ChunkID  string `json:"chunk_id"`
-				Contexts struct {
-					Trace struct {
-						SpanID string `json:"span_id"`
-					} `json:"trace"`
-				} `json:"contexts"`
-			}
-			require.NoError(t, json.Unmarshal(e.Items[0].Payload, &payload))
-			switch e.Items[0].Header.Type {
-			case sentry.ItemProfileChunk:
-				arrived[sentItem{aProfile, payload.ChunkID}]++
-			case sentry.ItemTransaction:
-				arrived[sentItem{aSpan, payload.Contexts.Trace.SpanID}]++
+			for _, i := range itemsOfEnvelope(t, e) {
+				arrived[i]++
 			}
 		}
 		read = len(taken)
 	}
+}
+
+func itemsOfEnvelope(t testing.TB, e *sentry.Envelope) (items []sentItem) {
+	for _, item := range e.Items {
+		var payload struct {
+			ChunkID  string `json:"chunk_id"`
+			Contexts struct {
+				Trace struct {
+					SpanID string `json:"span_id"`
+				} `json:"trace"`
+			} `json:"contexts"`
+		}
+		switch item.Header.Type {
+		case sentry.ItemProfileChunk:
+			assert.NoError(t, json.Unmarshal(item.Payload, &payload))
+			items = append(items, sentItem{aProfile, payload.ChunkID})
+		case sentry.ItemTransaction:
+			assert.NoError(t, json.Unmarshal(item.Payload, &payload))
+			items = append(items, sentItem{aSpan, payload.Contexts.Trace.SpanID})
+		}
+	}
+	return items
 }
 
 // takeOTLP puts what happens to requests in front of a sink.
@@ -115,7 +145,10 @@ func (b *backend) takeOTLP(t testing.TB) {
 			return // the collector was killed while it sent
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		answer := b.draw()
+		message, problem := sink.read(r)
+		assert.Empty(t, problem)
+		answer := b.draw(itemsOf(t, r.URL.Path, message))
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		time.Sleep(answer.Delay)
 		if answer.Taken {
 			sink.ServeHTTP(httptest.NewRecorder(), r)
@@ -149,13 +182,13 @@ func itemsOf(t testing.TB, path string, message []byte) (items []sentItem) {
 	switch path {
 	case profilesPath:
 		request := pprofileotlp.NewExportRequest()
-		require.NoError(t, request.UnmarshalProto(message))
+		assert.NoError(t, request.UnmarshalProto(message))
 		if request.Profiles().ResourceProfiles().Len() > 0 {
 			items = append(items, sentItem{aProfile, profileID(request.Profiles())})
 		}
 	case tracesPath:
 		request := ptraceotlp.NewExportRequest()
-		require.NoError(t, request.UnmarshalProto(message))
+		assert.NoError(t, request.UnmarshalProto(message))
 		for _, resource := range request.Traces().ResourceSpans().All() {
 			for _, scope := range resource.ScopeSpans().All() {
 				for _, span := range scope.Spans().All() {
@@ -166,7 +199,7 @@ func itemsOf(t testing.TB, path string, message []byte) (items []sentItem) {
 		}
 	case logsPath:
 		request := plogotlp.NewExportRequest()
-		require.NoError(t, request.UnmarshalProto(message))
+		assert.NoError(t, request.UnmarshalProto(message))
 		for _, resource := range request.Logs().ResourceLogs().All() {
 			for _, scope := range resource.ScopeLogs().All() {
 				for _, record := range scope.LogRecords().All() {

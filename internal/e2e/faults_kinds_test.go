@@ -19,6 +19,8 @@ var faults = []fault{
 	{"backend down", backendDown},
 	{"backend slow", backendSlow},
 	{"backend refuses", backendRefuses},
+	{"this message is always refused", alwaysRefused},
+	{"this category is limited for an hour", limitedForAnHour},
 	{"disk full", diskFull},
 	{"restart on a full disk", restartOnFullDisk},
 	{"corrupt file", corruptFile},

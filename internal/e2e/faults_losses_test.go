@@ -19,12 +19,19 @@ func (r *rig) knownLosses() losses {
 	for _, c := range r.crashes {
 		known.held[aProfile] += c.held
 	}
+	byLog := map[kind]int{}
 	for _, c := range r.all {
 		log := c.log.String()
+		for kind, n := range droppedByExporter(log) {
+			byLog[kind] += n
+		}
 		known.dropped[aProfile] += lostByProcessor(log)
 		for kind, n := range droppedByQueue(log) {
 			known.byQueue[kind] += n
 		}
+	}
+	for kind, n := range byLog { // nobody scrapes the last moments of a process
+		known.dropped[kind] = max(known.dropped[kind], n)
 	}
 	return known
 }
@@ -74,7 +81,24 @@ func lostByProcessor(log string) (profiles int) {
 	return profiles
 }
 
+// droppedByExporter returns the items that the queue of an exporter gave up, by the log.
+func droppedByExporter(log string) map[kind]int {
+	dropped := map[kind]int{}
+	for line := range strings.Lines(log) {
+		if !strings.Contains(line, "Exporting failed. Dropping data.") || strings.Contains(line, "interrupted due to shutdown") {
+			continue // at a shutdown it stays in the storage
+		}
+		signal, items := queueSignal.FindStringSubmatch(line), droppedItems.FindStringSubmatch(line)
+		if signal != nil && items != nil {
+			n, _ := strconv.Atoi(items[1]) // digits
+			dropped[kindOf[signal[1]]] += n
+		}
+	}
+	return dropped
+}
+
 var (
+	droppedItems = regexp.MustCompile(`"dropped_items": (\d+)`)
 	lostProfiles = regexp.MustCompile(`"profiles": (\d+)`)
 
 	queueSignal = regexp.MustCompile(`"otelcol.signal": "(\w+)"`)

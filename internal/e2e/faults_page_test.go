@@ -41,6 +41,8 @@ becomes of profiles that wait for their spans in ` + "`profile_transform`" + `: 
 | backend down | one to three times, 503 and broken connections, with a queue that is too small at times | what the queue does not take is refused, so that SDKs pause; held profiles wait on |
 | backend slow | most answers take 20 or 100 ms, some longer than the exporter waits | nothing is lost; what timed out may come again |
 | backend refuses | a third of the requests with 400 | those are dropped, logged and counted in ` + "`otelcol_exporter_send_failed_*`" + ` |
+| this message is always refused | the backend refuses one item in 6 to 25 whenever it comes, by 502, 503, a broken connection or a late 504, and accepts all others; restarts in between. Where profiles are held, ` + "`otlp_http`" + ` has no queue | the refused items are dropped after 3 s and counted; all others arrive, see *Isolation* |
+| this category is limited for an hour | the backend answers 429 with ` + "`Retry-After: 3600`" + ` to all spans, or with ` + "`X-Sentry-Rate-Limits`" + ` for an hour to the chunks of browsers; after a restart it accepts them | all others arrive during the limit, see *Isolation*; the limited items after the restart |
 | disk full | a file system of 8 MB fills up while the backend is down, and has room again after the backend is back | what cannot be stored is refused; held profiles wait on; see *by the queue* |
 | restart on a full disk | likewise, with SIGTERM or kill -9 and a start while it is full | likewise; what is held in memory is lost |
 | corrupt file | one file of the storage is damaged between two runs; if the collector does not start with it, it is set aside | what was in that file may be lost, nothing else |
@@ -79,6 +81,7 @@ type faultsPage struct {
 
 	mu          sync.Mutex
 	accounts    map[cell]*account
+	latest      map[cell]time.Duration
 	done        map[cell]int // rounds
 	damaged     map[damaged]*loss
 	unexplained []string
@@ -97,7 +100,7 @@ type loss struct{ rounds, items int }
 func newFaultsPage(rounds, seed int) *faultsPage {
 	return &faultsPage{
 		begin: time.Now(), loadBefore: loadAverage(), rounds: rounds, seed: seed,
-		accounts: map[cell]*account{}, done: map[cell]int{}, damaged: map[damaged]*loss{},
+		accounts: map[cell]*account{}, latest: map[cell]time.Duration{}, done: map[cell]int{}, damaged: map[damaged]*loss{},
 	}
 }
 
@@ -110,6 +113,7 @@ func (p *faultsPage) round(f, s int, r *rig, result account, unexplained []sentI
 	}
 	p.accounts[at].add(result)
 	p.done[at]++
+	p.latest[at] = max(p.latest[at], r.latest)
 	for _, i := range unexplained {
 		p.unexplained = append(p.unexplained, fmt.Sprintf("- %s, %s: %s %s", faults[f].name, setups[s].name, i.kind, i.id))
 	}
@@ -159,6 +163,28 @@ func (p *faultsPage) ledger() string {
 	return rows.String()
 }
 
+const isolationHead = `
+## Isolation
+
+*Latest* is the longest time from the acknowledgement of an item that the backend accepts to its arrival, while the backend refused the others.
+It includes the second that profiles are held. The test fails above 30 s.
+
+| Fault | Configuration | Rounds | Latest, s |
+|---|---|---|---|
+`
+
+func (p *faultsPage) isolation() string {
+	var rows strings.Builder
+	for f := range faults {
+		for s := range setups {
+			if at := (cell{f, s}); p.latest[at] > 0 {
+				fmt.Fprintf(&rows, "| %s | %s | %d | %.1f |\n", faults[f].name, setups[s].name, p.done[at], p.latest[at].Seconds())
+			}
+		}
+	}
+	return rows.String()
+}
+
 const damageHead = `
 ## Damaged files
 
@@ -184,6 +210,7 @@ func (p *faultsPage) write(t *testing.T) {
 		"The run took %v.\n", p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.rounds, p.seed,
 		p.loadBefore, loadAverage(), time.Since(p.begin).Round(time.Second))
 	page.WriteString(ledgerHead + p.ledger())
+	page.WriteString(isolationHead + p.isolation())
 	page.WriteString(damageHead + p.damage())
 	page.WriteString("\n## Unexplained losses\n\n" + or(strings.Join(p.unexplained, "\n"), "None.") + "\n")
 	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "faults.md"), []byte(page.String()), 0o644))

@@ -20,6 +20,7 @@ type setup struct {
 	sentry bool          // to Sentry, else OTLP
 	wait   time.Duration // of profiles for their spans
 	stored bool          // what waits is
+	mark   marking
 }
 
 const (
@@ -49,6 +50,10 @@ type rig struct {
 	collector atomic.Pointer[collector] // the present one
 	all       []*collector
 
+	noQueue bool          // of an exporter of OTLP: the processor meets what the backend refuses
+	giveUp  time.Duration // after which a refused message is dropped; 0 = never
+	latest  time.Duration // from the acknowledgement of an unmarked item to its arrival
+
 	crashes     []crash
 	dropped     map[kind]int // counted by collectors before they were stopped
 	damagedAt   time.Time    // while no collector ran
@@ -74,6 +79,11 @@ func (r *rig) settings() settings {
 	if r.setup.stored {
 		storage = "storage: file_storage, "
 	}
+	delivery := fmt.Sprintf(`retry_on_failure: {initial_interval: 10ms, max_interval: 50ms, max_elapsed_time: %s}
+    sending_queue: {storage: file_storage, sizer: requests, queue_size: %d, num_consumers: %d}`, r.giveUp, r.queueSize, r.consumers)
+	if r.noQueue {
+		delivery = "retry_on_failure: {enabled: false}\n    sending_queue: {enabled: false}"
+	}
 	return settings{config: fmt.Sprintf(`
 receivers:
   sentry: {endpoint: ENDPOINT}
@@ -83,8 +93,7 @@ exporters:
   %s:
     %s
     timeout: %s
-    retry_on_failure: {initial_interval: 10ms, max_interval: 50ms, max_elapsed_time: 0}
-    sending_queue: {storage: file_storage, sizer: requests, queue_size: %d, num_consumers: %d}
+    %s
 extensions:
   file_storage: {directory: '%s', recreate: true}
 service:
@@ -93,8 +102,8 @@ service:
   pipelines:
     profiles: {receivers: [sentry], processors: [profile_transform], exporters: [%[3]s]}
     traces: {receivers: [sentry], processors: [profile_transform], exporters: [%[3]s]}
-    %[9]s
-`, storage, r.setup.wait, exporter, r.backend.address, exporterTimeout, r.queueSize, r.consumers, r.directory, logs)}
+    %[8]s
+`, storage, r.setup.wait, exporter, r.backend.address, exporterTimeout, delivery, r.directory, logs)}
 }
 
 // start starts the collector, in place of the one before.

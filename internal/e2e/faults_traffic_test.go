@@ -68,7 +68,7 @@ func (r *rig) awaitAnswers(n int) {
 
 // request is one of those that SDKs make: a chunk, a transaction, both in the form of V1, or a log record.
 func (s setup) request(random *rand.Rand) (request, []sentItem) {
-	id, span := newID(), newID()[:16]
+	id, span := newID(), s.mark.id(aSpan, random, newID()[:16])
 	transaction := func(more string) string {
 		return fmt.Sprintf(`{"type":"transaction","event_id":"%s","transaction":"/cart","start_timestamp":1777629600,"timestamp":1777629601,`+
 			`"contexts":{%s"trace":{"trace_id":"%s","span_id":"%s"}}}`, newID(), more, newID(), span)
@@ -76,7 +76,12 @@ func (s setup) request(random *rand.Rand) (request, []sentItem) {
 	switch draw := random.IntN(10); {
 	case draw < 6:
 		name := strings.Repeat("f", 1<<random.IntN(14)) // up to 8 KB
-		return chunk{id: id, samples: twoSamples, frames: `{"function":"` + name + `","in_app":true}`}.request(), []sentItem{{aProfile, id}}
+		c := chunk{id: s.mark.id(aProfile, random, id), samples: twoSamples, frames: `{"function":"` + name + `","in_app":true}`}
+		i := sentItem{aProfile, c.id}
+		if i.marked() {
+			c.platform = s.mark.platform
+		}
+		return c.request(), []sentItem{i}
 	case draw < 8:
 		return envelopeOf("transaction", transaction("")), []sentItem{{aSpan, span}}
 	case draw < 9 || s.sentry: // which takes no logs
@@ -89,6 +94,25 @@ func (s setup) request(random *rand.Rand) (request, []sentItem) {
 			`{"items":[{"timestamp":1777629600,"trace_id":"` + newID() + `","level":"info","body":"` + id + `"}]}`}), []sentItem{{aLog, id}}
 	}
 }
+
+// marking says which of the items that are sent the backend treats apart: it knows them by their ids.
+type marking struct {
+	oneIn    int    // of the items of a kind; 0 = none
+	kind     kind   // only these; "" = profiles and spans
+	platform string // of marked profiles; "" = as the others
+}
+
+const mark = "badbadba"
+
+// id returns an id of an item, marked or as it is.
+func (m marking) id(k kind, random *rand.Rand, id string) string {
+	if m.oneIn == 0 || m.kind != "" && m.kind != k || random.IntN(m.oneIn) > 0 {
+		return id
+	}
+	return mark + id[len(mark):]
+}
+
+func (i sentItem) marked() bool { return strings.HasPrefix(i.id, mark) }
 
 // envelopeWith has several items, each a header and a payload on one line.
 func envelopeWith(items ...[2]string) request {

@@ -11,19 +11,20 @@ import (
 // chunk is the payload of a V2 chunk, its parts as JSON text. What is left empty is a minimal valid one: one sample, one
 // frame, one thread.
 type chunk struct {
-	id      string
-	frames  string // elements of the list
-	stacks  string
-	samples string
-	threads string // members of the object
-	more    string // members beside the profile, each followed by a comma
+	id       string
+	platform string
+	frames   string // elements of the list
+	stacks   string
+	samples  string
+	threads  string // members of the object
+	more     string // members beside the profile, each followed by a comma
 }
 
 func (c chunk) payload() string {
-	return fmt.Sprintf(`{"version":"2","platform":"python","profiler_id":"%s","chunk_id":"%s",`+
+	return fmt.Sprintf(`{"version":"2","platform":"%s","profiler_id":"%s","chunk_id":"%s",`+
 		`"release":"shop@1.0","client_sdk":{"name":"sentry.python","version":"2.68.0"},%s`+
 		`"profile":{"frames":[%s],"stacks":[%s],"samples":[%s],"thread_metadata":{%s}}}`,
-		newID(), or(c.id, newID()), c.more,
+		or(c.platform, "python"), newID(), or(c.id, newID()), c.more,
 		or(c.frames, `{"function":"main","in_app":true}`), or(c.stacks, `[0]`),
 		or(c.samples, `{"timestamp":1700000000.5,"thread_id":"1","stack_id":0}`), or(c.threads, `"1":{"name":"MainThread"}`))
 }
