@@ -23,54 +23,54 @@ import (
 
 const faultsHead = `# Faults
 
-Written by ` + "`make faults`" + `: clients send profiles, transactions and logs, something goes wrong at a random moment, and in the end every
-item that was acknowledged must have arrived or be accounted for, by its id. Each round has a collector, a directory and a backend of its
-own. ` + "`FAULTS=50 make faults`" + ` takes more rounds; the seed draws the moments, but what meets them is up to the machine.
+` + "`make faults`" + ` writes this page. Clients send profiles, transactions and logs, a fault happens at a random moment, and at the end every
+acknowledged item must have arrived or be accounted for, by its ID. Each round uses its own collector, directory and backend.
+` + "`FAULTS=50 make faults`" + ` runs more rounds. The seed selects the moments of the faults; timing on the machine decides what they interrupt.
 
-An item is *acknowledged* if its request was answered 200 and ` + "`X-Sentry-Rate-Limits`" + ` does not name its category. All configurations
-have a persistent queue (` + "`sending_queue: {storage: file_storage}`" + `) and ` + "`retry_on_failure: {max_elapsed_time: 0}`" + `. *Held* says what
-becomes of profiles that wait for their spans in ` + "`profile_transform`" + `: ` + "`link::wait`" + ` is 0s (*nothing held*), or 1s with or without
-` + "`storage`" + `. The receiver answers when the queue has the item on disk, or the processor holds it.
+An item is *acknowledged* if its request was answered 200 and ` + "`X-Sentry-Rate-Limits`" + ` does not name its category. All configurations use a
+persistent queue (` + "`sending_queue: {storage: file_storage}`" + `) and, unless stated, ` + "`retry_on_failure: {max_elapsed_time: 0}`" + `. *Held* describes
+profiles that wait for their spans in ` + "`profile_transform`" + `: ` + "`link::wait`" + ` is 0s (*nothing held*), or 1s with or without ` + "`storage`" + `. The
+receiver answers when the queue has stored the item on disk, or when the processor holds it.
 
-| Fault | What happens | What to expect |
+| Fault | What happens | Expected result |
 |---|---|---|
-| kill -9 | one to three times while the backend answers, refuses and breaks off | nothing is lost but what was held in memory; what was on its way comes again |
-| kill -9 during the start | with something in the queue, up to five times within a second of the start | likewise, but see *by the queue* |
-| SIGTERM | one to three times; the backend as above, or down | nothing is lost: the queue stays on disk, what is held goes into it |
-| reload | SIGHUP with another configuration, one to three times | likewise |
-| backend down | one to three times, 503 and broken connections, with a queue that is too small at times | what the queue does not take is refused, so that SDKs pause; held profiles wait on |
-| backend slow | most answers take 20 or 100 ms, some longer than the exporter waits | nothing is lost; what timed out may come again |
-| backend refuses | a third of the requests with 400 | those are dropped, logged and counted in ` + "`otelcol_exporter_send_failed_*`" + ` |
-| this message is always refused | the backend refuses one item in 6 to 25 whenever it comes, by 502, 503, a broken connection or a late 504, and accepts all others; restarts in between. Where profiles are held, ` + "`otlp_http`" + ` has no queue | the refused items are dropped after 3 s and counted; all others arrive, see *Isolation* |
-| this category is limited for an hour | the backend answers 429 with ` + "`Retry-After: 3600`" + ` to all spans, or with ` + "`X-Sentry-Rate-Limits`" + ` for an hour to the chunks of browsers; after a restart it accepts them | all others arrive during the limit, see *Isolation*; the limited items after the restart |
-| disk full | a file system of 8 MB fills up while the backend is down, and has room again after the backend is back | what cannot be stored is refused; held profiles wait on; see *by the queue* |
-| restart on a full disk | likewise, with SIGTERM or kill -9 and a start while it is full | likewise; what is held in memory is lost |
-| corrupt file | one file of the storage is damaged between two runs; if the collector does not start with it, it is set aside | what was in that file may be lost, nothing else |
+| kill -9 | one to three times, while the backend accepts, refuses and breaks connections | only profiles held in memory are lost; requests in flight are delivered again |
+| kill -9 during the start | with a filled queue, up to five times within a second of the start | as above, plus *lost by the queue* |
+| SIGTERM | one to three times; the backend behaves as above, or is down | nothing is lost: the queue stays on disk and accepts held profiles |
+| reload | SIGHUP with a changed configuration, one to three times | as above |
+| backend down | one to three times, 503 and broken connections; at times the queue is too small | the receiver refuses items that the queue does not accept, so that SDKs pause; held profiles wait |
+| backend slow | most answers take 20 or 100 ms, some longer than the exporter's timeout | nothing is lost; requests that timed out may be delivered twice |
+| backend refuses | 400 for a third of the requests | refused items are dropped, logged and counted in ` + "`otelcol_exporter_send_failed_*`" + ` |
+| this message is always refused | the backend refuses one item in 6 to 25 on every attempt, by 502, 503, a broken connection or a late 504, and accepts all others; some rounds restart the collector. With held profiles, ` + "`otlp_http`" + ` has no queue, so that the processor retries | refused items are dropped after 3 s and counted; all others arrive: see *Isolation* |
+| this category is limited for an hour | 429 with ` + "`Retry-After: 3600`" + ` for all spans, or ` + "`X-Sentry-Rate-Limits`" + ` of an hour for the chunks of browsers, until the collector restarts | all others arrive during the limit: see *Isolation*; the limited items arrive after the restart |
+| disk full | a file system of 8 MB fills up while the backend is down, and has room again after the backend is back | the receiver refuses items that cannot be stored; held profiles wait; see *lost by the queue* |
+| restart on a full disk | as above, with SIGTERM or kill -9 and a start while the disk is full | as above; profiles held in memory are lost |
+| corrupt file | one file of the storage is damaged between two runs; if the collector does not start with it, the test moves it away | only items in that file are lost |
 
-- *No answer*: the connection broke. The item may have been taken or not; an SDK does not know either.
-- *Delivered meanwhile, after*: before the fault was over, and when the collector was left alone then (it was queued or held).
-- *Dropped, counted*: by the exporter; or profiles that were held in memory and that the queue refused at a shutdown, which are in the log, too.
-- *Held, lost*: profiles that waited in memory when the collector was killed: at most as many as it said just before
-  (` + "`otelcol_processor_profile_transform_held_messages`" + `), those just being handed on, and those acknowledged since.
-- *By the queue, lost*: dropped by the collector's own persistent queue, which says so in its log and counts it nowhere. When it starts, it
-  deletes what was being sent before it stores it anew (` + "`enqueueNotDispatchedReqs`" + ` in exporterhelper's persistent_queue.go, v0.164.0): a
-  full disk or a kill in between loses at most ` + "`num_consumers`" + ` requests of each signal. And to read a request it has to write that it is
-  being sent; if the disk has no room for that, it passes over it (` + "`getNextItem`" + `). What helps: a queue that is bounded in bytes well below
-  the size of its disk ([operations](operations.md#when-things-break)).
-- *In the file, lost*: it was in a file that was damaged.
-- *Again*: deliveries of what had been delivered. Backends can tell by the id.
+- *No answer*: the connection broke. The item may or may not have been accepted; an SDK does not know either.
+- *Delivered meanwhile, after*: before the fault ended, and afterwards from the queue or from held profiles.
+- *Dropped, counted*: by the exporter, or by the processor: profiles that the next component refuses until their retries end, or at a shutdown.
+- *Held, lost*: profiles in memory when the collector was killed. The test allows at most the number that
+  ` + "`otelcol_processor_profile_transform_held_messages`" + ` reported just before, plus profiles being forwarded and those acknowledged since.
+- *Lost by the queue*: the collector's own persistent queue dropped them; it logs this and does not count it. At startup the queue deletes
+  the requests that were in flight before it stores them again (` + "`enqueueNotDispatchedReqs`" + ` in exporterhelper's persistent_queue.go,
+  v0.164.0): a full disk or a kill at that moment loses at most ` + "`num_consumers`" + ` requests per signal. To read a request, the queue must
+  first mark it on disk; if the disk is full, it skips the request (` + "`getNextItem`" + `). Keep the queue's limit in bytes well below the size of
+  its disk ([operations](operations.md#when-things-break)).
+- *In the file, lost*: the item was in a damaged file.
+- *Again*: repeated deliveries. Backends can deduplicate by ID.
 
-A kill of the process loses nothing that was written; a power cut may, or may damage the file: ` + "`file_storage`" + ` waits for the disk with
-` + "`fsync: true`" + ` only. No power was cut here.
+A killed process loses nothing that was written. A power cut may lose data or damage the file: ` + "`file_storage`" + ` syncs to disk only with
+` + "`fsync: true`" + `. These tests do not cut the power.
 
-A damaged file keeps the collector from starting in most cases that matter: with the error "invalid database", which names the component, or
-with a panic of bbolt, the database behind ` + "`file_storage`" + `. All rounds ran with ` + "`file_storage: {recreate: true}`" + `, which is to set such
-a file aside, and does in few cases if any (*starts with a new file*): the error is no panic, and bbolt v1.5.0 checks pages in a goroutine of its own
-(` + "`freepages`" + ` in db.go), whose panics nobody can recover. Set the file aside by hand.
+With most kinds of damage, the collector does not start: it reports "invalid database" with the name of the component, or bbolt, the database
+behind ` + "`file_storage`" + `, panics. All rounds use ` + "`file_storage: {recreate: true}`" + `, which should replace such a file and rarely does (*starts with
+a new file*): "invalid database" is not a panic, and bbolt v1.5.0 checks pages in its own goroutine (` + "`freepages`" + ` in db.go), whose panics
+cannot be recovered. Move the file away by hand.
 
-Damage that the database does not notice: ` + "`sentry_envelope`" + ` and ` + "`profile_transform`" + ` tell each message by a checksum, count it
-(` + "`otelcol_exporter_sentry_envelope_unreadable_requests`" + `, ` + "`otelcol_processor_profile_transform_storage_errors`" + `) and go on with the next.
-Queues of other exporters have no checksum; what cannot be decoded they drop, and say so at debug level only.
+The database does not detect all damage. ` + "`sentry_envelope`" + ` and ` + "`profile_transform`" + ` verify a checksum of each message, count failures
+(` + "`otelcol_exporter_sentry_envelope_unreadable_requests`" + `, ` + "`otelcol_processor_profile_transform_storage_errors`" + `) and continue with the next.
+Queues of other exporters have no checksum: they drop messages that they cannot decode, and log it at debug level only.
 `
 
 // faultsPage is docs/faults.md as it comes about.
@@ -130,9 +130,9 @@ func (p *faultsPage) round(f, s int, r *rig, result account, unexplained []sentI
 const ledgerHead = `
 ## What was sent, and what became of it
 
-In items; all numbers are sums over the rounds. *Acknowledged* is the sum of the columns after it, but for the last.
+Numbers are items, summed over the rounds. *Acknowledged* is the sum of the columns to its right, without *Again*.
 
-| Fault | Configuration | Rounds | Sent | No answer | Refused | Acknowledged | Delivered meanwhile | Delivered after | Dropped, counted | Held, lost | By the queue, lost | In the file, lost | **Unexplained** | Again |
+| Fault | Configuration | Rounds | Sent | No answer | Refused | Acknowledged | Delivered meanwhile | Delivered after | Dropped, counted | Held, lost | Lost by the queue | In the file, lost | **Unexplained** | Again |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
