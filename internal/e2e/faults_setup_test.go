@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -88,22 +89,22 @@ func (r *rig) settings() settings {
 receivers:
   sentry: {endpoint: ENDPOINT}
 processors:
-  profile_transform: {%slink: {wait: %s}}
+  profile_transform: {%[1]slink: {wait: %[2]s}, retry_on_failure: {max_elapsed_time: %[3]s}}
 exporters:
-  %s:
-    %s
-    timeout: %s
-    %s
+  %[4]s:
+    %[5]s
+    timeout: %[6]s
+    %[7]s
 extensions:
-  file_storage: {directory: '%s', recreate: true}
+  file_storage: {directory: '%[8]s', recreate: true}
 service:
   extensions: [file_storage]
   telemetry: {logs: {level: debug, sampling: {enabled: false}}}
   pipelines:
-    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [%[3]s]}
-    traces: {receivers: [sentry], processors: [profile_transform], exporters: [%[3]s]}
-    %[8]s
-`, storage, r.setup.wait, exporter, r.backend.address, exporterTimeout, delivery, r.directory, logs)}
+    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [%[4]s]}
+    traces: {receivers: [sentry], processors: [profile_transform], exporters: [%[4]s]}
+    %[9]s
+`, storage, r.setup.wait, r.giveUp, exporter, r.backend.address, exporterTimeout, delivery, r.directory, logs)}
 }
 
 // start starts the collector, in place of the one before.
@@ -138,17 +139,29 @@ func (r *rig) crash() {
 	r.collector.Load().crash()
 }
 
-// stop ends the collector as an orchestrator does.
+// stop ends the collector as an orchestrator does, and notes the counts of its last moments.
 func (r *rig) stop() {
 	r.t.Helper()
-	r.note()
+	last, gone := r.note(), make(chan struct{})
+	go func() {
+		defer close(gone)
+		for {
+			metrics, err := r.collector.Load().tryScrape()
+			if err != nil {
+				return
+			}
+			last = r.counted(metrics)
+		}
+	}()
 	r.collector.Load().stop(r.t)
+	<-gone
+	r.add(last)
 }
 
 // reload has the collector take over changed settings.
 func (r *rig) reload() {
 	r.t.Helper()
-	r.note()
+	r.add(r.note())
 	r.collector.Load().reload(r.t, r.settings())
 }
 
@@ -164,9 +177,15 @@ func (c *collector) reload(t testing.TB, s settings) {
 	require.True(t, c.running(), "the collector outlives a reload: %v\n%s", c.exit, c.log.Tail())
 }
 
-// note remembers what the collector has counted, before that begins anew.
-func (r *rig) note() {
-	for kind, n := range r.collector.Load().counted(r.t) {
+// note returns what the collector has counted as lost since its start.
+func (r *rig) note() map[kind]int {
+	r.t.Helper()
+	return r.counted(r.collector.Load().scrape(r.t))
+}
+
+// add remembers the counts of a collector that ends or begins anew.
+func (r *rig) add(counted map[kind]int) {
+	for kind, n := range counted {
 		r.dropped[kind] += n
 	}
 }
@@ -202,7 +221,13 @@ func (r *rig) settle() (account, []sentItem) {
 	r.t.Helper()
 	during := r.backend.arrivals(r.t)
 	r.backend.be(well)
+	r.backend.beForMarked(nil)
 	atEnd := r.drain()
 	r.stop()
+	if r.setup.mark != (marking{}) {
+		for i := range r.ledger.undelivered(atEnd) {
+			assert.True(r.t, i.marked(), "the backend accepts %v, and it did not arrive", i)
+		}
+	}
 	return r.ledger.settle(during, atEnd, r.knownLosses())
 }
