@@ -22,9 +22,8 @@ import (
 // states what is missing.
 func TestResponsesAreBounded(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = 1 << 30 })
-	for _, long := range []string{strings.Repeat(`"`, longestText), strings.Repeat("<", longestText), strings.Repeat("\x01", longestText)} {
-		h.addLong(long)
-	}
+	h.addLong(strings.Repeat("\"<\x01", longestText/3))
+	h.addLongProfile(strings.Repeat("\\", longestText))
 	for _, path := range []string{
 		"overview", "profiles/1", "flame?profile=1", "ordered?profile=1&thread=7", "compare?a=1&b=2", "frame?profile=1&frame=0",
 		"traces/00000000000000000000000000000007", "traces/00000000000000000000000000000007/spans/0000000000000007", "logs",
@@ -45,19 +44,7 @@ func TestResponsesAreBounded(t *testing.T) {
 // addLong keeps lists of everything, whose texts are all long.
 func (h *harness) addLong(long string) {
 	h.t.Helper()
-	var samples []timelinetest.Sample
-	for i := range 3000 {
-		samples = append(samples, timelinetest.Sample{
-			Thread: int64(i % 300), Stack: fmt.Sprint(long, i, ";", long, -i), Span: 7, At: []time.Duration{time.Duration(i) * ms},
-		})
-	}
-	message := timelinetest.Message(long, timelinetest.Wall, samples...)
-	resource := message.ResourceProfiles().At(0).Resource().Attributes()
-	for i := range 1000 {
-		resource.PutStr(fmt.Sprint(i, long), long)
-	}
-	h.consume(message)
-
+	h.addLongProfile(long)
 	traces, logs := ptrace.NewTraces(), plog.NewLogs()
 	spans := traces.ResourceSpans().AppendEmpty()
 	spans.Resource().Attributes().PutStr("service.name", long)
@@ -87,6 +74,23 @@ func (h *harness) addLong(long string) {
 	}
 	require.NoError(h.t, h.traces.ConsumeTraces(h.t.Context(), traces))
 	require.NoError(h.t, h.logs.ConsumeLogs(h.t.Context(), logs))
+}
+
+// addLongProfile keeps a profile, most of whose functions are shown.
+func (h *harness) addLongProfile(long string) {
+	h.t.Helper()
+	var samples []timelinetest.Sample
+	for i := range 450 {
+		samples = append(samples, timelinetest.Sample{
+			Thread: int64(i % 300), Stack: fmt.Sprint(long, i, ";", long, -i), Span: 7, At: []time.Duration{time.Duration(i) * ms},
+		})
+	}
+	message := timelinetest.Message(long, timelinetest.Wall, samples...)
+	resource := message.ResourceProfiles().At(0).Resource().Attributes()
+	for i := range 1000 {
+		resource.PutStr(fmt.Sprint(i, long), long)
+	}
+	h.consume(message)
 }
 
 // TestBudget: a text takes at most half of what is left of its budget, and some of it in any case.

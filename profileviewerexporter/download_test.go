@@ -63,11 +63,13 @@ func TestDownloadsAreBounded(t *testing.T) {
 	long := b.String(strings.Repeat("x", longestText))
 	function := b.Function(dictionary.Function{Name: long, Filename: long})
 	p := message.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
-	for i := range 20_000 {
-		sample := p.Samples().AppendEmpty()
-		sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: function, Line: int64(i)}}})})))
-		sample.Values().Append(1)
+	var lines []dictionary.Line
+	for i := range 5000 {
+		lines = append(lines, dictionary.Line{Function: function, Line: int64(i)})
 	}
+	sample := p.Samples().AppendEmpty()
+	sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{Lines: lines})})))
+	sample.Values().Append(1)
 	b.Finish()
 	h := start(t, nil)
 	h.consume(message)
