@@ -149,7 +149,11 @@ func (l *linker) profile(profile pprofile.Profile, said values, program *Session
 
 // maxAttributes of a sample that is split: each part repeats them all, so that a message of two megabytes, a million attributes
 // on a hundred thousand observations, would become one of a hundred gigabytes. Profilers state ten or so.
-const maxAttributes = 64
+const maxAttributes = 32
+
+// MaxGrowth is by how much linking makes a message larger at most: an observation has 8 bytes, and may become a sample of its own
+// with a stack, maxAttributes in three bytes each, and a link of 28 bytes in the table of links.
+const MaxGrowth = 20
 
 // keep counts a sample that stays as it is: one without timestamps, or with too many attributes.
 func (l *linker) keep(sample pprofile.Sample) {
