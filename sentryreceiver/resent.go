@@ -17,7 +17,7 @@ import (
 // ResentConfig is a window of ids: what has one that was accepted before is dropped. Native sends an event again after a
 // crash, java and cocoa what they got no answer for.
 type ResentConfig struct {
-	// MaxIDs is how many ids are remembered, the latest accepted; 0 = nothing is dropped. Each takes about 200 bytes.
+	// MaxIDs is how many ids are remembered, the latest accepted; 0 = nothing is dropped. Each takes about 320 bytes.
 	MaxIDs int `mapstructure:"max_ids"`
 	// MaxAge is for how long.
 	MaxAge time.Duration `mapstructure:"max_age"`
@@ -27,7 +27,7 @@ const (
 	// defaultMaxResentAge: an SDK with an offline cache sends again when the application starts the next time.
 	defaultMaxResentAge = 24 * time.Hour
 
-	// maxResentIDs take some 2 GB.
+	// maxResentIDs take some 3 GB.
 	maxResentIDs = 10_000_000
 
 	// reasonResent is why items and spans are discarded that were accepted before.
