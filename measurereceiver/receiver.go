@@ -142,7 +142,7 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 		if err != nil {
 			return fmt.Errorf("dedup: storage: %w", err)
 		}
-		r.batches.persistIn(client)
+		return r.batches.persistIn(ctx, client)
 	}
 	return nil
 }

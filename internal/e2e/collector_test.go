@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -38,6 +39,7 @@ type collector struct {
 	config  string // path of the configuration
 	process *exec.Cmd
 	log     *logBuffer
+	limit   int           // MiB, see settings
 	exited  chan struct{} // closed after exit
 	exit    error         // then: how
 	stopped bool          // by stop or crash
@@ -96,6 +98,7 @@ func tryStart(t testing.TB, s settings) (*collector, error) {
 func launch(t testing.TB, path string, s settings) *collector {
 	c := &collector{address: freeAddress(t), metrics: freeAddress(t), log: &logBuffer{}, exited: make(chan struct{})}
 	dir := t.TempDir()
+	c.limit = cmp.Or(s.limit, memoryKill)
 	c.config = filepath.Join(dir, "config.yaml")
 	metrics := filepath.Join(dir, "metrics.yaml")
 	c.configure(t, s)
@@ -223,6 +226,12 @@ func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
+}
+
+func (l *logBuffer) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Len()
 }
 
 // Tail is what is worth reading after a failure.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,17 +26,12 @@ func TestHostileAdmission(t *testing.T) {
 	t.Run("forty bodies of a project that stop at 8 MB", oneProjectFloods)
 }
 
-// admissionLimit is the memory of the collector, in MiB.
-const admissionLimit = 1024
-
 // startLimited starts a collector with one GiB of memory, to which two projects may send.
 func startLimited(t *testing.T, backend *sink) *collector {
-	c := start(t, settings{sink: backend, receiver: []string{
+	return start(t, settings{sink: backend, limit: attackLimit, receiver: []string{
 		"tunnel_path: /tunnel",
 		"projects: [{id: 42, public_keys: [" + testKey + "]}, {id: 43, public_keys: [" + strings.Repeat("b", 32) + "]}]",
 	}})
-	_ = exec.Command("prlimit", "--pid", strconv.Itoa(c.process.Process.Pid), fmt.Sprintf("--data=%d", admissionLimit<<20)).Run()
-	return c
 }
 
 // strangers sends bombs that decode to 99 MiB. Those who may not send do not get them decoded.

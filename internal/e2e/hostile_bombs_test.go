@@ -63,7 +63,7 @@ const memoryAtOnce = 1000
 // bombsAtOnce: as many as there is room for are decoded to their limit; the others are told to wait.
 func bombsAtOnce(t *testing.T) {
 	backend := newSink(t)
-	c := start(t, settings{sink: backend})
+	c := start(t, settings{limit: attackLimit, sink: backend})
 	bomb := envelope(brotliBomb()).encoded("br")
 	const bombs = 8
 	begin := time.Now()

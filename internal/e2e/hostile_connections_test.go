@@ -28,7 +28,7 @@ func TestHostileConnections(t *testing.T) {
 // claimedLength: a Content-Length is no reason to reserve memory.
 func claimedLength(t *testing.T) {
 	backend := newSink(t)
-	c := start(t, settings{sink: backend})
+	c := start(t, settings{limit: attackLimit, sink: backend})
 	const clients = 200
 	begin := time.Now()
 	for range clients {
@@ -47,7 +47,7 @@ const noAnswer = 0
 // abandonedBody: a client that goes away in the middle costs nothing, and is counted.
 func abandonedBody(t *testing.T) {
 	backend := newSink(t)
-	c := start(t, settings{sink: backend})
+	c := start(t, settings{limit: attackLimit, sink: backend})
 	begin := time.Now()
 	for range 50 {
 		connection := c.dial(t)
@@ -64,7 +64,7 @@ func abandonedBody(t *testing.T) {
 // slowBody: a body that never ends costs one connection, for as long as read_timeout says.
 func slowBody(t *testing.T) {
 	backend := newSink(t)
-	c := start(t, settings{sink: backend, receiver: []string{"read_timeout: 1s"}})
+	c := start(t, settings{limit: attackLimit, sink: backend, receiver: []string{"read_timeout: 1s"}})
 	connection := c.dial(t)
 	fmt.Fprintf(connection, "POST /api/42/envelope/ HTTP/1.1\r\nHost: x\r\nX-Sentry-Auth: %s\r\nContent-Length: 1000000\r\n\r\n", testAuth)
 
@@ -93,7 +93,7 @@ func slowBody(t *testing.T) {
 // stopWithSlowBody: a client that does not finish does not keep the collector from ending.
 func stopWithSlowBody(t *testing.T) {
 	backend := newSink(t)
-	c := start(t, settings{sink: backend})
+	c := start(t, settings{limit: attackLimit, sink: backend})
 	connection := c.dial(t)
 	fmt.Fprintf(connection, "POST /api/42/envelope/ HTTP/1.1\r\nHost: x\r\nX-Sentry-Auth: %s\r\nContent-Length: 1000000\r\n\r\n{}\n", testAuth)
 	c.checkServing(t, backend)
@@ -105,7 +105,7 @@ func stopWithSlowBody(t *testing.T) {
 // headerFlood: headers of HTTP beyond a megabyte are not read.
 func headerFlood(t *testing.T) {
 	backend := newSink(t)
-	c := start(t, settings{sink: backend})
+	c := start(t, settings{limit: attackLimit, sink: backend})
 	flood := chunk{}.request()
 	for i := range 100_000 {
 		flood.headers = append(flood.headers, [2]string{fmt.Sprintf("X-Flood-%d", i), "flood"})
@@ -126,7 +126,7 @@ func headerFlood(t *testing.T) {
 // manySenders: who makes up projects, SDKs, versions, item types and reasons makes no series of metrics of them, beyond a bound.
 func manySenders(t *testing.T) {
 	backend := newSink(t)
-	c := start(t, settings{sink: backend, signals: otherSignals})
+	c := start(t, settings{limit: attackLimit, sink: backend, signals: otherSignals})
 	begin, sent := time.Now(), 0
 	const senders, mostPoints = 2000, 1500
 	for i := range senders {
@@ -165,7 +165,7 @@ func tunnelElsewhere(t *testing.T) {
 			asked <- struct{}{}
 		}
 	}()
-	c := start(t, settings{sink: backend, signals: []string{"logs"}, receiver: []string{"tunnel_path: /t"}})
+	c := start(t, settings{limit: attackLimit, sink: backend, signals: []string{"logs"}, receiver: []string{"tunnel_path: /t"}})
 	begin := time.Now()
 	got := c.send(t, request{target: "/t?sentry_key=" + testKey, body: fmt.Appendf(nil,
 		"{\"dsn\":\"http://%s@%s/42\"}\n{\"type\":\"event\"}\n{\"message\":\"hello\"}\n", testKey, elsewhere.Addr())})

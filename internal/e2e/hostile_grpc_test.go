@@ -46,7 +46,7 @@ var grpcAttacks = []grpcAttack{
 			d.StackTable = append(d.StackTable, repeated(million, &profilespb.Stack{LocationIndices: []int32{1}})...)
 		})))
 	}},
-	{name: "gzip: a name of 60 MB", status: grpcOK, memory: memoryLarge, frame: func() []byte {
+	{name: "gzip: a name of 60 MB", status: grpcInternal, memory: memoryLarge, frame: func() []byte {
 		return grpcFrame(zipped(hostileProfile(func(d *dict, _ *profile) { d.StringTable[5] = strings.Repeat("f", 60<<20) })))
 	}},
 	{name: "gzip: every index 2^31-1", status: grpcOK, memory: memorySmall, frame: func() []byte {
@@ -72,7 +72,7 @@ func (a grpcAttack) run(t *testing.T) {
 	otlp, page, grpc := freeAddress(t), freeAddress(t), freeAddress(t)
 	config := strings.Replace(otlpEverywhere(otlp, page, backend, server), "protocols: {",
 		fmt.Sprintf("protocols: {grpc: {endpoint: %q, max_recv_msg_size_mib: 64}, ", grpc), 1)
-	c := start(t, settings{config: config})
+	c := start(t, settings{limit: limitFor(a.memory), config: config})
 	waitFor(t, otlp)
 	waitFor(t, grpc)
 	frame := a.frame()

@@ -36,7 +36,7 @@ type measureAttack struct {
 
 func (a measureAttack) run(t *testing.T) {
 	folder, address := t.TempDir(), freeAddress(t)
-	c := start(t, settings{config: fmt.Sprintf(`
+	c := start(t, settings{limit: limitFor(a.memory), config: fmt.Sprintf(`
 receivers:
   sentry: {endpoint: ENDPOINT} # whose health check says that the collector is up
   measure:

@@ -33,9 +33,9 @@ func TestHostilePage(t *testing.T) {
 }
 
 // startPage runs a collector with OTLP in and nothing but the page behind it.
-func startPage(t *testing.T) (c *collector, otlp, page string) {
+func startPage(t *testing.T, limit int) (c *collector, otlp, page string) {
 	in, page := freeAddress(t), freeAddress(t)
-	c = start(t, settings{config: fmt.Sprintf(`
+	c = start(t, settings{limit: limit, config: fmt.Sprintf(`
 receivers:
   otlp: {protocols: {http: {endpoint: %q}}}
   sentry: {endpoint: ENDPOINT} # whose health check says that the collector is up
@@ -51,7 +51,7 @@ service:
 }
 
 func (a otlpAttack) runOnPage(t *testing.T) {
-	c, otlp, page := startPage(t)
+	c, otlp, page := startPage(t, limitFor(a.memory))
 	message := a.message()
 	begin, status := time.Now(), 0
 	for range cmp.Or(a.times, 1) {
@@ -71,14 +71,17 @@ const longestAnswer = 10 * time.Second
 // longestResponse of the page's API, in bytes.
 const longestResponse = 8 << 20
 
+// pageQuestions are all that the page asks but the overview; %s is the id of a profile.
+var pageQuestions = []string{
+	"profiles/%s", "flame?profile=%s", "ordered?profile=%s&thread=1", "frame?profile=%s&frame=0", "compare?a=1&b=%s",
+	"download/pprof?profile=%s", "download/speedscope?profile=%s", "download/otlp?profile=%s", "traces/" + testTrace, "logs",
+}
+
 // askPage asks everything about the latest profile and trace.
 func askPage(t *testing.T, page string) {
 	t.Helper()
 	latest := latestProfile(t, page)
-	for _, question := range []string{
-		"profiles/%s", "flame?profile=%s", "ordered?profile=%s&thread=1", "frame?profile=%s&frame=0", "compare?a=1&b=%s",
-		"download/pprof?profile=%s", "download/speedscope?profile=%s", "download/otlp?profile=%s", "traces/" + testTrace, "logs",
-	} {
+	for _, question := range pageQuestions {
 		if strings.Contains(question, "%s") {
 			question = fmt.Sprintf(question, latest)
 		}
@@ -223,7 +226,7 @@ type pageAttack struct {
 }
 
 func (a pageAttack) run(t *testing.T) {
-	c, otlp, page := startPage(t)
+	c, otlp, page := startPage(t, limitFor(a.memory))
 	require.Equal(t, http.StatusOK, postOTLP(t, otlp+profilesPath, hostileProfile(func(d *dict, p *profile) {
 		for i := range 300_000 {
 			s := sampleAt(p, 1)

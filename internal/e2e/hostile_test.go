@@ -42,7 +42,7 @@ const (
 // run has a collector of its own, so that the peak of its memory is this attack's.
 func (a attack) run(t *testing.T) {
 	backend := newSink(t)
-	c := start(t, settings{sink: backend, signals: a.signals})
+	c := start(t, settings{sink: backend, signals: a.signals, limit: limitFor(a.memory)})
 	hostile := a.request()
 
 	begin := time.Now()

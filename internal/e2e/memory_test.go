@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -53,12 +54,23 @@ func (c *collector) cpu(t testing.TB) (total time.Duration) {
 	return total
 }
 
+// attackLimit is how many MiB of data the kernel allows a collector under an attack, unless the attack may take more.
+const attackLimit = 1024
+
+// limitFor is the limit under an attack that may have so many MiB.
+func limitFor(memory int) int {
+	if memory > attackLimit {
+		return memoryKill
+	}
+	return attackLimit
+}
+
 // memoryKill is when an attack has succeeded and must not be allowed to take the machine along, in MiB.
 const memoryKill = 4096
 
 // limitMemory has the kernel refuse the collector more than that, where it can. Go's runtime then ends the process.
 func (c *collector) limitMemory() {
-	_ = exec.Command("prlimit", "--pid", strconv.Itoa(c.process.Process.Pid), fmt.Sprintf("--data=%d", memoryKill<<20)).Run()
+	_ = exec.Command("prlimit", "--pid", strconv.Itoa(c.process.Process.Pid), fmt.Sprintf("--data=%d", cmp.Or(c.limit, memoryKill)<<20)).Run()
 }
 
 // guardMachine ends a collector that grows without bounds; the test then finds it gone.

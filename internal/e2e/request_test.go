@@ -46,8 +46,11 @@ func (c *collector) send(t testing.TB, r request) answer {
 	return a
 }
 
-func (c *collector) trySend(r request) (answer, error) {
-	connection, err := net.Dial("tcp", c.address)
+func (c *collector) trySend(r request) (answer, error) { return sendTo(c.address, r) }
+
+// sendTo makes a request to another receiver than Sentry's.
+func sendTo(address string, r request) (answer, error) {
+	connection, err := net.Dial("tcp", address)
 	if err != nil {
 		return answer{}, err
 	}

@@ -14,6 +14,7 @@ type settings struct {
 	signals   []string // pipelines beside that of profiles: traces, logs, metrics
 	queue     bool     // the exporter has a queue; without one a 200 means delivered
 	queueSize int      // requests; 0 = the default
+	limit     int      // MiB of data that the kernel allows the collector; 0 = memoryKill
 
 	config string // instead of all that: the configuration, in which ENDPOINT is where a Sentry receiver is to listen
 }

@@ -25,8 +25,6 @@ type sampleReader struct {
 	view dictionary.View
 	keys keyTable
 
-	share int // of each profile of the message, in observations that values become
-
 	observations []observation
 	threads      []sentry.Thread
 
@@ -128,9 +126,9 @@ func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 		index := attributes.At(i)
 		switch r.keys.kind(index) {
 		case attributeThreadID:
-			id, named = clip(r.keys.text(index), maxIDBytes), true
+			id, named = r.keys.text(index), true
 		case attributeThreadName:
-			name = clip(r.keys.text(index), maxNameBytes)
+			name = r.keys.text(index)
 		case attributeThreadPriority:
 			if value := r.keys.value(index); value.Type() == pcommon.ValueTypeInt {
 				number := value.Int()
@@ -139,7 +137,7 @@ func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 		}
 	}
 	if !named {
-		id = clip(threadOr("", name), maxIDBytes)
+		id = threadOr("", name)
 	}
 	id = strings.ToValidUTF8(id, "\uFFFD") // as it will be written: no two threads of one name
 	thread, known := r.threadOf[id]

@@ -114,17 +114,18 @@ func foreignSource(s ptrace.Span) string {
 func otherResource(resource pcommon.Map) pcommon.Map {
 	other := pcommon.NewMap()
 	fromSentry := isFromSentry(resource)
-	resource.CopyTo(other)
-	other.RemoveIf(func(key string, _ pcommon.Value) bool {
+	for key, value := range resource.All() {
 		switch key {
 		case keySDKName, keySDKVersion, keyProject, keyPlatform, keyRelease, keyDist, keyDeviceArch, keyHostArch, keyOSType, keyOSName,
 			keyOSVersion, keyOSBuild, keyManufacturer, keyDeviceModel, keyDeviceSimulator, keyRuntimeName, keyRuntimeVersion:
-			return true
+			continue
 		case keyServiceName, keyServiceVersion, keyEnvironment, keySDKLanguage:
-			return fromSentry
+			if fromSentry {
+				continue
+			}
 		}
-		return false
-	})
+		value.CopyTo(other.PutEmpty(key))
+	}
 	return other
 }
 

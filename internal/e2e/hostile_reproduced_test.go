@@ -1,0 +1,242 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	profilespb "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
+	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// TestHostileReproduced: requests that have ended a collector or made it drop everything, each to a collector with all components
+// that the kernel allows 1 GiB of data. Afterwards a valid profile reaches every destination.
+func TestHostileReproduced(t *testing.T) {
+	for _, a := range reproduced {
+		t.Run(a.name, func(t *testing.T) {
+			if a.unbounded {
+				t.Skip("see unbounded")
+			}
+			e := startEverything(t)
+			busy, begin := e.c.cpu(t), time.Now()
+			sent, status := a.do(t, e)
+			took := time.Since(begin)
+			assert.Less(t, e.c.cpu(t)-busy, longestWork, "time of processors")
+			e.checkServing(t)
+			e.c.report(t, sent, status, took, attackLimit)
+		})
+	}
+	t.Run("rate limits of 9 MB in an answer of Sentry's", longRateLimits)
+}
+
+// longestWork is how long processors may be busy with one of these.
+const longestWork = 30 * time.Second
+
+type reproduction struct {
+	name      string
+	do        func(t *testing.T, e *everything) (sent, status int)
+	unbounded bool // see there
+}
+
+// unfixed switches an attack off until the shape that it belongs to is bounded.
+func (r reproduction) unfixed() reproduction {
+	r.unbounded = true
+	return r
+}
+
+var reproduced = []reproduction{
+	posted("60,000 points of a measurement, a chunk id of 100 kB", 1, func() request {
+		return chunk{id: strings.Repeat("c", 100_000), more: `"measurements":{"cpu_usage":{"unit":"percent","values":[` +
+			times(60_000, `{"timestamp":1700000000.5,"value":1}`) + `]}},`}.request()
+	}),
+	posted("12,000 spans, a profiler id of 300 kB", 1, func() request { return spansWith(`"profile":{"profiler_id":"`+strings.Repeat("p", 300_000)+`"},`, "") }),
+	posted("12,000 spans, a thread name of 300 kB", 1, func() request {
+		return spansWith("", `,"data":{"thread.id":"1","thread.name":"`+strings.Repeat("n", 300_000)+`"}`)
+	}),
+	posted("12,000 spans, a V1 profile with an id of 300 kB", 1, func() request {
+		r := spansWith("", "")
+		r.body = append(r.body, "{\"type\":\"profile\"}\n"+profileV1(strings.Repeat("i", 300_000))+"\n"...)
+		return r
+	}),
+	posted("a thousand empty attachments, a release of 60 kB, 60 times at once", 60, func() request {
+		return envelope([]byte(`{"trace":{"trace_id":"` + testTrace + `","public_key":"` + testKey + `","release":"` + strings.Repeat("r", 60_000) + "\"}}\n" +
+			strings.Repeat("{\"type\":\"attachment\",\"length\":0}\n\n", 999)))
+	}),
+	posted("a thousand security reports, a release of 900 kB, 4 times at once", 4, func() request {
+		return request{target: "/api/42/security/?sentry_key=" + testKey + "&sentry_release=" + strings.Repeat("r", 900_000),
+			headers: [][2]string{{"Content-Type", "application/reports+json"}}, body: []byte("[" + times(1000, `{"type":"csp-violation","body":{}}`) + "]")}
+	}),
+	exported("a module that is a map, of 200 kB, in 20,000 locations", profilesPath, func() []byte {
+		return hostileProfile(func(d *dict, _ *profile) {
+			d.StringTable = append(d.StringTable, "sentry.frame.module")
+			d.AttributeTable = append(d.AttributeTable, &profilespb.KeyValueAndUnit{KeyStrindex: int32(len(d.StringTable) - 1), Value: mapValue(200_000)})
+			for i := range 20_000 {
+				d.LocationTable = append(d.LocationTable, &profilespb.Location{Lines: []*profilespb.Line{{FunctionIndex: 1, Line: int64(i)}}, AttributeIndices: []int32{2}})
+				d.StackTable[1].LocationIndices = append(d.StackTable[1].LocationIndices, int32(i+2))
+			}
+		})
+	}).unfixed(),
+	exported("a thread id that is a map, of 200 kB, in 20,000 samples", profilesPath, func() []byte {
+		return hostileProfile(func(d *dict, p *profile) {
+			d.AttributeTable[1].Value = mapValue(200_000)
+			for i := range 20_000 {
+				s := sampleAt(p, 1)
+				s.TimestampsUnixNano[1] += uint64(i)
+				p.Samples = append(p.Samples, s)
+			}
+		})
+	}),
+	exported("a resource of 400 kB, 20,000 root spans", tracesPath, func() []byte {
+		var message tracepb.TracesData
+		if err := proto.Unmarshal(spans("", 0, 20_000, func(int, *tracepb.Span) {}).message(), &message); err != nil {
+			panic(err)
+		}
+		resource := message.ResourceSpans[0].Resource
+		resource.Attributes = append(resource.Attributes, &commonpb.KeyValue{Key: "host.name", Value: textValue(strings.Repeat("h", 400_000))})
+		return marshalled(&message)
+	}).unfixed(),
+	exported("a name of 1 MB, 2000 samples an hour apart", profilesPath, func() []byte {
+		return hostileProfile(func(d *dict, p *profile) {
+			d.StringTable[5] = strings.Repeat("f", 1_000_000)
+			for i := range 2000 {
+				s := sampleAt(p, 1)
+				for j := range s.TimestampsUnixNano {
+					s.TimestampsUnixNano[j] += uint64(i) * uint64(time.Hour)
+				}
+				p.Samples = append(p.Samples, s)
+			}
+		})
+	}),
+	exported("40,000 mappings, each in a stack", profilesPath, func() []byte {
+		return hostileProfile(func(d *dict, p *profile) {
+			for i := range 40_000 {
+				d.MappingTable = append(d.MappingTable, &profilespb.Mapping{MemoryStart: uint64(i) << 12, MemoryLimit: uint64(i+1) << 12, FilenameStrindex: 5})
+				d.LocationTable = append(d.LocationTable, &profilespb.Location{MappingIndex: int32(i + 1), Address: uint64(i) << 12})
+				d.StackTable = append(d.StackTable, &profilespb.Stack{LocationIndices: []int32{int32(i + 2)}})
+				p.Samples = append(p.Samples, sampleAt(p, int32(i+2)))
+			}
+		})
+	}),
+	exported("a span of 60,000 attributes", tracesPath, func() []byte {
+		return spans("", 0, 1, func(_ int, s *tracepb.Span) {
+			for i := range 60_000 {
+				s.Attributes = append(s.Attributes, &commonpb.KeyValue{Key: fmt.Sprintf("a%d", i), Value: textValue("1")})
+			}
+		}).message()
+	}),
+	exported("a name of 500 kB, in 2000 lines that are matched", profilesPath, func() []byte {
+		return hostileProfile(func(d *dict, _ *profile) {
+			d.StringTable[5] = strings.Repeat("<home/", 80_000)
+			d.LocationTable[1].Lines = nil
+			for i := range 2000 {
+				d.LocationTable[1].Lines = append(d.LocationTable[1].Lines, &profilespb.Line{FunctionIndex: 1, Line: int64(i)})
+			}
+		})
+	}),
+	{name: "one trace that fills the viewer's store", do: func(t *testing.T, e *everything) (sent, status int) {
+		for range 40 {
+			message := spans("", 0, 2, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 900_000) }).message()
+			status, sent = postOTLP(t, "http://"+e.address["otlp"]+tracesPath, message), sent+len(message)
+		}
+		for range 4000 {
+			message := spans("", 0, 1, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 9000) }).message()
+			status, sent = postOTLP(t, "http://"+e.address["otlp"]+tracesPath, message), sent+len(message)
+		}
+		return sent, status
+	}},
+	{name: "500 records of 24 MB in all, and a look at their trace", do: func(t *testing.T, e *everything) (sent, status int) {
+		attributes := list(24, numbered(`"a`, `":{"type":"string","value":"`+strings.Repeat("<", 2000)+`"}`))
+		var b bytes.Buffer
+		b.WriteString("{}\n")
+		for range 4 { // a container has 12 MiB at most
+			b.WriteString("{\"type\":\"log\",\"content_type\":\"application/vnd.sentry.items.log+json\",\"item_count\":125}\n" +
+				`{"version":2,"items":[` + times(125, `{"timestamp":1700000000,"level":"info","body":"x","trace_id":"`+testTrace+`","attributes":{`+attributes+`}}`) + "]}\n")
+		}
+		r := envelope(zipped(b.Bytes())).encoded("gzip")
+		status = e.c.send(t, r).status
+		for question, size := range e.ask(t) {
+			if !strings.Contains(question, "download") {
+				assert.LessOrEqual(t, size, maxAnswer, question)
+			}
+		}
+		return len(r.body), status
+	}},
+}
+
+// posted is a request to the Sentry receiver, gzipped, so many times at once.
+func posted(name string, times int, r func() request) reproduction {
+	return reproduction{name: name, do: func(t *testing.T, e *everything) (sent, status int) {
+		r := r()
+		r.body = zipped(r.body)
+		r = r.encoded("gzip")
+		var all sync.WaitGroup
+		for range times {
+			all.Go(func() {
+				if got, err := e.c.trySend(r); assert.NoError(t, err) {
+					status = got.status
+				}
+			})
+		}
+		all.Wait()
+		return times * (len(r.target) + len(r.body)), status
+	}}
+}
+
+// exported is a message to the OTLP receiver, and a look at all of the page.
+func exported(name, path string, message func() []byte) reproduction {
+	return reproduction{name: name, do: func(t *testing.T, e *everything) (sent, status int) {
+		m := message()
+		status = postOTLP(t, "http://"+e.address["otlp"]+path, m)
+		e.ask(t)
+		return len(m), status
+	}}
+}
+
+// spansWith is a transaction of 12,000 spans with more in its contexts, and in the one of its trace.
+func spansWith(contexts, trace string) request {
+	return envelopeOf("transaction", `{"type":"transaction","event_id":"`+newID()+`","start_timestamp":1700000000,"timestamp":1700000001,"contexts":{`+contexts+
+		`"trace":{"trace_id":"`+testTrace+`","span_id":"0000000000000001"`+trace+`}},"spans":[`+list(12_000, func(b []byte, i int) []byte {
+		return fmt.Appendf(b, `{"trace_id":"%s","span_id":"%016x","start_timestamp":1700000000,"timestamp":1700000001}`, testTrace, i+2)
+	})+`]}`)
+}
+
+// mapValue is a map with a text of so many bytes in it.
+func mapValue(n int) *commonpb.AnyValue {
+	return &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: &commonpb.KeyValueList{
+		Values: []*commonpb.KeyValue{{Key: "k", Value: textValue(strings.Repeat("m", n))}},
+	}}}
+}
+
+// longRateLimits: what Sentry, or who has its name, answers is bounded too.
+func longRateLimits(t *testing.T) {
+	limits := times(250_000, "60:profile_chunk:organization:quota_of_"+strings.Repeat("q", 4))
+	var answers int
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if answers++; answers == 1 {
+			w.Header().Set("X-Sentry-Rate-Limits", limits[:9<<20])
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := start(t, settings{limit: attackLimit, config: fmt.Sprintf(`
+receivers: {sentry: {endpoint: "ENDPOINT"}}
+exporters: {sentry_envelope: {dsn: %q}}
+service: {pipelines: {profiles: {receivers: [sentry], exporters: [sentry_envelope]}}}
+`, strings.Replace(server.URL, "://", "://"+testKey+"@", 1)+"/42")})
+	begin := time.Now()
+	require.Equal(t, http.StatusOK, c.send(t, chunk{}.request()).status)
+	require.Eventually(t, func() bool { return answers > 0 }, 10*time.Second, 20*time.Millisecond)
+	time.Sleep(time.Second)
+	c.report(t, 9<<20, http.StatusTooManyRequests, time.Since(begin), memorySmall)
+}
