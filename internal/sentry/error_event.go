@@ -5,8 +5,7 @@ import "strings"
 // ErrorEvent is the payload of an "event" item, of the store endpoint, and of a "feedback" item.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/
 //
-// Not decoded: what symbolication needs on the server (debug_meta), what SDKs say of themselves to each other (_meta, errors),
-// and lists of packages and integrations of the SDK.
+// Not decoded: what SDKs say of themselves to each other (_meta, errors), and lists of packages and integrations of the SDK.
 type ErrorEvent struct {
 	EventID     string    // php leaves it to the envelope header
 	Timestamp   Timestamp // RFC 3339 in python, go, java and native, unix seconds in the others
@@ -15,6 +14,7 @@ type ErrorEvent struct {
 	Logger      string
 	Type        string // error, default, feedback, csp, …; hardly ever sent
 	Transaction string // name of what was going on
+	Source      string // transaction_info.source: custom, url, route, view, component, task
 	ServerName  string
 	Release     string
 	Dist        string
@@ -33,6 +33,7 @@ type ErrorEvent struct {
 	Request     *HTTPRequest
 	Contexts    []NamedValue // all but trace; each an object as a rule
 	Trace       TraceContext
+	Images      []byte // JSON list, debug_meta.images: what symbolication needs
 
 	Flaws []Flaw
 }
@@ -54,6 +55,7 @@ type TraceContext struct {
 	Op           string
 	Origin       string
 	Status       string
+	SampleRand   Optional[float64]
 	Data         []NamedValue
 }
 
@@ -97,6 +99,10 @@ func (e *ErrorEvent) field(l *loose, key string) {
 		e.Type = l.text(key)
 	case "transaction":
 		e.Transaction = l.text(key)
+	case "transaction_info":
+		e.Source = l.transactionSource()
+	case "debug_meta":
+		e.Images = l.imagesText()
 	case "server_name":
 		e.ServerName = l.text(key)
 	case "release":
@@ -241,6 +247,32 @@ func (e *ErrorEvent) contexts(l *loose) {
 	})
 }
 
+func (l *loose) transactionSource() (source string) {
+	l.object("transaction_info", func(key string) {
+		if key != "source" {
+			l.s.skip()
+			return
+		}
+		source = l.text("transaction_info.source")
+	})
+	return source
+}
+
+// imagesText gives the list of debug_meta as it was sent.
+func (l *loose) imagesText() (list []byte) {
+	l.object("debug_meta", func(key string) {
+		switch {
+		case key != "images":
+			l.s.skip()
+		case l.s.peek() != '[':
+			l.wrong("debug_meta.images")
+		default:
+			list = l.value()
+		}
+	})
+	return list
+}
+
 func (l *loose) traceContext() (t TraceContext) {
 	l.object("contexts.trace", func(key string) {
 		switch key {
@@ -256,6 +288,8 @@ func (l *loose) traceContext() (t TraceContext) {
 			t.Origin = l.text("contexts.trace.origin")
 		case "status":
 			t.Status = l.text("contexts.trace.status")
+		case "sample_rand":
+			t.SampleRand = l.float("contexts.trace.sample_rand")
 		case "data":
 			t.Data = l.namedValues("contexts.trace.data")
 		default:

@@ -5,13 +5,13 @@ import "encoding/json"
 // Transaction is the payload of a "transaction" item: an event that is a tree of spans.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/transaction/
 //
-// Its fields as an event are those of ErrorEvent, where Transaction is its name and Contexts are without trace and profile.
+// Its fields as an event are those of ErrorEvent, where Transaction is its name, Contexts are without trace and profile, and Images say
+// nothing of a span.
 type Transaction struct {
 	ErrorEvent
 
-	Source string // transaction_info.source: custom, url, route, view, component, task
-	Root   *Span  // contexts.trace with the transaction's own times; nil where it could not be used, see Lost
-	Spans  []Span // the others, in no order
+	Root  *Span  // contexts.trace with the transaction's own times; nil where it could not be used, see Lost
+	Spans []Span // the others, in no order
 
 	Measurements []NamedMeasure
 	ProfileID    string // contexts.profile: event id of a V1 profile, by old python only
@@ -31,8 +31,6 @@ func DecodeTransaction(payload []byte) (*Transaction, error) {
 		switch key {
 		case "start_timestamp":
 			start = l.time(key)
-		case "transaction_info":
-			t.Source = l.transactionSource()
 		case "contexts":
 			t.contexts(&l, root)
 		case "spans":
@@ -105,17 +103,6 @@ func (t *Transaction) contexts(l *loose, root *Span) {
 			}
 		}
 	})
-}
-
-func (l *loose) transactionSource() (source string) {
-	l.object("transaction_info", func(key string) {
-		if key != "source" {
-			l.s.skip()
-			return
-		}
-		source = l.text("transaction_info.source")
-	})
-	return source
 }
 
 // TransactionTimes gives start and end of the transaction in the payload of a "transaction" item: what a V1 profile without

@@ -139,9 +139,9 @@ func TestWholeTransaction(t *testing.T) {
 	require.NoError(t, err)
 	root := wholeSpanDecoded()
 	assert.Equal(t, &Transaction{
-		ErrorEvent: ErrorEvent{EventID: wholeEventID, Transaction: "tx", Timestamp: Timestamp{UnixNano: 2e9, Set: true}, Contexts: []NamedValue{{"os", []byte(`{"name":"Linux"}`)}},
+		ErrorEvent: ErrorEvent{EventID: wholeEventID, Transaction: "tx", Timestamp: Timestamp{UnixNano: 2e9, Set: true}, Source: "route", Contexts: []NamedValue{{"os", []byte(`{"name":"Linux"}`)}},
 			Flaws: []Flaw{{"contexts.trace.links", 1}, {"spans.links", 1}, {"spans", 1}}},
-		Source: "route", Root: &root, Spans: []Span{wholeSpanDecoded()}, Measurements: []NamedMeasure{{"fcp", 1, "second"}}, ProfileID: wholeEventID, ProfilerID: wholeEventID,
+		Root: &root, Spans: []Span{wholeSpanDecoded()}, Measurements: []NamedMeasure{{"fcp", 1, "second"}}, ProfileID: wholeEventID, ProfilerID: wholeEventID,
 		Lost: []Loss{{ReasonSpanNoObject, 1}, {ReasonSpanInvalidID, 1}},
 	}, got)
 

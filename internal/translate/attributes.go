@@ -174,6 +174,7 @@ const (
 	keyEventID             = "sentry.event.id"
 	keyExtra               = "sentry.extra"
 	keyServerAddress       = "server.address" // Sentry's server_name
+	keySampleRand          = "sentry.sample_rand"
 )
 
 // On spans.

@@ -49,6 +49,7 @@ func newEventLogs(e *sentry.ErrorEvent, item sentry.ItemType, src Source) (plog.
 	putMessage(attrs, &e.Message)
 	putText(attrs, keyLogger, e.Logger)
 	putText(attrs, keySegmentName, e.Transaction)
+	putText(attrs, keySegmentSource, e.Source)
 	putText(attrs, keyServerAddress, e.ServerName)
 	putTexts(attrs, keyFingerprint, e.Fingerprint)
 	putUser(attrs, e.User, src)
@@ -57,6 +58,7 @@ func newEventLogs(e *sentry.ErrorEvent, item sentry.ItemType, src Source) (plog.
 	putContexts(attrs, out.ResourceLogs().At(0).Resource().Attributes(), e.Contexts, src)
 	putThreads(attrs, e.Threads)
 	putBreadcrumbs(attrs, e.Breadcrumbs, src)
+	putRaw(attrs, keyImages, e.Images)
 	putRaw(attrs, keyModules, e.Modules)
 	putRaw(attrs, keyExtra, e.Extra)
 	putTags(attrs, e.Tags, src)
@@ -165,6 +167,9 @@ func putTraceContext(attrs pcommon.Map, t *sentry.TraceContext, src Source) {
 	putText(attrs, "sentry.origin", t.Origin)
 	putText(attrs, "sentry.status", t.Status)
 	putText(attrs, "sentry.parent_span_id", t.ParentSpanID)
+	if t.SampleRand.Set {
+		attrs.PutDouble(keySampleRand, t.SampleRand.Value)
+	}
 	for _, member := range t.Data {
 		if !src.IncludePII && isPersonalOnSpan(member.Name, spanKind("", t.Op)) {
 			continue

@@ -48,6 +48,7 @@ func TestLogsCorpus(t *testing.T) {
 	}
 	require.Equal(t, []int{29, 61, 10, 40, 32}, []int{found["log"], found["event"], found["feedback"], found["check_in"], found["attachment"]})
 	require.Equal(t, 8, stored)
+	require.Equal(t, 148, imagesOfEvents)
 	t.Logf("%d logs in %d containers, %d events and %d stored ones, %d feedbacks, %d check-ins", logs, found["log"], found["event"], stored, found["feedback"], found["check_in"])
 }
 
@@ -123,12 +124,18 @@ func checkLogs(t *testing.T, name string, item sentry.Item) int {
 	return len(want.Items)
 }
 
+// imagesOfEvents is how many debug images the events of the recordings had.
+var imagesOfEvents int
+
 func checkEvent(t *testing.T, name string, item sentry.ItemType, payload []byte) {
 	var want struct {
 		EventID   string          `json:"event_id"`
 		Timestamp json.RawMessage `json:"timestamp"`
 		Exception json.RawMessage `json:"exception"`
-		Contexts  struct {
+		DebugMeta struct {
+			Images []map[string]any `json:"images"`
+		} `json:"debug_meta"`
+		Contexts struct {
 			Trace    rawTrace `json:"trace"`
 			Feedback struct {
 				Message string `json:"message"`
@@ -152,6 +159,11 @@ func checkEvent(t *testing.T, name string, item sentry.ItemType, payload []byte)
 	if item == sentry.ItemFeedback {
 		require.NotEmpty(t, record.Body().Str())
 		require.Equal(t, want.Contexts.Feedback.Message, record.Body().Str(), name)
+	}
+	images, ok := record.Attributes().Get(keyImages)
+	if require.Equal(t, len(want.DebugMeta.Images) > 0, ok, name); ok {
+		require.Len(t, want.DebugMeta.Images, images.Slice().Len(), name)
+		imagesOfEvents += images.Slice().Len()
 	}
 	checkChain(t, name, want.Exception, record)
 	requireNoPII(t, name, out)
