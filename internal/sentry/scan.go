@@ -297,6 +297,14 @@ func (s *scanner) end() {
 	}
 }
 
+// ValidJSON reports whether a text is one JSON value that nests at most MaxJSONDepth deep.
+func ValidJSON(text []byte) bool {
+	s := scanner{data: text}
+	s.skip()
+	s.end()
+	return s.err == nil
+}
+
 func isHex(c byte) bool {
 	return isDigit(c) || c|0x20-'a' < 6
 }

@@ -1,10 +1,13 @@
 package translate
 
 import (
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
 // What Sentry calls default PII, by the keys it comes under: SDKs leave it out unless send_default_pii is set, and so does
@@ -70,8 +73,11 @@ func isPersonal(key string) bool {
 // removePersonal takes the same things out of structured attributes: python's local variables have the whole environ of a
 // request in them, and JavaScript's extra data the request object.
 func removePersonal(m pcommon.Map) {
+	if isPersonalName(pairName(m)) {
+		m.RemoveIf(func(key string, _ pcommon.Value) bool { return pairValues[strings.ToLower(key)] })
+	}
 	m.RemoveIf(func(key string, value pcommon.Value) bool {
-		if isPersonal(key) || isPersonalHeader(trimPrefixFold(key, "http_")) {
+		if isPersonalName(key) {
 			return true
 		}
 		if isUser(key) && value.Type() == pcommon.ValueTypeMap {
@@ -88,36 +94,113 @@ func isUser(key string) bool {
 	return key == "user" || key == "sentry.context.user" || strings.HasPrefix(key, "sentry.user.")
 }
 
+// isPersonalName judges a key, or the name of a header as applications and CGI environments write it.
+func isPersonalName(name string) bool {
+	return name != "" && (isPersonal(name) || isPersonalHeader(trimPrefixFold(name, "http_")))
+}
+
+// Headers and cookies are also lists of objects with a name and a value, as in HAR files and in what Node's clients log.
+var (
+	pairNames  = map[string]bool{"name": true, "key": true, "header": true}
+	pairValues = map[string]bool{"value": true, "values": true}
+)
+
+// maxPair is how many members such an object has: a cookie of a HAR file has eight.
+const maxPair = 8
+
+// pairName is the name in an object with a name and a value, "" for other objects.
+func pairName(m pcommon.Map) (name string) {
+	if m.Len() > maxPair {
+		return ""
+	}
+	for key, value := range m.All() {
+		if value.Type() == pcommon.ValueTypeStr && pairNames[strings.ToLower(key)] {
+			name = value.Str()
+		}
+	}
+	return name
+}
+
 func removePersonalIn(value pcommon.Value) {
 	switch value.Type() {
 	case pcommon.ValueTypeMap:
 		removePersonal(value.Map())
 	case pcommon.ValueTypeSlice:
-		for _, element := range value.Slice().All() {
-			removePersonalIn(element)
-		}
+		removePersonalFromList(value.Slice())
 	case pcommon.ValueTypeStr:
-		// An object with too many members for a map is its own text (values.go), which has no keys to judge by.
-		if text := value.Str(); len(text) > maxMembers && text[0] == '{' && namesPersonal(text) {
+		removePersonalFromText(value)
+	}
+}
+
+// removePersonalFromList removes header pairs, ["Cookie", "a=b"], and the values of headers in a flat list of names and values,
+// as Node's rawHeaders.
+func removePersonalFromList(list pcommon.Slice) {
+	list.RemoveIf(func(element pcommon.Value) bool {
+		if element.Type() == pcommon.ValueTypeSlice && element.Slice().Len() == 2 && isPersonalName(textAt(element.Slice(), 0)) {
+			return true
+		}
+		removePersonalIn(element)
+		return false
+	})
+	if list.Len()%2 != 0 {
+		return
+	}
+	for i := 0; i < list.Len(); i += 2 {
+		if name := textAt(list, i); name != "" && isPersonalHeader(name) && textAt(list, i+1) != "" {
+			list.At(i + 1).SetStr(filtered)
+		}
+	}
+}
+
+// textAt is the text of an element, "" where it is none.
+func textAt(list pcommon.Slice, i int) string {
+	if element := list.At(i); element.Type() == pcommon.ValueTypeStr {
+		return element.Str()
+	}
+	return ""
+}
+
+// removePersonalFromText does it in a text that is JSON: the body of a request, or what an application has logged. An object with
+// too many members for a map is its own text too (values.go), which is left out as a whole.
+func removePersonalFromText(value pcommon.Value) {
+	text := strings.TrimSpace(value.Str())
+	if text == "" || text[0] != '{' && text[0] != '[' || !namesPersonal(text) {
+		return
+	}
+	parsed := pcommon.NewValueEmpty()
+	if sentry.ValidJSON([]byte(text)) {
+		setJSON(parsed, []byte(text))
+	}
+	if parsed.Type() != pcommon.ValueTypeMap && parsed.Type() != pcommon.ValueTypeSlice {
+		if text[0] == '{' && len(text) > maxMembers {
 			value.SetStr(filtered)
 		}
+		return
+	}
+	before := string(jsonOf(parsed))
+	removePersonalIn(parsed)
+	if after := string(jsonOf(parsed)); after != before {
+		value.SetStr(after)
 	}
 }
 
 // filtered is what Sentry puts in place of what it takes out.
 const filtered = "[Filtered]"
 
+// personalNames are the keys of personalKeys and personalHeaders, with hyphens.
+var personalNames = func() (names []string) {
+	for _, known := range []map[string]bool{personalHeaders, personalKeys} {
+		for name := range known {
+			names = append(names, strings.ReplaceAll(name, "_", "-"))
+		}
+	}
+	return append(names, "email") // of objects that describe a user
+}()
+
 // namesPersonal says whether the text of an object mentions a personal header or key anywhere.
 func namesPersonal(text string) bool {
 	text = strings.ReplaceAll(strings.ToLower(text), "_", "-")
-	for _, names := range []map[string]bool{personalHeaders, personalKeys} {
-		for name := range names {
-			if strings.Contains(text, strings.ReplaceAll(name, "_", "-")) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(personalNames, func(name string) bool { return strings.Contains(text, name) })
 }
 
 // removePersonalFromSpans does it for whole spans, unless personal data are asked for.

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
@@ -39,5 +42,50 @@ func TestPersonalDataInSpans(t *testing.T) {
 		require.Contains(t, string(text), "visible-1")
 		require.Contains(t, string(text), "visible-2")
 		require.Contains(t, string(text), "visible-3")
+	}
+}
+
+// TestPersonalDataInLists: headers are pairs, objects with a name and a value, a flat list, or JSON in a text.
+func TestPersonalDataInLists(t *testing.T) {
+	for name, c := range map[string]struct{ sent, want string }{
+		"pairs":            {`[["Cookie","secret"],["Accept","kept"],["HTTP_AUTHORIZATION","secret"]]`, `[["Accept","kept"]]`},
+		"pairs in a map":   {`{"headers":[["cookie","secret"],["a","kept"]]}`, `{"headers":[["a","kept"]]}`},
+		"no pairs":         {`[["cookie","kept","kept"],["cookie"],["banana","cookie"]]`, `[["cookie","kept","kept"],["cookie"],["banana","cookie"]]`},
+		"flat":             {`["Host","kept","Cookie","secret"]`, `["Host","kept","Cookie","[Filtered]"]`},
+		"names only":       {`["Accept","Cookie","Host"]`, `["Accept","Cookie","Host"]`},
+		"name and value":   {`[{"name":"Cookie","value":"secret"},{"name":"Accept","value":"kept"}]`, `[{"name":"Cookie"},{"name":"Accept","value":"kept"}]`},
+		"Key and Values":   {`{"Key":"x-forwarded-for","Values":["secret"],"n":1}`, `{"Key":"x-forwarded-for","n":1}`},
+		"JSON text":        {`"{\"headers\":{\"Authorization\":\"secret\",\"Accept\":\"kept\"}}"`, `"{\"headers\":{\"Accept\":\"kept\"}}"`},
+		"JSON list":        {`" [[\"Cookie\",\"secret\"],[\"Accept\",\"kept\"]]"`, `"[[\"Accept\",\"kept\"]]"`},
+		"JSON in JSON":     {`"{\"body\":\"{\\\"cookie\\\":\\\"secret\\\"}\"}"`, `"{\"body\":\"{}\"}"`},
+		"user in JSON":     {`"{\"user\":{\"email\":\"secret\",\"id\":1}}"`, `"{\"user\":{\"id\":1}}"`},
+		"JSON as it was":   {`"{ \"flavour\": \"cookie\" }"`, `"{ \"flavour\": \"cookie\" }"`},
+		"no JSON":          {`"[Filtered] cookie"`, `"[Filtered] cookie"`},
+		"JSON too deep":    {`"` + strings.Repeat("[", 1000) + `cookie"`, `"` + strings.Repeat("[", 1000) + `cookie"`},
+		"name of a person": {`{"name":"Ann","value":"kept"}`, `{"name":"Ann","value":"kept"}`},
+	} {
+		value := pcommon.NewValueEmpty()
+		setJSON(value, []byte(c.sent))
+		removePersonalIn(value)
+		require.JSONEq(t, c.want, string(jsonOf(value)), name)
+	}
+}
+
+// TestPersonalDataInListsOfAllSignals: the rule holds wherever attributes are.
+func TestPersonalDataInListsOfAllSignals(t *testing.T) {
+	const headers = `[["Cookie","secret"]]`
+	attributes := []sentry.Attribute{{Key: "k", Value: []byte(headers)}, {Key: "j", Value: []byte(`"{\"cookie\":\"secret\"}"`)}}
+	event := sentry.ErrorEvent{Extra: []byte(`{"k":` + headers + `}`), Request: &sentry.HTTPRequest{Data: []byte(`"{\"cookie\":\"secret\"}"`)}}
+	for _, include := range []bool{false, true} {
+		src := Source{ProjectID: "1", IncludePII: include}
+		traces, _ := new(ptrace.JSONMarshaler).MarshalTraces(TransactionToTraces(&sentry.Transaction{ErrorEvent: event, Root: &sentry.Span{}}, src))
+		spans, _ := new(ptrace.JSONMarshaler).MarshalTraces(SpansToTraces(&sentry.SpanContainer{Spans: []sentry.StreamedSpan{{Attributes: attributes}}}, src))
+		events, _ := new(plog.JSONMarshaler).MarshalLogs(EventToLogs(&event, src))
+		logs, _ := new(plog.JSONMarshaler).MarshalLogs(LogsToLogs(&sentry.LogContainer{Logs: []sentry.Log{{Attributes: attributes}}}, src))
+		metrics, _ := new(pmetric.JSONMarshaler).MarshalMetrics(TraceMetricsToMetrics(
+			&sentry.MetricContainer{Metrics: []sentry.TraceMetric{{Type: sentry.MetricGauge, Attributes: attributes}}}, src))
+		for i, text := range [][]byte{traces, spans, events, logs, metrics} {
+			require.Equal(t, include, strings.Contains(string(text), "secret"), "%d: %s", i, text)
+		}
 	}
 }
