@@ -33,7 +33,7 @@ type Config struct {
 	// Projects are those that may send. Without any, every DSN is good: for development, and for networks that are closed.
 	Projects []ProjectConfig `mapstructure:"projects"`
 
-	// MaxBytesInFlight bounds the bodies of all requests together, decoded and encoded.
+	// MaxBytesInFlight bounds the bodies of all requests together, decoded and encoded, and what is made of them.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
 	// Connections bounds what clients may hold of the server, whoever they are.

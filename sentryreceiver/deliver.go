@@ -69,6 +69,7 @@ func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason 
 		in.refused = append(in.refused, d.signal)
 		return outcomeRefused, reasonShuttingDown
 	}
+	in.delivered[d.signal] = true
 	err := d.send(ctx)
 	in.gates[d.signal].Report(ctx, err, in.now())
 	switch {

@@ -166,12 +166,14 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 		return answer{}, err
 	}
 
-	in := &ingestion{sentryReceiver: r, envelope: envelope, auth: auth, project: from, received: received, sender: sender}
+	in := &ingestion{sentryReceiver: r, envelope: envelope, auth: auth, project: from, received: received, sender: sender,
+		budget: r.newBudget(claim, int64(len(body.Data)))}
 	in.drift = r.driftOf(envelope, received)
 	in.transactionStart = sync.OnceValue(in.decodeTransactionStart)
 	in.translate(req.Context())
 	in.dropPayloads()
 	body.Release()
+	in.budget.dropBody()
 	in.deliver(in.withClient(req.Context()))
 	return in.answer(), nil
 }

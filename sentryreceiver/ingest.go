@@ -24,8 +24,10 @@ type ingestion struct {
 	received time.Time
 	sender   sender // as the ledger names it
 	drift    drift
+	budget   budget
 
 	passed    [numSignals]bool // the gate of a signal has let this envelope through
+	delivered [numSignals]bool // something was handed on
 	profiles  int              // usable profiles so far
 	profileID string           // of the V1 profile that is handed on
 	unlinked  []unlinked       // V1 profiles
@@ -36,6 +38,7 @@ type ingestion struct {
 	tooLarge         *sentry.Discard // the last item that was
 	refused          []signal        // of which no more should be sent for a while
 	taken            bool            // a pipeline took something
+	output           int64           // memory of what was made of the item at hand, where it is measured
 }
 
 // translate makes of every item what there is to hand on. A bad item costs itself only.
@@ -75,7 +78,18 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 		in.done(ctx, item.Header.Type, outcomeRefused, sentry.RateLimitBackpressure)
 		return
 	}
+	weight, err := in.reserve(ctx, item)
+	if err != nil {
+		in.refused = append(in.refused, decisive)
+		in.done(ctx, item.Header.Type, outcomeRefused, reasonBytesInFlight)
+		return
+	}
+	in.output = weight
 	deliveries, discard := t.translate(in, ctx, item)
+	if len(deliveries) == 0 {
+		in.output = 0
+	}
+	in.budget.giveBack(max(weight-in.output, 0))
 	switch {
 	case discard != nil:
 		in.discard(ctx, item, discard)
@@ -99,7 +113,7 @@ func (in *ingestion) pass(s signal) bool {
 // giveUpTrials lets other envelopes test the pipelines that get nothing from this one.
 func (in *ingestion) giveUpTrials() {
 	for s, passed := range in.passed {
-		if passed && !slices.ContainsFunc(in.deliveries, func(d delivery) bool { return d.signal == signal(s) }) {
+		if passed && !in.delivered[s] && !slices.ContainsFunc(in.deliveries, func(d delivery) bool { return d.signal == signal(s) }) {
 			in.gates[s].GiveUp(in.now())
 		}
 	}

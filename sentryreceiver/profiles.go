@@ -36,6 +36,7 @@ func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (d
 	src := in.profileSource(subject, item)
 	if in.nextProfiles != nil {
 		profiles := toProfiles(subject, src)
+		in.output = outputWeight * int64(new(pprofile.ProtoMarshaler).ProfilesSize(profiles))
 		deliveries = append(deliveries, in.profilesDelivery(item.Header.Type, profiles))
 		if subject.Profile != nil {
 			in.profileID = subject.Profile.EventID

@@ -76,7 +76,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		unlinkedCount: meter.Counter("otelcol_receiver_sentry_unlinked_observations", "{observation}",
 			"Number of observations of V1 profiles that have no link to a span, by the reason."),
 		bytesInFlight: meter.UpDownCounter("otelcol_receiver_sentry_bytes_in_flight", "By",
-			"Number of bytes of bodies that are being read, decoded, translated or handed on."),
+			"Number of bytes of bodies that are being read, decoded or translated, and of output that is being delivered."),
 	}
 	return t, meter.Err()
 }

@@ -1,0 +1,85 @@
+package sentryreceiver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/receiver"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+)
+
+// startLogs starts a receiver whose pipeline for logs is consume.
+func startLogs(t *testing.T, edit func(*Config), consume consumer.ConsumeLogsFunc) *harness {
+	logs, err := consumer.NewLogs(consume)
+	require.NoError(t, err)
+	return startWith(t, edit, func(f receiver.Factory, set receiver.Settings, cfg *Config) []receiver.Traces {
+		return createSignals(t, f, set, cfg, new(consumertest.TracesSink), logs, new(consumertest.MetricsSink))
+	})
+}
+
+// shortLogs is a log container whose records take twenty times its size.
+func shortLogs(n int) string {
+	return item("log", containerHeader(sentry.ContentTypeLogs), `{"items":[`+strings.Repeat(`{"body":0},`, n-1)+`{"body":0}]}`)
+}
+
+// TestOutputIsInTheBudget: what is made of a body is held until it is delivered, and then given back.
+func TestOutputIsInTheBudget(t *testing.T) {
+	var h *harness
+	h = startLogs(t, nil, func(_ context.Context, logs plog.Logs) error {
+		assert.Greater(t, h.receiver.Shared.inflight.Used(), int64(2*new(plog.ProtoMarshaler).LogsSize(logs)))
+		assert.Greater(t, h.receiver.Shared.inflight.Used(), int64(logs.LogRecordCount()*200))
+		return nil
+	})
+	assert.Equal(t, http.StatusOK, h.post(envelope(shortLogs(1000))).status)
+	assert.Equal(t, map[string]int64{"outcome=accepted type=log": 1}, h.items())
+	assert.Zero(t, h.receiver.Shared.inflight.Used())
+}
+
+// TestNoRoomForOutput: an item whose output finds no room is refused before it is translated.
+func TestNoRoomForOutput(t *testing.T) {
+	h := startLogs(t, tight, func(context.Context, plog.Logs) error { return errors.New("it is not translated") })
+	limit := h.receiver.Shared.cfg.MaxBytesInFlight
+	other := h.receiver.Shared.inflight.Claim(t.Context())
+	require.NoError(t, other.Acquire(limit-1<<20))
+	got := h.post(envelope(shortLogs(10_000)))
+	assert.Equal(t, http.StatusTooManyRequests, got.status)
+	assert.Equal(t, map[string]int64{"outcome=refused reason=bytes_in_flight type=log": 1}, h.items())
+	other.Release()
+	assert.Zero(t, h.receiver.Shared.inflight.Used())
+}
+
+// TestMuchOutputIsDeliveredEarly: one request never holds more than it may, however many items it has, and loses none.
+func TestMuchOutputIsDeliveredEarly(t *testing.T) {
+	var h *harness
+	records, deliveries, most := 0, 0, int64(0)
+	h = startLogs(t, tight, func(_ context.Context, logs plog.Logs) error {
+		records += logs.LogRecordCount()
+		deliveries++
+		most = max(most, h.receiver.Shared.inflight.Used())
+		return nil
+	})
+	require.Equal(t, http.StatusOK, h.post(envelope(strings.Repeat(shortLogs(30_000), 10))).status)
+	assert.Equal(t, 300_000, records)
+	assert.Equal(t, 10, deliveries)
+	assert.LessOrEqual(t, most, httpbody.NeedOfOne(4<<20))
+	assert.Equal(t, map[string]int64{"outcome=accepted type=log": 10}, h.items())
+}
+
+// TestEarlyDeliveryLinks: a V1 profile that is delivered early finds the spans of its transaction, which comes behind.
+func TestEarlyDeliveryLinks(t *testing.T) {
+	h := startLogs(t, tight, func(context.Context, plog.Logs) error { return nil })
+	body := envelope(profileItem, strings.Repeat(shortLogs(30_000), 3), item("transaction", "", fullTransaction))
+	require.Equal(t, http.StatusOK, h.post(body).status)
+	assert.Equal(t, map[string]int64{"": 2}, h.counts("otelcol_receiver_sentry_linked_observations"))
+	assert.Equal(t, 1, h.sink.count())
+}
