@@ -26,13 +26,14 @@ func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (d
 	defer decoder.Release()
 	subject, err := in.decodeProfile(ctx, decoder, item)
 	if err != nil {
-		return nil, discardOf(err)
+		return in.onlyMeasurements(ctx, item, subject, discardOf(err))
 	}
 	in.profiles++ // those that cannot be used do not count against one_profile_per_envelope
 	subject.Number = in.profiles
 	if discard := in.validateProfile(ctx, subject); discard != nil {
 		return nil, discard
 	}
+	in.traceLost(ctx, item, subject)
 	src := in.profileSource(subject, item)
 	if in.nextProfiles != nil {
 		profiles := toProfiles(subject, src)
@@ -50,6 +51,38 @@ func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (d
 	return deliveries, nil
 }
 
+// onlyMeasurements delivers the measurements of a profile whose trace is not decoded. Without any it is discarded.
+func (in *ingestion) onlyMeasurements(ctx context.Context, item *sentry.Item, subject sentry.Subject, why *sentry.Discard) ([]delivery, *sentry.Discard) {
+	if undecoded(subject) == nil {
+		return nil, why
+	}
+	deliveries := in.measurements(ctx, item, subject, in.profileSource(subject, item))
+	if len(deliveries) == 0 {
+		return nil, why
+	}
+	in.traceLost(ctx, item, subject)
+	deliveries[0].ids = in.profileIDs(subject)
+	return deliveries, nil
+}
+
+// traceLost counts the trace of a profile of which something else is used.
+func (in *ingestion) traceLost(ctx context.Context, item *sentry.Item, subject sentry.Subject) {
+	if why := undecoded(subject); why != nil {
+		in.telemetry.elementsLost(ctx, item.Header.Type, []sentry.Loss{{Reason: why.Reason, Count: 1}})
+	}
+}
+
+// undecoded is why the trace of a profile of Android is not used, nil for other profiles.
+func undecoded(subject sentry.Subject) *sentry.Discard {
+	switch {
+	case subject.Chunk != nil:
+		return subject.Chunk.Undecoded
+	case subject.Profile != nil:
+		return subject.Profile.Undecoded
+	}
+	return nil
+}
+
 func (in *ingestion) profileIDs(subject sentry.Subject) []resentID {
 	if subject.Chunk != nil {
 		return in.itemIDs(sentry.ItemProfileChunk, subject.Chunk.ChunkID)
@@ -59,9 +92,11 @@ func (in *ingestion) profileIDs(subject sentry.Subject) []resentID {
 
 // unsuitable discards what need not be decoded to be discarded.
 func (in *ingestion) unsuitable(item *sentry.Item) *sentry.Discard {
-	switch size := len(item.Payload); {
-	// Perfetto chunks are JSON and then a binary trace, and say so in one of two ways.
-	case item.Header.MetaLength.Set, strings.EqualFold(item.Header.ContentType, sentry.ContentTypePerfetto):
+	size := len(item.Payload)
+	meta := item.Header.MetaLength
+	switch {
+	// Perfetto chunks are JSON and then a binary trace. Without its length the JSON cannot be found.
+	case meta.Set && (meta.Value <= 0 || meta.Value > size), !meta.Set && strings.EqualFold(item.Header.ContentType, sentry.ContentTypePerfetto):
 		return &sentry.Discard{Reason: sentry.ReasonUnsupportedFormat, Detail: "a Perfetto trace, expected JSON"}
 	case int64(size) > in.cfg.MaxProfileSize:
 		return &sentry.Discard{Reason: sentry.ReasonExceedSizeLimit,
@@ -84,7 +119,12 @@ func (in *ingestion) decodeProfile(ctx context.Context, decoder *sentry.Decoder,
 		}
 		return s, err
 	}
-	if s.Chunk, err = decoder.Chunk(item.Payload); s.Chunk != nil {
+	if meta := item.Header.MetaLength; meta.Set {
+		s.Chunk, err = decoder.Perfetto(item.Payload[:meta.Value])
+	} else {
+		s.Chunk, err = decoder.Chunk(item.Payload)
+	}
+	if s.Chunk != nil {
 		in.telemetry.samplesLost(ctx, s.Chunk.Lost)
 		in.telemetry.fieldsLost(ctx, item.Header.Type, s.Chunk.Flaws)
 	}

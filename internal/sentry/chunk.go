@@ -18,6 +18,8 @@ type Chunk struct {
 	Measurements []Measurement
 
 	Sampled
+
+	Undecoded *Discard // a trace of Android, which is not decoded; nil = there is none
 }
 
 // ClientSDK is the SDK that took the profile. The lists "packages" and "integrations" that java adds are not decoded:

@@ -31,7 +31,7 @@ func (d *Decoder) Release() {
 // Profile decodes the payload of a "profile" item (V1). The error is a Discard.
 func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 	d.reset(formatV1, payload)
-	p := &Profile{}
+	p, legacy := &Profile{}, &ProfileTransaction{}
 	dialect, err := d.document(fields{
 		"version":     (*text)(&p.Version),
 		"event_id":    (*text)(&p.EventID),
@@ -47,12 +47,25 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 
 		"transaction":  &p.Transaction,
 		"transactions": &firstTransaction{&p.Transaction},
+
+		// Of android's legacy format.
+		"device_manufacturer":    &p.Device.Manufacturer,
+		"device_model":           &p.Device.Model,
+		"device_locale":          &p.Device.Locale,
+		"device_is_emulator":     &p.Device.IsEmulator,
+		"device_os_name":         &p.OS.Name,
+		"device_os_version":      &p.OS.Version,
+		"device_os_build_number": &p.OS.BuildNumber,
+		"architecture":           &p.Device.Architecture,
+		"transaction_id":         (*text)(&legacy.ID),
+		"transaction_name":       (*text)(&legacy.Name),
+		"trace_id":               (*text)(&legacy.TraceID),
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case p.Version != "1" && (p.Platform == "android" || dialect.sampledProfile):
-		return nil, discard(ReasonUnsupportedFormat, "android trace under item type profile (version %.20q)", p.Version)
+		return p, d.legacyAndroid(p, legacy, dialect)
 	case p.Version != "1":
 		return nil, discard(ReasonPlatformNotSupported, "profile of version %.20q, expected \"1\"", p.Version)
 	}
@@ -78,7 +91,7 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 	case err != nil:
 		return nil, err
 	case dialect.sampledProfile || c.Version == "2.android-trace":
-		return nil, discard(ReasonUnsupportedFormat, "android trace under item type profile_chunk (version %.20q)", c.Version)
+		return c, d.androidChunk(c, dialect)
 	case c.Version != "2":
 		return nil, discard(ReasonPlatformNotSupported, "profile chunk of version %.20q, expected \"2\"", c.Version)
 	}
@@ -93,6 +106,8 @@ type fields map[string]any
 type dialect struct {
 	profile        bool // it has "profile": sampled data
 	sampledProfile bool // it has "sampled_profile": an ART trace in base64
+
+	jsProfile []byte // "js_profile" of React Native, beside an ART trace: the text of an object as "profile" is
 }
 
 // document walks the top level of a payload.
@@ -108,6 +123,8 @@ func (d *sampledDecoder) document(places fields) (found dialect, err error) {
 		switch place, known := places[string(key)]; {
 		case string(key) == "profile":
 			found.profile = d.profile() || found.profile
+		case string(key) == "js_profile":
+			found.jsProfile = d.value()
 		case string(key) == "debug_meta":
 			d.meta = d.debugMeta()
 		case string(key) == "measurements":

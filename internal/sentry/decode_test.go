@@ -172,3 +172,58 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestAndroid: a trace of Android is not decoded, but its measurements and the JavaScript beside it are.
+func TestAndroid(t *testing.T) {
+	const (
+		jsV1 = `"js_profile":{"samples":[{"elapsed_since_start_ns":"5","thread_id":"7","stack_id":0}],"stacks":[[0]],"frames":[{"function":"render"}],` +
+			`"thread_metadata":{"7":{"name":"JavaScriptThread"}}}`
+		jsV2   = `"js_profile":{"samples":[{"timestamp":1777629600.5,"thread_id":"7","stack_id":0}],"stacks":[[0]],"frames":[{"function":"render"}]}`
+		rest   = `"platform":"android","sampled_profile":"KnZlcnNpb24","debug_meta":{"images":[{"type":"proguard","uuid":"a"},{"type":"sourcemap","debug_id":"b"}]},`
+		legacy = `"device_model":"Pixel","device_os_name":"android","transaction_id":"t","transaction_name":"n","trace_id":"i","active_thread_id":"1",` +
+			`"measurements":{"cpu":{"unit":"percent","values":[{"elapsed_since_start_ns":1,"value":2}]}},`
+		chunk = `"chunk_id":"c","measurements":{"cpu":{"unit":"percent","values":[{"timestamp":1,"value":2}]}},`
+	)
+	d := new(Decoder)
+	p, err := d.Profile([]byte(`{` + rest + legacy + jsV1 + `}`))
+	require.NoError(t, err)
+	require.Equal(t, ReasonUnsupportedFormat, p.Undecoded.Reason)
+	require.Equal(t, "1", p.Version)
+	require.Equal(t, "javascript", p.Platform)
+	require.Equal(t, []uint64{5}, p.Samples.Time)
+	require.Equal(t, []Thread{{ID: "7", Name: "JavaScriptThread"}}, p.Threads)
+	require.Equal(t, []Image{{Type: "sourcemap", DebugID: "b"}}, p.DebugMeta.Images)
+	require.Equal(t, &ProfileTransaction{ID: "t", Name: "n", TraceID: "i", ActiveThreadID: Decimal{Text: "7"}}, p.Transaction)
+	require.Equal(t, "Pixel", *p.Device.Model)
+	require.Len(t, p.Measurements, 1)
+
+	for _, payload := range []string{`{` + rest + legacy + `"x":1}`, `{` + rest + legacy + `"js_profile":null}`, `{` + rest + legacy + `"js_profile":{"samples":[]}}`} {
+		p, err = d.Profile([]byte(payload))
+		require.ErrorContains(t, err, string(ReasonUnsupportedFormat), payload)
+		require.Len(t, p.Measurements, 1, payload)
+		require.Equal(t, "android", p.Platform)
+	}
+
+	for _, version := range []string{``, `"version":"2",`, `"version":"2.android-trace",`} {
+		c, err := d.Chunk([]byte(`{` + version + rest + chunk + jsV2 + `}`))
+		require.NoError(t, err)
+		require.Equal(t, ReasonUnsupportedFormat, c.Undecoded.Reason)
+		require.Equal(t, "2", c.Version)
+		require.Equal(t, "javascript", c.Platform)
+		require.Equal(t, 1, c.Samples.Len())
+		require.Len(t, c.Measurements, 1)
+		c, err = d.Chunk([]byte(`{` + version + rest + chunk + `"x":1}`))
+		require.ErrorContains(t, err, string(ReasonUnsupportedFormat))
+		require.Len(t, c.Measurements, 1)
+	}
+
+	c, err := d.Perfetto([]byte(`{"version":"2","platform":"android","content_type":"perfetto",` + chunk + `"x":1}`))
+	require.ErrorContains(t, err, string(ReasonUnsupportedFormat))
+	require.Equal(t, "c", c.ChunkID)
+	require.Len(t, c.Measurements, 1)
+
+	p, err = d.Profile([]byte(`{"version":"1","platform":"cocoa",` + jsV1 + `,"profile":{"samples":[{"elapsed_since_start_ns":"9","thread_id":"1","stack_id":0}],"stacks":[[]]}}`))
+	require.NoError(t, err)
+	require.Equal(t, []uint64{9}, p.Samples.Time, "of other profiles it says nothing")
+	require.Nil(t, p.Undecoded)
+}

@@ -19,6 +19,8 @@ type Profile struct {
 	Measurements []Measurement
 
 	Sampled
+
+	Undecoded *Discard // a trace of Android, which is not decoded; nil = there is none
 }
 
 // Device is where the profile was taken. Nil is "not sent": ingest tells that from empty text, which go and browsers send.

@@ -78,10 +78,10 @@ var Rules = []Rule{
 		if c := s.Chunk; c != nil {
 			return c.Platform == "" || c.ClientSDK.Name == "" || c.ClientSDK.Version == ""
 		}
-		return s.Profile.lacksMetadata()
+		return s.Profile.Undecoded == nil && s.Profile.lacksMetadata() // android's legacy format has other fields
 	}},
 	{"platform_header", ReasonInvalidProfileType, "the payload's platform counts", "rule-platform-header", func(s Subject) bool {
-		return s.Chunk != nil && s.HeaderPlatform != "" && s.Chunk.Platform != "" && s.HeaderPlatform != s.Chunk.Platform
+		return s.Chunk != nil && s.Chunk.Undecoded == nil && s.HeaderPlatform != "" && s.Chunk.Platform != "" && s.HeaderPlatform != s.Chunk.Platform
 	}},
 	{"transaction", ReasonNoTransaction, "kept without a transaction", "rule-transaction", func(s Subject) bool {
 		return s.Profile != nil && (s.Profile.Transaction == nil || !s.WithTransaction)

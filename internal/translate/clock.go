@@ -21,6 +21,8 @@ func anchor(p *sentry.Profile, src Source) uint64 {
 		return src.unixNano(p.Timestamp)
 	case src.TransactionStart.Set:
 		return src.unixNano(src.TransactionStart)
+	case p.Samples.Len() == 0: // of Android, with measurements only
+		return src.ReceivedNano
 	}
 	_, last := timeRange(p.Samples.Time)
 	return src.ReceivedNano - min(last, src.ReceivedNano)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -102,9 +103,13 @@ func Read(format int, payload []byte) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
+	key := "profile"
+	if slices.ContainsFunc(top, func(m Member) bool { return m.Key == "sampled_profile" }) {
+		key = "js_profile" // of React Native, beside a trace of Android
+	}
 	parts := map[string]json.RawMessage{}
 	for _, m := range top {
-		if m.Key != "profile" {
+		if m.Key != key {
 			continue
 		}
 		inner, _ := Members(m.Value)
