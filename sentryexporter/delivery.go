@@ -248,11 +248,12 @@ func (q *categoryQueue) relieve(ctx context.Context, a *attempt) {
 	}
 }
 
-// isBlocked reports whether all consumers of the queue have a request.
+// isBlocked reports whether all consumers of the queue have a request, and many of these failed: others may wait for a limit, which
+// stops those behind them, too.
 func (q *categoryQueue) isBlocked() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.consumers > 0 && q.busy >= q.consumers
+	return q.consumers > 0 && q.busy >= q.consumers && len(q.waiting) >= waitingPlaces/2
 }
 
 const (
