@@ -21,6 +21,10 @@ func alwaysRefused(r *rig) {
 	r.setup.mark = marking{oneIn: 5 + r.some(20)}
 	r.giveUp = time.Second
 	r.noQueue = !r.setup.sentry && r.setup.wait > 0
+	if !r.setup.sentry && !r.noQueue { // the collector's retries occupy the consumers: a second each, and ten as by default
+		r.setup.mark.oneIn += 20
+		r.consumers = 10
+	}
 	r.backend.beForMarked(mood{{Status: http.StatusServiceUnavailable}, {Reset: true}, {Status: http.StatusBadGateway},
 		{Delay: exporterTimeout + 200*time.Millisecond, Status: http.StatusGatewayTimeout}})
 	stopWatching := r.watchArrivals()
