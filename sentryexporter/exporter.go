@@ -52,9 +52,10 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	set.Logger = loglimit.Wrap(set.Logger)
+	// The collector's queue logs each request that it drops, and counts none: its logger is not limited.
 	return &sentryExporter{
-		destination: cfg.destination, cfg: cfg, settings: set, logger: set.Logger, telemetry: telemetry, stopping: make(chan struct{}),
+		destination: cfg.destination, cfg: cfg, settings: set, logger: loglimit.Wrap(set.Logger), telemetry: telemetry,
+		stopping: make(chan struct{}),
 	}, nil
 }
 
