@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -232,6 +233,9 @@ type spent struct {
 }
 
 func (p *pairs) send(r request) (got spent) {
+	if p.receiver == "measure" {
+		r.headers = append(slices.Clone(r.headers), [2]string{"msr-req-id", uuid.NewString()})
+	}
 	p.meter.reset()
 	logged, busy := p.c.log.Len(), p.c.cpu(p.t)
 	p.c.resetPeak()
