@@ -14,8 +14,7 @@ func Weight(item sentry.ItemType, payload []byte) int64 {
 	size := int64(len(payload))
 	switch item {
 	case sentry.ItemProfile, sentry.ItemProfileChunk, sentry.ItemProfileChunkUI:
-		samples := count(`"stack_id"`)
-		return messageBytes + size + sampleBytes*samples + frameBytes*max(count("{")-samples, 0)
+		return messageBytes + size + objectBytes*count("{") // of single bytes, which takes a fiftieth of the decoding
 	case sentry.ItemTransaction, sentry.ItemSpan, sentry.ItemLog, sentry.ItemTraceMetric, sentry.ItemSession, sentry.ItemSessions,
 		sentry.ItemEvent, sentry.ItemFeedback, sentry.ItemUserReport, sentry.ItemCheckIn, sentry.ItemClientReport:
 		return messageBytes + 3*size + objectBytes*count("{") + valueBytes*(count("[")+count(","))
@@ -26,8 +25,6 @@ func Weight(item sentry.ItemType, payload []byte) int64 {
 // Sizes in memory, as TestWeight measures them.
 const (
 	messageBytes = 4 << 10 // with resource and scope
-	sampleBytes  = 140     // of profiles, decoded, sorted and as OTLP
-	frameBytes   = 400     // of profiles, with location and function; node repeats each 2.5 times, which takes a third
-	objectBytes  = 300     // a frame of an event, the largest struct of which there are lists
+	objectBytes  = 300     // a frame of an event; a frame of a profile takes more, its samples less
 	valueBytes   = 64      // an attribute
 )
