@@ -152,8 +152,9 @@ func (l Library) Transaction(payload []byte) (*sentry.Transaction, error) {
 			User: namedValues(in.User), Contexts: namedValues(in.Contexts),
 			Request: &sentry.HTTPRequest{URL: in.Request.URL, Method: in.Request.Method, QueryString: in.Request.Query,
 				Headers: tags(in.Request.Headers), Env: in.Request.Env},
+			Source: in.Info.Source,
 		},
-		Source: in.Info.Source, ProfilerID: profile.ProfilerID, Root: &rootSpan, Spans: make([]sentry.Span, len(in.Spans)),
+		ProfilerID: profile.ProfilerID, Root: &rootSpan, Spans: make([]sentry.Span, len(in.Spans)),
 	}
 	for i := range in.Spans {
 		out.Spans[i] = in.Spans[i].model()
