@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -113,6 +116,131 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestRulesOfFields: each field of a payload that has a rule, at its bound and one beyond, in a payload that is good otherwise.
+func TestRulesOfFields(t *testing.T) {
+	text := func(n int) string { return strings.Repeat("x", n) }
+	type fields = map[string]any
+	for _, rule := range []struct {
+		eventType string
+		good      fields
+		field     string
+		at, over  []any
+	}{
+		{"app_exit", fields{"reason": "r", "importance": "i", "process_name": "p"}, "reason", []any{text(1), text(64)}, []any{"", text(65)}},
+		{"app_exit", fields{"reason": "r", "importance": "i", "process_name": "p"}, "importance", []any{text(1), text(32)}, []any{"", text(33)}},
+		{"app_exit", fields{"reason": "r", "importance": "i", "process_name": "p"}, "process_name", []any{text(500)}, []any{""}},
+		{"string", fields{"string": "s"}, "string", []any{text(5000)}, []any{""}},
+		{"string", fields{"string": "s"}, "severity_text", []any{"", text(10)}, []any{text(11)}},
+		{"log", fields{"severity_text": "info", "severity_number": 12, "body": "b"}, "body", []any{text(1), text(1000)}, []any{"", text(1001)}},
+		{"log", fields{"severity_text": "info", "severity_number": 12, "body": "b"}, "severity_number", nil, []any{8, 13, nil}},
+		{"log", fields{"severity_text": "info", "severity_number": 12, "body": "b"}, "severity_text", nil, []any{"", "debug", "INFO"}},
+		{"gesture_click", fields{}, "target", []any{text(128)}, []any{text(129)}},
+		{"gesture_click", fields{}, "target_id", []any{text(128)}, []any{text(129)}},
+		{"gesture_long_click", fields{}, "label", []any{text(32)}, []any{text(33)}},
+		{"gesture_long_click", fields{}, "semantic_label", []any{text(32)}, []any{text(33)}},
+		{"gesture_scroll", fields{}, "x", []any{0}, []any{-1}},
+		{"gesture_scroll", fields{}, "y", []any{0}, []any{-1}},
+		{"gesture_scroll", fields{}, "end_x", []any{0}, []any{-1}},
+		{"gesture_scroll", fields{}, "end_y", []any{0}, []any{-1}},
+		{"gesture_scroll", fields{}, "direction", []any{text(8)}, []any{text(9)}},
+		{"lifecycle_activity", fields{"type": "created", "class_name": "c"}, "type", []any{"created", "resumed", "paused", "destroyed"}, []any{"", "attached"}},
+		{"lifecycle_activity", fields{"type": "created", "class_name": "c"}, "class_name", []any{text(1), text(128)}, []any{"", text(129)}},
+		{"lifecycle_fragment", fields{"type": "attached", "class_name": "c"}, "type", []any{"attached", "resumed", "paused", "detached"}, []any{"", "created"}},
+		{"lifecycle_fragment", fields{"type": "attached", "class_name": "c"}, "class_name", []any{text(1), text(128)}, []any{"", text(129)}},
+		{"lifecycle_fragment", fields{"type": "attached", "class_name": "c"}, "parent_activity", []any{"", text(128)}, []any{text(129)}},
+		{"lifecycle_fragment", fields{"type": "attached", "class_name": "c"}, "parent_fragment", []any{"", text(128)}, []any{text(129)}},
+		{"lifecycle_view_controller", fields{"type": "loadView", "class_name": "c"}, "type", []any{"loadView", "viewDidLoad", "viewWillAppear", "viewDidAppear", "viewWillDisappear",
+			"viewDidDisappear", "didReceiveMemoryWarning", "initWithNibName", "initWithCoder", "vcDeinit"}, []any{"", "created"}},
+		{"lifecycle_view_controller", fields{"type": "loadView", "class_name": "c"}, "class_name", []any{text(1), text(256)}, []any{"", text(257)}},
+		{"lifecycle_swift_ui", fields{"type": "on_appear", "class_name": "c"}, "type", []any{"on_appear", "on_disappear"}, []any{"", "created"}},
+		{"lifecycle_swift_ui", fields{"type": "on_appear", "class_name": "c"}, "class_name", []any{text(1), text(128)}, []any{"", text(129)}},
+		{"lifecycle_app", fields{"type": "background"}, "type", []any{"background", "foreground"}, []any{"", "terminated"}},
+		{"cold_launch", fields{"process_start_requested_uptime": 1, "on_next_draw_uptime": 2, "launched_activity": "a"}, "process_start_requested_uptime", []any{1}, []any{0, nil}},
+		{"cold_launch", fields{"process_start_uptime": 1, "on_next_draw_uptime": 2, "launched_activity": "a"}, "on_next_draw_uptime", []any{1}, []any{0}},
+		{"warm_launch", fields{"on_next_draw_uptime": 2, "launched_activity": "a"}, "launched_activity", []any{text(1), text(127)}, []any{"", text(128)}},
+		{"warm_launch", fields{"on_next_draw_uptime": 2, "launched_activity": "a"}, "on_next_draw_uptime", []any{1}, []any{0}},
+		{"hot_launch", fields{"app_visible_uptime": 1, "on_next_draw_uptime": 2, "launched_activity": "a"}, "app_visible_uptime", []any{1}, []any{0}},
+		{"hot_launch", fields{"app_visible_uptime": 1, "on_next_draw_uptime": 2, "launched_activity": "a"}, "launched_activity", []any{text(127)}, []any{text(128)}},
+		{"http", fields{"url": "u", "method": "get"}, "url", []any{"u"}, []any{""}},
+		{"http", fields{"url": "u", "method": "get"}, "method", []any{text(16)}, []any{"", text(17)}},
+		{"http", fields{"url": "u", "method": "get"}, "client", []any{"", text(32)}, []any{text(33)}},
+		{"http", fields{"url": "u", "method": "get", "start_time": 5}, "end_time", []any{5, 6}, []any{4}},
+		{"trim_memory", fields{}, "level", []any{text(1), text(64)}, []any{"", text(65)}},
+		{"cpu_usage", fields{"num_cores": 1, "clock_speed": 1}, "num_cores", []any{1}, []any{0}},
+		{"cpu_usage", fields{"num_cores": 1, "clock_speed": 1}, "clock_speed", []any{1}, []any{0}},
+		{"navigation", fields{}, "from", []any{"", text(128)}, []any{text(129)}},
+		{"navigation", fields{}, "source", []any{"", text(128)}, []any{text(129)}},
+		{"screen_view", fields{}, "name", []any{"", text(1024)}, []any{text(1025)}},
+		{"bug_report", fields{}, "description", []any{"", text(4000)}, []any{text(4001)}},
+		{"custom", fields{}, "name", []any{"aZ09_-", text(64)}, []any{"", "a b", "ä", text(65)}},
+	} {
+		try := func(value any) Reason {
+			payload := maps.Clone(rule.good)
+			payload[rule.field] = value
+			body, err := json.Marshal(payload)
+			require.NoError(t, err)
+			return judge(t, batch(event(1, rule.eventType, string(body))), Lenient)
+		}
+		for _, value := range rule.at {
+			assert.Empty(t, try(value), "%s.%s %v", rule.eventType, rule.field, value)
+		}
+		for _, value := range rule.over {
+			assert.Equal(t, ReasonPayload, try(value), "%s.%s %v", rule.eventType, rule.field, value)
+		}
+	}
+	network := fields{"network_type": "wifi", "previous_network_type": "wifi", "network_generation": "5g", "previous_network_generation": "5g", "network_provider": "p"}
+	for field, bad := range map[string][]any{"network_type": {"", "lan"}, "previous_network_type": {"", "lan"}, "network_generation": {"", "6g"}, "previous_network_generation": {"", "6g"},
+		"network_provider": {"", text(64)}} {
+		for _, value := range bad {
+			payload := maps.Clone(network)
+			payload[field] = value
+			body, err := json.Marshal(payload)
+			require.NoError(t, err)
+			assert.Equal(t, ReasonPayload, judge(t, batch(event(1, "network_change", string(body))), Lenient), "%s %v", field, value)
+		}
+	}
+}
+
+// TestScalars: what each kind of scalar takes, and what it marks.
+func TestScalars(t *testing.T) {
+	for text, want := range map[string]Text{`"4711"`: "4711", `4711`: "4711", `-1`: "-1", `0.5`: "0.5", `"x"`: "x", `null`: "", `true`: "", `[1]`: "", `{}`: ""} {
+		got := Text("before")
+		require.NoError(t, got.UnmarshalJSON([]byte(text)))
+		assert.Equal(t, want, got, text)
+	}
+	for text, want := range map[string]Int{
+		`7`: {7, true, false}, `-7`: {-7, true, false}, `0`: {0, true, false}, `null`: {}, `7.9`: {7, true, true}, `-7.9`: {-7, true, true}, `"7"`: {7, true, true}, `1e3`: {1000, true, true},
+		`9223372036854775807`: {math.MaxInt64, true, false}, `9223372036854775808`: {0, false, true}, `1e400`: {0, false, true}, `true`: {0, false, true}, `"x"`: {0, false, true}, `[]`: {0, false, true},
+	} {
+		got := Int{1, true, true}
+		require.NoError(t, got.UnmarshalJSON([]byte(text)))
+		assert.Equal(t, want, got, text)
+	}
+	for text, want := range map[string]Float{`0.5`: {0.5, true, false}, `-3`: {-3, true, false}, `null`: {}, `"1"`: {0, false, true}, `true`: {0, false, true}, `1e400`: {0, false, true}} {
+		got := Float{1, true, true}
+		require.NoError(t, got.UnmarshalJSON([]byte(text)))
+		assert.Equal(t, want, got, text)
+	}
+	for text, want := range map[string]Time{
+		`"2026-08-01T10:00:00.25Z"`: {1785578400250000000, true, false, false}, `"2026-08-01T12:00:00+02:00"`: {1785578400000000000, true, false, false},
+		`"2026-08-01T10:00:00"`: {1785578400000000000, true, false, true}, `null`: {}, `"1970-01-01T00:00:01Z"`: {1e9, true, false, false},
+		`"1970-01-01T00:00:00Z"`: {Bad: true}, `"1970-01-01T00:00:00"`: {Bad: true}, `"2262-04-11T23:47:15Z"`: {(maxSeconds - 1) * 1e9, true, false, false}, `"2262-04-11T23:47:16Z"`: {Bad: true},
+		`""`: {Bad: true}, `7`: {Bad: true}, `"today"`: {Bad: true},
+	} {
+		got := Time{1, true, true, true}
+		require.NoError(t, got.UnmarshalJSON([]byte(text)))
+		assert.Equal(t, want, got, text)
+	}
+	id := ID{UUID: uuid.MustParse("6e1f6b6e-2f0a-4c53-9d0a-0b7f5b1f2c31")}
+	for text, want := range map[string]ID{`"6E1F6B6E2F0A4C539D0A0B7F5B1F2C31"`: id, `"{6e1f6b6e-2f0a-4c53-9d0a-0b7f5b1f2c31}"`: id, `null`: {}, `""`: {Empty: true}, `"x"`: {Bad: true}, `7`: {Bad: true}} {
+		got := ID{Empty: true, Bad: true}
+		require.NoError(t, got.UnmarshalJSON([]byte(text)))
+		assert.Equal(t, want, got, text)
+	}
+	assert.Equal(t, "6e1f6b6e-2f0a-4c53-9d0a-0b7f5b1f2c31", id.String())
+	assert.Empty(t, ID{}.String())
 }
 
 func TestRulesOfTheEnvelope(t *testing.T) {

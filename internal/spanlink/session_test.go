@@ -1,0 +1,26 @@
+package spanlink
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestSessionsAreCopies: the texts that the index has do not keep the message that they came in.
+func TestSessionsAreCopies(t *testing.T) {
+	message := strings.Repeat("x", 1000)
+	s := Session{Tenant: message[:10]}
+	for i := range s.Parts {
+		s.Parts[i] = message[i+10 : i+20]
+	}
+	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
+	c := s.in(x.tenant(s.Tenant))
+	assert.Equal(t, s, c)
+	assert.NotSame(t, unsafe.StringData(s.Tenant), unsafe.StringData(c.Tenant))
+	for i := range s.Parts {
+		assert.NotSame(t, unsafe.StringData(s.Parts[i]), unsafe.StringData(c.Parts[i]))
+	}
+}
