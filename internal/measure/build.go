@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -60,7 +59,7 @@ func DecodeBuild(body []byte, overTheAir bool) (*Build, error) {
 		switch {
 		case !m.Type.IsMapping() || overTheAir && m.Type != FileJSBundle:
 			return nil, errors.New("the type of a mapping is not known")
-		case m.Filename == "" || len(m.Filename) > 256 || m.Filename != path.Base(m.Filename) || m.Filename == ".." || strings.ContainsAny(m.Filename, "\\\x00"):
+		case m.Filename == "" || len(m.Filename) > 256 || m.Filename == "." || m.Filename == ".." || strings.ContainsAny(m.Filename, "/\\\x00"):
 			return nil, errors.New("the filename of a mapping must be a bare file name")
 		}
 	}

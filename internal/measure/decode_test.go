@@ -393,6 +393,38 @@ func TestSpanStatus(t *testing.T) {
 	assert.Empty(t, judge(t, `{"spans":[`+strings.Replace(span("b7ad6b7169203331", ""), `,"status":1`, `,"status":0`, 1)+`]}`, Strict))
 }
 
+// TestBuildRules: each rule of a build and of an over-the-air patch, at its bound and one beyond.
+func TestBuildRules(t *testing.T) {
+	build := `{"version_name":"1","version_code":"2","build_type":"apk","build_size":3,"mappings":[{"type":"proguard","filename":"m"}]}`
+	patch := `{"patch_id":"6e1f6b6e-2f0a-4c53-9d0a-0b7f5b1f2c31","patch_version":"1","mappings":[{"type":"jsbundle","filename":"m"}]}`
+	text := func(n int) string { return strings.Repeat("x", n) }
+	mappings := func(n int) string { return strings.Repeat(`{"type":"dsym","filename":"m"},`, n-1) }
+	for _, c := range []struct {
+		body, old, new string
+		want           string // of the error, "" = none
+	}{
+		{build, "", "", ""}, {patch, "", "", ""},
+		{build, `"1"`, `"` + text(128) + `"`, ""}, {build, `"1"`, `"` + text(129) + `"`, "at most 128"}, {build, `"1"`, `""`, "must not be empty"},
+		{build, `"2"`, `"` + text(32) + `"`, ""}, {build, `"2"`, `"` + text(33) + `"`, "at most 128 and 32"}, {build, `"2"`, `""`, "must not be empty"},
+		{build, `"apk"`, `"aab"`, ""}, {build, `"apk"`, `"ipa"`, ""}, {build, `"apk"`, `"exe"`, "build_type"}, {build, `:3`, `:1`, ""}, {build, `:3`, `:0`, "build_size"}, {build, `:3`, `:-1`, "build_size"},
+		{build, `,"mappings":[{"type":"proguard","filename":"m"}]`, ``, ""}, {build, `[{"type":"proguard","filename":"m"}]`, `null`, ""},
+		{build, `proguard`, `dsym`, ""}, {build, `proguard`, `elf_debug`, ""}, {build, `proguard`, `jsbundle`, ""}, {build, `proguard`, `screenshot`, "type of a mapping"},
+		{build, `"m"`, `"` + text(256) + `"`, ""}, {build, `"m"`, `"` + text(257) + `"`, "bare file name"}, {build, `"m"`, `""`, "bare file name"}, {build, `"m"`, `"a/b"`, "bare file name"},
+		{build, `"m"`, `".."`, "bare file name"}, {build, `"m"`, `"."`, "bare file name"}, {build, `"m"`, `"/"`, "bare file name"}, {build, `"m"`, `"a\\b"`, "bare file name"}, {build, `"m"`, `"a\u0000"`, "bare file name"},
+		{build, `{"type"`, mappings(512) + `{"type"`, ""}, {build, `{"type"`, mappings(513) + `{"type"`, "more than 512"},
+		{build, build, `[]`, "JSON object"}, {build, build, `{`, "JSON object"}, {build, `"1"`, `1`, "JSON object"},
+		{patch, `"6e1f6b6e-2f0a-4c53-9d0a-0b7f5b1f2c31"`, `"x"`, "patch_id"}, {patch, `"1"`, `"` + text(256) + `"`, ""}, {patch, `"1"`, `"` + text(257) + `"`, "patch_version"},
+		{patch, `"1"`, `""`, ""}, {patch, `[{"type":"jsbundle","filename":"m"}]`, `[]`, "mappings must not"}, {patch, `jsbundle`, `proguard`, "type of a mapping"},
+	} {
+		_, err := DecodeBuild([]byte(strings.Replace(c.body, c.old, c.new, 1)), c.body == patch)
+		if c.want == "" {
+			assert.NoError(t, err, "%s for %s", c.new, c.old)
+		} else {
+			assert.ErrorContains(t, err, c.want, "%s for %s", c.new, c.old)
+		}
+	}
+}
+
 // TestBuildSize: the published document calls it a string, the backend takes a number.
 func TestBuildSize(t *testing.T) {
 	for size, want := range map[string]int64{`1234`: 1234, `"1234"`: 1234, `"9007199254740993"`: 1<<53 + 1, `1234.0`: 1234, `0`: 0, `"0"`: 0, `"many"`: 0, `""`: 0, `null`: 0, `{}`: 0} {

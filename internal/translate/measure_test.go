@@ -80,6 +80,54 @@ func TestAppExitSeverity(t *testing.T) {
 	}
 }
 
+// TestMeasureCPU: which points there are of a CPU usage, and at their bounds.
+func TestMeasureCPU(t *testing.T) {
+	number := func(n int64) measure.Int { return measure.Int{Value: n, Set: true} }
+	android := measure.CPUUsage{NumCores: number(8), ClockSpeed: number(100), StartTime: number(500), Uptime: number(15_000), UserTime: number(250), SystemTime: number(50),
+		PercentageUsage: measure.Float{Value: 12.5, Set: true}}
+	for name, c := range map[string]struct {
+		os   string
+		edit func(*measure.CPUUsage)
+		want string
+	}{
+		"all":              {"android", func(*measure.CPUUsage) {}, "utilization 0.125, uptime 10, user 2.5 @90, system 0.5 @90"},
+		"no time yet":      {"android", func(u *measure.CPUUsage) { u.UserTime, u.SystemTime = number(0), number(0) }, "utilization 0.125, uptime 10, user 0 @90, system 0 @90"},
+		"times unknown":    {"android", func(u *measure.CPUUsage) { u.UserTime, u.SystemTime = measure.Int{}, number(-1) }, "utilization 0.125, uptime 10"},
+		"idle":             {"android", func(u *measure.CPUUsage) { u.PercentageUsage.Value, u.Uptime = 0, number(0) }, "utilization 0"},
+		"share unknown":    {"android", func(u *measure.CPUUsage) { u.PercentageUsage.Value, u.Uptime = -1, number(0) }, ""},
+		"share absent":     {"android", func(u *measure.CPUUsage) { u.PercentageUsage, u.Uptime = measure.Float{}, number(-1) }, ""},
+		"just started":     {"android", func(u *measure.CPUUsage) { u.StartTime = number(1500) }, "utilization 0.125, uptime 0, user 2.5 @100, system 0.5 @100"},
+		"not started":      {"android", func(u *measure.CPUUsage) { u.StartTime = number(1501) }, "utilization 0.125"},
+		"up since 1970":    {"android", func(u *measure.CPUUsage) { u.StartTime, u.Uptime = number(0), number(100_000) }, "utilization 0.125"},
+		"most ticks":       {"android", func(u *measure.CPUUsage) { u.ClockSpeed, u.StartTime = number(10_000), number(50_000) }, "utilization 0.125, uptime 10, user 0.025 @90, system 0.005 @90"},
+		"Hz are no ticks":  {"android", func(u *measure.CPUUsage) { u.ClockSpeed = number(10_001) }, "utilization 0.125"},
+		"iOS: of one core": {"ios", func(*measure.CPUUsage) {}, "utilization 0.015625"},
+	} {
+		usage := android
+		c.edit(&usage)
+		events := []measure.Event{{Type: measure.TypeCPUUsage, Timestamp: measure.Time{UnixNano: 100e9, Set: true}, Attribute: measure.Attributes{OSName: c.os}, CPUUsage: &usage}}
+		metrics, empty := translate.MeasureToMetrics(events, measureSource)
+		var got []string
+		for _, r := range metrics.ResourceMetrics().All() {
+			for _, m := range r.ScopeMetrics().At(0).Metrics().All() {
+				if m.Type() == pmetric.MetricTypeGauge {
+					p := m.Gauge().DataPoints().At(0)
+					got = append(got, fmt.Sprint(strings.TrimPrefix(strings.TrimPrefix(m.Name(), "process."), "cpu."), " ", p.DoubleValue()))
+					assert.EqualValues(t, 100e9, p.Timestamp())
+					continue
+				}
+				assert.True(t, m.Sum().IsMonotonic())
+				for _, p := range m.Sum().DataPoints().All() {
+					mode, _ := p.Attributes().Get("cpu.mode")
+					got = append(got, fmt.Sprint(mode.Str(), " ", p.DoubleValue(), " @", uint64(p.StartTimestamp())/1e9))
+				}
+			}
+		}
+		assert.Equal(t, c.want, strings.Join(got, ", "), name)
+		assert.Equal(t, c.want == "", len(empty) == 1, name)
+	}
+}
+
 // TestMeasureCorpus reads the recorded requests a second time, by a decoder that knows no types, and looks for everything in
 // what came out: each event once, and each text of it, but for those that docs/mapping.md lists as dropped or reworded.
 func TestMeasureCorpus(t *testing.T) {
