@@ -89,6 +89,17 @@ func TestUnfinishedFiles(t *testing.T) {
 	assert.Len(t, s.list(), 1)
 }
 
+// TestTokenSecret: the configured secret signs addresses; without one, each start has another.
+func TestTokenSecret(t *testing.T) {
+	secret := func(text string) string {
+		return string(start(t, nopHost, func(c *Config) { c.Attachments.TokenSecret = configopaque.String(text) }).shared.secret)
+	}
+	assert.Equal(t, "secret", secret("secret"))
+	first, second := secret(""), secret("")
+	assert.Len(t, first, 32)
+	assert.NotEqual(t, first, second)
+}
+
 // TestPublicEndpoint: addresses for uploads are what apps reach, not what a proxy asks for.
 func TestPublicEndpoint(t *testing.T) {
 	h := start(t, nopHost, func(c *Config) {

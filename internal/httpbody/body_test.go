@@ -150,3 +150,14 @@ func TestBufferFitsTheBody(t *testing.T) {
 		}
 	}
 }
+
+// TestShortBodies: a body without a byte has nothing to decode, one with a byte has.
+func TestShortBodies(t *testing.T) {
+	for _, name := range []string{Gzip, Zstd, Brotli, Deflate} {
+		body := &Body{}
+		require.NoError(t, body.Decode(name, 100), name)
+		assert.Empty(t, body.Data)
+		body.Data = []byte{0xff}
+		assert.Error(t, body.Decode(name, 100), name)
+	}
+}
