@@ -69,6 +69,8 @@ func TestAppDefaults(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	cfg := createDefaultConfig().(*Config)
+	assert.Equal(t, map[string]int64{"screenshot": 2097152, "layout_snapshot": 2097152, "layout_snapshot_json": 2097152, "android_method_trace": 20971520,
+		"perfetto_trace": 33554432, "heap_profile": 33554432, "heap_dump": 0}, cfg.Attachments.MaxSize, "as in the README")
 	assert.ErrorContains(t, cfg.Validate(), "apps: must not be empty")
 	cfg.AllowAnyKey = true
 	assert.NoError(t, cfg.Validate())

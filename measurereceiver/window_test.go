@@ -98,6 +98,7 @@ func TestTokenSecret(t *testing.T) {
 	first, second := secret(""), secret("")
 	assert.Len(t, first, 32)
 	assert.NotEqual(t, first, second)
+	assert.Len(t, ticket{}.token([]byte(first)), 82, "16 bytes of it are the signature")
 }
 
 // TestPublicEndpoint: addresses for uploads are what apps reach, not what a proxy asks for.

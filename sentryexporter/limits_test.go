@@ -35,3 +35,9 @@ func TestLimitOfAllCategories(t *testing.T) {
 		assert.Equal(t, everything, category)
 	}
 }
+
+// TestNamed: the category of limits that name none has a name in logs and metrics.
+func TestNamed(t *testing.T) {
+	assert.Equal(t, "everything", named(everything))
+	assert.Equal(t, "span", named("span"))
+}

@@ -27,7 +27,7 @@ var (
 	sites   = flag.Int("n", 200, "number of `sites` to change")
 	seed    = flag.Uint64("seed", 1, "seed of the choice of sites")
 	timeout = flag.Duration("timeout", 3*time.Minute, "of the tests of a package; a change after which they do not end is detected")
-	only    = flag.String("only", "", "`regexp` of file:line; change all sites that match, whatever the seed")
+	only    = flag.String("only", "", "`regexp` of a line of the output, file:line and the change; make all that match, whatever the seed")
 )
 
 // skipped are packages that only tests use.
@@ -49,7 +49,7 @@ func main() {
 	}
 	if *only != "" {
 		pattern := regexp.MustCompile(*only)
-		all = slices.DeleteFunc(all, func(m mutation) bool { return !pattern.MatchString(m.place(root)) })
+		all = slices.DeleteFunc(all, func(m mutation) bool { return !pattern.MatchString(m.place(root) + ": " + m.what) })
 		*sites = len(all)
 	} else {
 		rand.New(rand.NewPCG(*seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

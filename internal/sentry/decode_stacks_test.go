@@ -26,6 +26,15 @@ func TestStackIndices(t *testing.T) {
 		require.Len(t, c.Stacks.At(stack), 1)
 		assert.Equal(t, fmt.Sprint("f", i), c.Frames[c.Stacks.At(stack)[0]].Function)
 	}
+	var spaced []string // read by the general path
+	for i := range count {
+		spaced = append(spaced, fmt.Sprint(" ", i, " "))
+	}
+	c, err = d.Chunk([]byte(`{"version":"2","profile":{"frames":[` + strings.Join(frames, ",") + `],"stacks":[[` + strings.Join(spaced, ",") + `]],"samples":[` + samples[0] + `]}}`))
+	require.NoError(t, err)
+	for i, frame := range c.Stacks.At(0) {
+		assert.Equal(t, fmt.Sprint("f", i), c.Frames[frame].Function)
+	}
 	for index, good := range map[string]bool{"0": true, " 1 ": true, "1": true, "2": false, "01": false, "-1": false, "1.0": false, `"1"`: false, "null": false, "2147483647": false, "99999999999": false} {
 		c, err := d.Chunk([]byte(`{"version":"2","profile":{"frames":[{"function":"a"},{"function":"b"}],"stacks":[[` + index + `],[0]],` +
 			`"samples":[{"timestamp":1777629600,"thread_id":"1","stack_id":0},{"timestamp":1777629600,"thread_id":"1","stack_id":1}]}}`))
