@@ -464,6 +464,12 @@ func TestMultipart(t *testing.T) {
 
 	_, _, err = DecodeMultipart([]byte(body[:len(body)-20]), "x", nil)
 	assert.Error(t, err, "cut off")
+	for _, name := range []string{"event", "span"} {
+		_, _, err = DecodeMultipart([]byte("--x\r\nContent-Disposition: form-data; name=\""+name+"\"\r\n\r\n\r\n--x--\r\n"), "x", nil)
+		assert.ErrorContains(t, err, name+" field must not be empty")
+	}
+	_, _, err = DecodeMultipart([]byte("--x\r\nContent-Disposition: form-data; name=\"blob-x\"\r\n\r\n\r\n--x--\r\n"), "x", nil)
+	assert.ErrorContains(t, err, "attachment's id")
 }
 
 func TestKeys(t *testing.T) {

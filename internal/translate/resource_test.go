@@ -3,6 +3,7 @@ package translate
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -57,5 +58,15 @@ func TestConfiguredResourceWins(t *testing.T) {
 			value, _ := resource.Attributes().Get(configured.Key)
 			require.Equal(t, "configured", value.Str(), "%s: %s", name, configured.Key)
 		}
+	}
+}
+
+// TestSplitRelease: as Sentry splits package and version.
+func TestSplitRelease(t *testing.T) {
+	for release, want := range map[string][2]string{
+		"shop@1.2": {"shop", "1.2"}, "@scope/shop@1.2": {"@scope/shop", "1.2"}, "1.2": {"", "1.2"}, "@1.2": {"", "@1.2"}, "": {"", ""}, "x": {"", "x"}, "x@": {"x", ""}, "a@b@c": {"a", "b@c"},
+	} {
+		name, version := splitRelease(release)
+		assert.Equal(t, want, [2]string{name, version}, release)
 	}
 }
