@@ -142,7 +142,7 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 		if err != nil {
 			return fmt.Errorf("dedup: storage: %w", err)
 		}
-		return r.batches.persistIn(ctx, client)
+		r.batches.persistIn(client)
 	}
 	return nil
 }

@@ -10,21 +10,22 @@ import (
 
 	"github.com/google/uuid"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
 )
 
-// window remembers what has been taken: the last so many, for a while. Two apps may use one id.
+// window remembers what has been taken: the last so many, for a while, of each app a fair share. Two apps may use one id.
 type window struct {
 	size int
 	ttl  time.Duration
 
 	mu      sync.Mutex
 	running map[takenKey]struct{} // requests under way
-	taken   map[takenKey]taken
-	ring    []takenKey // of taken, the oldest at next once it is full
-	next    int
+	taken   map[takenKey]*fairshare.Entry[appID, taken]
+	order   fairshare.Queue[appID, taken] // of arrival
 
-	client storage.Client // nil = in memory only
-	slot   uint64         // in the client's ring
+	client storage.Client   // nil = in memory only
+	slots  map[appID]uint64 // in the client's rings, one for each app
 }
 
 type takenKey struct {
@@ -34,6 +35,7 @@ type takenKey struct {
 
 // taken is what is known of a batch.
 type taken struct {
+	key      takenKey
 	expires  time.Time
 	complete bool
 	signals  signals // that have been handed on, if it is not complete
@@ -58,7 +60,7 @@ const (
 )
 
 func newWindow(size int, ttl time.Duration) *window {
-	return &window{size: size, ttl: ttl, running: map[takenKey]struct{}{}, taken: map[takenKey]taken{}}
+	return &window{size: size, ttl: ttl, running: map[takenKey]struct{}{}, taken: map[takenKey]*fairshare.Entry[appID, taken]{}}
 }
 
 // begin says what is known of a batch. If it is new, the caller has to end it; signals have then been handed on already.
@@ -71,24 +73,26 @@ func (w *window) begin(ctx context.Context, key takenKey, now time.Time) (state,
 	if _, running := w.running[key]; running {
 		return stateRunning, 0
 	}
-	before, known := w.taken[key]
-	known = known && now.Before(before.expires)
-	if known && before.complete { // since the first look
+	var before taken
+	if e := w.taken[key]; e != nil && now.Before(e.Value.expires) {
+		before = e.Value
+	}
+	if before.complete { // since the first look
 		return stateTaken, 0
 	}
 	w.running[key] = struct{}{}
-	if !known {
-		return stateNew, 0
-	}
 	return stateNew, before.signals
 }
 
 func (w *window) takenBefore(ctx context.Context, key takenKey, now time.Time) bool {
 	w.mu.Lock()
-	before, known := w.taken[key]
-	client := w.client
+	var before taken
+	e, client := w.taken[key], w.client
+	if e != nil {
+		before = e.Value
+	}
 	w.mu.Unlock()
-	if known || client == nil {
+	if e != nil || client == nil {
 		return before.complete && now.Before(before.expires)
 	}
 	value, err := client.Get(ctx, key.text())
@@ -103,60 +107,69 @@ func (w *window) end(ctx context.Context, key takenKey, complete bool, done sign
 	if !complete && done == 0 {
 		return nil
 	}
-	if _, known := w.taken[key]; !known {
-		w.remember(key)
-	}
 	expires := now.Add(w.ttl)
-	w.taken[key] = taken{expires, complete, done}
+	w.remember(taken{key, expires, complete, done})
 	if complete && w.client != nil {
 		return w.persist(ctx, key, expires)
 	}
 	return nil
 }
 
-// remember takes the place of the oldest.
-func (w *window) remember(key takenKey) {
-	if len(w.ring) < w.size {
-		w.ring = append(w.ring, key)
+// remember puts a batch in the place of the oldest of the app that has the most.
+func (w *window) remember(t taken) {
+	if e := w.taken[t.key]; e != nil {
+		e.Value = t
 		return
 	}
-	delete(w.taken, w.ring[w.next])
-	w.ring[w.next] = key
-	w.next = (w.next + 1) % w.size
+	w.taken[t.key] = w.order.Push(t.key.app, t, 1)
+	for w.order.Len() > w.size {
+		oldest := w.order.LargestOldest()
+		delete(w.taken, oldest.Value.key)
+		w.order.Remove(oldest)
+	}
 }
 
 func (k takenKey) text() string { return hex.EncodeToString(k.app[:]) + "/" + k.id.String() }
 
-// The storage has no list of its keys: "next" counts what was written, and "slot/N" has the key that was the Nth, modulo the
-// size, so that each new one knows which to delete.
-const slotKey = "next"
+// The storage has no list of its keys: "next/APP" counts what an app has written, and "slot/APP/N" has the key that was its Nth,
+// modulo the size, so that each new one knows which to delete.
+func nextName(app appID) string { return fmt.Sprintf("next/%x", app) }
 
-func (w *window) slotName() string { return fmt.Sprintf("slot/%d", w.slot%uint64(w.size)) }
+func (w *window) slotName(app appID) string {
+	return fmt.Sprintf("slot/%x/%d", app, w.slots[app]%uint64(w.size))
+}
 
-// persistIn keeps complete batches in a storage too.
-func (w *window) persistIn(ctx context.Context, client storage.Client) error {
-	value, err := client.Get(ctx, slotKey)
-	if err != nil {
-		return fmt.Errorf("dedup: storage: %w", err)
-	}
+// persistIn keeps complete batches in a storage too, of each app as many as the size.
+func (w *window) persistIn(client storage.Client) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(value) == 8 {
-		w.slot = binary.BigEndian.Uint64(value)
+	w.client, w.slots = client, map[appID]uint64{}
+}
+
+// findSlot finds out how far the ring of an app is, the first time.
+func (w *window) findSlot(ctx context.Context, app appID) error {
+	if _, known := w.slots[app]; known {
+		return nil
 	}
-	w.client = client
-	return nil
+	value, err := w.client.Get(ctx, nextName(app))
+	if err == nil && len(value) == 8 {
+		w.slots[app] = binary.BigEndian.Uint64(value)
+	}
+	return err
 }
 
 func (w *window) persist(ctx context.Context, key takenKey, expires time.Time) error {
-	oldest, err := w.client.Get(ctx, w.slotName())
+	if err := w.findSlot(ctx, key.app); err != nil {
+		return err
+	}
+	oldest, err := w.client.Get(ctx, w.slotName(key.app))
 	if err != nil {
 		return err
 	}
 	operations := []*storage.Operation{
-		storage.SetOperation(w.slotName(), []byte(key.text())),
+		storage.SetOperation(w.slotName(key.app), []byte(key.text())),
 		storage.SetOperation(key.text(), binary.BigEndian.AppendUint64(nil, uint64(expires.Unix()))),
-		storage.SetOperation(slotKey, binary.BigEndian.AppendUint64(nil, w.slot+1)),
+		storage.SetOperation(nextName(key.app), binary.BigEndian.AppendUint64(nil, w.slots[key.app]+1)),
 	}
 	if len(oldest) > 0 && string(oldest) != key.text() {
 		operations = append(operations, storage.DeleteOperation(string(oldest)))
@@ -164,7 +177,7 @@ func (w *window) persist(ctx context.Context, key takenKey, expires time.Time) e
 	if err := w.client.Batch(ctx, operations...); err != nil {
 		return err
 	}
-	w.slot++
+	w.slots[key.app]++
 	return nil
 }
 

@@ -49,7 +49,7 @@ func TestWindowSurvives(t *testing.T) {
 	var keys []takenKey
 	for restart := range 4 {
 		w := newWindow(3, time.Hour)
-		require.NoError(t, w.persistIn(t.Context(), client))
+		w.persistIn(client)
 		for i, key := range keys {
 			want := stateTaken
 			if i < len(keys)-3 {
@@ -70,9 +70,40 @@ func TestWindowSurvives(t *testing.T) {
 		assert.Equal(t, stateNew, got, "without the storage")
 	}
 	w := newWindow(3, time.Hour)
-	require.NoError(t, w.persistIn(t.Context(), client))
+	w.persistIn(client)
 	got, _ := w.begin(t.Context(), keys[len(keys)-1], now.Add(time.Hour))
 	assert.Equal(t, stateNew, got, "expired")
+}
+
+// TestWindowIsFair: an app that sends many batches makes the window forget its own, in memory and in the storage.
+func TestWindowIsFair(t *testing.T) {
+	client, now := memory{}, time.Unix(1785578401, 0)
+	w := newWindow(10, time.Hour)
+	persistent := newWindow(10, time.Hour)
+	persistent.persistIn(client)
+	quiet, flood := takenKey{appID{1}, uuid.New()}, takenKey{}
+	for i := range 200 {
+		key := quiet
+		if i > 0 {
+			flood = takenKey{appID{2}, uuid.New()}
+			key = flood
+		}
+		for _, w := range []*window{w, persistent} {
+			state, _ := w.begin(t.Context(), key, now)
+			require.Equal(t, stateNew, state)
+			require.NoError(t, w.end(t.Context(), key, true, 0, now))
+		}
+	}
+	restarted := newWindow(10, time.Hour)
+	restarted.persistIn(client)
+	for _, w := range []*window{w, persistent, restarted} {
+		for _, key := range []takenKey{quiet, flood} {
+			state, _ := w.begin(t.Context(), key, now)
+			assert.Equal(t, stateTaken, state)
+		}
+	}
+	assert.Len(t, w.taken, 10)
+	assert.LessOrEqual(t, len(client), 2*(1+10)+2)
 }
 
 // TestUnfinishedFiles: what a process that was killed has left is removed, and not counted.

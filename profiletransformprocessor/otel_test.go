@@ -93,3 +93,28 @@ func TestPlainOTelByProcess(t *testing.T) {
 	want := map[seen]string{{"12", 20}: cartRequest, {"12", 60}: cartQuery, {"12", 180}: "", {"13", 60}: ""}
 	assert.Equal(t, want, spansOf(h.received(1)[0]), "the spans of process 4712 have no part in it")
 }
+
+// Two containers of a host, each with a process 1.
+func TestPlainOTelByContainer(t *testing.T) {
+	h := start(t, "link: {preset: otel, wait: 0s}")
+	profiles, traces := plainOTel(t)
+	ofProfiles, ofSpans := profiles.ResourceProfiles().At(0).Resource().Attributes(), traces.ResourceSpans().At(0).Resource().Attributes()
+	for _, attributes := range []pcommon.Map{ofProfiles, ofSpans} {
+		attributes.Remove("service.instance.id")
+		attributes.PutStr("container.id", "a")
+		attributes.PutStr("host.name", "web-1")
+		attributes.PutInt("process.pid", 1)
+	}
+	require.NoError(t, h.traces.ConsumeTraces(t.Context(), traces))
+	other := ptrace.NewTraces()
+	traces.CopyTo(other)
+	other.ResourceSpans().At(0).Resource().Attributes().PutStr("container.id", "b")
+	for i, span := range other.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+		span.SetTraceID(pcommon.TraceID{1})
+		span.SetSpanID(pcommon.SpanID{byte(i + 1)})
+	}
+	require.NoError(t, h.traces.ConsumeTraces(t.Context(), other))
+	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), profiles))
+	want := map[seen]string{{"12", 20}: cartRequest, {"12", 60}: cartQuery, {"12", 180}: "", {"13", 60}: ""}
+	assert.Equal(t, want, spansOf(h.received(1)[0]))
+}

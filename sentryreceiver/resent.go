@@ -10,13 +10,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
 )
 
 // ResentConfig is a window of ids: what has one that was accepted before is dropped. Native sends an event again after a
 // crash, java and cocoa what they got no answer for.
 type ResentConfig struct {
-	// MaxIDs is how many ids are remembered, the latest accepted; 0 = nothing is dropped. Each takes about 200 bytes.
+	// MaxIDs is how many ids are remembered, the latest accepted; 0 = nothing is dropped. Each takes about 320 bytes.
 	MaxIDs int `mapstructure:"max_ids"`
 	// MaxAge is for how long.
 	MaxAge time.Duration `mapstructure:"max_age"`
@@ -26,7 +27,7 @@ const (
 	// defaultMaxResentAge: an SDK with an offline cache sends again when the application starts the next time.
 	defaultMaxResentAge = 24 * time.Hour
 
-	// maxResentIDs take some 2 GB.
+	// maxResentIDs take some 3 GB.
 	maxResentIDs = 10_000_000
 
 	// reasonResent is why items and spans are discarded that were accepted before.
@@ -41,21 +42,31 @@ type resentID struct {
 	id      [24]byte // 16 of the item; of a span, trace id and span id
 }
 
-// resent remembers what was accepted. A nil resent remembers nothing.
+// resent remembers what was accepted, of each project a fair share. A nil resent remembers nothing.
 type resent struct {
 	ResentConfig
 
 	mu       sync.Mutex
-	accepted map[resentID]time.Time
-	order    []resentID                 // of acceptance, oldest first
+	accepted map[resentID]*acceptedEntry
+	order    acceptedQueue              // of acceptance
 	pending  map[resentID]chan struct{} // being handed on; closed when it is known what became of it
+}
+
+type (
+	acceptedQueue = fairshare.Queue[string, acceptedID]
+	acceptedEntry = fairshare.Entry[string, acceptedID]
+)
+
+type acceptedID struct {
+	id resentID
+	at time.Time
 }
 
 func newResent(config ResentConfig) *resent {
 	if config.MaxIDs == 0 {
 		return nil
 	}
-	return &resent{ResentConfig: config, accepted: map[resentID]time.Time{}, pending: map[resentID]chan struct{}{}}
+	return &resent{ResentConfig: config, accepted: map[resentID]*acceptedEntry{}, pending: map[resentID]chan struct{}{}}
 }
 
 // begin says which ids were accepted before, or stand in the list before; the others are pending until done is called. Where
@@ -106,24 +117,26 @@ func (r *resent) done(ids []resentID, accepted bool, finished chan struct{}) {
 	for _, id := range ids {
 		delete(r.pending, id)
 		if accepted {
-			r.accepted[id] = now
-			r.order = append(r.order, id)
+			r.accepted[id] = r.order.Push(id.project, acceptedID{id, now}, 1)
 		}
 	}
 	r.forget(now)
 	close(finished)
 }
 
-// forget drops what is too old, and the oldest of what is too much.
+// forget drops what is too old, and of what is too much the oldest of the project that has the most.
 func (r *resent) forget(now time.Time) {
-	n := 0
-	for ; n < len(r.order); n++ {
-		if len(r.order)-n <= r.MaxIDs && now.Sub(r.accepted[r.order[n]]) < r.MaxAge {
-			break
-		}
-		delete(r.accepted, r.order[n])
+	for oldest := r.order.Oldest(); oldest != nil && now.Sub(oldest.Value.at) >= r.MaxAge; oldest = r.order.Oldest() {
+		r.remove(oldest)
 	}
-	r.order = r.order[n:] // append makes a new array when this one is used up
+	for r.order.Len() > r.MaxIDs {
+		r.remove(r.order.LargestOldest())
+	}
+}
+
+func (r *resent) remove(e *acceptedEntry) {
+	delete(r.accepted, e.Value.id)
+	r.order.Remove(e)
 }
 
 // itemIDs is the id of an item that has one of its own; none where it is no UUID.

@@ -156,5 +156,28 @@ func TestResentWindow(t *testing.T) {
 
 	r.forget(time.Now().Add(time.Hour))
 	assert.Empty(t, r.accepted)
-	assert.Empty(t, r.order)
+	assert.Zero(t, r.order.Len())
+}
+
+// TestResentIsFair: a project that sends many ids forgets its own.
+func TestResentIsFair(t *testing.T) {
+	r := newResent(ResentConfig{MaxIDs: 10, MaxAge: time.Hour})
+	take := func(project string, n byte) (seen bool) {
+		known, done, err := r.begin(context.Background(), []resentID{{project: project, id: [24]byte{n}}})
+		require.NoError(t, err)
+		done(true)
+		return known[0]
+	}
+	for n := range byte(5) {
+		require.False(t, take("quiet", n))
+	}
+	for n := range byte(200) {
+		require.False(t, take("flood", n))
+	}
+	for n := range byte(5) {
+		assert.True(t, take("quiet", n), n)
+	}
+	assert.Len(t, r.accepted, 10)
+	assert.True(t, take("flood", 199))
+	assert.False(t, take("flood", 100))
 }

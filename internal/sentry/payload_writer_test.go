@@ -98,21 +98,33 @@ func TestAppendTransactionForgetsNoField(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestAppendSpansForgetsNoField(t *testing.T) {
+func TestSpansWriterForgetsNoField(t *testing.T) {
 	payload := caseItem(t, "all-fields-spans", ItemSpan)
 	sent, err := DecodeSpans(payload, Optional[int]{})
 	require.NoError(t, err)
-	written, n := AppendSpans(nil, sent.Spans, 1<<20)
+	write := func(limit int) ([]byte, int) {
+		w, n := NewSpansWriter([]byte("scratch"), limit), 0
+		for i := range sent.Spans {
+			if !w.Add(&sent.Spans[i]) {
+				break
+			}
+			n++
+			require.Equal(t, n, w.Len())
+		}
+		return w.Finish(), n
+	}
+	written, n := write(1 << 20)
 	require.Len(t, sent.Spans, n)
 	back, err := DecodeSpans(written, Some(n))
 	require.NoError(t, err)
 	require.Empty(t, back.Flaws)
 	assert.Equal(t, sent.Spans, back.Spans)
-	_, n = AppendSpans(nil, sent.Spans, len(written)-1)
+	_, n = write(len(written))
+	require.Len(t, sent.Spans, n)
+	_, n = write(len(written) - 1)
 	require.Equal(t, len(sent.Spans)-1, n)
-	none, n := AppendSpans([]byte("x"), sent.Spans, 10)
+	_, n = write(10)
 	require.Zero(t, n)
-	require.Equal(t, "x", string(none))
 }
 
 // FuzzJSONText: any text is one JSON string, and reads as the text with U+FFFD for what is not UTF-8.

@@ -1,27 +1,47 @@
 package sentry
 
-// AppendSpans writes the payload of a span container (item_count = n) behind dst: the inverse of DecodeSpans. It takes as many
-// of the spans as fit into maxBytes; n = 0 where not even the first one does, and dst then comes back as it was.
-func AppendSpans(dst []byte, spans []StreamedSpan, maxBytes int) (_ []byte, n int) {
-	const end = len("]}")
-	before := len(dst)
-	dst = append(dst, `{"items":[`...)
-	for i := range spans {
-		fits := len(dst)
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if dst = spans[i].append(dst); len(dst)+end-before > maxBytes {
-			dst = dst[:fits]
-			break
-		}
-		n++
-	}
-	if n == 0 {
-		return dst[:before], 0
-	}
-	return append(dst, "]}"...), n
+// SpansWriter writes the payloads of span containers: the inverse of DecodeSpans.
+type SpansWriter struct {
+	payload []byte
+	limit   int // bytes of a payload
+	spans   int // in it
 }
+
+// NewSpansWriter returns a writer of payloads of at most limit bytes. It reuses the memory of scratch.
+func NewSpansWriter(scratch []byte, limit int) *SpansWriter {
+	return &SpansWriter{payload: scratch[:0], limit: limit}
+}
+
+// Len returns the number of spans in the payload.
+func (w *SpansWriter) Len() int { return w.spans }
+
+// Add adds a span to the payload. It reports whether it fits.
+func (w *SpansWriter) Add(s *StreamedSpan) bool {
+	before := len(w.payload)
+	separator := ","
+	if w.spans == 0 {
+		separator = `{"items":[`
+	}
+	w.payload = s.append(append(w.payload, separator...))
+	if len(w.payload)+len(endOfSpans) > w.limit {
+		w.payload = w.payload[:before]
+		return false
+	}
+	w.spans++
+	return true
+}
+
+const endOfSpans = "]}"
+
+// Finish returns the payload (item_count = Len) and begins another. The payload is valid until the next Add.
+func (w *SpansWriter) Finish() []byte {
+	payload := append(w.payload, endOfSpans...)
+	w.payload, w.spans = payload[:0], 0
+	return payload
+}
+
+// Scratch returns the memory of the payload, to be used again.
+func (w *SpansWriter) Scratch() []byte { return w.payload[:0] }
 
 func (s *StreamedSpan) append(dst []byte) []byte {
 	dst = append(dst, '{')

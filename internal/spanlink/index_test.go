@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
 func sessionOf(name string) Session { return Session{Parts: [maxSessionParts]string{name}} }
@@ -266,6 +267,34 @@ func TestAttributesAreNotMultiplied(t *testing.T) {
 	}
 }
 
+// The largest message that linking makes of another: all observations of a sample with many attributes are in spans of their own.
+func TestGrowth(t *testing.T) {
+	const observations, attributes = 20_000, 1 << 14 // of which each index has three bytes
+	p := benchProfile(1)
+	dict := p.Dictionary()
+	for i := range attributes {
+		a := dict.AttributeTable().AppendEmpty()
+		a.SetKeyStrindex(1)
+		a.Value().SetInt(int64(i))
+	}
+	sample := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().At(0)
+	sample.TimestampsUnixNano().FromRaw(nil)
+	for i := range uint64(observations) {
+		sample.TimestampsUnixNano().Append(i)
+	}
+	for sample.AttributeIndices().Len() < maxAttributes {
+		sample.AttributeIndices().Append(int32(dict.AttributeTable().Len() - 1))
+	}
+	size := (&pprofile.ProtoMarshaler{}).ProfilesSize(p)
+	x := NewIndex(Sentry, Limits{Spans: observations, Keep: time.Hour})
+	x.Add(upTo(observations, func(i uint64) Span { return on(i, 0, i, i+1) }), start)
+	assert.Equal(t, int64(observations), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked)
+	assert.Equal(t, observations, p.SampleCount())
+	grown := (&pprofile.ProtoMarshaler{}).ProfilesSize(p)
+	t.Logf("%d bytes from %d", grown, size)
+	assert.LessOrEqual(t, grown, MaxGrowth*size)
+}
+
 // A message of many profiles, each on a thread with many spans, is not compared with all of them for minutes.
 func TestTooMuchWork(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
@@ -294,5 +323,5 @@ func TestWayUpIsWork(t *testing.T) {
 	defer l.release()
 	l.profile(p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0), values{}, nil)
 	assert.Equal(t, LinkStats{Linked: 1}, l.stats)
-	assert.Greater(t, l.work, deep)
+	assert.Greater(t, l.work, climbWork*deep-climbWork)
 }

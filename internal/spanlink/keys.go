@@ -41,15 +41,16 @@ var (
 		Streamed: "sentry.trace_lifecycle",
 	}
 	// OTel: the process, by the semantic conventions. A profiler outside of the process does not know its service.instance.id.
+	// Processes in containers of one host all have pid 1, and the host's name where a collector on it adds that.
 	OTel = Keys{
-		Session: [][]string{{"service.instance.id"}, {"host.name", "process.pid"}},
+		Session: [][]string{{"service.instance.id"}, {"container.id", "process.pid"}, {"host.name", "process.pid"}},
 		Thread:  "thread.id",
 	}
 )
 
 const (
-	// maxKeys in total, so that what was found fits a comparable value. The presets have four.
-	maxKeys = 8
+	// maxKeys in total, so that what was found fits a comparable value. The presets have up to five.
+	maxKeys = 9
 	// maxSessionParts is how many attributes identify a session. Host and process are two, with a namespace three.
 	maxSessionParts = 3
 	// maxText bounds what the index keeps of a client's text: ids are 36 bytes, host names 255.

@@ -48,9 +48,9 @@ func (l *lane) sweep() {
 	l.longer = l.longer[:0]
 }
 
-// overlapping appends the intervals that share time with [from, to), the one that starts last first. What lies between one that is
-// over by then and the last before it that ends later is over, too: under a span of an hour, with a hundred thousand in it, that
-// is nearly all.
+// overlapping appends the intervals that share time with [from, to), the one that starts last first, but for those that are not
+// sorted. What lies between one that is over by then and the last before it that ends later is over, too: under a span of an
+// hour, with a hundred thousand in it, that is nearly all.
 func (l *lane) overlapping(from, to uint64, found []*interval) []*interval {
 	l.sort()
 	for at := int32(l.firstFrom(to) - 1); at >= 0; {
@@ -64,6 +64,11 @@ func (l *lane) overlapping(from, to uint64, found []*interval) []*interval {
 		}
 		at--
 	}
+	for _, i := range l.intervals[l.sorted:] {
+		if i.start < to && i.end > from && !i.gone && i.start < i.end {
+			found = append(found, i)
+		}
+	}
 	return found
 }
 
@@ -73,17 +78,24 @@ func (l *lane) firstFrom(instant uint64) int {
 	return at
 }
 
-// sort brings what has arrived since the last time into order. That is mostly behind all that was there.
+// maxMoved is how many of the sorted intervals may be moved for each that has arrived. Else one span that begins before a hundred
+// thousand others, with each profile, would move all of them for each.
+const maxMoved = 16
+
+// sort brings what has arrived since the last time into order. That is mostly behind all that was there. Few that come before
+// many are left as they are, to be looked at one by one.
 func (l *lane) sort() {
 	if arrived := l.intervals[l.sorted:]; len(arrived) > 0 {
-		slices.SortFunc(arrived, byStart)
-		from := l.firstFrom(arrived[0].start)
-		merged := merge(l.intervals[from:l.sorted], arrived)
-		l.intervals = append(l.intervals[:from], merged...)
-		l.sorted = len(l.intervals)
-		l.longer = l.longer[:min(from, len(l.longer))]
+		from := l.firstFrom(slices.MinFunc(arrived, byStart).start)
+		if l.sorted-from <= maxMoved*len(arrived) {
+			slices.SortFunc(arrived, byStart)
+			merged := merge(l.intervals[from:l.sorted], arrived)
+			l.intervals = append(l.intervals[:from], merged...)
+			l.sorted = len(l.intervals)
+			l.longer = l.longer[:min(from, len(l.longer))]
+		}
 	}
-	for at := len(l.longer); at < len(l.intervals); at++ {
+	for at := len(l.longer); at < l.sorted; at++ {
 		before := int32(at - 1)
 		for before >= 0 && l.intervals[before].end <= l.intervals[at].end {
 			before = l.longer[before]

@@ -36,6 +36,25 @@ func TestOverlapping(t *testing.T) {
 	}
 }
 
+// A span that begins before very many others does not move them all when the lane is next looked at, and it is found.
+func TestFewBeforeMany(t *testing.T) {
+	const n = 10 * maxMoved
+	l := lane{}
+	for i := range uint64(n) {
+		l.add(&interval{start: 10*i + 100, end: 10*i + 110})
+	}
+	require.Empty(t, l.overlapping(0, 10, nil))
+	early := &interval{start: 1, end: 2}
+	l.add(early)
+	require.Equal(t, []*interval{early}, l.overlapping(0, 10, nil))
+	require.Equal(t, n, l.sorted, "it alone is not")
+	for range 10 {
+		l.add(&interval{start: 1, end: 2})
+	}
+	require.Len(t, l.overlapping(0, 10, nil), 11)
+	require.Equal(t, n+11, l.sorted)
+}
+
 // Under a long span, those that were over before are not looked at one by one.
 func TestOverlappingSkipsWhatIsOver(t *testing.T) {
 	const n = 1000

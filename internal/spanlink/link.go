@@ -149,7 +149,11 @@ func (l *linker) profile(profile pprofile.Profile, said values, program *Session
 
 // maxAttributes of a sample that is split: each part repeats them all, so that a message of two megabytes, a million attributes
 // on a hundred thousand observations, would become one of a hundred gigabytes. Profilers state ten or so.
-const maxAttributes = 64
+const maxAttributes = 32
+
+// MaxGrowth is by how much linking makes a message larger at most: an observation has 8 bytes, and may become a sample of its own
+// with a stack, maxAttributes in three bytes each, and a link of 28 bytes in the table of links.
+const MaxGrowth = 20
 
 // keep counts a sample that stays as it is: one without timestamps, or with too many attributes.
 func (l *linker) keep(sample pprofile.Sample) {
@@ -188,6 +192,9 @@ func (l *linker) collect(program *Session) {
 // profiles of one instant each, on a thread with as many spans around it, are a megabyte, and would take a minute.
 const maxWork = 1 << 22
 
+// climbWork is what a span above those of a place counts, which is looked for in the index: they may be more by far.
+const climbWork = 4
+
 func (l *linker) collectPlace(p *place, program *Session) {
 	end := max(p.last, p.last+1) // no span covers the last instant that there is
 	var of *session
@@ -225,7 +232,7 @@ func (l *linker) collectPlace(p *place, program *Session) {
 	for _, i := range slices.Backward(l.found) { // by their starts
 		l.runs = append(l.runs, run{i.start, i.end, l.forest.add(l.index, i.node)})
 	}
-	l.work += len(l.forest.trees) - before // those above them may be more than them by far
+	l.work += climbWork * max(0, len(l.forest.trees)-before-len(l.found))
 	clear(l.found)
 	p.runs = l.runs[begin:]
 	p.lost = of.lost

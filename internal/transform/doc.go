@@ -16,6 +16,13 @@
 // Observations that are dropped are counted by reason: see [Losses]. A profile of which nothing is left goes too, with its
 // attributes. Whatever the steps are, the original payload is cleared with its format, as it would tell what was dropped.
 //
+// # Bounds
+//
+// Each text of a message is matched, replaced and copied once, however many entries refer to it. The output of a step is at most a few
+// times the message: resource_to_samples adds an index per sample and key, frames repeats the attributes of a location for its parts,
+// up to a limit for each location and a million frames in all. Only split repeats what profiles share; what it builds is at most 16
+// times the message, the last part and the rest, and 4 MiB.
+//
 // # Broken input
 //
 // A profile that refers to something outside the tables cannot be reshaped, and passing it on would break the promise of a

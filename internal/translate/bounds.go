@@ -13,6 +13,19 @@ const (
 	// MaxOverhead is what the texts of a resource add up to, most of which are there twice.
 	MaxOverhead = 8 << 10
 
+	// ExportGrowth and ExportOverhead bound what is made of OTLP for Sentry in the same way: of a message with so many bytes, marshalled.
+	// A sample of Sentry's has 70 bytes of JSON for the 8 of a timestamp, and a frame spells out texts that the dictionary has once.
+	// A transaction of Sentry's has a kilobyte for the fifty bytes of an empty span, which is why spans are never lost for it: only
+	// copies of their resource are left out.
+	ExportGrowth   = 32
+	ExportOverhead = 4 << 20
+
+	// maxExport bounds what is made of the profiles of one message in any case: the default size of a queue.
+	maxExport = 128 << 20
+
+	// maxFrameText bounds the texts of a frame. The longest recorded one has 500 bytes; names of C++ templates have some thousand.
+	maxFrameText = 8 << 10
+
 	// maxIDBytes bounds the ids of profiles, profiler sessions and threads. SDKs send UUIDs of 36 bytes at most, and up to 20
 	// digits.
 	maxIDBytes = 64
@@ -29,3 +42,6 @@ func clip(text string, limit int) string {
 	}
 	return strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
 }
+
+// exportBound is how much may be made of a message of so many bytes.
+func exportBound(size int) int { return ExportGrowth*size + ExportOverhead }

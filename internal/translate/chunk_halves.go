@@ -25,7 +25,7 @@ func HalveChunk(payload []byte) (halves []Outgoing) {
 	}
 	sortByTime(all, nil)
 
-	w, lost := partWriter{}, Export{}
+	w, lost := partWriter{maxWritten: 2 * sentry.MaxOutgoingChunk}, Export{}
 	w.start(chunk, all, weight{period: nominalPeriod}, true, sentry.MaxOutgoingChunk)
 	w.halve()
 	for w.next(&lost) {

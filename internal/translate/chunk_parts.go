@@ -34,10 +34,12 @@ type partWriter struct {
 
 	todo    []partRange // what is left, the last one first
 	written int         // bytes of this and of the profiles before, with those of attempts
-	idle    int32       // the empty stack, -1 = none yet
-	added   []observation
-	samples sentry.Samples
-	threads []threadState
+	// maxWritten bounds them, by the size of the message: frames whose texts the dictionary holds once are spelled out in each chunk.
+	maxWritten int
+	idle       int32 // the empty stack, -1 = none yet
+	added      []observation
+	samples    sentry.Samples
+	threads    []threadState
 }
 
 // partRange are the observations from first up to end, in a chunk that ends at the time limit.
@@ -58,10 +60,6 @@ const (
 
 	// maxParts bounds the chunks of one profile: a day of minutes.
 	maxParts = 1440
-	// maxWritten bounds the JSON of one message, in bytes, with that of parts that turned out too large: frames whose texts the
-	// dictionary holds once are spelled out in each chunk. A message of 20 MB, which is what receivers take, can hold 200 MB of
-	// JSON, if it is timestamps throughout.
-	maxWritten = 8 * sentry.MaxOutgoingChunk
 
 	// offCPUPeriods is how many periods may pass until a thread that is on the CPU is observed again: timers are not exact.
 	offCPUPeriods = 1.5
@@ -75,6 +73,7 @@ func (w *partWriter) start(chunk *sentry.Chunk, all []observation, weight weight
 	for _, m := range w.series {
 		w.points += len(m.Values)
 	}
+	w.written += 16*w.points + 64*len(chunk.DebugMeta.Images) // what it took to read them
 	w.chunk, w.all, w.weight, w.fromSentry, w.limit = chunk, all, weight, fromSentry, limit
 	w.number, w.idle = -1, -1
 	chunk.ChunkID = noChunkID
@@ -112,7 +111,7 @@ func (w *partWriter) next(e *Export) bool {
 		switch {
 		case w.number+1 >= maxParts:
 			e.lose(sentry.ReasonDurationTooLong, r.end-r.first)
-		case w.written > maxWritten:
+		case w.isFull():
 			e.lose(sentry.ReasonExceedSizeLimit, r.end-r.first)
 		case !w.layOut(r):
 			e.lose(sentry.ReasonNotEnoughSamples, r.end-r.first)
@@ -217,15 +216,19 @@ func (w *partWriter) merge(r partRange) {
 // write writes the part, false if it is too large.
 func (w *partWriter) write(r partRange) (ok bool) {
 	w.chunk.Measurements = w.measurementsOf(r)
-	w.payload, ok = sentry.AppendChunk(slices.Grow(w.payload[:0], w.estimate()), w.chunk, w.limit)
+	limit := min(w.limit, w.maxWritten-w.written)
+	w.payload, ok = sentry.AppendChunk(slices.Grow(w.payload[:0], min(limit, w.estimate())), w.chunk, limit)
 	w.written += 4 * (len(w.threads) + w.chunk.Stacks.Len() + len(w.chunk.Frames) + w.points) // what a part goes through
 	if ok {
 		w.written += len(w.payload)
 	} else {
-		w.written += w.limit
+		w.written += limit
 	}
 	return ok
 }
+
+// isFull reports whether as much is written as may be made of the message.
+func (w *partWriter) isFull() bool { return w.written >= w.maxWritten }
 
 // estimate is about how long the payload will be: of recorded chunks a sample takes 70 bytes, a frame 150, and a frame of a stack
 // 4. It saves a large payload from being copied every time it has doubled.

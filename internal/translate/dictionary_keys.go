@@ -50,12 +50,13 @@ var attributeKinds = map[string]attributeKind{
 type keyTable struct {
 	table pprofile.KeyValueAndUnitSlice
 	kinds []attributeKind
+	texts map[int32]string // of entries that are no text, or a long one: many samples and frames may refer to one
 }
 
 // readKeys reuses the memory of kinds.
 func readKeys(view dictionary.View, d pprofile.ProfilesDictionary, kinds []attributeKind) keyTable {
 	n := d.AttributeTable().Len()
-	t := keyTable{table: d.AttributeTable(), kinds: slices.Grow(kinds[:0], n)[:n]}
+	t := keyTable{table: d.AttributeTable(), kinds: slices.Grow(kinds[:0], n)[:n], texts: map[int32]string{}}
 	clear(t.kinds)
 	for i := 1; i < n; i++ {
 		if key, ok := view.String(dictionary.StringIndex(t.table.At(i).KeyStrindex())); ok {
@@ -76,4 +77,15 @@ func (t *keyTable) kind(index int32) attributeKind {
 func (t *keyTable) value(index int32) pcommon.Value { return t.table.At(int(index)).Value() }
 
 // text is the value of an entry that has a kind, a number in decimal.
-func (t *keyTable) text(index int32) string { return t.value(index).AsString() }
+func (t *keyTable) text(index int32) string {
+	value := t.value(index)
+	if value.Type() == pcommon.ValueTypeStr && len(value.Str()) <= maxFrameText {
+		return value.Str()
+	}
+	text, known := t.texts[index]
+	if !known {
+		text = clip(value.AsString(), maxFrameText)
+		t.texts[index] = text
+	}
+	return text
+}

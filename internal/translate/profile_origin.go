@@ -17,9 +17,9 @@ type origin struct {
 	chunkID    string // likewise; "" = none
 }
 
-func readOrigin(view dictionary.View, profile pprofile.Profile, resource pcommon.Map, scope pcommon.InstrumentationScope, o ExportOptions) origin {
+func readOrigin(view dictionary.View, profile pprofile.Profile, id identity) origin {
 	version := profileText(view, profile, keyFormatVersion)
-	src := origin{identity: readIdentity(resource, scope, o), fromSentry: version != ""}
+	src := origin{identity: id, fromSentry: version != ""}
 	if id := profile.ProfileID(); !id.IsEmpty() {
 		src.chunkID = hex.EncodeToString(id[:])
 	} else {
@@ -40,12 +40,12 @@ func sentryID(text string) string {
 	if bytes, ok := parseID(text); ok {
 		return hex.EncodeToString(bytes[:])
 	}
-	return hashID("id", text)
+	return hashID("id", clip(text, maxFrameText)) // any number of profiles may refer to one text
 }
 
 func profileText(view dictionary.View, profile pprofile.Profile, key string) string {
-	if value, ok := view.Get(profile.AttributeIndices(), key); ok {
-		return value.AsString()
+	if value, ok := view.Get(profile.AttributeIndices(), key); ok && value.Type() == pcommon.ValueTypeStr {
+		return value.Str()
 	}
 	return ""
 }

@@ -20,14 +20,17 @@ func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 	e := newProfileExporter(profiles, o)
 	defer e.release()
 	for _, resource := range profiles.ResourceProfiles().All() {
+		e.resource, e.sessions = resource.Resource().Attributes(), map[bool]string{}
+		ofResource := readIdentity(e.resource)
 		for _, scope := range resource.ScopeProfiles().All() {
+			id := ofResource.inScope(scope.Scope(), e.options)
 			restated := restatements(e.view, scope.Profiles())
 			for p, profile := range scope.Profiles().All() {
 				if restated[p] {
 					e.lose(ReasonProfileRestated, countObservations(profile))
 					continue
 				}
-				e.profile(profile, resource.Resource().Attributes(), scope.Scope())
+				e.profile(profile, id)
 			}
 		}
 	}
@@ -52,6 +55,9 @@ type profileExporter struct {
 	view    dictionary.View
 	chunks  map[string]bool // ids that are taken
 
+	resource pcommon.Map     // of the profiles at hand
+	sessions map[bool]string // of the resource, by whether the profiles are of the CPU
+
 	// What these hold on to beyond a message is memory.
 	frames  frameReader
 	samples sampleReader
@@ -66,9 +72,11 @@ func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExp
 	e.Export, e.options, e.chunks = Export{}, o, map[string]bool{}
 	e.view = dictionary.NewView(profiles.Dictionary())
 	keys := readKeys(e.view, profiles.Dictionary(), e.samples.keys.kinds)
-	e.frames.open(e.view, keys, profiles.Dictionary())
+	limit := min(exportBound(new(pprofile.ProtoMarshaler).ProfilesSize(profiles)), maxExport)
+	e.frames.open(e.view, keys, profiles.Dictionary(), limit)
 	e.samples.open(e.view, keys)
-	e.parts.written = 0
+	e.samples.share = ExportOverhead / bytesOfRepeat / max(1, countProfiles(profiles))
+	e.parts.written, e.parts.maxWritten = 0, limit
 	return e
 }
 
@@ -87,12 +95,17 @@ func (e *profileExporter) release() {
 	e.samples.close()
 	e.parts.chunk, e.parts.all, e.parts.series = nil, nil, nil
 	e.Export, e.options, e.view, e.chunks = Export{}, ExportOptions{}, dictionary.View{}, nil
+	e.resource, e.sessions, e.frames.long = pcommon.Map{}, nil, nil
 	profileExporters.Put(e)
 }
 
 // profile translates one profile.
-func (e *profileExporter) profile(profile pprofile.Profile, resource pcommon.Map, scope pcommon.InstrumentationScope) {
+func (e *profileExporter) profile(profile pprofile.Profile, id identity) {
 	if e.original(profile) {
+		return
+	}
+	if e.parts.isFull() {
+		e.lose(sentry.ReasonExceedSizeLimit, countObservations(profile))
 		return
 	}
 	weight, reason := weightOf(e.view, profile)
@@ -100,9 +113,9 @@ func (e *profileExporter) profile(profile pprofile.Profile, resource pcommon.Map
 		e.lose(reason, countObservations(profile))
 		return
 	}
-	src := readOrigin(e.view, profile, resource, scope, e.options)
+	src := readOrigin(e.view, profile, id)
 	if src.profilerID == "" {
-		src.profilerID = profilerSession(resource, e.options.ProfilerIDAttributes, weight.onCPU)
+		src.profilerID = e.session(weight.onCPU)
 		e.Clocks.add(weight.onCPU)
 	}
 	e.frames.start(src.fromSentry)
@@ -111,6 +124,23 @@ func (e *profileExporter) profile(profile pprofile.Profile, resource pcommon.Map
 		return // nothing was in it, or all is counted as lost
 	}
 	e.write(profile, src, weight)
+}
+
+// session is the profiler session of the resource.
+func (e *profileExporter) session(onCPU bool) string {
+	if e.sessions[onCPU] == "" {
+		e.sessions[onCPU] = profilerSession(e.resource, e.options.ProfilerIDAttributes, onCPU)
+	}
+	return e.sessions[onCPU]
+}
+
+func countProfiles(profiles pprofile.Profiles) (count int) {
+	for _, resource := range profiles.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			count += scope.Profiles().Len()
+		}
+	}
+	return count
 }
 
 // write cuts what was read into chunks.

@@ -25,9 +25,11 @@ type frameReader struct {
 	fromSentry bool
 	stackOf    memo[stackResult]
 	locationOf memo[frameRange]
-	mappingOf  memo[bool]
-	mappings   []dictionary.MappingIndex // that locations refer to, in order
-	broken     int                       // references to nowhere
+	mappingOf  memo[string]                      // filenames
+	long       map[dictionary.StringIndex]string // clipped texts
+	limit      int                               // bytes of what is made of the message
+	mappings   []dictionary.MappingIndex         // that locations refer to, in order
+	broken     int                               // references to nowhere
 
 	// Scratch.
 	indices  []int32
@@ -49,11 +51,13 @@ type stackResult struct {
 const (
 	maxStackFrames  = 1 << 15
 	maxStackEntries = 1 << 24
+
+	bytesOfFrame, bytesOfEntry = 180, 4 // in memory
 )
 
 // open takes a message.
-func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.ProfilesDictionary) {
-	r.view, r.keys = view, keys
+func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.ProfilesDictionary, limit int) {
+	r.view, r.keys, r.limit, r.long = view, keys, limit, nil
 	r.stackOf.open(d.StackTable().Len())
 	r.locationOf.open(d.LocationTable().Len())
 	r.mappingOf.open(d.MappingTable().Len())
@@ -100,7 +104,7 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, sentry.Reas
 			return 0, sentry.ReasonTooManyFrames
 		}
 	}
-	if r.stacks.Entries()+len(r.indices) > maxStackEntries {
+	if r.stacks.Entries()+len(r.indices) > min(maxStackEntries, r.limit/bytesOfEntry) {
 		return 0, sentry.ReasonTooManyFrames
 	}
 	return r.stacks.Append(r.indices...), ""
@@ -115,7 +119,7 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	if !r.view.Location(index, &r.loc) {
 		r.broken++
 	}
-	if len(r.frames)+max(1, len(r.loc.Lines)) > sentry.MaxFrames {
+	if len(r.frames)+max(1, len(r.loc.Lines)) > min(sentry.MaxFrames, r.limit/bytesOfFrame) {
 		return frameRange{}
 	}
 	frames := frameRange{first: int32(len(r.frames))}
@@ -173,14 +177,16 @@ func (r *frameReader) common(l *dictionary.Location) (f sentry.Frame, frameType 
 
 // refer notes that a mapping is referred to. Frames that are not from Sentry have its name as their package.
 func (r *frameReader) refer(index dictionary.MappingIndex, f *sentry.Frame) {
-	if _, known := r.mappingOf.get(int(index)); !known {
-		r.mappingOf.set(int(index), true)
+	filename, known := r.mappingOf.get(int(index))
+	if !known {
+		var m dictionary.Mapping
+		r.view.Mapping(index, &m)
+		filename = r.text(m.Filename)
+		r.mappingOf.set(int(index), filename)
 		r.mappings = append(r.mappings, index)
 	}
 	if !r.fromSentry && f.Package == "" {
-		var m dictionary.Mapping
-		r.view.Mapping(index, &m)
-		f.Package = r.view.Text(m.Filename)
+		f.Package = filename
 	}
 }
 
@@ -190,8 +196,8 @@ func (r *frameReader) withLine(f sentry.Frame, line dictionary.Line) sentry.Fram
 	if !ok {
 		r.broken++
 	}
-	f.Function = firstText(r.view.Text(function.Name), r.view.Text(function.SystemName))
-	file := r.view.Text(function.Filename)
+	f.Function = firstText(r.text(function.Name), r.text(function.SystemName))
+	file := r.text(function.Filename)
 	switch {
 	case f.Filename != "" || f.AbsPath != "":
 		f.AbsPath = file
@@ -202,6 +208,23 @@ func (r *frameReader) withLine(f sentry.Frame, line dictionary.Line) sentry.Fram
 	}
 	f.Line, f.Column = position(line.Line), position(line.Column)
 	return f
+}
+
+// text is an entry of the string table, which any number of frames may refer to.
+func (r *frameReader) text(index dictionary.StringIndex) string {
+	text := r.view.Text(index)
+	if len(text) <= maxFrameText {
+		return text
+	}
+	clipped, known := r.long[index]
+	if !known {
+		if r.long == nil {
+			r.long = map[dictionary.StringIndex]string{}
+		}
+		clipped = clip(text, maxFrameText)
+		r.long[index] = clipped
+	}
+	return clipped
 }
 
 // position is a line or column number; 0 is none.

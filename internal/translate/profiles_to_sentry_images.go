@@ -16,7 +16,7 @@ import (
 // images gives the debug images of a profile: the mappings its frames refer to, then those that were no mapping. Ingest refuses
 // a profile for one image of a type or with an id that it does not know: such an image is mended or left out.
 func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sentry.Image) {
-	known := map[imageKey]int{}
+	known, size := map[imageKey]int{}, 0
 	keep := func(image sentry.Image) {
 		mended, ok := mendImage(image)
 		if !ok {
@@ -29,6 +29,11 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 				return
 			}
 			known[key] = len(images)
+		}
+		if size += textOfImage(&mended); size > maxImageText || len(images) == sentry.MaxImages {
+			delete(known, imageKey{mended.DebugID, mended.Addr})
+			e.flaw("image", 1)
+			return
 		}
 		images = append(images, mended)
 	}
@@ -52,6 +57,13 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 	return images
 }
 
+// maxImageText bounds the texts of all images of a profile, which each of its chunks has: 20,000 images of 200 bytes.
+const maxImageText = 4 << 20
+
+func textOfImage(i *sentry.Image) int {
+	return len(i.Type) + len(i.CodeFile) + len(i.CodeID) + len(i.DebugFile) + len(i.DebugID) + len(i.UUID) + len(i.Arch)
+}
+
 // imageKey is equal for the segments of one file, which are mappings of their own, and one image together.
 type imageKey struct {
 	debugID string
@@ -65,7 +77,7 @@ func (k imageKey) isUnique() bool { return k.debugID != "" && k.addr.Set }
 func (r *frameReader) image(index dictionary.MappingIndex) (image sentry.Image, ok bool) {
 	var m dictionary.Mapping
 	r.view.Mapping(index, &m)
-	image.CodeFile = r.view.Text(m.Filename)
+	image.CodeFile = r.text(m.Filename)
 	buildID := ""
 	for _, index := range m.Attributes {
 		index := int32(index)

@@ -25,6 +25,8 @@ type sampleReader struct {
 	view dictionary.View
 	keys keyTable
 
+	share int // of each profile of the message, in observations that values become
+
 	observations []observation
 	threads      []sentry.Thread
 
@@ -126,9 +128,9 @@ func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 		index := attributes.At(i)
 		switch r.keys.kind(index) {
 		case attributeThreadID:
-			id, named = r.keys.text(index), true
+			id, named = clip(r.keys.text(index), maxIDBytes), true
 		case attributeThreadName:
-			name = r.keys.text(index)
+			name = clip(r.keys.text(index), maxNameBytes)
 		case attributeThreadPriority:
 			if value := r.keys.value(index); value.Type() == pcommon.ValueTypeInt {
 				number := value.Int()
@@ -137,7 +139,7 @@ func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 		}
 	}
 	if !named {
-		id = threadOr("", name)
+		id = clip(threadOr("", name), maxIDBytes)
 	}
 	id = strings.ToValidUTF8(id, "\uFFFD") // as it will be written: no two threads of one name
 	thread, known := r.threadOf[id]

@@ -36,6 +36,11 @@ func (id identity) completed(src Source) identity {
 	id.release = firstText(id.release, src.Release)
 	id.environment = firstText(id.environment, src.Environment)
 	id.sdk = cmp.Or(id.sdk, src.SDK)
+	return id.clipped()
+}
+
+// clipped clips the texts that each item repeats.
+func (id identity) clipped() identity {
 	for _, name := range []*string{&id.platform, &id.release, &id.dist, &id.environment, &id.sdk.Name, &id.sdk.Version} {
 		*name = clip(*name, maxNameBytes)
 	}

@@ -11,14 +11,14 @@ import (
 
 // readIdentity is the inverse of identity.fill, for resources of any origin: what Sentry's attributes say comes first, as it was
 // sent; else OpenTelemetry's. platform is "" where neither names a language.
-func readIdentity(resource pcommon.Map, scope pcommon.InstrumentationScope, o ExportOptions) identity {
+func readIdentity(resource pcommon.Map) identity {
 	return identity{
 		platform:    platformOf(resource),
 		release:     releaseOf(resource),
 		dist:        textOf(resource, keyDist),
 		environment: firstText(textOf(resource, keyEnvironment), textOf(resource, keyOldEnvironment)),
-		sdk:         sdkOf(resource, scope, o),
-	}
+		sdk:         sentry.ClientSDK{Name: textOf(resource, keySDKName), Version: textOf(resource, keySDKVersion)},
+	}.clipped()
 }
 
 // keyOldEnvironment is the name of the environment up to semantic conventions 1.26.
@@ -64,19 +64,17 @@ func releaseOf(resource pcommon.Map) string {
 	return name + "@" + version
 }
 
-// sdkOf is who made the data: the SDK of the resource, else the scope, which in profiles of a profiler without an SDK is the
+// inScope adds who made the data, if the resource names no SDK: the scope, which in profiles of a profiler without an SDK is the
 // profiler. Sentry requires both, name and version.
-func sdkOf(resource pcommon.Map, scope pcommon.InstrumentationScope, o ExportOptions) sentry.ClientSDK {
-	sdk := cmp.Or(
-		sentry.ClientSDK{Name: textOf(resource, keySDKName), Version: textOf(resource, keySDKVersion)},
-		sentry.ClientSDK{Name: scope.Name(), Version: scope.Version()})
+func (id identity) inScope(scope pcommon.InstrumentationScope, o ExportOptions) identity {
+	id.sdk = cmp.Or(id.sdk, sentry.ClientSDK{Name: scope.Name(), Version: scope.Version()})
 	switch {
-	case sdk.Name == "":
-		return o.SDK
-	case sdk.Version == "":
-		sdk.Version = "unknown"
+	case id.sdk.Name == "":
+		id.sdk = o.SDK
+	case id.sdk.Version == "":
+		id.sdk.Version = "unknown"
 	}
-	return sdk
+	return id.clipped()
 }
 
 // isFromSentry says whether the resource was made by this package: then what is not there was not sent.

@@ -11,6 +11,17 @@ import (
 // least.
 const maxRepeats = 10_000
 
+// In a message of many profiles each has its share of ExportOverhead, of which half is for frames, or as many observations as its samples
+// take in the bound: they have some ten bytes each.
+const (
+	bytesOfRepeat    = 2 * 70
+	repeatsPerSample = 20
+)
+
+func (r *sampleReader) maxRepeats() int {
+	return min(maxRepeats, max(r.share, repeatsPerSample*len(r.counted)))
+}
+
 // spread makes observations of counts. Those without a time share the profile's duration, thread by thread, one sample after
 // another: each lasts for its share of the thread's observations. Sentry wants times, and no other order is known.
 func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) weight {
@@ -28,7 +39,7 @@ func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) wei
 	if untimed > 0 && laid.start == 0 {
 		e.lose(ReasonNoProfileTime, untimed)
 	}
-	repeats := min(1, maxRepeats/max(total, 1)) // of an observation
+	repeats := min(1, float64(r.maxRepeats())/max(total, 1)) // of an observation
 	for _, c := range r.counted {
 		if c.count == 0 || c.at == 0 && laid.start == 0 {
 			continue

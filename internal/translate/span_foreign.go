@@ -114,18 +114,17 @@ func foreignSource(s ptrace.Span) string {
 func otherResource(resource pcommon.Map) pcommon.Map {
 	other := pcommon.NewMap()
 	fromSentry := isFromSentry(resource)
-	for key, value := range resource.All() {
+	resource.CopyTo(other)
+	other.RemoveIf(func(key string, _ pcommon.Value) bool {
 		switch key {
 		case keySDKName, keySDKVersion, keyProject, keyPlatform, keyRelease, keyDist, keyDeviceArch, keyHostArch, keyOSType, keyOSName,
 			keyOSVersion, keyOSBuild, keyManufacturer, keyDeviceModel, keyDeviceSimulator, keyRuntimeName, keyRuntimeVersion:
-			continue
+			return true
 		case keyServiceName, keyServiceVersion, keyEnvironment, keySDKLanguage:
-			if fromSentry {
-				continue
-			}
+			return fromSentry
 		}
-		value.CopyTo(other.PutEmpty(key))
-	}
+		return false
+	})
 	return other
 }
 

@@ -11,7 +11,7 @@ import (
 
 // legacySpan is the inverse of fillSpan: a span as transactions have it, root or child.
 func (e *traceExporter) legacySpan(s *tracedSpan) sentry.Span {
-	fromSentry := isFromSentry(e.resource)
+	fromSentry := e.resource.fromSentry
 	out := sentry.Span{
 		TraceID: traceText(s.TraceID()), SpanID: spanText(s.SpanID()), ParentSpanID: spanText(s.ParentSpanID()),
 		Status: statusName(s.Span, fromSentry),
@@ -81,8 +81,8 @@ func originText(text string) string {
 // profiler only where it is another one than the transaction's.
 func (e *traceExporter) childSpan(s *tracedSpan, t *sentry.Transaction) sentry.Span {
 	out := e.legacySpan(s)
-	out.Description = descriptionOf(s.Span, &out, isFromSentry(e.resource))
-	if !isFromSentry(e.resource) && out.Description != s.Name() {
+	out.Description = descriptionOf(s.Span, &out, e.resource.fromSentry)
+	if !e.resource.fromSentry && out.Description != s.Name() {
 		out.Data = append(out.Data, sentry.NamedValue{Name: "sentry.name", Value: jsonString(s.Name())})
 	}
 	p := e.profilingOf(s)
@@ -108,15 +108,15 @@ func (e *traceExporter) profilingOf(s *tracedSpan) (p profiling) {
 	attrs := s.Attributes()
 	p = profiling{
 		profiler: sentryID(textOf(attrs, keyProfilerID)), profile: sentryID(textOf(attrs, keySpanProfileID)),
-		thread: textOf(attrs, keyThreadID), name: textOf(attrs, keyThreadName),
+		thread: clip(textOf(attrs, keyThreadID), maxIDBytes), name: clip(textOf(attrs, keyThreadName), maxNameBytes),
 	}
 	switch {
 	case p.profiler != "":
-	case isFromSentry(e.resource):
+	case e.resource.fromSentry:
 		p.profiler = p.profile // a V1 profile is sent as a profiler session of its own: see readOrigin
 	case e.options.Profiled:
-		p.profiler = profilerSession(e.resource, e.options.ProfilerIDAttributes, !e.options.WallSessions)
-		p.thread = threadOr(p.thread, p.name)
+		p.profiler = e.session()
+		p.thread = clip(threadOr(p.thread, p.name), maxIDBytes)
 	}
 	return p
 }

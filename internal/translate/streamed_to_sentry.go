@@ -60,7 +60,7 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 		}
 	}
 	all.text(keyStatusMessage, s.Status().Message())
-	if !isFromSentry(e.resource) {
+	if !e.resource.fromSentry {
 		all.text(keyOp, foreignOp(s.Span))
 		all.text(keyOrigin, "auto.otel")
 		all.text(keyKind, kindName(s.Kind()))
@@ -78,7 +78,7 @@ type unitEntry struct {
 
 // unitsOf returns the units of a span from Sentry, by the key of the attribute. Few spans have any.
 func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) {
-	if !isFromSentry(e.resource) {
+	if !e.resource.fromSentry {
 		return nil
 	}
 	for key, value := range attrs.All() {
@@ -102,16 +102,16 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) 
 
 // sharedAttributes are what transactions say once: who sent the span. The resource as a whole is on segments only.
 func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
-	id := readIdentity(e.resource, s.scope, e.options)
+	id := s.id
 	all.text(keyRelease, id.release)
 	all.text(keySDKEnvironment, id.environment)
 	all.text(keyDist, id.dist)
 	all.text(keyPlatform, id.platform)
 	all.text(keyStreamedSDK, id.sdk.Name)
 	all.text(keyStreamedVersion, id.sdk.Version)
-	if isSegment {
-		for key, value := range otherResource(e.resource).All() {
-			all.put(typedAttribute(key, value))
+	if isSegment && len(e.resource.typed) > 0 && e.repeatResource() {
+		for _, a := range e.resource.typed {
+			all.put(a)
 		}
 	}
 }

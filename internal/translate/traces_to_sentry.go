@@ -13,10 +13,9 @@ import (
 // request, becomes a transaction with its spans. Spans whose segment is elsewhere, in a message before or after this one, are
 // sent in span containers, one for each trace; and so is what does not fit into a transaction.
 func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
-	e := traceExporter{options: o}
+	e := traceExporter{options: o, copies: exportBound(new(ptrace.ProtoMarshaler).TracesSize(traces)) / 2}
 	for _, resource := range traces.ResourceSpans().All() {
-		e.resource = resource.Resource().Attributes()
-		e.segments(collectSpans(resource, &e.Export))
+		e.segments(e.read(resource))
 	}
 	return e.Export
 }
@@ -25,30 +24,29 @@ func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
 type traceExporter struct {
 	Export
 	options  ExportOptions
-	resource pcommon.Map // of the spans at hand
-	payload  []byte      // scratch
+	resource *exportedResource // of the spans at hand
+	copies   int               // bytes of resources that items may still repeat
+	payload  []byte            // scratch
 }
 
 // tracedSpan is a span with what stands around it.
 type tracedSpan struct {
 	ptrace.Span
-	scope  pcommon.InstrumentationScope
-	crumbs bool // its events are breadcrumbs of a transaction, or lost as such
+	id     *identity // of its resource and scope
+	crumbs bool      // its events are breadcrumbs of a transaction, or lost as such
 }
 
-// collectSpans gives the spans of a resource; those that Sentry has no place for are counted.
-func collectSpans(resource ptrace.ResourceSpans, e *Export) (all []tracedSpan) {
-	for _, scope := range resource.ScopeSpans().All() {
-		for _, span := range scope.Spans().All() {
-			switch {
-			case span.TraceID().IsEmpty() || span.SpanID().IsEmpty():
-				e.lose(sentry.ReasonSpanInvalidID, 1)
-			case span.StartTimestamp() == 0 && span.EndTimestamp() == 0,
-				span.StartTimestamp() >= sentry.MaxUnixNano, span.EndTimestamp() >= sentry.MaxUnixNano:
-				e.lose(sentry.ReasonSpanNoTime, 1)
-			default:
-				all = append(all, tracedSpan{Span: span, scope: scope.Scope()})
-			}
+// collectSpans appends the spans of a scope; those that Sentry has no place for are counted.
+func collectSpans(spans ptrace.SpanSlice, id *identity, e *Export, all []tracedSpan) []tracedSpan {
+	for _, span := range spans.All() {
+		switch {
+		case span.TraceID().IsEmpty() || span.SpanID().IsEmpty():
+			e.lose(sentry.ReasonSpanInvalidID, 1)
+		case span.StartTimestamp() == 0 && span.EndTimestamp() == 0,
+			span.StartTimestamp() >= sentry.MaxUnixNano, span.EndTimestamp() >= sentry.MaxUnixNano:
+			e.lose(sentry.ReasonSpanNoTime, 1)
+		default:
+			all = append(all, tracedSpan{Span: span, id: id})
 		}
 	}
 	return all
@@ -125,40 +123,46 @@ func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmen
 	}
 }
 
+// container sends the spans of a trace: each is written once, and a container ends when the next span does not fit.
 func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segmentTree) {
-	for len(which) > 0 {
-		part := which[:min(len(which), sentry.MaxOutgoingSpans)]
-		streamed := make([]sentry.StreamedSpan, len(part))
-		for k, i := range part {
-			streamed[k] = e.streamedSpan(spans, i, tree)
+	w := sentry.NewSpansWriter(e.payload, e.options.atMost(sentry.MaxOutgoingContainer))
+	first := 0 // of the container
+	flush := func(end int) {
+		if part := which[first:end]; w.Len() > 0 {
+			e.addContainer(spans, part, w.Finish())
 		}
-		payload, n := sentry.AppendSpans(e.payload[:0], streamed, e.options.atMost(sentry.MaxOutgoingContainer))
-		e.payload = payload
-		if n == 0 {
-			e.lose(sentry.ReasonTooLarge, 1)
-			which = which[1:]
-			continue
+		first = end
+	}
+	for k, i := range which {
+		if w.Len() == sentry.MaxOutgoingSpans {
+			flush(k)
 		}
-		for _, i := range part[:n] {
-			if !spans[i].crumbs {
-				e.lose(ReasonSpanEvent, spans[i].Events().Len())
+		span := e.streamedSpan(spans, i, tree)
+		if !w.Add(&span) {
+			flush(k)
+			if !w.Add(&span) {
+				e.lose(sentry.ReasonTooLarge, 1)
+				first = k + 1
+				continue
 			}
 		}
-		e.addContainer(spans, part[:n], payload)
-		which = which[n:]
+		if !spans[i].crumbs {
+			e.lose(ReasonSpanEvent, spans[i].Events().Len())
+		}
 	}
+	flush(len(which))
+	e.payload = w.Scratch()
 }
 
 func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []byte) {
 	first := &spans[part[0]]
-	id := readIdentity(e.resource, first.scope, e.options)
 	e.Items = append(e.Items, Outgoing{
 		Item: sentry.Item{
 			Header:  sentry.ItemHeader{Type: sentry.ItemSpan, ContentType: sentry.ContentTypeSpans, ItemCount: sentry.Some(len(part))},
 			Payload: append([]byte(nil), payload...),
 		},
 		Trace: &sentry.DynamicSamplingContext{
-			TraceID: traceText(first.TraceID()), Sampled: "true", Release: clipped(id.release, maxName), Environment: clipped(id.environment, maxName),
+			TraceID: traceText(first.TraceID()), Sampled: "true", Release: clipped(first.id.release, maxName), Environment: clipped(first.id.environment, maxName),
 		},
 		Count: len(part),
 	})

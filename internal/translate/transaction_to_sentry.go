@@ -12,8 +12,7 @@ import (
 
 // newTransaction makes a transaction of the root of a segment: the inverse of fillRoot.
 func (e *traceExporter) newTransaction(s *tracedSpan) (t sentry.Transaction) {
-	fromSentry := isFromSentry(e.resource)
-	id := readIdentity(e.resource, s.scope, e.options)
+	fromSentry, id := e.resource.fromSentry, s.id
 	root := e.legacySpan(s)
 	p := e.profilingOf(s)
 
@@ -33,7 +32,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t sentry.Transaction) {
 		t.Source = firstText(t.Source, foreignSource(s.Span))
 	}
 	putThread(&root, p)
-	t.Contexts = contextsOf(e.resource, s.Attributes())
+	t.Contexts = e.contextsOf(s.Attributes())
 	t.Root = &root
 	return t
 }
@@ -41,7 +40,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t sentry.Transaction) {
 // takeEvent moves what a root says of its transaction as an event to its place there.
 func (e *traceExporter) takeEvent(t *sentry.Transaction, s *tracedSpan, data []sentry.NamedValue) (rest []sentry.NamedValue) {
 	attrs := s.Attributes()
-	t.User = userOf(attrs, isFromSentry(e.resource))
+	t.User = userOf(attrs, e.resource.fromSentry)
 	t.Request = requestOf(attrs, s.Kind())
 	namesServer := has(attrs, keyServerName)
 	for _, member := range data {
@@ -68,7 +67,7 @@ func (e *traceExporter) takeEvent(t *sentry.Transaction, s *tracedSpan, data []s
 		case key == keyBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
 			t.Breadcrumbs = crumbsOf(value().Slice())
 		case key == keyReplayID, strings.HasPrefix(key, contextPrefix), strings.HasPrefix(key, userPrefix), requestOnly[key] && t.Request != nil:
-		case isUserKey(key) && isFromSentry(e.resource), isUserKey(key) && key != "client.address":
+		case isUserKey(key) && e.resource.fromSentry, isUserKey(key) && key != "client.address":
 		default:
 			rest = append(rest, member)
 		}
@@ -162,7 +161,7 @@ func joined(value pcommon.Value) string {
 
 // contextsOf is the inverse of putContexts, with what the resource says of the machine; other attributes of the resource are in
 // a context of their own.
-func contextsOf(resource, attrs pcommon.Map) (contexts []sentry.NamedValue) {
+func (e *traceExporter) contextsOf(attrs pcommon.Map) (contexts []sentry.NamedValue) {
 	members := map[string]pcommon.Map{}
 	var names []string
 	context := func(name string) pcommon.Map {
@@ -184,22 +183,17 @@ func contextsOf(resource, attrs pcommon.Map) (contexts []sentry.NamedValue) {
 			contexts = append(contexts, sentry.NamedValue{Name: name, Value: jsonOf(value)})
 		}
 	}
-	for _, key := range machineKeys {
-		name, member, _ := strings.Cut(key, ".")
-		from := firstText(resourceContextKeys[key], keyDeviceArch)
-		value, ok := resource.Get(from)
-		if !ok && from == keyDeviceArch {
-			value, ok = resource.Get(keyHostArch)
-		}
-		if ok {
-			value.CopyTo(context(name).PutEmpty(member))
+	repeat := e.repeatResource()
+	if repeat {
+		for _, m := range e.resource.machine {
+			m.value.CopyTo(context(m.context).PutEmpty(m.name))
 		}
 	}
 	if replay, ok := attrs.Get(keyReplayID); ok {
 		replay.CopyTo(context("replay").PutEmpty("replay_id"))
 	}
-	if other := otherResource(resource); other.Len() > 0 {
-		other.MoveTo(context("otel").PutEmptyMap("resource"))
+	if repeat && e.resource.other.Len() > 0 {
+		e.resource.other.CopyTo(context("otel").PutEmptyMap("resource"))
 	}
 	for _, name := range names {
 		value := pcommon.NewValueMap()
