@@ -180,6 +180,19 @@ func TestProjectsShareTheStore(t *testing.T) {
 	assert.Zero(t, h.viewer.store.use().Messages)
 }
 
+// TestProjectOfAMessage: a message of profiles belongs to the project of its first resource.
+func TestProjectOfAMessage(t *testing.T) {
+	h := start(t, func(*Config) {})
+	profiles := pprofile.NewProfiles()
+	for _, project := range []string{"1", "2"} {
+		resource := profiles.ResourceProfiles().AppendEmpty()
+		resource.Resource().Attributes().PutStr("sentry.project_id", project)
+		resource.ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	}
+	require.NoError(t, h.viewer.keepProfiles(t.Context(), profiles))
+	assert.Equal(t, "1", h.viewer.store.messages.Oldest().Tenant())
+}
+
 // TestOneTraceFillsTheStore: an eviction takes time in proportion to what is evicted, not to what is left of its trace.
 func TestOneTraceFillsTheStore(t *testing.T) {
 	const messages = 20_000

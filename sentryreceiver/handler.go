@@ -135,7 +135,7 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	claim := r.inflight.Claim(req.Context())
 	defer claim.Release() // not before the deliveries are done: what is made of a body is larger than the body
 	coding := httpbody.Coding(req.Header.Values("Content-Encoding"))
-	auth, from, err := r.admit(req, sub, coding, claim)
+	auth, _, err := r.admit(req, sub, coding, claim)
 	if err != nil {
 		return answer{}, err
 	}
@@ -154,7 +154,7 @@ func (r *sentryReceiver) receive(req *http.Request, sub submission) (answer, err
 	envelope, framing := sub.open(req, body)
 	claim.Keep(int64(len(body.Data)))
 	sender := newSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
-	auth, from, err = r.identify(req, sub, envelope.Header.DSN) // the envelope may contradict the request
+	auth, from, err := r.identify(req, sub, envelope.Header.DSN) // the envelope may contradict the request
 	if err == nil {
 		err = framing
 	} else {
