@@ -25,9 +25,6 @@ import (
 func TestHostileReproduced(t *testing.T) {
 	for _, a := range reproduced {
 		t.Run(a.name, func(t *testing.T) {
-			if a.unbounded {
-				t.Skip("see unbounded")
-			}
 			e := startEverything(t)
 			busy, begin := e.c.cpu(t), time.Now()
 			sent, status := a.do(t, e)
@@ -44,15 +41,8 @@ func TestHostileReproduced(t *testing.T) {
 const longestWork = 30 * time.Second
 
 type reproduction struct {
-	name      string
-	do        func(t *testing.T, e *everything) (sent, status int)
-	unbounded bool // see there
-}
-
-// unfixed switches an attack off until the shape that it belongs to is bounded.
-func (r reproduction) unfixed() reproduction {
-	r.unbounded = true
-	return r
+	name string
+	do   func(t *testing.T, e *everything) (sent, status int)
 }
 
 var reproduced = []reproduction{
@@ -90,7 +80,7 @@ var reproduced = []reproduction{
 				d.StackTable[1].LocationIndices = append(d.StackTable[1].LocationIndices, int32(i+2))
 			}
 		})
-	}).unfixed(),
+	}),
 	exported("a thread id that is a map, of 200 kB, in 20,000 samples", profilesPath, func() []byte {
 		return hostileProfile(func(d *dict, p *profile) {
 			d.AttributeTable[1].Value = mapValue(200_000)
@@ -109,7 +99,7 @@ var reproduced = []reproduction{
 		resource := message.ResourceSpans[0].Resource
 		resource.Attributes = append(resource.Attributes, &commonpb.KeyValue{Key: "host.name", Value: textValue(strings.Repeat("h", 400_000))})
 		return marshalled(&message)
-	}).unfixed(),
+	}),
 	exported("a name of 1 MB, 2000 samples an hour apart", profilesPath, func() []byte {
 		return hostileProfile(func(d *dict, p *profile) {
 			d.StringTable[5] = strings.Repeat("f", 1_000_000)
