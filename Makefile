@@ -92,7 +92,7 @@ lint: ## Check format, vet, and golangci-lint if it is installed, else staticche
 
 golden: ## Refresh the goldens; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update
-	go test ./internal/translate -run TestMeasureCases -update
+	go test ./internal/translate/frommeasure -run TestMeasureCases -update
 
 # What is piped into tee must be able to fail.
 bench: private SHELL := bash
@@ -105,7 +105,7 @@ bench: build ## Compare with rivals and the kept baseline, and write docs/perfor
 	@cd internal/bench && go run ./page ../../docs/performance.md baseline.txt ../../dist/bench.txt
 
 mutants: ## Change SITES (200) random places one at a time, and see whether the tests of their packages detect it
-	go run ./internal/mutate -n $(or $(SITES),200) -seed $(or $(SEED),1) $(addprefix ./,$(addsuffix /...,$(CODE)))
+	go run ./internal/testkit/mutate -n $(or $(SITES),200) -seed $(or $(SEED),1) $(addprefix ./,$(addsuffix /...,$(CODE)))
 
 fuzz: ## Run every fuzzer for FUZZTIME (30s)
 	@for package in $$(go list ./...); do \
@@ -116,7 +116,7 @@ fuzz: ## Run every fuzzer for FUZZTIME (30s)
 	done
 
 corpus: ## Keep what the fuzzers have found, in testdata/fuzz of their packages, as far as it reaches new code
-	@go run ./internal/fuzzcorpus
+	@go run ./internal/testkit/fuzzcorpus
 
 soak: ## Run spans and profiles through the processor for SOAK (10m); the heap must stay flat
 	SOAK=$(or $(SOAK),10m) go test ./profiletransformprocessor -run TestSoak -v -timeout 24h

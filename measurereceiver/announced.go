@@ -4,8 +4,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"go.opentelemetry.io/collector/config/configopaque"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
 // appID stands for an app in tokens and keys: the beginning of the hash of its API key.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 	"go.opentelemetry.io/collector/config/configopaque"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
 // mappingTTL is for how long build tools may upload what they have announced; they do it at once.
@@ -159,7 +159,7 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 		return nil
 	}
 	d := delivery{signal: signalLogs, translate: func() send {
-		return r.sendLogs(translate.MeasureBuildToLogs(b, r.source(a, time.Now())))
+		return r.sendLogs(frommeasure.BuildToLogs(b, r.source(a, time.Now())))
 	}}
 	if o, reason := r.handOn(req.Context(), d); o == outcomeRefused {
 		return busy(reason)

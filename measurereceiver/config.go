@@ -12,10 +12,10 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/confmap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/strictconf"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
 // Config is the configuration of the receiver. The settings of the HTTP server stand beside its own keys.

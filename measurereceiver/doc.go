@@ -1,7 +1,7 @@
 // Package measurereceiver is a collector receiver (component type "measure") for what the SDKs of Measure (measure.sh) send: it
 // answers them as Measure's backend would and hands what it understands to the pipelines as OTLP.
 //
-// The package is a shell. What a batch is, internal/measure knows; what becomes of it, internal/translate. Here is the way of
+// The package is a shell. What a batch is, internal/format/measure knows; what becomes of it, internal/translate. Here is the way of
 // a request between them:
 //
 //	handler.go    which request is this

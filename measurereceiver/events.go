@@ -13,10 +13,10 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
 // ingestion is the work on one batch: translate, deliver, answer.
@@ -26,7 +26,7 @@ type ingestion struct {
 	batch     *measure.Batch
 	blobs     []measure.Blob
 	multipart bool
-	source    translate.MeasureSource
+	source    frommeasure.Source
 	received  time.Time
 	publicURL string
 }
@@ -106,8 +106,8 @@ func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (i
 	return in, takenKey{app.id, id}, nil
 }
 
-func (r *measureReceiver) source(a *app, now time.Time) translate.MeasureSource {
-	return translate.MeasureSource{
+func (r *measureReceiver) source(a *app, now time.Time) frommeasure.Source {
+	return frommeasure.Source{
 		ServiceName:      a.serviceName,
 		Environment:      a.environment,
 		ReceivedNano:     uint64(now.UnixNano()),
@@ -169,12 +169,12 @@ func (in *ingestion) deliveries() []delivery {
 	points := false
 	for i := range in.batch.Events {
 		e := &in.batch.Events[i]
-		switch translate.SignalOf(e) {
-		case translate.MeasureLog:
+		switch frommeasure.SignalOf(e) {
+		case frommeasure.MeasureLog:
 			logs.labels[e.Label()]++
-		case translate.MeasureSpan:
+		case frommeasure.MeasureSpan:
 			traces.labels[e.Label()]++
-		case translate.MeasureMetric:
+		case frommeasure.MeasureMetric:
 			metrics.labels[e.Label()]++
 		}
 		points = points || e.Type == measure.TypeLowMemory
@@ -183,16 +183,16 @@ func (in *ingestion) deliveries() []delivery {
 		traces.labels[measure.LabelSpan] = n
 	}
 	if in.nextLogs != nil && len(logs.labels) > 0 {
-		logs.translate = func() send { return in.sendLogs(translate.MeasureToLogs(in.batch.Events, in.source)) }
+		logs.translate = func() send { return in.sendLogs(frommeasure.ToLogs(in.batch.Events, in.source)) }
 	}
 	if in.nextTraces != nil && len(traces.labels) > 0 {
 		traces.translate = func() send {
-			return in.sendTraces(translate.MeasureToTraces(in.batch.Spans, in.batch.Events, in.source))
+			return in.sendTraces(frommeasure.ToTraces(in.batch.Spans, in.batch.Events, in.source))
 		}
 	}
 	if in.nextMetrics != nil && (points || len(metrics.labels) > 0) {
 		metrics.translate = func() send {
-			data, empty := translate.MeasureToMetrics(in.batch.Events, in.source)
+			data, empty := frommeasure.ToMetrics(in.batch.Events, in.source)
 			for _, e := range empty {
 				metrics.labels[e.Label()]--
 				metrics.empty[e.Label()]++

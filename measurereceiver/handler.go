@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 )
 
 // ServeHTTP finds out which request this is. confighttp has limited the body, and authenticated the client if it was told to.

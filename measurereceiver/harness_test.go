@@ -19,8 +19,8 @@ import (
 	"go.opentelemetry.io/collector/receiver/receivertest"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate/gatetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate/gatetest"
 )
 
 const (

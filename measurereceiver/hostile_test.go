@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 )
 
 // begin sends the head of a batch and half of its body.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/debugid"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
 // A mapping file is stored once, by its content. Two kinds of small files name it, both with a mappingRecord: that of the build

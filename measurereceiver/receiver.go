@@ -16,11 +16,11 @@ import (
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
 )
 
 var receivers byconfig.Components[Config, *measureReceiver]

@@ -23,11 +23,11 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.uber.org/goleak"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

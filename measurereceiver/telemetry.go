@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/instruments"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/instruments"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/measurereceiver"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
 // ticket is what the URL of an upload carries: the permission, and what is said of the file if nothing else is known any more.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/measure"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
 // announce remembers the attachments of a batch.
@@ -180,7 +180,7 @@ func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, 
 	if r.nextLogs == nil || t.fileType.IsMapping() {
 		return nil
 	}
-	f := translate.MeasureFile{
+	f := frommeasure.File{
 		ID: t.id.String(), Type: string(t.fileType), Name: name, Encoding: encoding, SHA256: stored.sha256, Path: stored.path, Size: stored.size,
 		ContentType: contentType(stored.head), EventID: measure.ID{UUID: t.event}, SessionID: measure.ID{UUID: t.session},
 	}
@@ -189,7 +189,7 @@ func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, 
 		attributes, f.EventNano, f.Name = &event.attributes, event.nano, event.name
 	}
 	d := delivery{signal: signalLogs, translate: func() send {
-		return r.sendLogs(translate.MeasureFileToLogs(f, attributes, r.source(a, time.Now())))
+		return r.sendLogs(frommeasure.FileToLogs(f, attributes, r.source(a, time.Now())))
 	}}
 	if o, reason := r.handOn(ctx, d); o == outcomeRefused {
 		return busy(reason)

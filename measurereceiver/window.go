@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
 // window remembers what has been taken: the last so many, for a while, of each app a fair share. Two apps may use one id.

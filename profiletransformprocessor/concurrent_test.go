@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
 // Spans and profiles of many clients at once, with all bounds reached: every observation comes out once, and nothing stays behind.

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
 // Config is the configuration of the processor.

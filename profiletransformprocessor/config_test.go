@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
 // load reads a configuration as the collector does.

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
 var linkings byconfig.Map[Config, linking]

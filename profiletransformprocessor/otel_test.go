@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 // examples/otel: a profile and spans that never came from Sentry.

@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/collector/processor"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
 )
 
 // profilesProcessor is the component of one profiles pipeline.

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
 // held is a message that waits for its spans, or for the next component to accept it.

@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/seal"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/seal"
 )
 
 // store keeps the messages that wait in a storage extension, each under a number of its own in the order of arrival, and the

@@ -8,9 +8,9 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/instruments"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/transform"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/instruments"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/transform"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 )
 
 // TransformsConfig says how profiles are reshaped: the transforms in their order.

@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/transform"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 )
 
 // Every transform with all of its settings, and what it is without any.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 )
 
 // compareAnswer is two profiles in one graph; see [flame.Comparison]. Nodes: id, position of the parent, position of the frame,

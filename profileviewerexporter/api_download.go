@@ -9,10 +9,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/flame"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/pprofexport"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/speedscope"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprofexport"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 // file is a response that is to be saved. It is written once, compressed, while other responses wait, and then sent.

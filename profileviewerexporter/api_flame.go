@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/flame"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 const (

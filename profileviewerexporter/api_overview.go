@@ -11,7 +11,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 const (

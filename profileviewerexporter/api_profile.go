@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 // profileAnswer is one profile, without its samples.

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
 
 // The span is of the trace with the same number in profiles of timelinetest.

@@ -5,7 +5,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
 const (

@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
 
 // TestResponsesAreBounded: of long texts in long lists, every response is no longer than maxResponse, and

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/confmap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/strictconf"
 )
 
 // Config is the configuration of the exporter. The settings of the HTTP server stand beside its own keys.

@@ -14,5 +14,5 @@
 //	assets.go         the page: built from web/, committed in assets/
 //	telemetry.go      what is counted
 //
-// How samples become trees, internal/flame knows; what they weigh, internal/timeline.
+// How samples become trees, internal/profiles/flame knows; what they weigh, internal/profiles/timeline.
 package profileviewerexporter

@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
 
 // TestDownloadsAreCompressed where the client takes that, and the same file where it does not.

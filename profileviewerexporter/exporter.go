@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/collector/exporter"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 )
 
 var viewers byconfig.Components[Config, *viewer]

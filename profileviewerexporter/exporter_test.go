@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exportertest"
 	"go.opentelemetry.io/collector/exporter/xexporter"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
 func create(t *testing.T, cfg *Config) xexporter.Profiles {

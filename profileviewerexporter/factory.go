@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
 )
 
 var componentType = component.MustNewType("profile_viewer")

@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
 
 const ms = time.Millisecond

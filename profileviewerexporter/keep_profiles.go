@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 // keyName is where our receiver puts the name of the transaction that a profile belongs to.

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 // failure is an answer that is no success.

@@ -9,7 +9,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
 // store keeps messages: the latest, up to a number of bytes and an age. Projects share the bytes: the one with the most loses its

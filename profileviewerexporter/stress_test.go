@@ -11,9 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // stressChunk translates the largest recorded profile: a minute of node under load, 34 MB of JSON.
@@ -25,11 +26,11 @@ func stressChunk(t testing.TB) pprofile.Profiles {
 		}
 		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
 		require.NoError(t, err)
-		decoder := sentry.AcquireDecoder()
+		decoder := profile.AcquireDecoder()
 		defer decoder.Release()
 		chunk, err := decoder.Chunk(envelope.Items[0].Payload)
 		require.NoError(t, err)
-		return translate.ChunkToProfiles(chunk, translate.Source{ProjectID: "1", PeriodType: "wall"})
+		return fromsentry.ChunkToProfiles(chunk, fromsentry.Source{ProjectID: "1", PeriodType: "wall"})
 	}
 	t.Fatal("not in the corpus")
 	return pprofile.Profiles{}

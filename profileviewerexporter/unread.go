@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
 // maxUnread is the number of bytes of all responses together that wait for their readers. Eight of the largest responses of the API

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // client posts envelopes to the address of a DSN.

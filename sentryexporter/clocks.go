@@ -3,14 +3,14 @@ package sentryexporter
 import (
 	"sync/atomic"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // clocks are the kinds of profiles that were sent to a destination. A span names one profiler session: that of the CPU profiles,
 // unless there are only wall-clock profiles.
 type clocks struct{ cpu, wall atomic.Bool }
 
-func (c *clocks) add(of translate.Clocks) {
+func (c *clocks) add(of attr.Clocks) {
 	if of.CPU {
 		c.cpu.Store(true)
 	}

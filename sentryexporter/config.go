@@ -15,9 +15,9 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/strictconf"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // Config is the configuration of the exporter. The settings of the HTTP client stand beside its own keys.
@@ -97,7 +97,7 @@ func createDefaultConfig() component.Config {
 
 	return &Config{
 		SpansAs:              spansAsTransactions,
-		ProfilerIDAttributes: slices.Clone(translate.DefaultProfilerIDAttributes),
+		ProfilerIDAttributes: slices.Clone(attr.DefaultProfilerIDAttributes),
 		MaxAttempts:          defaultMaxAttempts,
 		HTTP:                 client,
 		Queue:                configoptional.Some(queue),
@@ -138,7 +138,7 @@ func (c *Config) Validate() error {
 		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)
 	}
 	if len(c.ProfilerIDAttributes) == 0 || slices.Contains(c.ProfilerIDAttributes, "") {
-		problem("profiler_id_attributes: must name at least one resource attribute, and none that is empty, e.g. %q", translate.DefaultProfilerIDAttributes)
+		problem("profiler_id_attributes: must name at least one resource attribute, and none that is empty, e.g. %q", attr.DefaultProfilerIDAttributes)
 	}
 	return errors.Join(problems...)
 }

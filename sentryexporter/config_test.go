@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/featuregate"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
 const testDSN = "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.example/42"

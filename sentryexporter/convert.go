@@ -9,15 +9,17 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
 // What nothing can be made of is counted, and is no error: a pipeline is not to fail for a profile of allocations, which this
 // exporter will never take. An error is what is larger than the queue takes.
 
 func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) ([]*request, error) {
-	export := translate.ProfilesToChunks(profiles, e.exportOptions())
+	export := tosentry.ProfilesToChunks(profiles, e.exportOptions())
 	e.destination.clocks.add(export.Clocks)
 	e.telemetry.lost(ctx, e.telemetry.samplesDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
@@ -25,14 +27,14 @@ func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.
 }
 
 func (e *sentryExporter) convertTraces(ctx context.Context, traces ptrace.Traces) ([]*request, error) {
-	export := translate.TracesToTransactions(traces, e.exportOptions())
+	export := tosentry.TracesToTransactions(traces, e.exportOptions())
 	e.telemetry.lost(ctx, e.telemetry.spansDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
 	return e.newRequests(traces.SpanCount(), &export)
 }
 
-func (e *sentryExporter) exportOptions() translate.ExportOptions {
-	return translate.ExportOptions{
+func (e *sentryExporter) exportOptions() tosentry.ExportOptions {
+	return tosentry.ExportOptions{
 		SDK:                  e.program(),
 		MaxItemBytes:         e.cfg.maxItemBytes(),
 		ProfilerIDAttributes: e.cfg.ProfilerIDAttributes,
@@ -53,7 +55,7 @@ func (e *sentryExporter) program() sentry.ClientSDK {
 
 // newRequests makes a request of each envelope, so that none waits for another. What a message of so many samples or spans counts is
 // shared among them.
-func (e *sentryExporter) newRequests(count int, export *translate.Export) (requests []*request, _ error) {
+func (e *sentryExporter) newRequests(count int, export *tosentry.Export) (requests []*request, _ error) {
 	n := len(export.Items)
 	for i, item := range export.Items {
 		share := count*(i+1)/n - count*i/n
@@ -67,15 +69,15 @@ func (e *sentryExporter) newRequests(count int, export *translate.Export) (reque
 	return requests, nil
 }
 
-func tooLarge(lost []sentry.Loss) (count int) {
+func tooLarge(lost []discard.Loss) (count int) {
 	for _, loss := range lost {
-		if loss.Reason == sentry.ReasonTooLarge || loss.Reason == sentry.ReasonExceedSizeLimit {
+		if loss.Reason == jsonscan.ReasonTooLarge || loss.Reason == discard.ReasonExceedSizeLimit {
 			count += loss.Count
 		}
 	}
 	return count
 }
 
-func newEnvelope(item translate.Outgoing) envelope {
+func newEnvelope(item tosentry.Outgoing) envelope {
 	return envelope{EventID: item.EventID, Trace: item.Trace, Item: item.Item, Count: item.Count}
 }

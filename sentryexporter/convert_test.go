@@ -14,10 +14,12 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
 // exporters are those of both signals, made by the factory as the collector makes them.
@@ -90,12 +92,12 @@ func TestProfilesAndTracesMeet(t *testing.T) {
 
 	taken := e.sentry.Taken()
 	require.Len(t, taken, 2)
-	d := sentry.AcquireDecoder()
+	d := profile.AcquireDecoder()
 	defer d.Release()
 	chunk, err := d.Chunk(taken[0].Items[0].Payload)
 	require.NoError(t, err)
 	assert.Equal(t, sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}, chunk.ClientSDK)
-	transaction, err := sentry.DecodeTransaction(taken[1].Items[0].Payload)
+	transaction, err := event.DecodeTransaction(taken[1].Items[0].Payload)
 	require.NoError(t, err)
 	assert.NotEmpty(t, chunk.ProfilerID)
 	assert.Equal(t, chunk.ProfilerID, transaction.ProfilerID)
@@ -112,12 +114,12 @@ func TestSpansNameOneSession(t *testing.T) {
 		require.NoError(t, e.traces(someSpan()))
 		taken := e.sentry.Taken()
 		require.Len(t, taken, 2*i+2)
-		d := sentry.AcquireDecoder()
+		d := profile.AcquireDecoder()
 		defer d.Release()
 		chunk, err := d.Chunk(taken[2*i].Items[0].Payload)
 		require.NoError(t, err)
 		sessions[kind] = strings.Clone(chunk.ProfilerID)
-		transaction, err := sentry.DecodeTransaction(taken[2*i+1].Items[0].Payload)
+		transaction, err := event.DecodeTransaction(taken[2*i+1].Items[0].Payload)
 		require.NoError(t, err)
 		assert.Equal(t, sessions[[]string{"wall", "cpu", "cpu"}[i]], transaction.ProfilerID, i)
 	}

@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
 // push sends the envelopes of a request. It returns a permanent error if one was dropped; any other error means that the request is
@@ -273,7 +273,7 @@ func halve(e *envelope, r reply, halvings int) (halves []envelope) {
 	if r.status != http.StatusRequestEntityTooLarge || e.Item.Header.Type != sentry.ItemProfileChunk || halvings >= maxHalvings {
 		return nil
 	}
-	for _, half := range translate.HalveChunk(e.Item.Payload) {
+	for _, half := range tosentry.HalveChunk(e.Item.Payload) {
 		halves = append(halves, newEnvelope(half))
 	}
 	return halves

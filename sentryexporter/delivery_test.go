@@ -13,8 +13,9 @@ import (
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/config/configoptional"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
 // numberOf is the number of a handmade envelope.
@@ -213,7 +214,7 @@ func TestTooLargeChunksAreHalved(t *testing.T) {
 		assert.Zero(t, counts["outcome=refused reason=too_large type=profile_chunk"])
 		for _, chunk := range e.sentry.Taken() {
 			assert.Empty(t, fakesentry.Verdict(chunk))
-			d := sentry.AcquireDecoder()
+			d := profile.AcquireDecoder()
 			decoded, err := d.Chunk(chunk.Items[0].Payload)
 			require.NoError(t, err)
 			samples += decoded.Samples.Len()
@@ -238,7 +239,7 @@ func TestTooLargeChunksAreHalved(t *testing.T) {
 
 func chunkIDs(t *testing.T, envelopes []*sentry.Envelope) map[string]bool {
 	ids := map[string]bool{}
-	d := sentry.AcquireDecoder()
+	d := profile.AcquireDecoder()
 	defer d.Release()
 	for _, e := range envelopes {
 		chunk, err := d.Chunk(e.Items[0].Payload)

@@ -1,7 +1,7 @@
 // Package sentryexporter is a collector exporter (component type "sentry_envelope") that sends OTLP profiles and traces to
 // Sentry, in Sentry's own format and to a DSN.
 //
-// The package is a shell. What becomes of profiles and spans, internal/translate knows; what an envelope is, internal/sentry.
+// The package is a shell. What becomes of profiles and spans, internal/translate knows; what an envelope is, internal/format/sentry.
 // Here is the way of a message between them:
 //
 //	exporter.go    one message of the pipeline → a request for each envelope, in the queue of its category

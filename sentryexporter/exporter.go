@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/collector/exporter"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // sentryExporter is the exporter of one signal.

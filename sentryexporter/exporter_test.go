@@ -18,9 +18,10 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/loglimit"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
 // withoutQueue makes the caller wait for the result.
@@ -242,12 +243,12 @@ func TestReportLosses(t *testing.T) {
 	reports, reported := h.sentry.Taken(), map[string]int64{}
 	assert.Len(t, reports, 2, "at once, and at the end")
 	for _, e := range reports {
-		report, err := sentry.DecodeClientReport(e.Items[0].Payload)
+		report, err := event.DecodeClientReport(e.Items[0].Payload)
 		require.NoError(t, err)
 		assert.InDelta(t, float64(time.Now().UnixNano()), float64(report.Timestamp.UnixNano), float64(time.Minute))
 		for _, lost := range report.Events {
 			assert.Equal(t, "send_error", lost.Reason)
-			assert.Equal(t, sentry.OutcomeClientDiscard, lost.Outcome)
+			assert.Equal(t, event.OutcomeClientDiscard, lost.Outcome)
 			reported[lost.Category] += lost.Quantity
 		}
 	}

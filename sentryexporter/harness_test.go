@@ -19,8 +19,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
 // harness is a started exporter in front of a fake Sentry. It translates nothing: what it sends is handmade.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // limits are the rate limits that Sentry has given, by category.

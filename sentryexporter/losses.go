@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // losses are what Sentry refused, until Sentry has been told in a client report.

@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // categoryQueue is the collector's queue for the envelopes that one rate limit stops: a limit on one category never delays another.

@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/seal"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/seal"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // request is what the queue holds: one envelope of those that a message of the pipeline became. It holds an envelope rather than OTLP

@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/seal"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/seal"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
 // TestStoredRequests: what the queue has on disk is sent with the same bytes and headers after a restart.
@@ -18,7 +19,7 @@ func TestStoredRequests(t *testing.T) {
 	container.EventID = ""
 	container.Trace = &sentry.DynamicSamplingContext{TraceID: "0123456789abcdef0123456789abcdef"}
 	container.Item.Header.ContentType = sentry.ContentTypeSpans
-	container.Item.Header.ItemCount = sentry.Some(3)
+	container.Item.Header.ItemCount = jsonscan.Some(3)
 	large := backendChunk(3)
 	large.Item.Payload = bytes.Repeat([]byte("x"), sentry.MaxOutgoingChunk)
 	want := &request{Version: requestVersion, Count: 7, Envelopes: []envelope{backendChunk(1), container, large}}

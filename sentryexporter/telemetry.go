@@ -7,8 +7,9 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/instruments"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/instruments"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryexporter"
@@ -71,13 +72,13 @@ func (t *telemetry) throttledBy(ctx context.Context, category sentry.Category) {
 	t.throttled.Add(ctx, 1, metric.WithAttributes(attribute.String("category", named(category))))
 }
 
-func (t *telemetry) lost(ctx context.Context, counter metric.Int64Counter, lost []sentry.Loss) {
+func (t *telemetry) lost(ctx context.Context, counter metric.Int64Counter, lost []discard.Loss) {
 	for _, loss := range lost {
 		counter.Add(ctx, int64(loss.Count), metric.WithAttributes(attribute.String("reason", string(loss.Reason))))
 	}
 }
 
-func (t *telemetry) fieldsLost(ctx context.Context, flaws []sentry.Flaw) {
+func (t *telemetry) fieldsLost(ctx context.Context, flaws []discard.Flaw) {
 	for _, flaw := range flaws {
 		t.fieldsDiscarded.Add(ctx, int64(flaw.Count), metric.WithAttributes(attribute.String("field", flaw.Field)))
 	}

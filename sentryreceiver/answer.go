@@ -7,8 +7,9 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
 // answer is what a client gets to read, in Sentry's form: {"id":"…"} or {} for what was taken, {"detail":"…","causes":[…]}
@@ -66,7 +67,7 @@ func (r *refusal) answer() answer {
 	return a
 }
 
-// Reasons for which a request is refused. Those for its credentials and for the form of its envelope are internal/sentry's.
+// Reasons for which a request is refused. Those for its credentials and for the form of its envelope are internal/format/sentry's.
 const (
 	reasonShuttingDown        = "shutting_down"
 	reasonNotFound            = "not_found"
@@ -105,7 +106,7 @@ func bodyRefusal(err error, reason, detail string, limit int64) *refusal {
 
 var errShuttingDown = &refusal{http.StatusServiceUnavailable, reasonShuttingDown, "the collector is shutting down", ""}
 
-// refusalOf gives the refusal of a request for an error from internal/sentry, or one that is a refusal already.
+// refusalOf gives the refusal of a request for an error from internal/format/sentry, or one that is a refusal already.
 func refusalOf(err error) *refusal {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
@@ -120,7 +121,7 @@ func refusalOf(err error) *refusal {
 }
 
 // authStatus is Relay's: 401 when it is not known who sends, 400 when that makes no sense.
-func authStatus(reason sentry.Reason) int {
+func authStatus(reason discard.Reason) int {
 	switch reason {
 	case sentry.ReasonAuthMissing, sentry.ReasonAuthMultiple, sentry.ReasonAuthBadEnvelopeDSN:
 		return http.StatusUnauthorized

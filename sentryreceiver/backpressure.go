@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // What a pipeline has just refused would be refused again: while its gate is closed, items are turned away before they are

@@ -3,9 +3,9 @@ package sentryreceiver
 import (
 	"context"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // budget is what a request claims of max_bytes_in_flight for the translation of its items and for what awaits delivery, beside
@@ -25,7 +25,7 @@ func (r *sentryReceiver) newBudget(claim *httpbody.Claim, body int64) budget {
 // are too much for one request.
 func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (weight int64, err error) {
 	b := &in.budget
-	weight = translate.Weight(item.Header.Type, item.Payload)
+	weight = fromsentry.Weight(item.Header.Type, item.Payload)
 	if b.pending > 0 && b.pending+weight > b.most {
 		in.deliverEarly(ctx)
 	}

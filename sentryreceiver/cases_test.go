@@ -14,11 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 // made holds the envelopes that are too large for a file.
@@ -47,8 +48,8 @@ func TestCases(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			body := envelopeOf(t, c)
-			lenient := receive(t, body, sentry.Lenient, configured[c.Name])
-			strict := receive(t, body, sentry.Strict, configured[c.Name])
+			lenient := receive(t, body, profile.Lenient, configured[c.Name])
+			strict := receive(t, body, profile.Strict, configured[c.Name])
 			c.Compare(t, "outcome.txt", "lenient: "+lenient.text+"strict: "+strict.text)
 			for _, file := range golden.Signals {
 				c.Compare(t, file, strings.Join(lenient.dumps[file], "\n"))
@@ -174,7 +175,7 @@ func TestEveryRuleHasItsCase(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		cases[c.Name] = c
 	}
-	for _, rule := range sentry.Rules {
+	for _, rule := range profile.Rules {
 		t.Run(rule.Name, func(t *testing.T) {
 			require.Contains(t, cases, rule.Case)
 			body := envelopeOf(t, cases[rule.Case])
@@ -184,11 +185,11 @@ func TestEveryRuleHasItsCase(t *testing.T) {
 			if rule.Name == "payload_size" {
 				edit = func(cfg *Config) { cfg.MaxProfileSize = 2 * sentry.MaxProfileSize }
 			}
-			lenient := receive(t, body, sentry.Lenient, edit)
+			lenient := receive(t, body, profile.Lenient, edit)
 			assert.Equal(t, map[string]int64{rule.Name: 1}, lenient.tolerated)
 			assert.NotContains(t, lenient.text, string(outcomeDiscarded))
 
-			strict := receive(t, body, sentry.Strict, edit)
+			strict := receive(t, body, profile.Strict, edit)
 			assert.Empty(t, strict.tolerated)
 			discarded := 0
 			for _, item := range strict.items {
@@ -217,7 +218,7 @@ type countedItem struct {
 }
 
 // receive posts an envelope to a fresh receiver, so that its counters are about this request only.
-func receive(t *testing.T, body []byte, validation sentry.Validation, edit func(*Config)) received {
+func receive(t *testing.T, body []byte, validation profile.Validation, edit func(*Config)) received {
 	s := startSignals(t, func(cfg *Config) {
 		cfg.Validation = validation
 		if edit != nil {

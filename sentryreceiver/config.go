@@ -12,10 +12,11 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/confmap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/strictconf"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/strictconf"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
 // Config is the configuration of the receiver. The settings of the HTTP server stand beside its own keys.
@@ -44,7 +45,7 @@ type Config struct {
 
 	// Validation says what happens to profiles and spans that break a published rule: "lenient" keeps what is usable, "strict"
 	// discards them as Sentry does.
-	Validation sentry.Validation `mapstructure:"validation"`
+	Validation profile.Validation `mapstructure:"validation"`
 
 	// ProfileType is what the samples of SDKs mean: "wall" or "cpu". Sentry's formats do not say, its SDKs sample wall time.
 	ProfileType string `mapstructure:"profile_type"`
@@ -107,7 +108,7 @@ func createDefaultConfig() component.Config {
 		MaxBytesInFlight:  defaultMaxBytesInFlight,
 		Connections:       httpserver.DefaultLimits(),
 		MaxProfileSize:    sentry.MaxProfileSize,
-		Validation:        sentry.Lenient,
+		Validation:        profile.Lenient,
 		ProfileType:       profileTypeWall,
 		DropResent:        ResentConfig{MaxAge: defaultMaxResentAge},
 		BackpressurePause: defaultBackpressurePause,
@@ -138,8 +139,8 @@ func (c *Config) Validate() error {
 	if c.MaxProfileSize <= 0 || c.MaxProfileSize > math.MaxInt32 {
 		problem("max_profile_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", c.MaxProfileSize, math.MaxInt32, sentry.MaxProfileSize)
 	}
-	if c.Validation != sentry.Lenient && c.Validation != sentry.Strict {
-		problem("validation: is %q, must be %q or %q", c.Validation, sentry.Lenient, sentry.Strict)
+	if c.Validation != profile.Lenient && c.Validation != profile.Strict {
+		problem("validation: is %q, must be %q or %q", c.Validation, profile.Lenient, profile.Strict)
 	}
 	if c.ProfileType != profileTypeWall && c.ProfileType != profileTypeCPU {
 		problem("profile_type: is %q, must be %q or %q", c.ProfileType, profileTypeWall, profileTypeCPU)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // ProjectConfig is a project that may send.

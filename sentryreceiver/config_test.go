@@ -11,9 +11,9 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpserver"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
 // load reads a configuration as the collector does.
@@ -36,7 +36,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, int64(100<<20), cfg.HTTP.MaxRequestBodySize)
 	assert.Equal(t, 30*time.Second, cfg.HTTP.WriteTimeout, "confighttp's defaults are the base")
 	assert.Equal(t, int64(50<<20), cfg.MaxProfileSize)
-	assert.Equal(t, sentry.Lenient, cfg.Validation)
+	assert.Equal(t, profile.Lenient, cfg.Validation)
 	assert.Equal(t, "wall", cfg.ProfileType)
 	assert.Equal(t, 10*time.Second, cfg.BackpressurePause)
 	assert.False(t, cfg.KeepOriginalPayload)
@@ -81,7 +81,7 @@ connections: {max: 10, max_per_peer: 2, trusted_proxies: [192.0.2.1], min_body_r
 		{ID: 1, PublicKeys: []string{"a", "b"}, Disabled: true},
 	}, cfg.Projects)
 	assert.Equal(t, int64(500), cfg.MaxProfileSize)
-	assert.Equal(t, sentry.Strict, cfg.Validation)
+	assert.Equal(t, profile.Strict, cfg.Validation)
 	assert.Equal(t, "cpu", cfg.ProfileType)
 	assert.True(t, cfg.KeepOriginalPayload)
 	assert.Equal(t, time.Minute, cfg.BackpressurePause)

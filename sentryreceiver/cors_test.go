@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
 )
 
 // askers are pages, files and extensions of browsers, and what is none.

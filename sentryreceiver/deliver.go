@@ -5,8 +5,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
 // delivery is something to hand on to the pipeline of one signal.
@@ -59,7 +60,7 @@ func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, rea
 	}
 	if again > 0 {
 		d.drop(seen)
-		in.telemetry.elementsLost(ctx, d.item, []sentry.Loss{{Reason: reasonResent, Count: again}})
+		in.telemetry.elementsLost(ctx, d.item, []discard.Loss{{Reason: reasonResent, Count: again}})
 	}
 	return in.handOn(ctx, d)
 }

@@ -1,7 +1,7 @@
 // Package sentryreceiver is a collector receiver (component type "sentry") for what Sentry SDKs send: it answers them as
 // Sentry would and hands what it understands to the pipelines as OTLP.
 //
-// The package is a shell. What an envelope or a profile is, internal/sentry knows; what becomes of it, internal/translate.
+// The package is a shell. What an envelope or a profile is, internal/format/sentry knows; what becomes of it, internal/translate.
 // Here is the way of a request between them:
 //
 //	handler.go     which request is this, who sent it

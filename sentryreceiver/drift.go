@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // minClockDrift is Relay's (relay-server, MINIMUM_CLOCK_DRIFT): what is less may be the way here, and a difference of an hour

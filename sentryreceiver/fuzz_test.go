@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
 )
 
 // FuzzEnvelopeRequest sends any body under any encoding. Whatever it is, the answer is one of ours, in JSON, and what goes
@@ -27,7 +27,7 @@ func FuzzEnvelopeRequest(f *testing.F) {
 	}
 	out := &sink{}
 	receivers := map[bool]*sentryReceiver{}
-	for strict, validation := range map[bool]sentry.Validation{false: sentry.Lenient, true: sentry.Strict} {
+	for strict, validation := range map[bool]profile.Validation{false: profile.Lenient, true: profile.Strict} {
 		cfg := testConfig(func(c *Config) { c.Validation, c.HTTP.MaxRequestBodySize = validation, 1<<20 })
 		r, err := newSentryReceiver(cfg, receivertest.NewNopSettings(componentType))
 		require.NoError(f, err)

@@ -24,8 +24,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate/gatetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate/gatetest"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 )
 
 // tight is the least that is allowed for bodies of 4 MiB.

@@ -12,7 +12,10 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
 // ingestion is the work on one envelope: translate, deliver, answer.
@@ -32,13 +35,13 @@ type ingestion struct {
 	profileID string           // of the V1 profile that is handed on
 	unlinked  []unlinked       // V1 profiles
 
-	transactionStart func() sentry.Timestamp // of the envelope's transaction, decoded once and only if asked for
+	transactionStart func() jsonscan.Timestamp // of the envelope's transaction, decoded once and only if asked for
 	deliveries       []delivery
 	tally            map[outcome]int
-	tooLarge         *sentry.Discard // the last item that was
-	refused          []signal        // of which no more should be sent for a while
-	taken            bool            // a pipeline took something
-	output           int64           // memory of what was made of the item at hand, where it is measured
+	tooLarge         *discard.Error // the last item that was
+	refused          []signal       // of which no more should be sent for a while
+	taken            bool           // a pipeline took something
+	output           int64          // memory of what was made of the item at hand, where it is measured
 }
 
 // translate makes of every item what there is to hand on. A bad item costs itself only.
@@ -119,8 +122,8 @@ func (in *ingestion) giveUpTrials() {
 	}
 }
 
-func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *sentry.Discard) {
-	if why.Reason == sentry.ReasonExceedSizeLimit || why.Reason == sentry.ReasonTooLarge {
+func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *discard.Error) {
+	if why.Reason == discard.ReasonExceedSizeLimit || why.Reason == jsonscan.ReasonTooLarge {
 		in.tooLarge = why
 	}
 	in.logger.Debug("Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(why))
@@ -128,11 +131,11 @@ func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *sentry
 }
 
 // oversize discards what is too large to be decoded.
-func (t translator) oversize(item *sentry.Item) *sentry.Discard {
+func (t translator) oversize(item *sentry.Item) *discard.Error {
 	if !t.limited || len(item.Payload) <= item.Header.Type.MaxSize() {
 		return nil
 	}
-	return &sentry.Discard{Reason: sentry.ReasonTooLarge,
+	return &discard.Error{Reason: jsonscan.ReasonTooLarge,
 		Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, len(item.Payload), item.Header.Type.MaxSize())}
 }
 
@@ -206,12 +209,12 @@ func sdkOf(header *sentry.EnvelopeHeader, auth sentry.Auth) sentry.ClientSDK {
 }
 
 // decodeTransactionStart gives the start of the envelope's transaction, unset if there is none or it does not tell.
-func (in *ingestion) decodeTransactionStart() sentry.Timestamp {
+func (in *ingestion) decodeTransactionStart() jsonscan.Timestamp {
 	transaction := in.transaction()
 	if transaction == nil || len(transaction.Payload) > transaction.Header.Type.MaxSize() {
-		return sentry.Timestamp{}
+		return jsonscan.Timestamp{}
 	}
-	start, _ := sentry.TransactionTimes(transaction.Payload)
+	start, _ := event.TransactionTimes(transaction.Payload)
 	return start
 }
 

@@ -12,9 +12,9 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary/dictionarytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
 )
 
 func textOf(t *testing.T, p pprofile.Profiles) string {
@@ -163,7 +163,7 @@ func TestValidation(t *testing.T) {
 	lost := map[string]int64{"reason=profiling_malformed_samples": 1}
 	assert.Equal(t, lost, h.counts("otelcol_receiver_sentry_samples_discarded"))
 
-	h = start(t, func(c *Config) { c.Validation = sentry.Strict })
+	h = start(t, func(c *Config) { c.Validation = profile.Strict })
 	got := h.post(envelope(chunkItem, item("profile_chunk", "", oddChunk)))
 	assert.Equal(t, 200, got.status)
 	assert.Equal(t, map[string]int64{

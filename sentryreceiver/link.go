@@ -11,9 +11,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // V1 profiles are linked here: they come in one envelope with their transaction, so that it takes no memory of what came before,
@@ -24,12 +28,12 @@ type unlinked struct {
 	profiles      pprofile.Profiles
 	transactionID string
 	activeThread  string
-	anchor        sentry.Timestamp
-	relativeStart sentry.Uint
+	anchor        jsonscan.Timestamp
+	relativeStart jsonscan.Uint
 }
 
 // awaitSpans keeps what linking takes of a profile, whose texts do not last.
-func (in *ingestion) awaitSpans(p *sentry.Profile, profiles pprofile.Profiles) {
+func (in *ingestion) awaitSpans(p *profile.Profile, profiles pprofile.Profiles) {
 	u := unlinked{profiles: profiles, anchor: p.Timestamp}
 	if t := p.Transaction; t != nil {
 		u.transactionID = strings.Clone(t.ID)
@@ -44,8 +48,8 @@ func (in *ingestion) linkOnly(ctx context.Context, item *sentry.Item) {
 	if len(in.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || translators[sentry.ItemTransaction].oversize(item) != nil {
 		return
 	}
-	if transaction, err := sentry.DecodeTransaction(item.Payload); err == nil {
-		in.link(ctx, transaction, translate.TransactionToTraces(transaction, in.source()))
+	if transaction, err := event.DecodeTransaction(item.Payload); err == nil {
+		in.link(ctx, transaction, fromsentry.TransactionToTraces(transaction, in.source()))
 	}
 }
 
@@ -56,7 +60,7 @@ const reasonNoTransaction = "no_transaction"
 var v1Session = spanlink.Session{Parts: [...]string{"envelope", "", ""}}
 
 // link links the V1 profiles of the envelope to spans, which are those of a transaction.
-func (in *ingestion) link(ctx context.Context, transaction *sentry.Transaction, spans ptrace.Traces) {
+func (in *ingestion) link(ctx context.Context, transaction *event.Transaction, spans ptrace.Traces) {
 	if len(in.unlinked) == 0 {
 		return
 	}
@@ -92,14 +96,14 @@ func (in *ingestion) stayUnlinked(ctx context.Context) {
 }
 
 // isOf says whether a profile belongs to a transaction. Php has the id of the event in the header only.
-func (u *unlinked) isOf(t *sentry.Transaction, headerID string) bool {
+func (u *unlinked) isOf(t *event.Transaction, headerID string) bool {
 	id := cmp.Or(t.EventID, headerID)
-	return u.transactionID == "" || id == "" || translate.SameID(u.transactionID, id)
+	return u.transactionID == "" || id == "" || attr.SameID(u.transactionID, id)
 }
 
-func (u *unlinked) align(root *sentry.Span) (int64, translate.Alignment) {
+func (u *unlinked) align(root *event.Span) (int64, fromsentry.Alignment) {
 	if root == nil {
-		return 0, translate.NotAligned
+		return 0, fromsentry.NotAligned
 	}
-	return translate.Align(u.anchor, u.relativeStart, root.Start, root.End)
+	return fromsentry.Align(u.anchor, u.relativeStart, root.Start, root.End)
 }

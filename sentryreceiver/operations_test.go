@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
 // TestOperationsPage: docs/operations.md explains every metric of metadata.yaml, and no other.
@@ -42,7 +42,7 @@ func TestOperationsPageHasEveryReason(t *testing.T) {
 			patterns = append(patterns, name[1])
 		}
 	}
-	for _, reason := range append(reasonsIn(t, "."), reasonsIn(t, "../internal/sentry")...) {
+	for _, reason := range reasonsIn(t, "*.go", "../internal/format/sentry/*.go", "../internal/format/sentry/*/*.go") {
 		explained := slices.ContainsFunc(patterns, func(pattern string) bool {
 			matches, err := path.Match(pattern, reason)
 			require.NoError(t, err)
@@ -52,10 +52,14 @@ func TestOperationsPageHasEveryReason(t *testing.T) {
 	}
 }
 
-// reasonsIn gives the values of the constants Reason… of a package.
-func reasonsIn(t *testing.T, directory string) (reasons []string) {
-	files, err := filepath.Glob(directory + "/*.go")
-	require.NoError(t, err)
+// reasonsIn returns the values of the constants Reason… in files by their patterns.
+func reasonsIn(t *testing.T, patterns ...string) (reasons []string) {
+	var files []string
+	for _, pattern := range patterns {
+		matches, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		files = append(files, matches...)
+	}
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		require.NoError(t, err)

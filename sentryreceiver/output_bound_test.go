@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // marshalled is how large everything is that the pipelines were given.
@@ -47,7 +47,7 @@ func TestOneLongManyItems(t *testing.T) {
 			s := startSignals(t, nil)
 			require.Equal(t, http.StatusOK, s.post(body).status)
 			assert.Positive(t, s.marshalled())
-			assert.LessOrEqual(t, s.marshalled(), translate.MaxGrowth*len(body)+sentry.MaxEnvelopeItems*translate.MaxOverhead/2)
+			assert.LessOrEqual(t, s.marshalled(), attr.MaxGrowth*len(body)+sentry.MaxEnvelopeItems*attr.MaxOverhead/2)
 		})
 	}
 	reports := []byte("[{}" + strings.Repeat(",{}", sentry.MaxEnvelopeItems-1) + "]")
@@ -61,7 +61,7 @@ func TestOneLongManyItems(t *testing.T) {
 			s := startSignals(t, nil)
 			require.Equal(t, http.StatusOK, s.postTo("/api/42/security/?sentry_key="+testKey+request.query, request.contentType, reports).status)
 			assert.Equal(t, sentry.MaxEnvelopeItems, s.logs.LogRecordCount())
-			assert.LessOrEqual(t, s.marshalled(), translate.MaxGrowth*len(reports)+sentry.MaxEnvelopeItems*translate.MaxOverhead/2)
+			assert.LessOrEqual(t, s.marshalled(), attr.MaxGrowth*len(reports)+sentry.MaxEnvelopeItems*attr.MaxOverhead/2)
 		})
 	}
 }

@@ -9,8 +9,11 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 func isProfile(t sentry.ItemType) bool {
@@ -18,11 +21,11 @@ func isProfile(t sentry.ItemType) bool {
 }
 
 // translateProfile makes an OTLP message of a profile item: decode, validate, translate. Its measurements also become metrics.
-func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (deliveries []delivery, discard *sentry.Discard) {
+func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (deliveries []delivery, discard *discard.Error) {
 	if discard := in.unsuitable(item); discard != nil {
 		return nil, discard
 	}
-	decoder := sentry.AcquireDecoder()
+	decoder := profile.AcquireDecoder()
 	defer decoder.Release()
 	subject, err := in.decodeProfile(ctx, decoder, item)
 	if err != nil {
@@ -52,7 +55,7 @@ func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (d
 }
 
 // onlyMeasurements delivers the measurements of a profile whose trace is not decoded. Without any it is discarded.
-func (in *ingestion) onlyMeasurements(ctx context.Context, item *sentry.Item, subject sentry.Subject, why *sentry.Discard) ([]delivery, *sentry.Discard) {
+func (in *ingestion) onlyMeasurements(ctx context.Context, item *sentry.Item, subject profile.Subject, why *discard.Error) ([]delivery, *discard.Error) {
 	if undecoded(subject) == nil {
 		return nil, why
 	}
@@ -66,14 +69,14 @@ func (in *ingestion) onlyMeasurements(ctx context.Context, item *sentry.Item, su
 }
 
 // traceLost counts the trace of a profile of which something else is used.
-func (in *ingestion) traceLost(ctx context.Context, item *sentry.Item, subject sentry.Subject) {
+func (in *ingestion) traceLost(ctx context.Context, item *sentry.Item, subject profile.Subject) {
 	if why := undecoded(subject); why != nil {
-		in.telemetry.elementsLost(ctx, item.Header.Type, []sentry.Loss{{Reason: why.Reason, Count: 1}})
+		in.telemetry.elementsLost(ctx, item.Header.Type, []discard.Loss{{Reason: why.Reason, Count: 1}})
 	}
 }
 
 // undecoded is why the trace of a profile of Android is not used, nil for other profiles.
-func undecoded(subject sentry.Subject) *sentry.Discard {
+func undecoded(subject profile.Subject) *discard.Error {
 	switch {
 	case subject.Chunk != nil:
 		return subject.Chunk.Undecoded
@@ -83,7 +86,7 @@ func undecoded(subject sentry.Subject) *sentry.Discard {
 	return nil
 }
 
-func (in *ingestion) profileIDs(subject sentry.Subject) []resentID {
+func (in *ingestion) profileIDs(subject profile.Subject) []resentID {
 	if subject.Chunk != nil {
 		return in.itemIDs(sentry.ItemProfileChunk, subject.Chunk.ChunkID)
 	}
@@ -91,26 +94,26 @@ func (in *ingestion) profileIDs(subject sentry.Subject) []resentID {
 }
 
 // unsuitable discards what need not be decoded to be discarded.
-func (in *ingestion) unsuitable(item *sentry.Item) *sentry.Discard {
+func (in *ingestion) unsuitable(item *sentry.Item) *discard.Error {
 	size := len(item.Payload)
 	meta := item.Header.MetaLength
 	switch {
 	// Perfetto chunks are JSON and then a binary trace. Without its length the JSON cannot be found.
 	case meta.Set && (meta.Value <= 0 || meta.Value > size), !meta.Set && strings.EqualFold(item.Header.ContentType, sentry.ContentTypePerfetto):
-		return &sentry.Discard{Reason: sentry.ReasonUnsupportedFormat, Detail: "a Perfetto trace, expected JSON"}
+		return &discard.Error{Reason: discard.ReasonUnsupportedFormat, Detail: "a Perfetto trace, expected JSON"}
 	case int64(size) > in.cfg.MaxProfileSize:
-		return &sentry.Discard{Reason: sentry.ReasonExceedSizeLimit,
+		return &discard.Error{Reason: discard.ReasonExceedSizeLimit,
 			Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, size, in.cfg.MaxProfileSize)}
 	}
 	return nil
 }
 
 // decodeProfile decodes a payload into the subject of validation. The error is a *sentry.Discard.
-func (in *ingestion) decodeProfile(ctx context.Context, decoder *sentry.Decoder, item *sentry.Item) (s sentry.Subject, err error) {
-	s = sentry.Subject{
+func (in *ingestion) decodeProfile(ctx context.Context, decoder *profile.Decoder, item *sentry.Item) (s profile.Subject, err error) {
+	s = profile.Subject{
 		HeaderPlatform:  item.Header.Platform,
 		Size:            len(item.Payload),
-		WithTransaction: in.transaction() != nil || item.Header.Sampled == sentry.Some(false),
+		WithTransaction: in.transaction() != nil || item.Header.Sampled == jsonscan.Some(false),
 	}
 	if item.Header.Type == sentry.ItemProfile {
 		if s.Profile, err = decoder.Profile(item.Payload); s.Profile != nil {
@@ -132,10 +135,10 @@ func (in *ingestion) decodeProfile(ctx context.Context, decoder *sentry.Decoder,
 }
 
 // validateProfile holds a profile against the published rules.
-func (in *ingestion) validateProfile(ctx context.Context, subject sentry.Subject) *sentry.Discard {
-	for _, rule := range sentry.Broken(subject) {
+func (in *ingestion) validateProfile(ctx context.Context, subject profile.Subject) *discard.Error {
+	for _, rule := range profile.Broken(subject) {
 		if in.strict() {
-			return &sentry.Discard{Reason: rule.Strict, Detail: "breaks the rule " + rule.Name}
+			return &discard.Error{Reason: rule.Strict, Detail: "breaks the rule " + rule.Name}
 		}
 		in.telemetry.ruleTolerated(ctx, rule.Name)
 	}
@@ -143,7 +146,7 @@ func (in *ingestion) validateProfile(ctx context.Context, subject sentry.Subject
 }
 
 // profileSource is the source of a profile, and completes the profile by what stands elsewhere in the envelope.
-func (in *ingestion) profileSource(subject sentry.Subject, item *sentry.Item) translate.Source {
+func (in *ingestion) profileSource(subject profile.Subject, item *sentry.Item) fromsentry.Source {
 	src := in.source()
 	if in.cfg.KeepOriginalPayload {
 		src.OriginalPayload = item.Payload
@@ -159,16 +162,16 @@ func (in *ingestion) profileSource(subject sentry.Subject, item *sentry.Item) tr
 	return src
 }
 
-func toProfiles(subject sentry.Subject, src translate.Source) pprofile.Profiles {
+func toProfiles(subject profile.Subject, src fromsentry.Source) pprofile.Profiles {
 	if subject.Chunk != nil {
-		return translate.ChunkToProfiles(subject.Chunk, src)
+		return fromsentry.ChunkToProfiles(subject.Chunk, src)
 	}
-	return translate.ProfileToProfiles(subject.Profile, src)
+	return fromsentry.ProfileToProfiles(subject.Profile, src)
 }
 
-func discardOf(err error) *sentry.Discard {
-	if discard, ok := errors.AsType[*sentry.Discard](err); ok {
+func discardOf(err error) *discard.Error {
+	if discard, ok := errors.AsType[*discard.Error](err); ok {
 		return discard
 	}
-	return &sentry.Discard{Reason: sentry.ReasonInvalidJSON, Detail: err.Error()}
+	return &discard.Error{Reason: discard.ReasonInvalidJSON, Detail: err.Error()}
 }

@@ -8,8 +8,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // projects are those that may send. nil is everybody, with any key.
@@ -21,7 +21,7 @@ type projects struct {
 // project is what requests need to know of an entry of the configuration.
 type project struct {
 	disabled bool
-	resource []translate.Attribute // in the order of their keys
+	resource []fromsentry.Attribute // in the order of their keys
 }
 
 // anyProject is that of a request when none are configured.
@@ -43,13 +43,13 @@ func newProjects(configs []ProjectConfig) *projects {
 	return all
 }
 
-func resourceAttributes(configured map[string]any) (attributes []translate.Attribute) {
+func resourceAttributes(configured map[string]any) (attributes []fromsentry.Attribute) {
 	for _, key := range slices.Sorted(maps.Keys(configured)) {
 		value := pcommon.NewValueEmpty()
 		if err := value.FromRaw(configured[key]); err != nil {
 			panic(err) // Validate knows the types
 		}
-		attributes = append(attributes, translate.Attribute{Key: key, Value: value})
+		attributes = append(attributes, fromsentry.Attribute{Key: key, Value: value})
 	}
 	return attributes
 }

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
 )
 
 func create(t *testing.T, cfg *Config) *byconfig.Component[*sentryReceiver] {

@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fairshare"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // ResentConfig is a window of ids: what has one that was accepted before is dropped. Native sends an event again after a

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
 )
 
 func dropResent(c *Config) { c.DropResent.MaxIDs = 1000 }

@@ -3,8 +3,8 @@ package sentryreceiver
 import (
 	"net/http"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // openReports gives the opener of what browsers report on their own account, as a page's headers have told them to: content

@@ -10,8 +10,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // translators say what becomes of each item type. Types that are not here are taken, counted and let go.
@@ -46,7 +47,7 @@ var translators = map[sentry.ItemType]translator{
 type translator struct {
 	signals   []signal // of the deliveries, in their order
 	limited   bool     // to ItemType.MaxSize
-	translate func(*ingestion, context.Context, *sentry.Item) ([]delivery, *sentry.Discard)
+	translate func(*ingestion, context.Context, *sentry.Item) ([]delivery, *discard.Error)
 }
 
 // Profiles have a limit of their own, in the configuration; what is only described is not looked into.
@@ -112,8 +113,8 @@ var everyType = slices.Concat(stoppedBy[signalLogs], stoppedBy[signalTraces], st
 	[]sentry.ItemType{sentry.ItemAttachment, sentry.ItemReplayEvent, sentry.ItemRawSecurity})
 
 // source is what the request tells about all of its items.
-func (in *ingestion) source() translate.Source {
-	src := translate.Source{
+func (in *ingestion) source() fromsentry.Source {
+	src := fromsentry.Source{
 		ProjectID:    in.auth.ProjectID,
 		SDK:          in.sdk(),
 		ReceivedNano: uint64(in.received.UnixNano()),

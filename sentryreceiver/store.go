@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/httpbody"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // openStore reads what SDKs sent before there were envelopes: one event or transaction. The content type

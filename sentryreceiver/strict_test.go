@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
 // TestStrictSpans: a rule that a span breaks costs a transaction as a whole and a container the span, as in Sentry; lenient
@@ -35,17 +35,17 @@ func TestStrictSpans(t *testing.T) {
 		"one of two":             {spans(noStart), 2, 1, ""},
 		"all of them":            {item("span", strings.Replace(header, "2", "1", 1), `{"items":[`+noStart+`]}`), 1, 0, "invalid_span"},
 	} {
-		for validation, want := range map[sentry.Validation]int{sentry.Lenient: test.lenient, sentry.Strict: test.strict} {
+		for validation, want := range map[profile.Validation]int{profile.Lenient: test.lenient, profile.Strict: test.strict} {
 			s := startSignals(t, func(c *Config) { c.Validation = validation })
 			assert.Equal(t, 200, s.post(envelope(test.body)).status, name)
 			assert.Equal(t, want, s.traces.SpanCount(), "%s, %s", name, validation)
-			if validation == sentry.Strict && test.reason != "" {
+			if validation == profile.Strict && test.reason != "" {
 				itemType, _, _ := strings.Cut(strings.TrimPrefix(test.body, `{"type":"`), `"`)
 				assert.Equal(t, int64(1), s.items()["outcome=discarded reason="+test.reason+" type="+itemType], name)
 			}
 		}
 	}
-	s := startSignals(t, func(c *Config) { c.Validation = sentry.Strict })
+	s := startSignals(t, func(c *Config) { c.Validation = profile.Strict })
 	s.post(envelope(spans(noStart)))
 	assert.Equal(t, map[string]int64{"reason=invalid_span type=span": 1}, s.counts("otelcol_receiver_sentry_elements_discarded"))
 }

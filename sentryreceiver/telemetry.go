@@ -7,10 +7,11 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/instruments"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/instruments"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
@@ -92,20 +93,20 @@ func (t *telemetry) itemsLost(ctx context.Context, from sender, items []sentry.I
 	}
 }
 
-func (t *telemetry) samplesLost(ctx context.Context, lost []sentry.Loss) {
+func (t *telemetry) samplesLost(ctx context.Context, lost []discard.Loss) {
 	for _, loss := range lost {
 		t.samplesDiscarded.Add(ctx, int64(loss.Count), metric.WithAttributes(attribute.String("reason", string(loss.Reason))))
 	}
 }
 
-func (t *telemetry) elementsLost(ctx context.Context, item sentry.ItemType, lost []sentry.Loss) {
+func (t *telemetry) elementsLost(ctx context.Context, item sentry.ItemType, lost []discard.Loss) {
 	for _, loss := range lost {
 		t.elementsDiscarded.Add(ctx, int64(loss.Count), metric.WithAttributes(
 			attribute.String("type", item.Label()), attribute.String("reason", string(loss.Reason))))
 	}
 }
 
-func (t *telemetry) fieldsLost(ctx context.Context, item sentry.ItemType, flaws []sentry.Flaw) {
+func (t *telemetry) fieldsLost(ctx context.Context, item sentry.ItemType, flaws []discard.Flaw) {
 	for _, flaw := range flaws {
 		t.fieldsDiscarded.Add(ctx, int64(flaw.Count), metric.WithAttributes(
 			attribute.String("type", item.Label()), attribute.String("field", flaw.Field)))
@@ -116,8 +117,8 @@ func (t *telemetry) ruleTolerated(ctx context.Context, rule string) {
 	t.tolerated.Add(ctx, 1, metric.WithAttributes(attribute.String("rule", rule)))
 }
 
-func (t *telemetry) aligned(ctx context.Context, why translate.Alignment) {
-	if why != translate.NotAligned {
+func (t *telemetry) aligned(ctx context.Context, why fromsentry.Alignment) {
+	if why != fromsentry.NotAligned {
 		t.profilesAligned.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", string(why))))
 	}
 }

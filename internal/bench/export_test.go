@@ -8,8 +8,8 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/rival"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
 // BenchmarkExport compares the way back, from a message to the JSON of a chunk, with structs that encoding/json marshals.
@@ -27,10 +27,10 @@ func BenchmarkExport(b *testing.B) {
 	})
 }
 
-var exportOptions = translate.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-sentry", Version: "0"}}
+var exportOptions = tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-sentry", Version: "0"}}
 
 // exportChunk is the way back of the product.
 func exportChunk(profiles pprofile.Profiles) []byte {
-	out := translate.ProfilesToChunks(profiles, exportOptions)
+	out := tosentry.ProfilesToChunks(profiles, exportOptions)
 	return out.Items[0].Payload
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // BenchmarkHeap measures the memory of one large request in a process of its own, which does what the receiver does with a gzip

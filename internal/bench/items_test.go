@@ -10,9 +10,11 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/rival"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // BenchmarkItems compares decode and map of transactions, span containers and logs with the same mapper behind other decoders.
@@ -38,7 +40,7 @@ func BenchmarkItems(b *testing.B) {
 
 // mapItem decodes an item with a library, nil = as the product does, and maps it as the product does.
 func mapItem(item payload.Item, library *rival.Library) any {
-	transaction, spans, logs := sentry.DecodeTransaction, decodeSpans, decodeLogs
+	transaction, spans, logs := event.DecodeTransaction, decodeSpans, decodeLogs
 	if library != nil {
 		transaction, spans, logs = library.Transaction, library.Spans, library.Logs
 	}
@@ -46,24 +48,24 @@ func mapItem(item payload.Item, library *rival.Library) any {
 	case sentry.ItemTransaction:
 		t, err := transaction(item.JSON)
 		must(err)
-		return translate.TransactionToTraces(t, source)
+		return fromsentry.TransactionToTraces(t, source)
 	case sentry.ItemSpan:
 		c, err := spans(item.JSON)
 		must(err)
-		return translate.SpansToTraces(c, source)
+		return fromsentry.SpansToTraces(c, source)
 	default:
 		c, err := logs(item.JSON)
 		must(err)
-		return translate.LogsToLogs(c, source)
+		return fromsentry.LogsToLogs(c, source)
 	}
 }
 
-func decodeSpans(payload []byte) (*sentry.SpanContainer, error) {
-	return sentry.DecodeSpans(payload, sentry.Optional[int]{})
+func decodeSpans(payload []byte) (*event.SpanContainer, error) {
+	return event.DecodeSpans(payload, jsonscan.Optional[int]{})
 }
 
-func decodeLogs(payload []byte) (*sentry.LogContainer, error) {
-	return sentry.DecodeLogs(payload, sentry.Optional[int]{})
+func decodeLogs(payload []byte) (*event.LogContainer, error) {
+	return event.DecodeLogs(payload, jsonscan.Optional[int]{})
 }
 
 // TestSameItems holds the comparison of items to be fair: spans and log records are the same behind every decoder, but for the

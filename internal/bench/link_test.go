@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
 // BenchmarkLink compares linking the samples of a profile to spans with what it took to unmarshal the profile. All threads of

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // BenchmarkParts runs steps of the product alone, for a look at where their time goes. Besides the usual figures it reports the
@@ -23,12 +23,12 @@ func BenchmarkParts(b *testing.B) {
 		{"decode+map", func(p payload.Payload) func() { return func() { decodeAndMap(p) } }},
 		{"decode", func(p payload.Payload) func() {
 			return func() {
-				d := sentry.AcquireDecoder()
+				d := profile.AcquireDecoder()
 				decode(d, p)
 				d.Release()
 			}
 		}},
-		{"map", func(p payload.Payload) func() { return decode(sentry.AcquireDecoder(), p) }},
+		{"map", func(p payload.Payload) func() { return decode(profile.AcquireDecoder(), p) }},
 		{"export", func(p payload.Payload) func() { // MB are those of the payload that came in
 			profiles := decodeAndMap(p)
 			return func() { exportChunk(profiles) }
@@ -55,13 +55,13 @@ func BenchmarkParts(b *testing.B) {
 }
 
 // decode gives what maps the profile that was decoded.
-func decode(d *sentry.Decoder, p payload.Payload) func() {
+func decode(d *profile.Decoder, p payload.Payload) func() {
 	if p.V1 {
 		profile, err := d.Profile(p.JSON)
 		must(err)
-		return func() { translate.ProfileToProfiles(profile, source) }
+		return func() { fromsentry.ProfileToProfiles(profile, source) }
 	}
 	chunk, err := d.Chunk(p.JSON)
 	must(err)
-	return func() { translate.ChunkToProfiles(chunk, source) }
+	return func() { fromsentry.ChunkToProfiles(chunk, source) }
 }

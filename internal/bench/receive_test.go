@@ -6,7 +6,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/rival"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // BenchmarkReceive compares decode and map with the same mapper behind other decoders.
@@ -21,12 +21,12 @@ func BenchmarkReceive(b *testing.B) {
 				if p.V1 {
 					profile, err := library.Profile(p.JSON)
 					must(err)
-					translate.ProfileToProfiles(converter.Profile(profile), source)
+					fromsentry.ProfileToProfiles(converter.Profile(profile), source)
 					return
 				}
 				chunk, err := library.Chunk(p.JSON)
 				must(err)
-				translate.ChunkToProfiles(converter.Chunk(chunk), source)
+				fromsentry.ChunkToProfiles(converter.Chunk(chunk), source)
 			})
 		}
 		took := race(b, contestants...)

@@ -12,9 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 var testNow = time.Date(2031, 2, 3, 4, 5, 6, 700_000_000, time.UTC)
@@ -85,9 +86,9 @@ func compareItems(t *testing.T, before, after sentry.Item) {
 
 // verdict gives the rules that a profile breaks, and its anchor where it is V1.
 func verdict(t *testing.T, item sentry.Item) (rules []string, anchor uint64) {
-	d := sentry.AcquireDecoder()
+	d := profile.AcquireDecoder()
 	defer d.Release()
-	subject := sentry.Subject{HeaderPlatform: item.Header.Platform, Number: 1, Size: len(item.Payload), WithTransaction: true}
+	subject := profile.Subject{HeaderPlatform: item.Header.Platform, Number: 1, Size: len(item.Payload), WithTransaction: true}
 	var err error
 	if item.Header.Type == sentry.ItemProfile {
 		subject.Profile, err = d.Profile(item.Payload)
@@ -98,7 +99,7 @@ func verdict(t *testing.T, item sentry.Item) (rules []string, anchor uint64) {
 	if subject.Profile != nil {
 		anchor = subject.Profile.Timestamp.UnixNano
 	}
-	for _, rule := range sentry.Broken(subject) {
+	for _, rule := range profile.Broken(subject) {
 		rules = append(rules, rule.Name)
 	}
 	return rules, anchor

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
 )
 
 // pause is what SDKs are asked for while the backend is busy: every category under which one of them books profiles, and

@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 // The signal is behind an alpha gate; without it the collector refuses a configuration with a profiles pipeline.

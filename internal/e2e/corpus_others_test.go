@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // compareOthers holds the spans, log records and data points that came out for a request against those that its items tell of.

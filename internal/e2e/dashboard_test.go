@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 var (

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	profilespb "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
 // TestHostileGRPC: what only gRPC can do to the components behind the OTLP receiver, whose limit for a message is raised from 4 to

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	profilespb "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
 // TestHostileOTLP: the same for what comes as OTLP and goes through linking, transforms, the page and the way back to Sentry. After

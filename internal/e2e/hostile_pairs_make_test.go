@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 // shape is a kind of payload that the collector accepts: a valid one as a tree of JSON, and how it is sent.

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // TestHostilePairs: one long text and one long list, for all pairs of them in all kinds of payloads, through all components in one
@@ -68,8 +68,8 @@ const (
 	maxConstant = 128 << 10
 	// sentryMultiple and sentryConstant are the same for Sentry and a request of OTLP. It is the bound that the exporter states: Sentry's
 	// format repeats in each frame, chunk or transaction what OTLP states once.
-	sentryMultiple = translate.ExportGrowth
-	sentryConstant = translate.ExportOverhead
+	sentryMultiple = attr.ExportGrowth
+	sentryConstant = attr.ExportOverhead
 	// maxOfText is how many bytes more one destination gets for each byte by which a text is longer, and maxForText in any case.
 	maxOfText  = 8
 	maxForText = 16 << 10

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
 const (

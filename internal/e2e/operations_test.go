@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
 var metricName = regexp.MustCompile(`\botelcol_\w+`)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
 // expect reads an item with encoding/json, and says what docs/mapping.md promises to make of it, profiles aside: a text for

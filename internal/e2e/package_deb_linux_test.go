@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 // debian is a system that packages are installed on: dpkg is real, and what runs the service is systemd or, by hand, the test.

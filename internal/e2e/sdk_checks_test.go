@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/fakesentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
 // linkWait is how long profiles wait for spans. Workloads end with a flush, so that all comes within a second.

@@ -10,7 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
 // recordings are the large ones of the corpus, and one whose stacks mostly no sample refers to.
@@ -75,7 +76,7 @@ func readRecording(file string) (Payload, error) {
 }
 
 func countSamples(p Payload) (int, error) {
-	d := sentry.AcquireDecoder()
+	d := profile.AcquireDecoder()
 	defer d.Release()
 	if p.V1 {
 		profile, err := d.Profile(p.JSON)

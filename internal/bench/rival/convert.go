@@ -7,15 +7,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
 // Converter turns the structs into the columns that the mapper takes. Its scratch is reused, as the product's is.
 type Converter struct {
-	stacks  sentry.Stacks // see stacksOf
+	stacks  profile.Stacks // see stacksOf
 	threads map[string]int32
 
-	out          sentry.Sampled
+	out          profile.Sampled
 	frameIndices []int32
 	stackEnds    []int32
 }
@@ -27,13 +29,13 @@ func NewConverter(payload []byte) (*Converter, error) {
 }
 
 // Chunk converts a chunk; the result is valid until the next call.
-func (c *Converter) Chunk(in *Chunk) *sentry.Chunk {
+func (c *Converter) Chunk(in *Chunk) *profile.Chunk {
 	c.common(&in.Profile.Data)
 	for _, s := range in.Profile.Samples {
 		c.sample(uint64(math.Round(s.Timestamp*1e9)), s.ThreadID, s.StackID)
 	}
 	c.describeThreads(in.Profile.ThreadMetadata)
-	return &sentry.Chunk{
+	return &profile.Chunk{
 		Version: in.Version, ProfilerID: in.ProfilerID, ChunkID: in.ChunkID, Platform: in.Platform, Release: in.Release,
 		Environment: in.Environment, ClientSDK: sentry.ClientSDK(in.ClientSDK), DebugMeta: debugMeta(in.DebugMeta),
 		Sampled: c.out,
@@ -41,24 +43,24 @@ func (c *Converter) Chunk(in *Chunk) *sentry.Chunk {
 }
 
 // Profile converts a profile; the result is valid until the next call.
-func (c *Converter) Profile(in *Profile) *sentry.Profile {
+func (c *Converter) Profile(in *Profile) *profile.Profile {
 	c.common(&in.Profile.Data)
 	for _, s := range in.Profile.Samples {
 		c.sample(s.Elapsed, s.ThreadID, s.StackID)
 	}
 	c.describeThreads(in.Profile.ThreadMetadata)
-	p := &sentry.Profile{
+	p := &profile.Profile{
 		Version: in.Version, EventID: in.EventID, Platform: in.Platform, Release: in.Release, Environment: in.Environment,
-		Device: sentry.Device{
+		Device: profile.Device{
 			Architecture: &in.Device.Architecture, IsEmulator: &in.Device.IsEmulator, Locale: &in.Device.Locale,
 			Manufacturer: &in.Device.Manufacturer, Model: &in.Device.Model,
 		},
-		OS:        sentry.OS{Name: &in.OS.Name, Version: &in.OS.Version, BuildNumber: &in.OS.BuildNumber},
-		Runtime:   sentry.Runtime(in.Runtime),
+		OS:        profile.OS{Name: &in.OS.Name, Version: &in.OS.Version, BuildNumber: &in.OS.BuildNumber},
+		Runtime:   profile.Runtime(in.Runtime),
 		DebugMeta: debugMeta(in.DebugMeta),
-		Transaction: &sentry.ProfileTransaction{
+		Transaction: &profile.ProfileTransaction{
 			ID: in.Transaction.ID, Name: in.Transaction.Name, TraceID: in.Transaction.TraceID,
-			ActiveThreadID: sentry.Decimal{Text: in.Transaction.ActiveThreadID},
+			ActiveThreadID: jsonscan.Decimal{Text: in.Transaction.ActiveThreadID},
 		},
 		Sampled: c.out,
 	}
@@ -68,11 +70,11 @@ func (c *Converter) Profile(in *Profile) *sentry.Profile {
 
 func (c *Converter) common(in *Data) {
 	clear(c.threads)
-	c.out.Samples = sentry.Samples{
+	c.out.Samples = profile.Samples{
 		Time: c.out.Samples.Time[:0], Stack: c.out.Samples.Stack[:0], Thread: c.out.Samples.Thread[:0],
 	}
 	c.out.Threads = c.out.Threads[:0]
-	c.out.Queues = append(c.out.Queues[:0], sentry.Queue{})
+	c.out.Queues = append(c.out.Queues[:0], profile.Queue{})
 	c.convertFrames(in.Frames)
 	c.flattenStacks(in.Stacks)
 	c.out.Stacks = c.stacks
@@ -86,7 +88,7 @@ func (c *Converter) sample(time uint64, id string, stack int) {
 	if !known {
 		thread = int32(len(c.out.Threads))
 		c.threads[id] = thread
-		c.out.Threads = append(c.out.Threads, sentry.Thread{ID: id})
+		c.out.Threads = append(c.out.Threads, profile.Thread{ID: id})
 	}
 	c.out.Samples.Time = append(c.out.Samples.Time, time)
 	c.out.Samples.Stack = append(c.out.Samples.Stack, int32(stack))
@@ -104,7 +106,7 @@ func (c *Converter) convertFrames(frames []Frame) {
 	c.out.Frames = c.out.Frames[:0]
 	for i := range frames {
 		f := &frames[i]
-		c.out.Frames = append(c.out.Frames, sentry.Frame{
+		c.out.Frames = append(c.out.Frames, profile.Frame{
 			Function: f.Function, Module: f.Module, Filename: f.Filename, AbsPath: f.AbsPath, Package: f.Package,
 			Platform: f.Platform, InstructionAddr: address(f.InstructionAddr).Value, Line: f.Line, Column: f.Column,
 			InApp: inApp(f.InApp),
@@ -112,14 +114,14 @@ func (c *Converter) convertFrames(frames []Frame) {
 	}
 }
 
-func inApp(flag *bool) sentry.InApp {
+func inApp(flag *bool) profile.InApp {
 	switch {
 	case flag == nil:
-		return sentry.InAppAbsent
+		return profile.InAppAbsent
 	case *flag:
-		return sentry.InAppTrue
+		return profile.InAppTrue
 	}
-	return sentry.InAppFalse
+	return profile.InAppFalse
 }
 
 // flattenStacks does the work of laying the stacks end to end and checking their indices. What comes of it cannot be put
@@ -137,38 +139,38 @@ func (c *Converter) flattenStacks(stacks [][]int) {
 	}
 }
 
-func debugMeta(in DebugMeta) sentry.DebugMeta {
-	images := make([]sentry.Image, len(in.Images))
+func debugMeta(in DebugMeta) profile.DebugMeta {
+	images := make([]profile.Image, len(in.Images))
 	for i, image := range in.Images {
-		images[i] = sentry.Image{
+		images[i] = profile.Image{
 			Type: image.Type, CodeFile: image.CodeFile, CodeID: image.CodeID, DebugID: image.DebugID, UUID: image.UUID,
 			Arch: image.Arch, Addr: address(image.Addr), VMAddr: address(image.VMAddr),
-			Size: sentry.Uint{Value: image.Size, Set: image.Size != 0},
+			Size: jsonscan.Uint{Value: image.Size, Set: image.Size != 0},
 		}
 	}
-	return sentry.DebugMeta{Images: images}
+	return profile.DebugMeta{Images: images}
 }
 
-func address(text string) sentry.Address {
+func address(text string) jsonscan.Address {
 	if text == "" {
-		return sentry.Address{}
+		return jsonscan.Address{}
 	}
 	value, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
-	return sentry.Address{Value: value, Set: err == nil, Bad: err != nil}
+	return jsonscan.Address{Value: value, Set: err == nil, Bad: err != nil}
 }
 
 // stacksOf gives the stacks of a payload as the mapper takes them, with the payload's own frame indices: sentry.Stacks can
 // only be made by the product's decoder, so this decodes a skeleton of the payload in which every frame is distinct. It
 // happens once, before anything is measured; the rivals do the same work in flattenStacks while they are.
-func stacksOf(payload []byte) (sentry.Stacks, error) {
+func stacksOf(payload []byte) (profile.Stacks, error) {
 	chunk, err := decode[Chunk](payload, json.Unmarshal)
 	if err != nil {
-		return sentry.Stacks{}, err
+		return profile.Stacks{}, err
 	}
 	var skeleton bytes.Buffer
 	stacks, err := json.Marshal(chunk.Profile.Stacks)
 	if err != nil {
-		return sentry.Stacks{}, err
+		return profile.Stacks{}, err
 	}
 	skeleton.WriteString(`{"version":"2","profile":{"samples":[{"timestamp":1,"thread_id":"0","stack_id":0}],"stacks":`)
 	skeleton.Write(stacks)
@@ -180,9 +182,9 @@ func stacksOf(payload []byte) (sentry.Stacks, error) {
 		skeleton.WriteString(`{"lineno":` + strconv.Itoa(i) + `}`)
 	}
 	skeleton.WriteString(`]}}`)
-	decoded, err := new(sentry.Decoder).Chunk(skeleton.Bytes())
+	decoded, err := new(profile.Decoder).Chunk(skeleton.Bytes())
 	if err != nil {
-		return sentry.Stacks{}, err
+		return profile.Stacks{}, err
 	}
 	return decoded.Stacks, nil
 }

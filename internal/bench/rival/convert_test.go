@@ -6,9 +6,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // TestSameResult holds the comparison to be fair: what the rivals give to the mapper says the same as the product's own.
@@ -60,20 +60,20 @@ func nearly(a, b []uint64) bool {
 }
 
 func own(t *testing.T, p payload.Payload) pprofile.Profiles {
-	d := sentry.AcquireDecoder()
+	d := profile.AcquireDecoder()
 	defer d.Release()
 	if p.V1 {
 		profile, err := d.Profile(p.JSON)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return translate.ProfileToProfiles(profile, translate.Source{})
+		return fromsentry.ProfileToProfiles(profile, fromsentry.Source{})
 	}
 	chunk, err := d.Chunk(p.JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return translate.ChunkToProfiles(chunk, translate.Source{})
+	return fromsentry.ChunkToProfiles(chunk, fromsentry.Source{})
 }
 
 func rivals(t *testing.T, library Library, p payload.Payload) pprofile.Profiles {
@@ -86,13 +86,13 @@ func rivals(t *testing.T, library Library, p payload.Payload) pprofile.Profiles 
 		if err != nil {
 			t.Fatal(err)
 		}
-		return translate.ProfileToProfiles(c.Profile(profile), translate.Source{})
+		return fromsentry.ProfileToProfiles(c.Profile(profile), fromsentry.Source{})
 	}
 	chunk, err := library.Chunk(p.JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return translate.ChunkToProfiles(c.Chunk(chunk), translate.Source{})
+	return fromsentry.ChunkToProfiles(c.Chunk(chunk), fromsentry.Source{})
 }
 
 func observe(out pprofile.Profiles) golden.Observations {

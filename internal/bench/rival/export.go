@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
 // The way back as one would write it without a writer of one's own: structs with tags, filled from the dictionary with each

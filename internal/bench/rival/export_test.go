@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/bench/payload"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry/sentrytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
 // TestSameChunk holds the comparison of the way back to be fair: the rival writes the samples that the product writes.
@@ -18,8 +18,8 @@ func TestSameChunk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		options := translate.ExportOptions{SDK: sentry.ClientSDK{Name: "a", Version: "b"}}
-		want, got := spelled(t, translate.ProfilesToChunks(profiles, options).Items[0].Payload), spelled(t, rivals)
+		options := tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "a", Version: "b"}}
+		want, got := spelled(t, tosentry.ProfilesToChunks(profiles, options).Items[0].Payload), spelled(t, rivals)
 		if !slices.Equal(want, got) {
 			t.Errorf("%s: %d samples, want %d, or others", p.Name, len(got), len(want))
 		}

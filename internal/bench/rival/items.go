@@ -3,7 +3,9 @@ package rival
 import (
 	"encoding/json"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
 // The structs below have the fields that the payloads of package payload have, in the types one would give them, and the
@@ -16,71 +18,71 @@ type value struct {
 	Unit  string          `json:"unit"`
 }
 
-func attributes(in map[string]value) []sentry.Attribute {
-	all := make([]sentry.Attribute, 0, len(in))
+func attributes(in map[string]value) []event.Attribute {
+	all := make([]event.Attribute, 0, len(in))
 	for key, v := range in {
-		all = append(all, sentry.Attribute{Key: key, Type: v.Type, Value: v.Value, Unit: v.Unit})
+		all = append(all, event.Attribute{Key: key, Type: v.Type, Value: v.Value, Unit: v.Unit})
 	}
 	return all
 }
 
-func namedValues(in map[string]json.RawMessage) []sentry.NamedValue {
-	all := make([]sentry.NamedValue, 0, len(in))
+func namedValues(in map[string]json.RawMessage) []event.NamedValue {
+	all := make([]event.NamedValue, 0, len(in))
 	for name, v := range in {
 		if string(v) != "null" {
-			all = append(all, sentry.NamedValue{Name: name, Value: v})
+			all = append(all, event.NamedValue{Name: name, Value: v})
 		}
 	}
 	return all
 }
 
-func tags(in map[string]string) []sentry.Tag {
-	all := make([]sentry.Tag, 0, len(in))
+func tags(in map[string]string) []event.Tag {
+	all := make([]event.Tag, 0, len(in))
 	for key, v := range in {
-		all = append(all, sentry.Tag{Key: key, Value: v})
+		all = append(all, event.Tag{Key: key, Value: v})
 	}
 	return all
 }
 
 // Logs decodes the payload of a log item.
-func (l Library) Logs(payload []byte) (*sentry.LogContainer, error) {
+func (l Library) Logs(payload []byte) (*event.LogContainer, error) {
 	in, err := decode[struct {
 		Items []struct {
-			Timestamp      sentry.Timestamp `json:"timestamp"`
-			TraceID        string           `json:"trace_id"`
-			SpanID         string           `json:"span_id"`
-			Level          string           `json:"level"`
-			SeverityNumber *int64           `json:"severity_number"`
-			Body           string           `json:"body"`
-			Attributes     map[string]value `json:"attributes"`
+			Timestamp      jsonscan.Timestamp `json:"timestamp"`
+			TraceID        string             `json:"trace_id"`
+			SpanID         string             `json:"span_id"`
+			Level          string             `json:"level"`
+			SeverityNumber *int64             `json:"severity_number"`
+			Body           string             `json:"body"`
+			Attributes     map[string]value   `json:"attributes"`
 		} `json:"items"`
 	}](payload, l.unmarshal)
-	out := &sentry.LogContainer{Logs: make([]sentry.Log, len(in.Items))}
+	out := &event.LogContainer{Logs: make([]event.Log, len(in.Items))}
 	for i, log := range in.Items {
-		out.Logs[i] = sentry.Log{Timestamp: log.Timestamp, TraceID: log.TraceID, SpanID: log.SpanID, Level: log.Level,
+		out.Logs[i] = event.Log{Timestamp: log.Timestamp, TraceID: log.TraceID, SpanID: log.SpanID, Level: log.Level,
 			SeverityNumber: optional(log.SeverityNumber), Body: log.Body, Attributes: attributes(log.Attributes)}
 	}
 	return out, err
 }
 
 // Spans decodes the payload of a span container.
-func (l Library) Spans(payload []byte) (*sentry.SpanContainer, error) {
+func (l Library) Spans(payload []byte) (*event.SpanContainer, error) {
 	in, err := decode[struct {
 		Items []struct {
-			TraceID    string           `json:"trace_id"`
-			SpanID     string           `json:"span_id"`
-			ParentID   string           `json:"parent_span_id"`
-			Name       string           `json:"name"`
-			Status     string           `json:"status"`
-			IsSegment  *bool            `json:"is_segment"`
-			Start      sentry.Timestamp `json:"start_timestamp"`
-			End        sentry.Timestamp `json:"end_timestamp"`
-			Attributes map[string]value `json:"attributes"`
+			TraceID    string             `json:"trace_id"`
+			SpanID     string             `json:"span_id"`
+			ParentID   string             `json:"parent_span_id"`
+			Name       string             `json:"name"`
+			Status     string             `json:"status"`
+			IsSegment  *bool              `json:"is_segment"`
+			Start      jsonscan.Timestamp `json:"start_timestamp"`
+			End        jsonscan.Timestamp `json:"end_timestamp"`
+			Attributes map[string]value   `json:"attributes"`
 		} `json:"items"`
 	}](payload, l.unmarshal)
-	out := &sentry.SpanContainer{Spans: make([]sentry.StreamedSpan, len(in.Items))}
+	out := &event.SpanContainer{Spans: make([]event.StreamedSpan, len(in.Items))}
 	for i, s := range in.Items {
-		out.Spans[i] = sentry.StreamedSpan{TraceID: s.TraceID, SpanID: s.SpanID, ParentSpanID: s.ParentID, Name: s.Name,
+		out.Spans[i] = event.StreamedSpan{TraceID: s.TraceID, SpanID: s.SpanID, ParentSpanID: s.ParentID, Name: s.Name,
 			Status: s.Status, Start: s.Start, End: s.End, IsSegment: optional(s.IsSegment), Attributes: attributes(s.Attributes)}
 	}
 	return out, err
@@ -95,25 +97,25 @@ type span struct {
 	Description string                     `json:"description"`
 	Status      string                     `json:"status"`
 	Origin      string                     `json:"origin"`
-	Start       sentry.Timestamp           `json:"start_timestamp"`
-	End         sentry.Timestamp           `json:"timestamp"`
+	Start       jsonscan.Timestamp         `json:"start_timestamp"`
+	End         jsonscan.Timestamp         `json:"timestamp"`
 	Data        map[string]json.RawMessage `json:"data"`
 	Tags        map[string]string          `json:"tags"`
 }
 
-func (s *span) model() sentry.Span {
-	return sentry.Span{TraceID: s.TraceID, SpanID: s.SpanID, ParentSpanID: s.ParentID, Op: s.Op, Description: s.Description,
+func (s *span) model() event.Span {
+	return event.Span{TraceID: s.TraceID, SpanID: s.SpanID, ParentSpanID: s.ParentID, Op: s.Op, Description: s.Description,
 		Status: s.Status, Origin: s.Origin, Start: s.Start, End: s.End, Data: namedValues(s.Data), Tags: tags(s.Tags)}
 }
 
 // Transaction decodes the payload of a transaction item.
-func (l Library) Transaction(payload []byte) (*sentry.Transaction, error) {
+func (l Library) Transaction(payload []byte) (*event.Transaction, error) {
 	in, err := decode[struct {
 		EventID     string                         `json:"event_id"`
 		Name        string                         `json:"transaction"`
 		Info        struct{ Source string }        `json:"transaction_info"`
-		Start       sentry.Timestamp               `json:"start_timestamp"`
-		End         sentry.Timestamp               `json:"timestamp"`
+		Start       jsonscan.Timestamp             `json:"start_timestamp"`
+		End         jsonscan.Timestamp             `json:"timestamp"`
 		Platform    string                         `json:"platform"`
 		ServerName  string                         `json:"server_name"`
 		Release     string                         `json:"release"`
@@ -145,16 +147,16 @@ func (l Library) Transaction(payload []byte) (*sentry.Transaction, error) {
 	delete(in.Contexts, "profile")
 	root.Start, root.End = in.Start, in.End
 	rootSpan := root.model()
-	out := &sentry.Transaction{
-		ErrorEvent: sentry.ErrorEvent{
+	out := &event.Transaction{
+		ErrorEvent: event.ErrorEvent{
 			EventID: in.EventID, Timestamp: in.End, Platform: in.Platform, Transaction: in.Name, ServerName: in.ServerName,
 			Release: in.Release, Environment: in.Environment, SDK: sentry.ClientSDK(in.SDK), Tags: tags(in.Tags), Extra: in.Extra,
 			User: namedValues(in.User), Contexts: namedValues(in.Contexts),
-			Request: &sentry.HTTPRequest{URL: in.Request.URL, Method: in.Request.Method, QueryString: in.Request.Query,
+			Request: &event.HTTPRequest{URL: in.Request.URL, Method: in.Request.Method, QueryString: in.Request.Query,
 				Headers: tags(in.Request.Headers), Env: in.Request.Env},
 			Source: in.Info.Source,
 		},
-		ProfilerID: profile.ProfilerID, Root: &rootSpan, Spans: make([]sentry.Span, len(in.Spans)),
+		ProfilerID: profile.ProfilerID, Root: &rootSpan, Spans: make([]event.Span, len(in.Spans)),
 	}
 	for i := range in.Spans {
 		out.Spans[i] = in.Spans[i].model()
@@ -162,9 +164,9 @@ func (l Library) Transaction(payload []byte) (*sentry.Transaction, error) {
 	return out, err
 }
 
-func optional[T any](v *T) sentry.Optional[T] {
+func optional[T any](v *T) jsonscan.Optional[T] {
 	if v == nil {
-		return sentry.Optional[T]{}
+		return jsonscan.Optional[T]{}
 	}
-	return sentry.Some(*v)
+	return jsonscan.Some(*v)
 }

@@ -1,0 +1,155 @@
+package httpserver
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+)
+
+// connections are those of a server.
+type connections struct {
+	max, maxPerPeer int
+	trusted         []netip.Prefix
+	closed          func(reason string)
+
+	mu   sync.Mutex
+	open map[net.Conn]*connection
+	all  peers
+	idle peers // without a request
+}
+
+// peers are connections by their peer, in the order in which they became what they are.
+type peers = fairshare.Queue[netip.Addr, *connection]
+
+type connection struct {
+	net.Conn
+	all  *fairshare.Entry[netip.Addr, *connection]
+	idle *fairshare.Entry[netip.Addr, *connection] // nil = it has a request
+}
+
+func newConnections(l *Limits, closed func(reason string)) *connections {
+	c := &connections{max: l.Max, maxPerPeer: l.MaxPerPeer, closed: closed, open: map[net.Conn]*connection{}}
+	for _, text := range l.TrustedProxies {
+		if network, err := parseNetwork(text); err == nil { // Validate has seen them
+			c.trusted = append(c.trusted, network)
+		}
+	}
+	return c
+}
+
+// limitedListener closes the connections that are too many before any memory is spent on them.
+type limitedListener struct {
+	net.Listener
+	connections *connections
+}
+
+// Accept returns the next connection that may stay.
+func (l limitedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil || l.connections.add(conn) {
+			return conn, err
+		}
+		_ = conn.Close()
+	}
+}
+
+// add reports whether a new connection may stay. Another one may have to go for it: an idle one, which loses nothing; else one of the
+// peer that has the most, unless that is this one.
+func (c *connections) add(conn net.Conn) bool {
+	peer := peerOf(conn.RemoteAddr())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all.Use(peer) >= int64(c.maxPerPeer) && !c.trusts(peer) {
+		if c.closeIdle(c.idle.OldestOf(peer)); c.all.Use(peer) >= int64(c.maxPerPeer) {
+			c.closed(ReasonMaxConnectionsPerPeer)
+			return false
+		}
+	}
+	if c.all.Len() >= c.max {
+		c.closeIdle(c.idle.LargestOldest())
+	}
+	if c.all.Len() >= c.max {
+		c.closed(ReasonMaxConnections)
+		largest := c.all.LargestOldest()
+		if c.all.Use(largest.Tenant()) <= c.all.Use(peer)+1 {
+			return false
+		}
+		c.close(largest.Value)
+	}
+	added := &connection{Conn: conn}
+	added.all, added.idle = c.all.Push(peer, added, 1), c.idle.Push(peer, added, 1)
+	c.open[conn] = added
+	return true
+}
+
+func (c *connections) closeIdle(e *fairshare.Entry[netip.Addr, *connection]) {
+	if e != nil {
+		c.close(e.Value)
+	}
+}
+
+func (c *connections) close(victim *connection) {
+	c.remove(victim)
+	conn := victim.Conn
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		conn = encrypted.NetConn() // without a farewell, which may have to wait for the peer
+	}
+	_ = conn.Close()
+}
+
+func (c *connections) remove(gone *connection) {
+	delete(c.open, gone.Conn)
+	c.all.Remove(gone.all)
+	if gone.idle != nil {
+		c.idle.Remove(gone.idle)
+	}
+}
+
+// changed is the ConnState of the server.
+func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.open[conn]
+	if known == nil {
+		return // closed here
+	}
+	switch state {
+	case http.StateActive:
+		if known.idle != nil {
+			c.idle.Remove(known.idle)
+			known.idle = nil
+		}
+	case http.StateIdle:
+		if known.idle == nil {
+			known.idle = c.idle.Push(known.all.Tenant(), known, 1)
+		}
+	case http.StateClosed, http.StateHijacked:
+		c.remove(known)
+	}
+}
+
+// trusts reports whether a peer is a trusted proxy. One without an address is: it is on this machine, at a Unix socket.
+func (c *connections) trusts(peer netip.Addr) bool {
+	return !peer.IsValid() || slices.ContainsFunc(c.trusted, func(network netip.Prefix) bool { return network.Contains(peer) })
+}
+
+// peerOf returns the address of a peer: of IPv6 the network, of which every client has one for itself.
+func peerOf(address net.Addr) netip.Addr {
+	tcp, ok := address.(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	peer := tcp.AddrPort().Addr().Unmap().WithZone("")
+	if peer.Is6() && !peer.IsLoopback() {
+		if network, err := peer.Prefix(64); err == nil {
+			return network.Addr()
+		}
+	}
+	return peer
+}

@@ -1,0 +1,73 @@
+package discard
+
+import "fmt"
+
+// Reason is the stable name of why something was not taken over: a metric attribute, a word in a log, never a sentence.
+// Where Sentry's ingest has a name for the case, it is Sentry's (relay-profiling/src/outcomes.rs); the others are ours.
+type Reason string
+
+// Reasons for which Sentry's ingest discards a profile, by its names.
+const (
+	ReasonInvalidJSON          Reason = "profiling_invalid_json"
+	ReasonExceedSizeLimit      Reason = "profiling_exceed_size_limit"
+	ReasonInvalidMetadata      Reason = "profiling_invalid_profile_metadata"
+	ReasonInvalidTransaction   Reason = "profiling_invalid_transaction_metadata"
+	ReasonInvalidProfileType   Reason = "profiling_invalid_profile_type"
+	ReasonMalformedSamples     Reason = "profiling_malformed_samples"
+	ReasonMalformedStacks      Reason = "profiling_malformed_stacks"
+	ReasonNoTransaction        Reason = "profiling_no_transaction_associated"
+	ReasonNotEnoughSamples     Reason = "profiling_not_enough_samples"
+	ReasonPlatformNotSupported Reason = "profiling_platform_not_supported"
+	ReasonTooManyProfiles      Reason = "profiling_too_many_profiles"
+	ReasonDurationTooLong      Reason = "profiling_duration_is_too_long"
+)
+
+// Reasons that are ours, because Sentry's ingest has no such case.
+const (
+	// ReasonUnsupportedFormat: an Android dialect under a profile item type (ART trace, Perfetto) that Sentry would convert.
+	ReasonUnsupportedFormat Reason = "unsupported_format"
+	// ReasonTooDeep: JSON nested deeper than MaxJSONDepth.
+	ReasonTooDeep Reason = "json_too_deep"
+	// ReasonTooManyFrames: more than MaxFrames distinct frames.
+	ReasonTooManyFrames Reason = "too_many_frames"
+	// ReasonTooManyImages: more than MaxImages debug images.
+	ReasonTooManyImages Reason = "too_many_images"
+	// ReasonTooManyMeasurements: more than MaxMeasurements series, or MaxMeasurementValues points in them.
+	ReasonTooManyMeasurements Reason = "too_many_measurements"
+	// ReasonTimeOutOfRange: a sample whose time is before 1970 or beyond what 64 bits of nanoseconds hold.
+	ReasonTimeOutOfRange Reason = "sample_time_out_of_range"
+)
+
+// Error is the error of an item that gave nothing usable. Its neighbours in the envelope are not concerned.
+type Error struct {
+	Reason Reason
+	Detail string // what was expected, where, with the number; no payload text
+}
+
+func (d *Error) Error() string { return fmt.Sprintf("%s: %s", d.Reason, d.Detail) }
+
+func Errorf(reason Reason, format string, args ...any) *Error {
+	return &Error{Reason: reason, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Flaw counts the places where a field was not of its published type and was coerced or left out.
+type Flaw struct {
+	Field string
+	Count int
+}
+
+// Loss counts the samples, spans, log records, … of an item that could not be used, by reason.
+type Loss struct {
+	Reason Reason
+	Count  int
+}
+
+func AddLoss(lost []Loss, reason Reason, count int) []Loss {
+	for i := range lost {
+		if lost[i].Reason == reason {
+			lost[i].Count += count
+			return lost
+		}
+	}
+	return append(lost, Loss{reason, count})
+}

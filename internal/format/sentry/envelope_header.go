@@ -1,0 +1,145 @@
+package sentry
+
+import (
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// EnvelopeHeader is the first JSON object of an envelope. Every field is optional: python sends {} for profile chunks.
+//
+// Not decoded: sdk.integrations, sdk.packages and sdk.settings, and what only one Relay tells another (client, origin,
+// remote_addr, forwarded_for, retention, …).
+//
+// https://develop.sentry.dev/sdk/foundations/transport/envelopes/#headers
+type EnvelopeHeader struct {
+	EventID string                  // 32 lower-case hex digits; native sends dashes, they are removed. "" = absent or no UUID
+	DSN     string                  // as sent. Always by go, php, ruby and native; by JavaScript only through a tunnel
+	SDK     SDK                     //
+	SentAt  time.Time               // the client's clock when it sent, in UTC; zero = absent or not RFC 3339
+	Trace   *DynamicSamplingContext // nil = absent or not an object
+}
+
+// SDK names the program that sent an envelope, e.g. sentry.python 2.68.0.
+type SDK struct {
+	Name    string
+	Version string
+}
+
+// DynamicSamplingContext is the "trace" header: what was known about the trace when its head was sampled.
+//
+// All values are text by the specification. Native sends sample_rate and sample_rand as numbers, others have sent sampled
+// as a boolean: they are kept as their JSON text.
+//
+// https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/
+type DynamicSamplingContext struct {
+	TraceID     string
+	PublicKey   string
+	SampleRate  string
+	SampleRand  string
+	Sampled     string // "true" or "false"
+	Release     string
+	Environment string
+	Transaction string
+	ReplayID    string
+	OrgID       string
+}
+
+var (
+	envelopeHeaderKeys = []string{"event_id", "dsn", "sdk", "sent_at", "trace"}
+	sdkKeys            = []string{"name", "version"}
+	traceKeys          = []string{
+		"trace_id", "public_key", "sample_rate", "sample_rand", "sampled",
+		"release", "environment", "transaction", "replay_id", "org_id",
+	}
+)
+
+// Field is where the value of one of traceKeys lives: what reader and writer share.
+func (c *DynamicSamplingContext) field(key string) *string {
+	switch key {
+	case "trace_id":
+		return &c.TraceID
+	case "public_key":
+		return &c.PublicKey
+	case "sample_rate":
+		return &c.SampleRate
+	case "sample_rand":
+		return &c.SampleRand
+	case "sampled":
+		return &c.Sampled
+	case "release":
+		return &c.Release
+	case "environment":
+		return &c.Environment
+	case "transaction":
+		return &c.Transaction
+	case "replay_id":
+		return &c.ReplayID
+	case "org_id":
+		return &c.OrgID
+	}
+	panic("sentry: no field for the trace key " + key)
+}
+
+// decode reads the header's JSON object at the scanner. The scanner's error says whether it was one.
+func (h *EnvelopeHeader) decode(s *jsonscan.Scanner) {
+	for o := openHeader(s, envelopeHeaderKeys); o.next(); {
+		switch o.key {
+		case "event_id":
+			h.EventID = jsonscan.SimpleID(o.text())
+		case "dsn":
+			h.DSN = o.text()
+		case "sdk":
+			for sdk := o.object(sdkKeys); sdk.next(); {
+				switch sdk.key {
+				case "name":
+					h.SDK.Name = sdk.text()
+				case "version":
+					h.SDK.Version = sdk.text()
+				}
+			}
+		case "sent_at":
+			h.SentAt = instant(o.text())
+		case "trace":
+			if trace := o.object(traceKeys); trace.entered() {
+				h.Trace = &DynamicSamplingContext{}
+				for trace.next() {
+					*h.Trace.field(trace.key) = trace.scalar()
+				}
+			}
+		}
+	}
+}
+
+// append is the inverse of decode.
+func (h *EnvelopeHeader) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = jsonscan.AppendText(dst, "event_id", h.EventID)
+	dst = jsonscan.AppendText(dst, "dsn", h.DSN)
+	if h.SDK != (SDK{}) {
+		dst = append(jsonscan.AppendKey(dst, "sdk"), '{')
+		dst = jsonscan.AppendText(dst, "name", h.SDK.Name)
+		dst = jsonscan.AppendText(dst, "version", h.SDK.Version)
+		dst = append(dst, '}')
+	}
+	if !h.SentAt.IsZero() {
+		dst = jsonscan.AppendText(dst, "sent_at", h.SentAt.UTC().Format(time.RFC3339Nano))
+	}
+	if h.Trace != nil {
+		dst = append(jsonscan.AppendKey(dst, "trace"), '{')
+		for _, key := range traceKeys {
+			dst = jsonscan.AppendText(dst, key, *h.Trace.field(key))
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, '}')
+}
+
+// instant reads RFC 3339 text; zero when it is none, or in a year that RFC 3339 cannot write once it is in UTC.
+func instant(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if t = t.UTC(); err != nil || t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,80 @@
+package sentry
+
+import (
+	"fmt"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// AppendEnvelope writes an envelope behind dst: the inverse of ReadEnvelope, which reads back what was written, equal in
+// every field. Headers take one line each, every payload is preceded by its length and followed by a newline.
+//
+// The error, of type *EnvelopeError, is for what ReadEnvelope would refuse or read differently: too many items, a header
+// too large, an event id that is not 32 lower-case hex digits, a negative count, a year beyond 9999. dst then comes back
+// as it was. One thing is mended instead: header text that is not UTF-8 gets U+FFFD in its place, because it comes from
+// the names of files and transactions, for which no payload should be lost.
+func AppendEnvelope(dst []byte, e *Envelope) ([]byte, error) {
+	w := envelopeWriter{dst: dst, before: len(dst)}
+	if err := w.header(&e.Header); err != nil {
+		return dst, err
+	}
+	if len(e.Items) > MaxEnvelopeItems {
+		return dst, w.fail(ReasonEnvelopeTooManyItems, "%d items, at most %d", len(e.Items), MaxEnvelopeItems)
+	}
+	for i := range e.Items {
+		w.item = i + 1
+		if err := w.writeItem(&e.Items[i]); err != nil {
+			return dst, err
+		}
+	}
+	return w.dst, nil
+}
+
+type envelopeWriter struct {
+	dst    []byte
+	before int // length of dst before the envelope
+	item   int // number of the item being written, from 1; 0 = the envelope header
+	start  int // where in dst it begins
+}
+
+func (w *envelopeWriter) fail(reason discard.Reason, format string, args ...any) *EnvelopeError {
+	return &EnvelopeError{Reason: reason, Item: w.item, Offset: w.start - w.before, Detail: fmt.Sprintf(format, args...)}
+}
+
+func (w *envelopeWriter) header(h *EnvelopeHeader) *EnvelopeError {
+	w.start = len(w.dst)
+	if h.EventID != jsonscan.SimpleID(h.EventID) {
+		return w.fail(ReasonEnvelopeInvalidHeader, "event id of %d bytes, expected 32 lower-case hex digits", len(h.EventID))
+	}
+	if year := h.SentAt.UTC().Year(); year < 1 || year > 9999 {
+		return w.fail(ReasonEnvelopeInvalidHeader, "sent in the year %d, which RFC 3339 cannot write", year)
+	}
+	w.dst = h.append(w.dst)
+	return w.line()
+}
+
+func (w *envelopeWriter) writeItem(item *Item) *EnvelopeError {
+	w.start = len(w.dst)
+	h := &item.Header
+	for _, count := range []jsonscan.Optional[int]{h.ItemCount, h.MetaLength, h.AttachmentLength} {
+		if count.Set && count.Value < 0 {
+			return w.fail(ReasonEnvelopeInvalidItemHeader, "item_count, meta_length or attachment_length is %d", count.Value)
+		}
+	}
+	w.dst = h.append(w.dst, len(item.Payload))
+	if err := w.line(); err != nil {
+		return err
+	}
+	w.dst = append(append(w.dst, item.Payload...), '\n')
+	return nil
+}
+
+// line ends a header.
+func (w *envelopeWriter) line() *EnvelopeError {
+	if size := len(w.dst) - w.start; size > MaxHeaderBytes {
+		return w.fail(ReasonEnvelopeHeaderTooLarge, "header of %d bytes, at most %d", size, MaxHeaderBytes)
+	}
+	w.dst = append(w.dst, '\n')
+	return nil
+}

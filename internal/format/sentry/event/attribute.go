@@ -1,0 +1,55 @@
+package event
+
+import (
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// Attribute is a typed attribute of a log, a streamed span or a metric: "key": {"type": T, "value": V, "unit": U}.
+// https://develop.sentry.dev/sdk/telemetry/attributes/
+type Attribute struct {
+	Key   string
+	Type  string // string, boolean, integer, double, array; any text is legal, and it need not agree with Value
+	Value []byte // JSON, never null; an integer may stand in a string, because JavaScript's numbers end at 53 bits
+	Unit  string
+}
+
+// attributes reads the object of attributes, in its order. One without a value is left out, and so is null; a bare value,
+// without type, is kept as what it is.
+func (l *loose) attributes() []Attribute {
+	all := l.attributeBuf[:0]
+	l.Object("attributes", func(key string) {
+		a := Attribute{Key: strings.ToValidUTF8(key, "\uFFFD")}
+		if l.S.Peek() != '{' {
+			l.Flaw("attributes")
+			a.Value = l.Raw()
+		} else {
+			l.attribute(&a)
+		}
+		switch {
+		case a.Value == nil || a.Key == "":
+		case len(all) == jsonscan.MaxAttributes:
+			l.Flaw("too_many")
+		default:
+			all = append(all, a)
+		}
+	})
+	l.attributeBuf = all
+	return jsonscan.AtItsSize(all)
+}
+
+func (l *loose) attribute(a *Attribute) {
+	l.Object("attributes", func(key string) {
+		switch key {
+		case "type":
+			a.Type = l.Word("attributes.type")
+		case "value":
+			a.Value = l.Raw()
+		case "unit":
+			a.Unit = l.Text("attributes.unit")
+		default:
+			l.S.Skip()
+		}
+	})
+}

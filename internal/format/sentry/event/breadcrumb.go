@@ -1,0 +1,44 @@
+package event
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+
+// Breadcrumb is something that happened before an event, oldest first in its list.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/breadcrumbs/
+type Breadcrumb struct {
+	Timestamp jsonscan.Timestamp
+	Type      string // default, debug, error, navigation, http, info, query, transaction, ui, user
+	Category  string // ui.click, console, httplib, …
+	Level     string
+	Message   string
+	EventID   string // JavaScript before version 8: of an event sent before this one
+	Data      []byte // JSON object
+}
+
+func (l *loose) breadcrumbs() (all []Breadcrumb) {
+	l.Values("breadcrumbs", func() {
+		var b Breadcrumb
+		if l.Object("breadcrumbs", func(key string) {
+			switch key {
+			case "timestamp":
+				b.Timestamp = l.Time("breadcrumbs.timestamp")
+			case "type":
+				b.Type = l.Text("breadcrumbs.type")
+			case "category":
+				b.Category = l.Text("breadcrumbs.category")
+			case "level":
+				b.Level = l.Text("breadcrumbs.level")
+			case "message":
+				b.Message = l.Text("breadcrumbs.message")
+			case "event_id":
+				b.EventID = l.Uuid("breadcrumbs.event_id")
+			case "data":
+				b.Data = l.RawObject("breadcrumbs.data")
+			default:
+				l.S.Skip()
+			}
+		}) {
+			all = append(all, b)
+		}
+	})
+	return all
+}

@@ -1,0 +1,82 @@
+package event
+
+import (
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// Container is what the payloads of "log", "span" and "trace_metric" items have around their elements.
+// https://develop.sentry.dev/sdk/foundations/envelopes/item-containers/
+type Container struct {
+	Version        jsonscan.Optional[int64] // absent from many SDKs, else 2
+	IngestSettings IngestSettings
+
+	Lost  []discard.Loss // elements that could not be used
+	Flaws []discard.Flaw
+}
+
+// IngestSettings ask the server to complete elements from the request: "auto" or "never". Honoured from version 2 on.
+type IngestSettings struct {
+	InferIP        string
+	InferUserAgent string
+}
+
+// decodeContainer reads a container. `element` reads one of its elements and says why it cannot be used, "" if it can.
+//
+// Sentry's ingest drops a container whose item_count, in the item header, is not the number of its elements. Here that is a
+// flaw: nothing about the elements is ambiguous.
+func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element func(*loose) discard.Reason) (Container, error) {
+	var c Container
+	l := newReader(payload)
+	elements, kept, found := 0, 0, false
+	err := l.Document(func(key string) {
+		switch key {
+		case "version":
+			c.Version = l.Int(key)
+		case "ingest_settings":
+			c.IngestSettings = l.ingestSettings()
+		case "items":
+			found = true
+			skipped := l.List(key, func() {
+				elements++
+				if reason := element(&l); reason == "" {
+					kept++
+				} else {
+					c.Lost = discard.AddLoss(c.Lost, reason, 1)
+				}
+			})
+			if elements += skipped; skipped > 0 {
+				c.Lost = discard.AddLoss(c.Lost, jsonscan.ReasonTooManyElements, skipped)
+			}
+		default:
+			l.S.Skip()
+		}
+	})
+	if itemCount.Set && itemCount.Value != elements {
+		l.Flaw("item_count")
+	}
+	c.Flaws = l.Flaws
+	switch {
+	case err != nil:
+		return c, err
+	case !found:
+		return c, discard.Errorf(jsonscan.ReasonNothingUsable, "container without items")
+	case kept == 0 && elements > 0:
+		return c, discard.Errorf(c.Lost[0].Reason, "none of %d elements is usable", elements)
+	}
+	return c, nil
+}
+
+func (l *loose) ingestSettings() (settings IngestSettings) {
+	l.Object("ingest_settings", func(key string) {
+		switch key {
+		case "infer_ip":
+			settings.InferIP = l.Text("ingest_settings.infer_ip")
+		case "infer_user_agent":
+			settings.InferUserAgent = l.Text("ingest_settings.infer_user_agent")
+		default:
+			l.S.Skip()
+		}
+	})
+	return settings
+}

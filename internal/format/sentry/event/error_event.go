@@ -1,0 +1,306 @@
+package event
+
+import (
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// ErrorEvent is the payload of an "event" item, of the store endpoint, and of a "feedback" item.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/
+//
+// Not decoded: what SDKs say of themselves to each other (_meta, errors), and lists of packages and integrations of the SDK.
+type ErrorEvent struct {
+	EventID     string             // php leaves it to the envelope header
+	Timestamp   jsonscan.Timestamp // RFC 3339 in python, go, java and native, unix seconds in the others
+	Platform    string
+	Level       string // fatal, error, warning, info, debug; "" = error
+	Logger      string
+	Type        string // error, default, feedback, csp, …; hardly ever sent
+	Transaction string // name of what was going on
+	Source      string // transaction_info.source: custom, url, route, view, component, task
+	ServerName  string
+	Release     string
+	Dist        string
+	Environment string
+	SDK         sentry.ClientSDK
+
+	Message     Message
+	Exceptions  []Exception // cause first, thrown last
+	Threads     []EventThread
+	Breadcrumbs []Breadcrumb // oldest first
+	Fingerprint []string
+	Modules     []byte // JSON object: package → version
+	Tags        []Tag
+	Extra       []byte // JSON object
+	User        []NamedValue
+	Request     *HTTPRequest
+	Contexts    []NamedValue // all but trace; each an object as a rule
+	Trace       TraceContext
+	Images      []byte // JSON list, debug_meta.images: what symbolication needs
+
+	Flaws []discard.Flaw
+}
+
+// Tag is a name with a text.
+type Tag struct{ Key, Value string }
+
+// NamedValue is a member of an object whose keys are the sender's.
+type NamedValue struct {
+	Name  string
+	Value []byte // JSON, never null
+}
+
+// TraceContext is contexts.trace: what an event belongs to. The id of the event itself is no trace id.
+type TraceContext struct {
+	TraceID      string // 32 lower-case hex digits, "" where it was none
+	SpanID       string // 16 lower-case hex digits, "" where it was none
+	ParentSpanID string
+	Op           string
+	Origin       string
+	Status       string
+	SampleRand   jsonscan.Optional[float64]
+	Data         []NamedValue
+}
+
+// HTTPRequest is the request that was being served, or the page a browser was on.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/request/
+type HTTPRequest struct {
+	URL         string
+	Method      string
+	QueryString []byte // JSON: text, an object (raven, browsers) or a list of pairs
+	Fragment    string
+	Headers     []Tag
+	Cookies     []byte // JSON: text, an object or a list of pairs
+	Env         []byte // JSON object: the CGI environment
+	Data        []byte // JSON: the body
+}
+
+// DecodeEvent decodes the payload of an "event" or "feedback" item. The error is a Discard.
+func DecodeEvent(payload []byte) (*ErrorEvent, error) {
+	e := &ErrorEvent{}
+	l := newReader(payload)
+	if err := l.Document(func(key string) { e.field(&l, key) }); err != nil {
+		return nil, err
+	}
+	e.Flaws = l.Flaws
+	return e, nil
+}
+
+func (e *ErrorEvent) field(l *loose, key string) {
+	switch key {
+	case "event_id":
+		e.EventID = l.Uuid(key)
+	case "timestamp":
+		e.Timestamp = l.Time(key)
+	case "platform":
+		e.Platform = l.Text(key)
+	case "level":
+		e.Level = l.Text(key)
+	case "logger":
+		e.Logger = l.Text(key)
+	case "type":
+		e.Type = l.Text(key)
+	case "transaction":
+		e.Transaction = l.Text(key)
+	case "transaction_info":
+		e.Source = l.transactionSource()
+	case "debug_meta":
+		e.Images = l.imagesText()
+	case "server_name":
+		e.ServerName = l.Text(key)
+	case "release":
+		e.Release = l.Text(key)
+	case "dist":
+		e.Dist = l.Text(key)
+	case "environment":
+		e.Environment = l.Text(key)
+	case "sdk":
+		e.SDK = l.clientSDK()
+	case "message", "logentry", "sentry.interfaces.Message":
+		l.message(&e.Message)
+	case "exception", "sentry.interfaces.Exception":
+		e.Exceptions = l.exceptions()
+	case "threads":
+		e.Threads = l.threads()
+	case "breadcrumbs":
+		e.Breadcrumbs = l.breadcrumbs()
+	case "fingerprint":
+		e.Fingerprint = l.Texts(key)
+	case "modules":
+		e.Modules = l.RawObject(key)
+	case "tags":
+		e.Tags = l.tags(key)
+	case "extra":
+		e.Extra = l.RawObject(key)
+	case "user", "sentry.interfaces.User":
+		e.User = l.namedValues(key)
+	case "request", "sentry.interfaces.Http":
+		e.Request = l.request()
+	case "contexts":
+		e.contexts(l)
+	default:
+		l.S.Skip()
+	}
+}
+
+// tags reads a map, or a list of pairs, as Sentry's schema allows for tags and headers. Null is no value; a header may have
+// a list of values.
+func (l *loose) tags(field string) (all []Tag) {
+	if l.S.Peek() != '[' {
+		l.Object(field, func(key string) { all = l.tag(all, field, strings.ToValidUTF8(key, "\uFFFD")) })
+		return all
+	}
+	l.List(field, func() {
+		var key string
+		n := 0
+		l.List(field, func() {
+			switch n++; n {
+			case 1:
+				key = l.Text(field)
+			case 2:
+				all = l.tag(all, field, key)
+			default:
+				l.S.Skip()
+			}
+		})
+	})
+	return all
+}
+
+func (l *loose) tag(all []Tag, field, key string) []Tag {
+	var value string
+	switch c := l.S.Peek(); {
+	case c == '[':
+		value = strings.Join(l.Texts(field), ", ")
+	case c == '-' || jsonscan.IsDigit(c) || c == 't' || c == 'f':
+		value = string(l.S.Value())
+	default:
+		value = l.Text(field)
+	}
+	if key == "" || value == "" {
+		return all
+	}
+	if len(all) == jsonscan.MaxAttributes {
+		l.Flaw("too_many")
+		return all
+	}
+	return append(all, Tag{key, value})
+}
+
+func (l *loose) namedValues(field string) []NamedValue {
+	all := l.valueBuf[:0]
+	l.Object(field, func(key string) {
+		value := l.Raw()
+		switch {
+		case value == nil || key == "":
+		case len(all) == jsonscan.MaxAttributes:
+			l.Flaw("too_many")
+		default:
+			all = append(all, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
+		}
+	})
+	l.valueBuf = all
+	return jsonscan.AtItsSize(all)
+}
+
+func (l *loose) request() *HTTPRequest {
+	r := &HTTPRequest{}
+	if !l.Object("request", func(key string) {
+		switch key {
+		case "url":
+			r.URL = l.Text("request.url")
+		case "method":
+			r.Method = l.Text("request.method")
+		case "query_string":
+			r.QueryString = l.Raw()
+		case "fragment":
+			r.Fragment = l.Text("request.fragment")
+		case "headers":
+			r.Headers = l.tags("request.headers")
+		case "cookies":
+			r.Cookies = l.Raw()
+		case "env":
+			r.Env = l.RawObject("request.env")
+		case "data":
+			r.Data = l.Raw()
+		default:
+			l.S.Skip()
+		}
+	}) {
+		return nil
+	}
+	return r
+}
+
+// contexts reads all contexts; trace by its fields.
+func (e *ErrorEvent) contexts(l *loose) {
+	l.Object("contexts", func(key string) {
+		if key == "trace" {
+			e.Trace = l.traceContext()
+			return
+		}
+		value := l.Raw()
+		switch {
+		case value == nil:
+		case len(e.Contexts) == jsonscan.MaxAttributes:
+			l.Flaw("too_many")
+		default:
+			e.Contexts = append(e.Contexts, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
+		}
+	})
+}
+
+func (l *loose) transactionSource() (source string) {
+	l.Object("transaction_info", func(key string) {
+		if key != "source" {
+			l.S.Skip()
+			return
+		}
+		source = l.Text("transaction_info.source")
+	})
+	return source
+}
+
+// imagesText gives the list of debug_meta as it was sent.
+func (l *loose) imagesText() (list []byte) {
+	l.Object("debug_meta", func(key string) {
+		switch {
+		case key != "images":
+			l.S.Skip()
+		case l.S.Peek() != '[':
+			l.Wrong("debug_meta.images")
+		default:
+			list = l.Value()
+		}
+	})
+	return list
+}
+
+func (l *loose) traceContext() (t TraceContext) {
+	l.Object("contexts.trace", func(key string) {
+		switch key {
+		case "trace_id":
+			t.TraceID = l.TraceID("contexts.trace.trace_id")
+		case "span_id":
+			t.SpanID = l.SpanID("contexts.trace.span_id")
+		case "parent_span_id":
+			t.ParentSpanID = l.SpanID("contexts.trace.parent_span_id")
+		case "op":
+			t.Op = l.Text("contexts.trace.op")
+		case "origin":
+			t.Origin = l.Text("contexts.trace.origin")
+		case "status":
+			t.Status = l.Text("contexts.trace.status")
+		case "sample_rand":
+			t.SampleRand = l.Float("contexts.trace.sample_rand")
+		case "data":
+			t.Data = l.namedValues("contexts.trace.data")
+		default:
+			l.S.Skip()
+		}
+	})
+	return t
+}

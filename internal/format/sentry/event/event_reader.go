@@ -1,0 +1,14 @@
+package event
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+
+// loose reads events, spans, logs and metrics.
+type loose struct {
+	jsonscan.Lenient
+
+	// Lists of which there is one in each of a thousand elements. They grow here, and are copied when their size is known.
+	attributeBuf []Attribute
+	valueBuf     []NamedValue
+}
+
+func newReader(payload []byte) loose { return loose{Lenient: jsonscan.NewLenient(payload)} }

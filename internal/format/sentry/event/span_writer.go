@@ -1,0 +1,176 @@
+package event
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+
+// SpansWriter writes the payloads of span containers: the inverse of DecodeSpans.
+type SpansWriter struct {
+	payload []byte
+	limit   int // bytes of a payload
+	spans   int // in it
+}
+
+// NewSpansWriter returns a writer of payloads of at most limit bytes. It reuses the memory of scratch.
+func NewSpansWriter(scratch []byte, limit int) *SpansWriter {
+	return &SpansWriter{payload: scratch[:0], limit: limit}
+}
+
+// Len returns the number of spans in the payload.
+func (w *SpansWriter) Len() int { return w.spans }
+
+// Add adds a span to the payload. It reports whether it fits.
+func (w *SpansWriter) Add(s *StreamedSpan) bool {
+	before := len(w.payload)
+	separator := ","
+	if w.spans == 0 {
+		separator = `{"items":[`
+	}
+	w.payload = s.append(append(w.payload, separator...))
+	if len(w.payload)+len(endOfSpans) > w.limit {
+		w.payload = w.payload[:before]
+		return false
+	}
+	w.spans++
+	return true
+}
+
+const endOfSpans = "]}"
+
+// Finish returns the payload (item_count = Len) and begins another. The payload is valid until the next Add.
+func (w *SpansWriter) Finish() []byte {
+	payload := append(w.payload, endOfSpans...)
+	w.payload, w.spans = payload[:0], 0
+	return payload
+}
+
+// Scratch returns the memory of the payload, to be used again.
+func (w *SpansWriter) Scratch() []byte { return w.payload[:0] }
+
+func (s *StreamedSpan) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = jsonscan.AppendPresent(dst, "trace_id", s.TraceID)
+	dst = jsonscan.AppendPresent(dst, "span_id", s.SpanID)
+	dst = jsonscan.AppendText(dst, "parent_span_id", s.ParentSpanID)
+	dst = jsonscan.AppendPresent(dst, "name", s.Name)
+	dst = jsonscan.AppendPresent(dst, "status", s.Status)
+	dst = jsonscan.AppendText(dst, "kind", s.Kind)
+	dst = jsonscan.AppendFlag(dst, "is_segment", s.IsSegment)
+	dst = jsonscan.AppendFlag(dst, "is_remote", s.IsRemote)
+	dst = appendTime(dst, "start_timestamp", s.Start)
+	dst = appendTime(dst, "end_timestamp", s.End)
+	dst = appendLinks(dst, s.Links)
+	return append(appendAttributes(dst, s.Attributes), '}')
+}
+
+// appendMembers writes the members of a span as transactions and standalone items have it. Times come with those of the
+// transaction where the span is its root.
+func (s *Span) appendMembers(dst []byte) []byte {
+	dst = jsonscan.AppendPresent(dst, "trace_id", s.TraceID)
+	dst = jsonscan.AppendPresent(dst, "span_id", s.SpanID)
+	dst = jsonscan.AppendText(dst, "parent_span_id", s.ParentSpanID)
+	dst = jsonscan.AppendText(dst, "op", s.Op)
+	dst = jsonscan.AppendText(dst, "description", s.Description)
+	dst = jsonscan.AppendText(dst, "status", s.Status)
+	dst = jsonscan.AppendText(dst, "origin", s.Origin)
+	dst = jsonscan.AppendText(dst, "kind", s.Kind)
+	dst = jsonscan.AppendText(dst, "platform", s.Platform)
+	if s.ExclusiveTime.Set {
+		dst = jsonscan.AppendFloat(jsonscan.AppendKey(dst, "exclusive_time"), s.ExclusiveTime.Value)
+	}
+	dst = jsonscan.AppendFlag(dst, "is_segment", s.IsSegment)
+	dst = jsonscan.AppendFlag(dst, "is_remote", s.IsRemote)
+	dst = jsonscan.AppendText(dst, "segment_id", s.SegmentID)
+	dst = jsonscan.AppendText(dst, "profile_id", s.ProfileID)
+	dst = jsonscan.AppendText(dst, "profiler_id", s.ProfilerID)
+	dst = appendNamed(dst, "data", s.Data)
+	dst = appendTags(dst, "tags", s.Tags)
+	dst = appendMeasures(dst, s.Measurements)
+	return appendLinks(dst, s.Links)
+}
+
+func appendTime(dst []byte, key string, t jsonscan.Timestamp) []byte {
+	if !t.Set {
+		return dst
+	}
+	return jsonscan.AppendSeconds(jsonscan.AppendKey(dst, key), t.UnixNano)
+}
+
+// appendNamed writes an object of values that are JSON already.
+func appendNamed(dst []byte, key string, members []NamedValue) []byte {
+	if len(members) == 0 {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, key), '{')
+	for i := range members {
+		dst = jsonscan.AppendRaw(dst, members[i].Name, members[i].Value)
+	}
+	return append(dst, '}')
+}
+
+func appendTags(dst []byte, key string, tags []Tag) []byte {
+	if len(tags) == 0 {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, key), '{')
+	for i := range tags {
+		dst = jsonscan.AppendPresent(dst, tags[i].Key, tags[i].Value)
+	}
+	return append(dst, '}')
+}
+
+func appendMeasures(dst []byte, measures []NamedMeasure) []byte {
+	if len(measures) == 0 {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, "measurements"), '{')
+	for i := range measures {
+		dst = append(jsonscan.AppendKey(dst, measures[i].Name), `{"value":`...)
+		dst = jsonscan.AppendFloat(dst, measures[i].Value)
+		dst = append(jsonscan.AppendText(dst, "unit", measures[i].Unit), '}')
+	}
+	return append(dst, '}')
+}
+
+// appendLinks writes links. Their attributes have types in containers, and none in transactions.
+func appendLinks(dst []byte, links []SpanLink) []byte {
+	if len(links) == 0 {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, "links"), '[')
+	for i := range links {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		dst = jsonscan.AppendPresent(dst, "trace_id", links[i].TraceID)
+		dst = jsonscan.AppendPresent(dst, "span_id", links[i].SpanID)
+		dst = jsonscan.AppendFlag(dst, "sampled", links[i].Sampled)
+		dst = append(appendAttributes(dst, links[i].Attributes), '}')
+	}
+	return append(dst, ']')
+}
+
+// appendAttributes writes typed attributes, and those without a type as bare values.
+func appendAttributes(dst []byte, attributes []Attribute) []byte {
+	if len(attributes) == 0 {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, "attributes"), '{')
+	for i := range attributes {
+		a := &attributes[i]
+		if a.Type == "" {
+			dst = jsonscan.AppendRaw(dst, a.Key, a.Value)
+			continue
+		}
+		dst = append(jsonscan.AppendKey(dst, a.Key), '{')
+		dst = jsonscan.AppendPresent(dst, "type", a.Type)
+		dst = jsonscan.AppendRaw(dst, "value", a.Value)
+		dst = append(jsonscan.AppendText(dst, "unit", a.Unit), '}')
+	}
+	return append(dst, '}')
+}
+
+// AppendJSONString writes text as a JSON string: what is not UTF-8 becomes U+FFFD.
+func AppendJSONString(dst []byte, text string) []byte { return jsonscan.AppendJSONText(dst, text) }
+
+// AppendJSONFloat writes a finite number.
+func AppendJSONFloat(dst []byte, f float64) []byte { return jsonscan.AppendFloat(dst, f) }

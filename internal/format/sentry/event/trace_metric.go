@@ -1,0 +1,106 @@
+package event
+
+import (
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// MetricContainer is the payload of a "trace_metric" item.
+type MetricContainer struct {
+	Container
+	Metrics []TraceMetric
+}
+
+// TraceMetric is one element of a metric container: one recording of one value, nothing is aggregated by SDKs.
+// https://develop.sentry.dev/sdk/telemetry/metrics/
+type TraceMetric struct {
+	Timestamp  jsonscan.Timestamp
+	TraceID    string // 32 lower-case hex digits, "" where it was none
+	SpanID     string // 16 lower-case hex digits, "" where it was none: native and python send none
+	Name       string
+	Type       MetricType
+	Value      float64 // finite; of a counter never negative
+	Unit       string  // nanosecond … week, bit … exbibyte, ratio, percent, none, or a word of the user's: euro
+	Attributes []Attribute
+}
+
+// MetricType says what the values of a metric are.
+type MetricType string
+
+// The published types.
+const (
+	MetricCounter      MetricType = "counter"
+	MetricGauge        MetricType = "gauge"
+	MetricDistribution MetricType = "distribution"
+)
+
+// Reasons for which an element of a metric container is dropped; its neighbours are not concerned.
+const (
+	// ReasonMetricNoObject: the element is no JSON object.
+	ReasonMetricNoObject discard.Reason = "metric_no_object"
+	// ReasonMetricNoName: no name.
+	ReasonMetricNoName discard.Reason = "metric_no_name"
+	// ReasonMetricUnknownType: neither counter, gauge nor distribution, so that nobody can tell how values add up.
+	ReasonMetricUnknownType discard.Reason = "metric_unknown_type"
+	// ReasonMetricNoValue: no value, or none that is a finite number.
+	ReasonMetricNoValue discard.Reason = "metric_no_value"
+	// ReasonMetricNegativeCounter: a counter only counts up; what goes down as well is a gauge.
+	ReasonMetricNegativeCounter discard.Reason = "metric_negative_counter"
+)
+
+// DecodeTraceMetrics decodes the payload of a "trace_metric" item; itemCount is what the item header says of it. The error is
+// a Discard.
+//
+// Sentry's ingest drops elements without time or trace id. Here they are kept: a metric says something without them.
+func DecodeTraceMetrics(payload []byte, itemCount jsonscan.Optional[int]) (c *MetricContainer, err error) {
+	c = &MetricContainer{}
+	c.Container, err = decodeContainer(payload, itemCount, c.metric)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// metric reads one element.
+func (c *MetricContainer) metric(l *loose) discard.Reason {
+	var m TraceMetric
+	var value jsonscan.Optional[float64]
+	isObject := l.S.Peek() == '{'
+	l.Object("items", func(key string) {
+		switch key {
+		case "timestamp":
+			m.Timestamp = l.Time(key) // go writes RFC 3339 with nine digits, all others seconds
+		case "trace_id":
+			m.TraceID = l.TraceID(key)
+		case "span_id":
+			m.SpanID = l.SpanID(key)
+		case "name":
+			m.Name = l.Text(key)
+		case "type":
+			m.Type = MetricType(l.Text(key))
+		case "value":
+			value = l.Float(key)
+		case "unit":
+			m.Unit = l.Text(key)
+		case "attributes":
+			m.Attributes = l.attributes()
+		default:
+			l.S.Skip()
+		}
+	})
+	m.Value = value.Value
+	switch {
+	case !isObject:
+		return ReasonMetricNoObject
+	case m.Name == "":
+		return ReasonMetricNoName
+	case m.Type != MetricCounter && m.Type != MetricGauge && m.Type != MetricDistribution:
+		return ReasonMetricUnknownType
+	case !value.Set:
+		return ReasonMetricNoValue
+	case m.Type == MetricCounter && m.Value < 0:
+		return ReasonMetricNegativeCounter
+	}
+	c.Metrics = append(c.Metrics, m)
+	return ""
+}

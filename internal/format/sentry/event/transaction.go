@@ -1,0 +1,124 @@
+package event
+
+import (
+	"encoding/json"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// Transaction is the payload of a "transaction" item: an event that is a tree of spans.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/transaction/
+//
+// Its fields as an event are those of ErrorEvent, where Transaction is its name, Contexts are without trace and profile, and Images say
+// nothing of a span.
+type Transaction struct {
+	ErrorEvent
+
+	Root  *Span  // contexts.trace with the transaction's own times; nil where it could not be used, see Lost
+	Spans []Span // the others, in no order
+
+	Measurements []NamedMeasure
+	ProfileID    string // contexts.profile: event id of a V1 profile, by old python only
+	ProfilerID   string // contexts.profile: V2; node sends an empty object once the profiler has stopped
+
+	Lost []discard.Loss // spans that could not be used
+}
+
+// DecodeTransaction decodes the payload of a "transaction" item. The error is a Discard.
+//
+// A root that cannot be used does not cost its children, nor the other way round.
+func DecodeTransaction(payload []byte) (*Transaction, error) {
+	t := &Transaction{}
+	l := newReader(payload)
+	root, start := &Span{}, jsonscan.Timestamp{}
+	err := l.Document(func(key string) {
+		switch key {
+		case "start_timestamp":
+			start = l.Time(key)
+		case "contexts":
+			t.contexts(&l, root)
+		case "spans":
+			l.List(key, func() { t.span(&l) })
+		case "measurements":
+			t.Measurements = l.namedMeasures(key)
+		default:
+			t.field(&l, key)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	root.Start, root.End = start, t.Timestamp
+	var reason discard.Reason
+	if reason, root.Repaired = l.repair(root.TraceID, root.SpanID, &root.Start, &root.End); reason != "" {
+		t.Lost = discard.AddLoss(t.Lost, reason, 1)
+	} else {
+		t.Root = root
+	}
+	t.Flaws = l.Flaws
+	if t.Root == nil && len(t.Spans) == 0 {
+		return nil, discard.Errorf(t.Lost[0].Reason, "none of the transaction's spans is usable")
+	}
+	return t, nil
+}
+
+// span reads one element of the list "spans".
+func (t *Transaction) span(l *loose) {
+	var s Span
+	isObject := l.Object("spans", func(key string) { l.spanField(&s, "spans", key) })
+	switch {
+	case l.S.Err != nil:
+	case !isObject:
+		t.Lost = discard.AddLoss(t.Lost, ReasonSpanNoObject, 1)
+	default:
+		var reason discard.Reason
+		if reason, s.Repaired = l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
+			t.Lost = discard.AddLoss(t.Lost, reason, 1)
+			return
+		}
+		t.Spans = append(t.Spans, s)
+	}
+}
+
+// contexts reads all contexts: trace is the root span, profile says which profile there is.
+func (t *Transaction) contexts(l *loose, root *Span) {
+	l.Object("contexts", func(key string) {
+		switch key {
+		case "trace":
+			l.Object("contexts.trace", func(key string) { l.spanField(root, "contexts.trace", key) })
+		case "profile":
+			l.Object("contexts.profile", func(key string) {
+				switch key {
+				case "profile_id":
+					t.ProfileID = l.Uuid("contexts.profile.profile_id")
+				case "profiler_id":
+					t.ProfilerID = l.Uuid("contexts.profile.profiler_id")
+				default:
+					l.S.Skip()
+				}
+			})
+		default:
+			switch value := l.Raw(); {
+			case value == nil:
+			case len(t.Contexts) == jsonscan.MaxAttributes:
+				l.Flaw("too_many")
+			default:
+				t.Contexts = append(t.Contexts, NamedValue{string(jsonscan.ValidUTF8([]byte(key))), value})
+			}
+		}
+	})
+}
+
+// TransactionTimes gives start and end of the transaction in the payload of a "transaction" item: what a V1 profile without
+// an anchor of its own is placed by. Unset where the payload does not tell.
+func TransactionTimes(payload []byte) (start, end jsonscan.Timestamp) {
+	var transaction struct {
+		Start jsonscan.Timestamp `json:"start_timestamp"`
+		End   jsonscan.Timestamp `json:"timestamp"`
+	}
+	if json.Unmarshal(payload, &transaction) != nil {
+		return jsonscan.Timestamp{}, jsonscan.Timestamp{}
+	}
+	return transaction.Start, transaction.End
+}

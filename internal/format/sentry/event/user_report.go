@@ -1,0 +1,45 @@
+package event
+
+import (
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// UserReport is the payload of a "user_report" item: what a user said about an event, before there was feedback.
+// https://develop.sentry.dev/sdk/foundations/envelopes/envelope-items/#user-report
+type UserReport struct {
+	EventID  string // of the event it is about
+	Name     string
+	Email    string
+	Comments string
+
+	Flaws []discard.Flaw
+}
+
+// DecodeUserReport decodes the payload of a "user_report" item. The error is a Discard.
+func DecodeUserReport(payload []byte) (*UserReport, error) {
+	r := &UserReport{}
+	l := newReader(payload)
+	err := l.Document(func(key string) {
+		switch key {
+		case "event_id":
+			r.EventID = l.Uuid(key)
+		case "name":
+			r.Name = l.Text(key)
+		case "email":
+			r.Email = l.Text(key)
+		case "comments":
+			r.Comments = l.Text(key)
+		default:
+			l.S.Skip()
+		}
+	})
+	r.Flaws = l.Flaws
+	if err != nil {
+		return nil, err
+	}
+	if r.EventID == "" && r.Comments == "" {
+		return nil, discard.Errorf(jsonscan.ReasonNothingUsable, "user report without event id and comments")
+	}
+	return r, nil
+}

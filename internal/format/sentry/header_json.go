@@ -1,0 +1,122 @@
+package sentry
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// headerObject walks a JSON object of an envelope and stops at the members it was told to know; all others are skipped, so
+// that a field that some future SDK adds never costs an envelope.
+//
+// Its getters take a value of the wrong type for an absent one. Only what is no JSON at all ends in the scanner's error.
+type headerObject struct {
+	s     *jsonscan.Scanner // nil = not an object
+	known []string
+	key   string // one of known: the member whose value comes next
+	n     int
+	seen  uint32 // bit i: known[i] was there
+	once  bool   // a second value for a known key is an error
+}
+
+// openHeader enters the object that is a header as a whole. A known key given twice is an error there, as it is for Relay:
+// two readers must not be able to see two different lengths or DSNs in one body.
+func openHeader(s *jsonscan.Scanner, known []string) headerObject {
+	s.Open('{')
+	return headerObject{s: s, known: known, once: true}
+}
+
+// Object enters the member's value.
+func (o *headerObject) object(known []string) headerObject {
+	if o.s.Peek() != '{' {
+		o.s.Skip()
+		return headerObject{}
+	}
+	o.s.Open('{')
+	return headerObject{s: o.s, known: known}
+}
+
+func (o *headerObject) entered() bool { return o.s != nil }
+
+// next steps to the next known member and says whether there is one. Its value must then be taken by one of the getters.
+func (o *headerObject) next() bool {
+	if o.s == nil {
+		return false
+	}
+	for {
+		key, ok := o.s.Member(&o.n)
+		if !ok {
+			return false
+		}
+		i := slices.IndexFunc(o.known, func(known string) bool { return known == string(key) })
+		if i < 0 {
+			o.s.Skip()
+			continue
+		}
+		if o.once && o.seen&(1<<i) != 0 {
+			o.s.Fail("the key %q is there twice", o.known[i])
+			return false
+		}
+		o.seen |= 1 << i
+		o.key = o.known[i]
+		return true
+	}
+}
+
+// Text gives a string.
+func (o *headerObject) text() string {
+	if o.s.Peek() != '"' {
+		o.s.Skip()
+		return ""
+	}
+	return intern(jsonscan.ValidUTF8(o.s.Text()))
+}
+
+// Scalar gives a string, or the JSON text of a number or a boolean.
+func (o *headerObject) scalar() string {
+	switch c := o.s.Peek(); c {
+	case '"', '{', '[', 'n':
+		return o.text()
+	default:
+		return string(o.s.Value())
+	}
+}
+
+// count gives a non-negative integer. One too large to count with is still larger than any payload, hence not absent.
+func (o *headerObject) count() jsonscan.Optional[int] {
+	text := o.s.Value()
+	for _, c := range text {
+		if !jsonscan.IsDigit(c) {
+			return jsonscan.Optional[int]{}
+		}
+	}
+	count, err := strconv.Atoi(string(text))
+	if err != nil {
+		count = math.MaxInt
+	}
+	return jsonscan.Some(count)
+}
+
+// Flag gives a boolean.
+func (o *headerObject) flag() jsonscan.Optional[bool] {
+	switch string(o.s.Value()) {
+	case "true":
+		return jsonscan.Some(true)
+	case "false":
+		return jsonscan.Some(false)
+	}
+	return jsonscan.Optional[bool]{}
+}
+
+// intern gives the constant for the texts that nearly all item headers consist of, and a copy of any other: never a view,
+// because bodies are reused.
+func intern(text []byte) string {
+	if known, ok := wellKnown[string(text)]; ok {
+		return known
+	}
+	return string(text)
+}
+
+// The writers are the inverse of the getters: absent fields are left out.

@@ -1,0 +1,211 @@
+package sentry
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+
+// Item is one item of an envelope.
+type Item struct {
+	Header  ItemHeader
+	Payload []byte // a sub-slice of the body that was read
+}
+
+// ItemHeader is the JSON object in front of a payload. Every field is optional, even the type.
+//
+// `length` is not among them: it is framing, and len(Item.Payload) is its value whether it was sent or not. Not decoded:
+// what only one Relay tells another (routing_hint, metrics_extracted, fully_normalized, …) and what belongs to security
+// reports (sentry_release, sentry_environment).
+//
+// https://develop.sentry.dev/sdk/foundations/transport/envelope-items/
+type ItemHeader struct {
+	Type             ItemType                // "" = absent or not a string: an unknown type like any other
+	ContentType      string                  // java sends "application-json"; hardly to be relied on except for containers
+	ItemCount        jsonscan.Optional[int]  // log, span and trace_metric containers: the number of elements
+	Platform         string                  // profile_chunk: as in the payload; required since 2026, sent by few
+	MetaLength       jsonscan.Optional[int]  // bytes of JSON before the binary part: Perfetto chunks, trace attachments
+	Filename         string                  // attachments; java names its trace file on profile chunks
+	AttachmentType   string                  // attachments; "" = event.attachment
+	AttachmentLength jsonscan.Optional[int]  // references to attachments stored elsewhere: the length of those
+	SpanID           string                  // trace attachments
+	Sampled          jsonscan.Optional[bool] // profile: false = its transaction was not sampled and may not come; absent = true
+}
+
+var itemHeaderKeys = []string{
+	"type", "length", "content_type", "item_count", "platform", "meta_length",
+	"filename", "attachment_type", "attachment_length", "span_id", "sampled",
+}
+
+// decode reads the header's JSON object at the scanner. A length that is no non-negative integer counts as absent.
+func (h *ItemHeader) decode(s *jsonscan.Scanner) (length jsonscan.Optional[int]) {
+	for o := openHeader(s, itemHeaderKeys); o.next(); {
+		switch o.key {
+		case "type":
+			h.Type = ItemType(o.text())
+		case "length":
+			length = o.count()
+		case "content_type":
+			h.ContentType = o.text()
+		case "item_count":
+			h.ItemCount = o.count()
+		case "platform":
+			h.Platform = o.text()
+		case "meta_length":
+			h.MetaLength = o.count()
+		case "filename":
+			h.Filename = o.text()
+		case "attachment_type":
+			h.AttachmentType = o.text()
+		case "attachment_length":
+			h.AttachmentLength = o.count()
+		case "span_id":
+			h.SpanID = o.text()
+		case "sampled":
+			h.Sampled = o.flag()
+		}
+	}
+	return length
+}
+
+// append is the inverse of decode.
+func (h *ItemHeader) append(dst []byte, length int) []byte {
+	dst = append(dst, '{')
+	dst = jsonscan.AppendText(dst, "type", string(h.Type))
+	dst = jsonscan.AppendCount(dst, "length", jsonscan.Some(length))
+	dst = jsonscan.AppendText(dst, "content_type", h.ContentType)
+	dst = jsonscan.AppendCount(dst, "item_count", h.ItemCount)
+	dst = jsonscan.AppendText(dst, "platform", h.Platform)
+	dst = jsonscan.AppendCount(dst, "meta_length", h.MetaLength)
+	dst = jsonscan.AppendText(dst, "filename", h.Filename)
+	dst = jsonscan.AppendText(dst, "attachment_type", h.AttachmentType)
+	dst = jsonscan.AppendCount(dst, "attachment_length", h.AttachmentLength)
+	dst = jsonscan.AppendText(dst, "span_id", h.SpanID)
+	dst = jsonscan.AppendFlag(dst, "sampled", h.Sampled)
+	return append(dst, '}')
+}
+
+// ItemType says what a payload is. Anything may arrive here; use Label where it becomes a metric attribute.
+type ItemType string
+
+// Item types of https://develop.sentry.dev/sdk/foundations/transport/envelope-items/.
+const (
+	ItemProfile        ItemType = "profile"          // JSON: sample format V1, or android's legacy format
+	ItemProfileChunk   ItemType = "profile_chunk"    // JSON (sample format V2), or JSON and then a Perfetto trace
+	ItemProfileChunkUI ItemType = "profile_chunk_ui" // what android 8.10 and 8.11 called profile_chunk; the same in every way
+
+	ItemTransaction     ItemType = "transaction"      // JSON
+	ItemSpan            ItemType = "span"             // container (v2), or one span as JSON without a content type (legacy)
+	ItemEvent           ItemType = "event"            // JSON
+	ItemLog             ItemType = "log"              // container
+	ItemTraceMetric     ItemType = "trace_metric"     // container
+	ItemSession         ItemType = "session"          // JSON: one update
+	ItemSessions        ItemType = "sessions"         // JSON: aggregates
+	ItemClientReport    ItemType = "client_report"    // JSON
+	ItemCheckIn         ItemType = "check_in"         // JSON
+	ItemAttachment      ItemType = "attachment"       // bytes
+	ItemFeedback        ItemType = "feedback"         // JSON, like an event
+	ItemUserReport      ItemType = "user_report"      // JSON, the predecessor of feedback
+	ItemReplayEvent     ItemType = "replay_event"     // JSON
+	ItemReplayRecording ItemType = "replay_recording" // a line of JSON, then bytes
+	ItemReplayVideo     ItemType = "replay_video"     // msgpack
+
+	// Retired, reserved for the ingest itself, or sent by browsers rather than by SDKs: known, and dropped.
+	ItemStatsd         ItemType = "statsd"
+	ItemMetricBuckets  ItemType = "metric_buckets"
+	ItemMetricMeta     ItemType = "metric_meta"
+	ItemRawSecurity    ItemType = "raw_security"
+	ItemSecurity       ItemType = "security"
+	ItemNel            ItemType = "nel"
+	ItemUnrealReport   ItemType = "unreal_report"
+	ItemFormData       ItemType = "form_data"
+	ItemOtelSpan       ItemType = "otel_span"
+	ItemOtelLog        ItemType = "otel_log"
+	ItemOtelTracesData ItemType = "otel_traces_data"
+)
+
+// Content types, to be compared without regard to case.
+const (
+	ContentTypeEnvelope        = "application/x-sentry-envelope"
+	ContentTypeJSON            = "application/json"
+	ContentTypeLogs            = "application/vnd.sentry.items.log+json"
+	ContentTypeSpans           = "application/vnd.sentry.items.span.v2+json"
+	ContentTypeTraceMetrics    = "application/vnd.sentry.items.trace-metric+json"
+	ContentTypeTraceAttachment = "application/vnd.sentry.trace-attachment"
+	ContentTypeAttachmentV2    = "application/vnd.sentry.attachment.v2" // another name of the above
+	ContentTypePerfetto        = "application/x-perfetto-trace"
+)
+
+// itemCategories lists every known item type with the data category that Relay books it under (relay-server
+// src/envelope/item.rs): "" where it books none. Which categories an SDK obeys is another matter: see StoppedBy.
+var itemCategories = map[ItemType]Category{
+	ItemProfile:         CategoryProfile,
+	ItemProfileChunk:    CategoryProfileChunk, // profile_chunk_ui for the platforms cocoa, android and javascript
+	ItemProfileChunkUI:  CategoryProfileChunkUI,
+	ItemTransaction:     CategoryTransaction,
+	ItemSpan:            CategorySpan,
+	ItemEvent:           CategoryError,
+	ItemLog:             CategoryLogItem, // and log_byte
+	ItemTraceMetric:     CategoryTraceMetric,
+	ItemSession:         CategorySession,
+	ItemSessions:        CategorySession,
+	ItemClientReport:    "", // about losses; never limited itself
+	ItemCheckIn:         CategoryMonitor,
+	ItemAttachment:      CategoryAttachment, // and attachment_item
+	ItemFeedback:        CategoryFeedback,
+	ItemUserReport:      CategoryFeedback,
+	ItemReplayEvent:     CategoryReplay,
+	ItemReplayRecording: CategoryReplay,
+	ItemReplayVideo:     CategoryReplay,
+	ItemStatsd:          CategoryMetricBucket,
+	ItemMetricBuckets:   CategoryMetricBucket,
+	ItemMetricMeta:      "",
+	ItemRawSecurity:     CategorySecurity,
+	ItemSecurity:        CategorySecurity,
+	ItemNel:             "",
+	ItemUnrealReport:    CategoryError,
+	ItemFormData:        "",
+	ItemOtelSpan:        CategorySpan,
+	ItemOtelLog:         CategoryLogItem,
+	ItemOtelTracesData:  CategorySpan,
+}
+
+// Known says whether the type is one of the constants. Clients choose item types freely: only the known ones are a bounded
+// set.
+func (t ItemType) Known() bool {
+	_, known := itemCategories[t]
+	return known
+}
+
+// Label is the type as a metric attribute: itself where it is known, else "unknown".
+func (t ItemType) Label() string {
+	if t.Known() {
+		return string(t)
+	}
+	return "unknown"
+}
+
+// MaxSize is how large a payload of this type may be to be decoded, in bytes. Profiles have a limit of their own.
+func (t ItemType) MaxSize() int {
+	switch t {
+	case ItemProfile, ItemProfileChunk, ItemProfileChunkUI:
+		return MaxProfileSize
+	case ItemSpan, ItemLog, ItemTraceMetric, ItemSession, ItemSessions:
+		return maxContainerSize
+	}
+	return maxItemSize
+}
+
+// Category is the data category of the type, "" where there is none.
+func (t ItemType) Category() Category { return itemCategories[t] }
+
+// wellKnown holds the texts of item headers that repeat in every envelope.
+var wellKnown = func() map[string]string {
+	texts := map[string]string{}
+	for _, text := range []string{
+		ContentTypeJSON, ContentTypeLogs, ContentTypeSpans, ContentTypeTraceMetrics, ContentTypePerfetto,
+		"application-json", "python", "node", "javascript", "java", "android", "cocoa",
+	} {
+		texts[text] = text
+	}
+	for known := range itemCategories {
+		texts[string(known)] = string(known)
+	}
+	return texts
+}()

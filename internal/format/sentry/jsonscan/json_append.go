@@ -1,0 +1,154 @@
+package jsonscan
+
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Writing JSON: text is appended to a buffer that the caller keeps. A payload is tens of thousands of samples of one shape, for
+// which appending constants and numbers is both shorter and faster than a writer that keeps track of commas.
+
+// AppendJSONText writes a JSON string on one line. What is not UTF-8 becomes U+FFFD, as in encoding/json.
+func AppendJSONText(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	plain := 0 // text before this is written
+	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf && !needsEscape[c] {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r >= utf8.RuneSelf && !(r == utf8.RuneError && size == 1) {
+			i += size
+			continue
+		}
+		dst = append(dst, text[plain:i]...)
+		dst = appendEscaped(dst, r)
+		i += size
+		plain = i
+	}
+	dst = append(dst, text[plain:]...)
+	return append(dst, '"')
+}
+
+var needsEscape = func() (escape [utf8.RuneSelf]bool) {
+	for c := range escape {
+		escape[c] = c < ' ' || c == '"' || c == '\\' || c == 0x7f
+	}
+	return escape
+}()
+
+func appendEscaped(dst []byte, r rune) []byte {
+	switch r {
+	case utf8.RuneError:
+		return utf8.AppendRune(dst, r)
+	case '"', '\\':
+		return append(dst, '\\', byte(r))
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xf])
+}
+
+// AppendSeconds writes unix nanoseconds as seconds, exactly, without zeros at the end: the inverse of ParseUnixNanos.
+func AppendSeconds(dst []byte, nanos uint64) []byte {
+	dst = strconv.AppendUint(dst, nanos/NanosPerSecond, 10)
+	return AppendFraction(dst, uint32(nanos%NanosPerSecond))
+}
+
+// AppendFraction writes nanoseconds below a second as decimals, without zeros at the end.
+func AppendFraction(dst []byte, nanos uint32) []byte {
+	if nanos == 0 {
+		return dst
+	}
+	digits := [10]byte{'.', '0' + byte(nanos/100_000_000)}
+	high, low := nanos%100_000_000/10_000, nanos%10_000
+	copy(digits[2:], twoDigits[high/100][:])
+	copy(digits[4:], twoDigits[high%100][:])
+	copy(digits[6:], twoDigits[low/100][:])
+	copy(digits[8:], twoDigits[low%100][:])
+	end := len(digits)
+	for digits[end-1] == '0' {
+		end--
+	}
+	return append(dst, digits[:end]...)
+}
+
+// twoDigits are the texts of 0 to 99.
+var twoDigits = func() (texts [100][2]byte) {
+	for i := range texts {
+		texts[i] = [2]byte{'0' + byte(i/10), '0' + byte(i%10)}
+	}
+	return texts
+}()
+
+// AppendIndex writes a small number that is not negative: what stacks consist of, for which strconv is half the time.
+func AppendIndex(dst []byte, n int32) []byte {
+	switch {
+	case n < 10:
+		return append(dst, '0'+byte(n))
+	case n < 100:
+		return append(dst, '0'+byte(n/10), '0'+byte(n%10))
+	case n < 1000:
+		return append(dst, '0'+byte(n/100), '0'+byte(n/10%10), '0'+byte(n%10))
+	case n < 10_000:
+		return append(dst, '0'+byte(n/1000), '0'+byte(n/100%10), '0'+byte(n/10%10), '0'+byte(n%10))
+	}
+	return strconv.AppendInt(dst, int64(n), 10)
+}
+
+// AppendFloat writes a finite number in its shortest form, as encoding/json does.
+func AppendFloat(dst []byte, f float64) []byte {
+	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, 64)
+}
+
+// AppendAddress writes a member that is a memory address, as Sentry's SDKs do: hex text.
+func AppendAddress(dst []byte, key string, address uint64) []byte {
+	dst = append(AppendKey(dst, key), `"0x`...)
+	return append(strconv.AppendUint(dst, address, 16), '"')
+}
+
+// AppendPresent writes a text even where it is empty.
+func AppendPresent(dst []byte, key, text string) []byte {
+	return AppendJSONText(AppendKey(dst, key), text)
+}
+
+// AppendRaw writes a member whose value is JSON already.
+func AppendRaw(dst []byte, key string, value []byte) []byte {
+	if len(value) == 0 {
+		return dst
+	}
+	return append(AppendKey(dst, key), value...)
+}
+
+// AppendKey opens a member of the object that dst ends in.
+func AppendKey(dst []byte, key string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(AppendJSONText(dst, key), ':')
+}
+
+func AppendText(dst []byte, key, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	return AppendJSONText(AppendKey(dst, key), text)
+}
+
+func AppendCount(dst []byte, key string, count Optional[int]) []byte {
+	if !count.Set {
+		return dst
+	}
+	return strconv.AppendInt(AppendKey(dst, key), int64(count.Value), 10)
+}
+
+func AppendFlag(dst []byte, key string, flag Optional[bool]) []byte {
+	if !flag.Set {
+		return dst
+	}
+	return strconv.AppendBool(AppendKey(dst, key), flag.Value)
+}

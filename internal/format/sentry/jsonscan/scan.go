@@ -1,0 +1,340 @@
+package jsonscan
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math/bits"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+)
+
+// Scanner walks JSON text and hands out pieces of it, without building a tree: the fast path of the product. It accepts
+// exactly what encoding/json accepts (a fuzz test holds the two together), except that it nests at most MaxJSONDepth deep.
+//
+// The first error stays in err and every later call gives nothing, so that callers check once, at the end.
+type Scanner struct {
+	Data  []byte
+	Pos   int
+	depth int
+	wide  int // objects with more than MaxMembers members that were skipped
+	Err   *discard.Error
+}
+
+func (s *Scanner) Fail(format string, args ...any) {
+	s.Stop(discard.Errorf(discard.ReasonInvalidJSON, format, args...))
+}
+
+func (s *Scanner) Stop(err *discard.Error) {
+	if s.Err == nil {
+		s.Err = err
+	}
+	s.Pos = len(s.Data)
+}
+
+func (s *Scanner) FailHere(expected string) {
+	s.Fail("expected %s at byte %d of %d", expected, s.Pos, len(s.Data))
+}
+
+// Peek skips white space and gives the next byte, 0 at the end.
+func (s *Scanner) Peek() byte {
+	for s.Pos < len(s.Data) {
+		c := s.Data[s.Pos]
+		if c > ' ' || (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+			return c
+		}
+		s.Pos++
+	}
+	return 0
+}
+
+// take steps over the byte c.
+func (s *Scanner) take(c byte) bool {
+	if s.Peek() != c {
+		s.FailHere("'" + string(rune(c)) + "'")
+		return false
+	}
+	s.Pos++
+	return true
+}
+
+// Open enters an object ('{') or an array ('['). To be followed by calls of member or element until they say no.
+func (s *Scanner) Open(bracket byte) bool {
+	if !s.take(bracket) {
+		return false
+	}
+	if s.depth++; s.depth > MaxJSONDepth {
+		s.Stop(discard.Errorf(discard.ReasonTooDeep, "more than %d levels of JSON at byte %d", MaxJSONDepth, s.Pos))
+		return false
+	}
+	return true
+}
+
+// more steps to the next entry of an object or array that `open` entered, or leaves it.
+func (s *Scanner) more(n *int, bracket byte) bool {
+	c := s.Peek()
+	if c == bracket {
+		s.Pos++
+		s.depth--
+		return false
+	}
+	if *n > 0 {
+		if c != ',' {
+			s.FailHere("',' or '" + string(rune(bracket)) + "'")
+			return false
+		}
+		s.Pos++
+	}
+	*n++
+	return s.Err == nil
+}
+
+// Element says whether the array has another element; n counts them and starts at 0.
+func (s *Scanner) Element(n *int) bool { return s.more(n, ']') }
+
+// Member gives the key of the object's next member and stands before its value; n counts them and starts at 0.
+func (s *Scanner) Member(n *int) (key []byte, ok bool) {
+	if !s.more(n, '}') {
+		return nil, false
+	}
+	key = s.Text()
+	s.take(':')
+	return key, s.Err == nil
+}
+
+// Text gives the content of a string, unescaped: a view into the data unless it had escapes.
+func (s *Scanner) Text() []byte {
+	content, escaped := s.rawText()
+	if !escaped {
+		return content
+	}
+	var text string
+	if json.Unmarshal(s.Data[s.Pos-len(content)-2:s.Pos], &text) != nil {
+		s.Fail("invalid escape in the string that ends at byte %d", s.Pos)
+	}
+	return []byte(text)
+}
+
+// rawText gives the content of a string as it stands between the quotes, validated.
+func (s *Scanner) rawText() (content []byte, escaped bool) {
+	if !s.take('"') {
+		return nil, false
+	}
+	start := s.Pos
+	for {
+		s.Pos = NextSpecial(s.Data, s.Pos)
+		if s.Pos >= len(s.Data) {
+			s.Fail("string at byte %d has no end", start)
+			return nil, false
+		}
+		switch c := s.Data[s.Pos]; {
+		case c == '"':
+			s.Pos++
+			return s.Data[start : s.Pos-1], escaped
+		case c == '\\':
+			escaped = true
+			s.escape()
+		default:
+			s.Fail("control character in the string at byte %d", s.Pos)
+			return nil, false
+		}
+	}
+}
+
+// escape steps over one escape sequence.
+func (s *Scanner) escape() {
+	rest := s.Data[s.Pos+1:]
+	if len(rest) == 0 {
+		s.Pos++
+		return
+	}
+	switch rest[0] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.Pos += 2
+		return
+	case 'u':
+		if len(rest) >= 5 && isHex(rest[1]) && isHex(rest[2]) && isHex(rest[3]) && isHex(rest[4]) {
+			s.Pos += 6
+			return
+		}
+	}
+	s.FailHere("a valid escape")
+}
+
+// NextSpecial finds the next byte that ends a run of plain text: a quote, a backslash or a control character.
+// Eight bytes at a time, by the zero-byte test of "Bit Twiddling Hacks" (x-ones &^ x & highs finds zero bytes exactly
+// up to the first one, which is the one wanted).
+func NextSpecial(data []byte, pos int) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	for ; pos+8 <= len(data); pos += 8 {
+		word := binary.LittleEndian.Uint64(data[pos:])
+		quote := word ^ ones*'"'
+		slash := word ^ ones*'\\'
+		found := ((quote-ones)&^quote | (slash-ones)&^slash | (word-ones*' ')&^word) & highs
+		if found != 0 {
+			return pos + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; pos < len(data); pos++ {
+		if c := data[pos]; c == '"' || c == '\\' || c < ' ' {
+			break
+		}
+	}
+	return pos
+}
+
+// Number gives the text of a number, validated.
+func (s *Scanner) Number() []byte {
+	s.Peek()
+	start := s.Pos
+	if s.at('-') {
+		s.Pos++
+	}
+	if s.at('0') {
+		s.Pos++
+	} else {
+		s.digits()
+	}
+	if s.at('.') {
+		s.Pos++
+		s.digits()
+	}
+	if s.at('e') || s.at('E') {
+		s.Pos++
+		if s.at('+') || s.at('-') {
+			s.Pos++
+		}
+		s.digits()
+	}
+	if s.Err != nil {
+		return nil
+	}
+	return s.Data[start:s.Pos]
+}
+
+func (s *Scanner) at(c byte) bool { return s.Pos < len(s.Data) && s.Data[s.Pos] == c }
+
+func (s *Scanner) digits() {
+	start := s.Pos
+	for s.Pos < len(s.Data) && IsDigit(s.Data[s.Pos]) {
+		s.Pos++
+	}
+	if s.Pos == start {
+		s.FailHere("a digit")
+	}
+}
+
+// Scalar gives the content of a string or the text of a number; ok is false, and the value skipped, where it is neither.
+func (s *Scanner) Scalar() (text []byte, quoted, ok bool) {
+	switch c := s.Peek(); {
+	case c == '"':
+		return s.Text(), true, true
+	case c == '-' || IsDigit(c):
+		return s.Number(), false, true
+	}
+	s.Skip()
+	return nil, false, false
+}
+
+// Value gives the text of the next value, validated.
+func (s *Scanner) Value() []byte {
+	s.Peek()
+	start := s.Pos
+	s.Skip()
+	return s.Data[start:s.Pos]
+}
+
+// Skip steps over the next value, validating it.
+func (s *Scanner) Skip() {
+	switch c := s.Peek(); {
+	case c == '"':
+		s.rawText()
+	case c == '{':
+		if s.Open('{') {
+			n := 0
+			for s.more(&n, '}') {
+				s.rawText()
+				s.take(':')
+				s.Skip()
+			}
+			if n > MaxMembers {
+				s.wide++
+			}
+		}
+	case c == '[':
+		if s.Open('[') {
+			for n := 0; s.Element(&n); {
+				s.Skip()
+			}
+		}
+	case c == 't':
+		s.literal("true")
+	case c == 'f':
+		s.literal("false")
+	case c == 'n':
+		s.literal("null")
+	case c == '-' || IsDigit(c):
+		s.Number()
+	default:
+		s.FailHere("a value")
+	}
+}
+
+func (s *Scanner) literal(word string) {
+	if len(s.Data)-s.Pos < len(word) || string(s.Data[s.Pos:s.Pos+len(word)]) != word {
+		s.FailHere(word)
+		return
+	}
+	s.Pos += len(word)
+}
+
+// End checks that nothing but white space is left.
+func (s *Scanner) End() {
+	if s.Peek(); s.Err == nil && s.Pos < len(s.Data) {
+		s.FailHere("the end")
+	}
+}
+
+// ValidJSON reports whether a text is one JSON value that nests at most MaxJSONDepth deep.
+func ValidJSON(text []byte) bool {
+	s := Scanner{Data: text}
+	s.Skip()
+	s.End()
+	return s.Err == nil
+}
+
+func isHex(c byte) bool {
+	return IsDigit(c) || c|0x20-'a' < 6
+}
+
+// ValidUTF8 replaces every byte that is not part of valid UTF-8 by U+FFFD, as encoding/json does inside strings. Valid
+// text, the rule, is given back as it is.
+func ValidUTF8(data []byte) []byte {
+	if utf8.Valid(data) {
+		return data
+	}
+	clean := make([]byte, 0, len(data)+len(data)/8)
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		clean = utf8.AppendRune(clean, r)
+		data = data[size:]
+	}
+	return clean
+}
+
+// View gives the bytes as a string without copying them: valid as long as they are not changed.
+func View(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+// MaxJSONDepth: the deepest payload seen has 9 levels; SDKs cut event contexts at 10 by default ("normalizeDepth").
+const MaxJSONDepth = 128
+
+// MaxMembers is how many members of a JSON object become a map of attributes: pdata's maps compare each new key with all
+// before, so that an object of a megabyte would take minutes. One with more becomes its own text. The largest object seen,
+// a list of python modules, has 140.
+const MaxMembers = 512

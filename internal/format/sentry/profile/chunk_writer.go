@@ -1,0 +1,290 @@
+package profile
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// AppendChunk writes the payload of a "profile_chunk" item in sample format V2 behind dst: the inverse of Decoder.Chunk. Of
+// stacks, frames and threads those are written that samples refer to, numbered by first use.
+//
+// Written too is what ingest requires to be there, empty or not: ids, platform, SDK. Not ok: the payload would be longer than
+// maxBytes; dst then comes back as it was. The chunk must be usable as it is: indices in range, values finite.
+func AppendChunk(dst []byte, c *Chunk, maxBytes int) (_ []byte, ok bool) {
+	w := chunkWriters.Get().(*chunkWriter)
+	defer w.release()
+	before := len(dst)
+	w.dst, w.limit = dst, before+maxBytes
+	w.head(c)
+	w.sampled(&c.Sampled)
+	w.text("}")
+	if len(w.dst) > w.limit {
+		return w.dst[:before], false
+	}
+	return w.dst, true
+}
+
+// chunkWriter holds what one payload needs while it is written.
+type chunkWriter struct {
+	dst   []byte
+	limit int // of len(dst): beyond it nothing more is written, because nobody will take it
+
+	stackNumber, frameNumber []int32 // by index: what it is called in the payload, plus one; 0 = not yet
+	stacks, frames           []int32 // in the order of their numbers
+	threads                  []bool  // seen
+
+	threadText []byte // for each thread what stands in each of its samples
+	threadEnds []int
+}
+
+var chunkWriters = sync.Pool{New: func() any { return new(chunkWriter) }}
+
+func (w *chunkWriter) release() {
+	w.dst = nil
+	kept := 4*(cap(w.stackNumber)+cap(w.frameNumber)+cap(w.stacks)+cap(w.frames)) + cap(w.threadText) + 8*cap(w.threadEnds)
+	if kept <= sentry.MaxPooledScratch {
+		chunkWriters.Put(w)
+	}
+}
+
+func (w *chunkWriter) text(text string) { w.dst = append(w.dst, text...) }
+
+func (w *chunkWriter) full() bool { return len(w.dst) > w.limit }
+
+func (w *chunkWriter) head(c *Chunk) {
+	w.text(`{"version":"2"`)
+	w.dst = jsonscan.AppendPresent(w.dst, "profiler_id", c.ProfilerID)
+	w.dst = jsonscan.AppendPresent(w.dst, "chunk_id", c.ChunkID)
+	w.dst = jsonscan.AppendPresent(w.dst, "platform", c.Platform)
+	w.dst = jsonscan.AppendPresent(w.dst, "release", c.Release)
+	w.dst = jsonscan.AppendText(w.dst, "dist", c.Dist)
+	w.dst = jsonscan.AppendText(w.dst, "environment", c.Environment)
+	w.text(`,"client_sdk":{`)
+	w.dst = jsonscan.AppendPresent(w.dst, "name", c.ClientSDK.Name)
+	w.dst = jsonscan.AppendPresent(w.dst, "version", c.ClientSDK.Version)
+	w.text("}")
+	if len(c.DebugMeta.Images) > 0 {
+		w.images(c.DebugMeta.Images)
+	}
+	if len(c.Measurements) > 0 {
+		w.measurements(c.Measurements)
+	}
+}
+
+func (w *chunkWriter) images(images []Image) {
+	w.text(`,"debug_meta":{"images":[`)
+	for i := range images {
+		if w.full() {
+			return
+		}
+		w.comma(i)
+		w.dst = images[i].append(w.dst)
+	}
+	w.text("]}")
+}
+
+func (image *Image) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = jsonscan.AppendText(dst, "type", image.Type)
+	dst = jsonscan.AppendText(dst, "code_file", image.CodeFile)
+	dst = jsonscan.AppendText(dst, "code_id", image.CodeID)
+	dst = jsonscan.AppendText(dst, "debug_file", image.DebugFile)
+	dst = jsonscan.AppendText(dst, "debug_id", image.DebugID)
+	dst = jsonscan.AppendText(dst, "uuid", image.UUID)
+	dst = jsonscan.AppendText(dst, "arch", image.Arch)
+	if image.Addr.Set {
+		dst = jsonscan.AppendAddress(dst, "image_addr", image.Addr.Value)
+	}
+	if image.VMAddr.Set {
+		dst = jsonscan.AppendAddress(dst, "image_vmaddr", image.VMAddr.Value)
+	}
+	if image.Size.Set {
+		dst = strconv.AppendUint(jsonscan.AppendKey(dst, "image_size"), image.Size.Value, 10)
+	}
+	return append(dst, '}')
+}
+
+func (w *chunkWriter) measurements(series []Measurement) {
+	w.text(`,"measurements":{`)
+	for _, m := range series {
+		w.dst = append(jsonscan.AppendKey(w.dst, m.Name), '{')
+		w.dst = jsonscan.AppendPresent(w.dst, "unit", m.Unit)
+		w.text(`,"values":[`)
+		for i, v := range m.Values {
+			if w.full() {
+				return
+			}
+			w.comma(i)
+			w.text(`{"timestamp":`)
+			w.dst = jsonscan.AppendFloat(w.dst, v.Timestamp)
+			w.text(`,"value":`)
+			w.dst = jsonscan.AppendFloat(w.dst, v.Value)
+			w.text("}")
+		}
+		w.text("]}")
+	}
+	w.text("}")
+}
+
+func (w *chunkWriter) sampled(s *Sampled) {
+	w.start(s)
+	w.text(`,"profile":{"samples":[`)
+	w.samples(s)
+	w.text(`],"stacks":[`)
+	w.stackLists(s)
+	w.text(`],"frames":[`)
+	for i, frame := range w.frames {
+		if w.full() {
+			return
+		}
+		w.comma(i)
+		w.dst = s.Frames[frame].append(w.dst)
+	}
+	w.text(`],"thread_metadata":{`)
+	w.threadMetadata(s)
+	w.text("}}")
+}
+
+// start empties the scratch and prepares the part of a sample that all samples of a thread share.
+func (w *chunkWriter) start(s *Sampled) {
+	w.stackNumber = zeroed(w.stackNumber, s.Stacks.Len())
+	w.frameNumber = zeroed(w.frameNumber, len(s.Frames))
+	w.threads = zeroed(w.threads, len(s.Threads))
+	w.stacks, w.frames = w.stacks[:0], w.frames[:0]
+	w.threadText, w.threadEnds = w.threadText[:0], w.threadEnds[:0]
+	for i := range s.Threads {
+		w.threadText = append(w.threadText, `,"thread_id":`...)
+		w.threadText = jsonscan.AppendJSONText(w.threadText, s.Threads[i].ID)
+		w.threadText = append(w.threadText, `,"stack_id":`...)
+		w.threadEnds = append(w.threadEnds, len(w.threadText))
+	}
+}
+
+func zeroed[T any](scratch []T, n int) []T {
+	scratch = slices.Grow(scratch[:0], n)[:n]
+	clear(scratch)
+	return scratch
+}
+
+func (w *chunkWriter) samples(s *Sampled) {
+	second, dst := uint64(1)<<63, w.dst // no second of any time
+	var seconds []byte
+	for i, time := range s.Samples.Time {
+		if len(dst) > w.limit {
+			break
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if time/jsonscan.NanosPerSecond != second { // the same for a thousand samples
+			second = time / jsonscan.NanosPerSecond
+			seconds = strconv.AppendUint(append(seconds[:0], `{"timestamp":`...), second, 10)
+		}
+		dst = append(dst, seconds...)
+		dst = jsonscan.AppendFraction(dst, uint32(time-second*jsonscan.NanosPerSecond))
+
+		thread := s.Samples.Thread[i]
+		w.threads[thread] = true
+		begin := 0
+		if thread > 0 {
+			begin = w.threadEnds[thread-1]
+		}
+		dst = append(dst, w.threadText[begin:w.threadEnds[thread]]...)
+		dst = jsonscan.AppendIndex(dst, number(w.stackNumber, &w.stacks, s.Samples.Stack[i]))
+		dst = append(dst, '}')
+	}
+	w.dst = dst
+}
+
+// Number gives what an index is called in the payload.
+func number(numbers []int32, order *[]int32, index int32) int32 {
+	if numbers[index] == 0 {
+		*order = append(*order, index)
+		numbers[index] = int32(len(*order))
+	}
+	return numbers[index] - 1
+}
+
+func (w *chunkWriter) stackLists(s *Sampled) {
+	dst := w.dst
+	for i, stack := range w.stacks {
+		if len(dst) > w.limit {
+			break
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '[')
+		for j, frame := range s.Stacks.At(stack) {
+			if j > 0 {
+				dst = append(dst, ',')
+			}
+			dst = jsonscan.AppendIndex(dst, number(w.frameNumber, &w.frames, frame))
+		}
+		dst = append(dst, ']')
+	}
+	w.dst = dst
+}
+
+// append writes a frame. One of function, filename and address has to be there by the specification: the function, as browsers
+// send it for anonymous ones, where there is nothing else.
+//
+// Every member ends in a comma, and the last comma becomes the end: frames are the bulk of node's payloads.
+func (f *Frame) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	if f.Function != "" || f.Filename == "" && f.InstructionAddr == 0 {
+		dst = append(jsonscan.AppendJSONText(append(dst, `"function":`...), f.Function), ',')
+	}
+	dst = appendFrameText(dst, `"module":`, f.Module)
+	dst = appendFrameText(dst, `"filename":`, f.Filename)
+	dst = appendFrameText(dst, `"abs_path":`, f.AbsPath)
+	dst = appendFrameText(dst, `"package":`, f.Package)
+	dst = appendFrameText(dst, `"platform":`, f.Platform)
+	if f.Line != 0 {
+		dst = append(strconv.AppendUint(append(dst, `"lineno":`...), uint64(f.Line), 10), ',')
+	}
+	if f.Column != 0 {
+		dst = append(strconv.AppendUint(append(dst, `"colno":`...), uint64(f.Column), 10), ',')
+	}
+	if f.InApp != InAppAbsent {
+		dst = append(strconv.AppendBool(append(dst, `"in_app":`...), f.InApp == InAppTrue), ',')
+	}
+	if f.InstructionAddr != 0 {
+		dst = append(strconv.AppendUint(append(dst, `"instruction_addr":"0x`...), f.InstructionAddr, 16), '"', ',')
+	}
+	dst[len(dst)-1] = '}'
+	return dst
+}
+
+func appendFrameText(dst []byte, member, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	return append(jsonscan.AppendJSONText(append(dst, member...), text), ',')
+}
+
+func (w *chunkWriter) threadMetadata(s *Sampled) {
+	for i, seen := range w.threads {
+		thread := &s.Threads[i]
+		if !seen || thread.Name == "" && thread.Priority == nil {
+			continue
+		}
+		w.dst = append(jsonscan.AppendKey(w.dst, thread.ID), '{')
+		w.dst = jsonscan.AppendText(w.dst, "name", thread.Name)
+		if thread.Priority != nil {
+			w.dst = strconv.AppendInt(jsonscan.AppendKey(w.dst, "priority"), *thread.Priority, 10)
+		}
+		w.text("}")
+	}
+}
+
+// comma separates the element from the one before it.
+func (w *chunkWriter) comma(element int) {
+	if element > 0 {
+		w.text(",")
+	}
+}

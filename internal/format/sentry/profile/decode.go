@@ -1,0 +1,172 @@
+package profile
+
+import (
+	"encoding/json"
+	"sync"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// Decoder turns the payloads of profile items into models. Its scratch is reused: what it gives out is valid until its next
+// use, and only while the payload is left as it is. Not for concurrent use.
+//
+// It works in two tiers. The arrays samples, stacks and frames, nearly all of a payload, go through our own scanner into
+// columns (decode_sampled.go), and so do images and measurements. Everything else is small and goes through encoding/json, field by
+// field, so that one field of the wrong type costs itself only.
+type Decoder struct {
+	sampledDecoder
+}
+
+var decoders = sync.Pool{New: func() any { return new(Decoder) }}
+
+// AcquireDecoder takes a decoder from the pool. Give it back with Release when its result is no longer needed.
+func AcquireDecoder() *Decoder { return decoders.Get().(*Decoder) }
+
+// Release gives the decoder, and everything it decoded, back to the pool.
+func (d *Decoder) Release() {
+	d.reset(formatV1, nil)
+	if d.keptBytes() <= sentry.MaxPooledScratch {
+		decoders.Put(d)
+	}
+}
+
+// Profile decodes the payload of a "profile" item (V1). The error is a Discard.
+func (d *Decoder) Profile(payload []byte) (*Profile, error) {
+	d.reset(formatV1, payload)
+	p, legacy := &Profile{}, &ProfileTransaction{}
+	dialect, err := d.document(fields{
+		"version":     (*text)(&p.Version),
+		"event_id":    (*text)(&p.EventID),
+		"profile_id":  (*text)(&p.EventID),
+		"platform":    (*text)(&p.Platform),
+		"timestamp":   &p.Timestamp,
+		"release":     (*text)(&p.Release),
+		"dist":        (*text)(&p.Dist),
+		"environment": (*text)(&p.Environment),
+		"device":      &p.Device,
+		"os":          &p.OS,
+		"runtime":     &p.Runtime,
+
+		"transaction":  &p.Transaction,
+		"transactions": &firstTransaction{&p.Transaction},
+
+		// Of android's legacy format.
+		"device_manufacturer":    &p.Device.Manufacturer,
+		"device_model":           &p.Device.Model,
+		"device_locale":          &p.Device.Locale,
+		"device_is_emulator":     &p.Device.IsEmulator,
+		"device_os_name":         &p.OS.Name,
+		"device_os_version":      &p.OS.Version,
+		"device_os_build_number": &p.OS.BuildNumber,
+		"architecture":           &p.Device.Architecture,
+		"transaction_id":         (*text)(&legacy.ID),
+		"transaction_name":       (*text)(&legacy.Name),
+		"trace_id":               (*text)(&legacy.TraceID),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Version != "1" && (p.Platform == "android" || dialect.sampledProfile):
+		return p, d.legacyAndroid(p, legacy, dialect)
+	case p.Version != "1":
+		return nil, discard.Errorf(discard.ReasonPlatformNotSupported, "profile of version %.20q, expected \"1\"", p.Version)
+	}
+	p.Sampled, p.DebugMeta, p.Measurements = d.settle(), d.meta, d.series
+	return p, p.usable(dialect)
+}
+
+// Chunk decodes the payload of a "profile_chunk" item (V2). The error is a Discard.
+func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
+	d.reset(formatV2, payload)
+	c := &Chunk{}
+	dialect, err := d.document(fields{
+		"version":     (*text)(&c.Version),
+		"profiler_id": (*text)(&c.ProfilerID),
+		"chunk_id":    (*text)(&c.ChunkID),
+		"platform":    (*text)(&c.Platform),
+		"release":     (*text)(&c.Release),
+		"dist":        (*text)(&c.Dist),
+		"environment": (*text)(&c.Environment),
+		"client_sdk":  &c.ClientSDK,
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case dialect.sampledProfile || c.Version == "2.android-trace":
+		return c, d.androidChunk(c, dialect)
+	case c.Version != "2":
+		return nil, discard.Errorf(discard.ReasonPlatformNotSupported, "profile chunk of version %.20q, expected \"2\"", c.Version)
+	}
+	c.Sampled, c.DebugMeta, c.Measurements = d.settle(), d.meta, d.series
+	return c, c.usable(dialect)
+}
+
+// fields are the places of the top-level fields that encoding/json decodes, by key.
+type fields map[string]any
+
+// dialect is what the top level tells about the kind of payload.
+type dialect struct {
+	profile        bool // it has "profile": sampled data
+	sampledProfile bool // it has "sampled_profile": an ART trace in base64
+
+	jsProfile []byte // "js_profile" of React Native, beside an ART trace: the text of an object as "profile" is
+}
+
+// Document walks the top level of a payload.
+func (d *sampledDecoder) document(places fields) (found dialect, err error) {
+	if !d.Open('{') {
+		return found, d.Err
+	}
+	for n := 0; ; {
+		key, ok := d.Member(&n)
+		if !ok {
+			break
+		}
+		switch place, known := places[string(key)]; {
+		case string(key) == "profile":
+			found.profile = d.profile() || found.profile
+		case string(key) == "js_profile":
+			found.jsProfile = d.Value()
+		case string(key) == "debug_meta":
+			d.meta = d.debugMeta()
+		case string(key) == "measurements":
+			d.series = d.measurements()
+		case known:
+			d.field(string(key), place)
+		default:
+			found.sampledProfile = found.sampledProfile || string(key) == "sampled_profile"
+			d.Skip()
+		}
+	}
+	if d.End(); d.Err != nil {
+		return found, d.Err
+	}
+	return found, nil
+}
+
+// Field decodes the next value into place with encoding/json. A value of the wrong type is a flaw, no failure: the text is
+// valid JSON, and encoding/json fills what it can.
+func (d *sampledDecoder) field(key string, place any) {
+	value := d.Value()
+	if d.Err != nil || jsonscan.IsNull(value) { // null is absent, and takes nothing from an alias that was sent
+		return
+	}
+	if flawed := json.Unmarshal(value, place); flawed != nil {
+		d.out.flaw(key)
+	}
+}
+
+// usable says whether anything is left to translate.
+func (s *Sampled) usable(found dialect) error {
+	switch {
+	case s.Samples.Len() > 0:
+		return nil
+	case !found.profile:
+		return discard.Errorf(discard.ReasonInvalidJSON, "no object \"profile\"")
+	case len(s.Lost) > 0:
+		return discard.Errorf(s.Lost[0].Reason, "none of the samples is usable (%d of them for this reason)", s.Lost[0].Count)
+	}
+	return discard.Errorf(discard.ReasonNotEnoughSamples, "no samples")
+}

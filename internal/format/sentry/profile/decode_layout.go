@@ -1,0 +1,238 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// layout is the text around the values of a sample. An SDK writes all samples of a payload alike, keys in one order and
+// with the same blanks, so what the scanner learned from one sample carries over to the next: compare the text between the
+// values, read the values. Whatever does not fit is read by the general path, which then learns anew.
+//
+// This is sound because the text between the values is compared byte by byte with text that was valid JSON, and the values
+// are only taken in forms whose end is certain.
+type layout struct {
+	parts  []layoutPart
+	suffix []byte // from the last value to the closing brace
+}
+
+type layoutPart struct {
+	prefix []byte // from the opening brace or the value before to this value
+	field  sampleField
+}
+
+// knownParts are the fields of a sample that the fast path reads: time, thread and stack.
+const knownParts = 3
+
+// sampleField is a field of a sample in the form that the fast path reads.
+type sampleField int8
+
+const (
+	fieldOther  sampleField = iota
+	fieldStack              // a number
+	fieldThread             // a string
+	fieldTime               // a number; in V1 also a string
+)
+
+// Value notes where the value between start and end stands, if it is of a form that the fast path reads.
+func (l *layout) value(data []byte, field sampleField, f format, previous, start, end int) (next int) {
+	quoted := data[start] == '"'
+	if quoted {
+		start, end = start+1, end-1
+	}
+	switch {
+	case field == fieldThread && !quoted, field == fieldStack && quoted, field == fieldTime && quoted && f == formatV2:
+		field = fieldOther
+	}
+	if len(l.parts) <= knownParts { // one more says that the layout is unknown; a hostile sample has millions
+		l.parts = append(l.parts, layoutPart{data[previous:start], field})
+	}
+	return end
+}
+
+// known says whether the layout is one that the fast path reads: the three required fields and nothing else.
+func (l *layout) known() bool {
+	if len(l.parts) != knownParts {
+		return false
+	}
+	for _, part := range l.parts {
+		if part.field == fieldOther {
+			return false
+		}
+	}
+	return true
+}
+
+// fastSample reads a sample that is laid out as the one before. If it is not, nothing has happened.
+func (d *sampledDecoder) fastSample() bool {
+	if !d.layoutKnown {
+		return false
+	}
+	var (
+		data          = d.Data
+		pos           = d.Pos
+		nanos         uint64
+		stack, thread int32
+		ok            bool
+	)
+	for i := range d.layout.parts {
+		part := &d.layout.parts[i]
+		if !hasPrefixAt(data, pos, part.prefix) {
+			return false
+		}
+		pos += len(part.prefix)
+		switch part.field {
+		case fieldStack:
+			stack, pos, ok = plainIndex(data, pos)
+		case fieldThread:
+			thread, pos, ok = d.plainThread(data, pos)
+		case fieldTime:
+			if d.format == formatV2 {
+				nanos, pos, ok = plainUnixNanos(data, pos)
+			} else {
+				nanos, pos, ok = plainNanos(data, pos)
+			}
+		}
+		if !ok {
+			return false
+		}
+	}
+	if !hasPrefixAt(data, pos, d.layout.suffix) {
+		return false
+	}
+	d.Pos = pos + len(d.layout.suffix)
+	d.appendSample(nanos, stack, thread)
+	return true
+}
+
+// hasPrefixAt compares the usual 8 to 16 bytes as two words that overlap, which is cheaper than a call.
+func hasPrefixAt(data []byte, pos int, prefix []byte) bool {
+	n := len(prefix)
+	if pos+n > len(data) {
+		return false
+	}
+	text := data[pos : pos+n]
+	if 8 <= n && n <= 16 {
+		return binary.LittleEndian.Uint64(text) == binary.LittleEndian.Uint64(prefix) &&
+			binary.LittleEndian.Uint64(text[n-8:]) == binary.LittleEndian.Uint64(prefix[n-8:])
+	}
+	return string(text) == string(prefix)
+}
+
+// plainIndex reads a whole number of up to nine digits.
+func plainIndex(data []byte, pos int) (index int32, end int, ok bool) {
+	start := pos
+	for pos < len(data) && jsonscan.IsDigit(data[pos]) {
+		index = index*10 + int32(data[pos]-'0')
+		pos++
+		if pos-start > 9 {
+			return 0, start, false
+		}
+	}
+	return index, pos, pos > start && (data[start] != '0' || pos == start+1)
+}
+
+// plainNanos reads a whole number of up to 18 digits.
+func plainNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
+	start := pos
+	for pos < len(data) && jsonscan.IsDigit(data[pos]) {
+		nanos = nanos*10 + uint64(data[pos]-'0')
+		pos++
+		if pos-start > 18 {
+			return 0, start, false
+		}
+	}
+	return nanos, pos, pos > start && (data[start] != '0' || pos == start+1)
+}
+
+// plainUnixNanos reads unix seconds in the form all SDKs print, ten digits and up to nine decimals, as nanoseconds.
+func plainUnixNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
+	high, digits := digits8(data, pos)
+	if digits < 8 || pos+10 > len(data) || !jsonscan.IsDigit(data[pos+8]) || !jsonscan.IsDigit(data[pos+9]) {
+		return 0, pos, false
+	}
+	if data[pos] == '0' || data[pos] > '7' { // stays below MaxUnixSeconds
+		return 0, pos, false
+	}
+	nanos = (high*100 + uint64(data[pos+8]-'0')*10 + uint64(data[pos+9]-'0')) * jsonscan.NanosPerSecond
+	pos += 10
+	if pos == len(data) || data[pos] != '.' {
+		return nanos, pos, pos == len(data) || !jsonscan.IsDigit(data[pos])
+	}
+	fraction, decimals := digits8(data, pos+1)
+	pos += 1 + decimals
+	if decimals == 8 && pos < len(data) && jsonscan.IsDigit(data[pos]) {
+		fraction = fraction*10 + uint64(data[pos]-'0')
+		decimals++
+		pos++
+	}
+	if decimals == 0 || pos < len(data) && jsonscan.IsDigit(data[pos]) {
+		return 0, pos, false
+	}
+	return nanos + fraction*powersOfTen[9-decimals], pos, true
+}
+
+// digits8 reads up to eight decimal digits at once, and says how many there were. (D. Lemire, "Quickly parsing eight
+// digits": neighbours are added up in pairs, the pairs in pairs, and those once more.)
+func digits8(data []byte, pos int) (value uint64, count int) {
+	if pos+8 > len(data) {
+		for pos+count < len(data) && jsonscan.IsDigit(data[pos+count]) {
+			value = value*10 + uint64(data[pos+count]-'0')
+			count++
+		}
+		return value, count
+	}
+	const zeros = 0x3030303030303030
+	word := binary.LittleEndian.Uint64(data[pos:]) ^ zeros // digits become 0 to 9
+	if other := (word + 0x7676767676767676 | word) & 0x8080808080808080; other != 0 {
+		count = bits.TrailingZeros64(other) / 8
+		word <<= 64 - 8*count // leading zeros; all of it if there is no digit
+	} else {
+		count = 8
+	}
+	word = word*10 + word>>8
+	const pairs = 0x000000FF000000FF
+	word = (word&pairs*(100+1_000_000<<32) + word>>16&pairs*(1+10_000<<32)) >> 32
+	return word, count
+}
+
+var powersOfTen = [...]uint64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000}
+
+// plainThread reads the content of a string that is the id of a known thread. The guess first: samplers walk threads in a
+// fixed order, so it is the one that followed the thread of the sample before, last time. What stands behind the id is for
+// the caller to compare.
+func (d *sampledDecoder) plainThread(data []byte, pos int) (thread int32, end int, ok bool) {
+	threads := d.out.Samples.Thread
+	if len(threads) == 0 {
+		return 0, pos, false
+	}
+	before := threads[len(threads)-1]
+	guess := d.threadAfter[before]
+	if id := d.plainIDs[guess]; id != nil && hasPrefixAt(data, pos, id) {
+		return guess, pos + len(id), true
+	}
+	length := bytes.IndexByte(data[pos:min(len(data), pos+maxPlainID)], '"')
+	if length <= 0 {
+		return 0, pos, false
+	}
+	thread, ok = d.threadByID[string(data[pos:pos+length])]
+	if !ok || d.plainIDs[thread] == nil {
+		return 0, pos, false
+	}
+	d.threadAfter[before] = thread
+	return thread, pos + length, true
+}
+
+// maxPlainID is how far the fast path looks for the end of a thread id. They have up to 20 digits.
+const maxPlainID = 40
+
+// plainID gives the id of a thread as it stands between the quotes of a JSON string, nil if it needs escapes.
+func plainID(id string) []byte {
+	if end := jsonscan.NextSpecial([]byte(id), 0); id == "" || end < len(id) {
+		return nil
+	}
+	return []byte(id)
+}

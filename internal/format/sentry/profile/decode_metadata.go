@@ -1,0 +1,63 @@
+package profile
+
+import (
+	"encoding/json"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// describeThreads adds the names to the threads that samples name. The others are passed over: python lists every live
+// thread, and a hostile list is long.
+func (d *sampledDecoder) describeThreads() {
+	d.eachEntry(d.threadMetadata, "thread_metadata", func(id, object []byte) {
+		thread, named := d.threadByID[string(id)]
+		if !named {
+			return
+		}
+		var metadata struct {
+			Name     string `json:"name"`
+			Priority *int64 `json:"priority"`
+		}
+		if json.Unmarshal(object, &metadata) != nil {
+			d.out.flaw("thread_metadata")
+		}
+		d.out.Threads[thread].Name, d.out.Threads[thread].Priority = metadata.Name, metadata.Priority
+	})
+}
+
+// describeQueues adds the labels to the queues that samples name.
+func (d *sampledDecoder) describeQueues() {
+	d.eachEntry(d.queueMetadata, "queue_metadata", func(address, object []byte) {
+		queue, named := d.queueByAddress[string(address)]
+		if !named {
+			return
+		}
+		var metadata struct {
+			Label string `json:"label"`
+		}
+		if json.Unmarshal(object, &metadata) != nil {
+			d.out.flaw("queue_metadata")
+		}
+		d.out.Queues[queue].Label = metadata.Label
+	})
+}
+
+// eachEntry walks an object whose text is known to be valid.
+func (d *sampledDecoder) eachEntry(object []byte, field string, visit func(key, value []byte)) {
+	if len(object) == 0 || object[0] == 'n' {
+		return
+	}
+	if object[0] != '{' {
+		d.out.flaw(field)
+		return
+	}
+	s := jsonscan.Scanner{Data: object}
+	s.Open('{')
+	for n := 0; ; {
+		key, ok := s.Member(&n)
+		if !ok {
+			return
+		}
+		visit(key, s.Value())
+	}
+}

@@ -1,0 +1,231 @@
+package profile
+
+import (
+	"bytes"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// resetSamples starts over with the array: of a repeated key the last counts, as in encoding/json.
+func (d *sampledDecoder) resetSamples() {
+	d.out.Lost = nil
+	samples := &d.out.Samples
+	samples.Time, samples.Stack, samples.Thread, samples.Queue =
+		samples.Time[:0], samples.Stack[:0], samples.Thread[:0], samples.Queue[:0]
+	clear(d.out.Threads) // drops the views into the payload
+	clear(d.out.Queues)
+	clear(d.plainIDs)
+	d.threadByID, d.queueByAddress = emptied(d.threadByID), emptied(d.queueByAddress)
+	d.out.Threads, d.threadAfter, d.plainIDs = d.out.Threads[:0], d.threadAfter[:0], d.plainIDs[:0]
+	d.layout, d.layoutKnown = layout{}, false // drops the views into the payload
+	d.out.Queues = append(d.out.Queues[:0], Queue{})
+}
+
+// samples decodes the array "samples".
+func (d *sampledDecoder) samples() {
+	d.resetSamples()
+	if !d.expect('[', "samples") {
+		return
+	}
+	d.Open('[')
+	for n := 0; d.Element(&n); {
+		switch {
+		case !d.expect('{', "samples"):
+			d.out.lose(discard.ReasonInvalidJSON, 1)
+		case !d.fastSample():
+			d.sample()
+		default:
+			d.fastSamples()
+		}
+	}
+}
+
+// fastSamples reads the run of samples that follows one, as long as they are alike.
+func (d *sampledDecoder) fastSamples() {
+	for d.Pos+1 < len(d.Data) && d.Data[d.Pos] == ',' && d.Data[d.Pos+1] == '{' {
+		d.Pos++
+		if !d.fastSample() {
+			d.sample()
+			return
+		}
+	}
+}
+
+// sample decodes one sample and appends it to the columns if it has its three required fields.
+func (d *sampledDecoder) sample() {
+	var (
+		nanos                uint64
+		timed, outOfRange    bool
+		stack, thread, queue int32 = absent, absent, 0
+	)
+	d.layout.parts, d.layoutKnown = d.layout.parts[:0], false
+	previous := d.Pos
+	d.Open('{')
+	for n := 0; ; {
+		key, ok := d.Member(&n)
+		if !ok {
+			break
+		}
+		d.Peek()
+		start, field := d.Pos, fieldOther
+		switch string(key) {
+		case "stack_id":
+			stack, field = d.index("samples.stack_id"), fieldStack
+		case "thread_id":
+			thread, field = d.thread(), fieldThread
+		case d.format.timeKey():
+			nanos, timed, outOfRange = d.time()
+			field = fieldTime
+		case "queue_address": // V1, cocoa
+			queue = d.queue()
+		default:
+			d.Skip()
+		}
+		if d.Err != nil {
+			return
+		}
+		previous = d.layout.value(d.Data, field, d.format, previous, start, d.Pos)
+	}
+	switch {
+	case d.Err != nil:
+		return
+	case outOfRange:
+		d.out.lose(discard.ReasonTimeOutOfRange, 1)
+		return
+	case !timed || thread == absent:
+		d.out.lose(discard.ReasonInvalidJSON, 1)
+		return
+	case stack == absent: // negative (react-native sends -1), missing, or no whole number
+		d.out.lose(discard.ReasonMalformedSamples, 1)
+		return
+	}
+	d.appendSample(nanos, stack, thread)
+	d.appendQueue(queue)
+	d.layout.suffix, d.layoutKnown = d.Data[previous:d.Pos], d.layout.known() && len(d.out.Samples.Queue) == 0
+}
+
+func (d *sampledDecoder) appendSample(nanos uint64, stack, thread int32) {
+	samples := &d.out.Samples
+	samples.Time = push(samples.Time, nanos)
+	samples.Stack = push(samples.Stack, stack)
+	samples.Thread = push(samples.Thread, thread)
+}
+
+// appendQueue begins the column with the first sample that names a queue.
+func (d *sampledDecoder) appendQueue(queue int32) {
+	samples := &d.out.Samples
+	if queue == 0 && len(samples.Queue) == 0 {
+		return
+	}
+	for len(samples.Queue) < len(samples.Time)-1 {
+		samples.Queue = append(samples.Queue, 0)
+	}
+	samples.Queue = append(samples.Queue, queue)
+}
+
+// Time decodes the time of a sample in the format's own field: the other format's is a field nobody knows.
+func (d *sampledDecoder) time() (nanos uint64, ok, outOfRange bool) {
+	if d.format == formatV2 {
+		return d.timestamp()
+	}
+	return d.elapsed()
+}
+
+// timestamp decodes the time of a V2 sample: unix seconds with up to seven decimals as a rule.
+func (d *sampledDecoder) timestamp() (nanos uint64, ok, outOfRange bool) {
+	text, quoted, ok := d.Scalar()
+	if quoted {
+		d.out.flaw("samples.timestamp")
+		ok = isNumber(text)
+	}
+	if !ok || d.Err != nil {
+		d.out.flaw("samples.timestamp")
+		return 0, false, false
+	}
+	nanos, inRange := jsonscan.ParseUnixNanos(text)
+	return nanos, true, !inRange
+}
+
+// elapsed decodes the time of a V1 sample: whole nanoseconds, as a number (node 7 and 8, go, php) or as a string.
+func (d *sampledDecoder) elapsed() (nanos uint64, ok, outOfRange bool) {
+	text, _, ok := d.Scalar()
+	if ok {
+		nanos, ok = jsonscan.ParseUint(text)
+	}
+	if !ok {
+		d.out.flaw("samples.elapsed_since_start_ns")
+		return 0, false, false
+	}
+	return nanos, true, nanos >= jsonscan.MaxUnixSeconds*jsonscan.NanosPerSecond
+}
+
+// thread decodes a thread id, a string or a number, and gives its index in Threads.
+func (d *sampledDecoder) thread() int32 {
+	id, quoted, ok := d.Scalar()
+	if !ok || d.Err != nil || (!quoted && bytes.ContainsAny(id, ".eE")) {
+		d.out.flaw("samples.thread_id")
+		return absent
+	}
+	// V1 ids are unsigned numbers, sent as numbers or strings; V2 ids are strings with any text. Others are kept as they are.
+	_, isUint := jsonscan.ParseUint(id)
+	published := quoted && d.format == formatV2 || isUint && d.format == formatV1
+	if !published {
+		d.out.flaw("samples.thread_id")
+	}
+	thread, known := d.threadByID[string(id)]
+	if !known {
+		thread = int32(len(d.out.Threads))
+		name := jsonscan.View(id)
+		d.out.Threads = append(d.out.Threads, Thread{ID: name})
+		d.threadAfter = append(d.threadAfter, thread)
+		d.plainIDs = append(d.plainIDs, nil)
+		if published { // the fast path counts no flaws
+			d.plainIDs[thread] = plainID(name)
+		}
+		d.threadByID[name] = thread
+	}
+	return thread
+}
+
+// queue decodes the address of a dispatch queue and gives its index in Queues.
+func (d *sampledDecoder) queue() int32 {
+	if !d.expect('"', "samples.queue_address") {
+		return 0
+	}
+	address := d.Text()
+	if len(address) == 0 {
+		return 0
+	}
+	queue, known := d.queueByAddress[string(address)]
+	if !known {
+		queue = int32(len(d.out.Queues))
+		d.out.Queues = append(d.out.Queues, Queue{Address: jsonscan.View(address)})
+		d.queueByAddress[jsonscan.View(address)] = queue
+	}
+	return queue
+}
+
+func isNumber(text []byte) bool {
+	s := jsonscan.Scanner{Data: text}
+	s.Number()
+	return s.Err == nil && s.Pos == len(text) && len(text) > 0 && !jsonscan.IsSpace(text[0])
+}
+
+// keepSamples removes the samples whose stack is not there.
+func (d *sampledDecoder) keepSamples() {
+	samples, kept := &d.out.Samples, 0
+	for i, stack := range samples.Stack {
+		if int(stack) >= d.out.Stacks.Len() {
+			d.out.lose(discard.ReasonMalformedSamples, 1)
+			continue
+		}
+		if frames := d.out.Stacks.At(stack); len(frames) > 0 && frames[0] == absent {
+			d.out.lose(discard.ReasonMalformedStacks, 1)
+			continue
+		}
+		samples.move(i, kept)
+		kept++
+	}
+	samples.truncate(kept)
+}

@@ -1,0 +1,29 @@
+package profile
+
+// Frame is one frame of a sampled profile, with the attributes Sentry's ingest keeps on its profile path
+// (relay-profiling/src/sample/mod.rs). Absent and empty text are the same. What error events may add to a frame (vars,
+// context_line, symbol_addr, lang, …) is not decoded: ingest drops it from profiles.
+//
+// Its strings are views into the decoded payload: valid until the Decoder is used again or the payload changes.
+type Frame struct {
+	Function string // also sent as "name"; may be mangled on native platforms
+	Module   string // python module, java class, node module path, go package
+	Filename string // also sent as "file"; path relative to the project, a class name in java
+	AbsPath  string // absolute path or URL
+	Package  string // path or name of the native library
+	Platform string // overrides the profile's platform: a cocoa frame in a javascript profile
+
+	InstructionAddr uint64 // absolute address; 0 = none. A hex string or a number on the wire
+	Line            uint32 // also sent as "line"; 1-based, 0 = none
+	Column          uint32 // also sent as "column"; 1-based, 0 = none
+	InApp           InApp
+}
+
+// InApp says whether a frame belongs to the application. Absent is a statement of its own: Sentry's rules then decide.
+type InApp int8
+
+const (
+	InAppAbsent InApp = iota
+	InAppFalse
+	InAppTrue
+)

@@ -1,0 +1,231 @@
+package profile
+
+import (
+	"math"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// Validation says what happens to a profile that breaks a published rule.
+type Validation string
+
+const (
+	// Lenient keeps whatever is usable and counts what is not: what SDKs really send breaks several rules.
+	Lenient Validation = "lenient"
+	// Strict discards the profile with the reason Sentry's ingest gives.
+	Strict Validation = "strict"
+)
+
+// Subject is a decoded profile with what its rules ask about its surroundings. Exactly one of Profile and Chunk is set.
+type Subject struct {
+	Profile *Profile
+	Chunk   *Chunk
+
+	HeaderPlatform  string // "platform" of the item header
+	Number          int    // 1 for the first profile of its envelope, 2 for the second, …
+	Size            int    // bytes of the payload
+	WithTransaction bool   // the envelope has a transaction, or the item header says that there is none ("sampled":false)
+}
+
+// Rule is one published rule, and what becomes of a profile that breaks it. Rules is the whole of validation: a test walks
+// the table and sees each row's case under both modes.
+type Rule struct {
+	Name    string
+	Strict  discard.Reason // with which a strict receiver discards the profile
+	Lenient string         // what a lenient receiver does instead
+	Case    string         // the folder of testdata/cases that shows it
+
+	broken func(Subject) bool
+}
+
+// Rules are the published rules for profiles: the SDK specification "Profiles" (develop.sentry.dev/sdk/telemetry/profiles)
+// and the checks of Sentry's ingest (relay-profiling), in the order in which a strict receiver looks for a reason.
+//
+// Some are no choice, because nothing usable is left: a payload that is no JSON, one without any usable sample, and one
+// beyond the size limit are discarded in both modes (Decoder, MaxProfileSize).
+var Rules = []Rule{
+	{"payload_size", discard.ReasonExceedSizeLimit, "discarded too", "rule-payload-size", func(s Subject) bool {
+		return s.Size > sentry.MaxProfileSize
+	}},
+	{"one_profile_per_envelope", discard.ReasonTooManyProfiles, "every profile is kept", "rule-one-profile-per-envelope", func(s Subject) bool {
+		return s.Number > 1
+	}},
+	{"field_types", discard.ReasonInvalidJSON, "the field is coerced or left out, a sample without a required field is dropped", "rule-field-types", func(s Subject) bool {
+		return len(s.sampled().Flaws) > 0 || s.lost(discard.ReasonInvalidJSON) || s.lost(discard.ReasonTimeOutOfRange) || s.badScalars()
+	}},
+	{"measurement_unit", discard.ReasonInvalidJSON, "the measurement is kept with its unit", "rule-measurement-unit", func(s Subject) bool {
+		for _, m := range s.measurements() {
+			if !measurementUnits[m.Unit] {
+				return true
+			}
+		}
+		return false
+	}},
+	{"image_type", discard.ReasonInvalidJSON, "the image is kept", "rule-image-type", func(s Subject) bool {
+		for _, image := range s.images() {
+			if !imageTypes[image.Type] {
+				return true
+			}
+		}
+		return false
+	}},
+	{"id_form", discard.ReasonInvalidJSON, "any form of a UUID is taken, other text is kept as an attribute", "rule-id-form", func(s Subject) bool {
+		if s.Chunk != nil {
+			return !jsonscan.IsSimpleID(s.Chunk.ChunkID) || !jsonscan.IsSimpleID(s.Chunk.ProfilerID)
+		}
+		return !jsonscan.IsSimpleID(s.Profile.EventID)
+	}},
+	{"metadata", discard.ReasonInvalidMetadata, "what is missing stays unset; a V1 anchor is taken from the transaction, else from the time of receipt", "rule-metadata", func(s Subject) bool {
+		if c := s.Chunk; c != nil {
+			return c.Platform == "" || c.ClientSDK.Name == "" || c.ClientSDK.Version == ""
+		}
+		return s.Profile.Undecoded == nil && s.Profile.lacksMetadata() // android's legacy format has other fields
+	}},
+	{"platform_header", discard.ReasonInvalidProfileType, "the payload's platform counts", "rule-platform-header", func(s Subject) bool {
+		return s.Chunk != nil && s.Chunk.Undecoded == nil && s.HeaderPlatform != "" && s.Chunk.Platform != "" && s.HeaderPlatform != s.Chunk.Platform
+	}},
+	{"transaction", discard.ReasonNoTransaction, "kept without a transaction", "rule-transaction", func(s Subject) bool {
+		return s.Profile != nil && (s.Profile.Transaction == nil || !s.WithTransaction)
+	}},
+	{"transaction_metadata", discard.ReasonInvalidTransaction, "what is missing stays unset", "rule-transaction-metadata", func(s Subject) bool {
+		return s.Profile != nil && s.Profile.Transaction != nil && s.Profile.Transaction.lacksMetadata()
+	}},
+	{"stack_exists", discard.ReasonMalformedSamples, "the samples without a stack are dropped", "rule-stack-exists", func(s Subject) bool {
+		return s.lost(discard.ReasonMalformedSamples)
+	}},
+	{"frame_exists", discard.ReasonMalformedStacks, "the samples whose stack lacks a frame are dropped", "rule-frame-exists", func(s Subject) bool {
+		return s.sampled().Stacks.dangling > 0
+	}},
+	{"enough_samples", discard.ReasonNotEnoughSamples, "single samples are kept", "rule-enough-samples", func(s Subject) bool {
+		return !s.hasThreadWithTwoSamples()
+	}},
+	{"duration", discard.ReasonDurationTooLong, "kept", "rule-duration", func(s Subject) bool {
+		return s.durationNanos() > s.maxDurationNanos()
+	}},
+}
+
+// Broken gives the rules that a decoded profile breaks, in the order of Rules.
+func Broken(s Subject) []*Rule {
+	var broken []*Rule
+	for i := range Rules {
+		if Rules[i].broken(s) {
+			broken = append(broken, &Rules[i])
+		}
+	}
+	return broken
+}
+
+// measurementUnits are those Sentry's ingest knows; any other fails the whole profile there.
+var measurementUnits = map[string]bool{
+	"nanosecond": true, "ns": true, "hertz": true, "hz": true, "byte": true, "percent": true, "nanojoule": true, "nj": true,
+}
+
+// imageTypes are those Sentry's ingest takes in a profile; any other fails the whole profile there.
+var imageTypes = map[string]bool{"macho": true, "symbolic": true, "sourcemap": true, "proguard": true, "jvm": true}
+
+func (p *Profile) lacksMetadata() bool {
+	d, os := p.Device, p.OS
+	if p.Platform == "" || !p.Timestamp.Set || d.Architecture == nil || os.Name == nil || os.Version == nil {
+		return true
+	}
+	return p.Platform == "cocoa" &&
+		(d.IsEmulator == nil || d.Locale == nil || d.Manufacturer == nil || d.Model == nil || os.BuildNumber == nil)
+}
+
+func (t *ProfileTransaction) lacksMetadata() bool {
+	return t.Name == "" || strings.Trim(t.ID, "0-") == "" || strings.Trim(t.TraceID, "0-") == ""
+}
+
+func (s Subject) sampled() *Sampled {
+	if s.Chunk != nil {
+		return &s.Chunk.Sampled
+	}
+	return &s.Profile.Sampled
+}
+
+func (s Subject) measurements() []Measurement {
+	if s.Chunk != nil {
+		return s.Chunk.Measurements
+	}
+	return s.Profile.Measurements
+}
+
+func (s Subject) images() []Image {
+	if s.Chunk != nil {
+		return s.Chunk.DebugMeta.Images
+	}
+	return s.Profile.DebugMeta.Images
+}
+
+func (s Subject) lost(reason discard.Reason) bool {
+	for _, loss := range s.sampled().Lost {
+		if loss.Reason == reason {
+			return true
+		}
+	}
+	return false
+}
+
+// badScalars reports the scalars that mark themselves (scalar.go).
+func (s Subject) badScalars() bool {
+	if s.Profile == nil {
+		return false
+	}
+	t := s.Profile.Transaction
+	return s.Profile.Timestamp.Bad || t != nil && (t.ActiveThreadID.Bad ||
+		t.RelativeStartNS.Bad || t.RelativeEndNS.Bad || t.RelativeCPUStartMS.Bad || t.RelativeCPUEndMS.Bad)
+}
+
+// hasThreadWithTwoSamples says whether ingest would leave anything of a profile. It removes threads with fewer than two
+// samples that are not idle: in V2 it says so, in V1 it cuts idle samples off both ends first. It also cuts a V1 profile to
+// the window of its transaction.
+func (s Subject) hasThreadWithTwoSamples() bool {
+	sampled := s.sampled()
+	from, to := s.window()
+	seen := make([]bool, len(sampled.Threads))
+	for i, thread := range sampled.Samples.Thread {
+		idle := len(sampled.Stacks.At(sampled.Samples.Stack[i])) == 0
+		if time := sampled.Samples.Time[i]; idle || time < from || time > to {
+			continue
+		}
+		if seen[thread] {
+			return true
+		}
+		seen[thread] = true
+	}
+	return false
+}
+
+// window is the part of a V1 profile that its transaction covers, in nanoseconds from the anchor, both ends included.
+func (s Subject) window() (from, to uint64) {
+	if s.Profile == nil || s.Profile.Transaction == nil || s.Profile.Transaction.RelativeEndNS.Value == 0 {
+		return 0, math.MaxUint64
+	}
+	return s.Profile.Transaction.RelativeStartNS.Value, s.Profile.Transaction.RelativeEndNS.Value
+}
+
+// durationNanos is last minus first sample, as the specification says and V2 ingest does. (V1 ingest looks at the last
+// element of the list alone and forgets to subtract the first.)
+func (s Subject) durationNanos() uint64 {
+	first, last := uint64(math.MaxUint64), uint64(0)
+	for _, t := range s.sampled().Samples.Time {
+		first, last = min(first, t), max(last, t)
+	}
+	return last - first
+}
+
+func (s Subject) maxDurationNanos() uint64 {
+	if s.Chunk != nil {
+		return sentry.MaxChunkSeconds * jsonscan.NanosPerSecond
+	}
+	return sentry.MaxProfileSeconds * jsonscan.NanosPerSecond
+}
+
+// IsMeasurementUnit says whether ingest knows the unit; any other fails the whole profile there.
+func IsMeasurementUnit(unit string) bool { return measurementUnits[unit] }
+
+// IsProfileImage says whether ingest takes images of the type in a profile; any other fails the whole profile there.
+func IsProfileImage(imageType string) bool { return imageTypes[imageType] }

@@ -1,0 +1,36 @@
+package sentry
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+
+// ReadReports makes an envelope of the reports that browsers send on their own account, one JSON object or, by the
+// Reporting API, a list of them: every report is an item with that header. The error is a Discard; the envelope then has
+// the reports before it.
+func ReadReports(body []byte, header ItemHeader) (*Envelope, error) {
+	e := &Envelope{}
+	s := jsonscan.Scanner{Data: body}
+	report := func() {
+		if s.Peek() != '{' {
+			s.FailHere("a report")
+			return
+		}
+		if len(e.Items) == MaxEnvelopeItems {
+			s.Fail("more than %d reports", MaxEnvelopeItems)
+			return
+		}
+		if payload := s.Value(); s.Err == nil {
+			e.Items = append(e.Items, Item{Header: header, Payload: payload[:len(payload):len(payload)]})
+		}
+	}
+	if s.Peek() != '[' {
+		report()
+	} else if s.Open('[') {
+		for n := 0; s.Element(&n); {
+			report()
+		}
+	}
+	s.End()
+	if s.Err != nil {
+		return e, jsonscan.Malformed(s.Err)
+	}
+	return e, nil
+}

@@ -1,0 +1,35 @@
+package sentry
+
+import (
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+var storeKeys = []string{"event_id", "type"}
+
+// ReadStore makes of the body of a request to /api/{project}/store/, which is one event or transaction without an envelope,
+// the envelope that a newer SDK would have sent. The payload is the body itself. The error is a Discard: no JSON object, and
+// the envelope is then empty.
+func ReadStore(body []byte) (*Envelope, error) {
+	e := &Envelope{}
+	item := Item{Header: ItemHeader{Type: ItemEvent, ContentType: ContentTypeJSON}, Payload: slices.Clip(body)}
+	s := jsonscan.Scanner{Data: body}
+	s.Open('{')
+	for o := (headerObject{s: &s, known: storeKeys}); o.next(); {
+		switch o.key {
+		case "event_id":
+			e.Header.EventID = jsonscan.SimpleID(o.text())
+		case "type":
+			item.Header.Type = ItemEvent // an error, a message, a report of a browser: anything but
+			if o.text() == string(ItemTransaction) {
+				item.Header.Type = ItemTransaction
+			}
+		}
+	}
+	if s.End(); s.Err != nil {
+		return &Envelope{}, jsonscan.Malformed(s.Err)
+	}
+	e.Items = []Item{item}
+	return e, nil
+}

@@ -1,0 +1,70 @@
+package flame
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+
+// Comparison is two graphs in one tree. Totals are of both together, the first scaled so that both weigh the same: recordings
+// are rarely of the same length.
+type Comparison struct {
+	*Graph
+	Before, After int64   // what each weighs
+	Delta         []int64 // by node: how much more, or less, of the second's weight it takes in the second
+}
+
+// Compare puts two graphs, which must be of one measure, together.
+func Compare(before, after *Graph) *Comparison {
+	c := &comparer{
+		out: &Comparison{
+			Graph:  &Graph{Measure: after.Measure, Tree: Tree{{Parent: -1, Frame: -1}}},
+			Before: before.Tree[0].Total,
+			After:  after.Tree[0].Total,
+			Delta:  []int64{0},
+		},
+		frames:   map[timeline.Frame]int32{},
+		children: map[place]int32{},
+	}
+	scale := 1.0
+	if c.out.Before > 0 && c.out.After > 0 {
+		scale = float64(c.out.After) / float64(c.out.Before)
+	}
+	c.add(before, scale, -1)
+	c.add(after, 1, 1)
+	c.out.Samples = before.Samples + after.Samples
+	return c.out
+}
+
+type comparer struct {
+	out      *Comparison
+	frames   map[timeline.Frame]int32
+	children map[place]int32
+}
+
+func (c *comparer) add(g *Graph, scale float64, sign int64) {
+	nodes := make([]int32, len(g.Tree)) // of theirs, in ours
+	for id, n := range g.Tree {
+		if id > 0 {
+			nodes[id] = c.child(nodes[n.Parent], g.Frames[n.Frame])
+		}
+		ours := &c.out.Tree[nodes[id]]
+		self, total := int64(float64(n.Self)*scale), int64(float64(n.Total)*scale)
+		ours.Self += self
+		ours.Total += total
+		c.out.Delta[nodes[id]] += sign * total
+	}
+}
+
+func (c *comparer) child(parent int32, frame timeline.Frame) int32 {
+	number, known := c.frames[frame]
+	if !known {
+		number = int32(len(c.out.Frames))
+		c.frames[frame] = number
+		c.out.Frames = append(c.out.Frames, frame)
+	}
+	child, known := c.children[place{parent, number}]
+	if !known {
+		child = int32(len(c.out.Tree))
+		c.children[place{parent, number}] = child
+		c.out.Tree = append(c.out.Tree, Node{Parent: parent, Frame: number})
+		c.out.Delta = append(c.out.Delta, 0)
+	}
+	return child
+}

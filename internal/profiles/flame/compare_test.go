@@ -1,0 +1,39 @@
+package flame_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+)
+
+func TestCompare(t *testing.T) {
+	before, err := flame.New(all(read(
+		timelinetest.Sample{Thread: 1, Stack: "main;a", At: []time.Duration{0, 10 * ms}},
+		timelinetest.Sample{Thread: 1, Stack: "main;b", At: []time.Duration{20 * ms, 30 * ms}},
+	)))
+	require.NoError(t, err)
+	after, err := flame.New(all(read(
+		timelinetest.Sample{Thread: 1, Stack: "main;a", At: []time.Duration{0}},
+		timelinetest.Sample{Thread: 1, Stack: "main;new", At: []time.Duration{10 * ms}},
+	)))
+	require.NoError(t, err)
+
+	c := flame.Compare(before, after)
+	assert.Equal(t, []int64{int64(40 * ms), int64(20 * ms)}, []int64{c.Before, c.After})
+	list, _ := c.Tree.Prune(flame.Part{Most: 100}, c.Heaviest)
+	var lines []string
+	for _, v := range list[1:] {
+		lines = append(lines, fmt.Sprint(c.Frames[v.Node.Frame].Name, " ", time.Duration(v.Node.Total), " ", time.Duration(c.Delta[v.ID])))
+	}
+	assert.Equal(t, []string{"main 40ms 0s", "a 20ms 0s", "b 10ms -10ms", "new 10ms 10ms"}, lines)
+
+	empty, err := flame.New(all())
+	require.NoError(t, err)
+	assert.Equal(t, int64(20*ms), flame.Compare(empty, after).Delta[0])
+}

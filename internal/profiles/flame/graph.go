@@ -1,0 +1,222 @@
+package flame
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+)
+
+// MaxDepth of a stack that is shown; what is deeper counts for the last function that is. The deepest of our recordings have
+// 130 frames, runaway recursion has thousands, of which the first thousand say everything.
+const MaxDepth = 1000
+
+// maxNodes of a tree, and functions of a graph. A stack of a few bytes can have a thousand functions that were inlined; the largest
+// tree of our recordings has some ten thousand nodes.
+const maxNodes = 1 << 19
+
+// Selection is a profile and the samples of it that are meant.
+type Selection struct {
+	Profile *timeline.Profile
+	Filter  timeline.Filter
+}
+
+// Source visits selections, the same ones each time. None of them is used after its visit, so that one profile needs to be in memory
+// at a time.
+type Source func(visit func(Selection) error) error
+
+// List is the source of selections that are in memory.
+func List(selections ...Selection) Source {
+	return func(visit func(Selection) error) error {
+		for _, s := range selections {
+			if err := visit(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// Graph is the samples of a selection, added up by function.
+type Graph struct {
+	Measure timeline.Measure
+	Frames  []timeline.Frame // of the profiles; some may not be in the tree
+	Tree    Tree
+	Idle    int64 // of samples without a stack
+	Samples int64 // observations that are in the tree
+	Cut     int64 // of them, deeper than MaxDepth
+}
+
+// New adds up the samples of profiles, which must be of one measure. The same selections give the same numbers for nodes, and the
+// same profiles those for frames, whatever is selected of them.
+func New(source Source) (*Graph, error) {
+	b := newBuilder()
+	if err := source(b.add); err != nil {
+		return nil, err
+	}
+	b.graph.Tree.addUp()
+	return b.graph, nil
+}
+
+type builder struct {
+	graph    *Graph
+	children map[place]int32
+	frames   map[timeline.Frame]int32
+	walked   int
+	path     []int32
+}
+
+// place is a function as called by a node.
+type place struct{ parent, frame int32 }
+
+func newBuilder() *builder {
+	return &builder{
+		graph:    &Graph{Tree: Tree{{Parent: -1, Frame: -1}}},
+		children: map[place]int32{},
+		frames:   map[timeline.Frame]int32{},
+	}
+}
+
+// number numbers the frames of a profile.
+func (b *builder) number(p *timeline.Profile) ([]int32, error) {
+	b.graph.Measure = p.Measure
+	numbers := make([]int32, len(p.Frames))
+	for i, frame := range p.Frames {
+		number, known := b.frames[frame]
+		if !known {
+			if number = int32(len(b.graph.Frames)); number == maxNodes {
+				return nil, timeline.ErrTooLarge
+			}
+			b.frames[frame] = number
+			b.graph.Frames = append(b.graph.Frames, frame)
+		}
+		numbers[i] = number
+	}
+	return numbers, nil
+}
+
+// sum is what all samples with one stack weigh.
+type sum struct{ weight, count int64 }
+
+func (b *builder) add(s Selection) error {
+	p := s.Profile
+	numbers, err := b.number(p)
+	if err != nil {
+		return err
+	}
+	sums := make([]sum, len(p.Stacks))
+	for _, sample := range p.Selected(s.Filter) {
+		if sample.Weight > 0 { // memory that was freed has no width
+			sums[sample.Stack].weight += sample.Weight
+			sums[sample.Stack].count += sample.Count
+		}
+	}
+	for stack := range p.Stacks {
+		if sums[stack].count == 0 {
+			continue
+		}
+		if len(p.Stacks[stack]) == 0 {
+			b.graph.Idle += sums[stack].weight
+			continue
+		}
+		path, cut, err := b.pathOf(p, numbers, timeline.StackIndex(stack))
+		if err != nil {
+			return err
+		}
+		b.graph.Samples += sums[stack].count
+		if cut {
+			b.graph.Cut += sums[stack].count
+		}
+		node, err := b.walk(path)
+		if err != nil {
+			return err
+		}
+		b.graph.Tree[node].Self += sums[stack].weight
+	}
+	return nil
+}
+
+// pathOf lists the functions of a stack, root first.
+func (b *builder) pathOf(p *timeline.Profile, numbers []int32, stack timeline.StackIndex) (path []int32, cut bool, err error) {
+	b.path = b.path[:0]
+	for _, location := range slices.Backward(p.Stacks[stack]) {
+		for _, line := range slices.Backward(p.Locations[location].Lines) {
+			if len(b.path) == MaxDepth {
+				return b.path, true, nil
+			}
+			b.path = append(b.path, numbers[line.Frame])
+		}
+	}
+	if b.walked += len(b.path); b.walked > timeline.MaxExportedFrames {
+		return nil, false, timeline.ErrTooLarge
+	}
+	return b.path, false, nil
+}
+
+func (b *builder) walk(path []int32) (node int32, err error) {
+	for _, frame := range path {
+		child, known := b.children[place{node, frame}]
+		if !known {
+			if child = int32(len(b.graph.Tree)); child == maxNodes {
+				return 0, timeline.ErrTooLarge
+			}
+			b.children[place{node, frame}] = child
+			b.graph.Tree = append(b.graph.Tree, Node{Parent: node, Frame: frame})
+		}
+		node = child
+	}
+	return node, nil
+}
+
+// Heaviest orders siblings by their totals, and by name where those are equal.
+func (g *Graph) Heaviest(a, b int32) int {
+	return cmp.Or(cmp.Compare(g.Tree[b].Total, g.Tree[a].Total), cmp.Compare(g.name(a), g.name(b)), cmp.Compare(a, b))
+}
+
+func (g *Graph) name(node int32) string {
+	if frame := g.Tree[node].Frame; frame >= 0 {
+		return g.Frames[frame].Name
+	}
+	return ""
+}
+
+// FrameTotal is what a function weighs in a tree. In Total, a function that calls itself counts once.
+type FrameTotal struct {
+	Frame       int32
+	Self, Total int64
+}
+
+// Top gives the totals of the functions in the tree, the largest own first.
+func (g *Graph) Top() []FrameTotal {
+	list := make([]FrameTotal, len(g.Frames))
+	for i := range list {
+		list[i].Frame = int32(i)
+	}
+	// A node is within another of its function if that is among its ancestors; depth first, a counter tells.
+	open := make([]int, len(g.Frames))
+	children := make([][]int32, len(g.Tree))
+	for id := 1; id < len(g.Tree); id++ {
+		parent := g.Tree[id].Parent
+		children[parent] = append(children[parent], int32(id))
+	}
+	var visit func(id int32)
+	visit = func(id int32) { // no deeper than MaxDepth
+		if n := g.Tree[id]; n.Frame >= 0 {
+			list[n.Frame].Self += n.Self
+			if open[n.Frame] == 0 {
+				list[n.Frame].Total += n.Total
+			}
+			open[n.Frame]++
+			defer func() { open[n.Frame]-- }()
+		}
+		for _, child := range children[id] {
+			visit(child)
+		}
+	}
+	visit(0)
+	list = slices.DeleteFunc(list, func(f FrameTotal) bool { return f.Total == 0 })
+	slices.SortFunc(list, func(a, b FrameTotal) int {
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(a.Frame, b.Frame))
+	})
+	return list
+}

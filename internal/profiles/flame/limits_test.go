@@ -1,0 +1,94 @@
+package flame_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+)
+
+// inlined is a profile of so many samples, each under a function of its own, and all with one location of 1000 inlined functions.
+func inlined(samples int) *timeline.Profile {
+	message := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(message.Dictionary())
+	var lines []dictionary.Line
+	for i := range flame.MaxDepth {
+		lines = append(lines, dictionary.Line{Function: b.Function(dictionary.Function{Name: b.String("inlined")}), Line: int64(i + 1)})
+	}
+	leaf := b.Location(dictionary.Location{Lines: lines})
+	p := message.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	for i := range samples {
+		function := b.Function(dictionary.Function{Name: b.String(fmt.Sprint("root ", i))})
+		root := b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: function}}})
+		sample := p.Samples().AppendEmpty()
+		sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{leaf, root})))
+		sample.TimestampsUnixNano().Append(timelinetest.Start + uint64(i)*uint64(time.Second))
+		sample.Values().Append(int64(time.Millisecond))
+	}
+	b.Finish()
+	return timeline.Read(message.Dictionary(), p)
+}
+
+// TestTreesAreBounded: a stack of a few bytes may have a thousand functions, and nodes take memory.
+func TestTreesAreBounded(t *testing.T) {
+	few := all(inlined(500))
+	g, err := flame.New(few)
+	require.NoError(t, err)
+	assert.Len(t, g.Tree, 500*flame.MaxDepth+1)
+	_, err = flame.InOrder(few, 1<<30)
+	require.NoError(t, err)
+
+	many := all(inlined(600))
+	_, err = flame.New(many)
+	assert.ErrorIs(t, err, timeline.ErrTooLarge)
+	_, err = flame.InOrder(many, 1<<30)
+	assert.ErrorIs(t, err, timeline.ErrTooLarge)
+}
+
+// TestDescribeIsLinear: neither the places of a function are counted for each sample, nor a shared attribute rendered for each place.
+func TestDescribeIsLinear(t *testing.T) {
+	const places = 2000
+	message := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(message.Dictionary())
+	function := b.Function(dictionary.Function{Name: b.String("recursive")})
+	attribute := b.AttrString("key", "map")
+	var stack []dictionary.LocationIndex
+	for i := range places {
+		stack = append(stack, b.Location(dictionary.Location{
+			Address: uint64(i + 1), Lines: []dictionary.Line{{Function: function, Line: int64(i + 1)}}, Attributes: []dictionary.AttributeIndex{attribute},
+		}))
+	}
+	p := message.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	sample := p.Samples().AppendEmpty()
+	sample.SetStackIndex(int32(b.Stack(stack)))
+	for range 500_000 {
+		sample.Values().Append(1)
+	}
+	b.Finish()
+	long := message.Dictionary().AttributeTable().At(int(attribute)).Value().SetEmptyMap()
+	long.PutStr("long", string(make([]byte, 1<<20)))
+	source := all(timeline.Read(message.Dictionary(), p))
+	g, err := flame.New(source)
+	require.NoError(t, err)
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin := time.Now()
+	d, err := g.Describe(source, 0)
+	require.NoError(t, err)
+	assert.Less(t, time.Since(begin), 2*time.Second, "a place for each of a thousand million")
+	runtime.ReadMemStats(&after)
+	assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(100), "MiB")
+	assert.Equal(t, int64(500_000), d.Total)
+	assert.Len(t, d.Lines, places)
+	assert.Equal(t, int64(500_000), d.Lines[0].Self)
+}

@@ -1,0 +1,325 @@
+// Package pprofexport writes OTLP profiles as one pprof profile
+// (https://github.com/google/pprof/blob/main/proto/profile.proto). It writes samples as it comes to them: google/pprof's own package
+// needs all of them in memory, with a kilobyte of maps each.
+//
+//	OTLP                         pprof
+//	samples by identity          samples: observations, and nanoseconds where they are known
+//	thread.id, other attributes  labels; numbers as numeric labels with their unit
+//	link                         labels trace_id and span_id
+//	build ids, debug ids         build id of the mapping
+//	time, duration, period       the same
+//
+// Functions, locations and mappings of several profiles are merged. Samples are not: tools add them up.
+//
+// Lost: the times of samples, attributes of locations, and samples without a stack: tools for pprof have no notion of a thread
+// that did nothing, so a comment says how much that was.
+package pprofexport
+
+import (
+	"compress/gzip"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+)
+
+// Labels of samples that belong to a span.
+const (
+	labelTrace = "trace_id"
+	labelSpan  = "span_id"
+)
+
+// Writer writes one pprof profile.
+type Writer struct {
+	out       *gzip.Writer
+	err       error // the first
+	strings   map[string]uint64
+	functions map[string]uint64 // by their encoding
+	mappings  map[string]uint64
+	locations map[string]uint64
+
+	measure         timeline.Measure
+	begun           bool
+	start, duration uint64
+	period          int64
+	idle            int64 // weight of samples without a stack
+	frames          int   // of all samples
+}
+
+// NewWriter returns a Writer that compresses what it writes.
+func NewWriter(out io.Writer) *Writer {
+	return &Writer{
+		out:       gzip.NewWriter(out),
+		strings:   map[string]uint64{},
+		functions: map[string]uint64{},
+		mappings:  map[string]uint64{},
+		locations: map[string]uint64{},
+	}
+}
+
+// Add writes the selected samples of a profile. All profiles must be of one measure.
+func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
+	if !w.begun {
+		w.begin(p)
+	} else if p.Measure != w.measure {
+		return fmt.Errorf("profiles of %s and of %s do not add up", p.Measure.Type, w.measure.Type)
+	}
+	if w.start == 0 || p.Start != 0 && p.Start < w.start {
+		w.start = p.Start
+	}
+	w.duration += p.OTLP.DurationNano()
+	w.period = max(w.period, p.OTLP.Period())
+	a := adder{
+		Writer: w, in: p,
+		places: make([]uint64, len(p.Locations)),
+		frames: make([]uint64, len(p.Frames)),
+		labels: map[dictionary.AttributeIndex]string{},
+		mapped: map[dictionary.MappingIndex]uint64{},
+	}
+	return a.samples(filter)
+}
+
+// begin writes what must be the same in all profiles.
+func (w *Writer) begin(p *timeline.Profile) {
+	w.begun, w.measure = true, p.Measure
+	w.string("")
+	// The observations, and what they weigh where that is something else.
+	weight := w.valueType(p.Measure.Type, p.Measure.Unit)
+	if w.weighsTime() {
+		w.write(appendBytes(nil, profileSampleType, w.valueType("samples", "count")))
+	}
+	w.write(appendBytes(nil, profileSampleType, weight))
+	if typ, unit, _ := p.View.ValueType(p.OTLP.PeriodType()); typ != "" {
+		w.write(appendBytes(nil, profilePeriodType, w.valueType(timeline.Clip(typ, timeline.MaxText), timeline.Clip(unit, timeline.MaxText))))
+	}
+	w.write(appendNumber(nil, profileDefaultSampleType, w.string(p.Measure.Type)))
+}
+
+func (w *Writer) weighsTime() bool { return w.measure.Unit == "nanoseconds" }
+
+// Close writes the rest.
+func (w *Writer) Close() error {
+	if !w.begun {
+		return errors.New("nothing to export")
+	}
+	if w.idle != 0 {
+		w.write(appendNumber(nil, profileComment, w.string(fmt.Sprintf("without a stack: %d %s", w.idle, w.measure.Unit))))
+	}
+	w.write(appendNumber(nil, profileTimeNanos, signed(w.start)))
+	w.write(appendNumber(nil, profileDurationNanos, signed(w.duration)))
+	w.write(appendNumber(nil, profilePeriod, uint64(w.period)))
+	return errors.Join(w.err, w.out.Close())
+}
+
+// adder writes the samples of one profile.
+type adder struct {
+	*Writer
+	in     *timeline.Profile
+	places []uint64 // ids of locations; 0: not written yet
+	frames []uint64 // ids of functions
+	labels map[dictionary.AttributeIndex]string
+	mapped map[dictionary.MappingIndex]uint64 // ids of mappings
+
+	scratch dictionary.Location
+	mapping dictionary.Mapping
+	ids     []byte
+	message []byte
+	record  []byte
+}
+
+// total is what the observations of one OTLP sample add up to: it is one identity already.
+type total struct {
+	count, weight int64
+	stack         timeline.StackIndex
+	link          timeline.LinkIndex
+	any           bool
+}
+
+func (a *adder) samples(filter timeline.Filter) error {
+	totals := make([]total, a.in.OTLP.Samples().Len())
+	for _, s := range a.in.Selected(filter) {
+		if len(a.in.Stacks[s.Stack]) == 0 {
+			a.idle += s.Weight
+			continue
+		}
+		t := &totals[s.Source]
+		t.count, t.weight = t.count+s.Count, t.weight+s.Weight
+		t.stack, t.link, t.any = s.Stack, s.Link, true
+	}
+	for source := range totals {
+		if !totals[source].any {
+			continue
+		}
+		a.sample(int32(source), &totals[source])
+		if a.Writer.frames += len(a.in.Stacks[totals[source].stack]); a.Writer.frames > timeline.MaxExportedFrames {
+			return timeline.ErrTooLarge
+		}
+		if a.err != nil {
+			return a.err
+		}
+	}
+	return nil
+}
+
+func (a *adder) sample(source int32, t *total) {
+	a.ids = a.ids[:0]
+	for _, location := range a.in.Stacks[t.stack] {
+		a.ids = appendVarint(a.ids, a.location(location))
+	}
+	a.message = appendBytes(a.message[:0], sampleLocationIDs, a.ids)
+	a.ids = a.ids[:0]
+	if a.weighsTime() {
+		a.ids = appendVarint(a.ids, uint64(t.count))
+	}
+	a.message = appendBytes(a.message, sampleValues, appendVarint(a.ids, uint64(t.weight)))
+	attributes := a.in.OTLP.Samples().At(int(source)).AttributeIndices()
+	for i := range attributes.Len() {
+		a.message = append(a.message, a.label(dictionary.AttributeIndex(attributes.At(i)))...)
+	}
+	if link := a.in.Links[t.link]; link != (timeline.Link{}) {
+		a.message = appendBytes(a.message, sampleLabel, a.textLabel(labelTrace, hex.EncodeToString(link.Trace[:])))
+		a.message = appendBytes(a.message, sampleLabel, a.textLabel(labelSpan, hex.EncodeToString(link.Span[:])))
+	}
+	a.record = appendBytes(a.record[:0], profileSample, a.message)
+	a.write(a.record)
+}
+
+// label returns the encoded label of an attribute, "" for one that is broken.
+func (a *adder) label(index dictionary.AttributeIndex) string {
+	label, known := a.labels[index]
+	if known {
+		return label
+	}
+	if attribute, ok := a.in.View.Attribute(index); index != 0 && (ok || attribute.Key != "") {
+		key := timeline.Clip(attribute.Key, timeline.MaxText)
+		var encoded []byte
+		if attribute.Value.Type() == pcommon.ValueTypeInt {
+			encoded = appendNumber(nil, labelKey, a.string(key))
+			encoded = appendNumber(encoded, labelNumber, uint64(attribute.Value.Int()))
+			encoded = appendNumber(encoded, labelUnit, a.string(timeline.Clip(attribute.Unit, timeline.MaxText)))
+		} else {
+			encoded = a.textLabel(key, timeline.Clip(attribute.Value.AsString(), timeline.MaxText))
+		}
+		label = string(appendBytes(nil, sampleLabel, encoded))
+	}
+	a.labels[index] = label
+	return label
+}
+
+func (w *Writer) textLabel(key, value string) []byte {
+	return appendNumber(appendNumber(nil, labelKey, w.string(key)), labelText, w.string(value))
+}
+
+func (a *adder) location(index timeline.LocationIndex) uint64 {
+	if id := a.places[index]; id != 0 {
+		return id
+	}
+	in := &a.in.Locations[index]
+	a.in.View.Location(in.Source, &a.scratch)
+	encoded := appendNumber(nil, locationMapping, a.mappingOf(a.scratch.Mapping))
+	encoded = appendNumber(encoded, locationAddress, in.Address)
+	for _, line := range in.Lines {
+		l := appendNumber(nil, lineFunction, a.function(line.Frame))
+		l = appendNumber(l, lineLine, uint64(line.Line))
+		encoded = appendBytes(encoded, locationLine, appendNumber(l, lineColumn, uint64(line.Column)))
+	}
+	a.places[index] = a.entry(a.locations, profileLocation, encoded)
+	return a.places[index]
+}
+
+func (a *adder) function(index timeline.FrameIndex) uint64 {
+	if id := a.frames[index]; id != 0 {
+		return id
+	}
+	frame := &a.in.Frames[index]
+	system := frame.System
+	if system == "" {
+		system = frame.Name
+	}
+	encoded := appendNumber(nil, functionName, a.string(frame.Name))
+	encoded = appendNumber(encoded, functionSystemName, a.string(system))
+	encoded = appendNumber(encoded, functionFilename, a.string(frame.File))
+	encoded = appendNumber(encoded, functionStartLine, uint64(frame.StartLine))
+	a.frames[index] = a.entry(a.functions, profileFunction, encoded)
+	return a.frames[index]
+}
+
+// keysBuildID are the attributes of a mapping that identify its file, the best first.
+var keysBuildID = []string{
+	"process.executable.build_id.gnu", "process.executable.build_id.go", "process.executable.build_id.htlhash", "sentry.debug_id",
+}
+
+// mappingOf gives the mapping of native code. Interpreted code has none, and gets none here.
+func (a *adder) mappingOf(index dictionary.MappingIndex) uint64 {
+	if index == 0 {
+		return 0
+	}
+	if id := a.mapped[index]; id != 0 {
+		return id
+	}
+	a.in.View.Mapping(index, &a.mapping)
+	encoded := appendNumber(nil, mappingStart, a.mapping.Start)
+	encoded = appendNumber(encoded, mappingLimit, a.mapping.Limit)
+	encoded = appendNumber(encoded, mappingOffset, a.mapping.FileOffset)
+	encoded = appendNumber(encoded, mappingFilename, a.string(timeline.Clip(a.in.View.Text(a.mapping.Filename), timeline.MaxText)))
+	encoded = appendNumber(encoded, mappingBuildID, a.string(timeline.Clip(a.buildID(), timeline.MaxText)))
+	encoded = appendNumber(encoded, mappingHasFunctions, 1) // names are what we have; nothing is left to look up by address
+	a.mapped[index] = a.entry(a.mappings, profileMapping, encoded)
+	return a.mapped[index]
+}
+
+func (a *adder) buildID() string {
+	for _, key := range keysBuildID {
+		for _, index := range a.mapping.Attributes {
+			if a, ok := a.in.View.Attribute(index); ok && a.Key == key {
+				return a.Value.AsString()
+			}
+		}
+	}
+	return ""
+}
+
+// entry writes an entry of a table unless there is one like it, and returns its id.
+func (w *Writer) entry(table map[string]uint64, field int, encoded []byte) uint64 {
+	id, known := table[string(encoded)]
+	if !known {
+		id = uint64(len(table) + 1)
+		if id > timeline.MaxExportedEntries && w.err == nil {
+			w.err = timeline.ErrTooLarge
+			return id
+		}
+		table[string(encoded)] = id
+		w.write(appendBytes(nil, field, append(appendNumber(nil, entryID, id), encoded...)))
+	}
+	return id
+}
+
+// string returns the index of a text in the string table.
+func (w *Writer) string(text string) uint64 {
+	index, known := w.strings[text]
+	if !known {
+		index = uint64(len(w.strings))
+		w.strings[text] = index
+		w.write(appendBytes(nil, profileString, []byte(text)))
+	}
+	return index
+}
+
+func (w *Writer) valueType(typ, unit string) []byte {
+	return appendNumber(appendNumber(nil, valueTypeType, w.string(typ)), valueTypeUnit, w.string(unit))
+}
+
+func (w *Writer) write(encoded []byte) {
+	if w.err == nil {
+		_, w.err = w.out.Write(encoded)
+	}
+}
+
+// signed: pprof counts in signed numbers.
+func signed(n uint64) uint64 { return min(n, math.MaxInt64) }

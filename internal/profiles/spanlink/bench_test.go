@@ -1,0 +1,119 @@
+package spanlink
+
+import (
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+const (
+	benchThreads  = 8
+	benchInterval = 10_000_000 // between two samples of a thread
+	benchDepth    = 4          // spans within each other
+)
+
+// benchProfile has n observations of eight threads, each with a hundred stacks that take turns.
+func benchProfile(n int) pprofile.Profiles {
+	p := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(p.Dictionary())
+	defer b.Release()
+	profile := p.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
+	profile.SetDurationNano(uint64(n) * benchInterval)
+	dictionary.SetAttributes(profile.AttributeIndices(), b.Attribute("sentry.profiler_id", dictionary.StringValue("session"), ""))
+	const stacks = 100
+	var samples [benchThreads][stacks]pprofile.Sample
+	for thread := range min(n, benchThreads) {
+		for stack := range stacks {
+			s := profile.Samples().AppendEmpty()
+			s.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{Address: uint64(stack + 1)})})))
+			dictionary.SetAttributes(s.AttributeIndices(), b.Attribute("thread.id", dictionary.IntValue(int64(thread)), ""))
+			samples[thread][stack] = s
+		}
+	}
+	for i := range n {
+		tick := i / benchThreads
+		samples[i%benchThreads][tick/3%stacks].TimestampsUnixNano().Append(uint64(tick) * benchInterval)
+	}
+	profile.Samples().RemoveIf(func(s pprofile.Sample) bool { return s.TimestampsUnixNano().Len() == 0 })
+	b.Finish()
+	return p
+}
+
+// benchSpans are n spans on the eight threads, in stacks of four, so that together they cover the profile.
+func benchSpans(n, observations int) iter.Seq[Span] {
+	sessions := []Session{{Parts: [maxSessionParts]string{"session"}}}
+	requests := max(1, n/benchDepth/benchThreads) // of a thread
+	length := uint64(observations/benchThreads+1) * benchInterval / uint64(requests)
+	return func(yield func(Span) bool) {
+		for i := range n {
+			request, depth := i/benchDepth, uint64(i%benchDepth)
+			thread, number := request%benchThreads, uint64(request/benchThreads)
+			span := Span{
+				Sessions: sessions, Thread: fmt.Sprint(thread), Trace: traceID(uint64(request)), ID: spanID(uint64(i)),
+				Start: number*length + depth*length/10, End: (number+1)*length - depth*length/10,
+			}
+			if depth > 0 {
+				span.Parent = spanID(uint64(i) - 1)
+			}
+			if !yield(span) {
+				return
+			}
+		}
+	}
+}
+
+// BenchmarkLink: the cost per sample and span must hardly grow with their numbers.
+func BenchmarkLink(b *testing.B) {
+	for _, n := range []int{1e3, 1e4, 1e5, 1e6} {
+		for _, spans := range []int{n, n / 20} {
+			b.Run(fmt.Sprintf("samples=%d/spans=%d", n, spans), func(b *testing.B) {
+				input := benchProfile(n)
+				x := NewIndex(Sentry, Limits{Spans: n, Keep: time.Hour})
+				x.Add(benchSpans(spans, n), start)
+				var stats LinkStats
+				for b.Loop() {
+					b.StopTimer()
+					p := pprofile.NewProfiles()
+					input.CopyTo(p)
+					b.StartTimer()
+					stats = x.Link(p, Options{Now: start, Ambiguous: Skip})
+				}
+				if stats.Linked < int64(n)*9/10 {
+					b.Fatalf("linked %d of %d, %v", stats.Linked, n, stats)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n+spans), "ns/(sample+span)")
+			})
+		}
+	}
+}
+
+// BenchmarkAdd: the cost of a span in the index.
+func BenchmarkAdd(b *testing.B) {
+	const n = 100_000
+	for b.Loop() {
+		x := NewIndex(Sentry, Limits{Spans: n, Keep: time.Hour})
+		x.Add(benchSpans(n, n), start)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/span")
+}
+
+// BenchmarkUnmarshal is what linking is compared with.
+func BenchmarkUnmarshal(b *testing.B) {
+	const n = 100_000
+	wire, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(benchProfile(n))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(wire); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/sample")
+}

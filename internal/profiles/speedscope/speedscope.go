@@ -1,0 +1,250 @@
+// Package speedscope writes files for speedscope (https://www.speedscope.app) of OTLP profiles: one profile per thread, its
+// samples in the order of time, with the pauses between them. It writes samples as it comes to them.
+//
+// The file format is described by https://www.speedscope.app/file-format-schema.json. Lost: attributes, links and addresses.
+package speedscope
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+)
+
+const schema = "https://www.speedscope.app/file-format-schema.json"
+
+// frame is a place in the code.
+type frame struct {
+	Name   string `json:"name"`
+	File   string `json:"file,omitempty"`
+	Line   int64  `json:"line,omitempty"`
+	Column int64  `json:"col,omitempty"`
+}
+
+// Writer writes one file.
+type Writer struct {
+	out     *bufio.Writer
+	err     error // the first of out, which keeps it
+	frames  map[frame]int32
+	list    []frame // in the order of their numbers
+	count   int     // of profiles
+	written int     // frames of all samples
+
+	// The thread to look at first is the one that did most.
+	active     int
+	activeBusy int64
+}
+
+// NewWriter returns a Writer of a file with this title.
+func NewWriter(out io.Writer, title string) *Writer {
+	w := &Writer{out: bufio.NewWriter(out), frames: map[frame]int32{}}
+	w.text(`{"$schema":`)
+	w.json(schema)
+	w.text(`,"exporter":"otelcol-sentry","name":`)
+	w.json(title)
+	w.text(`,"profiles":[`)
+	return w
+}
+
+// Add writes the selected samples of a profile, a thread at a time. Threads of different profiles stay apart.
+func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
+	stacks := make([][]int32, len(p.Stacks))
+	for t := range p.Threads {
+		thread := timeline.ThreadIndex(t)
+		if filter.Thread != nil && *filter.Thread != thread {
+			continue
+		}
+		one := filter
+		one.Thread = &thread
+		if err := w.thread(p, one, thread, stacks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) thread(p *timeline.Profile, filter timeline.Filter, thread timeline.ThreadIndex, stacks [][]int32) error {
+	weigh := weigher{unit: unit(p.Measure.Unit)}
+	begun := false
+	for _, s := range p.Selected(filter) {
+		if !begun {
+			begun = true
+			w.begin(p.Threads[thread], weigh.unit)
+			weigh.at = s.Time
+		}
+		if stacks[s.Stack] == nil {
+			stacks[s.Stack] = w.stack(p, s.Stack)
+		}
+		stack := stacks[s.Stack]
+		if w.written += len(stack); w.written > timeline.MaxExportedFrames || len(w.list) > timeline.MaxExportedEntries {
+			return timeline.ErrTooLarge
+		}
+		gap, weight := weigh.next(s)
+		if gap > 0 {
+			w.sample(&weigh, nil, gap)
+		}
+		if weight > 0 {
+			w.sample(&weigh, stack, weight)
+		}
+	}
+	if begun {
+		w.end(p, filter, &weigh)
+	}
+	return w.err
+}
+
+// begin writes a profile up to its samples.
+func (w *Writer) begin(t timeline.Thread, unit string) {
+	if w.count > 0 {
+		w.text(",")
+	}
+	w.text(`{"type":"sampled","name":`)
+	w.json(threadName(t))
+	w.text(`,"unit":`)
+	w.json(unit)
+	w.text(`,"startValue":0,"samples":[`)
+}
+
+// sample writes the frames of a sample.
+func (w *Writer) sample(weigh *weigher, stack []int32, weight int64) {
+	if weigh.count > 0 {
+		w.text(",")
+	}
+	weigh.count++
+	weigh.end += weight
+	if len(stack) > 0 {
+		weigh.busy += weight
+	}
+	w.text("[")
+	for i, frame := range stack {
+		if i > 0 {
+			w.text(",")
+		}
+		w.number(int64(frame))
+	}
+	w.text("]")
+}
+
+// end writes the rest of a profile: the weights are those of the samples, in their order.
+func (w *Writer) end(p *timeline.Profile, filter timeline.Filter, written *weigher) {
+	w.text(`],"weights":[`)
+	weigh, begun, any := weigher{unit: written.unit}, false, false
+	push := func(weight int64) {
+		if weight <= 0 {
+			return
+		}
+		if any {
+			w.text(",")
+		}
+		any = true
+		w.number(weight)
+	}
+	for _, s := range p.Selected(filter) {
+		if !begun {
+			begun, weigh.at = true, s.Time
+		}
+		gap, weight := weigh.next(s)
+		push(gap)
+		push(weight)
+	}
+	w.text(`],"endValue":`)
+	w.number(written.end)
+	w.text("}")
+	if written.busy > w.activeBusy {
+		w.active, w.activeBusy = w.count, written.busy
+	}
+	w.count++
+}
+
+// Close writes the rest.
+func (w *Writer) Close() error {
+	w.text(`],"activeProfileIndex":`)
+	w.number(int64(w.active))
+	w.text(`,"shared":{"frames":[`)
+	for i, f := range w.list {
+		if i > 0 {
+			w.text(",")
+		}
+		w.json(f)
+	}
+	w.text("]}}\n")
+	return w.out.Flush()
+}
+
+// weigher says what the samples of a thread weigh, and what the pauses before them.
+type weigher struct {
+	unit  string
+	at    uint64 // where the last sample ended
+	end   int64  // of all weights
+	busy  int64  // of samples with a stack
+	count int
+}
+
+// next returns the pause before a sample, in which none was taken or selected, and the weight of it. Nothing is drawn of what is not
+// positive: two samples at one time, or freed memory.
+func (w *weigher) next(s *timeline.Sample) (gap, weight int64) {
+	if w.unit == unitNanoseconds && s.Time > w.at {
+		gap = int64(s.Time - w.at)
+	}
+	w.at = max(w.at, s.Time) + uint64(max(s.Weight, 0))
+	return gap, s.Weight
+}
+
+// stack lists the frames of a stack, root first.
+func (w *Writer) stack(p *timeline.Profile, index timeline.StackIndex) []int32 {
+	list := []int32{}
+	for _, location := range p.Stacks[index] {
+		for _, line := range p.Locations[location].Lines {
+			f := p.Frames[line.Frame]
+			list = append(list, w.frame(frame{f.Name, f.File, line.Line, line.Column}))
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+func (w *Writer) frame(f frame) int32 {
+	i, known := w.frames[f]
+	if !known {
+		i = int32(len(w.list))
+		w.frames[f] = i
+		w.list = append(w.list, f)
+	}
+	return i
+}
+
+func (w *Writer) text(text string) { _, w.err = w.out.WriteString(text) }
+
+func (w *Writer) number(n int64) {
+	_, w.err = w.out.Write(strconv.AppendInt(w.out.AvailableBuffer(), n, 10))
+}
+
+func (w *Writer) json(value any) {
+	encoded, _ := json.Marshal(value) // of texts and numbers
+	_, w.err = w.out.Write(encoded)
+}
+
+func threadName(t timeline.Thread) string {
+	switch {
+	case t.ID == "":
+		return "all samples"
+	case t.Name == "" || t.Name == t.ID:
+		return "thread " + t.ID
+	}
+	return fmt.Sprintf("%s (thread %s)", t.Name, t.ID)
+}
+
+const unitNanoseconds = "nanoseconds"
+
+// unit gives speedscope's word for a unit; it knows no others.
+func unit(u string) string {
+	switch u {
+	case unitNanoseconds, "microseconds", "milliseconds", "seconds", "bytes":
+		return u
+	}
+	return "none"
+}

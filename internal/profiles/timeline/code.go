@@ -1,0 +1,114 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+// The keys on locations that tell functions apart. They are our receiver's; other producers have no words for them.
+const (
+	keyModule = "sentry.frame.module"
+	keyInApp  = "sentry.frame.in_app"
+)
+
+// code resolves locations, each once.
+type code struct {
+	texts
+	locations  map[dictionary.LocationIndex]LocationIndex
+	frames     map[Frame]FrameIndex
+	scratch    dictionary.Location
+	attributes []dictionary.Attribute
+	mapping    dictionary.Mapping
+}
+
+func (c *code) location(index dictionary.LocationIndex, out *Profile) (i LocationIndex, broken int) {
+	if i, known := c.locations[index]; known {
+		return i, 0
+	}
+	if !c.view.Location(index, &c.scratch) {
+		broken++
+	}
+	location := Location{Address: c.scratch.Address, Source: index}
+	var shared Frame
+	c.attributes = c.attributes[:0]
+	for _, a := range c.scratch.Attributes {
+		attribute, _ := c.view.Attribute(a)
+		switch {
+		case attribute.Key == keyModule:
+			shared.Module = c.value(a, attribute.Value)
+		case attribute.Key == keyInApp && attribute.Value.Type() == pcommon.ValueTypeBool:
+			shared.InApp = InAppNo
+			if attribute.Value.Bool() {
+				shared.InApp = InAppYes
+			}
+		}
+	}
+	for _, line := range c.scratch.Lines {
+		frame, ok := c.frame(line.Function, shared)
+		if !ok {
+			broken++
+		}
+		location.Lines = append(location.Lines, Line{c.intern(frame, out), line.Line, line.Column})
+	}
+	if len(location.Lines) == 0 {
+		shared.Name = c.addressName()
+		location.Lines = []Line{{Frame: c.intern(shared, out)}}
+	}
+	i = LocationIndex(len(out.Locations))
+	c.locations[index] = i
+	out.Locations = append(out.Locations, location)
+	return i, broken
+}
+
+func (c *code) frame(index dictionary.FunctionIndex, frame Frame) (Frame, bool) {
+	function, ok := c.view.Function(index)
+	name, system, file := c.text(function.Name), c.text(function.SystemName), c.text(function.Filename)
+	// node and the browser name functions without a name "", and then the file is what there is to say.
+	frame.Name = cmp.Or(name, system, anonymous(file), c.addressName())
+	if system != frame.Name {
+		frame.System = system
+	}
+	frame.File, frame.StartLine = file, function.StartLine
+	return frame, ok
+}
+
+func anonymous(file string) string {
+	if file == "" {
+		return ""
+	}
+	return "(anonymous in " + baseName(file) + ")"
+}
+
+// maxBase of a file in a name that is made of it: many names are made of one file.
+const maxBase = 200
+
+func baseName(file string) string { return Clip(path.Base(file), maxBase) }
+
+// addressName is what to call native code without symbols: its binary and the address in it.
+func (c *code) addressName() string {
+	address := c.scratch.Address
+	if address == 0 {
+		return "(unknown)"
+	}
+	c.view.Mapping(c.scratch.Mapping, &c.mapping)
+	if file := c.text(c.mapping.Filename); file != "" && address >= c.mapping.Start {
+		return fmt.Sprintf("%s+0x%x", baseName(file), address-c.mapping.Start)
+	}
+	return "0x" + strconv.FormatUint(address, 16)
+}
+
+func (c *code) intern(frame Frame, out *Profile) FrameIndex {
+	i, known := c.frames[frame]
+	if !known {
+		i = FrameIndex(len(out.Frames))
+		c.frames[frame] = i
+		out.Frames = append(out.Frames, frame)
+	}
+	return i
+}

@@ -1,0 +1,161 @@
+package timeline
+
+import (
+	"math"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+// Profile is one OTLP profile. It refers to the message it was read from, which must not change.
+type Profile struct {
+	Measure Measure
+	Start   uint64 // Unix nanoseconds
+	End     uint64 // exclusive; 0 for profiles without times
+
+	Threads   []Thread // in the order in which they first appear
+	Links     []Link   // entry 0 is no span
+	Stacks    []Stack  // entry 0 is no stack: the thread did nothing
+	Locations []Location
+	Frames    []Frame
+
+	// Broken counts references that point outside of their tables; what they should have named is left out.
+	Broken int
+
+	// For what is not resolved here: attributes and mappings.
+	View dictionary.View
+	OTLP pprofile.Profile
+}
+
+// Measure says what weights are.
+type Measure struct {
+	Type string // such as wall, cpu, alloc_space
+	Unit string // such as nanoseconds, bytes, count
+}
+
+// Indices into the tables of a Profile.
+type (
+	StackIndex    int32
+	LocationIndex int32
+	FrameIndex    int32
+	LinkIndex     int32
+	ThreadIndex   int32
+)
+
+// Thread is one thread and its samples.
+type Thread struct {
+	ID   string // text of thread.id; empty where samples do not name their thread
+	Name string
+	// Samples are in the order of time.
+	Samples []Sample
+}
+
+// Sample is one observation, or one total.
+type Sample struct {
+	Time   uint64 // Unix nanoseconds; 0 where it is not known
+	Weight int64  // in the profile's Unit
+	Count  int64  // observations
+	Stack  StackIndex
+	Link   LinkIndex
+	// Source is the position of the OTLP sample in the profile, for its attributes.
+	Source int32
+}
+
+// Link is the span that was running.
+type Link struct {
+	Trace pcommon.TraceID
+	Span  pcommon.SpanID
+}
+
+// Stack is a list of locations, leaf first.
+type Stack []LocationIndex
+
+// Location is a place in the code. With several lines, all but the last are inlined: the last is the caller of those before it.
+type Location struct {
+	Lines   []Line
+	Address uint64
+	Source  dictionary.LocationIndex
+}
+
+// Line is a function and where in it.
+type Line struct {
+	Frame        FrameIndex
+	Line, Column int64 // from 1; 0 where not known
+}
+
+// Frame is a function, as people tell functions apart. It is comparable: equal frames are the same function.
+type Frame struct {
+	Name      string // never empty
+	System    string // as the linker knows it, where it differs
+	File      string
+	StartLine int64
+	Module    string
+	InApp     InApp
+}
+
+// InApp says whether code belongs to the application or to what it uses.
+type InApp int8
+
+// The values of InApp.
+const (
+	InAppUnknown InApp = iota
+	InAppYes
+	InAppNo
+)
+
+// Range is a half-open range of Unix nanoseconds. The zero value is everything.
+type Range struct{ From, To uint64 }
+
+// Contains tells whether a time is within the range; times that are not known are within the whole range only.
+func (r Range) Contains(t uint64) bool { return r == Range{} || t >= r.From && t < r.end() }
+
+func (r Range) end() uint64 {
+	if r.To == 0 {
+		return math.MaxUint64
+	}
+	return r.To
+}
+
+// Filter selects samples. The zero value selects all.
+type Filter struct {
+	Thread *ThreadIndex
+	Link   *Link
+	Range  Range
+}
+
+// Selected calls yield for every sample that the filter lets pass.
+func (p *Profile) Selected(f Filter) func(yield func(ThreadIndex, *Sample) bool) {
+	return func(yield func(ThreadIndex, *Sample) bool) {
+		first, end := ThreadIndex(0), ThreadIndex(len(p.Threads))
+		if f.Thread != nil {
+			if *f.Thread < 0 || *f.Thread >= end {
+				return
+			}
+			first, end = *f.Thread, *f.Thread+1
+		}
+		for t := first; t < end; t++ {
+			samples := p.Threads[t].Samples
+			for i := range samples {
+				s := &samples[i]
+				if f.Link != nil && p.Links[s.Link] != *f.Link || !f.Range.Contains(s.Time) {
+					continue
+				}
+				if !yield(t, s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// FindThread finds a thread by its id; false where there is none.
+func (p *Profile) FindThread(id string) (ThreadIndex, bool) {
+	for i := range p.Threads {
+		if p.Threads[i].ID == id {
+			return ThreadIndex(i), true
+		}
+	}
+	return 0, false
+}

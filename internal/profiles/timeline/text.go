@@ -1,0 +1,90 @@
+package timeline
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+const (
+	// MaxText is the number of bytes of the name of a function, file, module or thread. A message has a long one once and names it
+	// from every function; the formats for other tools write it out each time. The longest of our recordings have 300 bytes.
+	MaxText = 2000
+	// ClipSlack is how much longer than asked for clipped text may be: the mark in it. So it is not clipped again.
+	ClipSlack = 32
+	// keptEnd is how much of the end of a longer text stays: paths and qualified names differ there.
+	keptEnd = 200
+)
+
+// Clip cuts the middle out of a text that is longer, and says how many bytes that was.
+func Clip(text string, longest int) string {
+	all := len(text)
+	if all <= longest+ClipSlack {
+		return text
+	}
+	end := min(keptEnd, longest/4)
+	return strings.ToValidUTF8(text[:longest-end], "") + fmt.Sprintf("…[%d bytes]…", all-longest) + strings.ToValidUTF8(text[all-end:], "")
+}
+
+// texts reads the texts of a message, the long ones once.
+type texts struct {
+	view    dictionary.View
+	strings map[dictionary.StringIndex]string
+	values  map[dictionary.AttributeIndex]string
+}
+
+func newTexts(view dictionary.View) texts {
+	return texts{view: view, strings: map[dictionary.StringIndex]string{}, values: map[dictionary.AttributeIndex]string{}}
+}
+
+// text returns an entry of the string table.
+func (t texts) text(i dictionary.StringIndex) string {
+	whole := t.view.Text(i)
+	if len(whole) <= MaxText {
+		return whole
+	}
+	short, known := t.strings[i]
+	if !known {
+		short = Clip(whole, MaxText)
+		t.strings[i] = short
+	}
+	return short
+}
+
+// value returns the value of an entry of the attribute table as text: a map is written out once.
+func (t texts) value(i dictionary.AttributeIndex, value pcommon.Value) string {
+	if value.Type() == pcommon.ValueTypeStr && len(value.Str()) <= MaxText {
+		return value.Str()
+	}
+	short, known := t.values[i]
+	if !known {
+		short = Clip(value.AsString(), MaxText)
+		t.values[i] = short
+	}
+	return short
+}
+
+// attribute returns the value of one attribute of a record as text, "" if it has none. Thread ids are numbers or strings, and the
+// same thread either way.
+func (t texts) attribute(indices pcommon.Int32Slice, key string) string {
+	value, ok := t.view.Get(indices, key)
+	switch {
+	case !ok:
+		return ""
+	case value.Type() == pcommon.ValueTypeInt:
+		return strconv.FormatInt(value.Int(), 10)
+	case value.Type() == pcommon.ValueTypeStr && len(value.Str()) <= MaxText:
+		return value.Str()
+	}
+	for j := range indices.Len() {
+		i := dictionary.AttributeIndex(indices.At(j))
+		if a, _ := t.view.Attribute(i); a.Key == key {
+			return t.value(i, a.Value)
+		}
+	}
+	return ""
+}

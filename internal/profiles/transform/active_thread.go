@@ -1,0 +1,24 @@
+package transform
+
+import "go.opentelemetry.io/collector/pdata/pprofile"
+
+// ActiveThreadOnly keeps the samples of the thread that ran the transaction. Some SDKs (Python, Go) put all threads of the
+// process into the profile of each transaction: concurrent transactions then repeat each other's samples, and sums over
+// profiles count them twice.
+//
+// It drops the samples of other threads, in profiles that name their active thread (sentry.active_thread.id); others are left
+// alone. What such a profile says of threads that ran no transaction at all is lost with it.
+type ActiveThreadOnly struct{}
+
+func (*ActiveThreadOnly) Validate() error { return nil }
+
+func (*ActiveThreadOnly) apply(m *message) {
+	active, threads := m.textsOf(keyActiveThread), m.textsOf(keyThreadID)
+	m.drop(InactiveThread, func(profile pprofile.Profile) func(pprofile.Sample) bool {
+		id := active.of(profile.AttributeIndices())
+		if id == nil {
+			return nil
+		}
+		return func(s pprofile.Sample) bool { return threads.of(s.AttributeIndices()) != id }
+	})
+}

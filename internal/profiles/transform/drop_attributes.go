@@ -1,0 +1,72 @@
+package transform
+
+import (
+	"errors"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+// DropAttributes removes attributes by their exact key, from samples, frames, profiles and resources. Backends that make a
+// series of every set of sample attributes (Grafana Pyroscope) need it for thread.id and thread.name.
+//
+// It drops those attributes. Samples that differed only in them become one, with the observations of all.
+type DropAttributes struct {
+	Samples   []string `mapstructure:"samples"`
+	Frames    []string `mapstructure:"frames"`
+	Profiles  []string `mapstructure:"profiles"`
+	Resources []string `mapstructure:"resources"`
+}
+
+func (s *DropAttributes) Validate() error {
+	if len(s.Samples)+len(s.Frames)+len(s.Profiles)+len(s.Resources) == 0 {
+		return errors.New("drop_attributes: name at least one attribute, as in samples: [thread.id]; the lists are samples, frames, profiles and resources")
+	}
+	return nil
+}
+
+func (s *DropAttributes) dropsThread() bool { return slices.Contains(s.Samples, keyThreadID) }
+
+func (s *DropAttributes) apply(m *message) {
+	samples, profiles := m.keys(s.Samples), m.keys(s.Profiles)
+	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
+		profiles.removeFrom(profile.AttributeIndices())
+		for _, sample := range profile.Samples().All() {
+			samples.removeFrom(sample.AttributeIndices())
+		}
+	})
+	frames := m.keys(s.Frames)
+	for _, location := range m.profiles.Dictionary().LocationTable().All() {
+		frames.removeFrom(location.AttributeIndices())
+	}
+	for _, resource := range m.profiles.ResourceProfiles().All() {
+		for _, key := range s.Resources {
+			resource.Resource().Attributes().Remove(key)
+		}
+	}
+}
+
+// named tells which entries of the attribute table have one of some keys.
+type named []bool
+
+func (m *message) keys(keys []string) named {
+	if len(keys) == 0 {
+		return nil
+	}
+	table := m.profiles.Dictionary().AttributeTable()
+	n := make(named, table.Len())
+	for i := range n {
+		a, _ := m.view.Attribute(dictionary.AttributeIndex(i))
+		n[i] = slices.Contains(keys, a.Key)
+	}
+	return n
+}
+
+func (n named) removeFrom(list pcommon.Int32Slice) {
+	if n != nil {
+		list.RemoveIf(func(i int32) bool { return i >= 0 && int(i) < len(n) && n[i] })
+	}
+}

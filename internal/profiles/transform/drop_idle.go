@@ -1,0 +1,48 @@
+package transform
+
+import (
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+// DropIdle drops the samples in which a thread was idle: those without a stack (browsers and Java send them), and those whose
+// leaf is one of Functions, with which a profiler says the same (Node).
+//
+// It drops those samples, so afterwards the gaps between timestamps are not the time a sample stands for: aggregate to
+// nanoseconds first.
+type DropIdle struct {
+	// Functions are exact names; by default (idle), which is V8's.
+	Functions []string `mapstructure:"functions"`
+}
+
+func (*DropIdle) Validate() error { return nil }
+
+func (s *DropIdle) apply(m *message) {
+	idle := m.idleStacks(s.Functions)
+	m.drop(Idle, func(pprofile.Profile) func(pprofile.Sample) bool {
+		return func(sample pprofile.Sample) bool { return idle[sample.StackIndex()] }
+	})
+}
+
+// idleStacks tells by stack.
+func (m *message) idleStacks(functions []string) []bool {
+	idle := make([]bool, m.profiles.Dictionary().StackTable().Len())
+	var frames []dictionary.LocationIndex
+	var leaf dictionary.Location
+	for i := range idle {
+		frames, _ = m.view.Stack(dictionary.StackIndex(i), frames[:0])
+		if len(frames) == 0 {
+			idle[i] = true
+			continue
+		}
+		m.view.Location(frames[0], &leaf)
+		if len(leaf.Lines) > 0 {
+			function, _ := m.view.Function(leaf.Lines[0].Function)
+			idle[i] = slices.Contains(functions, m.view.Text(function.Name))
+		}
+	}
+	return idle
+}

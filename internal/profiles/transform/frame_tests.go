@@ -1,0 +1,75 @@
+package transform
+
+import (
+	"regexp"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+// frameTests are the patterns of Frames. Each text of a message is matched once, however many frames refer to it: a function name of
+// half a megabyte with a hundred thousand lines took a minute. Go has no sets of patterns as RE2 has, and an alternation of all is
+// not faster than one after the other.
+type frameTests struct {
+	function, file, binary textTests[dictionary.StringIndex]
+	module, relative       textTests[dictionary.AttributeIndex]
+}
+
+func newFrameTests(m *message, tests []FrameMatch) *frameTests {
+	patterns := func(of func(FrameMatch) *regexp.Regexp) (all []*regexp.Regexp) {
+		for _, test := range tests {
+			all = append(all, of(test))
+		}
+		return all
+	}
+	functions := patterns(func(test FrameMatch) *regexp.Regexp { return test.Function })
+	files := patterns(func(test FrameMatch) *regexp.Regexp { return test.File })
+	modules := patterns(func(test FrameMatch) *regexp.Regexp { return test.Module })
+	value := func(i dictionary.AttributeIndex) string {
+		a, _ := m.view.Attribute(i)
+		return a.Value.AsString()
+	}
+	strings, attributes := m.profiles.Dictionary().StringTable().Len(), m.profiles.Dictionary().AttributeTable().Len()
+	return &frameTests{
+		function: newTextTests(functions, strings, m.view.Text),
+		file:     newTextTests(files, strings, m.view.Text),
+		binary:   newTextTests(modules, strings, m.view.Text),
+		module:   newTextTests(modules, attributes, value),
+		relative: newTextTests(files, attributes, value),
+	}
+}
+
+// answers say which tests a text passes.
+type answers []bool
+
+// textTests are the patterns for one kind of text, with their answers by the place of the text in its table.
+type textTests[I ~int32] struct {
+	patterns []*regexp.Regexp // nil passes everything
+	known    []answers
+	always   answers // where all patterns are nil
+	text     func(I) string
+}
+
+func newTextTests[I ~int32](patterns []*regexp.Regexp, table int, text func(I) string) textTests[I] {
+	t := textTests[I]{patterns: patterns, text: text, always: make(answers, len(patterns))}
+	for i, pattern := range patterns {
+		if t.always[i] = pattern == nil; pattern != nil {
+			t.known = make([]answers, table)
+		}
+	}
+	return t
+}
+
+// of returns the answers for a text.
+func (t *textTests[I]) of(i I) answers {
+	if t.known == nil {
+		return t.always
+	}
+	if t.known[i] == nil {
+		t.known[i] = make(answers, len(t.patterns))
+		text := t.text(i)
+		for j, pattern := range t.patterns {
+			t.known[i][j] = pattern == nil || pattern.MatchString(text)
+		}
+	}
+	return t.known[i]
+}

@@ -1,0 +1,158 @@
+package transform
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+const (
+	longText = 300_000
+	longList = 50_000
+)
+
+// oneLongManyShort are messages with one text of longText bytes, to which a list of longList entries refers: half a megabyte each.
+var oneLongManyShort = map[string]func(*dictionary.Editor, pprofile.Profiles, string) []dictionary.LocationIndex{
+	"lines of one function": func(e *dictionary.Editor, _ pprofile.Profiles, long string) []dictionary.LocationIndex {
+		line := dictionary.Line{Function: e.Function(dictionary.Function{Name: e.String(long), Filename: e.String(long)})}
+		l := dictionary.Location{}
+		for range longList {
+			l.Lines = append(l.Lines, line)
+		}
+		return []dictionary.LocationIndex{e.Location(l)}
+	},
+	"functions of one name": func(e *dictionary.Editor, _ pprofile.Profiles, long string) []dictionary.LocationIndex {
+		l := dictionary.Location{}
+		name := e.String(long)
+		for i := range longList {
+			f := e.Function(dictionary.Function{Name: name, Filename: name, StartLine: int64(i)})
+			l.Lines = append(l.Lines, dictionary.Line{Function: f})
+		}
+		return []dictionary.LocationIndex{e.Location(l)}
+	},
+	"locations of one module": func(e *dictionary.Editor, _ pprofile.Profiles, long string) (all []dictionary.LocationIndex) {
+		value := pcommon.NewValueMap()
+		value.Map().PutStr("", long)
+		module, file := e.Attribute(keyFrameModule, value), e.Attribute(keyFrameFilename, value)
+		for i := range longList {
+			all = append(all, e.Location(dictionary.Location{Address: uint64(i), Attributes: []dictionary.AttributeIndex{module, file}}))
+		}
+		return all
+	},
+	"mappings of one file": func(e *dictionary.Editor, p pprofile.Profiles, long string) (all []dictionary.LocationIndex) {
+		file := e.String(long)
+		for i := range longList {
+			m := p.Dictionary().MappingTable().AppendEmpty()
+			m.SetFilenameStrindex(int32(file))
+			m.SetMemoryStart(uint64(i))
+			m.SetMemoryLimit(uint64(i + 1))
+			all = append(all, e.Location(dictionary.Location{Mapping: dictionary.MappingIndex(i + 1)}))
+		}
+		return all
+	},
+}
+
+// TestOneLongTextManyReferences: a text is matched and replaced once, however many entries refer to it. Half a megabyte took up to two
+// minutes.
+func TestOneLongTextManyReferences(t *testing.T) {
+	steps := map[string]Step{
+		"frames": &Frames{Action: ActionCollapse, Name: DefaultFrameName, Match: []FrameMatch{
+			{Function: regexp.MustCompile("[x-z]$")}, {File: regexp.MustCompile("[x-z]$")}, {Module: regexp.MustCompile("[x-z]$")},
+		}},
+		"scrub":     &Scrub{Preset: PresetHome},
+		"drop_idle": &DropIdle{Functions: []string{strings.Repeat("b", longText)}},
+	}
+	for shape, build := range oneLongManyShort {
+		for name, step := range steps {
+			t.Run(shape+", "+name, func(t *testing.T) {
+				p := profileOf(wall)
+				e := dictionary.NewEditor(p.Dictionary())
+				s := firstProfile(p).Samples().AppendEmpty()
+				s.SetStackIndex(int32(e.Stack(build(e, p, strings.Repeat("a", longText)))))
+				s.TimestampsUnixNano().Append(testStart)
+				begin, before := time.Now(), size(p)
+				parts, _ := Apply(p, []Step{step})
+				require.Less(t, time.Since(begin), 3*time.Second)
+				require.Less(t, size(parts[0]), 2*before)
+			})
+		}
+	}
+}
+
+// TestManyAttributesOfOneLongKey: the key is compared and copied once. The attributes are of one profile.
+func TestManyAttributesOfOneLongKey(t *testing.T) {
+	p := profileOf(wall)
+	e := dictionary.NewEditor(p.Dictionary())
+	first := attributeOf(e, strings.Repeat("k", longText), int64(0))
+	key := p.Dictionary().AttributeTable().At(int(first)).KeyStrindex()
+	for i := range longList {
+		attribute := p.Dictionary().AttributeTable().AppendEmpty()
+		attribute.SetKeyStrindex(key)
+		attribute.SetUnitStrindex(key)
+		attribute.Value().SetInt(int64(i))
+		s := firstProfile(p).Samples().AppendEmpty()
+		s.AttributeIndices().Append(int32(p.Dictionary().AttributeTable().Len() - 1))
+		s.Values().Append(1)
+	}
+	begin, before := time.Now(), size(p)
+	parts, _ := Apply(p, []Step{&ResourceToSamples{Attributes: []string{"service.name"}}, &Scrub{Preset: PresetHome}})
+	require.Less(t, time.Since(begin), 3*time.Second)
+	require.Less(t, size(parts[0]), 2*before)
+}
+
+// TestSplitOfManyProfilesIsBounded: what profiles share is not repeated for each, and small ones share a message.
+func TestSplitOfManyProfilesIsBounded(t *testing.T) {
+	const limit = 900_000
+	for name, share := range map[string]func(p pprofile.Profiles, long string){
+		"nothing": func(pprofile.Profiles, string) {},
+		"a resource": func(p pprofile.Profiles, long string) {
+			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("long", long)
+		},
+		"a scope": func(p pprofile.Profiles, long string) {
+			p.ResourceProfiles().At(0).ScopeProfiles().At(0).Scope().SetVersion(long)
+		},
+		"a schema": func(p pprofile.Profiles, long string) { p.ResourceProfiles().At(0).SetSchemaUrl(long) },
+		"an attribute": func(p pprofile.Profiles, long string) {
+			a := int32(attributeOf(dictionary.NewEditor(p.Dictionary()), "long", long))
+			for _, profile := range p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().All() {
+				profile.AttributeIndices().Append(a)
+			}
+		},
+	} {
+		for _, step := range []*Split{{MaxBytes: limit}, {MaxBytes: limit, MaxDuration: time.Millisecond}} {
+			p := profileOf(wall)
+			profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()
+			profiles.RemoveIf(func(pprofile.Profile) bool { return true })
+			for i := range 20_000 {
+				profile := profiles.AppendEmpty()
+				profile.SetTime(1)
+				profile.Samples().AppendEmpty().TimestampsUnixNano().Append(testStart, testStart+uint64(i))
+			}
+			share(p, strings.Repeat("a", longText))
+			before := size(p)
+			parts, _ := Apply(p, []Step{step})
+			n, observed := 0, 0
+			for _, part := range parts {
+				n += size(part)
+				for _, profile := range part.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().All() {
+					for _, s := range profile.Samples().All() {
+						observed += observations(s)
+					}
+				}
+			}
+			require.Equal(t, 40_000, observed, name)
+			require.LessOrEqual(t, n, (maxMultiple+2)*before+minBudget, name)
+			require.LessOrEqual(t, len(parts), ((maxMultiple+2)*before+minBudget)/partOverhead)
+			if name == "nothing" && step.MaxDuration == 0 {
+				require.Less(t, len(parts), 10)
+			}
+		}
+	}
+}

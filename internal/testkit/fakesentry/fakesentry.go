@@ -1,0 +1,178 @@
+// Package fakesentry is test support: an HTTP server that stands in for Sentry's ingest, which cannot run here, and the rules that
+// ingest applies afterwards (Verdict). The server follows Relay in what it checks before it answers (credentials, framing, sizes)
+// and answers what the test tells it to.
+package fakesentry
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// The project and the key that the server knows.
+const (
+	ProjectID = "42"
+	PublicKey = "0123456789abcdef0123456789abcdef"
+)
+
+// Server keeps every envelope it takes.
+type Server struct {
+	http *httptest.Server
+
+	mu        sync.Mutex
+	answer    func(*Request) Answer
+	requests  []*Request
+	envelopes []*sentry.Envelope // those that were answered 2xx, or taken although the answer was lost
+}
+
+// Request is an envelope that has arrived.
+type Request struct {
+	Number   int // from 1
+	Header   http.Header
+	Envelope *sentry.Envelope
+	At       time.Time
+}
+
+// Answer is what the client gets; the zero value is 200.
+type Answer struct {
+	Status int
+	Header map[string]string
+	Delay  time.Duration // before the answer
+	Reset  bool          // the connection is cut instead of an answer
+	Taken  bool          // the envelope is kept although the status or the cut connection says otherwise
+}
+
+// Start starts a server that ends with the test.
+func Start(t testing.TB) *Server {
+	s := &Server{}
+	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.http.Close)
+	return s
+}
+
+// DSN is the address of the server's one project.
+func (s *Server) DSN() string {
+	return strings.Replace(s.http.URL, "://", "://"+PublicKey+"@", 1) + "/" + ProjectID
+}
+
+// Answer sets how requests are answered from now on; nil is 200.
+func (s *Server) Answer(answer func(*Request) Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
+}
+
+// Requests are all envelopes that have arrived, taken or not.
+func (s *Server) Requests() []*Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Request(nil), s.requests...)
+}
+
+// Taken are the envelopes that were taken.
+func (s *Server) Taken() []*sentry.Envelope {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*sentry.Envelope(nil), s.envelopes...)
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	envelope, status, detail := read(r)
+	if status != http.StatusOK {
+		refuse(w, status, detail)
+		return
+	}
+	request, answer := s.arrived(r.Header, envelope)
+	time.Sleep(answer.Delay)
+	if answer.Status == 0 {
+		answer.Status = http.StatusOK
+	}
+	if answer.Taken || !answer.Reset && answer.Status < 300 {
+		s.take(request.Envelope)
+	}
+	if answer.Reset {
+		panic(http.ErrAbortHandler)
+	}
+	for name, value := range answer.Header {
+		w.Header().Set(name, value)
+	}
+	if answer.Status >= 300 {
+		refuse(w, answer.Status, "as the test says")
+		return
+	}
+	w.WriteHeader(answer.Status)
+	fmt.Fprintf(w, `{"id":%q}`, envelope.Header.EventID)
+}
+
+func (s *Server) arrived(header http.Header, envelope *sentry.Envelope) (*Request, Answer) {
+	s.mu.Lock()
+	request := &Request{Number: len(s.requests) + 1, Header: header, Envelope: envelope, At: time.Now()}
+	s.requests = append(s.requests, request)
+	answer := s.answer
+	s.mu.Unlock()
+	if answer == nil {
+		return request, Answer{}
+	}
+	return request, answer(request)
+}
+
+func (s *Server) take(envelope *sentry.Envelope) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.envelopes = append(s.envelopes, envelope)
+}
+
+// read does what Relay does before its answer (relay-server/src/endpoints/envelope.rs).
+func read(r *http.Request) (e *sentry.Envelope, status int, detail string) {
+	if r.Method != http.MethodPost || r.URL.Path != "/api/"+ProjectID+"/envelope/" {
+		return nil, http.StatusNotFound, "no such endpoint"
+	}
+	auth := r.Header.Get("X-Sentry-Auth")
+	switch {
+	case auth == "":
+		return nil, http.StatusUnauthorized, "missing authorization information"
+	case !strings.HasPrefix(auth, "Sentry ") || !strings.Contains(auth, "sentry_version=7") || !strings.Contains(auth, "sentry_key="+PublicKey):
+		return nil, http.StatusForbidden, "event submission rejected with_reason: ProjectId"
+	}
+	body, err := inflate(r)
+	if err != nil {
+		return nil, http.StatusBadRequest, "invalid body"
+	}
+	e, err = sentry.ReadEnvelope(body)
+	if err != nil {
+		return nil, http.StatusBadRequest, "invalid event envelope"
+	}
+	for i := range e.Items {
+		if len(e.Items[i].Payload) > e.Items[i].Header.Type.MaxSize() {
+			return nil, http.StatusRequestEntityTooLarge, "envelope exceeded size limits"
+		}
+	}
+	return e, http.StatusOK, ""
+}
+
+func inflate(r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.Header.Get("Content-Encoding") != "gzip" {
+		return body, err
+	}
+	inflated, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(inflated)
+}
+
+func refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"detail":%q}`, detail)
+}

@@ -1,0 +1,31 @@
+package golden
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// ShortPayload is the largest payload, in bytes, that tests on recordings take with -short. It goes with the race detector,
+// which makes the large ones take minutes, and CI runs these tests a second time without either.
+const ShortPayload = 500_000
+
+// Payload returns the payload of the first item of a type in a case of testdata/cases.
+func Payload(t testing.TB, name string, item sentry.ItemType) []byte {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(Root(t), "testdata", "cases", name, "in.envelope"))
+	require.NoError(t, err)
+	envelope, err := sentry.ReadEnvelope(body)
+	require.NoError(t, err)
+	for i := range envelope.Items {
+		if envelope.Items[i].Header.Type == item {
+			return envelope.Items[i].Payload
+		}
+	}
+	t.Fatalf("case %s has no %s", name, item)
+	return nil
+}

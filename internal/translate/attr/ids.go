@@ -1,0 +1,57 @@
+package attr
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// ParseID reads a UUID with or without hyphens, in any case. All zeros is no id.
+func ParseID(id string) (bytes [16]byte, ok bool) {
+	if len(id) > 32 && len(id) <= MaxIDBytes {
+		id = strings.ReplaceAll(id, "-", "")
+	}
+	if len(id) != 32 {
+		return bytes, false
+	}
+	_, err := hex.Decode(bytes[:], []byte(id))
+	return bytes, err == nil && bytes != [16]byte{}
+}
+
+// SimpleID is the form in which Sentry compares ids: 32 lower-case hex digits. Text that is no UUID stays as it is, clipped.
+func SimpleID(id string) string {
+	if bytes, ok := ParseID(id); ok {
+		return hex.EncodeToString(bytes[:])
+	}
+	return Clip(id, MaxIDBytes)
+}
+
+// SameID says whether two texts are the same id.
+func SameID(a, b string) bool { return SimpleID(a) == SimpleID(b) }
+
+// HashID makes an id in Sentry's form of texts.
+func HashID(parts ...string) string {
+	var all []byte
+	for _, part := range parts { // with their lengths: no two lists run together alike
+		all = append(binary.AppendUvarint(all, uint64(len(part))), part...)
+	}
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:16])
+}
+
+// DecodeHex fills dst from exactly as many hex digits as it takes.
+func DecodeHex(dst []byte, text string) bool {
+	if len(text) != 2*len(dst) {
+		return false
+	}
+	_, err := hex.Decode(dst, []byte(text))
+	return err == nil
+}
+
+func SpanIDOf(text string) (id pcommon.SpanID) {
+	DecodeHex(id[:], text)
+	return id
+}

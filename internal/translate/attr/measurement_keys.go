@@ -1,0 +1,9 @@
+package attr
+
+// The keys inside sentry.measurements: Sentry's own, except that the points are columns.
+const (
+	KeyUnit      = "unit"
+	KeyElapsed   = "elapsed_since_start_ns" // V1
+	KeyTimestamp = "timestamp"              // V2, unix seconds
+	KeyValue     = "value"
+)

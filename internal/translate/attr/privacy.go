@@ -1,0 +1,216 @@
+package attr
+
+import (
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// What Sentry calls default PII, by the keys it comes under: SDKs leave it out unless send_default_pii is set, and so does
+// this product unless Source.IncludePII is.
+
+// personalKeys are attributes, whoever set them.
+var personalKeys = map[string]bool{
+	"user.email":              true,
+	"user.ip_address":         true,
+	"user.ip":                 true,
+	"ip_address":              true, // of Sentry's user, wherever one is
+	"client.address":          true,
+	"client_address":          true,
+	"http.client_ip":          true,
+	"http.env":                true,
+	"http.cookies":            true,
+	"cookies":                 true, // of Sentry's request
+	"http.request.cookies":    true,
+	"http.response.cookies":   true,
+	"sentry.user.email":       true,
+	"sentry.user.ip_address":  true,
+	"sentry.request.cookies":  true,
+	"sentry.request.env":      true,
+	"sentry.response.cookies": true,
+	KeyFeedbackEmail:          true,
+}
+
+// personalHeaders are the headers that python's SDK holds back without send_default_pii (SENSITIVE_HEADERS), and others that
+// carry the address of the client.
+var personalHeaders = map[string]bool{
+	"authorization":       true,
+	"proxy-authorization": true,
+	"cookie":              true,
+	"set-cookie":          true,
+	"x-api-key":           true,
+	"x-forwarded-for":     true,
+	"x-real-ip":           true,
+	"x-client-ip":         true,
+	"x-cluster-client-ip": true,
+	"forwarded":           true,
+	"forwarded-for":       true,
+	"true-client-ip":      true,
+	"cf-connecting-ip":    true,
+	"fastly-client-ip":    true,
+	"fly-client-ip":       true,
+	"remote-addr":         true,
+}
+
+// IsPersonal judges an attribute by its key: those above, and the headers in OpenTelemetry's spelling.
+func IsPersonal(key string) bool {
+	key = strings.ToLower(key)
+	if personalKeys[key] {
+		return true
+	}
+	for _, prefix := range []string{"http.request.header.", "http.response.header."} {
+		if name, ok := strings.CutPrefix(key, prefix); ok {
+			return IsPersonalHeader(name) || strings.HasPrefix(name, "cookie.") || strings.HasPrefix(name, "set-cookie.")
+		}
+	}
+	return false
+}
+
+// RemovePersonal takes the same things out of structured attributes: python's local variables have the whole environ of a
+// request in them, and JavaScript's extra data the request object.
+func RemovePersonal(m pcommon.Map) {
+	if isPersonalName(pairName(m)) {
+		m.RemoveIf(func(key string, _ pcommon.Value) bool { return pairValues[strings.ToLower(key)] })
+	}
+	m.RemoveIf(func(key string, value pcommon.Value) bool {
+		if isPersonalName(key) {
+			return true
+		}
+		if isUser(key) && value.Type() == pcommon.ValueTypeMap {
+			value.Map().Remove("email") // elsewhere it may be anything, such as the name of a field that failed
+		}
+		RemovePersonalIn(value)
+		return false
+	})
+}
+
+// isUser knows objects that describe a user: the context of that name, what was copied to extra data, and what applications
+// put beside the fields of Sentry's own.
+func isUser(key string) bool {
+	return key == "user" || key == "sentry.context.user" || strings.HasPrefix(key, "sentry.user.")
+}
+
+// isPersonalName judges a key, or the name of a header as applications and CGI environments write it.
+func isPersonalName(name string) bool {
+	return name != "" && (IsPersonal(name) || IsPersonalHeader(trimPrefixFold(name, "http_")))
+}
+
+// Headers and cookies are also lists of objects with a name and a value, as in HAR files and in what Node's clients log.
+var (
+	pairNames  = map[string]bool{"name": true, "key": true, "header": true}
+	pairValues = map[string]bool{"value": true, "values": true}
+)
+
+// maxPair is how many members such an object has: a cookie of a HAR file has eight.
+const maxPair = 8
+
+// pairName is the name in an object with a name and a value, "" for other objects.
+func pairName(m pcommon.Map) (name string) {
+	if m.Len() > maxPair {
+		return ""
+	}
+	for key, value := range m.All() {
+		if value.Type() == pcommon.ValueTypeStr && pairNames[strings.ToLower(key)] {
+			name = value.Str()
+		}
+	}
+	return name
+}
+
+func RemovePersonalIn(value pcommon.Value) {
+	switch value.Type() {
+	case pcommon.ValueTypeMap:
+		RemovePersonal(value.Map())
+	case pcommon.ValueTypeSlice:
+		removePersonalFromList(value.Slice())
+	case pcommon.ValueTypeStr:
+		removePersonalFromText(value)
+	}
+}
+
+// removePersonalFromList removes header pairs, ["Cookie", "a=b"], and the values of headers in a flat list of names and values,
+// as Node's rawHeaders.
+func removePersonalFromList(list pcommon.Slice) {
+	list.RemoveIf(func(element pcommon.Value) bool {
+		if element.Type() == pcommon.ValueTypeSlice && element.Slice().Len() == 2 && isPersonalName(textAt(element.Slice(), 0)) {
+			return true
+		}
+		RemovePersonalIn(element)
+		return false
+	})
+	if list.Len()%2 != 0 {
+		return
+	}
+	for i := 0; i < list.Len(); i += 2 {
+		if name := textAt(list, i); name != "" && IsPersonalHeader(name) && textAt(list, i+1) != "" {
+			list.At(i + 1).SetStr(filtered)
+		}
+	}
+}
+
+// textAt is the text of an element, "" where it is none.
+func textAt(list pcommon.Slice, i int) string {
+	if element := list.At(i); element.Type() == pcommon.ValueTypeStr {
+		return element.Str()
+	}
+	return ""
+}
+
+// removePersonalFromText does it in a text that is JSON: the body of a request, or what an application has logged. An object with
+// too many members for a map is its own text too (values.go), which is left out as a whole.
+func removePersonalFromText(value pcommon.Value) {
+	text := strings.TrimSpace(value.Str())
+	if text == "" || text[0] != '{' && text[0] != '[' || !namesPersonal(text) {
+		return
+	}
+	parsed := pcommon.NewValueEmpty()
+	if jsonscan.ValidJSON([]byte(text)) {
+		SetJSON(parsed, []byte(text))
+	}
+	if parsed.Type() != pcommon.ValueTypeMap && parsed.Type() != pcommon.ValueTypeSlice {
+		if text[0] == '{' && len(text) > MaxMembers {
+			value.SetStr(filtered)
+		}
+		return
+	}
+	before := string(JsonOf(parsed))
+	RemovePersonalIn(parsed)
+	if after := string(JsonOf(parsed)); after != before {
+		value.SetStr(after)
+	}
+}
+
+// filtered is what Sentry puts in place of what it takes out.
+const filtered = "[Filtered]"
+
+// personalNames are the keys of personalKeys and personalHeaders, with hyphens.
+var personalNames = func() (names []string) {
+	for _, known := range []map[string]bool{personalHeaders, personalKeys} {
+		for name := range known {
+			names = append(names, strings.ReplaceAll(name, "_", "-"))
+		}
+	}
+	return append(names, "email") // of objects that describe a user
+}()
+
+// namesPersonal says whether the text of an object mentions a personal header or key anywhere.
+func namesPersonal(text string) bool {
+	text = strings.ReplaceAll(strings.ToLower(text), "_", "-")
+	return slices.ContainsFunc(personalNames, func(name string) bool { return strings.Contains(text, name) })
+}
+
+// trimPrefixFold removes a prefix in any case: "HTTP_COOKIE" is the header "Cookie" in a CGI environment.
+func trimPrefixFold(text, prefix string) string {
+	if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
+		return text[len(prefix):]
+	}
+	return text
+}
+
+// IsPersonalHeader judges a header by its name, hyphens or underscores.
+func IsPersonalHeader(name string) bool {
+	return personalHeaders[strings.ReplaceAll(strings.ToLower(name), "_", "-")]
+}

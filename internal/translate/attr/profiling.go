@@ -1,0 +1,53 @@
+package attr
+
+import "go.opentelemetry.io/collector/pdata/pcommon"
+
+// Profiling is what ties a span to samples: the profiler session and the thread (V2), or the one profile of the transaction
+// (V1).
+type Profiling struct {
+	Profiler string
+	Profile  string
+	Thread   string
+	Name     string // of the thread
+}
+
+// ProfilingKeys are the names of these in the data of spans and among the attributes of streamed spans.
+var ProfilingKeys = map[string]bool{
+	KeyProfilerID: true, "profiler_id": true, KeyProfileID: true, "profile_id": true, KeyThreadID: true, KeyThreadName: true,
+}
+
+// Set takes a value by its key.
+func (p *Profiling) Set(key string, value []byte) {
+	if !ProfilingKeys[key] {
+		return
+	}
+	text := PlainText(value)
+	switch key {
+	case KeyProfilerID, "profiler_id":
+		p.Profiler = FirstText(SimpleID(text), p.Profiler)
+	case KeyProfileID, "profile_id":
+		p.Profile = FirstText(SimpleID(text), p.Profile)
+	case KeyThreadID:
+		p.Thread = FirstText(text, p.Thread)
+	case KeyThreadName:
+		p.Name = FirstText(text, p.Name)
+	}
+}
+
+// Or fills what is missing. Id and name of the thread belong together: the name of another thread is no name for this one.
+func (p Profiling) Or(other Profiling) Profiling {
+	if p.Thread == "" && p.Name == "" || p.Thread == other.Thread {
+		p.Thread, p.Name = other.Thread, FirstText(p.Name, other.Name)
+	}
+	p.Profiler = FirstText(p.Profiler, other.Profiler)
+	p.Profile = FirstText(p.Profile, other.Profile)
+	return p
+}
+
+// Put writes ids as the profiles have them, so that both sides compare equal.
+func (p Profiling) Put(attrs pcommon.Map) {
+	PutText(attrs, KeyProfilerID, SimpleID(p.Profiler))
+	PutText(attrs, KeySpanProfileID, SimpleID(p.Profile))
+	PutDecimal(attrs, KeyThreadID, p.Thread)
+	PutText(attrs, KeyThreadName, p.Name)
+}

@@ -1,0 +1,45 @@
+package attr
+
+import "strings"
+
+// ucumUnits are the UCUM codes of Sentry's units, as OpenTelemetry writes them: Relay's names (relay-base-schema metric
+// units), the short forms that SDKs take for them, and what profiles measure in.
+var ucumUnits = map[string]string{
+	"": "", "none": "",
+
+	"nanosecond": "ns", "ns": "ns",
+	"microsecond": "us", "us": "us", "µs": "us",
+	"millisecond": "ms", "ms": "ms",
+	"second": "s", "s": "s",
+	"minute": "min", "min": "min",
+	"hour": "h", "h": "h",
+	"day": "d", "d": "d",
+	"week": "wk", "wk": "wk",
+
+	"bit":  "bit",
+	"byte": "By", "b": "By",
+	"kilobyte": "kBy", "kb": "kBy", "kibibyte": "KiBy", "kib": "KiBy",
+	"megabyte": "MBy", "mb": "MBy", "mebibyte": "MiBy", "mib": "MiBy",
+	"gigabyte": "GBy", "gb": "GBy", "gibibyte": "GiBy", "gib": "GiBy",
+	"terabyte": "TBy", "tb": "TBy", "tebibyte": "TiBy", "tib": "TiBy",
+	"petabyte": "PBy", "pb": "PBy", "pebibyte": "PiBy", "pib": "PiBy",
+	"exabyte": "EBy", "eb": "EBy", "exbibyte": "EiBy", "eib": "EiBy",
+
+	"ratio": "1", "percent": "%", "%": "%", // values stay as they are: 42 percent is 42 %
+
+	"hertz": "Hz", "hz": "Hz",
+	"nanojoule": "nJ", "nj": "nJ",
+}
+
+// UcumUnit translates a unit. A word of the user's own (euro) is a UCUM annotation, {euro}; ingest makes none of it.
+func UcumUnit(unit string) string {
+	if code, known := ucumUnits[strings.ToLower(unit)]; known {
+		return code
+	}
+	for _, c := range []byte(unit) {
+		if c <= ' ' || c > '~' || c == '{' || c == '}' {
+			return "" // no annotation can hold it
+		}
+	}
+	return "{" + unit + "}"
+}

@@ -1,0 +1,121 @@
+package attr
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+)
+
+// MaxValueDepth bounds the nesting of values that are written: SDKs cut at 10 levels. What is deeper becomes null.
+const MaxValueDepth = 32
+
+// JsonOf is the inverse of SetJSON.
+func JsonOf(value pcommon.Value) []byte { return appendJSON(nil, value, 0) }
+
+func appendJSON(dst []byte, value pcommon.Value, depth int) []byte {
+	switch value.Type() {
+	case pcommon.ValueTypeStr:
+		return event.AppendJSONString(dst, value.Str())
+	case pcommon.ValueTypeBool:
+		return strconv.AppendBool(dst, value.Bool())
+	case pcommon.ValueTypeInt:
+		return strconv.AppendInt(dst, value.Int(), 10)
+	case pcommon.ValueTypeDouble:
+		return AppendDouble(dst, value.Double())
+	case pcommon.ValueTypeBytes:
+		return event.AppendJSONString(dst, base64.StdEncoding.EncodeToString(value.Bytes().AsRaw()))
+	case pcommon.ValueTypeSlice:
+		if depth < MaxValueDepth {
+			return appendJSONList(dst, value.Slice(), depth)
+		}
+	case pcommon.ValueTypeMap:
+		if depth < MaxValueDepth {
+			return appendJSONMap(dst, value.Map(), depth)
+		}
+	}
+	return append(dst, "null"...)
+}
+
+func appendJSONList(dst []byte, list pcommon.Slice, depth int) []byte {
+	dst = append(dst, '[')
+	for i, element := range list.All() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSON(dst, element, depth+1)
+	}
+	return append(dst, ']')
+}
+
+func appendJSONMap(dst []byte, m pcommon.Map, depth int) []byte {
+	dst = append(dst, '{')
+	first := true
+	for key, value := range m.All() {
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(event.AppendJSONString(dst, key), ':')
+		dst = appendJSON(dst, value, depth+1)
+	}
+	return append(dst, '}')
+}
+
+// AppendDouble writes a double so that it reads as one: 1 as 1.0. What JSON has no number for is text.
+func AppendDouble(dst []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return strconv.AppendQuote(dst, strconv.FormatFloat(f, 'g', -1, 64))
+	}
+	before := len(dst)
+	dst = event.AppendJSONFloat(dst, f)
+	for _, c := range dst[before:] {
+		if c == '.' || c == 'e' {
+			return dst
+		}
+	}
+	return append(dst, ".0"...)
+}
+
+// JsonString is a text as JSON.
+func JsonString(text string) []byte { return event.AppendJSONString(nil, text) }
+
+// TypedAttribute is the inverse of setAttribute: an attribute as containers have it. Types are of scalars, and of lists of them;
+// an object is the text of its JSON, which is what Sentry makes of attributes of OpenTelemetry.
+func TypedAttribute(key string, value pcommon.Value) event.Attribute {
+	a := event.Attribute{Key: key, Type: "string", Value: JsonOf(value)}
+	switch value.Type() {
+	case pcommon.ValueTypeBool:
+		a.Type = "boolean"
+	case pcommon.ValueTypeInt:
+		a.Type = "integer"
+	case pcommon.ValueTypeDouble:
+		if a.Value[0] != '"' {
+			a.Type = "double"
+		}
+	case pcommon.ValueTypeSlice:
+		if isFlat(value.Slice()) {
+			a.Type = "array"
+			break
+		}
+		a.Value = JsonString(string(a.Value))
+	case pcommon.ValueTypeMap:
+		a.Value = JsonString(string(a.Value))
+	case pcommon.ValueTypeEmpty:
+		a.Value = JsonString("")
+	}
+	return a
+}
+
+func isFlat(list pcommon.Slice) bool {
+	for _, element := range list.All() {
+		switch element.Type() {
+		case pcommon.ValueTypeMap, pcommon.ValueTypeSlice, pcommon.ValueTypeEmpty, pcommon.ValueTypeBytes:
+			return false
+		}
+	}
+	return true
+}

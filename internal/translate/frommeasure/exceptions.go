@@ -1,0 +1,174 @@
+package frommeasure
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// What is kept of the structure of one exception. SDKs trim stacks; the longest recorded one has 43 frames, the most threads
+// are 23.
+const (
+	maxExceptionUnits   = 64
+	maxExceptionFrames  = 1000 // of all units and threads together
+	maxExceptionThreads = 256
+	maxExceptionImages  = 512
+)
+
+func exceptionRecord(r plog.LogRecord, e *measure.Event) {
+	switch e.Exception.EffectiveSeverity() {
+	case measure.SeverityFatal:
+		r.SetEventName("app.crash")
+		r.SetSeverityNumber(plog.SeverityNumberFatal)
+		r.Attributes().PutStr("app.crash.id", e.ID.String())
+	case measure.SeverityUnhandled:
+		r.SetEventName("exception")
+		r.SetSeverityNumber(plog.SeverityNumberError)
+	default:
+		r.SetEventName("exception")
+		r.SetSeverityNumber(plog.SeverityNumberWarn)
+	}
+	putMeasureException(r, e, e.Exception)
+	r.Attributes().PutStr("measure.exception.severity", e.Exception.EffectiveSeverity())
+}
+
+func anrRecord(r plog.LogRecord, e *measure.Event) {
+	r.SetEventName("measure.anr")
+	r.SetSeverityNumber(plog.SeverityNumberError)
+	putMeasureException(r, e, e.ANR)
+}
+
+func putMeasureException(r plog.LogRecord, e *measure.Event, x *measure.Exception) {
+	attrs, framework, data := r.Attributes(), x.EffectiveFramework(), x.Data()
+	var first measure.ExceptionUnit
+	if len(x.Exceptions) > 0 {
+		first = x.Exceptions[0]
+	}
+	kind, message := attr.FirstText(first.Type, data.Code, first.Signal), first.Message
+	if message == "" && data.Code != "" {
+		message = strings.TrimSpace(data.Code + " " + intText(data.NumCode))
+	}
+	attr.PutText(attrs, "exception.type", kind)
+	attr.PutText(attrs, "exception.message", message)
+	attr.PutText(attrs, "exception.stacktrace", measureStacktrace(x.Exceptions, framework))
+	if title := strings.TrimSuffix(kind+": "+message, ": "); title != "" {
+		r.Body().SetStr(title)
+	}
+	attr.PutText(attrs, attr.KeyThreadName, attr.FirstText(first.ThreadName, e.Attribute.ThreadName))
+	attr.PutText(attrs, attr.KeyOSBuild, first.OSBuildNumber)
+
+	attrs.PutStr("measure.exception.framework", framework)
+	flagOf(x.Foreground).put(attrs, "measure.exception.foreground")
+	putTrue(attrs, "measure.exception.is_custom", x.IsCustom)
+	putMeasureInt(attrs, "measure.exception.num_code", data.NumCode)
+	attr.PutText(attrs, "measure.exception.code", data.Code)
+	attr.PutRaw(attrs, "measure.exception.meta", data.Meta)
+	attr.PutText(attrs, "measure.exception.signal", first.Signal)
+	putMeasureInt(attrs, "measure.exception.thread_sequence", first.ThreadSequence)
+
+	s := exceptionStructure{frames: maxExceptionFrames}
+	s.units(attrs, x.Exceptions)
+	s.threads(attrs, x.Threads)
+	s.images(attrs, x.BinaryImages)
+	if s.dropped > 0 {
+		attrs.PutInt("measure.exception.parts_dropped", s.dropped)
+	}
+}
+
+// exceptionStructure writes stacks as nested values under their original names: symbolication needs them.
+type exceptionStructure struct {
+	frames  int   // that may still be written
+	dropped int64 // units, frames, threads and images that were too many
+}
+
+func (s *exceptionStructure) cut(n, most int) int {
+	if n > most {
+		s.dropped += int64(n - most)
+		return most
+	}
+	return n
+}
+
+func (s *exceptionStructure) units(attrs pcommon.Map, units []measure.ExceptionUnit) {
+	n := s.cut(len(units), maxExceptionUnits)
+	if n == 0 {
+		return
+	}
+	list := attrs.PutEmptySlice("measure.exception.units")
+	list.EnsureCapacity(n)
+	for i := range units[:n] {
+		m := list.AppendEmpty().SetEmptyMap()
+		attr.PutText(m, "type", units[i].Type)
+		attr.PutText(m, "message", units[i].Message)
+		attr.PutText(m, "signal", units[i].Signal)
+		attr.PutText(m, "thread_name", units[i].ThreadName)
+		putMeasureInt(m, "thread_sequence", units[i].ThreadSequence)
+		attr.PutText(m, "os_build_number", units[i].OSBuildNumber)
+		s.stack(m, units[i].Frames)
+	}
+}
+
+func (s *exceptionStructure) threads(attrs pcommon.Map, threads []measure.Thread) {
+	n := s.cut(len(threads), maxExceptionThreads)
+	if n == 0 {
+		return
+	}
+	list := attrs.PutEmptySlice("measure.exception.threads")
+	list.EnsureCapacity(n)
+	for i := range threads[:n] {
+		m := list.AppendEmpty().SetEmptyMap()
+		attr.PutText(m, "name", threads[i].Name)
+		putMeasureInt(m, "sequence", threads[i].Sequence)
+		s.stack(m, threads[i].Frames)
+	}
+}
+
+func (s *exceptionStructure) stack(m pcommon.Map, frames []measure.Frame) {
+	n := s.cut(len(frames), s.frames)
+	s.frames -= n
+	if n == 0 {
+		return
+	}
+	list := m.PutEmptySlice("frames")
+	list.EnsureCapacity(n)
+	for i := range frames[:n] {
+		f, m := &frames[i], list.AppendEmpty().SetEmptyMap()
+		attr.PutText(m, "class_name", f.ClassName)
+		attr.PutText(m, "method_name", f.MethodName)
+		attr.PutText(m, "module_name", f.ModuleName)
+		attr.PutText(m, "file_name", f.FileName)
+		putMeasureInt(m, "line_num", f.Line)
+		putMeasureInt(m, "col_num", f.Column)
+		flagOf(f.InApp).put(m, "in_app")
+		attr.PutText(m, "instruction_address", f.InstructionAddress)
+		putMeasureInt(m, "frame_index", f.FrameIndex)
+		attr.PutText(m, "binary_name", f.BinaryName)
+		attr.PutText(m, "binary_address", f.BinaryAddress)
+		attr.PutText(m, "symbol_address", f.SymbolAddress)
+		putMeasureInt(m, "offset", f.Offset)
+	}
+}
+
+func (s *exceptionStructure) images(attrs pcommon.Map, images []measure.BinaryImage) {
+	n := s.cut(len(images), maxExceptionImages)
+	if n == 0 {
+		return
+	}
+	list := attrs.PutEmptySlice("measure.exception.binary_images")
+	list.EnsureCapacity(n)
+	for i := range images[:n] {
+		image, m := &images[i], list.AppendEmpty().SetEmptyMap()
+		attr.PutText(m, "start_addr", image.StartAddr)
+		attr.PutText(m, "end_addr", image.EndAddr)
+		attr.PutText(m, "base_addr", image.BaseAddr)
+		flagOf(image.System).put(m, "system")
+		attr.PutText(m, "name", image.Name)
+		attr.PutText(m, "arch", image.Arch)
+		attr.PutText(m, "uuid", image.UUID)
+		attr.PutText(m, "path", image.Path)
+	}
+}

@@ -1,0 +1,160 @@
+package frommeasure
+
+import (
+	"crypto/sha256"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// fillHTTPSpan translates a request that the app made. Where it carried a traceparent, the span is the one that the server's
+// spans name as their parent; else its ids come from the event, so that a retry makes no second one.
+func fillHTTPSpan(span ptrace.Span, e *measure.Event, src Source) {
+	h, attrs := e.HTTP, span.Attributes()
+	trace, id, ok := traceparent(h.RequestHeaders.Get("traceparent"))
+	if !ok {
+		trace = pcommon.TraceID(e.ID.UUID)
+		hash := sha256.Sum256(e.ID.UUID[:])
+		copy(id[:], hash[:])
+	}
+	span.SetTraceID(trace)
+	span.SetSpanID(id)
+	span.SetKind(ptrace.SpanKindClient)
+	span.SetEndTimestamp(pcommon.Timestamp(e.Timestamp.UnixNano))
+	span.SetStartTimestamp(pcommon.Timestamp(e.Timestamp.UnixNano - requestNanos(e)))
+	attrs.PutStr(keyRecordUID, e.ID.String())
+	putMoment(attrs, e.SessionID, &e.Attribute, src)
+	putTrue(attrs, "measure.user_triggered", e.UserTriggered)
+
+	method := strings.ToUpper(h.Method)
+	if knownMethods[method] {
+		span.SetName(method)
+		attrs.PutStr("http.request.method", method)
+	} else {
+		span.SetName("HTTP")
+		attrs.PutStr("http.request.method", "_OTHER")
+		attr.PutText(attrs, "http.request.method_original", h.Method)
+	}
+	putURL(attrs, h.URL)
+	if h.StatusCode.Value > 0 {
+		attrs.PutInt("http.response.status_code", h.StatusCode.Value)
+	}
+	setHTTPStatus(span, h)
+	putHeaders(attrs, "http.request.header.", h.RequestHeaders)
+	putHeaders(attrs, "http.response.header.", h.ResponseHeaders)
+	if src.HTTPBodies {
+		attr.PutText(attrs, "http.request.body.content", cutText(h.RequestBody, maxHTTPBody))
+		attr.PutText(attrs, "http.response.body.content", cutText(h.ResponseBody, maxHTTPBody))
+	}
+	attr.PutText(attrs, "measure.http.client", h.Client)
+	putAttachments(attrs, e.Attachments)
+	putUserAttributes(attrs, e.UserDefined, src)
+	putUserAttributes(attrs, e.LegacyUserDefined, src)
+}
+
+// knownMethods are those that the convention names.
+var knownMethods = map[string]bool{
+	"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true, "CONNECT": true, "OPTIONS": true, "TRACE": true, "PATCH": true, "QUERY": true,
+}
+
+// maxHTTPBody is how many bytes of a body are passed on, if any are asked for.
+const maxHTTPBody = 4 << 10
+
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}
+
+// requestNanos is how long the request took. Its two times are since boot or since 1970, and end at the event's.
+func requestNanos(e *measure.Event) uint64 {
+	begin, end := e.HTTP.StartTime.Value, e.HTTP.EndTime.Value
+	if begin <= 0 || end <= begin || uint64(end-begin) >= e.Timestamp.UnixNano/1e6 {
+		return 0
+	}
+	return uint64(end-begin) * 1e6
+}
+
+func setHTTPStatus(span ptrace.Span, h *measure.HTTP) {
+	errorType := h.FailureReason
+	if errorType == "" && h.StatusCode.Value >= 400 {
+		errorType = strconv.FormatInt(h.StatusCode.Value, 10)
+	}
+	if errorType == "" {
+		return
+	}
+	span.Attributes().PutStr(keyErrorType, errorType)
+	span.Status().SetCode(ptrace.StatusCodeError)
+	span.Status().SetMessage(h.FailureDescription)
+}
+
+// traceparent reads the header of W3C's trace context.
+func traceparent(header string) (trace pcommon.TraceID, span pcommon.SpanID, ok bool) {
+	parts := strings.SplitN(header, "-", 5) // later versions may have more
+	ok = len(parts) >= 4 && len(parts[0]) == 2 && attr.DecodeHex(trace[:], parts[1]) && attr.DecodeHex(span[:], parts[2]) && !trace.IsEmpty() && !span.IsEmpty()
+	return trace, span, ok
+}
+
+// secretParameters are the query parameters whose values the convention says to redact.
+var secretParameters = []string{"AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature"}
+
+// putURL sets a URL without credentials. Text that is no URL with a host is kept: apps call their requests what they like.
+func putURL(attrs pcommon.Map, text string) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		if !strings.Contains(text, "@") { // what cannot be read cannot be cleaned
+			attr.PutText(attrs, "url.full", text)
+		}
+		return
+	}
+	if u.User != nil {
+		u.User = url.UserPassword("REDACTED", "REDACTED")
+		text = u.String()
+	}
+	for _, name := range secretParameters {
+		text = redactParameter(text, name)
+	}
+	attr.PutText(attrs, "url.full", text)
+	attr.PutText(attrs, attr.KeyServerAddress, u.Hostname())
+	port, err := strconv.ParseInt(u.Port(), 10, 32)
+	switch {
+	case err == nil:
+		attrs.PutInt("server.port", port)
+	case u.Scheme == "https":
+		attrs.PutInt("server.port", 443)
+	case u.Scheme == "http":
+		attrs.PutInt("server.port", 80)
+	}
+}
+
+// redactParameter leaves the rest of the query as it was sent, which url.Values would not.
+func redactParameter(text, name string) string {
+	before, query, found := strings.Cut(text, "?")
+	if !found || !strings.Contains(query, name+"=") {
+		return text
+	}
+	parameters := strings.Split(query, "&")
+	for i, parameter := range parameters {
+		if key, _, _ := strings.Cut(parameter, "="); key == name {
+			parameters[i] = name + "=REDACTED"
+		}
+	}
+	return before + "?" + strings.Join(parameters, "&")
+}
+
+// putHeaders sets headers but those that carry credentials or the address of the client.
+func putHeaders(attrs pcommon.Map, prefix string, headers measure.Headers) {
+	for _, header := range headers.Pairs {
+		name := strings.ToLower(header.Key)
+		if !attr.IsPersonalHeader(name) {
+			attrs.PutEmptySlice(prefix + name).AppendEmpty().SetStr(attr.JsonText(header.Value))
+		}
+	}
+}

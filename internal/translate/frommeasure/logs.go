@@ -1,0 +1,119 @@
+package frommeasure
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// MeasureSignal is where the events of a type go.
+type MeasureSignal int
+
+const (
+	MeasureLog MeasureSignal = iota
+	MeasureSpan
+	MeasureMetric
+)
+
+// SignalOf says where an event goes: to one signal, except for low_memory, which is a record with data points beside it.
+func SignalOf(e *measure.Event) MeasureSignal {
+	switch e.Type {
+	case measure.TypeHTTP:
+		return MeasureSpan
+	case measure.TypeCPUUsage, measure.TypeMemoryUsage, measure.TypeMemoryUsageAbsolute:
+		return MeasureMetric
+	}
+	return MeasureLog
+}
+
+// ToLogs translates events: a record for each that is no span and no metric, in order, under the resource it names.
+func ToLogs(events []measure.Event, src Source) plog.Logs {
+	out := plog.NewLogs()
+	places := newByResource(func(r measureResource) plog.ScopeLogs {
+		return newMeasureLogs(out, r, src)
+	})
+	for i := range events {
+		if e := &events[i]; SignalOf(e) == MeasureLog {
+			fillMeasureRecord(places.of(&e.Attribute).LogRecords().AppendEmpty(), e, src)
+		}
+	}
+	return out
+}
+
+func newMeasureLogs(out plog.Logs, r measureResource, src Source) plog.ScopeLogs {
+	resource := out.ResourceLogs().AppendEmpty()
+	r.fill(resource.Resource().Attributes(), src)
+	scope := resource.ScopeLogs().AppendEmpty()
+	scope.Scope().SetName(measureScope)
+	return scope
+}
+
+func fillMeasureRecord(record plog.LogRecord, e *measure.Event, src Source) {
+	record.SetTimestamp(pcommon.Timestamp(e.Timestamp.UnixNano))
+	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
+	record.SetSeverityNumber(plog.SeverityNumberInfo)
+	attrs := record.Attributes()
+	attrs.PutStr(keyRecordUID, e.ID.String())
+	putMoment(attrs, e.SessionID, &e.Attribute, src)
+	putTrue(attrs, "measure.user_triggered", e.UserTriggered)
+	if translate, known := measureRecords[e.Type]; known {
+		translate(record, e)
+	} else {
+		record.SetEventName("measure." + e.Type)
+		putUnknownPayload(attrs, e)
+	}
+	putAttachments(attrs, e.Attachments)
+	putUserAttributes(attrs, e.UserDefined, src)
+	putUserAttributes(attrs, e.LegacyUserDefined, src)
+}
+
+// measureRecords make the records of the types; those that are not here become spans or metrics, or are unknown.
+var measureRecords = map[string]func(plog.LogRecord, *measure.Event){
+	measure.TypeSessionStart: func(r plog.LogRecord, _ *measure.Event) { r.SetEventName("session.start") },
+	measure.TypeException:    exceptionRecord, // measure_exceptions.go
+	measure.TypeANR:          anrRecord,
+	measure.TypeAppExit:      appExitRecord,
+	measure.TypeLog:          logRecord,
+	measure.TypeString:       stringRecord,
+	measure.TypeGestureClick: func(r plog.LogRecord, e *measure.Event) { clickRecord(r, e.GestureClick) },
+	measure.TypeGestureLongClick: func(r plog.LogRecord, e *measure.Event) {
+		gestureRecord(r, "measure.gesture_long_click", e.GestureLongClick)
+	},
+	measure.TypeGestureScroll: func(r plog.LogRecord, e *measure.Event) { gestureRecord(r, "measure.gesture_scroll", e.GestureScroll) },
+
+	measure.TypeLifecycleActivity:       func(r plog.LogRecord, e *measure.Event) { lifecycleRecord(r, e.Type, e.LifecycleActivity) },
+	measure.TypeLifecycleFragment:       func(r plog.LogRecord, e *measure.Event) { lifecycleRecord(r, e.Type, e.LifecycleFragment) },
+	measure.TypeLifecycleViewController: func(r plog.LogRecord, e *measure.Event) { lifecycleRecord(r, e.Type, e.LifecycleViewController) },
+	measure.TypeLifecycleSwiftUI:        func(r plog.LogRecord, e *measure.Event) { lifecycleRecord(r, e.Type, e.LifecycleSwiftUI) },
+	measure.TypeLifecycleApp:            appLifecycleRecord,
+
+	measure.TypeColdLaunch: func(r plog.LogRecord, e *measure.Event) { launchRecord(r, e.Type, "cold", e.ColdLaunch) },
+	measure.TypeWarmLaunch: func(r plog.LogRecord, e *measure.Event) { launchRecord(r, e.Type, "warm", e.WarmLaunch) },
+	measure.TypeHotLaunch:  func(r plog.LogRecord, e *measure.Event) { launchRecord(r, e.Type, "hot", e.HotLaunch) },
+
+	measure.TypeNavigation:    navigationRecord,
+	measure.TypeScreenView:    screenViewRecord,
+	measure.TypeNetworkChange: networkChangeRecord,
+	measure.TypeTrimMemory:    trimMemoryRecord,
+	measure.TypeLowMemory:     lowMemoryRecord,
+	measure.TypeCustom:        customRecord,
+	measure.TypeBugReport:     bugReportRecord,
+	measure.TypeProfile:       profileRecord,
+}
+
+// maxUnknown is how many attributes the payload of an unknown type may become.
+const maxUnknown = 128
+
+func putUnknownPayload(attrs pcommon.Map, e *measure.Event) {
+	n := 0
+	attr.EachMember(e.Unknown, func(key string, value []byte) {
+		if n++; n <= maxUnknown {
+			attr.PutRaw(attrs, "measure."+e.Type+"."+key, value)
+		}
+	})
+	if n > maxUnknown {
+		attrs.PutInt("measure.fields_dropped", int64(n-maxUnknown))
+	}
+}

@@ -1,0 +1,80 @@
+package frommeasure
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// measureStacktrace prints a chain of exceptions as the platform does, the outermost first.
+func measureStacktrace(units []measure.ExceptionUnit, framework string) string {
+	var b strings.Builder
+	frames := maxExceptionFrames
+	for i := range units[:min(len(units), maxExceptionUnits)] {
+		unit := &units[i]
+		if i > 0 {
+			b.WriteString("\nCaused by: ")
+		}
+		b.WriteString(strings.TrimSuffix(attr.FirstText(unit.Type, unit.Signal)+": "+unit.Message, ": "))
+		n := min(len(unit.Frames), frames)
+		for j := range unit.Frames[:n] {
+			b.WriteByte('\n')
+			writeMeasureFrame(&b, j, &unit.Frames[j], framework)
+		}
+		frames -= n
+	}
+	return strings.TrimPrefix(b.String(), "\n")
+}
+
+func writeMeasureFrame(b *strings.Builder, index int, f *measure.Frame, framework string) {
+	switch framework {
+	case measure.FrameworkApple:
+		fmt.Fprintf(b, "%-3d %s 0x%s %s + %d", index, f.BinaryName, f.SymbolAddress, f.BinaryAddress, f.Offset.Value)
+	case measure.FrameworkDart:
+		if f.InstructionAddress != "" {
+			fmt.Fprintf(b, "#%-2d abs %s", index, strings.TrimPrefix(f.InstructionAddress, "0x"))
+			return
+		}
+		fmt.Fprintf(b, "#%-2d %s (%s)", index, measureJoined(".", f.ClassName, f.MethodName), measureJoined(":", f.ModuleName+f.FileName, intText(f.Line), intText(f.Column)))
+	case measure.FrameworkJS:
+		fmt.Fprintf(b, "    at %s (%s)", attr.FirstText(f.MethodName, "<anonymous>"), measureJoined(":", f.FileName, intText(f.Line), intText(f.Column)))
+	default:
+		fmt.Fprintf(b, "\tat %s(%s)", measureJoined(".", f.ClassName, f.MethodName), javaPlace(f))
+	}
+}
+
+// javaNativeLine is how the JVM marks native methods.
+const javaNativeLine = -2
+
+func javaPlace(f *measure.Frame) string {
+	switch {
+	case f.Line.Value == javaNativeLine:
+		return "Native Method"
+	case f.FileName == "":
+		return "Unknown Source"
+	case f.Line.Value <= 0:
+		return f.FileName
+	}
+	return f.FileName + ":" + intText(f.Line)
+}
+
+// measureJoined puts together what is there.
+func measureJoined(separator string, parts ...string) string {
+	var present []string
+	for _, part := range parts {
+		if part != "" {
+			present = append(present, part)
+		}
+	}
+	return strings.Join(present, separator)
+}
+
+func intText(n measure.Int) string {
+	if !n.Set {
+		return ""
+	}
+	return strconv.FormatInt(n.Value, 10)
+}

@@ -1,0 +1,127 @@
+package fromsentry
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// frameTranslator turns frames into locations and stacks of them into stacks: those that samples refer to, each once.
+// Nine of ten stacks of a browser chunk are referred to by no sample.
+type frameTranslator struct {
+	b         *dictionary.Builder
+	images    *imageMap
+	frames    []profile.Frame
+	locations []dictionary.LocationIndex // by frame; 0 = not yet translated, or a frame that says nothing
+
+	platform  string // the profile's
+	frameType string // of frames without a platform of their own
+	tagged    bool   // addresses carry pointer authentication codes
+
+	// Scratch: the builder copies what it is given.
+	lines [1]dictionary.Line
+	attrs []dictionary.AttributeIndex
+}
+
+func newFrameTranslator(b *dictionary.Builder, images *imageMap, frames []profile.Frame, platform string) *frameTranslator {
+	b.Grow(dictionary.Hints{Functions: len(frames) / 2, Locations: len(frames)})
+	return &frameTranslator{
+		b: b, images: images, frames: frames, platform: platform, frameType: attr.Platforms[platform].FrameType,
+		locations: make([]dictionary.LocationIndex, len(frames)),
+	}
+}
+
+// profileFrames translates the frames of a V1 profile, which says more about itself than a chunk does.
+func profileFrames(b *dictionary.Builder, images *imageMap, p *profile.Profile) *frameTranslator {
+	t := newFrameTranslator(b, images, p.Frames, p.Platform)
+	t.tagged = p.Platform == "cocoa" && strings.HasPrefix(deref(p.Device.Architecture), "arm64")
+	if p.Runtime.Name == attr.HermesFrameType {
+		t.frameType = attr.HermesFrameType
+	}
+	return t
+}
+
+// chunkFrames translates the frames of a V2 chunk. It does not say which architecture it is from.
+func chunkFrames(b *dictionary.Builder, images *imageMap, c *profile.Chunk) *frameTranslator {
+	t := newFrameTranslator(b, images, c.Frames, c.Platform)
+	t.tagged = c.Platform == "cocoa"
+	return t
+}
+
+// untranslated marks a stack that no sample has referred to.
+const untranslated = -1
+
+// stacks translates the stacks that samples refer to.
+func (t *frameTranslator) stacks(s *profile.Sampled) []dictionary.StackIndex {
+	stacks := slices.Repeat([]dictionary.StackIndex{untranslated}, s.Stacks.Len())
+	var locations []dictionary.LocationIndex
+	for _, stack := range s.Samples.Stack {
+		if stacks[stack] != untranslated {
+			continue
+		}
+		locations = locations[:0]
+		for _, frame := range s.Stacks.At(stack) {
+			location := t.locations[frame]
+			if location == 0 {
+				location = t.translate(&t.frames[frame])
+				t.locations[frame] = location
+			}
+			locations = append(locations, location)
+		}
+		stacks[stack] = t.b.Stack(locations)
+	}
+	return stacks
+}
+
+func (t *frameTranslator) translate(f *profile.Frame) dictionary.LocationIndex {
+	location := dictionary.Location{Address: f.InstructionAddr}
+	if f.InstructionAddr != 0 {
+		location.Mapping, location.Address = t.images.find(f.InstructionAddr, t.tagged)
+	}
+	function := t.b.Function(dictionary.Function{Name: t.b.String(f.Function), Filename: t.b.String(functionFile(f))})
+	line := dictionary.Line{Function: function, Line: int64(f.Line), Column: int64(f.Column)}
+	if line != (dictionary.Line{}) {
+		t.lines[0] = line
+		location.Lines = t.lines[:]
+	}
+	location.Attributes = t.attributes(f, location.Address)
+	return t.b.Location(location)
+}
+
+// functionFile is the path that names the file best: absolute where the SDK knows it. What else was sent is kept in an
+// attribute, so that the way back is certain:
+//
+//	sent                     Function.filename   attribute
+//	filename and abs_path    abs_path            sentry.frame.filename = filename
+//	abs_path only            abs_path            sentry.frame.abs_path = abs_path
+//	filename only            filename            none
+func functionFile(f *profile.Frame) string { return attr.FirstText(f.AbsPath, f.Filename) }
+
+func (t *frameTranslator) attributes(f *profile.Frame, address uint64) []dictionary.AttributeIndex {
+	list := attributeList{b: t.b, indices: t.attrs[:0]}
+	if f.Platform != "" && f.Platform != t.platform {
+		list.text(attr.KeyFrameType, attr.Platforms[f.Platform].FrameType)
+	} else {
+		list.text(attr.KeyFrameType, t.frameType)
+	}
+	list.text(attr.KeyFramePlatform, f.Platform)
+	list.text(attr.KeyFrameModule, f.Module)
+	list.text(attr.KeyFramePackage, f.Package)
+	switch {
+	case f.AbsPath != "" && f.Filename != "":
+		list.text(attr.KeyFrameFilename, f.Filename)
+	case f.AbsPath != "":
+		list.text(attr.KeyFrameAbsPath, f.AbsPath)
+	}
+	if f.InApp != profile.InAppAbsent {
+		list.add(attr.KeyFrameInApp, dictionary.BoolValue(f.InApp == profile.InAppTrue), "")
+	}
+	if address != f.InstructionAddr {
+		list.text(attr.KeyInstructionAddr, addressText(f.InstructionAddr))
+	}
+	t.attrs = list.indices
+	return list.indices
+}

@@ -1,0 +1,145 @@
+package fromsentry
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// imageMap finds the debug image an address lies in and makes a mapping of it. Images that no frame refers to, and those
+// that cannot be a mapping, are kept as they were sent, in an attribute of the profile.
+type imageMap struct {
+	b      *dictionary.Builder
+	images []profile.Image
+	ranges []imageRange // by start; those that can be a mapping
+	mapped []bool       // by image
+}
+
+type imageRange struct {
+	start, limit uint64
+	image        int
+	mapping      dictionary.MappingIndex // 0 = no frame yet
+}
+
+func newImageMap(b *dictionary.Builder, images []profile.Image) *imageMap {
+	m := &imageMap{b: b, images: images, mapped: make([]bool, len(images))}
+	for i, image := range images {
+		start, limit := image.Addr.Value, image.Addr.Value+image.Size.Value
+		hasBuildID := image.DebugID != "" || image.Type == "elf" && image.CodeID != "" // a mapping must have one
+		if image.Addr.Set && limit > start && hasBuildID {
+			m.ranges = append(m.ranges, imageRange{start: start, limit: limit, image: i})
+		}
+	}
+	slices.SortStableFunc(m.ranges, func(a, b imageRange) int { return cmp.Compare(a.start, b.start) })
+	return m
+}
+
+// pointerMask is what Sentry leaves of an address on Apple's 64-bit ARM: the bits above hold the pointer authentication
+// code (relay-profiling, "strip_pointer_authentication_code").
+const pointerMask = 0x0000000FFFFFFFFF
+
+// find gives the mapping of an address, 0 if it lies in no image, and the address without a pointer authentication code.
+// An address inside an image has none: simulators on x86 use addresses beyond the mask.
+func (m *imageMap) find(address uint64, tagged bool) (dictionary.MappingIndex, uint64) {
+	if mapping := m.mapping(address); mapping != 0 || !tagged {
+		return mapping, address
+	}
+	return m.mapping(address & pointerMask), address & pointerMask
+}
+
+func (m *imageMap) mapping(address uint64) dictionary.MappingIndex {
+	after, _ := slices.BinarySearchFunc(m.ranges, address, func(r imageRange, a uint64) int {
+		if r.start <= a {
+			return -1
+		}
+		return 1
+	})
+	if after == 0 || address >= m.ranges[after-1].limit {
+		return 0
+	}
+	r := &m.ranges[after-1]
+	if r.mapping == 0 {
+		r.mapping = m.translate(r)
+	}
+	return r.mapping
+}
+
+func (m *imageMap) translate(r *imageRange) dictionary.MappingIndex {
+	m.mapped[r.image] = true
+	image := &m.images[r.image]
+	list := attributeList{b: m.b}
+	list.text(attr.KeyDebugID, image.DebugID)
+	if image.Type == "elf" {
+		list.text(attr.KeyBuildIDGNU, image.CodeID)
+	} else {
+		list.text(attr.KeyImageCodeID, image.CodeID)
+	}
+	list.text(attr.KeyImageType, image.Type)
+	list.text(attr.KeyImageDebug, image.DebugFile)
+	list.text(attr.KeyImageUUID, image.UUID)
+	list.text(attr.KeyImageArch, image.Arch)
+	if image.VMAddr.Set {
+		list.text(attr.KeyImageVMAddr, addressText(image.VMAddr.Value))
+	}
+	return m.b.Mapping(dictionary.Mapping{
+		Start: r.start, Limit: r.limit, Filename: m.b.String(image.CodeFile), Attributes: list.indices,
+	})
+}
+
+// unmapped gives the images that became no mapping, in the order they were sent.
+func (m *imageMap) unmapped() []profile.Image {
+	rest := make([]profile.Image, 0, len(m.images))
+	for i, image := range m.images {
+		if !m.mapped[i] {
+			rest = append(rest, image)
+		}
+	}
+	return rest
+}
+
+// images keeps images as a list of objects with Sentry's keys.
+func (l *attributeList) images(images []profile.Image) {
+	if len(images) == 0 {
+		return
+	}
+	list := pcommon.NewValueSlice()
+	list.Slice().EnsureCapacity(len(images))
+	for _, image := range images {
+		entry := list.Slice().AppendEmpty().SetEmptyMap()
+		attr.PutText(entry, "type", image.Type)
+		attr.PutText(entry, "code_file", image.CodeFile)
+		attr.PutText(entry, "code_id", image.CodeID)
+		attr.PutText(entry, "debug_file", image.DebugFile)
+		attr.PutText(entry, "debug_id", image.DebugID)
+		attr.PutText(entry, "uuid", image.UUID)
+		attr.PutText(entry, "arch", image.Arch)
+		putAddress(entry, "image_addr", image.Addr)
+		putAddress(entry, "image_vmaddr", image.VMAddr)
+		putUint(entry, "image_size", image.Size)
+	}
+	l.add(attr.KeyImages, dictionary.AnyValue(list), "")
+}
+
+func putUint(m pcommon.Map, key string, u jsonscan.Uint) {
+	switch {
+	case !u.Set:
+	case u.Value <= math.MaxInt64:
+		m.PutInt(key, int64(u.Value))
+	default:
+		m.PutStr(key, strconv.FormatUint(u.Value, 10))
+	}
+}
+
+func putAddress(m pcommon.Map, key string, address jsonscan.Address) {
+	if address.Set {
+		m.PutStr(key, addressText(address.Value))
+	}
+}

@@ -1,0 +1,110 @@
+package fromsentry
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// fillLog translates one element of a log container.
+func fillLog(record plog.LogRecord, log *event.Log, shared *sharedAttributes, src Source) {
+	setTimes(record, log.Timestamp, src)
+	setSeverity(record, log.Level)
+	if number := log.SeverityNumber; number.Set && number.Value >= 1 && number.Value <= 24 {
+		record.SetSeverityNumber(plog.SeverityNumber(number.Value))
+	}
+	record.Body().SetStr(log.Body)
+
+	attrs, span := record.Attributes(), log.SpanID
+	attrs.EnsureCapacity(len(log.Attributes))
+	for i := range log.Attributes {
+		attribute := &log.Attributes[i]
+		key := logAttributeKey(attribute.Key)
+		if shared.stated(attribute) || !src.IncludePII && attr.IsPersonal(key) {
+			continue
+		}
+		value := attrs.PutEmpty(key)
+		setAttribute(value, key, attribute)
+		if !src.IncludePII {
+			attr.RemovePersonalIn(value)
+		}
+		if span == "" && key == keyActiveSpan {
+			span = attr.JsonText(attribute.Value)
+		}
+	}
+	setTrace(record, log.TraceID, strings.ToLower(span))
+}
+
+// keyActiveSpan is where JavaScript's logs say which span was running, by Sentry's conventions: they have no span_id.
+const keyActiveSpan = "sentry.trace.parent_span_id"
+
+// logAttributeKey gives Sentry's name of an attribute for what go's SDK 0.50 calls otherwise.
+func logAttributeKey(key string) string {
+	if number, ok := strings.CutPrefix(key, "sentry.message.parameters."); ok {
+		return attr.KeyMessageParameter + number
+	}
+	if key == "sentry.server.address" {
+		return attr.KeyServerAddress
+	}
+	return key
+}
+
+// setAttribute takes the value for what it is; the declared type decides only where JSON cannot tell: whether a number is a
+// double, and whether a string holds an integer that JavaScript cannot write.
+func setAttribute(value pcommon.Value, key string, a *event.Attribute) {
+	attr.SetJSON(value, a.Value)
+	switch {
+	case a.Type == "double" && value.Type() == pcommon.ValueTypeInt:
+		value.SetDouble(float64(value.Int()))
+	case (a.Type == "integer" || key == attr.KeyThreadID) && value.Type() == pcommon.ValueTypeStr:
+		if number, ok := attr.CanonicalInt(value.Str()); ok {
+			value.SetInt(number)
+		}
+	}
+}
+
+// sharedAttributes are the attributes of logs that say what the resource says: SDKs repeat release, environment and their own
+// name on each. They are on the resource, and on a record only where it says something else than the first one.
+type sharedAttributes struct {
+	attr.Identity
+	values [4]string
+}
+
+var sharedKeys = [4]string{"sentry.release", "sentry.environment", "sentry.sdk.name", "sentry.sdk.version"}
+
+// firstIdentity is what the attributes of a container's first element say of where all of them come from.
+func firstIdentity(first []event.Attribute, src Source) (shared sharedAttributes) {
+	for i := range first {
+		for k, key := range sharedKeys {
+			if first[i].Key == key {
+				shared.values[k] = attr.JsonText(first[i].Value)
+			}
+		}
+	}
+	v := shared.values
+	id := attr.Identity{Release: v[0], Environment: v[1], Sdk: sentry.ClientSDK{Name: v[2], Version: v[3]}}
+	shared.Identity = completed(id, src)
+	return shared
+}
+
+func logIdentity(c *event.LogContainer, src Source) sharedAttributes {
+	if len(c.Logs) == 0 {
+		return firstIdentity(nil, src)
+	}
+	return firstIdentity(c.Logs[0].Attributes, src)
+}
+
+// stated says whether the resource says this already.
+func (s *sharedAttributes) stated(a *event.Attribute) bool {
+	for k, key := range sharedKeys {
+		if a.Key == key {
+			return s.values[k] != "" && s.values[k] == attr.JsonText(a.Value)
+		}
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+package fromsentry
+
+import (
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// EventToLogs translates an error event: one record, with the thrown exception as its headline.
+func EventToLogs(e *event.ErrorEvent, src Source) plog.Logs {
+	out, record := newEventLogs(e, sentry.ItemEvent, src)
+	setSeverity(record, attr.FirstText(e.Level, "error")) // Sentry's default
+	if body := eventBody(e); body != "" {
+		record.Body().SetStr(body)
+	}
+	return out
+}
+
+// FeedbackToLogs translates feedback: what a person said, and as an event all that the SDK knew then.
+func FeedbackToLogs(e *event.ErrorEvent, src Source) plog.Logs {
+	out, record := newEventLogs(e, sentry.ItemFeedback, src)
+	setSeverity(record, attr.FirstText(e.Level, "info"))
+	for _, context := range e.Contexts {
+		if context.Name == "feedback" {
+			attr.EachMember(context.Value, func(key string, value []byte) {
+				if key == "message" {
+					record.Body().SetStr(attr.PlainText(value))
+				}
+			})
+		}
+	}
+	return out
+}
+
+// newEventLogs makes the record with everything but level and body.
+func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.Logs, plog.LogRecord) {
+	id := attr.Identity{Platform: e.Platform, Release: e.Release, Dist: e.Dist, Environment: e.Environment, Sdk: e.SDK}
+	out, scope := newLogs(completed(id, src), src)
+	record := newRecord(scope, item, e.Timestamp, src)
+	setTrace(record, e.Trace.TraceID, e.Trace.SpanID)
+
+	attrs := record.Attributes()
+	attr.PutText(attrs, attr.KeyEventID, attr.FirstText(e.EventID, src.EventID))
+	putExceptions(attrs, e)
+	putMessage(attrs, &e.Message)
+	attr.PutText(attrs, attr.KeyLogger, e.Logger)
+	attr.PutText(attrs, attr.KeySegmentName, e.Transaction)
+	attr.PutText(attrs, attr.KeySegmentSource, e.Source)
+	attr.PutText(attrs, attr.KeyServerAddress, e.ServerName)
+	putTexts(attrs, attr.KeyFingerprint, e.Fingerprint)
+	putUser(attrs, e.User, src)
+	putRequest(attrs, e.Request, src)
+	putTraceContext(attrs, &e.Trace, src)
+	putContexts(attrs, out.ResourceLogs().At(0).Resource().Attributes(), e.Contexts, src)
+	putThreads(attrs, e.Threads)
+	putBreadcrumbs(attrs, e.Breadcrumbs, src)
+	attr.PutRaw(attrs, attr.KeyImages, e.Images)
+	attr.PutRaw(attrs, attr.KeyModules, e.Modules)
+	attr.PutRaw(attrs, attr.KeyExtra, e.Extra)
+	putTags(attrs, e.Tags, src)
+	if !src.IncludePII {
+		attr.RemovePersonal(attrs)
+	}
+	return out, record
+}
+
+// eventBody is the message, else "Type: value" of the thrown exception.
+func eventBody(e *event.ErrorEvent) string {
+	if text := e.Message.Text(); text != "" || len(e.Exceptions) == 0 {
+		return text
+	}
+	return headline(&e.Exceptions[len(e.Exceptions)-1])
+}
+
+// putMessage sets template and parameters as logs have them: numbered, or named where python's logging has named ones.
+func putMessage(attrs pcommon.Map, m *event.Message) {
+	attr.PutText(attrs, attr.KeyMessageTemplate, m.Template)
+	if len(m.Params) == 0 {
+		return
+	}
+	params := pcommon.NewValueEmpty()
+	attr.SetJSON(params, m.Params)
+	switch kind := params.Type(); {
+	case kind == pcommon.ValueTypeSlice && params.Slice().Len() <= attr.MaxMembers:
+		for i, param := range params.Slice().All() {
+			param.CopyTo(attrs.PutEmpty(attr.KeyMessageParameter + strconv.Itoa(i)))
+		}
+	case kind == pcommon.ValueTypeMap:
+		for name, param := range params.Map().All() {
+			param.CopyTo(attrs.PutEmpty(attr.KeyMessageParameter + name))
+		}
+	case kind != pcommon.ValueTypeEmpty: // too many for an attribute each
+		params.MoveTo(attrs.PutEmpty(attr.KeyMessageParameters))
+	}
+}
+
+// putTags sets each tag under its own key, as Relay does, unless the event itself says something there.
+func putTags(attrs pcommon.Map, tags []event.Tag, src Source) {
+	for _, tag := range tags {
+		if _, taken := attrs.Get(tag.Key); taken || !src.IncludePII && attr.IsPersonal(tag.Key) {
+			continue
+		}
+		attrs.PutStr(tag.Key, tag.Value)
+	}
+}
+
+func putUser(attrs pcommon.Map, user []event.NamedValue, src Source) {
+	for _, member := range user {
+		key := attr.FirstText(attr.UserKeys[member.Name], "sentry.user."+member.Name)
+		if !src.IncludePII && attr.IsPersonal(key) || string(member.Value) == `"{{auto}}"` {
+			continue // auto: the server would take the address of the sender
+		}
+		if _, conventional := attr.UserKeys[member.Name]; conventional {
+			attr.PutText(attrs, key, attr.PlainText(member.Value))
+			continue
+		}
+		attr.PutRaw(attrs, key, member.Value)
+	}
+}
+
+func putRequest(attrs pcommon.Map, r *event.HTTPRequest, src Source) {
+	if r == nil {
+		return
+	}
+	attr.PutText(attrs, "url.full", r.URL)
+	attr.PutText(attrs, "http.request.method", r.Method)
+	attr.PutText(attrs, "url.fragment", r.Fragment)
+	if query := attr.PlainText(r.QueryString); query != "" {
+		attr.PutText(attrs, "url.query", strings.TrimPrefix(query, "?"))
+	} else if string(r.QueryString) != `""` { // python, where there is no query
+		attr.PutRaw(attrs, "sentry.request.query_string", r.QueryString)
+	}
+	for _, header := range r.Headers {
+		putHeader(attrs, "http.request.header.", header.Key, header.Value, src)
+	}
+	attr.PutRaw(attrs, "sentry.request.data", r.Data)
+	if src.IncludePII {
+		attr.PutRaw(attrs, "sentry.request.cookies", r.Cookies)
+		attr.PutRaw(attrs, "sentry.request.env", r.Env)
+	}
+}
+
+// putHeader sets a header as OpenTelemetry does: a list of texts, under the name in lower case.
+func putHeader(attrs pcommon.Map, prefix, name, value string, src Source) {
+	if value == "" || !src.IncludePII && attr.IsPersonalHeader(name) {
+		return
+	}
+	name = strings.ToLower(name)
+	attrs.PutEmptySlice(prefix + name).AppendEmpty().SetStr(value)
+	if name == "user-agent" && prefix == "http.request.header." {
+		attrs.PutStr("user_agent.original", value)
+	}
+}
+
+// putTraceContext sets what contexts.trace says beyond the ids: its data are attributes already, thread.id among them.
+func putTraceContext(attrs pcommon.Map, t *event.TraceContext, src Source) {
+	attr.PutText(attrs, "sentry.op", t.Op)
+	attr.PutText(attrs, "sentry.origin", t.Origin)
+	attr.PutText(attrs, "sentry.status", t.Status)
+	attr.PutText(attrs, "sentry.parent_span_id", t.ParentSpanID)
+	if t.SampleRand.Set {
+		attrs.PutDouble(attr.KeySampleRand, t.SampleRand.Value)
+	}
+	for _, member := range t.Data {
+		if !src.IncludePII && isPersonalOnSpan(member.Name, spanKind("", t.Op)) {
+			continue
+		}
+		key := member.Name
+		if key == "profiler_id" {
+			key = attr.KeyProfilerID
+		}
+		if key == attr.KeyThreadID {
+			attr.PutDecimal(attrs, key, attr.PlainText(member.Value))
+			continue
+		}
+		attr.PutRaw(attrs, key, member.Value)
+	}
+}

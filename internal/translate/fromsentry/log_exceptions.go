@@ -1,0 +1,185 @@
+package fromsentry
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// The structured form of exceptions, threads and breadcrumbs: lists of maps with Sentry's own keys, in Sentry's order (an
+// exception's cause stands before it). Only the frames are turned round, so that everywhere in the output the innermost
+// comes first.
+
+// putExceptions sets the headline, which is the thrown exception, the last one of the chain, and the chain itself.
+func putExceptions(attrs pcommon.Map, event *event.ErrorEvent) {
+	chain := event.Exceptions
+	if len(chain) == 0 {
+		return
+	}
+	chain = withThreadStack(chain, event.Threads)
+	thrown := &chain[len(chain)-1]
+	attr.PutText(attrs, attr.KeyExceptionType, thrown.Type)
+	attr.PutText(attrs, attr.KeyExceptionMessage, thrown.Value)
+	if hasFrames(chain) {
+		attr.PutText(attrs, attr.KeyExceptionStacktrace, stacktraceText(chain, event.Platform))
+	}
+	list := attrs.PutEmptySlice(attr.KeyExceptions)
+	for i := range event.Exceptions {
+		fillException(list.AppendEmpty().SetEmptyMap(), &event.Exceptions[i])
+	}
+}
+
+// withThreadStack gives the thrown exception the stack of the thread that threw it, where the SDK left it to the thread
+// (native, cocoa and android crashes). The input is left as it is.
+func withThreadStack(chain []event.Exception, threads []event.EventThread) []event.Exception {
+	thrown := chain[len(chain)-1]
+	if thrown.Stacktrace != nil {
+		return chain
+	}
+	for _, thread := range threads {
+		threw := thread.ID == thrown.ThreadID && thread.ID != "" || thrown.ThreadID == "" && thread.Crashed.Value
+		if threw && thread.Stacktrace != nil {
+			thrown.Stacktrace = thread.Stacktrace
+			return append(append([]event.Exception{}, chain[:len(chain)-1]...), thrown)
+		}
+	}
+	return chain
+}
+
+func hasFrames(chain []event.Exception) bool {
+	for i := range chain {
+		if chain[i].Stacktrace != nil && len(chain[i].Stacktrace.Frames) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func fillException(m pcommon.Map, e *event.Exception) {
+	attr.PutText(m, "type", e.Type)
+	attr.PutText(m, "value", e.Value)
+	attr.PutText(m, "module", e.Module)
+	attr.PutDecimal(m, "thread_id", e.ThreadID)
+	if e.Mechanism != nil {
+		fillMechanism(m.PutEmptyMap("mechanism"), e.Mechanism)
+	}
+	putStacktrace(m, e.Stacktrace)
+}
+
+func fillMechanism(m pcommon.Map, mechanism *event.Mechanism) {
+	attr.PutText(m, "type", mechanism.Type)
+	attr.PutText(m, "description", mechanism.Description)
+	attr.PutText(m, "help_link", mechanism.HelpLink)
+	attr.PutText(m, "source", mechanism.Source)
+	putFlag(m, "handled", mechanism.Handled)
+	putFlag(m, "synthetic", mechanism.Synthetic)
+	putFlag(m, "is_exception_group", mechanism.Group)
+	putInt(m, "exception_id", mechanism.ExceptionID)
+	putInt(m, "parent_id", mechanism.ParentID)
+	attr.PutRaw(m, "meta", mechanism.Meta)
+	attr.PutRaw(m, "data", mechanism.Data)
+}
+
+func putStacktrace(m pcommon.Map, stack *event.Stacktrace) {
+	if stack == nil {
+		return
+	}
+	m = m.PutEmptyMap("stacktrace")
+	frames := m.PutEmptySlice("frames")
+	frames.EnsureCapacity(len(stack.Frames))
+	for i := len(stack.Frames) - 1; i >= 0; i-- {
+		fillFrame(frames.AppendEmpty().SetEmptyMap(), &stack.Frames[i])
+	}
+	attr.PutRaw(m, "registers", stack.Registers)
+	putFlag(m, "snapshot", stack.Snapshot)
+}
+
+func fillFrame(m pcommon.Map, f *event.EventFrame) {
+	attr.PutText(m, "function", f.Function)
+	attr.PutText(m, "raw_function", f.RawFunction)
+	attr.PutText(m, "module", f.Module)
+	attr.PutText(m, "filename", f.Filename)
+	attr.PutText(m, "abs_path", f.AbsPath)
+	putNumber(m, "lineno", f.Line)
+	putNumber(m, "colno", f.Column)
+	putFlag(m, "in_app", f.InApp)
+	putFlag(m, "native", f.Native)
+	attr.PutText(m, "package", f.Package)
+	attr.PutText(m, "platform", f.Platform)
+	putAddress(m, "instruction_addr", f.InstructionAddr)
+	putAddress(m, "symbol_addr", f.SymbolAddr)
+	putTexts(m, "pre_context", f.PreContext)
+	attr.PutText(m, "context_line", f.ContextLine)
+	putTexts(m, "post_context", f.PostContext)
+	attr.PutRaw(m, "vars", f.Vars)
+}
+
+func putThreads(attrs pcommon.Map, threads []event.EventThread) {
+	if len(threads) == 0 {
+		return
+	}
+	list := attrs.PutEmptySlice(attr.KeyThreads)
+	for i := range threads {
+		t, m := &threads[i], list.AppendEmpty().SetEmptyMap()
+		attr.PutDecimal(m, "id", t.ID)
+		attr.PutText(m, "name", t.Name)
+		attr.PutText(m, "state", t.State)
+		putInt(m, "priority", t.Priority)
+		putFlag(m, "crashed", t.Crashed)
+		putFlag(m, "current", t.Current)
+		putFlag(m, "main", t.Main)
+		putFlag(m, "daemon", t.Daemon)
+		attr.PutRaw(m, "held_locks", t.HeldLocks)
+		putStacktrace(m, t.Stacktrace)
+	}
+}
+
+func putBreadcrumbs(attrs pcommon.Map, crumbs []event.Breadcrumb, src Source) {
+	if len(crumbs) == 0 {
+		return
+	}
+	list := attrs.PutEmptySlice(attr.KeyBreadcrumbs)
+	for i := range crumbs {
+		b, m := &crumbs[i], list.AppendEmpty().SetEmptyMap()
+		if b.Timestamp.Set {
+			m.PutInt("time_unix_nano", int64(src.unixNano(b.Timestamp)))
+		}
+		attr.PutText(m, "type", b.Type)
+		attr.PutText(m, "category", b.Category)
+		attr.PutText(m, "level", b.Level)
+		attr.PutText(m, "message", b.Message)
+		attr.PutText(m, "event_id", b.EventID)
+		attr.PutRaw(m, "data", b.Data)
+	}
+}
+
+func putFlag(m pcommon.Map, key string, flag jsonscan.Optional[bool]) {
+	if flag.Set {
+		m.PutBool(key, flag.Value)
+	}
+}
+
+func putInt(m pcommon.Map, key string, number jsonscan.Optional[int64]) {
+	if number.Set {
+		m.PutInt(key, number.Value)
+	}
+}
+
+// putNumber sets a line or column; 0 is none.
+func putNumber(m pcommon.Map, key string, number uint32) {
+	if number != 0 {
+		m.PutInt(key, int64(number))
+	}
+}
+
+func putTexts(m pcommon.Map, key string, texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	list := m.PutEmptySlice(key)
+	for _, text := range texts {
+		list.AppendEmpty().SetStr(text)
+	}
+}

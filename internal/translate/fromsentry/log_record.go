@@ -1,0 +1,73 @@
+package fromsentry
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// newLogs makes a message with one resource and one scope in it. The scope is the SDK.
+func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
+	out := plog.NewLogs()
+	resource := out.ResourceLogs().AppendEmpty()
+	fillResource(resource.Resource().Attributes(), id, src)
+	scope := resource.ScopeLogs().AppendEmpty()
+	scope.Scope().SetName(strings.Clone(id.Sdk.Name))
+	scope.Scope().SetVersion(strings.Clone(id.Sdk.Version))
+	return out, scope
+}
+
+// newRecord makes a record of an item that is no log by itself; the item type tells them apart. Where the payload has no
+// time, the record has only that of receipt.
+func newRecord(scope plog.ScopeLogs, item sentry.ItemType, t jsonscan.Timestamp, src Source) plog.LogRecord {
+	record := scope.LogRecords().AppendEmpty()
+	setTimes(record, t, src)
+	record.Attributes().PutStr(attr.KeyItemType, item.Label())
+	return record
+}
+
+func setTimes(record plog.LogRecord, t jsonscan.Timestamp, src Source) {
+	if t.Set {
+		record.SetTimestamp(pcommon.Timestamp(src.unixNano(t)))
+		putDrift(record.Attributes(), src)
+	}
+	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
+}
+
+// severities are OpenTelemetry's numbers for Sentry's levels: those of logs, those of events ("warning"), and "log", which
+// JavaScript's console writes.
+var severities = map[string]plog.SeverityNumber{
+	"trace":    plog.SeverityNumberTrace,
+	"debug":    plog.SeverityNumberDebug,
+	"info":     plog.SeverityNumberInfo,
+	"log":      plog.SeverityNumberInfo,
+	"warn":     plog.SeverityNumberWarn,
+	"warning":  plog.SeverityNumberWarn,
+	"error":    plog.SeverityNumberError,
+	"fatal":    plog.SeverityNumberFatal,
+	"critical": plog.SeverityNumberFatal,
+}
+
+// setSeverity takes the level as it was sent, with the number it stands for; none for a word of the sender's own.
+func setSeverity(record plog.LogRecord, level string) {
+	record.SetSeverityText(level)
+	record.SetSeverityNumber(severities[strings.ToLower(level)])
+}
+
+// setTrace takes ids that decoding has checked. Without a trace id, a span id means nothing.
+func setTrace(record plog.LogRecord, traceID, spanID string) {
+	var trace pcommon.TraceID
+	var span pcommon.SpanID
+	if !attr.DecodeHex(trace[:], traceID) {
+		return
+	}
+	record.SetTraceID(trace)
+	if attr.DecodeHex(span[:], spanID) {
+		record.SetSpanID(span)
+	}
+}

@@ -1,0 +1,79 @@
+package fromsentry
+
+import (
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// LogsToLogs translates a log container: a record for each of its elements, in order.
+func LogsToLogs(c *event.LogContainer, src Source) plog.Logs {
+	shared := logIdentity(c, src)
+	out, scope := newLogs(shared.Identity, src)
+	scope.LogRecords().EnsureCapacity(len(c.Logs))
+	for i := range c.Logs {
+		fillLog(scope.LogRecords().AppendEmpty(), &c.Logs[i], &shared, src)
+	}
+	return out
+}
+
+// CheckInToLogs translates a check-in: a record that says what became of which scheduled job.
+func CheckInToLogs(c *event.CheckIn, src Source) plog.Logs {
+	out, scope := newLogs(checkInIdentity(c, src), src)
+	record := newRecord(scope, sentry.ItemCheckIn, c.Timestamp, src)
+	setSeverity(record, checkInLevels[c.Status])
+	record.Body().SetStr("check-in " + c.MonitorSlug + ": " + attr.FirstText(c.Status, "unknown"))
+	setTrace(record, c.TraceID, c.SpanID)
+
+	attrs := record.Attributes()
+	attr.PutText(attrs, attr.KeyCheckInID, c.ID)
+	attr.PutText(attrs, attr.KeyMonitorSlug, c.MonitorSlug)
+	attr.PutText(attrs, attr.KeyCheckInStatus, c.Status)
+	if c.Duration.Set {
+		attrs.PutDouble(attr.KeyCheckInDuration, c.Duration.Value)
+	}
+	attr.PutText(attrs, attr.KeyServerAddress, c.ServerName)
+	attr.PutRaw(attrs, attr.KeyMonitorConfig, c.Config)
+	return out
+}
+
+// checkInLevels: a job that failed, or did not come, is an error of its own.
+var checkInLevels = map[string]string{"in_progress": "info", "ok": "info", "error": "error", "missed": "error", "timeout": "error"}
+
+// UserReportToLogs translates a user report: what a person said about an event. Their e-mail address is PII.
+func UserReportToLogs(r *event.UserReport, src Source) plog.Logs {
+	out, scope := newLogs(completed(attr.Identity{}, src), src)
+	record := newRecord(scope, sentry.ItemUserReport, jsonscan.Timestamp{}, src)
+	setSeverity(record, "info")
+	record.Body().SetStr(r.Comments)
+
+	attrs := record.Attributes()
+	attr.PutText(attrs, attr.KeyFeedbackEventID, attr.FirstText(r.EventID, src.EventID))
+	attr.PutText(attrs, attr.KeyFeedbackName, r.Name)
+	if src.IncludePII {
+		attr.PutText(attrs, attr.KeyFeedbackEmail, r.Email)
+	}
+	return out
+}
+
+// ItemToLogs says of an item that it was there, without its body: attachments, replays, security and network error reports.
+// Size is the length of the payload.
+func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
+	out, scope := newLogs(completed(attr.Identity{}, src), src)
+	record := newRecord(scope, header.Type, jsonscan.Timestamp{}, src)
+	setSeverity(record, "info")
+	record.Body().SetStr(header.Type.Label() + " received")
+
+	attrs := record.Attributes()
+	attrs.PutInt(attr.KeyItemSize, int64(size))
+	attr.PutText(attrs, attr.KeyItemContentType, attr.Clip(header.ContentType, attr.MaxNameBytes)) // of reports, that of the request
+	attr.PutText(attrs, attr.KeyItemFilename, header.Filename)
+	if header.Type == sentry.ItemAttachment {
+		attr.PutText(attrs, attr.KeyAttachmentType, attr.FirstText(header.AttachmentType, "event.attachment"))
+	}
+	attr.PutText(attrs, attr.KeyEventID, src.EventID)
+	return out
+}

@@ -1,0 +1,201 @@
+package fromsentry
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// metricGroups sorts the elements of a container into metrics and data points, each in order of first appearance.
+type metricGroups struct {
+	byName map[metricName]*metricGroup
+	list   []*metricGroup
+}
+
+// metricName is what makes a metric. OpenTelemetry identifies one by its unit and type as well.
+type metricName struct {
+	name, unit string
+	kind       event.MetricType
+}
+
+// metricGroup becomes a metric.
+type metricGroup struct {
+	metricName
+	byAttributes map[string]*metricSeries
+	series       []*metricSeries
+}
+
+// metricSeries becomes a data point.
+type metricSeries struct {
+	attributes pcommon.Map
+	elements   []metricElement
+}
+
+type metricElement struct {
+	*event.TraceMetric
+	beside pcommon.Map // attributes of this recording alone
+}
+
+func (g *metricGroups) add(m *event.TraceMetric, shared *sharedAttributes, src Source) {
+	name := metricName{m.Name, attr.UcumUnit(m.Unit), m.Type}
+	group, known := g.byName[name]
+	if !known {
+		if g.byName == nil {
+			g.byName = map[metricName]*metricGroup{}
+		}
+		group = &metricGroup{metricName: name, byAttributes: map[string]*metricSeries{}}
+		g.byName[name] = group
+		g.list = append(g.list, group)
+	}
+	attributes, beside := metricAttributes(m, shared, src)
+	group.add(attributes, metricElement{m, beside})
+}
+
+func (g *metricGroup) add(attributes pcommon.Map, element metricElement) {
+	series := &metricSeries{attributes: attributes}
+	if g.kind != event.MetricGauge { // each value of a gauge is a point of its own
+		key := attributesKey(attributes)
+		if known, ok := g.byAttributes[key]; ok {
+			known.elements = append(known.elements, element)
+			return
+		}
+		g.byAttributes[key] = series
+	}
+	series.elements = []metricElement{element}
+	g.series = append(g.series, series)
+}
+
+// metricAttributes splits the attributes of an element into those of the data point and those of the recording alone, which
+// OpenTelemetry keeps beside an exemplar. JavaScript numbers each recording: by that number no two would ever add up.
+func metricAttributes(m *event.TraceMetric, shared *sharedAttributes, src Source) (attributes, beside pcommon.Map) {
+	attributes, beside = pcommon.NewMap(), pcommon.NewMap()
+	attributes.EnsureCapacity(len(m.Attributes))
+	for i := range m.Attributes {
+		a := &m.Attributes[i]
+		key := logAttributeKey(a.Key)
+		if shared.stated(a) || !src.IncludePII && attr.IsPersonal(key) {
+			continue
+		}
+		to := attributes
+		if key == attr.KeyTimestampSequence || key == attr.KeyReplayID {
+			to = beside
+		}
+		value := to.PutEmpty(key)
+		setAttribute(value, key, a)
+		if !src.IncludePII {
+			attr.RemovePersonalIn(value)
+		}
+	}
+	return attributes, beside
+}
+
+// attributesKey is equal for equal attributes, whatever their order.
+func attributesKey(m pcommon.Map) string {
+	entries := make([]string, 0, m.Len())
+	for key, value := range m.All() {
+		entry := binary.AppendUvarint(nil, uint64(len(key)))
+		entry = append(append(entry, key...), byte(value.Type()))
+		entries = append(entries, string(append(entry, value.AsString()...)))
+	}
+	slices.Sort(entries)
+	var all []byte
+	for _, entry := range entries {
+		all = append(binary.AppendUvarint(all, uint64(len(entry))), entry...)
+	}
+	return string(all)
+}
+
+func (g *metricGroups) write(scope pmetric.ScopeMetrics, src Source) {
+	for _, group := range g.list {
+		metric := scope.Metrics().AppendEmpty()
+		metric.SetName(strings.Clone(group.name))
+		metric.SetUnit(strings.Clone(group.unit))
+		group.write(metric, src)
+	}
+}
+
+func (g *metricGroup) write(metric pmetric.Metric, src Source) {
+	switch g.kind {
+	case event.MetricCounter:
+		points := setDeltaSum(metric)
+		for _, series := range g.series {
+			point := points.AppendEmpty()
+			series.describe(point, src)
+			total := 0.0
+			for _, e := range series.elements {
+				total += e.Value
+			}
+			point.SetDoubleValue(total)
+		}
+	case event.MetricDistribution:
+		points := setDeltaHistogram(metric)
+		for _, series := range g.series {
+			point := points.AppendEmpty()
+			series.describe(point, src)
+			values := make([]float64, len(series.elements))
+			for i, e := range series.elements {
+				values[i] = e.Value
+			}
+			fillExponential(point, values)
+		}
+	case event.MetricGauge:
+		points := metric.SetEmptyGauge().DataPoints()
+		for _, series := range g.series {
+			point := points.AppendEmpty()
+			series.describe(point, src)
+			point.SetDoubleValue(series.elements[0].Value)
+		}
+	}
+}
+
+// dataPoint is what points of all types have.
+type dataPoint interface {
+	Attributes() pcommon.Map
+	SetStartTimestamp(pcommon.Timestamp)
+	SetTimestamp(pcommon.Timestamp)
+	Exemplars() pmetric.ExemplarSlice
+}
+
+// describe sets everything but the value.
+func (s *metricSeries) describe(point dataPoint, src Source) {
+	s.attributes.MoveTo(point.Attributes())
+	first, last := instant(s.elements[0].Timestamp, src), uint64(0)
+	for _, e := range s.elements {
+		at := instant(e.Timestamp, src)
+		first, last = min(first, at), max(last, at)
+	}
+	point.SetStartTimestamp(pcommon.Timestamp(first))
+	point.SetTimestamp(pcommon.Timestamp(last))
+	for _, e := range s.elements {
+		if point.Exemplars().Len() < maxExemplars {
+			e.exemplar(point.Exemplars(), src)
+		}
+	}
+}
+
+// maxExemplars is how many recordings of a data point keep their trace: as many as OpenTelemetry's SDKs keep of an
+// exponential histogram.
+const maxExemplars = 20
+
+// exemplar ties the recording to the span it was made in.
+func (e metricElement) exemplar(exemplars pmetric.ExemplarSlice, src Source) {
+	var trace pcommon.TraceID
+	var span pcommon.SpanID
+	if !attr.DecodeHex(trace[:], e.TraceID) && e.beside.Len() == 0 {
+		return
+	}
+	exemplar := exemplars.AppendEmpty()
+	exemplar.SetTimestamp(pcommon.Timestamp(instant(e.Timestamp, src)))
+	exemplar.SetDoubleValue(e.Value)
+	exemplar.SetTraceID(trace)
+	if !trace.IsEmpty() && attr.DecodeHex(span[:], e.SpanID) {
+		exemplar.SetSpanID(span)
+	}
+	e.beside.MoveTo(exemplar.FilteredAttributes())
+}

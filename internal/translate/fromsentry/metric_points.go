@@ -1,0 +1,85 @@
+package fromsentry
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// newMetrics makes a message with one resource and one scope in it. The scope is the SDK.
+func newMetrics(id attr.Identity, src Source) (pmetric.Metrics, pmetric.ScopeMetrics) {
+	out := pmetric.NewMetrics()
+	resource := out.ResourceMetrics().AppendEmpty()
+	fillResource(resource.Resource().Attributes(), id, src)
+	scope := resource.ScopeMetrics().AppendEmpty()
+	scope.Scope().SetName(strings.Clone(id.Sdk.Name))
+	scope.Scope().SetVersion(strings.Clone(id.Sdk.Version))
+	return out, scope
+}
+
+// Everything counted here is a delta: a receiver does not remember what it has seen, and the senders do not add up.
+func setDeltaSum(metric pmetric.Metric) pmetric.NumberDataPointSlice {
+	sum := metric.SetEmptySum()
+	sum.SetAggregationTemporality(pmetric.AggregationTemporalityDelta)
+	sum.SetIsMonotonic(true)
+	return sum.DataPoints()
+}
+
+func setDeltaHistogram(metric pmetric.Metric) pmetric.ExponentialHistogramDataPointSlice {
+	histogram := metric.SetEmptyExponentialHistogram()
+	histogram.SetAggregationTemporality(pmetric.AggregationTemporalityDelta)
+	return histogram.DataPoints()
+}
+
+// newCount makes a sum with one point.
+func newCount(scope pmetric.ScopeMetrics, text attr.MetricText, start, end uint64, count int64) pmetric.NumberDataPoint {
+	return appendCount(setDeltaSum(attr.NewMetric(scope, text)), start, end, count)
+}
+
+func appendCount(points pmetric.NumberDataPointSlice, start, end uint64, count int64) pmetric.NumberDataPoint {
+	point := points.AppendEmpty()
+	point.SetStartTimestamp(pcommon.Timestamp(start))
+	point.SetTimestamp(pcommon.Timestamp(end))
+	point.SetIntValue(count)
+	return point
+}
+
+// newDuration makes a histogram with one point of one value.
+func newDuration(scope pmetric.ScopeMetrics, text attr.MetricText, at uint64, seconds float64) pmetric.ExponentialHistogramDataPoint {
+	point := setDeltaHistogram(attr.NewMetric(scope, text)).AppendEmpty()
+	point.SetStartTimestamp(pcommon.Timestamp(at))
+	point.SetTimestamp(pcommon.Timestamp(at))
+	fillExponential(point, []float64{seconds})
+	return point
+}
+
+// countSeries is a sum that is made when its first point is, and adds up the points of equal attributes and times.
+type countSeries struct {
+	scope  pmetric.ScopeMetrics
+	metric attr.MetricText
+	points pmetric.NumberDataPointSlice
+	known  map[countKey]pmetric.NumberDataPoint
+}
+
+type countKey struct {
+	start, end uint64
+	attributes string
+}
+
+func (s *countSeries) add(attributes pcommon.Map, start, end uint64, count int64) {
+	if s.known == nil {
+		s.points = setDeltaSum(attr.NewMetric(s.scope, s.metric))
+		s.known = map[countKey]pmetric.NumberDataPoint{}
+	}
+	key := countKey{start, end, attributesKey(attributes)}
+	if point, known := s.known[key]; known {
+		point.SetIntValue(point.IntValue() + count)
+		return
+	}
+	point := appendCount(s.points, start, end, count)
+	attributes.MoveTo(point.Attributes())
+	s.known[key] = point
+}

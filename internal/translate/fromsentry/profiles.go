@@ -1,0 +1,186 @@
+package fromsentry
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// ProfileToProfiles translates a V1 profile that has at least one sample.
+func ProfileToProfiles(p *profile.Profile, src Source) pprofile.Profiles {
+	out, profile, b := newProfile(profileIdentity(p, src), src)
+	defer b.Release()
+
+	attributes := attributeList{b: b}
+	attributes.text(attr.KeyFormatVersion, p.Version)
+	setProfileID(profile, &attributes, attr.KeyProfileID, p.EventID)
+	attributes.transaction(p.Transaction)
+	attributes.measurements(p.Measurements, attr.KeyElapsed)
+
+	start := Anchor(p, src)
+	_, last := timeRange(p.Samples.Time)
+	setTimeRange(profile, start, start+last)
+
+	images := newImageMap(b, p.DebugMeta.Images)
+	translateSamples(profile, &p.Sampled, start, profileFrames(b, images, p))
+	attributes.images(images.unmapped())
+
+	finish(profile, b, &attributes, src)
+	return out
+}
+
+// ChunkToProfiles translates a V2 chunk that has at least one sample. Its times stay the client's: its spans come in other
+// requests, each of which would be moved by an amount of its own.
+func ChunkToProfiles(c *profile.Chunk, src Source) pprofile.Profiles {
+	src.CorrectDrift = false
+	out, profile, b := newProfile(chunkIdentity(c, src), src)
+	defer b.Release()
+
+	attributes := attributeList{b: b}
+	attributes.text(attr.KeyFormatVersion, c.Version)
+	attributes.text(attr.KeyProfilerID, attr.SimpleID(c.ProfilerID))
+	setProfileID(profile, &attributes, attr.KeyChunkID, c.ChunkID)
+	attributes.measurements(c.Measurements, attr.KeyTimestamp)
+
+	first, last := timeRange(c.Samples.Time)
+	setTimeRange(profile, first, last)
+
+	images := newImageMap(b, c.DebugMeta.Images)
+	translateSamples(profile, &c.Sampled, 0, chunkFrames(b, images, c))
+	attributes.images(images.unmapped())
+
+	finish(profile, b, &attributes, src)
+	return out
+}
+
+// newProfile makes a message with one resource, one scope and one profile in it. The scope is the SDK: it took the profile.
+func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profile, *dictionary.Builder) {
+	out := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(out.Dictionary())
+
+	resource := out.ResourceProfiles().AppendEmpty()
+	fillResource(resource.Resource().Attributes(), id, src)
+	scope := resource.ScopeProfiles().AppendEmpty()
+	scope.Scope().SetName(strings.Clone(id.Sdk.Name))
+	scope.Scope().SetVersion(strings.Clone(id.Sdk.Version))
+
+	profile := scope.Profiles().AppendEmpty()
+	dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
+	dictionary.SetValueType(profile.PeriodType(), b.String(src.PeriodType), b.String("nanoseconds"))
+	profile.SetPeriod(attr.NominalPeriod)
+	return out, profile, b
+}
+
+// setTimeRange covers first and last: the range of a profile is half-open, so it ends one period after the last sample.
+func setTimeRange(profile pprofile.Profile, first, last uint64) {
+	profile.SetTime(pcommon.Timestamp(first))
+	profile.SetDurationNano(last - first + attr.NominalPeriod)
+}
+
+// setProfileID takes the id of the item for that of the profile. Text that is no UUID is kept as an attribute.
+func setProfileID(profile pprofile.Profile, attributes *attributeList, key, id string) {
+	if bytes, ok := attr.ParseID(id); ok {
+		profile.SetProfileID(bytes)
+		return
+	}
+	attributes.text(key, attr.SimpleID(id))
+}
+
+func finish(profile pprofile.Profile, b *dictionary.Builder, attributes *attributeList, src Source) {
+	attributes.clockDrift(src)
+	dictionary.SetAttributes(profile.AttributeIndices(), attributes.indices...)
+	if src.OriginalPayload != nil {
+		profile.SetOriginalPayloadFormat(attr.OriginalPayloadFormat)
+		profile.OriginalPayload().FromRaw(src.OriginalPayload)
+	}
+	b.Finish()
+}
+
+// attributeList collects the attributes of one record.
+type attributeList struct {
+	b       *dictionary.Builder
+	indices []dictionary.AttributeIndex
+}
+
+func (l *attributeList) add(key string, value dictionary.Value, unit string) {
+	l.indices = append(l.indices, l.b.Attribute(key, value, unit))
+}
+
+func (l *attributeList) text(key, text string) {
+	if text != "" {
+		l.add(key, dictionary.StringValue(text), "")
+	}
+}
+
+// decimal sets an int where the text is the canonical decimal of an int64, else a string: thread ids are numbers by
+// OpenTelemetry's convention, and any text by Sentry's.
+func (l *attributeList) decimal(key, text string) {
+	if text != "" {
+		l.add(key, decimalValue(text), "")
+	}
+}
+
+func decimalValue(text string) dictionary.Value {
+	if number, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(number, 10) == text {
+		return dictionary.IntValue(number)
+	}
+	return dictionary.StringValue(text)
+}
+
+func (l *attributeList) uint(key string, u jsonscan.Uint, unit string) {
+	switch {
+	case !u.Set:
+	case u.Value <= math.MaxInt64:
+		l.add(key, dictionary.IntValue(int64(u.Value)), unit)
+	default:
+		l.add(key, dictionary.StringValue(strconv.FormatUint(u.Value, 10)), unit)
+	}
+}
+
+// transaction keeps what ties a V1 profile to its transaction: trace, event, thread and window.
+func (l *attributeList) transaction(t *profile.ProfileTransaction) {
+	if t == nil {
+		return
+	}
+	l.text(attr.KeyTraceID, attr.SimpleID(t.TraceID))
+	l.text(attr.KeyTransactionID, attr.SimpleID(t.ID))
+	l.text(attr.KeySegmentName, t.Name)
+	l.text(attr.KeySegmentID, t.SegmentID)
+	l.decimal(attr.KeyActiveThread, t.ActiveThreadID.Text)
+	l.uint(attr.KeyRelativeStart, t.RelativeStartNS, attr.UnitNanoseconds)
+	l.uint(attr.KeyRelativeEnd, t.RelativeEndNS, attr.UnitNanoseconds)
+	l.uint(attr.KeyRelativeCPUStart, t.RelativeCPUStartMS, attr.UnitMilliseconds)
+	l.uint(attr.KeyRelativeCPUEnd, t.RelativeCPUEndMS, attr.UnitMilliseconds)
+}
+
+// measurements keeps the series as they were sent, node's broken V2 clock included: name → {unit, times, values}.
+func (l *attributeList) measurements(series []profile.Measurement, timeKey string) {
+	if len(series) == 0 {
+		return
+	}
+	all := pcommon.NewValueMap()
+	for _, m := range series {
+		entry := all.Map().PutEmptyMap(m.Name)
+		entry.PutStr(attr.KeyUnit, m.Unit)
+		times, values := entry.PutEmptySlice(timeKey), entry.PutEmptySlice(attr.KeyValue)
+		times.EnsureCapacity(len(m.Values))
+		values.EnsureCapacity(len(m.Values))
+		for _, v := range m.Values {
+			if timeKey == attr.KeyElapsed {
+				times.AppendEmpty().SetInt(int64(v.ElapsedNS))
+			} else {
+				times.AppendEmpty().SetDouble(v.Timestamp)
+			}
+			values.AppendEmpty().SetDouble(v.Value)
+		}
+	}
+	l.add(attr.KeyMeasurements, dictionary.AnyValue(all), "")
+}

@@ -1,0 +1,99 @@
+package fromsentry
+
+import (
+	"cmp"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// profileIdentity is that of a V1 profile, which leaves its SDK to the envelope header.
+func profileIdentity(p *profile.Profile, src Source) attr.Identity {
+	return completed(attr.Identity{Platform: p.Platform, Release: p.Release, Dist: p.Dist, Environment: p.Environment, Sdk: sentry.ClientSDK{}, Machine: p}, src)
+}
+
+func chunkIdentity(c *profile.Chunk, src Source) attr.Identity {
+	return completed(attr.Identity{Platform: c.Platform, Release: c.Release, Dist: c.Dist, Environment: c.Environment, Sdk: c.ClientSDK, Machine: nil}, src)
+}
+
+func checkInIdentity(c *event.CheckIn, src Source) attr.Identity {
+	return completed(attr.Identity{Platform: c.Platform, Release: c.Release, Environment: c.Environment, Sdk: c.SDK}, src)
+}
+
+// completed takes from the envelope's header what the payload does not say: python sends sessions and client reports in
+// envelopes without any, most others name their SDK there only.
+func completed(id attr.Identity, src Source) attr.Identity {
+	id.Release = attr.FirstText(id.Release, src.Release)
+	id.Environment = attr.FirstText(id.Environment, src.Environment)
+	id.Sdk = cmp.Or(id.Sdk, src.SDK)
+	return id.Clipped()
+}
+
+func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
+	name, version := splitRelease(strings.TrimSpace(id.Release))
+	attr.PutText(resource, attr.KeyServiceName, attr.FirstText(name, "sentry-project-"+src.ProjectID))
+	attr.PutText(resource, attr.KeyServiceVersion, version)
+	attr.PutText(resource, attr.KeyEnvironment, id.Environment)
+	attr.PutText(resource, attr.KeySDKName, id.Sdk.Name)
+	attr.PutText(resource, attr.KeySDKVersion, id.Sdk.Version)
+	attr.PutText(resource, attr.KeySDKLanguage, attr.Platforms[id.Platform].Language)
+	attr.PutText(resource, attr.KeyProject, src.ProjectID)
+	attr.PutText(resource, attr.KeyPlatform, id.Platform)
+	attr.PutText(resource, attr.KeyRelease, id.Release)
+	attr.PutText(resource, attr.KeyDist, id.Dist)
+	if id.Machine != nil {
+		fillMachine(resource, id.Machine)
+	}
+	src.configure(resource)
+}
+
+// configure sets what is configured for the resources of the project, in place of what payloads say.
+func (src Source) configure(resource pcommon.Map) {
+	for _, configured := range src.Resource {
+		configured.Value.CopyTo(resource.PutEmpty(configured.Key))
+	}
+}
+
+// splitRelease splits "package@version" as Sentry does; an npm scope at the front is part of the package. Without an @ the
+// whole release is a version.
+func splitRelease(release string) (name, version string) {
+	if len(release) > 1 {
+		if at := strings.IndexByte(release[1:], '@'); at >= 0 {
+			return release[:at+1], release[at+2:]
+		}
+	}
+	return "", release
+}
+
+// fillMachine adds what a V1 profile says about the machine it was taken on.
+func fillMachine(resource pcommon.Map, p *profile.Profile) {
+	architecture := deref(p.Device.Architecture)
+	attr.PutText(resource, attr.KeyHostArch, attr.HostArch(architecture))
+	if attr.HostArch(architecture) != architecture {
+		attr.PutText(resource, attr.KeyDeviceArch, architecture)
+	}
+	attr.PutText(resource, attr.KeyManufacturer, deref(p.Device.Manufacturer))
+	attr.PutText(resource, attr.KeyDeviceModel, deref(p.Device.Model))
+	attr.PutText(resource, attr.KeyDeviceLocale, deref(p.Device.Locale))
+	if p.Device.IsEmulator != nil {
+		resource.PutBool(attr.KeyDeviceSimulator, *p.Device.IsEmulator)
+	}
+	attr.PutText(resource, attr.KeyOSType, attr.OsTypes[strings.ToLower(deref(p.OS.Name))])
+	attr.PutText(resource, attr.KeyOSName, deref(p.OS.Name))
+	attr.PutText(resource, attr.KeyOSVersion, deref(p.OS.Version))
+	attr.PutText(resource, attr.KeyOSBuild, deref(p.OS.BuildNumber))
+	attr.PutText(resource, attr.KeyRuntimeName, p.Runtime.Name)
+	attr.PutText(resource, attr.KeyRuntimeVersion, p.Runtime.Version)
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

@@ -1,0 +1,83 @@
+package fromsentry
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// Release health. A client sends updates of one session, each of which states the whole session anew, and a server sends how
+// many began in a minute and how they ended. Both become the same two counts: how many began, once for each session, and how
+// many ended, by status, so that the share without a crash is 1 - count{status=crashed} / started.
+//
+// Translation remembers nothing, hence counts nothing that two updates of one session may both state: what a session says of
+// its errors and duration is taken from the update that ends it.
+
+// SessionToMetrics translates one update of a session.
+func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
+	out, scope := newMetrics(completed(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
+	at := instant(s.Timestamp, src)
+	attr.PutText(newCount(scope, attr.MetricSessionUpdates, at, at, 1).Attributes(), attr.KeySessionStatus, s.Status)
+	if s.Init {
+		newCount(scope, attr.MetricSessionsStarted, at, at, 1)
+	}
+	if s.Status == event.SessionOngoing {
+		return out
+	}
+
+	status, errors := s.Status, s.Errors
+	if status == attr.StatusCrashed {
+		errors = max(errors, 1) // as Relay has it: the crash is one
+	}
+	if status == attr.StatusExited && errors > 0 {
+		status = attr.StatusErrored // the word of aggregates, where "exited" are those without errors
+	}
+	attributes := func(m pcommon.Map) {
+		attr.PutText(m, attr.KeySessionStatus, status)
+		attr.PutText(m, attr.KeyAbnormalMechanism, s.AbnormalMechanism)
+	}
+	attributes(newCount(scope, attr.MetricSessions, at, at, 1).Attributes())
+	attributes(newCount(scope, attr.MetricSessionErrors, at, at, errors).Attributes())
+	if s.Duration.Set {
+		attributes(newDuration(scope, attr.MetricSessionDuration, at, s.Duration.Value).Attributes())
+	}
+	return out
+}
+
+// SessionsToMetrics translates aggregates. They say nothing of durations, nor of how many errors a session had.
+func SessionsToMetrics(s *event.Sessions, src Source) pmetric.Metrics {
+	out, scope := newMetrics(completed(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
+	started := countSeries{scope: scope, metric: attr.MetricSessionsStarted}
+	ended := countSeries{scope: scope, metric: attr.MetricSessions}
+	for _, a := range s.Aggregates {
+		start, end := aggregateRange(a, src)
+		started.add(pcommon.NewMap(), start, end, a.Exited+a.Errored+a.Abnormal+a.Crashed+a.Unhandled)
+		for _, of := range []struct {
+			status string
+			count  int64
+		}{
+			{attr.StatusExited, a.Exited}, {attr.StatusErrored, a.Errored}, {attr.StatusAbnormal, a.Abnormal},
+			{attr.StatusCrashed, a.Crashed}, {attr.StatusUnhandled, a.Unhandled},
+		} {
+			if of.count > 0 {
+				attributes := pcommon.NewMap()
+				attributes.PutStr(attr.KeySessionStatus, of.status)
+				ended.add(attributes, start, end, of.count)
+			}
+		}
+	}
+	return out
+}
+
+// aggregateRange is the minute in which the sessions began, as far as it has passed. SDKs send what they have of a minute
+// and the rest of it later: the ends differ, which tells the points apart.
+func aggregateRange(a event.SessionAggregate, src Source) (start, end uint64) {
+	start = instant(a.Started, src)
+	end = start + attr.NanosPerMinute
+	if start <= src.ReceivedNano && src.ReceivedNano < end {
+		end = src.ReceivedNano
+	}
+	return start, end
+}

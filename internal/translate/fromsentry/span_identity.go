@@ -1,0 +1,58 @@
+package fromsentry
+
+import (
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+func transactionIdentity(t *event.Transaction, src Source) attr.Identity {
+	return completed(attr.Identity{Platform: t.Platform, Release: t.Release, Dist: t.Dist, Environment: t.Environment, Sdk: t.SDK}, src)
+}
+
+// standaloneIdentity is that of a span without a transaction: browsers name release and environment in its data.
+func standaloneIdentity(s *event.Span, src Source) attr.Identity {
+	return completed(attr.Identity{
+		Platform:    s.Platform,
+		Release:     attr.FirstText(DataText(s.Data, attr.KeyRelease), DataText(s.Data, "release")),
+		Environment: attr.FirstText(DataText(s.Data, attr.KeySDKEnvironment), DataText(s.Data, "environment")),
+	}, src)
+}
+
+// ContainerIdentity is that of streamed spans: SDKs repeat it in the attributes, some of it on segments only. The resource has
+// what the first span that tells says, and a span only what differs from it.
+func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
+	for i := range c.Spans {
+		for j := range c.Spans[i].Attributes {
+			a := &c.Spans[i].Attributes[j]
+			if said := identityField(&id, a.Key); said != nil && *said == "" {
+				*said = attr.JsonText(a.Value)
+			}
+		}
+	}
+	return completed(id, src)
+}
+
+// attribute is the part of the identity that an attribute of a streamed span states, nil for others.
+func identityField(id *attr.Identity, key string) *string {
+	switch key {
+	case attr.KeyRelease:
+		return &id.Release
+	case attr.KeyDist:
+		return &id.Dist
+	case attr.KeyPlatform:
+		return &id.Platform
+	case attr.KeySDKEnvironment:
+		return &id.Environment
+	case attr.KeyStreamedSDK:
+		return &id.Sdk.Name
+	case attr.KeyStreamedVersion:
+		return &id.Sdk.Version
+	}
+	return nil
+}
+
+// states says whether the resource says this already.
+func states(id *attr.Identity, a *event.Attribute) bool {
+	said := identityField(id, a.Key)
+	return said != nil && *said != "" && *said == attr.JsonText(a.Value)
+}

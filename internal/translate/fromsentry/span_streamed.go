@@ -1,0 +1,67 @@
+package fromsentry
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// fillStreamedSpan translates one element of a span container. Its attributes are attributes; only those that OpenTelemetry
+// has a field for are looked at.
+func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity, src Source) {
+	said := streamedFields(s)
+	setPlace(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
+	span.SetName(attr.FirstText(s.Name, said.op, attr.Unnamed))
+	span.SetKind(spanKind(attr.FirstText(s.Kind, said.kind, said.otelKind), said.op))
+	setStatus(span.Status(), s.Status, said.message)
+
+	attrs := span.Attributes()
+	attrs.EnsureCapacity(len(s.Attributes) + 2)
+	for i := range s.Attributes {
+		putStreamed(attrs, &s.Attributes[i], span.Kind(), id, src)
+	}
+	attr.PutText(attrs, attr.KeyKind, s.Kind)
+	putFlag(attrs, attr.KeyIsSegment, s.IsSegment)
+	putFlag(attrs, attr.KeyIsRemote, s.IsRemote)
+	said.Put(attrs)
+	putLinks(span.Links(), s.Links, src)
+}
+
+// streamed are the attributes that become fields of the span, or take part in finding its profile.
+type streamed struct {
+	op, kind, otelKind, message string
+	attr.Profiling
+}
+
+func streamedFields(s *event.StreamedSpan) (said streamed) {
+	for i := range s.Attributes {
+		a := &s.Attributes[i]
+		switch a.Key {
+		case attr.KeyOp:
+			said.op = attr.JsonText(a.Value)
+		case attr.KeyKind:
+			said.kind = attr.JsonText(a.Value)
+		case "otel.kind":
+			said.otelKind = attr.JsonText(a.Value)
+		case attr.KeyStatusMessage:
+			said.message = attr.JsonText(a.Value)
+		default:
+			said.Set(a.Key, a.Value)
+		}
+	}
+	return said
+}
+
+// putStreamed sets an attribute, unless resource or profiling say it, or it is personal. A unit, which OpenTelemetry's
+// attributes have no place for, is put beside the value under the key with ".unit".
+func putStreamed(attrs pcommon.Map, a *event.Attribute, kind ptrace.SpanKind, id attr.Identity, src Source) {
+	if attr.ProfilingKeys[a.Key] || states(&id, a) || !src.IncludePII && isPersonalOnSpan(a.Key, kind) {
+		return
+	}
+	setAttribute(attrs.PutEmpty(a.Key), a.Key, a)
+	if a.Unit != "" {
+		attrs.PutStr(a.Key+attr.UnitSuffix, a.Unit)
+	}
+}

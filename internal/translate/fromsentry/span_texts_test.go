@@ -1,0 +1,51 @@
+package fromsentry
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
+)
+
+// TestOriginText: every character that an origin may have, and those beside them in ASCII.
+func TestOriginText(t *testing.T) {
+	require.Equal(t, "_09_azAZ.__", tosentry.OriginText("_09_azAZ._\u00e4"))
+	require.Equal(t, "_______", tosentry.OriginText("/:`{@[-"))
+	require.Equal(t, strings.Repeat("a", tosentry.MaxOp), tosentry.OriginText(strings.Repeat("a", tosentry.MaxOp)))
+	require.Equal(t, strings.Repeat("a", tosentry.MaxOp), tosentry.OriginText(strings.Repeat("a", tosentry.MaxOp+1)))
+	require.Equal(t, "ab", tosentry.Clipped("ab\u00e4", 3)[:2], "no part of a character")
+}
+
+func TestStatusOfHTTP(t *testing.T) {
+	for code, want := range map[int64]string{
+		100: "", 200: "", 399: "", 400: "invalid_argument", 401: "unauthenticated", 402: "invalid_argument", 403: "permission_denied",
+		404: "not_found", 409: "already_exists", 413: "failed_precondition", 429: "resource_exhausted", 498: "invalid_argument",
+		499: "cancelled", 500: "internal_error", 501: "unimplemented", 502: "internal_error", 503: "unavailable", 504: "deadline_exceeded",
+		600: "internal_error",
+	} {
+		require.Equal(t, want, tosentry.StatusOfHTTP(code), code)
+	}
+}
+
+func TestSplitFunction(t *testing.T) {
+	for _, row := range [][4]string{ // name, frame type → function, module
+		{"java.lang.Thread.run", "jvm", "run", "java.lang.Thread"},
+		{"a.run(java.lang.String)", "jvm", "run(java.lang.String)", "a"},
+		{"T.run", "jvm", "run", "T"},
+		{".run", "jvm", ".run", ""},
+		{"run", "jvm", "run", ""},
+		{"net/http.(*Server).Serve", "go", "(*Server).Serve", "net/http"},
+		{"main.main", "go", "main", "main"},
+		{"a/.init", "go", "a/.init", ""},
+		{"a/b.f[c/d.T]", "go", "f[c/d.T]", "a/b"},
+		{"a.b", "native", "a.b", ""},
+	} {
+		function, module := tosentry.SplitFunction(profile.Frame{Function: row[0]}, row[1])
+		require.Equal(t, row, [4]string{row[0], row[1], function, module})
+	}
+	function, module := tosentry.SplitFunction(profile.Frame{Function: "a.b", Module: "m"}, "jvm")
+	require.Equal(t, [2]string{"a.b", "m"}, [2]string{function, module})
+}

@@ -1,0 +1,78 @@
+package tosentry
+
+import (
+	"cmp"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// maxCrumbs is how many breadcrumbs SDKs send with an event (max_breadcrumbs).
+const maxCrumbs = 100
+
+// crumbs collects the events of a transaction's spans: Sentry's spans have none, and a breadcrumb is what happened at an instant.
+type crumbs struct {
+	t   *sentryevent.Transaction
+	all []sentryevent.Breadcrumb
+}
+
+func newCrumbs(t *sentryevent.Transaction) *crumbs { return &crumbs{t: t} }
+
+func (c *crumbs) add(s *tracedSpan) {
+	for _, event := range s.Events().All() {
+		crumb := sentryevent.Breadcrumb{
+			Timestamp: jsonscan.Timestamp{UnixNano: uint64(event.Timestamp()), Set: event.Timestamp() != 0 && event.Timestamp() < jsonscan.MaxUnixNano},
+			Type:      "default", Category: event.Name(),
+		}
+		data := pcommon.NewValueMap()
+		event.Attributes().CopyTo(data.Map())
+		if exception := attr.FirstText(textOf(data.Map(), attr.KeyExceptionType), textOf(data.Map(), attr.KeyExceptionMessage)); exception != "" {
+			crumb.Type, crumb.Level, crumb.Message = "error", "error", exceptionText(data.Map())
+		}
+		data.Map().PutStr("span_id", spanText(s.SpanID()))
+		crumb.Data = attr.JsonOf(data)
+		c.all = append(c.all, crumb)
+	}
+}
+
+func exceptionText(attrs pcommon.Map) string {
+	kind, message := textOf(attrs, attr.KeyExceptionType), textOf(attrs, attr.KeyExceptionMessage)
+	if kind == "" || message == "" {
+		return kind + message
+	}
+	return kind + ": " + message
+}
+
+// settle puts the last ones, in the order of time, behind those that the transaction had. It returns how many are too many.
+func (c *crumbs) settle() (tooMany int) {
+	slices.SortStableFunc(c.all, func(a, b sentryevent.Breadcrumb) int { return cmp.Compare(a.Timestamp.UnixNano, b.Timestamp.UnixNano) })
+	tooMany = max(len(c.all)-maxCrumbs, 0)
+	c.t.Breadcrumbs = append(c.t.Breadcrumbs, c.all[tooMany:]...)
+	return tooMany
+}
+
+// crumbsOf is the inverse of putBreadcrumbs.
+func crumbsOf(list pcommon.Slice) (all []sentryevent.Breadcrumb) {
+	for _, entry := range list.All() {
+		if entry.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		m := entry.Map()
+		crumb := sentryevent.Breadcrumb{
+			Type: textOf(m, "type"), Category: textOf(m, "category"), Level: textOf(m, "level"), Message: textOf(m, "message"),
+			EventID: textOf(m, "event_id"),
+		}
+		if at, ok := m.Get("time_unix_nano"); ok && at.Type() == pcommon.ValueTypeInt && at.Int() > 0 {
+			crumb.Timestamp = jsonscan.Timestamp{UnixNano: uint64(at.Int()), Set: true}
+		}
+		if data, ok := m.Get("data"); ok {
+			crumb.Data = attr.JsonOf(data)
+		}
+		all = append(all, crumb)
+	}
+	return all
+}

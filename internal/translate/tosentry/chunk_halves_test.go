@@ -1,0 +1,51 @@
+package tosentry
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
+)
+
+// TestHalveChunk: of any chunk that we send, each half is one that ingest accepts and is smaller in samples, and the same each time.
+func TestHalveChunk(t *testing.T) {
+	halved := 0
+	for seed := range uint64(40) {
+		out := ProfilesToChunks(randomProfiles(rand.New(rand.NewPCG(seed, 1))), exportOptions)
+		for i := range out.Items[:min(len(out.Items), 5)] {
+			payload := out.Items[i].Payload
+			halves := HalveChunk(payload)
+			require.Equal(t, halves, HalveChunk(payload))
+			whole, err := sentrytest.Read(2, payload)
+			require.NoError(t, err)
+			ids := map[string]bool{chunkIDOf(t, payload): true}
+			for _, half := range halves {
+				checkIngest(t, "", &half.Item)
+				require.Equal(t, out.Items[i].Header, half.Header)
+				require.Less(t, len(half.Payload), len(payload))
+				ids[chunkIDOf(t, half.Payload)] = true
+			}
+			require.Len(t, ids, 1+len(halves), "an id for each")
+			if len(halves) == 2 {
+				require.Equal(t, len(whole.Samples), halves[0].Count+halves[1].Count)
+				halved++
+			}
+		}
+	}
+	require.Greater(t, halved, 50)
+	for _, payload := range []string{"", "{}", `{"version":"2"}`, "\xff"} {
+		require.Nil(t, HalveChunk([]byte(payload)))
+	}
+}
+
+// TestItemsStayWithinTheirLimit: a queue may be smaller than what Sentry takes.
+func TestItemsStayWithinTheirLimit(t *testing.T) {
+	o := ExportOptions{}
+	require.Equal(t, sentry.MaxOutgoingChunk, o.atMost(sentry.MaxOutgoingChunk))
+	o.MaxItemBytes = 1000
+	require.Equal(t, 1000, o.atMost(sentry.MaxOutgoingChunk))
+	require.Equal(t, 10, o.atMost(10))
+}

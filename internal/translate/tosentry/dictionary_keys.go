@@ -1,0 +1,92 @@
+package tosentry
+
+import (
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// attributeKind says what an entry of the attribute table means to a sample or to a frame.
+type attributeKind uint8
+
+const (
+	attributeOther attributeKind = iota
+	attributeThreadID
+	attributeThreadName
+	attributeThreadPriority
+	attributeFrameType
+	attributeFrameModule
+	attributeFramePackage
+	attributeFramePlatform
+	attributeFrameInApp
+	attributeFrameFilename
+	attributeFrameAbsPath
+	attributeFrameAddress
+	attributeBuildIDGNU
+	attributeDebugID
+	attributeImageType
+	attributeImageCodeID
+	attributeImageDebug
+	attributeImageUUID
+	attributeImageArch
+	attributeImageVMAddr
+)
+
+// attributeKinds are the keys that the way there writes (attributes.go).
+var attributeKinds = map[string]attributeKind{
+	attr.KeyThreadID: attributeThreadID, attr.KeyThreadName: attributeThreadName, attr.KeyThreadPriority: attributeThreadPriority,
+	attr.KeyFrameType: attributeFrameType, attr.KeyFrameModule: attributeFrameModule, attr.KeyFramePackage: attributeFramePackage,
+	attr.KeyFramePlatform: attributeFramePlatform, attr.KeyFrameInApp: attributeFrameInApp, attr.KeyFrameFilename: attributeFrameFilename,
+	attr.KeyFrameAbsPath: attributeFrameAbsPath, attr.KeyInstructionAddr: attributeFrameAddress,
+	attr.KeyBuildIDGNU: attributeBuildIDGNU, attr.KeyDebugID: attributeDebugID, attr.KeyImageType: attributeImageType,
+	attr.KeyImageCodeID: attributeImageCodeID, attr.KeyImageDebug: attributeImageDebug, attr.KeyImageUUID: attributeImageUUID,
+	attr.KeyImageArch: attributeImageArch, attr.KeyImageVMAddr: attributeImageVMAddr,
+}
+
+// keyTable knows the kind of every entry of the attribute table: what is looked up for each sample and frame is looked up once.
+type keyTable struct {
+	table pprofile.KeyValueAndUnitSlice
+	kinds []attributeKind
+	texts map[int32]string // of entries that are no text, or a long one: many samples and frames may refer to one
+}
+
+// readKeys reuses the memory of kinds.
+func readKeys(view dictionary.View, d pprofile.ProfilesDictionary, kinds []attributeKind) keyTable {
+	n := d.AttributeTable().Len()
+	t := keyTable{table: d.AttributeTable(), kinds: slices.Grow(kinds[:0], n)[:n], texts: map[int32]string{}}
+	clear(t.kinds)
+	for i := 1; i < n; i++ {
+		if key, ok := view.String(dictionary.StringIndex(t.table.At(i).KeyStrindex())); ok {
+			t.kinds[i] = attributeKinds[key]
+		}
+	}
+	return t
+}
+
+// kind is attributeOther for entry 0 and for what is not in the table.
+func (t *keyTable) kind(index int32) attributeKind {
+	if index <= 0 || int(index) >= len(t.kinds) {
+		return attributeOther
+	}
+	return t.kinds[index]
+}
+
+func (t *keyTable) value(index int32) pcommon.Value { return t.table.At(int(index)).Value() }
+
+// text is the value of an entry that has a kind, a number in decimal.
+func (t *keyTable) text(index int32) string {
+	value := t.value(index)
+	if value.Type() == pcommon.ValueTypeStr && len(value.Str()) <= attr.MaxFrameText {
+		return value.Str()
+	}
+	text, known := t.texts[index]
+	if !known {
+		text = attr.Clip(value.AsString(), attr.MaxFrameText)
+		t.texts[index] = text
+	}
+	return text
+}

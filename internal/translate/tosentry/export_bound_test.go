@@ -1,0 +1,272 @@
+package tosentry
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// What stands once in OTLP stands in Sentry's format with each item, frame or sample. The tests below make one text long and one list
+// long, for all pairs of them, and compare what is made of it with what is promised (bounds.go).
+
+const (
+	exportText = 20_000
+	exportList = 300
+)
+
+// checkBound compares an export with the size of its message. Memory that is used for a moment may be several times the output.
+func checkBound(t *testing.T, name string, size int, export func() Export) Export {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin := time.Now()
+	out := export()
+	took := time.Since(begin)
+	runtime.ReadMemStats(&after)
+	written := 0
+	for i := range out.Items {
+		written += len(out.Items[i].Payload)
+	}
+	assert.LessOrEqual(t, written, attr.ExportBound(size), "%s: %d items", name, len(out.Items))
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, 16*uint64(attr.ExportBound(size)), name)
+	assert.Less(t, took, 5*time.Second, name)
+	assert.True(t, len(out.Items) > 0 || len(out.Lost) > 0, name)
+	return out
+}
+
+// oneLong are texts by their names; one of them is long.
+type oneLong struct{ name, kind string }
+
+func (l oneLong) text(name string) string {
+	if name == l.name {
+		return strings.Repeat("\x01", exportText) // which JSON writes with six bytes
+	}
+	return "x" + name
+}
+
+// Set sets an attribute, to a text or to a map with it.
+func (l oneLong) set(m pcommon.Map, name string) {
+	if name == l.name && l.kind == "map" {
+		m.PutEmptyMap(name).PutStr("k", l.text(name))
+	} else {
+		m.PutStr(name, l.text(name))
+	}
+}
+
+func (l oneLong) attribute(b *dictionary.Builder, name string) dictionary.AttributeIndex {
+	value := pcommon.NewValueStr(l.text(name))
+	if name == l.name && l.kind == "map" {
+		value = pcommon.NewValueMap()
+		value.Map().PutStr("k", l.text(name))
+	}
+	return b.Attribute(name, dictionary.AnyValue(value), "")
+}
+
+var (
+	frameAttributes = []string{
+		attr.KeyFrameType, attr.KeyFrameModule, attr.KeyFramePackage, attr.KeyFramePlatform, attr.KeyFrameInApp, attr.KeyFrameFilename, attr.KeyFrameAbsPath, attr.KeyInstructionAddr,
+	}
+	sampleAttributes  = []string{attr.KeyThreadID, attr.KeyThreadName, attr.KeyThreadPriority}
+	mappingAttributes = []string{attr.KeyBuildIDGNU, attr.KeyDebugID, attr.KeyImageType, attr.KeyImageCodeID, attr.KeyImageDebug, attr.KeyImageUUID, attr.KeyImageArch}
+	profileAttributes = []string{attr.KeyChunkID, attr.KeyProfilerID, attr.KeyProfileID}
+	resourceTexts     = []string{
+		attr.KeyServiceName, attr.KeyServiceVersion, attr.KeyRelease, attr.KeyDist, attr.KeyEnvironment, attr.KeySDKName, attr.KeySDKVersion, attr.KeySDKLanguage, attr.KeyPlatform,
+		attr.KeyOSName, attr.KeyDeviceModel, "other",
+	}
+)
+
+// manyInProfiles are the lists of a message of profiles.
+var manyInProfiles = []string{"hours", "threads", "locations", "lines", "mappings", "profiles", "scopes", "resources", "counts"}
+
+func longProfiles(l oneLong, many string) pprofile.Profiles {
+	out := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(out.Dictionary())
+	repeat := func(list string) int {
+		if list == many {
+			return exportList
+		}
+		return 1
+	}
+	var stacks []int32
+	mapping := dictionary.Mapping{Filename: b.String(l.text("mapping"))}
+	for _, name := range mappingAttributes {
+		mapping.Attributes = append(mapping.Attributes, l.attribute(b, name))
+	}
+	function := b.Function(dictionary.Function{
+		Name: b.String(l.text("function")), SystemName: b.String(l.text("system")), Filename: b.String(l.text("file")),
+	})
+	for n := range max(repeat("locations"), repeat("mappings")) {
+		mapping.Start = uint64(n%repeat("mappings")) << 12
+		location := dictionary.Location{Address: uint64(n), Mapping: b.Mapping(mapping)}
+		for range repeat("lines") {
+			location.Lines = append(location.Lines, dictionary.Line{Function: function, Line: int64(n)})
+		}
+		for _, name := range frameAttributes {
+			location.Attributes = append(location.Attributes, l.attribute(b, name))
+		}
+		stacks = append(stacks, int32(b.Stack([]dictionary.LocationIndex{b.Location(location)})))
+	}
+	for range repeat("resources") {
+		resource := out.ResourceProfiles().AppendEmpty()
+		if many != "resources" {
+			for _, name := range resourceTexts {
+				l.set(resource.Resource().Attributes(), name)
+			}
+		}
+		for range repeat("scopes") {
+			scope := resource.ScopeProfiles().AppendEmpty()
+			if many != "resources" && many != "scopes" { // else it is no copy
+				scope.Scope().SetName(l.text("scope"))
+			}
+			for range repeat("profiles") {
+				longProfile(l, b, many, scope.Profiles().AppendEmpty(), stacks)
+			}
+		}
+	}
+	b.Finish()
+	return out
+}
+
+func longProfile(l oneLong, b *dictionary.Builder, many string, p pprofile.Profile, stacks []int32) {
+	dictionary.SetValueType(p.SampleType(), b.String("samples"), b.String("count"))
+	p.SetTime(someTime)
+	for _, name := range profileAttributes {
+		p.AttributeIndices().Append(int32(l.attribute(b, name)))
+	}
+	for n := range exportList {
+		if n > len(stacks) && many != "hours" && many != "threads" && many != "counts" {
+			break
+		}
+		sample := p.Samples().AppendEmpty()
+		sample.SetStackIndex(stacks[n%len(stacks)])
+		for _, name := range sampleAttributes {
+			if name == attr.KeyThreadID && many == "threads" {
+				sample.AttributeIndices().Append(int32(b.AttrInt(name, int64(n))))
+			} else {
+				sample.AttributeIndices().Append(int32(l.attribute(b, name)))
+			}
+		}
+		switch many {
+		case "hours":
+			sample.TimestampsUnixNano().Append(someTime + uint64(n)*uint64(time.Hour))
+		case "counts":
+			sample.Values().Append(1 << 40)
+		default:
+			sample.TimestampsUnixNano().Append(someTime + uint64(n)*uint64(time.Millisecond))
+		}
+	}
+}
+
+func TestProfilesAreBounded(t *testing.T) {
+	texts := append([]string{"", "function", "system", "file", "mapping", "scope"}, frameAttributes...)
+	texts = append(append(append(append(texts, sampleAttributes...), mappingAttributes...), profileAttributes...), resourceTexts...)
+	for m, many := range manyInProfiles {
+		for i, name := range texts {
+			for k, kind := range []string{"text", "map"} {
+				if testing.Short() && (i+k+m)%5 != 0 {
+					continue
+				}
+				profiles := longProfiles(oneLong{name, kind}, many)
+				size := new(pprofile.ProtoMarshaler).ProfilesSize(profiles)
+				checkBound(t, fmt.Sprintf("long %s (%s), many %s", name, kind, many), size, func() Export { return ProfilesToChunks(profiles, exportOptions) })
+			}
+		}
+	}
+}
+
+// manyInTraces are the lists of a message of spans.
+var manyInTraces = []string{"roots", "children", "orphans", "scopes", "resources", "events", "links", "attributes"}
+
+func longTraces(l oneLong, many string) ptrace.Traces {
+	out := ptrace.NewTraces()
+	repeat := func(list string) int {
+		if list == many {
+			return exportList
+		}
+		return 1
+	}
+	id := uint64(0)
+	for range repeat("resources") {
+		resource := out.ResourceSpans().AppendEmpty()
+		if many != "resources" {
+			for _, name := range resourceTexts {
+				l.set(resource.Resource().Attributes(), name)
+			}
+		}
+		for range repeat("scopes") {
+			scope := resource.ScopeSpans().AppendEmpty()
+			if many != "resources" && many != "scopes" {
+				scope.Scope().SetName(l.text("scope"))
+			}
+			for range max(repeat("roots"), repeat("children"), repeat("orphans")) {
+				id++
+				span := scope.Spans().AppendEmpty()
+				span.SetTraceID(pcommon.TraceID{1})
+				span.SetSpanID(pcommon.SpanID{byte(id >> 8), byte(id), 1})
+				switch {
+				case many == "orphans":
+					span.SetParentSpanID(pcommon.SpanID{9, 9, 9})
+				case many == "children" && id > 1:
+					span.SetParentSpanID(pcommon.SpanID{0, 1, 1})
+				}
+				span.SetStartTimestamp(pcommon.Timestamp(someTime))
+				span.SetEndTimestamp(pcommon.Timestamp(someTime + 1000))
+				if id > 1 {
+					continue
+				}
+				span.SetName(l.text("span"))
+				span.Status().SetMessage(l.text("status"))
+				l.set(span.Attributes(), "attribute")
+				l.set(span.Attributes(), attr.KeyThreadName)
+				for n := range repeat("attributes") {
+					span.Attributes().PutInt(fmt.Sprint(n), 1)
+				}
+				for range repeat("events") {
+					span.Events().AppendEmpty().SetName("e")
+				}
+				for range repeat("links") {
+					link := span.Links().AppendEmpty()
+					link.SetTraceID(pcommon.TraceID{1})
+					link.SetSpanID(pcommon.SpanID{1})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestTracesAreBounded(t *testing.T) {
+	texts := append([]string{"", "scope", "span", "status", "attribute", attr.KeyThreadName}, resourceTexts...)
+	for _, spansOnly := range []bool{false, true} {
+		o := exportOptions
+		o.SpansOnly, o.Profiled = spansOnly, true
+		for m, many := range manyInTraces {
+			for i, name := range texts {
+				for k, kind := range []string{"text", "map"} {
+					if testing.Short() && (i+k+m)%5 != 0 {
+						continue
+					}
+					traces := longTraces(oneLong{name, kind}, many)
+					size := new(ptrace.ProtoMarshaler).TracesSize(traces)
+					title := fmt.Sprintf("long %s (%s), many %s, only spans: %t", name, kind, many, spansOnly)
+					out := checkBound(t, title, size, func() Export { return TracesToTransactions(traces, o) })
+					sent := 0
+					for i := range out.Items {
+						sent += out.Items[i].Count
+					}
+					assert.Equal(t, traces.SpanCount(), sent, "%s: %v", title, out.Lost)
+				}
+			}
+		}
+	}
+}

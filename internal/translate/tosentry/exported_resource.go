@@ -1,0 +1,80 @@
+package tosentry
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// exportedResource is a resource whose spans are sent. Every item repeats it, so it is read once.
+type exportedResource struct {
+	pcommon.Map
+	fromSentry bool
+	session    string            // that spans of no other session name; "" = not made yet
+	machine    []machineMember   // has places of their own in contexts
+	other      pcommon.Map       // has none
+	typed      []event.Attribute // other, as containers have it
+	size       int               // bytes of machine and other in an item
+}
+
+// machineMember is a member of a context.
+type machineMember struct {
+	context, name string
+	value         pcommon.Value
+}
+
+func readResource(attrs pcommon.Map) *exportedResource {
+	r := &exportedResource{Map: attrs, fromSentry: isFromSentry(attrs), other: otherResource(attrs)}
+	for _, key := range machineKeys {
+		context, member, _ := strings.Cut(key, ".")
+		from := attr.FirstText(attr.ResourceContextKeys[key], attr.KeyDeviceArch)
+		value, ok := attrs.Get(from)
+		if !ok && from == attr.KeyDeviceArch {
+			value, ok = attrs.Get(attr.KeyHostArch)
+		}
+		if ok {
+			r.machine = append(r.machine, machineMember{context, member, value})
+			r.size += len(attr.JsonOf(value))
+		}
+	}
+	for key, value := range r.other.All() {
+		a := attr.TypedAttribute(key, value)
+		r.typed = append(r.typed, a)
+		r.size += len(a.Key) + len(a.Value) + len(`"":{"type":"boolean","value":},`)
+	}
+	return r
+}
+
+// read reads a resource, and how the spans of each scope say who sent them.
+func (e *traceExporter) read(resource ptrace.ResourceSpans) (all []tracedSpan) {
+	e.resource = readResource(resource.Resource().Attributes())
+	ofResource := readIdentity(e.resource.Map)
+	for _, scope := range resource.ScopeSpans().All() {
+		id := inScope(ofResource, scope.Scope(), e.options)
+		all = collectSpans(scope.Spans(), &id, &e.Export, all)
+	}
+	return all
+}
+
+// session is the profiler session of the resource.
+func (e *traceExporter) session() string {
+	if e.resource.session == "" {
+		e.resource.session = attr.ProfilerSession(e.resource.Map, e.options.ProfilerIDAttributes, !e.options.WallSessions)
+	}
+	return e.resource.session
+}
+
+// repeatResource reports whether an item may have what the resource says. Copies of resources take up to half of what may be made of
+// the message; after that items are without, which is counted.
+func (e *traceExporter) repeatResource() bool {
+	if e.resource.size > e.copies {
+		e.flaw("resource", 1)
+		return false
+	}
+	e.copies -= e.resource.size
+	return true
+}

@@ -1,0 +1,329 @@
+package tosentry
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// frameReader turns stacks of locations into stacks of frames: the inverse of frameTranslator. It lives for a whole message,
+// whose profiles share one dictionary; what it holds of one profile goes when the next one starts.
+type frameReader struct {
+	view dictionary.View
+	keys keyTable
+
+	frames     []profile.Frame
+	stacks     profile.Stacks
+	frameTypes map[string]int // how many locations are of a type
+
+	fromSentry bool
+	stackOf    memo[stackResult]
+	locationOf memo[frameRange]
+	mappingOf  memo[string]                      // filenames
+	long       map[dictionary.StringIndex]string // clipped texts
+	limit      int                               // bytes of what is made of the message
+	mappings   []dictionary.MappingIndex         // that locations refer to, in order
+	broken     int                               // references to nowhere
+
+	// Scratch.
+	indices  []int32
+	location []dictionary.LocationIndex
+	loc      dictionary.Location
+}
+
+// frameRange are the frames of a location: several where calls were inlined.
+type frameRange struct{ first, end int32 }
+
+type stackResult struct {
+	index  int32
+	reason discard.Reason // why samples in the stack cannot be used
+}
+
+// maxStackFrames and maxStackEntries bound what inlined calls make of the stacks of one profile: a location of a hundred bytes
+// can stand for as many frames, in any number of stacks. The deepest stack recorded has 195 frames; recursion until Java's
+// stack overflows is some 20,000 deep. A payload of 45 MB holds 16 million indices of two digits.
+const (
+	maxStackFrames  = 1 << 15
+	maxStackEntries = 1 << 24
+
+	bytesOfFrame, bytesOfEntry = 180, 4 // in memory
+)
+
+// open takes a message.
+func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.ProfilesDictionary, limit int) {
+	r.view, r.keys, r.limit, r.long = view, keys, limit, nil
+	r.stackOf.open(d.StackTable().Len())
+	r.locationOf.open(d.LocationTable().Len())
+	r.mappingOf.open(d.MappingTable().Len())
+}
+
+// start forgets the profile before.
+func (r *frameReader) start(fromSentry bool) {
+	r.frames, r.mappings = r.frames[:0], r.mappings[:0]
+	r.stacks.Reset()
+	r.frameTypes, r.broken, r.fromSentry = map[string]int{}, 0, fromSentry
+	r.stackOf.clear()
+	r.locationOf.clear()
+	r.mappingOf.clear()
+}
+
+// stack gives the stack at an index of the stack table.
+func (r *frameReader) stack(index dictionary.StackIndex) (int32, discard.Reason) {
+	if index < 0 || int(index) >= r.stackOf.len() && index != 0 {
+		return 0, discard.ReasonMalformedSamples
+	}
+	if known, ok := r.stackOf.get(int(index)); ok {
+		return known.index, known.reason
+	}
+	stack, reason := r.readStack(index)
+	r.stackOf.set(int(index), stackResult{stack, reason})
+	return stack, reason
+}
+
+func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Reason) {
+	var ok bool
+	if r.location, ok = r.view.Stack(index, r.location[:0]); !ok {
+		r.broken++
+	}
+	r.indices = r.indices[:0]
+	for _, location := range r.location {
+		frames := r.read(location)
+		if frames == (frameRange{}) {
+			return 0, discard.ReasonTooManyFrames
+		}
+		for frame := frames.first; frame < frames.end; frame++ {
+			r.indices = append(r.indices, frame)
+		}
+		if len(r.indices) > maxStackFrames {
+			return 0, discard.ReasonTooManyFrames
+		}
+	}
+	if r.stacks.Entries()+len(r.indices) > min(maxStackEntries, r.limit/bytesOfEntry) {
+		return 0, discard.ReasonTooManyFrames
+	}
+	return r.stacks.Append(r.indices...), ""
+}
+
+// read gives the frames of a location, none if there are too many. One that is not there is a frame that says nothing, so that
+// the depth stays what the sender said.
+func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
+	if known, ok := r.locationOf.get(int(index)); ok {
+		return known
+	}
+	if !r.view.Location(index, &r.loc) {
+		r.broken++
+	}
+	if len(r.frames)+max(1, len(r.loc.Lines)) > min(sentry.MaxFrames, r.limit/bytesOfFrame) {
+		return frameRange{}
+	}
+	frames := frameRange{first: int32(len(r.frames))}
+	frame, frameType := r.common(&r.loc)
+	if len(r.loc.Lines) == 0 {
+		r.frames = append(r.frames, r.finish(frame, frameType))
+	}
+	for i, line := range r.loc.Lines {
+		frame := r.withLine(frame, line)
+		if i < len(r.loc.Lines)-1 { // inlined: the address is that of the function the call was inlined into
+			frame.InstructionAddr = 0
+		}
+		r.frames = append(r.frames, r.finish(frame, frameType))
+	}
+	r.frameTypes[frameType]++
+	frames.end = int32(len(r.frames))
+	r.locationOf.set(int(index), frames)
+	return frames
+}
+
+// common is what all frames of a location have in common. Filename and AbsPath say which of the two the file's path is.
+func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType string) {
+	f.InstructionAddr = l.Address
+	for _, index := range l.Attributes {
+		index := int32(index)
+		switch r.keys.kind(index) {
+		case attributeFrameType:
+			frameType = r.keys.text(index)
+		case attributeFrameModule:
+			f.Module = r.keys.text(index)
+		case attributeFramePackage:
+			f.Package = r.keys.text(index)
+		case attributeFramePlatform:
+			f.Platform = validPlatform(r.keys.text(index))
+		case attributeFrameInApp:
+			f.InApp = profile.InAppFalse
+			if r.keys.text(index) == "true" {
+				f.InApp = profile.InAppTrue
+			}
+		case attributeFrameFilename:
+			f.Filename = r.keys.text(index)
+		case attributeFrameAbsPath:
+			f.AbsPath = r.keys.text(index)
+		case attributeFrameAddress:
+			if address, err := strconv.ParseUint(strings.TrimPrefix(r.keys.text(index), "0x"), 16, 64); err == nil {
+				f.InstructionAddr = address
+			}
+		}
+	}
+	if l.Mapping != 0 {
+		r.refer(l.Mapping, &f)
+	}
+	return f, frameType
+}
+
+// refer notes that a mapping is referred to. Frames that are not from Sentry have its name as their package.
+func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
+	filename, known := r.mappingOf.get(int(index))
+	if !known {
+		var m dictionary.Mapping
+		r.view.Mapping(index, &m)
+		filename = r.text(m.Filename)
+		r.mappingOf.set(int(index), filename)
+		r.mappings = append(r.mappings, index)
+	}
+	if !r.fromSentry && f.Package == "" {
+		f.Package = filename
+	}
+}
+
+// withLine adds function, file and position: the inverse of functionFile.
+func (r *frameReader) withLine(f profile.Frame, line dictionary.Line) profile.Frame {
+	function, ok := r.view.Function(line.Function)
+	if !ok {
+		r.broken++
+	}
+	f.Function = attr.FirstText(r.text(function.Name), r.text(function.SystemName))
+	file := r.text(function.Filename)
+	switch {
+	case f.Filename != "" || f.AbsPath != "":
+		f.AbsPath = file
+	case !r.fromSentry && isAbsolute(file):
+		f.Filename, f.AbsPath = file, file
+	default:
+		f.Filename = file
+	}
+	f.Line, f.Column = position(line.Line), position(line.Column)
+	return f
+}
+
+// text is an entry of the string table, which any number of frames may refer to.
+func (r *frameReader) text(index dictionary.StringIndex) string {
+	text := r.view.Text(index)
+	if len(text) <= attr.MaxFrameText {
+		return text
+	}
+	clipped, known := r.long[index]
+	if !known {
+		if r.long == nil {
+			r.long = map[dictionary.StringIndex]string{}
+		}
+		clipped = attr.Clip(text, attr.MaxFrameText)
+		r.long[index] = clipped
+	}
+	return clipped
+}
+
+// position is a line or column number; 0 is none.
+func position(number int64) uint32 {
+	if number < 0 || number > math.MaxUint32 {
+		return 0
+	}
+	return uint32(number)
+}
+
+// isAbsolute: a path, a path of Windows, or a URL.
+func isAbsolute(file string) bool {
+	return strings.HasPrefix(file, "/") || strings.Contains(file, "://") || len(file) > 2 && file[1] == ':' && (file[2] == '\\' || file[2] == '/')
+}
+
+// finish adds what Sentry's SDKs would have said of a frame that is not from one of them.
+func (r *frameReader) finish(f profile.Frame, frameType string) profile.Frame {
+	if r.fromSentry {
+		return f
+	}
+	f.Function, f.Module = SplitFunction(f, frameType)
+	if f.InApp == profile.InAppAbsent {
+		f.InApp = inApp(&f, frameType)
+	}
+	f.Platform = attr.FirstText(f.Platform, platformOfFrames[frameType])
+	return f
+}
+
+// settlePlatform is the platform of the profile: the stated one, else that of most frames; code of the kernel and of native
+// libraries runs below any language. Frames of that platform then need not say so.
+func (r *frameReader) settlePlatform(stated string) string {
+	platform := stated
+	if platform == "" {
+		most := 0
+		for frameType, count := range r.frameTypes {
+			word := platformOfFrames[frameType]
+			if word == nativePlatform || word == "" {
+				continue
+			}
+			if count > most || count == most && word < platform {
+				platform, most = word, count
+			}
+		}
+	}
+	if platform == "" {
+		platform = otherPlatform
+		if r.frameTypes["native"]+r.frameTypes["kernel"] > 0 {
+			platform = nativePlatform
+		}
+	}
+	if !r.fromSentry {
+		for i := range r.frames {
+			if f := &r.frames[i]; isSame(f.Platform, platform) {
+				f.Platform = ""
+			}
+		}
+	}
+	return platform
+}
+
+// isSame says whether frames of a type, which stand for one platform as a rule, are of the profile's own.
+func isSame(frame, profile string) bool {
+	switch profile {
+	case "javascript":
+		return frame == "node"
+	case "android":
+		return frame == "java"
+	case "cocoa", "rust", "c":
+		return frame == nativePlatform
+	}
+	return frame == profile
+}
+
+// memo remembers results by index, and forgets all of them at once.
+type memo[T any] struct {
+	results    []T
+	generation []uint32
+	current    uint32
+}
+
+// open makes room for a table of n entries; index 0 may be asked for even if it is empty.
+func (m *memo[T]) open(n int) {
+	m.results = slices.Grow(m.results[:0], n+1)[:n+1]
+	m.generation = slices.Grow(m.generation[:0], n+1)[:n+1]
+	clear(m.generation)
+	m.current = 0
+}
+
+func (m *memo[T]) len() int { return len(m.results) - 1 }
+
+func (m *memo[T]) clear() { m.current++ }
+
+func (m *memo[T]) get(index int) (result T, ok bool) {
+	return m.results[index], m.generation[index] == m.current
+}
+
+func (m *memo[T]) set(index int, result T) {
+	m.results[index], m.generation[index] = result, m.current
+}

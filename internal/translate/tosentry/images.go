@@ -1,0 +1,194 @@
+package tosentry
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// images gives the debug images of a profile: the mappings its frames refer to, then those that were no mapping. Ingest refuses
+// a profile for one image of a type or with an id that it does not know: such an image is mended or left out.
+func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sentryprofile.Image) {
+	known, size := map[imageKey]int{}, 0
+	keep := func(image sentryprofile.Image) {
+		mended, ok := mendImage(image)
+		if !ok {
+			e.flaw("image", 1)
+			return
+		}
+		if key := (imageKey{mended.DebugID, mended.Addr}); key.isUnique() {
+			if i, again := known[key]; again {
+				images[i].Size.Value = max(images[i].Size.Value, mended.Size.Value)
+				return
+			}
+			known[key] = len(images)
+		}
+		if size += textOfImage(&mended); size > maxImageText || len(images) == sentry.MaxImages {
+			delete(known, imageKey{mended.DebugID, mended.Addr})
+			e.flaw("image", 1)
+			return
+		}
+		images = append(images, mended)
+	}
+	for _, index := range r.mappings {
+		if image, ok := r.image(index); ok {
+			keep(image)
+		}
+	}
+	if value, ok := r.view.Get(profile.AttributeIndices(), attr.KeyImages); ok && value.Type() == pcommon.ValueTypeSlice {
+		for i, entry := range value.Slice().All() {
+			if i == sentry.MaxImages {
+				e.flaw("image", value.Slice().Len()-i)
+				break
+			}
+			if entry.Type() == pcommon.ValueTypeMap {
+				keep(readImage(entry.Map()))
+			}
+		}
+	}
+	e.flaw("dictionary_reference", r.broken)
+	return images
+}
+
+// maxImageText bounds the texts of all images of a profile, which each of its chunks has: 20,000 images of 200 bytes.
+const maxImageText = 4 << 20
+
+func textOfImage(i *sentryprofile.Image) int {
+	return len(i.Type) + len(i.CodeFile) + len(i.CodeID) + len(i.DebugFile) + len(i.DebugID) + len(i.UUID) + len(i.Arch)
+}
+
+// imageKey is equal for the segments of one file, which are mappings of their own, and one image together.
+type imageKey struct {
+	debugID string
+	addr    jsonscan.Address
+}
+
+func (k imageKey) isUnique() bool { return k.debugID != "" && k.addr.Set }
+
+// image is the inverse of imageMap.translate, for mappings of any origin; false for one without an id that Sentry knows, such
+// as Go's build id: it says nothing to a symbol server.
+func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.Image, ok bool) {
+	var m dictionary.Mapping
+	r.view.Mapping(index, &m)
+	image.CodeFile = r.text(m.Filename)
+	buildID := ""
+	for _, index := range m.Attributes {
+		index := int32(index)
+		switch r.keys.kind(index) {
+		case attributeBuildIDGNU:
+			buildID = r.keys.text(index)
+		case attributeDebugID:
+			image.DebugID = r.keys.text(index)
+		case attributeImageType:
+			image.Type = r.keys.text(index)
+		case attributeImageCodeID:
+			image.CodeID = r.keys.text(index)
+		case attributeImageDebug:
+			image.DebugFile = r.keys.text(index)
+		case attributeImageUUID:
+			image.UUID = r.keys.text(index)
+		case attributeImageArch:
+			image.Arch = r.keys.text(index)
+		case attributeImageVMAddr:
+			image.VMAddr = parseAddress(r.keys.text(index))
+		}
+	}
+	image.CodeID = attr.FirstText(buildID, image.CodeID)
+	if buildID != "" && image.Type == "" {
+		image.Type = "elf"
+	}
+
+	// The image begins where the file would, were it mapped as a whole: the mapping is the segment at FileOffset.
+	begin := m.Start
+	if m.FileOffset <= begin {
+		begin -= m.FileOffset
+	}
+	image.Addr = jsonscan.Address{Value: begin, Set: true}
+	if m.Limit > begin {
+		image.Size = jsonscan.Uint{Value: m.Limit - begin, Set: true}
+	}
+	return image, image.DebugID != "" || image.UUID != "" || buildID != ""
+}
+
+// readImage is the inverse of attributeList.images.
+func readImage(m pcommon.Map) sentryprofile.Image {
+	image := sentryprofile.Image{
+		Type: textOf(m, "type"), CodeFile: textOf(m, "code_file"), CodeID: textOf(m, "code_id"),
+		DebugFile: textOf(m, "debug_file"), DebugID: textOf(m, "debug_id"), UUID: textOf(m, "uuid"),
+		Arch: textOf(m, "arch"),
+		Addr: parseAddress(textOf(m, "image_addr")), VMAddr: parseAddress(textOf(m, "image_vmaddr")),
+	}
+	if size, err := strconv.ParseUint(textOf(m, "image_size"), 10, 64); err == nil {
+		image.Size = jsonscan.Uint{Value: size, Set: true}
+	}
+	return image
+}
+
+func parseAddress(text string) jsonscan.Address {
+	value, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
+	return jsonscan.Address{Value: value, Set: err == nil}
+}
+
+// mendImage makes an image one that profiles may carry: native ones of other types are "symbolic" there, as Sentry's own
+// converter of Perfetto traces has it. Not ok: nothing names it.
+func mendImage(image sentryprofile.Image) (sentryprofile.Image, bool) {
+	if image.DebugID == "" && image.Type == "elf" {
+		image.DebugID = debugIDOfBuildID(image.CodeID)
+	}
+	if !isDebugID(image.DebugID) {
+		image.DebugID = ""
+	}
+	if _, ok := attr.ParseID(image.UUID); !ok {
+		image.UUID = ""
+	}
+	if !sentryprofile.IsProfileImage(image.Type) {
+		image.Type = "symbolic"
+	}
+	return image, image.DebugID != "" || image.UUID != ""
+}
+
+// debugIDOfBuildID is the debug id of an ELF file: the first 16 bytes of its build id, with zeros behind a shorter one, read as a
+// GUID in little-endian byte order. https://docs.sentry.io/platforms/native/data-management/debug-files/identifiers/
+func debugIDOfBuildID(buildID string) string {
+	bytes, err := hex.DecodeString(buildID)
+	if err != nil || len(bytes) == 0 {
+		return ""
+	}
+	var id [16]byte
+	copy(id[:], bytes)
+	id[0], id[1], id[2], id[3] = id[3], id[2], id[1], id[0]
+	id[4], id[5] = id[5], id[4]
+	id[6], id[7] = id[7], id[6]
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// isDebugID says whether Sentry can read a debug id: a UUID, with or without hyphens, and up to eight hex digits of age behind
+// it, with or without another hyphen; or the timestamp and age of an old PDB, 9 to 16 hex digits.
+func isDebugID(text string) bool {
+	if len(text) >= 36 && text[8] == '-' {
+		if _, ok := attr.ParseID(text[:36]); !ok || strings.Count(text[:36], "-") != 4 {
+			return false
+		}
+		age, found := strings.CutPrefix(text[36:], "-")
+		return text[36:] == "" || found && isHexText(age, 1, 8)
+	}
+	if len(text) >= 32 {
+		uuid, age := text[:32], strings.TrimPrefix(text[32:], "-")
+		return isHexText(uuid, 32, 32) && isHexText(age, 0, 8)
+	}
+	return isHexText(text, 9, 16)
+}
+
+func isHexText(text string, atLeast, atMost int) bool {
+	return len(text) >= atLeast && len(text) <= atMost && strings.Trim(text, "0123456789abcdefABCDEF") == ""
+}

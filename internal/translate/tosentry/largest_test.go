@@ -1,0 +1,50 @@
+package tosentry
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+)
+
+// TestLargestRecordedChunk: the largest recorded chunk, of 34 MB, is split into chunks that a queue takes, and loses nothing.
+func TestLargestRecordedChunk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	found := false
+	for _, request := range golden.Corpus(t) {
+		if request.Name != "sentry.javascript.node-10.75.3/stress-continuous-manual/025" {
+			continue
+		}
+		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
+		require.NoError(t, err)
+		for _, item := range envelope.Items {
+			if item.Header.Type != sentry.ItemProfileChunk {
+				continue
+			}
+			d := profile.AcquireDecoder()
+			chunk, err := d.Chunk(item.Payload)
+			require.NoError(t, err)
+			o := exportOptions
+			o.MaxItemBytes = 8 << 20
+			samples, count := chunk.Samples.Len(), 0
+			out := ProfilesToChunks(fromsentry.ChunkToProfiles(chunk, fromsentry.Source{ProjectID: "1", PeriodType: "wall"}), o)
+			require.Empty(t, out.Lost)
+			for i := range out.Items {
+				checkIngest(t, "", &out.Items[i].Item)
+				require.LessOrEqual(t, len(out.Items[i].Payload), o.MaxItemBytes)
+				count += out.Items[i].Count
+			}
+			require.Equal(t, samples, count)
+			t.Logf("%d bytes, %d samples: %d chunks", len(item.Payload), samples, len(out.Items))
+			d.Release()
+			found = true
+		}
+	}
+	require.True(t, found)
+}

@@ -1,0 +1,85 @@
+package tosentry
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// readMeasurements is the inverse of attributeList.measurements, for both formats: V1 counts its times from the profile's. One
+// unknown unit fails a whole chunk at ingest: such a series is left out.
+func readMeasurements(view dictionary.View, profile pprofile.Profile, e *Export) (all []sentryprofile.Measurement) {
+	attribute, ok := view.Get(profile.AttributeIndices(), attr.KeyMeasurements)
+	if !ok || attribute.Type() != pcommon.ValueTypeMap {
+		return nil
+	}
+	points := 0
+	for name, value := range attribute.Map().All() {
+		if value.Type() != pcommon.ValueTypeMap {
+			e.flaw("measurement", 1)
+			continue
+		}
+		m := sentryprofile.Measurement{Name: name, Unit: textOf(value.Map(), attr.KeyUnit)}
+		m.Values = readPoints(value.Map(), uint64(profile.Time()), e)
+		points += len(m.Values)
+		if !sentryprofile.IsMeasurementUnit(m.Unit) || points > sentry.MaxMeasurementValues {
+			e.flaw("measurement", 1)
+			continue
+		}
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b sentryprofile.Measurement) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+func readPoints(series pcommon.Map, anchor uint64, e *Export) (points []sentryprofile.MeasurementValue) {
+	values, ok := listOf(series, attr.KeyValue)
+	if !ok {
+		return nil
+	}
+	times, absolute := listOf(series, attr.KeyTimestamp)
+	if !absolute {
+		if times, ok = listOf(series, attr.KeyElapsed); !ok {
+			return nil
+		}
+	}
+	for i := range min(times.Len(), values.Len()) {
+		point := sentryprofile.MeasurementValue{Timestamp: number(times.At(i)), Value: number(values.At(i))}
+		if !absolute {
+			point.Timestamp = float64(anchor+uint64(max(0, times.At(i).Int()))) / attr.NanosPerSecond
+		}
+		if math.IsInf(point.Timestamp, 0) || math.IsNaN(point.Timestamp) || math.IsInf(point.Value, 0) || math.IsNaN(point.Value) {
+			e.flaw("measurement_value", 1) // JSON has no word for it
+			continue
+		}
+		points = append(points, point)
+	}
+	return points
+}
+
+func listOf(m pcommon.Map, key string) (pcommon.Slice, bool) {
+	value, ok := m.Get(key)
+	if !ok || value.Type() != pcommon.ValueTypeSlice {
+		return pcommon.Slice{}, false
+	}
+	return value.Slice(), true
+}
+
+// number is a double, or an int as one; NaN for anything else.
+func number(value pcommon.Value) float64 {
+	switch value.Type() {
+	case pcommon.ValueTypeDouble:
+		return value.Double()
+	case pcommon.ValueTypeInt:
+		return float64(value.Int())
+	}
+	return math.NaN()
+}

@@ -1,0 +1,52 @@
+package tosentry
+
+import (
+	"encoding/hex"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// origin is what a chunk says about where its samples are from.
+type origin struct {
+	attr.Identity
+	fromSentry bool   // made by this package: what is absent was not sent, and nothing is made up
+	profilerID string // in Sentry's form; "" = none
+	chunkID    string // likewise; "" = none
+}
+
+func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity) origin {
+	version := profileText(view, profile, attr.KeyFormatVersion)
+	src := origin{Identity: id, fromSentry: version != ""}
+	if id := profile.ProfileID(); !id.IsEmpty() {
+		src.chunkID = hex.EncodeToString(id[:])
+	} else {
+		src.chunkID = sentryID(attr.FirstText(profileText(view, profile, attr.KeyChunkID), profileText(view, profile, attr.KeyProfileID)))
+	}
+	src.profilerID = sentryID(profileText(view, profile, attr.KeyProfilerID))
+	if src.profilerID == "" && version == "1" {
+		src.profilerID = src.chunkID // its spans name it by the same id: see profilingOf
+	}
+	return src
+}
+
+// sentryID is an id in Sentry's form: of text that is no UUID one that is made of it, "" where there is none.
+func sentryID(text string) string {
+	if text == "" {
+		return ""
+	}
+	if bytes, ok := attr.ParseID(text); ok {
+		return hex.EncodeToString(bytes[:])
+	}
+	return attr.HashID("id", attr.Clip(text, attr.MaxFrameText)) // any number of profiles may refer to one text
+}
+
+func profileText(view dictionary.View, profile pprofile.Profile, key string) string {
+	if value, ok := view.Get(profile.AttributeIndices(), key); ok && value.Type() == pcommon.ValueTypeStr {
+		return value.Str()
+	}
+	return ""
+}

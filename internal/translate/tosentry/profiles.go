@@ -1,0 +1,217 @@
+package tosentry
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"sync"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// ProfilesToChunks translates profiles of any origin to profile chunks (sample format V2), each within what Sentry's ingest
+// accepts: the inverse of ChunkToProfiles. The message may be broken in any way; it is left as it is.
+func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
+	e := newProfileExporter(profiles, o)
+	defer e.release()
+	for _, resource := range profiles.ResourceProfiles().All() {
+		e.resource, e.sessions = resource.Resource().Attributes(), map[bool]string{}
+		ofResource := readIdentity(e.resource)
+		for _, scope := range resource.ScopeProfiles().All() {
+			id := inScope(ofResource, scope.Scope(), e.options)
+			restated := restatements(e.view, scope.Profiles())
+			for p, profile := range scope.Profiles().All() {
+				if restated[p] {
+					e.lose(ReasonProfileRestated, countObservations(profile))
+					continue
+				}
+				e.profile(profile, id)
+			}
+		}
+	}
+	return e.Export
+}
+
+// Reasons for which a profile, or a part of it, cannot be a chunk; beside those of Sentry's ingest.
+const (
+	// ReasonNotTime: the values are bytes, objects, contentions: not time spent, which is all that Sentry's profiles know.
+	ReasonNotTime discard.Reason = "sample_type_not_time"
+	// ReasonProfileRestated: another profile beside it has the same observations. Go's CPU profiles state them as counts and
+	// again as nanoseconds.
+	ReasonProfileRestated discard.Reason = "profile_restated"
+	// ReasonNoProfileTime: neither the samples nor the profile say when it was.
+	ReasonNoProfileTime discard.Reason = "profile_without_time"
+)
+
+// profileExporter goes through one message.
+type profileExporter struct {
+	Export
+	options ExportOptions
+	view    dictionary.View
+	chunks  map[string]bool // ids that are taken
+
+	resource pcommon.Map     // of the profiles at hand
+	sessions map[bool]string // of the resource, by whether the profiles are of the CPU
+
+	// What these hold on to beyond a message is memory.
+	frames  frameReader
+	samples sampleReader
+	parts   partWriter
+}
+
+var profileExporters = sync.Pool{New: func() any { return new(profileExporter) }}
+
+func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExporter {
+	o.MaxItemBytes = o.atMost(sentry.MaxOutgoingChunk)
+	e := profileExporters.Get().(*profileExporter)
+	e.Export, e.options, e.chunks = Export{}, o, map[string]bool{}
+	e.view = dictionary.NewView(profiles.Dictionary())
+	keys := readKeys(e.view, profiles.Dictionary(), e.samples.keys.kinds)
+	limit := min(attr.ExportBound(new(pprofile.ProtoMarshaler).ProfilesSize(profiles)), attr.MaxExport)
+	e.frames.open(e.view, keys, profiles.Dictionary(), limit)
+	e.samples.open(e.view, keys)
+	e.samples.share = attr.ExportOverhead / bytesOfRepeat / max(1, countProfiles(profiles))
+	e.parts.written, e.parts.maxWritten = 0, limit
+	return e
+}
+
+// maxPooledExport is how much memory, in bytes, is kept: a chunk of 5 MB takes 15.
+const maxPooledExport = 32 << 20
+
+// Release gives the memory back, and everything that points into the message.
+func (e *profileExporter) release() {
+	observations := cap(e.samples.observations) + cap(e.samples.scratch) + cap(e.samples.counted) + cap(e.parts.samples.Time)
+	tables := cap(e.frames.stackOf.results) + cap(e.frames.locationOf.results) + cap(e.samples.keys.kinds)
+	if cap(e.parts.payload)+20*observations+32*tables+120*cap(e.frames.frames)+4*e.frames.stacks.Entries() > maxPooledExport {
+		return
+	}
+	clear(e.frames.frames[:cap(e.frames.frames)])
+	e.frames.view, e.frames.keys = dictionary.View{}, keyTable{}
+	e.samples.close()
+	e.parts.chunk, e.parts.all, e.parts.series = nil, nil, nil
+	e.Export, e.options, e.view, e.chunks = Export{}, ExportOptions{}, dictionary.View{}, nil
+	e.resource, e.sessions, e.frames.long = pcommon.Map{}, nil, nil
+	profileExporters.Put(e)
+}
+
+// Profile translates one profile.
+func (e *profileExporter) profile(profile pprofile.Profile, id attr.Identity) {
+	if e.original(profile) {
+		return
+	}
+	if e.parts.isFull() {
+		e.lose(discard.ReasonExceedSizeLimit, countObservations(profile))
+		return
+	}
+	weight, reason := weightOf(e.view, profile)
+	if reason != "" {
+		e.lose(reason, countObservations(profile))
+		return
+	}
+	src := readOrigin(e.view, profile, id)
+	if src.profilerID == "" {
+		src.profilerID = e.session(weight.onCPU)
+		e.Clocks.Add(weight.onCPU)
+	}
+	e.frames.start(src.fromSentry)
+	weight = e.samples.read(profile, weight, &e.frames, &e.Export)
+	if len(e.samples.observations) == 0 {
+		return // nothing was in it, or all is counted as lost
+	}
+	e.write(profile, src, weight)
+}
+
+// session is the profiler session of the resource.
+func (e *profileExporter) session(onCPU bool) string {
+	if e.sessions[onCPU] == "" {
+		e.sessions[onCPU] = attr.ProfilerSession(e.resource, e.options.ProfilerIDAttributes, onCPU)
+	}
+	return e.sessions[onCPU]
+}
+
+func countProfiles(profiles pprofile.Profiles) (count int) {
+	for _, resource := range profiles.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			count += scope.Profiles().Len()
+		}
+	}
+	return count
+}
+
+// write cuts what was read into chunks.
+func (e *profileExporter) write(profile pprofile.Profile, src origin, weight weight) {
+	chunk := sentryprofile.Chunk{
+		ProfilerID: src.profilerID, Platform: e.frames.settlePlatform(src.Platform), Release: src.Release, Dist: src.Dist,
+		Environment: src.Environment, ClientSDK: src.Sdk,
+	}
+	chunk.Sampled.Frames, chunk.Sampled.Stacks = e.frames.frames, e.frames.stacks
+	chunk.Sampled.Threads = e.samples.threads
+	chunk.DebugMeta.Images = e.frames.images(profile, &e.Export)
+	chunk.Measurements = readMeasurements(e.view, profile, &e.Export)
+
+	e.parts.start(&chunk, e.samples.observations, weight, src.fromSentry, e.options.MaxItemBytes)
+	for e.parts.next(&e.Export) {
+		e.add(&chunk, src.chunkID)
+	}
+}
+
+// Add gives the chunk that was written an id and appends it to the items. The id is that of the profile; of a later part, or of
+// a profile that has none or one that was there before, it is made of the content. Sentry keeps one chunk for an id.
+func (e *profileExporter) add(chunk *sentryprofile.Chunk, id string) {
+	payload := e.parts.payload
+	if id == "" || e.parts.number > 0 || e.chunks[id] {
+		sum := sha256.Sum256(payload)
+		id = hex.EncodeToString(sum[:16])
+	}
+	for e.chunks[id] { // the same content twice
+		id = attr.HashID("again", id)
+	}
+	e.chunks[id] = true
+	e.parts.setChunkID(id)
+	e.Items = append(e.Items, Outgoing{
+		Item:  sentry.Item{Header: chunkHeader(chunk.Platform), Payload: bytes.Clone(payload)},
+		Count: e.parts.count,
+	})
+}
+
+func chunkHeader(platform string) sentry.ItemHeader {
+	return sentry.ItemHeader{Type: sentry.ItemProfileChunk, ContentType: sentry.ContentTypeJSON, Platform: platform}
+}
+
+// original sends the payload the profile was made of, where it was kept: steps that change a profile take it out. It must be
+// one that ingest takes, which real payloads are not always.
+func (e *profileExporter) original(profile pprofile.Profile) bool {
+	if profile.OriginalPayloadFormat() != attr.OriginalPayloadFormat {
+		return false
+	}
+	payload := profile.OriginalPayload().AsRaw()
+	d := sentryprofile.AcquireDecoder()
+	defer d.Release()
+	chunk, err := d.Chunk(payload)
+	if err != nil || len(payload) > e.options.MaxItemBytes || e.chunks[chunk.ChunkID] {
+		return false
+	}
+	subject := sentryprofile.Subject{Chunk: chunk, HeaderPlatform: chunk.Platform, Number: 1, Size: len(payload)}
+	if len(sentryprofile.Broken(subject)) > 0 || chunk.Platform != validPlatform(chunk.Platform) {
+		return false
+	}
+	for _, image := range chunk.DebugMeta.Images {
+		if mended, ok := mendImage(image); !ok || mended != image {
+			return false
+		}
+	}
+	e.chunks[chunk.ChunkID] = true
+	e.Items = append(e.Items, Outgoing{
+		Item:  sentry.Item{Header: chunkHeader(strings.Clone(chunk.Platform)), Payload: payload},
+		Count: chunk.Samples.Len(),
+	})
+	return true
+}

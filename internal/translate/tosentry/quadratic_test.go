@@ -1,0 +1,94 @@
+package tosentry
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+)
+
+// TestManyHeadersOfManyResponses: attributes are compared with each other, so that their number has a bound. These took minutes.
+func TestManyHeadersOfManyResponses(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"contexts":{"k":1`)
+	for context := range 256 {
+		b.WriteString(`,"response":{"status_code":200,"headers":{"k":"1"`)
+		for header := range 500 {
+			fmt.Fprintf(&b, `,"%x":"1"`, context*500+header)
+		}
+		b.WriteString(`}}`)
+	}
+	b.WriteString(`}}`)
+	event, err := event.DecodeEvent([]byte(b.String()))
+	require.NoError(t, err)
+	record := fromsentry.EventToLogs(event, fromsentry.Source{}).ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0)
+	require.LessOrEqual(t, record.Attributes().Len(), fromsentry.MaxRecordAttributes+attr.MaxMembers)
+	together, _ := record.Attributes().Get("sentry.context.response")
+	headers, _ := together.Map().Get("headers")
+	require.Equal(t, 501, headers.Map().Len(), "those of the last response stay together")
+}
+
+// requireLinear fails where eight times the input takes much more than eight times as long.
+func requireLinear(t *testing.T, input func(n int) func(), n int) {
+	t.Helper()
+	least := func(run func()) time.Duration {
+		least := time.Hour
+		for range 3 {
+			start := time.Now()
+			run()
+			least = min(least, time.Since(start))
+		}
+		return least
+	}
+	few, many := least(input(n)), least(input(8*n))
+	require.Less(t, many, 24*few+500*time.Millisecond, "%d take %s", n, few)
+}
+
+func TestManyMappingsToSentry(t *testing.T) {
+	requireLinear(t, func(n int) func() {
+		profiles := pprofile.NewProfiles()
+		b := dictionary.NewBuilder(profiles.Dictionary())
+		defer b.Release()
+		profile := profiles.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+		dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
+		for i := range n {
+			id := dictionary.StringValue(fmt.Sprintf("%032x", i+1))
+			mapping := b.Mapping(dictionary.Mapping{Start: 1 << 20, Limit: 2 << 20, Attributes: []dictionary.AttributeIndex{b.Attribute(attr.KeyDebugID, id, "")}})
+			sample := profile.Samples().AppendEmpty()
+			sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{Mapping: mapping, Address: 1<<20 + uint64(i)})})))
+			sample.TimestampsUnixNano().Append(someTime + uint64(i))
+		}
+		b.Finish()
+		return func() { ProfilesToChunks(profiles, exportOptions) }
+	}, 3000)
+}
+
+func TestManyUnitsToSentry(t *testing.T) {
+	requireLinear(t, func(n int) func() {
+		traces := ptrace.NewTraces()
+		resource := traces.ResourceSpans().AppendEmpty()
+		resource.Resource().Attributes().PutStr(attr.KeyPlatform, "python")
+		span := resource.ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+		span.SetTraceID(pcommon.TraceID{1})
+		span.SetSpanID(pcommon.SpanID{1})
+		span.SetStartTimestamp(someTime)
+		raw := map[string]any{}
+		for i := range n {
+			raw[fmt.Sprintf("k%d", i)], raw[fmt.Sprintf("k%d%s", i, attr.UnitSuffix)] = 1, "byte"
+		}
+		require.NoError(t, span.Attributes().FromRaw(raw))
+		options := exportOptions
+		options.SpansOnly = true
+		return func() { TracesToTransactions(traces, options) }
+	}, 1000)
+}

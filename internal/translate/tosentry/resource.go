@@ -1,0 +1,94 @@
+package tosentry
+
+import (
+	"cmp"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// readIdentity is the inverse of fillResource, for resources of any origin: what Sentry's attributes say comes first, as it was
+// sent; else OpenTelemetry's. platform is "" where neither names a language.
+func readIdentity(resource pcommon.Map) attr.Identity {
+	return attr.Identity{
+		Platform:    platformOf(resource),
+		Release:     releaseOf(resource),
+		Dist:        textOf(resource, attr.KeyDist),
+		Environment: attr.FirstText(textOf(resource, attr.KeyEnvironment), textOf(resource, keyOldEnvironment)),
+		Sdk:         sentry.ClientSDK{Name: textOf(resource, attr.KeySDKName), Version: textOf(resource, attr.KeySDKVersion)},
+	}.Clipped()
+}
+
+// keyOldEnvironment is the name of the environment up to semantic conventions 1.26.
+const keyOldEnvironment = "deployment.environment"
+
+// languages are the Sentry platforms of OpenTelemetry's languages: the inverse of platforms, where several platforms have one
+// language. Android, which is billed otherwise than Java, says so itself (sentry.platform).
+var languages = map[string]string{
+	"cpp": "native", "dotnet": "csharp", "erlang": "elixir", "go": "go", "java": "java", "kotlin": "java", "nodejs": "node",
+	"php": "php", "python": "python", "ruby": "ruby", "rust": "rust", "swift": "cocoa", "webjs": "javascript",
+}
+
+func platformOf(resource pcommon.Map) string {
+	if sent := textOf(resource, attr.KeyPlatform); sent != "" {
+		return validPlatform(sent)
+	}
+	return languages[textOf(resource, attr.KeySDKLanguage)]
+}
+
+// otherPlatform is Sentry's word for all languages it has no word for.
+const otherPlatform = "other"
+
+// validPlatform: a platform is a word in the header of the item, too.
+func validPlatform(text string) string {
+	if len(text) > 64 || strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
+		return otherPlatform
+	}
+	return text
+}
+
+// releaseOf joins what splitRelease splits.
+func releaseOf(resource pcommon.Map) string {
+	if sent := textOf(resource, attr.KeyRelease); sent != "" || isFromSentry(resource) {
+		return sent
+	}
+	name, version := textOf(resource, attr.KeyServiceName), textOf(resource, attr.KeyServiceVersion)
+	switch {
+	case version == "":
+		return ""
+	case name == "" || strings.HasPrefix(name, "unknown_service"):
+		return version
+	}
+	return name + "@" + version
+}
+
+// inScope adds who made the data, if the resource names no SDK: the scope, which in profiles of a profiler without an SDK is the
+// profiler. Sentry requires both, name and version.
+func inScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptions) attr.Identity {
+	id.Sdk = cmp.Or(id.Sdk, sentry.ClientSDK{Name: scope.Name(), Version: scope.Version()})
+	switch {
+	case id.Sdk.Name == "":
+		id.Sdk = o.SDK
+	case id.Sdk.Version == "":
+		id.Sdk.Version = "unknown"
+	}
+	return id.Clipped()
+}
+
+// isFromSentry says whether the resource was made by this package: then what is not there was not sent.
+func isFromSentry(resource pcommon.Map) bool {
+	_, project := resource.Get(attr.KeyProject)
+	_, platform := resource.Get(attr.KeyPlatform)
+	return project || platform
+}
+
+// textOf is the text of an attribute, "" where there is none.
+func textOf(attributes pcommon.Map, key string) string {
+	if value, ok := attributes.Get(key); ok {
+		return value.AsString()
+	}
+	return ""
+}

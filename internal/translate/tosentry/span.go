@@ -1,0 +1,189 @@
+package tosentry
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// legacySpan is the inverse of fillSpan: a span as transactions have it, root or child.
+func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
+	fromSentry := e.resource.fromSentry
+	out := event.Span{
+		TraceID: traceText(s.TraceID()), SpanID: spanText(s.SpanID()), ParentSpanID: spanText(s.ParentSpanID()),
+		Status: statusName(s.Span, fromSentry),
+		Links: linksOf(s.Links(), func(key string, value pcommon.Value) event.Attribute {
+			return event.Attribute{Key: key, Value: attr.JsonOf(value)}
+		}),
+	}
+	out.Start, out.End = timesOf(s.Span)
+	tags := tagKeys(s.Attributes())
+	for key, value := range s.Attributes().All() {
+		switch key {
+		case attr.KeyOp:
+			out.Op = value.AsString()
+		case attr.KeyOrigin:
+			out.Origin = value.AsString()
+		case attr.KeyKind:
+			out.Kind = value.AsString()
+		case attr.KeyPlatform:
+			out.Platform = value.AsString()
+		case attr.KeyExclusiveTime:
+			out.ExclusiveTime = jsonscan.Optional[float64]{Value: number(value), Set: isFinite(number(value))}
+		case attr.KeyIsRemote:
+			out.IsRemote = jsonscan.Optional[bool]{Value: value.Bool(), Set: value.Type() == pcommon.ValueTypeBool}
+		case attr.KeyMeasurements:
+			out.Measurements = measuresOf(value)
+		case attr.KeyIsSegment, attr.KeySegmentID, attr.KeyTagKeys, attr.KeyProfilerID, attr.KeySpanProfileID, attr.KeyThreadID, attr.KeyThreadName:
+			// Said by the transaction as a whole, or below.
+		default:
+			if tags[key] {
+				out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
+				continue
+			}
+			out.Data = append(out.Data, event.NamedValue{Name: key, Value: attr.JsonOf(value)})
+		}
+	}
+	if !fromSentry {
+		fillForeign(&out, s.Span)
+	}
+	out.Op, out.Origin = Clipped(out.Op, MaxOp), OriginText(out.Origin)
+	return out
+}
+
+// MaxOp is how long operations and origins may be, by Sentry's schema.
+const MaxOp = 128
+
+// Clipped keeps text within what is taken of it.
+func Clipped(text string, most int) string {
+	for i := range text {
+		if i >= most { // bytes, which are no fewer than characters
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// OriginText puts "_" in the place of what an origin cannot have.
+func OriginText(text string) string {
+	return Clipped(strings.Map(func(r rune) rune {
+		if r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, text), MaxOp)
+}
+
+// childSpan is a span of a transaction. Its thread it states itself, for that is where Sentry looks for the samples; its
+// profiler only where it is another one than the transaction's.
+func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Span {
+	out := e.legacySpan(s)
+	out.Description = descriptionOf(s.Span, &out, e.resource.fromSentry)
+	if !e.resource.fromSentry && out.Description != s.Name() {
+		out.Data = append(out.Data, event.NamedValue{Name: "sentry.name", Value: attr.JsonString(s.Name())})
+	}
+	p := e.profilingOf(s)
+	if p.Profiler != "" && p.Profiler != t.ProfilerID {
+		out.Data = append(out.Data, event.NamedValue{Name: "profiler_id", Value: attr.JsonString(p.Profiler)})
+	}
+	putThread(&out, p)
+	return out
+}
+
+// putThread states the thread as Sentry's specification has it: as text.
+func putThread(s *event.Span, p attr.Profiling) {
+	if p.Thread != "" {
+		s.Data = append(s.Data, event.NamedValue{Name: attr.KeyThreadID, Value: attr.JsonString(p.Thread)})
+	}
+	if p.Name != "" {
+		s.Data = append(s.Data, event.NamedValue{Name: attr.KeyThreadName, Value: attr.JsonString(p.Name)})
+	}
+}
+
+// profilingOf is what ties a span to the chunks that ProfilesToChunks makes: profiler ids are made here as they are there.
+func (e *traceExporter) profilingOf(s *tracedSpan) (p attr.Profiling) {
+	attrs := s.Attributes()
+	p = attr.Profiling{
+		Profiler: sentryID(textOf(attrs, attr.KeyProfilerID)), Profile: sentryID(textOf(attrs, attr.KeySpanProfileID)),
+		Thread: attr.Clip(textOf(attrs, attr.KeyThreadID), attr.MaxIDBytes), Name: attr.Clip(textOf(attrs, attr.KeyThreadName), attr.MaxNameBytes),
+	}
+	switch {
+	case p.Profiler != "":
+	case e.resource.fromSentry:
+		p.Profiler = p.Profile // a V1 profile is sent as a profiler session of its own: see readOrigin
+	case e.options.Profiled:
+		p.Profiler = e.session()
+		p.Thread = attr.Clip(threadOr(p.Thread, p.Name), attr.MaxIDBytes)
+	}
+	return p
+}
+
+func timesOf(s ptrace.Span) (start, end jsonscan.Timestamp) {
+	begin, stop := uint64(s.StartTimestamp()), uint64(s.EndTimestamp())
+	if begin == 0 {
+		begin = stop
+	}
+	return jsonscan.Timestamp{UnixNano: begin, Set: true}, jsonscan.Timestamp{UnixNano: max(begin, stop), Set: true}
+}
+
+// descriptionOf is the name, but for what the way there puts in the place of a description that is absent.
+func descriptionOf(s ptrace.Span, out *event.Span, fromSentry bool) string {
+	switch name := s.Name(); {
+	case !fromSentry:
+		return foreignDescription(s)
+	case name == out.Op, name == attr.Unnamed:
+		return ""
+	default:
+		return name
+	}
+}
+
+func tagKeys(attrs pcommon.Map) map[string]bool {
+	list, ok := attrs.Get(attr.KeyTagKeys)
+	if !ok || list.Type() != pcommon.ValueTypeSlice {
+		return nil
+	}
+	keys := map[string]bool{}
+	for _, key := range list.Slice().All() {
+		keys[key.AsString()] = true
+	}
+	return keys
+}
+
+// measuresOf is the inverse of putMeasures.
+func measuresOf(value pcommon.Value) (all []event.NamedMeasure) {
+	if value.Type() != pcommon.ValueTypeMap {
+		return nil
+	}
+	for name, entry := range value.Map().All() {
+		if entry.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		if measured, ok := entry.Map().Get(attr.KeyValue); ok && isFinite(number(measured)) {
+			all = append(all, event.NamedMeasure{Name: name, Value: number(measured), Unit: textOf(entry.Map(), attr.KeyUnit)})
+		}
+	}
+	return all
+}
+
+// linksOf is the inverse of putLinks. One without ids points nowhere.
+func linksOf(links ptrace.SpanLinkSlice, attribute func(string, pcommon.Value) event.Attribute) (all []event.SpanLink) {
+	for _, link := range links.All() {
+		if link.TraceID().IsEmpty() || link.SpanID().IsEmpty() {
+			continue
+		}
+		out := event.SpanLink{
+			TraceID: traceText(link.TraceID()), SpanID: spanText(link.SpanID()), Sampled: jsonscan.Some(link.Flags()&attr.SampledFlag != 0),
+		}
+		for key, value := range link.Attributes().All() {
+			out.Attributes = append(out.Attributes, attribute(key, value))
+		}
+		all = append(all, out)
+	}
+	return all
+}

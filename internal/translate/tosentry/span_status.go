@@ -1,0 +1,88 @@
+package tosentry
+
+import (
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// statusName is the inverse of setStatus. Of a span that did not come from Sentry the response says more than the code: by
+// OpenTelemetry, a server's 404 is no error of the server.
+func statusName(s ptrace.Span, fromSentry bool) string {
+	message := strings.ToLower(s.Status().Message())
+	switch {
+	case s.Status().Code() == ptrace.StatusCodeOk:
+		return "ok"
+	case s.Status().Code() == ptrace.StatusCodeError && slices.Contains(attr.StatusNames[:], message):
+		return sentName(message)
+	case fromSentry && s.Status().Code() == ptrace.StatusCodeUnset:
+		return ""
+	}
+	if name := statusOfResponse(s.Attributes()); name != "" {
+		return name
+	}
+	if s.Status().Code() == ptrace.StatusCodeError {
+		return "internal_error"
+	}
+	return "ok"
+}
+
+// sentName is the spelling that ingest reads: it writes "unknown" and does not read it (relay-base-schema/src/spans.rs).
+func sentName(name string) string {
+	if name == "unknown" {
+		return "unknown_error"
+	}
+	return name
+}
+
+// statusOfResponse is the name of what was answered, "" where that is not known or in order.
+func statusOfResponse(attrs pcommon.Map) string {
+	for _, key := range []string{"http.response.status_code", "http.status_code"} {
+		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt {
+			return StatusOfHTTP(code.Int())
+		}
+	}
+	for _, key := range []string{"rpc.grpc.status_code", "rpc.response.status_code"} {
+		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt && code.Int() > 0 && code.Int() < int64(len(attr.StatusNames)) {
+			return sentName(attr.StatusNames[code.Int()])
+		}
+	}
+	return ""
+}
+
+// StatusOfHTTP is what Sentry's SDKs make of a status code.
+func StatusOfHTTP(code int64) string {
+	switch code {
+	case 401:
+		return "unauthenticated"
+	case 403:
+		return "permission_denied"
+	case 404:
+		return "not_found"
+	case 409:
+		return "already_exists"
+	case 413:
+		return "failed_precondition"
+	case 429:
+		return "resource_exhausted"
+	case 499:
+		return "cancelled"
+	case 501:
+		return "unimplemented"
+	case 503:
+		return "unavailable"
+	case 504:
+		return "deadline_exceeded"
+	}
+	switch {
+	case code >= 400 && code < 500:
+		return "invalid_argument"
+	case code >= 500:
+		return "internal_error"
+	}
+	return ""
+}

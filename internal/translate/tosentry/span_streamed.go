@@ -1,0 +1,135 @@
+package tosentry
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// streamedSpan is the inverse of fillStreamedSpan: a span as containers have it, which says all by itself.
+func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmentTree) event.StreamedSpan {
+	s := &spans[index]
+	root := tree.segment[index]
+	out := event.StreamedSpan{
+		TraceID: traceText(s.TraceID()), SpanID: spanText(s.SpanID()), ParentSpanID: spanText(s.ParentSpanID()),
+		Name: attr.FirstText(s.Name(), attr.Unnamed), Status: "ok", IsSegment: jsonscan.Some(root == index), Links: linksOf(s.Links(), attr.TypedAttribute),
+	}
+	if s.Status().Code() == ptrace.StatusCodeError {
+		out.Status = "error"
+	}
+	out.Start, out.End = timesOf(s.Span)
+	if stated, ok := s.Attributes().Get(attr.KeyIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
+		out.IsSegment = jsonscan.Some(stated.Bool())
+	}
+	all := attributeSet{taken: map[string]bool{}}
+	e.ownAttributes(&all, s)
+	if root >= 0 {
+		all.text(attr.KeySegmentID, spanText(spans[root].SpanID()))
+	}
+	e.sharedAttributes(&all, s, out.IsSegment.Value)
+	out.Attributes = all.list
+	return out
+}
+
+// ownAttributes are those of the span, profiling and status in the form that Sentry compares.
+func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
+	p := e.profilingOf(s)
+	all.text(attr.KeyProfilerID, p.Profiler)
+	if p.Thread != "" {
+		all.text(attr.KeyThreadID, p.Thread)
+	}
+	all.text(attr.KeyThreadName, p.Name)
+	units := e.unitsOf(s.Attributes())
+	for key, value := range s.Attributes().All() {
+		switch key {
+		case attr.KeyIsSegment, attr.KeyTagKeys, attr.KeyProfilerID, attr.KeySpanProfileID, attr.KeyThreadID, attr.KeyThreadName:
+		case attr.KeyMeasurements:
+			for _, m := range measuresOf(value) {
+				all.put(event.Attribute{Key: m.Name, Type: "double", Value: attr.AppendDouble(nil, m.Value), Unit: m.Unit})
+			}
+		default:
+			a := attr.TypedAttribute(key, value)
+			if base, ok := strings.CutSuffix(key, attr.UnitSuffix); ok && units[base].belongs {
+				continue
+			}
+			a.Unit = units[key].unit
+			all.put(a)
+		}
+	}
+	all.text(attr.KeyStatusMessage, s.Status().Message())
+	if !e.resource.fromSentry {
+		all.text(attr.KeyOp, foreignOp(s.Span))
+		all.text(attr.KeyOrigin, "auto.otel")
+		all.text(attr.KeyKind, kindName(s.Kind()))
+	}
+}
+
+// unitEntry is what stands under a key with UnitSuffix. It is a unit if there is an attribute that it belongs to.
+type unitEntry struct {
+	unit    string
+	belongs bool
+}
+
+// unitsOf returns the units of a span from Sentry, by the key of the attribute. Few spans have any.
+func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) {
+	if !e.resource.fromSentry {
+		return nil
+	}
+	for key, value := range attrs.All() {
+		if base, ok := strings.CutSuffix(key, attr.UnitSuffix); ok {
+			if units == nil {
+				units = map[string]unitEntry{}
+			}
+			units[base] = unitEntry{unit: value.AsString()}
+		}
+	}
+	if len(units) == 0 {
+		return nil
+	}
+	for key := range attrs.All() {
+		if entry, ok := units[key]; ok {
+			units[key] = unitEntry{entry.unit, true}
+		}
+	}
+	return units
+}
+
+// sharedAttributes are what transactions say once: who sent the span. The resource as a whole is on segments only.
+func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
+	id := s.id
+	all.text(attr.KeyRelease, id.Release)
+	all.text(attr.KeySDKEnvironment, id.Environment)
+	all.text(attr.KeyDist, id.Dist)
+	all.text(attr.KeyPlatform, id.Platform)
+	all.text(attr.KeyStreamedSDK, id.Sdk.Name)
+	all.text(attr.KeyStreamedVersion, id.Sdk.Version)
+	if isSegment && len(e.resource.typed) > 0 && e.repeatResource() {
+		for _, a := range e.resource.typed {
+			all.put(a)
+		}
+	}
+}
+
+// attributeSet collects attributes: of two with one key the first.
+type attributeSet struct {
+	list  []event.Attribute
+	taken map[string]bool
+}
+
+func (s *attributeSet) put(a event.Attribute) {
+	if a.Key != "" && !s.taken[a.Key] {
+		s.taken[a.Key] = true
+		s.list = append(s.list, a)
+	}
+}
+
+func (s *attributeSet) text(key, text string) {
+	if text != "" {
+		s.put(event.Attribute{Key: key, Type: "string", Value: attr.JsonString(text)})
+	}
+}

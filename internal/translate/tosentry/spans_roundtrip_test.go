@@ -1,0 +1,132 @@
+package tosentry
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+)
+
+// containerThereAndBack: with the option for it, the spans of a container come back in containers, one for each trace.
+func containerThereAndBack(t *testing.T, name string, sent *event.SpanContainer, src fromsentry.Source) {
+	o := exportOptions
+	o.SpansOnly = true
+	back := TracesToTransactions(fromsentry.SpansToTraces(sent, src), o)
+	require.Empty(t, back.Lost, name)
+	var want, got []string
+	id := fromsentry.ContainerIdentity(sent, src)
+	unsaid := map[string]bool{} // spans that name no segment: it is named where it came with them
+	for i := range sent.Spans {
+		unsaid[sent.Spans[i].SpanID] = !slices.ContainsFunc(sent.Spans[i].Attributes, isSegmentID)
+		want = append(want, streamedLines(expectedStreamed(sent.Spans[i], id))...)
+	}
+	for i := range back.Items {
+		item := &back.Items[i]
+		require.Empty(t, ingestSpansVerdict(item), name)
+		c, err := event.DecodeSpans(item.Payload, item.Header.ItemCount)
+		require.NoError(t, err, name)
+		require.Empty(t, c.Flaws, name)
+		for i := range c.Spans {
+			if unsaid[c.Spans[i].SpanID] {
+				c.Spans[i].Attributes = slices.DeleteFunc(c.Spans[i].Attributes, isSegmentID)
+			}
+			got = append(got, streamedLines(c.Spans[i])...)
+		}
+	}
+	requireSameLines(t, name, want, got, nil)
+}
+
+func isSegmentID(a event.Attribute) bool { return a.Key == attr.KeySegmentID }
+
+func streamedLines(s event.StreamedSpan) (lines []string) {
+	line := func(format string, args ...any) {
+		lines = append(lines, s.TraceID+s.SpanID+" "+fmt.Sprintf(format, args...))
+	}
+	line("%q under %q %s from %d to %d segment %v", s.Name, s.ParentSpanID, s.Status, s.Start.UnixNano, s.End.UnixNano, s.IsSegment.Value)
+	for _, a := range s.Attributes {
+		if text := plainJSON(a.Value); text != "" {
+			line("%q is %s %s %q", a.Key, a.Type, text, a.Unit)
+		}
+	}
+	for _, link := range s.Links {
+		line("link %s %s %v", link.TraceID, link.SpanID, link.Sampled.Value)
+		for _, a := range link.Attributes {
+			line("link %s attribute %q is %s %s", link.SpanID, a.Key, a.Type, plainJSON(a.Value))
+		}
+	}
+	return lines
+}
+
+// expectedStreamed is what was sent, with the listed differences: every span says who sent it; kind and is_remote are attributes;
+// ids of the profiler are in Sentry's form and the thread is text; an attribute has the type of its value.
+func expectedStreamed(s event.StreamedSpan, id attr.Identity) event.StreamedSpan {
+	s.Attributes = slices.Clone(s.Attributes)
+	add := func(key, text string) {
+		if text != "" && !slices.ContainsFunc(s.Attributes, func(a event.Attribute) bool { return a.Key == key }) {
+			s.Attributes = append(s.Attributes, event.Attribute{Key: key, Type: "string", Value: attr.JsonString(text)})
+		}
+	}
+	if s.Kind != "" {
+		s.Attributes = slices.DeleteFunc(s.Attributes, func(a event.Attribute) bool { return a.Key == attr.KeyKind })
+		add(attr.KeyKind, s.Kind)
+	}
+	add(attr.KeyRelease, id.Release)
+	add(attr.KeySDKEnvironment, id.Environment)
+	add(attr.KeyDist, id.Dist)
+	add(attr.KeyPlatform, id.Platform)
+	add(attr.KeyStreamedSDK, attr.FirstText(id.Sdk.Name, exportOptions.SDK.Name))
+	add(attr.KeyStreamedVersion, attr.FirstText(id.Sdk.Version, exportOptions.SDK.Version))
+	if s.IsRemote.Set {
+		s.Attributes = append(s.Attributes, event.Attribute{Key: attr.KeyIsRemote, Type: "boolean", Value: fmt.Append(nil, s.IsRemote.Value)})
+	}
+	isProfiler := func(a event.Attribute) bool { return a.Key == attr.KeyProfilerID || a.Key == "profiler_id" }
+	if slices.ContainsFunc(s.Attributes, isProfiler) { // then a V1 profile beside it, which is sent as a session of its own, is not named
+		s.Attributes = slices.DeleteFunc(s.Attributes, func(a event.Attribute) bool { return a.Key == attr.KeyProfileID || a.Key == attr.KeySpanProfileID })
+	}
+	for i := range s.Attributes {
+		a := &s.Attributes[i]
+		switch a.Key {
+		case attr.KeyThreadID:
+			a.Type, a.Value = "string", attr.JsonString(attr.PlainText(a.Value))
+		case attr.KeyProfilerID, "profiler_id", attr.KeyProfileID, attr.KeySpanProfileID:
+			a.Key, a.Value = attr.KeyProfilerID, attr.JsonString(attr.SimpleID(attr.PlainText(a.Value)))
+		default:
+			a.Type, a.Value = expectedType(a)
+		}
+	}
+	for i := range s.Links {
+		for j := range s.Links[i].Attributes {
+			a := &s.Links[i].Attributes[j]
+			a.Type, a.Value = expectedType(a)
+		}
+	}
+	return s
+}
+
+func expectedType(a *event.Attribute) (string, []byte) {
+	switch a.Value[0] {
+	case '"':
+		if a.Type == "integer" {
+			return a.Type, []byte(attr.JsonText(a.Value))
+		}
+		return "string", a.Value
+	case 't', 'f':
+		return "boolean", a.Value
+	case '[':
+		return "array", a.Value
+	case '{':
+		return "string", attr.JsonString(string(a.Value))
+	}
+	if a.Type == "double" || slices.ContainsFunc(a.Value, func(c byte) bool { return c == '.' || c == 'e' || c == 'E' }) {
+		if !slices.Contains(a.Value, '.') {
+			return "double", append(slices.Clone(a.Value), ".0"...)
+		}
+		return "double", a.Value
+	}
+	return "integer", a.Value
+}

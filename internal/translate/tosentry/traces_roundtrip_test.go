@@ -1,0 +1,397 @@
+package tosentry
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+)
+
+// TestSpansThereAndBack takes every transaction and every span container of the cases to OTLP and back, and compares what came
+// back with what was sent as text. The differences that docs/mapping.md lists under "The way back" are applied to what was sent.
+func TestSpansThereAndBack(t *testing.T) {
+	counts := map[string]int{}
+	for _, c := range golden.Cases(t) {
+		if c.Envelope != nil {
+			spansThereAndBack(t, c.Name, c.Envelope, counts)
+		}
+	}
+	t.Log("cases", counts)
+	require.Greater(t, counts["transactions"], 40)
+}
+
+func TestCorpusSpansThereAndBack(t *testing.T) {
+	counts := map[string]int{}
+	for _, request := range golden.Corpus(t) {
+		spansThereAndBack(t, request.Name, request.Decoded(t), counts)
+	}
+	t.Log("corpus", counts)
+	require.Equal(t, 360, counts["transactions"])
+	require.Equal(t, 51, counts["containers"])
+}
+
+func spansThereAndBack(t *testing.T, name string, body []byte, counts map[string]int) {
+	envelope, err := sentry.ReadEnvelope(body)
+	if envelope == nil || err != nil && len(envelope.Items) == 0 {
+		return
+	}
+	src := fromsentry.Source{ProjectID: "1", EventID: envelope.Header.EventID, IncludePII: true}
+	for _, item := range envelope.Items {
+		switch {
+		case item.Header.Type == sentry.ItemTransaction:
+			sent, err := event.DecodeTransaction(item.Payload)
+			if err == nil && sent.Root != nil {
+				counts["transactions"]++
+				transactionThereAndBack(t, name, sent, src)
+			}
+		case item.Header.Type == sentry.ItemSpan && item.Header.ContentType == sentry.ContentTypeSpans:
+			sent, err := event.DecodeSpans(item.Payload, item.Header.ItemCount)
+			if err == nil {
+				counts["containers"]++
+				containerThereAndBack(t, name, sent, src)
+			}
+		}
+	}
+}
+
+func transactionThereAndBack(t *testing.T, name string, sent *event.Transaction, src fromsentry.Source) {
+	back := TracesToTransactions(fromsentry.TransactionToTraces(sent, src), exportOptions)
+	require.Len(t, back.Items, 1, name)
+	require.Empty(t, ingestSpansVerdict(&back.Items[0]), name)
+	require.Empty(t, back.Lost, name)
+	got, err := event.DecodeTransaction(back.Items[0].Payload)
+	require.NoError(t, err, name)
+	require.Empty(t, got.Flaws, name)
+	sent.EventID = attr.FirstText(sent.EventID, src.EventID)
+	requireSameLines(t, name, transactionLines(expectedTransaction(sent)), transactionLines(got), nil)
+}
+
+func transactionLines(t *event.Transaction) (lines []string) {
+	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	line("event %s name %q source %q", t.EventID, t.Transaction, t.Source)
+	line("platform %q release %q dist %q environment %q", t.Platform, t.Release, t.Dist, t.Environment)
+	line("sdk %q %q server %q logger %q", t.SDK.Name, t.SDK.Version, t.ServerName, t.Logger)
+	line("profile %q profiler %q", t.ProfileID, t.ProfilerID)
+	line("fingerprint %q modules %s extra %s", t.Fingerprint, plainJSON(t.Modules), plainJSON(t.Extra))
+	for _, tag := range t.Tags {
+		line("tag %q = %q", tag.Key, tag.Value)
+	}
+	for _, member := range t.User {
+		line("user %q = %s", member.Name, plainJSON(member.Value))
+	}
+	if r := t.Request; r != nil {
+		line("request %q %q %s #%s data %s cookies %s env %s", r.Method, r.URL, plainJSON(r.QueryString), r.Fragment,
+			plainJSON(r.Data), plainJSON(r.Cookies), plainJSON(r.Env))
+		for _, header := range r.Headers {
+			line("header %q = %q", header.Key, header.Value)
+		}
+	}
+	for i, b := range t.Breadcrumbs {
+		line("breadcrumb %d at %d %q %q %q %q %q %s", i, b.Timestamp.UnixNano, b.Type, b.Category, b.Level, b.Message, b.EventID, plainJSON(b.Data))
+	}
+	for _, context := range t.Contexts {
+		if text := plainJSON(context.Value); text != "" {
+			line("context %q = %s", context.Name, text)
+		}
+	}
+	for _, m := range t.Measurements {
+		line("measurement %q %v %q", m.Name, m.Value, m.Unit)
+	}
+	lines = append(lines, spanLines("root", t.Root)...)
+	for i := range t.Spans {
+		lines = append(lines, spanLines(fmt.Sprint("span ", i), &t.Spans[i])...)
+	}
+	return lines
+}
+
+func spanLines(name string, s *event.Span) (lines []string) {
+	line := func(format string, args ...any) {
+		lines = append(lines, name+" "+s.SpanID+" "+fmt.Sprintf(format, args...))
+	}
+	line("trace %s parent %s from %d to %d", s.TraceID, s.ParentSpanID, s.Start.UnixNano, s.End.UnixNano)
+	line("op %q %q status %q origin %q kind %q platform %q", s.Op, s.Description, s.Status, s.Origin, s.Kind, s.Platform)
+	line("exclusive %v remote %v", s.ExclusiveTime, s.IsRemote)
+	for _, member := range s.Data {
+		if text := plainJSON(member.Value); text != "" {
+			line("data %q = %s", member.Name, text)
+		}
+	}
+	for _, tag := range s.Tags {
+		line("tag %q = %q", tag.Key, tag.Value)
+	}
+	for _, m := range s.Measurements {
+		line("measurement %q %v %q", m.Name, m.Value, m.Unit)
+	}
+	for _, link := range s.Links {
+		line("link %s %s %v", link.TraceID, link.SpanID, link.Sampled.Value)
+		for _, a := range link.Attributes {
+			line("link %s attribute %q = %s", link.SpanID, a.Key, plainJSON(a.Value))
+		}
+	}
+	return lines
+}
+
+// plainJSON is the text of a value with sorted keys, and without nulls and empty texts, lists and objects: they say nothing.
+func plainJSON(text []byte) string {
+	if len(text) == 0 {
+		return ""
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return "broken: " + string(text)
+	}
+	if value = withoutEmpty(value); value == nil {
+		return ""
+	}
+	plain, _ := json.Marshal(value)
+	return string(plain)
+}
+
+func withoutEmpty(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, member := range v {
+			if v[key] = withoutEmpty(member); v[key] == nil {
+				delete(v, key)
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutEmpty(v[i])
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case string:
+		if v == "" {
+			return nil
+		}
+	case json.Number:
+		return numberText(v)
+	}
+	return value
+}
+
+// numberText: a double that is whole is written with a decimal, and numbers beyond 64 bits are text.
+func numberText(number json.Number) any {
+	if _, err := number.Int64(); err == nil {
+		return number
+	}
+	if !strings.ContainsAny(string(number), ".eE") {
+		return string(number)
+	}
+	if f, err := number.Float64(); err == nil {
+		return json.Number(fmt.Sprint(f))
+	}
+	return string(number)
+}
+
+// expectedTransaction is what was sent, with the listed differences.
+func expectedTransaction(sent *event.Transaction) *event.Transaction {
+	t := *sent
+	root := *sent.Root
+	root.Data = slices.Clone(root.Data)
+	t.Root = &root
+	root.Tags, t.Tags = nil, append(slices.Clone(root.Tags), t.Tags...)
+	if len(t.Measurements) == 0 {
+		t.Measurements = root.Measurements
+	}
+	root.Measurements = nil
+
+	stated := fromsentry.TransactionProfiling(sent, fromsentry.Source{})
+	expectSpan(&root, stated, &t, true)
+	t.ProfilerID, t.ProfileID = attr.FirstText(attr.SimpleID(stated.Profiler), attr.SimpleID(stated.Profile)), ""
+	t.Spans = slices.Clone(t.Spans)
+	for i := range t.Spans {
+		expectSpan(&t.Spans[i], stated, &t, false)
+	}
+	if t.Transaction == "" {
+		t.Transaction = attr.FirstText(sent.Root.Description, root.Op, attr.Unnamed)
+	}
+	if t.SDK == (sentry.ClientSDK{}) {
+		t.SDK = exportOptions.SDK
+	}
+	t.Platform = attr.FirstText(t.Platform, otherPlatform)
+	expectFields(&t)
+	expectMachine(&t)
+	expectRequest(&t)
+	expectServer(&t, sent)
+	seen := map[string]bool{}
+	t.Tags = slices.DeleteFunc(t.Tags, func(tag event.Tag) bool { // the span's own word counts, its tags before those of the event
+		again := seen[tag.Key]
+		seen[tag.Key] = true
+		return again || dataOf(t.Root, tag.Key) != nil
+	})
+	if root.Description == t.Transaction || sent.Transaction == "" {
+		root.Description = ""
+	}
+	return &t
+}
+
+// expectSpan: op from its data, the status by its name of today, profiling and thread on every span.
+func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRoot bool) {
+	s.Op = attr.FirstText(s.Op, fromsentry.DataText(s.Data, attr.KeyOp))
+	if s.Description == s.Op && !isRoot {
+		s.Description = ""
+	}
+	p := fromsentry.SpanProfiling(s).Or(stated)
+	profiler := attr.FirstText(attr.SimpleID(p.Profiler), attr.SimpleID(p.Profile))
+	var data []event.NamedValue
+	s.Origin = attr.FirstText(s.Origin, fromsentry.DataText(s.Data, attr.KeyOrigin)) // what data say that has a field is in the field
+	s.Kind = attr.FirstText(s.Kind, fromsentry.DataText(s.Data, attr.KeyKind))
+	for _, member := range s.Data {
+		if !attr.ProfilingKeys[member.Name] && !slices.Contains([]string{attr.KeyOp, attr.KeyOrigin, attr.KeyKind}, member.Name) {
+			data = append(data, member)
+		}
+	}
+	s.Data = data
+	if !isRoot && profiler != "" && profiler != attr.FirstText(attr.SimpleID(stated.Profiler), attr.SimpleID(stated.Profile)) {
+		s.Data = append(s.Data, event.NamedValue{Name: "profiler_id", Value: attr.JsonString(profiler)})
+	}
+	putThread(s, p)
+	s.Status = expectStatus(s.Status)
+	for i := range s.Links {
+		s.Links[i].Sampled.Set = true
+	}
+}
+
+// expectStatus: the name of today, in the spelling that ingest reads.
+func expectStatus(sent string) string {
+	renamed := map[string]string{"success": "ok", "failure": "internal_error", "unknown": "unknown_error", "unset": "", "13": "internal_error"}
+	if name, ok := renamed[sent]; ok {
+		return name
+	}
+	return sent
+}
+
+// dataOf gives a member of a span's data, nil where there is none.
+func dataOf(s *event.Span, key string) []byte {
+	for _, member := range s.Data {
+		if member.Name == key {
+			return member.Value
+		}
+	}
+	return nil
+}
+
+func addData(s *event.Span, key string, value []byte) {
+	if len(value) > 0 && plainJSON(value) != "" && dataOf(s, key) == nil {
+		s.Data = append(s.Data, event.NamedValue{Name: key, Value: value})
+	}
+}
+
+// expectFields: what the root's data say that the transaction has a field for is in that field.
+func expectFields(t *event.Transaction) {
+	t.Root.Data = slices.DeleteFunc(t.Root.Data, func(m event.NamedValue) bool {
+		switch m.Name {
+		case attr.KeySegmentSource:
+			t.Source = attr.FirstText(t.Source, attr.JsonText(m.Value))
+		case attr.KeyReplayID:
+			if !slices.ContainsFunc(t.Contexts, func(c event.NamedValue) bool { return c.Name == "replay" }) {
+				t.Contexts = append(t.Contexts, event.NamedValue{Name: "replay", Value: []byte(`{"replay_id":` + string(m.Value) + "}")})
+			}
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+// expectMachine: what a response was goes to the data of the root; white space around texts of the machine goes.
+func expectMachine(t *event.Transaction) {
+	contexts := slices.Clone(t.Contexts)
+	for i := range contexts {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(contexts[i].Value, &members) != nil {
+			continue
+		}
+		if contexts[i].Name == "response" {
+			t.Root.Data = slices.DeleteFunc(t.Root.Data, func(m event.NamedValue) bool {
+				return m.Name == "http.response.status_code" && members["status_code"] != nil
+			})
+			addData(t.Root, "http.response.status_code", members["status_code"])
+			var headers map[string]string
+			_ = json.Unmarshal(members["headers"], &headers)
+			for name, value := range headers {
+				addData(t.Root, "http.response.header."+strings.ToLower(name), []byte("["+string(attr.JsonString(value))+"]"))
+			}
+			delete(members, "status_code")
+			delete(members, "headers")
+		}
+		for name, value := range members {
+			if text := attr.JsonText(value); text != strings.TrimSpace(text) && attr.ResourceContextKeys[contexts[i].Name+"."+name] != "" {
+				members[name] = attr.JsonString(strings.TrimSpace(text))
+			}
+		}
+		contexts[i].Value, _ = json.Marshal(members)
+	}
+	t.Contexts = contexts
+}
+
+// expectRequest: what data and request both can say is said in both, and what the data say counts.
+func expectRequest(t *event.Transaction) {
+	root, r := t.Root, &event.HTTPRequest{}
+	if t.Request != nil {
+		*r = *t.Request
+	}
+	text := func(key string, value *string) {
+		if *value != "" {
+			addData(root, key, attr.JsonString(*value))
+		}
+		if data := dataOf(root, key); data != nil {
+			*value = attr.FirstText(attr.JsonText(data), string(data))
+		}
+	}
+	text("url.full", &r.URL)
+	text("http.request.method", &r.Method)
+	text("url.fragment", &r.Fragment)
+	if query := attr.PlainText(r.QueryString); query != "" {
+		addData(root, "url.query", attr.JsonString(strings.TrimPrefix(query, "?")))
+	}
+	if data := dataOf(root, "url.query"); data != nil {
+		r.QueryString = data
+	}
+	for _, header := range r.Headers {
+		addData(root, "http.request.header."+strings.ToLower(header.Key), []byte("["+string(attr.JsonString(header.Value))+"]"))
+		if strings.EqualFold(header.Key, "user-agent") {
+			addData(root, "user_agent.original", attr.JsonString(header.Value))
+		}
+	}
+	r.Headers = nil
+	for _, member := range root.Data {
+		if name, ok := strings.CutPrefix(member.Name, "http.request.header."); ok {
+			var list []string
+			if json.Unmarshal(member.Value, &list) != nil {
+				list = []string{attr.PlainText(member.Value)}
+			}
+			r.Headers = append(r.Headers, event.Tag{Key: name, Value: strings.Join(list, ", ")})
+		}
+	}
+	t.Request = nil
+	if r.URL+r.Method != "" || len(r.QueryString)+len(r.Headers)+len(r.Data)+len(r.Cookies)+len(r.Env) > 0 {
+		t.Request = r
+	}
+}
+
+// expectServer: server.address of a root that is no client is the name of the server.
+func expectServer(t, sent *event.Transaction) {
+	if address := dataOf(t.Root, attr.KeyServerAddress); address != nil && t.ServerName == "" {
+		t.ServerName = attr.JsonText(address)
+		t.Root.Data = slices.DeleteFunc(t.Root.Data, func(m event.NamedValue) bool { return m.Name == attr.KeyServerAddress })
+	}
+}

@@ -1,0 +1,215 @@
+package tosentry
+
+import (
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// newTransaction makes a transaction of the root of a segment: the inverse of fillRoot.
+func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
+	fromSentry, id := e.resource.fromSentry, s.id
+	root := e.legacySpan(s)
+	p := e.profilingOf(s)
+
+	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK = s.Name(), attr.FirstText(id.Platform, otherPlatform), id.Release, id.Dist, id.Environment, id.Sdk
+	t.ProfilerID = p.Profiler
+	t.EventID = sentryID(textOf(s.Attributes(), attr.KeyTransactionID))
+	if t.EventID == "" {
+		t.EventID = attr.HashID("transaction", root.TraceID, root.SpanID)
+	}
+	t.Tags, root.Tags = root.Tags, nil
+	t.Measurements, root.Measurements = root.Measurements, nil
+	root.Data = e.takeEvent(&t, s, root.Data)
+	if description, ok := s.Attributes().Get(attr.KeyDescription); ok {
+		root.Description = description.AsString()
+	}
+	if !fromSentry {
+		t.Source = attr.FirstText(t.Source, foreignSource(s.Span))
+	}
+	putThread(&root, p)
+	t.Contexts = e.contextsOf(s.Attributes())
+	t.Root = &root
+	return t
+}
+
+// takeEvent moves what a root says of its transaction as an event to its place there.
+func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []event.NamedValue) (rest []event.NamedValue) {
+	attrs := s.Attributes()
+	t.User = userOf(attrs, e.resource.fromSentry)
+	t.Request = requestOf(attrs, s.Kind())
+	namesServer := has(attrs, attr.KeyServerName)
+	for _, member := range data {
+		// Looked up for the few keys that need it: each look goes through the list, which can have a hundred thousand.
+		value := func() pcommon.Value { value, _ := attrs.Get(member.Name); return value }
+		switch key := member.Name; {
+		case key == attr.KeyTransactionID, key == attr.KeyDescription:
+		case key == attr.KeySegmentSource:
+			t.Source = value().AsString()
+		case key == attr.KeyServerName:
+			t.ServerName = value().AsString()
+		case key == attr.KeyServerAddress && s.Kind() != ptrace.SpanKindClient && s.Kind() != ptrace.SpanKindProducer && t.ServerName == "" && !namesServer:
+			t.ServerName = value().AsString()
+		case key == attr.KeyLogger:
+			t.Logger = value().AsString()
+		case key == attr.KeyFingerprint && value().Type() == pcommon.ValueTypeSlice:
+			for _, part := range value().Slice().All() {
+				t.Fingerprint = append(t.Fingerprint, part.AsString())
+			}
+		case key == attr.KeyModules && value().Type() == pcommon.ValueTypeMap:
+			t.Modules = member.Value
+		case key == attr.KeyExtra && value().Type() == pcommon.ValueTypeMap:
+			t.Extra = member.Value
+		case key == attr.KeyBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
+			t.Breadcrumbs = crumbsOf(value().Slice())
+		case key == attr.KeyReplayID, strings.HasPrefix(key, contextPrefix), strings.HasPrefix(key, userPrefix), requestOnly[key] && t.Request != nil:
+		case isUserKey(key) && e.resource.fromSentry, isUserKey(key) && key != "client.address":
+		default:
+			rest = append(rest, member)
+		}
+	}
+	return rest
+}
+
+const (
+	contextPrefix = "sentry.context."
+	userPrefix    = "sentry.user."
+)
+
+func has(attrs pcommon.Map, key string) bool {
+	_, ok := attrs.Get(key)
+	return ok
+}
+
+func isUserKey(key string) bool {
+	for _, known := range attr.UserKeys {
+		if known == key {
+			return true
+		}
+	}
+	return false
+}
+
+// userOf is the inverse of putUser. The address of the client is the user's only where Sentry's SDKs said so.
+func userOf(attrs pcommon.Map, fromSentry bool) (user []event.NamedValue) {
+	for _, name := range []string{"id", "username", "name", "email", "ip_address"} {
+		if value, ok := attrs.Get(attr.UserKeys[name]); ok && (fromSentry || name != "ip_address") {
+			user = append(user, event.NamedValue{Name: name, Value: attr.JsonString(value.AsString())})
+		}
+	}
+	for key, value := range attrs.All() {
+		if name, ok := strings.CutPrefix(key, userPrefix); ok && name != "" && attr.UserKeys[name] == "" {
+			user = append(user, event.NamedValue{Name: name, Value: attr.JsonOf(value)})
+		}
+	}
+	return user
+}
+
+// requestOnly are attributes that putRequest alone sets.
+var requestOnly = map[string]bool{
+	"sentry.request.query_string": true, "sentry.request.data": true, "sentry.request.cookies": true, "sentry.request.env": true,
+}
+
+// requestOf is the inverse of putRequest. What has a name of OpenTelemetry's stays among the data of the span too: of spans that
+// is where Sentry looks, of events here.
+func requestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
+	r := &event.HTTPRequest{
+		URL: textOf(attrs, "url.full"), Method: textOf(attrs, "http.request.method"), Fragment: textOf(attrs, "url.fragment"),
+	}
+	if kind == ptrace.SpanKindClient { // what the program asked for, not what it was asked
+		return nil
+	}
+	if query, ok := attrs.Get("url.query"); ok {
+		r.QueryString = attr.JsonOf(query)
+	} else if query, ok := attrs.Get("sentry.request.query_string"); ok {
+		r.QueryString = attr.JsonOf(query)
+	}
+	for key, value := range attrs.All() {
+		if name, ok := strings.CutPrefix(key, "http.request.header."); ok {
+			r.Headers = append(r.Headers, event.Tag{Key: name, Value: joined(value)})
+		}
+	}
+	for _, part := range []struct {
+		key string
+		to  *[]byte
+	}{{"sentry.request.data", &r.Data}, {"sentry.request.cookies", &r.Cookies}, {"sentry.request.env", &r.Env}} {
+		if value, ok := attrs.Get(part.key); ok {
+			*part.to = attr.JsonOf(value)
+		}
+	}
+	if r.URL == "" && r.Method == "" && len(r.QueryString) == 0 && len(r.Headers) == 0 && len(r.Data)+len(r.Cookies)+len(r.Env) == 0 {
+		return nil
+	}
+	return r
+}
+
+// joined is the text of a header, whose values are a list by OpenTelemetry.
+func joined(value pcommon.Value) string {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return value.AsString()
+	}
+	var texts []string
+	for _, text := range value.Slice().All() {
+		texts = append(texts, text.AsString())
+	}
+	return strings.Join(texts, ", ")
+}
+
+// contextsOf is the inverse of putContexts, with what the resource says of the machine; other attributes of the resource are in
+// a context of their own.
+func (e *traceExporter) contextsOf(attrs pcommon.Map) (contexts []event.NamedValue) {
+	members := map[string]pcommon.Map{}
+	var names []string
+	context := func(name string) pcommon.Map {
+		if m, ok := members[name]; ok {
+			return m
+		}
+		m := pcommon.NewMap()
+		members[name] = m
+		names = append(names, name)
+		return m
+	}
+	for key, value := range attrs.All() {
+		name, ok := strings.CutPrefix(key, contextPrefix)
+		switch {
+		case !ok || name == "" || name == "trace" || name == "profile":
+		case value.Type() == pcommon.ValueTypeMap:
+			value.Map().CopyTo(context(name))
+		default:
+			contexts = append(contexts, event.NamedValue{Name: name, Value: attr.JsonOf(value)})
+		}
+	}
+	repeat := e.repeatResource()
+	if repeat {
+		for _, m := range e.resource.machine {
+			m.value.CopyTo(context(m.context).PutEmpty(m.name))
+		}
+	}
+	if replay, ok := attrs.Get(attr.KeyReplayID); ok {
+		replay.CopyTo(context("replay").PutEmpty("replay_id"))
+	}
+	if repeat && e.resource.other.Len() > 0 {
+		e.resource.other.CopyTo(context("otel").PutEmptyMap("resource"))
+	}
+	for _, name := range names {
+		value := pcommon.NewValueMap()
+		members[name].MoveTo(value.Map())
+		contexts = append(contexts, event.NamedValue{Name: name, Value: attr.JsonOf(value)})
+	}
+	return contexts
+}
+
+// machineKeys are the members of contexts that are on the resource, in a fixed order.
+var machineKeys = func() []string {
+	keys := []string{"device.arch"}
+	for key := range attr.ResourceContextKeys {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}()
