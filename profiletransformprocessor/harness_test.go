@@ -140,6 +140,13 @@ func (s *profilesSink) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: s.spoils}
 }
 
+// refuseOnly sets which messages are refused from now on.
+func (s *profilesSink) refuseOnly(which func(pprofile.Profiles) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuses = which
+}
+
 // answer sets what it says from now on.
 func (s *profilesSink) answer(refuse error) {
 	s.mu.Lock()

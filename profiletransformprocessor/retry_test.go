@@ -63,7 +63,7 @@ func TestRefusedMessageAfterARestart(t *testing.T) {
 			left := h.store.crash()
 			before := h
 			h = startWith(t, "link: {wait: 1s}\nstorage: memory", left)
-			h.sink.refuses = refusesProject("bad")
+			h.sink.refuseOnly(refusesProject("bad")) // its worker runs already
 			require.NoError(t, before.profiles.Shutdown(context.Background()))
 			time.Sleep(2 * time.Second)
 			synctest.Wait()

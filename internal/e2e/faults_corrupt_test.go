@@ -87,7 +87,7 @@ func corruptFile(r *rig) {
 			return
 		}
 		r.ended = endsLater
-		r.damagedAt = time.Now() // it was in use until now, and is set aside with what has come since
+		r.damagedAt = time.Now()                                                  // it was in use until now, and is set aside with what has come since
 		r.crashes = append(r.crashes, crash{from: time.Now().Add(-r.setup.wait)}) // that nobody saw coming
 	}
 	require.NoError(r.t, os.Rename(path, path+".damaged"))

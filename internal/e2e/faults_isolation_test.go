@@ -21,7 +21,7 @@ func alwaysRefused(r *rig) {
 	r.setup.mark = marking{oneIn: 5 + r.some(20)}
 	r.giveUp = time.Second
 	r.noQueue = !r.setup.sentry && r.setup.wait > 0
-	if !r.setup.sentry && !r.noQueue { // the collector's retries occupy the consumers: a second each, and ten as by default
+	if !r.setup.sentry { // its sender waits for each answer: the processor, or one of ten consumers, which the collector's retries occupy
 		r.setup.mark.oneIn += 20
 		r.consumers = 10
 	}
