@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package measurereceiver is a collector receiver (component type "measure") for what the SDKs of Measure (measure.sh) send: it
 // answers them as Measure's backend would and hands what it understands to the pipelines as OTLP.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package profiletransformprocessor is a collector processor (component type "profile_transform") that links samples of
 // profiles to spans and reshapes profiles for the backend they go to.
 //

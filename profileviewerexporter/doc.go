@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package profileviewerexporter is a collector exporter (component type "profile_viewer") that keeps the latest profiles,
 // traces and logs in memory and serves a page to look at them.
 //

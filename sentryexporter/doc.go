@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sentryexporter is a collector exporter (component type "sentry_envelope") that sends OTLP profiles and traces to
 // Sentry, in Sentry's own format and to a DSN.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sentryreceiver is a collector receiver (component type "sentry") for what Sentry SDKs send: it answers them as
 // Sentry would and hands what it understands to the pipelines as OTLP.
 //

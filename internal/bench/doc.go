@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package bench holds benchmarks only: the receive path, and the way back, against what else one could use. It is a module of
 // its own, so that the rivals' dependencies stay out of the product's go.mod.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command demo sends recorded requests of real Sentry SDKs to a running collector, with fresh ids and times shifted to now,
 // so that profiles come out without an SDK at hand.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package translate is the only place where Sentry's formats and OpenTelemetry's meet. Pure functions: no clock, no logger,
 // no network, and the input is left as it is.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command page writes what the benchmarks measured into docs/performance.md, beside the baseline.
 //
 //	go run ./page ../../docs/performance.md baseline.txt ../../dist/bench.txt

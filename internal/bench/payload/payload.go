@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package payload makes the profile payloads that the benchmarks decode: generated ones, deterministic and of any size, and
 // the recordings of real SDKs where they are beside the repository.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rival decodes profiles as one would without a scanner of one's own: structs with tags, a general JSON library, and
 // a conversion to the columns that the mapper takes. The structs have the fields that the product decodes too, no others.
 package rival

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package byconfig finds what the components of one id share: the collector creates one component per signal and gives all of
 // them the same *Config.
 package byconfig

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fairshare shares one limit between tenants: entries are kept in order of arrival, and when there are too many, the
 // tenant that uses the most loses its oldest entry. A tenant alone may use the whole limit; a tenant that stays below an equal
 // share of it never loses an entry to another tenant.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gate turns away early what a pipeline would refuse.
 //
 // A pipeline says that it is busy (a queue is full, memory is short) when it is handed something, and by then that has been

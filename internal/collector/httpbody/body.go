@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package httpbody reads the bodies of requests into memory that all of them together have a bound for: as they come, then
 // decoded. Who cannot be given the memory is told so before it is spent.
 //

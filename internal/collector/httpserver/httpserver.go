@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package httpserver is the life of a component's HTTP server: it serves once, and a shutdown lets running requests finish but
 // waits for none for ever.
 package httpserver

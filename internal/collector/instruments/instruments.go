@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package instruments registers the metrics of a component.
 package instruments
 

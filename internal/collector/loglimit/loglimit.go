@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package loglimit keeps logs readable when a peer is wrong in every request: counters tell how often.
 package loglimit
 

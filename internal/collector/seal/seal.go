@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package seal tells values of a storage that are as they were written from those that are not. Storage extensions do not: a
 // damaged file can give back a value with other bytes in it, which a decoder may take for good.
 package seal

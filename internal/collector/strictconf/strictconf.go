@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package strictconf reads the configuration of components that squash a struct of confighttp into their own keys, and takes
 // nothing for what it is not: keys that do not exist, and durations without a unit, are errors.
 package strictconf

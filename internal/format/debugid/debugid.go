@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package debugid finds out which binaries a file with debug symbols belongs to, by the identity that crash reports and
 // profiles carry: the GNU build id of an ELF file, the UUIDs of the Mach-O files in a dSYM, the UUID of a ProGuard mapping.
 //

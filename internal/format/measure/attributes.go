@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package measure
 
 // Attributes are what every event and span says about app, device and the moment: "attribute" of events, "attributes" of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package measure
 
 // weight is what the text of a JSON value says of the memory that its decoded form takes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package measure knows what the SDKs of Measure (measure.sh) put on the wire, and nothing of OpenTelemetry. Translation to OTLP
 // is the business of internal/translate, HTTP that of measurereceiver.
 //

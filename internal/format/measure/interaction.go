@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package measure
 
 // Gesture is the payload of "gesture_click", "gesture_long_click" and "gesture_scroll". Lengths are pixels on Android, points

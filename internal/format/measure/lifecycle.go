@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package measure
 
 // Lifecycle is the payload of the "lifecycle_…" events: what became of an activity, fragment, view controller, view or app.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package measure
 
 // CPUUsage is the payload of "cpu_usage". On Android ClockSpeed is not in Hz but clock ticks per second, and the times are

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package measure
 
 // eventType is what the rules say about a type: which operating systems may send it, and how to check its payload, which is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package measure
 
 // The rules of each type's payload, as the backend has them in libs/event/event.go. Lengths are in bytes unless it says

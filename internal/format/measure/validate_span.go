@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package measure
 
 // check gives the first rule that the span breaks, nil for none: those of the backend's libs/span/span.go.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package sentry
 
 // ClientSDK is the SDK that took the profile. The lists "packages" and "integrations" that java adds are not decoded:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sentry knows what Sentry SDKs put on the wire, and nothing of OpenTelemetry: it imports only the standard
 // library. Translation to OTLP is the business of internal/translate, HTTP that of the components.
 //

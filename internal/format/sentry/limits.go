@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package sentry
 
 // Every limit that stands between a request and the collector's memory, with its argument.

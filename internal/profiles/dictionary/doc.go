@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dictionary writes, reads, prints and checks the tables that an
 // OTLP profiles message shares between all its profiles. It speaks
 // pprofile and nothing else: no component, no transport, no source format.

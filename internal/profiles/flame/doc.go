@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package flame adds up samples into the trees that flame graphs show: merged over time, or in the order of time for a thread.
 //
 // A recording of a minute has a hundred thousand calls, and a window two thousand pixels. So a tree is cut down to what can be

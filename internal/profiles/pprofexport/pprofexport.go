@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pprofexport writes OTLP profiles as one pprof profile
 // (https://github.com/google/pprof/blob/main/proto/profile.proto). It writes samples as it comes to them: google/pprof's own package
 // needs all of them in memory, with a kilobyte of maps each.

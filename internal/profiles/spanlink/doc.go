@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package spanlink answers one question: which span was running on this thread at this instant. It gathers spans in an index
 // and links the samples of profiles to them. It knows OTLP, and of any source only the names of attributes ([Keys]).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package spanlink
 
 // queue has the smallest of its keys in front.

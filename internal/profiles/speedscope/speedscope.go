@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package speedscope writes files for speedscope (https://www.speedscope.app) of OTLP profiles: one profile per thread, its
 // samples in the order of time, with the pauses between them. It writes samples as it comes to them.
 //

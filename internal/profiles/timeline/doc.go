@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package timeline reads one OTLP profile as people look at it: threads, on each of them samples in the order of time, and for
 // each sample how long it counts. It is what viewing, pprof and speedscope share, and it knows OTLP only.
 //

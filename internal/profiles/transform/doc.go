@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package transform reshapes OTLP profiles for where they go: less detail, fewer labels, smaller messages. Its steps are
 // pure functions over one pprofile.Profiles; they know pdata and internal/profiles/dictionary, no component and no source format.
 // Names of attributes that Sentry's profiles carry are the only thing that is Sentry's here, and all are optional.

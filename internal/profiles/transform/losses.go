@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package transform
 
 // Reason says why observations are gone. The names are stable: they are labels of a metric.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fakesentry is test support: an HTTP server that stands in for Sentry's ingest, which cannot run here, and the rules that
 // ingest applies afterwards (Verdict). The server follows Relay in what it checks before it answers (credentials, framing, sizes)
 // and answers what the test tells it to.

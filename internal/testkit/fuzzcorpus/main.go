@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Fuzzcorpus keeps what fuzzers have found, see `make corpus`: of the inputs in Go's build cache, those that reach code which no
 // smaller one and nothing kept before reaches are copied to testdata/fuzz of their package. There, `go test` runs them every time,
 // and fuzzers begin with them.

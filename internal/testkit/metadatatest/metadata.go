@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package metadatatest is test support: it holds a component's metadata.yaml, documentation.md and README.md against its code.
 package metadatatest
 

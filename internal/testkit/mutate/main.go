@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command mutate changes one place of the code at a time and runs the tests of its package: a change that no test detects is a
 // survivor, and either makes no difference or shows a gap in the tests. It changes no file (go test -overlay).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package attr
 
 // The keys inside sentry.measurements: Sentry's own, except that the points are columns.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gatetest supports tests of what stands behind a gate.
 package gatetest
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What a small shop does, with Sentry's Go SDK. SENTRY_DSN says where to, the argument how to profile.
 //
 // Prints as JSON what the SDK handed to its transport, and how long the busy functions took. The SDK does not tell what it has

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package event
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"

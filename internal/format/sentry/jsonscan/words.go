@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package jsonscan
 
 // Words keeps texts that come again: the same few dozen keys stand in each of a thousand spans, and a copy of each would be

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package profile
 
 // Frame is one frame of a sampled profile, with the attributes Sentry's ingest keeps on its profile path

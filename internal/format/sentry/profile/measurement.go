@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package profile
 
 // Measurement is a time series that travels with a profile, such as cpu_usage or memory_footprint.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sentrytest reads profile payloads a second time, slowly and independently of the decoder: with encoding/json,
 // exact fractions and plain structs. Tests hold the decoder, the translation and the built collector against it.
 package sentrytest

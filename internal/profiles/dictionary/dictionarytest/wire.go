@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dictionarytest holds what every test that produces profiles runs
 // over them. It is for tests only: it links the generated protobuf types.
 package dictionarytest

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package spanlinktest answers the question of package spanlink a second time, without an index: all spans are held against
 // every sample. It shares no code with it, so that the two can disagree.
 package spanlinktest

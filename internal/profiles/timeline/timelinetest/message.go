@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package timelinetest writes OTLP profiles in few words, for tests.
 package timelinetest
 
