@@ -89,14 +89,14 @@ var itemAttacks = []attack{
 	{name: "store: gzip of base64 of a zlib bomb", status: http.StatusRequestEntityTooLarge, reason: "body_too_large", memory: memoryLimit, signals: otherSignals, request: func() request {
 		return request{target: "/api/42/store/?sentry_key=" + testKey, body: zipped([]byte(base64.StdEncoding.EncodeToString(deflateBomb())))}.encoded("gzip")
 	}},
-	{name: "store: an event in a query of half a megabyte", status: http.StatusOK, memory: memorySmall, signals: otherSignals, request: func() request {
+	{name: "store: an event in a query of half a megabyte", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: otherSignals, request: func() request {
 		return request{method: http.MethodGet, target: "/api/42/store/?sentry_key=" + testKey + "&sentry_data=" + url.QueryEscape(`{"message":"`+strings.Repeat("m", 1<<19)+`"}`)}
 	}},
 	{name: "security: three million reports", status: http.StatusBadRequest, reason: "body_invalid", memory: memorySmall, signals: otherSignals, request: func() request {
 		return request{target: "/api/42/security/?sentry_key=" + testKey, headers: [][2]string{{"Content-Type", "application/reports+json"}},
 			body: []byte(`[` + times(3*million, `{}`) + `]`)}
 	}},
-	{name: "a path of a megabyte", status: http.StatusNotFound, reason: "not_found", memory: memorySmall, signals: otherSignals, request: func() request {
+	{name: "a path of a megabyte", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: otherSignals, request: func() request {
 		return request{target: "/api/" + strings.Repeat("../42/", 150_000), body: []byte("{}")}
 	}},
 	{name: "a project that is a path", status: http.StatusNotFound, memory: memorySmall, signals: otherSignals, request: func() request {
@@ -104,7 +104,7 @@ var itemAttacks = []attack{
 		r.target = "/api/..%2f..%2fetc%2fpasswd/envelope/"
 		return r
 	}},
-	{name: "a project of a million digits", status: http.StatusBadRequest, memory: memorySmall, signals: otherSignals, request: func() request {
+	{name: "a project of a million digits", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: otherSignals, request: func() request {
 		r := chunk{}.request()
 		r.target = "/api/" + strings.Repeat("9", 900_000) + "/envelope/"
 		return r

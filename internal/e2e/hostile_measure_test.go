@@ -151,13 +151,13 @@ var measureAttacks = []measureAttack{
 		status, _ = put(t, strings.Replace(first, "/attachments/", "/symbols/", 1), []byte("mine"), nil)
 		return len(first), status
 	})},
-	{name: "a file of a gigabyte, chunked", status: http.StatusBadRequest, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "a file of a gigabyte, chunked", status: http.StatusRequestEntityTooLarge, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		body := &countedZeros{left: gibibyte}
 		req, err := http.NewRequest(http.MethodPut, uploadsOf(t, address, 1)[0].URL, body)
 		require.NoError(t, err)
 		response, err := http.DefaultClient.Do(req)
 		if err != nil { // the connection is closed before all of it is written
-			return gibibyte - body.left, http.StatusBadRequest
+			return gibibyte - body.left, http.StatusRequestEntityTooLarge
 		}
 		response.Body.Close()
 		return gibibyte - body.left, response.StatusCode

@@ -276,9 +276,9 @@ var pageAttacks = []pageAttack{
 		all.Wait()
 		return 20 * len(target), http.StatusOK
 	}},
-	asked("a query of a megabyte", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100_000), http.StatusBadRequest),
+	asked("a query of a megabyte", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100_000), http.StatusRequestHeaderFieldsTooLarge),
 	asked("a hundred profiles at once", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100), http.StatusBadRequest),
-	asked("a search of half a megabyte", "/api/overview?service="+strings.Repeat("(a%2B)%2B", 50_000), http.StatusOK),
+	asked("a search of half a megabyte", "/api/overview?service="+strings.Repeat("(a%2B)%2B", 50_000), http.StatusRequestHeaderFieldsTooLarge),
 	asked("numbers at the end of numbers", "/api/flame?profile=18446744073709551615&from=9223372036854775807&root=-1", http.StatusGone),
 	asked("a path out of the page", "/../../../../etc/passwd", http.StatusTemporaryRedirect),
 	asked("a path out of the page, escaped", "/speedscope/..%2f..%2f..%2f..%2fetc%2fpasswd", http.StatusNotFound),
