@@ -3,6 +3,9 @@
 // Package translate is the only place where Sentry's formats and OpenTelemetry's meet. Pure functions: no clock, no logger,
 // no network, and the input is left as it is.
 //
+// Each direction is a package: fromsentry, tosentry and frommeasure; attr holds what they share. The files named below are those of
+// fromsentry, or of attr; under "The way back" those of tosentry.
+//
 // # Profiles
 //
 // A sampled Sentry profile is a list of observations: at this instant, this thread was in this stack. Two formats say so.
@@ -11,7 +14,7 @@
 //
 //	V1 profile, V2 chunk     →  one message: one resource, one scope, one profile
 //	release, environment, …  →  resource attributes                                      resource.go
-//	transaction, profiler id →  profile attributes                                       sentry_to_profiles.go
+//	transaction, profiler id →  profile attributes                                       profiles.go
 //	samples                  →  one Sample per (stack, thread, queue), with timestamps   samples.go
 //	stacks, frames           →  Stack, Location, Line, Function                          frames.go
 //	debug_meta.images        →  Mapping, else a profile attribute                        images.go
@@ -24,10 +27,10 @@
 //
 // # The other signals
 //
-//	transaction, span                    →  spans              sentry_to_traces.go
-//	log, event, feedback, check_in, …    →  log records        sentry_to_logs.go, log_event.go
+//	transaction, span                    →  spans              traces.go
+//	log, event, feedback, check_in, …    →  log records        logs.go, log_event.go
 //	trace_metric, session, check_in,
-//	client_report, measurements          →  metric points      sentry_to_metrics.go, sessions_to_metrics.go, measurements_to_metrics.go
+//	client_report, measurements          →  metric points      metrics.go, sessions.go, measurements.go
 //
 // They have one resource with profiles (resource.go), so that a profile and its spans end up under the same service, and
 // share how JSON values become attributes (values.go) and what stays behind unless asked for (privacy.go).
@@ -38,14 +41,14 @@
 //
 // To Sentry, of data of any origin: what came from Sentry as it was sent, and what did not as Sentry's SDKs would have said it.
 //
-//	profiles            →  profile chunks (V2)     profiles_to_sentry.go, the other way round than sentry_to_profiles.go
-//	what values weigh   →  observations            sample_weight.go, profiles_to_sentry_samples.go, sample_spread.go, sort_by_time.go
-//	stacks, locations   →  stacks, frames          profiles_to_sentry_frames.go, frame_in_app.go
-//	mappings            →  debug images            profiles_to_sentry_images.go
+//	profiles            →  profile chunks (V2)     profiles.go, the inverse of fromsentry/profiles.go
+//	what values weigh   →  observations            sample_weight.go, samples.go, sample_spread.go, sort_by_time.go
+//	stacks, locations   →  stacks, frames          frames.go, frame_in_app.go
+//	mappings            →  debug images            images.go
 //	a long profile      →  chunks of a minute      chunk_parts.go
-//	segments            →  transactions            traces_to_sentry.go, segment_tree.go, transaction_to_sentry.go, span_to_sentry.go
-//	other spans         →  span containers         streamed_to_sentry.go
-//	resources           →  release, platform, …    resource_to_sentry.go
+//	segments            →  transactions            traces.go, segment_tree.go, transaction.go, span.go
+//	other spans         →  span containers         span_streamed.go
+//	resources           →  release, platform, …    resource.go
 //
 // Nothing in it trusts the message: indices are read through dictionary.View, and what Sentry would refuse is
 // mended or lost for a reason. The same message gives the same items with the same ids, however often it is tried.

@@ -74,7 +74,7 @@ func fillMeasureRecord(record plog.LogRecord, e *measure.Event, src Source) {
 // measureRecords make the records of the types; those that are not here become spans or metrics, or are unknown.
 var measureRecords = map[string]func(plog.LogRecord, *measure.Event){
 	measure.TypeSessionStart: func(r plog.LogRecord, _ *measure.Event) { r.SetEventName("session.start") },
-	measure.TypeException:    exceptionRecord, // measure_exceptions.go
+	measure.TypeException:    exceptionRecord, // exceptions.go
 	measure.TypeANR:          anrRecord,
 	measure.TypeAppExit:      appExitRecord,
 	measure.TypeLog:          logRecord,

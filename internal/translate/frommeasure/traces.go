@@ -28,7 +28,7 @@ func ToTraces(spans []measure.Span, events []measure.Event, src Source) ptrace.T
 	}
 	for i := range events {
 		if e := &events[i]; SignalOf(e) == MeasureSpan {
-			fillHTTPSpan(places.of(&e.Attribute).AppendEmpty(), e, src) // measure_http.go
+			fillHTTPSpan(places.of(&e.Attribute).AppendEmpty(), e, src) // http.go
 		}
 	}
 	return out

@@ -11,7 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// The only conversions of time. Decoding has already turned decimal text into whole nanoseconds (sentry.parseUnixNanos).
+// The only conversions of time. Decoding has already turned decimal text into whole nanoseconds (package jsonscan).
 
 // Anchor is the instant that the samples of a V1 profile count from, in unix nanoseconds: the profile's own, else the start
 // of its transaction, else so that the last sample falls on the time of receipt.
