@@ -1,6 +1,6 @@
 // What the exporter answers. The types are those of api_*.go; times are Unix nanoseconds in text, durations numbers.
 
-// Limited is every answer: how many texts are shorter and how many entries missing because it would be larger than 8 MB.
+// Limited is part of every response: the number of texts that are shortened and of entries that are left out to keep it below 8 MB.
 export interface Limited { omitted?: number }
 
 export interface Measure { type: string; unit: string }
@@ -129,7 +129,7 @@ export interface Span {
   weight: number
 }
 
-// SpanDetail is what the row of a span leaves out.
+// SpanDetail has the fields that the row of a span leaves out.
 export interface SpanDetail extends Limited {
   name: string
   status?: string
@@ -159,10 +159,10 @@ export interface Trace extends TraceListing, Limited {
 export interface Comparison extends Graph {
   before: number
   after: number
-  nodes: Row[] // a: weight after and before together, b: after minus before
+  nodes: Row[] // a: weight before plus weight after, b: after minus before
 }
 
-// Selection is which samples are meant: of profiles, or of a span in all of them.
+// Selection selects samples: those of profiles, or those of a span in all profiles.
 export interface Selection {
   profiles: string[]
   trace?: string

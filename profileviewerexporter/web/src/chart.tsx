@@ -9,19 +9,19 @@ import type { FlameNode } from './tree'
 
 interface Props {
   root: FlameNode
-  describe: (node: FlameNode) => string // a line about a node
+  describe: (node: FlameNode) => string // a line of text about a node
   colouring: Colouring
   search: string
   selected?: number // number of a frame to outline
   focus?: number // id of the node to zoom to
   onSelect: (node: FlameNode) => void
-  onFound?: (share: number) => void // of the width, by the search
-  time?: { from: number; to: number } // nanoseconds, of graphs in the order of time
+  onFound?: (share: number) => void // share of the width that the search matches
+  time?: { from: number; to: number } // nanoseconds; only of graphs in the order of time
 }
 
 const cellHeight = 20
 
-// FlameChart draws a tree with d3-flame-graph, and adds the keyboard: arrows walk, Enter opens, Escape shows all.
+// FlameChart draws a tree with d3-flame-graph and adds keyboard control: arrow keys move, Enter zooms in, Escape zooms out.
 export function FlameChart(props: Props) {
   const box = useRef<HTMLDivElement>(null)
   const chart = useRef<Chart<FlameNode> | undefined>(undefined)
@@ -99,12 +99,12 @@ export function FlameChart(props: Props) {
 
   return (
     <div class="flame">
-      <div class="chart" tabIndex={0} role="application" aria-label="Flame graph: arrow keys walk, Enter opens, Escape shows all"
+      <div class="chart" tabIndex={0} role="application" aria-label="Flame graph: arrow keys move, Enter zooms in, Escape zooms out"
         onKeyDown={key} onMouseLeave={() => setStatus(cursor.current ? props.describe(cursor.current.data) : '')}>
         {props.time && <Axis {...props.time} />}
         <div ref={box} />
       </div>
-      <p class="status" role="status"><bdi>{status || 'Point at a function to read about it, click to open it.'}</bdi></p>
+      <p class="status" role="status"><bdi>{status || 'Hover over a function to see its weight, click it to zoom in.'}</bdi></p>
     </div>
   )
 }
@@ -122,7 +122,7 @@ export function matches(node: { name: string; frame?: { file?: string; module?: 
   return [node.name, node.frame?.file, node.frame?.module].some((text) => text?.toLowerCase().includes(wanted))
 }
 
-// placedRoot is what d3-flame-graph made of our tree.
+// placedRoot returns the root of the tree as d3-flame-graph laid it out.
 function placedRoot(element: HTMLElement): Placed<FlameNode> | undefined {
   return select<HTMLElement, Placed<FlameNode>>(element).datum()
 }
@@ -136,7 +136,7 @@ function find(from: Placed<FlameNode> | undefined, is: (n: FlameNode) => boolean
   return undefined
 }
 
-// step is where an arrow key leads.
+// step returns the node that an arrow key moves to.
 function step(key: string, from: Placed<FlameNode> | undefined, root: Placed<FlameNode> | undefined): Placed<FlameNode> | undefined {
   if (!from) return key.startsWith('Arrow') ? root : undefined
   const drawn = (list: Placed<FlameNode>[] | undefined) => (list ?? []).filter((d) => d.data.kind !== 'gap' && d.value > 0)

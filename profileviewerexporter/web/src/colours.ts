@@ -1,11 +1,11 @@
 import { isDark } from './theme'
 import type { FlameNode } from './tree'
 
-// Colouring says what colours tell: code is the sender's own or not; own dims what is not; delta is what a comparison found.
+// Colouring is the meaning of the colours. code: application or library; own: library code is dimmed; delta: the result of a comparison.
 export type Colouring = 'code' | 'own' | 'delta'
 
-// fill is the colour of a rectangle. Hues tell modules or files apart, warm ones for the sender's own code, cool ones for what
-// it uses; text on all of them has a contrast of 4.5 and more.
+// fill returns the colour of a rectangle. Hues distinguish modules or files: warm hues are application code, cool hues are libraries.
+// Text has a contrast of at least 4.5 on each of them.
 export function fill(node: FlameNode, found: boolean, colouring: Colouring): string {
   const dark = isDark()
   if (node.kind === 'gap') return 'transparent'
@@ -20,7 +20,7 @@ export function fill(node: FlameNode, found: boolean, colouring: Colouring): str
   return dark ? hsl(95 + 70 * spread, 16, 29) : hsl(95 + 70 * spread, 28, 80)
 }
 
-// deltaColour: red where it became more, blue where it became less, stronger the larger the part of the node that is new or gone.
+// deltaColour returns red for an increase and blue for a decrease, more saturated for a larger change relative to the node.
 function deltaColour(node: FlameNode, dark: boolean): string {
   const change = Math.max(-1, Math.min(1, (node.delta ?? 0) / Math.max(1, node.value)))
   const strength = Math.abs(change)
@@ -33,7 +33,7 @@ function hsl(hue: number, saturation: number, lightness: number): string {
   return `hsl(${hue.toFixed(0)} ${saturation.toFixed(0)}% ${lightness.toFixed(0)}%)`
 }
 
-// hash spreads texts over 0 to 1.
+// hash maps a text to a number from 0 to 1.
 function hash(text: string): number {
   let h = 2166136261
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619)

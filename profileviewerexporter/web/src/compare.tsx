@@ -6,7 +6,7 @@ import { useApi, type Route } from './hooks'
 import { Omitted } from './omitted'
 import { comparedTree, type FlameNode } from './tree'
 
-// Compare is two profiles in one graph: red is what the second has more of, blue what it has less of.
+// Compare shows two profiles in one graph: red functions weigh more in the second profile, blue functions weigh less.
 export function Compare({ route }: { route: Route }) {
   const a = route.query.get('a') ?? ''
   const b = route.query.get('b') ?? ''
@@ -17,12 +17,12 @@ export function Compare({ route }: { route: Route }) {
   if (!graph || !tree) return <p class="note">Loading…</p>
   const describe = (n: FlameNode) => {
     const delta = n.delta ?? 0
-    const change = delta === 0 ? 'as much in both' : `${share(Math.abs(delta), graph.after)} ${delta > 0 ? 'more' : 'less'} in the second`
+    const change = delta === 0 ? 'equal in both' : `${share(Math.abs(delta), graph.after)} ${delta > 0 ? 'more' : 'less'} in the second profile`
     return `${n.name} · ${change}`
   }
   return (
     <>
-      <h1>Two profiles compared</h1>
+      <h1>Profile comparison</h1>
       <div class="columns">
         <Side title="First" id={a} total={weight(graph.before, graph.measure)} />
         <Side title="Second" id={b} total={weight(graph.after, graph.measure)} />
@@ -30,10 +30,10 @@ export function Compare({ route }: { route: Route }) {
       <div class="tools">
         <label class="search">Search <input type="search" value={search} onInput={(e) => setSearch(e.currentTarget.value)} /></label>
         <a class="button" href={`#/compare?a=${b}&b=${a}`}>Swap</a>
-        <span class="legend"><span class="more">more in the second</span><span class="less">less</span></span>
+        <span class="legend"><span class="more">more in the second profile</span><span class="less">less</span></span>
       </div>
-      <p class="sum">The first is scaled to weigh as much as the second.
-        {graph.hidden && ` What is narrower than a thousandth is not drawn.`}</p>
+      <p class="sum">The first profile is scaled to the total of the second.
+        {graph.hidden && ' Functions below 0.1 % are hidden.'}</p>
       <Omitted from={graph} />
       <FlameChart root={tree} describe={describe} colouring="delta" search={search} onSelect={() => undefined} />
     </>

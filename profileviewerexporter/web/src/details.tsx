@@ -3,7 +3,7 @@ import { count, place, plural, share, weight } from './format'
 import { useApi } from './hooks'
 import { Omitted } from './omitted'
 
-// Details is everything about the function that was chosen; before one is, the spans of the profile.
+// Details describes the selected function, or lists the spans of the profile while no function is selected.
 export function Details({ selection, frame, measure, total, all, spans }: {
   selection: Selection; frame?: number; measure: Measure; total: number; all: number; spans?: SpanSamples[]
 }) {
@@ -13,33 +13,33 @@ export function Details({ selection, frame, measure, total, all, spans }: {
       <section class="details" aria-label="Details">
         {spans && spans.length > 0
           ? <><h2>Spans <small>{spans.length}</small></h2><SpanList spans={spans} measure={measure} total={all} /></>
-          : <p class="note">Choose a function in the graph or the table to see its lines, attributes and spans.</p>}
+          : <p class="note">Select a function in the graph or the table to see its lines, attributes and spans.</p>}
       </section>
     )
   }
   if (error || !d) return <section class="details"><p class="warn">{error}</p></section>
   return (
-    <section class="details" aria-label="Details of a function">
+    <section class="details" aria-label="Function details">
       <h2><bdi>{d.name}</bdi></h2>
       <p class="place"><bdi>{place(d.file, d.lines[0]?.line, d.lines[0]?.column)}</bdi></p>
       <dl>
         <div><dt>Self</dt><dd>{weight(d.self, measure)} <small>{share(d.self, total)}</small></dd></div>
         <div><dt>Total</dt><dd>{weight(d.total, measure)} <small>{share(d.total, total)}</small></dd></div>
         <div><dt>Samples</dt><dd>{count(d.samples)}</dd></div>
-        {d.in_app !== undefined && <div><dt>Code</dt><dd>{d.in_app ? 'own' : 'library'}</dd></div>}
+        {d.in_app !== undefined && <div><dt>Code</dt><dd>{d.in_app ? 'application' : 'library'}</dd></div>}
         {d.module && <div><dt>Module</dt><dd><bdi>{d.module}</bdi></dd></div>}
         {d.system && <div><dt>Symbol</dt><dd><bdi>{d.system}</bdi></dd></div>}
       </dl>
       {d.spans.length > 0 && (
         <>
-          <h3>Spans that ran it</h3>
+          <h3>Spans</h3>
           <SpanList spans={d.spans} measure={measure} total={d.total} />
-          {d.unlinked > 0 && <p class="note">{weight(d.unlinked, measure)} outside of spans.</p>}
+          {d.unlinked > 0 && <p class="note">{weight(d.unlinked, measure)} outside spans.</p>}
         </>
       )}
       {d.lines.length > 0 && d.lines.some((l) => l.line || l.address) && (
         <>
-          <h3>{plural(d.line_count, 'place')}</h3>
+          <h3>{plural(d.line_count, 'location')}</h3>
           <table class="lines">
             <thead><tr><th scope="col">Self</th><th scope="col">Total</th><th scope="col">Line</th></tr></thead>
             <tbody>

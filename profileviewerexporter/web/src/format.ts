@@ -47,7 +47,7 @@ export function plural(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
 }
 
-// place is file and line, as editors take it.
+// place returns file, line and column in the form that editors accept.
 export function place(file?: string, line?: number, column?: number): string {
   return [file, line || undefined, (line && column) || undefined].filter(Boolean).join(':')
 }

@@ -5,10 +5,10 @@ import { share, weight } from './format'
 
 type Column = 'self' | 'total'
 
-// mostRows of the table; the search finds others.
+// mostRows is the number of rows of the table; the search finds the other functions.
 const mostRows = 50
 
-// Functions is the table of functions, by what they took themselves or with what they called.
+// Functions is the table of functions, sorted by self or total weight.
 export function Functions({ graph, search, selected, onSelect }: {
   graph: MergedGraph; search: string; selected?: number; onSelect: (frame: number) => void
 }) {
@@ -39,7 +39,7 @@ export function Functions({ graph, search, selected, onSelect }: {
           ))}
         </tbody>
       </table>
-      {list.length > mostRows && <p class="note">The first {mostRows}; search for others.</p>}
+      {list.length > mostRows && <p class="note">Only the first {mostRows} are listed; use the search to find others.</p>}
     </section>
   )
 }

@@ -3,7 +3,7 @@ import { get } from './api'
 
 export interface Loaded<T> { value?: T; error?: string; loading: boolean }
 
-// useApi asks for a path, and again when it changes; what was there stays until the answer comes.
+// useApi requests a path, and again whenever it changes. The old value remains until the response arrives.
 export function useApi<T>(path: string | undefined): Loaded<T> {
   const [state, setState] = useState<Loaded<T> & { path?: string }>({ loading: true })
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useApi<T>(path: string | undefined): Loaded<T> {
 
 const pollInterval = 2000
 
-// useLive asks again and again, while somebody looks. An unchanged answer costs the exporter nothing, and renders nothing.
+// useLive polls a path while the page is visible. An unchanged response (304) costs the exporter little and renders nothing.
 export function useLive<T>(path: string): Loaded<T> & { offline: boolean } {
   const [state, setState] = useState<Loaded<T> & { offline: boolean }>({ loading: true, offline: false })
   useEffect(() => {
@@ -54,7 +54,7 @@ export function useLive<T>(path: string): Loaded<T> & { offline: boolean } {
   return state
 }
 
-// Route is what stands behind the # of the address: a path and a query.
+// Route is the fragment of the address: a path and a query.
 export interface Route { path: string[]; query: URLSearchParams }
 
 function current(): Route {
@@ -72,7 +72,7 @@ export function useRoute(): Route {
   return route
 }
 
-// amend changes the query of the address without a step in the history: settings of a view, not places.
+// amend changes the query of the address without a new history entry: these are settings of a view, not pages.
 export function amend(changes: Record<string, string | undefined>): void {
   const { path, query } = current()
   for (const [key, value] of Object.entries(changes)) {

@@ -4,11 +4,11 @@ import { clock, count, duration, plural, weight } from './format'
 import type { Loaded } from './hooks'
 import { Omitted } from './omitted'
 
-// Lists is the overview: services, and their latest profiles and traces.
+// Lists is the overview: the services with their latest profiles and traces.
 export function Lists({ live, service }: { live: Loaded<Overview>; service: string }) {
   const [compared, setCompared] = useState<string[]>([])
   const o = live.value
-  if (!o) return <p class="note">{live.loading ? 'Loading…' : 'The collector does not answer.'}</p>
+  if (!o) return <p class="note">{live.loading ? 'Loading…' : 'Cannot connect to the collector.'}</p>
   if (o.services.length === 0) return <Welcome />
   const compare = (id: string) => setCompared((old) => (old.includes(id) ? old.filter((x) => x !== id) : [...old, id].slice(-2)))
   return (
@@ -21,9 +21,9 @@ export function Lists({ live, service }: { live: Loaded<Overview>; service: stri
             <span class="grow" />
             {compared.length === 2
               ? <a class="button" href={`#/compare?a=${compared[0]}&b=${compared[1]}`}>Compare the two</a>
-              : compared.length === 1 && <small>choose another to compare with</small>}
+              : compared.length === 1 && <small>select another profile to compare</small>}
           </h2>
-          {o.profiles.length === 0 && <p class="note">None yet{service && ' of this service'}.</p>}
+          {o.profiles.length === 0 && <p class="note">None yet{service && ' from this service'}.</p>}
           <ul class="cards">
             {o.profiles.map((p) => <ProfileCard key={p.id} profile={p} compared={compared.includes(p.id)} compare={compare} />)}
           </ul>
@@ -31,7 +31,7 @@ export function Lists({ live, service }: { live: Loaded<Overview>; service: stri
         </section>
         <section aria-labelledby="traces">
           <h2 id="traces">Traces <small>{count(o.trace_count)}</small></h2>
-          {o.traces.length === 0 && <p class="note">None yet{service && ' of this service'}.</p>}
+          {o.traces.length === 0 && <p class="note">None yet{service && ' from this service'}.</p>}
           <ul class="cards">{o.traces.map((t) => <TraceCard key={t.id} trace={t} />)}</ul>
           <Rest shown={o.traces.length} all={o.trace_count} />
         </section>
@@ -43,9 +43,9 @@ export function Lists({ live, service }: { live: Loaded<Overview>; service: stri
 function Welcome() {
   return (
     <div class="welcome">
-      <h1>Nothing here yet</h1>
-      <p>Profiles, traces and log records show up here as the collector receives them.</p>
-      <p>No SDK at hand? <code>make demo</code> sends recorded ones.</p>
+      <h1>No data yet</h1>
+      <p>Profiles, traces and log records appear here when the collector receives them.</p>
+      <p>To try it without an SDK, run <code>make demo</code>: it sends recorded data.</p>
     </div>
   )
 }
@@ -107,5 +107,5 @@ function TraceCard({ trace: t }: { trace: TraceListing }) {
 }
 
 function Rest({ shown, all }: { shown: number; all: number }) {
-  return all > shown ? <p class="note">The latest {count(shown)} of {count(all)}; choosing a service shows more of it.</p> : null
+  return all > shown ? <p class="note">Showing the latest {count(shown)} of {count(all)}; select a service to see more of its data.</p> : null
 }

@@ -4,7 +4,7 @@ import { clock, count } from './format'
 import { useApi, type Route } from './hooks'
 import { Omitted } from './omitted'
 
-// Logs is the latest log records.
+// Logs lists the latest log records.
 export function Logs({ route, services }: { route: Route; services: Service[] }) {
   const service = route.query.get('service') ?? ''
   const { value, error } = useApi<Answer>('logs' + (service && '?service=' + encodeURIComponent(service)))
@@ -22,7 +22,7 @@ export function Logs({ route, services }: { route: Route; services: Service[] })
       </nav>
       {error && <p class="warn">{error}</p>}
       {value && (value.records.length === 0 ? <p class="note">None yet.</p> : <LogTable records={value.records} />)}
-      {value && value.records.length < value.count && <p class="note">The latest {count(value.records.length)} of {count(value.count)}.</p>}
+      {value && value.records.length < value.count && <p class="note">Showing the latest {count(value.records.length)} of {count(value.count)}.</p>}
       {value && <Omitted from={value} />}
     </>
   )
@@ -37,10 +37,10 @@ export function LogTable({ records }: { records: LogRecord[] }) {
             <summary>
               <time>{clock(r.time)}</time>
               <span class={'severity ' + level(r.severity)}>{r.severity}</span>
-              <bdi class="body">{r.body || '(no text)'}</bdi>
+              <bdi class="body">{r.body || '(empty)'}</bdi>
               <bdi class="from">{r.service}</bdi>
             </summary>
-            {r.trace && <p><a href={`#/trace/${r.trace}?span=${r.span}`}>to its trace</a></p>}
+            {r.trace && <p><a href={`#/trace/${r.trace}?span=${r.span}`}>View trace</a></p>}
             <AttributeTable list={r.attributes} />
           </details>
         </li>

@@ -20,7 +20,7 @@ function App() {
   useEffect(() => scrollTo(0, 0), [page])
   return (
     <>
-      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus() }}>To the content</a>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus() }}>Skip to content</a>
       <header class="bar">
         <a class="home" href="#/"><img src="icon.svg" alt="" width="20" height="20" />Profiles</a>
         <nav>
@@ -28,7 +28,7 @@ function App() {
           <a href="#/logs" aria-current={view === 'logs' ? 'page' : undefined}>Logs</a>
         </nav>
         <span class="grow" />
-        {live.offline && <span class="warn" role="status">The collector does not answer</span>}
+        {live.offline && <span class="warn" role="status">Cannot connect to the collector</span>}
         {live.value && <Fill overview={live.value} />}
         <ThemeButton />
       </header>
@@ -44,9 +44,9 @@ function App() {
 }
 
 function Fill({ overview: o }: { overview: Overview }) {
-  const text = `${bytes(o.bytes)} of ${bytes(o.max_bytes)} (${share(o.bytes, o.max_bytes)}), nothing older than ${duration(o.max_age * 1e9)}`
+  const text = `${bytes(o.bytes)} of ${bytes(o.max_bytes)} (${share(o.bytes, o.max_bytes)}), maximum age ${duration(o.max_age * 1e9)}`
   return (
-    <span class="fill" title={`Kept: ${text}. ${o.evicted} messages made room, ${o.dropped} were too large.`}>
+    <span class="fill" title={`Memory: ${text}. ${o.evicted} messages evicted, ${o.dropped} dropped because they were too large.`}>
       <meter min={0} max={o.max_bytes} value={o.bytes} aria-label="memory in use" />
       <span>{bytes(o.bytes)}</span>
     </span>

@@ -5,7 +5,7 @@ import { GraphView } from './graph'
 import { useApi, type Route } from './hooks'
 import { Omitted } from './omitted'
 
-// ProfileView is one profile.
+// ProfileView shows one profile.
 export function ProfileView({ id, route }: { id: string; route: Route }) {
   const { value: p, error } = useApi<Profile>('profiles/' + id)
   if (error) return <p class="warn" role="alert">{error}</p>
@@ -21,7 +21,7 @@ export function ProfileView({ id, route }: { id: string; route: Route }) {
           <span>{duration(p.duration)}</span>
           <span>{plural(p.samples, 'sample')}</span>
           {p.profile_id && <code title="profile id">{p.profile_id}</code>}
-          {p.broken > 0 && <span class="bad" title="Indices in the message that point nowhere">{plural(p.broken, 'broken reference')}</span>}
+          {p.broken > 0 && <span class="bad" title="Indices in the message that are out of range">{plural(p.broken, 'broken reference')}</span>}
         </p>
       </div>
       <GraphView base={{ profiles: [id] }} route={route} threads={p.thread_list} length={p.duration} spans={p.span_list} />

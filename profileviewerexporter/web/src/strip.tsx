@@ -14,7 +14,7 @@ interface Props {
 const width = 1000
 const height = 44
 
-// Strip is how busy threads were over time. Dragging selects a part of it, and so do the two numbers.
+// Strip draws the activity of threads over time. Dragging selects a range, and so do the two numbers.
 export function Strip({ activity, length, from, to, onChange }: Props) {
   const layer = useRef<SVGGElement>(null)
   const change = useRef(onChange)
@@ -23,7 +23,7 @@ export function Strip({ activity, length, from, to, onChange }: Props) {
   useEffect(() => {
     const group = select<SVGGElement, unknown>(layer.current!)
     const brush = brushX<unknown>().extent([[0, 0], [width, height]]).on('end', (event: D3BrushEvent<unknown>) => {
-      if (!event.sourceEvent) return // moved by us
+      if (!event.sourceEvent) return // moved by the page, not by the user
       const range = event.selection as [number, number] | null
       if (range) change.current(...(range.map((x) => Math.round((x / width) * length)) as [number, number]))
       else change.current()
@@ -37,7 +37,7 @@ export function Strip({ activity, length, from, to, onChange }: Props) {
   const outline = activity.map((a, i) => `L${i * step},${height - a * height}H${(i + 1) * step}`).join('')
   return (
     <div class="strip">
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label="activity over time; drag to select a part">
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label="activity over time; drag to select a range">
         <path d={`M0,${height}${outline}L${width},${height}Z`} />
         <g ref={layer} />
       </svg>
@@ -45,7 +45,7 @@ export function Strip({ activity, length, from, to, onChange }: Props) {
         <Milliseconds label="from" value={from ?? 0} max={length} set={(v) => onChange(v, to)} />
         <Milliseconds label="to" value={to ?? length} max={length} set={(v) => onChange(from ?? 0, v)} />
         <span class="note">of {duration(length)}</span>
-        {from !== undefined && <button type="button" onClick={() => onChange()}>All of it</button>}
+        {from !== undefined && <button type="button" onClick={() => onChange()}>Reset range</button>}
       </form>
     </div>
   )

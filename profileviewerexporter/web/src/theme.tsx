@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-// Theme is what somebody chose; auto is what the system says.
+// Theme is the user's choice; auto follows the system.
 type Theme = 'auto' | 'light' | 'dark'
 const themes: Theme[] = ['auto', 'light', 'dark']
 
@@ -17,7 +17,7 @@ function apply(theme: Theme): void {
   dispatchEvent(new Event('theme'))
 }
 
-apply(stored()) // before anything is drawn
+apply(stored()) // before the first render
 
 export function ThemeButton() {
   const [theme, setTheme] = useState(stored)
@@ -38,7 +38,7 @@ export function ThemeButton() {
 
 export const isDark = (): boolean => document.documentElement.dataset.theme === 'dark'
 
-// useTheme renders anew when the colours change.
+// useTheme reports whether the theme is dark, and renders the component again when it changes.
 export function useTheme(): boolean {
   const [dark, setDark] = useState(isDark)
   useEffect(() => {

@@ -6,7 +6,7 @@ import { amend, useApi, type Route } from './hooks'
 import { LogTable } from './logs'
 import { Omitted } from './omitted'
 
-// TraceView is the spans of a trace, and of the one that was chosen everything there is: attributes, logs and samples.
+// TraceView shows the spans of a trace, and the attributes, logs and samples of the selected span.
 export function TraceView({ id, route }: { id: string; route: Route }) {
   const { value: t, error } = useApi<Trace>('traces/' + id)
   if (error) return <p class="warn" role="alert">{error}</p>
@@ -24,11 +24,11 @@ export function TraceView({ id, route }: { id: string; route: Route }) {
           <span>{plural(t.spans, 'span')}</span>
           {t.errors > 0 && <span class="bad">{plural(t.errors, 'error')}</span>}
           <code title="trace id">{t.id}</code>
-          <a href={'api/download/otlp?trace=' + t.id} download>Save as OTLP JSON</a>
+          <a href={'api/download/otlp?trace=' + t.id} download>Download OTLP JSON</a>
         </p>
       </div>
       <Waterfall trace={t} chosen={chosen?.id} choose={choose} />
-      {t.span_list.length < t.spans && <p class="note">The first {count(t.span_list.length)} of {count(t.spans)} spans.</p>}
+      {t.span_list.length < t.spans && <p class="note">Showing the first {count(t.span_list.length)} of {count(t.spans)} spans.</p>}
       <Omitted from={t} />
       {chosen && <ChosenSpan key={chosen.id} trace={t} span={chosen} route={route} />}
       {!chosen && t.log_list.length > 0 && <><h2>Logs</h2><LogTable records={t.log_list} /></>}
@@ -36,7 +36,7 @@ export function TraceView({ id, route }: { id: string; route: Route }) {
   )
 }
 
-const deepest = 24 // levels that are indented
+const deepest = 24 // levels of indentation
 
 function Waterfall({ trace, chosen, choose }: { trace: Trace; chosen?: string; choose: (id: string) => void }) {
   const length = Math.max(1, trace.duration)
@@ -48,10 +48,10 @@ function Waterfall({ trace, chosen, choose }: { trace: Trace; chosen?: string; c
           <button type="button" aria-pressed={s.id === chosen} onClick={() => choose(s.id)} title={s.name}>
             <span class="what" style={{ paddingInlineStart: `${Math.min(s.depth, deepest) * 0.8}rem` }}>
               <bdi>{s.name || s.id}</bdi>
-              {s.samples > 0 && <span class="mark" title="a flame graph of this span">{plural(s.samples, 'sample')}</span>}
+              {s.samples > 0 && <span class="mark" title="this span has a flame graph">{plural(s.samples, 'sample')}</span>}
             </span>
             <span class="track">
-              <span class={'piece' + (s.samples > 0 ? ' sampled' : '')} style={{ left: percent(s.start), width: percent(s.duration) }} />
+              <span class={'extent' + (s.samples > 0 ? ' sampled' : '')} style={{ left: percent(s.start), width: percent(s.duration) }} />
             </span>
             <span class="took">{duration(s.duration)}</span>
           </button>
@@ -77,7 +77,7 @@ function ChosenSpan({ trace, span, route }: { trace: Trace; span: Span; route: R
       </p>
       {span.samples > 0
         ? <GraphView base={{ profiles: [], trace: trace.id, span: span.id }} route={route} />
-        : <p class="note">No samples are linked to this span{trace.profiles > 0 ? '' : ', nor to others of this trace'}.</p>}
+        : <p class="note">No samples are linked to this span{trace.profiles > 0 ? '' : ' or to other spans of this trace'}.</p>}
       {error && <p class="warn" role="alert">{error}</p>}
       {d && (
         <details class="about" open={span.samples === 0}>
@@ -86,7 +86,7 @@ function ChosenSpan({ trace, span, route }: { trace: Trace; span: Span; route: R
           {d.events.map((e, i) => (
             <AttributeTable key={i} caption={`${e.name} after ${duration(e.at)}`} list={e.attributes.length ? e.attributes : [{ key: e.name, value: '' }]} />
           ))}
-          {d.events.length < d.event_count && <p class="note">The first {count(d.events.length)} of {count(d.event_count)} events.</p>}
+          {d.events.length < d.event_count && <p class="note">Showing the first {count(d.events.length)} of {count(d.event_count)} events.</p>}
           <Omitted from={d} />
         </details>
       )}

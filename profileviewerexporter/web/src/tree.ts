@@ -1,16 +1,16 @@
 import type { Comparison, Frame, MergedGraph, OrderedGraph } from './api'
 
-// FlameNode is a rectangle of a graph, in the words of d3-flame-graph: its width is its value, what it holds its children.
+// FlameNode is a rectangle of a graph, with the field names that d3-flame-graph expects: value is its width, children are the calls in it.
 export interface FlameNode {
   id: number
   name: string
   value: number
   self: number
-  kind: 'all' | 'call' | 'gap' // a gap is a pause in time; it is not drawn
+  kind: 'all' | 'call' | 'gap' // a gap is a pause; it is not drawn
   frame?: Frame
   start?: number // nanoseconds after the origin
   delta?: number // of comparisons: after minus before
-  hidden: boolean // there is more in it than is here
+  hidden: boolean // some of its children are left out
   children: FlameNode[]
 }
 
@@ -30,7 +30,7 @@ export function mergedTree(graph: MergedGraph): FlameNode {
   return { id: 0, name: everything, kind: 'all', value: root.value, self: 0, hidden: true, children: [root] }
 }
 
-// orderedTree fills the pauses between calls, so that each is where it was in time.
+// orderedTree inserts gaps for the pauses between calls, so that each call is drawn at its time.
 export function orderedTree(graph: OrderedGraph): FlameNode {
   const frames = graph.frames ?? []
   const list = graph.nodes.map(([id, , frame, start, value, hidden]): FlameNode => ({
@@ -46,7 +46,7 @@ export function orderedTree(graph: OrderedGraph): FlameNode {
       if (child.start! > at) filled.push(gap(child.start! - at))
       filled.push(child)
       node.self -= child.value
-      // Not from the sum of what is shown: neighbours that are too small may be left out.
+      // Not the sum of the drawn children: siblings that are too small may be left out.
       at = Math.max(at, child.start! + child.value)
     }
     node.children = filled

@@ -1,0 +1,81 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { query, type Measure, type Selection, type Thread } from './api'
+import type { Colouring } from './colours'
+import { weight } from './format'
+import { amend } from './hooks'
+
+interface Props {
+  selection: Selection
+  byTime: boolean
+  threads: Thread[]
+  thread?: string
+  measure: Measure
+  search: string
+  found?: number // share of the graph that the search matches
+  onSearch: (text: string) => void
+  colouring: Colouring
+  onColouring: (colouring: Colouring) => void
+}
+
+// Toolbar has the controls of a flame graph and its downloads.
+export function Toolbar({ selection, byTime, threads, thread, measure, search, found, onSearch, colouring, onColouring }: Props) {
+  const searchBox = useRef<HTMLInputElement>(null)
+  useSlash(searchBox)
+  return (
+    <div class="tools" role="toolbar" aria-label="Graph controls">
+      <div class="choice" role="group" aria-label="Order">
+        <button type="button" aria-pressed={!byTime} onClick={() => amend({ order: undefined })}>Merged</button>
+        <button type="button" aria-pressed={byTime} onClick={() => amend({ order: 'time' })}>By time</button>
+      </div>
+      <label>Thread{' '}
+        <select value={thread ?? ''} onChange={(e) => amend({ thread: e.currentTarget.value })}>
+          {!byTime && <option value="">All ({threads.length})</option>}
+          {threads.map((t) => <option key={t.id} value={t.id}>{threadText(t)} – {weight(t.busy, measure)}</option>)}
+        </select>
+      </label>
+      <label class="search">Search{' '}
+        <input type="search" ref={searchBox} value={search} placeholder="function, file (/)"
+          onInput={(e) => onSearch(e.currentTarget.value)} onChange={(e) => amend({ q: e.currentTarget.value })} />
+      </label>
+      {search && found !== undefined && <output class="found">{(100 * found).toFixed(1)} % of the graph</output>}
+      <label class="check">
+        <input type="checkbox" checked={colouring === 'own'} onChange={(e) => onColouring(e.currentTarget.checked ? 'own' : 'code')} />
+        {' '}Highlight application code
+      </label>
+      <Downloads selection={selection} />
+    </div>
+  )
+}
+
+function threadText(t: { id: string; name: string }): string {
+  if (t.id === '') return 'no thread'
+  return t.name && t.name !== t.id ? `${t.name} (${t.id})` : t.id
+}
+
+// useSlash focuses the search box when the user presses /.
+function useSlash(box: { current: HTMLInputElement | null }): void {
+  useEffect(() => {
+    const key = (event: KeyboardEvent) => {
+      if (event.key !== '/' || /^(INPUT|SELECT|TEXTAREA)$/.test((event.target as HTMLElement).tagName)) return
+      event.preventDefault()
+      box.current?.focus()
+    }
+    addEventListener('keydown', key)
+    return () => removeEventListener('keydown', key)
+  }, [])
+}
+
+function Downloads({ selection }: { selection: Selection }) {
+  const q = query(selection)
+  const scope = `speedscope/index.html#profileURL=${encodeURIComponent('../api/download/speedscope?' + q)}`
+  return (
+    <span class="downloads">
+      <a class="button" href={scope} target="_blank" rel="noopener">speedscope ↗</a>
+      <span>Download{' '}
+        <a href={'api/download/pprof?' + q} download>pprof</a>{' '}
+        <a href={'api/download/speedscope?' + q} download>speedscope</a>{' '}
+        <a href={'api/download/otlp?profile=' + selection.profiles[0]} download title="the complete message">OTLP JSON</a>
+      </span>
+    </span>
+  )
+}
