@@ -35,7 +35,7 @@ func TestOperationsPage(t *testing.T) {
 func TestOperationsPageHasEveryReason(t *testing.T) {
 	page, err := os.ReadFile("../docs/operations.md")
 	require.NoError(t, err)
-	_, table, found := strings.Cut(string(page), "\n## What to do at each reason\n")
+	_, table, found := strings.Cut(string(page), "\n## Reasons\n")
 	require.True(t, found)
 	table, _, _ = strings.Cut(table, "\n## ")
 	var patterns []string
