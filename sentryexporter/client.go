@@ -24,11 +24,7 @@ type client struct {
 }
 
 // newClient takes the name of the program as "name/version".
-//
-// Redirects are not followed: most turn the POST into a GET without the envelope, which a page with the status 200 may answer,
-// and the new address would be given the key.
 func newClient(c *http.Client, dsn sentry.DSN, program string) *client {
-	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client{
 		http:      c,
 		url:       dsn.EnvelopeURL(),
@@ -165,4 +161,4 @@ func detail(text []byte) string {
 }
 
 // pause is how long the server asks to be left alone, 0 if it does not.
-func (r *reply) pause(now time.Time) time.Duration { return retryAfter(r.header, now, 0) }
+func (r *reply) pause(now time.Time) time.Duration { return sentry.RetryAfter(r.header, now, 0) }

@@ -126,11 +126,11 @@ func (q *categoryQueue) post(ctx context.Context, e *envelope, again bool) reply
 	defer occupy(q.posts)()
 	if wait, category := q.limitOf(e); wait > 0 {
 		q.telemetry.throttledBy(ctx, category)
-		return reply{verdict: limited, wait: wait, err: fmt.Errorf("rate limit of Sentry on %s", named(category))}
+		return reply{verdict: limited, wait: wait, err: fmt.Errorf("rate limit of Sentry on %s", category.Label())}
 	}
 	r := q.client.post(ctx, e)
 	if r.status != 0 {
-		q.limits.learn(r.status, r.header, time.Now())
+		q.limits.Learn(r.status, r.header, time.Now())
 	}
 	switch r.verdict {
 	case sent:
@@ -152,7 +152,7 @@ func (q *categoryQueue) post(ctx context.Context, e *envelope, again bool) reply
 
 // limitOf is how long the envelope has to wait by what Sentry has said until now, and for which category.
 func (q *categoryQueue) limitOf(e *envelope) (time.Duration, sentry.Category) {
-	return q.limits.of(sentry.LimitedBy(&e.Item.Header), time.Now())
+	return q.limits.Of(sentry.LimitedBy(&e.Item.Header), time.Now())
 }
 
 // drop counts an envelope that Sentry has refused.
@@ -292,11 +292,4 @@ func (q *categoryQueue) deliverHalves(ctx context.Context, halves []envelope, ha
 		}
 	}
 	return permanent
-}
-
-func named(category sentry.Category) string {
-	if category == everything {
-		return "everything"
-	}
-	return string(category)
 }

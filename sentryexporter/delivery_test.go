@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/config/configoptional"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
@@ -291,7 +292,7 @@ func TestHeadersOfAnswersAreBounded(t *testing.T) {
 			return fakesentry.Answer{Header: map[string]string{"X-Sentry-Rate-Limits": strings.Repeat("1:error:key,", kibibytes<<10/12)}}
 		})
 		err := h.send(backendChunk(1))
-		if kibibytes<<10 > maxAnswerHeaders {
+		if kibibytes<<10 > httpclient.MaxAnswerHeaders {
 			require.ErrorContains(t, err, "exceeded")
 		} else {
 			require.NoError(t, err)

@@ -12,7 +12,6 @@
 //	request.go     what a queue holds, in memory and on disk
 //	delivery.go    one envelope: post it until it is sent or dropped
 //	client.go      one envelope: post it, and what the answer means
-//	limits.go      the rate limits that Sentry gives
 //	losses.go      client reports about what Sentry refused
 //	telemetry.go   what is counted
 //

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/exporter"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
@@ -41,7 +42,7 @@ type sentryExporter struct {
 type destination struct {
 	profiled atomic.Bool // a pipeline sends profiles there
 	clocks   clocks      // of the profiles that were sent there
-	limits   limits
+	limits   sentry.ActiveLimits
 	losses   losses
 	accepted atomic.Int64 // envelopes that Sentry has accepted
 
@@ -70,7 +71,7 @@ func (e *sentryExporter) Start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return fmt.Errorf("dsn: %w", err)
 	}
-	http, err := toClient(ctx, e.cfg.HTTP, host.GetExtensions(), e.settings.TelemetrySettings)
+	http, err := httpclient.New(ctx, e.cfg.HTTP, host.GetExtensions(), e.settings.TelemetrySettings)
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP client: %w", err)
 	}

@@ -71,7 +71,7 @@ func (t *telemetry) halved(ctx context.Context, e *envelope) {
 }
 
 func (t *telemetry) throttledBy(ctx context.Context, category sentry.Category) {
-	t.throttled.Add(ctx, 1, metric.WithAttributes(attribute.String("category", named(category))))
+	t.throttled.Add(ctx, 1, metric.WithAttributes(attribute.String("category", category.Label())))
 }
 
 func (t *telemetry) lost(ctx context.Context, counter metric.Int64Counter, lost []discard.Loss) {

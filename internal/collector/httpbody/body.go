@@ -167,6 +167,22 @@ func (b *Body) Decode(name string, limit int64) error {
 	return b.replace(func(decoded *Body) error { return coding.decode(b.Data, decoded, limit) })
 }
 
+// Decoded returns what bytes decode to, which stay as they are. The errors are those of Decode. Release the body.
+func Decoded(encoded []byte, name string, limit int64, c *Claim) (*Body, error) {
+	b := acquire(c)
+	var err error
+	if coding := codings[name]; coding != nil && len(encoded) > 0 {
+		err = coding.decode(encoded, b, limit)
+	} else if err = b.reserve(len(encoded)); err == nil {
+		b.Data = append(b.Data, encoded...)
+	}
+	if err != nil {
+		b.Release()
+		return nil, err
+	}
+	return b, nil
+}
+
 // DecodeBase64 puts what text encodes, which is a part of the body without its padding, in place of all of it.
 func (b *Body) DecodeBase64(text []byte) error {
 	return b.replace(func(decoded *Body) error {

@@ -85,6 +85,12 @@ type Claim struct {
 // ErrNoRoom is why a body is not read, or not to its end: there are too many bytes already.
 var ErrNoRoom = errors.New("too many bytes are in flight")
 
+// NeverWait makes the claim one that has no patience: Acquire returns ErrNoRoom at once if there is no room.
+func (c *Claim) NeverWait() *Claim {
+	c.deadline = time.Unix(0, 1)
+	return c
+}
+
 // SetTenant names the tenant whose share the claim counts against.
 func (c *Claim) SetTenant(name string) {
 	if c == nil || c.name == name {

@@ -98,6 +98,7 @@ type envelopeReader struct {
 	pos   int
 	item  int // number of the item being read, from 1; 0 = the envelope header
 	start int // where it begins
+	end   int // where its payload ends
 }
 
 func (r *envelopeReader) fail(reason discard.Reason, format string, args ...any) *EnvelopeError {
@@ -154,6 +155,7 @@ func (r *envelopeReader) readItem(item *Item) *EnvelopeError {
 func (r *envelopeReader) take(item *Item, n int) {
 	item.Payload = r.body[r.pos : r.pos+n : r.pos+n]
 	r.pos += n
+	r.end = r.pos
 }
 
 // header decodes one JSON object, which may span lines, and steps over the newline behind it.

@@ -37,6 +37,7 @@ func FuzzReadEnvelope(f *testing.F) {
 		require.NotNil(t, e)
 		require.LessOrEqual(t, len(e.Items), MaxEnvelopeItems)
 		checkPayloadsLieInOrder(t, body, e)
+		checkFrames(t, body)
 
 		if err != nil {
 			var bad *EnvelopeError

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentry
+
+import (
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ActiveLimits are the rate limits that Sentry has stated to a sender, by category. The zero value has none.
+//
+// https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
+type ActiveLimits struct {
+	mu    sync.Mutex
+	until map[Category]time.Time
+}
+
+// Everything is the category of limits that name none.
+const Everything Category = ""
+
+// Label returns the category as a metric attribute.
+func (c Category) Label() string {
+	if c == Everything {
+		return "everything"
+	}
+	return string(c)
+}
+
+// Learn adds the limits of an answer, whatever its status. A 429 without any limits everything for a while.
+func (l *ActiveLimits) Learn(status int, header http.Header, now time.Time) {
+	given := ParseRateLimits(strings.Join(header.Values(HeaderRateLimits), ","))
+	if len(given) == 0 && status != http.StatusTooManyRequests {
+		return // the rule
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, limit := range given {
+		until := now.Add(time.Duration(limit.Seconds) * time.Second)
+		if len(limit.Categories) == 0 {
+			l.extend(Everything, until, now)
+		}
+		for _, category := range limit.Categories {
+			l.extend(category, until, now)
+		}
+	}
+	if len(given) == 0 {
+		l.extend(Everything, now.Add(RetryAfter(header, now, DefaultRetrySeconds*time.Second)), now)
+	}
+}
+
+// extend keeps the later of two limits on a category.
+func (l *ActiveLimits) extend(category Category, until, now time.Time) {
+	if l.until == nil {
+		l.until = map[Category]time.Time{}
+	}
+	if _, known := l.until[category]; !known && len(l.until) >= maxLimitedCategories {
+		maps.DeleteFunc(l.until, func(_ Category, until time.Time) bool { return !until.After(now) })
+		if category != Everything && len(l.until) >= maxLimitedCategories {
+			return
+		}
+	}
+	if until.After(l.until[category]) {
+		l.until[category] = until
+	}
+}
+
+// maxLimitedCategories bounds the memory that a server which invents categories takes. Relay has forty.
+const maxLimitedCategories = 100
+
+// Of returns how long an item must wait that any of these categories stops, and for which category; zero = not at all.
+func (l *ActiveLimits) Of(categories []Category, now time.Time) (wait time.Duration, because Category) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.until) == 0 {
+		return 0, Everything
+	}
+	wait = max(l.until[Everything].Sub(now), 0)
+	for _, category := range categories {
+		if left := l.until[category].Sub(now); left > wait {
+			wait, because = left, category
+		}
+	}
+	return wait, because
+}
+
+// RetryAfter reads the header Retry-After: whole seconds, or a date. It returns otherwise for anything else, and without the header.
+func RetryAfter(header http.Header, now time.Time, otherwise time.Duration) time.Duration {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return min(time.Duration(seconds), MaxRetrySeconds) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return min(max(date.Sub(now), 0), MaxRetrySeconds*time.Second)
+	}
+	return otherwise
+}

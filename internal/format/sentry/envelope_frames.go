@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentry
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+
+// Frames are the parts of an envelope as they were sent, for whoever forwards it: unknown fields and item types stay, byte for byte.
+type Frames struct {
+	Header []byte // without the newline
+	Items  []Frame
+}
+
+// Frame is one item.
+type Frame struct {
+	Item
+	Raw []byte // its header and its payload, and the newlines behind them as far as they were sent
+
+	missing int // newlines without which no other item can follow
+}
+
+// ReadFrames splits an envelope by the rules of ReadEnvelope, and has the same errors. The parts are sub-slices of body.
+func ReadFrames(body []byte) (*Frames, error) {
+	f := &Frames{}
+	r := envelopeReader{body: body}
+	var header EnvelopeHeader
+	if err := r.envelopeHeader(&header); err != nil {
+		return f, err
+	}
+	s := jsonscan.Scanner{Data: body, Pos: r.start}
+	f.Header = s.Value()
+	for !r.atEnd() {
+		r.item++
+		if len(f.Items) == MaxEnvelopeItems {
+			return f, r.fail(ReasonEnvelopeTooManyItems, "more than %d items", MaxEnvelopeItems)
+		}
+		var frame Frame
+		if err := r.readItem(&frame.Item); err != nil {
+			return f, err
+		}
+		frame.Raw = body[r.start:r.pos:r.pos]
+		frame.missing = r.missingNewlines(len(frame.Payload))
+		f.Items = append(f.Items, frame)
+	}
+	return f, nil
+}
+
+// Append writes the envelope behind dst.
+func (f *Frames) Append(dst []byte) []byte {
+	dst = append(append(dst, f.Header...), '\n')
+	for i := range f.Items {
+		dst = append(dst, f.Items[i].Raw...)
+		dst = append(dst, "\n\n"[:f.Items[i].missing]...)
+	}
+	return dst
+}
+
+// missingNewlines returns how many newlines the item that was just read lacks: one behind its payload, and one behind its header if
+// the envelope ends there.
+func (r *envelopeReader) missingNewlines(payload int) int {
+	switch {
+	case r.pos > r.end:
+		return 0
+	case payload == 0 && r.body[r.end-1] != '\n':
+		return 2
+	}
+	return 1
+}
+
+// NewFrame returns an item that was not sent.
+func NewFrame(item Item) (Frame, error) {
+	w := envelopeWriter{item: 1}
+	if err := w.writeItem(&item); err != nil {
+		return Frame{}, err
+	}
+	return Frame{Item: item, Raw: w.dst}, nil
+}
+
+// HeaderEdit replaces a value in the header of an envelope. Fields that the header lacks are not added.
+type HeaderEdit struct {
+	Key, Inner string // Inner is a key of the object that Key has; "" = Key's own value
+	Value      string // the new text
+}
+
+// EditHeader returns the header with other values, and all the rest as it was sent. The header is that of ReadFrames.
+func EditHeader(header []byte, edits ...HeaderEdit) []byte {
+	e := headerEditor{Scanner: jsonscan.Scanner{Data: header}}
+	e.object(edits, "")
+	return append(e.dst, header[e.copied:]...)
+}
+
+type headerEditor struct {
+	jsonscan.Scanner
+	dst    []byte
+	copied int // bytes of the header that are in dst, or replaced
+}
+
+// object edits the object at the scanner, which is the value of the key outer.
+func (e *headerEditor) object(edits []HeaderEdit, outer string) {
+	if !e.Open('{') {
+		return
+	}
+	for n := 0; ; {
+		key, ok := e.Member(&n)
+		if !ok {
+			return
+		}
+		name := string(key)
+		c := e.Peek()
+		start := e.Pos
+		if outer == "" && c == '{' {
+			e.object(edits, name)
+			continue
+		}
+		e.Skip()
+		for _, edit := range edits {
+			if c == '"' && (outer == "" && edit.Inner == "" && edit.Key == name || edit.Key == outer && edit.Inner == name) {
+				e.dst = append(e.dst, e.Data[e.copied:start]...)
+				e.dst = jsonscan.AppendJSONText(e.dst, edit.Value)
+				e.copied = e.Pos
+			}
+		}
+	}
+}
