@@ -22,23 +22,23 @@ help: ## List the targets
 run: build ## Build the collector and start it on examples/quickstart
 	@echo
 	@echo "  DSN for your SDK:  http://$(KEY)@localhost:4319/1"
-	@echo "  Page:              http://localhost:4321/   flame graphs and traces"
-	@echo "  No SDK at hand?    make demo   (in a second terminal)"
+	@echo "  Viewer:            http://localhost:4321/   flame graphs and traces"
+	@echo "  Without an SDK:    make demo   (in a second terminal)"
 	@echo
 	@exec $(BIN) --config examples/quickstart/config.yaml $(GATE)
 
 demo: ## Send recorded SDK requests to the running collector
 	@go run ./internal/demo -endpoint http://localhost:4319 -key $(KEY)
-	@echo "Look at it: http://localhost:4321/"
+	@echo "Open http://localhost:4321/"
 
 page: ## Build the page of the profile_viewer exporter from its sources; needs node
 	@cd profileviewerexporter/web && sh ../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund && npm run --silent build
 
 # One package at a time: some tests compare times.
-test: build ## Run the tests; those that need more than Go say so and are skipped (make packages)
+test: build ## Run the tests; tests with missing tools are skipped (see make packages)
 	go test -p 1 -timeout 30m ./...
 
-packages: ## Install the npm packages of tests: sentry-cli, the browser SDK and a driver of Chromium
+packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chromium driver
 	@for package in sentrycli browser; do \
 	  (cd internal/e2e/$$package && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund) || exit 1; done
 
@@ -49,12 +49,12 @@ kafka: build ## Run examples/kafka against a real broker; needs Java and Maven
 	@cd internal/e2e/kafka && sh ../../../.ci/quiet mvn -q -B dependency:copy-dependencies
 	go test -count=1 -tags kafka -run TestKafka -v ./internal/e2e
 
-sdks: build ## Run real SDKs, fetched from their registries; SDKS="python node" runs some of them
+sdks: build ## Run real SDKs, fetched from their registries; SDKS="python node" selects some
 	@for install in $(or $(SDKS:%=internal/e2e/sdks/%/install),$(wildcard internal/e2e/sdks/*/install)); do \
 	  echo "$$install"; sh .ci/quiet sh $$install || exit 1; done
 	SDKS="$(SDKS)" go test ./internal/e2e -tags sdks -run TestSDKs -count=1 -timeout 20m -v
 
-ci: ## What CI runs: format, vet, lint, race detector, distribution, examples
+ci: ## Run the CI script: format, vet, lint, race detector, distribution, examples
 	@.ci/run
 
 build: $(BIN) ## Build the collector as dist/otelcol-sentry
@@ -70,15 +70,15 @@ $(BIN): builder-config.yaml go.mod go.sum tools/go.mod $(SOURCES) $(PAGE)
 deb: build ## Build a Debian package with a systemd unit; needs dpkg-deb
 	@packaging/deb/build $(BIN) dist
 
-attacks: build ## Attack the collector, and write what came of it to docs/attacks.md
+attacks: build ## Attack the collector and write docs/attacks.md
 	@ATTACKS=full go test ./internal/e2e -run TestHostile -count=1 -parallel 1 -timeout 90m -v > dist/attacks.log; held=$$?; \
 	  awk -v sizes=large -f internal/e2e/attacks.awk dist/attacks.log > docs/attacks.md; \
-	  [ $$held = 0 ] || { grep -E '^ *--- FAIL' dist/attacks.log; echo "Not all attacks were held off: see dist/attacks.log"; exit 1; }
+	  [ $$held = 0 ] || { grep -E '^ *--- FAIL' dist/attacks.log; echo "Some attacks succeeded: see dist/attacks.log"; exit 1; }
 
-load: build ## Send profiles at a rising rate and twice too many, and write docs/load.md; two minutes
+load: build ## Send profiles at a rising rate up to overload, and write docs/load.md; two minutes
 	go test ./internal/e2e -tags load -run TestLoad -count=1 -timeout 10m -v
 
-faults: build ## Kill the collector, fill its disk, damage its files, and write what was lost to docs/faults.md; FAULTS=5 rounds
+faults: build ## Kill the collector, fill its disk, damage its files, and write docs/faults.md; FAULTS=5 sets the rounds
 	go test ./internal/e2e -tags faults -run TestFaults -count=1 -parallel 4 -timeout 10h -v
 
 format: ## Format the code
@@ -94,17 +94,17 @@ golden: ## Refresh the goldens; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update
 	go test ./internal/translate/frommeasure -run TestMeasureCases -update
 
-# What is piped into tee must be able to fail.
+# Without pipefail, a failed benchmark would be hidden by tee.
 bench: private SHELL := bash
 bench: private .SHELLFLAGS := -o pipefail -c
-bench: build ## Compare with rivals and the kept baseline, and write docs/performance.md; six minutes. BASELINE=new keeps the run
+bench: build ## Compare with other decoders and the baseline, and write docs/performance.md; six minutes. BASELINE=new replaces the baseline
 	@cd internal/bench && for run in 1 2 3 4 5 6; do \
 	  go test -run '^$$' -bench . -skip Parts -benchtime 1x -timeout 1h || exit 1; done | tee ../../dist/bench.txt
 	@$(TOOL) benchstat -table pkg -ignore date,load,/gomaxprocs internal/bench/baseline.txt dist/bench.txt
 	@$(if $(BASELINE),cp dist/bench.txt internal/bench/baseline.txt)
 	@cd internal/bench && go run ./page ../../docs/performance.md baseline.txt ../../dist/bench.txt
 
-mutants: ## Change SITES (200) random places one at a time, and see whether the tests of their packages detect it
+mutants: ## Change SITES (200) random places one at a time, and list the changes that no test detects
 	go run ./internal/testkit/mutate -n $(or $(SITES),200) -seed $(or $(SEED),1) $(addprefix ./,$(addsuffix /...,$(CODE)))
 
 fuzz: ## Run every fuzzer for FUZZTIME (30s)
@@ -115,11 +115,11 @@ fuzz: ## Run every fuzzer for FUZZTIME (30s)
 	  done; \
 	done
 
-corpus: ## Keep what the fuzzers have found, in testdata/fuzz of their packages, as far as it reaches new code
+corpus: ## Keep fuzzing inputs that reach new code in testdata/fuzz of their packages
 	@go run ./internal/testkit/fuzzcorpus
 
 soak: ## Run spans and profiles through the processor for SOAK (10m); the heap must stay flat
 	SOAK=$(or $(SOAK),10m) go test ./profiletransformprocessor -run TestSoak -v -timeout 24h
 
-clean: ## Remove what was built
+clean: ## Remove built files
 	@rm -rf dist output examples/custom-build/otelcol-custom

@@ -33,7 +33,7 @@ BEGIN {
 	pairs[name] = sprintf("%s | %s | %s | %s | `%s` | %s | %s", shape, count, part[2], part[3], part[4], part[5], part[6])
 }
 /^ +--- (PASS|FAIL|SKIP): .*\// {
-	verdict = $2 == "PASS:" ? "held" : $2 == "SKIP:" ? "not run" : "**broke through**"
+	verdict = $2 == "PASS:" ? "passed" : $2 == "SKIP:" ? "not run" : "**failed**"
 	title = $3
 	sub(/^[^\/]*\//, "", title)
 	gsub(/_/, " ", title)
@@ -49,7 +49,7 @@ BEGIN {
 }
 END {
 	print "\n## One long, one many\n"
-	print "`TestHostilePairs` takes one valid payload of every shape: every envelope item type, both profile formats, the store, security, NEL"
+	print "`TestHostilePairs` starts from one valid payload of every shape: every envelope item type, both profile formats, the store, security, NEL"
 	print "and cron endpoints, the four OTLP signals, and Measure's events, spans and builds. It makes one text long and one list long, for"
 	print "**all pairs** of a text and a list. Attribute values are also replaced by objects with a long text. Every payload passes the"
 	print "receivers, linking, all transforms, both modes of the Sentry exporter, OTLP/HTTP for every signal, and the viewer, in one"

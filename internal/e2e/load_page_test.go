@@ -20,16 +20,16 @@ import (
 
 const loadHead = `# Load
 
-Written by ` + "`make load`" + ` in one run of under three minutes: the sender, which is also the backend, and the built collector are two
-processes on one machine, over loopback. Requests are gzipped and each has a fresh profile id. They are sent at their rate whatever
-the answers (at most 256 at once), and waited for from when they were due.
+` + "`make load`" + ` writes this page in under three minutes. The sender, which is also the backend, and the built collector are two processes on
+one machine, connected over loopback. Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the
+responses (up to 256 concurrent requests) and measures response times from the scheduled send time.
 
-- *Recorded*: profiles of real SDKs of up to 1 MB, V1 (with its transaction, which the receiver links it with) and V2, in turns.
-- *Generated*: a chunk of 6060 samples of ten threads, 300 stacks of 20 frames.
-- *OTLP*: the same profiles in the form that this collector gives them, sent to its ` + "`otlp`" + ` receiver.
+- *Recorded*: profiles of real SDKs up to 1 MB, alternating between V1 (with its transaction, to which the receiver links it) and V2.
+- *Generated*: a chunk of 6060 samples of ten threads, with 300 stacks of 20 frames.
+- *OTLP*: the same profiles as this collector's OTLP output, sent to its ` + "`otlp`" + ` receiver.
 
-**Times and rates are of a machine that did other work, too** (see its load average), and sender and collector shared its cores: compare
-columns, not machines. What the collector did for each second of its own CPU time depends on that far less.
+**Other processes used the machine during the run** (see the load average), and sender and collector shared its cores. Compare columns, not
+machines. The figures per second of the collector's own CPU time depend far less on the machine's load.
 `
 
 // loadPage is docs/load.md as it comes about.
@@ -68,25 +68,25 @@ const (
 	ratesHead = `
 ## Rising rate
 
-The exporter is ` + "`nop`" + `; the two receivers take turns at each rate, in a collector each. p50 and p99 are of the wait for an answer.
+The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each in its own collector. p50 and p99 are response times.
 
 | Profiles | as | Offered/s | Answered/s | Samples/s | Profiles per CPU-second | Samples per CPU-second | p50 | p99 | Peak RSS, MiB | Sentry ÷ OTLP, per CPU-second |
 |---|---|---|---|---|---|---|---|---|---|---|
 `
 	tooMuchHead = `
-## Twice too much
+## Overload
 
-Recorded profiles for ten seconds (for the capacity, three), with a queue of 200 before an OTLP backend and a ` + "`memory_limiter`" + `. Every
-profile that was accepted was delivered, compared by id; every other one was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 where
-a transaction came with it) and counted as that, as an item or, where it was not even decompressed, as a request. The run fails
-otherwise, if one of 100 answers takes a second, or if less is delivered in a second than half of the capacity.
+Recorded profiles for ten seconds (three for the capacity), with a queue of 200 before an OTLP backend, and a ` + "`memory_limiter`" + `. Every
+accepted profile was delivered, compared by ID. Every other profile was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its
+transaction was accepted) and counted as an item or, if it was not decompressed, as a request. Otherwise the run fails. It also fails if
+1 % of the responses take a second or longer, or if the delivery rate drops below half of the capacity.
 
-The first backend takes one profile after the other, 10 ms each. The others are quick, but sender, collector and backend share the
-cores, and the sender has no more than 256 requests waiting: clients without that bound were not tried. The capacity is the most that
-was delivered in a second, exporter and backend included, at rates that rise by half until not half of it is.
+The first backend accepts one profile every 10 ms. The others are fast, but sender, collector and backend share the cores. The sender has at
+most 256 open requests; clients without that limit were not tested. The capacity is the highest delivery rate, including exporter and
+backend, while the offered rate rises by half per step until less than half of it is delivered.
 
-What keeps deliveries up is that a pipeline that has refused something is not asked again for 20 ms: until then profiles are refused
-before they are decompressed and decoded ([operations](operations.md#sizing)).
+For 20 ms after a pipeline refuses data, the receiver refuses profiles before it decompresses and decodes them, which keeps deliveries up
+([operations](operations.md#sizing)).
 
 | | Offered/s | Answered | Not sent: 256 waiting | Accepted = delivered | Delivered/s | Delivered per CPU-second | 429 | 200 with limits | p50 | p99 | Peak RSS, MiB |
 |---|---|---|---|---|---|---|---|---|---|---|---|

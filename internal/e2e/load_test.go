@@ -104,7 +104,7 @@ func overloadBackend(t *testing.T, m mix, page *loadPage) {
 	c := startOverloaded(t, backend, time.Second/perBackend, 1)
 	result := c.checkOverload(t, backend, sentrySender(c, m), 2*perBackend)
 	assert.Greater(t, result.refused, len(result.waits)/4, "half, but for what the queue took")
-	page.overload("twice of a backend that takes 100/s", result, c.peak())
+	page.overload("twice the rate of a backend that accepts 100/s", result, c.peak())
 }
 
 // overloadCollector: the backend is not what holds things up. More comes than can be delivered: twice of that, and twice of
@@ -114,7 +114,7 @@ func overloadCollector(t *testing.T, m mix, most float64, page *loadPage) {
 	for _, too := range []struct {
 		much string
 		rate float64
-	}{{"twice that", 2 * capacity}, {"twice what the receiver alone answers", 2 * most}} {
+	}{{"twice that capacity", 2 * capacity}, {"twice the receiver's own rate", 2 * most}} {
 		if too.rate == 0 {
 			continue
 		}
@@ -142,7 +142,7 @@ func pathCapacity(t *testing.T, m mix, page *loadPage) float64 {
 			break
 		}
 	}
-	page.overload("capacity of the whole path", best, c.peak())
+	page.overload("capacity with exporter and backend", best, c.peak())
 	return best.delivered()
 }
 

@@ -38,40 +38,40 @@ var scenarioNames = map[string]string{
 
 const pageHead = `# Compatibility
 
-Real SDKs, installed from their registries at these versions, against the built collector. A run of all takes four minutes and
-writes this page:
+This page lists the versions of real SDKs, installed from their registries, that were tested against the built collector. The test takes
+four minutes and writes this page:
 
 ` + "```sh" + `
 make sdks
 ` + "```" + `
 
-Each line is one run of the workload in [internal/e2e/sdks](../internal/e2e/sdks) that passed: nested spans, busy functions under
-spans of known names, on two threads where the SDK has threads, an error, a log. The run fails unless
+Each line is one successful run of the workload in [internal/e2e/sdks](../internal/e2e/sdks): nested spans, busy functions inside named
+spans, on two threads if the SDK supports threads, an error and a log. A run fails unless:
 
-- every span, profile, error and log that the SDK says it has sent comes out of the collector, and of everything that was on the wire
-  nothing is lost, doubled or changed, sample by sample;
-- each busy function has its share of its thread's time in the flame graph: within four standard deviations of a binomial
-  distribution, at least five points. *Share* is the largest deviation, and what was allowed;
-- the samples of busy functions are linked to the spans that they ran under: 95 %, for a sampler stamps a sample a moment before or
-  after it is taken. *Linked* is how many were;
-- the ` + "`sentry_envelope`" + ` exporter gives a stand-in for Sentry all spans under their parents, and all samples with their threads, times
-  and stacks, as the SDK sent them.
+- the collector outputs every span, profile, error and log that the SDK reports as sent, and no data on the wire is lost, duplicated or
+  changed, sample by sample;
+- each busy function has its expected share of its thread's time in the flame graph: within four standard deviations of a binomial
+  distribution, and at least five points. *Share* is the largest deviation and its limit;
+- 95 % of the samples of busy functions are linked to the right span. The rest allows for samplers that take the timestamp just before or
+  after the sample. *Linked* is the actual percentage;
+- the ` + "`sentry_envelope`" + ` exporter sends all spans with their parents, and all samples with their threads, times and stacks, to
+  a stand-in for Sentry, as the SDK sent them.
 
 | SDK | Version | Profiling | Spans | Errors | Logs | Profiles | Samples | Share | Linked | Dropped by the SDK |
 |---|---|---|---|---|---|---|---|---|---|---|
 `
 
 const pageNotes = `
-What to know of them:
+Notes:
 
-- Browser: the SDK hangs all spans of a page below its root, unless it is told otherwise (` + "`parentSpanIsAlwaysRootSpan: false`" + `, as
-  here). Which of several that ran at the same time had the thread is then unknown, and samples are linked to the root.
-- Node: worker threads are not sampled, whatever their own SDK is told.
-- Node 11.12.0 and Java 8.62.0 are the newest; 11.1.0 and 8.43.0 are those that Sentry's profilers for them were last published for.
-- Node and browser 11 have no V1 profiles; Go 0.27.0 has, 0.50.0 has no profiles at all.
-- Ruby: the version is that of Debian 12, older than profiles and logs; Rust has no profiles.
-- Native: the version is that of an unofficial crate, of 2021 and older than spans and logs. One of its errors is a crash, which the
-  next start of the program sends.
+- Browser: by default, the SDK makes all spans of a page children of its root span. It is then unknown which of several concurrent spans ran
+  on the thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
+- Node: the SDK does not sample worker threads, even with an SDK of their own.
+- Node 11.12.0 and Java 8.62.0 are the newest versions; 11.1.0 and 8.43.0 are the latest with a published profiler.
+- Node 11 and browser 11 have no V1 profiles. Go 0.27.0 has V1 profiles; Go 0.50.0 has no profiles.
+- Ruby: the version in Debian 12, which predates profiles and logs. Rust has no profiles.
+- Native: the version in an unofficial crate of 2021, which predates spans and logs. One of its errors is a crash, sent at the program's next
+  start.
 `
 
 // writeCompatibility writes the page of all runs.
@@ -124,7 +124,7 @@ func (l links) String() string {
 // dropped is what the SDK says it has not sent.
 func (r row) dropped() string {
 	if r.said.Dropped == nil {
-		return "does not tell"
+		return "not reported"
 	}
 	var list []string
 	for what, count := range r.said.Dropped {
