@@ -37,7 +37,7 @@ func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger) *linking {
 	l, _ := linkings.Acquire(cfg, func() (*linking, error) {
 		return &linking{
 			cfg: cfg, telemetry: t, logger: logger,
-			index: spanlink.NewIndex(cfg.Link.keys(), spanlink.Limits{Spans: cfg.Link.MaxSpans, Keep: cfg.Link.KeepSpans}),
+			index: spanlink.NewIndex(cfg.Link.keys(), spanlink.Limits{Spans: cfg.Link.MaxSpans, MaxAge: cfg.Link.KeepSpans}),
 		}, nil
 	})
 	return l

@@ -111,7 +111,7 @@ func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofi
 	switch {
 	case !p.works:
 		return p.handOn(ctx, profiles)
-	case p.cfg.Link.Wait == 0 || !p.linking.index.Concerns(profiles, time.Now()):
+	case p.cfg.Link.Wait == 0 || !p.linking.index.CanLink(profiles, time.Now()):
 		p.linking.link(ctx, profiles, false)
 		return p.handOn(ctx, profiles)
 	}

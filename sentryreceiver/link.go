@@ -66,7 +66,7 @@ func (in *ingestion) link(ctx context.Context, transaction *event.Transaction, s
 	if len(in.unlinked) == 0 {
 		return
 	}
-	index := spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: math.MaxInt, Keep: time.Hour})
+	index := spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: math.MaxInt, MaxAge: time.Hour})
 	index.Add(func(yield func(spanlink.Span) bool) {
 		for span := range spanlink.Sentry.Spans(spans) {
 			span.Sessions, span.Program = []spanlink.Session{v1Session}, nil

@@ -46,7 +46,7 @@ type linking struct {
 
 func newLinking(profiles pprofile.Profiles) *linking {
 	l := &linking{
-		index: spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: 1 << 20, Keep: time.Hour}), now: time.Now(),
+		index: spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: 1 << 20, MaxAge: time.Hour}), now: time.Now(),
 		wire: marshal(profiles),
 	}
 	l.index.Add(requestsOf(profiles), l.now)

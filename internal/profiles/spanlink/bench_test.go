@@ -47,7 +47,8 @@ func benchProfile(n int) pprofile.Profiles {
 	return p
 }
 
-// benchSpans are n spans on the eight threads, in stacks of four, so that together they cover the profile.
+// benchSpans are n spans on the eight threads, in stacks of four, so that together they cover the
+// profile.
 func benchSpans(n, observations int) iter.Seq[Span] {
 	sessions := []Session{{Parts: [maxSessionParts]string{"session"}}}
 	requests := max(1, n/benchDepth/benchThreads) // of a thread
@@ -76,7 +77,7 @@ func BenchmarkLink(b *testing.B) {
 		for _, spans := range []int{n, n / 20} {
 			b.Run(fmt.Sprintf("samples=%d/spans=%d", n, spans), func(b *testing.B) {
 				input := benchProfile(n)
-				x := NewIndex(Sentry, Limits{Spans: n, Keep: time.Hour})
+				x := NewIndex(Sentry, Limits{Spans: n, MaxAge: time.Hour})
 				x.Add(benchSpans(spans, n), start)
 				var stats LinkStats
 				for b.Loop() {
@@ -99,7 +100,7 @@ func BenchmarkLink(b *testing.B) {
 func BenchmarkAdd(b *testing.B) {
 	const n = 100_000
 	for b.Loop() {
-		x := NewIndex(Sentry, Limits{Spans: n, Keep: time.Hour})
+		x := NewIndex(Sentry, Limits{Spans: n, MaxAge: time.Hour})
 		x.Add(benchSpans(n, n), start)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/span")

@@ -1,67 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spanlink answers one question: which span was running on this thread at this instant. It gathers spans in an index
-// and links the samples of profiles to them. It knows OTLP, and of any source only the names of attributes ([Keys]).
+// Package spanlink links the samples of profiles to spans. It answers one question: which span was
+// running on this thread at this instant? It keeps spans in an index and has no knowledge of
+// Sentry: the names of the attributes that it reads are configuration ([Keys]).
 //
 // # The rule
 //
-// A sample was taken in a session (a run of a profiler, or a process) on a thread at an instant. Candidates are the spans of
-// the same tenant, session and thread that cover the instant: start ≤ instant < end. A sample is never linked to a span that
+// A sample was taken in a session (a run of a profiler, or a process), on a thread, at an instant.
+// Session and thread together are a track. The candidates are the spans of the same tenant on the
+// same track that cover the instant: start ≤ instant < end. A sample is never linked to a span that
 // is not a candidate.
 //
 //	     t1    t2     t3    t4     t5   t6
 //	     ·     ·      ·     ·      ·    ·
 //	 A   ├──────────────────────────┤              a request
 //	  B     ├─────────────────┤                    its handler
-//	   C       ├─────────┤                         one of two queries that run at the same time
-//	   D           ├────────┤                      the other
+//	   C       ├─────────┤                         one of two concurrent queries
+//	   D           ├────────┤                      the other query
 //	 E                          ├──────────┤       another request on the same event loop
 //
-//	t1  A            the only one
-//	t2  C            innermost of a chain: C is a child of B, B of A
-//	t3  B            C and D branch; which of them had the thread is unknown, but both belong to B
-//	t4  B            neither C nor D any more
-//	t5  ambiguous    A and E have nothing in common
+//	t1  A            the only candidate
+//	t2  C            the innermost of a chain: C is a child of B, B of A
+//	t3  B            C and D are siblings; which of them had the thread is unknown, both belong to B
+//	t4  B            C and D have ended
+//	t5  ambiguous    A and E have no common ancestor
 //	t6  E
 //
-// In words: take the candidates that have no other candidate below them. If there is one, it is the answer. If there are more,
-// it is the deepest candidate above all of them. If there is none, the sample is ambiguous: not linked, or to the span that
-// started last, as [Options] say.
+// In words: take the candidates that have no descendant among the candidates. If there is one, it
+// is the answer. If there are several, the answer is the deepest candidate that is an ancestor of
+// all of them. If there is no such candidate, the sample is ambiguous: it stays without a link or
+// is linked to the span that started last, depending on [Options].
 //
-// Above and below go by parent ids, through any spans of the index, of other threads too. A span whose parent is not there
-// hangs below its segment (Sentry's word for the root of a service's part of a trace). A span of zero length covers no instant, but
-// keeps its position between the spans above and below it, and states session and thread for its children if it is a segment. A
-// span that ends before it starts is treated as one of zero length.
+// Ancestors are found by parent ids, through any spans of the index, including spans of other
+// threads. If the parent of a span is not in the index, its segment (Sentry's word for the root of
+// a service's part of a trace) takes the parent's place. A span of zero length covers no instant
+// but keeps its position in the span tree; if it is a segment, it also states session and thread
+// for its children. A span that ends before it starts is treated as a span of zero length.
 //
-// # Which spans are on a thread
+// # Tracks of spans
 //
-// SDKs state session and thread on every span, or on the segment only; what a span does not say, it takes from its segment,
-// and waits for it in the index. If all samples of a profile are of one thread, spans that name no thread count as well:
-// there was no other. Otherwise they do not.
+// SDKs state session and thread on every span, or only on the segment. A span inherits missing
+// values from its segment and waits for it in the index. If all samples of a profile are of one
+// thread, spans that state no thread are candidates as well. Otherwise they are not.
 //
-// Streamed spans that state no session, and whose segment states none, are indexed by their program (see [Keys]). They are
-// candidates if there can be no doubt about the session, see program.go.
+// Streamed spans that state no session, and whose segment states none, are indexed by their program
+// (see [Keys]). They are candidates only if their session is certain; see program.go.
 //
-// # What becomes of samples
+// # Result
 //
-// A Sample with timestamps stands for several observations. They are decided one by one, and the sample is split into one
-// per link, values with their timestamps. A sample without timestamps says nothing about instants and stays as it is, and so
-// does one with so many attributes that its parts cannot repeat them all. A link that is there already was made by somebody
-// who knew better, and gives way only to a span below it in the same trace.
+// A Sample with timestamps stands for several observations. Each observation is decided separately,
+// and the sample is split into one sample per link, values with their timestamps. A sample without
+// timestamps stays unchanged. So does a sample with too many attributes, because each part would
+// repeat them. An existing link is kept, unless the span found is a descendant of the linked span.
 //
 // # Bounds
 //
-// The index holds a limited number of spans, in limited memory, for a limited time, by arrival: clocks of clients decide nothing.
-// When it is full, the tenant that uses the most memory loses its oldest spans. What does not fit any more, what comes too late,
-// and every sample without a link is counted by reason. What one message may ask of it is limited, too.
+// The index holds a limited number of spans, in limited memory, for a limited time. Time is counted
+// from the arrival of a span; clocks of clients have no influence. When the index is full, the
+// tenant that uses the most memory loses its oldest spans. Spans that do not fit, spans that arrive
+// too late, and samples without a link are counted by reason. The work that one message may cause
+// is limited as well.
 //
-//	keys.go      which attributes tell tenant, session, thread and segment
-//	traces.go    spans of a message into the index
-//	index.go     the index; session.go, lane.go, node.go its parts, waiting.go the spans that wait for their segment
-//	tenant.go    who makes room in a full index; program.go spans that state no session
-//	forest.go    who is above whom
-//	timeline.go  the rule: spans of a thread → which span when; queue.go gives it what comes first
-//	places.go    samples of a message: on which thread, and when
-//	link.go      samples of a message get their links: decide.go which, split.go what that does to them
-//	outcome.go   what linking depends on, and what is counted
+//	keys.go           the attributes that state tenant, session, thread and segment
+//	traces.go         reads the spans of a message
+//	index.go          the index; its parts are session.go, track.go and indexed_span.go
+//	waiting.go        spans that wait for their segment
+//	program.go        spans that state no session
+//	tenant.go         shares of tenants, and eviction
+//	link.go           links the samples of a message: decide.go chooses links, split.go splits samples
+//	sample_tracks.go  the tracks on which the samples of a message were taken
+//	span_tree.go      ancestors and descendants
+//	timeline.go       applies the rule to the spans of a track; priority_queue.go is its heap
+//	outcome.go        options and statistics
 package spanlink

@@ -14,7 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// FuzzLink links any profiles to any spans. No observation is lost, the spans stay as they were, and what was valid OTLP is.
+// FuzzLink links any profiles to any spans. No observation is lost, the spans stay as they were,
+// and what was valid OTLP is.
 func FuzzLink(f *testing.F) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -43,9 +44,9 @@ func FuzzLink(f *testing.F) {
 			options.Ambiguous = Skip
 		}
 		before, valid := countObservations(p), len(dictionary.Check(p)) == 0
-		x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
+		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 		x.Add(Sentry.Spans(spans), start)
-		concerned := x.Concerns(p, start)
+		concerned := x.CanLink(p, start)
 		stats := x.Link(p, options)
 		require.Equal(t, before, countObservations(p))
 		if stats.Linked > 0 {

@@ -9,103 +9,106 @@ import (
 	"time"
 )
 
-// Limits bound the index. Both go by the arrival of a span.
+// Limits bound the index. Both count from the arrival of a span.
 type Limits struct {
-	Spans int           // that the index holds, and as many sessions; they may take SpanBytes for each
-	Keep  time.Duration // how long it holds them
+	Spans  int           // maximum number of spans, and of sessions; the memory limit is SpanBytes for each
+	MaxAge time.Duration // spans are dropped after this time
 }
 
-// Index holds spans by session and thread. Any number of goroutines may use it.
+// Index holds spans by session and thread. It is safe for concurrent use.
 type Index struct {
 	keys     compiledKeys
 	limits   Limits
 	maxBytes int64
 
-	mu       sync.Mutex
-	sessions map[Session]*session
-	recent   list.List // the sessions, the one that was touched last in front
-	nodes    map[spanKey]*node
-	waiting  map[spanKey]orphans // by the segment they wait for
-	tenants  map[string]*tenant
-	last     *tenant  // that was asked for
-	program  *Session // likewise, see sawSession
+	mu          sync.Mutex
+	sessions    map[Session]*session
+	recent      list.List // the sessions, the most recently used first
+	spans       map[spanKey]*indexedSpan
+	waiting     map[spanKey]orphans // by the segment they wait for
+	tenants     map[string]*tenant
+	lastTenant  *tenant  // result of the last lookup
+	lastProgram *Session // likewise, see noteStatedSession
 
 	largest [kinds]bySize
-	sizes   [kinds]int64 // of all shares
+	sizes   [kinds]int64 // sums of all shares
 
-	// The intervals by arrival.
+	// All intervals, by arrival.
 	oldest, newest *interval
-	held           int
+	count          int
 
-	began time.Time // arrivals are told from here
-	epoch uint64    // number of forests made
-	stats SpanStats
-	told  SpanStats // of these, what Add and Expire have answered
+	startedAt time.Time // arrival times count from here
+	treeEpoch uint64    // number of span trees built so far
+	stats     SpanStats
+	reported  SpanStats // the part of stats that Add and Expire have returned
 }
 
-// NewIndex makes an empty index. The keys must be valid.
+// NewIndex returns an empty index. The keys must be valid.
 func NewIndex(keys Keys, limits Limits) *Index {
 	return &Index{
 		keys: compile(keys), limits: limits, maxBytes: limits.maxBytes(),
-		sessions: map[Session]*session{}, nodes: map[spanKey]*node{}, waiting: map[spanKey]orphans{}, tenants: map[string]*tenant{},
+		sessions: map[Session]*session{}, spans: map[spanKey]*indexedSpan{}, waiting: map[spanKey]orphans{}, tenants: map[string]*tenant{},
 	}
 }
 
-// SpanStats counts what became of spans.
+// SpanStats counts spans by outcome.
 type SpanStats struct {
 	Indexed    int64 // by session and thread, once for each way to state the session
-	Waiting    int64 // for their segment; counted once more when it comes
-	Unstated   int64 // by program and thread: neither they nor their segment state the session
-	NoSession  int64 // likewise, and of no program
-	Duplicates int64 // there already
+	Waiting    int64 // for their segment; counted again when it arrives
+	Unstated   int64 // indexed by program and thread: neither they nor their segment state the session
+	NoSession  int64 // likewise, without a program
+	Duplicates int64 // already in the index
 	Unusable   int64 // without ids
-	Late       int64 // of those indexed, began before the end of a profile of their session that had been linked by then
-	Evicted    int64 // left because the index was full
-	Expired    int64 // left because of their age
+	Late       int64 // indexed, but started before the end of a profile of their session that was already linked
+	Evicted    int64 // dropped because the index was full
+	Expired    int64 // dropped because of their age
 }
 
 func (s SpanStats) since(before SpanStats) SpanStats {
 	return SpanStats{
-		s.Indexed - before.Indexed, s.Waiting - before.Waiting, s.Unstated - before.Unstated, s.NoSession - before.NoSession, s.Duplicates - before.Duplicates,
-		s.Unusable - before.Unusable, s.Late - before.Late, s.Evicted - before.Evicted, s.Expired - before.Expired,
+		Indexed: s.Indexed - before.Indexed, Waiting: s.Waiting - before.Waiting, Unstated: s.Unstated - before.Unstated,
+		NoSession: s.NoSession - before.NoSession, Duplicates: s.Duplicates - before.Duplicates, Unusable: s.Unusable - before.Unusable,
+		Late: s.Late - before.Late, Evicted: s.Evicted - before.Evicted, Expired: s.Expired - before.Expired,
 	}
 }
 
-// Size is what an index holds.
+// Size is the number of spans and sessions in an index.
 type Size struct{ Spans, Sessions int }
 
-// Size tells what the index holds now.
+// Size returns the current size of the index.
 func (x *Index) Size() Size {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return Size{Spans: x.held, Sessions: len(x.sessions)}
+	return Size{Spans: x.count, Sessions: len(x.sessions)}
 }
 
-// Add takes spans. The answer counts what became of spans since the last answer: some leave while samples are linked.
+// Add adds spans and returns the statistics since the last call of Add or Expire: spans may also be
+// dropped while samples are linked.
 func (x *Index) Add(spans iter.Seq[Span], now time.Time) SpanStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.expire(now)
 	for s := range spans {
 		x.add(s, now)
-		x.makeRoom()
+		x.enforceLimits()
 	}
-	x.program = nil
-	return x.untold()
+	x.lastProgram = nil
+	return x.statsSinceReport()
 }
 
-// Expire lets go of what is too old, and answers as Add, which does so too: this is for when nothing is added.
+// Expire drops the spans that are too old and returns the same statistics as Add. Add expires spans
+// as well; Expire is for times without traffic.
 func (x *Index) Expire(now time.Time) SpanStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.expire(now)
-	return x.untold()
+	return x.statsSinceReport()
 }
 
-func (x *Index) untold() SpanStats {
-	news := x.stats.since(x.told)
-	x.told = x.stats
-	return news
+func (x *Index) statsSinceReport() SpanStats {
+	stats := x.stats.since(x.reported)
+	x.reported = x.stats
+	return stats
 }
 
 func (x *Index) add(s Span, now time.Time) {
@@ -113,21 +116,21 @@ func (x *Index) add(s Span, now time.Time) {
 		x.stats.Unusable++
 		return
 	}
-	s.End = max(s.Start, s.End) // a span that ends before it starts has no length, but keeps its position in the tree
-	if s.Program != nil && len(s.Sessions) > 0 && x.program != s.Program {
-		x.program = s.Program // the same for all spans of a resource
-		x.sawSession(s.Program, now)
+	s.End = max(s.Start, s.End) // a span that ends before it starts has no length, but keeps its position in the span tree
+	if s.Program != nil && len(s.Sessions) > 0 && x.lastProgram != s.Program {
+		x.lastProgram = s.Program // all spans of a resource share one
+		x.noteStatedSession(s.Program, now)
 	}
 	t := x.tenant(s.Tenant)
 	key := spanKey{t, s.Trace, s.ID}
 	isSegment := s.Segment == s.ID
 	if !isSegment && !s.Segment.IsEmpty() && (len(s.Sessions) == 0 || s.Thread == "") {
-		above := x.nodes[key.inTrace(s.Segment)]
-		if above == nil {
-			x.wait(key, s, now)
+		parent := x.spans[key.inTrace(s.Segment)]
+		if parent == nil {
+			x.awaitSegment(key, s, now)
 			return
 		}
-		s.Sessions, s.Thread = above.complete(s.Sessions, s.Thread)
+		s.Sessions, s.Thread = parent.completeChild(s.Sessions, s.Thread)
 	}
 	if len(s.Sessions) == 0 && s.Program != nil && s.Streamed {
 		s.Sessions = append(s.Sessions, *s.Program)
@@ -135,52 +138,53 @@ func (x *Index) add(s Span, now time.Time) {
 	if len(s.Sessions) == 0 {
 		x.stats.NoSession++
 		if isSegment {
-			x.hold(key, s, nil, unstated, now) // its children need not wait
+			x.insert(key, s, nil, unstated, now) // so that its children need not wait
 		}
 	} else {
-		x.place(key, s, now)
+		x.addToTracks(key, s, now)
 	}
-	x.endWait(key, now)
+	x.resolveWaiting(key, now)
 	x.dropTenant(t)
 }
 
-// place puts a span on the thread it ran on.
-func (x *Index) place(key spanKey, s Span, now time.Time) {
+// addToTracks adds a span to the track of each of its sessions.
+func (x *Index) addToTracks(key spanKey, s Span, now time.Time) {
 	for _, session := range s.Sessions {
-		l := x.lane(session, s.Thread, now)
-		if i := x.hold(key, s, l, session.kind(), now); i != nil {
-			x.indexed(i)
+		l := x.track(session, s.Thread, now)
+		if i := x.insert(key, s, l, session.kind(), now); i != nil {
+			x.countIndexed(i)
 		} else {
-			x.dropLane(l)
+			x.dropTrack(l)
 		}
 	}
 }
 
-// indexed counts a span that has come onto its thread.
-func (x *Index) indexed(i *interval) {
+// countIndexed counts a span that was added to its track.
+func (x *Index) countIndexed(i *interval) {
 	if i.kind == unstated {
 		x.stats.Unstated++
 	} else {
 		x.stats.Indexed++
 	}
-	if i.start < i.lane.session.linkedUpTo {
+	if i.start < i.track.session.linkedUpTo {
 		x.stats.Late++
 	}
 }
 
-// hold makes a span a part of the index, on a thread unless l is nil. The answer is nil if it is a part already.
-func (x *Index) hold(key spanKey, s Span, l *lane, k kind, now time.Time) *interval {
-	n := x.nodes[key]
+// insert adds a span to the index and, unless t is nil, to a track. It returns nil if the index
+// already has the span there.
+func (x *Index) insert(key spanKey, s Span, l *track, k kind, now time.Time) *interval {
+	n := x.spans[key]
 	if n == nil {
-		n = &node{spanKey: key, parent: s.Parent, segment: s.Segment}
-		x.nodes[key] = n
+		n = &indexedSpan{spanKey: key, parent: s.Parent, segment: s.Segment}
+		x.spans[key] = n
 	}
-	if n.has(s.Start, s.End, l) {
+	if n.contains(s.Start, s.End, l) {
 		x.stats.Duplicates++
 		return nil
 	}
-	n.sayAgain(s)
-	i := &interval{node: n, start: s.Start, end: s.End, lane: l, arrived: x.since(now), sibling: n.intervals, kind: k, older: x.newest}
+	n.merge(s)
+	i := &interval{span: n, start: s.Start, end: s.End, track: l, arrived: x.sinceStart(now), sibling: n.intervals, kind: k, older: x.newest}
 	n.intervals = i
 	if x.newest == nil {
 		x.oldest = i
@@ -188,82 +192,82 @@ func (x *Index) hold(key spanKey, s Span, l *lane, k kind, now time.Time) *inter
 		x.newest.newer = i
 	}
 	x.newest = i
-	x.held++
-	x.join(i)
+	x.count++
+	x.addToShare(i)
 	if l != nil {
 		l.add(i)
 	}
 	return i
 }
 
-// join makes a span the newest of its share.
-func (x *Index) join(i *interval) {
+// addToShare makes an interval the newest of its share.
+func (x *Index) addToShare(i *interval) {
 	s := i.share()
-	i.before = s.newest
+	i.prevInShare = s.newest
 	if s.newest == nil {
 		s.oldest = i
 	} else {
-		s.newest.next = i
+		s.newest.nextInShare = i
 	}
 	s.newest = i
-	x.enter(s, spanSize)
+	x.addUse(s, spanSize)
 }
 
-// part takes a span out of its share.
-func (x *Index) part(i *interval) {
+// removeFromShare removes an interval from its share.
+func (x *Index) removeFromShare(i *interval) {
 	s := i.share()
-	if i.before == nil {
-		s.oldest = i.next
+	if i.prevInShare == nil {
+		s.oldest = i.nextInShare
 	} else {
-		i.before.next = i.next
+		i.prevInShare.nextInShare = i.nextInShare
 	}
-	if i.next == nil {
-		s.newest = i.before
+	if i.nextInShare == nil {
+		s.newest = i.prevInShare
 	} else {
-		i.next.before = i.before
+		i.nextInShare.prevInShare = i.prevInShare
 	}
-	i.before, i.next = nil, nil
-	x.leave(s, spanSize)
+	i.prevInShare, i.nextInShare = nil, nil
+	x.removeUse(s, spanSize)
 }
 
-// move gives a span another kind.
-func (x *Index) move(i *interval, k kind) {
+// setKind moves an interval to the share of another kind.
+func (x *Index) setKind(i *interval, k kind) {
 	if i.kind != k {
-		x.part(i)
+		x.removeFromShare(i)
 		i.kind = k
-		x.join(i)
+		x.addToShare(i)
 	}
 }
 
-// expire drops what arrived too long ago.
+// expire drops the spans and the empty sessions that are too old.
 func (x *Index) expire(now time.Time) {
-	latest := x.since(now) - x.limits.Keep
+	latest := x.sinceStart(now) - x.limits.MaxAge
 	for x.oldest != nil && x.oldest.arrived < latest {
 		x.stats.Expired++
 		x.drop(x.oldest, lostExpired)
 	}
-	for s := x.leastRecent(); s != nil && s.touched < latest && len(s.lanes) == 0; s = x.leastRecent() {
-		x.forget(s)
+	for s := x.leastRecent(); s != nil && s.touched < latest && len(s.tracks) == 0; s = x.leastRecent() {
+		x.dropSession(s)
 	}
 }
 
-// drop lets go of a span.
+// drop removes an interval, and records the time range that its session lost.
 func (x *Index) drop(i *interval, why lostKind) {
-	if i.waits != nil {
-		x.dropOrphan(i.waits)
+	if i.orphan != nil {
+		x.removeOrphan(i.orphan)
 	}
 	x.remove(i)
-	if l := i.lane; l != nil {
+	if l := i.track; l != nil {
 		l.session.lost[why].add(i.start, i.end)
 		l.remove()
-		x.dropLane(l)
+		x.dropTrack(l)
 	}
-	x.dropTenant(i.node.tenant)
+	x.dropTenant(i.span.tenant)
 }
 
-// remove makes a span unknown to others.
+// remove removes an interval from the index, but not from its track.
 func (x *Index) remove(i *interval) {
-	i.gone = true
+	i.removed = true
 	if i.older == nil {
 		x.oldest = i.newer
 	} else {
@@ -275,9 +279,9 @@ func (x *Index) remove(i *interval) {
 		i.newer.older = i.older
 	}
 	i.older, i.newer = nil, nil
-	x.held--
-	if i.node.remove(i) {
-		delete(x.nodes, i.node.spanKey)
+	x.count--
+	if i.span.removeInterval(i) {
+		delete(x.spans, i.span.spanKey)
 	}
-	x.part(i)
+	x.removeFromShare(i)
 }

@@ -31,7 +31,8 @@ func on(id, parent uint64, start, end uint64) Span {
 
 func each(spans ...Span) iter.Seq[Span] { return slices.Values(spans) }
 
-// A flood of spans, of any kind, takes no more memory than the limits allow, and the spans that came last are there.
+// A flood of spans, of any kind, takes no more memory than the limits allow, and the spans that
+// came last are there.
 func TestFlood(t *testing.T) {
 	const limit, flood = 2_000, 30_000
 	for name, spanOf := range map[string]func(i uint64) Span{
@@ -77,20 +78,20 @@ func TestFlood(t *testing.T) {
 		},
 		"the same again": func(i uint64) Span { return on(1, 0, i, i+10) },
 	} {
-		x := NewIndex(Sentry, Limits{Spans: limit, Keep: time.Hour})
+		x := NewIndex(Sentry, Limits{Spans: limit, MaxAge: time.Hour})
 		before := heapBytes()
 		for i := range uint64(flood) {
 			x.Add(each(spanOf(i)), start)
 		}
 		assert.LessOrEqual(t, x.Size().Spans, limit, name)
 		assert.LessOrEqual(t, x.Size().Sessions, limit, name)
-		assert.LessOrEqual(t, len(x.nodes), limit, name)
+		assert.LessOrEqual(t, len(x.spans), limit, name)
 		assert.LessOrEqual(t, len(x.waiting), limit, name)
 		assert.Less(t, int64(heapBytes())-int64(before), 2*x.maxBytes, "%s: bytes, in maps that have seen more", name)
 
 		x.Expire(start.Add(2 * time.Hour))
 		assert.Equal(t, Size{}, x.Size(), name)
-		assert.Empty(t, x.nodes, name)
+		assert.Empty(t, x.spans, name)
 		assert.Empty(t, x.waiting, name)
 		assert.Empty(t, x.tenants, name)
 		assert.Zero(t, x.sizes, name)
@@ -119,7 +120,7 @@ func TestLostSpans(t *testing.T) {
 		"expired":            {[]Span{on(1, 0, 0, 1e9)}, 10, 70 * time.Second, false, Late},
 		"evicted, elsewhere": {[]Span{on(1, 0, 3e9, 4e9), on(2, 0, 5e9, 6e9)}, 1, 0, false, NoSpan},
 	} {
-		x := NewIndex(Sentry, Limits{Spans: c.limit, Keep: time.Minute})
+		x := NewIndex(Sentry, Limits{Spans: c.limit, MaxAge: time.Minute})
 		x.Add(each(c.spans...), start)
 		now := start.Add(c.after)
 		// Another span keeps the session alive.
@@ -130,24 +131,24 @@ func TestLostSpans(t *testing.T) {
 		assert.Equal(t, want, stats, name)
 	}
 
-	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Minute})
+	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Minute})
 	x.Link(benchProfile(100), Options{Now: start, Ambiguous: Skip})
 	assert.Equal(t, SpanStats{Indexed: 2, Late: 1}, x.Add(each(on(1, 0, 5, 10), on(2, 0, 1e12, 2e12)), start), "one was decided without")
 }
 
-// Spans above themselves, and a very long way up: no link is wrong, and no loop is without an end.
+// Spans that are their own ancestors, and a very deep tree: no link is wrong, and every loop ends.
 func TestOddTrees(t *testing.T) {
 	link := func(spans ...Span) LinkStats {
-		x := NewIndex(Sentry, Limits{Spans: 10_000, Keep: time.Hour})
+		x := NewIndex(Sentry, Limits{Spans: 10_000, MaxAge: time.Hour})
 		x.Add(each(spans...), start)
 		return x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip})
 	}
 	assert.Equal(t, int64(1), link(on(1, 1, 0, 10)).Linked, "its own parent")
-	assert.Equal(t, int64(1), link(on(1, 2, 0, 10), on(2, 1, 0, 10)).Unlinked[Ambiguous], "each below the other")
+	assert.Equal(t, int64(1), link(on(1, 2, 0, 10), on(2, 1, 0, 10)).Unlinked[Ambiguous], "each a child of the other")
 	assert.Equal(t, int64(1), link(on(1, 2, 0, 10), on(2, 3, 0, 10), on(3, 2, 0, 10), on(4, 3, 0, 10)).Unlinked[Ambiguous])
 
 	deep := []Span{on(1, 0, 0, 10)}
-	for i := range uint64(2 * maxClimb) {
+	for i := range uint64(2 * maxAncestors) {
 		deep = append(deep, on(2+i, 1+i, 20, 30)) // does not cover the sample
 	}
 	last := uint64(len(deep))
@@ -156,30 +157,31 @@ func TestOddTrees(t *testing.T) {
 	assert.Equal(t, int64(1), link(append(deep, on(1000, 100, 0, 10), on(1001, 100, 0, 10))...).Linked)
 }
 
-// An index that has made four billion forests, as a busy one has after some weeks, does not take new spans for those of the next.
-func TestManyForests(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
-	x.epoch = math.MaxUint32
+// An index that has made four billion forests, as a busy one has after some weeks, does not take
+// new spans for those of the next.
+func TestManyTrees(t *testing.T) {
+	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
+	x.treeEpoch = math.MaxUint32
 	x.Add(each(on(1, 0, 0, 10)), start)
 	assert.Equal(t, int64(1), x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}).Linked)
 }
 
-// Two copies of a span that disagree about what is above it: which came first does not matter.
+// Two copies of a span that disagree about its parent: the order of arrival does not matter.
 func TestCopiesThatDisagree(t *testing.T) {
 	a, b := on(3, 1, 0, 10), on(3, 2, 0, 11)
-	above := []Span{on(1, 0, 0, 10), on(2, 0, 0, 10)}
+	parents := []Span{on(1, 0, 0, 10), on(2, 0, 0, 10)}
 	var answers []LinkStats
 	for _, spans := range [][]Span{{a, b}, {b, a}} {
-		x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
-		x.Add(each(append(spans, above...)...), start)
-		require.Equal(t, spanID(2), x.nodes[spanKey{x.tenants[""], traceID(1), spanID(3)}].parent)
+		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
+		x.Add(each(append(spans, parents...)...), start)
+		require.Equal(t, spanID(2), x.spans[spanKey{x.tenants[""], traceID(1), spanID(3)}].parent)
 		answers = append(answers, x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}))
 	}
 	assert.Equal(t, answers[0], answers[1])
 }
 
 func TestUnusableSpans(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
+	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 	noTrace := on(1, 0, 0, 10)
 	noTrace.Trace = pcommon.TraceID{}
 	noID := on(1, 0, 0, 10)
@@ -188,12 +190,13 @@ func TestUnusableSpans(t *testing.T) {
 	assert.Equal(t, SpanStats{Indexed: 1, Duplicates: 1}, x.Add(each(on(1, 0, 0, 10), on(1, 0, 0, 10)), start))
 }
 
-// A span that covers no instant, because it has no length or ends before it starts, keeps its position: what is below it is below
-// what is above it, and the children of such a segment take its session and thread.
+// A span that covers no instant, because it has no length or ends before it starts, keeps its
+// position: what is below it is below what is above it, and the children of such a segment take its
+// session and thread.
 func TestSpansWithoutLength(t *testing.T) {
 	for name, end := range map[string]uint64{"zero": 5, "negative": 2} {
 		segment, empty := on(1, 0, 0, 10), on(3, 2, 5, end)
-		x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
+		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 		x.Add(each(segment, on(2, 1, 0, 10), empty, on(4, 3, 0, 10)), start)
 		p := benchProfile(1)
 		assert.Equal(t, int64(1), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked, name)
@@ -206,7 +209,7 @@ func TestSpansWithoutLength(t *testing.T) {
 		} {
 			child := on(2, 1, 0, 10)
 			child.Sessions, child.Thread, child.Segment = nil, "", segment.ID
-			x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Minute})
+			x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Minute})
 			x.Add(spans(segment, child), start)
 			p := benchProfile(1)
 			assert.Equal(t, int64(1), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked, "%s, %s", name, order)
@@ -219,15 +222,16 @@ func TestSpansWithoutLength(t *testing.T) {
 
 // The time of spans that are lost does not begin with one that had no length.
 func TestLostSpansWithoutLength(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 1, Keep: time.Hour})
+	x := NewIndex(Sentry, Limits{Spans: 1, MaxAge: time.Hour})
 	empty := uint64(5)
 	x.Add(each(on(1, 0, empty, empty), on(2, 0, 1000, 1001), on(3, 0, 2000, 2001)), start)
-	assert.Equal(t, hull{1000, 1001}, x.sessions[sessionOf("session")].lost[lostEvicted])
+	assert.Equal(t, extent{1000, 1001}, x.sessions[sessionOf("session")].lost[lostEvicted])
 }
 
-// Spans that leave while samples are linked are counted with the next that come, or when time passes.
+// Spans that leave while samples are linked are counted with the next that come, or when time
+// passes.
 func TestSpansThatLeaveDuringLink(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Minute})
+	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Minute})
 	assert.Equal(t, SpanStats{Indexed: 1}, x.Add(each(on(1, 0, 0, 10)), start))
 	now := start.Add(2 * time.Minute)
 	x.Link(benchProfile(1), Options{Now: now, Ambiguous: Skip})
@@ -237,7 +241,7 @@ func TestSpansThatLeaveDuringLink(t *testing.T) {
 
 // A span that waited for its segment has to make room for the session that it would have come into.
 func TestEvictedByItsOwnSession(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 3, Keep: time.Hour})
+	x := NewIndex(Sentry, Limits{Spans: 3, MaxAge: time.Hour})
 	segment, child := on(1, 0, 0, 10), on(2, 1, 0, 10)
 	segment.Sessions, segment.Thread, segment.Segment = nil, "", segment.ID
 	child.Sessions, child.Thread, child.Segment = []Session{sessionOf("child")}, "", segment.ID
@@ -255,7 +259,7 @@ func TestAttributesAreNotMultiplied(t *testing.T) {
 		0:             {Linked: 2},
 		maxAttributes: {Unlinked: [reasons]int64{Attributes: 2}},
 	} {
-		x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
+		x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
 		x.Add(each(on(1, 0, 0, benchInterval), on(2, 0, benchInterval, 2*benchInterval)), start)
 		p := benchProfile(1)
 		sample := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().At(0)
@@ -268,7 +272,8 @@ func TestAttributesAreNotMultiplied(t *testing.T) {
 	}
 }
 
-// The largest message that linking makes of another: all observations of a sample with many attributes are in spans of their own.
+// The largest message that linking makes of another: all observations of a sample with many
+// attributes are in spans of their own.
 func TestGrowth(t *testing.T) {
 	const observations, attributes = 20_000, 1 << 14 // of which each index has three bytes
 	p := benchProfile(1)
@@ -287,7 +292,7 @@ func TestGrowth(t *testing.T) {
 		sample.AttributeIndices().Append(int32(dict.AttributeTable().Len() - 1))
 	}
 	size := (&pprofile.ProtoMarshaler{}).ProfilesSize(p)
-	x := NewIndex(Sentry, Limits{Spans: observations, Keep: time.Hour})
+	x := NewIndex(Sentry, Limits{Spans: observations, MaxAge: time.Hour})
 	x.Add(upTo(observations, func(i uint64) Span { return on(i, 0, i, i+1) }), start)
 	assert.Equal(t, int64(observations), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked)
 	assert.Equal(t, observations, p.SampleCount())
@@ -296,9 +301,10 @@ func TestGrowth(t *testing.T) {
 	assert.LessOrEqual(t, grown, MaxGrowth*size)
 }
 
-// A message of many profiles, each on a thread with many spans, is not compared with all of them for minutes.
+// A message of many profiles, each on a thread with many spans, is not compared with all of them
+// for minutes.
 func TestTooMuchWork(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
+	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
 	x.Add(each(on(1, 0, 0, 10)), start)
 	p := benchProfile(1)
 	profile := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
@@ -312,11 +318,11 @@ func TestTooMuchWork(t *testing.T) {
 	assert.Equal(t, LinkStats{Linked: 1, Unlinked: [reasons]int64{Evicted: 1}}, l.stats)
 }
 
-// The spans above those of a profile are work as well: many profiles of one span each, below very many others, would climb all of
-// them again and again.
+// The spans above those of a profile are work as well: many profiles of one span each, below very
+// many others, would climb all of them again and again.
 func TestWayUpIsWork(t *testing.T) {
 	const deep = 1000
-	x := NewIndex(Sentry, Limits{Spans: 2 * deep, Keep: time.Hour})
+	x := NewIndex(Sentry, Limits{Spans: 2 * deep, MaxAge: time.Hour})
 	x.Add(upTo(deep, func(i uint64) Span { return on(i+2, i+1, 1e12, 2e12) }), start)
 	x.Add(each(on(deep+2, deep+1, 0, 10)), start)
 	p := benchProfile(1)

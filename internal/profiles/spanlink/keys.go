@@ -10,30 +10,34 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// Keys names the attributes that say where a span ran and a sample was taken. They are looked for on the span, or on sample
-// and profile, and then on scope and resource; the nearest wins.
+// Keys names the attributes that identify the track of a span or sample. They are read from the
+// span, or from sample and profile, and then from scope and resource; the nearest wins.
 type Keys struct {
-	// Tenant keeps apart what must never meet, such as projects. The first of them that is there counts.
+	// Tenant separates data that must never be combined, such as projects. The first attribute that
+	// is present counts.
 	Tenant []string
-	// Session is a run of a profiler, or a process. Each element is one way to identify it, by attributes that all have to be
-	// there. Spans are found by each way that they state, profiles ask by the first one under which there are spans.
+	// Session is a run of a profiler, or a process. Each element is one way to identify it, by
+	// attributes that must all be present. Spans are indexed by every way that they state; profiles
+	// use the first way that has spans.
 	Session [][]string
-	// Thread is compared as text, so that 7 and "7" are one.
+	// Thread is compared as text: 7 and "7" are equal.
 	Thread string
-	// Segment has the span id of the span's segment, in hex.
+	// Segment is the span id of the span's segment, in hex.
 	Segment string
 
-	// Program is one more way to identify a session, for spans that were streamed and state none: by attributes of the resource
-	// that together tell a program from others. Such a span is a candidate if only one session of its program has profiles.
+	// Program is another way to identify a session, for streamed spans that state no session:
+	// resource attributes that together identify a program. Such a span is a candidate if only one
+	// session of its program has profiles.
 	Program []string
-	// Streamed is "stream" on spans that were sent one by one, not with their transaction.
+	// Streamed is "stream" on spans that were sent individually and not with their transaction.
 	Streamed string
 }
 
 // The presets.
 var (
-	// Sentry: the profiler session as SDKs state it for continuous profiling. Spans of node state none where the versions of
-	// @sentry/node and @sentry/profiling-node differ, which then share no global scope.
+	// Sentry reads the profiler session that SDKs state for continuous profiling. Spans of Node
+	// state no session if the versions of @sentry/node and @sentry/profiling-node differ, because
+	// the two then share no global scope.
 	Sentry = Keys{
 		Tenant:   []string{"sentry.project_id"},
 		Session:  [][]string{{"sentry.profiler_id"}},
@@ -42,8 +46,9 @@ var (
 		Program:  []string{"service.name", "telemetry.sdk.name", "telemetry.sdk.version"},
 		Streamed: "sentry.trace_lifecycle",
 	}
-	// OTel: the process, by the semantic conventions. A profiler outside of the process does not know its service.instance.id.
-	// Processes in containers of one host all have pid 1, and the host's name where a collector on it adds that.
+	// OTel reads the process, by the semantic conventions. A profiler outside the process does not
+	// know its service.instance.id. Processes in containers of one host all have pid 1, and share
+	// the host name if a collector on the host adds it.
 	OTel = Keys{
 		Session: [][]string{{"service.instance.id"}, {"container.id", "process.pid"}, {"host.name", "process.pid"}},
 		Thread:  "thread.id",
@@ -51,17 +56,19 @@ var (
 )
 
 const (
-	// maxKeys in total, so that what was found fits a comparable value. The presets have up to five.
+	// maxKeys is the number of distinct attributes, so that their values fit a comparable array.
+	// The presets have up to five.
 	maxKeys = 9
-	// maxSessionParts is how many attributes identify a session. Host and process are two, with a namespace three.
+	// maxSessionParts is the number of attributes that identify a session: host and process are
+	// two, with a namespace three.
 	maxSessionParts = 3
-	// maxText bounds what the index keeps of a client's text: ids are 36 bytes, host names 255.
+	// maxText bounds the client texts that the index keeps: ids are 36 bytes, host names 255.
 	maxText = 256
 	// streamed is the value of Keys.Streamed.
 	streamed = "stream"
 )
 
-// Validate says what is wrong with the keys.
+// Validate returns an error that names the wrong key.
 func (k *Keys) Validate() error {
 	if len(k.Session) == 0 {
 		return fmt.Errorf("session: must name at least one attribute")
@@ -87,22 +94,22 @@ func (k *Keys) Validate() error {
 	return nil
 }
 
-// Session identifies a session. It is comparable, and exact.
+// Session identifies a session. It is comparable and exact.
 type Session struct {
 	Tenant string
-	Way    int // which element of Keys.Session, or programWay
+	Way    int // index in Keys.Session, or programWay
 	Parts  [maxSessionParts]string
 }
 
-// slot is the number of a name in compiledKeys.
+// slot is the position of an attribute name in compiledKeys.
 type slot = int8
 
 const noSlot slot = -1
 
-// values are what was found, by slot. "" is nothing.
+// values are the attribute values found, by slot; "" is none.
 type values [maxKeys]string
 
-// compiledKeys are Keys with numbers for names.
+// compiledKeys are Keys with slots instead of names.
 type compiledKeys struct {
 	names           []string
 	tenant          []slot
@@ -141,7 +148,7 @@ func compile(k Keys) (c compiledKeys) {
 
 func (c *compiledKeys) slotOf(name string) slot { return slot(slices.Index(c.names, name)) }
 
-// read takes what attributes say, over what is there.
+// read overwrites values with the values of attributes.
 func (c *compiledKeys) read(attributes pcommon.Map, v *values) {
 	for name, value := range attributes.All() {
 		if s := c.slotOf(name); s != noSlot {
@@ -152,7 +159,8 @@ func (c *compiledKeys) read(attributes pcommon.Map, v *values) {
 	}
 }
 
-// valueText is a value as it is compared, "" for none and for what is no plain value or too long for one.
+// valueText returns a value as text for comparison, or "" if it is empty, too long, or neither
+// string nor int.
 func valueText(value pcommon.Value) string {
 	switch value.Type() {
 	case pcommon.ValueTypeStr:
@@ -174,7 +182,7 @@ func (c *compiledKeys) tenantOf(v *values) string {
 	return ""
 }
 
-// sessions appends the session, once for each way that is stated, in their order.
+// sessions appends the session, once for each way that is stated, in the order of Keys.Session.
 func (c *compiledKeys) sessions(v *values, list []Session) []Session {
 ways:
 	for way, slots := range c.session {
@@ -190,7 +198,8 @@ ways:
 	return list
 }
 
-// programOf gives the session of a program's unstated spans, or nil. v is what the resource says.
+// programOf returns the session of a program's unstated spans, or nil. v has the values of the
+// resource.
 func (c *compiledKeys) programOf(resource pcommon.Map, v *values) *Session {
 	if len(c.program) == 0 {
 		return nil

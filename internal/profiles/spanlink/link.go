@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Link links the samples of a message, which it changes, to the spans that are in the index.
+// Link links the samples of a message, which it changes, to spans of the index.
 func (x *Index) Link(p pprofile.Profiles, o Options) LinkStats {
 	l := newLinker(x, p, o)
 	defer l.release()
@@ -21,25 +21,25 @@ func (x *Index) Link(p pprofile.Profiles, o Options) LinkStats {
 		return true
 	})
 	if l.linked && l.changed {
-		dictionary.Compact(p) // links may have become orphans, and samples the same
+		dictionary.Compact(p) // links may be orphans now, and samples equal
 	}
 	return l.stats
 }
 
-// Concerns says whether any sample of a message could be linked, if there were a span. The index takes note of the sessions: the
-// message may wait before it is linked, and then others are to know of it.
-func (x *Index) Concerns(p pprofile.Profiles, now time.Time) bool {
-	var places places
-	places.open(&x.keys, p.Dictionary())
+// CanLink reports whether a span could exist for any sample of a message. It also records the
+// sessions of the message in the index: other messages must know of them while this one waits.
+func (x *Index) CanLink(p pprofile.Profiles, now time.Time) bool {
+	var tracks sampleTracks
+	tracks.readDictionary(&x.keys, p.Dictionary())
 	concerned := false
 	eachProfile(&x.keys, p, func(profile pprofile.Profile, said values, program *Session) bool {
-		place := places.anyKnown(profile, said)
-		concerned = concerned || place != nil
-		if place != nil && program != nil {
+		track := tracks.firstIdentified(profile, said)
+		concerned = concerned || track != nil
+		if track != nil && program != nil {
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.sawProfile(program, place.sessions[0], now)
-			x.makeRoom()
+			x.noteProfile(program, track.sessions[0], now)
+			x.enforceLimits()
 			return true
 		}
 		return !concerned
@@ -47,7 +47,7 @@ func (x *Index) Concerns(p pprofile.Profiles, now time.Time) bool {
 	return concerned
 }
 
-// eachProfile goes through the profiles of a message, with what scope and resource say.
+// eachProfile visits the profiles of a message, with the values of scope and resource.
 func eachProfile(keys *compiledKeys, p pprofile.Profiles, do func(pprofile.Profile, values, *Session) bool) {
 	for _, resource := range p.ResourceProfiles().All() {
 		var ofResource values
@@ -73,17 +73,17 @@ type linker struct {
 	links   *dictionary.Links
 	stats   LinkStats
 
-	work    int  // spans that were compared with places so far
-	linked  bool // some sample came with a link
-	changed bool // some sample has another link
+	work    int  // number of spans that were compared with tracks so far
+	linked  bool // a sample already had a link
+	changed bool // the link of a sample has changed
 
-	// Of the profile. What these hold on to beyond a message is memory.
-	places    places
+	// For the current profile. The memory is reused for other messages.
+	tracks    sampleTracks
 	found     []*interval
-	runs      []run // of the places, one after another
-	forest    forest
-	linkOf    []dictionary.LinkIndex // by span of the forest; 0 if not asked for yet
-	timelines timelines
+	runs      []spanRun // of all tracks, one track after another
+	tree      spanTree
+	linkOf    []dictionary.LinkIndex // by position in the tree; 0 if not yet known
+	timelines timelineBuilder
 	split     splitter
 }
 
@@ -93,53 +93,54 @@ func newLinker(x *Index, p pprofile.Profiles, o Options) *linker {
 	l := linkers.Get().(*linker)
 	l.index, l.options, l.stats, l.work, l.linked, l.changed = x, o, LinkStats{}, 0, false, false
 	l.view, l.links = dictionary.NewView(p.Dictionary()), dictionary.NewLinks(p.Dictionary())
-	l.places.open(&x.keys, p.Dictionary())
+	l.tracks.readDictionary(&x.keys, p.Dictionary())
 	return l
 }
 
-// maxPooled bounds the memory that is kept, in bytes: 57,000 observations on 5,800 spans take 2 MB.
+// maxPooled bounds the memory of a pooled linker, in bytes: 57,000 observations on 5,800 spans take
+// 2 MB.
 const maxPooled = 16 << 20
 
-// release gives the memory back, and everything that points into the message or the index.
+// release returns the linker to the pool without references to the message and the index.
 func (l *linker) release() {
 	l.links.Release()
-	l.places.close()
+	l.tracks.release()
 	l.index, l.options, l.view, l.links = nil, Options{}, dictionary.View{}, nil
 	if l.memory() <= maxPooled {
 		linkers.Put(l)
 	}
 }
 
-// memory is what is kept, roughly.
+// memory returns the approximate size of the memory that a pooled linker keeps.
 func (l *linker) memory() int {
-	spans := 72*cap(l.runs) + 80*cap(l.forest.trees) + 16*cap(l.timelines.pieces) + 4*cap(l.timelines.cells)
-	samples := 16*cap(l.places.of) + 20*cap(l.split.stretches) + 16*cap(l.split.times) + 4*cap(l.split.groupOf)
-	return spans + samples + 17*cap(l.places.texts) + 400*cap(l.places.list)
+	spans := 72*cap(l.runs) + 80*cap(l.tree.nodes) + 16*cap(l.timelines.sections) + 4*cap(l.timelines.cells)
+	samples := 16*cap(l.tracks.bySample) + 20*cap(l.split.sequences) + 16*cap(l.split.times) + 4*cap(l.split.partOf)
+	return spans + samples + 17*cap(l.tracks.texts) + 400*cap(l.tracks.list)
 }
 
 // profile links the samples of one profile.
 func (l *linker) profile(profile pprofile.Profile, said values, program *Session) {
-	l.places.read(profile, said, l.options.Shift)
+	l.tracks.read(profile, said, l.options.Shift)
 	if l.options.Session != (Session{}) {
-		l.places.setSession(l.options.Session)
+		l.tracks.setSession(l.options.Session)
 		program = nil
 	}
-	l.collect(program)
-	l.timelines.begin()
-	for i := range l.places.list {
-		place := &l.places.list[i]
-		place.timeline = l.timelines.make(&l.forest, place.runs, l.options.Ambiguous, place.first, place.last)
+	l.queryIndex(program)
+	l.timelines.reset()
+	for i := range l.tracks.list {
+		track := &l.tracks.list[i]
+		track.timeline = l.timelines.build(&l.tree, track.runs, l.options.Ambiguous, track.first, track.last)
 	}
 
 	samples := profile.Samples()
-	l.split.begin()
-	for i, at := range l.places.of {
+	l.split.reset()
+	for i, at := range l.tracks.bySample {
 		if at == none || samples.At(i).AttributeIndices().Len() > maxAttributes {
-			l.keep(samples.At(i))
+			l.countUnsplit(samples.At(i))
 			continue
 		}
-		l.split.sample(int32(i))
-		l.decide(samples.At(i), &l.places.list[at])
+		l.split.beginSample(int32(i))
+		l.decide(samples.At(i), &l.tracks.list[at])
 	}
 	changed := l.split.apply(samples)
 	l.changed = l.changed || changed
@@ -149,16 +150,18 @@ func (l *linker) profile(profile pprofile.Profile, said values, program *Session
 	}
 }
 
-// maxAttributes of a sample that is split: each part repeats them all, so that a message of two megabytes, a million attributes
-// on a hundred thousand observations, would become one of a hundred gigabytes. Profilers state ten or so.
+// maxAttributes is the number of attributes that a sample may have to be split: each part repeats
+// them, so that a message of two megabytes, with a million attributes on a hundred thousand
+// observations, would become a hundred gigabytes. Profilers state about ten.
 const maxAttributes = 32
 
-// MaxGrowth is by how much linking makes a message larger at most: an observation has 8 bytes, and may become a sample of its own
-// with a stack, maxAttributes in three bytes each, and a link of 28 bytes in the table of links.
+// MaxGrowth is the maximum growth factor of a message that is linked: an observation has 8 bytes
+// and may become a separate sample with a stack, maxAttributes of three bytes each, and a link of
+// 28 bytes in the link table.
 const MaxGrowth = 20
 
-// keep counts a sample that stays as it is: one without timestamps, or with too many attributes.
-func (l *linker) keep(sample pprofile.Sample) {
+// countUnsplit counts a sample that stays unchanged: it has no timestamps or too many attributes.
+func (l *linker) countUnsplit(sample pprofile.Sample) {
 	observations, reason := int64(sample.TimestampsUnixNano().Len()), Attributes
 	if observations == 0 {
 		observations, reason = 1, Aggregated
@@ -170,72 +173,82 @@ func (l *linker) keep(sample pprofile.Sample) {
 	}
 }
 
-// collect copies out of the index what concerns the places of a profile.
-func (l *linker) collect(program *Session) {
+// queryIndex copies the spans that overlap the tracks of a profile out of the index.
+func (l *linker) queryIndex(program *Session) {
 	x := l.index
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.expire(l.options.Now)
-	x.epoch++
-	l.forest.begin()
+	x.treeEpoch++
+	l.tree.reset()
 	l.runs = l.runs[:0]
-	for i := range l.places.list {
-		if p := &l.places.list[i]; p.isKnown() {
-			l.collectPlace(p, program)
-			x.makeRoom()
+	for i := range l.tracks.list {
+		if p := &l.tracks.list[i]; p.isIdentified() {
+			l.queryTrack(p, program)
+			x.enforceLimits()
 		}
 	}
-	l.forest.number()
-	l.linkOf = filled(l.linkOf, len(l.forest.trees), 0)
-	l.links.Grow(len(l.forest.trees))
+	l.tree.assignOrder()
+	l.linkOf = filled(l.linkOf, len(l.tree.nodes), 0)
+	l.links.Grow(len(l.tree.nodes))
 }
 
-// maxWork bounds what one message may ask for: about a second. A full index, asked for all of it, is 200,000. Twenty thousand
-// profiles of one instant each, on a thread with as many spans around it, are a megabyte, and would take a minute.
+// maxWork bounds the work for one message to about a second. Querying all of a full index is
+// 200,000. Without the bound, one megabyte would take a minute: twenty thousand profiles of one
+// instant each, on a thread with as many spans around it.
 const maxWork = 1 << 22
 
-// climbWork is what a span above those of a place counts, which is looked for in the index: they may be more by far.
+// climbWork is the work of looking up one ancestor in the index: there may be far more ancestors
+// than overlapping spans.
 const climbWork = 4
 
-func (l *linker) collectPlace(p *place, program *Session) {
-	end := max(p.last, p.last+1) // no span covers the last instant that there is
-	var of *session
-	for _, key := range p.sessions {
-		s := l.index.touch(key, l.options.Now) // also one without spans: those that come after this are late
+// queryTrack sets the runs of a track from the spans of the index.
+func (l *linker) queryTrack(track *sampleTrack, program *Session) {
+	end := max(track.last, track.last+1) // no span covers the largest timestamp
+	of := l.sessionOf(track, program, end)
+	if track.overBudget = l.work >= maxWork; track.overBudget {
+		return
+	}
+	l.found = l.found[:0]
+	if spans := of.tracks[track.thread]; spans != nil {
+		l.found = spans.overlapping(track.first, end, l.found)
+	}
+	if spans := of.tracks[""]; spans != nil && (track.soleThread || track.thread == l.options.Thread) {
+		l.found = spans.overlapping(track.first, end, l.found)
+	}
+	l.work += len(l.found)
+	before := len(l.tree.nodes)
+	begin := len(l.runs)
+	l.runs = slices.Grow(l.runs, len(l.found))
+	l.tree.grow(len(l.found))
+	for _, i := range slices.Backward(l.found) { // by their starts
+		l.runs = append(l.runs, spanRun{i.start, i.end, l.tree.add(l.index, i.span)})
+	}
+	l.work += climbWork * max(0, len(l.tree.nodes)-before-len(l.found))
+	clear(l.found)
+	track.runs = l.runs[begin:]
+	track.lost = of.lost
+}
+
+// sessionOf returns the session whose spans are candidates for a track: the first stated one that
+// has spans, else the unstated spans of the program if these can only belong to that session. It
+// marks all of them as linked up to end.
+func (l *linker) sessionOf(track *sampleTrack, program *Session, end uint64) (of *session) {
+	for _, key := range track.sessions {
+		s := l.index.touch(key, l.options.Now) // even if it has no spans: spans that arrive after this are late
 		s.linkedUpTo = max(s.linkedUpTo, end)
-		if of == nil || len(of.lanes) == 0 {
+		if of == nil || len(of.tracks) == 0 {
 			of = s
 		}
 	}
 	if program != nil {
-		l.index.sawProfile(program, p.sessions[0], l.options.Now)
-		if len(of.lanes) == 0 && p.alone {
-			if unstated := l.index.unstatedOf(program, p.sessions[0], l.options.Now); unstated != nil {
+		l.index.noteProfile(program, track.sessions[0], l.options.Now)
+		if len(of.tracks) == 0 && track.soleThread {
+			if unstated := l.index.unstatedSession(program, track.sessions[0], l.options.Now); unstated != nil {
 				unstated.linkedUpTo = max(unstated.linkedUpTo, end)
-				of, p.assumed = unstated, true
+				of, track.assumed = unstated, true
 			}
 		}
 	}
-	if p.tooMuch = l.work >= maxWork; p.tooMuch {
-		return
-	}
-	l.found = l.found[:0]
-	if lane := of.lanes[p.thread]; lane != nil {
-		l.found = lane.overlapping(p.first, end, l.found)
-	}
-	if lane := of.lanes[""]; lane != nil && (p.alone || p.thread == l.options.Thread) {
-		l.found = lane.overlapping(p.first, end, l.found)
-	}
-	l.work += len(l.found)
-	before := len(l.forest.trees)
-	begin := len(l.runs)
-	l.runs = slices.Grow(l.runs, len(l.found))
-	l.forest.grow(len(l.found))
-	for _, i := range slices.Backward(l.found) { // by their starts
-		l.runs = append(l.runs, run{i.start, i.end, l.forest.add(l.index, i.node)})
-	}
-	l.work += climbWork * max(0, len(l.forest.trees)-before-len(l.found))
-	clear(l.found)
-	p.runs = l.runs[begin:]
-	p.lost = of.lost
+	return of
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/spanlinktest"
 )
 
-// TestAgainstTheOracle links random profiles to random traces, whatever the order of arrival, and asks the oracle about every
-// observation. None is lost or added, its value stays with it, and the message stays valid.
+// TestAgainstTheOracle links random profiles to random traces, whatever the order of arrival, and
+// asks the oracle about every observation. None is lost or added, its value stays with it, and the
+// message stays valid.
 func TestAgainstTheOracle(t *testing.T) {
 	var seen LinkStats
 	for seed := range uint64(400) {
@@ -30,7 +31,7 @@ func TestAgainstTheOracle(t *testing.T) {
 		want := expected(input, spanlinktest.New(traces...))
 		for range 3 {
 			r.Shuffle(len(traces), func(i, j int) { traces[i], traces[j] = traces[j], traces[i] })
-			x := NewIndex(Sentry, Limits{Spans: 10_000, Keep: time.Hour})
+			x := NewIndex(Sentry, Limits{Spans: 10_000, MaxAge: time.Hour})
 			for _, message := range traces {
 				x.AddTraces(message, start)
 			}
@@ -49,7 +50,8 @@ func TestAgainstTheOracle(t *testing.T) {
 	}
 }
 
-// delay lets everything happen later. A message with a retry in it is there twice, and is delayed once.
+// delay lets everything happen later. A message with a retry in it is there twice, and is delayed
+// once.
 func delay(traces []ptrace.Traces, p pprofile.Profiles, by uint64) {
 	for i, message := range traces {
 		if i > 0 && message == traces[i-1] {
@@ -69,7 +71,8 @@ func delay(traces []ptrace.Traces, p pprofile.Profiles, by uint64) {
 	}
 }
 
-// observation is one instant of a sample, or a sample without any, with all that tells it from others.
+// observation is one instant of a sample, or a sample without any, with all that tells it from
+// others.
 type observation struct {
 	profile                 int
 	tenant, session, thread string
@@ -142,7 +145,7 @@ func expected(p pprofile.Profiles, oracle *spanlinktest.Oracle) map[observation]
 			continue
 		}
 		answer := oracle.Ask(o.tenant, o.session, o.thread, o.alone, o.instant).Span
-		if answer != nil && (o.span.IsEmpty() || answer.IsBelow(o.trace, o.span)) {
+		if answer != nil && (o.span.IsEmpty() || answer.IsDescendant(o.trace, o.span)) {
 			o.trace, o.span = answer.Trace, answer.ID
 		}
 	}

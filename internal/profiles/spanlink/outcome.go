@@ -9,17 +9,18 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Policy is what becomes of ambiguous observations.
+// Policy decides about ambiguous observations.
 type Policy string
 
 const (
 	// Skip leaves them without a link.
 	Skip Policy = "skip"
-	// Innermost takes the candidate that started last, of those the one that ends first.
+	// Innermost links them to the candidate that started last; of several, to the one that ends
+	// first.
 	Innermost Policy = "innermost"
 )
 
-// Validate says what is wrong with a policy.
+// Validate returns an error that lists the valid policies.
 func (p Policy) Validate() error {
 	if p != Skip && p != Innermost {
 		return fmt.Errorf("is %q, must be %q or %q", p, Skip, Innermost)
@@ -27,35 +28,38 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-// Options are what linking one message depends on beside the index.
+// Options are the settings for linking one message.
 type Options struct {
 	Now       time.Time
 	Ambiguous Policy
-	// Shift is added to the times of samples to compare them with those of spans. The samples keep theirs.
+	// Shift is added to sample times before they are compared with span times. The samples keep
+	// their times.
 	Shift int64
-	// Early says that the message had to go before its spans could come.
+	// Early means that the message did not wait for its spans as long as configured.
 	Early bool
 
-	// Session is that of all samples, whatever their attributes say; zero to go by these.
+	// Session is the session of all samples, regardless of their attributes; zero to read the
+	// attributes.
 	Session Session
-	// Thread is where spans ran that name none, beside the only thread of a profile; "" if that is not known.
+	// Thread is the thread of spans that state none, besides the sole thread of a profile; "" if
+	// unknown.
 	Thread string
-	// KeepPayload leaves the original payload of profiles whose samples get links. It says nothing of links.
+	// KeepPayload keeps the original payload of profiles whose samples get links.
 	KeepPayload bool
 }
 
-// Reason is why an observation has no link.
+// Reason is the reason why an observation has no link.
 type Reason int
 
 // The reasons.
 const (
-	NoSession  Reason = iota // the profile does not say which session it is of
-	NoThread                 // the sample does not say which thread it is of
+	NoSession  Reason = iota // the profile states no session
+	NoThread                 // the sample states no thread
 	NoSpan                   // no span covered it
-	Ambiguous                // several spans did
-	Late                     // no span covered it, and some of that time had already left the index because of their age
-	Evicted                  // no span covered it, and some of that time had to leave a full index, the profile could not wait, or its message is too much
-	Aggregated               // the sample has no timestamps. Counted once for each such sample
+	Ambiguous                // several spans without a common ancestor covered it
+	Late                     // no span covered it, and spans of that time had already expired
+	Evicted                  // no span covered it, and spans of that time were evicted, the profile could not wait, or its message exceeds maxWork
+	Aggregated               // the sample has no timestamps; counted once per sample
 	Attributes               // the sample has too many attributes to be split
 	reasons
 )
@@ -64,16 +68,16 @@ var reasonNames = [reasons]string{"no_session", "no_thread", "no_span", "ambiguo
 
 func (r Reason) String() string { return reasonNames[r] }
 
-// LinkStats counts observations: the timestamps of samples, or one for a sample without any.
+// LinkStats counts observations: the timestamps of samples, or one for a sample without timestamps.
 type LinkStats struct {
-	Linked   int64 // to a span that covers them
+	Linked   int64 // linked to a span that covers them
 	Guessed  int64 // likewise, although they were ambiguous
 	Assumed  int64 // likewise, to a span that states no session
-	Kept     int64 // have the link that they came with
+	Kept     int64 // kept their existing link
 	Unlinked [reasons]int64
 }
 
-// Reasons lists why observations have no link, with how many.
+// Reasons yields the reasons why observations have no link, with their counts.
 func (s *LinkStats) Reasons(yield func(Reason, int64) bool) {
 	for reason, count := range s.Unlinked {
 		if count > 0 && !yield(Reason(reason), count) {
@@ -82,7 +86,7 @@ func (s *LinkStats) Reasons(yield func(Reason, int64) bool) {
 	}
 }
 
-// Add adds up.
+// Add adds the counts of other.
 func (s *LinkStats) Add(other LinkStats) {
 	s.Linked += other.Linked
 	s.Guessed += other.Guessed
@@ -93,7 +97,7 @@ func (s *LinkStats) Add(other LinkStats) {
 	}
 }
 
-// Observations counts those of a message.
+// Observations returns the number of observations of a message.
 func Observations(p pprofile.Profiles) (n int64) {
 	for _, resource := range p.ResourceProfiles().All() {
 		for _, scope := range resource.ScopeProfiles().All() {

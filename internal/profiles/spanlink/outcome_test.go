@@ -33,12 +33,12 @@ func TestAddStats(t *testing.T) {
 
 // TestBuffersBegin: a pooled linker keeps nothing of the profile before.
 func TestBuffersBegin(t *testing.T) {
-	f := forest{trees: make([]tree, 3), nodes: make([]*node, 2)}
-	f.begin()
-	assert.Empty(t, f.trees)
+	f := spanTree{nodes: make([]treeNode, 3), indexed: make([]*indexedSpan, 2)}
+	f.reset()
 	assert.Empty(t, f.nodes)
-	m := timelines{pieces: make([]piece, 3), cells: make([]int32, 2)}
-	m.begin()
-	assert.Empty(t, m.pieces)
+	assert.Empty(t, f.indexed)
+	m := timelineBuilder{sections: make([]section, 3), cells: make([]int32, 2)}
+	m.reset()
+	assert.Empty(t, m.sections)
 	assert.Empty(t, m.cells)
 }

@@ -4,46 +4,48 @@ package spanlink
 
 import "time"
 
-// programWay marks the session of the spans of a program that state none: see Keys.Program.
+// programWay marks the session of a program's unstated spans, see Keys.Program.
 const programWay = -1
 
-// program is what is known of a program whose spans state no session. They are of a session only if it is the only one that has
-// profiles, and no other span of the program states any: else the spans that do not are of processes without a profiler.
+// program decides whose spans the unstated spans of a program are. They belong to a session only if
+// it is the only one with profiles and no other span of the program states a session. Otherwise
+// unstated spans may be of processes without a profiler.
 type program struct {
-	sole   Session       // the one whose profile came last
-	seen   time.Duration // when that came
-	others time.Duration // when the last profile of another session came
-	stated time.Duration // when the last span came that states a session
-	known  struct{ sole, others, stated bool }
+	latest   Session       // the session of the last profile
+	latestAt time.Duration // arrival of that profile
+	otherAt  time.Duration // arrival of the last profile of another session
+	statedAt time.Duration // arrival of the last span that states a session
+	has      struct{ latest, otherAt, statedAt bool }
 }
 
-// sawProfile says that a profile of a program has come.
-func (x *Index) sawProfile(key *Session, of Session, now time.Time) {
+// noteProfile records that a profile of a program arrived.
+func (x *Index) noteProfile(key *Session, of Session, now time.Time) {
 	s := x.touch(*key, now)
 	p := s.program
-	if p.sole != of {
-		if p.known.sole {
-			p.others, p.known.others = p.seen, true
+	if p.latest != of {
+		if p.has.latest {
+			p.otherAt, p.has.otherAt = p.latestAt, true
 		}
-		p.sole = of.in(s.share.tenant)
+		p.latest = of.cloneFor(s.share.tenant)
 	}
-	p.seen, p.known.sole = x.since(now), true
+	p.latestAt, p.has.latest = x.sinceStart(now), true
 }
 
-// sawSession says that a span of a program states its session.
-func (x *Index) sawSession(key *Session, now time.Time) {
+// noteStatedSession records that a span of a program states its session.
+func (x *Index) noteStatedSession(key *Session, now time.Time) {
 	p := x.touch(*key, now).program
-	p.stated, p.known.stated = x.since(now), true
+	p.statedAt, p.has.statedAt = x.sinceStart(now), true
 }
 
-// unstatedOf gives the unstated spans of a program if they can only be of this session, else nil.
-func (x *Index) unstatedOf(key *Session, of Session, now time.Time) *session {
+// unstatedSession returns the unstated spans of a program if they can only belong to the given
+// session, else nil.
+func (x *Index) unstatedSession(key *Session, of Session, now time.Time) *session {
 	s := x.sessions[*key]
-	if s == nil || s.program.sole != of {
+	if s == nil || s.program.latest != of {
 		return nil
 	}
-	p, live := s.program, x.since(now)-x.limits.Keep
-	if p.known.others && p.others >= live || p.known.stated && p.stated >= live {
+	p, live := s.program, x.sinceStart(now)-x.limits.MaxAge
+	if p.has.otherAt && p.otherAt >= live || p.has.statedAt && p.statedAt >= live {
 		return nil
 	}
 	return s

@@ -20,7 +20,8 @@ func ofProgram(resource pcommon.Resource, version string) {
 	resource.Attributes().PutStr("telemetry.sdk.version", version)
 }
 
-// streamedTrace is a child and its segment, as @sentry/node 11.12.0 streams them beside @sentry/profiling-node 11.1.0.
+// streamedTrace is a child and its segment, as @sentry/node 11.12.0 streams them beside
+// @sentry/profiling-node 11.1.0.
 func streamedTrace(version, session string) ptrace.Traces {
 	traces := ptrace.NewTraces()
 	resource := traces.ResourceSpans().AppendEmpty()
@@ -54,8 +55,8 @@ func profileOf(version, session string, observations int) pprofile.Profiles {
 	return p
 }
 
-// Spans that state no session are of the only one of their program, if there is only one, on one thread, and if no span of the
-// program states any.
+// Spans that state no session are of the only one of their program, if there is only one, on one
+// thread, and if no span of the program states any.
 func TestUnstatedSpans(t *testing.T) {
 	const keep = 5 * time.Minute
 	assumed := LinkStats{Assumed: 1}
@@ -68,13 +69,13 @@ func TestUnstatedSpans(t *testing.T) {
 	}{
 		"the only session": {want: assumed},
 		"another session": {
-			before: func(x *Index) { x.Concerns(profileOf("11.12.0", "two", 1), start) },
+			before: func(x *Index) { x.CanLink(profileOf("11.12.0", "two", 1), start) },
 			want:   unlinked,
 		},
 		"another session, then this one": {
 			before: func(x *Index) {
-				x.Concerns(profileOf("11.12.0", "two", 1), start)
-				x.Concerns(profileOf("11.12.0", "one", 1), start)
+				x.CanLink(profileOf("11.12.0", "two", 1), start)
+				x.CanLink(profileOf("11.12.0", "one", 1), start)
 			},
 			want: unlinked,
 		},
@@ -85,11 +86,11 @@ func TestUnstatedSpans(t *testing.T) {
 			want: unlinked,
 		},
 		"another session, long ago": {
-			before: func(x *Index) { x.Concerns(profileOf("11.12.0", "two", 1), start) },
+			before: func(x *Index) { x.CanLink(profileOf("11.12.0", "two", 1), start) },
 			after:  keep + time.Second, want: assumed,
 		},
 		"another session of another program": {
-			before: func(x *Index) { x.Concerns(profileOf("11.1.0", "two", 1), start) },
+			before: func(x *Index) { x.CanLink(profileOf("11.1.0", "two", 1), start) },
 			want:   assumed,
 		},
 		"spans that state a session": {
@@ -101,7 +102,7 @@ func TestUnstatedSpans(t *testing.T) {
 			want:   unlinked,
 		},
 	} {
-		x := NewIndex(Sentry, Limits{Spans: 100, Keep: keep})
+		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: keep})
 		if c.before != nil {
 			c.before(x)
 		}
@@ -112,14 +113,14 @@ func TestUnstatedSpans(t *testing.T) {
 		}
 		p := pprofile.NewProfiles()
 		one.CopyTo(p)
-		assert.True(t, x.Concerns(p, now), name)
+		assert.True(t, x.CanLink(p, now), name)
 		assert.Equal(t, c.want, x.Link(p, Options{Now: now, Ambiguous: Skip}), name)
 		if c.want == assumed {
 			assert.Equal(t, spanID(2), p.Dictionary().LinkTable().At(1).SpanID(), "%s: the child", name)
 		}
 	}
 
-	x := NewIndex(Sentry, Limits{Spans: 100, Keep: keep})
+	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: keep})
 	x.AddTraces(streamedTrace("11.12.0", ""), start)
 	stats := x.Link(profileOf("11.12.0", "one", 2), Options{Now: start, Ambiguous: Skip})
 	assert.Equal(t, LinkStats{Unlinked: [reasons]int64{NoSpan: 2}}, stats, "two threads")
@@ -128,13 +129,14 @@ func TestUnstatedSpans(t *testing.T) {
 	for _, span := range transaction.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
 		span.Attributes().Remove("sentry.trace_lifecycle")
 	}
-	x = NewIndex(Sentry, Limits{Spans: 100, Keep: keep})
+	x = NewIndex(Sentry, Limits{Spans: 100, MaxAge: keep})
 	assert.Equal(t, SpanStats{NoSession: 2, Waiting: 1}, x.AddTraces(transaction, start), "in a transaction the profiler would be named")
 }
 
-// A span that states its session, after those that do not: they are of a process without a profiler.
+// A span that states its session, after those that do not: they are of a process without a
+// profiler.
 func TestUnstatedSpansBesideStated(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 100, Keep: time.Hour})
+	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 	x.AddTraces(streamedTrace("11.12.0", ""), start)
 	stated := streamedTrace("11.12.0", "one")
 	for _, span := range stated.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {

@@ -24,8 +24,8 @@ const lastInstant = 60
 func traceID(n uint64) (id pcommon.TraceID) { binary.BigEndian.PutUint64(id[:], n+1); return id }
 func spanID(n uint64) (id pcommon.SpanID)   { binary.BigEndian.PutUint64(id[:], n+1); return id }
 
-// randomTraces are messages of one span each, of a few traces: trees with segments, that state sessions and threads on all
-// spans or on segments only.
+// randomTraces are messages of one span each, of a few traces: trees with segments, that state
+// sessions and threads on all spans or on segments only.
 func randomTraces(r *rand.Rand) (messages []ptrace.Traces) {
 	next := uint64(0)
 	for trace := range 1 + r.Uint64N(4) {
@@ -96,7 +96,8 @@ func putPlace(attributes pcommon.Map, session, thread string) {
 	}
 }
 
-// randomProfiles are a message of a few profiles, some with links already, some with values, some aggregated.
+// randomProfiles are a message of a few profiles, some with links already, some with values, some
+// aggregated.
 func randomProfiles(r *rand.Rand) pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(p.Dictionary())

@@ -8,30 +8,31 @@ import (
 	"time"
 )
 
-// session has the spans of a session by thread. One without spans is remembered too: what was linked and what was lost.
+// session has the spans of a session by thread. A session without spans stays in the index for a
+// while, because it records what was linked and lost.
 type session struct {
 	Session
-	share      *share
-	lanes      map[string]*lane
-	touched    time.Duration
-	places     [2]*list.Element // in Index.recent and share.recent
-	linkedUpTo uint64           // profiles of the session have been linked up to this instant
-	lost       [2]hull          // where spans were, by lostKind
-	program    *program         // nil but for the session of a program's unstated spans
+	share         *share
+	tracks        map[string]*track
+	touched       time.Duration
+	recentEntries [2]*list.Element // in Index.recent and share.recent
+	linkedUpTo    uint64           // profiles of the session were linked up to this instant
+	lost          [2]extent        // time ranges of lost spans, by lostKind
+	program       *program         // only for the session of a program's unstated spans
 }
 
-// lostKind is why a span is no longer there.
+// lostKind is the reason why a span left the index.
 type lostKind int
 
 const (
-	lostEvicted lostKind = iota // no room
+	lostEvicted lostKind = iota // the index was full
 	lostExpired                 // too old
 )
 
-// hull is the time from the first of some intervals to the last.
-type hull struct{ from, to uint64 }
+// extent is the range from the first to the last of some intervals.
+type extent struct{ from, to uint64 }
 
-func (h *hull) add(from, to uint64) {
+func (h *extent) add(from, to uint64) {
 	if from == to {
 		return
 	}
@@ -41,24 +42,25 @@ func (h *hull) add(from, to uint64) {
 	h.from, h.to = min(h.from, from), max(h.to, to)
 }
 
-func (h hull) covers(instant uint64) bool { return h.from <= instant && instant < h.to }
+func (h extent) contains(instant uint64) bool { return h.from <= instant && instant < h.to }
 
-// touch gives a session, which is there from then on.
+// touch returns a session and makes it the most recently used one. It adds the session if it is
+// new.
 func (x *Index) touch(key Session, now time.Time) *session {
 	s := x.sessions[key]
 	if s == nil {
 		t := x.tenant(key.Tenant)
-		s = &session{Session: key.in(t), share: &t.shares[key.kind()], lanes: map[string]*lane{}}
+		s = &session{Session: key.cloneFor(t), share: &t.shares[key.kind()], tracks: map[string]*track{}}
 		if s.Way == programWay {
 			s.program = &program{}
 		}
-		s.places = [2]*list.Element{x.recent.PushFront(s), s.share.recent.PushFront(s)}
+		s.recentEntries = [2]*list.Element{x.recent.PushFront(s), s.share.recent.PushFront(s)}
 		x.sessions[s.Session] = s
-		x.enter(s.share, s.size())
+		x.addUse(s.share, s.size())
 	}
-	x.recent.MoveToFront(s.places[0])
-	s.share.recent.MoveToFront(s.places[1])
-	s.touched = x.since(now)
+	x.recent.MoveToFront(s.recentEntries[0])
+	s.share.recent.MoveToFront(s.recentEntries[1])
+	s.touched = x.sinceStart(now)
 	return s
 }
 
@@ -69,35 +71,35 @@ func (x *Index) leastRecent() *session {
 	return nil
 }
 
-func (x *Index) forget(s *session) {
-	x.recent.Remove(s.places[0])
-	s.share.recent.Remove(s.places[1])
+func (x *Index) dropSession(s *session) {
+	x.recent.Remove(s.recentEntries[0])
+	s.share.recent.Remove(s.recentEntries[1])
 	delete(x.sessions, s.Session)
-	x.leave(s.share, s.size())
+	x.removeUse(s.share, s.size())
 	x.dropTenant(s.share.tenant)
 }
 
-// lane gives the lane of a thread, which is there from then on.
-func (x *Index) lane(key Session, thread string, now time.Time) *lane {
+// track returns the track of a thread. It adds the track if it is new.
+func (x *Index) track(key Session, thread string, now time.Time) *track {
 	s := x.touch(key, now)
-	l := s.lanes[thread]
+	l := s.tracks[thread]
 	if l == nil {
-		l = &lane{session: s, thread: strings.Clone(thread)}
-		s.lanes[l.thread] = l
-		x.grow(s.share, l.size())
+		l = &track{session: s, thread: strings.Clone(thread)}
+		s.tracks[l.thread] = l
+		x.changeSize(s.share, l.size())
 	}
 	return l
 }
 
-// dropLane forgets a lane without spans.
-func (x *Index) dropLane(l *lane) {
+// dropTrack removes a track if it has no spans.
+func (x *Index) dropTrack(l *track) {
 	if l.live == 0 {
-		delete(l.session.lanes, l.thread)
-		x.grow(l.session.share, -l.size())
+		delete(l.session.tracks, l.thread)
+		x.changeSize(l.session.share, -l.size())
 	}
 }
 
-// kind of spans that are of a session.
+// kind returns the kind of the spans of a session.
 func (s *Session) kind() kind {
 	if s.Way == programWay {
 		return unstated
@@ -105,25 +107,27 @@ func (s *Session) kind() kind {
 	return stated
 }
 
-// size in memory.
+// size returns the memory that the session uses, without its tracks.
 func (s *session) size() int64 {
-	size := sessionSize + s.text()
+	size := sessionSize + s.textSize()
 	if s.program != nil {
 		size += programSize
 	}
 	return size
 }
 
-// text is how long the texts are, but for the tenant's, which all of its sessions share.
-func (s *Session) text() (size int64) {
+// textSize returns the length of the texts of a session, without the tenant's, which all its
+// sessions share.
+func (s *Session) textSize() (size int64) {
 	for _, part := range s.Parts {
 		size += int64(len(part))
 	}
 	return size
 }
 
-// in gives the session with texts of its own: a message may have its texts in one piece, of which these would keep all.
-func (s Session) in(t *tenant) Session {
+// cloneFor returns a copy of the session with its own texts: texts of a message may share one
+// allocation, which would otherwise stay in memory.
+func (s Session) cloneFor(t *tenant) Session {
 	s.Tenant = t.name
 	for i := range s.Parts {
 		s.Parts[i] = strings.Clone(s.Parts[i])

@@ -18,8 +18,8 @@ func TestSessionsAreCopies(t *testing.T) {
 	for i := range s.Parts {
 		s.Parts[i] = message[i+10 : i+20]
 	}
-	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
-	c := s.in(x.tenant(s.Tenant))
+	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
+	c := s.cloneFor(x.tenant(s.Tenant))
 	assert.Equal(t, s, c)
 	assert.NotSame(t, unsafe.StringData(s.Tenant), unsafe.StringData(c.Tenant))
 	for i := range s.Parts {

@@ -10,88 +10,89 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// splitter makes of a sample one for each link of its observations. It is told the links of all samples of a profile first, so
-// that it knows how many samples there will be.
+// splitter splits each sample into one sample per link of its observations. It collects the links
+// of all samples of a profile first, to know how many samples there will be.
 type splitter struct {
 	samples   []linkedSample
-	groups    []group   // of the samples, one after another
-	stretches []stretch // likewise
+	parts     []part     // of the samples, one sample after another
+	sequences []sequence // likewise
 
-	first   int32   // group of the sample that links are added to
-	groupOf []int32 // by link: the group that had it last
-	times   []uint64
-	values  []int64
+	firstPart int32   // first part of the current sample
+	partOf    []int32 // by link: the last part with this link
+	times     []uint64
+	values    []int64
 }
 
-// linkedSample is a sample whose links are known.
+// linkedSample is a sample with known links.
 type linkedSample struct {
-	position          int32
-	groups, stretches int32 // where its first ones are
+	position         int32
+	parts, sequences int32 // positions of its first part and its first sequence
 }
 
-// group is the observations of a sample with one link.
-type group struct {
+// part has the observations of a sample with one link.
+type part struct {
 	link       dictionary.LinkIndex
 	count, end int32 // they are at [end-count:end] of times and values
 }
 
-// stretch is observations one after another with one link.
-type stretch struct{ group, count int32 }
+// sequence is a run of consecutive observations with one link.
+type sequence struct{ part, count int32 }
 
-func (s *splitter) begin() {
-	s.samples, s.groups, s.stretches = s.samples[:0], s.groups[:0], s.stretches[:0]
+func (s *splitter) reset() {
+	s.samples, s.parts, s.sequences = s.samples[:0], s.parts[:0], s.sequences[:0]
 }
 
-// sample says of which sample the links are that are added next.
-func (s *splitter) sample(position int32) {
-	s.first = int32(len(s.groups))
-	s.samples = append(s.samples, linkedSample{position, s.first, int32(len(s.stretches))})
+// beginSample makes a sample the current one.
+func (s *splitter) beginSample(position int32) {
+	s.firstPart = int32(len(s.parts))
+	s.samples = append(s.samples, linkedSample{position, s.firstPart, int32(len(s.sequences))})
 }
 
-// add adds the link of the next observations.
+// add adds the link of the next observations of the current sample.
 func (s *splitter) add(link dictionary.LinkIndex, count int32) {
-	if int(link) >= len(s.groupOf) {
-		s.groupOf = append(s.groupOf, make([]int32, int(link)+1-len(s.groupOf))...)
+	if int(link) >= len(s.partOf) {
+		s.partOf = append(s.partOf, make([]int32, int(link)+1-len(s.partOf))...)
 	}
-	at := s.groupOf[link]
-	if at < s.first || int(at) >= len(s.groups) || s.groups[at].link != link {
-		at = int32(len(s.groups))
-		s.groups = append(s.groups, group{link: link})
-		s.groupOf[link] = at
+	at := s.partOf[link]
+	if at < s.firstPart || int(at) >= len(s.parts) || s.parts[at].link != link {
+		at = int32(len(s.parts))
+		s.parts = append(s.parts, part{link: link})
+		s.partOf[link] = at
 	}
-	s.groups[at].count += count
-	s.stretches = append(s.stretches, stretch{at, count})
+	s.parts[at].count += count
+	s.sequences = append(s.sequences, sequence{at, count})
 }
 
-// apply sets the links of the samples, and adds samples for further links. It says whether that changes anything.
+// apply sets the links of the samples and adds samples for further links. It reports whether it
+// changed the profile.
 func (s *splitter) apply(samples pprofile.SampleSlice) (changed bool) {
-	samples.EnsureCapacity(samples.Len() + len(s.groups) - len(s.samples))
-	end := linkedSample{groups: int32(len(s.groups)), stretches: int32(len(s.stretches))}
-	for i, of := range s.samples {
+	samples.EnsureCapacity(samples.Len() + len(s.parts) - len(s.samples))
+	end := linkedSample{parts: int32(len(s.parts)), sequences: int32(len(s.sequences))}
+	for i, linked := range s.samples {
 		next := end
 		if i+1 < len(s.samples) {
 			next = s.samples[i+1]
 		}
-		sample, groups := samples.At(int(of.position)), s.groups[of.groups:next.groups]
-		if len(groups) == 1 {
-			link := int32(groups[0].link)
+		sample, parts := samples.At(int(linked.position)), s.parts[linked.parts:next.parts]
+		if len(parts) == 1 {
+			link := int32(parts[0].link)
 			changed = changed || sample.LinkIndex() != link
 			sample.SetLinkIndex(link)
 			continue
 		}
 		changed = true
-		s.layOut(sample, groups, s.stretches[of.stretches:next.stretches])
-		s.divide(sample, groups, samples)
+		s.arrange(sample, parts, s.sequences[linked.sequences:next.sequences])
+		s.split(sample, parts, samples)
 	}
 	return changed
 }
 
-// layOut puts the observations of each group side by side.
-func (s *splitter) layOut(sample pprofile.Sample, groups []group, stretches []stretch) {
+// arrange groups the observations of a sample by part.
+func (s *splitter) arrange(sample pprofile.Sample, parts []part, sequences []sequence) {
 	count := int32(0)
-	for i := range groups {
-		groups[i].end = count
-		count += groups[i].count
+	for i := range parts {
+		parts[i].end = count
+		count += parts[i].count
 	}
 	times, values := sample.TimestampsUnixNano(), sample.Values()
 	s.times = slices.Grow(s.times[:0], int(count))[:count]
@@ -100,32 +101,32 @@ func (s *splitter) layOut(sample pprofile.Sample, groups []group, stretches []st
 		s.values = slices.Grow(s.values, int(count))[:count]
 	}
 	i := 0
-	for _, stretch := range stretches {
-		g := &s.groups[stretch.group]
-		for range stretch.count {
-			s.times[g.end] = times.At(i)
+	for _, sequence := range sequences {
+		p := &s.parts[sequence.part]
+		for range sequence.count {
+			s.times[p.end] = times.At(i)
 			if len(s.values) > 0 {
-				s.values[g.end] = values.At(i)
+				s.values[p.end] = values.At(i)
 			}
-			g.end++
+			p.end++
 			i++
 		}
 	}
 }
 
-// divide makes a sample of each group. The first stays where it was.
-func (s *splitter) divide(sample pprofile.Sample, groups []group, samples pprofile.SampleSlice) {
-	part := sample
-	for i, g := range groups {
+// split makes one sample of each part. The first part stays in place.
+func (s *splitter) split(sample pprofile.Sample, parts []part, samples pprofile.SampleSlice) {
+	out := sample
+	for i, p := range parts {
 		if i > 0 {
-			part = samples.AppendEmpty()
-			part.SetStackIndex(sample.StackIndex())
-			sample.AttributeIndices().CopyTo(part.AttributeIndices())
+			out = samples.AppendEmpty()
+			out.SetStackIndex(sample.StackIndex())
+			sample.AttributeIndices().CopyTo(out.AttributeIndices())
 		}
-		part.SetLinkIndex(int32(g.link))
-		part.TimestampsUnixNano().FromRaw(s.times[g.end-g.count : g.end])
+		out.SetLinkIndex(int32(p.link))
+		out.TimestampsUnixNano().FromRaw(s.times[p.end-p.count : p.end])
 		if len(s.values) > 0 {
-			part.Values().FromRaw(s.values[g.end-g.count : g.end])
+			out.Values().FromRaw(s.values[p.end-p.count : p.end])
 		}
 	}
 }

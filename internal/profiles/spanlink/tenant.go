@@ -10,66 +10,69 @@ import (
 	"time"
 )
 
-// tenant is one of those that share the index, such as a project. When the index is full, the tenant that uses the most loses its
-// own oldest: the rule of package fairshare, whose queue would take more memory for each span.
+// tenant shares the index with others, for example a project. When the index is full, the tenant
+// that uses the most loses its own oldest spans. That is the rule of package fairshare, whose queue
+// would need more memory per span.
 type tenant struct {
 	name   string
 	shares [kinds]share
 }
 
-// kind says which spans make room for which.
+// kind separates spans that compete for memory with each other.
 type kind uint8
 
 const (
-	// stated: of a session that spans or profiles name.
+	// stated spans are of a session that spans or profiles state.
 	stated kind = iota
-	// unstated: of no session that anybody names. They are of use only where a program has one session and no span names it.
+	// unstated spans state no session. They are useful only if a program has one session and none
+	// of its spans states it.
 	unstated
 	kinds
 )
 
-// unstatedPart of the index is all that unstated spans may use while stated ones need room.
-const unstatedPart = 4
+// unstatedDivisor: unstated spans may use a quarter of the index while stated spans need memory.
+const unstatedDivisor = 4
 
-// share is what a tenant has in the index of one kind.
+// share is the part of the index that a tenant uses for one kind.
 type share struct {
 	tenant         *tenant
 	kind           kind
 	size           int64     // bytes, estimated
-	count          int       // of spans and sessions
+	count          int       // spans and sessions
 	oldest, newest *interval // by arrival
-	recent         list.List // of sessions, the one that was touched last in front
-	place          int       // in Index.largest
+	recent         list.List // sessions, the most recently used first
+	heapIndex      int       // in Index.largest
 }
 
 // Sizes in memory as measured, at most. The texts of clients come on top.
 const (
-	// SpanBytes is what Limits.Spans allows for a span, with its part of a thread and of a session.
+	// SpanBytes is the memory that Limits.Spans allows per span, including its part of a track and
+	// a session.
 	SpanBytes = 350
-	// freeBytes are allowed beyond: an index of few spans has few on each thread.
-	freeBytes = 64 << 10
+	// baseBytes are allowed in addition: an index of few spans has few on each track.
+	baseBytes = 64 << 10
 
 	spanSize    = 250
 	orphanSize  = 170 // of a span that waits for its segment, beside spanSize
 	keySize     = 80  // of a session that it states
-	laneSize    = 150
+	trackSize   = 150
 	sessionSize = 640
 	programSize = 200 + maxSessionParts*maxText // beside sessionSize
 	shareSize   = 450
 )
 
-// maxBytes is what the index may take.
+// maxBytes returns the memory limit of the index.
 func (l Limits) maxBytes() int64 {
-	if l.Spans > (math.MaxInt64-freeBytes)/SpanBytes {
+	if l.Spans > (math.MaxInt64-baseBytes)/SpanBytes {
 		return math.MaxInt64
 	}
-	return int64(l.Spans)*SpanBytes + freeBytes
+	return int64(l.Spans)*SpanBytes + baseBytes
 }
 
-// tenant gives a tenant, which is there until it has nothing more: see dropTenant.
+// tenant returns a tenant. It adds the tenant if it is new; dropTenant removes it.
 func (x *Index) tenant(name string) *tenant {
-	if x.last != nil && x.last.name == name { // most spans are of the tenant of the span before
-		return x.last
+	if x.lastTenant != nil && x.lastTenant.name == name { // consecutive spans mostly have one tenant
+		return x.lastTenant
 	}
 	t := x.tenants[name]
 	if t == nil {
@@ -79,78 +82,78 @@ func (x *Index) tenant(name string) *tenant {
 		}
 		x.tenants[t.name] = t
 	}
-	x.last = t
+	x.lastTenant = t
 	return t
 }
 
-// enter counts a span or a session in.
-func (x *Index) enter(s *share, size int64) {
+// addUse counts a new span or session.
+func (x *Index) addUse(s *share, size int64) {
 	if s.count++; s.count == 1 {
 		size += shareSize
 		heap.Push(&x.largest[s.kind], s)
 	}
-	x.grow(s, size)
+	x.changeSize(s, size)
 }
 
-// leave counts a span or a session out.
-func (x *Index) leave(s *share, size int64) {
+// removeUse counts a removed span or session.
+func (x *Index) removeUse(s *share, size int64) {
 	if s.count--; s.count == 0 {
 		size += shareSize
 	}
-	x.grow(s, -size)
+	x.changeSize(s, -size)
 	if s.count == 0 {
-		heap.Remove(&x.largest[s.kind], s.place)
+		heap.Remove(&x.largest[s.kind], s.heapIndex)
 	}
 }
 
-// grow counts memory.
-func (x *Index) grow(s *share, size int64) {
+// changeSize changes the memory that a share uses.
+func (x *Index) changeSize(s *share, size int64) {
 	s.size += size
 	x.sizes[s.kind] += size
-	heap.Fix(&x.largest[s.kind], s.place)
+	heap.Fix(&x.largest[s.kind], s.heapIndex)
 }
 
-// dropTenant forgets a tenant that has nothing.
+// dropTenant removes a tenant that has no spans and sessions.
 func (x *Index) dropTenant(t *tenant) {
 	if t.shares[stated].count+t.shares[unstated].count == 0 {
 		delete(x.tenants, t.name)
-		x.last = nil
+		x.lastTenant = nil
 	}
 }
 
-// makeRoom brings the index within its limits.
-func (x *Index) makeRoom() {
-	for x.held > x.limits.Spans || len(x.sessions) > x.limits.Spans || x.sizes[stated]+x.sizes[unstated] > x.maxBytes {
+// enforceLimits evicts until the index is within its limits.
+func (x *Index) enforceLimits() {
+	for x.count > x.limits.Spans || len(x.sessions) > x.limits.Spans || x.sizes[stated]+x.sizes[unstated] > x.maxBytes {
 		k := stated
-		if x.sizes[stated] == 0 || x.sizes[unstated] > x.maxBytes/unstatedPart {
+		if x.sizes[stated] == 0 || x.sizes[unstated] > x.maxBytes/unstatedDivisor {
 			k = unstated
 		}
 		x.evict(x.largest[k][0])
 	}
 }
 
-// evict drops the oldest of a share.
+// evict drops the oldest span or empty session of a share.
 func (x *Index) evict(s *share) {
 	if last := s.recent.Back(); last != nil {
-		if session := last.Value.(*session); len(session.lanes) == 0 && (s.oldest == nil || session.touched <= s.oldest.arrived) {
-			x.forget(session)
+		if session := last.Value.(*session); len(session.tracks) == 0 && (s.oldest == nil || session.touched <= s.oldest.arrived) {
+			x.dropSession(session)
 			return
 		}
 	}
 	oldest := s.oldest
-	if oldest == nil { // its sessions have spans of other tenants, as only a caller of Add can state
+	if oldest == nil { // its sessions have spans of other tenants, which only a caller of Add can state
 		oldest = x.oldest
 	}
 	x.stats.Evicted++
 	x.drop(oldest, lostEvicted)
 }
 
-// since is the time of an arrival, from the first on.
-func (x *Index) since(now time.Time) time.Duration {
-	if x.began.IsZero() {
-		x.began = now
+// sinceStart returns the time since the first arrival.
+func (x *Index) sinceStart(now time.Time) time.Duration {
+	if x.startedAt.IsZero() {
+		x.startedAt = now
 	}
-	return now.Sub(x.began)
+	return now.Sub(x.startedAt)
 }
 
 // bySize is a heap of shares, the largest first.
@@ -160,13 +163,13 @@ func (h bySize) Len() int           { return len(h) }
 func (h bySize) Less(i, j int) bool { return h[i].size > h[j].size }
 func (h bySize) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
+	h[i].heapIndex, h[j].heapIndex = i, j
 }
 
 // Push implements heap.Interface.
 func (h *bySize) Push(x any) {
 	s := x.(*share)
-	s.place = len(*h)
+	s.heapIndex = len(*h)
 	*h = append(*h, s)
 }
 

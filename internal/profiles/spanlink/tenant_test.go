@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A tenant that floods the index, with whatever, loses its own: the spans of others stay, and their profiles are linked.
+// A tenant that floods the index, with whatever, loses its own: the spans of others stay, and their
+// profiles are linked.
 func TestFairShares(t *testing.T) {
 	const limit, flood = 2_000, 20_000
 	of := func(i uint64) Span {
@@ -37,7 +38,7 @@ func TestFairShares(t *testing.T) {
 		},
 		"segments of nowhere": func(i uint64) Span { s := of(i); s.Sessions, s.Segment = nil, s.ID; return s },
 	} {
-		x := NewIndex(Sentry, Limits{Spans: limit, Keep: time.Hour})
+		x := NewIndex(Sentry, Limits{Spans: limit, MaxAge: time.Hour})
 		quiet := func(i uint64) Span {
 			s := on(1e6+i, 0, i*benchInterval, (i+1)*benchInterval)
 			s.Tenant, s.Sessions = "quiet", []Session{{Tenant: "quiet", Parts: [maxSessionParts]string{"session"}}}
@@ -50,7 +51,7 @@ func TestFairShares(t *testing.T) {
 		for i := range uint64(flood) { // profiles of sessions without spans
 			x.mu.Lock()
 			x.touch(Session{Tenant: "noisy", Parts: [maxSessionParts]string{text(i)}}, start)
-			x.makeRoom()
+			x.enforceLimits()
 			x.mu.Unlock()
 		}
 
@@ -70,10 +71,11 @@ func upTo(n uint64, spanOf func(uint64) Span) iter.Seq[Span] {
 	}
 }
 
-// Of a full index, unstated spans have a part: stated ones make room for each other before that, and then they make room first.
+// Of a full index, unstated spans have a part: stated ones make room for each other before that,
+// and then they make room first.
 func TestUnstatedMakeRoom(t *testing.T) {
 	const limit = 2_000
-	x := NewIndex(Sentry, Limits{Spans: limit, Keep: time.Hour})
+	x := NewIndex(Sentry, Limits{Spans: limit, MaxAge: time.Hour})
 	unstatedSpan := func(i uint64) Span {
 		s := on(1e6+i, 0, i, i+10)
 		s.Sessions, s.Program, s.Streamed = nil, &Session{Way: programWay}, true
@@ -83,7 +85,7 @@ func TestUnstatedMakeRoom(t *testing.T) {
 	x.Add(upTo(limit, unstatedSpan), start)
 	assert.Greater(t, count(unstated), limit*9/10, "there is room")
 	x.Add(upTo(2*limit, func(i uint64) Span { return on(i, 0, i, i+10) }), start)
-	assert.InDelta(t, x.maxBytes/unstatedPart, x.sizes[unstated], spanSize)
+	assert.InDelta(t, x.maxBytes/unstatedDivisor, x.sizes[unstated], spanSize)
 	assert.Greater(t, count(stated), limit/2)
 	x.Add(upTo(2*limit, func(i uint64) Span { return unstatedSpan(i + limit) }), start)
 	assert.Greater(t, count(stated), limit/2, "and no more")

@@ -10,81 +10,82 @@ import (
 	"slices"
 )
 
-// timeline is which span had a thread, at the instants from the first to the last observation of a place.
+// timeline states which span had a thread, from the first to the last observation of a track.
 type timeline struct {
-	pieces []piece // by time; the first begins before all
+	sections []section // by time; the first starts before all observations
 
-	// Where to look: that time is cut into cells of 2^shift nanoseconds, hardly more than two for each piece. At the begin of cell
-	// i there is piece cells[i].
+	// The index of the sections: the time range is divided into cells of 2^shift nanoseconds, about
+	// two per section. Cell i starts in section cells[i].
 	first uint64
 	shift uint8
 	cells []int32
 }
 
-// piece is a time in which that does not change, up to the next piece. The last has no end.
-type piece struct {
-	from  uint64
-	span  int32 // number in the forest, or none
-	vague bool  // the candidates have nothing in common; the span, if there is one, is a guess
+// section is a range of time with one result. It ends where the next section starts; the last one
+// has no end.
+type section struct {
+	from      uint64
+	span      int32 // position in the span tree, or none
+	ambiguous bool  // the candidates have no common ancestor; the span, if any, is a guess
 }
 
-// run is a time that a span ran.
-type run struct {
+// spanRun is a time that a span ran on the track.
+type spanRun struct {
 	start, end uint64
 	span       int32
 }
 
-// at is the piece of an instant, and the last instant of that piece.
-func (l *timeline) at(instant uint64) (p piece, last uint64) {
+// at returns the section of an instant and the last instant of that section.
+func (l *timeline) at(instant uint64) (p section, last uint64) {
 	cell := (instant - l.first) >> (l.shift & 63)
 	low, high := l.cells[cell], l.cells[cell+1]
 	for low < high { // the pieces that begin in the cell: mostly none or one, but all of them may
-		if middle := (low + high + 1) / 2; l.pieces[middle].from <= instant {
+		if middle := (low + high + 1) / 2; l.sections[middle].from <= instant {
 			low = middle
 		} else {
 			high = middle - 1
 		}
 	}
-	if next := int(low) + 1; next < len(l.pieces) {
-		return l.pieces[low], l.pieces[next].from - 1
+	if next := int(low) + 1; next < len(l.sections) {
+		return l.sections[low], l.sections[next].from - 1
 	}
-	return l.pieces[low], math.MaxUint64
+	return l.sections[low], math.MaxUint64
 }
 
-// timelines makes those of a profile. Its memory is theirs until the next profile.
-type timelines struct {
-	running
-	pieces []piece
-	cells  []int32
+// timelineBuilder builds the timelines of a profile. They share its memory until the next profile.
+type timelineBuilder struct {
+	activeSpans
+	sections []section
+	cells    []int32
 }
 
-func (m *timelines) begin() { m.pieces, m.cells = m.pieces[:0], m.cells[:0] }
+func (b *timelineBuilder) reset() { b.sections, b.cells = b.sections[:0], b.cells[:0] }
 
-// make gives the timeline of runs, for the instants from first to last.
-func (m *timelines) make(f *forest, runs []run, policy Policy, first, last uint64) timeline {
-	pieces := m.sweep(f, runs, policy)
-	shift := uint8(bits.Len64((last - first) / uint64(2*len(pieces)))) // 63 at most
+// build returns the timeline of runs, for the instants from first to last.
+func (b *timelineBuilder) build(tree *spanTree, runs []spanRun, policy Policy, first, last uint64) timeline {
+	sections := b.sweep(tree, runs, policy)
+	shift := uint8(bits.Len64((last - first) / uint64(2*len(sections)))) // 63 at most
 	count := int((last-first)>>shift) + 1
-	m.cells = slices.Grow(m.cells, count+1)
-	begin, at := len(m.cells), 0
+	b.cells = slices.Grow(b.cells, count+1)
+	begin, at := len(b.cells), 0
 	for cell := range count {
-		for start := first + uint64(cell)<<shift; at+1 < len(pieces) && pieces[at+1].from <= start; at++ {
+		for start := first + uint64(cell)<<shift; at+1 < len(sections) && sections[at+1].from <= start; at++ {
 		}
-		m.cells = append(m.cells, int32(at))
+		b.cells = append(b.cells, int32(at))
 	}
-	m.cells = append(m.cells, int32(len(pieces)-1))
-	return timeline{pieces, first, shift, m.cells[begin:]}
+	b.cells = append(b.cells, int32(len(sections)-1))
+	return timeline{sections, first, shift, b.cells[begin:]}
 }
 
-// sweep applies the rule of the package. It goes through the starts and ends of the runs in order. Of those that are running
-// it needs to know which span is the first from below and which the last from above: all others are between them, so what is
-// above these two is above all.
-func (m *timelines) sweep(f *forest, runs []run, policy Policy) []piece {
-	slices.SortFunc(runs, f.compareRuns)
-	begin := len(m.pieces)
-	m.pieces = append(slices.Grow(m.pieces, 2*len(runs)+1), piece{span: none}) // one for each start and end
-	w := &m.running
-	w.begin(f, runs, policy)
+// sweep applies the rule of the package. It visits the starts and ends of the runs in order. Of the
+// active spans it needs only the first by post and the last by pre: the positions of all others are
+// between them, so a common ancestor of these two is a common ancestor of all.
+func (b *timelineBuilder) sweep(tree *spanTree, runs []spanRun, policy Policy) []section {
+	slices.SortFunc(runs, tree.compareRuns)
+	begin := len(b.sections)
+	b.sections = append(slices.Grow(b.sections, 2*len(runs)+1), section{span: none}) // one for each start and end
+	w := &b.activeSpans
+	w.reset(tree, runs, policy)
 	for started := 0; started < len(runs) || len(w.ends) > 0; {
 		if len(w.ends) > 0 {
 			w.now = w.ends[0].key
@@ -92,67 +93,67 @@ func (m *timelines) sweep(f *forest, runs []run, policy Policy) []piece {
 		if started < len(runs) && (len(w.ends) == 0 || runs[started].start < w.now) {
 			w.now = runs[started].start
 		}
-		w.end()
+		w.endRuns()
 		for ; started < len(runs) && runs[started].start == w.now; started++ {
-			w.start(int32(started))
+			w.startRun(int32(started))
 		}
-		span, vague := w.choose()
-		if last := m.pieces[len(m.pieces)-1]; last.span != span || last.vague != vague {
-			m.pieces = append(m.pieces, piece{w.now, span, vague})
+		span, ambiguous := w.choose()
+		if last := b.sections[len(b.sections)-1]; last.span != span || last.ambiguous != ambiguous {
+			b.sections = append(b.sections, section{w.now, span, ambiguous})
 		}
 	}
-	return m.pieces[begin:]
+	return b.sections[begin:]
 }
 
-// compareRuns orders runs from outer to inner, as far as times tell.
-func (f *forest) compareRuns(a, b run) int {
+// compareRuns orders runs from outer to inner, as far as their times allow.
+func (tree *spanTree) compareRuns(a, b spanRun) int {
 	if a.start != b.start {
 		return cmp.Compare(a.start, b.start)
 	}
 	if a.end != b.end {
 		return cmp.Compare(b.end, a.end)
 	}
-	x, y := &f.trees[a.span], &f.trees[b.span]
+	x, y := &tree.nodes[a.span], &tree.nodes[b.span]
 	return cmp.Or(bytes.Compare(x.trace[:], y.trace[:]), bytes.Compare(x.id[:], y.id[:]))
 }
 
-// running are the spans that are running now.
-type running struct {
-	forest *forest
-	runs   []run // sorted
+// activeSpans are the spans that run at the current instant.
+type activeSpans struct {
+	tree   *spanTree
+	runs   []spanRun // sorted
 	policy Policy
 	now    uint64
 
-	ends                       queue[uint64] // of the runs that are going on
-	fromBelow, fromAbove, last queue[int32]
+	ends                   priorityQueue[uint64] // the ends of the active runs
+	byPost, byPre, byStart priorityQueue[int32]
 }
 
-func (w *running) begin(f *forest, runs []run, policy Policy) {
-	w.forest, w.runs, w.policy = f, runs, policy
+func (w *activeSpans) reset(tree *spanTree, runs []spanRun, policy Policy) {
+	w.tree, w.runs, w.policy = tree, runs, policy
 	w.clear()
 }
 
-func (w *running) clear() {
-	w.fromBelow, w.fromAbove, w.last = w.fromBelow[:0], w.fromAbove[:0], w.last[:0]
+func (w *activeSpans) clear() {
+	w.byPost, w.byPre, w.byStart = w.byPost[:0], w.byPre[:0], w.byStart[:0]
 }
 
-func (w *running) start(i int32) {
+func (w *activeSpans) startRun(i int32) {
 	r := &w.runs[i]
 	w.ends.push(r.end, i)
-	t := &w.forest.trees[r.span]
+	t := &w.tree.nodes[r.span]
 	if t.running++; t.running == 1 {
-		w.fromBelow.push(t.post, r.span)
-		w.fromAbove.push(-t.pre, r.span)
+		w.byPost.push(t.post, r.span)
+		w.byPre.push(-t.pre, r.span)
 	}
 	if w.policy == Innermost {
-		w.last.push(-i, i)
+		w.byStart.push(-i, i)
 	}
 }
 
-// end ends what ends now.
-func (w *running) end() {
+// endRuns ends the runs that end now.
+func (w *activeSpans) endRuns() {
 	for len(w.ends) > 0 && w.ends[0].key == w.now {
-		w.forest.trees[w.runs[w.ends[0].value].span].running--
+		w.tree.nodes[w.runs[w.ends[0].value].span].running--
 		w.ends.pop()
 	}
 	if len(w.ends) == 0 {
@@ -160,33 +161,34 @@ func (w *running) end() {
 	}
 }
 
-// choose applies the rule to one instant.
-func (w *running) choose() (span int32, vague bool) {
+// choose applies the rule to the current instant.
+func (w *activeSpans) choose() (span int32, vague bool) {
 	switch len(w.ends) {
 	case 0:
 		return none, false
 	case 1:
 		return w.runs[w.ends[0].value].span, false
 	}
-	lowest, rightmost := w.first(&w.fromBelow), w.first(&w.fromAbove)
-	for climbed := 0; lowest != none && climbed < maxClimb; climbed++ {
-		if t := &w.forest.trees[lowest]; t.running > 0 && w.forest.covers(lowest, rightmost) {
+	lowest, rightmost := w.firstRunning(&w.byPost), w.firstRunning(&w.byPre)
+	for steps := 0; lowest != none && steps < maxAncestors; steps++ {
+		if t := &w.tree.nodes[lowest]; t.running > 0 && w.tree.isAncestorOrSelf(lowest, rightmost) {
 			return lowest, false
 		}
-		lowest = w.forest.trees[lowest].above
+		lowest = w.tree.nodes[lowest].parent
 	}
 	if w.policy != Innermost {
 		return none, true
 	}
-	for w.runs[w.last[0].value].end <= w.now {
-		w.last.pop()
+	for w.runs[w.byStart[0].value].end <= w.now {
+		w.byStart.pop()
 	}
-	return w.runs[w.last[0].value].span, true
+	return w.runs[w.byStart[0].value].span, true
 }
 
-// first gives the first of the spans in a queue that is running. What is over is taken out when it comes to be the first.
-func (w *running) first(q *queue[int32]) int32 {
-	for w.forest.trees[(*q)[0].value].running == 0 {
+// firstRunning returns the first span of a queue that is still running. Spans that have ended are
+// removed when they reach the front.
+func (w *activeSpans) firstRunning(q *priorityQueue[int32]) int32 {
+	for w.tree.nodes[(*q)[0].value].running == 0 {
 		q.pop()
 	}
 	return (*q)[0].value

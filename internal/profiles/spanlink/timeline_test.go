@@ -11,35 +11,36 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An instant is found in its piece, however the pieces are spread, and wherever the observations begin and end.
+// An instant is found in its piece, however the pieces are spread, and wherever the observations
+// begin and end.
 func TestTimelineFindsPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var m timelines
+	var m timelineBuilder
 	for range 300 {
-		var f forest
-		var runs []run
+		var f spanTree
+		var runs []spanRun
 		base, spread := r.Uint64(), uint64(1)<<r.IntN(64) // some instants pass the last that there is, and begin anew
 		instant := func() uint64 { return base + r.Uint64N(spread) }
 		for i := range r.Int32N(40) {
 			a, b := instant(), instant()
-			f.trees = append(f.trees, tree{id: spanID(uint64(i)), above: none})
-			runs = append(runs, run{min(a, b), max(a, b) + 1, i})
+			f.nodes = append(f.nodes, treeNode{id: spanID(uint64(i)), parent: none})
+			runs = append(runs, spanRun{min(a, b), max(a, b) + 1, i})
 		}
-		f.number()
+		f.assignOrder()
 		instants := []uint64{instant(), 0, math.MaxUint64}[:1+r.IntN(3)]
 		for range 50 {
 			instants = append(instants, instant())
 		}
-		p := place{first: math.MaxUint64}
+		p := sampleTrack{first: math.MaxUint64}
 		for _, i := range instants {
 			p.first, p.last = min(p.first, i), max(p.last, i)
 		}
-		m.begin()
-		line := m.make(&f, runs, Skip, p.first, p.last)
-		require.LessOrEqual(t, len(line.cells), 4*len(line.pieces)+2)
+		m.reset()
+		line := m.build(&f, runs, Skip, p.first, p.last)
+		require.LessOrEqual(t, len(line.cells), 4*len(line.sections)+2)
 		for _, i := range instants {
-			want := line.pieces[0]
-			for _, piece := range line.pieces {
+			want := line.sections[0]
+			for _, piece := range line.sections {
 				if piece.from <= i {
 					want = piece
 				}
@@ -51,9 +52,9 @@ func TestTimelineFindsPieces(t *testing.T) {
 	}
 }
 
-// A shift may bring some instants of a place before the first that there is.
+// A shift may bring some instants of a track before the first timestamp.
 func TestShiftBeyondTheFirstInstant(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 10, Keep: time.Hour})
+	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
 	x.Add(each(on(1, 0, 0, 1e9)), start)
 	stats := x.Link(benchProfile(benchThreads+1), Options{Now: start, Ambiguous: Skip, Shift: -1})
 	require.Equal(t, int64(1), stats.Linked, "thread 0 has an observation at 0 and one later")

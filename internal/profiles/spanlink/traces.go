@@ -11,25 +11,25 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// Span is what the index takes of a span.
+// Span has the fields of a span that the index needs.
 type Span struct {
 	Tenant     string
 	Trace      pcommon.TraceID
 	ID, Parent pcommon.SpanID
-	Segment    pcommon.SpanID // its own id on a segment; zero if not stated
+	Segment    pcommon.SpanID // its own id for a segment; zero if not stated
 	Start, End uint64         // unix nanoseconds
-	Sessions   []Session      // its session, once for each way to state it; none if not stated. Valid for the moment
+	Sessions   []Session      // its session, once for each way to state it; none if not stated. Valid only during the call
 	Thread     string         // "" if not stated
 	Program    *Session       // of its resource, see Keys.Program; nil for none
-	Streamed   bool           // it was sent by itself, see Keys.Streamed
+	Streamed   bool           // it was sent individually, see Keys.Streamed
 }
 
-// AddTraces takes the spans of a message. What it needs is copied out: the message is not changed, and may go on at once.
+// AddTraces adds the spans of a message. It copies all it needs and does not change the message.
 func (x *Index) AddTraces(traces ptrace.Traces, now time.Time) SpanStats {
 	return x.Add(x.keys.spans(traces), now)
 }
 
-// Spans are those of a message, as an index with these keys takes them.
+// Spans returns the spans of a message as an index with these keys reads them.
 func (k *Keys) Spans(traces ptrace.Traces) iter.Seq[Span] {
 	c := compile(*k)
 	return c.spans(traces)
@@ -57,7 +57,7 @@ func (c *compiledKeys) spans(traces ptrace.Traces) iter.Seq[Span] {
 	}
 }
 
-// span reads one span. v is what scope and resource say.
+// span reads one span. v has the values of scope and resource.
 func (c *compiledKeys) span(span ptrace.Span, v values, program *Session, sessions []Session) Span {
 	c.read(span.Attributes(), &v)
 	s := Span{

@@ -10,44 +10,44 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// orphan is a span that waits for its segment, and what it says itself.
+// orphan is a span that waits for its segment, with the values that it states itself.
 type orphan struct {
 	*interval
-	segment      pcommon.SpanID
-	sessions     []Session
-	thread       string
-	before, next *orphan // of those that wait for the segment, by arrival
+	segment    pcommon.SpanID
+	sessions   []Session
+	thread     string
+	prev, next *orphan // of the orphans of the segment, by arrival
 }
 
 // orphans wait for one segment.
 type orphans struct{ first, last *orphan }
 
-// size in memory, beside that of the span.
+// size returns the memory that the orphan uses, besides its span.
 func (o *orphan) size() int64 {
 	size := int64(orphanSize + len(o.thread))
 	for i := range o.sessions {
-		size += keySize + o.sessions[i].text()
+		size += keySize + o.sessions[i].textSize()
 	}
 	return size
 }
 
-// wait holds a span whose segment has not come.
-func (x *Index) wait(key spanKey, s Span, now time.Time) {
-	i := x.hold(key, s, nil, stated, now)
+// awaitSegment adds a span whose segment has not arrived.
+func (x *Index) awaitSegment(key spanKey, s Span, now time.Time) {
+	i := x.insert(key, s, nil, stated, now)
 	if i == nil {
 		return
 	}
 	x.stats.Waiting++
 	sessions := slices.Clone(s.Sessions)
 	for i := range sessions {
-		sessions[i] = sessions[i].in(key.tenant)
+		sessions[i] = sessions[i].cloneFor(key.tenant)
 	}
 	o := &orphan{interval: i, segment: s.Segment, sessions: sessions, thread: strings.Clone(s.Thread)}
-	i.waits = o
-	x.grow(i.share(), o.size())
+	i.orphan = o
+	x.changeSize(i.share(), o.size())
 	segment := key.inTrace(s.Segment)
 	waiting := x.waiting[segment]
-	o.before = waiting.last
+	o.prev = waiting.last
 	if waiting.last == nil {
 		waiting.first = o
 	} else {
@@ -57,59 +57,59 @@ func (x *Index) wait(key spanKey, s Span, now time.Time) {
 	x.waiting[segment] = waiting
 }
 
-// endWait places the spans that waited for this one.
-func (x *Index) endWait(segment spanKey, now time.Time) {
+// resolveWaiting adds the spans that waited for this segment to their tracks.
+func (x *Index) resolveWaiting(segment spanKey, now time.Time) {
 	waiting, any := x.waiting[segment]
 	if !any {
 		return
 	}
 	delete(x.waiting, segment)
 	for o := waiting.first; o != nil; o = o.next {
-		o.waits = nil
-		x.grow(o.share(), -o.size())
+		o.orphan = nil
+		x.changeSize(o.share(), -o.size())
 	}
 	for o := waiting.first; o != nil; o = o.next {
-		if above := x.nodes[segment]; above != nil {
-			o.sessions, o.thread = above.complete(o.sessions, o.thread)
+		if parent := x.spans[segment]; parent != nil {
+			o.sessions, o.thread = parent.completeChild(o.sessions, o.thread)
 		}
 		switch {
-		case o.gone: // to make room for one of the others
+		case o.removed: // evicted for one of the others
 		case len(o.sessions) == 0:
 			x.stats.NoSession++
 			x.remove(o.interval)
 		default:
 			x.adopt(o, now)
-			x.makeRoom()
+			x.enforceLimits()
 		}
 	}
 }
 
-// adopt puts an orphan on the thread it ran on.
+// adopt moves an orphan to its tracks.
 func (x *Index) adopt(o *orphan, now time.Time) {
-	l := x.lane(o.sessions[0], o.thread, now)
-	x.move(o.interval, l.session.kind())
-	o.lane = l
-	o.lane.add(o.interval)
-	x.indexed(o.interval)
-	s := Span{Sessions: o.sessions[1:], Thread: o.thread, Start: o.start, End: o.end, Parent: o.node.parent, Segment: o.node.segment}
-	x.place(o.node.spanKey, s, now)
+	l := x.track(o.sessions[0], o.thread, now)
+	x.setKind(o.interval, l.session.kind())
+	o.track = l
+	o.track.add(o.interval)
+	x.countIndexed(o.interval)
+	s := Span{Sessions: o.sessions[1:], Thread: o.thread, Start: o.start, End: o.end, Parent: o.span.parent, Segment: o.span.segment}
+	x.addToTracks(o.span.spanKey, s, now)
 }
 
-// dropOrphan ends the wait of a span that leaves.
-func (x *Index) dropOrphan(o *orphan) {
-	x.grow(o.share(), -o.size())
-	o.waits = nil
-	segment := o.node.inTrace(o.segment)
+// removeOrphan ends the wait of a span that is removed.
+func (x *Index) removeOrphan(o *orphan) {
+	x.changeSize(o.share(), -o.size())
+	o.orphan = nil
+	segment := o.span.inTrace(o.segment)
 	waiting := x.waiting[segment]
-	if o.before == nil {
+	if o.prev == nil {
 		waiting.first = o.next
 	} else {
-		o.before.next = o.next
+		o.prev.next = o.next
 	}
 	if o.next == nil {
-		waiting.last = o.before
+		waiting.last = o.prev
 	} else {
-		o.next.before = o.before
+		o.next.prev = o.prev
 	}
 	if waiting.first == nil {
 		delete(x.waiting, segment)

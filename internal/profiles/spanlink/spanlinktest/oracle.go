@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spanlinktest answers the question of package spanlink a second time, without an index: all spans are held against
-// every sample. It shares no code with it, so that the two can disagree.
+// Package spanlinktest answers the question of package spanlink a second time, without an index: it
+// compares every span with every sample. It shares no code with spanlink, so that the two can
+// disagree.
 package spanlinktest
 
 import (
@@ -11,14 +12,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// Span is a span, with all that it says of itself or takes from its segment.
+// Span is a span with the values that it states or inherits from its segment.
 type Span struct {
 	Tenant, Session, Thread string
 	Trace                   pcommon.TraceID
 	ID, Parent, Segment     pcommon.SpanID
 	Start, End              uint64
 
-	above *Span
+	parent *Span
 }
 
 // Oracle knows all spans.
@@ -34,7 +35,8 @@ type id struct {
 	span   pcommon.SpanID
 }
 
-// New makes an oracle of the spans in messages that came from Sentry SDKs. Spans that come twice count once.
+// New returns an oracle of the spans of messages that came from Sentry SDKs. Duplicate spans count
+// once.
 func New(messages ...ptrace.Traces) *Oracle {
 	o := &Oracle{byID: map[id]*Span{}, bySession: map[[2]string][]*Span{}}
 	for _, message := range messages {
@@ -48,9 +50,9 @@ func New(messages ...ptrace.Traces) *Oracle {
 	}
 	o.completeFromSegments()
 	for _, s := range o.spans {
-		s.above = o.find(s, s.Parent)
-		if s.above == nil {
-			s.above = o.find(s, s.Segment)
+		s.parent = o.find(s, s.Parent)
+		if s.parent == nil {
+			s.parent = o.find(s, s.Segment)
 		}
 		key := [2]string{s.Tenant, s.Session}
 		o.bySession[key] = append(o.bySession[key], s)
@@ -94,7 +96,7 @@ func (o *Oracle) find(of *Span, span pcommon.SpanID) *Span {
 	return found
 }
 
-// completeFromSegments also forgets spans of which nobody says where they ran, but for segments.
+// completeFromSegments also drops spans without a session, except for segments.
 func (o *Oracle) completeFromSegments() {
 	var known []*Span
 	for _, s := range o.spans {
@@ -115,13 +117,13 @@ func (o *Oracle) completeFromSegments() {
 	o.spans = known
 }
 
-// Answer is what the oracle says of one instant.
+// Answer is the oracle's answer for one instant.
 type Answer struct {
 	Span *Span  // nil for none
 	Why  Reason // if there is none
 }
 
-// Reason is why there is no span.
+// Reason is the reason why there is no span.
 type Reason string
 
 // The reasons.
@@ -132,7 +134,8 @@ const (
 	NotThen     Reason = "no span at that time"
 )
 
-// Ask answers which span had a thread at an instant; alone says that all samples of the profile are of this thread.
+// Ask returns the span that had a thread at an instant; alone means that all samples of the profile
+// are of this thread.
 func (o *Oracle) Ask(tenant, session, thread string, alone bool, instant uint64) Answer {
 	if session == "" {
 		return Answer{Why: NoSession}
@@ -155,7 +158,7 @@ func (o *Oracle) Ask(tenant, session, thread string, alone bool, instant uint64)
 	}
 	var leaves []*Span
 	for _, c := range candidates {
-		if !anyOf(candidates, func(other *Span) bool { return other.isBelow(c) }) {
+		if !anyOf(candidates, func(other *Span) bool { return other.isDescendant(c) }) {
 			leaves = append(leaves, c)
 		}
 	}
@@ -164,8 +167,8 @@ func (o *Oracle) Ask(tenant, session, thread string, alone bool, instant uint64)
 	}
 	var deepest *Span
 	for _, c := range candidates {
-		notAbove := func(leaf *Span) bool { return leaf != c && !leaf.isBelow(c) }
-		if !anyOf(leaves, notAbove) && (deepest == nil || c.isBelow(deepest)) {
+		notAncestor := func(leaf *Span) bool { return leaf != c && !leaf.isDescendant(c) }
+		if !anyOf(leaves, notAncestor) && (deepest == nil || c.isDescendant(deepest)) {
 			deepest = c
 		}
 	}
@@ -175,10 +178,10 @@ func (o *Oracle) Ask(tenant, session, thread string, alone bool, instant uint64)
 	return Answer{Span: deepest}
 }
 
-// isBelow says whether s is properly below other.
-func (s *Span) isBelow(other *Span) bool {
-	for above, steps := s.above, 0; above != nil && steps < 1000; above, steps = above.above, steps+1 {
-		if above == other {
+// isDescendant reports whether s is a proper descendant of other.
+func (s *Span) isDescendant(other *Span) bool {
+	for ancestor, steps := s.parent, 0; ancestor != nil && steps < 1000; ancestor, steps = ancestor.parent, steps+1 {
+		if ancestor == other {
 			return true
 		}
 	}
@@ -194,9 +197,9 @@ func anyOf(spans []*Span, is func(*Span) bool) bool {
 	return false
 }
 
-// IsBelow says whether s is properly below a span that the oracle need not know.
-func (s *Span) IsBelow(trace pcommon.TraceID, span pcommon.SpanID) bool {
-	for at, steps := s, 0; at != nil && steps < 1000; at, steps = at.above, steps+1 {
+// IsDescendant reports whether s is a proper descendant of a span that the oracle need not know.
+func (s *Span) IsDescendant(trace pcommon.TraceID, span pcommon.SpanID) bool {
+	for at, steps := s, 0; at != nil && steps < 1000; at, steps = at.parent, steps+1 {
 		if at.Trace == trace && (at.Parent == span || at != s && at.ID == span) {
 			return true
 		}

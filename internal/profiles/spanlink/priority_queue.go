@@ -2,16 +2,16 @@
 
 package spanlink
 
-// queue has the smallest of its keys in front.
-type queue[K int32 | uint64] []queued[K]
+// priorityQueue is a binary heap; the item with the smallest key is first.
+type priorityQueue[K int32 | uint64] []queueItem[K]
 
-type queued[K int32 | uint64] struct {
+type queueItem[K int32 | uint64] struct {
 	key   K
 	value int32
 }
 
-func (q *queue[K]) push(key K, value int32) {
-	*q = append(*q, queued[K]{key, value})
+func (q *priorityQueue[K]) push(key K, value int32) {
+	*q = append(*q, queueItem[K]{key, value})
 	h := *q
 	for i := len(h) - 1; i > 0; {
 		up := (i - 1) / 2
@@ -23,7 +23,7 @@ func (q *queue[K]) push(key K, value int32) {
 	}
 }
 
-func (q *queue[K]) pop() {
+func (q *priorityQueue[K]) pop() {
 	h := *q
 	last := len(h) - 1
 	h[0] = h[last]

@@ -13,15 +13,15 @@ import (
 func TestOverlapping(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
-		l := lane{session: &session{lanes: map[string]*lane{}}}
+		l := track{session: &session{tracks: map[string]*track{}}}
 		for range 8 {
 			for range r.IntN(8) {
 				from := r.Uint64N(30)
 				l.add(&interval{start: from, end: from + 1 + r.Uint64N(1<<r.IntN(5))})
 			}
 			if len(l.intervals) > 0 && r.IntN(2) == 0 {
-				if i := l.intervals[r.IntN(len(l.intervals))]; !i.gone {
-					i.gone = true
+				if i := l.intervals[r.IntN(len(l.intervals))]; !i.removed {
+					i.removed = true
 					l.remove()
 				}
 			}
@@ -29,7 +29,7 @@ func TestOverlapping(t *testing.T) {
 			to := from + 1 + r.Uint64N(10)
 			var want []*interval
 			for _, i := range l.intervals {
-				if i.start < to && i.end > from && !i.gone {
+				if i.start < to && i.end > from && !i.removed {
 					want = append(want, i)
 				}
 			}
@@ -38,10 +38,11 @@ func TestOverlapping(t *testing.T) {
 	}
 }
 
-// A span that begins before very many others does not move them all when the lane is next looked at, and it is found.
+// A span that begins before very many others does not move them all when the track is next looked
+// at, and it is found.
 func TestFewBeforeMany(t *testing.T) {
 	const n = 10 * maxMoved
-	l := lane{}
+	l := track{}
 	for i := range uint64(n) {
 		l.add(&interval{start: 10*i + 100, end: 10*i + 110})
 	}
@@ -60,11 +61,11 @@ func TestFewBeforeMany(t *testing.T) {
 // Under a long span, those that were over before are not looked at one by one.
 func TestOverlappingSkipsWhatIsOver(t *testing.T) {
 	const n = 1000
-	l := lane{}
+	l := track{}
 	l.add(&interval{start: 0, end: 10 * n})
 	for i := range uint64(n) {
 		l.add(&interval{start: 10*i + 1, end: 10*i + 10})
 	}
 	require.Len(t, l.overlapping(10*n-5, 10*n, nil), 2)
-	require.Equal(t, int32(0), l.longer[n-1])
+	require.Equal(t, int32(0), l.endsLater[n-1])
 }

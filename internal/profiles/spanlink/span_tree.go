@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spanlink
+
+import (
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// spanTree has the ancestry of some spans of the index. It includes all their ancestors and may
+// have several roots. It is a copy: the index may change meanwhile.
+type spanTree struct {
+	nodes     []treeNode
+	indexed   []*indexedSpan // the indexed spans of nodes, while the tree is built
+	lastAdded int32          // the node that was added last, or none
+
+	firstChild, nextSibling, visitedBy []int32 // see assignOrder and cutCycles
+}
+
+func (tree *spanTree) reset() { tree.nodes, tree.indexed = tree.nodes[:0], tree.indexed[:0] }
+
+// grow prepares for about n more spans, of another track.
+func (tree *spanTree) grow(n int) {
+	tree.nodes, tree.indexed, tree.lastAdded = slices.Grow(tree.nodes, n), slices.Grow(tree.indexed, n), none
+}
+
+// treeNode is one span of a spanTree.
+type treeNode struct {
+	trace    pcommon.TraceID
+	id       pcommon.SpanID
+	parentID pcommon.SpanID // may be unknown to the index
+	parent   int32          // position of the parent in the tree, or of the segment if the parent is unknown; none for a root
+
+	// The positions of the span in the order of starts and in the order of ends of a depth-first
+	// walk. A span is a descendant of another if its pre is greater and its post is smaller.
+	pre, post int32
+
+	running int32 // number of its runs at the current instant, see timeline
+}
+
+const none = -1
+
+// add returns the position of a span in the tree. It adds the span and all its ancestors if they
+// are new.
+func (tree *spanTree) add(x *Index, n *indexedSpan) int32 {
+	first := int32(none)
+	child := int32(none)
+	for n != nil {
+		known := n.treeEpoch == x.treeEpoch
+		if !known {
+			n.treeEpoch, n.treeIndex = x.treeEpoch, int32(len(tree.nodes))
+			tree.nodes = append(tree.nodes, treeNode{trace: n.trace, id: n.id, parentID: n.parent, parent: none})
+			tree.indexed = append(tree.indexed, n)
+		}
+		if child != none {
+			tree.nodes[child].parent = n.treeIndex
+		} else {
+			first = n.treeIndex
+		}
+		if known {
+			break
+		}
+		child = n.treeIndex
+		if parent := tree.recentParent(n); parent != nil {
+			n = parent
+		} else {
+			n = x.parentOf(n)
+		}
+	}
+	tree.lastAdded = first
+	return first
+}
+
+// maxRecentSteps bounds the search of recentParent. A longer search costs as much as a lookup in
+// the index.
+const maxRecentSteps = 8
+
+// recentParent searches for the parent of a span among the span that was added last and its
+// ancestors. The parent is usually there because spans are added by start and are nested.
+func (tree *spanTree) recentParent(n *indexedSpan) *indexedSpan {
+	for at, steps := tree.lastAdded, 0; at != none && steps < maxRecentSteps; steps++ {
+		if parent := tree.indexed[at]; parent.id == n.parent && parent.trace == n.trace && parent.tenant == n.tenant {
+			return parent
+		}
+		at = tree.nodes[at].parent
+	}
+	return nil
+}
+
+// parentOf returns the parent of a span, or its segment if the parent is unknown, or nil.
+func (x *Index) parentOf(n *indexedSpan) *indexedSpan {
+	for _, id := range [...]pcommon.SpanID{n.parent, n.segment} {
+		if id.IsEmpty() || id == n.id {
+			continue
+		}
+		if parent := x.spans[n.inTrace(id)]; parent != nil {
+			return parent
+		}
+	}
+	return nil
+}
+
+// assignOrder walks the complete tree and sets pre and post.
+func (tree *spanTree) assignOrder() {
+	clear(tree.indexed)
+	tree.cutCycles()
+	// The children of each, as a list; the roots are those of an extra one at the end.
+	tree.firstChild, tree.nextSibling = filled(tree.firstChild, len(tree.nodes)+1, none), filled(tree.nextSibling, len(tree.nodes), none)
+	firstChild, nextSibling := tree.firstChild, tree.nextSibling
+	for i := range tree.nodes {
+		parent := tree.nodes[i].parent
+		if parent == none {
+			parent = int32(len(tree.nodes))
+		}
+		nextSibling[i], firstChild[parent] = firstChild[parent], int32(i)
+	}
+	pre, post := int32(0), int32(0)
+	for at := firstChild[len(tree.nodes)]; at != none; {
+		tree.nodes[at].pre = pre
+		pre++
+		if firstChild[at] != none {
+			at = firstChild[at]
+			continue
+		}
+		for at != none {
+			tree.nodes[at].post = post
+			post++
+			if nextSibling[at] != none {
+				at = nextSibling[at]
+				break
+			}
+			at = tree.nodes[at].parent
+		}
+	}
+}
+
+// cutCycles makes roots of spans that are their own ancestors. Only broken or hostile data has such
+// spans.
+func (tree *spanTree) cutCycles() {
+	tree.visitedBy = filled(tree.visitedBy, len(tree.nodes), none)
+	visitedBy := tree.visitedBy // the walk that came by
+	for i := range tree.nodes {
+		at := int32(i)
+		for ; at != none && visitedBy[at] == none; at = tree.nodes[at].parent {
+			visitedBy[at] = int32(i)
+		}
+		for at != none && visitedBy[at] == int32(i) { // this walk has come round
+			at, tree.nodes[at].parent = tree.nodes[at].parent, none
+		}
+	}
+}
+
+// filled returns n times a value, in the memory of list if that is large enough.
+func filled[T any](list []T, n int, value T) []T {
+	list = slices.Grow(list[:0], n)[:n]
+	for i := range list {
+		list[i] = value
+	}
+	return list
+}
+
+// isAncestorOrSelf reports whether a is b or an ancestor of b.
+func (tree *spanTree) isAncestorOrSelf(a, b int32) bool {
+	return tree.nodes[a].pre <= tree.nodes[b].pre && tree.nodes[b].post <= tree.nodes[a].post
+}
+
+// isDescendant reports whether a span is a proper descendant of another span, which may be missing
+// in the tree.
+func (tree *spanTree) isDescendant(at int32, trace pcommon.TraceID, id pcommon.SpanID) bool {
+	for steps := 0; at != none && steps < maxAncestors; steps++ {
+		t := &tree.nodes[at]
+		if t.trace != trace {
+			return false
+		}
+		if t.parentID == id {
+			return true
+		}
+		if at = t.parent; at != none && tree.nodes[at].id == id {
+			return true // by its segment
+		}
+	}
+	return false
+}
+
+// maxAncestors bounds walks to the root. Traces are rarely deeper than a hundred spans. Without the
+// bound, a hundred thousand instants with a thousand nested spans each would dominate the time of
+// linking.
+const maxAncestors = 256
