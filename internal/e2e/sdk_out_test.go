@@ -17,7 +17,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// compareOut: what the exporter has sent on to a Sentry is what the SDK sent, as far as the part "The way back" of docs/mapping.md
+// compareOut: what the exporter has sent on to a Sentry is what the SDK sent, as far as the part "OTLP to Sentry" of docs/mapping.md
 // promises: every span under its parent, every sample of every thread with its stack at its time.
 func compareOut(t *testing.T, sent, out []*sentry.Envelope) {
 	wantSpans, gotSpans := spanTexts(t, sent), spanTexts(t, out)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package translate is the only place where Sentry's formats and OpenTelemetry's meet. Pure functions: no clock, no logger,
-// no network, and the input is left as it is.
+// Package translate maps between Sentry's formats and OpenTelemetry's; no other package knows both. All functions are pure: no
+// clock, no logger, no network, no change of the input.
 //
-// Each direction is a package: fromsentry, tosentry and frommeasure; attr holds what they share. The files named below are those of
-// fromsentry, or of attr; under "The way back" those of tosentry.
+// Each direction is a package: fromsentry, tosentry and frommeasure. Package attr holds their shared code. The files named below
+// are in fromsentry or attr; those under "OTLP to Sentry" are in tosentry.
 //
 // # Profiles
 //
-// A sampled Sentry profile is a list of observations: at this instant, this thread was in this stack. Two formats say so.
-// V1 (item "profile") belongs to one transaction and counts time from an anchor; V2 (item "profile_chunk") is a piece of a
-// profiler session and gives unix seconds. Stacks are lists of frames, leaf first, as in OTLP: nothing is turned round.
+// A Sentry profile is a list of observations: at an instant, a thread was in a stack. There are two formats. V1 (item "profile")
+// belongs to one transaction and counts time from an anchor. V2 (item "profile_chunk") is a part of a profiler session and uses
+// unix seconds. Stacks are lists of frames, leaf first, as in OTLP.
 //
 //	V1 profile, V2 chunk     →  one message: one resource, one scope, one profile
 //	release, environment, …  →  resource attributes                                      resource.go
@@ -21,9 +21,9 @@
 //	time                     →  nanoseconds, exact                                       clock.go, align.go
 //	names                    →  the table of attribute keys                              attributes.go
 //
-// OTLP asks for one Sample per identity, with the observations as timestamps. There are no values: each observation counts
-// one. The distance between observations is not constant (1 to 90 ms for a nominal 9.9 ms), so a viewer that wants time
-// looks at the gaps. An idle thread has an empty stack, which is entry 0 of OTLP's stack table.
+// OTLP requires one Sample per identity, with its observations as timestamps. Samples have no values: each observation counts
+// one. The interval between observations varies (1 to 90 ms for a nominal 9.9 ms), so a viewer derives time from the gaps. An
+// idle thread has an empty stack, which is entry 0 of OTLP's stack table.
 //
 // # The other signals
 //
@@ -32,17 +32,17 @@
 //	trace_metric, session, check_in,
 //	client_report, measurements          →  metric points      metrics.go, sessions.go, measurements.go
 //
-// They have one resource with profiles (resource.go), so that a profile and its spans end up under the same service, and
-// share how JSON values become attributes (values.go) and what stays behind unless asked for (privacy.go).
+// They share resource.go with profiles, so that a profile and its spans have the same service, and also the conversion of JSON
+// values to attributes (values.go) and the removal of personal data (privacy.go).
 //
-// The output is bounded by the input, with the multiple that bounds.go states.
+// The output is bounded by the input; bounds.go states the factor.
 //
-// # The way back
+// # OTLP to Sentry
 //
-// To Sentry, of data of any origin: what came from Sentry as it was sent, and what did not as Sentry's SDKs would have said it.
+// Data from Sentry is restored as sent. Data of other origins becomes what Sentry's SDKs would have sent.
 //
 //	profiles            →  profile chunks (V2)     profiles.go, the inverse of fromsentry/profiles.go
-//	what values weigh   →  observations            sample_weight.go, samples.go, sample_spread.go, sort_by_time.go
+//	values              →  observations            sample_weight.go, samples.go, sample_spread.go, sort_by_time.go
 //	stacks, locations   →  stacks, frames          frames.go, frame_in_app.go
 //	mappings            →  debug images            images.go
 //	a long profile      →  chunks of a minute      chunk_parts.go
@@ -50,8 +50,8 @@
 //	other spans         →  span containers         span_streamed.go
 //	resources           →  release, platform, …    resource.go
 //
-// Nothing in it trusts the message: indices are read through dictionary.View, and what Sentry would refuse is
-// mended or lost for a reason. The same message gives the same items with the same ids, however often it is tried.
+// The message is untrusted: indices are read through dictionary.View, and data that Sentry would reject is repaired or dropped with a
+// reason. The same message always yields the same items with the same IDs, so retries are idempotent.
 //
-// docs/mapping.md has a row for every field, with what is lost and why.
+// docs/mapping.md has a row for every field, including the dropped ones.
 package translate

@@ -31,7 +31,7 @@ func texts(run, baseline *results) (map[string]string, error) {
 	return all, nil
 }
 
-const tableHead = `| Data | Ratio | Asked | Reached | Median | Lowest … highest | Baseline | Since then |
+const tableHead = `| Data | Ratio | Target | Met | Median | Lowest … highest | Baseline | Change |
 |---|---|---|---|---|---|---|---|
 `
 
@@ -45,7 +45,7 @@ func row(r, old result) string {
 		number(r.median()), number(r.Values[0]), number(r.Values[len(r.Values)-1]), before, since)
 }
 
-// missed has a line for each figure that does not reach what is asked, with the data on which it does not.
+// missed has a line for each figure that misses its target, with the data that misses it.
 func missed(all []result) string {
 	asked, reached := 0, 0
 	var lines []string
@@ -65,7 +65,7 @@ func missed(all []result) string {
 		}
 		lines[len(lines)-1] += fmt.Sprintf(" %s %s", r.data, number(r.median()))
 	}
-	return fmt.Sprintf("%d of %d are reached. Not:\n\n%s\n", reached, asked, strings.Join(lines, "\n"))
+	return fmt.Sprintf("%d of %d targets are met. Missed:\n\n%s\n", reached, asked, strings.Join(lines, "\n"))
 }
 
 func number(v float64) string { return fmt.Sprintf("%.3g", v) }

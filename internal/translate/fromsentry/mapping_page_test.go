@@ -29,7 +29,7 @@ type mappingRow struct {
 const shapeTable = "| OTLP | value |"
 
 // wayBack is the head of the last part of the page: its rows are the differences that the round trips apply.
-const wayBack = "## The way back\n"
+const wayBack = "## OTLP to Sentry\n"
 
 var code = regexp.MustCompile("`([^`]+)`")
 

@@ -21,7 +21,7 @@ import (
 var exportOptions = ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-sentry", Version: "0.1.0"}}
 
 // TestProfilesThereAndBack takes every profile of the cases and of the corpus to OTLP and back, and compares what came back with
-// what was sent as text. The differences that docs/mapping.md lists under "The way back" are applied to what was sent; there
+// what was sent as text. The differences that docs/mapping.md lists under "OTLP to Sentry" are applied to what was sent; there
 // are no others.
 func TestProfilesThereAndBack(t *testing.T) {
 	counts := map[string]int{}

@@ -20,7 +20,7 @@ import (
 )
 
 // TestSpansThereAndBack takes every transaction and every span container of the cases to OTLP and back, and compares what came
-// back with what was sent as text. The differences that docs/mapping.md lists under "The way back" are applied to what was sent.
+// back with what was sent as text. The differences that docs/mapping.md lists under "OTLP to Sentry" are applied to what was sent.
 func TestSpansThereAndBack(t *testing.T) {
 	counts := map[string]int{}
 	for _, c := range golden.Cases(t) {
