@@ -15,8 +15,8 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
@@ -215,12 +215,12 @@ func (r *measureReceiver) handOn(ctx context.Context, d delivery) (outcome, stri
 	if r.server.Closed.Load() { // the consumers may be gone already
 		return outcomeRefused, reasonShuttingDown
 	}
-	if !r.gates[d.signal].Pass(r.now()) {
+	if !r.gates[d.signal].Allow(r.now()) {
 		return outcomeRefused, reasonBackpressure
 	}
 	send := d.translate()
 	if send == nil {
-		r.gates[d.signal].GiveUp(r.now())
+		r.gates[d.signal].Abandon(r.now())
 		return outcomeIgnored, ""
 	}
 	err := send(ctx)
@@ -228,7 +228,7 @@ func (r *measureReceiver) handOn(ctx context.Context, d delivery) (outcome, stri
 	switch {
 	case err == nil:
 		return outcomeAccepted, ""
-	case gate.IsPermanent(err): // to refuse it would bring it back for ever
+	case pipeline.IsPermanent(err): // to refuse it would bring it back for ever
 		r.logger.Warn("Items rejected by the pipeline", zap.Error(err))
 		return outcomeRejected, reasonPipeline
 	default:

@@ -21,8 +21,8 @@ import (
 	"go.opentelemetry.io/collector/receiver/receivertest"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate/gatetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline/pipelinetest"
 )
 
 const (
@@ -96,7 +96,7 @@ type harness struct {
 	client  *http.Client
 	url     string
 	stop    func()
-	clock   gatetest.Clock // of the gates
+	clock   pipelinetest.Clock // of the gates
 }
 
 func start(t *testing.T, host component.Host, edit func(*Config)) *harness {
@@ -124,9 +124,9 @@ func start(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	require.NoError(t, err)
 	metrics, err := factory.CreateMetrics(t.Context(), set, cfg, h.sink)
 	require.NoError(t, err)
-	h.shared = logs.(*byconfig.Component[*measureReceiver]).Shared
+	h.shared = logs.(*collector.SharedComponent[*measureReceiver]).Shared
 	h.shared.now = h.clock.Now
-	require.Same(t, h.shared, metrics.(*byconfig.Component[*measureReceiver]).Shared)
+	require.Same(t, h.shared, metrics.(*collector.SharedComponent[*measureReceiver]).Shared)
 	for _, c := range []component.Component{logs, traces, metrics} {
 		require.NoError(t, c.Start(context.Background(), host))
 	}

@@ -18,14 +18,13 @@ import (
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
-var receivers byconfig.Components[Config, *measureReceiver]
+var receivers collector.SharedComponents[Config, *measureReceiver]
 
 // measureReceiver is the one listener behind the components of all signals.
 type measureReceiver struct {
@@ -42,8 +41,8 @@ type measureReceiver struct {
 	nextTraces  consumer.Traces
 	nextLogs    consumer.Logs
 	nextMetrics consumer.Metrics
-	gates       map[signals]*gate.Gate // before the work for each of them
-	now         func() time.Time       // of the gates
+	gates       map[signals]*pipeline.Breaker // before the work for each of them
+	now         func() time.Time              // of the gates
 
 	server      httpserver.Server
 	batches     *window        // that have been taken
@@ -56,7 +55,7 @@ type measureReceiver struct {
 }
 
 // acquire gives the receiver of a configuration, and the receiver the pipeline of one signal.
-func acquire(cfg *Config, set receiver.Settings, give func(*measureReceiver)) (*byconfig.Component[*measureReceiver], error) {
+func acquire(cfg *Config, set receiver.Settings, give func(*measureReceiver)) (*collector.SharedComponent[*measureReceiver], error) {
 	c, err := receivers.Acquire(cfg, func() (*measureReceiver, error) { return newMeasureReceiver(cfg, set) })
 	if err != nil {
 		return nil, err
@@ -83,11 +82,11 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 	}
 	return &measureReceiver{
 		cfg:       cfg,
-		gates:     map[signals]*gate.Gate{signalTraces: {}, signalLogs: {}, signalMetrics: {}},
+		gates:     map[signals]*pipeline.Breaker{signalTraces: {}, signalLogs: {}, signalMetrics: {}},
 		now:       time.Now,
 		id:        set.ID,
 		settings:  set.TelemetrySettings,
-		logger:    loglimit.Wrap(set.Logger),
+		logger:    collector.LimitLogs(set.Logger),
 		telemetry: telemetry,
 		obsreport: obsreport,
 		apps:      newApps(cfg),

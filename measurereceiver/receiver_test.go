@@ -25,8 +25,8 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.uber.org/goleak"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
@@ -169,7 +169,7 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, 503, got.status)
 	assert.Equal(t, "30", got.header.Get("Retry-After"))
 	h.sink.metrics = nil
-	h.clock.Skip(gate.Pause)
+	h.clock.Skip(pipeline.BreakerPause)
 	require.Equal(t, 200, h.events(batchID, goodBatch).status)
 	assert.Equal(t, []int{1, 1, 1}, []int{h.sink.records, h.sink.spans, h.sink.points})
 
@@ -192,7 +192,7 @@ func TestBusy(t *testing.T) {
 	h.sink.traces = nil
 	assert.Equal(t, 503, h.events(batchID, goodBatch).status, "not tried")
 	assert.EqualValues(t, 3, h.counts("items")["outcome=refused reason=backpressure type=http"])
-	h.clock.Skip(gate.Pause)
+	h.clock.Skip(pipeline.BreakerPause)
 	assert.Equal(t, 200, h.events(batchID, goodBatch).status)
 	assert.Equal(t, []int{1, 1, 1}, []int{h.sink.records, h.sink.spans, h.sink.points})
 
@@ -202,7 +202,7 @@ func TestBusy(t *testing.T) {
 	}
 	assert.Equal(t, 503, h.events(uuid.NewString(), "no batch").status, "it is not looked into")
 	assert.EqualValues(t, 7, h.counts("requests_rejected")["reason=backpressure"])
-	h.clock.Skip(gate.Pause)
+	h.clock.Skip(pipeline.BreakerPause)
 	assert.Equal(t, 400, h.events(uuid.NewString(), "no batch").status)
 }
 
@@ -249,7 +249,7 @@ func TestUploads(t *testing.T) {
 	h.sink.logs = errors.New("full")
 	assert.Equal(t, 503, h.send(http.MethodPut, upload.UploadURL, zipped.Bytes(), "Content-Encoding", "gzip").status)
 	h.sink.logs = nil
-	h.clock.Skip(gate.Pause)
+	h.clock.Skip(pipeline.BreakerPause)
 	for range 2 {
 		require.Equal(t, 200, h.send(http.MethodPut, upload.UploadURL, zipped.Bytes(), "Content-Encoding", "gzip").status)
 	}
@@ -429,7 +429,7 @@ func TestCorpus(t *testing.T) {
 				refusals++
 			}
 			h.sink.metrics = nil
-			h.clock.Skip(gate.Pause)
+			h.clock.Skip(pipeline.BreakerPause)
 		}
 		got := h.events(request.ID, string(request.Body))
 		require.Equal(t, 200, got.status, got.text)

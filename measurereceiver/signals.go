@@ -60,7 +60,7 @@ func (r *measureReceiver) takes(s signals) bool {
 func (r *measureReceiver) refusesAll() bool {
 	now := r.now()
 	for s, gate := range r.gates {
-		if r.takes(s) && !gate.Closed(now) {
+		if r.takes(s) && !gate.Open(now) {
 			return false
 		}
 	}

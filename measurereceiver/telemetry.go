@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/instruments"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
@@ -58,7 +58,7 @@ type telemetry struct {
 
 // newTelemetry registers the instruments that metadata.yaml lists.
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
-	meter := instruments.NewMeter(set, scopeName)
+	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
 		items: meter.Counter("otelcol_receiver_measure_items", "{item}",
 			"Number of events and spans, by what became of them."),

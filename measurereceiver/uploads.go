@@ -96,7 +96,7 @@ func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, 
 	case r.server.Stopping.Load():
 		r.refuse(w, req, errShuttingDown)
 		return
-	case r.nextLogs != nil && !t.fileType.IsMapping() && r.gates[signalLogs].Closed(r.now()):
+	case r.nextLogs != nil && !t.fileType.IsMapping() && r.gates[signalLogs].Open(r.now()):
 		r.refuse(w, req, busy(reasonBackpressure)) // its description would be refused when the file has been stored
 		return
 	}

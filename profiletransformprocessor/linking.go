@@ -11,11 +11,11 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
-var linkings byconfig.Map[Config, linking]
+var linkings collector.PerConfig[Config, linking]
 
 // linking is what the components of one configuration share: spans come in by one pipeline, profiles by another.
 type linking struct {

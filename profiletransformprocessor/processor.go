@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/collector/processor"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 )
 
 // profilesProcessor is the component of one profiles pipeline.
@@ -52,7 +52,7 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 	linking.profiles++
 	handing, giveUp := context.WithCancel(context.Background())
 	return &profilesProcessor{
-		cfg: cfg, id: set.ID, logger: loglimit.Wrap(set.Logger), telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
+		cfg: cfg, id: set.ID, logger: collector.LimitLogs(set.Logger), telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
 		linking: linking,
 		room:    newWaitingRoom(cfg, telemetry),
 		tenants: tenantKeys(cfg.Link.keys().Tenant),

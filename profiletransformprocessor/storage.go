@@ -19,7 +19,7 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/seal"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 )
 
 // store keeps the messages that wait in a storage extension, each under a number of its own in the order of arrival, and the
@@ -74,7 +74,7 @@ func (s *store) put(ctx context.Context, h *held) error {
 		first = s.present[0]
 	}
 	bounds := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, first), number+1)
-	err = s.client.Batch(ctx, storage.SetOperation(keyOf(number), seal.Close(value)), storage.SetOperation(keyRange, seal.Close(bounds)))
+	err = s.client.Batch(ctx, storage.SetOperation(keyOf(number), collector.AppendChecksum(value)), storage.SetOperation(keyRange, collector.AppendChecksum(bounds)))
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *store) put(ctx context.Context, h *held) error {
 func (s *store) putRetries(ctx context.Context, h *held) error {
 	value := binary.BigEndian.AppendUint64([]byte{formatVersion}, uint64(h.retries.elapsed))
 	value = binary.BigEndian.AppendUint32(value, uint32(h.retries.refusals))
-	return s.client.Set(ctx, retriesKeyOf(h.key), seal.Close(value))
+	return s.client.Set(ctx, retriesKeyOf(h.key), collector.AppendChecksum(value))
 }
 
 // loadRetries reads what putRetries stored. Without it, or if it is damaged, the retries of a message begin anew.
@@ -97,7 +97,7 @@ func (s *store) loadRetries(ctx context.Context, number uint64) retries {
 	if err != nil || sealed == nil {
 		return retries{}
 	}
-	value, err := seal.Open(sealed)
+	value, err := collector.VerifyChecksum(sealed)
 	if err != nil || len(value) != 1+8+4 || value[0] != formatVersion {
 		return retries{}
 	}
@@ -134,9 +134,9 @@ func (s *store) load(ctx context.Context) (all []*held, broken []error, err erro
 	if value == nil {
 		return nil, nil, nil
 	}
-	bounds, err := seal.Open(value)
+	bounds, err := collector.VerifyChecksum(value)
 	if err != nil || len(bounds) != 16 { // what waited cannot be found, and is written over
-		return nil, []error{fmt.Errorf("range: %w", cmp.Or(err, seal.ErrBroken))}, nil
+		return nil, []error{fmt.Errorf("range: %w", cmp.Or(err, collector.ErrDamaged))}, nil
 	}
 	first := binary.BigEndian.Uint64(bounds)
 	s.next = binary.BigEndian.Uint64(bounds[8:])
@@ -201,7 +201,7 @@ func encodeHeld(h *held) ([]byte, error) {
 
 // openHeld reads what put stored.
 func openHeld(sealed []byte) (*held, error) {
-	value, err := seal.Open(sealed)
+	value, err := collector.VerifyChecksum(sealed)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/seal"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
 )
@@ -108,8 +108,8 @@ func TestStorageWithBrokenContent(t *testing.T) {
 		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
 	}
 	left := h.store.crash()
-	left.values["1"] = seal.Close([]byte{0, 0, 0, 99})
-	left.values["2"] = seal.Close(append([]byte{0, 0, 0, 2, '{', '}'}, "no protobuf"...))
+	left.values["1"] = collector.AppendChecksum([]byte{0, 0, 0, 99})
+	left.values["2"] = collector.AppendChecksum(append([]byte{0, 0, 0, 2, '{', '}'}, "no protobuf"...))
 	left.values["3"] = bytes.Clone(left.values["3"])
 	left.values["3"][len(left.values["3"])/2] ^= 1
 	after := startWith(t, stored, left)
@@ -127,10 +127,10 @@ func TestStorageFormats(t *testing.T) {
 	}
 	left := h.store.crash()
 	change := func(key string, change func([]byte) []byte) {
-		value, err := seal.Open(left.values[key])
+		value, err := collector.VerifyChecksum(left.values[key])
 		require.NoError(t, err)
 		require.Equal(t, byte(formatVersion), value[0])
-		left.values[key] = seal.Close(change(bytes.Clone(value)))
+		left.values[key] = collector.AppendChecksum(change(bytes.Clone(value)))
 	}
 	change("1", func(value []byte) []byte { return value[1:] })
 	change("2", func(value []byte) []byte { return append([]byte{formatVersion + 1}, value[1:]...) })
@@ -183,7 +183,7 @@ func TestStorageThatCannotBeRead(t *testing.T) {
 
 // A range of other numbers would have it look for messages for years.
 func TestStorageWithoutRange(t *testing.T) {
-	for _, broken := range [][]byte{{}, []byte("short"), seal.Close([]byte("short")), append(bytes.Repeat([]byte{0xf}, 16), 0, 0, 0, 0)} {
+	for _, broken := range [][]byte{{}, []byte("short"), collector.AppendChecksum([]byte("short")), append(bytes.Repeat([]byte{0xf}, 16), 0, 0, 0, 0)} {
 		left := newMemoryStorage()
 		left.values[keyRange] = broken
 		h := startWith(t, stored, left)

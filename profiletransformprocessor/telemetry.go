@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/instruments"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 )
@@ -39,7 +39,7 @@ type telemetry struct {
 
 // newTelemetry registers the instruments that metadata.yaml lists.
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
-	meter := instruments.NewMeter(set, scopeName)
+	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
 		incoming: meter.Counter("otelcol_processor_profile_transform_incoming_profiles", "{profile}",
 			"Number of profiles that the processor was given."),

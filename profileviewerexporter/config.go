@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/confmap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/strictconf"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 )
 
 // Config is the configuration of the exporter. The settings of the HTTP server stand beside its own keys.
@@ -57,7 +57,7 @@ func createDefaultConfig() component.Config {
 }
 
 // Unmarshal reads the configuration; unknown keys fail.
-func (c *Config) Unmarshal(conf *confmap.Conf) error { return strictconf.Unmarshal(conf, c) }
+func (c *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, c) }
 
 // Validate checks the configuration; its messages name the key and what to write instead.
 func (c *Config) Validate() error {

@@ -14,11 +14,11 @@ import (
 	"go.opentelemetry.io/collector/exporter"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 )
 
-var viewers byconfig.Components[Config, *viewer]
+var viewers collector.SharedComponents[Config, *viewer]
 
 // viewer is the one store and listener behind the components of all signals.
 type viewer struct {

@@ -39,16 +39,13 @@ func TestLifecycle(t *testing.T) {
 		assert.Error(t, e.Start(ctx, host), "it is over")
 	}
 	require.NoError(t, create(t, cfg).Shutdown(ctx), "without Start")
-	assert.Zero(t, viewers.Len())
 }
 
 func TestOneListenerForAllSignals(t *testing.T) {
 	h := start(t, nil)
-	assert.Equal(t, 1, viewers.Len())
 	require.NoError(t, h.traces.Shutdown(context.Background()))
 	_, err := net.Dial("tcp", h.viewer.server.Listener.Addr().String())
 	assert.Error(t, err, "the first Shutdown closes it")
-	assert.Zero(t, viewers.Len())
 }
 
 func TestAddressInUse(t *testing.T) {

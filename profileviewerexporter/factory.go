@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 )
 
 var componentType = component.MustNewType("profile_viewer")
@@ -55,7 +55,7 @@ func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config
 }
 
 // acquire gives the viewer of a configuration.
-func acquire(cfg *Config, set exporter.Settings) (*byconfig.Component[*viewer], error) {
+func acquire(cfg *Config, set exporter.Settings) (*collector.SharedComponent[*viewer], error) {
 	return viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
 }
 

@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/strictconf"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -109,7 +109,7 @@ func createDefaultConfig() component.Config {
 }
 
 // Unmarshal reads the configuration, and fails for keys that do not exist.
-func (c *Config) Unmarshal(conf *confmap.Conf) error { return strictconf.Unmarshal(conf, c) }
+func (c *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, c) }
 
 // Validate checks the configuration; its messages name the key and what to write instead.
 func (c *Config) Validate() error {

@@ -17,8 +17,8 @@ import (
 	"go.opentelemetry.io/collector/exporter"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
@@ -57,7 +57,7 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 	}
 	// The collector's queue logs each request that it drops, and counts none: its logger is not limited.
 	return &sentryExporter{
-		destination: cfg.destination, cfg: cfg, settings: set, logger: loglimit.Wrap(set.Logger), telemetry: telemetry,
+		destination: cfg.destination, cfg: cfg, settings: set, logger: collector.LimitLogs(set.Logger), telemetry: telemetry,
 		stopping: make(chan struct{}),
 	}, nil
 }

@@ -20,7 +20,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
@@ -316,7 +316,7 @@ func TestLogsAreBoundedAndSafe(t *testing.T) {
 		require.Error(t, h.send(backendChunk(1)))
 	}
 	require.NotZero(t, h.logs.FilterMessageSnippet("waits to be sent again").Len())
-	assert.Equal(t, loglimit.PerMinute, h.logs.FilterMessage("Envelope refused by Sentry, dropped").Len())
+	assert.Equal(t, collector.LogsPerMinute, h.logs.FilterMessage("Envelope refused by Sentry, dropped").Len())
 	for _, line := range h.logs.All() {
 		for _, value := range line.ContextMap() {
 			assert.NotContains(t, fmt.Sprint(value), fakesentry.PublicKey)

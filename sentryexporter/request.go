@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/seal"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
@@ -60,7 +60,7 @@ type requestEncoding struct{ unreadable func(error) }
 func (requestEncoding) Marshal(_ context.Context, req xexporterhelper.Request) ([]byte, error) {
 	var text bytes.Buffer
 	err := gob.NewEncoder(&text).Encode(req.(*request))
-	return seal.Close(text.Bytes()), err
+	return collector.AppendChecksum(text.Bytes()), err
 }
 
 func (e requestEncoding) Unmarshal(stored []byte) (context.Context, xexporterhelper.Request, error) {
@@ -68,7 +68,7 @@ func (e requestEncoding) Unmarshal(stored []byte) (context.Context, xexporterhel
 		return context.Background(), nil, errNotStored
 	}
 	r := &request{}
-	text, err := seal.Open(stored)
+	text, err := collector.VerifyChecksum(stored)
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(text)).Decode(r)
 	}

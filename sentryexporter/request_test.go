@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/seal"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
@@ -37,7 +37,7 @@ func TestStoredRequests(t *testing.T) {
 
 	flipped := bytes.Clone(text)
 	flipped[len(flipped)-100] ^= 1 // in a payload, of which gob knows nothing
-	for i, broken := range [][]byte{{}, {0}, text[:len(text)/2], bytes.Repeat([]byte{0xff}, 100), seal.Close([]byte{7}), flipped} {
+	for i, broken := range [][]byte{{}, {0}, text[:len(text)/2], bytes.Repeat([]byte{0xff}, 100), collector.AppendChecksum([]byte{7}), flipped} {
 		_, _, err := encoding.Unmarshal(broken)
 		assert.ErrorContains(t, err, "cannot read a request from the queue's storage")
 		assert.Equal(t, i+1, unreadable)
@@ -60,7 +60,7 @@ func TestStoredRequestsOfOtherVersions(t *testing.T) {
 	encoding := requestEncoding{func(error) { unreadable++ }}
 	var text bytes.Buffer
 	require.NoError(t, gob.NewEncoder(&text).Encode(storedRequest0{Count: 3, Envelopes: []envelope{backendChunk(1), backendChunk(2)}}))
-	_, old, err := encoding.Unmarshal(seal.Close(text.Bytes()))
+	_, old, err := encoding.Unmarshal(collector.AppendChecksum(text.Bytes()))
 	require.NoError(t, err)
 	assert.Equal(t, &request{Count: 3, Envelopes: []envelope{backendChunk(1), backendChunk(2)}}, old)
 	h := start(t, withoutQueue)
@@ -80,12 +80,12 @@ func FuzzStoredRequest(f *testing.F) {
 	for _, r := range []*request{{}, {Count: 1, Envelopes: []envelope{backendChunk(1), spanContainer(2)}}} {
 		stored, err := encoding.Marshal(f.Context(), r)
 		require.NoError(f, err)
-		text, err := seal.Open(stored)
+		text, err := collector.VerifyChecksum(stored)
 		require.NoError(f, err)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, first, err := encoding.Unmarshal(seal.Close(bytes.Clone(text)))
+		_, first, err := encoding.Unmarshal(collector.AppendChecksum(bytes.Clone(text)))
 		if err != nil {
 			return
 		}

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/instruments"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
@@ -29,7 +29,7 @@ type telemetry struct {
 
 // newTelemetry registers the instruments that metadata.yaml lists.
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
-	meter := instruments.NewMeter(set, scopeName)
+	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
 		items: meter.Counter("otelcol_exporter_sentry_envelope_items", "{item}",
 			"Number of items that were posted to Sentry, by what came of it."),

@@ -9,8 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// What a pipeline has just refused would be refused again: while its gate is closed, items are turned away before they are
-// decoded (translateItem), and where the gates of all signals are, requests before they are decompressed. Of CPU, to refuse
+// What a pipeline has just refused would be refused again: while its breaker is open, items are turned away before they are
+// decoded (translateItem), and where the breakers of all signals are, requests before they are decompressed. Of CPU, to refuse
 // one of the profiles of make load took 0.75 ms after its translation, 0.26 ms before it was decoded, 0.12 ms before it was
 // decompressed.
 
@@ -18,7 +18,7 @@ import (
 func (r *sentryReceiver) refusesAll() bool {
 	now := r.now()
 	for s := range numSignals {
-		if r.takes(s) && !r.gates[s].Closed(now) {
+		if r.takes(s) && !r.gates[s].Open(now) {
 			return false
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/receiver"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
@@ -63,14 +63,14 @@ func TestRefusedUndecoded(t *testing.T) {
 	assert.Equal(t, map[string]int64{refusedChunk: 4, "outcome=accepted type=event": 1}, s.items())
 	assert.Empty(t, s.rejected())
 
-	s.clock.Skip(gate.Pause)
+	s.clock.Skip(pipeline.BreakerPause)
 	for range 2 {
 		assert.Equal(t, http.StatusTooManyRequests, s.post(envelope(chunkItem)).status)
 	}
 	assert.EqualValues(t, 2, asked.Load(), "one tried")
 
 	s.sink.respond = nil
-	s.clock.Skip(gate.Pause)
+	s.clock.Skip(pipeline.BreakerPause)
 	for range 2 {
 		got := s.post(envelope(chunkItem))
 		assert.Equal(t, http.StatusOK, got.status, "open")
@@ -99,7 +99,7 @@ func TestRefusedUnread(t *testing.T) {
 	checkIn := h.request(http.MethodGet, "/api/42/cron/nightly/"+testKey+"/?status=ok", nil)
 	assert.Equal(t, http.StatusAccepted, h.do(checkIn).status, "a job does not fail")
 
-	h.clock.Skip(gate.Pause)
+	h.clock.Skip(pipeline.BreakerPause)
 	broken = h.envelopeRequest([]byte("no gzip"))
 	broken.Header.Set("Content-Encoding", "gzip")
 	assert.Equal(t, http.StatusBadRequest, h.do(broken).status)
@@ -115,7 +115,7 @@ func TestTrialLosesNothing(t *testing.T) {
 		before := s.sink.count()
 		s.respondBusy()
 		require.Equal(t, http.StatusTooManyRequests, s.post(envelope(chunkItem)).status)
-		s.clock.Skip(gate.Pause)
+		s.clock.Skip(pipeline.BreakerPause)
 		s.sink.respond = nil
 		got := s.post(envelope(items...))
 		assert.Equal(t, http.StatusOK, got.status, got.text)
@@ -125,7 +125,7 @@ func TestTrialLosesNothing(t *testing.T) {
 
 	s.respondBusy()
 	require.Equal(t, http.StatusTooManyRequests, s.post(envelope(chunkItem)).status)
-	s.clock.Skip(gate.Pause)
+	s.clock.Skip(pipeline.BreakerPause)
 	for range 2 {
 		assert.Equal(t, http.StatusOK, s.post(envelope(unusable, unusable)).status, "an envelope of nothing usable lets the next one try")
 	}
@@ -151,7 +151,7 @@ func TestNothingHeardOfThePipeline(t *testing.T) {
 		n++
 		h.respondBusy()
 		require.Equal(t, http.StatusTooManyRequests, h.post(chunk(n)).status)
-		h.clock.Skip(gate.Pause)
+		h.clock.Skip(pipeline.BreakerPause)
 		for range 3 {
 			assert.Equal(t, http.StatusOK, h.post(envelope(vain.item)).status)
 		}

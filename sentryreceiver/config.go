@@ -14,9 +14,9 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/confmap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/strictconf"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
@@ -119,7 +119,7 @@ func createDefaultConfig() component.Config {
 
 // Unmarshal reads the configuration, and fails for keys that do not exist.
 func (c *Config) Unmarshal(conf *confmap.Conf) error {
-	if err := strictconf.Unmarshal(conf, c); err != nil {
+	if err := collector.UnmarshalConfig(conf, c); err != nil {
 		return err
 	}
 	// "projects:" with nothing behind it is nil to confmap, as if it were not there: it must not open the door to everybody.

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
 // askers are pages, files and extensions of browsers, and what is none.
@@ -88,7 +88,7 @@ func (h *harness) answersOfAllKinds(origin string) (all []kindOfAnswer) {
 		req.Header.Set("Content-Encoding", ask.encoding)
 		h.sink.respond = ask.respond
 		h.receiver.Shared.server.Stopping.Store(ask.stopping)
-		h.clock.Skip(gate.Pause)
+		h.clock.Skip(pipeline.BreakerPause)
 		name := fmt.Sprintf("%s %s from %q", ask.method, ask.path, origin)
 		all = append(all, kindOfAnswer{name, ask.want, h.do(req)})
 	}

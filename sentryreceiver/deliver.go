@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
@@ -46,7 +46,7 @@ func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, rea
 	}
 	seen, done, err := in.resent.begin(ctx, d.ids)
 	if err != nil { // the client is gone, and it is not known yet what becomes of what it sent before
-		in.gates[d.signal].GiveUp(in.now())
+		in.gates[d.signal].Abandon(in.now())
 		return outcomeRefused, sentry.RateLimitBackpressure
 	}
 	defer func() { done(o == outcomeAccepted) }()
@@ -57,7 +57,7 @@ func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, rea
 		}
 	}
 	if again == len(seen) {
-		in.gates[d.signal].GiveUp(in.now())
+		in.gates[d.signal].Abandon(in.now())
 		return outcomeDiscarded, reasonResent
 	}
 	if again > 0 {
@@ -79,7 +79,7 @@ func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason 
 	case err == nil:
 		in.taken = true
 		return outcomeAccepted, ""
-	case gate.IsPermanent(err):
+	case pipeline.IsPermanent(err):
 		in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
 		return outcomeRejected, reasonPipeline
 	default:

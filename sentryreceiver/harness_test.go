@@ -26,8 +26,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate/gatetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline/pipelinetest"
 )
 
 const (
@@ -118,12 +118,12 @@ func (s *sink) only(t *testing.T) (pprofile.Profiles, pprofile.Profile) {
 type harness struct {
 	t        *testing.T
 	sink     *sink
-	receiver *byconfig.Component[*sentryReceiver]
+	receiver *collector.SharedComponent[*sentryReceiver]
 	metrics  *componenttest.Telemetry
 	logs     *observer.ObservedLogs
 	client   *http.Client
-	url      string         // http://127.0.0.1:12345
-	clock    gatetest.Clock // of the gates
+	url      string             // http://127.0.0.1:12345
+	clock    pipelinetest.Clock // of the gates
 }
 
 func testConfig(edit func(*Config)) *Config {
@@ -160,7 +160,7 @@ func startOn(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	h.metrics, h.logs = metrics, logs
 	created, err := NewFactory().CreateProfiles(context.Background(), set, cfg, h.sink)
 	require.NoError(t, err)
-	h.receiver = created.(*byconfig.Component[*sentryReceiver])
+	h.receiver = created.(*collector.SharedComponent[*sentryReceiver])
 	h.receiver.Shared.now = h.clock.Now
 	require.NoError(t, created.Start(context.Background(), host))
 	t.Cleanup(func() {

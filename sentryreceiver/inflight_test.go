@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
 // tight is the least that is allowed for bodies of 4 MiB.
@@ -89,10 +89,10 @@ func TestBytesComeBack(t *testing.T) {
 		return req
 	}
 	assert.Equal(t, 429, h.post(envelope(chunkItem)).status)
-	h.clock.Skip(gate.Pause)
+	h.clock.Skip(pipeline.BreakerPause)
 	_, err := h.client.Do(h.envelopeRequest([]byte(envelope(chunkItem))))
 	assert.Error(t, err, "the connection ends")
-	h.clock.Skip(gate.Pause)
+	h.clock.Skip(pipeline.BreakerPause)
 	assert.Equal(t, 200, h.post(envelope(chunkItem)).status)
 	assert.Equal(t, 400, h.post("no envelope").status)
 	assert.Equal(t, 400, h.do(encoded("gzip", blanks)).status)

@@ -111,7 +111,7 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 // pass reports whether an item may be translated for a signal. It asks the gate once: an envelope that tests whether the pipeline
 // has recovered does so with all of its items.
 func (in *ingestion) pass(s signal) bool {
-	in.passed[s] = in.passed[s] || in.gates[s].Pass(in.now())
+	in.passed[s] = in.passed[s] || in.gates[s].Allow(in.now())
 	return in.passed[s]
 }
 
@@ -119,7 +119,7 @@ func (in *ingestion) pass(s signal) bool {
 func (in *ingestion) giveUpTrials() {
 	for s, passed := range in.passed {
 		if passed && !in.delivered[s] && !slices.ContainsFunc(in.deliveries, func(d delivery) bool { return d.signal == signal(s) }) {
-			in.gates[s].GiveUp(in.now())
+			in.gates[s].Abandon(in.now())
 		}
 	}
 }

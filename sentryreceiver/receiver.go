@@ -16,14 +16,13 @@ import (
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
-var receivers byconfig.Components[Config, *sentryReceiver]
+var receivers collector.SharedComponents[Config, *sentryReceiver]
 
 // sentryReceiver is the one listener behind the components of all signals.
 type sentryReceiver struct {
@@ -41,14 +40,14 @@ type sentryReceiver struct {
 	nextTraces   consumer.Traces
 	nextLogs     consumer.Logs
 	nextMetrics  consumer.Metrics
-	gates        [numSignals]gate.Gate // before the work for each of them
-	now          func() time.Time      // of the gates
+	gates        [numSignals]pipeline.Breaker // before the work for each of them
+	now          func() time.Time             // of the gates
 
 	server httpserver.Server
 }
 
 // acquire gives the receiver of a configuration, and the receiver the pipeline of one signal.
-func acquire(cfg *Config, set receiver.Settings, give func(*sentryReceiver)) (*byconfig.Component[*sentryReceiver], error) {
+func acquire(cfg *Config, set receiver.Settings, give func(*sentryReceiver)) (*collector.SharedComponent[*sentryReceiver], error) {
 	c, err := receivers.Acquire(cfg, func() (*sentryReceiver, error) { return newSentryReceiver(cfg, set) })
 	if err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		cfg:       cfg,
 		projects:  newProjects(cfg.Projects),
 		settings:  set.TelemetrySettings,
-		logger:    loglimit.Wrap(set.Logger),
+		logger:    collector.LimitLogs(set.Logger),
 		telemetry: telemetry,
 		obsreport: obsreport,
 		inflight:  httpbody.NewRoom(cfg.MaxBytesInFlight, telemetry.bytesTaken),

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
 func dropResent(c *Config) { c.DropResent.MaxIDs = 1000 }
@@ -61,7 +61,7 @@ func TestRefusedItemsMayComeAgain(t *testing.T) {
 	h.sink.respond = func(pprofile.Profiles) error { return errors.New("busy") }
 	assert.Equal(t, 429, h.post(envelope(chunkItem)).status)
 	h.sink.respond = nil
-	h.clock.Skip(gate.Pause)
+	h.clock.Skip(pipeline.BreakerPause)
 	assert.Equal(t, 200, h.post(envelope(chunkItem)).status)
 	assert.Equal(t, 1, h.sink.count())
 }

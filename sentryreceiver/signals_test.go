@@ -19,7 +19,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/byconfig"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
@@ -79,7 +79,7 @@ func startWith(t *testing.T, edit func(*Config), others func(receiver.Factory, r
 	f := NewFactory()
 	created, err := f.CreateProfiles(context.Background(), set, cfg, h.sink)
 	require.NoError(t, err)
-	h.receiver = created.(*byconfig.Component[*sentryReceiver])
+	h.receiver = created.(*collector.SharedComponent[*sentryReceiver])
 	h.receiver.Shared.now = h.clock.Now
 	components := append([]receiver.Traces{created}, others(f, set, cfg)...)
 	for _, c := range components {

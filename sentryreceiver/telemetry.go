@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/instruments"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
@@ -56,7 +56,7 @@ type telemetry struct {
 
 // newTelemetry registers the instruments that metadata.yaml lists.
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
-	meter := instruments.NewMeter(set, scopeName)
+	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
 		items: ledger{counter: meter.Counter("otelcol_receiver_sentry_items", "{item}",
 			"Number of envelope items, by what became of them and who sent them.")},

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loglimit"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
@@ -63,8 +63,8 @@ func TestLogsAreBounded(t *testing.T) {
 		h.post(envelope(secret))
 	}
 	assert.Equal(t, int64(50), h.rejected()["reason=envelope_empty"])
-	assert.LessOrEqual(t, h.logs.FilterMessage("Request refused").Len(), loglimit.PerMinute)
-	assert.LessOrEqual(t, h.logs.FilterMessage("Item discarded").Len(), loglimit.PerMinute)
+	assert.LessOrEqual(t, h.logs.FilterMessage("Request refused").Len(), collector.LogsPerMinute)
+	assert.LessOrEqual(t, h.logs.FilterMessage("Item discarded").Len(), collector.LogsPerMinute)
 	require.NotZero(t, h.logs.FilterMessage("Item discarded").Len())
 	for _, line := range h.logs.All() {
 		for _, value := range line.ContextMap() {

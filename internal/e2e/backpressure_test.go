@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/gate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
 // pause is what SDKs are asked for while the backend is busy: every category under which one of them books profiles, and
@@ -42,7 +42,7 @@ func TestBackpressure(t *testing.T) {
 	}
 	for i, step := range steps {
 		backend.answer(step.backend)
-		time.Sleep(gate.Pause) // or the refusal of the last step would answer this one
+		time.Sleep(pipeline.BreakerPause) // or the refusal of the last step would answer this one
 		got := c.send(t, step.send)
 		assert.Equal(t, step.status, got.status, "step %d: %s", i, got.body)
 		assert.Equal(t, step.limits, got.header.Get("X-Sentry-Rate-Limits"), "step %d", i)

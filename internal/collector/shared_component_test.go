@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package byconfig
+package collector
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 type config struct{ _ int }
 
 func TestRelease(t *testing.T) {
-	var m Map[config, int]
+	var m PerConfig[config, int]
 	a, b := new(config), new(config)
 	makeOne := func() (*int, error) { return new(int), nil }
 	first, err := m.Acquire(a, makeOne)
@@ -30,10 +30,10 @@ func TestRelease(t *testing.T) {
 	assert.NotSame(t, first, fresh)
 	assert.False(t, m.Release(a, first), "it is gone")
 	m.Forget(a, first)
-	assert.Equal(t, 2, m.Len(), "the fresh one is not")
+	assert.Len(t, m.all, 2, "the fresh one is not")
 	_, err = m.Acquire(new(config), func() (*int, error) { return nil, errors.New("no") })
 	assert.Error(t, err)
-	assert.Equal(t, 2, m.Len())
+	assert.Len(t, m.all, 2)
 }
 
 // lived counts what happens to it.
@@ -46,9 +46,9 @@ func (l *lived) Start(context.Context, component.Host) error { l.starts++; retur
 func (l *lived) Shutdown(context.Context) error              { l.stops++; return nil }
 
 func TestComponents(t *testing.T) {
-	var all Components[config, *lived]
+	var all SharedComponents[config, *lived]
 	cfg := new(config)
-	acquire := func() *Component[*lived] {
+	acquire := func() *SharedComponent[*lived] {
 		c, err := all.Acquire(cfg, func() (*lived, error) { return &lived{}, nil })
 		require.NoError(t, err)
 		return c
@@ -58,12 +58,12 @@ func TestComponents(t *testing.T) {
 	a.Shared.err = errors.New("address in use")
 	assert.Error(t, a.Start(t.Context(), nil))
 	a.Shared.err = nil
-	assert.NoError(t, a.Start(t.Context(), nil), "that of another signal tries again")
+	assert.NoError(t, a.Start(t.Context(), nil), "another signal tries again")
 	assert.NoError(t, b.Start(t.Context(), nil))
 	assert.Equal(t, 2, a.Shared.starts)
 
 	assert.NoError(t, b.Shutdown(t.Context()))
-	assert.Zero(t, all.Len())
+	assert.Empty(t, all.all)
 	fresh := acquire()
 	assert.NotSame(t, a.Shared, fresh.Shared, "as after a reload")
 	assert.NoError(t, a.Shutdown(t.Context()))
@@ -71,5 +71,5 @@ func TestComponents(t *testing.T) {
 	assert.ErrorIs(t, a.Start(t.Context(), nil), errStopped)
 	assert.NoError(t, fresh.Shutdown(t.Context()), "without Start")
 	assert.Equal(t, 1, fresh.Shared.stops)
-	assert.Zero(t, all.Len())
+	assert.Empty(t, all.all)
 }

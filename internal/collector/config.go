@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package strictconf reads the configuration of components that squash a struct of confighttp into their own keys, and takes
-// nothing for what it is not: keys that do not exist, and durations without a unit, are errors.
-package strictconf
+package collector
 
 import (
 	"errors"
@@ -14,20 +12,32 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 )
 
-// Unmarshal reads conf into cfg, a pointer to a struct, and fails for keys that cfg has no field for, and for numbers where it has
-// a duration: confmap reads 30 as 30 ns.
+// RenamedKey is a configuration key of an older version, and what to write instead.
+type RenamedKey struct{ Old, New string }
+
+// UnmarshalConfig reads conf into cfg, a pointer to a struct. Unknown keys are errors, and so are numbers for durations, because
+// confmap reads 30 as 30 ns. The error of a renamed key names the new one.
 //
-// It is for components whose Config squashes a struct with an Unmarshal of its own, as confighttp's ServerConfig and
-// ClientConfig have: beside one of those confmap lets every key pass, and a misspelt one would be ignored in silence. So the
-// keys are read a second time, into a copy of the struct in which nothing has methods.
-func Unmarshal(conf *confmap.Conf, cfg any) error {
+// It is for components whose Config squashes a struct with its own Unmarshal method, as confighttp's ServerConfig and ClientConfig
+// have: next to one of those, confmap ignores unknown keys. So the keys are read a second time, into a copy of the struct without
+// methods.
+func UnmarshalConfig(conf *confmap.Conf, cfg any, renamed ...RenamedKey) error {
+	var problems []error
+	for _, key := range renamed {
+		if conf.IsSet(key.Old) {
+			problems = append(problems, fmt.Errorf("%s: was renamed, write %s instead", key.Old, key.New))
+		}
+	}
+	if len(problems) > 0 {
+		return errors.Join(problems...)
+	}
 	if err := conf.Unmarshal(cfg); err != nil {
 		return err
 	}
 	named := reflect.TypeOf(cfg).Elem()
 	plain := withoutMethods(named)
 	if err := conf.Unmarshal(reflect.New(plain).Interface()); err != nil {
-		// A struct without a name is told by all of its fields, on a screen of text.
+		// An error names a struct type without a name by all of its fields: a screen of text.
 		return errors.New(strings.ReplaceAll(err.Error(), plain.String(), named.String()))
 	}
 	return errors.Join(withoutUnit(named, conf.ToStringMap(), "")...)
@@ -35,7 +45,7 @@ func Unmarshal(conf *confmap.Conf, cfg any) error {
 
 var unmarshaler = reflect.TypeFor[confmap.Unmarshaler]()
 
-// withoutMethods is the struct without its methods, and without those of the structs squashed into it.
+// withoutMethods returns a struct type without its methods, and without those of the structs squashed into it.
 func withoutMethods(t reflect.Type) reflect.Type {
 	var fields []reflect.StructField
 	for i := range t.NumField() {
@@ -56,8 +66,8 @@ func squashed(field reflect.StructField) bool { return field.Tag.Get("mapstructu
 
 var duration = reflect.TypeFor[time.Duration]()
 
-// withoutUnit finds the durations of a struct that are numbers in what was configured for it, value. It looks into structs and lists
-// of them, not into what reads itself, such as configoptional's.
+// withoutUnit returns an error for each duration of a struct that value, its configuration, states as a number. It looks into structs
+// and lists of structs, but not into types that unmarshal themselves, such as configoptional's.
 func withoutUnit(t reflect.Type, value any, path string) (problems []error) {
 	switch keys, isMap := value.(map[string]any); {
 	case t == duration:

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gatetest supports tests of what stands behind a gate.
-package gatetest
+// Package pipelinetest has a clock for tests of circuit breakers.
+package pipelinetest
 
 import (
 	"sync"
 	"time"
 )
 
-// Clock is a time to go by: the real one and what was skipped, until it is stopped.
+// Clock is the real time plus the skipped time. A stopped clock advances by Skip only.
 type Clock struct {
 	mu      sync.Mutex
 	stopped time.Time
 	skipped time.Duration
 }
 
-// Now is the time.
+// Now returns the time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -25,14 +25,14 @@ func (c *Clock) Now() time.Time {
 	return time.Now().Add(c.skipped)
 }
 
-// Stop has it go on by Skip only.
+// Stop stops the clock.
 func (c *Clock) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopped = time.Now()
 }
 
-// Skip moves it on.
+// Skip advances the clock.
 func (c *Clock) Skip(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package strictconf
+package collector
 
 import (
 	"testing"
@@ -17,14 +17,14 @@ type serverConfig struct {
 	Own  string                  `mapstructure:"own"`
 }
 
-func (c *serverConfig) Unmarshal(conf *confmap.Conf) error { return Unmarshal(conf, c) }
+func (c *serverConfig) Unmarshal(conf *confmap.Conf) error { return UnmarshalConfig(conf, c) }
 
 type clientConfig struct {
 	HTTP confighttp.ClientConfig `mapstructure:",squash"`
 	Own  string                  `mapstructure:"own"`
 }
 
-func (c *clientConfig) Unmarshal(conf *confmap.Conf) error { return Unmarshal(conf, c) }
+func (c *clientConfig) Unmarshal(conf *confmap.Conf) error { return UnmarshalConfig(conf, c) }
 
 func TestKnownKeys(t *testing.T) {
 	server := serverConfig{HTTP: confighttp.NewDefaultServerConfig()}
@@ -50,7 +50,7 @@ func TestUnknownKeys(t *testing.T) {
 		assert.ErrorContains(t, read(&clientConfig{}, keys), "invalid keys", name)
 	}
 	err := read(&serverConfig{}, map[string]any{"endpiont": "localhost:1"})
-	assert.ErrorContains(t, err, "'strictconf.serverConfig' has invalid keys: endpiont")
+	assert.ErrorContains(t, err, "'collector.serverConfig' has invalid keys: endpiont")
 	assert.NotContains(t, err.Error(), "struct {")
 }
 
@@ -66,7 +66,7 @@ type nestedConfig struct {
 	} `mapstructure:"list"`
 }
 
-func (c *nestedConfig) Unmarshal(conf *confmap.Conf) error { return Unmarshal(conf, c) }
+func (c *nestedConfig) Unmarshal(conf *confmap.Conf) error { return UnmarshalConfig(conf, c) }
 
 func TestDurationsWithoutUnit(t *testing.T) {
 	var cfg nestedConfig
