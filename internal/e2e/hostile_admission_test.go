@@ -19,13 +19,13 @@ import (
 // TestHostileAdmission: attacks on what all clients share, by clients that may not send, send next to nothing, or send too much.
 // The collector has one GiB.
 func TestHostileAdmission(t *testing.T) {
-	t.Run("79 bombs of a key that is unknown", func(t *testing.T) {
+	t.Run("79 bombs with an unknown key", func(t *testing.T) {
 		strangers(t, "/api/42/envelope/?sentry_key=ffffffffffffffffffffffffffffffff", http.StatusForbidden)
 	})
-	t.Run("79 bombs into a tunnel", func(t *testing.T) { strangers(t, "/tunnel", http.StatusUnauthorized) })
-	t.Run("5200 connections that send headers only", func(t *testing.T) { idleBodies(t, "") })
-	t.Run("5200 connections that send one byte of a body", func(t *testing.T) { idleBodies(t, "{") })
-	t.Run("forty bodies of a project that stop at 8 MB", oneProjectFloods)
+	t.Run("79 bombs to a tunnel", func(t *testing.T) { strangers(t, "/tunnel", http.StatusUnauthorized) })
+	t.Run("5200 connections with headers only", func(t *testing.T) { idleBodies(t, "") })
+	t.Run("5200 connections with one byte of a body", func(t *testing.T) { idleBodies(t, "{") })
+	t.Run("forty bodies of one project that stall at 8 MB", oneProjectFloods)
 }
 
 // startLimited starts a collector with one GiB of memory, to which two projects may send.

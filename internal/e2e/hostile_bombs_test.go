@@ -29,16 +29,16 @@ var bombAttacks = []attack{
 			r.chunked = true
 			return r
 		}},
-	{name: "gzip that says it is 4 GiB", status: 400, reason: "body_undecodable", memory: memorySmall,
+	{name: "gzip with a stated length of 4 GiB", status: 400, reason: "body_undecodable", memory: memorySmall,
 		request: func() request { return envelope(gzipLie()).encoded("gzip") }},
-	{name: "zstd that asks for a window of 3.75 TiB", status: 400, reason: "body_undecodable", memory: memorySmall,
+	{name: "zstd with a window of 3.75 TiB", status: 400, reason: "body_undecodable", memory: memorySmall,
 		request: func() request { return envelope(zstdLie()).encoded("zstd") }},
-	{name: "gzip cut short", status: 400, reason: "body_undecodable", memory: memorySmall,
+	{name: "truncated gzip", status: 400, reason: "body_undecodable", memory: memorySmall,
 		request: func() request {
 			b := zipped(chunk{}.request().body)
 			return envelope(b[:len(b)/2]).encoded("gzip")
 		}},
-	{name: "a bomb in a bomb", status: 415, reason: "unsupported_encoding", memory: memorySmall,
+	{name: "nested compression", status: 415, reason: "unsupported_encoding", memory: memorySmall,
 		request: func() request { return envelope(zipped(gzipBomb())).encoded("gzip, gzip") }},
 	{name: "plain body beyond the limit", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() request { return envelope(bytes.Repeat([]byte{' '}, 101<<20)) }},

@@ -17,14 +17,14 @@ import (
 
 // TestHostileConnections: attacks that are not in what is sent, but in how, or in how often.
 func TestHostileConnections(t *testing.T) {
-	t.Run("two hundred bodies of 100 MiB that do not come", claimedLength)
-	t.Run("fifty clients that go away in the middle", abandonedBody)
-	t.Run("a body that comes a byte at a time", slowBody)
-	t.Run("a body that does not end, while the collector does", stopWithSlowBody)
+	t.Run("two hundred announced bodies of 100 MiB that never arrive", claimedLength)
+	t.Run("fifty clients that disconnect within the body", abandonedBody)
+	t.Run("a body sent byte by byte", slowBody)
+	t.Run("an endless body during shutdown", stopWithSlowBody)
 	t.Run("a hundred thousand headers, and one of 50 MB", headerFlood)
 	t.Run("eight bombs at once", bombsAtOnce)
-	t.Run("two thousand senders with names of their own", manySenders)
-	t.Run("a tunnel to another machine", tunnelElsewhere)
+	t.Run("two thousand senders with different names", manySenders)
+	t.Run("a tunnel DSN with another host", tunnelElsewhere)
 }
 
 // claimedLength: a Content-Length is no reason to reserve memory.

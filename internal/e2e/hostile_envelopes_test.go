@@ -11,7 +11,7 @@ import (
 var envelopeAttacks = []attack{
 	{name: "length 2^62", status: 400, reason: "envelope_truncated", memory: memorySmall,
 		request: func() request { return claiming("4611686018427387904") }},
-	{name: "length beyond 64 bits", status: 400, reason: "envelope_truncated", memory: memorySmall,
+	{name: "a length above 64 bits", status: 400, reason: "envelope_truncated", memory: memorySmall,
 		request: func() request { return claiming("99999999999999999999999") }},
 	{name: "negative length", status: 200, observations: 1, memory: memorySmall, // as if none were given
 		request: func() request { return claiming("-1") }},
@@ -21,13 +21,13 @@ var envelopeAttacks = []attack{
 		request: func() request { return envelope([]byte("{}\n" + strings.Repeat("{}\nx\n", 1_000_000))) }},
 	{name: "a million newlines", status: 400, reason: "envelope_empty", memory: memorySmall,
 		request: func() request { return envelope([]byte(strings.Repeat("\n", 1_000_000))) }},
-	{name: "header of the envelope 1000 deep", status: 400, reason: "envelope_invalid_header", memory: memorySmall,
+	{name: "an envelope header with 1000 levels", status: 400, reason: "envelope_invalid_header", memory: memorySmall,
 		request: func() request {
 			return envelope([]byte(`{"trace":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + "}\n"))
 		}},
-	{name: "header of the envelope of 10 MB", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
+	{name: "an envelope header of 10 MB", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
 		request: func() request { return envelope([]byte(`{"sdk":"` + strings.Repeat("x", 10<<20) + "\"}\n")) }},
-	{name: "header of an item of a million members", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
+	{name: "an item header with a million members", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
 		request: func() request {
 			members := list(1_000_000, numbered(`"`, `":0`))
 			return envelope([]byte("{}\n{" + members + "}\n{}\n"))
@@ -43,7 +43,7 @@ var envelopeAttacks = []attack{
 			}
 			return envelope([]byte(b.String()))
 		}},
-	{name: "a thousand item types that do not exist", status: 200, memory: memorySmall,
+	{name: "a thousand unknown item types", status: 200, memory: memorySmall,
 		request: func() request {
 			var b strings.Builder
 			b.WriteString("{}\n")
@@ -52,7 +52,7 @@ var envelopeAttacks = []attack{
 			}
 			return envelope([]byte(b.String()))
 		}},
-	{name: "keys in a hundred forms", status: 401, reason: "auth_multiple", memory: memorySmall,
+	{name: "keys in a hundred formats", status: 401, reason: "auth_multiple", memory: memorySmall,
 		request: func() request {
 			r := chunk{}.request()
 			r.target += "?" + strings.TrimSuffix(strings.Repeat("sentry_key=abc&sentry_key=def&", 50), "&")

@@ -55,7 +55,7 @@ var grpcAttacks = []grpcAttack{
 		return grpcFrame(zipped(indices("", 1<<31-1).message()))
 	}},
 	{name: "gzip: 1 MB for 1 GiB", status: grpcExhausted, memory: memoryLimit, frame: func() []byte { return grpcFrame(gzipBomb()) }},
-	{name: "a message that says it has 4 GiB", status: grpcExhausted, memory: memorySmall, frame: func() []byte { return []byte("\x00\xff\xff\xff\xff\x0a\x00") }},
+	{name: "a message with a stated length of 4 GiB", status: grpcExhausted, memory: memorySmall, frame: func() []byte { return []byte("\x00\xff\xff\xff\xff\x0a\x00") }},
 	{name: "a message of 65 MiB", status: grpcExhausted, memory: memoryLimit, frame: func() []byte {
 		b := grpcFrame(make([]byte, 65<<20))
 		b[0] = 0

@@ -28,10 +28,10 @@ var itemAttacks = []attack{
 		return `{"version":2,"items":[{"timestamp":1700000000,"level":"info","body":"x","attributes":{` +
 			list(100_000, numbered(`"k`, `":{"type":"integer","value":1}`)) + `}}]}`
 	}),
-	item("metrics of a hundred thousand names", "trace_metric", memoryLarge, func() string {
+	item("metrics with a hundred thousand names", "trace_metric", memoryLarge, func() string {
 		return `{"version":2,"items":[` + list(100_000, numbered(`{"timestamp":1700000000,"type":"counter","value":1,"name":"m`, `"}`)) + `]}`
 	}),
-	item("metrics at the end of numbers", "trace_metric", memorySmall, func() string {
+	item("metrics with extreme numbers", "trace_metric", memorySmall, func() string {
 		return `{"version":2,"items":[{"timestamp":1e308,"type":"distribution","value":1e999,"name":"a"},{"timestamp":-1,"type":"counter","value":-1e308,"name":"a"},` +
 			`{"timestamp":1700000000,"type":"distribution","value":5e-324,"name":"b"},{"timestamp":1700000000,"type":"distribution","value":1.7e308,"name":"b"}]}`
 	}),
@@ -51,7 +51,7 @@ var itemAttacks = []attack{
 	item("an event with a hundred thousand tags", "event", memoryLarge, func() string {
 		return `{"tags":{` + list(100_000, numbered(`"k`, `":"v"`)) + `}}`
 	}),
-	item("an event with contexts 100 deep, a hundred times", "event", memoryLarge, func() string {
+	item("an event with a hundred contexts of 100 levels", "event", memoryLarge, func() string {
 		return `{"contexts":{` + list(100, numbered(`"c`, `":{"a":`+nested(100)+`}`)) + `}}`
 	}),
 	item("an event with a stack of fifty thousand frames", "event", memoryLarge, func() string {
@@ -60,17 +60,17 @@ var itemAttacks = []attack{
 	{name: "an event with a message of 60 MB", status: http.StatusRequestEntityTooLarge, memory: memoryLimit, signals: otherSignals, request: func() request {
 		return envelopeOf("event", `{"message":"`+strings.Repeat("m", 60<<20)+`"}`)
 	}},
-	item("a client report of thirty thousand reasons", "client_report", memoryLarge, func() string {
+	item("a client report with thirty thousand reasons", "client_report", memoryLarge, func() string {
 		return `{"discarded_events":[` + list(30_000, func(b []byte, i int) []byte {
 			return fmt.Appendf(b, `{"reason":"r%d","category":"c%d","quantity":4294967295}`, i, i)
 		}) + `]}`
 	}),
-	item("a check-in of a monitor that is a path", "check_in", memorySmall, func() string {
+	item("a check-in with a path as monitor", "check_in", memorySmall, func() string {
 		return `{"check_in_id":"../../etc","monitor_slug":"../../../../etc/passwd","status":"ok","duration":1e308}`
 	}),
 	item("an attachment of 90 MB", "attachment", memoryLimit, func() string { return strings.Repeat("\x00\n", 45<<20) }),
-	item("names with new lines and escapes", "\\n2026-01-01T00:00:00Z\\terror\\tforged \\u001b[31m", memorySmall, func() string { return `{}` }),
-	{name: "a thousand check-ins of as many monitors", status: http.StatusOK, memory: memorySmall, signals: otherSignals, request: func() request {
+	item("names with newlines and escapes", "\\n2026-01-01T00:00:00Z\\terror\\tforged \\u001b[31m", memorySmall, func() string { return `{}` }),
+	{name: "a thousand check-ins of different monitors", status: http.StatusOK, memory: memorySmall, signals: otherSignals, request: func() request {
 		var b strings.Builder
 		b.WriteString("{}\n")
 		for i := range 1000 {
@@ -96,20 +96,20 @@ var itemAttacks = []attack{
 		return request{target: "/api/42/security/?sentry_key=" + testKey, headers: [][2]string{{"Content-Type", "application/reports+json"}},
 			body: []byte(`[` + times(3*million, `{}`) + `]`)}
 	}},
-	{name: "a path of a megabyte", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: otherSignals, request: func() request {
+	{name: "a path of one megabyte", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: otherSignals, request: func() request {
 		return request{target: "/api/" + strings.Repeat("../42/", 150_000), body: []byte("{}")}
 	}},
-	{name: "a project that is a path", status: http.StatusNotFound, memory: memorySmall, signals: otherSignals, request: func() request {
+	{name: "a path as project", status: http.StatusNotFound, memory: memorySmall, signals: otherSignals, request: func() request {
 		r := chunk{}.request()
 		r.target = "/api/..%2f..%2fetc%2fpasswd/envelope/"
 		return r
 	}},
-	{name: "a project of a million digits", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: otherSignals, request: func() request {
+	{name: "a project with a million digits", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: otherSignals, request: func() request {
 		r := chunk{}.request()
 		r.target = "/api/" + strings.Repeat("9", 900_000) + "/envelope/"
 		return r
 	}},
-	{name: "a dsn that is another machine's", status: http.StatusOK, memory: memorySmall, observations: 1, signals: otherSignals, request: func() request {
+	{name: "a DSN of another host", status: http.StatusOK, memory: memorySmall, observations: 1, signals: otherSignals, request: func() request {
 		r := chunk{}.request()
 		r.body = bytes.Replace(r.body, []byte("{"), []byte(`{"dsn":"http://`+testKey+`@169.254.169.254/42",`), 1)
 		return r

@@ -107,32 +107,32 @@ var measureAttacks = []measureAttack{
 	eventsAttack("gzip: 1 MB for 1 GiB", http.StatusBadRequest, memoryLimit, gzipBomb, "Content-Encoding", "gzip"),
 	eventsAttack("deflate: 1 MB for 1 GiB", http.StatusBadRequest, memoryLimit, deflateBomb, "Content-Encoding", "deflate"),
 	eventsAttack("zstd: 100 kB for 3 GiB", http.StatusBadRequest, memoryLimit, zstdBomb, "Content-Encoding", "zstd"),
-	eventsAttack("zstd that asks for a window of 3.75 TiB", http.StatusBadRequest, memorySmall, zstdLie, "Content-Encoding", "zstd"),
-	eventsAttack("snappy that says it is 4 GiB", http.StatusBadRequest, memorySmall, snappyLie, "Content-Encoding", "snappy"),
-	eventsAttack("a million events of nothing", http.StatusBadRequest, memoryLimit, func() []byte {
+	eventsAttack("zstd with a window of 3.75 TiB", http.StatusBadRequest, memorySmall, zstdLie, "Content-Encoding", "zstd"),
+	eventsAttack("snappy with a stated length of 4 GiB", http.StatusBadRequest, memorySmall, snappyLie, "Content-Encoding", "snappy"),
+	eventsAttack("a million empty events", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte(`{"events":[` + times(million, `{}`) + `]}`)
 	}),
-	eventsAttack("ten million deep", http.StatusBadRequest, memoryLimit, func() []byte {
+	eventsAttack("nesting of ten million levels", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte(`{"events":[` + nested(9*million) + `]}`)
 	}),
-	eventsAttack("an id of 20 MB", http.StatusBadRequest, memoryLimit, func() []byte {
+	eventsAttack("an ID of 20 MB", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte(`{"events":[{"id":"` + strings.Repeat("1", 19<<20) + `"}]}`)
 	}),
-	eventsAttack("twelve thousand events, each with five files to come", http.StatusOK, memoryLarge, func() []byte {
+	eventsAttack("twelve thousand events, each announcing five files", http.StatusOK, memoryLarge, func() []byte {
 		return measureEvents(12_000, `"attachments":[`+list(5, func(b []byte, i int) []byte {
 			return fmt.Appendf(b, `{"id":"ID-8a4b-9a35-0e4f9f5f5a%02d","type":"screenshot","name":"a.webp"}`, i)
 		})+`],`)
 	}),
-	eventsAttack("an event with two hundred thousand attributes of the user", http.StatusBadRequest, memoryLarge, func() []byte {
+	eventsAttack("an event with two hundred thousand user attributes", http.StatusBadRequest, memoryLarge, func() []byte {
 		return measureEvents(1, `"user_defined_attribute":{`+list(200_000, numbered(`"k`, `":1`))+`},`)
 	}),
-	eventsAttack("a form of a hundred thousand parts", http.StatusBadRequest, memoryLimit, func() []byte {
+	eventsAttack("a form with a hundred thousand parts", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte(strings.Repeat("--x\r\nContent-Disposition: form-data; name=\"y\"\r\n\r\n\r\n", 100_000) + "--x--\r\n")
 	}, "Content-Type", "multipart/form-data; boundary=x"),
-	eventsAttack("a form whose part has a header of 19 MB", http.StatusBadRequest, memoryLimit, func() []byte {
+	eventsAttack("a form part with a header of 19 MB", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte("--x\r\nContent-Disposition: form-data; name=\"" + strings.Repeat("y", 19<<20) + "\"\r\n\r\n{}\r\n--x--\r\n")
 	}, "Content-Type", "multipart/form-data; boundary=x"),
-	{name: "files to where nobody said", status: http.StatusForbidden, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "files to a forged address", status: http.StatusForbidden, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		for _, path := range []string{
 			"/attachments/..%2f..%2f..%2fescaped", "/attachments/../../../escaped", "/symbols/%2e%2e%2f%2e%2e%2fescaped", "/attachments//etc/escaped",
 			"/attachments/" + uuid.NewString() + "?t=" + strings.Repeat("A", 82), "/attachments/" + uuid.NewString() + "?t=" + strings.Repeat("%0A", 82), "/symbols/" + uuid.NewString(),
@@ -143,7 +143,7 @@ var measureAttacks = []measureAttack{
 		}
 		return sent, status
 	})},
-	{name: "a file in place of another", status: http.StatusForbidden, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "a file that would replace another", status: http.StatusForbidden, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		announced := uploadsOf(t, address, 2)
 		first, second := announced[0].URL, announced[1].ID
 		status, _ = put(t, strings.Replace(first, announced[0].ID, second, 1), []byte("mine"), nil)
@@ -151,7 +151,7 @@ var measureAttacks = []measureAttack{
 		status, _ = put(t, strings.Replace(first, "/attachments/", "/symbols/", 1), []byte("mine"), nil)
 		return len(first), status
 	})},
-	{name: "a file of a gigabyte, chunked", status: http.StatusRequestEntityTooLarge, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "a file of one gigabyte, chunked", status: http.StatusRequestEntityTooLarge, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		body := &countedZeros{left: gibibyte}
 		req, err := http.NewRequest(http.MethodPut, uploadsOf(t, address, 1)[0].URL, body)
 		require.NoError(t, err)
@@ -162,7 +162,7 @@ var measureAttacks = []measureAttack{
 		response.Body.Close()
 		return gibibyte - body.left, response.StatusCode
 	})},
-	{name: "a build of a version that is a path", status: http.StatusOK, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "a build with a path as version", status: http.StatusOK, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		for _, version := range []string{"../../../../escaped", "/etc/escaped", "..", "a\u0000b", strings.Repeat("../", 40) + "x"} {
 			status, _ = putBuild(t, address, version, `[]`)
 			assert.Contains(t, []int{http.StatusOK, http.StatusBadRequest}, status, version)
@@ -171,7 +171,7 @@ var measureAttacks = []measureAttack{
 		assert.Equal(t, http.StatusBadRequest, status)
 		return 200, http.StatusOK
 	})},
-	{name: "a build of a million mapping files", status: http.StatusBadRequest, memory: memoryLimit, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "a build with a million mapping files", status: http.StatusBadRequest, memory: memoryLimit, do: timed(func(t *testing.T, address string) (sent, status int) {
 		mappings := "[" + times(500_000, `{"type":"dsym","filename":"a"}`) + "]"
 		status, _ = putBuild(t, address, "1", mappings)
 		return len(mappings), status
@@ -190,14 +190,14 @@ var measureAttacks = []measureAttack{
 		_ = zip.Close()
 		return b.Bytes()
 	}),
-	symbolsAttack("a fat binary of 4 billion architectures", "dsym", func() []byte { return []byte("\xca\xfe\xba\xbe\xff\xff\xff\xff" + strings.Repeat("\xff", 4096)) }),
+	symbolsAttack("a fat binary with 4 billion architectures", "dsym", func() []byte { return []byte("\xca\xfe\xba\xbe\xff\xff\xff\xff" + strings.Repeat("\xff", 4096)) }),
 	symbolsAttack("a Mach-O with 4 GiB of load commands", "dsym", func() []byte {
 		return []byte("\xcf\xfa\xed\xfe" + strings.Repeat("\xff", 4096))
 	}),
 	symbolsAttack("an ELF file with section headers beyond its end", "elf_debug", func() []byte {
 		return []byte("\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 33) + "\xff\xff\xff\xff\xff\xff\xff\x3f" + strings.Repeat("\x00", 10) + "\x40\x00\xff\xff\x00\x00")
 	}),
-	symbolsAttack("an ELF file of 60,000 sections of notes", "elf_debug", func() []byte {
+	symbolsAttack("an ELF file with 60,000 note sections", "elf_debug", func() []byte {
 		head := "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 33) + "\x40" + strings.Repeat("\x00", 17) + "\x40\x00\x60\xea\x00\x00"
 		section := "\x00\x00\x00\x00\x07" + strings.Repeat("\x00", 19) + "\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff" + strings.Repeat("\x00", 24)
 		return []byte(head + strings.Repeat(section, 60_000))

@@ -98,11 +98,11 @@ var spanAttacks = []otlpAttack{
 		}
 	}),
 	spans("twenty thousand segments", memoryLarge, 20_000, func(int, *tracepb.Span) {}),
-	spans("twenty thousand spans of one id", memoryLarge, 20_000, func(_ int, s *tracepb.Span) { s.SpanId = spanID(7) }),
-	spans("a span that ends before it starts, at the end of time", memorySmall, 1, func(_ int, s *tracepb.Span) {
+	spans("twenty thousand spans with one ID", memoryLarge, 20_000, func(_ int, s *tracepb.Span) { s.SpanId = spanID(7) }),
+	spans("a span that ends before it starts, with extreme times", memorySmall, 1, func(_ int, s *tracepb.Span) {
 		s.StartTimeUnixNano, s.EndTimeUnixNano = 1<<64-1, 0
 	}),
-	spans("an attribute of a span 10,000 deep", memoryLarge, 1, func(_ int, s *tracepb.Span) {
+	spans("a span attribute with 10,000 levels", memoryLarge, 1, func(_ int, s *tracepb.Span) {
 		s.Attributes = []*commonpb.KeyValue{{Key: "deep", Value: deepValue(10_000)}}
 	}),
 	spans("a span with a hundred thousand attributes", memoryLarge, 1, func(_ int, s *tracepb.Span) {
@@ -117,7 +117,7 @@ var spanAttacks = []otlpAttack{
 		s.Links = repeated(400_000, &tracepb.Span_Link{TraceId: s.TraceId, SpanId: spanID(2)})
 	}).answered(http.StatusInternalServerError), // it fits into no envelope
 	spans("a span with a name of 18 MB", memoryLarge, 1, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 18<<20) }).answered(http.StatusInternalServerError),
-	spans("ids of three bytes", memorySmall, 1, func(_ int, s *tracepb.Span) { s.TraceId, s.SpanId = []byte{1, 2, 3}, []byte{1} }).answered(http.StatusBadRequest),
+	spans("IDs of three bytes", memorySmall, 1, func(_ int, s *tracepb.Span) { s.TraceId, s.SpanId = []byte{1, 2, 3}, []byte{1} }).answered(http.StatusBadRequest),
 }
 
 // spans is an attack by so many spans of one trace, each after a change.

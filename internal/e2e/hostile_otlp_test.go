@@ -126,7 +126,7 @@ var otlpAttacks = []otlpAttack{
 		d.StringTable, d.StackTable, d.LocationTable = d.StringTable[1:], d.StackTable[1:], d.LocationTable[1:]
 		d.FunctionTable, d.LinkTable, d.MappingTable, d.AttributeTable = d.FunctionTable[1:], nil, nil, d.AttributeTable[1:]
 	}),
-	profiles("zero entries that are not zero", memorySmall, func(d *dict, _ *profile) {
+	profiles("nonzero entries at index 0", memorySmall, func(d *dict, _ *profile) {
 		d.StringTable[0], d.StackTable[0], d.LinkTable[0] = "zero", d.StackTable[1], link(1)
 	}),
 	indices("every index 2^31-1", math.MaxInt32),
@@ -146,12 +146,12 @@ var otlpAttacks = []otlpAttack{
 	profiles("a million stacks for one sample", memoryLarge, func(d *dict, _ *profile) {
 		d.StackTable = append(d.StackTable, repeated(million, &profilespb.Stack{LocationIndices: []int32{1}})...)
 	}),
-	profiles("a million strings for nothing", memoryLarge, func(d *dict, _ *profile) {
+	profiles("a million unused strings", memoryLarge, func(d *dict, _ *profile) {
 		for i := range million {
 			d.StringTable = append(d.StringTable, fmt.Sprint(i))
 		}
 	}),
-	profiles("seven hundred thousand samples of one stack", memoryLarge*3/2, func(_ *dict, p *profile) {
+	profiles("seven hundred thousand samples with one stack", memoryLarge*3/2, func(_ *dict, p *profile) {
 		p.Samples = repeated(700_000, sampleAt(p, 1))
 	}),
 	profiles("a million timestamps in one sample", memoryLarge, func(_ *dict, p *profile) {
@@ -165,7 +165,7 @@ var otlpAttacks = []otlpAttack{
 			p.Samples = append(p.Samples, s)
 		}
 	}),
-	profiles("a sample with a million attributes, all the same", memoryLarge, func(_ *dict, p *profile) {
+	profiles("a sample with a million equal attributes", memoryLarge, func(_ *dict, p *profile) {
 		p.Samples[0].AttributeIndices = repeated[int32](million, 1)
 	}),
 	profiles("a location with a million lines", memoryLarge, func(d *dict, _ *profile) {
@@ -178,7 +178,7 @@ var otlpAttacks = []otlpAttack{
 			p.Samples = append(p.Samples, sampleAt(p, 1))
 		}
 	}),
-	profiles("links to nowhere", memoryLarge, func(d *dict, p *profile) {
+	profiles("dangling links", memoryLarge, func(d *dict, p *profile) {
 		for i := range 200_000 {
 			d.LinkTable = append(d.LinkTable, link(i))
 			s := sampleAt(p, 1)
@@ -190,29 +190,29 @@ var otlpAttacks = []otlpAttack{
 		d.LinkTable = append(d.LinkTable, &profilespb.Link{TraceId: []byte{1, 2, 3}, SpanId: []byte{1}})
 		p.Samples[0].LinkIndex = 1
 	}).answered(http.StatusBadRequest),
-	profiles("times at the end of time", memorySmall, func(_ *dict, p *profile) {
+	profiles("extreme times", memorySmall, func(_ *dict, p *profile) {
 		p.TimeUnixNano, p.DurationNano, p.Period = math.MaxUint64, math.MaxUint64, math.MinInt64
 		p.Samples[0].TimestampsUnixNano = []uint64{0, math.MaxUint64, 1, math.MaxInt64, math.MaxInt64 + 1}
 	}),
-	profiles("values at the end of numbers", memorySmall, func(_ *dict, p *profile) {
+	profiles("extreme values", memorySmall, func(_ *dict, p *profile) {
 		p.Samples[0].Values = []int64{math.MaxInt64, math.MinInt64}
 		p.Samples = append(p.Samples, &profilespb.Sample{StackIndex: 1, Values: []int64{math.MaxInt64}}, &profilespb.Sample{StackIndex: 1, Values: []int64{math.MaxInt64}})
 	}),
-	profiles("an attribute 10,000 deep", memoryLarge, func(d *dict, _ *profile) {
+	profiles("an attribute with 10,000 levels", memoryLarge, func(d *dict, _ *profile) {
 		d.AttributeTable[1].Value = deepValue(10_000)
 	}),
-	profiles("an original payload that is more items", memorySmall, func(_ *dict, p *profile) {
+	profiles("an original payload with more items", memorySmall, func(_ *dict, p *profile) {
 		p.OriginalPayloadFormat, p.OriginalPayload = "sentry", []byte("{}\n{\"type\":\"event\"}\n{}\n")
 	}),
-	profiles("ids of a profile that are long", memorySmall, func(_ *dict, p *profile) { p.ProfileId = make([]byte, 1<<20) }).answered(http.StatusBadRequest),
+	profiles("an overlong profile ID", memorySmall, func(_ *dict, p *profile) { p.ProfileId = make([]byte, 1<<20) }).answered(http.StatusBadRequest),
 	{name: "text that is not UTF-8", memory: memorySmall, message: func() []byte {
 		valid := hostileProfile(func(d *dict, _ *profile) { d.StringTable[5] = "REPLACED" })
 		return bytes.ReplaceAll(valid, []byte("REPLACED"), []byte("\xff\xfe\xc0\xaf\xed\xa0\x80\x00"))
 	}},
-	{name: "a million profiles of nothing", memory: memoryLarge, message: func() []byte {
+	{name: "a million empty profiles", memory: memoryLarge, message: func() []byte {
 		return exportOf(validDictionary(), repeated(million, &profile{}))
 	}},
-	{name: "five thousand profiles over a dictionary of two hundred thousand functions", memory: memoryLarge, message: func() []byte {
+	{name: "five thousand profiles with a dictionary of two hundred thousand functions", memory: memoryLarge, message: func() []byte {
 		d := validDictionary()
 		for i := range 200_000 {
 			d.StringTable = append(d.StringTable, fmt.Sprint("function ", i))

@@ -137,7 +137,7 @@ var keptAttacks = []otlpAttack{
 		d.LinkTable = append(d.LinkTable, link(1))
 		return exportOf(d, repeated(200_000, &profile{Samples: []*profilespb.Sample{{StackIndex: 1, LinkIndex: 1, TimestampsUnixNano: []uint64{1}}}}))
 	}},
-	{name: "two hundred thousand profiles of a long sample type", memory: memoryLarge, message: func() []byte {
+	{name: "two hundred thousand profiles with a long sample type", memory: memoryLarge, message: func() []byte {
 		d := validDictionary()
 		d.StringTable[1] = strings.Repeat("t", 2000)
 		return exportOf(d, repeated(200_000, &profile{
@@ -155,7 +155,7 @@ var keptAttacks = []otlpAttack{
 		}
 		return marshalled(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: spans}}}}})
 	}},
-	{name: "a profile of two thousand functions of long names", memory: memoryLarge, message: func() []byte {
+	{name: "a profile with two thousand long function names", memory: memoryLarge, message: func() []byte {
 		d, p := validDictionary(), newProfile()
 		for range 2 {
 			stack := &profilespb.Stack{}
@@ -167,12 +167,12 @@ var keptAttacks = []otlpAttack{
 		}
 		return exportOf(d, []*profile{p})
 	}},
-	{name: "a hundred thousand profiles of one deep stack", memory: memoryLarge, message: func() []byte {
+	{name: "a hundred thousand profiles with one deep stack", memory: memoryLarge, message: func() []byte {
 		d := validDictionary()
 		d.StackTable = append(d.StackTable, &profilespb.Stack{LocationIndices: repeated[int32](50_000, 1)})
 		return exportOf(d, repeated(100_000, &profile{Samples: []*profilespb.Sample{{StackIndex: 2, Values: []int64{1}}}}))
 	}},
-	{name: "a map of a megabyte as module of a hundred thousand locations, and as thread", memory: memoryLarge, message: func() []byte {
+	{name: "a map of one megabyte as thread and as module of a hundred thousand locations", memory: memoryLarge, message: func() []byte {
 		d, p := validDictionary(), newProfile()
 		d.StringTable = append(d.StringTable, "sentry.frame.module")
 		large := &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: &commonpb.KeyValueList{
@@ -189,7 +189,7 @@ var keptAttacks = []otlpAttack{
 		d.StackTable = append(d.StackTable, stack)
 		return exportOf(d, []*profile{p})
 	}},
-	{name: "a trace of a hundred thousand services", path: tracesPath, memory: memoryLarge, message: func() []byte {
+	{name: "a trace with a hundred thousand services", path: tracesPath, memory: memoryLarge, message: func() []byte {
 		now, all := uint64(time.Now().UnixNano()), &tracepb.TracesData{}
 		for i := range 100_000 {
 			all.ResourceSpans = append(all.ResourceSpans, &tracepb.ResourceSpans{
@@ -244,7 +244,7 @@ func (a pageAttack) run(t *testing.T) {
 }
 
 var pageAttacks = []pageAttack{
-	{name: "fifty downloads at once that nobody reads", memory: memoryLarge, do: func(t *testing.T, page string) (sent, status int) {
+	{name: "fifty concurrent downloads without a reader", memory: memoryLarge, do: func(t *testing.T, page string) (sent, status int) {
 		const target = "/api/download/otlp?profile=1"
 		var all sync.WaitGroup
 		for range 50 {
@@ -261,7 +261,7 @@ var pageAttacks = []pageAttack{
 		all.Wait()
 		return 50 * len(target), http.StatusOK
 	}},
-	{name: "twenty flame graphs at once", memory: memoryLarge, do: func(t *testing.T, page string) (sent, status int) {
+	{name: "twenty concurrent flame graphs", memory: memoryLarge, do: func(t *testing.T, page string) (sent, status int) {
 		const target = "/api/flame?profile=1"
 		var all sync.WaitGroup
 		for range 20 {
@@ -276,14 +276,14 @@ var pageAttacks = []pageAttack{
 		all.Wait()
 		return 20 * len(target), http.StatusOK
 	}},
-	asked("a query of a megabyte", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100_000), http.StatusRequestHeaderFieldsTooLarge),
-	asked("a hundred profiles at once", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100), http.StatusBadRequest),
+	asked("a query of one megabyte", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100_000), http.StatusRequestHeaderFieldsTooLarge),
+	asked("a request for a hundred profiles", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100), http.StatusBadRequest),
 	asked("a search of half a megabyte", "/api/overview?service="+strings.Repeat("(a%2B)%2B", 50_000), http.StatusRequestHeaderFieldsTooLarge),
-	asked("numbers at the end of numbers", "/api/flame?profile=18446744073709551615&from=9223372036854775807&root=-1", http.StatusGone),
-	asked("a path out of the page", "/../../../../etc/passwd", http.StatusTemporaryRedirect),
+	asked("extreme numbers", "/api/flame?profile=18446744073709551615&from=9223372036854775807&root=-1", http.StatusGone),
+	asked("a path out of the page's root", "/../../../../etc/passwd", http.StatusTemporaryRedirect),
 	asked("a path out of the page, escaped", "/speedscope/..%2f..%2f..%2f..%2fetc%2fpasswd", http.StatusNotFound),
 	asked("a path out of the downloads", "/api/download/..%2f..%2fetc%2fpasswd?profile=1", http.StatusNotFound),
-	asked("another site's name for this address", "//attacker.example/api/overview", http.StatusMisdirectedRequest),
+	asked("a foreign Host header", "//attacker.example/api/overview", http.StatusMisdirectedRequest),
 }
 
 // asked is an attack by one request. One for "//host/path" is for that host.

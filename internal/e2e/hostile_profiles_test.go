@@ -19,26 +19,26 @@ var profileAttacks = []attack{
 		request: func() request {
 			return chunk{frames: thousandFrames(), stacks: list(million, differentStack)}.request()
 		}},
-	{name: "a million threads of one sample", status: 200, observations: million, memory: memoryLarge,
+	{name: "a million threads with one sample each", status: 200, observations: million, memory: memoryLarge,
 		request: func() request {
 			return chunk{samples: list(million, numbered(`{"timestamp":1,"thread_id":`, `,"stack_id":0}`))}.request()
 		}},
-	{name: "two profiles of a million threads each in one envelope", status: 200, observations: 2 * million, memory: 2 * memoryLarge,
+	{name: "two profiles with a million threads each in one envelope", status: 200, observations: 2 * million, memory: 2 * memoryLarge,
 		request: func() request {
 			threads := chunk{samples: list(million, numbered(`{"timestamp":1,"thread_id":`, `,"stack_id":0}`))}
 			r := threads.request()
 			r.body = append(r.body, "{\"type\":\"profile_chunk\"}\n"+threads.payload()+"\n"...)
 			return r
 		}},
-	{name: "a million names of threads without samples", status: 200, observations: 1, memory: memoryLarge,
+	{name: "a million thread names without samples", status: 200, observations: 1, memory: memoryLarge,
 		request: func() request {
 			return chunk{threads: list(million, func(b []byte, i int) []byte {
 				return numbered(`:{"name":"thread `, `"}`)(numbered(`"`, `"`)(b, i), i)
 			})}.request()
 		}},
-	{name: "one frame more than a million", status: 200, reason: "too_many_frames", memory: memoryLarge,
+	{name: "a million and one frames", status: 200, reason: "too_many_frames", memory: memoryLarge,
 		request: func() request { return chunk{frames: list(million+1, differentFrame)}.request() }},
-	{name: "half a million stacks, each of one sample, over one frame of 4 MB", status: 200, observations: 500_000, memory: memoryLarge,
+	{name: "half a million stacks with one sample each, and one frame of 4 MB", status: 200, observations: 500_000, memory: memoryLarge,
 		request: func() request {
 			return chunk{
 				frames:  thousandFrames() + `,{"function":"` + strings.Repeat("f", 4<<20) + `"}`,
@@ -46,7 +46,7 @@ var profileAttacks = []attack{
 				samples: list(500_000, numbered(`{"timestamp":1,"thread_id":1,"stack_id":`, `}`)),
 			}.request()
 		}},
-	{name: "a million samples of one stack", status: 200, observations: million, memory: memoryLarge,
+	{name: "a million samples with one stack", status: 200, observations: million, memory: memoryLarge,
 		request: func() request {
 			return chunk{samples: list(million, numbered(`{"timestamp":`, `,"thread_id":1,"stack_id":0}`))}.request()
 		}},
@@ -63,11 +63,11 @@ var profileAttacks = []attack{
 				}),
 			}.request()
 		}},
-	{name: "1000 deep", status: 200, reason: "json_too_deep", memory: memorySmall,
+	{name: "nesting of 1000 levels", status: 200, reason: "json_too_deep", memory: memorySmall,
 		request: func() request { return chunk{more: `"x":` + nested(1000) + `,`}.request() }},
-	{name: "ten million deep", status: 200, reason: "json_too_deep", memory: memorySmall,
+	{name: "nesting of ten million levels", status: 200, reason: "json_too_deep", memory: memorySmall,
 		request: func() request { return chunk{more: `"x":` + nested(10*million) + `,`}.request() }},
-	{name: "a frame 1000 deep", status: 200, reason: "json_too_deep", memory: memorySmall,
+	{name: "a frame with 1000 levels", status: 200, reason: "json_too_deep", memory: memorySmall,
 		request: func() request { return chunk{frames: `{"function":` + nested(1000) + `}`}.request() }},
 	{name: "payload of 51 MiB", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
 		request: func() request { return chunk{frames: `{"function":"` + strings.Repeat("f", 51<<20) + `"}`}.request() }},
@@ -86,7 +86,7 @@ var profileAttacks = []attack{
 		}},
 	{name: "negative time", status: 200, reason: "sample_time_out_of_range", memory: memorySmall,
 		request: func() request { return chunk{samples: `{"timestamp":-1,"thread_id":1,"stack_id":0}`}.request() }},
-	{name: "times of a million digits", status: 200, observations: 40, memory: memorySmall,
+	{name: "times with a million digits", status: 200, observations: 40, memory: memorySmall,
 		request: func() request {
 			digits := strings.Repeat("1", million)
 			return chunk{samples: list(40, func(b []byte, _ int) []byte {
@@ -105,24 +105,24 @@ var profileAttacks = []attack{
 		}},
 	{name: "frame 2^31-1", status: 200, reason: "profiling_malformed_stacks", memory: memorySmall,
 		request: func() request { return chunk{stacks: `[2147483647]`}.request() }},
-	{name: "V1 with times that overflow", status: 200, observations: 2, reason: "sample_time_out_of_range", memory: memorySmall,
+	{name: "V1 with overflowing times", status: 200, observations: 2, reason: "sample_time_out_of_range", memory: memorySmall,
 		request: func() request {
 			payload := strings.Replace(profileV1(newID()), `"samples":[`,
 				`"samples":[{"elapsed_since_start_ns":"18446744073709551615","thread_id":"0","stack_id":0},`, 1)
 			return envelopeOf("profile", payload)
 		}},
-	{name: "V1 without a start beside a transaction of 48 MB", status: 200, observations: 2, memory: memoryLarge,
+	{name: "V1 without a start, with a transaction of 48 MB", status: 200, observations: 2, memory: memoryLarge,
 		request: func() request {
 			payload := strings.Replace(profileV1(newID()), `"timestamp":`, `"no_timestamp":`, 1)
 			r := envelopeOf("profile", payload)
 			r.body = append(r.body, "{\"type\":\"transaction\"}\n{\"spans\":["+times(16*million, `{}`)+"],\"start_timestamp\":1700000000.5}\n"...)
 			return r
 		}},
-	{name: "payload cut short", status: 200, reason: "profiling_invalid_json", memory: memorySmall,
+	{name: "truncated payload", status: 200, reason: "profiling_invalid_json", memory: memorySmall,
 		request: func() request { return envelopeOf("profile_chunk", chunk{}.payload()[:300]) }},
 	{name: "a hundred thousand members named profile", status: 200, observations: 1, memory: memorySmall,
 		request: func() request { return chunk{more: times(100_000, `"profile":{}`) + ","}.request() }},
-	{name: "a million values of a measurement", status: 200, observations: 1, memory: memoryLarge,
+	{name: "a measurement with a million values", status: 200, observations: 1, memory: memoryLarge,
 		request: func() request {
 			return chunk{more: `"measurements":{"cpu":{"unit":"percent","values":[` +
 				times(million, `{"timestamp":1.5,"value":0.5}`) + `]}},`}.request()

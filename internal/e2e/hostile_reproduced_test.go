@@ -36,7 +36,7 @@ func TestHostileReproduced(t *testing.T) {
 			e.c.report(t, sent, status, took, attackLimit)
 		})
 	}
-	t.Run("rate limits of 9 MB in an answer of Sentry's", longRateLimits)
+	t.Run("rate limits of 9 MB in a response from Sentry", longRateLimits)
 }
 
 // longestWork is how long processors may be busy with one of these.
@@ -48,32 +48,32 @@ type reproduction struct {
 }
 
 var reproduced = []reproduction{
-	posted("60,000 points of a measurement, a chunk id of 100 kB", 1, func() request {
+	posted("60,000 measurement points, a chunk ID of 100 kB", 1, func() request {
 		return chunk{id: strings.Repeat("c", 100_000), more: `"measurements":{"cpu_usage":{"unit":"percent","values":[` +
 			times(60_000, `{"timestamp":1700000000.5,"value":1}`) + `]}},`}.request()
 	}),
-	posted("12,000 spans, a profiler id of 300 kB", 1, func() request { return spansWith(`"profile":{"profiler_id":"`+strings.Repeat("p", 300_000)+`"},`, "") }),
+	posted("12,000 spans, a profiler ID of 300 kB", 1, func() request { return spansWith(`"profile":{"profiler_id":"`+strings.Repeat("p", 300_000)+`"},`, "") }),
 	posted("12,000 spans, a thread name of 300 kB", 1, func() request {
 		return spansWith("", `,"data":{"thread.id":"1","thread.name":"`+strings.Repeat("n", 300_000)+`"}`)
 	}),
-	posted("12,000 spans, a V1 profile with an id of 300 kB", 1, func() request {
+	posted("12,000 spans, a V1 profile with an ID of 300 kB", 1, func() request {
 		r := spansWith("", "")
 		r.body = append(r.body, "{\"type\":\"profile\"}\n"+profileV1(strings.Repeat("i", 300_000))+"\n"...)
 		return r
 	}),
-	posted("a thousand empty attachments, a release of 60 kB, 60 times at once", 60, func() request {
+	posted("a thousand empty attachments, a release of 60 kB, 60 concurrent requests", 60, func() request {
 		return envelope([]byte(`{"trace":{"trace_id":"` + testTrace + `","public_key":"` + testKey + `","release":"` + strings.Repeat("r", 60_000) + "\"}}\n" +
 			strings.Repeat("{\"type\":\"attachment\",\"length\":0}\n\n", 999)))
 	}),
-	posted("a thousand security reports, a release of 900 kB, 4 times at once", 4, func() request {
+	posted("a thousand security reports, a release of 900 kB, 4 concurrent requests", 4, func() request {
 		return request{target: "/api/42/security/?sentry_key=" + testKey + "&sentry_release=" + strings.Repeat("r", 900_000),
 			headers: [][2]string{{"Content-Type", "application/reports+json"}}, body: []byte("[" + times(1000, `{"type":"csp-violation","body":{}}`) + "]")}
 	}),
-	posted("a thousand security reports, a release of 60 kB, 60 times at once", 60, func() request {
+	posted("a thousand security reports, a release of 60 kB, 60 concurrent requests", 60, func() request {
 		return request{target: "/api/42/security/?sentry_key=" + testKey + "&sentry_release=" + strings.Repeat("r", 60_000),
 			headers: [][2]string{{"Content-Type", "application/reports+json"}}, body: []byte("[" + times(1000, `{"type":"csp-violation","body":{}}`) + "]")}
 	}),
-	exported("a module that is a map, of 200 kB, in 20,000 locations", profilesPath, func() []byte {
+	exported("a map of 200 kB as module of 20,000 locations", profilesPath, func() []byte {
 		return hostileProfile(func(d *dict, _ *profile) {
 			d.StringTable = append(d.StringTable, "sentry.frame.module")
 			d.AttributeTable = append(d.AttributeTable, &profilespb.KeyValueAndUnit{KeyStrindex: int32(len(d.StringTable) - 1), Value: mapValue(200_000)})
@@ -83,7 +83,7 @@ var reproduced = []reproduction{
 			}
 		})
 	}),
-	exported("a thread id that is a map, of 200 kB, in 20,000 samples", profilesPath, func() []byte {
+	exported("a map of 200 kB as thread ID of 20,000 samples", profilesPath, func() []byte {
 		return hostileProfile(func(d *dict, p *profile) {
 			d.AttributeTable[1].Value = mapValue(200_000)
 			for i := range 20_000 {
@@ -124,14 +124,14 @@ var reproduced = []reproduction{
 			}
 		})
 	}),
-	exported("a span of 60,000 attributes", tracesPath, func() []byte {
+	exported("a span with 60,000 attributes", tracesPath, func() []byte {
 		return spans("", 0, 1, func(_ int, s *tracepb.Span) {
 			for i := range 60_000 {
 				s.Attributes = append(s.Attributes, &commonpb.KeyValue{Key: fmt.Sprintf("a%d", i), Value: textValue("1")})
 			}
 		}).message()
 	}),
-	exported("a name of 500 kB, in 2000 lines that are matched", profilesPath, func() []byte {
+	exported("a name of 500 kB in 2000 matching lines", profilesPath, func() []byte {
 		return hostileProfile(func(d *dict, _ *profile) {
 			d.StringTable[5] = strings.Repeat("<home/", 80_000)
 			d.LocationTable[1].Lines = nil
@@ -151,7 +151,7 @@ var reproduced = []reproduction{
 		}
 		return sent, status
 	}},
-	{name: "500 records of 24 MB in all, and a look at their trace", do: func(t *testing.T, e *everything) (sent, status int) {
+	{name: "500 records of 24 MB in total, and a view of their trace", do: func(t *testing.T, e *everything) (sent, status int) {
 		attributes := list(24, numbered(`"a`, `":{"type":"string","value":"`+strings.Repeat("<", 2000)+`"}`))
 		var b bytes.Buffer
 		b.WriteString("{}\n")
