@@ -19,7 +19,7 @@
 //	stacks, frames           →  Stack, Location, Line, Function                          frames.go
 //	debug_meta.images        →  Mapping, else a profile attribute                        images.go
 //	time                     →  nanoseconds, exact                                       clock.go, align.go
-//	names                    →  the table of attribute keys                              attributes.go
+//	names                    →  attribute keys                                           internal/semconv
 //
 // OTLP requires one Sample per identity, with its observations as timestamps. Samples have no values: each observation counts
 // one. The interval between observations varies (1 to 90 ms for a nominal 9.9 ms), so a viewer derives time from the gaps. An

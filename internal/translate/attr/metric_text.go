@@ -2,7 +2,11 @@
 
 package attr
 
-import "go.opentelemetry.io/collector/pdata/pmetric"
+import (
+	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
 
 // MetricText is a metric of ours: what it is called, what it says, and in what unit.
 type MetricText struct{ Name, Description, Unit string }
@@ -14,3 +18,24 @@ func NewMetric(scope pmetric.ScopeMetrics, text MetricText) pmetric.Metric {
 	metric.SetUnit(text.Unit)
 	return metric
 }
+
+// The statuses in which a session ends.
+const (
+	StatusExited    = "exited"
+	StatusErrored   = "errored" // exited, with errors
+	StatusAbnormal  = "abnormal"
+	StatusCrashed   = "crashed"
+	StatusUnhandled = "unhandled"
+)
+
+// The metrics that are ours.
+var (
+	MetricSessionUpdates  = MetricText{semconv.MetricSentrySessionUpdates, "Updates of single sessions, by the status they state", "{update}"}
+	MetricSessionsStarted = MetricText{semconv.MetricSentrySessionStarted, "Sessions that began", "{session}"}
+	MetricSessions        = MetricText{semconv.MetricSentrySessionCount, "Sessions that ended, by status", "{session}"}
+	MetricSessionErrors   = MetricText{semconv.MetricSentrySessionErrors, "Errors in single sessions that ended", "{error}"}
+	MetricSessionDuration = MetricText{semconv.MetricSentrySessionDuration, "How long single sessions lasted", "s"}
+	MetricCheckIns        = MetricText{semconv.MetricSentryCheckInCount, "Check-ins of scheduled jobs, by monitor and status", "{check_in}"}
+	MetricCheckInDuration = MetricText{semconv.MetricSentryCheckInDuration, "How long runs of scheduled jobs took", "s"}
+	MetricDiscarded       = MetricText{semconv.MetricSentryClientReportDiscarded, "What SDKs did not send; bytes where the category ends in _byte", "1"}
+)

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // What Sentry calls default PII, by the keys it comes under: SDKs leave it out unless send_default_pii is set, and so does
@@ -16,24 +17,24 @@ import (
 
 // personalKeys are attributes, whoever set them.
 var personalKeys = map[string]bool{
-	"user.email":              true,
-	"user.ip_address":         true,
-	"user.ip":                 true,
-	"ip_address":              true, // of Sentry's user, wherever one is
-	"client.address":          true,
-	"client_address":          true,
-	"http.client_ip":          true,
-	"http.env":                true,
-	"http.cookies":            true,
-	"cookies":                 true, // of Sentry's request
-	"http.request.cookies":    true,
-	"http.response.cookies":   true,
-	"sentry.user.email":       true,
-	"sentry.user.ip_address":  true,
-	"sentry.request.cookies":  true,
-	"sentry.request.env":      true,
-	"sentry.response.cookies": true,
-	KeyFeedbackEmail:          true,
+	semconv.UserEmail:                  true,
+	semconv.UserIPAddress:              true,
+	semconv.UserIP:                     true,
+	"ip_address":                       true, // of Sentry's user, wherever one is
+	semconv.ClientAddress:              true,
+	"client_address":                   true,
+	semconv.HTTPClientIP:               true,
+	semconv.HTTPEnv:                    true,
+	semconv.HTTPCookies:                true,
+	"cookies":                          true, // of Sentry's request
+	semconv.HTTPRequestCookies:         true,
+	semconv.HTTPResponseCookies:        true,
+	semconv.SentryUserEmail:            true,
+	semconv.SentryUserIPAddress:        true,
+	semconv.SentryRequestCookies:       true,
+	semconv.SentryRequestEnv:           true,
+	semconv.SentryResponseCookies:      true,
+	semconv.SentryFeedbackContactEmail: true,
 }
 
 // personalHeaders are the headers that python's SDK holds back without send_default_pii (SENSITIVE_HEADERS), and others that
@@ -63,7 +64,7 @@ func IsPersonal(key string) bool {
 	if personalKeys[key] {
 		return true
 	}
-	for _, prefix := range []string{"http.request.header.", "http.response.header."} {
+	for _, prefix := range []string{semconv.HTTPRequestHeaderPrefix, semconv.HTTPResponseHeaderPrefix} {
 		if name, ok := strings.CutPrefix(key, prefix); ok {
 			return IsPersonalHeader(name) || strings.HasPrefix(name, "cookie.") || strings.HasPrefix(name, "set-cookie.")
 		}
@@ -92,7 +93,7 @@ func RemovePersonal(m pcommon.Map) {
 // isUser knows objects that describe a user: the context of that name, what was copied to extra data, and what applications
 // put beside the fields of Sentry's own.
 func isUser(key string) bool {
-	return key == "user" || key == "sentry.context.user" || strings.HasPrefix(key, "sentry.user.")
+	return key == "user" || key == semconv.SentryContextUser || strings.HasPrefix(key, semconv.SentryUserPrefix)
 }
 
 // isPersonalName judges a key, or the name of a header as applications and CGI environments write it.

@@ -2,17 +2,21 @@
 
 package attr
 
-import "go.opentelemetry.io/collector/pdata/pcommon"
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
 
 // DefaultProfilerIDAttributes identify a service instance by OpenTelemetry's conventions ("the triplet … MUST be unique").
-var DefaultProfilerIDAttributes = []string{keyServiceNamespace, KeyServiceName, "service.instance.id"}
+var DefaultProfilerIDAttributes = []string{semconv.ServiceNamespace, semconv.ServiceName, semconv.ServiceInstanceID}
 
 // processAttributes identify a process whose resource has no service.instance.id: the machine, the process, its executable. Of
 // each list the first attribute that is present counts: a profiler outside of the process states other ones beside it.
 var processAttributes = [][]string{
-	{"container.id", "k8s.pod.uid", "k8s.pod.name", "host.id", "host.name"},
-	{"process.pid"},
-	{"process.executable.path", "process.executable.name"},
+	{semconv.ContainerID, semconv.K8sPodUID, semconv.K8sPodName, semconv.HostID, semconv.HostName},
+	{semconv.ProcessPID},
+	{semconv.ProcessExecutablePath, semconv.ProcessExecutableName},
 }
 
 // ProfilerSession identifies a profiler session of data that name none. It is the same in the exporter of profiles and in that
@@ -35,7 +39,7 @@ func ProfilerSession(resource pcommon.Map, attributes []string, onCPU bool) stri
 	}
 	identified := false
 	for _, key := range attributes {
-		isService := key == keyServiceNamespace || key == KeyServiceName
+		isService := key == semconv.ServiceNamespace || key == semconv.ServiceName
 		identified = add(key) && !isService || identified
 	}
 	if !identified {

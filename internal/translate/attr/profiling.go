@@ -2,7 +2,14 @@
 
 package attr
 
-import "go.opentelemetry.io/collector/pdata/pcommon"
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// OriginalPayloadFormat is the format of original payloads that the receiver keeps.
+const OriginalPayloadFormat = "sentry"
 
 // Profiling is what ties a span to samples: the profiler session and the thread (V2), or the one profile of the transaction
 // (V1).
@@ -15,7 +22,12 @@ type Profiling struct {
 
 // ProfilingKeys are the names of these in the data of spans and among the attributes of streamed spans.
 var ProfilingKeys = map[string]bool{
-	KeyProfilerID: true, "profiler_id": true, KeyProfileID: true, "profile_id": true, KeyThreadID: true, KeyThreadName: true,
+	semconv.SentryProfilerID: true,
+	semconv.ProfilerID:       true,
+	semconv.SentryProfileID:  true,
+	semconv.ProfileID:        true,
+	semconv.ThreadID:         true,
+	semconv.ThreadName:       true,
 }
 
 // Set takes a value by its key.
@@ -25,13 +37,13 @@ func (p *Profiling) Set(key string, value []byte) {
 	}
 	text := PlainText(value)
 	switch key {
-	case KeyProfilerID, "profiler_id":
+	case semconv.SentryProfilerID, semconv.ProfilerID:
 		p.Profiler = FirstText(SimpleID(text), p.Profiler)
-	case KeyProfileID, "profile_id":
+	case semconv.SentryProfileID, semconv.ProfileID:
 		p.Profile = FirstText(SimpleID(text), p.Profile)
-	case KeyThreadID:
+	case semconv.ThreadID:
 		p.Thread = FirstText(text, p.Thread)
-	case KeyThreadName:
+	case semconv.ThreadName:
 		p.Name = FirstText(text, p.Name)
 	}
 }
@@ -48,8 +60,8 @@ func (p Profiling) Or(other Profiling) Profiling {
 
 // Put writes ids as the profiles have them, so that both sides compare equal.
 func (p Profiling) Put(attrs pcommon.Map) {
-	PutText(attrs, KeyProfilerID, SimpleID(p.Profiler))
-	PutText(attrs, KeySpanProfileID, SimpleID(p.Profile))
-	PutDecimal(attrs, KeyThreadID, p.Thread)
-	PutText(attrs, KeyThreadName, p.Name)
+	PutText(attrs, semconv.SentryProfilerID, SimpleID(p.Profiler))
+	PutText(attrs, semconv.ProfileID, SimpleID(p.Profile))
+	PutDecimal(attrs, semconv.ThreadID, p.Thread)
+	PutText(attrs, semconv.ThreadName, p.Name)
 }

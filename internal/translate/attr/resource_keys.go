@@ -2,13 +2,22 @@
 
 package attr
 
-var ResourceContextKeys = map[string]string{
-	"os.name":             KeyOSName,
-	"os.version":          KeyOSVersion,
-	"os.build":            KeyOSBuild,
-	"device.manufacturer": KeyManufacturer,
-	"device.model_id":     KeyDeviceModel,
-	"device.simulator":    KeyDeviceSimulator,
-	"runtime.name":        KeyRuntimeName,
-	"runtime.version":     KeyRuntimeVersion,
+import "github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+
+// ContextMember is a member of one of Sentry's contexts.
+type ContextMember struct{ Context, Name string }
+
+// DeviceArch becomes host.arch, in the convention's words.
+var DeviceArch = ContextMember{"device", "arch"}
+
+// ResourceContextKeys are the attributes of the resource for members of contexts.
+var ResourceContextKeys = map[ContextMember]string{
+	{"os", "name"}:             semconv.OSName,
+	{"os", "version"}:          semconv.OSVersion,
+	{"os", "build"}:            semconv.OSBuildID,
+	{"device", "manufacturer"}: semconv.DeviceManufacturer,
+	{"device", "model_id"}:     semconv.DeviceModelIdentifier,
+	{"device", "simulator"}:    semconv.DeviceSimulator,
+	{"runtime", "name"}:        semconv.ProcessRuntimeName,
+	{"runtime", "version"}:     semconv.ProcessRuntimeVersion,
 }

@@ -25,6 +25,3 @@ const Unnamed = "<unlabeled transaction>"
 
 // SampledFlag is the only W3C trace flag: spans that were not sampled are not sent.
 const SampledFlag = 1
-
-// UnitSuffix is where putStreamed keeps the unit of an attribute.
-const UnitSuffix = ".unit"

@@ -4,6 +4,12 @@ package attr
 
 import "strings"
 
+// Units of attributes of profiles.
+const (
+	UnitNanoseconds  = "ns"
+	UnitMilliseconds = "ms"
+)
+
 // ucumUnits are the UCUM codes of Sentry's units, as OpenTelemetry writes them: Relay's names (relay-base-schema metric
 // units), the short forms that SDKs take for them, and what profiles measure in.
 var ucumUnits = map[string]string{

@@ -2,7 +2,13 @@
 
 package attr
 
+import "github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+
 // UserKeys are the conventional names of what Sentry knows of a user.
 var UserKeys = map[string]string{
-	"id": "user.id", "username": "user.name", "name": "user.full_name", "email": "user.email", "ip_address": "client.address",
+	"id":         semconv.UserID,
+	"username":   semconv.UserName,
+	"name":       semconv.UserFullName,
+	"email":      semconv.UserEmail,
+	"ip_address": semconv.ClientAddress,
 }

@@ -8,23 +8,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
-)
-
-// Keys by OpenTelemetry's conventions that only Measure's events need. Names of ours are "measure." and the field, and stand
-// where they are set.
-const (
-	keyAppBuild       = "app.build_id"
-	keyInstallation   = "app.installation.id"
-	keySessionID      = "session.id"
-	keyUserID         = "user.id"
-	keyRecordUID      = "log.record.uid"
-	keyConnectionType = "network.connection.type"
-	keyCarrierName    = "network.carrier.name"
-	keyScreenName     = "app.screen.name"
-	keyScreenID       = "app.screen.id"
-	keyClientAddress  = "client.address"
-	keyErrorType      = "error.type"
 )
 
 // connectionTypes are the words of network.connection.type. It has none for vpn, and opentelemetry-android says so too.
@@ -41,19 +26,19 @@ func putKnown(m pcommon.Map, key, text string) {
 
 // putMoment sets what every record and span says about the moment: all that changes while an app runs.
 func putMoment(m pcommon.Map, session measure.ID, a *measure.Attributes, src Source) {
-	attr.PutText(m, keySessionID, session.String())
-	attr.PutText(m, keyUserID, a.UserID)
-	attr.PutText(m, attr.KeyThreadName, a.ThreadName)
-	attr.PutText(m, keyConnectionType, connectionTypes[a.NetworkType])
-	putKnown(m, keyCarrierName, a.NetworkProvider)
-	putKnown(m, "measure.network.generation", a.NetworkGeneration)
-	attr.PutText(m, "measure.device.locale", strings.ReplaceAll(a.DeviceLocale, "_", "-")) // BCP 47
-	putTrue(m, "measure.device.low_power_mode", a.LowPowerMode)
-	putTrue(m, "measure.device.thermal_throttling", a.ThermalThrottling)
+	attr.PutText(m, semconv.SessionID, session.String())
+	attr.PutText(m, semconv.UserID, a.UserID)
+	attr.PutText(m, semconv.ThreadName, a.ThreadName)
+	attr.PutText(m, semconv.NetworkConnectionType, connectionTypes[a.NetworkType])
+	putKnown(m, semconv.NetworkCarrierName, a.NetworkProvider)
+	putKnown(m, semconv.MeasureNetworkGeneration, a.NetworkGeneration)
+	attr.PutText(m, semconv.MeasureDeviceLocale, strings.ReplaceAll(a.DeviceLocale, "_", "-")) // BCP 47
+	putTrue(m, semconv.MeasureDeviceLowPowerMode, a.LowPowerMode)
+	putTrue(m, semconv.MeasureDeviceThermalThrottling, a.ThermalThrottling)
 	if a.SessionStartTime.Set {
-		m.PutInt("measure.session.start_time", int64(a.SessionStartTime.UnixNano))
+		m.PutInt(semconv.MeasureSessionStartTime, int64(a.SessionStartTime.UnixNano))
 	}
-	attr.PutText(m, keyClientAddress, src.ClientAddress)
+	attr.PutText(m, semconv.ClientAddress, src.ClientAddress)
 }
 
 // putUserAttributes sets what the app has set itself. Its keys have no dots, so that they meet none of ours; validation has
@@ -69,14 +54,14 @@ func putAttachments(m pcommon.Map, attachments []measure.Attachment) {
 	if len(attachments) == 0 {
 		return
 	}
-	ids, types, names := m.PutEmptySlice("measure.attachment.ids"), pcommon.NewSlice(), pcommon.NewSlice()
+	ids, types, names := m.PutEmptySlice(semconv.MeasureAttachmentIDs), pcommon.NewSlice(), pcommon.NewSlice()
 	for i := range attachments {
 		ids.AppendEmpty().SetStr(attachments[i].ID.String())
 		types.AppendEmpty().SetStr(attachments[i].Type)
 		names.AppendEmpty().SetStr(attachments[i].Name)
 	}
-	types.MoveAndAppendTo(m.PutEmptySlice("measure.attachment.types"))
-	names.MoveAndAppendTo(m.PutEmptySlice("measure.attachment.names"))
+	types.MoveAndAppendTo(m.PutEmptySlice(semconv.MeasureAttachmentTypes))
+	names.MoveAndAppendTo(m.PutEmptySlice(semconv.MeasureAttachmentNames))
 }
 
 // classOnly is the class name without its package.
@@ -86,6 +71,6 @@ func classOnly(class string) string {
 
 // putScreen sets the screen that a class stands for.
 func putScreen(m pcommon.Map, class string) {
-	attr.PutText(m, keyScreenName, classOnly(class))
-	attr.PutText(m, keyScreenID, class)
+	attr.PutText(m, semconv.AppScreenName, classOnly(class))
+	attr.PutText(m, semconv.AppScreenID, class)
 }

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -24,9 +25,9 @@ const (
 func exceptionRecord(r plog.LogRecord, e *measure.Event) {
 	switch e.Exception.EffectiveSeverity() {
 	case measure.SeverityFatal:
-		r.SetEventName("app.crash")
+		r.SetEventName(semconv.EventAppCrash)
 		r.SetSeverityNumber(plog.SeverityNumberFatal)
-		r.Attributes().PutStr("app.crash.id", e.ID.String())
+		r.Attributes().PutStr(semconv.AppCrashID, e.ID.String())
 	case measure.SeverityUnhandled:
 		r.SetEventName("exception")
 		r.SetSeverityNumber(plog.SeverityNumberError)
@@ -35,11 +36,11 @@ func exceptionRecord(r plog.LogRecord, e *measure.Event) {
 		r.SetSeverityNumber(plog.SeverityNumberWarn)
 	}
 	putMeasureException(r, e, e.Exception)
-	r.Attributes().PutStr("measure.exception.severity", e.Exception.EffectiveSeverity())
+	r.Attributes().PutStr(semconv.MeasureExceptionSeverity, e.Exception.EffectiveSeverity())
 }
 
 func anrRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.anr")
+	r.SetEventName(semconv.EventMeasureANR)
 	r.SetSeverityNumber(plog.SeverityNumberError)
 	putMeasureException(r, e, e.ANR)
 }
@@ -54,30 +55,30 @@ func putMeasureException(r plog.LogRecord, e *measure.Event, x *measure.Exceptio
 	if message == "" && data.Code != "" {
 		message = strings.TrimSpace(data.Code + " " + intText(data.NumCode))
 	}
-	attr.PutText(attrs, "exception.type", kind)
-	attr.PutText(attrs, "exception.message", message)
-	attr.PutText(attrs, "exception.stacktrace", measureStacktrace(x.Exceptions, framework))
+	attr.PutText(attrs, semconv.ExceptionType, kind)
+	attr.PutText(attrs, semconv.ExceptionMessage, message)
+	attr.PutText(attrs, semconv.ExceptionStacktrace, measureStacktrace(x.Exceptions, framework))
 	if title := strings.TrimSuffix(kind+": "+message, ": "); title != "" {
 		r.Body().SetStr(title)
 	}
-	attr.PutText(attrs, attr.KeyThreadName, attr.FirstText(first.ThreadName, e.Attribute.ThreadName))
-	attr.PutText(attrs, attr.KeyOSBuild, first.OSBuildNumber)
+	attr.PutText(attrs, semconv.ThreadName, attr.FirstText(first.ThreadName, e.Attribute.ThreadName))
+	attr.PutText(attrs, semconv.OSBuildID, first.OSBuildNumber)
 
-	attrs.PutStr("measure.exception.framework", framework)
-	flagOf(x.Foreground).put(attrs, "measure.exception.foreground")
-	putTrue(attrs, "measure.exception.is_custom", x.IsCustom)
-	putMeasureInt(attrs, "measure.exception.num_code", data.NumCode)
-	attr.PutText(attrs, "measure.exception.code", data.Code)
-	attr.PutRaw(attrs, "measure.exception.meta", data.Meta)
-	attr.PutText(attrs, "measure.exception.signal", first.Signal)
-	putMeasureInt(attrs, "measure.exception.thread_sequence", first.ThreadSequence)
+	attrs.PutStr(semconv.MeasureExceptionFramework, framework)
+	flagOf(x.Foreground).put(attrs, semconv.MeasureExceptionForeground)
+	putTrue(attrs, semconv.MeasureExceptionIsCustom, x.IsCustom)
+	putMeasureInt(attrs, semconv.MeasureExceptionNumCode, data.NumCode)
+	attr.PutText(attrs, semconv.MeasureExceptionCode, data.Code)
+	attr.PutRaw(attrs, semconv.MeasureExceptionMeta, data.Meta)
+	attr.PutText(attrs, semconv.MeasureExceptionSignal, first.Signal)
+	putMeasureInt(attrs, semconv.MeasureExceptionThreadSequence, first.ThreadSequence)
 
 	s := exceptionStructure{frames: maxExceptionFrames}
 	s.units(attrs, x.Exceptions)
 	s.threads(attrs, x.Threads)
 	s.images(attrs, x.BinaryImages)
 	if s.dropped > 0 {
-		attrs.PutInt("measure.exception.parts_dropped", s.dropped)
+		attrs.PutInt(semconv.MeasureExceptionPartsDropped, s.dropped)
 	}
 }
 
@@ -100,7 +101,7 @@ func (s *exceptionStructure) units(attrs pcommon.Map, units []measure.ExceptionU
 	if n == 0 {
 		return
 	}
-	list := attrs.PutEmptySlice("measure.exception.units")
+	list := attrs.PutEmptySlice(semconv.MeasureExceptionUnits)
 	list.EnsureCapacity(n)
 	for i := range units[:n] {
 		m := list.AppendEmpty().SetEmptyMap()
@@ -119,7 +120,7 @@ func (s *exceptionStructure) threads(attrs pcommon.Map, threads []measure.Thread
 	if n == 0 {
 		return
 	}
-	list := attrs.PutEmptySlice("measure.exception.threads")
+	list := attrs.PutEmptySlice(semconv.MeasureExceptionThreads)
 	list.EnsureCapacity(n)
 	for i := range threads[:n] {
 		m := list.AppendEmpty().SetEmptyMap()
@@ -160,7 +161,7 @@ func (s *exceptionStructure) images(attrs pcommon.Map, images []measure.BinaryIm
 	if n == 0 {
 		return
 	}
-	list := attrs.PutEmptySlice("measure.exception.binary_images")
+	list := attrs.PutEmptySlice(semconv.MeasureExceptionBinaryImages)
 	list.EnsureCapacity(n)
 	for i := range images[:n] {
 		image, m := &images[i], list.AppendEmpty().SetEmptyMap()

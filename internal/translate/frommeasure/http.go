@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -30,31 +31,31 @@ func fillHTTPSpan(span ptrace.Span, e *measure.Event, src Source) {
 	span.SetKind(ptrace.SpanKindClient)
 	span.SetEndTimestamp(pcommon.Timestamp(e.Timestamp.UnixNano))
 	span.SetStartTimestamp(pcommon.Timestamp(e.Timestamp.UnixNano - requestNanos(e)))
-	attrs.PutStr(keyRecordUID, e.ID.String())
+	attrs.PutStr(semconv.LogRecordUID, e.ID.String())
 	putMoment(attrs, e.SessionID, &e.Attribute, src)
-	putTrue(attrs, "measure.user_triggered", e.UserTriggered)
+	putTrue(attrs, semconv.MeasureUserTriggered, e.UserTriggered)
 
 	method := strings.ToUpper(h.Method)
 	if knownMethods[method] {
 		span.SetName(method)
-		attrs.PutStr("http.request.method", method)
+		attrs.PutStr(semconv.HTTPRequestMethod, method)
 	} else {
 		span.SetName("HTTP")
-		attrs.PutStr("http.request.method", "_OTHER")
-		attr.PutText(attrs, "http.request.method_original", h.Method)
+		attrs.PutStr(semconv.HTTPRequestMethod, "_OTHER")
+		attr.PutText(attrs, semconv.HTTPRequestMethodOriginal, h.Method)
 	}
 	putURL(attrs, h.URL)
 	if h.StatusCode.Value > 0 {
-		attrs.PutInt("http.response.status_code", h.StatusCode.Value)
+		attrs.PutInt(semconv.HTTPResponseStatusCode, h.StatusCode.Value)
 	}
 	setHTTPStatus(span, h)
-	putHeaders(attrs, "http.request.header.", h.RequestHeaders)
-	putHeaders(attrs, "http.response.header.", h.ResponseHeaders)
+	putHeaders(attrs, semconv.HTTPRequestHeaderPrefix, h.RequestHeaders)
+	putHeaders(attrs, semconv.HTTPResponseHeaderPrefix, h.ResponseHeaders)
 	if src.HTTPBodies {
-		attr.PutText(attrs, "http.request.body.content", cutText(h.RequestBody, maxHTTPBody))
-		attr.PutText(attrs, "http.response.body.content", cutText(h.ResponseBody, maxHTTPBody))
+		attr.PutText(attrs, semconv.HTTPRequestBodyContent, cutText(h.RequestBody, maxHTTPBody))
+		attr.PutText(attrs, semconv.HTTPResponseBodyContent, cutText(h.ResponseBody, maxHTTPBody))
 	}
-	attr.PutText(attrs, "measure.http.client", h.Client)
+	attr.PutText(attrs, semconv.MeasureHTTPClient, h.Client)
 	putAttachments(attrs, e.Attachments)
 	putUserAttributes(attrs, e.UserDefined, src)
 	putUserAttributes(attrs, e.LegacyUserDefined, src)
@@ -92,7 +93,7 @@ func setHTTPStatus(span ptrace.Span, h *measure.HTTP) {
 	if errorType == "" {
 		return
 	}
-	span.Attributes().PutStr(keyErrorType, errorType)
+	span.Attributes().PutStr(semconv.ErrorType, errorType)
 	span.Status().SetCode(ptrace.StatusCodeError)
 	span.Status().SetMessage(h.FailureDescription)
 }
@@ -112,7 +113,7 @@ func putURL(attrs pcommon.Map, text string) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		if !strings.Contains(text, "@") { // what cannot be read cannot be cleaned
-			attr.PutText(attrs, "url.full", text)
+			attr.PutText(attrs, semconv.URLFull, text)
 		}
 		return
 	}
@@ -123,16 +124,16 @@ func putURL(attrs pcommon.Map, text string) {
 	for _, name := range secretParameters {
 		text = redactParameter(text, name)
 	}
-	attr.PutText(attrs, "url.full", text)
-	attr.PutText(attrs, attr.KeyServerAddress, u.Hostname())
+	attr.PutText(attrs, semconv.URLFull, text)
+	attr.PutText(attrs, semconv.ServerAddress, u.Hostname())
 	port, err := strconv.ParseInt(u.Port(), 10, 32)
 	switch {
 	case err == nil:
-		attrs.PutInt("server.port", port)
+		attrs.PutInt(semconv.ServerPort, port)
 	case u.Scheme == "https":
-		attrs.PutInt("server.port", 443)
+		attrs.PutInt(semconv.ServerPort, 443)
 	case u.Scheme == "http":
-		attrs.PutInt("server.port", 80)
+		attrs.PutInt(semconv.ServerPort, 80)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -57,13 +58,13 @@ func fillMeasureRecord(record plog.LogRecord, e *measure.Event, src Source) {
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
 	record.SetSeverityNumber(plog.SeverityNumberInfo)
 	attrs := record.Attributes()
-	attrs.PutStr(keyRecordUID, e.ID.String())
+	attrs.PutStr(semconv.LogRecordUID, e.ID.String())
 	putMoment(attrs, e.SessionID, &e.Attribute, src)
-	putTrue(attrs, "measure.user_triggered", e.UserTriggered)
+	putTrue(attrs, semconv.MeasureUserTriggered, e.UserTriggered)
 	if translate, known := measureRecords[e.Type]; known {
 		translate(record, e)
 	} else {
-		record.SetEventName("measure." + e.Type)
+		record.SetEventName(semconv.MeasurePrefix + e.Type)
 		putUnknownPayload(attrs, e)
 	}
 	putAttachments(attrs, e.Attachments)
@@ -73,7 +74,7 @@ func fillMeasureRecord(record plog.LogRecord, e *measure.Event, src Source) {
 
 // measureRecords make the records of the types; those that are not here become spans or metrics, or are unknown.
 var measureRecords = map[string]func(plog.LogRecord, *measure.Event){
-	measure.TypeSessionStart: func(r plog.LogRecord, _ *measure.Event) { r.SetEventName("session.start") },
+	measure.TypeSessionStart: func(r plog.LogRecord, _ *measure.Event) { r.SetEventName(semconv.EventSessionStart) },
 	measure.TypeException:    exceptionRecord, // exceptions.go
 	measure.TypeANR:          anrRecord,
 	measure.TypeAppExit:      appExitRecord,
@@ -81,9 +82,11 @@ var measureRecords = map[string]func(plog.LogRecord, *measure.Event){
 	measure.TypeString:       stringRecord,
 	measure.TypeGestureClick: func(r plog.LogRecord, e *measure.Event) { clickRecord(r, e.GestureClick) },
 	measure.TypeGestureLongClick: func(r plog.LogRecord, e *measure.Event) {
-		gestureRecord(r, "measure.gesture_long_click", e.GestureLongClick)
+		gestureRecord(r, semconv.EventMeasureGestureLongClick, e.GestureLongClick)
 	},
-	measure.TypeGestureScroll: func(r plog.LogRecord, e *measure.Event) { gestureRecord(r, "measure.gesture_scroll", e.GestureScroll) },
+	measure.TypeGestureScroll: func(r plog.LogRecord, e *measure.Event) {
+		gestureRecord(r, semconv.EventMeasureGestureScroll, e.GestureScroll)
+	},
 
 	measure.TypeLifecycleActivity:       func(r plog.LogRecord, e *measure.Event) { lifecycleRecord(r, e.Type, e.LifecycleActivity) },
 	measure.TypeLifecycleFragment:       func(r plog.LogRecord, e *measure.Event) { lifecycleRecord(r, e.Type, e.LifecycleFragment) },
@@ -112,10 +115,10 @@ func putUnknownPayload(attrs pcommon.Map, e *measure.Event) {
 	n := 0
 	attr.EachMember(e.Unknown, func(key string, value []byte) {
 		if n++; n <= maxUnknown {
-			attr.PutRaw(attrs, "measure."+e.Type+"."+key, value)
+			attr.PutRaw(attrs, semconv.MeasurePrefix+e.Type+"."+key, value)
 		}
 	})
 	if n > maxUnknown {
-		attrs.PutInt("measure.fields_dropped", int64(n-maxUnknown))
+		attrs.PutInt(semconv.MeasureFieldsDropped, int64(n-maxUnknown))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -49,8 +50,8 @@ func ToMetrics(events []measure.Event, src Source) (out pmetric.Metrics, empty [
 		case measure.TypeLowMemory:
 			m.memory(e.LowMemory)
 		case measure.TypeMemoryUsageAbsolute:
-			m.size("process.memory.usage", upDown, e.MemoryUsageAbsolute.UsedMemory)
-			m.size("system.memory.limit", upDown, e.MemoryUsageAbsolute.MaxMemory)
+			m.size(semconv.MetricProcessMemoryUsage, upDown, e.MemoryUsageAbsolute.UsedMemory)
+			m.size(semconv.MetricSystemMemoryLimit, upDown, e.MemoryUsageAbsolute.MaxMemory)
 		}
 		if m.count == before && e.Type != measure.TypeLowMemory {
 			empty = append(empty, e)
@@ -77,19 +78,27 @@ const (
 	counter
 )
 
-// measureTexts are what the metrics say, by name.
-var measureTexts = map[string]attr.MetricText{
-	"process.cpu.utilization":            {Name: "process.cpu.utilization", Description: "Share of the device's CPUs that the app used.", Unit: "1"},
-	"process.cpu.time":                   {Name: "process.cpu.time", Description: "CPU time of the app's process.", Unit: "s"},
-	"process.uptime":                     {Name: "process.uptime", Description: "Time that the app's process has been running.", Unit: "s"},
-	"process.memory.usage":               {Name: "process.memory.usage", Description: "Physical memory in use by the app's process.", Unit: "By"},
-	"system.memory.limit":                {Name: "system.memory.limit", Description: "Memory of the device.", Unit: "By"},
-	"measure.process.memory.pss":         {Name: "measure.process.memory.pss", Description: "Proportional set size of the app's process.", Unit: "By"},
-	"measure.process.memory.native.size": {Name: "measure.process.memory.native.size", Description: "Size of the native heap.", Unit: "By"},
-	"measure.process.memory.native.free": {Name: "measure.process.memory.native.free", Description: "Free part of the native heap.", Unit: "By"},
-	"jvm.memory.used":                    {Name: "jvm.memory.used", Description: "Used part of the Java heap.", Unit: "By"},
-	"jvm.memory.committed":               {Name: "jvm.memory.committed", Description: "Size of the Java heap.", Unit: "By"},
-	"jvm.memory.limit":                   {Name: "jvm.memory.limit", Description: "Largest size that the Java heap may have.", Unit: "By"},
+// measureTexts describe the metrics, by name.
+var measureTexts = byName(
+	attr.MetricText{Name: semconv.MetricProcessCPUUtilization, Description: "Share of the device's CPUs that the app used.", Unit: "1"},
+	attr.MetricText{Name: semconv.MetricProcessCPUTime, Description: "CPU time of the app's process.", Unit: "s"},
+	attr.MetricText{Name: semconv.MetricProcessUptime, Description: "Time that the app's process has been running.", Unit: "s"},
+	attr.MetricText{Name: semconv.MetricProcessMemoryUsage, Description: "Physical memory in use by the app's process.", Unit: "By"},
+	attr.MetricText{Name: semconv.MetricSystemMemoryLimit, Description: "Memory of the device.", Unit: "By"},
+	attr.MetricText{Name: semconv.MetricMeasureProcessMemoryPSS, Description: "Proportional set size of the app's process.", Unit: "By"},
+	attr.MetricText{Name: semconv.MetricMeasureProcessMemoryNativeSize, Description: "Size of the native heap.", Unit: "By"},
+	attr.MetricText{Name: semconv.MetricMeasureProcessMemoryNativeFree, Description: "Free part of the native heap.", Unit: "By"},
+	attr.MetricText{Name: semconv.MetricJVMMemoryUsed, Description: "Used part of the Java heap.", Unit: "By"},
+	attr.MetricText{Name: semconv.MetricJVMMemoryCommitted, Description: "Size of the Java heap.", Unit: "By"},
+	attr.MetricText{Name: semconv.MetricJVMMemoryLimit, Description: "Largest size that the Java heap may have.", Unit: "By"},
+)
+
+func byName(texts ...attr.MetricText) map[string]attr.MetricText {
+	all := map[string]attr.MetricText{}
+	for _, text := range texts {
+		all[text.Name] = text
+	}
+	return all
 }
 
 func (m *measureMetrics) point(name string, kind metricKind) pmetric.NumberDataPoint {
@@ -111,7 +120,7 @@ func (m *measureMetrics) point(name string, kind metricKind) pmetric.NumberDataP
 	p := points.AppendEmpty()
 	p.SetTimestamp(pcommon.Timestamp(m.event.Timestamp.UnixNano))
 	if m.src.SessionOnMetrics {
-		attr.PutText(p.Attributes(), keySessionID, m.event.SessionID.String())
+		attr.PutText(p.Attributes(), semconv.SessionID, m.event.SessionID.String())
 	}
 	return p
 }
@@ -124,26 +133,26 @@ func (m *measureMetrics) size(name string, kind metricKind, kib measure.Int) {
 }
 
 func (m *measureMetrics) memory(u *measure.MemoryUsage) {
-	m.size("process.memory.usage", upDown, u.RSS)
-	m.size("measure.process.memory.pss", gauge, u.TotalPSS)
-	m.size("measure.process.memory.native.size", gauge, u.NativeTotalHeap)
-	m.size("measure.process.memory.native.free", gauge, u.NativeFreeHeap)
+	m.size(semconv.MetricProcessMemoryUsage, upDown, u.RSS)
+	m.size(semconv.MetricMeasureProcessMemoryPSS, gauge, u.TotalPSS)
+	m.size(semconv.MetricMeasureProcessMemoryNativeSize, gauge, u.NativeTotalHeap)
+	m.size(semconv.MetricMeasureProcessMemoryNativeFree, gauge, u.NativeFreeHeap)
 	total, hasTotal := bytesOf(u.JavaTotalHeap)
 	if free, ok := bytesOf(u.JavaFreeHeap); ok && hasTotal && total > 0 {
-		m.heap("jvm.memory.used", max(0, total-free))
+		m.heap(semconv.MetricJVMMemoryUsed, max(0, total-free))
 	}
 	if hasTotal && total > 0 {
-		m.heap("jvm.memory.committed", total)
+		m.heap(semconv.MetricJVMMemoryCommitted, total)
 	}
 	if limit, ok := bytesOf(u.JavaMaxHeap); ok && limit > 0 {
-		m.heap("jvm.memory.limit", limit)
+		m.heap(semconv.MetricJVMMemoryLimit, limit)
 	}
 }
 
 func (m *measureMetrics) heap(name string, bytes int64) {
 	p := m.point(name, upDown)
 	p.SetIntValue(bytes)
-	p.Attributes().PutStr("jvm.memory.type", "heap")
+	p.Attributes().PutStr(semconv.JVMMemoryType, "heap")
 }
 
 // maxTicks is the most clock ticks per second that any kernel counts; iOS sends the CPU's Hz in the same field.
@@ -154,7 +163,7 @@ func (m *measureMetrics) cpu(u *measure.CPUUsage) {
 		if m.event.Attribute.Family() == measure.Apple {
 			share /= float64(u.NumCores.Value) // it is of one core there; validation has made sure that there are some
 		}
-		m.point("process.cpu.utilization", gauge).SetDoubleValue(share)
+		m.point(semconv.MetricProcessCPUUtilization, gauge).SetDoubleValue(share)
 	}
 	ticks := float64(u.ClockSpeed.Value)
 	if m.event.Attribute.Family() != measure.Android || ticks > maxTicks || u.Uptime.Value <= 0 {
@@ -164,7 +173,7 @@ func (m *measureMetrics) cpu(u *measure.CPUUsage) {
 	if uptime < 0 || uint64(uptime*1e9) >= m.event.Timestamp.UnixNano {
 		return
 	}
-	m.point("process.uptime", gauge).SetDoubleValue(uptime)
+	m.point(semconv.MetricProcessUptime, gauge).SetDoubleValue(uptime)
 	start := m.event.Timestamp.UnixNano - uint64(uptime*msPerSecond)*1e6
 	m.cpuTime("user", u.UserTime, ticks, start)
 	m.cpuTime("system", u.SystemTime, ticks, start)
@@ -174,8 +183,8 @@ func (m *measureMetrics) cpuTime(mode string, spent measure.Int, ticks float64, 
 	if !spent.Set || spent.Value < 0 {
 		return
 	}
-	p := m.point("process.cpu.time", counter)
+	p := m.point(semconv.MetricProcessCPUTime, counter)
 	p.SetStartTimestamp(pcommon.Timestamp(start))
 	p.SetDoubleValue(float64(spent.Value) / ticks)
-	p.Attributes().PutStr("cpu.mode", mode)
+	p.Attributes().PutStr(semconv.CPUMode, mode)
 }

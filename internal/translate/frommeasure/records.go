@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -42,75 +43,75 @@ var exitErrors = map[string]bool{
 const maxTrace = 256 << 10
 
 func appExitRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.app_exit")
+	r.SetEventName(semconv.EventMeasureAppExit)
 	if exitErrors[strings.TrimPrefix(e.AppExit.Reason, "REASON_")] {
 		r.SetSeverityNumber(plog.SeverityNumberError)
 	}
 	attrs := r.Attributes()
-	attr.PutText(attrs, "measure.app_exit.reason", e.AppExit.Reason)
-	attr.PutText(attrs, "measure.app_exit.importance", e.AppExit.Importance)
-	attr.PutText(attrs, "measure.app_exit.process_name", e.AppExit.ProcessName)
-	attr.PutText(attrs, "measure.app_exit.timestamp", string(e.AppExit.Timestamp))
+	attr.PutText(attrs, semconv.MeasureAppExitReason, e.AppExit.Reason)
+	attr.PutText(attrs, semconv.MeasureAppExitImportance, e.AppExit.Importance)
+	attr.PutText(attrs, semconv.MeasureAppExitProcessName, e.AppExit.ProcessName)
+	attr.PutText(attrs, semconv.MeasureAppExitTimestamp, string(e.AppExit.Timestamp))
 	if pid, err := strconv.ParseInt(string(e.AppExit.PID), 10, 64); err == nil {
-		attrs.PutInt("process.pid", pid)
+		attrs.PutInt(semconv.ProcessPID, pid)
 	}
 	trace := e.AppExit.Trace
 	if len(trace) > maxTrace {
-		attrs.PutInt("measure.app_exit.trace_bytes", int64(len(trace)))
+		attrs.PutInt(semconv.MeasureAppExitTraceBytes, int64(len(trace)))
 		trace = strings.ToValidUTF8(trace[:maxTrace], "")
 	}
-	attr.PutText(attrs, "measure.app_exit.trace", trace)
+	attr.PutText(attrs, semconv.MeasureAppExitTrace, trace)
 }
 
 // clickRecord: the convention's event for widgets needs an id of the widget.
 func clickRecord(r plog.LogRecord, g *measure.Gesture) {
 	if g.TargetID != "" {
-		gestureRecord(r, "app.widget.click", g)
+		gestureRecord(r, semconv.EventAppWidgetClick, g)
 		return
 	}
-	gestureRecord(r, "app.screen.click", g)
+	gestureRecord(r, semconv.EventAppScreenClick, g)
 }
 
 func gestureRecord(r plog.LogRecord, name string, g *measure.Gesture) {
 	r.SetEventName(name)
 	attrs := r.Attributes()
-	attr.PutText(attrs, "app.widget.id", g.TargetID)
-	attr.PutText(attrs, "app.widget.name", attr.FirstText(g.Label, g.SemanticLabel))
+	attr.PutText(attrs, semconv.AppWidgetID, g.TargetID)
+	attr.PutText(attrs, semconv.AppWidgetName, attr.FirstText(g.Label, g.SemanticLabel))
 	if g.Label != "" {
-		attr.PutText(attrs, "measure.gesture.semantic_label", g.SemanticLabel)
+		attr.PutText(attrs, semconv.MeasureGestureSemanticLabel, g.SemanticLabel)
 	}
-	attrs.PutInt("app.screen.coordinate.x", int64(math.Round(g.X.Value)))
-	attrs.PutInt("app.screen.coordinate.y", int64(math.Round(g.Y.Value)))
-	attr.PutText(attrs, "measure.gesture.target", g.Target)
-	putMeasureInt(attrs, "measure.gesture.width", g.Width)
-	putMeasureInt(attrs, "measure.gesture.height", g.Height)
+	attrs.PutInt(semconv.AppScreenCoordinateX, int64(math.Round(g.X.Value)))
+	attrs.PutInt(semconv.AppScreenCoordinateY, int64(math.Round(g.Y.Value)))
+	attr.PutText(attrs, semconv.MeasureGestureTarget, g.Target)
+	putMeasureInt(attrs, semconv.MeasureGestureWidth, g.Width)
+	putMeasureInt(attrs, semconv.MeasureGestureHeight, g.Height)
 	if g.TouchDown.Set && g.TouchUp.Set {
-		attrs.PutInt("measure.gesture.touch_duration_ms", g.TouchUp.Value-g.TouchDown.Value)
+		attrs.PutInt(semconv.MeasureGestureTouchDurationMS, g.TouchUp.Value-g.TouchDown.Value)
 	}
-	putMeasureFloat(attrs, "measure.gesture.x", g.X)
-	putMeasureFloat(attrs, "measure.gesture.y", g.Y)
-	putMeasureFloat(attrs, "measure.gesture.end_x", g.EndX)
-	putMeasureFloat(attrs, "measure.gesture.end_y", g.EndY)
-	attr.PutText(attrs, "measure.gesture.direction", g.Direction)
+	putMeasureFloat(attrs, semconv.MeasureGestureX, g.X)
+	putMeasureFloat(attrs, semconv.MeasureGestureY, g.Y)
+	putMeasureFloat(attrs, semconv.MeasureGestureEndX, g.EndX)
+	putMeasureFloat(attrs, semconv.MeasureGestureEndY, g.EndY)
+	attr.PutText(attrs, semconv.MeasureGestureDirection, g.Direction)
 }
 
 func lifecycleRecord(r plog.LogRecord, eventType string, l *measure.Lifecycle) {
-	r.SetEventName("measure." + eventType)
+	r.SetEventName(semconv.MeasurePrefix + eventType)
 	attrs := r.Attributes()
-	attr.PutText(attrs, "measure.lifecycle.type", l.Type)
+	attr.PutText(attrs, semconv.MeasureLifecycleType, l.Type)
 	putScreen(attrs, l.ClassName)
-	attr.PutText(attrs, "measure.lifecycle.intent", l.Intent)
-	flagOf(l.SavedInstanceState).put(attrs, "measure.lifecycle.saved_instance_state")
-	attr.PutText(attrs, "measure.lifecycle.parent_activity", l.ParentActivity)
-	attr.PutText(attrs, "measure.lifecycle.parent_fragment", l.ParentFragment)
-	attr.PutText(attrs, "measure.lifecycle.tag", l.Tag)
+	attr.PutText(attrs, semconv.MeasureLifecycleIntent, l.Intent)
+	flagOf(l.SavedInstanceState).put(attrs, semconv.MeasureLifecycleSavedInstanceState)
+	attr.PutText(attrs, semconv.MeasureLifecycleParentActivity, l.ParentActivity)
+	attr.PutText(attrs, semconv.MeasureLifecycleParentFragment, l.ParentFragment)
+	attr.PutText(attrs, semconv.MeasureLifecycleTag, l.Tag)
 }
 
 func appLifecycleRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("device.app.lifecycle")
-	key, state := "android.app.state", e.LifecycleApp.Type
+	r.SetEventName(semconv.EventDeviceAppLifecycle)
+	key, state := semconv.AndroidAppState, e.LifecycleApp.Type
 	if e.Attribute.Family() == measure.Apple {
-		key = "ios.app.state"
+		key = semconv.IOSAppState
 	}
 	if state == "terminated" {
 		state = "terminate" // the convention's word
@@ -119,90 +120,95 @@ func appLifecycleRecord(r plog.LogRecord, e *measure.Event) {
 }
 
 func launchRecord(r plog.LogRecord, eventType, kind string, l *measure.Launch) {
-	r.SetEventName("measure.app_launch")
+	r.SetEventName(semconv.EventMeasureAppLaunch)
 	attrs := r.Attributes()
-	attrs.PutStr("measure.launch.type", kind)
-	putTrue(attrs, "measure.launch.lukewarm", l.IsLukewarm)
+	attrs.PutStr(semconv.MeasureLaunchType, kind)
+	putTrue(attrs, semconv.MeasureLaunchLukewarm, l.IsLukewarm)
 	if ms, ok := l.Milliseconds(eventType); ok {
-		attrs.PutDouble("measure.launch.duration", float64(ms)/msPerSecond)
+		attrs.PutDouble(semconv.MeasureLaunchDuration, float64(ms)/msPerSecond)
 	}
-	attr.PutText(attrs, "measure.launch.activity", l.LaunchedActivity)
-	flagOf(l.HasSavedState).put(attrs, "measure.launch.has_saved_state")
-	attr.PutText(attrs, "measure.launch.intent_data", l.IntentData)
-	putMeasureInt(attrs, "measure.launch.process_start_uptime", l.ProcessStart)
-	putMeasureInt(attrs, "measure.launch.process_start_requested_uptime", l.ProcessStartRequested)
-	putMeasureInt(attrs, "measure.launch.content_provider_attach_uptime", l.ContentProviderAttach)
-	putMeasureInt(attrs, "measure.launch.app_visible_uptime", l.AppVisible)
-	putMeasureInt(attrs, "measure.launch.on_next_draw_uptime", l.OnNextDraw)
+	attr.PutText(attrs, semconv.MeasureLaunchActivity, l.LaunchedActivity)
+	flagOf(l.HasSavedState).put(attrs, semconv.MeasureLaunchHasSavedState)
+	attr.PutText(attrs, semconv.MeasureLaunchIntentData, l.IntentData)
+	putMeasureInt(attrs, semconv.MeasureLaunchProcessStartUptime, l.ProcessStart)
+	putMeasureInt(attrs, semconv.MeasureLaunchProcessStartRequestedUptime, l.ProcessStartRequested)
+	putMeasureInt(attrs, semconv.MeasureLaunchContentProviderAttachUptime, l.ContentProviderAttach)
+	putMeasureInt(attrs, semconv.MeasureLaunchAppVisibleUptime, l.AppVisible)
+	putMeasureInt(attrs, semconv.MeasureLaunchOnNextDrawUptime, l.OnNextDraw)
 }
 
 func navigationRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.navigation")
-	attr.PutText(r.Attributes(), "measure.navigation.from", e.Navigation.From)
-	attr.PutText(r.Attributes(), "measure.navigation.to", e.Navigation.To)
-	attr.PutText(r.Attributes(), "measure.navigation.source", e.Navigation.Source)
+	r.SetEventName(semconv.EventMeasureNavigation)
+	attr.PutText(r.Attributes(), semconv.MeasureNavigationFrom, e.Navigation.From)
+	attr.PutText(r.Attributes(), semconv.MeasureNavigationTo, e.Navigation.To)
+	attr.PutText(r.Attributes(), semconv.MeasureNavigationSource, e.Navigation.Source)
 }
 
 func screenViewRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.screen_view")
-	attr.PutText(r.Attributes(), keyScreenName, e.ScreenView.Name)
+	r.SetEventName(semconv.EventMeasureScreenView)
+	attr.PutText(r.Attributes(), semconv.AppScreenName, e.ScreenView.Name)
 }
 
 // networkChangeRecord: what the network is now replaces what the attributes of the event say, which is as of the change too.
 func networkChangeRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.network_change")
+	r.SetEventName(semconv.EventMeasureNetworkChange)
 	n, attrs := e.NetworkChange, r.Attributes()
-	attr.PutText(attrs, keyConnectionType, connectionTypes[n.Type])
-	attr.PutText(attrs, "measure.network.previous_type", connectionTypes[n.PreviousType])
-	attr.PutText(attrs, "measure.network.generation", n.Generation)
-	attr.PutText(attrs, "measure.network.previous_generation", n.PreviousGeneration)
-	putKnown(attrs, keyCarrierName, n.Provider)
+	attr.PutText(attrs, semconv.NetworkConnectionType, connectionTypes[n.Type])
+	attr.PutText(attrs, semconv.MeasureNetworkPreviousType, connectionTypes[n.PreviousType])
+	attr.PutText(attrs, semconv.MeasureNetworkGeneration, n.Generation)
+	attr.PutText(attrs, semconv.MeasureNetworkPreviousGeneration, n.PreviousGeneration)
+	putKnown(attrs, semconv.NetworkCarrierName, n.Provider)
 }
 
 // urgentTrims are the levels after which the system ends processes.
 var urgentTrims = map[string]bool{"TRIM_MEMORY_RUNNING_CRITICAL": true, "TRIM_MEMORY_COMPLETE": true}
 
 func trimMemoryRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.trim_memory")
+	r.SetEventName(semconv.EventMeasureTrimMemory)
 	if urgentTrims[e.TrimMemory.Level] {
 		r.SetSeverityNumber(plog.SeverityNumberWarn)
 	}
-	attr.PutText(r.Attributes(), "measure.trim_memory.level", e.TrimMemory.Level)
+	attr.PutText(r.Attributes(), semconv.MeasureTrimMemoryLevel, e.TrimMemory.Level)
 }
 
 func lowMemoryRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.low_memory")
+	r.SetEventName(semconv.EventMeasureLowMemory)
 	r.SetSeverityNumber(plog.SeverityNumberWarn)
 	m, attrs := e.LowMemory, r.Attributes()
 	for _, size := range []struct {
-		name string
-		kib  measure.Int
+		key string
+		kib measure.Int
 	}{
-		{"java_max_heap", m.JavaMaxHeap}, {"java_total_heap", m.JavaTotalHeap}, {"java_free_heap", m.JavaFreeHeap}, {"total_pss", m.TotalPSS},
-		{"rss", m.RSS}, {"native_total_heap", m.NativeTotalHeap}, {"native_free_heap", m.NativeFreeHeap},
+		{semconv.MeasureLowMemoryJavaMaxHeap, m.JavaMaxHeap},
+		{semconv.MeasureLowMemoryJavaTotalHeap, m.JavaTotalHeap},
+		{semconv.MeasureLowMemoryJavaFreeHeap, m.JavaFreeHeap},
+		{semconv.MeasureLowMemoryTotalPSS, m.TotalPSS},
+		{semconv.MeasureLowMemoryRSS, m.RSS},
+		{semconv.MeasureLowMemoryNativeTotalHeap, m.NativeTotalHeap},
+		{semconv.MeasureLowMemoryNativeFreeHeap, m.NativeFreeHeap},
 	} {
 		if bytes, ok := bytesOf(size.kib); ok {
-			attrs.PutInt("measure.low_memory."+size.name, bytes)
+			attrs.PutInt(size.key, bytes)
 		}
 	}
 }
 
 func customRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.custom")
-	attr.PutText(r.Attributes(), "measure.custom.name", e.Custom.Name)
+	r.SetEventName(semconv.EventMeasureCustom)
+	attr.PutText(r.Attributes(), semconv.MeasureCustomName, e.Custom.Name)
 }
 
 func bugReportRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.bug_report")
+	r.SetEventName(semconv.EventMeasureBugReport)
 	if e.BugReport.Description != "" {
 		r.Body().SetStr(e.BugReport.Description)
 	}
 }
 
 func profileRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetEventName("measure.profile")
-	attr.PutText(r.Attributes(), "measure.profile.reason", e.Profile.Reason)
-	attr.PutText(r.Attributes(), "measure.profile.format", e.Profile.Format)
+	r.SetEventName(semconv.EventMeasureProfile)
+	attr.PutText(r.Attributes(), semconv.MeasureProfileReason, e.Profile.Reason)
+	attr.PutText(r.Attributes(), semconv.MeasureProfileFormat, e.Profile.Format)
 }
 
 // File is a file that came for an event or a build, or was announced.
@@ -229,18 +235,18 @@ func FileToLogs(f File, attributes *measure.Attributes, src Source) plog.Logs {
 	record.SetTimestamp(pcommon.Timestamp(f.EventNano))
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
 	record.SetSeverityNumber(plog.SeverityNumberInfo)
-	record.SetEventName("measure.attachment")
+	record.SetEventName(semconv.EventMeasureAttachment)
 	attrs := record.Attributes()
-	attr.PutText(attrs, "measure.attachment.id", f.ID)
-	attr.PutText(attrs, "measure.attachment.type", f.Type)
-	attr.PutText(attrs, "measure.attachment.name", f.Name)
-	attrs.PutInt("measure.attachment.size", f.Size)
-	attr.PutText(attrs, "measure.attachment.content_type", f.ContentType)
-	attr.PutText(attrs, "measure.attachment.content_encoding", f.Encoding)
-	attr.PutText(attrs, "measure.attachment.sha256", f.SHA256)
-	attr.PutText(attrs, "measure.attachment.path", f.Path)
-	attr.PutText(attrs, "measure.event.id", f.EventID.String())
-	attr.PutText(attrs, keySessionID, f.SessionID.String())
+	attr.PutText(attrs, semconv.MeasureAttachmentID, f.ID)
+	attr.PutText(attrs, semconv.MeasureAttachmentType, f.Type)
+	attr.PutText(attrs, semconv.MeasureAttachmentName, f.Name)
+	attrs.PutInt(semconv.MeasureAttachmentSize, f.Size)
+	attr.PutText(attrs, semconv.MeasureAttachmentContentType, f.ContentType)
+	attr.PutText(attrs, semconv.MeasureAttachmentContentEncoding, f.Encoding)
+	attr.PutText(attrs, semconv.MeasureAttachmentSHA256, f.SHA256)
+	attr.PutText(attrs, semconv.MeasureAttachmentPath, f.Path)
+	attr.PutText(attrs, semconv.MeasureEventID, f.EventID.String())
+	attr.PutText(attrs, semconv.SessionID, f.SessionID.String())
 	return out
 }
 
@@ -249,22 +255,22 @@ func BuildToLogs(b *measure.Build, src Source) plog.Logs {
 	out := plog.NewLogs()
 	resource := out.ResourceLogs().AppendEmpty()
 	attrs := resource.Resource().Attributes()
-	attr.PutText(attrs, attr.KeyServiceName, src.ServiceName)
-	attr.PutText(attrs, attr.KeyEnvironment, src.Environment)
-	attr.PutText(attrs, attr.KeyServiceVersion, b.VersionName)
-	attr.PutText(attrs, keyAppBuild, b.VersionCode)
+	attr.PutText(attrs, semconv.ServiceName, src.ServiceName)
+	attr.PutText(attrs, semconv.DeploymentEnvironmentName, src.Environment)
+	attr.PutText(attrs, semconv.ServiceVersion, b.VersionName)
+	attr.PutText(attrs, semconv.AppBuildID, b.VersionCode)
 	scope := resource.ScopeLogs().AppendEmpty()
 	scope.Scope().SetName(measureScope)
 	record := scope.LogRecords().AppendEmpty()
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
 	record.SetSeverityNumber(plog.SeverityNumberInfo)
-	record.SetEventName("measure.build")
-	attr.PutText(record.Attributes(), "measure.build.type", b.Type)
-	putMeasureInt(record.Attributes(), "measure.build.size", b.Size)
-	attr.PutText(record.Attributes(), "measure.patch.id", b.PatchID.String())
-	attr.PutText(record.Attributes(), "measure.patch.version", b.PatchVersion)
+	record.SetEventName(semconv.EventMeasureBuild)
+	attr.PutText(record.Attributes(), semconv.MeasureBuildType, b.Type)
+	putMeasureInt(record.Attributes(), semconv.MeasureBuildSize, b.Size)
+	attr.PutText(record.Attributes(), semconv.MeasurePatchID, b.PatchID.String())
+	attr.PutText(record.Attributes(), semconv.MeasurePatchVersion, b.PatchVersion)
 	if n := len(b.Mappings); n > 0 {
-		record.Attributes().PutInt("measure.build.mappings", int64(n))
+		record.Attributes().PutInt(semconv.MeasureBuildMappings, int64(n))
 	}
 	return out
 }

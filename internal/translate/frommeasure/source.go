@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -91,37 +92,37 @@ var androidReleases = map[string]string{
 }
 
 func (r measureResource) fill(m pcommon.Map, src Source) {
-	attr.PutText(m, attr.KeyServiceName, attr.FirstText(src.ServiceName, r.app))
-	attr.PutText(m, attr.KeyServiceVersion, r.version)
-	attr.PutText(m, attr.KeyEnvironment, src.Environment)
-	attr.PutText(m, keyAppBuild, r.build)
-	attr.PutText(m, keyInstallation, r.installation)
-	m.PutStr(attr.KeySDKName, "measure")
-	attr.PutText(m, attr.KeySDKVersion, r.sdk)
+	attr.PutText(m, semconv.ServiceName, attr.FirstText(src.ServiceName, r.app))
+	attr.PutText(m, semconv.ServiceVersion, r.version)
+	attr.PutText(m, semconv.DeploymentEnvironmentName, src.Environment)
+	attr.PutText(m, semconv.AppBuildID, r.build)
+	attr.PutText(m, semconv.AppInstallationID, r.installation)
+	m.PutStr(semconv.TelemetrySDKName, "measure")
+	attr.PutText(m, semconv.TelemetrySDKVersion, r.sdk)
 	r.fillOS(m)
-	attr.PutText(m, attr.KeyManufacturer, r.manufacturer)
-	attr.PutText(m, attr.KeyDeviceModel, r.model)
+	attr.PutText(m, semconv.DeviceManufacturer, r.manufacturer)
+	attr.PutText(m, semconv.DeviceModelIdentifier, r.model)
 	arch := attr.HostArch(r.cpuArch)
 	if knownHostArchs[arch] {
-		m.PutStr(attr.KeyHostArch, arch)
+		m.PutStr(semconv.HostArch, arch)
 	}
 	if arch != r.cpuArch || !knownHostArchs[arch] { // arm64e has instructions that arm64 has not
-		attr.PutText(m, "measure.device.cpu_arch", r.cpuArch)
+		attr.PutText(m, semconv.MeasureDeviceCPUArch, r.cpuArch)
 	}
-	attr.PutText(m, "measure.app_unique_id", r.appBeside(src))
-	attr.PutText(m, "measure.device.name", r.deviceName)
-	attr.PutText(m, "measure.device.type", r.deviceType)
-	r.foldable.put(m, "measure.device.is_foldable")
-	r.physical.put(m, "measure.device.is_physical")
-	putMeasureInt(m, "measure.device.density_dpi", r.dpi)
-	putMeasureInt(m, "measure.device.width_px", r.width)
-	putMeasureInt(m, "measure.device.height_px", r.height)
-	putMeasureFloat(m, "measure.device.density", r.density)
+	attr.PutText(m, semconv.MeasureAppUniqueID, r.appBeside(src))
+	attr.PutText(m, semconv.MeasureDeviceName, r.deviceName)
+	attr.PutText(m, semconv.MeasureDeviceType, r.deviceType)
+	r.foldable.put(m, semconv.MeasureDeviceIsFoldable)
+	r.physical.put(m, semconv.MeasureDeviceIsPhysical)
+	putMeasureInt(m, semconv.MeasureDeviceDensityDPI, r.dpi)
+	putMeasureInt(m, semconv.MeasureDeviceWidthPx, r.width)
+	putMeasureInt(m, semconv.MeasureDeviceHeightPx, r.height)
+	putMeasureFloat(m, semconv.MeasureDeviceDensity, r.density)
 	if r.pageSize.Value > 0 {
-		m.PutInt("measure.os.page_size", r.pageSize.Value*bytesPerKiB)
+		m.PutInt(semconv.MeasureOSPageSize, r.pageSize.Value*bytesPerKiB)
 	}
-	attr.PutText(m, "measure.patch.id", r.patch)
-	attr.PutText(m, "measure.patch.version", r.patchVersion)
+	attr.PutText(m, semconv.MeasurePatchID, r.patch)
+	attr.PutText(m, semconv.MeasurePatchVersion, r.patchVersion)
 	r.fillExpo(m)
 }
 
@@ -136,32 +137,32 @@ func (r measureResource) appBeside(src Source) string {
 var knownHostArchs = map[string]bool{"amd64": true, "arm32": true, "arm64": true, "x86": true}
 
 func (r measureResource) fillOS(m pcommon.Map) {
-	attr.PutText(m, "measure.platform", r.platform)
+	attr.PutText(m, semconv.MeasurePlatform, r.platform)
 	switch name := strings.ToLower(r.osName); name {
 	case "android":
-		m.PutStr(attr.KeySDKLanguage, "kotlin")
-		m.PutStr(attr.KeyOSType, "linux")
-		m.PutStr(attr.KeyOSName, "Android")
-		attr.PutText(m, attr.KeyOSVersion, attr.FirstText(androidReleases[r.osVersion], r.osVersion))
-		attr.PutText(m, "android.os.api_level", r.osVersion)
+		m.PutStr(semconv.TelemetrySDKLanguage, "kotlin")
+		m.PutStr(semconv.OSType, "linux")
+		m.PutStr(semconv.OSName, "Android")
+		attr.PutText(m, semconv.OSVersion, attr.FirstText(androidReleases[r.osVersion], r.osVersion))
+		attr.PutText(m, semconv.AndroidOSAPILevel, r.osVersion)
 	default: // validation leaves ios and ipados
-		m.PutStr(attr.KeySDKLanguage, "swift")
-		m.PutStr(attr.KeyOSType, "darwin")
-		m.PutStr(attr.KeyOSName, map[string]string{"ios": "iOS", "ipados": "iPadOS"}[name])
-		attr.PutText(m, attr.KeyOSVersion, r.osVersion)
+		m.PutStr(semconv.TelemetrySDKLanguage, "swift")
+		m.PutStr(semconv.OSType, "darwin")
+		m.PutStr(semconv.OSName, map[string]string{"ios": "iOS", "ipados": "iPadOS"}[name])
+		attr.PutText(m, semconv.OSVersion, r.osVersion)
 	}
 }
 
 func (r measureResource) fillExpo(m pcommon.Map) {
-	attr.PutText(m, "measure.expo.update_id", r.expoUpdate)
-	attr.PutText(m, "measure.expo.runtime_version", r.expoRuntime)
-	r.expoEmbeddedLaunch.put(m, "measure.expo.is_embedded_launch")
-	r.expoEmbeddedAssets.put(m, "measure.expo.is_using_embedded_assets")
-	attr.PutText(m, "measure.expo.automatic_update_policy", r.expoPolicy)
-	attr.PutText(m, "measure.expo.execution_environment", r.expoEnvironment)
-	attr.PutText(m, "measure.expo.version", r.expoVersion)
-	attr.PutText(m, "measure.expo.sdk_version", r.expoSDK)
-	attr.PutText(m, "measure.expo.eas_project_id", r.expoProject)
+	attr.PutText(m, semconv.MeasureExpoUpdateID, r.expoUpdate)
+	attr.PutText(m, semconv.MeasureExpoRuntimeVersion, r.expoRuntime)
+	r.expoEmbeddedLaunch.put(m, semconv.MeasureExpoIsEmbeddedLaunch)
+	r.expoEmbeddedAssets.put(m, semconv.MeasureExpoIsUsingEmbeddedAssets)
+	attr.PutText(m, semconv.MeasureExpoAutomaticUpdatePolicy, r.expoPolicy)
+	attr.PutText(m, semconv.MeasureExpoExecutionEnvironment, r.expoEnvironment)
+	attr.PutText(m, semconv.MeasureExpoVersion, r.expoVersion)
+	attr.PutText(m, semconv.MeasureExpoSDKVersion, r.expoSDK)
+	attr.PutText(m, semconv.MeasureExpoEASProjectID, r.expoProject)
 }
 
 // byResource gives each resource of a batch its place in a message.

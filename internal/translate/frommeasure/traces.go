@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -47,7 +48,7 @@ func fillMeasureSpan(span ptrace.Span, s *measure.Span, src Source) {
 	// The duration is by a clock that nobody sets; the times may have been taken before and after the other was.
 	elapsed := int64(s.EndTime.UnixNano-s.StartTime.UnixNano) / 1e6
 	if s.Duration.Set && (s.Duration.Value-elapsed > 1 || elapsed-s.Duration.Value > 1) {
-		attrs.PutInt("measure.span.duration_ms", s.Duration.Value)
+		attrs.PutInt(semconv.MeasureSpanDurationMS, s.Duration.Value)
 	}
 	putUserAttributes(attrs, s.UserDefined, src)
 	for i := range s.Checkpoints {
@@ -62,16 +63,16 @@ func fillMeasureSpan(span ptrace.Span, s *measure.Span, src Source) {
 func setMeasureIDs(span ptrace.Span, s *measure.Span) {
 	trace, ok := measureTraceID(s.TraceID)
 	if span.SetTraceID(trace); !ok {
-		attr.PutText(span.Attributes(), "measure.trace_id", s.TraceID)
+		attr.PutText(span.Attributes(), semconv.MeasureTraceID, s.TraceID)
 	}
 	id, ok := measureSpanID(s.SpanID)
 	if span.SetSpanID(id); !ok {
-		attr.PutText(span.Attributes(), "measure.span_id", s.SpanID)
+		attr.PutText(span.Attributes(), semconv.MeasureSpanID, s.SpanID)
 	}
 	if s.ParentID != "" {
 		parent, ok := measureSpanID(s.ParentID)
 		if span.SetParentSpanID(parent); !ok {
-			attr.PutText(span.Attributes(), "measure.parent_id", s.ParentID)
+			attr.PutText(span.Attributes(), semconv.MeasureParentID, s.ParentID)
 		}
 	}
 }
@@ -100,7 +101,7 @@ var displaySpans = map[string]string{"Activity TTID ": "activity_ttid", "Fragmen
 func putTimeToDisplay(attrs pcommon.Map, name string) {
 	for prefix, kind := range displaySpans {
 		if class, found := strings.CutPrefix(name, prefix); found {
-			attrs.PutStr("measure.span.kind", kind)
+			attrs.PutStr(semconv.MeasureSpanKind, kind)
 			putScreen(attrs, class)
 		}
 	}

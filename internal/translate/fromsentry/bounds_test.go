@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -25,9 +26,9 @@ func TestClippedIDsMeet(t *testing.T) {
 	profiles := ChunkToProfiles(&profile.Chunk{ProfilerID: id, Sampled: oneSample()}, Source{})
 	traces := TransactionToTraces(&event.Transaction{ProfilerID: id, Root: &event.Span{}}, Source{})
 	span := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)
-	onSpan, _ := span.Attributes().Get(attr.KeyProfilerID)
+	onSpan, _ := span.Attributes().Get(semconv.SentryProfilerID)
 	require.Equal(t, strings.Repeat("i", 61)+"…", onSpan.Str())
-	require.Contains(t, profiles.Dictionary().StringTable().AsRaw(), attr.KeyProfilerID)
+	require.Contains(t, profiles.Dictionary().StringTable().AsRaw(), semconv.SentryProfilerID)
 	found := false
 	for _, attribute := range profiles.Dictionary().AttributeTable().All() {
 		found = found || attribute.Value().AsString() == onSpan.Str()

@@ -8,6 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -54,9 +55,9 @@ func (src Source) unixNano(t jsonscan.Timestamp) uint64 {
 // profiles, spans and log records. On a resource it would make a new one of every request, and on data points a new series.
 func putDrift(attrs pcommon.Map, src Source) {
 	if src.ClockDriftMilli != 0 {
-		attrs.PutInt(attr.KeyClockDrift, src.ClockDriftMilli)
+		attrs.PutInt(semconv.SentryClockDriftMS, src.ClockDriftMilli)
 		if src.CorrectDrift {
-			attrs.PutBool(attr.KeyClockDriftCorrected, true)
+			attrs.PutBool(semconv.SentryClockDriftCorrected, true)
 		}
 	}
 }
@@ -64,9 +65,9 @@ func putDrift(attrs pcommon.Map, src Source) {
 // clockDrift is putDrift for profiles.
 func (l *attributeList) clockDrift(src Source) {
 	if src.ClockDriftMilli != 0 {
-		l.add(attr.KeyClockDrift, dictionary.IntValue(src.ClockDriftMilli), "")
+		l.add(semconv.SentryClockDriftMS, dictionary.IntValue(src.ClockDriftMilli), "")
 		if src.CorrectDrift {
-			l.add(attr.KeyClockDriftCorrected, dictionary.BoolValue(true), "")
+			l.add(semconv.SentryClockDriftCorrected, dictionary.BoolValue(true), "")
 		}
 	}
 }

@@ -8,23 +8,31 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// contextKeys are the conventional names of members of contexts, by "context.member". Those of the machine go on the
+// contextKeys are the conventional names of members of contexts. Those of the machine go on the
 // resource, as for profiles; the others on the record. What has no conventional name stays together as "sentry.context.<name>".
-var contextKeys = map[string]string{
-	"profile.profile_id":           attr.KeyProfileID,
-	"profile.profiler_id":          attr.KeyProfilerID,
-	"replay.replay_id":             "sentry.replay_id",
-	"response.status_code":         "http.response.status_code",
-	"feedback.contact_email":       attr.KeyFeedbackEmail,
-	"feedback.name":                attr.KeyFeedbackName,
-	"feedback.associated_event_id": attr.KeyFeedbackEventID,
-	"feedback.url":                 "sentry.feedback.url",
-	"feedback.source":              "sentry.feedback.source",
-	"feedback.replay_id":           "sentry.replay_id",
+var contextKeys = map[attr.ContextMember]string{
+	{Context: "profile", Name: "profile_id"}:           semconv.SentryProfileID,
+	{Context: "profile", Name: "profiler_id"}:          semconv.SentryProfilerID,
+	{Context: "replay", Name: "replay_id"}:             semconv.SentryReplayID,
+	{Context: "response", Name: "status_code"}:         semconv.HTTPResponseStatusCode,
+	{Context: "feedback", Name: "contact_email"}:       semconv.SentryFeedbackContactEmail,
+	{Context: "feedback", Name: "name"}:                semconv.SentryFeedbackName,
+	{Context: "feedback", Name: "associated_event_id"}: semconv.SentryFeedbackAssociatedEventID,
+	{Context: "feedback", Name: "url"}:                 semconv.SentryFeedbackURL,
+	{Context: "feedback", Name: "source"}:              semconv.SentryFeedbackSource,
+	{Context: "feedback", Name: "replay_id"}:           semconv.SentryReplayID,
 }
+
+// Members that are no attribute of the record, or many.
+var (
+	feedbackMessage = attr.ContextMember{Context: "feedback", Name: "message"}
+	responseCookies = attr.ContextMember{Context: "response", Name: "cookies"}
+	responseHeaders = attr.ContextMember{Context: "response", Name: "headers"}
+)
 
 // MaxRecordAttributes is from where on the headers of a response stay together. An event may have 256 contexts of that name, each with
 // hundreds of headers, and pdata compares each new key with all before it. The other attributes of an event are fewer by their
@@ -34,7 +42,7 @@ const MaxRecordAttributes = 1024
 func putContexts(attrs, resource pcommon.Map, contexts []event.NamedValue, src Source) {
 	for _, context := range contexts {
 		if len(context.Value) == 0 || context.Value[0] != '{' {
-			attr.PutRaw(attrs, "sentry.context."+context.Name, context.Value)
+			attr.PutRaw(attrs, semconv.SentryContextPrefix+context.Name, context.Value)
 			continue
 		}
 		putContext(attrs, resource, context, src)
@@ -45,18 +53,18 @@ func putContexts(attrs, resource pcommon.Map, contexts []event.NamedValue, src S
 func putContext(attrs, resource pcommon.Map, context event.NamedValue, src Source) {
 	rest := pcommon.NewMap()
 	all := attr.EachMember(context.Value, func(member string, value []byte) {
-		name := context.Name + "." + member
+		name := attr.ContextMember{Context: context.Name, Name: member}
 		switch {
-		case name == "feedback.message": // the body
-		case name == "device.arch":
+		case name == feedbackMessage: // the body
+		case name == attr.DeviceArch:
 			putArchitecture(resource, attr.PlainText(value))
-		case name == "response.cookies":
+		case name == responseCookies:
 			if src.IncludePII {
 				attr.PutRaw(rest, member, value)
 			}
-		case name == "response.headers" && attrs.Len() < MaxRecordAttributes:
+		case name == responseHeaders && attrs.Len() < MaxRecordAttributes:
 			if !attr.EachMember(value, func(header string, value []byte) {
-				putHeader(attrs, "http.response.header.", header, attr.PlainText(value), src)
+				putHeader(attrs, semconv.HTTPResponseHeaderPrefix, header, attr.PlainText(value), src)
 			}) {
 				attr.PutRaw(rest, member, value) // its text has the others
 			}
@@ -72,23 +80,23 @@ func putContext(attrs, resource pcommon.Map, context event.NamedValue, src Sourc
 		}
 	})
 	if context.Name == "os" {
-		if osName, ok := resource.Get(attr.KeyOSName); ok {
-			attr.PutText(resource, attr.KeyOSType, attr.OsTypes[strings.ToLower(osName.AsString())])
+		if osName, ok := resource.Get(semconv.OSName); ok {
+			attr.PutText(resource, semconv.OSType, attr.OsTypes[strings.ToLower(osName.AsString())])
 		}
 	}
 	if !all {
-		attr.PutRaw(attrs, "sentry.context."+context.Name, context.Value) // its text has the others
+		attr.PutRaw(attrs, semconv.SentryContextPrefix+context.Name, context.Value) // its text has the others
 		return
 	}
 	if rest.Len() > 0 {
-		rest.MoveTo(attrs.PutEmptyMap("sentry.context." + context.Name))
+		rest.MoveTo(attrs.PutEmptyMap(semconv.SentryContextPrefix + context.Name))
 	}
 }
 
 func putArchitecture(resource pcommon.Map, architecture string) {
-	attr.PutText(resource, attr.KeyHostArch, attr.HostArch(architecture))
+	attr.PutText(resource, semconv.HostArch, attr.HostArch(architecture))
 	if attr.HostArch(architecture) != architecture {
-		attr.PutText(resource, attr.KeyDeviceArch, architecture)
+		attr.PutText(resource, semconv.SentryDeviceArchitecture, architecture)
 	}
 }
 
@@ -97,7 +105,7 @@ func putArchitecture(resource pcommon.Map, architecture string) {
 func putScalar(m pcommon.Map, key string, value []byte) {
 	if len(value) > 0 && value[0] == '"' {
 		text := strings.TrimSpace(attr.JsonText(value))
-		if key == attr.KeyProfileID || key == attr.KeyProfilerID {
+		if key == semconv.SentryProfileID || key == semconv.SentryProfilerID {
 			text = attr.SimpleID(text)
 		}
 		attr.PutText(m, key, text)

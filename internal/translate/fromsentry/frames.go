@@ -8,6 +8,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -105,24 +106,24 @@ func functionFile(f *profile.Frame) string { return attr.FirstText(f.AbsPath, f.
 func (t *frameTranslator) attributes(f *profile.Frame, address uint64) []dictionary.AttributeIndex {
 	list := attributeList{b: t.b, indices: t.attrs[:0]}
 	if f.Platform != "" && f.Platform != t.platform {
-		list.text(attr.KeyFrameType, attr.Platforms[f.Platform].FrameType)
+		list.text(semconv.ProfileFrameType, attr.Platforms[f.Platform].FrameType)
 	} else {
-		list.text(attr.KeyFrameType, t.frameType)
+		list.text(semconv.ProfileFrameType, t.frameType)
 	}
-	list.text(attr.KeyFramePlatform, f.Platform)
-	list.text(attr.KeyFrameModule, f.Module)
-	list.text(attr.KeyFramePackage, f.Package)
+	list.text(semconv.SentryFramePlatform, f.Platform)
+	list.text(semconv.SentryFrameModule, f.Module)
+	list.text(semconv.SentryFramePackage, f.Package)
 	switch {
 	case f.AbsPath != "" && f.Filename != "":
-		list.text(attr.KeyFrameFilename, f.Filename)
+		list.text(semconv.SentryFrameFilename, f.Filename)
 	case f.AbsPath != "":
-		list.text(attr.KeyFrameAbsPath, f.AbsPath)
+		list.text(semconv.SentryFrameAbsPath, f.AbsPath)
 	}
 	if f.InApp != profile.InAppAbsent {
-		list.add(attr.KeyFrameInApp, dictionary.BoolValue(f.InApp == profile.InAppTrue), "")
+		list.add(semconv.SentryFrameInApp, dictionary.BoolValue(f.InApp == profile.InAppTrue), "")
 	}
 	if address != f.InstructionAddr {
-		list.text(attr.KeyInstructionAddr, addressText(f.InstructionAddr))
+		list.text(semconv.SentryFrameInstructionAddr, addressText(f.InstructionAddr))
 	}
 	t.attrs = list.indices
 	return list.indices

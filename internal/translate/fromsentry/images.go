@@ -13,6 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -78,18 +79,18 @@ func (m *imageMap) translate(r *imageRange) dictionary.MappingIndex {
 	m.mapped[r.image] = true
 	image := &m.images[r.image]
 	list := attributeList{b: m.b}
-	list.text(attr.KeyDebugID, image.DebugID)
+	list.text(semconv.SentryDebugID, image.DebugID)
 	if image.Type == "elf" {
-		list.text(attr.KeyBuildIDGNU, image.CodeID)
+		list.text(semconv.ProcessExecutableBuildIDGNU, image.CodeID)
 	} else {
-		list.text(attr.KeyImageCodeID, image.CodeID)
+		list.text(semconv.SentryImageCodeID, image.CodeID)
 	}
-	list.text(attr.KeyImageType, image.Type)
-	list.text(attr.KeyImageDebug, image.DebugFile)
-	list.text(attr.KeyImageUUID, image.UUID)
-	list.text(attr.KeyImageArch, image.Arch)
+	list.text(semconv.SentryImageType, image.Type)
+	list.text(semconv.SentryImageDebugFile, image.DebugFile)
+	list.text(semconv.SentryImageUUID, image.UUID)
+	list.text(semconv.SentryImageArch, image.Arch)
 	if image.VMAddr.Set {
-		list.text(attr.KeyImageVMAddr, addressText(image.VMAddr.Value))
+		list.text(semconv.SentryImageVMAddr, addressText(image.VMAddr.Value))
 	}
 	return m.b.Mapping(dictionary.Mapping{
 		Start: r.start, Limit: r.limit, Filename: m.b.String(image.CodeFile), Attributes: list.indices,
@@ -127,7 +128,7 @@ func (l *attributeList) images(images []profile.Image) {
 		putAddress(entry, "image_vmaddr", image.VMAddr)
 		putUint(entry, "image_size", image.Size)
 	}
-	l.add(attr.KeyImages, dictionary.AnyValue(list), "")
+	l.add(semconv.SentryDebugMetaImages, dictionary.AnyValue(list), "")
 }
 
 func putUint(m pcommon.Map, key string, u jsonscan.Uint) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -35,23 +36,20 @@ func fillLog(record plog.LogRecord, log *event.Log, shared *sharedAttributes, sr
 		if !src.IncludePII {
 			attr.RemovePersonalIn(value)
 		}
-		if span == "" && key == keyActiveSpan {
+		if span == "" && key == semconv.SentryTraceParentSpanID {
 			span = attr.JsonText(attribute.Value)
 		}
 	}
 	setTrace(record, log.TraceID, strings.ToLower(span))
 }
 
-// keyActiveSpan is where JavaScript's logs say which span was running, by Sentry's conventions: they have no span_id.
-const keyActiveSpan = "sentry.trace.parent_span_id"
-
 // logAttributeKey gives Sentry's name of an attribute for what go's SDK 0.50 calls otherwise.
 func logAttributeKey(key string) string {
-	if number, ok := strings.CutPrefix(key, "sentry.message.parameters."); ok {
-		return attr.KeyMessageParameter + number
+	if number, ok := strings.CutPrefix(key, semconv.SentryMessageParametersPrefix); ok {
+		return semconv.SentryMessageParameterPrefix + number
 	}
-	if key == "sentry.server.address" {
-		return attr.KeyServerAddress
+	if key == semconv.SentryServerAddress {
+		return semconv.ServerAddress
 	}
 	return key
 }
@@ -63,7 +61,7 @@ func setAttribute(value pcommon.Value, key string, a *event.Attribute) {
 	switch {
 	case a.Type == "double" && value.Type() == pcommon.ValueTypeInt:
 		value.SetDouble(float64(value.Int()))
-	case (a.Type == "integer" || key == attr.KeyThreadID) && value.Type() == pcommon.ValueTypeStr:
+	case (a.Type == "integer" || key == semconv.ThreadID) && value.Type() == pcommon.ValueTypeStr:
 		if number, ok := attr.CanonicalInt(value.Str()); ok {
 			value.SetInt(number)
 		}
@@ -77,7 +75,7 @@ type sharedAttributes struct {
 	values [4]string
 }
 
-var sharedKeys = [4]string{"sentry.release", "sentry.environment", "sentry.sdk.name", "sentry.sdk.version"}
+var sharedKeys = [4]string{semconv.SentryRelease, semconv.SentryEnvironment, semconv.SentrySDKName, semconv.SentrySDKVersion}
 
 // firstIdentity is what the attributes of a container's first element say of where all of them come from.
 func firstIdentity(first []event.Attribute, src Source) (shared sharedAttributes) {

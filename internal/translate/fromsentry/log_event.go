@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -48,23 +49,23 @@ func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.L
 	setTrace(record, e.Trace.TraceID, e.Trace.SpanID)
 
 	attrs := record.Attributes()
-	attr.PutText(attrs, attr.KeyEventID, attr.FirstText(e.EventID, src.EventID))
+	attr.PutText(attrs, semconv.SentryEventID, attr.FirstText(e.EventID, src.EventID))
 	putExceptions(attrs, e)
 	putMessage(attrs, &e.Message)
-	attr.PutText(attrs, attr.KeyLogger, e.Logger)
-	attr.PutText(attrs, attr.KeySegmentName, e.Transaction)
-	attr.PutText(attrs, attr.KeySegmentSource, e.Source)
-	attr.PutText(attrs, attr.KeyServerAddress, e.ServerName)
-	putTexts(attrs, attr.KeyFingerprint, e.Fingerprint)
+	attr.PutText(attrs, semconv.SentryLogger, e.Logger)
+	attr.PutText(attrs, semconv.SentrySegmentName, e.Transaction)
+	attr.PutText(attrs, semconv.SentrySegmentNameSource, e.Source)
+	attr.PutText(attrs, semconv.ServerAddress, e.ServerName)
+	putTexts(attrs, semconv.SentryFingerprint, e.Fingerprint)
 	putUser(attrs, e.User, src)
 	putRequest(attrs, e.Request, src)
 	putTraceContext(attrs, &e.Trace, src)
 	putContexts(attrs, out.ResourceLogs().At(0).Resource().Attributes(), e.Contexts, src)
 	putThreads(attrs, e.Threads)
 	putBreadcrumbs(attrs, e.Breadcrumbs, src)
-	attr.PutRaw(attrs, attr.KeyImages, e.Images)
-	attr.PutRaw(attrs, attr.KeyModules, e.Modules)
-	attr.PutRaw(attrs, attr.KeyExtra, e.Extra)
+	attr.PutRaw(attrs, semconv.SentryDebugMetaImages, e.Images)
+	attr.PutRaw(attrs, semconv.SentryModules, e.Modules)
+	attr.PutRaw(attrs, semconv.SentryExtra, e.Extra)
 	putTags(attrs, e.Tags, src)
 	if !src.IncludePII {
 		attr.RemovePersonal(attrs)
@@ -82,7 +83,7 @@ func eventBody(e *event.ErrorEvent) string {
 
 // putMessage sets template and parameters as logs have them: numbered, or named where python's logging has named ones.
 func putMessage(attrs pcommon.Map, m *event.Message) {
-	attr.PutText(attrs, attr.KeyMessageTemplate, m.Template)
+	attr.PutText(attrs, semconv.SentryMessageTemplate, m.Template)
 	if len(m.Params) == 0 {
 		return
 	}
@@ -91,14 +92,14 @@ func putMessage(attrs pcommon.Map, m *event.Message) {
 	switch kind := params.Type(); {
 	case kind == pcommon.ValueTypeSlice && params.Slice().Len() <= attr.MaxMembers:
 		for i, param := range params.Slice().All() {
-			param.CopyTo(attrs.PutEmpty(attr.KeyMessageParameter + strconv.Itoa(i)))
+			param.CopyTo(attrs.PutEmpty(semconv.SentryMessageParameterPrefix + strconv.Itoa(i)))
 		}
 	case kind == pcommon.ValueTypeMap:
 		for name, param := range params.Map().All() {
-			param.CopyTo(attrs.PutEmpty(attr.KeyMessageParameter + name))
+			param.CopyTo(attrs.PutEmpty(semconv.SentryMessageParameterPrefix + name))
 		}
 	case kind != pcommon.ValueTypeEmpty: // too many for an attribute each
-		params.MoveTo(attrs.PutEmpty(attr.KeyMessageParameters))
+		params.MoveTo(attrs.PutEmpty(semconv.SentryMessageParameters))
 	}
 }
 
@@ -114,7 +115,7 @@ func putTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 
 func putUser(attrs pcommon.Map, user []event.NamedValue, src Source) {
 	for _, member := range user {
-		key := attr.FirstText(attr.UserKeys[member.Name], "sentry.user."+member.Name)
+		key := attr.FirstText(attr.UserKeys[member.Name], semconv.SentryUserPrefix+member.Name)
 		if !src.IncludePII && attr.IsPersonal(key) || string(member.Value) == `"{{auto}}"` {
 			continue // auto: the server would take the address of the sender
 		}
@@ -130,21 +131,21 @@ func putRequest(attrs pcommon.Map, r *event.HTTPRequest, src Source) {
 	if r == nil {
 		return
 	}
-	attr.PutText(attrs, "url.full", r.URL)
-	attr.PutText(attrs, "http.request.method", r.Method)
-	attr.PutText(attrs, "url.fragment", r.Fragment)
+	attr.PutText(attrs, semconv.URLFull, r.URL)
+	attr.PutText(attrs, semconv.HTTPRequestMethod, r.Method)
+	attr.PutText(attrs, semconv.URLFragment, r.Fragment)
 	if query := attr.PlainText(r.QueryString); query != "" {
-		attr.PutText(attrs, "url.query", strings.TrimPrefix(query, "?"))
+		attr.PutText(attrs, semconv.URLQuery, strings.TrimPrefix(query, "?"))
 	} else if string(r.QueryString) != `""` { // python, where there is no query
-		attr.PutRaw(attrs, "sentry.request.query_string", r.QueryString)
+		attr.PutRaw(attrs, semconv.SentryRequestQueryString, r.QueryString)
 	}
 	for _, header := range r.Headers {
-		putHeader(attrs, "http.request.header.", header.Key, header.Value, src)
+		putHeader(attrs, semconv.HTTPRequestHeaderPrefix, header.Key, header.Value, src)
 	}
-	attr.PutRaw(attrs, "sentry.request.data", r.Data)
+	attr.PutRaw(attrs, semconv.SentryRequestData, r.Data)
 	if src.IncludePII {
-		attr.PutRaw(attrs, "sentry.request.cookies", r.Cookies)
-		attr.PutRaw(attrs, "sentry.request.env", r.Env)
+		attr.PutRaw(attrs, semconv.SentryRequestCookies, r.Cookies)
+		attr.PutRaw(attrs, semconv.SentryRequestEnv, r.Env)
 	}
 }
 
@@ -155,29 +156,29 @@ func putHeader(attrs pcommon.Map, prefix, name, value string, src Source) {
 	}
 	name = strings.ToLower(name)
 	attrs.PutEmptySlice(prefix + name).AppendEmpty().SetStr(value)
-	if name == "user-agent" && prefix == "http.request.header." {
-		attrs.PutStr("user_agent.original", value)
+	if name == "user-agent" && prefix == semconv.HTTPRequestHeaderPrefix {
+		attrs.PutStr(semconv.UserAgentOriginal, value)
 	}
 }
 
 // putTraceContext sets what contexts.trace says beyond the ids: its data are attributes already, thread.id among them.
 func putTraceContext(attrs pcommon.Map, t *event.TraceContext, src Source) {
-	attr.PutText(attrs, "sentry.op", t.Op)
-	attr.PutText(attrs, "sentry.origin", t.Origin)
-	attr.PutText(attrs, "sentry.status", t.Status)
-	attr.PutText(attrs, "sentry.parent_span_id", t.ParentSpanID)
+	attr.PutText(attrs, semconv.SentryOp, t.Op)
+	attr.PutText(attrs, semconv.SentryOrigin, t.Origin)
+	attr.PutText(attrs, semconv.SentryStatus, t.Status)
+	attr.PutText(attrs, semconv.SentryParentSpanID, t.ParentSpanID)
 	if t.SampleRand.Set {
-		attrs.PutDouble(attr.KeySampleRand, t.SampleRand.Value)
+		attrs.PutDouble(semconv.SentrySampleRand, t.SampleRand.Value)
 	}
 	for _, member := range t.Data {
 		if !src.IncludePII && isPersonalOnSpan(member.Name, spanKind("", t.Op)) {
 			continue
 		}
 		key := member.Name
-		if key == "profiler_id" {
-			key = attr.KeyProfilerID
+		if key == semconv.ProfilerID {
+			key = semconv.SentryProfilerID
 		}
-		if key == attr.KeyThreadID {
+		if key == semconv.ThreadID {
 			attr.PutDecimal(attrs, key, attr.PlainText(member.Value))
 			continue
 		}

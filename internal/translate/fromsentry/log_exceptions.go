@@ -7,6 +7,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -22,12 +23,12 @@ func putExceptions(attrs pcommon.Map, event *event.ErrorEvent) {
 	}
 	chain = withThreadStack(chain, event.Threads)
 	thrown := &chain[len(chain)-1]
-	attr.PutText(attrs, attr.KeyExceptionType, thrown.Type)
-	attr.PutText(attrs, attr.KeyExceptionMessage, thrown.Value)
+	attr.PutText(attrs, semconv.ExceptionType, thrown.Type)
+	attr.PutText(attrs, semconv.ExceptionMessage, thrown.Value)
 	if hasFrames(chain) {
-		attr.PutText(attrs, attr.KeyExceptionStacktrace, stacktraceText(chain, event.Platform))
+		attr.PutText(attrs, semconv.ExceptionStacktrace, stacktraceText(chain, event.Platform))
 	}
-	list := attrs.PutEmptySlice(attr.KeyExceptions)
+	list := attrs.PutEmptySlice(semconv.SentryExceptions)
 	for i := range event.Exceptions {
 		fillException(list.AppendEmpty().SetEmptyMap(), &event.Exceptions[i])
 	}
@@ -122,7 +123,7 @@ func putThreads(attrs pcommon.Map, threads []event.EventThread) {
 	if len(threads) == 0 {
 		return
 	}
-	list := attrs.PutEmptySlice(attr.KeyThreads)
+	list := attrs.PutEmptySlice(semconv.SentryThreads)
 	for i := range threads {
 		t, m := &threads[i], list.AppendEmpty().SetEmptyMap()
 		attr.PutDecimal(m, "id", t.ID)
@@ -142,7 +143,7 @@ func putBreadcrumbs(attrs pcommon.Map, crumbs []event.Breadcrumb, src Source) {
 	if len(crumbs) == 0 {
 		return
 	}
-	list := attrs.PutEmptySlice(attr.KeyBreadcrumbs)
+	list := attrs.PutEmptySlice(semconv.SentryBreadcrumbs)
 	for i := range crumbs {
 		b, m := &crumbs[i], list.AppendEmpty().SetEmptyMap()
 		if b.Timestamp.Set {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -29,7 +30,7 @@ func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
 func newRecord(scope plog.ScopeLogs, item sentry.ItemType, t jsonscan.Timestamp, src Source) plog.LogRecord {
 	record := scope.LogRecords().AppendEmpty()
 	setTimes(record, t, src)
-	record.Attributes().PutStr(attr.KeyItemType, item.Label())
+	record.Attributes().PutStr(semconv.SentryItemType, item.Label())
 	return record
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -31,14 +32,14 @@ func CheckInToLogs(c *event.CheckIn, src Source) plog.Logs {
 	setTrace(record, c.TraceID, c.SpanID)
 
 	attrs := record.Attributes()
-	attr.PutText(attrs, attr.KeyCheckInID, c.ID)
-	attr.PutText(attrs, attr.KeyMonitorSlug, c.MonitorSlug)
-	attr.PutText(attrs, attr.KeyCheckInStatus, c.Status)
+	attr.PutText(attrs, semconv.SentryCheckInID, c.ID)
+	attr.PutText(attrs, semconv.SentryMonitorSlug, c.MonitorSlug)
+	attr.PutText(attrs, semconv.SentryCheckInStatus, c.Status)
 	if c.Duration.Set {
-		attrs.PutDouble(attr.KeyCheckInDuration, c.Duration.Value)
+		attrs.PutDouble(semconv.SentryCheckInDuration, c.Duration.Value)
 	}
-	attr.PutText(attrs, attr.KeyServerAddress, c.ServerName)
-	attr.PutRaw(attrs, attr.KeyMonitorConfig, c.Config)
+	attr.PutText(attrs, semconv.ServerAddress, c.ServerName)
+	attr.PutRaw(attrs, semconv.SentryMonitorConfig, c.Config)
 	return out
 }
 
@@ -53,10 +54,10 @@ func UserReportToLogs(r *event.UserReport, src Source) plog.Logs {
 	record.Body().SetStr(r.Comments)
 
 	attrs := record.Attributes()
-	attr.PutText(attrs, attr.KeyFeedbackEventID, attr.FirstText(r.EventID, src.EventID))
-	attr.PutText(attrs, attr.KeyFeedbackName, r.Name)
+	attr.PutText(attrs, semconv.SentryFeedbackAssociatedEventID, attr.FirstText(r.EventID, src.EventID))
+	attr.PutText(attrs, semconv.SentryFeedbackName, r.Name)
 	if src.IncludePII {
-		attr.PutText(attrs, attr.KeyFeedbackEmail, r.Email)
+		attr.PutText(attrs, semconv.SentryFeedbackContactEmail, r.Email)
 	}
 	return out
 }
@@ -70,12 +71,12 @@ func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
 	record.Body().SetStr(header.Type.Label() + " received")
 
 	attrs := record.Attributes()
-	attrs.PutInt(attr.KeyItemSize, int64(size))
-	attr.PutText(attrs, attr.KeyItemContentType, attr.Clip(header.ContentType, attr.MaxNameBytes)) // of reports, that of the request
-	attr.PutText(attrs, attr.KeyItemFilename, header.Filename)
+	attrs.PutInt(semconv.SentryItemSize, int64(size))
+	attr.PutText(attrs, semconv.SentryItemContentType, attr.Clip(header.ContentType, attr.MaxNameBytes)) // of reports, that of the request
+	attr.PutText(attrs, semconv.FileName, header.Filename)
 	if header.Type == sentry.ItemAttachment {
-		attr.PutText(attrs, attr.KeyAttachmentType, attr.FirstText(header.AttachmentType, "event.attachment"))
+		attr.PutText(attrs, semconv.SentryAttachmentType, attr.FirstText(header.AttachmentType, "event.attachment"))
 	}
-	attr.PutText(attrs, attr.KeyEventID, src.EventID)
+	attr.PutText(attrs, semconv.SentryEventID, src.EventID)
 	return out
 }

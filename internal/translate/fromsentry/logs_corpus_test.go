@@ -16,8 +16,8 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // TestLogsCorpus translates all that becomes log records in the recorded requests, and compares it with what encoding/json
@@ -164,7 +164,7 @@ func checkEvent(t *testing.T, name string, item sentry.ItemType, payload []byte)
 		require.NotEmpty(t, record.Body().Str())
 		require.Equal(t, want.Contexts.Feedback.Message, record.Body().Str(), name)
 	}
-	images, ok := record.Attributes().Get(attr.KeyImages)
+	images, ok := record.Attributes().Get(semconv.SentryDebugMetaImages)
 	if require.Equal(t, len(want.DebugMeta.Images) > 0, ok, name); ok {
 		require.Len(t, want.DebugMeta.Images, images.Slice().Len(), name)
 		imagesOfEvents += images.Slice().Len()

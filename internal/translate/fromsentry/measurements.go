@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -25,7 +26,7 @@ func ProfileMeasurementsToMetrics(p *profile.Profile, src Source) pmetric.Metric
 		points := newMeasurement(scope, &p.Measurements[i])
 		for _, v := range p.Measurements[i].Values {
 			point := newGaugePoint(points, start+v.ElapsedNS, v.Value)
-			attr.PutShared(point.Attributes(), attr.KeyProfileID, profileID)
+			attr.PutShared(point.Attributes(), semconv.SentryProfileID, profileID)
 		}
 	}
 	removeEmptyGauges(scope)
@@ -47,8 +48,8 @@ func ChunkMeasurementsToMetrics(c *profile.Chunk, src Source) (out pmetric.Metri
 				continue
 			}
 			point := newGaugePoint(points, at, v.Value)
-			attr.PutShared(point.Attributes(), attr.KeyProfilerID, profilerID)
-			attr.PutShared(point.Attributes(), attr.KeyChunkID, chunkID)
+			attr.PutShared(point.Attributes(), semconv.SentryProfilerID, profilerID)
+			attr.PutShared(point.Attributes(), semconv.SentryChunkID, chunkID)
 		}
 	}
 	removeEmptyGauges(scope)
@@ -57,7 +58,7 @@ func ChunkMeasurementsToMetrics(c *profile.Chunk, src Source) (out pmetric.Metri
 
 func newMeasurement(scope pmetric.ScopeMetrics, m *profile.Measurement) pmetric.NumberDataPointSlice {
 	metric := scope.Metrics().AppendEmpty()
-	metric.SetName(attr.MeasurementPrefix + m.Name)
+	metric.SetName(semconv.MetricSentryProfilePrefix + m.Name)
 	metric.SetUnit(strings.Clone(attr.UcumUnit(m.Unit)))
 	points := metric.SetEmptyGauge().DataPoints()
 	points.EnsureCapacity(len(m.Values))

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -85,7 +86,7 @@ func metricAttributes(m *event.TraceMetric, shared *sharedAttributes, src Source
 			continue
 		}
 		to := attributes
-		if key == attr.KeyTimestampSequence || key == attr.KeyReplayID {
+		if key == semconv.SentryTimestampSequence || key == semconv.SentryReplayID {
 			to = beside
 		}
 		value := to.PutEmpty(key)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -32,8 +33,8 @@ func CheckInToMetrics(c *event.CheckIn, src Source) pmetric.Metrics {
 	out, scope := newMetrics(checkInIdentity(c, src), src)
 	at := instant(c.Timestamp, src)
 	attributes := func(m pcommon.Map) {
-		attr.PutText(m, attr.KeyMonitorSlug, c.MonitorSlug)
-		attr.PutText(m, attr.KeyCheckInStatus, c.Status)
+		attr.PutText(m, semconv.SentryMonitorSlug, c.MonitorSlug)
+		attr.PutText(m, semconv.SentryCheckInStatus, c.Status)
 	}
 	attributes(newCount(scope, attr.MetricCheckIns, at, at, 1).Attributes())
 	if c.Duration.Set && c.Duration.Value >= 0 {
@@ -50,9 +51,9 @@ func ClientReportToMetrics(r *event.ClientReport, src Source) pmetric.Metrics {
 	counts := countSeries{scope: scope, metric: attr.MetricDiscarded}
 	for _, e := range r.Events {
 		attributes := pcommon.NewMap()
-		attr.PutText(attributes, attr.KeyDiscardReason, e.Reason)
-		attr.PutText(attributes, attr.KeyDiscardCategory, e.Category)
-		attr.PutText(attributes, attr.KeyDiscardOutcome, e.Outcome)
+		attr.PutText(attributes, semconv.SentryClientReportReason, e.Reason)
+		attr.PutText(attributes, semconv.SentryClientReportCategory, e.Category)
+		attr.PutText(attributes, semconv.SentryClientReportOutcome, e.Outcome)
 		counts.add(attributes, at, at, e.Quantity)
 	}
 	return out

@@ -18,8 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // TestMetricsCorpus translates all that becomes metrics in the recorded requests, and compares counts, sums, times and traces
@@ -163,12 +163,12 @@ func requireIdentity(t *testing.T, name string, out pmetric.Metrics, release any
 	t.Helper()
 	resource := out.ResourceMetrics().At(0).Resource().Attributes().AsRaw()
 	if release == nil || release == "" {
-		require.Equal(t, "sentry-project-4507", resource[attr.KeyServiceName], name)
+		require.Equal(t, "sentry-project-4507", resource[semconv.ServiceName], name)
 		return
 	}
-	require.Equal(t, release, resource[attr.KeyRelease], name)
+	require.Equal(t, release, resource[semconv.SentryRelease], name)
 	service, _, _ := strings.Cut(release.(string), "@")
-	require.Equal(t, service, resource[attr.KeyServiceName], name)
+	require.Equal(t, service, resource[semconv.ServiceName], name)
 }
 
 // sums gives what came out under the metric's name and the value of one attribute.
@@ -219,7 +219,7 @@ func checkSession(t *testing.T, name string, payload []byte, src Source) int {
 	require.NoError(t, err, name)
 	require.Empty(t, s.Flaws, name)
 	out := SessionToMetrics(s, src)
-	require.Equal(t, want, sums(t, out, attr.KeySessionStatus), name)
+	require.Equal(t, want, sums(t, out, semconv.SentrySessionStatus), name)
 	requireIdentity(t, name, out, raw.Attrs.Release)
 	return 1
 }
@@ -244,7 +244,7 @@ func checkSessions(t *testing.T, name string, payload []byte, src Source) int {
 	require.Empty(t, s.Lost, name)
 	require.Empty(t, s.Flaws, name)
 	out := SessionsToMetrics(s, src)
-	require.Equal(t, want, sums(t, out, attr.KeySessionStatus), name)
+	require.Equal(t, want, sums(t, out, semconv.SentrySessionStatus), name)
 	requireIdentity(t, name, out, raw.Attrs.Release)
 	return len(raw.Aggregates)
 }
@@ -268,8 +268,8 @@ func checkClientReport(t *testing.T, name string, payload []byte, src Source) in
 	got := map[string]float64{}
 	for _, m := range metricsByName(t, ClientReportToMetrics(r, src)) {
 		for _, p := range m.Sum().DataPoints().All() {
-			got[pointAttribute(p.Attributes(), attr.KeyDiscardReason)+" "+pointAttribute(p.Attributes(), attr.KeyDiscardCategory)] += float64(p.IntValue())
-			require.Equal(t, event.OutcomeClientDiscard, pointAttribute(p.Attributes(), attr.KeyDiscardOutcome))
+			got[pointAttribute(p.Attributes(), semconv.SentryClientReportReason)+" "+pointAttribute(p.Attributes(), semconv.SentryClientReportCategory)] += float64(p.IntValue())
+			require.Equal(t, event.OutcomeClientDiscard, pointAttribute(p.Attributes(), semconv.SentryClientReportOutcome))
 		}
 	}
 	require.Equal(t, want, got, name)
@@ -290,7 +290,7 @@ func checkCheckInMetrics(t *testing.T, name string, payload []byte, src Source) 
 	c, err := event.DecodeCheckIn(payload)
 	require.NoError(t, err, name)
 	out := CheckInToMetrics(c, src)
-	require.Equal(t, want, sums(t, out, attr.KeyCheckInStatus), name)
+	require.Equal(t, want, sums(t, out, semconv.SentryCheckInStatus), name)
 	requireIdentity(t, name, out, raw.Release)
 	return 1
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -128,7 +129,7 @@ func TestSessionMetrics(t *testing.T) {
 	} {
 		s, err := event.DecodeSession([]byte(test.payload))
 		require.NoError(t, err)
-		requireMetrics(t, test.want, SessionToMetrics(s, metricSource), attr.KeySessionStatus)
+		requireMetrics(t, test.want, SessionToMetrics(s, metricSource), semconv.SentrySessionStatus)
 	}
 }
 
@@ -137,7 +138,7 @@ func TestSessionAggregateMetrics(t *testing.T) {
 {"started":1795224960,"exited":21,"crashed":1,"errored":2},{"started":1795224840,"exited":36},{"started":1795224960,"exited":1}]}`))
 	require.NoError(t, err)
 	out := SessionsToMetrics(s, metricSource)
-	requireMetrics(t, `{"sentry.session.count|{session}":{"crashed":1,"errored":2,"exited":58},"sentry.session.started|{session}":{"":61}}`, out, attr.KeySessionStatus)
+	requireMetrics(t, `{"sentry.session.count|{session}":{"crashed":1,"errored":2,"exited":58},"sentry.session.started|{session}":{"":61}}`, out, semconv.SentrySessionStatus)
 	started := metricsByName(t, out)["sentry.session.started|{session}"].Sum().DataPoints()
 	require.Equal(t, 2, started.Len(), "one for each minute")
 	require.EqualValues(t, 1795224960000000000, started.At(0).StartTimestamp())
@@ -155,8 +156,8 @@ func TestCheckInMetrics(t *testing.T) {
 		c, err := event.DecodeCheckIn([]byte(payload))
 		require.NoError(t, err)
 		out := CheckInToMetrics(c, metricSource)
-		requireMetrics(t, want, out, attr.KeyCheckInStatus)
-		slug, _ := metricsByName(t, out)["sentry.check_in.count|{check_in}"].Sum().DataPoints().At(0).Attributes().Get(attr.KeyMonitorSlug)
+		requireMetrics(t, want, out, semconv.SentryCheckInStatus)
+		slug, _ := metricsByName(t, out)["sentry.check_in.count|{check_in}"].Sum().DataPoints().At(0).Attributes().Get(semconv.SentryMonitorSlug)
 		require.Equal(t, "nightly", slug.Str())
 	}
 }
@@ -169,7 +170,7 @@ func TestClientReportMetrics(t *testing.T) {
 	require.Equal(t, 3, points.Len())
 	require.EqualValues(t, 7, points.At(0).IntValue())
 	require.EqualValues(t, 1795224001000000000, points.At(0).Timestamp())
-	require.Equal(t, map[string]any{attr.KeyDiscardReason: "sample_rate", attr.KeyDiscardCategory: "span", attr.KeyDiscardOutcome: "filtered"}, points.At(2).Attributes().AsRaw())
+	require.Equal(t, map[string]any{semconv.SentryClientReportReason: "sample_rate", semconv.SentryClientReportCategory: "span", semconv.SentryClientReportOutcome: "filtered"}, points.At(2).Attributes().AsRaw())
 }
 
 // requireMetrics compares metrics spelled out: name|unit → value of one attribute → sum.

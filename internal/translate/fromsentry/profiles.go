@@ -13,6 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -22,8 +23,8 @@ func ProfileToProfiles(p *profile.Profile, src Source) pprofile.Profiles {
 	defer b.Release()
 
 	attributes := attributeList{b: b}
-	attributes.text(attr.KeyFormatVersion, p.Version)
-	setProfileID(profile, &attributes, attr.KeyProfileID, p.EventID)
+	attributes.text(semconv.SentryProfileVersion, p.Version)
+	setProfileID(profile, &attributes, semconv.SentryProfileID, p.EventID)
 	attributes.transaction(p.Transaction)
 	attributes.measurements(p.Measurements, attr.KeyElapsed)
 
@@ -47,9 +48,9 @@ func ChunkToProfiles(c *profile.Chunk, src Source) pprofile.Profiles {
 	defer b.Release()
 
 	attributes := attributeList{b: b}
-	attributes.text(attr.KeyFormatVersion, c.Version)
-	attributes.text(attr.KeyProfilerID, attr.SimpleID(c.ProfilerID))
-	setProfileID(profile, &attributes, attr.KeyChunkID, c.ChunkID)
+	attributes.text(semconv.SentryProfileVersion, c.Version)
+	attributes.text(semconv.SentryProfilerID, attr.SimpleID(c.ProfilerID))
+	setProfileID(profile, &attributes, semconv.SentryChunkID, c.ChunkID)
 	attributes.measurements(c.Measurements, attr.KeyTimestamp)
 
 	first, last := timeRange(c.Samples.Time)
@@ -152,15 +153,15 @@ func (l *attributeList) transaction(t *profile.ProfileTransaction) {
 	if t == nil {
 		return
 	}
-	l.text(attr.KeyTraceID, attr.SimpleID(t.TraceID))
-	l.text(attr.KeyTransactionID, attr.SimpleID(t.ID))
-	l.text(attr.KeySegmentName, t.Name)
-	l.text(attr.KeySegmentID, t.SegmentID)
-	l.decimal(attr.KeyActiveThread, t.ActiveThreadID.Text)
-	l.uint(attr.KeyRelativeStart, t.RelativeStartNS, attr.UnitNanoseconds)
-	l.uint(attr.KeyRelativeEnd, t.RelativeEndNS, attr.UnitNanoseconds)
-	l.uint(attr.KeyRelativeCPUStart, t.RelativeCPUStartMS, attr.UnitMilliseconds)
-	l.uint(attr.KeyRelativeCPUEnd, t.RelativeCPUEndMS, attr.UnitMilliseconds)
+	l.text(semconv.SentryTraceID, attr.SimpleID(t.TraceID))
+	l.text(semconv.SentryTransactionID, attr.SimpleID(t.ID))
+	l.text(semconv.SentrySegmentName, t.Name)
+	l.text(semconv.SentrySegmentID, t.SegmentID)
+	l.decimal(semconv.SentryActiveThreadID, t.ActiveThreadID.Text)
+	l.uint(semconv.SentryTransactionRelativeStart, t.RelativeStartNS, attr.UnitNanoseconds)
+	l.uint(semconv.SentryTransactionRelativeEnd, t.RelativeEndNS, attr.UnitNanoseconds)
+	l.uint(semconv.SentryTransactionRelativeCPUStart, t.RelativeCPUStartMS, attr.UnitMilliseconds)
+	l.uint(semconv.SentryTransactionRelativeCPUEnd, t.RelativeCPUEndMS, attr.UnitMilliseconds)
 }
 
 // measurements keeps the series as they were sent, node's broken V2 clock included: name → {unit, times, values}.
@@ -184,5 +185,5 @@ func (l *attributeList) measurements(series []profile.Measurement, timeKey strin
 			values.AppendEmpty().SetDouble(v.Value)
 		}
 	}
-	l.add(attr.KeyMeasurements, dictionary.AnyValue(all), "")
+	l.add(semconv.SentryMeasurements, dictionary.AnyValue(all), "")
 }

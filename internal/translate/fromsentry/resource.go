@@ -11,6 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -38,16 +39,16 @@ func completed(id attr.Identity, src Source) attr.Identity {
 
 func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 	name, version := splitRelease(strings.TrimSpace(id.Release))
-	attr.PutText(resource, attr.KeyServiceName, attr.FirstText(name, "sentry-project-"+src.ProjectID))
-	attr.PutText(resource, attr.KeyServiceVersion, version)
-	attr.PutText(resource, attr.KeyEnvironment, id.Environment)
-	attr.PutText(resource, attr.KeySDKName, id.Sdk.Name)
-	attr.PutText(resource, attr.KeySDKVersion, id.Sdk.Version)
-	attr.PutText(resource, attr.KeySDKLanguage, attr.Platforms[id.Platform].Language)
-	attr.PutText(resource, attr.KeyProject, src.ProjectID)
-	attr.PutText(resource, attr.KeyPlatform, id.Platform)
-	attr.PutText(resource, attr.KeyRelease, id.Release)
-	attr.PutText(resource, attr.KeyDist, id.Dist)
+	attr.PutText(resource, semconv.ServiceName, attr.FirstText(name, "sentry-project-"+src.ProjectID))
+	attr.PutText(resource, semconv.ServiceVersion, version)
+	attr.PutText(resource, semconv.DeploymentEnvironmentName, id.Environment)
+	attr.PutText(resource, semconv.TelemetrySDKName, id.Sdk.Name)
+	attr.PutText(resource, semconv.TelemetrySDKVersion, id.Sdk.Version)
+	attr.PutText(resource, semconv.TelemetrySDKLanguage, attr.Platforms[id.Platform].Language)
+	attr.PutText(resource, semconv.SentryProjectID, src.ProjectID)
+	attr.PutText(resource, semconv.SentryPlatform, id.Platform)
+	attr.PutText(resource, semconv.SentryRelease, id.Release)
+	attr.PutText(resource, semconv.SentryDist, id.Dist)
 	if id.Machine != nil {
 		fillMachine(resource, id.Machine)
 	}
@@ -75,22 +76,22 @@ func splitRelease(release string) (name, version string) {
 // fillMachine adds what a V1 profile says about the machine it was taken on.
 func fillMachine(resource pcommon.Map, p *profile.Profile) {
 	architecture := deref(p.Device.Architecture)
-	attr.PutText(resource, attr.KeyHostArch, attr.HostArch(architecture))
+	attr.PutText(resource, semconv.HostArch, attr.HostArch(architecture))
 	if attr.HostArch(architecture) != architecture {
-		attr.PutText(resource, attr.KeyDeviceArch, architecture)
+		attr.PutText(resource, semconv.SentryDeviceArchitecture, architecture)
 	}
-	attr.PutText(resource, attr.KeyManufacturer, deref(p.Device.Manufacturer))
-	attr.PutText(resource, attr.KeyDeviceModel, deref(p.Device.Model))
-	attr.PutText(resource, attr.KeyDeviceLocale, deref(p.Device.Locale))
+	attr.PutText(resource, semconv.DeviceManufacturer, deref(p.Device.Manufacturer))
+	attr.PutText(resource, semconv.DeviceModelIdentifier, deref(p.Device.Model))
+	attr.PutText(resource, semconv.DeviceLocale, deref(p.Device.Locale))
 	if p.Device.IsEmulator != nil {
-		resource.PutBool(attr.KeyDeviceSimulator, *p.Device.IsEmulator)
+		resource.PutBool(semconv.DeviceSimulator, *p.Device.IsEmulator)
 	}
-	attr.PutText(resource, attr.KeyOSType, attr.OsTypes[strings.ToLower(deref(p.OS.Name))])
-	attr.PutText(resource, attr.KeyOSName, deref(p.OS.Name))
-	attr.PutText(resource, attr.KeyOSVersion, deref(p.OS.Version))
-	attr.PutText(resource, attr.KeyOSBuild, deref(p.OS.BuildNumber))
-	attr.PutText(resource, attr.KeyRuntimeName, p.Runtime.Name)
-	attr.PutText(resource, attr.KeyRuntimeVersion, p.Runtime.Version)
+	attr.PutText(resource, semconv.OSType, attr.OsTypes[strings.ToLower(deref(p.OS.Name))])
+	attr.PutText(resource, semconv.OSName, deref(p.OS.Name))
+	attr.PutText(resource, semconv.OSVersion, deref(p.OS.Version))
+	attr.PutText(resource, semconv.OSBuildID, deref(p.OS.BuildNumber))
+	attr.PutText(resource, semconv.ProcessRuntimeName, p.Runtime.Name)
+	attr.PutText(resource, semconv.ProcessRuntimeVersion, p.Runtime.Version)
 }
 
 func deref(text *string) string {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // translateSamples turns observations into OTLP samples: one Sample per identity (stack, attributes), its observations as
@@ -40,13 +40,13 @@ func translateSamples(profile pprofile.Profile, s *profile.Sampled, start uint64
 func contextAttributes(b *dictionary.Builder, s *profile.Sampled, c context) []dictionary.AttributeIndex {
 	thread, queue := s.Threads[c.thread], s.Queues[c.queue]
 	list := attributeList{b: b}
-	list.add(attr.KeyThreadID, decimalValue(thread.ID), "")
-	list.text(attr.KeyThreadName, thread.Name)
+	list.add(semconv.ThreadID, decimalValue(thread.ID), "")
+	list.text(semconv.ThreadName, thread.Name)
 	if thread.Priority != nil {
-		list.add(attr.KeyThreadPriority, dictionary.IntValue(*thread.Priority), "")
+		list.add(semconv.SentryThreadPriority, dictionary.IntValue(*thread.Priority), "")
 	}
-	list.text(attr.KeyQueueAddress, queue.Address)
-	list.text(attr.KeyQueueLabel, queue.Label)
+	list.text(semconv.SentryQueueAddress, queue.Address)
+	list.text(semconv.SentryQueueLabel, queue.Label)
 	return list.indices
 }
 

@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -21,7 +22,7 @@ import (
 func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
 	out, scope := newMetrics(completed(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
 	at := instant(s.Timestamp, src)
-	attr.PutText(newCount(scope, attr.MetricSessionUpdates, at, at, 1).Attributes(), attr.KeySessionStatus, s.Status)
+	attr.PutText(newCount(scope, attr.MetricSessionUpdates, at, at, 1).Attributes(), semconv.SentrySessionStatus, s.Status)
 	if s.Init {
 		newCount(scope, attr.MetricSessionsStarted, at, at, 1)
 	}
@@ -37,8 +38,8 @@ func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
 		status = attr.StatusErrored // the word of aggregates, where "exited" are those without errors
 	}
 	attributes := func(m pcommon.Map) {
-		attr.PutText(m, attr.KeySessionStatus, status)
-		attr.PutText(m, attr.KeyAbnormalMechanism, s.AbnormalMechanism)
+		attr.PutText(m, semconv.SentrySessionStatus, status)
+		attr.PutText(m, semconv.SentrySessionAbnormalMechanism, s.AbnormalMechanism)
 	}
 	attributes(newCount(scope, attr.MetricSessions, at, at, 1).Attributes())
 	attributes(newCount(scope, attr.MetricSessionErrors, at, at, errors).Attributes())
@@ -65,7 +66,7 @@ func SessionsToMetrics(s *event.Sessions, src Source) pmetric.Metrics {
 		} {
 			if of.count > 0 {
 				attributes := pcommon.NewMap()
-				attributes.PutStr(attr.KeySessionStatus, of.status)
+				attributes.PutStr(semconv.SentrySessionStatus, of.status)
 				ended.add(attributes, start, end, of.count)
 			}
 		}

@@ -4,6 +4,7 @@ package fromsentry
 
 import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -15,8 +16,8 @@ func transactionIdentity(t *event.Transaction, src Source) attr.Identity {
 func standaloneIdentity(s *event.Span, src Source) attr.Identity {
 	return completed(attr.Identity{
 		Platform:    s.Platform,
-		Release:     attr.FirstText(DataText(s.Data, attr.KeyRelease), DataText(s.Data, "release")),
-		Environment: attr.FirstText(DataText(s.Data, attr.KeySDKEnvironment), DataText(s.Data, "environment")),
+		Release:     attr.FirstText(DataText(s.Data, semconv.SentryRelease), DataText(s.Data, "release")),
+		Environment: attr.FirstText(DataText(s.Data, semconv.SentryEnvironment), DataText(s.Data, "environment")),
 	}, src)
 }
 
@@ -37,17 +38,17 @@ func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 // attribute is the part of the identity that an attribute of a streamed span states, nil for others.
 func identityField(id *attr.Identity, key string) *string {
 	switch key {
-	case attr.KeyRelease:
+	case semconv.SentryRelease:
 		return &id.Release
-	case attr.KeyDist:
+	case semconv.SentryDist:
 		return &id.Dist
-	case attr.KeyPlatform:
+	case semconv.SentryPlatform:
 		return &id.Platform
-	case attr.KeySDKEnvironment:
+	case semconv.SentryEnvironment:
 		return &id.Environment
-	case attr.KeyStreamedSDK:
+	case semconv.SentrySDKName:
 		return &id.Sdk.Name
-	case attr.KeyStreamedVersion:
+	case semconv.SentrySDKVersion:
 		return &id.Sdk.Version
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -57,7 +58,7 @@ func spanKind(stated, op string) ptrace.SpanKind {
 func isPersonalOnSpan(key string, kind ptrace.SpanKind) bool {
 	if kind == ptrace.SpanKindServer {
 		switch key {
-		case "net.peer.ip", "net.sock.peer.addr", "network.peer.address":
+		case semconv.NetPeerIP, semconv.NetSockPeerAddr, semconv.NetworkPeerAddress:
 			return true
 		}
 	}

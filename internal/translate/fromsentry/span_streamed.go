@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -24,9 +25,9 @@ func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity,
 	for i := range s.Attributes {
 		putStreamed(attrs, &s.Attributes[i], span.Kind(), id, src)
 	}
-	attr.PutText(attrs, attr.KeyKind, s.Kind)
-	putFlag(attrs, attr.KeyIsSegment, s.IsSegment)
-	putFlag(attrs, attr.KeyIsRemote, s.IsRemote)
+	attr.PutText(attrs, semconv.SentryKind, s.Kind)
+	putFlag(attrs, semconv.SentryIsSegment, s.IsSegment)
+	putFlag(attrs, semconv.SentryIsRemote, s.IsRemote)
 	said.Put(attrs)
 	putLinks(span.Links(), s.Links, src)
 }
@@ -41,13 +42,13 @@ func streamedFields(s *event.StreamedSpan) (said streamed) {
 	for i := range s.Attributes {
 		a := &s.Attributes[i]
 		switch a.Key {
-		case attr.KeyOp:
+		case semconv.SentryOp:
 			said.op = attr.JsonText(a.Value)
-		case attr.KeyKind:
+		case semconv.SentryKind:
 			said.kind = attr.JsonText(a.Value)
-		case "otel.kind":
+		case semconv.OTelKind:
 			said.otelKind = attr.JsonText(a.Value)
-		case attr.KeyStatusMessage:
+		case semconv.SentryStatusMessage:
 			said.message = attr.JsonText(a.Value)
 		default:
 			said.Set(a.Key, a.Value)
@@ -64,6 +65,6 @@ func putStreamed(attrs pcommon.Map, a *event.Attribute, kind ptrace.SpanKind, id
 	}
 	setAttribute(attrs.PutEmpty(a.Key), a.Key, a)
 	if a.Unit != "" {
-		attrs.PutStr(a.Key+attr.UnitSuffix, a.Unit)
+		attrs.PutStr(a.Key+semconv.UnitSuffix, a.Unit)
 	}
 }

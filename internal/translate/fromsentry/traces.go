@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -31,7 +32,7 @@ func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
 		span := spans.AppendEmpty()
 		fillSpan(span, &t.Spans[i], stated, src)
 		if t.Root != nil {
-			putDefault(span.Attributes(), attr.KeySegmentID, t.Root.SpanID)
+			putDefault(span.Attributes(), semconv.SentrySegmentID, t.Root.SpanID)
 		}
 	}
 	removePersonalFromSpans(spans, src)
@@ -85,9 +86,9 @@ func setPlace(span ptrace.Span, traceID, spanID, parentID string, start, end jso
 // wins over the same thing in its data.
 func fillSpan(span ptrace.Span, s *event.Span, stated attr.Profiling, src Source) {
 	setPlace(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
-	op := attr.FirstText(s.Op, DataText(s.Data, attr.KeyOp))
+	op := attr.FirstText(s.Op, DataText(s.Data, semconv.SentryOp))
 	span.SetName(attr.FirstText(s.Description, op, attr.Unnamed))
-	span.SetKind(spanKind(attr.FirstText(s.Kind, DataText(s.Data, attr.KeyKind), DataText(s.Data, "otel.kind")), op))
+	span.SetKind(spanKind(attr.FirstText(s.Kind, DataText(s.Data, semconv.SentryKind), DataText(s.Data, semconv.OTelKind)), op))
 	setStatus(span.Status(), s.Status, "")
 
 	attrs := span.Attributes()
@@ -98,15 +99,15 @@ func fillSpan(span ptrace.Span, s *event.Span, stated attr.Profiling, src Source
 		}
 		attr.PutRaw(attrs, member.Name, member.Value)
 	}
-	attr.PutText(attrs, attr.KeyOp, op)
-	attr.PutText(attrs, attr.KeyOrigin, s.Origin)
-	attr.PutText(attrs, attr.KeyKind, s.Kind)
-	attr.PutText(attrs, attr.KeyPlatform, s.Platform)
-	attr.PutText(attrs, attr.KeySegmentID, s.SegmentID)
-	putFlag(attrs, attr.KeyIsSegment, s.IsSegment)
-	putFlag(attrs, attr.KeyIsRemote, s.IsRemote)
+	attr.PutText(attrs, semconv.SentryOp, op)
+	attr.PutText(attrs, semconv.SentryOrigin, s.Origin)
+	attr.PutText(attrs, semconv.SentryKind, s.Kind)
+	attr.PutText(attrs, semconv.SentryPlatform, s.Platform)
+	attr.PutText(attrs, semconv.SentrySegmentID, s.SegmentID)
+	putFlag(attrs, semconv.SentryIsSegment, s.IsSegment)
+	putFlag(attrs, semconv.SentryIsRemote, s.IsRemote)
 	if s.ExclusiveTime.Set {
-		attrs.PutDouble(attr.KeyExclusiveTime, s.ExclusiveTime.Value)
+		attrs.PutDouble(semconv.SentryExclusiveTime, s.ExclusiveTime.Value)
 	}
 	putMeasures(attrs, s.Measurements)
 	SpanProfiling(s).Or(stated).Put(attrs)
@@ -118,23 +119,23 @@ func fillSpan(span ptrace.Span, s *event.Span, stated attr.Profiling, src Source
 func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attrs := span.Attributes()
 	if t.Transaction != "" && t.Root.Description != t.Transaction {
-		attr.PutText(attrs, attr.KeyDescription, t.Root.Description)
+		attr.PutText(attrs, semconv.SentryDescription, t.Root.Description)
 	}
 	span.SetName(attr.FirstText(t.Transaction, span.Name()))
-	attrs.PutBool(attr.KeyIsSegment, true)
-	attr.PutText(attrs, attr.KeySegmentID, t.Root.SpanID)
-	attr.PutText(attrs, attr.KeySegmentSource, t.Source)
-	attr.PutText(attrs, attr.KeyTransactionID, attr.FirstText(t.EventID, src.EventID)) // php has it in the envelope header only
+	attrs.PutBool(semconv.SentryIsSegment, true)
+	attr.PutText(attrs, semconv.SentrySegmentID, t.Root.SpanID)
+	attr.PutText(attrs, semconv.SentrySegmentNameSource, t.Source)
+	attr.PutText(attrs, semconv.SentryTransactionID, attr.FirstText(t.EventID, src.EventID)) // php has it in the envelope header only
 	putMeasures(attrs, t.Measurements)
 
 	putServerName(attrs, span.Kind(), t.ServerName)
-	attr.PutText(attrs, attr.KeyLogger, t.Logger)
-	putTexts(attrs, attr.KeyFingerprint, t.Fingerprint)
+	attr.PutText(attrs, semconv.SentryLogger, t.Logger)
+	putTexts(attrs, semconv.SentryFingerprint, t.Fingerprint)
 	putUser(attrs, t.User, src)
 	putRequestDefaults(attrs, t.Request, src)
 	putBreadcrumbs(attrs, t.Breadcrumbs, src)
-	attr.PutRaw(attrs, attr.KeyModules, t.Modules)
-	attr.PutRaw(attrs, attr.KeyExtra, t.Extra)
+	attr.PutRaw(attrs, semconv.SentryModules, t.Modules)
+	attr.PutRaw(attrs, semconv.SentryExtra, t.Extra)
 }
 
 // putSpanTags sets tags as attributes, and says which ones they are: Sentry searches for tags and not for data.
@@ -154,9 +155,9 @@ func putSpanTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 	if len(keys) == 0 {
 		return
 	}
-	list, ok := attrs.Get(attr.KeyTagKeys)
+	list, ok := attrs.Get(semconv.SentryTags)
 	if !ok {
-		list = attrs.PutEmpty(attr.KeyTagKeys)
+		list = attrs.PutEmpty(semconv.SentryTags)
 		list.SetEmptySlice()
 	}
 	for _, key := range keys {
@@ -167,12 +168,12 @@ func putSpanTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 // putServerName sets where the code ran. server.address says that on the serving side; on a client's span, or where the
 // span's own data say it, it is what the other side calls the machine.
 func putServerName(attrs pcommon.Map, kind ptrace.SpanKind, name string) {
-	_, taken := attrs.Get(attr.KeyServerAddress)
+	_, taken := attrs.Get(semconv.ServerAddress)
 	if taken || kind == ptrace.SpanKindClient || kind == ptrace.SpanKindProducer {
-		attr.PutText(attrs, attr.KeyServerName, name)
+		attr.PutText(attrs, semconv.SentryServerName, name)
 		return
 	}
-	attr.PutText(attrs, attr.KeyServerAddress, name)
+	attr.PutText(attrs, semconv.ServerAddress, name)
 }
 
 // putRequestDefaults sets what the request says, unless the span's own data say it.
@@ -198,7 +199,7 @@ func putMeasures(attrs pcommon.Map, measures []event.NamedMeasure) {
 	if len(measures) == 0 {
 		return
 	}
-	all := attrs.PutEmptyMap(attr.KeyMeasurements)
+	all := attrs.PutEmptyMap(semconv.SentryMeasurements)
 	for _, m := range measures {
 		entry := all.PutEmptyMap(m.Name)
 		attr.PutText(entry, attr.KeyUnit, m.Unit)

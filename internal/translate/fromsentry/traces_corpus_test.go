@@ -14,8 +14,8 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // sentSpan is a span as encoding/json reads it: what the translation is held against.
@@ -51,7 +51,7 @@ func compareSpans(t *testing.T, name string, out ptrace.Traces, sent []sentSpan)
 	t.Helper()
 	require.Equal(t, len(sent), out.SpanCount(), name)
 	require.Equal(t, 1, out.ResourceSpans().Len(), name)
-	service, ok := out.ResourceSpans().At(0).Resource().Attributes().Get(attr.KeyServiceName)
+	service, ok := out.ResourceSpans().At(0).Resource().Attributes().Get(semconv.ServiceName)
 	require.True(t, ok && service.Str() != "", name)
 	got := map[string]ptrace.Span{}
 	for _, span := range out.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
@@ -114,7 +114,7 @@ func TestTracesCorpus(t *testing.T) {
 			checkNothingPersonal(t, request.Name, out)
 			counts["spans"] += len(sent)
 			for _, span := range out.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
-				if _, ok := span.Attributes().Get(attr.KeyProfilerID); ok {
+				if _, ok := span.Attributes().Get(semconv.SentryProfilerID); ok {
 					counts["with profiler"]++
 				}
 			}
@@ -152,13 +152,13 @@ func recordedTransaction(t *testing.T, name string, payload []byte, src Source, 
 	require.Equal(t, transaction.Transaction, spans.At(0).Name(), name)
 	if profiler := transaction.Contexts.Profile.ProfilerID; profiler != "" {
 		for _, span := range spans.All() {
-			got, ok := span.Attributes().Get(attr.KeyProfilerID)
+			got, ok := span.Attributes().Get(semconv.SentryProfilerID)
 			require.True(t, ok, name)
 			require.Equal(t, profiler, got.Str(), name)
 		}
 	}
 	for _, span := range spans.All() {
-		segment, _ := span.Attributes().Get(attr.KeySegmentID)
+		segment, _ := span.Attributes().Get(semconv.SentrySegmentID)
 		require.Equal(t, root.SpanID, segment.Str(), name)
 	}
 	counts["transactions"]++

@@ -10,6 +10,7 @@ import (
 
 	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -32,7 +33,8 @@ func (c *crumbs) add(s *tracedSpan) {
 		}
 		data := pcommon.NewValueMap()
 		event.Attributes().CopyTo(data.Map())
-		if exception := attr.FirstText(textOf(data.Map(), attr.KeyExceptionType), textOf(data.Map(), attr.KeyExceptionMessage)); exception != "" {
+		exception := attr.FirstText(textOf(data.Map(), semconv.ExceptionType), textOf(data.Map(), semconv.ExceptionMessage))
+		if exception != "" {
 			crumb.Type, crumb.Level, crumb.Message = "error", "error", exceptionText(data.Map())
 		}
 		data.Map().PutStr("span_id", spanText(s.SpanID()))
@@ -42,7 +44,7 @@ func (c *crumbs) add(s *tracedSpan) {
 }
 
 func exceptionText(attrs pcommon.Map) string {
-	kind, message := textOf(attrs, attr.KeyExceptionType), textOf(attrs, attr.KeyExceptionMessage)
+	kind, message := textOf(attrs, semconv.ExceptionType), textOf(attrs, semconv.ExceptionMessage)
 	if kind == "" || message == "" {
 		return kind + message
 	}

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -38,15 +39,27 @@ const (
 	attributeImageVMAddr
 )
 
-// attributeKinds are the keys that the way there writes (attributes.go).
+// attributeKinds are the keys that the way there writes.
 var attributeKinds = map[string]attributeKind{
-	attr.KeyThreadID: attributeThreadID, attr.KeyThreadName: attributeThreadName, attr.KeyThreadPriority: attributeThreadPriority,
-	attr.KeyFrameType: attributeFrameType, attr.KeyFrameModule: attributeFrameModule, attr.KeyFramePackage: attributeFramePackage,
-	attr.KeyFramePlatform: attributeFramePlatform, attr.KeyFrameInApp: attributeFrameInApp, attr.KeyFrameFilename: attributeFrameFilename,
-	attr.KeyFrameAbsPath: attributeFrameAbsPath, attr.KeyInstructionAddr: attributeFrameAddress,
-	attr.KeyBuildIDGNU: attributeBuildIDGNU, attr.KeyDebugID: attributeDebugID, attr.KeyImageType: attributeImageType,
-	attr.KeyImageCodeID: attributeImageCodeID, attr.KeyImageDebug: attributeImageDebug, attr.KeyImageUUID: attributeImageUUID,
-	attr.KeyImageArch: attributeImageArch, attr.KeyImageVMAddr: attributeImageVMAddr,
+	semconv.ThreadID:                    attributeThreadID,
+	semconv.ThreadName:                  attributeThreadName,
+	semconv.SentryThreadPriority:        attributeThreadPriority,
+	semconv.ProfileFrameType:            attributeFrameType,
+	semconv.SentryFrameModule:           attributeFrameModule,
+	semconv.SentryFramePackage:          attributeFramePackage,
+	semconv.SentryFramePlatform:         attributeFramePlatform,
+	semconv.SentryFrameInApp:            attributeFrameInApp,
+	semconv.SentryFrameFilename:         attributeFrameFilename,
+	semconv.SentryFrameAbsPath:          attributeFrameAbsPath,
+	semconv.SentryFrameInstructionAddr:  attributeFrameAddress,
+	semconv.ProcessExecutableBuildIDGNU: attributeBuildIDGNU,
+	semconv.SentryDebugID:               attributeDebugID,
+	semconv.SentryImageType:             attributeImageType,
+	semconv.SentryImageCodeID:           attributeImageCodeID,
+	semconv.SentryImageDebugFile:        attributeImageDebug,
+	semconv.SentryImageUUID:             attributeImageUUID,
+	semconv.SentryImageArch:             attributeImageArch,
+	semconv.SentryImageVMAddr:           attributeImageVMAddr,
 }
 
 // keyTable knows the kind of every entry of the attribute table: what is looked up for each sample and frame is looked up once.

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -76,14 +77,14 @@ func (l oneLong) attribute(b *dictionary.Builder, name string) dictionary.Attrib
 
 var (
 	frameAttributes = []string{
-		attr.KeyFrameType, attr.KeyFrameModule, attr.KeyFramePackage, attr.KeyFramePlatform, attr.KeyFrameInApp, attr.KeyFrameFilename, attr.KeyFrameAbsPath, attr.KeyInstructionAddr,
+		semconv.ProfileFrameType, semconv.SentryFrameModule, semconv.SentryFramePackage, semconv.SentryFramePlatform, semconv.SentryFrameInApp, semconv.SentryFrameFilename, semconv.SentryFrameAbsPath, semconv.SentryFrameInstructionAddr,
 	}
-	sampleAttributes  = []string{attr.KeyThreadID, attr.KeyThreadName, attr.KeyThreadPriority}
-	mappingAttributes = []string{attr.KeyBuildIDGNU, attr.KeyDebugID, attr.KeyImageType, attr.KeyImageCodeID, attr.KeyImageDebug, attr.KeyImageUUID, attr.KeyImageArch}
-	profileAttributes = []string{attr.KeyChunkID, attr.KeyProfilerID, attr.KeyProfileID}
+	sampleAttributes  = []string{semconv.ThreadID, semconv.ThreadName, semconv.SentryThreadPriority}
+	mappingAttributes = []string{semconv.ProcessExecutableBuildIDGNU, semconv.SentryDebugID, semconv.SentryImageType, semconv.SentryImageCodeID, semconv.SentryImageDebugFile, semconv.SentryImageUUID, semconv.SentryImageArch}
+	profileAttributes = []string{semconv.SentryChunkID, semconv.SentryProfilerID, semconv.SentryProfileID}
 	resourceTexts     = []string{
-		attr.KeyServiceName, attr.KeyServiceVersion, attr.KeyRelease, attr.KeyDist, attr.KeyEnvironment, attr.KeySDKName, attr.KeySDKVersion, attr.KeySDKLanguage, attr.KeyPlatform,
-		attr.KeyOSName, attr.KeyDeviceModel, "other",
+		semconv.ServiceName, semconv.ServiceVersion, semconv.SentryRelease, semconv.SentryDist, semconv.DeploymentEnvironmentName, semconv.TelemetrySDKName, semconv.TelemetrySDKVersion, semconv.TelemetrySDKLanguage, semconv.SentryPlatform,
+		semconv.OSName, semconv.DeviceModelIdentifier, "other",
 	}
 )
 
@@ -152,7 +153,7 @@ func longProfile(l oneLong, b *dictionary.Builder, many string, p pprofile.Profi
 		sample := p.Samples().AppendEmpty()
 		sample.SetStackIndex(stacks[n%len(stacks)])
 		for _, name := range sampleAttributes {
-			if name == attr.KeyThreadID && many == "threads" {
+			if name == semconv.ThreadID && many == "threads" {
 				sample.AttributeIndices().Append(int32(b.AttrInt(name, int64(n))))
 			} else {
 				sample.AttributeIndices().Append(int32(l.attribute(b, name)))
@@ -229,7 +230,7 @@ func longTraces(l oneLong, many string) ptrace.Traces {
 				span.SetName(l.text("span"))
 				span.Status().SetMessage(l.text("status"))
 				l.set(span.Attributes(), "attribute")
-				l.set(span.Attributes(), attr.KeyThreadName)
+				l.set(span.Attributes(), semconv.ThreadName)
 				for n := range repeat("attributes") {
 					span.Attributes().PutInt(fmt.Sprint(n), 1)
 				}
@@ -248,7 +249,7 @@ func longTraces(l oneLong, many string) ptrace.Traces {
 }
 
 func TestTracesAreBounded(t *testing.T) {
-	texts := append([]string{"", "scope", "span", "status", "attribute", attr.KeyThreadName}, resourceTexts...)
+	texts := append([]string{"", "scope", "span", "status", "attribute", semconv.ThreadName}, resourceTexts...)
 	for _, spansOnly := range []bool{false, true} {
 		o := exportOptions
 		o.SpansOnly, o.Profiled = spansOnly, true

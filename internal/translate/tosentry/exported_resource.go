@@ -3,12 +3,11 @@
 package tosentry
 
 import (
-	"strings"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -25,21 +24,20 @@ type exportedResource struct {
 
 // machineMember is a member of a context.
 type machineMember struct {
-	context, name string
-	value         pcommon.Value
+	attr.ContextMember
+	value pcommon.Value
 }
 
 func readResource(attrs pcommon.Map) *exportedResource {
 	r := &exportedResource{Map: attrs, fromSentry: isFromSentry(attrs), other: otherResource(attrs)}
 	for _, key := range machineKeys {
-		context, member, _ := strings.Cut(key, ".")
-		from := attr.FirstText(attr.ResourceContextKeys[key], attr.KeyDeviceArch)
+		from := attr.FirstText(attr.ResourceContextKeys[key], semconv.SentryDeviceArchitecture)
 		value, ok := attrs.Get(from)
-		if !ok && from == attr.KeyDeviceArch {
-			value, ok = attrs.Get(attr.KeyHostArch)
+		if !ok && from == semconv.SentryDeviceArchitecture {
+			value, ok = attrs.Get(semconv.HostArch)
 		}
 		if ok {
-			r.machine = append(r.machine, machineMember{context, member, value})
+			r.machine = append(r.machine, machineMember{key, value})
 			r.size += len(attr.JsonOf(value))
 		}
 	}

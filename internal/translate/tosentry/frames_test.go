@@ -13,6 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
@@ -29,7 +30,7 @@ func TestFrameTypes(t *testing.T) {
 	for _, location := range profiles.Dictionary().LocationTable().All() {
 		for _, line := range location.Lines().All() {
 			name := view.Text(dictionary.StringIndex(profiles.Dictionary().FunctionTable().At(int(line.FunctionIndex())).NameStrindex()))
-			if value, has := view.Get(location.AttributeIndices(), attr.KeyFrameType); has {
+			if value, has := view.Get(location.AttributeIndices(), semconv.ProfileFrameType); has {
 				got[name] = value.Str()
 			} else {
 				got[name] = ""

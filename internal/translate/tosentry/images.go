@@ -15,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -47,7 +48,7 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 			keep(image)
 		}
 	}
-	if value, ok := r.view.Get(profile.AttributeIndices(), attr.KeyImages); ok && value.Type() == pcommon.ValueTypeSlice {
+	if value, ok := r.view.Get(profile.AttributeIndices(), semconv.SentryDebugMetaImages); ok && value.Type() == pcommon.ValueTypeSlice {
 		for i, entry := range value.Slice().All() {
 			if i == sentry.MaxImages {
 				e.flaw("image", value.Slice().Len()-i)

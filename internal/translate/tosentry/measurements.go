@@ -13,13 +13,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // readMeasurements is the inverse of attributeList.measurements, for both formats: V1 counts its times from the profile's. One
 // unknown unit fails a whole chunk at ingest: such a series is left out.
 func readMeasurements(view dictionary.View, profile pprofile.Profile, e *Export) (all []sentryprofile.Measurement) {
-	attribute, ok := view.Get(profile.AttributeIndices(), attr.KeyMeasurements)
+	attribute, ok := view.Get(profile.AttributeIndices(), semconv.SentryMeasurements)
 	if !ok || attribute.Type() != pcommon.ValueTypeMap {
 		return nil
 	}

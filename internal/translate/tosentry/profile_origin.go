@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -21,14 +22,14 @@ type origin struct {
 }
 
 func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity) origin {
-	version := profileText(view, profile, attr.KeyFormatVersion)
+	version := profileText(view, profile, semconv.SentryProfileVersion)
 	src := origin{Identity: id, fromSentry: version != ""}
 	if id := profile.ProfileID(); !id.IsEmpty() {
 		src.chunkID = hex.EncodeToString(id[:])
 	} else {
-		src.chunkID = sentryID(attr.FirstText(profileText(view, profile, attr.KeyChunkID), profileText(view, profile, attr.KeyProfileID)))
+		src.chunkID = sentryID(attr.FirstText(profileText(view, profile, semconv.SentryChunkID), profileText(view, profile, semconv.SentryProfileID)))
 	}
-	src.profilerID = sentryID(profileText(view, profile, attr.KeyProfilerID))
+	src.profilerID = sentryID(profileText(view, profile, semconv.SentryProfilerID))
 	if src.profilerID == "" && version == "1" {
 		src.profilerID = src.chunkID // its spans name it by the same id: see profilingOf
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
@@ -65,7 +66,7 @@ func TestManyMappingsToSentry(t *testing.T) {
 		dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
 		for i := range n {
 			id := dictionary.StringValue(fmt.Sprintf("%032x", i+1))
-			mapping := b.Mapping(dictionary.Mapping{Start: 1 << 20, Limit: 2 << 20, Attributes: []dictionary.AttributeIndex{b.Attribute(attr.KeyDebugID, id, "")}})
+			mapping := b.Mapping(dictionary.Mapping{Start: 1 << 20, Limit: 2 << 20, Attributes: []dictionary.AttributeIndex{b.Attribute(semconv.SentryDebugID, id, "")}})
 			sample := profile.Samples().AppendEmpty()
 			sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{Mapping: mapping, Address: 1<<20 + uint64(i)})})))
 			sample.TimestampsUnixNano().Append(someTime + uint64(i))
@@ -79,14 +80,14 @@ func TestManyUnitsToSentry(t *testing.T) {
 	requireLinear(t, func(n int) func() {
 		traces := ptrace.NewTraces()
 		resource := traces.ResourceSpans().AppendEmpty()
-		resource.Resource().Attributes().PutStr(attr.KeyPlatform, "python")
+		resource.Resource().Attributes().PutStr(semconv.SentryPlatform, "python")
 		span := resource.ScopeSpans().AppendEmpty().Spans().AppendEmpty()
 		span.SetTraceID(pcommon.TraceID{1})
 		span.SetSpanID(pcommon.SpanID{1})
 		span.SetStartTimestamp(someTime)
 		raw := map[string]any{}
 		for i := range n {
-			raw[fmt.Sprintf("k%d", i)], raw[fmt.Sprintf("k%d%s", i, attr.UnitSuffix)] = 1, "byte"
+			raw[fmt.Sprintf("k%d", i)], raw[fmt.Sprintf("k%d%s", i, semconv.UnitSuffix)] = 1, "byte"
 		}
 		require.NoError(t, span.Attributes().FromRaw(raw))
 		options := exportOptions

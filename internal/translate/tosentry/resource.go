@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -18,14 +19,11 @@ func readIdentity(resource pcommon.Map) attr.Identity {
 	return attr.Identity{
 		Platform:    platformOf(resource),
 		Release:     releaseOf(resource),
-		Dist:        textOf(resource, attr.KeyDist),
-		Environment: attr.FirstText(textOf(resource, attr.KeyEnvironment), textOf(resource, keyOldEnvironment)),
-		Sdk:         sentry.ClientSDK{Name: textOf(resource, attr.KeySDKName), Version: textOf(resource, attr.KeySDKVersion)},
+		Dist:        textOf(resource, semconv.SentryDist),
+		Environment: attr.FirstText(textOf(resource, semconv.DeploymentEnvironmentName), textOf(resource, semconv.DeploymentEnvironment)),
+		Sdk:         sentry.ClientSDK{Name: textOf(resource, semconv.TelemetrySDKName), Version: textOf(resource, semconv.TelemetrySDKVersion)},
 	}.Clipped()
 }
-
-// keyOldEnvironment is the name of the environment up to semantic conventions 1.26.
-const keyOldEnvironment = "deployment.environment"
 
 // languages are the Sentry platforms of OpenTelemetry's languages: the inverse of platforms, where several platforms have one
 // language. Android, which is billed otherwise than Java, says so itself (sentry.platform).
@@ -35,10 +33,10 @@ var languages = map[string]string{
 }
 
 func platformOf(resource pcommon.Map) string {
-	if sent := textOf(resource, attr.KeyPlatform); sent != "" {
+	if sent := textOf(resource, semconv.SentryPlatform); sent != "" {
 		return validPlatform(sent)
 	}
-	return languages[textOf(resource, attr.KeySDKLanguage)]
+	return languages[textOf(resource, semconv.TelemetrySDKLanguage)]
 }
 
 // otherPlatform is Sentry's word for all languages it has no word for.
@@ -54,10 +52,10 @@ func validPlatform(text string) string {
 
 // releaseOf joins what splitRelease splits.
 func releaseOf(resource pcommon.Map) string {
-	if sent := textOf(resource, attr.KeyRelease); sent != "" || isFromSentry(resource) {
+	if sent := textOf(resource, semconv.SentryRelease); sent != "" || isFromSentry(resource) {
 		return sent
 	}
-	name, version := textOf(resource, attr.KeyServiceName), textOf(resource, attr.KeyServiceVersion)
+	name, version := textOf(resource, semconv.ServiceName), textOf(resource, semconv.ServiceVersion)
 	switch {
 	case version == "":
 		return ""
@@ -82,8 +80,8 @@ func inScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptio
 
 // isFromSentry says whether the resource was made by this package: then what is not there was not sent.
 func isFromSentry(resource pcommon.Map) bool {
-	_, project := resource.Get(attr.KeyProject)
-	_, platform := resource.Get(attr.KeyPlatform)
+	_, project := resource.Get(semconv.SentryProjectID)
+	_, platform := resource.Get(semconv.SentryPlatform)
 	return project || platform
 }
 

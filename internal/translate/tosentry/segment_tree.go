@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -75,11 +76,11 @@ func (t *segmentTree) resolve(spans []tracedSpan, from int, byID map[spanKey]int
 // isRoot: the span begins a segment. SDKs of Sentry's say so; by OpenTelemetry it is a span whose parent is none, or in another
 // process. Where flags do not tell, the parent of a server's or a consumer's span is elsewhere if it is not here.
 func isRoot(s *tracedSpan, byID map[spanKey]int) bool {
-	if stated, ok := s.Attributes().Get(attr.KeyIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
+	if stated, ok := s.Attributes().Get(semconv.SentryIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
 		return stated.Bool()
 	}
 	if s.ParentSpanID().IsEmpty() {
-		_, ofSegment := s.Attributes().Get(attr.KeySegmentID)
+		_, ofSegment := s.Attributes().Get(semconv.SentrySegmentID)
 		return !ofSegment
 	}
 	const knowsRemote, isRemote = 0x100, 0x200 // span flags of OTLP
@@ -92,7 +93,7 @@ func isRoot(s *tracedSpan, byID map[spanKey]int) bool {
 
 // above is the span that a span is part of the segment of: the root it names, else its parent.
 func above(s *tracedSpan, byID map[spanKey]int, segment []int) (int, bool) {
-	if root, ok := byID[spanKey{s.TraceID(), attr.SpanIDOf(textOf(s.Attributes(), attr.KeySegmentID))}]; ok && segment[root] == root {
+	if root, ok := byID[spanKey{s.TraceID(), attr.SpanIDOf(textOf(s.Attributes(), semconv.SentrySegmentID))}]; ok && segment[root] == root {
 		return root, true
 	}
 	parent, ok := byID[spanKey{s.TraceID(), s.ParentSpanID()}]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -27,21 +28,21 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	tags := tagKeys(s.Attributes())
 	for key, value := range s.Attributes().All() {
 		switch key {
-		case attr.KeyOp:
+		case semconv.SentryOp:
 			out.Op = value.AsString()
-		case attr.KeyOrigin:
+		case semconv.SentryOrigin:
 			out.Origin = value.AsString()
-		case attr.KeyKind:
+		case semconv.SentryKind:
 			out.Kind = value.AsString()
-		case attr.KeyPlatform:
+		case semconv.SentryPlatform:
 			out.Platform = value.AsString()
-		case attr.KeyExclusiveTime:
+		case semconv.SentryExclusiveTime:
 			out.ExclusiveTime = jsonscan.Optional[float64]{Value: number(value), Set: isFinite(number(value))}
-		case attr.KeyIsRemote:
+		case semconv.SentryIsRemote:
 			out.IsRemote = jsonscan.Optional[bool]{Value: value.Bool(), Set: value.Type() == pcommon.ValueTypeBool}
-		case attr.KeyMeasurements:
+		case semconv.SentryMeasurements:
 			out.Measurements = measuresOf(value)
-		case attr.KeyIsSegment, attr.KeySegmentID, attr.KeyTagKeys, attr.KeyProfilerID, attr.KeySpanProfileID, attr.KeyThreadID, attr.KeyThreadName:
+		case semconv.SentryIsSegment, semconv.SentrySegmentID, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName:
 			// Said by the transaction as a whole, or below.
 		default:
 			if tags[key] {
@@ -87,11 +88,11 @@ func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Spa
 	out := e.legacySpan(s)
 	out.Description = descriptionOf(s.Span, &out, e.resource.fromSentry)
 	if !e.resource.fromSentry && out.Description != s.Name() {
-		out.Data = append(out.Data, event.NamedValue{Name: "sentry.name", Value: attr.JsonString(s.Name())})
+		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryName, Value: attr.JsonString(s.Name())})
 	}
 	p := e.profilingOf(s)
 	if p.Profiler != "" && p.Profiler != t.ProfilerID {
-		out.Data = append(out.Data, event.NamedValue{Name: "profiler_id", Value: attr.JsonString(p.Profiler)})
+		out.Data = append(out.Data, event.NamedValue{Name: semconv.ProfilerID, Value: attr.JsonString(p.Profiler)})
 	}
 	putThread(&out, p)
 	return out
@@ -100,10 +101,10 @@ func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Spa
 // putThread states the thread as Sentry's specification has it: as text.
 func putThread(s *event.Span, p attr.Profiling) {
 	if p.Thread != "" {
-		s.Data = append(s.Data, event.NamedValue{Name: attr.KeyThreadID, Value: attr.JsonString(p.Thread)})
+		s.Data = append(s.Data, event.NamedValue{Name: semconv.ThreadID, Value: attr.JsonString(p.Thread)})
 	}
 	if p.Name != "" {
-		s.Data = append(s.Data, event.NamedValue{Name: attr.KeyThreadName, Value: attr.JsonString(p.Name)})
+		s.Data = append(s.Data, event.NamedValue{Name: semconv.ThreadName, Value: attr.JsonString(p.Name)})
 	}
 }
 
@@ -111,8 +112,8 @@ func putThread(s *event.Span, p attr.Profiling) {
 func (e *traceExporter) profilingOf(s *tracedSpan) (p attr.Profiling) {
 	attrs := s.Attributes()
 	p = attr.Profiling{
-		Profiler: sentryID(textOf(attrs, attr.KeyProfilerID)), Profile: sentryID(textOf(attrs, attr.KeySpanProfileID)),
-		Thread: attr.Clip(textOf(attrs, attr.KeyThreadID), attr.MaxIDBytes), Name: attr.Clip(textOf(attrs, attr.KeyThreadName), attr.MaxNameBytes),
+		Profiler: sentryID(textOf(attrs, semconv.SentryProfilerID)), Profile: sentryID(textOf(attrs, semconv.ProfileID)),
+		Thread: attr.Clip(textOf(attrs, semconv.ThreadID), attr.MaxIDBytes), Name: attr.Clip(textOf(attrs, semconv.ThreadName), attr.MaxNameBytes),
 	}
 	switch {
 	case p.Profiler != "":
@@ -146,7 +147,7 @@ func descriptionOf(s ptrace.Span, out *event.Span, fromSentry bool) string {
 }
 
 func tagKeys(attrs pcommon.Map) map[string]bool {
-	list, ok := attrs.Get(attr.KeyTagKeys)
+	list, ok := attrs.Get(semconv.SentryTags)
 	if !ok || list.Type() != pcommon.ValueTypeSlice {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -20,10 +21,10 @@ func fillForeign(out *event.Span, s ptrace.Span) {
 	out.Op = attr.FirstText(out.Op, foreignOp(s))
 	out.Origin = attr.FirstText(out.Origin, "auto.otel")
 	if kind := kindName(s.Kind()); out.Kind == "" && kind != "" {
-		out.Data = append(out.Data, event.NamedValue{Name: attr.KeyKind, Value: attr.JsonString(kind)})
+		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryKind, Value: attr.JsonString(kind)})
 	}
 	if message := s.Status().Message(); message != "" && !strings.EqualFold(message, out.Status) {
-		out.Data = append(out.Data, event.NamedValue{Name: attr.KeyStatusMessage, Value: attr.JsonString(message)})
+		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryStatusMessage, Value: attr.JsonString(message)})
 	}
 }
 
@@ -49,15 +50,15 @@ func foreignOp(s ptrace.Span) string {
 		return false
 	}
 	switch {
-	case has("http.request.method", "http.method"):
+	case has(semconv.HTTPRequestMethod, semconv.HTTPMethod):
 		return byKind(s.Kind(), "http")
-	case has("db.system.name", "db.system"):
+	case has(semconv.DBSystemName, semconv.DBSystem):
 		return "db"
-	case has("gen_ai.system", "gen_ai.provider.name"):
-		return strings.TrimSuffix("gen_ai."+textOf(attrs, "gen_ai.operation.name"), ".")
-	case has("rpc.system", "rpc.system.name", "rpc.service"):
+	case has(semconv.GenAISystem, semconv.GenAIProviderName):
+		return strings.TrimSuffix("gen_ai."+textOf(attrs, semconv.GenAIOperationName), ".")
+	case has(semconv.RPCSystem, semconv.RPCSystemName, semconv.RPCService):
 		return byKind(s.Kind(), "rpc")
-	case has("messaging.system"):
+	case has(semconv.MessagingSystem):
 		switch s.Kind() {
 		case ptrace.SpanKindProducer:
 			return "queue.publish"
@@ -65,9 +66,9 @@ func foreignOp(s ptrace.Span) string {
 			return "queue.process"
 		}
 		return "queue"
-	case has("faas.trigger"):
+	case has(semconv.FaaSTrigger):
 		return "function"
-	case has("graphql.operation.type", "graphql.operation.name"):
+	case has(semconv.GraphQLOperationType, semconv.GraphQLOperationName):
 		return "graphql"
 	}
 	return "default"
@@ -87,10 +88,11 @@ func byKind(kind ptrace.SpanKind, op string) string {
 // often is a method alone.
 func foreignDescription(s ptrace.Span) string {
 	attrs := s.Attributes()
-	if statement := attr.FirstText(textOf(attrs, "db.query.text"), textOf(attrs, "db.statement")); statement != "" {
+	if statement := attr.FirstText(textOf(attrs, semconv.DBQueryText), textOf(attrs, semconv.DBStatement)); statement != "" {
 		return statement
 	}
-	method, url := attr.FirstText(textOf(attrs, "http.request.method"), textOf(attrs, "http.method")), attr.FirstText(textOf(attrs, "url.full"), textOf(attrs, "http.url"))
+	method := attr.FirstText(textOf(attrs, semconv.HTTPRequestMethod), textOf(attrs, semconv.HTTPMethod))
+	url := attr.FirstText(textOf(attrs, semconv.URLFull), textOf(attrs, semconv.HTTPURL))
 	if s.Kind() == ptrace.SpanKindClient && method != "" && url != "" {
 		return method + " " + url
 	}
@@ -100,13 +102,14 @@ func foreignDescription(s ptrace.Span) string {
 // foreignSource says what kind of text the name of a transaction is.
 func foreignSource(s ptrace.Span) string {
 	attrs := s.Attributes()
-	if _, ok := attrs.Get("http.route"); ok {
+	if _, ok := attrs.Get(semconv.HTTPRoute); ok {
 		return "route"
 	}
 	if s.Kind() == ptrace.SpanKindConsumer {
 		return "task"
 	}
-	if path := attr.FirstText(textOf(attrs, "url.path"), textOf(attrs, "http.target")); path != "" && strings.Contains(s.Name(), path) {
+	path := attr.FirstText(textOf(attrs, semconv.URLPath), textOf(attrs, semconv.HTTPTarget))
+	if path != "" && strings.Contains(s.Name(), path) {
 		return "url"
 	}
 	return "custom"
@@ -120,10 +123,14 @@ func otherResource(resource pcommon.Map) pcommon.Map {
 	resource.CopyTo(other)
 	other.RemoveIf(func(key string, _ pcommon.Value) bool {
 		switch key {
-		case attr.KeySDKName, attr.KeySDKVersion, attr.KeyProject, attr.KeyPlatform, attr.KeyRelease, attr.KeyDist, attr.KeyDeviceArch, attr.KeyHostArch, attr.KeyOSType, attr.KeyOSName,
-			attr.KeyOSVersion, attr.KeyOSBuild, attr.KeyManufacturer, attr.KeyDeviceModel, attr.KeyDeviceSimulator, attr.KeyRuntimeName, attr.KeyRuntimeVersion:
+		case semconv.TelemetrySDKName, semconv.TelemetrySDKVersion,
+			semconv.SentryProjectID, semconv.SentryPlatform, semconv.SentryRelease, semconv.SentryDist,
+			semconv.SentryDeviceArchitecture, semconv.HostArch,
+			semconv.OSType, semconv.OSName, semconv.OSVersion, semconv.OSBuildID,
+			semconv.DeviceManufacturer, semconv.DeviceModelIdentifier, semconv.DeviceSimulator,
+			semconv.ProcessRuntimeName, semconv.ProcessRuntimeVersion:
 			return true
-		case attr.KeyServiceName, attr.KeyServiceVersion, attr.KeyEnvironment, attr.KeySDKLanguage:
+		case semconv.ServiceName, semconv.ServiceVersion, semconv.DeploymentEnvironmentName, semconv.TelemetrySDKLanguage:
 			return fromSentry
 		}
 		return false

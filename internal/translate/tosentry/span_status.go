@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -43,12 +44,12 @@ func sentName(name string) string {
 
 // statusOfResponse is the name of what was answered, "" where that is not known or in order.
 func statusOfResponse(attrs pcommon.Map) string {
-	for _, key := range []string{"http.response.status_code", "http.status_code"} {
+	for _, key := range []string{semconv.HTTPResponseStatusCode, semconv.HTTPStatusCode} {
 		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt {
 			return StatusOfHTTP(code.Int())
 		}
 	}
-	for _, key := range []string{"rpc.grpc.status_code", "rpc.response.status_code"} {
+	for _, key := range []string{semconv.RPCGRPCStatusCode, semconv.RPCResponseStatusCode} {
 		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt && code.Int() > 0 && code.Int() < int64(len(attr.StatusNames)) {
 			return sentName(attr.StatusNames[code.Int()])
 		}

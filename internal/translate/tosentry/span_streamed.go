@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -25,13 +26,13 @@ func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmen
 		out.Status = "error"
 	}
 	out.Start, out.End = timesOf(s.Span)
-	if stated, ok := s.Attributes().Get(attr.KeyIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
+	if stated, ok := s.Attributes().Get(semconv.SentryIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
 		out.IsSegment = jsonscan.Some(stated.Bool())
 	}
 	all := attributeSet{taken: map[string]bool{}}
 	e.ownAttributes(&all, s)
 	if root >= 0 {
-		all.text(attr.KeySegmentID, spanText(spans[root].SpanID()))
+		all.text(semconv.SentrySegmentID, spanText(spans[root].SpanID()))
 	}
 	e.sharedAttributes(&all, s, out.IsSegment.Value)
 	out.Attributes = all.list
@@ -41,33 +42,33 @@ func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmen
 // ownAttributes are those of the span, profiling and status in the form that Sentry compares.
 func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	p := e.profilingOf(s)
-	all.text(attr.KeyProfilerID, p.Profiler)
+	all.text(semconv.SentryProfilerID, p.Profiler)
 	if p.Thread != "" {
-		all.text(attr.KeyThreadID, p.Thread)
+		all.text(semconv.ThreadID, p.Thread)
 	}
-	all.text(attr.KeyThreadName, p.Name)
+	all.text(semconv.ThreadName, p.Name)
 	units := e.unitsOf(s.Attributes())
 	for key, value := range s.Attributes().All() {
 		switch key {
-		case attr.KeyIsSegment, attr.KeyTagKeys, attr.KeyProfilerID, attr.KeySpanProfileID, attr.KeyThreadID, attr.KeyThreadName:
-		case attr.KeyMeasurements:
+		case semconv.SentryIsSegment, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName:
+		case semconv.SentryMeasurements:
 			for _, m := range measuresOf(value) {
 				all.put(event.Attribute{Key: m.Name, Type: "double", Value: attr.AppendDouble(nil, m.Value), Unit: m.Unit})
 			}
 		default:
 			a := attr.TypedAttribute(key, value)
-			if base, ok := strings.CutSuffix(key, attr.UnitSuffix); ok && units[base].belongs {
+			if base, ok := strings.CutSuffix(key, semconv.UnitSuffix); ok && units[base].belongs {
 				continue
 			}
 			a.Unit = units[key].unit
 			all.put(a)
 		}
 	}
-	all.text(attr.KeyStatusMessage, s.Status().Message())
+	all.text(semconv.SentryStatusMessage, s.Status().Message())
 	if !e.resource.fromSentry {
-		all.text(attr.KeyOp, foreignOp(s.Span))
-		all.text(attr.KeyOrigin, "auto.otel")
-		all.text(attr.KeyKind, kindName(s.Kind()))
+		all.text(semconv.SentryOp, foreignOp(s.Span))
+		all.text(semconv.SentryOrigin, "auto.otel")
+		all.text(semconv.SentryKind, kindName(s.Kind()))
 	}
 }
 
@@ -83,7 +84,7 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) 
 		return nil
 	}
 	for key, value := range attrs.All() {
-		if base, ok := strings.CutSuffix(key, attr.UnitSuffix); ok {
+		if base, ok := strings.CutSuffix(key, semconv.UnitSuffix); ok {
 			if units == nil {
 				units = map[string]unitEntry{}
 			}
@@ -104,12 +105,12 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) 
 // sharedAttributes are what transactions say once: who sent the span. The resource as a whole is on segments only.
 func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
 	id := s.id
-	all.text(attr.KeyRelease, id.Release)
-	all.text(attr.KeySDKEnvironment, id.Environment)
-	all.text(attr.KeyDist, id.Dist)
-	all.text(attr.KeyPlatform, id.Platform)
-	all.text(attr.KeyStreamedSDK, id.Sdk.Name)
-	all.text(attr.KeyStreamedVersion, id.Sdk.Version)
+	all.text(semconv.SentryRelease, id.Release)
+	all.text(semconv.SentryEnvironment, id.Environment)
+	all.text(semconv.SentryDist, id.Dist)
+	all.text(semconv.SentryPlatform, id.Platform)
+	all.text(semconv.SentrySDKName, id.Sdk.Name)
+	all.text(semconv.SentrySDKVersion, id.Sdk.Version)
 	if isSegment && len(e.resource.typed) > 0 && e.repeatResource() {
 		for _, a := range e.resource.typed {
 			all.put(a)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
@@ -43,7 +44,7 @@ func containerThereAndBack(t *testing.T, name string, sent *event.SpanContainer,
 	requireSameLines(t, name, want, got, nil)
 }
 
-func isSegmentID(a event.Attribute) bool { return a.Key == attr.KeySegmentID }
+func isSegmentID(a event.Attribute) bool { return a.Key == semconv.SentrySegmentID }
 
 func streamedLines(s event.StreamedSpan) (lines []string) {
 	line := func(format string, args ...any) {
@@ -74,29 +75,29 @@ func expectedStreamed(s event.StreamedSpan, id attr.Identity) event.StreamedSpan
 		}
 	}
 	if s.Kind != "" {
-		s.Attributes = slices.DeleteFunc(s.Attributes, func(a event.Attribute) bool { return a.Key == attr.KeyKind })
-		add(attr.KeyKind, s.Kind)
+		s.Attributes = slices.DeleteFunc(s.Attributes, func(a event.Attribute) bool { return a.Key == semconv.SentryKind })
+		add(semconv.SentryKind, s.Kind)
 	}
-	add(attr.KeyRelease, id.Release)
-	add(attr.KeySDKEnvironment, id.Environment)
-	add(attr.KeyDist, id.Dist)
-	add(attr.KeyPlatform, id.Platform)
-	add(attr.KeyStreamedSDK, attr.FirstText(id.Sdk.Name, exportOptions.SDK.Name))
-	add(attr.KeyStreamedVersion, attr.FirstText(id.Sdk.Version, exportOptions.SDK.Version))
+	add(semconv.SentryRelease, id.Release)
+	add(semconv.SentryEnvironment, id.Environment)
+	add(semconv.SentryDist, id.Dist)
+	add(semconv.SentryPlatform, id.Platform)
+	add(semconv.SentrySDKName, attr.FirstText(id.Sdk.Name, exportOptions.SDK.Name))
+	add(semconv.SentrySDKVersion, attr.FirstText(id.Sdk.Version, exportOptions.SDK.Version))
 	if s.IsRemote.Set {
-		s.Attributes = append(s.Attributes, event.Attribute{Key: attr.KeyIsRemote, Type: "boolean", Value: fmt.Append(nil, s.IsRemote.Value)})
+		s.Attributes = append(s.Attributes, event.Attribute{Key: semconv.SentryIsRemote, Type: "boolean", Value: fmt.Append(nil, s.IsRemote.Value)})
 	}
-	isProfiler := func(a event.Attribute) bool { return a.Key == attr.KeyProfilerID || a.Key == "profiler_id" }
+	isProfiler := func(a event.Attribute) bool { return a.Key == semconv.SentryProfilerID || a.Key == "profiler_id" }
 	if slices.ContainsFunc(s.Attributes, isProfiler) { // then a V1 profile beside it, which is sent as a session of its own, is not named
-		s.Attributes = slices.DeleteFunc(s.Attributes, func(a event.Attribute) bool { return a.Key == attr.KeyProfileID || a.Key == attr.KeySpanProfileID })
+		s.Attributes = slices.DeleteFunc(s.Attributes, func(a event.Attribute) bool { return a.Key == semconv.SentryProfileID || a.Key == semconv.ProfileID })
 	}
 	for i := range s.Attributes {
 		a := &s.Attributes[i]
 		switch a.Key {
-		case attr.KeyThreadID:
+		case semconv.ThreadID:
 			a.Type, a.Value = "string", attr.JsonString(attr.PlainText(a.Value))
-		case attr.KeyProfilerID, "profiler_id", attr.KeyProfileID, attr.KeySpanProfileID:
-			a.Key, a.Value = attr.KeyProfilerID, attr.JsonString(attr.SimpleID(attr.PlainText(a.Value)))
+		case semconv.SentryProfilerID, "profiler_id", semconv.SentryProfileID, semconv.ProfileID:
+			a.Key, a.Value = semconv.SentryProfilerID, attr.JsonString(attr.SimpleID(attr.PlainText(a.Value)))
 		default:
 			a.Type, a.Value = expectedType(a)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -299,9 +300,9 @@ func randomSpan(r *rand.Rand, s ptrace.Span) {
 	s.SetEndTimestamp(pick[pcommon.Timestamp](r, 0, someTime, someTime+1))
 	s.Status().SetCode(ptrace.StatusCode(r.IntN(4)))
 	for _, key := range []string{
-		attr.KeyOp, attr.KeyOrigin, attr.KeyKind, attr.KeyIsSegment, attr.KeySegmentID, attr.KeyMeasurements, attr.KeyTagKeys, attr.KeyThreadID, attr.KeyProfilerID, attr.KeyTransactionID, attr.KeyBreadcrumbs,
-		attr.KeyFingerprint, attr.KeyModules, attr.KeyExtra, attr.KeyServerAddress, "http.response.status_code", "db.statement", "sentry.context.os", "sentry.context.",
-		"user.id", "http.request.header.x", "url.query", "", attr.KeyExclusiveTime,
+		semconv.SentryOp, semconv.SentryOrigin, semconv.SentryKind, semconv.SentryIsSegment, semconv.SentrySegmentID, semconv.SentryMeasurements, semconv.SentryTags, semconv.ThreadID, semconv.SentryProfilerID, semconv.SentryTransactionID, semconv.SentryBreadcrumbs,
+		semconv.SentryFingerprint, semconv.SentryModules, semconv.SentryExtra, semconv.ServerAddress, "http.response.status_code", "db.statement", "sentry.context.os", "sentry.context.",
+		"user.id", "http.request.header.x", "url.query", "", semconv.SentryExclusiveTime,
 	} {
 		if r.IntN(4) == 0 {
 			randomValue(r, s.Attributes().PutEmpty(key), 0)

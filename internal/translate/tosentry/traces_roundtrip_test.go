@@ -14,6 +14,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
@@ -247,17 +248,17 @@ func expectedTransaction(sent *event.Transaction) *event.Transaction {
 
 // expectSpan: op from its data, the status by its name of today, profiling and thread on every span.
 func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRoot bool) {
-	s.Op = attr.FirstText(s.Op, fromsentry.DataText(s.Data, attr.KeyOp))
+	s.Op = attr.FirstText(s.Op, fromsentry.DataText(s.Data, semconv.SentryOp))
 	if s.Description == s.Op && !isRoot {
 		s.Description = ""
 	}
 	p := fromsentry.SpanProfiling(s).Or(stated)
 	profiler := attr.FirstText(attr.SimpleID(p.Profiler), attr.SimpleID(p.Profile))
 	var data []event.NamedValue
-	s.Origin = attr.FirstText(s.Origin, fromsentry.DataText(s.Data, attr.KeyOrigin)) // what data say that has a field is in the field
-	s.Kind = attr.FirstText(s.Kind, fromsentry.DataText(s.Data, attr.KeyKind))
+	s.Origin = attr.FirstText(s.Origin, fromsentry.DataText(s.Data, semconv.SentryOrigin)) // what data say that has a field is in the field
+	s.Kind = attr.FirstText(s.Kind, fromsentry.DataText(s.Data, semconv.SentryKind))
 	for _, member := range s.Data {
-		if !attr.ProfilingKeys[member.Name] && !slices.Contains([]string{attr.KeyOp, attr.KeyOrigin, attr.KeyKind}, member.Name) {
+		if !attr.ProfilingKeys[member.Name] && !slices.Contains([]string{semconv.SentryOp, semconv.SentryOrigin, semconv.SentryKind}, member.Name) {
 			data = append(data, member)
 		}
 	}
@@ -301,9 +302,9 @@ func addData(s *event.Span, key string, value []byte) {
 func expectFields(t *event.Transaction) {
 	t.Root.Data = slices.DeleteFunc(t.Root.Data, func(m event.NamedValue) bool {
 		switch m.Name {
-		case attr.KeySegmentSource:
+		case semconv.SentrySegmentNameSource:
 			t.Source = attr.FirstText(t.Source, attr.JsonText(m.Value))
-		case attr.KeyReplayID:
+		case semconv.SentryReplayID:
 			if !slices.ContainsFunc(t.Contexts, func(c event.NamedValue) bool { return c.Name == "replay" }) {
 				t.Contexts = append(t.Contexts, event.NamedValue{Name: "replay", Value: []byte(`{"replay_id":` + string(m.Value) + "}")})
 			}
@@ -336,7 +337,7 @@ func expectMachine(t *event.Transaction) {
 			delete(members, "headers")
 		}
 		for name, value := range members {
-			if text := attr.JsonText(value); text != strings.TrimSpace(text) && attr.ResourceContextKeys[contexts[i].Name+"."+name] != "" {
+			if text := attr.JsonText(value); text != strings.TrimSpace(text) && attr.ResourceContextKeys[attr.ContextMember{Context: contexts[i].Name, Name: name}] != "" {
 				members[name] = attr.JsonString(strings.TrimSpace(text))
 			}
 		}
@@ -392,8 +393,8 @@ func expectRequest(t *event.Transaction) {
 
 // expectServer: server.address of a root that is no client is the name of the server.
 func expectServer(t, sent *event.Transaction) {
-	if address := dataOf(t.Root, attr.KeyServerAddress); address != nil && t.ServerName == "" {
+	if address := dataOf(t.Root, semconv.ServerAddress); address != nil && t.ServerName == "" {
 		t.ServerName = attr.JsonText(address)
-		t.Root.Data = slices.DeleteFunc(t.Root.Data, func(m event.NamedValue) bool { return m.Name == attr.KeyServerAddress })
+		t.Root.Data = slices.DeleteFunc(t.Root.Data, func(m event.NamedValue) bool { return m.Name == semconv.ServerAddress })
 	}
 }

@@ -3,6 +3,7 @@
 package tosentry
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -21,14 +23,14 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 
 	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK = s.Name(), attr.FirstText(id.Platform, otherPlatform), id.Release, id.Dist, id.Environment, id.Sdk
 	t.ProfilerID = p.Profiler
-	t.EventID = sentryID(textOf(s.Attributes(), attr.KeyTransactionID))
+	t.EventID = sentryID(textOf(s.Attributes(), semconv.SentryTransactionID))
 	if t.EventID == "" {
 		t.EventID = attr.HashID("transaction", root.TraceID, root.SpanID)
 	}
 	t.Tags, root.Tags = root.Tags, nil
 	t.Measurements, root.Measurements = root.Measurements, nil
 	root.Data = e.takeEvent(&t, s, root.Data)
-	if description, ok := s.Attributes().Get(attr.KeyDescription); ok {
+	if description, ok := s.Attributes().Get(semconv.SentryDescription); ok {
 		root.Description = description.AsString()
 	}
 	if !fromSentry {
@@ -45,43 +47,39 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 	attrs := s.Attributes()
 	t.User = userOf(attrs, e.resource.fromSentry)
 	t.Request = requestOf(attrs, s.Kind())
-	namesServer := has(attrs, attr.KeyServerName)
+	namesServer := has(attrs, semconv.SentryServerName)
 	for _, member := range data {
 		// Looked up for the few keys that need it: each look goes through the list, which can have a hundred thousand.
 		value := func() pcommon.Value { value, _ := attrs.Get(member.Name); return value }
 		switch key := member.Name; {
-		case key == attr.KeyTransactionID, key == attr.KeyDescription:
-		case key == attr.KeySegmentSource:
+		case key == semconv.SentryTransactionID, key == semconv.SentryDescription:
+		case key == semconv.SentrySegmentNameSource:
 			t.Source = value().AsString()
-		case key == attr.KeyServerName:
+		case key == semconv.SentryServerName:
 			t.ServerName = value().AsString()
-		case key == attr.KeyServerAddress && s.Kind() != ptrace.SpanKindClient && s.Kind() != ptrace.SpanKindProducer && t.ServerName == "" && !namesServer:
+		case key == semconv.ServerAddress && s.Kind() != ptrace.SpanKindClient && s.Kind() != ptrace.SpanKindProducer && t.ServerName == "" && !namesServer:
 			t.ServerName = value().AsString()
-		case key == attr.KeyLogger:
+		case key == semconv.SentryLogger:
 			t.Logger = value().AsString()
-		case key == attr.KeyFingerprint && value().Type() == pcommon.ValueTypeSlice:
+		case key == semconv.SentryFingerprint && value().Type() == pcommon.ValueTypeSlice:
 			for _, part := range value().Slice().All() {
 				t.Fingerprint = append(t.Fingerprint, part.AsString())
 			}
-		case key == attr.KeyModules && value().Type() == pcommon.ValueTypeMap:
+		case key == semconv.SentryModules && value().Type() == pcommon.ValueTypeMap:
 			t.Modules = member.Value
-		case key == attr.KeyExtra && value().Type() == pcommon.ValueTypeMap:
+		case key == semconv.SentryExtra && value().Type() == pcommon.ValueTypeMap:
 			t.Extra = member.Value
-		case key == attr.KeyBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
+		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
 			t.Breadcrumbs = crumbsOf(value().Slice())
-		case key == attr.KeyReplayID, strings.HasPrefix(key, contextPrefix), strings.HasPrefix(key, userPrefix), requestOnly[key] && t.Request != nil:
-		case isUserKey(key) && e.resource.fromSentry, isUserKey(key) && key != "client.address":
+		case key == semconv.SentryReplayID, requestOnly[key] && t.Request != nil:
+		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
+		case isUserKey(key) && e.resource.fromSentry, isUserKey(key) && key != semconv.ClientAddress:
 		default:
 			rest = append(rest, member)
 		}
 	}
 	return rest
 }
-
-const (
-	contextPrefix = "sentry.context."
-	userPrefix    = "sentry.user."
-)
 
 func has(attrs pcommon.Map, key string) bool {
 	_, ok := attrs.Get(key)
@@ -105,7 +103,7 @@ func userOf(attrs pcommon.Map, fromSentry bool) (user []event.NamedValue) {
 		}
 	}
 	for key, value := range attrs.All() {
-		if name, ok := strings.CutPrefix(key, userPrefix); ok && name != "" && attr.UserKeys[name] == "" {
+		if name, ok := strings.CutPrefix(key, semconv.SentryUserPrefix); ok && name != "" && attr.UserKeys[name] == "" {
 			user = append(user, event.NamedValue{Name: name, Value: attr.JsonOf(value)})
 		}
 	}
@@ -114,32 +112,35 @@ func userOf(attrs pcommon.Map, fromSentry bool) (user []event.NamedValue) {
 
 // requestOnly are attributes that putRequest alone sets.
 var requestOnly = map[string]bool{
-	"sentry.request.query_string": true, "sentry.request.data": true, "sentry.request.cookies": true, "sentry.request.env": true,
+	semconv.SentryRequestQueryString: true,
+	semconv.SentryRequestData:        true,
+	semconv.SentryRequestCookies:     true,
+	semconv.SentryRequestEnv:         true,
 }
 
 // requestOf is the inverse of putRequest. What has a name of OpenTelemetry's stays among the data of the span too: of spans that
 // is where Sentry looks, of events here.
 func requestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 	r := &event.HTTPRequest{
-		URL: textOf(attrs, "url.full"), Method: textOf(attrs, "http.request.method"), Fragment: textOf(attrs, "url.fragment"),
+		URL: textOf(attrs, semconv.URLFull), Method: textOf(attrs, semconv.HTTPRequestMethod), Fragment: textOf(attrs, semconv.URLFragment),
 	}
 	if kind == ptrace.SpanKindClient { // what the program asked for, not what it was asked
 		return nil
 	}
-	if query, ok := attrs.Get("url.query"); ok {
+	if query, ok := attrs.Get(semconv.URLQuery); ok {
 		r.QueryString = attr.JsonOf(query)
-	} else if query, ok := attrs.Get("sentry.request.query_string"); ok {
+	} else if query, ok := attrs.Get(semconv.SentryRequestQueryString); ok {
 		r.QueryString = attr.JsonOf(query)
 	}
 	for key, value := range attrs.All() {
-		if name, ok := strings.CutPrefix(key, "http.request.header."); ok {
+		if name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix); ok {
 			r.Headers = append(r.Headers, event.Tag{Key: name, Value: joined(value)})
 		}
 	}
 	for _, part := range []struct {
 		key string
 		to  *[]byte
-	}{{"sentry.request.data", &r.Data}, {"sentry.request.cookies", &r.Cookies}, {"sentry.request.env", &r.Env}} {
+	}{{semconv.SentryRequestData, &r.Data}, {semconv.SentryRequestCookies, &r.Cookies}, {semconv.SentryRequestEnv, &r.Env}} {
 		if value, ok := attrs.Get(part.key); ok {
 			*part.to = attr.JsonOf(value)
 		}
@@ -177,7 +178,7 @@ func (e *traceExporter) contextsOf(attrs pcommon.Map) (contexts []event.NamedVal
 		return m
 	}
 	for key, value := range attrs.All() {
-		name, ok := strings.CutPrefix(key, contextPrefix)
+		name, ok := strings.CutPrefix(key, semconv.SentryContextPrefix)
 		switch {
 		case !ok || name == "" || name == "trace" || name == "profile":
 		case value.Type() == pcommon.ValueTypeMap:
@@ -189,10 +190,10 @@ func (e *traceExporter) contextsOf(attrs pcommon.Map) (contexts []event.NamedVal
 	repeat := e.repeatResource()
 	if repeat {
 		for _, m := range e.resource.machine {
-			m.value.CopyTo(context(m.context).PutEmpty(m.name))
+			m.value.CopyTo(context(m.Context).PutEmpty(m.Name))
 		}
 	}
-	if replay, ok := attrs.Get(attr.KeyReplayID); ok {
+	if replay, ok := attrs.Get(semconv.SentryReplayID); ok {
 		replay.CopyTo(context("replay").PutEmpty("replay_id"))
 	}
 	if repeat && e.resource.other.Len() > 0 {
@@ -207,11 +208,13 @@ func (e *traceExporter) contextsOf(attrs pcommon.Map) (contexts []event.NamedVal
 }
 
 // machineKeys are the members of contexts that are on the resource, in a fixed order.
-var machineKeys = func() []string {
-	keys := []string{"device.arch"}
+var machineKeys = func() []attr.ContextMember {
+	keys := []attr.ContextMember{attr.DeviceArch}
 	for key := range attr.ResourceContextKeys {
 		keys = append(keys, key)
 	}
-	slices.Sort(keys)
+	slices.SortFunc(keys, func(a, b attr.ContextMember) int {
+		return cmp.Or(strings.Compare(a.Context, b.Context), strings.Compare(a.Name, b.Name))
+	})
 	return keys
 }()

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package semconv
+
+// OpenTelemetry's conventions, on mappings. A mapping needs one of the build ids.
+const (
+	ProcessExecutableBuildIDPrefix  = "process.executable.build_id."
+	ProcessExecutableBuildIDGNU     = "process.executable.build_id.gnu"
+	ProcessExecutableBuildIDGo      = "process.executable.build_id.go"
+	ProcessExecutableBuildIDHtlhash = "process.executable.build_id.htlhash"
+)
+
+// Ours, on mappings.
+const (
+	SentryDebugID        = "sentry.debug_id" // of images without an ELF, Go or hash id: Mach-O, PDB, WebAssembly
+	SentryImageType      = "sentry.image.type"
+	SentryImageCodeID    = "sentry.image.code_id"
+	SentryImageDebugFile = "sentry.image.debug_file"
+	SentryImageUUID      = "sentry.image.uuid"
+	SentryImageArch      = "sentry.image.arch"
+	SentryImageVMAddr    = "sentry.image.vmaddr"
+)

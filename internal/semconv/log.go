@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package semconv
+
+// OpenTelemetry's conventions.
+const (
+	ExceptionType       = "exception.type"
+	ExceptionMessage    = "exception.message"
+	ExceptionStacktrace = "exception.stacktrace"
+	ErrorType           = "error.type"
+	FileName            = "file.name"
+	LogRecordUID        = "log.record.uid"
+)
+
+// Sentry's conventions. The key of a parameter ends in its number or name.
+const (
+	SentryMessageTemplate         = "sentry.message.template"
+	SentryMessageParameterPrefix  = "sentry.message.parameter."
+	SentryMessageParametersPrefix = "sentry.message.parameters." // the same in go's SDK 0.50
+	SentryTimestampSequence       = "sentry.timestamp.sequence"
+)
+
+// Ours: every item.
+const (
+	SentryItemType        = "sentry.item.type" // what the record was; absent on those that were logs
+	SentryItemSize        = "sentry.item.size" // bytes of the payload
+	SentryItemContentType = "sentry.item.content_type"
+	SentryAttachmentType  = "sentry.attachment.type"
+	SentryEventID         = "sentry.event.id"
+)
+
+// Ours: errors and events.
+const (
+	SentryMessageParameters = "sentry.message.parameters" // more than have a place each, or no list
+	SentryExceptions        = "sentry.exceptions"
+	SentryThreads           = "sentry.threads"
+	SentryBreadcrumbs       = "sentry.breadcrumbs"
+	SentryFingerprint       = "sentry.fingerprint"
+	SentryModules           = "sentry.modules"
+	SentryLogger            = "sentry.logger"
+	SentryExtra             = "sentry.extra"
+	SentryContextPrefix     = "sentry.context." // and the name of a context, for members without a conventional name
+	SentryContextUser       = "sentry.context.user"
+)
+
+// Ours: feedback and check-ins.
+const (
+	SentryFeedbackAssociatedEventID = "sentry.feedback.associated_event_id"
+	SentryFeedbackName              = "sentry.feedback.name"
+	SentryFeedbackContactEmail      = "sentry.feedback.contact_email"
+	SentryFeedbackURL               = "sentry.feedback.url"
+	SentryFeedbackSource            = "sentry.feedback.source"
+	SentryCheckInID                 = "sentry.check_in.id"
+	SentryCheckInStatus             = "sentry.check_in.status"
+	SentryCheckInDuration           = "sentry.check_in.duration" // seconds
+	SentryMonitorSlug               = "sentry.monitor.slug"
+	SentryMonitorConfig             = "sentry.monitor.config"
+)

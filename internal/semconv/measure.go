@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package semconv
+
+// Keys and event names of ours for the SDKs of Measure are "measure.", mostly followed by the name of the field.
+
+// MeasurePrefix starts the names of events of other types, and, with the type, the keys of fields of unknown ones.
+const MeasurePrefix = "measure."
+
+// Ours, on the resource.
+const (
+	MeasurePlatform                  = "measure.platform"
+	MeasureAppUniqueID               = "measure.app_unique_id"
+	MeasureDeviceName                = "measure.device.name"
+	MeasureDeviceType                = "measure.device.type"
+	MeasureDeviceCPUArch             = "measure.device.cpu_arch"
+	MeasureDeviceIsFoldable          = "measure.device.is_foldable"
+	MeasureDeviceIsPhysical          = "measure.device.is_physical"
+	MeasureDeviceDensity             = "measure.device.density"
+	MeasureDeviceDensityDPI          = "measure.device.density_dpi"
+	MeasureDeviceWidthPx             = "measure.device.width_px"
+	MeasureDeviceHeightPx            = "measure.device.height_px"
+	MeasureOSPageSize                = "measure.os.page_size"
+	MeasurePatchID                   = "measure.patch.id"
+	MeasurePatchVersion              = "measure.patch.version"
+	MeasureExpoUpdateID              = "measure.expo.update_id"
+	MeasureExpoRuntimeVersion        = "measure.expo.runtime_version"
+	MeasureExpoIsEmbeddedLaunch      = "measure.expo.is_embedded_launch"
+	MeasureExpoIsUsingEmbeddedAssets = "measure.expo.is_using_embedded_assets"
+	MeasureExpoAutomaticUpdatePolicy = "measure.expo.automatic_update_policy"
+	MeasureExpoExecutionEnvironment  = "measure.expo.execution_environment"
+	MeasureExpoVersion               = "measure.expo.version"
+	MeasureExpoSDKVersion            = "measure.expo.sdk_version"
+	MeasureExpoEASProjectID          = "measure.expo.eas_project_id"
+)
+
+// Ours, on every record and span.
+const (
+	MeasureSessionStartTime        = "measure.session.start_time"
+	MeasureUserTriggered           = "measure.user_triggered"
+	MeasureFieldsDropped           = "measure.fields_dropped"
+	MeasureNetworkGeneration       = "measure.network.generation"
+	MeasureDeviceLocale            = "measure.device.locale"
+	MeasureDeviceLowPowerMode      = "measure.device.low_power_mode"
+	MeasureDeviceThermalThrottling = "measure.device.thermal_throttling"
+	MeasureAttachmentIDs           = "measure.attachment.ids"
+	MeasureAttachmentTypes         = "measure.attachment.types"
+	MeasureAttachmentNames         = "measure.attachment.names"
+)
+
+// Ours, on spans.
+const (
+	MeasureTraceID        = "measure.trace_id"  // as sent, where it is no ID of OpenTelemetry's
+	MeasureSpanID         = "measure.span_id"   // likewise
+	MeasureParentID       = "measure.parent_id" // likewise
+	MeasureSpanKind       = "measure.span.kind"
+	MeasureSpanDurationMS = "measure.span.duration_ms"
+	MeasureHTTPClient     = "measure.http.client"
+)

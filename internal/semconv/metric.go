@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package semconv
+
+// OpenTelemetry's metrics.
+const (
+	MetricProcessCPUUtilization = "process.cpu.utilization"
+	MetricProcessCPUTime        = "process.cpu.time"
+	MetricProcessUptime         = "process.uptime"
+	MetricProcessMemoryUsage    = "process.memory.usage"
+	MetricSystemMemoryLimit     = "system.memory.limit"
+	MetricJVMMemoryUsed         = "jvm.memory.used"
+	MetricJVMMemoryCommitted    = "jvm.memory.committed"
+	MetricJVMMemoryLimit        = "jvm.memory.limit"
+)
+
+// OpenTelemetry's conventions, on data points.
+const (
+	CPUMode       = "cpu.mode"
+	JVMMemoryType = "jvm.memory.type"
+)
+
+// Metrics of ours.
+const (
+	MetricSentrySessionUpdates           = "sentry.session.updates"
+	MetricSentrySessionStarted           = "sentry.session.started"
+	MetricSentrySessionCount             = "sentry.session.count"
+	MetricSentrySessionErrors            = "sentry.session.errors"
+	MetricSentrySessionDuration          = "sentry.session.duration"
+	MetricSentryCheckInCount             = "sentry.check_in.count"
+	MetricSentryCheckInDuration          = "sentry.check_in.duration"
+	MetricSentryClientReportDiscarded    = "sentry.client_report.discarded"
+	MetricSentryProfilePrefix            = "sentry.profile." // and the name of a series of measurements
+	MetricMeasureProcessMemoryPSS        = "measure.process.memory.pss"
+	MetricMeasureProcessMemoryNativeSize = "measure.process.memory.native.size"
+	MetricMeasureProcessMemoryNativeFree = "measure.process.memory.native.free"
+)
+
+// Ours, on data points.
+const (
+	SentrySessionStatus            = "sentry.session.status"
+	SentrySessionAbnormalMechanism = "sentry.session.abnormal_mechanism"
+	SentryClientReportReason       = "sentry.client_report.reason"
+	SentryClientReportCategory     = "sentry.client_report.category"
+	SentryClientReportOutcome      = "sentry.client_report.outcome"
+)

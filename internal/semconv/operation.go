@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package semconv
+
+// OpenTelemetry's conventions: keys that tell the operation of a span. Each system has its current name and former ones.
+const (
+	DBSystemName          = "db.system.name"
+	DBSystem              = "db.system"
+	DBQueryText           = "db.query.text"
+	DBStatement           = "db.statement"
+	FaaSTrigger           = "faas.trigger"
+	GenAIProviderName     = "gen_ai.provider.name"
+	GenAISystem           = "gen_ai.system"
+	GenAIOperationName    = "gen_ai.operation.name"
+	GraphQLOperationName  = "graphql.operation.name"
+	GraphQLOperationType  = "graphql.operation.type"
+	MessagingSystem       = "messaging.system"
+	RPCSystemName         = "rpc.system.name"
+	RPCSystem             = "rpc.system"
+	RPCService            = "rpc.service"
+	RPCResponseStatusCode = "rpc.response.status_code"
+	RPCGRPCStatusCode     = "rpc.grpc.status_code"
+)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package semconv
+
+// OpenTelemetry's conventions: the service and its SDK.
+const (
+	ServiceNamespace          = "service.namespace"
+	ServiceName               = "service.name"
+	ServiceVersion            = "service.version"
+	ServiceInstanceID         = "service.instance.id"
+	DeploymentEnvironmentName = "deployment.environment.name"
+	DeploymentEnvironment     = "deployment.environment" // up to version 1.26
+	TelemetrySDKName          = "telemetry.sdk.name"
+	TelemetrySDKVersion       = "telemetry.sdk.version"
+	TelemetrySDKLanguage      = "telemetry.sdk.language"
+)
+
+// OpenTelemetry's conventions: the machine.
+const (
+	HostArch              = "host.arch"
+	HostID                = "host.id"
+	HostName              = "host.name"
+	ContainerID           = "container.id"
+	K8sPodUID             = "k8s.pod.uid"
+	K8sPodName            = "k8s.pod.name"
+	OSType                = "os.type"
+	OSName                = "os.name"
+	OSVersion             = "os.version"
+	OSBuildID             = "os.build_id"
+	DeviceManufacturer    = "device.manufacturer"
+	DeviceModelIdentifier = "device.model.identifier"
+	AndroidOSAPILevel     = "android.os.api_level"
+)
+
+// OpenTelemetry's conventions: the process and the app.
+const (
+	ProcessPID            = "process.pid"
+	ProcessOwner          = "process.owner"
+	ProcessExecutableName = "process.executable.name"
+	ProcessExecutablePath = "process.executable.path"
+	ProcessRuntimeName    = "process.runtime.name"
+	ProcessRuntimeVersion = "process.runtime.version"
+	AppBuildID            = "app.build_id"
+	AppInstallationID     = "app.installation.id"
+)
+
+// Sentry's conventions.
+const (
+	DeviceLocale      = "device.locale"
+	DeviceSimulator   = "device.simulator"
+	SentryRelease     = "sentry.release" // as sent; service.version is its part behind the @
+	SentryDist        = "sentry.dist"
+	SentryPlatform    = "sentry.platform"
+	SentryEnvironment = "sentry.environment" // as attributes of streamed items, moved to the resource
+	SentrySDKName     = "sentry.sdk.name"    // likewise
+	SentrySDKVersion  = "sentry.sdk.version" // likewise
+)
+
+// Ours.
+const (
+	SentryProjectID          = "sentry.project_id"
+	SentryDeviceArchitecture = "sentry.device.architecture" // as sent, where host.arch has another word for it
+)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package semconv
+
+// OpenTelemetry's conventions.
+const (
+	UserID          = "user.id"
+	UserName        = "user.name"
+	UserFullName    = "user.full_name"
+	UserEmail       = "user.email"
+	UserHash        = "user.hash"
+	EnduserID       = "enduser.id"
+	EnduserPseudoID = "enduser.pseudo.id"
+	ClientAddress   = "client.address"
+	SessionID       = "session.id"
+)
+
+// Other names of personal data that SDKs and applications use.
+const (
+	UserIP              = "user.ip"
+	UserIPAddress       = "user.ip_address"
+	HTTPClientIP        = "http.client_ip"
+	HTTPEnv             = "http.env"
+	HTTPCookies         = "http.cookies"
+	HTTPRequestCookies  = "http.request.cookies"
+	HTTPResponseCookies = "http.response.cookies"
+)
+
+// Ours: members of Sentry's user without a conventional name.
+const (
+	SentryUserPrefix    = "sentry.user."
+	SentryUserEmail     = "sentry.user.email"
+	SentryUserIPAddress = "sentry.user.ip_address"
+)

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attr
+
+import "strings"
+
+// Platform is what OpenTelemetry calls a Sentry platform.
+type platform struct {
+	Language  string // telemetry.sdk.language
+	FrameType string // profile.frame.type
+}
+
+// Platforms: Sentry's words for languages. Chromium is the only browser with the profiling API, so javascript is V8 too.
+var Platforms = map[string]platform{
+	"android":    {"java", "jvm"},
+	"c":          {"cpp", "native"},
+	"cocoa":      {"swift", "native"},
+	"csharp":     {"dotnet", "dotnet"},
+	"elixir":     {"erlang", "beam"},
+	"go":         {"go", "go"},
+	"java":       {"java", "jvm"},
+	"javascript": {"webjs", "v8js"},
+	"native":     {"cpp", "native"},
+	"node":       {"nodejs", "v8js"},
+	"perl":       {"", "perl"},
+	"php":        {"php", "php"},
+	"python":     {"python", "cpython"},
+	"ruby":       {"ruby", "ruby"},
+	"rust":       {"rust", "rust"},
+}
+
+// HermesFrameType is a custom value of profile.frame.type for react-native's engine, which the convention has no word for.
+const HermesFrameType = "hermes"
+
+// hostArchs are the words of host.arch for what SDKs send; others are passed on as they are.
+var hostArchs = map[string]string{
+	"aarch64": "arm64", "arm64e": "arm64", "arm64-v8a": "arm64",
+	"arm": "arm32", "armv7": "arm32", "armv7l": "arm32", "armv7s": "arm32", "armeabi-v7a": "arm32",
+	"x86_64": "amd64", "x64": "amd64", "x86_64h": "amd64",
+	"i386": "x86", "i686": "x86", "ia32": "x86",
+	"ppc64le": "ppc64",
+}
+
+func HostArch(architecture string) string {
+	if word, known := hostArchs[strings.ToLower(architecture)]; known {
+		return word
+	}
+	return architecture
+}
+
+// OsTypes are the words of os.type by the lower-case name SDKs send.
+var OsTypes = map[string]string{
+	"linux": "linux", "android": "linux", "ubuntu": "linux", "debian gnu/linux": "linux", "alpine linux": "linux", "chrome os": "linux",
+	"darwin": "darwin", "macos": "darwin", "mac os x": "darwin", "ios": "darwin", "ipados": "darwin", "tvos": "darwin",
+	"watchos": "darwin", "visionos": "darwin",
+	"windows": "windows", "win32": "windows", "microsoft windows": "windows", "freebsd": "freebsd", "netbsd": "netbsd", "openbsd": "openbsd",
+	"dragonfly": "dragonflybsd", "solaris": "solaris", "sunos": "solaris", "aix": "aix",
+}
