@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arttrace_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// What Firefox Profiler's importer reads agrees too: the numbers below, and the stack of every thread at every
+// millisecond of both traces.
+
+// ofTheRustCrate is the checksum of what the Rust crate android_trace_log 0.3.0, Relay's parser, reads from the recorded trace:
+// threads, methods and events, in the lines of checksum. The crate does not read streaming traces.
+const ofTheRustCrate = "c6bf61614d8be8f1d4729d0f5f647890311e2a3409ad77ad2ef3872bd2e2378c"
+
+// TestCorpus reads recorded traces as Relay's parser does.
+func TestCorpus(t *testing.T) {
+	for name, want := range map[string]struct{ threads, methods, records, unknown int }{
+		"art-trace-regular.trace":   {66, 2067, 13295, 62},
+		"art-trace-streaming.trace": {52, 3963, 39377, 38},
+	} {
+		trace, err := arttrace.Parse(golden.AndroidTrace(t, name))
+		require.NoError(t, err, name)
+		known := map[uint32]bool{}
+		for _, m := range trace.Methods {
+			known[m.ID] = true
+		}
+		records, unknown := 0, 0
+		for e := range trace.Events() {
+			records++
+			if !known[e.Method] {
+				unknown++
+			}
+		}
+		got := want
+		got.threads, got.methods, got.records, got.unknown = len(trace.Threads), len(trace.Methods), records, unknown
+		assert.Equal(t, want, got, name)
+		assert.Equal(t, arttrace.ClockDual, trace.Clock, name)
+		if !trace.Streaming {
+			assert.Equal(t, ofTheRustCrate, checksum(trace), name)
+		}
+	}
+}
+
+func checksum(trace *arttrace.Trace) string {
+	h := sha256.New()
+	for _, t := range trace.Threads {
+		fmt.Fprintf(h, "T\t%d\t%s\n", t.ID, t.Name)
+	}
+	for _, m := range trace.Methods {
+		fmt.Fprintf(h, "M\t%x\t%s\t%s\t%s\t%s\t%d\n", m.ID>>2, m.Class, m.Name, m.Signature, m.File, m.Line)
+	}
+	for e := range trace.Events() {
+		fmt.Fprintf(h, "E\t%d\t%d\t%x\t%d\t%d\n", e.Action, e.Thread, e.Method>>2, e.Wall, e.CPU)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// TestCorpusObserved: the time of each thread is that between its first record and its end, to one period.
+func TestCorpusObserved(t *testing.T) {
+	for _, name := range []string{"art-trace-regular.trace", "art-trace-streaming.trace"} {
+		data := golden.AndroidTrace(t, name)
+		trace, err := arttrace.Parse(data)
+		require.NoError(t, err)
+		var events []arttrace.Event
+		for e := range trace.Events() {
+			events = append(events, e)
+		}
+		got, err := read(t, name, data)
+		require.NoError(t, err, name)
+		checkTimes(t, *trace, events, got)
+		assert.Zero(t, got.Unmatched+got.TooDeep, name)
+	}
+}

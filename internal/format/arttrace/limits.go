@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arttrace
+
+import (
+	"errors"
+	"fmt"
+)
+
+const (
+	// maxDepth is how deep stacks are observed. Recorded ones have up to 110 frames, Sentry cuts at 128. It also bounds the search
+	// for the method that an exit leaves.
+	maxDepth = 1000
+
+	// maxMethods bounds the methods of a trace, and maxThreads its threads: a line of two bytes makes one. The largest recorded table has
+	// 8,000 methods; records have 16 bits for threads.
+	maxMethods, maxThreads = 1 << 18, 1 << 16
+
+	// maxNodes bounds the call paths of a trace. The 3 MB of a trace of Sentry's SDKs hold at most 333,000 records.
+	maxNodes = 1 << 20
+
+	// maxGridPoints and observationsPerByte bound the observations of a trace, whose number depends on its duration and threads
+	// rather than on its size: 80 threads for 66 s at 101 Hz, and a trace of 3 MB twice as many. Beyond them the grid is coarser.
+	maxGridPoints, bytesPerGridPoint = 1 << 19, 4
+
+	// minStackEntries and stackEntriesPerByte bound the observed stacks, which a trace tells by differences: two records make a new
+	// stack of a thousand frames. Recorded traces have 0.2 entries for each byte.
+	minStackEntries, stackEntriesPerByte = 1 << 16, 4
+)
+
+// The errors of this package, for errors.Is.
+var (
+	ErrMalformed = errors.New("no method trace of ART")
+	ErrTooLarge  = errors.New("method trace too large")
+	ErrEmpty     = errors.New("method trace without observations")
+)
+
+var (
+	errManyMethods = fmt.Errorf("%w: more than %d methods", ErrTooLarge, maxMethods)
+	errManyThreads = fmt.Errorf("%w: more than %d threads", ErrTooLarge, maxThreads)
+)

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arttrace
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+)
+
+// blockKind is what stands between the records of a streaming trace, behind a thread id of 0.
+type blockKind byte
+
+const (
+	methodBlock  blockKind = 1 // u16 length, a method line
+	threadBlock  blockKind = 2 // u16 thread id, u16 length, name
+	summaryBlock blockKind = 3 // u32 length, the text from *version on; the last block
+)
+
+// parseStreaming reads the tables of a streaming trace, and then takes its records like those of a file: the clock is known at the
+// end only.
+func parseStreaming(data []byte) (*Trace, error) {
+	head, err := readHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	if !head.streaming {
+		return nil, fmt.Errorf("%w: a header without a text before it", ErrMalformed)
+	}
+	t := &Trace{Streaming: true, Clock: ClockDual} // unless the summary says otherwise: it is missing from a trace that was cut
+	r := reader{rest: data[head.size:], size: head.recordSize, version: head.version, streaming: true}
+	for {
+		if !r.atBlock() {
+			if len(r.rest) < r.size {
+				break
+			}
+			r.rest = r.rest[r.size:]
+			continue
+		}
+		kind, text, ok := r.block()
+		if !ok {
+			break
+		}
+		t.addBlock(kind, text)
+	}
+	return t.complete(head, data)
+}
+
+func (t *Trace) addBlock(kind blockKind, text []byte) {
+	switch kind {
+	case methodBlock:
+		t.addMethodLine(string(text))
+	case threadBlock:
+		t.addThread(Thread{ID: uint32(binary.LittleEndian.Uint16(text)), Name: string(text[4:])})
+	case summaryBlock:
+		settings, _, _ := strings.Cut(string(text), "*threads") // repeats the tables
+		t.parseText(settings)
+	}
+}
+
+// atBlock reports whether a block follows rather than a record.
+func (r *reader) atBlock() bool {
+	if r.version == 1 {
+		return len(r.rest) > 1 && r.rest[0] == 0
+	}
+	return len(r.rest) > 2 && r.rest[0] == 0 && r.rest[1] == 0
+}
+
+// block reads a block. The text of a thread is behind its id and its length. Nothing can be read behind a block that is not known
+// or not complete.
+func (r *reader) block() (kind blockKind, text []byte, ok bool) {
+	start := 3
+	if r.version == 1 {
+		start = 2
+	}
+	kind = blockKind(r.rest[start-1])
+	content := r.rest[start:]
+	length, before := 0, 0
+	switch {
+	case kind == methodBlock && len(content) >= 2:
+		length, before = int(binary.LittleEndian.Uint16(content)), 2
+	case kind == threadBlock && len(content) >= 4:
+		length = 4 + int(binary.LittleEndian.Uint16(content[2:]))
+	case kind == summaryBlock && len(content) >= 4:
+		length, before = int(binary.LittleEndian.Uint32(content)), 4
+	default:
+		return 0, nil, false
+	}
+	if len(content)-before < length {
+		return 0, nil, false
+	}
+	r.rest = content[before+length:]
+	return kind, content[before : before+length], true
+}
