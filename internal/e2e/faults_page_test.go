@@ -25,7 +25,7 @@ import (
 
 const faultsHead = `# Faults
 
-` + "`make faults`" + ` writes this page. Clients send profiles, transactions and logs, a fault happens at a random moment, and at the end every
+` + "`make faults`" + ` writes this page. Clients send profiles, transactions and logs while a fault happens at a random moment. At the end, every
 acknowledged item must have arrived or be accounted for, by its ID. Each round uses its own collector, directory and backend.
 ` + "`FAULTS=50 make faults`" + ` runs more rounds. The seed selects the moments of the faults; timing on the machine decides what they interrupt.
 
@@ -40,11 +40,11 @@ receiver answers when the queue has stored the item on disk, or when the process
 | kill -9 during the start | with a filled queue, up to five times within a second of the start | as above, plus *lost by the queue* |
 | SIGTERM | one to three times; the backend behaves as above, or is down | nothing is lost: the queue stays on disk and accepts held profiles |
 | reload | SIGHUP with a changed configuration, one to three times | as above |
-| backend down | one to three times, 503 and broken connections; at times the queue is too small | the receiver refuses items that the queue does not accept, so that SDKs pause; held profiles wait |
+| backend down | one to three times, 503 and broken connections; in some rounds the queue is too small | the receiver refuses items that the queue does not accept, so that SDKs pause; held profiles wait |
 | backend slow | most answers take 20 or 100 ms, some longer than the exporter's timeout | nothing is lost; requests that timed out may be delivered twice |
 | backend refuses | 400 for a third of the requests | refused items are dropped, logged and counted in ` + "`otelcol_exporter_send_failed_*`" + ` |
-| this message is always refused | the backend refuses one item in 6 to 25 on every attempt (in 26 to 45 with ` + "`otlp_http`" + `, which waits for each answer), by 502, 503, a broken connection or a late 504, and accepts all others; some rounds restart the collector. With held profiles, ` + "`otlp_http`" + ` has no queue, so that the processor retries | refused items are dropped after a second and counted, or arrive once the backend accepts them; all others arrive: see *Isolation* |
-| this category is limited for an hour | 429 with ` + "`Retry-After: 3600`" + ` for all spans, or ` + "`X-Sentry-Rate-Limits`" + ` of an hour for the chunks of browsers, until the collector restarts | all others arrive during the limit: see *Isolation*; the limited items arrive after the restart |
+| one message always refused | the backend refuses one item in 6 to 25 on every attempt (in 26 to 45 with ` + "`otlp_http`" + `, which waits for each response), by 502, 503, a broken connection or a late 504, and accepts all others; some rounds restart the collector. With held profiles, ` + "`otlp_http`" + ` has no queue, so that the processor retries | refused items are dropped after a second and counted, or arrive once the backend accepts them; all others arrive: see *Isolation* |
+| one category limited for an hour | 429 with ` + "`Retry-After: 3600`" + ` for all spans, or ` + "`X-Sentry-Rate-Limits`" + ` of an hour for the chunks of browsers, until the collector restarts | all others arrive during the limit: see *Isolation*; the limited items arrive after the restart |
 | disk full | a file system of 8 MB fills up while the backend is down, and has room again after the backend is back | the receiver refuses items that cannot be stored; held profiles wait; see *lost by the queue* |
 | restart on a full disk | as above, with SIGTERM or kill -9 and a start while the disk is full | as above; profiles held in memory are lost |
 | corrupt file | one file of the storage is damaged between two runs; if the collector does not start with it, the test moves it away | only items in that file are lost |
@@ -66,9 +66,9 @@ A killed process loses nothing that was written. A power cut may lose data or da
 ` + "`fsync: true`" + `. These tests do not cut the power.
 
 With most kinds of damage, the collector does not start: it reports "invalid database" with the name of the component, or bbolt, the database
-behind ` + "`file_storage`" + `, panics. All rounds use ` + "`file_storage: {recreate: true}`" + `, which should replace such a file and rarely does (*starts with
-a new file*): "invalid database" is not a panic, and bbolt v1.5.0 checks pages in its own goroutine (` + "`freepages`" + ` in db.go), whose panics
-cannot be recovered. Move the file away by hand.
+behind ` + "`file_storage`" + `, panics. Move the file away by hand. All rounds use ` + "`file_storage: {recreate: true}`" + `, which should replace such a
+file but rarely does (*starts with a new file*): "invalid database" is not a panic, and bbolt v1.5.0 panics in its own goroutine
+(` + "`freepages`" + ` in db.go), where the collector cannot recover.
 
 The database does not detect all damage. ` + "`sentry_envelope`" + ` and ` + "`profile_transform`" + ` verify a checksum of each message, count failures
 (` + "`otelcol_exporter_sentry_envelope_unreadable_requests`" + `, ` + "`otelcol_processor_profile_transform_storage_errors`" + `) and continue with the next.
@@ -130,7 +130,7 @@ func (p *faultsPage) round(f, s int, r *rig, result account, unexplained []sentI
 }
 
 const ledgerHead = `
-## What was sent, and what became of it
+## Results
 
 Numbers are items, summed over the rounds. *Acknowledged* is the sum of the columns to its right, without *Again*.
 
