@@ -1,7 +1,7 @@
 # Turns the log of the attacks into docs/attacks.md.
 BEGIN {
 	print "# Attacks\n"
-	print "`make attacks` writes this page. Every attack runs against a collector of its own, and the kernel limits the data of that process to"
+	print "`make attacks` writes this page. Every attack runs against its own collector, and the kernel limits the data of that process to"
 	print "1 GiB, or to 4 GiB if the memory bound of the attack is higher. The collector must stay below the memory bound. Afterwards it must"
 	print "still run and deliver a valid profile. `internal/e2e/hostile_*_test.go` states what happens to the hostile data. The answer is an"
 	print "HTTP or gRPC status; 0 means that the request has no end.\n"
