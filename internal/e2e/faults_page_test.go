@@ -208,7 +208,7 @@ func (p *faultsPage) damage() string {
 func (p *faultsPage) write(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(faultsHead)
-	fmt.Fprintf(&page, "\n%s, %d cores, %s: `FAULTS=%d FAULTS_SEED=%d make faults`. Load average of a minute before and after: %s, %s. "+
+	fmt.Fprintf(&page, "\n%s, %d cores, %s: `FAULTS=%d FAULTS_SEED=%d make faults`. One-minute load average before and after: %s, %s. "+
 		"The run took %v.\n", p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.rounds, p.seed,
 		p.loadBefore, loadAverage(), time.Since(p.begin).Round(time.Second))
 	page.WriteString(ledgerHead + p.ledger())

@@ -96,7 +96,7 @@ For 20 ms after a pipeline refuses data, the receiver refuses profiles before it
 func (p *loadPage) write(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(loadHead)
-	fmt.Fprintf(&page, "\n%s, %d cores, %s. Load average of a minute before and after: %s, %s. The run took %v.\n",
+	fmt.Fprintf(&page, "\n%s, %d cores, %s. One-minute load average before and after: %s, %s. The run took %v.\n",
 		p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.loadBefore, loadAverage(), time.Since(p.begin).Round(time.Second))
 	page.WriteString(ratesHead + strings.Join(p.rates, "\n") + "\n")
 	page.WriteString(tooMuchHead + strings.Join(p.tooMuch, "\n") + "\n")

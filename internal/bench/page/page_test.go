@@ -64,7 +64,7 @@ func TestUpdate(t *testing.T) {
 		"\n| py | two-pass÷own | ≥ 12, then 16 | **no** | 10 | 9 … 11 | 2 | +400.00% |\n",
 		"\n| py | encoding/json÷own | ≥ 7, then 9 | yes, both | 10 |",
 		"\n- Receive, two-pass÷own ≥ 12, then 16: py 10\n",
-		"load average of a minute from 9 to 11",
+		"one-minute load average from 9 to 11",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)

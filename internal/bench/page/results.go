@@ -104,7 +104,7 @@ func (r *results) String() string {
 	text := fmt.Sprintf("%s, commit %s: %s %s/%s on %s, %s cores, %d runs", value("date"), value("commit"), value("go"), value("goos"),
 		value("goarch"), value("cpu"), value("cores"), runs)
 	if loads := r.config["load"]; len(loads) > 0 {
-		text += fmt.Sprintf("; load average of a minute from %s to %s", slices.MinFunc(loads, byNumber), slices.MaxFunc(loads, byNumber))
+		text += fmt.Sprintf("; one-minute load average from %s to %s", slices.MinFunc(loads, byNumber), slices.MaxFunc(loads, byNumber))
 	}
 	return text
 }
