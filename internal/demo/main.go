@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command demo sends recorded requests of real Sentry SDKs to a running collector, with fresh ids and times shifted to now,
-// so that profiles come out without an SDK at hand.
+// Command demo sends recorded requests of real Sentry SDKs to a running collector, with new IDs and current times, so that you can
+// try the collector without an SDK.
 //
 //	make run    # in one terminal
 //	make demo   # in another
@@ -23,12 +23,12 @@ import (
 )
 
 func main() {
-	endpoint := flag.String("endpoint", "http://localhost:4319", "where the collector listens for SDKs")
+	endpoint := flag.String("endpoint", "http://localhost:4319", "address of the collector's sentry receiver")
 	key := flag.String("key", "0123456789abcdef0123456789abcdef", "public key of the DSN")
-	project := flag.String("project", "1", "project id of the DSN")
-	rounds := flag.Int("rounds", 1, "how often to send everything, each time with new ids")
-	cases := flag.String("cases", "testdata/cases", "folder of the recorded requests, sdk-*/in.envelope in it")
-	whole := flag.String("runs", "internal/demo/runs", "folder of whole runs of SDKs, *.tar.gz in it; may be empty")
+	project := flag.String("project", "1", "project ID of the DSN")
+	rounds := flag.Int("rounds", 1, "number of times to send everything, each time with new IDs")
+	cases := flag.String("cases", "testdata/cases", "folder of recorded requests, sdk-*/in.envelope")
+	whole := flag.String("runs", "internal/demo/runs", "folder of recorded SDK runs, *.tar.gz; may be empty")
 	flag.Parse()
 
 	target := target{endpoint: strings.TrimRight(*endpoint, "/"), key: *key, project: *project}
@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// run sends the recordings and says what came of each.
+// run sends the recordings and prints the response to each.
 func run(to target, cases, whole string, rounds int, out io.Writer) error {
 	recordings, err := load(cases)
 	if err != nil {
@@ -69,9 +69,9 @@ func run(to target, cases, whole string, rounds int, out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(out, "\n%d requests with %d profiles taken by %s", requests-failed, profiles, to.endpoint)
+	fmt.Fprintf(out, "\n%s accepted %d requests with %d profiles", to.endpoint, requests-failed, profiles)
 	if failed > 0 {
-		fmt.Fprintf(out, "; %d requests not taken", failed)
+		fmt.Fprintf(out, " and rejected %d requests", failed)
 	}
 	fmt.Fprintln(out)
 	return nil
@@ -85,7 +85,7 @@ func (t target) dsn() string {
 	return scheme + "://" + t.key + "@" + host + "/" + t.project
 }
 
-// answer is what a collector says.
+// answer is the response of the collector.
 type answer struct {
 	status int
 	limits string
@@ -98,7 +98,7 @@ func (a answer) String() string {
 		text += " " + strings.TrimSpace(a.body)
 	}
 	if a.limits != "" {
-		text += " (asks for a pause: " + a.limits + ")"
+		text += " (rate limit: " + a.limits + ")"
 	}
 	return text
 }
@@ -116,9 +116,9 @@ func (t target) send(body []byte) (answer, error) {
 	response, err := client.Do(request)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return answer{}, fmt.Errorf("nobody listens at %s: is `make run` up in another terminal?", t.endpoint)
+		return answer{}, fmt.Errorf("cannot connect to %s: start the collector with `make run` in another terminal", t.endpoint)
 	case err != nil:
-		return answer{}, fmt.Errorf("no answer from %s: %w", t.endpoint, err)
+		return answer{}, fmt.Errorf("no response from %s: %w", t.endpoint, err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))

@@ -43,9 +43,9 @@ func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(target{collector.URL, "abc", "42"}, cases, "runs", 2, &out))
 	assert.Contains(t, out.String(), "429")
-	assert.Contains(t, out.String(), "asks for a pause: 10:profile:key")
+	assert.Contains(t, out.String(), "rate limit: 10:profile:key")
 	assert.Contains(t, out.String(), "sentry.python.flask 2.68.0")
-	assert.Contains(t, out.String(), "1 requests not taken")
+	assert.Contains(t, out.String(), "rejected 1 requests")
 	recordings, err := load(cases)
 	require.NoError(t, err)
 	runs, err := loadRuns("runs")
@@ -54,11 +54,11 @@ func TestRun(t *testing.T) {
 	assert.Equal(t, 2*(len(recordings)+len(runs)), requests)
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestCannotConnect(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	err := run(target{gone.URL, "abc", "1"}, filepath.Join(golden.Root(t), "testdata", "cases"), "", 1, io.Discard)
-	require.ErrorContains(t, err, "is `make run` up in another terminal?")
+	require.ErrorContains(t, err, "start the collector with `make run`")
 }
 
 func TestNoRecordings(t *testing.T) {
