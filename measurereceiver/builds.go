@@ -72,7 +72,7 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 		writeJSON(w, http.StatusOK, done{"build info updated"})
 		return
 	}
-	writeJSON(w, http.StatusOK, measure.BuildAnswer{Mappings: uploads})
+	writeJSON(w, http.StatusOK, measure.BuildResponse{Mappings: uploads})
 }
 
 // mappingUploads gives each mapping file of a build a place: always the same one, so that a second upload replaces the first, if

@@ -256,7 +256,7 @@ func (in *ingestion) answer(w http.ResponseWriter, word string) {
 		writeJSON(w, http.StatusAccepted, done{word})
 		return
 	}
-	writeJSON(w, http.StatusOK, measure.EventsAnswer{Attachments: in.uploads()})
+	writeJSON(w, http.StatusOK, measure.EventsResponse{Attachments: in.uploads()})
 }
 
 // takeBlobs stores the files that came with the batch: parts of a form, or base64 in the JSON of iOS before 0.6.

@@ -48,7 +48,7 @@ func TestMappings(t *testing.T) {
 		t.Helper()
 		got := h.send(http.MethodPut, "/builds", []byte(`{"version_name":"`+version+`","version_code":"1","build_type":"apk","build_size":1,"mappings":[{"type":"`+string(fileType)+`","filename":"x"}]}`),
 			"Authorization", "Bearer "+testKey)
-		var answer measure.BuildAnswer
+		var answer measure.BuildResponse
 		require.NoError(t, json.Unmarshal([]byte(got.text), &answer))
 		require.Equal(t, 200, h.send(http.MethodPut, answer.Mappings[0].UploadURL, content).status)
 		return answer.Mappings[0].ID
@@ -104,7 +104,7 @@ func TestOverwrite(t *testing.T) {
 		got := h.send(http.MethodPut, "/builds", fmt.Appendf(nil, `{"version_name":"1","version_code":"2","build_type":"ipa","build_size":%d,"mappings":[{"type":"jsbundle","filename":%q}]}`, size, filename),
 			"Authorization", "Bearer "+testKey)
 		require.Equal(t, 200, got.status, got.text)
-		var answer measure.BuildAnswer
+		var answer measure.BuildResponse
 		require.NoError(t, json.Unmarshal([]byte(got.text), &answer))
 		return answer.Mappings[0].ID, h.send(http.MethodPut, answer.Mappings[0].UploadURL, []byte(content)).status
 	}

@@ -363,7 +363,7 @@ func TestBuilds(t *testing.T) {
 	require.Equal(t, 200, got.status, got.text)
 	assert.Contains(t, got.text, `"upload_url":"http`, "compact, for grep")
 	assert.Contains(t, got.text, `meta-mapping_id":"`)
-	var answer measure.BuildAnswer
+	var answer measure.BuildResponse
 	require.NoError(t, json.Unmarshal([]byte(got.text), &answer))
 	assert.Equal(t, 413, h.send(http.MethodPut, answer.Mappings[0].UploadURL, make([]byte, 101)).status)
 	for _, content := range []string{"a -> b:", "a -> c:"} {
@@ -403,7 +403,7 @@ func androidUploads(t *testing.T, text string) []measure.Upload {
 		require.IsType(t, map[string]any{}, entry["headers"])
 		require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`, entry["expires_at"])
 	}
-	var answer measure.EventsAnswer
+	var answer measure.EventsResponse
 	require.NoError(t, json.Unmarshal([]byte(text), &answer))
 	return answer.Attachments
 }

@@ -59,8 +59,8 @@ func (r *reply) isUnauthorized() bool {
 	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
 }
 
-// maxAnswer bounds what is read of an answer: Relay's errors are a line.
-const maxAnswer = 64 << 10
+// maxResponseBody bounds what is read of an answer: Relay's errors are a line.
+const maxResponseBody = 64 << 10
 
 // post sends one envelope.
 func (c *client) post(ctx context.Context, e *envelope) reply {
@@ -81,7 +81,7 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 	}
 	defer resp.Body.Close()
 	// The status is all that counts: it comes after the envelope was read. What can be read of the text explains it.
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxResponseBody))
 	return classify(resp.StatusCode, resp.Header, text)
 }
 
@@ -112,7 +112,7 @@ func classify(status int, header http.Header, text []byte) reply {
 		r.err = fmt.Errorf("answered %d to %.*q: the dsn must name the address itself", status, maxDetail, header.Get("Location"))
 		return r
 	default:
-		r.verdict, r.reason = refused, refusals[status]
+		r.verdict, r.reason = refused, refusedReasons[status]
 		if r.reason == "" {
 			r.reason = reasonRefused
 		}
@@ -133,7 +133,7 @@ const (
 	reasonExhausted       = "retries_exhausted" // what Sentry failed to accept
 )
 
-var refusals = map[int]string{
+var refusedReasons = map[int]string{
 	http.StatusBadRequest:            "bad_request",
 	http.StatusUnauthorized:          "unauthorized",
 	http.StatusForbidden:             "forbidden",

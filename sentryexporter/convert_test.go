@@ -166,6 +166,6 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	require.Error(t, e.profiles(someProfile("samples", "count")))
 	withStorage, err := newSentryExporter(testConfig(e.sentry, nil), e.settings())
 	require.NoError(t, err)
-	withStorage.unreadable(errors.New("damaged"))
+	withStorage.countUnreadable(errors.New("damaged"))
 	metadatatest.CheckInstruments(t, e.metrics, scopeName)
 }

@@ -23,8 +23,8 @@ import (
 // push sends the envelopes of a request. It returns a permanent error if one was dropped; any other error means that the request is
 // still to be sent: retries are disabled, or the exporter shuts down.
 func (q *categoryQueue) push(ctx context.Context, req xexporterhelper.Request) error {
-	q.enter(1)
-	defer q.enter(-1)
+	q.addBusy(1)
+	defer q.addBusy(-1)
 	envelopes := req.(*request).Envelopes
 	dropped := 0
 	var last error
@@ -46,19 +46,19 @@ func (q *categoryQueue) push(ctx context.Context, req xexporterhelper.Request) e
 
 // attempt is the state of an envelope that is to be sent.
 type attempt struct {
-	began    time.Time
+	started  time.Time
 	backoff  backoff.ExponentialBackOff
 	failed   int   // posts
 	refusals int   // failed posts since which, or since the ones before, Sentry has accepted other envelopes
 	accepted int64 // envelopes that Sentry had accepted when this one failed last
-	again    chan struct{}
-	dropped  atomic.Bool // by relieve
+	wake     chan struct{}
+	dropped  atomic.Bool // by unblock
 }
 
 func (q *categoryQueue) newAttempt() *attempt {
 	retry := &q.cfg.Retry
 	return &attempt{
-		began: time.Now(), accepted: q.accepted.Load(), again: make(chan struct{}, 1),
+		started: time.Now(), accepted: q.accepted.Load(), wake: make(chan struct{}, 1),
 		backoff: backoff.ExponentialBackOff{
 			InitialInterval: retry.InitialInterval, RandomizationFactor: retry.RandomizationFactor, Multiplier: retry.Multiplier,
 			MaxInterval: retry.MaxInterval,
@@ -115,15 +115,15 @@ func (a *attempt) fail(accepted int64, isUp bool) {
 // giveUp reports whether an envelope has been tried for long enough.
 func (q *categoryQueue) giveUp(a *attempt, wait time.Duration) bool {
 	most := q.cfg.Retry.MaxElapsedTime
-	return a.refusals >= q.cfg.MaxAttempts || most > 0 && time.Since(a.began)+wait > most
+	return a.refusals >= q.cfg.MaxAttempts || most > 0 && time.Since(a.started)+wait > most
 }
 
 // post posts an envelope once, when it is its turn and no limit stops it.
-func (q *categoryQueue) post(ctx context.Context, e *envelope, again bool) reply {
-	if again {
-		defer occupy(q.retries)()
+func (q *categoryQueue) post(ctx context.Context, e *envelope, retry bool) reply {
+	if retry {
+		defer acquire(q.retries)()
 	}
-	defer occupy(q.posts)()
+	defer acquire(q.posts)()
 	if wait, category := q.limitOf(e); wait > 0 {
 		q.telemetry.throttledBy(ctx, category)
 		return reply{verdict: limited, wait: wait, err: fmt.Errorf("rate limit of Sentry on %s", category.Label())}
@@ -182,13 +182,13 @@ func (q *categoryQueue) wait(ctx context.Context, a *attempt, pause time.Duratio
 	}
 	for until := time.Now().Add(pause); ; {
 		if r.verdict == failed {
-			q.relieve(ctx, a)
+			q.unblock(ctx, a)
 		}
-		timer := time.NewTimer(min(time.Until(until), relieveInterval))
+		timer := time.NewTimer(min(time.Until(until), unblockInterval))
 		select {
 		case <-ctx.Done():
 		case <-q.stopping:
-		case <-a.again:
+		case <-a.wake:
 		case <-timer.C:
 			if time.Now().Before(until) {
 				continue
@@ -224,10 +224,10 @@ func (q *categoryQueue) removeWaiting(a *attempt) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(other *attempt) bool { return other == a })
 }
 
-// relieve makes room if requests that failed occupy all consumers of the queue, so that those behind them can be sent: of the requests
+// unblock makes room if requests that failed occupy all consumers of the queue, so that those behind them can be sent: of the requests
 // that wait, the one that was refused most often is dropped, or posted at once if it was not refused often enough to tell. It does
 // nothing while Sentry accepts no other envelopes either: then it is down, and all requests wait for it.
-func (q *categoryQueue) relieve(ctx context.Context, a *attempt) {
+func (q *categoryQueue) unblock(ctx context.Context, a *attempt) {
 	if !q.isBlocked() {
 		return
 	}
@@ -245,7 +245,7 @@ func (q *categoryQueue) relieve(ctx context.Context, a *attempt) {
 	worst := slices.MaxFunc(q.waiting, func(a, b *attempt) int { return a.refusals - b.refusals })
 	worst.dropped.Store(worst.refusals >= minRefusals)
 	select {
-	case worst.again <- struct{}{}:
+	case worst.wake <- struct{}{}:
 	default: // it is on its way
 	}
 }
@@ -255,14 +255,14 @@ func (q *categoryQueue) relieve(ctx context.Context, a *attempt) {
 func (q *categoryQueue) isBlocked() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.consumers > 0 && q.busy >= q.consumers && len(q.waiting) >= waitingPlaces/2
+	return q.consumers > 0 && q.busy >= q.consumers && len(q.waiting) >= maxWaiting/2
 }
 
 const (
-	// relieveInterval is how often a request that waits looks whether others wait behind it.
-	relieveInterval = time.Second
+	// unblockInterval is how often a request that waits looks whether others wait behind it.
+	unblockInterval = time.Second
 
-	// minRefusals is how often a request is refused at least until relieve drops it: of requests that fail by chance one in ten times,
+	// minRefusals is how often a request is refused at least until unblock drops it: of requests that fail by chance one in ten times,
 	// it drops one in a thousand.
 	minRefusals = 2
 

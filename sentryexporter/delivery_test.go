@@ -110,7 +110,7 @@ func TestMoreRefusedMessagesThanPlaces(t *testing.T) {
 		cfg.Retry.InitialInterval = time.Hour
 	})
 	h.sentry.Answer(refuseAlways(fakesentry.Answer{Status: 503, Header: map[string]string{"Retry-After": "3600"}}))
-	for n := range 2 + waitingPlaces + 3 {
+	for n := range 2 + maxWaiting + 3 {
 		require.NoError(t, h.send(backendChunk(n)))
 	}
 	require.NoError(t, h.send(backendChunk(100)))
@@ -121,12 +121,12 @@ func TestMoreRefusedMessagesThanPlaces(t *testing.T) {
 func TestOutageLosesNothing(t *testing.T) {
 	h := start(t, func(cfg *Config) { cfg.Queue.Get().NumConsumers = 2; cfg.MaxAttempts = 2 })
 	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 502} })
-	for n := range 2 * waitingPlaces {
+	for n := range 2 * maxWaiting {
 		require.NoError(t, h.send(backendChunk(n)))
 	}
 	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 300 }, 5*time.Second, time.Millisecond)
 	h.sentry.Answer(nil)
-	h.eventuallyTaken(between(0, 2*waitingPlaces-1)...)
+	h.eventuallyTaken(between(0, 2*maxWaiting-1)...)
 }
 
 // TestLimitDelaysNoOtherCategory: more envelopes than there are consumers wait for a limit of an hour, in each category.
@@ -143,7 +143,7 @@ func TestLimitDelaysNoOtherCategory(t *testing.T) {
 			})
 			require.NoError(t, h.send(make(0)))
 			h.eventuallyTaken(0)
-			for n := range 2 * waitingPlaces {
+			for n := range 2 * maxWaiting {
 				require.NoError(t, h.send(make(n)))
 			}
 			want := []int{0}

@@ -124,8 +124,8 @@ func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err 
 	return err
 }
 
-// unreadable counts a request that the queue's storage gave back damaged, or in a format of a later version.
-func (e *sentryExporter) unreadable(err error) {
+// countUnreadable counts a request that the queue's storage gave back damaged, or in a format of a later version.
+func (e *sentryExporter) countUnreadable(err error) {
 	e.telemetry.unreadable.Add(context.Background(), 1)
 	e.logger.Error("A request in the queue's storage is lost", zap.Error(err))
 }

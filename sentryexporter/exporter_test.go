@@ -279,7 +279,7 @@ func TestLossesOfSpans(t *testing.T) {
 		for _, r := range requests {
 			e.losses.add(&r.Envelopes[0], reply{status: http.StatusRequestEntityTooLarge})
 		}
-		assert.Equal(t, want, e.losses.take(time.Now(), true))
+		assert.Equal(t, want, e.losses.due(time.Now(), true))
 		require.NoError(t, h.metrics.Shutdown(t.Context()))
 	}
 }

@@ -17,9 +17,9 @@ import (
 //
 // https://develop.sentry.dev/sdk/telemetry/client-reports/
 type losses struct {
-	mu     sync.Mutex
-	counts map[sentry.Category]int
-	told   time.Time // when a report was last tried
+	mu         sync.Mutex
+	counts     map[sentry.Category]int
+	lastReport time.Time // when a report was last tried
 }
 
 // reportInterval is that of the SDKs.
@@ -50,15 +50,15 @@ func (l *losses) add(e *envelope, r reply) {
 	}
 }
 
-// take gives what is to be reported and forgets it; nothing if there was a report a moment ago, unless it is the last.
-func (l *losses) take(now time.Time, last bool) map[sentry.Category]int {
+// due gives what is to be reported and forgets it; nothing if there was a report a moment ago, unless it is the last.
+func (l *losses) due(now time.Time, last bool) map[sentry.Category]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.counts) == 0 || !last && now.Sub(l.told) < reportInterval {
+	if len(l.counts) == 0 || !last && now.Sub(l.lastReport) < reportInterval {
 		return nil
 	}
 	counts := l.counts
-	l.counts, l.told = nil, now
+	l.counts, l.lastReport = nil, now
 	return counts
 }
 
@@ -68,7 +68,7 @@ func (e *sentryExporter) reportLosses(ctx context.Context, last bool) {
 		return
 	}
 	now := time.Now()
-	counts := e.losses.take(now, last)
+	counts := e.losses.due(now, last)
 	if counts == nil {
 		return
 	}

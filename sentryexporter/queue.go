@@ -22,7 +22,7 @@ import (
 //
 // A consumer of the queue keeps a request until it is sent or dropped, also while the request waits to be sent again: so a request
 // that waits is in the storage of the queue, counts against its size, and survives a kill. A request that waits does not occupy one
-// of the num_consumers that are configured: those are the posts. The queue has waitingPlaces more consumers than that.
+// of the num_consumers that are configured: those are the posts. The queue has maxWaiting more consumers than that.
 type categoryQueue struct {
 	*sentryExporter
 	helper    component.Component // exporterhelper's: the queue with its consumers
@@ -37,16 +37,16 @@ type categoryQueue struct {
 	waiting []*attempt // of requests that failed, oldest first
 }
 
-// waitingPlaces is how many requests may wait in each queue while others are sent. More wait in the queue, behind those that relieve
+// maxWaiting is how many requests may wait in each queue while others are sent. More wait in the queue, behind those that relieve
 // drops or sends again. Requests of a queue in storage are in memory while they wait.
-const waitingPlaces = 30
+const maxWaiting = 30
 
 // addQueue adds the queue of a category. The first one keeps the name of the exporter, in its metrics and in the storage.
 func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
 	q := &categoryQueue{sentryExporter: e, category: category}
 	if e.cfg.Queue.HasValue() {
 		posts := max(1, e.cfg.Queue.Get().NumConsumers)
-		q.consumers = posts + waitingPlaces
+		q.consumers = posts + maxWaiting
 		q.posts, q.retries = make(chan struct{}, posts), make(chan struct{}, max(1, posts/2))
 	}
 	e.queues = append(e.queues, q)
@@ -89,7 +89,7 @@ func (q *categoryQueue) options() []exporterhelper.Option {
 	return []exporterhelper.Option{
 		exporterhelper.WithTimeout(exporterhelper.TimeoutConfig{Timeout: 0}),
 		exporterhelper.WithRetry(retry),
-		xexporterhelper.WithQueueBatch(queue, xexporterhelper.QueueBatchSettings{Encoding: requestEncoding{q.unreadable}}),
+		xexporterhelper.WithQueueBatch(queue, xexporterhelper.QueueBatchSettings{Encoding: requestEncoding{q.countUnreadable}}),
 	}
 }
 
@@ -120,15 +120,15 @@ func requestOf[T any](ctx context.Context, _ T) (xexporterhelper.Request, error)
 	return ctx.Value(requestKey{}).(*request), nil
 }
 
-// enter notes that a consumer has a request.
-func (q *categoryQueue) enter(n int) {
+// addBusy notes that a consumer has a request.
+func (q *categoryQueue) addBusy(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.busy += n
 }
 
-// occupy takes a place of those that there are, and returns what frees it.
-func occupy(places chan struct{}) (free func()) {
+// acquire takes a place of those that there are, and returns what frees it.
+func acquire(places chan struct{}) (free func()) {
 	if places == nil {
 		return func() {}
 	}

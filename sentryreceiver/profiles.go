@@ -138,7 +138,7 @@ func (in *ingestion) decodeProfile(ctx context.Context, decoder *profile.Decoder
 
 // validateProfile holds a profile against the published rules.
 func (in *ingestion) validateProfile(ctx context.Context, subject profile.Subject) *discard.Error {
-	for _, rule := range profile.Broken(subject) {
+	for _, rule := range profile.BrokenRules(subject) {
 		if in.strict() {
 			return &discard.Error{Reason: rule.Strict, Detail: "breaks the rule " + rule.Name}
 		}

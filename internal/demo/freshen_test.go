@@ -101,7 +101,7 @@ func verdict(t *testing.T, item sentry.Item) (rules []string, anchor uint64) {
 	if subject.Profile != nil {
 		anchor = subject.Profile.Timestamp.UnixNano
 	}
-	for _, rule := range profile.Broken(subject) {
+	for _, rule := range profile.BrokenRules(subject) {
 		rules = append(rules, rule.Name)
 	}
 	return rules, anchor

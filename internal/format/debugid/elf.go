@@ -26,17 +26,17 @@ const (
 	noteBuildID = 3 // NT_GNU_BUILD_ID
 )
 
-// layout is where things stand in the headers of an ELF file, which differ by class.
-type layout struct {
-	header, section int // sizes
-	table           func(header []byte) (offset uint64, entry, entries uint16)
-	place           func(section []byte) (kind elf.SectionType, offset, size uint64)
+// elfClass is where things stand in the headers of an ELF file, which differ by class.
+type elfClass struct {
+	headerSize, sectionSize int // sizes
+	sectionTable            func(header []byte) (offset uint64, entry, entries uint16)
+	section                 func(section []byte) (kind elf.SectionType, offset, size uint64)
 }
 
-func layoutOf(class elf.Class, order binary.ByteOrder) (l layout, err error) {
+func elfClassOf(class elf.Class, order binary.ByteOrder) (l elfClass, err error) {
 	switch class {
 	case elf.ELFCLASS64:
-		return layout{64, 64,
+		return elfClass{64, 64,
 			func(b []byte) (uint64, uint16, uint16) {
 				return order.Uint64(b[0x28:]), order.Uint16(b[0x3a:]), order.Uint16(b[0x3c:])
 			},
@@ -45,7 +45,7 @@ func layoutOf(class elf.Class, order binary.ByteOrder) (l layout, err error) {
 			},
 		}, nil
 	case elf.ELFCLASS32:
-		return layout{52, 40,
+		return elfClass{52, 40,
 			func(b []byte) (uint64, uint16, uint16) {
 				return uint64(order.Uint32(b[0x20:])), order.Uint16(b[0x2e:]), order.Uint16(b[0x30:])
 			},
@@ -67,24 +67,24 @@ func ELF(file io.ReaderAt) (string, error) {
 	if elf.Data(ident[elf.EI_DATA]) == elf.ELFDATA2MSB {
 		order = binary.BigEndian
 	}
-	l, err := layoutOf(elf.Class(ident[elf.EI_CLASS]), order)
+	l, err := elfClassOf(elf.Class(ident[elf.EI_CLASS]), order)
 	if err != nil {
 		return "", err
 	}
-	header := make([]byte, l.header)
+	header := make([]byte, l.headerSize)
 	if _, err := file.ReadAt(header, 0); err != nil {
 		return "", fmt.Errorf("cannot read the ELF header: %w", err)
 	}
-	offset, entry, entries := l.table(header)
-	if int(entry) != l.section || offset > 1<<62 {
+	offset, entry, entries := l.sectionTable(header)
+	if int(entry) != l.sectionSize || offset > 1<<62 {
 		return "", fmt.Errorf("ELF section headers of %d bytes at %d", entry, offset)
 	}
-	section, notes := make([]byte, l.section), 0
+	section, notes := make([]byte, l.sectionSize), 0
 	for i := range int64(entries) { // at most 65,535: more need a form that no linker of apps writes
 		if _, err := file.ReadAt(section, int64(offset)+i*int64(entry)); err != nil {
 			return "", fmt.Errorf("cannot read ELF section header %d of %d: %w", i, entries, err)
 		}
-		kind, at, size := l.place(section)
+		kind, at, size := l.section(section)
 		if kind != elf.SHT_NOTE || at > 1<<62 {
 			continue
 		}

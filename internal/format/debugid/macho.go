@@ -41,7 +41,7 @@ const (
 	loadUUID = 0x1b // LC_UUID
 )
 
-var errTooMuch = errors.New("the archive is larger than symbols are")
+var errTooLarge = errors.New("the archive is larger than symbols are")
 
 // DSYM gives the UUIDs of an archive (.tgz) of dSYM bundles, one per architecture of each binary, or of a single binary.
 func DSYM(file io.Reader) (ids []string, err error) {
@@ -79,10 +79,10 @@ func DSYM(file io.Reader) (ids []string, err error) {
 			}
 		}
 		if len(ids) > maxIDs {
-			return nil, errTooMuch
+			return nil, errTooLarge
 		}
 	}
-	return nil, errTooMuch
+	return nil, errTooLarge
 }
 
 // isBinary picks the binaries of bundles. macOS packs a file "._x" with attributes beside each x.
@@ -113,7 +113,7 @@ type capped struct {
 func (c *capped) Read(p []byte) (int, error) {
 	left := min(maxExpanded, maxRatio*c.packed.n) - c.n
 	if left <= 0 {
-		return 0, errTooMuch
+		return 0, errTooLarge
 	}
 	n, err := c.from.Read(p[:min(int64(len(p)), left)])
 	c.n += int64(n)

@@ -27,8 +27,8 @@ type Batch struct {
 	size     int // bytes of the items' JSON
 	invalid  *Invalid
 
-	reserve func(bytes int64) error // nil = memory is not bounded
-	unasked int64                   // bytes for which reserve has not been asked
+	reserve    func(bytes int64) error // nil = memory is not bounded
+	unreserved int64                   // bytes for which reserve has not been asked
 }
 
 // reserveStep is how many bytes are asked for at a time: no ordinary batch asks more than a few times.
@@ -148,13 +148,13 @@ func (b *Batch) admit(label string, text []byte) (reserved int64, ok bool, err e
 	w := weigh(text)
 	switch {
 	case b.items > maxItems:
-		b.lose(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d items in a batch", maxItems)})
+		b.reject(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d items in a batch", maxItems)})
 		return 0, false, nil
 	case w.elements > maxItemElements || b.elements+w.elements > maxElements:
-		b.lose(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d list elements in an item, or %d in a batch", maxItemElements, maxElements)})
+		b.reject(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d list elements in an item, or %d in a batch", maxItemElements, maxElements)})
 		return 0, false, nil
 	case w.depth > maxDepth:
-		b.lose(&Invalid{label, ReasonTooDeep, fmt.Sprintf("nested deeper than %d", maxDepth)})
+		b.reject(&Invalid{label, ReasonTooDeep, fmt.Sprintf("nested deeper than %d", maxDepth)})
 		return 0, false, nil
 	}
 	b.elements += w.elements
@@ -164,9 +164,9 @@ func (b *Batch) admit(label string, text []byte) (reserved int64, ok bool, err e
 
 // spend asks reserve for n bytes, or remembers to ask for them with the next ones.
 func (b *Batch) spend(n int64) (err error) {
-	if b.unasked += n; b.reserve != nil && b.unasked >= reserveStep {
-		err = b.reserve(b.unasked)
-		b.unasked = 0
+	if b.unreserved += n; b.reserve != nil && b.unreserved >= reserveStep {
+		err = b.reserve(b.unreserved)
+		b.unreserved = 0
 	}
 	return err
 }
@@ -179,7 +179,7 @@ func (b *Batch) addEvent(text []byte) error {
 	var e Event
 	err = decodeObject(text, &e)
 	if err != nil && !isFieldType(err) {
-		b.drop(&Invalid{LabelUnknown, ReasonMalformed, "an event must be a JSON object"}, reserved)
+		b.rejectDecoded(&Invalid{LabelUnknown, ReasonMalformed, "an event must be a JSON object"}, reserved)
 		return nil
 	}
 	if e.ID.Empty { // the same one for every retry
@@ -189,11 +189,11 @@ func (b *Batch) addEvent(text []byte) error {
 		e.Unknown = member(text, e.Type)
 	}
 	if why := e.check(Lenient); why != nil { // at once: {} would become an Event of a thousand bytes
-		b.drop(why, reserved)
+		b.rejectDecoded(why, reserved)
 		return nil
 	}
-	if e.odd = err != nil || hasFlaws(reflect.ValueOf(e)); e.odd {
-		b.Flawed = count(b.Flawed, e.Label(), ReasonFieldType)
+	if e.mistyped = err != nil || hasFlaws(reflect.ValueOf(e)); e.mistyped {
+		b.Flawed = addLoss(b.Flawed, e.Label(), ReasonFieldType)
 	}
 	b.Events = append(b.Events, e)
 	return nil
@@ -207,16 +207,16 @@ func (b *Batch) addSpan(text []byte) error {
 	var s Span
 	err = decodeObject(text, &s)
 	if err != nil && !isFieldType(err) {
-		b.drop(&Invalid{LabelSpan, ReasonMalformed, "a span must be a JSON object"}, reserved)
+		b.rejectDecoded(&Invalid{LabelSpan, ReasonMalformed, "a span must be a JSON object"}, reserved)
 		return nil
 	}
-	s.settle()
+	s.normalize()
 	if why := s.check(Lenient); why != nil {
-		b.drop(why, reserved)
+		b.rejectDecoded(why, reserved)
 		return nil
 	}
-	if s.odd = err != nil || hasFlaws(reflect.ValueOf(s)); s.odd {
-		b.Flawed = count(b.Flawed, LabelSpan, ReasonFieldType)
+	if s.mistyped = err != nil || hasFlaws(reflect.ValueOf(s)); s.mistyped {
+		b.Flawed = addLoss(b.Flawed, LabelSpan, ReasonFieldType)
 	}
 	b.Spans = append(b.Spans, s)
 	return nil
@@ -247,21 +247,21 @@ func member(text []byte, name string) (found json.RawMessage) {
 	return found
 }
 
-// drop loses an item that has been decoded; the next one takes its memory.
-func (b *Batch) drop(why *Invalid, reserved int64) {
-	b.lose(why)
-	b.unasked -= reserved
+// rejectDecoded loses an item that has been decoded; the next one takes its memory.
+func (b *Batch) rejectDecoded(why *Invalid, reserved int64) {
+	b.reject(why)
+	b.unreserved -= reserved
 }
 
-// lose counts an item that is dropped, and remembers the first for a batch of which nothing is left.
-func (b *Batch) lose(why *Invalid) {
-	b.Lost = count(b.Lost, why.Label, why.Reason)
+// reject counts an item that is dropped, and remembers the first for a batch of which nothing is left.
+func (b *Batch) reject(why *Invalid) {
+	b.Lost = addLoss(b.Lost, why.Label, why.Reason)
 	if b.invalid == nil {
 		b.invalid = why
 	}
 }
 
-func count(losses []Loss, label string, reason Reason) []Loss {
+func addLoss(losses []Loss, label string, reason Reason) []Loss {
 	for i := range losses {
 		if losses[i].Label == label && losses[i].Reason == reason {
 			losses[i].Count++

@@ -56,7 +56,7 @@ type Event struct {
 	// Unknown is the payload of a type that is not among those above, as it was sent; nil for all others.
 	Unknown json.RawMessage `json:"-"`
 
-	odd bool // a field was not of its type
+	mistyped bool // a field was not of its type
 }
 
 // The types of events.

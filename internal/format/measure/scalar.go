@@ -89,9 +89,9 @@ const maxSeconds = math.MaxInt64 / 1_000_000_000
 // Int is a whole number. Fractions are cut off: SDK bridges write 1080.0. The text of a number counts as the number: the
 // published document calls build_size a string.
 type Int struct {
-	Value int64
-	Set   bool
-	Odd   bool // not written as a whole number
+	Value    int64
+	Set      bool
+	Mistyped bool // not written as a whole number
 }
 
 func (n *Int) UnmarshalJSON(text []byte) error {
@@ -104,17 +104,17 @@ func (n *Int) UnmarshalJSON(text []byte) error {
 		text = []byte(content)
 	}
 	if whole, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		n.Value, n.Set, n.Odd = whole, true, quoted
+		n.Value, n.Set, n.Mistyped = whole, true, quoted
 		return nil
 	}
-	n.Odd = true
+	n.Mistyped = true
 	if float, err := strconv.ParseFloat(string(text), 64); err == nil && math.Abs(float) < 1<<63 {
 		n.Value, n.Set = int64(float), true
 	}
 	return nil
 }
 
-func (n Int) flawed() bool { return n.Odd }
+func (n Int) flawed() bool { return n.Mistyped }
 
 // Float is any number.
 type Float struct {
@@ -158,9 +158,9 @@ type Pair struct {
 
 // UserAttributes are what the app has set, in its order.
 type UserAttributes struct {
-	Pairs []Pair // at most maxUserAttributes+1
-	Bad   bool   // neither an object nor absent
-	Odd   bool   // some of another kind than text, number and boolean, which are not in Pairs
+	Pairs    []Pair // at most maxUserAttributes+1
+	Bad      bool   // neither an object nor absent
+	Mistyped bool   // some of another kind than text, number and boolean, which are not in Pairs
 }
 
 // UnmarshalJSON also takes the text of an object: iOS before 0.6 sends one.
@@ -177,7 +177,7 @@ func (u *UserAttributes) UnmarshalJSON(text []byte) error {
 	u.Bad = !members(text, func(key string, value json.RawMessage) bool {
 		switch value[0] {
 		case '{', '[', 'n':
-			u.Odd = true
+			u.Mistyped = true
 			return true
 		}
 		u.Pairs = append(u.Pairs, Pair{key, value})
@@ -186,12 +186,12 @@ func (u *UserAttributes) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-func (u UserAttributes) flawed() bool { return u.Bad || u.Odd }
+func (u UserAttributes) flawed() bool { return u.Bad || u.Mistyped }
 
 // Headers are those of an http event.
 type Headers struct {
-	Pairs []Pair // the values are texts
-	Odd   bool   // some were no texts, or too many
+	Pairs    []Pair // the values are texts
+	Mistyped bool   // some were no texts, or too many
 }
 
 func (h *Headers) UnmarshalJSON(text []byte) error {
@@ -202,13 +202,13 @@ func (h *Headers) UnmarshalJSON(text []byte) error {
 	ok := members(text, func(key string, value json.RawMessage) bool {
 		switch {
 		case value[0] != '"' || len(h.Pairs) == maxHeaders:
-			h.Odd = true
+			h.Mistyped = true
 		default:
 			h.Pairs = append(h.Pairs, Pair{key, value})
 		}
 		return true
 	})
-	h.Odd = h.Odd || !ok
+	h.Mistyped = h.Mistyped || !ok
 	return nil
 }
 
@@ -223,7 +223,7 @@ func (h Headers) Get(name string) string {
 	return ""
 }
 
-func (h Headers) flawed() bool { return h.Odd }
+func (h Headers) flawed() bool { return h.Mistyped }
 
 // members visits the members of a JSON object, until visit says no; false if the text is no object.
 func members(text []byte, visit func(key string, value json.RawMessage) bool) bool {

@@ -21,11 +21,11 @@ type Span struct {
 	DocumentName       string      `json:"span_name"`
 	DocumentAttributes *Attributes `json:"attribute"`
 
-	odd bool // a field was not of its type
+	mistyped bool // a field was not of its type
 }
 
-// settle takes the document's spellings where the real ones are absent.
-func (s *Span) settle() {
+// normalize takes the document's spellings where the real ones are absent.
+func (s *Span) normalize() {
 	if s.Name == "" {
 		s.Name = s.DocumentName
 	}

@@ -49,14 +49,14 @@ func FileTypeOf(number byte) (FileType, bool) {
 // IsMapping says whether build tools upload it, not SDKs.
 func (t FileType) IsMapping() bool { return slices.Index(fileTypes, t) >= attachmentTypesNumber }
 
-// EventsAnswer is the answer to a batch as JSON. It holds nothing but the attachments: iOS decodes all of its members as
+// EventsResponse is the answer to a batch as JSON. It holds nothing but the attachments: iOS decodes all of its members as
 // lists of them.
-type EventsAnswer struct {
+type EventsResponse struct {
 	Attachments []Upload `json:"attachments"` // null for none
 }
 
-// BuildAnswer is the answer to a build with mapping files.
-type BuildAnswer struct {
+// BuildResponse is the answer to a build with mapping files.
+type BuildResponse struct {
 	Mappings []Upload `json:"mappings"` // in the order of the request
 }
 

@@ -38,7 +38,7 @@ func (b *Batch) Validate(mode Validation) error {
 			why = &Invalid{e.Label(), ReasonDuplicate, "two events with one id"}
 		}
 		if why != nil {
-			b.lose(why)
+			b.reject(why)
 			return true
 		}
 		seen[e.ID.UUID] = true
@@ -59,7 +59,7 @@ func (b *Batch) Validate(mode Validation) error {
 			why = &Invalid{LabelSpan, ReasonDuplicate, "two spans with one id"}
 		}
 		if why != nil {
-			b.lose(why)
+			b.reject(why)
 			return true
 		}
 		spans[key] = true
@@ -111,7 +111,7 @@ func (c *checks) length(reason Reason, field, text string, least, most int) {
 	}
 }
 
-func (c *checks) word(reason Reason, field, text string, words ...string) {
+func (c *checks) oneOf(reason Reason, field, text string, words ...string) {
 	if !slices.Contains(words, text) {
 		c.fail(reason, "%s must be one of %s", field, strings.Join(words, ", "))
 	}
@@ -153,8 +153,8 @@ func (c *checks) attributes(a *Attributes, maxManufacturer int) {
 	c.length(r, "app_build", a.AppBuild, 1, 32)
 	c.length(r, "app_unique_id", a.AppUniqueID, 1, 128)
 	c.length(r, "os_version", a.OSVersion, 0, 32)
-	c.word(r, "network_type", a.NetworkType, networkTypes...)
-	c.word(r, "network_generation", a.NetworkGeneration, networkGenerations...)
+	c.oneOf(r, "network_type", a.NetworkType, networkTypes...)
+	c.oneOf(r, "network_generation", a.NetworkGeneration, networkGenerations...)
 	c.length(r, "network_provider", a.NetworkProvider, 0, 64)
 	c.length(r, "device_name", a.DeviceName, 0, 32)
 	c.length(r, "device_model", a.DeviceModel, 0, 32)

@@ -11,21 +11,21 @@ type eventType struct {
 }
 
 const (
-	onAndroid = true
-	onApple   = true
-	notThere  = false
+	onAndroid    = true
+	onApple      = true
+	notSupported = false
 )
 
 // eventTypes are all that the backend knows; others are unknown, and lenient validation passes them on as they are.
 var eventTypes = map[string]eventType{
-	TypeANR:                     {onAndroid, notThere, func(e *Event) bool { return e.ANR != nil }, checkANR},
+	TypeANR:                     {onAndroid, notSupported, func(e *Event) bool { return e.ANR != nil }, checkANR},
 	TypeException:               {onAndroid, onApple, func(e *Event) bool { return e.Exception != nil }, checkException},
-	TypeAppExit:                 {onAndroid, notThere, func(e *Event) bool { return e.AppExit != nil }, checkAppExit},
+	TypeAppExit:                 {onAndroid, notSupported, func(e *Event) bool { return e.AppExit != nil }, checkAppExit},
 	TypeGestureClick:            {onAndroid, onApple, func(e *Event) bool { return e.GestureClick != nil }, func(c *checks, e *Event) { c.gesture(e.GestureClick) }},
 	TypeGestureLongClick:        {onAndroid, onApple, func(e *Event) bool { return e.GestureLongClick != nil }, func(c *checks, e *Event) { c.gesture(e.GestureLongClick) }},
 	TypeGestureScroll:           {onAndroid, onApple, func(e *Event) bool { return e.GestureScroll != nil }, func(c *checks, e *Event) { c.gesture(e.GestureScroll) }},
-	TypeLifecycleActivity:       {onAndroid, notThere, func(e *Event) bool { return e.LifecycleActivity != nil }, checkActivity},
-	TypeLifecycleFragment:       {onAndroid, notThere, func(e *Event) bool { return e.LifecycleFragment != nil }, checkFragment},
+	TypeLifecycleActivity:       {onAndroid, notSupported, func(e *Event) bool { return e.LifecycleActivity != nil }, checkActivity},
+	TypeLifecycleFragment:       {onAndroid, notSupported, func(e *Event) bool { return e.LifecycleFragment != nil }, checkFragment},
 	TypeLifecycleViewController: {onAndroid, onApple, func(e *Event) bool { return e.LifecycleViewController != nil }, checkViewController},
 	TypeLifecycleSwiftUI:        {onAndroid, onApple, func(e *Event) bool { return e.LifecycleSwiftUI != nil }, checkSwiftUI},
 	TypeLifecycleApp:            {onAndroid, onApple, func(e *Event) bool { return e.LifecycleApp != nil }, checkApp},
@@ -34,22 +34,22 @@ var eventTypes = map[string]eventType{
 	TypeHotLaunch:               {onAndroid, onApple, func(e *Event) bool { return e.HotLaunch != nil }, checkHotLaunch},
 	TypeNetworkChange:           {onAndroid, onApple, func(e *Event) bool { return e.NetworkChange != nil }, checkNetworkChange},
 	TypeHTTP:                    {onAndroid, onApple, func(e *Event) bool { return e.HTTP != nil }, checkHTTP},
-	TypeMemoryUsage:             {onAndroid, notThere, func(e *Event) bool { return e.MemoryUsage != nil }, nothing},
-	TypeMemoryUsageAbsolute:     {onAndroid, onApple, func(e *Event) bool { return e.MemoryUsageAbsolute != nil }, nothing},
-	TypeLowMemory:               {onAndroid, notThere, func(e *Event) bool { return e.LowMemory != nil }, nothing},
-	TypeTrimMemory:              {onAndroid, notThere, func(e *Event) bool { return e.TrimMemory != nil }, checkTrimMemory},
+	TypeMemoryUsage:             {onAndroid, notSupported, func(e *Event) bool { return e.MemoryUsage != nil }, noRules},
+	TypeMemoryUsageAbsolute:     {onAndroid, onApple, func(e *Event) bool { return e.MemoryUsageAbsolute != nil }, noRules},
+	TypeLowMemory:               {onAndroid, notSupported, func(e *Event) bool { return e.LowMemory != nil }, noRules},
+	TypeTrimMemory:              {onAndroid, notSupported, func(e *Event) bool { return e.TrimMemory != nil }, checkTrimMemory},
 	TypeCPUUsage:                {onAndroid, onApple, func(e *Event) bool { return e.CPUUsage != nil }, checkCPUUsage},
-	TypeNavigation:              {onAndroid, notThere, func(e *Event) bool { return e.Navigation != nil }, checkNavigation},
+	TypeNavigation:              {onAndroid, notSupported, func(e *Event) bool { return e.Navigation != nil }, checkNavigation},
 	TypeScreenView:              {onAndroid, onApple, func(e *Event) bool { return e.ScreenView != nil }, checkScreenView},
 	TypeString:                  {onAndroid, onApple, func(e *Event) bool { return e.String != nil }, checkString},
 	TypeLog:                     {onAndroid, onApple, func(e *Event) bool { return e.Log != nil }, checkLog},
 	TypeCustom:                  {onAndroid, onApple, func(e *Event) bool { return e.Custom != nil }, checkCustom},
 	TypeBugReport:               {onAndroid, onApple, func(e *Event) bool { return e.BugReport != nil }, checkBugReport},
-	TypeSessionStart:            {onAndroid, onApple, func(*Event) bool { return true }, nothing}, // iOS sends no payload
-	TypeProfile:                 {onAndroid, notThere, func(e *Event) bool { return e.Profile != nil }, nothing},
+	TypeSessionStart:            {onAndroid, onApple, func(*Event) bool { return true }, noRules}, // iOS sends no payload
+	TypeProfile:                 {onAndroid, notSupported, func(e *Event) bool { return e.Profile != nil }, noRules},
 }
 
-func nothing(*checks, *Event) {}
+func noRules(*checks, *Event) {}
 
 // check gives the first rule that the event breaks, nil for none.
 func (e *Event) check(mode Validation) *Invalid {
@@ -72,7 +72,7 @@ func (e *Event) check(mode Validation) *Invalid {
 	if !e.Timestamp.Set {
 		c.fail(ReasonTimestamp, "timestamp must be a time in RFC 3339")
 	}
-	c.flaws(mode, e.odd)
+	c.flaws(mode, e.mistyped)
 	c.attributes(&e.Attribute, maxManufacturer)
 	if start := e.Attribute.SessionStartTime; start.Set && start.UnixNano > e.Timestamp.UnixNano {
 		c.fail(ReasonAttribute, "session_start_time must not be after timestamp")

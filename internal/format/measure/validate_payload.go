@@ -55,7 +55,7 @@ func checkException(c *checks, e *Event) {
 	if x.Error != nil {
 		c.meta("exception.error.meta", x.Error.Meta)
 	}
-	c.word(ReasonPayload, "exception.severity", x.Severity, "", SeverityFatal, SeverityUnhandled, SeverityHandled)
+	c.oneOf(ReasonPayload, "exception.severity", x.Severity, "", SeverityFatal, SeverityUnhandled, SeverityHandled)
 }
 
 func checkAppExit(c *checks, e *Event) {
@@ -97,26 +97,26 @@ func (c *checks) gesture(g *Gesture) {
 }
 
 func checkActivity(c *checks, e *Event) {
-	c.word(ReasonPayload, "lifecycle_activity.type", e.LifecycleActivity.Type, "created", "resumed", "paused", "destroyed")
+	c.oneOf(ReasonPayload, "lifecycle_activity.type", e.LifecycleActivity.Type, "created", "resumed", "paused", "destroyed")
 	c.length(ReasonPayload, "lifecycle_activity.class_name", e.LifecycleActivity.ClassName, 1, 128)
 }
 
 func checkFragment(c *checks, e *Event) {
-	c.word(ReasonPayload, "lifecycle_fragment.type", e.LifecycleFragment.Type, "attached", "resumed", "paused", "detached")
+	c.oneOf(ReasonPayload, "lifecycle_fragment.type", e.LifecycleFragment.Type, "attached", "resumed", "paused", "detached")
 	c.length(ReasonPayload, "lifecycle_fragment.class_name", e.LifecycleFragment.ClassName, 1, 128)
 	c.length(ReasonPayload, "lifecycle_fragment.parent_activity", e.LifecycleFragment.ParentActivity, 0, 128)
 	c.length(ReasonPayload, "lifecycle_fragment.parent_fragment", e.LifecycleFragment.ParentFragment, 0, 128)
 }
 
 func checkViewController(c *checks, e *Event) {
-	c.word(ReasonPayload, "lifecycle_view_controller.type", e.LifecycleViewController.Type, "loadView", "viewDidLoad",
+	c.oneOf(ReasonPayload, "lifecycle_view_controller.type", e.LifecycleViewController.Type, "loadView", "viewDidLoad",
 		"viewWillAppear", "viewDidAppear", "viewWillDisappear", "viewDidDisappear", "didReceiveMemoryWarning", "initWithNibName",
 		"initWithCoder", "vcDeinit")
 	c.length(ReasonPayload, "lifecycle_view_controller.class_name", e.LifecycleViewController.ClassName, 1, 256)
 }
 
 func checkSwiftUI(c *checks, e *Event) {
-	c.word(ReasonPayload, "lifecycle_swift_ui.type", e.LifecycleSwiftUI.Type, "on_appear", "on_disappear")
+	c.oneOf(ReasonPayload, "lifecycle_swift_ui.type", e.LifecycleSwiftUI.Type, "on_appear", "on_disappear")
 	c.length(ReasonPayload, "lifecycle_swift_ui.class_name", e.LifecycleSwiftUI.ClassName, 1, 128)
 }
 
@@ -125,7 +125,7 @@ func checkApp(c *checks, e *Event) {
 	if e.Attribute.Family() == Apple {
 		words = append(words, "terminated")
 	}
-	c.word(ReasonPayload, "lifecycle_app.type", e.LifecycleApp.Type, words...)
+	c.oneOf(ReasonPayload, "lifecycle_app.type", e.LifecycleApp.Type, words...)
 }
 
 func checkColdLaunch(c *checks, e *Event) {
@@ -148,10 +148,10 @@ func (c *checks) launch(l *Launch) {
 
 func checkNetworkChange(c *checks, e *Event) {
 	n := e.NetworkChange
-	c.word(ReasonPayload, "network_change.network_type", n.Type, networkTypes...)
-	c.word(ReasonPayload, "network_change.previous_network_type", n.PreviousType, networkTypes...)
-	c.word(ReasonPayload, "network_change.network_generation", n.Generation, networkGenerations...)
-	c.word(ReasonPayload, "network_change.previous_network_generation", n.PreviousGeneration, networkGenerations...)
+	c.oneOf(ReasonPayload, "network_change.network_type", n.Type, networkTypes...)
+	c.oneOf(ReasonPayload, "network_change.previous_network_type", n.PreviousType, networkTypes...)
+	c.oneOf(ReasonPayload, "network_change.network_generation", n.Generation, networkGenerations...)
+	c.oneOf(ReasonPayload, "network_change.previous_network_generation", n.PreviousGeneration, networkGenerations...)
 	c.length(ReasonPayload, "network_change.network_provider", n.Provider, 1, 63)
 }
 

@@ -5,7 +5,7 @@ package measure
 // check gives the first rule that the span breaks, nil for none: those of the backend's libs/span/span.go.
 func (s *Span) check(mode Validation) *Invalid {
 	c := &checks{label: LabelSpan}
-	c.flaws(mode, s.odd)
+	c.flaws(mode, s.mistyped)
 	c.length(ReasonSpan, "name", s.Name, 1, 64)
 	if s.SpanID == "" || s.TraceID == "" {
 		c.fail(ReasonID, "span_id and trace_id must not be empty")

@@ -139,7 +139,7 @@ func (r *envelopeReader) readItem(item *Item) *EnvelopeError {
 		if end < 0 {
 			end = len(rest)
 		}
-		r.take(item, end)
+		r.setPayload(item, end)
 		r.pos = min(r.pos+1, len(r.body))
 		return nil
 	}
@@ -147,12 +147,12 @@ func (r *envelopeReader) readItem(item *Item) *EnvelopeError {
 	if length.Value > len(rest) {
 		return r.fail(ReasonEnvelopeTruncated, "length is %d, but %d bytes are left", length.Value, len(rest))
 	}
-	r.take(item, length.Value)
+	r.setPayload(item, length.Value)
 	return r.newline("payload")
 }
 
-// take makes the next n bytes the payload, with a capacity that keeps an append from reaching the next item.
-func (r *envelopeReader) take(item *Item, n int) {
+// setPayload makes the next n bytes the payload, with a capacity that keeps an append from reaching the next item.
+func (r *envelopeReader) setPayload(item *Item, n int) {
 	item.Payload = r.body[r.pos : r.pos+n : r.pos+n]
 	r.pos += n
 	r.end = r.pos

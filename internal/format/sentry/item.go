@@ -197,8 +197,8 @@ func (t ItemType) MaxSize() int {
 // Category is the data category of the type, "" where there is none.
 func (t ItemType) Category() Category { return itemCategories[t] }
 
-// wellKnown holds the texts of item headers that repeat in every envelope.
-var wellKnown = func() map[string]string {
+// commonTexts holds the texts of item headers that repeat in every envelope.
+var commonTexts = func() map[string]string {
 	texts := map[string]string{}
 	for _, text := range []string{
 		ContentTypeJSON, ContentTypeLogs, ContentTypeSpans, ContentTypeTraceMetrics, ContentTypePerfetto,

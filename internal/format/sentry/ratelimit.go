@@ -41,9 +41,9 @@ const (
 	CategorySecurity          Category = "security"
 )
 
-// stops lists the item types that not every SDK books under the category Relay books them under: to stop the item in all
+// stopCategories lists the item types that not every SDK books under the category Relay books them under: to stop the item in all
 // of them, a header must name every category that stands here for it. All other types stop by ItemType.Category.
-var stops = []struct {
+var stopCategories = []struct {
 	item     ItemType
 	category Category
 	obeyedBy string
@@ -73,7 +73,7 @@ func StoppedBy(types ...ItemType) []Category {
 			t = ItemProfileChunk
 		}
 		listed := false
-		for _, stop := range stops {
+		for _, stop := range stopCategories {
 			if stop.item == t {
 				add(stop.category)
 				listed = true
@@ -124,30 +124,30 @@ func (l RateLimit) String() string {
 	var b strings.Builder
 	b.WriteString(strconv.Itoa(max(l.Seconds, 0)))
 	b.WriteByte(':')
-	writeWords(&b, l.Categories)
+	writeList(&b, l.Categories)
 	b.WriteByte(':')
-	writeWord(&b, l.Scope)
+	writeToken(&b, l.Scope)
 	if l.Reason != "" || len(l.Namespaces) > 0 {
 		b.WriteByte(':')
-		writeWord(&b, l.Reason)
+		writeToken(&b, l.Reason)
 	}
 	if len(l.Namespaces) > 0 {
 		b.WriteByte(':')
-		writeWords(&b, l.Namespaces)
+		writeList(&b, l.Namespaces)
 	}
 	return b.String()
 }
 
-func writeWords[T ~string](b *strings.Builder, words []T) {
+func writeList[T ~string](b *strings.Builder, words []T) {
 	for i, word := range words {
 		if i > 0 {
 			b.WriteByte(';')
 		}
-		writeWord(b, string(word))
+		writeToken(b, string(word))
 	}
 }
 
-func writeWord(b *strings.Builder, word string) {
+func writeToken(b *strings.Builder, word string) {
 	for i := range len(word) {
 		if c := word[i]; c <= ' ' || c >= 0x7f || c == ':' || c == ';' || c == ',' {
 			b.WriteByte('_')
@@ -189,10 +189,10 @@ func ParseRateLimits(header string) []RateLimit {
 
 		limit := RateLimit{
 			Seconds:    retrySeconds(strings.TrimSpace(retry)),
-			Categories: splitWords[Category](list),
+			Categories: splitList[Category](list),
 			Scope:      strings.TrimSpace(scope),
 			Reason:     strings.TrimSpace(reason),
-			Namespaces: splitWords[string](namespaces),
+			Namespaces: splitList[string](namespaces),
 		}
 		if len(limit.Categories) == 0 && strings.TrimSpace(list) != "" {
 			continue
@@ -205,7 +205,7 @@ func ParseRateLimits(header string) []RateLimit {
 // maxRateLimits bounds the limits of a header: Sentry's has at most one for each category and scope.
 const maxRateLimits = 100
 
-func splitWords[T ~string](list string) []T {
+func splitList[T ~string](list string) []T {
 	var words []T
 	for word := range strings.SplitSeq(list, ";") {
 		if word = strings.TrimSpace(word); word != "" {

@@ -29,7 +29,7 @@ func TestStoppedBy(t *testing.T) {
 	for _, test := range tests {
 		assert.Equal(t, test.want, StoppedBy(test.types...), test.types)
 	}
-	for _, stop := range stops {
+	for _, stop := range stopCategories {
 		assert.True(t, stop.item.Known())
 		assert.NotEmpty(t, stop.obeyedBy)
 	}

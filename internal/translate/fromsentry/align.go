@@ -26,7 +26,7 @@ func Align(anchor jsonscan.Timestamp, relativeStart jsonscan.Uint, transactionSt
 	case !anchor.Set || !transactionStart.Set:
 	case relativeStart.Set && relativeStart.Value > 0 && relativeStart.Value <= math.MaxInt64:
 		why, into = AlignedRelativeStart, int64(relativeStart.Value)
-	case anchor.Cut:
+	case anchor.WholeSeconds:
 		why = AlignedCutAnchor
 	case transactionEnd.Set && anchor.UnixNano >= transactionEnd.UnixNano:
 		why = AlignedLateAnchor

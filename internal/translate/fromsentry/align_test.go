@@ -13,7 +13,7 @@ import (
 
 func TestAlign(t *testing.T) {
 	at := func(nano uint64) jsonscan.Timestamp { return jsonscan.Timestamp{UnixNano: nano, Set: true} }
-	cut := jsonscan.Timestamp{UnixNano: 1e9, Set: true, Cut: true}
+	cut := jsonscan.Timestamp{UnixNano: 1e9, Set: true, WholeSeconds: true}
 	relative := func(nano uint64) jsonscan.Uint { return jsonscan.Uint{Value: nano, Set: true} }
 	for name, c := range map[string]struct {
 		anchor     jsonscan.Timestamp

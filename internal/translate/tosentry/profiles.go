@@ -202,7 +202,7 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 		return false
 	}
 	subject := sentryprofile.Subject{Chunk: chunk, HeaderPlatform: chunk.Platform, Number: 1, Size: len(payload)}
-	if len(sentryprofile.Broken(subject)) > 0 || chunk.Platform != validPlatform(chunk.Platform) {
+	if len(sentryprofile.BrokenRules(subject)) > 0 || chunk.Platform != validPlatform(chunk.Platform) {
 		return false
 	}
 	for _, image := range chunk.DebugMeta.Images {

@@ -19,12 +19,12 @@ type Attribute struct {
 
 // attributes reads the object of attributes, in its order. One without a value is left out, and so is null; a bare value,
 // without type, is kept as what it is.
-func (l *loose) attributes() []Attribute {
+func (l *reader) attributes() []Attribute {
 	all := l.attributeBuf[:0]
 	l.Object("attributes", func(key string) {
 		a := Attribute{Key: strings.ToValidUTF8(key, "\uFFFD")}
 		if l.S.Peek() != '{' {
-			l.Flaw("attributes")
+			l.AddFlaw("attributes")
 			a.Value = l.Raw()
 		} else {
 			l.attribute(&a)
@@ -32,20 +32,20 @@ func (l *loose) attributes() []Attribute {
 		switch {
 		case a.Value == nil || a.Key == "":
 		case len(all) == jsonscan.MaxAttributes:
-			l.Flaw("too_many")
+			l.AddFlaw("too_many")
 		default:
 			all = append(all, a)
 		}
 	})
 	l.attributeBuf = all
-	return jsonscan.AtItsSize(all)
+	return jsonscan.Clipped(all)
 }
 
-func (l *loose) attribute(a *Attribute) {
+func (l *reader) attribute(a *Attribute) {
 	l.Object("attributes", func(key string) {
 		switch key {
 		case "type":
-			a.Type = l.Word("attributes.type")
+			a.Type = l.InternedText("attributes.type")
 		case "value":
 			a.Value = l.Raw()
 		case "unit":

@@ -16,7 +16,7 @@ type Breadcrumb struct {
 	Data      []byte // JSON object
 }
 
-func (l *loose) breadcrumbs() (all []Breadcrumb) {
+func (l *reader) breadcrumbs() (all []Breadcrumb) {
 	l.Values("breadcrumbs", func() {
 		var b Breadcrumb
 		if l.Object("breadcrumbs", func(key string) {
@@ -32,7 +32,7 @@ func (l *loose) breadcrumbs() (all []Breadcrumb) {
 			case "message":
 				b.Message = l.Text("breadcrumbs.message")
 			case "event_id":
-				b.EventID = l.Uuid("breadcrumbs.event_id")
+				b.EventID = l.UUID("breadcrumbs.event_id")
 			case "data":
 				b.Data = l.RawObject("breadcrumbs.data")
 			default:

@@ -36,7 +36,7 @@ func DecodeCheckIn(payload []byte) (*CheckIn, error) {
 	err := l.Document(func(key string) {
 		switch key {
 		case "check_in_id":
-			c.ID = l.Uuid(key)
+			c.ID = l.UUID(key)
 		case "monitor_slug":
 			c.MonitorSlug = l.Text(key)
 		case "status":
@@ -73,7 +73,7 @@ func DecodeCheckIn(payload []byte) (*CheckIn, error) {
 	return c, nil
 }
 
-func (l *loose) checkInTrace() (traceID, spanID string) {
+func (l *reader) checkInTrace() (traceID, spanID string) {
 	l.Object("contexts", func(key string) {
 		if key != "trace" {
 			l.S.Skip()
@@ -93,7 +93,7 @@ func (l *loose) checkInTrace() (traceID, spanID string) {
 	return traceID, spanID
 }
 
-func (l *loose) clientSDK() (sdk sentry.ClientSDK) {
+func (l *reader) clientSDK() (sdk sentry.ClientSDK) {
 	l.Object("sdk", func(key string) {
 		switch key {
 		case "name":

@@ -70,7 +70,7 @@ func DecodeClientReport(payload []byte) (*ClientReport, error) {
 	return r, nil
 }
 
-func (r *ClientReport) event(l *loose, outcome string) {
+func (r *ClientReport) event(l *reader, outcome string) {
 	e := LostEvents{Outcome: outcome}
 	var quantity jsonscan.Optional[int64]
 	l.Object("events", func(key string) {

@@ -27,7 +27,7 @@ type IngestSettings struct {
 //
 // Sentry's ingest drops a container whose item_count, in the item header, is not the number of its elements. Here that is a
 // flaw: nothing about the elements is ambiguous.
-func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element func(*loose) discard.Reason) (Container, error) {
+func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element func(*reader) discard.Reason) (Container, error) {
 	var c Container
 	l := newReader(payload)
 	elements, kept, found := 0, 0, false
@@ -55,7 +55,7 @@ func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element f
 		}
 	})
 	if itemCount.Set && itemCount.Value != elements {
-		l.Flaw("item_count")
+		l.AddFlaw("item_count")
 	}
 	c.Flaws = l.Flaws
 	switch {
@@ -69,7 +69,7 @@ func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element f
 	return c, nil
 }
 
-func (l *loose) ingestSettings() (settings IngestSettings) {
+func (l *reader) ingestSettings() (settings IngestSettings) {
 	l.Object("ingest_settings", func(key string) {
 		switch key {
 		case "infer_ip":

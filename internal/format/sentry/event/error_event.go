@@ -91,10 +91,10 @@ func DecodeEvent(payload []byte) (*ErrorEvent, error) {
 	return e, nil
 }
 
-func (e *ErrorEvent) field(l *loose, key string) {
+func (e *ErrorEvent) field(l *reader, key string) {
 	switch key {
 	case "event_id":
-		e.EventID = l.Uuid(key)
+		e.EventID = l.UUID(key)
 	case "timestamp":
 		e.Timestamp = l.Time(key)
 	case "platform":
@@ -150,7 +150,7 @@ func (e *ErrorEvent) field(l *loose, key string) {
 
 // tags reads a map, or a list of pairs, as Sentry's schema allows for tags and headers. Null is no value; a header may have
 // a list of values.
-func (l *loose) tags(field string) (all []Tag) {
+func (l *reader) tags(field string) (all []Tag) {
 	if l.S.Peek() != '[' {
 		l.Object(field, func(key string) { all = l.tag(all, field, strings.ToValidUTF8(key, "\uFFFD")) })
 		return all
@@ -172,7 +172,7 @@ func (l *loose) tags(field string) (all []Tag) {
 	return all
 }
 
-func (l *loose) tag(all []Tag, field, key string) []Tag {
+func (l *reader) tag(all []Tag, field, key string) []Tag {
 	var value string
 	switch c := l.S.Peek(); {
 	case c == '[':
@@ -186,29 +186,29 @@ func (l *loose) tag(all []Tag, field, key string) []Tag {
 		return all
 	}
 	if len(all) == jsonscan.MaxAttributes {
-		l.Flaw("too_many")
+		l.AddFlaw("too_many")
 		return all
 	}
 	return append(all, Tag{key, value})
 }
 
-func (l *loose) namedValues(field string) []NamedValue {
+func (l *reader) namedValues(field string) []NamedValue {
 	all := l.valueBuf[:0]
 	l.Object(field, func(key string) {
 		value := l.Raw()
 		switch {
 		case value == nil || key == "":
 		case len(all) == jsonscan.MaxAttributes:
-			l.Flaw("too_many")
+			l.AddFlaw("too_many")
 		default:
 			all = append(all, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
 		}
 	})
 	l.valueBuf = all
-	return jsonscan.AtItsSize(all)
+	return jsonscan.Clipped(all)
 }
 
-func (l *loose) request() *HTTPRequest {
+func (l *reader) request() *HTTPRequest {
 	r := &HTTPRequest{}
 	if !l.Object("request", func(key string) {
 		switch key {
@@ -238,7 +238,7 @@ func (l *loose) request() *HTTPRequest {
 }
 
 // contexts reads all contexts; trace by its fields.
-func (e *ErrorEvent) contexts(l *loose) {
+func (e *ErrorEvent) contexts(l *reader) {
 	l.Object("contexts", func(key string) {
 		if key == "trace" {
 			e.Trace = l.traceContext()
@@ -248,14 +248,14 @@ func (e *ErrorEvent) contexts(l *loose) {
 		switch {
 		case value == nil:
 		case len(e.Contexts) == jsonscan.MaxAttributes:
-			l.Flaw("too_many")
+			l.AddFlaw("too_many")
 		default:
 			e.Contexts = append(e.Contexts, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
 		}
 	})
 }
 
-func (l *loose) transactionSource() (source string) {
+func (l *reader) transactionSource() (source string) {
 	l.Object("transaction_info", func(key string) {
 		if key != "source" {
 			l.S.Skip()
@@ -267,13 +267,13 @@ func (l *loose) transactionSource() (source string) {
 }
 
 // imagesText gives the list of debug_meta as it was sent.
-func (l *loose) imagesText() (list []byte) {
+func (l *reader) imagesText() (list []byte) {
 	l.Object("debug_meta", func(key string) {
 		switch {
 		case key != "images":
 			l.S.Skip()
 		case l.S.Peek() != '[':
-			l.Wrong("debug_meta.images")
+			l.TypeMismatch("debug_meta.images")
 		default:
 			list = l.Value()
 		}
@@ -281,7 +281,7 @@ func (l *loose) imagesText() (list []byte) {
 	return list
 }
 
-func (l *loose) traceContext() (t TraceContext) {
+func (l *reader) traceContext() (t TraceContext) {
 	l.Object("contexts.trace", func(key string) {
 		switch key {
 		case "trace_id":

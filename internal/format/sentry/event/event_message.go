@@ -12,7 +12,7 @@ type Message struct {
 
 // message reads "logentry", or "message" as old and new SDKs send it: text, or java's object. Text alone is the formatted
 // message. What an earlier key of the two said stays, unless the later one says more.
-func (l *loose) message(m *Message) {
+func (l *reader) message(m *Message) {
 	if l.S.Peek() != '{' {
 		if text := l.Text("message"); m.Formatted == "" {
 			m.Formatted = text

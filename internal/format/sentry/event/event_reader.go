@@ -4,8 +4,8 @@ package event
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// loose reads events, spans, logs and metrics.
-type loose struct {
+// reader reads events, spans, logs and metrics.
+type reader struct {
 	jsonscan.Lenient
 
 	// Lists of which there is one in each of a thousand elements. They grow here, and are copied when their size is known.
@@ -13,4 +13,4 @@ type loose struct {
 	valueBuf     []NamedValue
 }
 
-func newReader(payload []byte) loose { return loose{Lenient: jsonscan.NewLenient(payload)} }
+func newReader(payload []byte) reader { return reader{Lenient: jsonscan.NewLenient(payload)} }

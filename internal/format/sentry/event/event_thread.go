@@ -19,13 +19,13 @@ type EventThread struct {
 	Stacktrace *Stacktrace
 }
 
-func (l *loose) threads() (all []EventThread) {
+func (l *reader) threads() (all []EventThread) {
 	l.Values("threads", func() {
 		var t EventThread
 		if l.Object("threads", func(key string) {
 			switch key {
 			case "id":
-				t.ID = l.Id("threads.id")
+				t.ID = l.ID("threads.id")
 			case "name":
 				t.Name = l.Text("threads.name")
 			case "state":

@@ -63,7 +63,7 @@ type EventFrame struct {
 
 // exceptions reads the chain in the order of the wire: the innermost cause first, the thrown one last. PHP's and python's
 // SDKs agree with Sentry's schema on this; nothing is reordered.
-func (l *loose) exceptions() (chain []Exception) {
+func (l *reader) exceptions() (chain []Exception) {
 	l.Values("exception", func() {
 		if e, ok := l.exception(); ok {
 			chain = append(chain, e)
@@ -72,7 +72,7 @@ func (l *loose) exceptions() (chain []Exception) {
 	return chain
 }
 
-func (l *loose) exception() (e Exception, ok bool) {
+func (l *reader) exception() (e Exception, ok bool) {
 	ok = l.Object("exception", func(key string) {
 		switch key {
 		case "type":
@@ -82,7 +82,7 @@ func (l *loose) exception() (e Exception, ok bool) {
 		case "module":
 			e.Module = l.Text("exception.module")
 		case "thread_id":
-			e.ThreadID = l.Id("exception.thread_id")
+			e.ThreadID = l.ID("exception.thread_id")
 		case "mechanism":
 			e.Mechanism = l.mechanism()
 		case "stacktrace":
@@ -95,7 +95,7 @@ func (l *loose) exception() (e Exception, ok bool) {
 }
 
 // exceptionValue takes text, or any other JSON as its text: Sentry's schema allows that here ("JsonLenientString").
-func (l *loose) exceptionValue() string {
+func (l *reader) exceptionValue() string {
 	switch l.S.Peek() {
 	case '{', '[':
 		return string(jsonscan.ValidUTF8(l.S.Value()))
@@ -103,7 +103,7 @@ func (l *loose) exceptionValue() string {
 	return l.Text("exception.value")
 }
 
-func (l *loose) mechanism() *Mechanism {
+func (l *reader) mechanism() *Mechanism {
 	m := &Mechanism{}
 	if !l.Object("exception.mechanism", func(key string) {
 		switch key {
@@ -138,7 +138,7 @@ func (l *loose) mechanism() *Mechanism {
 	return m
 }
 
-func (l *loose) stacktrace() *Stacktrace {
+func (l *reader) stacktrace() *Stacktrace {
 	stack := &Stacktrace{}
 	if !l.Object("stacktrace", func(key string) {
 		switch key {
@@ -161,7 +161,7 @@ func (l *loose) stacktrace() *Stacktrace {
 	return stack
 }
 
-func (l *loose) eventFrame() (f EventFrame, ok bool) {
+func (l *reader) eventFrame() (f EventFrame, ok bool) {
 	ok = l.Object("frame", func(key string) {
 		switch key {
 		case "function":
@@ -205,10 +205,10 @@ func (l *loose) eventFrame() (f EventFrame, ok bool) {
 	return f, ok
 }
 
-func (l *loose) address(field string) jsonscan.Address {
+func (l *reader) address(field string) jsonscan.Address {
 	address := l.S.Address()
 	if address.Bad {
-		l.Flaw(field)
+		l.AddFlaw(field)
 	}
 	return address
 }

@@ -45,7 +45,7 @@ func DecodeLogs(payload []byte, itemCount jsonscan.Optional[int]) (c *LogContain
 }
 
 // log reads one element.
-func (c *LogContainer) log(l *loose) discard.Reason {
+func (c *LogContainer) log(l *reader) discard.Reason {
 	var log Log
 	hasBody := false
 	isObject := l.S.Peek() == '{'

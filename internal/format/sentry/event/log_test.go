@@ -72,13 +72,13 @@ var deep = func() (text string) {
 
 // TestEventLimits: a payload of small elements ends somewhere, and says so.
 func TestEventLimits(t *testing.T) {
-	frames := make([]byte, 0, 4*jsonscan.MaxLooseParts)
-	for range jsonscan.MaxLooseParts + 10 {
+	frames := make([]byte, 0, 4*jsonscan.MaxElements)
+	for range jsonscan.MaxElements + 10 {
 		frames = append(frames, "{},"...)
 	}
 	e, err := DecodeEvent([]byte(`{"exception":[{"type":"E","stacktrace":{"frames":[` + string(frames[:len(frames)-1]) + `]}}],"message":"still read"}`))
 	require.NoError(t, err)
-	require.Len(t, e.Exceptions[0].Stacktrace.Frames, jsonscan.MaxLooseParts-1)
+	require.Len(t, e.Exceptions[0].Stacktrace.Frames, jsonscan.MaxElements-1)
 	require.Equal(t, []discard.Flaw{{Field: "too_many", Count: 11}}, e.Flaws)
 	require.Equal(t, "still read", e.Message.Formatted)
 }

@@ -36,7 +36,7 @@ func DecodeSession(payload []byte) (*Session, error) {
 	err := l.Document(func(key string) {
 		switch key {
 		case "sid":
-			s.ID = l.Uuid(key)
+			s.ID = l.UUID(key)
 		case "init":
 			s.Init = l.Flag(key).Value
 		case "started":
@@ -115,7 +115,7 @@ func DecodeSessions(payload []byte) (*Sessions, error) {
 	return s, nil
 }
 
-func (s *Sessions) aggregate(l *loose) {
+func (s *Sessions) aggregate(l *reader) {
 	var a SessionAggregate
 	isObject := l.S.Peek() == '{'
 	l.Object("aggregates", func(key string) {
@@ -145,7 +145,7 @@ func (s *Sessions) aggregate(l *loose) {
 	}
 }
 
-func (l *loose) sessionAttributes() (release, environment string) {
+func (l *reader) sessionAttributes() (release, environment string) {
 	l.Object("attrs", func(key string) {
 		switch key {
 		case "release":
@@ -163,20 +163,20 @@ func (l *loose) sessionAttributes() (release, environment string) {
 const maxQuantity = 1<<32 - 1
 
 // quantity takes a count.
-func (l *loose) quantity(field string) jsonscan.Optional[int64] {
+func (l *reader) quantity(field string) jsonscan.Optional[int64] {
 	n := l.Int(field)
 	if n.Set && (n.Value < 0 || n.Value > maxQuantity) {
-		l.Flaw(field)
+		l.AddFlaw(field)
 		return jsonscan.Optional[int64]{}
 	}
 	return n
 }
 
 // seconds takes a duration, which is not negative.
-func (l *loose) seconds(field string) jsonscan.Optional[float64] {
+func (l *reader) seconds(field string) jsonscan.Optional[float64] {
 	d := l.Float(field)
 	if d.Set && d.Value < 0 {
-		l.Flaw(field)
+		l.AddFlaw(field)
 		return jsonscan.Optional[float64]{}
 	}
 	return d

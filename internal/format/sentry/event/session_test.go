@@ -38,7 +38,7 @@ func TestSessions(t *testing.T) {
 	s, err := DecodeSessions([]byte(`{"attrs":{"release":"shop@1"},"aggregates":[{"started":"2026-11-21T01:10:00Z","exited":21,"crashed":1},3,{"exited":"x","errored":5000000000}]}`))
 	require.NoError(t, err)
 	require.Equal(t, &Sessions{
-		Aggregates: []SessionAggregate{{Started: jsonscan.Timestamp{UnixNano: 1795223400000000000, Set: true, Cut: true}, Exited: 21, Crashed: 1}, {}},
+		Aggregates: []SessionAggregate{{Started: jsonscan.Timestamp{UnixNano: 1795223400000000000, Set: true, WholeSeconds: true}, Exited: 21, Crashed: 1}, {}},
 		Release:    "shop@1",
 		Lost:       []discard.Loss{{Reason: ReasonSessionNoObject, Count: 1}},
 		Flaws:      []discard.Flaw{{Field: "aggregates", Count: 1}, {Field: "exited", Count: 1}, {Field: "errored", Count: 1}},

@@ -78,8 +78,8 @@ func DecodeSpan(payload []byte) (*Span, []discard.Flaw, error) {
 }
 
 // spanField reads one member of a span. Fields have the name of the object in front, in flaws.
-func (l *loose) spanField(s *Span, object, key string) {
-	field := l.Words.Field(object, key)
+func (l *reader) spanField(s *Span, object, key string) {
+	field := l.Interner.Field(object, key)
 	switch key {
 	case "trace_id":
 		s.TraceID = l.TraceID(field)
@@ -96,7 +96,7 @@ func (l *loose) spanField(s *Span, object, key string) {
 	case "description":
 		s.Description = l.Text(field)
 	case "status":
-		s.Status = l.Id(field)
+		s.Status = l.ID(field)
 	case "origin":
 		s.Origin = l.Text(field)
 	case "kind":
@@ -112,9 +112,9 @@ func (l *loose) spanField(s *Span, object, key string) {
 	case "segment_id":
 		s.SegmentID = l.SpanID(field)
 	case "profile_id":
-		s.ProfileID = l.Uuid(field)
+		s.ProfileID = l.UUID(field)
 	case "profiler_id":
-		s.ProfilerID = l.Uuid(field)
+		s.ProfilerID = l.UUID(field)
 	case "data":
 		s.Data = l.namedValues(field)
 	case "tags":
@@ -130,20 +130,20 @@ func (l *loose) spanField(s *Span, object, key string) {
 
 // repair says why a span cannot be used, "" if it can. One instant is enough to place a span: it then has no length, and so
 // has one that ends before it starts. Both are counted.
-func (l *loose) repair(traceID, spanID string, start, end *jsonscan.Timestamp) (unusable discard.Reason, repaired bool) {
+func (l *reader) repair(traceID, spanID string, start, end *jsonscan.Timestamp) (unusable discard.Reason, repaired bool) {
 	switch {
 	case traceID == "" || spanID == "":
 		return ReasonSpanInvalidID, false
 	case !start.Set && !end.Set:
 		return ReasonSpanNoTime, false
 	case !start.Set:
-		l.Flaw("start_timestamp_missing")
+		l.AddFlaw("start_timestamp_missing")
 		*start = *end
 	case !end.Set:
-		l.Flaw("end_timestamp_missing")
+		l.AddFlaw("end_timestamp_missing")
 		*end = *start
 	case end.UnixNano < start.UnixNano:
-		l.Flaw("end_before_start")
+		l.AddFlaw("end_before_start")
 		*end = *start
 	default:
 		return "", false
@@ -152,7 +152,7 @@ func (l *loose) repair(traceID, spanID string, start, end *jsonscan.Timestamp) (
 }
 
 // namedMeasures reads {"lcp": {"value": 80, "unit": "millisecond"}}.
-func (l *loose) namedMeasures(field string) (all []NamedMeasure) {
+func (l *reader) namedMeasures(field string) (all []NamedMeasure) {
 	l.Object(field, func(key string) {
 		measure := NamedMeasure{Name: string(jsonscan.ValidUTF8([]byte(key)))}
 		var value jsonscan.Optional[float64]
@@ -169,7 +169,7 @@ func (l *loose) namedMeasures(field string) (all []NamedMeasure) {
 		switch {
 		case !value.Set || measure.Name == "":
 		case len(all) == jsonscan.MaxAttributes:
-			l.Flaw("too_many")
+			l.AddFlaw("too_many")
 		default:
 			measure.Value = value.Value
 			all = append(all, measure)
@@ -179,7 +179,7 @@ func (l *loose) namedMeasures(field string) (all []NamedMeasure) {
 }
 
 // links reads a list of links. One without valid ids points nowhere and is left out.
-func (l *loose) links(field string, attributes func() []Attribute) (all []SpanLink) {
+func (l *reader) links(field string, attributes func() []Attribute) (all []SpanLink) {
 	l.List(field, func() {
 		var link SpanLink
 		if !l.Object(field, func(key string) {
@@ -199,7 +199,7 @@ func (l *loose) links(field string, attributes func() []Attribute) (all []SpanLi
 			return
 		}
 		if link.TraceID == "" || link.SpanID == "" {
-			l.Flaw(field)
+			l.AddFlaw(field)
 			return
 		}
 		all = append(all, link)
@@ -208,7 +208,7 @@ func (l *loose) links(field string, attributes func() []Attribute) (all []SpanLi
 }
 
 // plainAttributes are attributes without types, as the links of transactions have them.
-func (l *loose) plainAttributes() (all []Attribute) {
+func (l *reader) plainAttributes() (all []Attribute) {
 	for _, v := range l.namedValues("links.attributes") {
 		all = append(all, Attribute{Key: v.Name, Value: v.Value})
 	}

@@ -42,7 +42,7 @@ func DecodeSpans(payload []byte, itemCount jsonscan.Optional[int]) (c *SpanConta
 }
 
 // span reads one element.
-func (c *SpanContainer) span(l *loose) discard.Reason {
+func (c *SpanContainer) span(l *reader) discard.Reason {
 	var s StreamedSpan
 	isObject := l.Object("items", func(key string) {
 		switch key {
@@ -55,7 +55,7 @@ func (c *SpanContainer) span(l *loose) discard.Reason {
 		case "name":
 			s.Name = l.Text(key)
 		case "status":
-			s.Status = l.Id(key)
+			s.Status = l.ID(key)
 		case "kind":
 			s.Kind = l.Text(key)
 		case "start_timestamp":

@@ -49,11 +49,11 @@ func (w *SpansWriter) Scratch() []byte { return w.payload[:0] }
 
 func (s *StreamedSpan) append(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = jsonscan.AppendPresent(dst, "trace_id", s.TraceID)
-	dst = jsonscan.AppendPresent(dst, "span_id", s.SpanID)
+	dst = jsonscan.AppendTextAlways(dst, "trace_id", s.TraceID)
+	dst = jsonscan.AppendTextAlways(dst, "span_id", s.SpanID)
 	dst = jsonscan.AppendText(dst, "parent_span_id", s.ParentSpanID)
-	dst = jsonscan.AppendPresent(dst, "name", s.Name)
-	dst = jsonscan.AppendPresent(dst, "status", s.Status)
+	dst = jsonscan.AppendTextAlways(dst, "name", s.Name)
+	dst = jsonscan.AppendTextAlways(dst, "status", s.Status)
 	dst = jsonscan.AppendText(dst, "kind", s.Kind)
 	dst = jsonscan.AppendFlag(dst, "is_segment", s.IsSegment)
 	dst = jsonscan.AppendFlag(dst, "is_remote", s.IsRemote)
@@ -66,8 +66,8 @@ func (s *StreamedSpan) append(dst []byte) []byte {
 // appendMembers writes the members of a span as transactions and standalone items have it. Times come with those of the
 // transaction where the span is its root.
 func (s *Span) appendMembers(dst []byte) []byte {
-	dst = jsonscan.AppendPresent(dst, "trace_id", s.TraceID)
-	dst = jsonscan.AppendPresent(dst, "span_id", s.SpanID)
+	dst = jsonscan.AppendTextAlways(dst, "trace_id", s.TraceID)
+	dst = jsonscan.AppendTextAlways(dst, "span_id", s.SpanID)
 	dst = jsonscan.AppendText(dst, "parent_span_id", s.ParentSpanID)
 	dst = jsonscan.AppendText(dst, "op", s.Op)
 	dst = jsonscan.AppendText(dst, "description", s.Description)
@@ -114,7 +114,7 @@ func appendTags(dst []byte, key string, tags []Tag) []byte {
 	}
 	dst = append(jsonscan.AppendKey(dst, key), '{')
 	for i := range tags {
-		dst = jsonscan.AppendPresent(dst, tags[i].Key, tags[i].Value)
+		dst = jsonscan.AppendTextAlways(dst, tags[i].Key, tags[i].Value)
 	}
 	return append(dst, '}')
 }
@@ -143,8 +143,8 @@ func appendLinks(dst []byte, links []SpanLink) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, '{')
-		dst = jsonscan.AppendPresent(dst, "trace_id", links[i].TraceID)
-		dst = jsonscan.AppendPresent(dst, "span_id", links[i].SpanID)
+		dst = jsonscan.AppendTextAlways(dst, "trace_id", links[i].TraceID)
+		dst = jsonscan.AppendTextAlways(dst, "span_id", links[i].SpanID)
 		dst = jsonscan.AppendFlag(dst, "sampled", links[i].Sampled)
 		dst = append(appendAttributes(dst, links[i].Attributes), '}')
 	}
@@ -164,7 +164,7 @@ func appendAttributes(dst []byte, attributes []Attribute) []byte {
 			continue
 		}
 		dst = append(jsonscan.AppendKey(dst, a.Key), '{')
-		dst = jsonscan.AppendPresent(dst, "type", a.Type)
+		dst = jsonscan.AppendTextAlways(dst, "type", a.Type)
 		dst = jsonscan.AppendRaw(dst, "value", a.Value)
 		dst = append(jsonscan.AppendText(dst, "unit", a.Unit), '}')
 	}

@@ -64,7 +64,7 @@ func DecodeTraceMetrics(payload []byte, itemCount jsonscan.Optional[int]) (c *Me
 }
 
 // metric reads one element.
-func (c *MetricContainer) metric(l *loose) discard.Reason {
+func (c *MetricContainer) metric(l *reader) discard.Reason {
 	var m TraceMetric
 	var value jsonscan.Optional[float64]
 	isObject := l.S.Peek() == '{'

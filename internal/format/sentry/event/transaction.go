@@ -66,7 +66,7 @@ func DecodeTransaction(payload []byte) (*Transaction, error) {
 }
 
 // span reads one element of the list "spans".
-func (t *Transaction) span(l *loose) {
+func (t *Transaction) span(l *reader) {
 	var s Span
 	isObject := l.Object("spans", func(key string) { l.spanField(&s, "spans", key) })
 	switch {
@@ -84,7 +84,7 @@ func (t *Transaction) span(l *loose) {
 }
 
 // contexts reads all contexts: trace is the root span, profile says which profile there is.
-func (t *Transaction) contexts(l *loose, root *Span) {
+func (t *Transaction) contexts(l *reader, root *Span) {
 	l.Object("contexts", func(key string) {
 		switch key {
 		case "trace":
@@ -93,9 +93,9 @@ func (t *Transaction) contexts(l *loose, root *Span) {
 			l.Object("contexts.profile", func(key string) {
 				switch key {
 				case "profile_id":
-					t.ProfileID = l.Uuid("contexts.profile.profile_id")
+					t.ProfileID = l.UUID("contexts.profile.profile_id")
 				case "profiler_id":
-					t.ProfilerID = l.Uuid("contexts.profile.profiler_id")
+					t.ProfilerID = l.UUID("contexts.profile.profiler_id")
 				default:
 					l.S.Skip()
 				}
@@ -104,7 +104,7 @@ func (t *Transaction) contexts(l *loose, root *Span) {
 			switch value := l.Raw(); {
 			case value == nil:
 			case len(t.Contexts) == jsonscan.MaxAttributes:
-				l.Flaw("too_many")
+				l.AddFlaw("too_many")
 			default:
 				t.Contexts = append(t.Contexts, NamedValue{string(jsonscan.ValidUTF8([]byte(key))), value})
 			}

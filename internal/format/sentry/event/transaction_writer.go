@@ -45,7 +45,7 @@ func (t *Transaction) appendHead(dst []byte) []byte {
 	dst = jsonscan.AppendText(dst, "transaction", t.Transaction)
 	if t.Source != "" {
 		dst = append(jsonscan.AppendKey(dst, "transaction_info"), '{')
-		dst = append(jsonscan.AppendPresent(dst, "source", t.Source), '}')
+		dst = append(jsonscan.AppendTextAlways(dst, "source", t.Source), '}')
 	}
 	dst = appendTime(dst, "start_timestamp", t.Root.Start)
 	dst = appendTime(dst, "timestamp", t.Root.End)

@@ -25,7 +25,7 @@ func DecodeUserReport(payload []byte) (*UserReport, error) {
 	err := l.Document(func(key string) {
 		switch key {
 		case "event_id":
-			r.EventID = l.Uuid(key)
+			r.EventID = l.UUID(key)
 		case "name":
 			r.Name = l.Text(key)
 		case "email":

@@ -115,10 +115,10 @@ func ParseUint(text []byte) (value uint64, ok bool) {
 
 // Timestamp is an instant, exact to the nanosecond of the text that was sent.
 type Timestamp struct {
-	UnixNano uint64
-	Set      bool
-	Bad      bool // sent, but not as an instant after 1970
-	Cut      bool // text without a fraction of a second, which ruby cuts off (sdk-quirks Q3)
+	UnixNano     uint64
+	Set          bool
+	Bad          bool // sent, but not as an instant after 1970
+	WholeSeconds bool // text without a fraction of a second, which ruby cuts off (sdk-quirks Q3)
 }
 
 // UnmarshalJSON accepts RFC 3339 text (a blank instead of the T is tolerated, as Relay does) and unix seconds.
@@ -150,7 +150,7 @@ func (t *Timestamp) UnmarshalJSON(token []byte) error {
 		return nil
 	}
 	nanos := uint64(instant.Unix())*NanosPerSecond + uint64(instant.Nanosecond())
-	*t = Timestamp{UnixNano: nanos, Set: true, Cut: !strings.Contains(text, ".")}
+	*t = Timestamp{UnixNano: nanos, Set: true, WholeSeconds: !strings.Contains(text, ".")}
 	return nil
 }
 

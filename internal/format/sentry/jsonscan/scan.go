@@ -17,11 +17,11 @@ import (
 //
 // The first error stays in err and every later call gives nothing, so that callers check once, at the end.
 type Scanner struct {
-	Data  []byte
-	Pos   int
-	depth int
-	wide  int // objects with more than MaxMembers members that were skipped
-	Err   *discard.Error
+	Data        []byte
+	Pos         int
+	depth       int
+	wideObjects int // objects with more than MaxMembers members that were skipped
+	Err         *discard.Error
 }
 
 func (s *Scanner) Fail(format string, args ...any) {
@@ -51,8 +51,8 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// take steps over the byte c.
-func (s *Scanner) take(c byte) bool {
+// consume steps over the byte c.
+func (s *Scanner) consume(c byte) bool {
 	if s.Peek() != c {
 		s.FailHere("'" + string(rune(c)) + "'")
 		return false
@@ -63,7 +63,7 @@ func (s *Scanner) take(c byte) bool {
 
 // Open enters an object ('{') or an array ('['). To be followed by calls of member or element until they say no.
 func (s *Scanner) Open(bracket byte) bool {
-	if !s.take(bracket) {
+	if !s.consume(bracket) {
 		return false
 	}
 	if s.depth++; s.depth > MaxJSONDepth {
@@ -101,7 +101,7 @@ func (s *Scanner) Member(n *int) (key []byte, ok bool) {
 		return nil, false
 	}
 	key = s.Text()
-	s.take(':')
+	s.consume(':')
 	return key, s.Err == nil
 }
 
@@ -120,7 +120,7 @@ func (s *Scanner) Text() []byte {
 
 // rawText gives the content of a string as it stands between the quotes, validated.
 func (s *Scanner) rawText() (content []byte, escaped bool) {
-	if !s.take('"') {
+	if !s.consume('"') {
 		return nil, false
 	}
 	start := s.Pos
@@ -260,11 +260,11 @@ func (s *Scanner) Skip() {
 			n := 0
 			for s.more(&n, '}') {
 				s.rawText()
-				s.take(':')
+				s.consume(':')
 				s.Skip()
 			}
 			if n > MaxMembers {
-				s.wide++
+				s.wideObjects++
 			}
 		}
 	case c == '[':

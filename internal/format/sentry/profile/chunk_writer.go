@@ -59,15 +59,15 @@ func (w *chunkWriter) full() bool { return len(w.dst) > w.limit }
 
 func (w *chunkWriter) head(c *Chunk) {
 	w.text(`{"version":"2"`)
-	w.dst = jsonscan.AppendPresent(w.dst, "profiler_id", c.ProfilerID)
-	w.dst = jsonscan.AppendPresent(w.dst, "chunk_id", c.ChunkID)
-	w.dst = jsonscan.AppendPresent(w.dst, "platform", c.Platform)
-	w.dst = jsonscan.AppendPresent(w.dst, "release", c.Release)
+	w.dst = jsonscan.AppendTextAlways(w.dst, "profiler_id", c.ProfilerID)
+	w.dst = jsonscan.AppendTextAlways(w.dst, "chunk_id", c.ChunkID)
+	w.dst = jsonscan.AppendTextAlways(w.dst, "platform", c.Platform)
+	w.dst = jsonscan.AppendTextAlways(w.dst, "release", c.Release)
 	w.dst = jsonscan.AppendText(w.dst, "dist", c.Dist)
 	w.dst = jsonscan.AppendText(w.dst, "environment", c.Environment)
 	w.text(`,"client_sdk":{`)
-	w.dst = jsonscan.AppendPresent(w.dst, "name", c.ClientSDK.Name)
-	w.dst = jsonscan.AppendPresent(w.dst, "version", c.ClientSDK.Version)
+	w.dst = jsonscan.AppendTextAlways(w.dst, "name", c.ClientSDK.Name)
+	w.dst = jsonscan.AppendTextAlways(w.dst, "version", c.ClientSDK.Version)
 	w.text("}")
 	if len(c.DebugMeta.Images) > 0 {
 		w.images(c.DebugMeta.Images)
@@ -114,7 +114,7 @@ func (w *chunkWriter) measurements(series []Measurement) {
 	w.text(`,"measurements":{`)
 	for _, m := range series {
 		w.dst = append(jsonscan.AppendKey(w.dst, m.Name), '{')
-		w.dst = jsonscan.AppendPresent(w.dst, "unit", m.Unit)
+		w.dst = jsonscan.AppendTextAlways(w.dst, "unit", m.Unit)
 		w.text(`,"values":[`)
 		for i, v := range m.Values {
 			if w.full() {
@@ -133,7 +133,7 @@ func (w *chunkWriter) measurements(series []Measurement) {
 }
 
 func (w *chunkWriter) sampled(s *Sampled) {
-	w.start(s)
+	w.reset(s)
 	w.text(`,"profile":{"samples":[`)
 	w.samples(s)
 	w.text(`],"stacks":[`)
@@ -151,8 +151,8 @@ func (w *chunkWriter) sampled(s *Sampled) {
 	w.text("}}")
 }
 
-// start empties the scratch and prepares the part of a sample that all samples of a thread share.
-func (w *chunkWriter) start(s *Sampled) {
+// reset empties the scratch and prepares the part of a sample that all samples of a thread share.
+func (w *chunkWriter) reset(s *Sampled) {
 	w.stackNumber = zeroed(w.stackNumber, s.Stacks.Len())
 	w.frameNumber = zeroed(w.frameNumber, len(s.Frames))
 	w.threads = zeroed(w.threads, len(s.Threads))

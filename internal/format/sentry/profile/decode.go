@@ -29,7 +29,7 @@ func AcquireDecoder() *Decoder { return decoders.Get().(*Decoder) }
 // Release gives the decoder, and everything it decoded, back to the pool.
 func (d *Decoder) Release() {
 	d.reset(formatV1, nil)
-	if d.keptBytes() <= sentry.MaxPooledScratch {
+	if d.scratchBytes() <= sentry.MaxPooledScratch {
 		decoders.Put(d)
 	}
 }
@@ -75,7 +75,7 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 	case p.Version != "1":
 		return nil, discard.Errorf(discard.ReasonPlatformNotSupported, "profile of version %.20q, expected \"1\"", p.Version)
 	}
-	p.Sampled, p.DebugMeta, p.Measurements = d.settle(), d.meta, d.series
+	p.Sampled, p.DebugMeta, p.Measurements = d.resolve(), d.meta, d.series
 	return p, p.usable(dialect)
 }
 
@@ -101,7 +101,7 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 	case c.Version != "2":
 		return nil, discard.Errorf(discard.ReasonPlatformNotSupported, "profile chunk of version %.20q, expected \"2\"", c.Version)
 	}
-	c.Sampled, c.DebugMeta, c.Measurements = d.settle(), d.meta, d.series
+	c.Sampled, c.DebugMeta, c.Measurements = d.resolve(), d.meta, d.series
 	return c, c.usable(dialect)
 }
 
@@ -156,7 +156,7 @@ func (d *sampledDecoder) field(key string, place any) {
 		return
 	}
 	if flawed := json.Unmarshal(value, place); flawed != nil {
-		d.out.flaw(key)
+		d.out.addFlaw(key)
 	}
 }
 

@@ -61,7 +61,7 @@ func (d *Decoder) javaScript(found dialect) Sampled {
 	if len(found.jsProfile) > 0 {
 		d.profile()
 	}
-	return d.settle()
+	return d.resolve()
 }
 
 // sourceMaps are the images that belong to JavaScript.

@@ -22,10 +22,10 @@ func TestLayoutForgets(t *testing.T) {
 	c, err := d.Chunk([]byte(flood))
 	require.NoError(t, err)
 	require.Equal(t, 1, c.Samples.Len())
-	require.LessOrEqual(t, cap(d.layout.parts), 8)
+	require.LessOrEqual(t, cap(d.template.parts), 8)
 	d.reset(formatV1, nil)
-	require.Empty(t, d.layout.parts)
-	require.Nil(t, d.layout.suffix)
+	require.Empty(t, d.template.parts)
+	require.Nil(t, d.template.suffix)
 }
 
 // TestNullTakesNothing: of a field with two names, a null under one does not erase what the other gave.
@@ -40,11 +40,11 @@ func TestNullTakesNothing(t *testing.T) {
 
 // TestContainerBeyondItsBound: elements beyond the bound are lost, counted, and no contradiction to item_count.
 func TestContainerBeyondItsBound(t *testing.T) {
-	const elements = jsonscan.MaxLooseParts + 7
+	const elements = jsonscan.MaxElements + 7
 	payload := `{"items":[` + strings.Repeat(`{"body":"x"},`, elements-1) + `{"body":"x"}]}`
 	c, err := event.DecodeLogs([]byte(payload), jsonscan.Some(elements))
 	require.NoError(t, err)
-	require.Len(t, c.Logs, jsonscan.MaxLooseParts)
+	require.Len(t, c.Logs, jsonscan.MaxElements)
 	require.Equal(t, []discard.Loss{{Reason: jsonscan.ReasonTooManyElements, Count: 7}}, c.Lost)
 	for _, flaw := range c.Flaws {
 		require.NotEqual(t, "item_count", flaw.Field)

@@ -13,7 +13,7 @@ import (
 
 func (d *sampledDecoder) resetFrames() {
 	clear(d.out.Frames)
-	d.frameByHash = emptied(d.frameByHash)
+	d.frameByHash = cleared(d.frameByHash)
 	clear(d.frameTexts)
 	d.out.Frames, d.frameOf = d.out.Frames[:0], d.frameOf[:0]
 	d.frameTexts, d.sameHash, d.successors = d.frameTexts[:0], d.sameHash[:0], d.successors[:0]
@@ -132,7 +132,7 @@ func (out *Sampled) frameText(s *jsonscan.Scanner, field string) string {
 		return jsonscan.View(s.Text())
 	case 'n':
 	default:
-		out.flaw(field)
+		out.addFlaw(field)
 	}
 	s.Skip()
 	return ""
@@ -147,7 +147,7 @@ func (out *Sampled) frameNumber(s *jsonscan.Scanner, field string) uint32 {
 	value, isUint := jsonscan.ParseUint(text)
 	usable := ok && isUint && value <= math.MaxUint32
 	if quoted || !usable {
-		out.flaw(field)
+		out.addFlaw(field)
 	}
 	if !usable {
 		return 0
@@ -158,7 +158,7 @@ func (out *Sampled) frameNumber(s *jsonscan.Scanner, field string) uint32 {
 func (out *Sampled) frameAddress(s *jsonscan.Scanner) uint64 {
 	address := s.Address()
 	if address.Bad {
-		out.flaw("frames.instruction_addr")
+		out.addFlaw("frames.instruction_addr")
 	}
 	return address.Value
 }
@@ -173,7 +173,7 @@ func (out *Sampled) frameInApp(s *jsonscan.Scanner) InApp {
 		return InAppFalse
 	case 'n':
 	default:
-		out.flaw("frames.in_app")
+		out.addFlaw("frames.in_app")
 	}
 	s.Skip()
 	return InAppAbsent

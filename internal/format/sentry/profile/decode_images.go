@@ -84,7 +84,7 @@ func (d *sampledDecoder) image() (image Image) {
 		}
 	}
 	if image.Addr.Bad || image.VMAddr.Bad || image.Size.Bad {
-		d.out.flaw("debug_meta.images")
+		d.out.addFlaw("debug_meta.images")
 	}
 	return image
 }

@@ -31,7 +31,7 @@ func (d *sampledDecoder) measurements() (all []Measurement) {
 		}
 		m := d.measurement()
 		if m.Name = string(name); m.Name == "" {
-			d.out.flaw("measurements") // no key for an attribute value
+			d.out.addFlaw("measurements") // no key for an attribute value
 			continue
 		}
 		if points += len(m.Values); len(all) == sentry.MaxMeasurements || points > sentry.MaxMeasurementValues {
@@ -110,7 +110,7 @@ func (d *sampledDecoder) measurementValue() (v MeasurementValue, ok bool) {
 		usable = usable && good
 	}
 	if usable = usable && timed && valued; !usable {
-		d.out.flaw("measurements.values")
+		d.out.addFlaw("measurements.values")
 	}
 	return v, usable
 }

@@ -21,7 +21,7 @@ func (d *sampledDecoder) describeThreads() {
 			Priority *int64 `json:"priority"`
 		}
 		if json.Unmarshal(object, &metadata) != nil {
-			d.out.flaw("thread_metadata")
+			d.out.addFlaw("thread_metadata")
 		}
 		d.out.Threads[thread].Name, d.out.Threads[thread].Priority = metadata.Name, metadata.Priority
 	})
@@ -38,7 +38,7 @@ func (d *sampledDecoder) describeQueues() {
 			Label string `json:"label"`
 		}
 		if json.Unmarshal(object, &metadata) != nil {
-			d.out.flaw("queue_metadata")
+			d.out.addFlaw("queue_metadata")
 		}
 		d.out.Queues[queue].Label = metadata.Label
 	})
@@ -50,7 +50,7 @@ func (d *sampledDecoder) eachEntry(object []byte, field string, visit func(key, 
 		return
 	}
 	if object[0] != '{' {
-		d.out.flaw(field)
+		d.out.addFlaw(field)
 		return
 	}
 	s := jsonscan.Scanner{Data: object}

@@ -32,8 +32,8 @@ type sampledDecoder struct {
 	plainIDs       [][]byte // thread → its id as JSON text, nil if that needs escapes
 	queueByAddress map[string]int32
 
-	layout      layout // of the sample before
-	layoutKnown bool   // the fast path reads it
+	template       sampleTemplate // of the sample before
+	templateUsable bool           // the fast path reads it
 
 	meta   DebugMeta // these two are not scratch
 	series []Measurement
@@ -70,8 +70,8 @@ func (d *sampledDecoder) reset(f format, payload []byte) {
 	d.meta, d.series = DebugMeta{}, nil
 }
 
-// emptied is a map without entries: the one that there is, unless it was large.
-func emptied[K comparable](m map[K]int32) map[K]int32 {
+// cleared is a map without entries: the one that there is, unless it was large.
+func cleared[K comparable](m map[K]int32) map[K]int32 {
 	if m == nil || len(m) > sentry.MaxPooledMap {
 		return map[K]int32{}
 	}
@@ -79,8 +79,8 @@ func emptied[K comparable](m map[K]int32) map[K]int32 {
 	return m
 }
 
-// keptBytes is about what the scratch holds on to.
-func (d *sampledDecoder) keptBytes() int {
+// scratchBytes is about what the scratch holds on to.
+func (d *sampledDecoder) scratchBytes() int {
 	const frameSize, threadSize, mapEntrySize = 200, 120, 48 // with what is kept beside each
 	return 8*cap(d.out.Samples.Time) + 4*(cap(d.out.Samples.Stack)+cap(d.out.Samples.Thread)+cap(d.out.Samples.Queue)) +
 		4*(cap(d.frameIndices)+cap(d.stackOffsets)+cap(d.frameOf)) +
@@ -130,15 +130,15 @@ func (d *sampledDecoder) expect(bracket byte, field string) bool {
 		return true
 	case 'n':
 	default:
-		d.out.flaw(field)
+		d.out.addFlaw(field)
 	}
 	d.Skip()
 	return false
 }
 
-// settle resolves the indices once everything is decoded, since the arrays come in any order, and lets go of the samples
+// resolve resolves the indices once everything is decoded, since the arrays come in any order, and lets go of the samples
 // that point at nothing.
-func (d *sampledDecoder) settle() Sampled {
+func (d *sampledDecoder) resolve() Sampled {
 	d.resolveStacks()
 	d.keepSamples()
 	d.describeThreads()

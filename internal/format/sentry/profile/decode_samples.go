@@ -18,9 +18,9 @@ func (d *sampledDecoder) resetSamples() {
 	clear(d.out.Threads) // drops the views into the payload
 	clear(d.out.Queues)
 	clear(d.plainIDs)
-	d.threadByID, d.queueByAddress = emptied(d.threadByID), emptied(d.queueByAddress)
+	d.threadByID, d.queueByAddress = cleared(d.threadByID), cleared(d.queueByAddress)
 	d.out.Threads, d.threadAfter, d.plainIDs = d.out.Threads[:0], d.threadAfter[:0], d.plainIDs[:0]
-	d.layout, d.layoutKnown = layout{}, false // drops the views into the payload
+	d.template, d.templateUsable = sampleTemplate{}, false // drops the views into the payload
 	d.out.Queues = append(d.out.Queues[:0], Queue{})
 }
 
@@ -34,7 +34,7 @@ func (d *sampledDecoder) samples() {
 	for n := 0; d.Element(&n); {
 		switch {
 		case !d.expect('{', "samples"):
-			d.out.lose(discard.ReasonInvalidJSON, 1)
+			d.out.drop(discard.ReasonInvalidJSON, 1)
 		case !d.fastSample():
 			d.sample()
 		default:
@@ -61,7 +61,7 @@ func (d *sampledDecoder) sample() {
 		timed, outOfRange    bool
 		stack, thread, queue int32 = absent, absent, 0
 	)
-	d.layout.parts, d.layoutKnown = d.layout.parts[:0], false
+	d.template.parts, d.templateUsable = d.template.parts[:0], false
 	previous := d.Pos
 	d.Open('{')
 	for n := 0; ; {
@@ -87,24 +87,24 @@ func (d *sampledDecoder) sample() {
 		if d.Err != nil {
 			return
 		}
-		previous = d.layout.value(d.Data, field, d.format, previous, start, d.Pos)
+		previous = d.template.addValue(d.Data, field, d.format, previous, start, d.Pos)
 	}
 	switch {
 	case d.Err != nil:
 		return
 	case outOfRange:
-		d.out.lose(discard.ReasonTimeOutOfRange, 1)
+		d.out.drop(discard.ReasonTimeOutOfRange, 1)
 		return
 	case !timed || thread == absent:
-		d.out.lose(discard.ReasonInvalidJSON, 1)
+		d.out.drop(discard.ReasonInvalidJSON, 1)
 		return
 	case stack == absent: // negative (react-native sends -1), missing, or no whole number
-		d.out.lose(discard.ReasonMalformedSamples, 1)
+		d.out.drop(discard.ReasonMalformedSamples, 1)
 		return
 	}
 	d.appendSample(nanos, stack, thread)
 	d.appendQueue(queue)
-	d.layout.suffix, d.layoutKnown = d.Data[previous:d.Pos], d.layout.known() && len(d.out.Samples.Queue) == 0
+	d.template.suffix, d.templateUsable = d.Data[previous:d.Pos], d.template.usable() && len(d.out.Samples.Queue) == 0
 }
 
 func (d *sampledDecoder) appendSample(nanos uint64, stack, thread int32) {
@@ -138,11 +138,11 @@ func (d *sampledDecoder) time() (nanos uint64, ok, outOfRange bool) {
 func (d *sampledDecoder) timestamp() (nanos uint64, ok, outOfRange bool) {
 	text, quoted, ok := d.Scalar()
 	if quoted {
-		d.out.flaw("samples.timestamp")
+		d.out.addFlaw("samples.timestamp")
 		ok = isNumber(text)
 	}
 	if !ok || d.Err != nil {
-		d.out.flaw("samples.timestamp")
+		d.out.addFlaw("samples.timestamp")
 		return 0, false, false
 	}
 	nanos, inRange := jsonscan.ParseUnixNanos(text)
@@ -156,7 +156,7 @@ func (d *sampledDecoder) elapsed() (nanos uint64, ok, outOfRange bool) {
 		nanos, ok = jsonscan.ParseUint(text)
 	}
 	if !ok {
-		d.out.flaw("samples.elapsed_since_start_ns")
+		d.out.addFlaw("samples.elapsed_since_start_ns")
 		return 0, false, false
 	}
 	return nanos, true, nanos >= jsonscan.MaxUnixSeconds*jsonscan.NanosPerSecond
@@ -166,14 +166,14 @@ func (d *sampledDecoder) elapsed() (nanos uint64, ok, outOfRange bool) {
 func (d *sampledDecoder) thread() int32 {
 	id, quoted, ok := d.Scalar()
 	if !ok || d.Err != nil || (!quoted && bytes.ContainsAny(id, ".eE")) {
-		d.out.flaw("samples.thread_id")
+		d.out.addFlaw("samples.thread_id")
 		return absent
 	}
 	// V1 ids are unsigned numbers, sent as numbers or strings; V2 ids are strings with any text. Others are kept as they are.
 	_, isUint := jsonscan.ParseUint(id)
 	published := quoted && d.format == formatV2 || isUint && d.format == formatV1
 	if !published {
-		d.out.flaw("samples.thread_id")
+		d.out.addFlaw("samples.thread_id")
 	}
 	thread, known := d.threadByID[string(id)]
 	if !known {
@@ -219,11 +219,11 @@ func (d *sampledDecoder) keepSamples() {
 	samples, kept := &d.out.Samples, 0
 	for i, stack := range samples.Stack {
 		if int(stack) >= d.out.Stacks.Len() {
-			d.out.lose(discard.ReasonMalformedSamples, 1)
+			d.out.drop(discard.ReasonMalformedSamples, 1)
 			continue
 		}
 		if frames := d.out.Stacks.At(stack); len(frames) > 0 && frames[0] == absent {
-			d.out.lose(discard.ReasonMalformedStacks, 1)
+			d.out.drop(discard.ReasonMalformedStacks, 1)
 			continue
 		}
 		samples.move(i, kept)

@@ -90,7 +90,7 @@ func (d *sampledDecoder) resolveStacks() {
 // index decodes a non-negative whole number that fits an index; absent for anything else.
 func (d *sampledDecoder) index(field string) int32 {
 	if c := d.Peek(); c-'0' > 9 {
-		d.out.flaw(field)
+		d.out.addFlaw(field)
 		d.Skip()
 		return absent
 	}
@@ -111,7 +111,7 @@ func (d *sampledDecoder) index(field string) int32 {
 func (d *sampledDecoder) slowIndex(field string) int32 {
 	value, err := strconv.ParseUint(string(d.Number()), 10, 31)
 	if err != nil || value == math.MaxInt32 {
-		d.out.flaw(field)
+		d.out.addFlaw(field)
 		return absent
 	}
 	return int32(value)

@@ -83,7 +83,7 @@ func checkFormat(t *testing.T, f format, payload []byte) {
 	require.NoError(t, err)
 	require.True(t, !found.profile || json.Valid(payload))
 
-	sampled := d.settle()
+	sampled := d.resolve()
 	got := spelledOut(&sampled)
 	require.Equal(t, want.Lost, got.Lost)
 	require.Len(t, got.Samples, len(want.Samples))
@@ -169,10 +169,10 @@ func FuzzDecode(f *testing.F) {
 		d := AcquireDecoder()
 		defer d.Release()
 		if p, err := d.Profile(payload); err == nil {
-			Broken(Subject{Profile: p, Number: 1, Size: len(payload)})
+			BrokenRules(Subject{Profile: p, Number: 1, Size: len(payload)})
 		}
 		if c, err := d.Chunk(payload); err == nil {
-			Broken(Subject{Chunk: c, Number: 1, Size: len(payload)})
+			BrokenRules(Subject{Chunk: c, Number: 1, Size: len(payload)})
 		}
 	})
 }

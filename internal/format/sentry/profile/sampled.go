@@ -93,11 +93,11 @@ type Queue struct {
 	Label   string
 }
 
-func (s *Sampled) lose(reason discard.Reason, samples int) {
+func (s *Sampled) drop(reason discard.Reason, samples int) {
 	s.Lost = discard.AddLoss(s.Lost, reason, samples)
 }
 
-func (s *Sampled) flaw(field string) {
+func (s *Sampled) addFlaw(field string) {
 	for i := range s.Flaws {
 		if s.Flaws[i].Field == field {
 			s.Flaws[i].Count++

@@ -70,7 +70,7 @@ func TestFastPathReadsWhatSDKsSend(t *testing.T) {
 // TestTimestamps: each form of an instant, and what is none.
 func TestTimestamps(t *testing.T) {
 	const second = 1795224053
-	set, cut, bad := jsonscan.Timestamp{UnixNano: second * 1e9, Set: true}, jsonscan.Timestamp{UnixNano: second * 1e9, Set: true, Cut: true}, jsonscan.Timestamp{Bad: true}
+	set, cut, bad := jsonscan.Timestamp{UnixNano: second * 1e9, Set: true}, jsonscan.Timestamp{UnixNano: second * 1e9, Set: true, WholeSeconds: true}, jsonscan.Timestamp{Bad: true}
 	for text, want := range map[string]jsonscan.Timestamp{
 		`null`: {}, `""`: {}, `1795224053`: set, `1795224053.0`: set, `"2026-11-21T01:20:53.0Z"`: set, `"2026-11-21T01:20:53Z"`: cut, `"2026-11-21 01:20:53Z"`: cut,
 		`"2026-11-21T03:20:53+02:00"`: cut, `"1970-01-01T00:00:00.5Z"`: {UnixNano: 5e8, Set: true}, `0`: {Set: true}, `-0`: {Set: true},

@@ -109,8 +109,8 @@ var Rules = []Rule{
 	}},
 }
 
-// Broken gives the rules that a decoded profile breaks, in the order of Rules.
-func Broken(s Subject) []*Rule {
+// BrokenRules gives the rules that a decoded profile breaks, in the order of Rules.
+func BrokenRules(s Subject) []*Rule {
 	var broken []*Rule
 	for i := range Rules {
 		if Rules[i].broken(s) {

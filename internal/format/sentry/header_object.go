@@ -115,7 +115,7 @@ func (o *headerObject) flag() jsonscan.Optional[bool] {
 // intern gives the constant for the texts that nearly all item headers consist of, and a copy of any other: never a view,
 // because bodies are reused.
 func intern(text []byte) string {
-	if known, ok := wellKnown[string(text)]; ok {
+	if known, ok := commonTexts[string(text)]; ok {
 		return known
 	}
 	return string(text)

@@ -14,7 +14,7 @@ import (
 const (
 	// ReasonMalformed: no JSON, or no object. Relay's name.
 	ReasonMalformed discard.Reason = "invalid_json"
-	// ReasonTooManyElements: beyond MaxLooseParts in one payload.
+	// ReasonTooManyElements: beyond MaxElements in one payload.
 	ReasonTooManyElements discard.Reason = "too_many_elements"
 	// ReasonTooLarge: a payload beyond ItemType.MaxSize.
 	ReasonTooLarge discard.Reason = "item_too_large"
@@ -27,33 +27,33 @@ const (
 //
 // Texts are copies, raw values are views into the payload.
 type Lenient struct {
-	S     Scanner
-	Flaws []discard.Flaw
-	parts int // list elements read so far
-	Words words
+	S        Scanner
+	Flaws    []discard.Flaw
+	elements int // list elements read so far
+	Interner interner
 }
 
 // NewLenient returns a reader of a payload.
 func NewLenient(payload []byte) Lenient { return Lenient{S: Scanner{Data: payload}} }
 
-// AtItsSize copies a list out of a buffer; nil where there is nothing in it.
-func AtItsSize[T any](buf []T) []T {
+// Clipped copies a list out of a buffer; nil where there is nothing in it.
+func Clipped[T any](buf []T) []T {
 	if len(buf) == 0 {
 		return nil
 	}
 	return slices.Clone(buf)
 }
 
-// MaxLooseParts is how many frames, threads, breadcrumbs, logs and the like one payload may have: the rest is skipped, with
+// MaxElements is how many frames, threads, breadcrumbs, logs and the like one payload may have: the rest is skipped, with
 // a flaw "too_many". Relay cuts stacks at 250 frames and SDKs breadcrumbs at 100; java sends the stacks of all threads. The
 // smallest element takes 3 bytes of payload and some 300 of memory, so that there has to be an end.
-const MaxLooseParts = 50_000
+const MaxElements = 50_000
 
 // MaxAttributes is how many attributes one element may have: pdata compares each new key with all before it, so that a
 // thousand elements of a thousand attributes take seconds. SDKs send a few dozen.
 const MaxAttributes = 256
 
-func (l *Lenient) Flaw(field string) {
+func (l *Lenient) AddFlaw(field string) {
 	for i := range l.Flaws {
 		if l.Flaws[i].Field == field {
 			l.Flaws[i].Count++
@@ -86,10 +86,10 @@ func Malformed(err *discard.Error) *discard.Error {
 	return err
 }
 
-// Wrong skips a value that is not of the expected type. Null is absent, hence no flaw.
-func (l *Lenient) Wrong(field string) {
+// TypeMismatch skips a value that is not of the expected type. Null is absent, hence no flaw.
+func (l *Lenient) TypeMismatch(field string) {
 	if l.S.Peek() != 'n' {
-		l.Flaw(field)
+		l.AddFlaw(field)
 	}
 	l.S.Skip()
 }
@@ -97,7 +97,7 @@ func (l *Lenient) Wrong(field string) {
 // Object visits the members of an object. Each visit must take or skip the member's value.
 func (l *Lenient) Object(field string, visit func(key string)) (ok bool) {
 	if l.S.Peek() != '{' {
-		l.Wrong(field)
+		l.TypeMismatch(field)
 		return false
 	}
 	l.S.Open('{')
@@ -106,21 +106,21 @@ func (l *Lenient) Object(field string, visit func(key string)) (ok bool) {
 		if !more {
 			return l.S.Err == nil
 		}
-		visit(l.Words.of(key))
+		visit(l.Interner.Intern(key))
 	}
 }
 
 // List visits the elements of an array. Each visit must take or skip the element. Skipped are the elements beyond
-// MaxLooseParts.
+// MaxElements.
 func (l *Lenient) List(field string, visit func()) (skipped int) {
 	if l.S.Peek() != '[' {
-		l.Wrong(field)
+		l.TypeMismatch(field)
 		return 0
 	}
 	l.S.Open('[')
 	for n := 0; l.S.Element(&n); {
-		if l.parts++; l.parts > MaxLooseParts {
-			l.Flaw("too_many")
+		if l.elements++; l.elements > MaxElements {
+			l.AddFlaw("too_many")
 			l.S.Skip()
 			skipped++
 			continue
@@ -160,31 +160,31 @@ func (l *Lenient) Text(field string) string {
 	case '"':
 		return string(ValidUTF8(l.S.Text()))
 	case '{', '[', 'n':
-		l.Wrong(field)
+		l.TypeMismatch(field)
 		return ""
 	}
-	l.Flaw(field)
+	l.AddFlaw(field)
 	return string(l.S.Value())
 }
 
-// Word is text for what is one of a few.
-func (l *Lenient) Word(field string) string {
+// InternedText is text for what is one of a few.
+func (l *Lenient) InternedText(field string) string {
 	if l.S.Peek() == '"' {
-		return l.Words.of(ValidUTF8(l.S.Text()))
+		return l.Interner.Intern(ValidUTF8(l.S.Text()))
 	}
 	return l.Text(field)
 }
 
-// Id takes an identifier that SDKs write as text or as a number: thread ids.
-func (l *Lenient) Id(field string) string {
+// ID takes an identifier that SDKs write as text or as a number: thread ids.
+func (l *Lenient) ID(field string) string {
 	if c := l.S.Peek(); c == '-' || IsDigit(c) {
 		return string(l.S.Number())
 	}
 	return l.Text(field)
 }
 
-// Uuid takes an id in the form in which Sentry compares them, 32 lower-case hex digits; text that is no UUID as it is.
-func (l *Lenient) Uuid(field string) string {
+// UUID takes an id in the form in which Sentry compares them, 32 lower-case hex digits; text that is no UUID as it is.
+func (l *Lenient) UUID(field string) string {
 	text := l.Text(field)
 	if id := SimpleID(text); id != "" {
 		return id
@@ -197,7 +197,7 @@ func (l *Lenient) Flag(field string) Optional[bool] {
 	case 't', 'f':
 		return Some(string(l.S.Value()) == "true")
 	}
-	l.Wrong(field)
+	l.TypeMismatch(field)
 	return Optional[bool]{}
 }
 
@@ -209,9 +209,9 @@ func (l *Lenient) Int(field string) Optional[int64] {
 		if number, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			return Some(number)
 		}
-		l.Flaw(field)
+		l.AddFlaw(field)
 	default:
-		l.Wrong(field)
+		l.TypeMismatch(field)
 	}
 	return Optional[int64]{}
 }
@@ -221,10 +221,10 @@ func (l *Lenient) Float(field string) Optional[float64] {
 		if number, err := strconv.ParseFloat(string(l.S.Number()), 64); err == nil {
 			return Some(number)
 		}
-		l.Flaw(field)
+		l.AddFlaw(field)
 		return Optional[float64]{}
 	}
-	l.Wrong(field)
+	l.TypeMismatch(field)
 	return Optional[float64]{}
 }
 
@@ -232,7 +232,7 @@ func (l *Lenient) Float(field string) Optional[float64] {
 func (l *Lenient) Lineno(field string) uint32 {
 	number := l.S.Uint()
 	if number.Bad || number.Value > 1<<32-1 {
-		l.Flaw(field)
+		l.AddFlaw(field)
 		return 0
 	}
 	return uint32(number.Value)
@@ -247,7 +247,7 @@ func (l *Lenient) Time(field string) (t Timestamp) {
 		}
 	}
 	if t.Bad {
-		l.Flaw(field)
+		l.AddFlaw(field)
 	}
 	return t
 }
@@ -264,7 +264,7 @@ func (l *Lenient) Raw() []byte {
 // RawObject is raw for what must be an object.
 func (l *Lenient) RawObject(field string) []byte {
 	if l.S.Peek() != '{' {
-		l.Wrong(field)
+		l.TypeMismatch(field)
 		return nil
 	}
 	return l.Value()
@@ -273,10 +273,10 @@ func (l *Lenient) RawObject(field string) []byte {
 // Value gives the JSON text of a value whose shape is the sender's. Each object in it that has more than MaxMembers members,
 // and so becomes a text, is a flaw "too_many_members".
 func (l *Lenient) Value() []byte {
-	before := l.S.wide
+	before := l.S.wideObjects
 	text := l.S.Value()
-	for ; before < l.S.wide; before++ {
-		l.Flaw("too_many_members")
+	for ; before < l.S.wideObjects; before++ {
+		l.AddFlaw("too_many_members")
 	}
 	return text
 }
@@ -303,7 +303,7 @@ func (l *Lenient) hexID(field string, digits int) string {
 		return id
 	}
 	if text != "" {
-		l.Flaw(field)
+		l.AddFlaw(field)
 	}
 	return ""
 }

@@ -28,23 +28,23 @@ func TestLayoutValues(t *testing.T) {
 		"any other":            {"12", fieldOther, formatV1, false, 2},
 		"any other, which is ": {`"12"`, fieldOther, formatV1, false, 3},
 	} {
-		var l layout
+		var l sampleTemplate
 		data := []byte("{" + c.value + ",")
-		next := l.value(data, c.field, c.format, 0, 1, 1+len(c.value))
+		next := l.addValue(data, c.field, c.format, 0, 1, 1+len(c.value))
 		assert.Equal(t, 1+c.through, next, name)
 		prefix := "{"
 		if c.value[0] == '"' {
 			prefix = `{"`
 		}
 		assert.Equal(t, prefix, string(l.parts[0].prefix), name)
-		assert.False(t, l.known(), "one field is not all three")
-		l.parts = append(l.parts, layoutPart{nil, fieldStack}, layoutPart{nil, fieldTime})
-		assert.Equal(t, c.known, l.known(), name)
+		assert.False(t, l.usable(), "one field is not all three")
+		l.parts = append(l.parts, templatePart{nil, fieldStack}, templatePart{nil, fieldTime})
+		assert.Equal(t, c.known, l.usable(), name)
 		for range 10 {
-			l.value(data, c.field, c.format, 0, 1, 1+len(c.value))
+			l.addValue(data, c.field, c.format, 0, 1, 1+len(c.value))
 		}
-		assert.Len(t, l.parts, knownParts+1, name)
-		assert.False(t, l.known(), "four are too many")
+		assert.Len(t, l.parts, templateValues+1, name)
+		assert.False(t, l.usable(), "four are too many")
 	}
 }
 

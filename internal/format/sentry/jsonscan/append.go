@@ -113,8 +113,8 @@ func AppendAddress(dst []byte, key string, address uint64) []byte {
 	return append(strconv.AppendUint(dst, address, 16), '"')
 }
 
-// AppendPresent writes a text even where it is empty.
-func AppendPresent(dst []byte, key, text string) []byte {
+// AppendTextAlways writes a text even where it is empty.
+func AppendTextAlways(dst []byte, key, text string) []byte {
 	return AppendJSONText(AppendKey(dst, key), text)
 }
 

@@ -10,24 +10,24 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// layout is the text around the values of a sample. An SDK writes all samples of a payload alike, keys in one order and
+// sampleTemplate is the text around the values of a sample. An SDK writes all samples of a payload alike, keys in one order and
 // with the same blanks, so what the scanner learned from one sample carries over to the next: compare the text between the
 // values, read the values. Whatever does not fit is read by the general path, which then learns anew.
 //
 // This is sound because the text between the values is compared byte by byte with text that was valid JSON, and the values
 // are only taken in forms whose end is certain.
-type layout struct {
-	parts  []layoutPart
+type sampleTemplate struct {
+	parts  []templatePart
 	suffix []byte // from the last value to the closing brace
 }
 
-type layoutPart struct {
+type templatePart struct {
 	prefix []byte // from the opening brace or the value before to this value
 	field  sampleField
 }
 
-// knownParts are the fields of a sample that the fast path reads: time, thread and stack.
-const knownParts = 3
+// templateValues are the fields of a sample that the fast path reads: time, thread and stack.
+const templateValues = 3
 
 // sampleField is a field of a sample in the form that the fast path reads.
 type sampleField int8
@@ -40,7 +40,7 @@ const (
 )
 
 // Value notes where the value between start and end stands, if it is of a form that the fast path reads.
-func (l *layout) value(data []byte, field sampleField, f format, previous, start, end int) (next int) {
+func (l *sampleTemplate) addValue(data []byte, field sampleField, f format, previous, start, end int) (next int) {
 	quoted := data[start] == '"'
 	if quoted {
 		start, end = start+1, end-1
@@ -49,15 +49,15 @@ func (l *layout) value(data []byte, field sampleField, f format, previous, start
 	case field == fieldThread && !quoted, field == fieldStack && quoted, field == fieldTime && quoted && f == formatV2:
 		field = fieldOther
 	}
-	if len(l.parts) <= knownParts { // one more says that the layout is unknown; a hostile sample has millions
-		l.parts = append(l.parts, layoutPart{data[previous:start], field})
+	if len(l.parts) <= templateValues { // one more says that the layout is unknown; a hostile sample has millions
+		l.parts = append(l.parts, templatePart{data[previous:start], field})
 	}
 	return end
 }
 
-// known says whether the layout is one that the fast path reads: the three required fields and nothing else.
-func (l *layout) known() bool {
-	if len(l.parts) != knownParts {
+// usable says whether the layout is one that the fast path reads: the three required fields and nothing else.
+func (l *sampleTemplate) usable() bool {
+	if len(l.parts) != templateValues {
 		return false
 	}
 	for _, part := range l.parts {
@@ -70,7 +70,7 @@ func (l *layout) known() bool {
 
 // fastSample reads a sample that is laid out as the one before. If it is not, nothing has happened.
 func (d *sampledDecoder) fastSample() bool {
-	if !d.layoutKnown {
+	if !d.templateUsable {
 		return false
 	}
 	var (
@@ -80,8 +80,8 @@ func (d *sampledDecoder) fastSample() bool {
 		stack, thread int32
 		ok            bool
 	)
-	for i := range d.layout.parts {
-		part := &d.layout.parts[i]
+	for i := range d.template.parts {
+		part := &d.template.parts[i]
 		if !hasPrefixAt(data, pos, part.prefix) {
 			return false
 		}
@@ -102,10 +102,10 @@ func (d *sampledDecoder) fastSample() bool {
 			return false
 		}
 	}
-	if !hasPrefixAt(data, pos, d.layout.suffix) {
+	if !hasPrefixAt(data, pos, d.template.suffix) {
 		return false
 	}
-	d.Pos = pos + len(d.layout.suffix)
+	d.Pos = pos + len(d.template.suffix)
 	d.appendSample(nanos, stack, thread)
 	return true
 }

@@ -2,27 +2,27 @@
 
 package jsonscan
 
-// Words keeps texts that come again: the same few dozen keys stand in each of a thousand spans, and a copy of each would be
+// Interner keeps texts that come again: the same few dozen keys stand in each of a thousand spans, and a copy of each would be
 // most of what decoding allocates. They live as long as the document is decoded, and as long as what was decoded names them.
-type words struct {
+type interner struct {
 	texts  map[string]string
 	fields map[[2]string]string
 }
 
-// maxWords and maxWordLength bound what is kept: beyond them texts are copied as ever. The recorded containers have at most
+// maxInterned and maxInternedLength bound what is kept: beyond them texts are copied as ever. The recorded containers have at most
 // 90 keys, the longest of them of 44 bytes.
 const (
-	maxWords      = 256
-	maxWordLength = 64
+	maxInterned       = 256
+	maxInternedLength = 64
 )
 
-// of is string(text).
-func (w *words) of(text []byte) string {
+// Intern is string(text).
+func (w *interner) Intern(text []byte) string {
 	if known, ok := w.texts[string(text)]; ok {
 		return known
 	}
 	word := string(text)
-	if len(w.texts) < maxWords && len(word) <= maxWordLength {
+	if len(w.texts) < maxInterned && len(word) <= maxInternedLength {
 		if w.texts == nil {
 			w.texts = map[string]string{}
 		}
@@ -32,12 +32,12 @@ func (w *words) of(text []byte) string {
 }
 
 // Field is object + "." + key.
-func (w *words) Field(object, key string) string {
+func (w *interner) Field(object, key string) string {
 	if known, ok := w.fields[[2]string{object, key}]; ok {
 		return known
 	}
 	field := object + "." + key
-	if len(w.fields) < maxWords && len(field) <= maxWordLength {
+	if len(w.fields) < maxInterned && len(field) <= maxInternedLength {
 		if w.fields == nil {
 			w.fields = map[[2]string]string{}
 		}
