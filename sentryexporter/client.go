@@ -80,12 +80,14 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 		return reply{verdict: failed, reason: reasonNetwork, err: err}
 	}
 	defer resp.Body.Close()
-	// The status is all that counts: it comes after the envelope was read. What can be read of the text explains it.
+	// The status is all that counts: it comes after the envelope was read. What can be read of the
+	// text explains it.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxResponseBody))
 	return classify(resp.StatusCode, resp.Header, text)
 }
 
-// header of an envelope. There is no sent_at: by it Sentry corrects the clock of whoever took the data, which is not ours.
+// header of an envelope. There is no sent_at: by it Sentry corrects the clock of whoever took the
+// data, which is not ours.
 func (c *client) header(e *envelope) sentry.EnvelopeHeader {
 	h := sentry.EnvelopeHeader{EventID: e.EventID}
 	if e.Trace != nil {
@@ -96,8 +98,8 @@ func (c *client) header(e *envelope) sentry.EnvelopeHeader {
 	return h
 }
 
-// classify says what an answer means: Sentry takes (2xx), never takes (3xx, 4xx), or does not take now (429, 5xx, and 408 of
-// proxies).
+// classify says what an answer means: Sentry takes (2xx), never takes (3xx, 4xx), or does not take
+// now (429, 5xx, and 408 of proxies).
 func classify(status int, header http.Header, text []byte) reply {
 	r := reply{status: status, header: header}
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// clocks are the kinds of profiles that were sent to a destination. A span names one profiler session: that of the CPU profiles,
-// unless there are only wall-clock profiles.
+// clocks are the kinds of profiles that were sent to a destination. A span names one profiler
+// session: that of the CPU profiles, unless there are only wall-clock profiles.
 type clocks struct{ cpu, wall atomic.Bool }
 
 func (c *clocks) add(of attr.Clocks) {

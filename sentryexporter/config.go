@@ -22,33 +22,38 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Config is the configuration of the exporter. The settings of the HTTP client stand beside its own keys.
+// Config is the configuration of the exporter. The settings of the HTTP client stand beside its own
+// keys.
 type Config struct {
-	// DSN says where to send, and for which project: https://<key>@<host>/<project>. Several exporters behind filters serve
-	// several projects.
+	// DSN says where to send, and for which project: https://<key>@<host>/<project>. Several
+	// exporters behind filters serve several projects.
 	DSN configopaque.String `mapstructure:"dsn"`
 
-	// SpansAs says what spans are sent as: "transactions", which every Sentry takes, or "spans", containers of version 2.
+	// SpansAs says what spans are sent as: "transactions", which every Sentry takes, or "spans",
+	// containers of version 2.
 	SpansAs string `mapstructure:"spans_as"`
 
-	// ProfilerIDAttributes are the resource attributes that together identify one process. The id of its profiler session is
-	// derived from them where the data name none. Where they identify only a service, attributes of the process are added.
+	// ProfilerIDAttributes are the resource attributes that together identify one process. The id
+	// of its profiler session is derived from them where the data name none. Where they identify
+	// only a service, attributes of the process are added.
 	ProfilerIDAttributes []string `mapstructure:"profiler_id_attributes"`
 
-	// MaxAttempts is how often an envelope is posted that Sentry fails to accept, with a server error or none at all, while it
-	// accepts others.
+	// MaxAttempts is how often an envelope is posted that Sentry fails to accept, with a server
+	// error or none at all, while it accepts others.
 	MaxAttempts int `mapstructure:"max_attempts"`
 
 	// ReportLosses tells Sentry, in client reports, what was dropped because Sentry refused it.
 	ReportLosses bool `mapstructure:"report_losses"`
 
-	// HTTP is a named field, not an embedded one, which would promote the methods of ClientConfig. Its endpoint is unused.
+	// HTTP is a named field, not an embedded one, which would promote the methods of ClientConfig.
+	// Its endpoint is unused.
 	HTTP confighttp.ClientConfig `mapstructure:",squash"`
 
 	Queue configoptional.Optional[exporterhelper.QueueBatchConfig] `mapstructure:"sending_queue"`
 	Retry configretry.BackOffConfig                                `mapstructure:"retry_on_failure"`
 
-	// destination is shared by the exporters of both signals, which the collector gives the same *Config.
+	// destination is shared by the exporters of both signals, which the collector gives the same
+	// *Config.
 	destination *destination
 }
 
@@ -61,19 +66,21 @@ const (
 	spansAsTransactions = "transactions"
 	spansAsContainers   = "spans"
 
-	// defaultTimeout of one request: a chunk of 50 MB takes eight seconds over 50 Mbit/s, uncompressed.
+	// defaultTimeout of one request: a chunk of 50 MB takes eight seconds over 50 Mbit/s,
+	// uncompressed.
 	defaultTimeout = 30 * time.Second
 
-	// defaultQueueBytes of each category: chunks have up to maxItemBytes, so that a number of requests would bound nothing. The JSON of
-	// a chunk of one minute has half a megabyte to five.
+	// defaultQueueBytes of each category: chunks have up to maxItemBytes, so that a number of
+	// requests would bound nothing. The JSON of a chunk of one minute has half a megabyte to five.
 	defaultQueueBytes = 128 << 20
 
-	// minQueueBytes and queuedItems keep each envelope far below the size of its queue, so that none blocks it.
+	// minQueueBytes and queuedItems keep each envelope far below the size of its queue, so that
+	// none blocks it.
 	minQueueBytes = 1 << 20
 	queuedItems   = 8
 
-	// maxItemBytes bounds an envelope, and so the memory of requests that wait in a stored queue. Recorded chunks have up to five
-	// megabytes, but for one of 34, which is split.
+	// maxItemBytes bounds an envelope, and so the memory of requests that wait in a stored queue.
+	// Recorded chunks have up to five megabytes, but for one of 34, which is split.
 	maxItemBytes = 8 << 20
 
 	// defaultMaxAttempts take some three minutes with the default pauses.
@@ -93,7 +100,8 @@ func createDefaultConfig() component.Config {
 	queue.QueueSize = defaultQueueBytes
 	queue.Batch = configoptional.Default(exporterhelper.NewDefaultBatchConfig()) // none, whatever the collector's feature gates say
 
-	// A quota is often used up for an hour or a day. What waits for it is bounded by the queue, not by time.
+	// A quota is often used up for an hour or a day. What waits for it is bounded by the queue, not
+	// by time.
 	retry := configretry.NewDefaultBackOffConfig()
 	retry.MaxElapsedTime = 0
 

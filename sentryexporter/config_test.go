@@ -53,7 +53,8 @@ func TestDefaults(t *testing.T) {
 	assert.NotNil(t, cfg.destination, "what the exporters of both signals share")
 }
 
-// TestDefaultsWithEveryGate: what gates of the collector add to the settings that are its own must not make the default invalid.
+// TestDefaultsWithEveryGate: what gates of the collector add to the settings that are its own must
+// not make the default invalid.
 func TestDefaultsWithEveryGate(t *testing.T) {
 	featuregate.GlobalRegistry().VisitAll(func(gate *featuregate.Gate) {
 		if gate.Stage() == featuregate.StageStable || gate.Stage() == featuregate.StageDeprecated {

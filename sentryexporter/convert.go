@@ -17,8 +17,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// What nothing can be made of is counted, and is no error: a pipeline is not to fail for a profile of allocations, which this
-// exporter will never take. An error is what is larger than the queue takes.
+// What nothing can be made of is counted, and is no error: a pipeline is not to fail for a profile
+// of allocations, which this exporter will never take. An error is what is larger than the queue
+// takes.
 
 func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) ([]*request, error) {
 	export := tosentry.ProfilesToChunks(profiles, e.exportOptions())
@@ -55,8 +56,8 @@ func (e *sentryExporter) program() sentry.ClientSDK {
 	return program
 }
 
-// newRequests makes a request of each envelope, so that none waits for another. What a message of so many samples or spans counts is
-// shared among them.
+// newRequests makes a request of each envelope, so that none waits for another. What a message of
+// so many samples or spans counts is shared among them.
 func (e *sentryExporter) newRequests(count int, export *tosentry.Export) (requests []*request, _ error) {
 	n := len(export.Items)
 	for i, item := range export.Items {

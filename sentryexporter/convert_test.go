@@ -86,7 +86,8 @@ func someSpan() ptrace.Traces {
 	return traces
 }
 
-// TestProfilesAndTracesMeet: the two exporters are two components, and what they send has one profiler session.
+// TestProfilesAndTracesMeet: the two exporters are two components, and what they send has one
+// profiler session.
 func TestProfilesAndTracesMeet(t *testing.T) {
 	e := startBoth(t, withoutQueue)
 	require.NoError(t, e.profiles(someProfile("samples", "count")))
@@ -106,8 +107,8 @@ func TestProfilesAndTracesMeet(t *testing.T) {
 	assert.NotEmpty(t, taken[1].Header.EventID, "else Sentry would make one up with each retry")
 }
 
-// TestSpansNameOneSession: a span cannot name the sessions of both kinds of profiles. It names that of the CPU profiles, or that
-// of the wall-clock profiles where there are no others.
+// TestSpansNameOneSession: a span cannot name the sessions of both kinds of profiles. It names that
+// of the CPU profiles, or that of the wall-clock profiles where there are no others.
 func TestSpansNameOneSession(t *testing.T) {
 	e := startBoth(t, withoutQueue)
 	sessions := map[string]string{}

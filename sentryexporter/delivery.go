@@ -20,8 +20,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// push sends the envelopes of a request. It returns a permanent error if one was dropped; any other error means that the request is
-// still to be sent: retries are disabled, or the exporter shuts down.
+// push sends the envelopes of a request. It returns a permanent error if one was dropped; any other
+// error means that the request is still to be sent: retries are disabled, or the exporter shuts
+// down.
 func (q *categoryQueue) push(ctx context.Context, req xexporterhelper.Request) error {
 	q.addBusy(1)
 	defer q.addBusy(-1)
@@ -66,7 +67,8 @@ func (q *categoryQueue) newAttempt() *attempt {
 	}
 }
 
-// deliver posts an envelope until it is sent or dropped. halvings is how many times the chunk was halved that it is a part of.
+// deliver posts an envelope until it is sent or dropped. halvings is how many times the chunk was
+// halved that it is a part of.
 func (q *categoryQueue) deliver(ctx context.Context, e *envelope, halvings int) error {
 	a := q.newAttempt()
 	for {
@@ -102,8 +104,8 @@ func (q *categoryQueue) deliver(ctx context.Context, e *envelope, halvings int) 
 	}
 }
 
-// fail counts a failed post. Whether Sentry is down or refuses this envelope only is known by what else it has accepted; a 429 about
-// other categories is an answer of a Sentry that is up.
+// fail counts a failed post. Whether Sentry is down or refuses this envelope only is known by what
+// else it has accepted; a 429 about other categories is an answer of a Sentry that is up.
 func (a *attempt) fail(accepted int64, isUp bool) {
 	a.failed++
 	if isUp || accepted > a.accepted {
@@ -150,7 +152,8 @@ func (q *categoryQueue) post(ctx context.Context, e *envelope, retry bool) reply
 	return r
 }
 
-// limitOf is how long the envelope has to wait by what Sentry has said until now, and for which category.
+// limitOf is how long the envelope has to wait by what Sentry has said until now, and for which
+// category.
 func (q *categoryQueue) limitOf(e *envelope) (time.Duration, sentry.Category) {
 	return q.limits.Of(sentry.LimitedBy(&e.Item.Header), time.Now())
 }
@@ -170,7 +173,8 @@ func (q *categoryQueue) exhausted(ctx context.Context, e *envelope, r reply) err
 	return q.drop(ctx, e, r)
 }
 
-// wait waits until the envelope is to be posted again. The error, if there is one, is that of the last post.
+// wait waits until the envelope is to be posted again. The error, if there is one, is that of the
+// last post.
 func (q *categoryQueue) wait(ctx context.Context, a *attempt, pause time.Duration, r reply) error {
 	if !q.cfg.Retry.Enabled {
 		return r.err
@@ -224,9 +228,10 @@ func (q *categoryQueue) removeWaiting(a *attempt) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(other *attempt) bool { return other == a })
 }
 
-// unblock makes room if requests that failed occupy all consumers of the queue, so that those behind them can be sent: of the requests
-// that wait, the one that was refused most often is dropped, or posted at once if it was not refused often enough to tell. It does
-// nothing while Sentry accepts no other envelopes either: then it is down, and all requests wait for it.
+// unblock makes room if requests that failed occupy all consumers of the queue, so that those
+// behind them can be sent: of the requests that wait, the one that was refused most often is
+// dropped, or posted at once if it was not refused often enough to tell. It does nothing while
+// Sentry accepts no other envelopes either: then it is down, and all requests wait for it.
 func (q *categoryQueue) unblock(ctx context.Context, a *attempt) {
 	if !q.isBlocked() {
 		return
@@ -250,8 +255,8 @@ func (q *categoryQueue) unblock(ctx context.Context, a *attempt) {
 	}
 }
 
-// isBlocked reports whether all consumers of the queue have a request, and many of these failed: others may wait for a limit, which
-// stops those behind them, too.
+// isBlocked reports whether all consumers of the queue have a request, and many of these failed:
+// others may wait for a limit, which stops those behind them, too.
 func (q *categoryQueue) isBlocked() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -262,15 +267,17 @@ const (
 	// unblockInterval is how often a request that waits looks whether others wait behind it.
 	unblockInterval = time.Second
 
-	// minRefusals is how often a request is refused at least until unblock drops it: of requests that fail by chance one in ten times,
-	// it drops one in a thousand.
+	// minRefusals is how often a request is refused at least until unblock drops it: of requests
+	// that fail by chance one in ten times, it drops one in a thousand.
 	minRefusals = 2
 
-	// maxHalvings bounds what is made of a chunk that is too large: 32 parts. Proxies take a megabyte by default, compressed.
+	// maxHalvings bounds what is made of a chunk that is too large: 32 parts. Proxies take a
+	// megabyte by default, compressed.
 	maxHalvings = 5
 )
 
-// halve makes two chunks of one that was too large for Sentry or for a proxy in front of it. nil: it cannot be halved.
+// halve makes two chunks of one that was too large for Sentry or for a proxy in front of it. nil:
+// it cannot be halved.
 func halve(e *envelope, r reply, halvings int) (halves []envelope) {
 	if r.status != http.StatusRequestEntityTooLarge || e.Item.Header.Type != sentry.ItemProfileChunk || halvings >= maxHalvings {
 		return nil
@@ -281,7 +288,8 @@ func halve(e *envelope, r reply, halvings int) (halves []envelope) {
 	return halves
 }
 
-// deliverHalves delivers what halve returns. The error is the last one; the first one that is not permanent ends it.
+// deliverHalves delivers what halve returns. The error is the last one; the first one that is not
+// permanent ends it.
 func (q *categoryQueue) deliverHalves(ctx context.Context, halves []envelope, halvings int) (permanent error) {
 	for i := range halves {
 		if err := q.deliver(ctx, &halves[i], halvings); err != nil {

@@ -47,8 +47,8 @@ func refuseAlways(trouble fakesentry.Answer) func(*fakesentry.Request) fakesentr
 	}
 }
 
-// TestRefusedMessagesDelayNoOther: ten envelopes of one kind, which is as many as there are consumers by default, always fail. The
-// others arrive long before one of those is sent again.
+// TestRefusedMessagesDelayNoOther: ten envelopes of one kind, which is as many as there are
+// consumers by default, always fail. The others arrive long before one of those is sent again.
 func TestRefusedMessagesDelayNoOther(t *testing.T) {
 	for name, trouble := range map[string]fakesentry.Answer{
 		"server error":            {Status: 500},
@@ -78,7 +78,8 @@ func TestRefusedMessagesDelayNoOther(t *testing.T) {
 	}
 }
 
-// TestRefusedMessagesEnd: what always fails while others are accepted is dropped and counted, after as many attempts as are configured.
+// TestRefusedMessagesEnd: what always fails while others are accepted is dropped and counted, after
+// as many attempts as are configured.
 func TestRefusedMessagesEnd(t *testing.T) {
 	h := start(t, func(cfg *Config) { cfg.MaxAttempts = 4 })
 	h.sentry.Answer(refuseAlways(fakesentry.Answer{Status: 500}))
@@ -102,8 +103,8 @@ func (h *harness) dropped() (reasons []string) {
 	return reasons
 }
 
-// TestMoreRefusedMessagesThanPlaces: so many always fail, and come first, that they occupy every place to wait in. An empty envelope
-// tells that Sentry is up, and they make room for the others.
+// TestMoreRefusedMessagesThanPlaces: so many always fail, and come first, that they occupy every
+// place to wait in. An empty envelope tells that Sentry is up, and they make room for the others.
 func TestMoreRefusedMessagesThanPlaces(t *testing.T) {
 	h := start(t, func(cfg *Config) {
 		cfg.Queue.Get().NumConsumers = 2
@@ -117,7 +118,8 @@ func TestMoreRefusedMessagesThanPlaces(t *testing.T) {
 	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, []int{100}, h.taken()) }, 20*time.Second, 10*time.Millisecond)
 }
 
-// TestOutageLosesNothing: while Sentry accepts nothing, also not an empty envelope, nothing is dropped, however many wait.
+// TestOutageLosesNothing: while Sentry accepts nothing, also not an empty envelope, nothing is
+// dropped, however many wait.
 func TestOutageLosesNothing(t *testing.T) {
 	h := start(t, func(cfg *Config) { cfg.Queue.Get().NumConsumers = 2; cfg.MaxAttempts = 2 })
 	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 502} })
@@ -129,7 +131,8 @@ func TestOutageLosesNothing(t *testing.T) {
 	h.eventuallyTaken(between(0, 2*maxWaiting-1)...)
 }
 
-// TestLimitDelaysNoOtherCategory: more envelopes than there are consumers wait for a limit of an hour, in each category.
+// TestLimitDelaysNoOtherCategory: more envelopes than there are consumers wait for a limit of an
+// hour, in each category.
 func TestLimitDelaysNoOtherCategory(t *testing.T) {
 	kinds := map[string]func(int) envelope{
 		"profile_chunk": backendChunk, "profile_chunk_ui": uiChunk, "transaction": transaction, "span": spanContainer,
@@ -175,7 +178,8 @@ func TestRetryAfterOfServerErrors(t *testing.T) {
 	}
 }
 
-// TestLimitOfOtherCategoriesEnds: a 429 that limits only what the envelope is not says nothing about when to send it.
+// TestLimitOfOtherCategoriesEnds: a 429 that limits only what the envelope is not says nothing
+// about when to send it.
 func TestLimitOfOtherCategoriesEnds(t *testing.T) {
 	h := start(t, func(cfg *Config) { withoutQueue(cfg); cfg.MaxAttempts = 3 })
 	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer {
@@ -196,8 +200,8 @@ func TestMaxElapsedTime(t *testing.T) {
 	assert.Greater(t, len(h.sentry.Requests()), 1)
 }
 
-// TestTooLargeChunksAreHalved: until the server accepts the parts, each of which ingest accepts, with an id of its own and the same
-// ones each time.
+// TestTooLargeChunksAreHalved: until the server accepts the parts, each of which ingest accepts,
+// with an id of its own and the same ones each time.
 func TestTooLargeChunksAreHalved(t *testing.T) {
 	profiles := someProfile("samples", "count")
 	times := profiles.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().At(0).TimestampsUnixNano()

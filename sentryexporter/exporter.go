@@ -55,7 +55,8 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	// The collector's queue logs each request that it drops, and counts none: its logger is not limited.
+	// The collector's queue logs each request that it drops, and counts none: its logger is not
+	// limited.
 	return &sentryExporter{
 		destination: cfg.destination, cfg: cfg, settings: set, logger: collector.LimitLogs(set.Logger), telemetry: telemetry,
 		stopping: make(chan struct{}),
@@ -100,9 +101,11 @@ func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 	return err
 }
 
-// enqueue adds the requests of a message to their queues. Without queues it sends them; those of one category do not wait for another.
+// enqueue adds the requests of a message to their queues. Without queues it sends them; those of
+// one category do not wait for another.
 //
-// If a queue refuses one, the sender may send the whole message again: what was added has the same ids then.
+// If a queue refuses one, the sender may send the whole message again: what was added has the same
+// ids then.
 func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err error) {
 	byQueue := map[*categoryQueue][]*request{}
 	for _, r := range requests {
@@ -124,14 +127,15 @@ func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err 
 	return err
 }
 
-// countUnreadable counts a request that the queue's storage gave back damaged, or in a format of a later version.
+// countUnreadable counts a request that the queue's storage gave back damaged, or in a format of a
+// later version.
 func (e *sentryExporter) countUnreadable(err error) {
 	e.telemetry.unreadable.Add(context.Background(), 1)
 	e.logger.Error("A request in the queue's storage is lost", zap.Error(err))
 }
 
-// reportStatus tells the collector whether Sentry accepts the key. The error is a recoverable one: a key that was disabled can be
-// enabled again in Sentry.
+// reportStatus tells the collector whether Sentry accepts the key. The error is a recoverable one:
+// a key that was disabled can be enabled again in Sentry.
 func (e *sentryExporter) reportStatus(r *reply) {
 	switch {
 	case r.isUnauthorized():
@@ -145,8 +149,9 @@ func (e *sentryExporter) reportStatus(r *reply) {
 	}
 }
 
-// checkHealth asks Sentry whether it accepts an envelope of no content, and counts it if so. It tells a Sentry that is down from
-// one that refuses certain envelopes, when no other envelope can tell. It asks at most once per healthInterval.
+// checkHealth asks Sentry whether it accepts an envelope of no content, and counts it if so. It
+// tells a Sentry that is down from one that refuses certain envelopes, when no other envelope can
+// tell. It asks at most once per healthInterval.
 func (e *sentryExporter) checkHealth(ctx context.Context) {
 	e.mu.Lock()
 	now := time.Now()
@@ -166,5 +171,6 @@ func (e *sentryExporter) checkHealth(ctx context.Context) {
 	}
 }
 
-// healthInterval leaves a Sentry in trouble alone, and lets one in order get rid of what it refuses.
+// healthInterval leaves a Sentry in trouble alone, and lets one in order get rid of what it
+// refuses.
 const healthInterval = 2 * time.Second

@@ -102,7 +102,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestRedirectsAreNotFollowed: neither is the envelope lost in a GET that is answered 200, nor does anybody else see the key.
+// TestRedirectsAreNotFollowed: neither is the envelope lost in a GET that is answered 200, nor does
+// anybody else see the key.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var visits atomic.Int64
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visits.Add(1) }))
@@ -213,7 +214,8 @@ func TestLimitsByCategory(t *testing.T) {
 	}
 }
 
-// TestLimitOfAnHour: data stays in the queue for as long as the limit says, and is not asked about in between.
+// TestLimitOfAnHour: data stays in the queue for as long as the limit says, and is not asked about
+// in between.
 func TestLimitOfAnHour(t *testing.T) {
 	h := start(t, func(cfg *Config) { cfg.Queue.Get().NumConsumers = 1 })
 	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer {
@@ -257,7 +259,8 @@ func TestReportLosses(t *testing.T) {
 	assert.Equal(t, map[string]int64{"profile_chunk": 2, "profile_chunk_ui": 1, "span": 12, "transaction": 1}, reported)
 }
 
-// TestLossesOfSpans: a transaction is one loss and as many of spans as it has with its own, a container as many as it has.
+// TestLossesOfSpans: a transaction is one loss and as many of spans as it has with its own, a
+// container as many as it has.
 func TestLossesOfSpans(t *testing.T) {
 	for spansAs, want := range map[string]map[sentry.Category]int{
 		spansAsTransactions: {sentry.CategoryTransaction: 1, sentry.CategorySpan: 3},

@@ -25,7 +25,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// harness is a started exporter in front of a fake Sentry. It translates nothing: what it sends is handmade.
+// harness is a started exporter in front of a fake Sentry. It translates nothing: what it sends is
+// handmade.
 type harness struct {
 	t          *testing.T
 	sentry     *fakesentry.Server

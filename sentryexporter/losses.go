@@ -28,8 +28,9 @@ const reportInterval = time.Minute
 // lossReason is the specification's name for what the server refused.
 const lossReason = "send_error"
 
-// add counts a refused item as the specification has it: chunks and transactions by number, and spans, also those of
-// transactions. Who does not accept our credentials does not accept a report either.
+// add counts a refused item as the specification has it: chunks and transactions by number, and
+// spans, also those of transactions. Who does not accept our credentials does not accept a report
+// either.
 func (l *losses) add(e *envelope, r reply) {
 	if r.isUnauthorized() {
 		return
@@ -50,7 +51,8 @@ func (l *losses) add(e *envelope, r reply) {
 	}
 }
 
-// due gives what is to be reported and forgets it; nothing if there was a report a moment ago, unless it is the last.
+// due gives what is to be reported and forgets it; nothing if there was a report a moment ago,
+// unless it is the last.
 func (l *losses) due(now time.Time, last bool) map[sentry.Category]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +64,8 @@ func (l *losses) due(now time.Time, last bool) map[sentry.Category]int {
 	return counts
 }
 
-// reportLosses posts a client report if one is due. It is tried once: a report about lost reports would have no end.
+// reportLosses posts a client report if one is due. It is tried once: a report about lost reports
+// would have no end.
 func (e *sentryExporter) reportLosses(ctx context.Context, last bool) {
 	if !e.cfg.ReportLosses {
 		return

@@ -18,11 +18,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// categoryQueue is the collector's queue for the envelopes that one rate limit stops: a limit on one category never delays another.
+// categoryQueue is the collector's queue for the envelopes that one rate limit stops: a limit on
+// one category never delays another.
 //
-// A consumer of the queue keeps a request until it is sent or dropped, also while the request waits to be sent again: so a request
-// that waits is in the storage of the queue, counts against its size, and survives a kill. A request that waits does not occupy one
-// of the num_consumers that are configured: those are the posts. The queue has maxWaiting more consumers than that.
+// A consumer of the queue keeps a request until it is sent or dropped, also while the request waits
+// to be sent again: so a request that waits is in the storage of the queue, counts against its
+// size, and survives a kill. A request that waits does not occupy one of the num_consumers that are
+// configured: those are the posts. The queue has maxWaiting more consumers than that.
 type categoryQueue struct {
 	*sentryExporter
 	helper    component.Component // exporterhelper's: the queue with its consumers
@@ -37,11 +39,13 @@ type categoryQueue struct {
 	waiting []*attempt // of requests that failed, oldest first
 }
 
-// maxWaiting is how many requests may wait in each queue while others are sent. More wait in the queue, behind those that relieve
-// drops or sends again. Requests of a queue in storage are in memory while they wait.
+// maxWaiting is how many requests may wait in each queue while others are sent. More wait in the
+// queue, behind those that relieve drops or sends again. Requests of a queue in storage are in
+// memory while they wait.
 const maxWaiting = 30
 
-// addQueue adds the queue of a category. The first one keeps the name of the exporter, in its metrics and in the storage.
+// addQueue adds the queue of a category. The first one keeps the name of the exporter, in its
+// metrics and in the storage.
 func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
 	q := &categoryQueue{sentryExporter: e, category: category}
 	if e.cfg.Queue.HasValue() {
@@ -53,7 +57,8 @@ func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
 	return q
 }
 
-// queueOf is the queue of the first envelope's category. A request has more than one envelope only if an earlier version stored it.
+// queueOf is the queue of the first envelope's category. A request has more than one envelope only
+// if an earlier version stored it.
 func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 	for _, q := range e.queues {
 		if sentry.LimitedBy(&r.Envelopes[0].Item.Header)[0] == q.category {
@@ -76,8 +81,9 @@ func (q *categoryQueue) queueSettings() exporter.Settings {
 	return set
 }
 
-// options of exporterhelper. There is no timeout for a request: the HTTP client has one for each post. Its retries never send a
-// request again: push does. They are what keeps a request in the storage if push is interrupted by a shutdown.
+// options of exporterhelper. There is no timeout for a request: the HTTP client has one for each
+// post. Its retries never send a request again: push does. They are what keeps a request in the
+// storage if push is interrupted by a shutdown.
 func (q *categoryQueue) options() []exporterhelper.Option {
 	queue := q.cfg.Queue
 	if queue.HasValue() {
@@ -108,7 +114,8 @@ func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) (pe
 
 // enqueue adds a request to the queue, or sends it if there is none.
 //
-// Exporterhelper makes requests of messages itself; ours are ready, and there are several of a message.
+// Exporterhelper makes requests of messages itself; ours are ready, and there are several of a
+// message.
 func (q *categoryQueue) enqueue(ctx context.Context, r *request) error {
 	return q.consume(context.WithValue(ctx, requestKey{}, r))
 }

@@ -16,10 +16,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// request is what the queue holds: one envelope of those that a message of the pipeline became. It holds an envelope rather than OTLP
-// so that it has the same bytes, and with them the same ids, each time.
+// request is what the queue holds: one envelope of those that a message of the pipeline became. It
+// holds an envelope rather than OTLP so that it has the same bytes, and with them the same ids,
+// each time.
 //
-// Gob writes it to the storage: a change of its fields, or of those in them, that gob does not bridge needs another requestVersion.
+// Gob writes it to the storage: a change of its fields, or of those in them, that gob does not
+// bridge needs another requestVersion.
 type request struct {
 	Version   int // of the format; 0 is of builds that put all envelopes of a message into one request
 	Count     int // samples or spans of the message, for the metrics of all exporters
@@ -28,7 +30,8 @@ type request struct {
 
 const requestVersion = 1
 
-// envelope is one item with what stands in front of it in the header. Sentry takes one profile chunk or transaction in each.
+// envelope is one item with what stands in front of it in the header. Sentry takes one profile
+// chunk or transaction in each.
 type envelope struct {
 	EventID string                         // of transactions; "" = none
 	Trace   *sentry.DynamicSamplingContext // of span containers; nil = none
@@ -54,7 +57,8 @@ func (*request) MergeSplit(context.Context, int, exporterhelper.RequestSizerType
 	return nil, errors.New("cannot batch envelopes")
 }
 
-// requestEncoding is how the queue stores requests on disk. What cannot be read from there the queue drops without a word.
+// requestEncoding is how the queue stores requests on disk. What cannot be read from there the
+// queue drops without a word.
 type requestEncoding struct{ unreadable func(error) }
 
 func (requestEncoding) Marshal(_ context.Context, req xexporterhelper.Request) ([]byte, error) {
@@ -82,5 +86,6 @@ func (e requestEncoding) Unmarshal(stored []byte) (context.Context, xexporterhel
 	return context.Background(), r, nil
 }
 
-// errNotStored: the queue goes on to the next number if it cannot store a request, which it refuses then.
+// errNotStored: the queue goes on to the next number if it cannot store a request, which it refuses
+// then.
 var errNotStored = errors.New("there is no such request in the queue's storage")

@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// TestStoredRequests: what the queue has on disk is sent with the same bytes and headers after a restart.
+// TestStoredRequests: what the queue has on disk is sent with the same bytes and headers after a
+// restart.
 func TestStoredRequests(t *testing.T) {
 	container := spanContainer(2)
 	container.EventID = ""
@@ -53,8 +54,8 @@ type storedRequest0 struct {
 	Envelopes []envelope
 }
 
-// TestStoredRequestsOfOtherVersions: one of before the format had a version is sent, with all its envelopes; one of a later version is
-// counted as unreadable.
+// TestStoredRequestsOfOtherVersions: one of before the format had a version is sent, with all its
+// envelopes; one of a later version is counted as unreadable.
 func TestStoredRequestsOfOtherVersions(t *testing.T) {
 	unreadable := 0
 	encoding := requestEncoding{func(error) { unreadable++ }}
@@ -74,7 +75,8 @@ func TestStoredRequestsOfOtherVersions(t *testing.T) {
 	assert.Equal(t, 1, unreadable)
 }
 
-// FuzzStoredRequest: whatever a disk gives back with the right checksum, it is refused or is a request that can be stored and sent.
+// FuzzStoredRequest: whatever a disk gives back with the right checksum, it is refused or is a
+// request that can be stored and sent.
 func FuzzStoredRequest(f *testing.F) {
 	encoding := requestEncoding{func(error) {}}
 	for _, r := range []*request{{}, {Count: 1, Envelopes: []envelope{backendChunk(1), spanContainer(2)}}} {

@@ -16,7 +16,8 @@ import (
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryexporter"
 
-// telemetry counts what becomes of samples, spans and envelopes. Each attribute has a bounded set of values.
+// telemetry counts what becomes of samples, spans and envelopes. Each attribute has a bounded set
+// of values.
 type telemetry struct {
 	items            metric.Int64Counter
 	bytes            metric.Int64Counter

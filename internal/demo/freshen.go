@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// freshen makes new requests of recorded ones: other ids, and times that end now. Everything else stays as it is, byte for
-// byte, and so does the length of everything: the text of ids and times is overwritten in place, so that the `length` of
-// items stays right.
+// freshen makes new requests of recorded ones: other ids, and times that end now. Everything else
+// stays as it is, byte for byte, and so does the length of everything: the text of ids and times is
+// overwritten in place, so that the `length` of items stays right.
 //
-// The same old id becomes the same new id in all of them, so that a chunk still belongs to its transaction in another
-// request. For the same reason, requests that share an id are shifted by the same time.
+// The same old id becomes the same new id in all of them, so that a chunk still belongs to its
+// transaction in another request. For the same reason, requests that share an id are shifted by the
+// same time.
 func freshen(recordings []recording, now time.Time) []recording {
 	fresh := newIDs()
 	result := slices.Clone(recordings)
@@ -28,7 +29,8 @@ func freshen(recordings []recording, now time.Time) []recording {
 	return result
 }
 
-// runs groups recordings (by index) that share an id, directly or by way of others: they come from one run of an SDK.
+// runs groups recordings (by index) that share an id, directly or by way of others: they come from
+// one run of an SDK.
 func runs(recordings []recording) [][]int {
 	var groups [][]int
 	var known []map[string]bool // the ids of each group

@@ -28,7 +28,8 @@ func loadCases(t *testing.T) []recording {
 	return recordings
 }
 
-// TestFreshenRecordings: the new requests are like the recorded ones in everything but ids and times.
+// TestFreshenRecordings: the new requests are like the recorded ones in everything but ids and
+// times.
 func TestFreshenRecordings(t *testing.T) {
 	old := loadCases(t)
 	fresh := freshen(old, testNow)
@@ -57,8 +58,8 @@ func TestFreshenRecordings(t *testing.T) {
 	}
 }
 
-// compareItems: the same header, the same verdict of every rule, the same samples at times that are apart by whole seconds,
-// one and the same number of them.
+// compareItems: the same header, the same verdict of every rule, the same samples at times that are
+// apart by whole seconds, one and the same number of them.
 func compareItems(t *testing.T, before, after sentry.Item) {
 	assert.Equal(t, before.Header, after.Header)
 	if before.Header.Type != sentry.ItemProfile && before.Header.Type != sentry.ItemProfileChunk {
@@ -107,7 +108,8 @@ func verdict(t *testing.T, item sentry.Item) (rules []string, anchor uint64) {
 	return rules, anchor
 }
 
-// TestLinksStay: what had an id in common has one in common afterwards, and the same distance in time.
+// TestLinksStay: what had an id in common has one in common afterwards, and the same distance in
+// time.
 func TestLinksStay(t *testing.T) {
 	const (
 		trace    = "11111111111111111111111111111111"
@@ -142,7 +144,8 @@ func TestLinksStay(t *testing.T) {
 	}
 	assert.Contains(t, a, `"thread.id":"`+thread+`"`)
 
-	// The newest of the first two is 01:58:55 in the header; now is 04:05:06. Digits after the point stay.
+	// The newest of the first two is 01:58:55 in the header; now is 04:05:06. Digits after the
+	// point stay.
 	now := testNow.Unix() - 1
 	sent := time.Date(2026, 11, 21, 1, 58, 55, 0, time.UTC).Unix()
 	assert.Contains(t, a, `"sent_at":"2031-02-03T04:05:05.641886Z"`)

@@ -10,10 +10,12 @@ import (
 	"strings"
 )
 
-// idMember finds the members that are ids, as plain text or as a typed attribute: {"value":"…","type":"string"}. Where such
-// an id stands elsewhere, as the transaction of a profile or inside a sentry-trace header, it is found by its text.
+// idMember finds the members that are ids, as plain text or as a typed attribute:
+// {"value":"…","type":"string"}. Where such an id stands elsewhere, as the transaction of a profile
+// or inside a sentry-trace header, it is found by its text.
 //
-// Not among them: debug ids and code ids (they name files), public keys, device ids, and thread ids.
+// Not among them: debug ids and code ids (they name files), public keys, device ids, and thread
+// ids.
 var idMember = regexp.MustCompile(`"(?:[\w.-]*(?:event|profile|profiler|chunk|trace|span|segment|replay|check_in)[_.]?[iI]d|sid)"\s*:\s*` +
 	`(?:\{[^{}"]*(?:"type"\s*:\s*"string"\s*,\s*)?"value"\s*:\s*)?"([0-9a-fA-F]{16}|[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"`)
 
@@ -55,7 +57,8 @@ func (f *freshIDs) replace(body []byte) []byte {
 	return fresh
 }
 
-// overwrite writes into fresh wherever original has the old text: what is new is never replaced again.
+// overwrite writes into fresh wherever original has the old text: what is new is never replaced
+// again.
 func overwrite(fresh, original []byte, old, text string) {
 	for at := 0; ; {
 		i := bytes.Index(original[at:], []byte(old))
@@ -76,8 +79,9 @@ var (
 	keyMember = regexp.MustCompile(`"public_key"\s*:\s*"[^"]*"`)
 )
 
-// readdress puts the DSN of the collector into the header of the envelope, where some SDKs repeat theirs: it must not
-// contradict the request. The header is the first line, and has no length that would have to be kept.
+// readdress puts the DSN of the collector into the header of the envelope, where some SDKs repeat
+// theirs: it must not contradict the request. The header is the first line, and has no length that
+// would have to be kept.
 func readdress(body []byte, to target) []byte {
 	header, items, _ := bytes.Cut(body, []byte("\n"))
 	header = dsnMember.ReplaceAllLiteral(header, []byte(`"dsn":"`+to.dsn()+`"`))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command demo sends recorded requests of real Sentry SDKs to a running collector, with new IDs and current times, so that you can
-// try the collector without an SDK.
+// Command demo sends recorded requests of real Sentry SDKs to a running collector, with new IDs and
+// current times, so that you can try the collector without an SDK.
 //
 //	make run    # in one terminal
 //	make demo   # in another

@@ -65,7 +65,8 @@ func TestNoRecordings(t *testing.T) {
 	require.ErrorContains(t, run(target{}, t.TempDir(), "", 1, io.Discard), "from the root of the repository")
 }
 
-// TestNothingTwice: a request that is in a case and in a run would be one profile with two contents.
+// TestNothingTwice: a request that is in a case and in a run would be one profile with two
+// contents.
 func TestNothingTwice(t *testing.T) {
 	cases, err := load(filepath.Join(golden.Root(t), "testdata", "cases"))
 	require.NoError(t, err)

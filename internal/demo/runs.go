@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// loadRuns reads whole runs of SDKs: all requests that an application sent in some seconds, transactions with the profiles that
-// were taken meanwhile. The test cases are single requests, and small; one that is a case is left out of its run.
+// loadRuns reads whole runs of SDKs: all requests that an application sent in some seconds,
+// transactions with the profiles that were taken meanwhile. The test cases are single requests, and
+// small; one that is a case is left out of its run.
 func loadRuns(folder string) ([]recording, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.tar.gz"))
 	if err != nil {

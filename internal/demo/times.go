@@ -9,21 +9,23 @@ import (
 	"time"
 )
 
-// Times are shifted by whole seconds, in their decimal text: digits after the point are never touched, so distances stay
-// exact to the last of them.
+// Times are shifted by whole seconds, in their decimal text: digits after the point are never
+// touched, so distances stay exact to the last of them.
 var (
 	// date is a string that is a time as in RFC 3339, and nothing else.
 	date = regexp.MustCompile(`"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"`)
 
-	// number is a member, or the value of an attribute, that may be unix time in seconds or milliseconds.
+	// number is a member, or the value of an attribute, that may be unix time in seconds or
+	// milliseconds.
 	number = regexp.MustCompile(`"([^"\\]*)"\s*:\s*(\d{13}|\d{10})(?:\.\d+)?\s*[,}\]]`)
 
-	// measured is a member that tells when the data of an envelope was taken or sent. Milliseconds are not among them: those
-	// of node's measurements run ahead.
+	// measured is a member that tells when the data of an envelope was taken or sent. Milliseconds
+	// are not among them: those of node's measurements run ahead.
 	measured = regexp.MustCompile(`"(?:timestamp|start_timestamp|end_timestamp|sent_at)"\s*:\s*(?:(\d{10})(?:\.\d+)?\s*[,}\]]|"([^"]+)")`)
 )
 
-// near is how far from the newest time a number may be and still be a time: attributes have plain numbers too.
+// near is how far from the newest time a number may be and still be a time: attributes have plain
+// numbers too.
 const near = 24 * 60 * 60
 
 // newestSecond is the second of the newest time in a body, 0 if there is none.

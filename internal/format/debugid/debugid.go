@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package debugid finds out which binaries a file with debug symbols belongs to, by the identity that crash reports and
-// profiles carry: the GNU build id of an ELF file, the UUIDs of the Mach-O files in a dSYM, the UUID of a ProGuard mapping.
+// Package debugid reads the debug IDs that crash reports and profiles use to refer to a file with
+// debug symbols: the GNU build ID of an ELF file, the UUIDs of the Mach-O files in a dSYM, the UUID
+// of a ProGuard mapping.
 //
-// The files come from anybody who has the key of an app, so nothing is read but headers, and those within bounds. debug/elf and
-// debug/macho read name tables and symbols too, of whatever size the file says and without a way to stop them: only their
-// structures and numbers are used.
+// Anybody with the key of an app can upload a file, so this package reads headers only, within
+// bounds. debug/elf and debug/macho also read name tables and symbols, of any size that the file
+// states: only their structures and constants are used.
 package debugid
 
 import (
@@ -17,15 +18,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// Identities are lower-case hex, without dashes.
+// Debug IDs are lower-case hex without dashes.
 
-// ErrNone is the error of a file that is readable and has no identity.
+// ErrNone is the error of a readable file without a debug ID.
 var ErrNone = errors.New("the file has no debug id")
 
-// proguardSpace is the namespace in which ProGuard and R8 mappings get their UUID, as Sentry's tools have it.
+// proguardSpace is the namespace of the UUIDs of ProGuard and R8 mappings in Sentry's tools.
 var proguardSpace = uuid.NewSHA1(uuid.NameSpaceDNS, []byte("guardsquare.com"))
 
-// ProGuard is the UUID (version 5) of the mapping's bytes.
+// ProGuard returns the UUID (version 5) of the mapping's bytes.
 func ProGuard(mapping io.Reader) (string, error) {
 	hash := sha1.New()
 	hash.Write(proguardSpace[:])

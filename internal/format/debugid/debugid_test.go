@@ -143,8 +143,8 @@ func TestDSYM(t *testing.T) {
 	}
 }
 
-// TestBombs: an archive that inflates to gigabytes is given up in time, and needs no memory; one that inflates to far more than
-// itself, early.
+// TestBombs: an archive that inflates to gigabytes is given up in time, and needs no memory; one
+// that inflates to far more than itself, early.
 func TestBombs(t *testing.T) {
 	bomb := func(content io.Reader) (read int64, err error) {
 		reader, writer := io.Pipe()

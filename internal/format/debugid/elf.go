@@ -13,20 +13,21 @@ import (
 )
 
 const (
-	// maxNote bytes of a section are searched: a build id has 20 bytes, and the notes that stand beside it some hundred.
+	// maxNote bounds the searched bytes of a section: a build ID has 20 bytes, the notes beside it
+	// some hundred.
 	maxNote = 64 << 10
 
-	// maxNotes sections are searched; linkers make up to ten.
+	// maxNotes bounds the searched sections. Linkers write up to ten.
 	maxNotes = 64
 
-	// A build id: 16 bytes from Dart, 20 from linkers by default, whatever the developer says. The first two hex digits
-	// name a folder.
+	// Bytes of a build ID: 16 from Dart, 20 from linkers by default, any number that the developer
+	// chooses. The first two hex digits name a folder, so one byte is too short.
 	minBuildID, maxBuildID = 2, 64
 
 	noteBuildID = 3 // NT_GNU_BUILD_ID
 )
 
-// elfClass is where things stand in the headers of an ELF file, which differ by class.
+// elfClass is the header format of an ELF class (32 or 64 bits).
 type elfClass struct {
 	headerSize, sectionSize int // sizes
 	sectionTable            func(header []byte) (offset uint64, entry, entries uint16)
@@ -57,7 +58,8 @@ func elfClassOf(class elf.Class, order binary.ByteOrder) (l elfClass, err error)
 	return l, fmt.Errorf("ELF class %d is not known", class)
 }
 
-// ELF gives the build id of an ELF file: Dart's split debug information, or a library with its symbols.
+// ELF returns the build ID of an ELF file: Dart's split debug information, or a library with its
+// symbols.
 func ELF(file io.ReaderAt) (string, error) {
 	var ident [elf.EI_NIDENT]byte
 	if _, err := file.ReadAt(ident[:], 0); err != nil || string(ident[:4]) != elf.ELFMAG {
@@ -80,7 +82,7 @@ func ELF(file io.ReaderAt) (string, error) {
 		return "", fmt.Errorf("ELF section headers of %d bytes at %d", entry, offset)
 	}
 	section, notes := make([]byte, l.sectionSize), 0
-	for i := range int64(entries) { // at most 65,535: more need a form that no linker of apps writes
+	for i := range int64(entries) { // at most 65,535: larger numbers need a form that no linker of apps writes
 		if _, err := file.ReadAt(section, int64(offset)+i*int64(entry)); err != nil {
 			return "", fmt.Errorf("cannot read ELF section header %d of %d: %w", i, entries, err)
 		}
@@ -102,7 +104,8 @@ func ELF(file io.ReaderAt) (string, error) {
 	return "", ErrNone
 }
 
-// buildID looks through the notes of a section: sizes of name and content, type, and both padded to four bytes.
+// buildID searches the notes of a section. A note has the sizes of name and content, a type, then
+// name and content, both padded to four bytes.
 func buildID(notes []byte, order binary.ByteOrder) string {
 	padded := func(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
 	for len(notes) >= 12 {

@@ -19,23 +19,25 @@ import (
 )
 
 const (
-	// maxExpanded bounds what an archive may inflate to: the symbols of the largest apps have a gigabyte.
+	// maxExpanded bounds the inflated size of an archive: the symbols of the largest apps have a
+	// gigabyte.
 	maxExpanded = 2 << 30
 
-	// maxRatio is how many times its own size that may be: debug symbols shrink to a third, and inflating two gigabytes that came
-	// in two megabytes would keep a processor busy for seconds.
+	// maxRatio bounds the compression ratio: debug symbols shrink to a third, and inflating two
+	// megabytes to two gigabytes would take seconds of CPU time.
 	maxRatio = 100
 
-	// maxEntries of an archive: a dSYM has five, an app with its frameworks some hundred.
+	// maxEntries bounds the entries of an archive: a dSYM has five, an app with its frameworks some
+	// hundred.
 	maxEntries = 10_000
 
-	// maxIDs of one archive: its frameworks times their architectures.
+	// maxIDs bounds the debug IDs of one archive: frameworks times architectures.
 	maxIDs = 1024
 
-	// maxSlices of a fat file: there are not so many architectures.
+	// maxSlices bounds the slices of a fat file: fewer architectures exist.
 	maxSlices = 16
 
-	// maxLoadCommands in bytes; those of an app have some kilobytes.
+	// maxLoadCommands bounds the load commands, in bytes; those of an app have some kilobytes.
 	maxLoadCommands = 1 << 20
 
 	loadUUID = 0x1b // LC_UUID
@@ -43,7 +45,8 @@ const (
 
 var errTooLarge = errors.New("the archive is larger than symbols are")
 
-// DSYM gives the UUIDs of an archive (.tgz) of dSYM bundles, one per architecture of each binary, or of a single binary.
+// DSYM returns the UUIDs of an archive (.tgz) of dSYM bundles, one for each architecture of each
+// binary, or those of a single binary.
 func DSYM(file io.Reader) (ids []string, err error) {
 	counted := &counter{from: file}
 	in := bufio.NewReader(counted)
@@ -85,13 +88,14 @@ func DSYM(file io.Reader) (ids []string, err error) {
 	return nil, errTooLarge
 }
 
-// isBinary picks the binaries of bundles. macOS packs a file "._x" with attributes beside each x.
+// isBinary reports whether an entry is the binary of a bundle. macOS adds a file "._x" with
+// attributes for each x.
 func isBinary(entry *tar.Header) bool {
 	folder, name := path.Split(entry.Name)
 	return entry.Typeflag == tar.TypeReg && strings.HasSuffix(folder, "/Contents/Resources/DWARF/") && !strings.HasPrefix(name, "._")
 }
 
-// counter counts what is read.
+// counter counts the bytes that are read.
 type counter struct {
 	from io.Reader
 	n    int64
@@ -103,7 +107,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// capped fails where a LimitReader would pretend that the file ends: after maxExpanded bytes, or maxRatio times what is packed.
+// capped fails after maxExpanded bytes, or after maxRatio times the packed size, where a
+// LimitReader would report the end of the file.
 type capped struct {
 	from   io.Reader
 	packed *counter
@@ -120,7 +125,7 @@ func (c *capped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// machO gives the UUID of a Mach-O file, or of each architecture of a fat one.
+// machO returns the UUID of a Mach-O file, or of each architecture of a fat file.
 func machO(file *bufio.Reader) ([]string, error) {
 	magic, err := file.Peek(4)
 	if err != nil || binary.BigEndian.Uint32(magic) != macho.MagicFat {
@@ -162,14 +167,14 @@ func machO(file *bufio.Reader) ([]string, error) {
 	return ids, nil
 }
 
-// machOSlice reads the header and load commands of one architecture. n is how many bytes were read.
+// machOSlice reads the header and load commands of one architecture. n is the number of bytes read.
 func machOSlice(file io.Reader) (id string, n int64, err error) {
 	magic := make([]byte, 4)
 	if _, err := io.ReadFull(file, magic); err != nil {
 		return "", 0, err
 	}
 	var order binary.ByteOrder = binary.LittleEndian
-	if magic[0] == 0xfe { // the other way round: 0xfeedface, 0xfeedfacf
+	if magic[0] == 0xfe { // big-endian: 0xfeedface, 0xfeedfacf
 		order = binary.BigEndian
 	}
 	rest := 28 - 4 // cputype, cpusubtype, filetype, ncmds, sizeofcmds, flags

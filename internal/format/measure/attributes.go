@@ -2,8 +2,8 @@
 
 package measure
 
-// Attributes are what every event and span says about app, device and the moment: "attribute" of events, "attributes" of
-// spans. SDKs change them within a session, and one batch may mix sessions and app versions.
+// Attributes describe app, device and current state of an event ("attribute") or a span
+// ("attributes"). They change within a session, and one batch may mix sessions and app versions.
 type Attributes struct {
 	InstallationID ID     `json:"installation_id"`
 	AppVersion     string `json:"app_version"`
@@ -48,12 +48,12 @@ type Attributes struct {
 	NetworkGeneration string `json:"network_generation"`
 	NetworkProvider   string `json:"network_provider"`
 
-	ThreadName       string `json:"thread_name"` // that recorded it; often empty
+	ThreadName       string `json:"thread_name"` // the recording thread; often empty
 	UserID           string `json:"user_id"`
 	SessionStartTime Time   `json:"session_start_time"`
 }
 
-// Family is the operating system that decides which rules hold.
+// Family is the operating system, which decides which rules apply.
 type Family int
 
 const (

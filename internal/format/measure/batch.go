@@ -14,41 +14,43 @@ import (
 	"github.com/google/uuid"
 )
 
-// Batch is what one request to PUT /events brings.
+// Batch is the content of one request to PUT /events.
 type Batch struct {
 	Events []Event
 	Spans  []Span
 
-	Lost   []Loss // items that could not be used
-	Flawed []Loss // items kept although a field was not of its type: without the field, or with what it could be taken for
+	Lost   []Loss // unusable items
+	Flawed []Loss // items kept although a field had the wrong type: without the field, or with a coerced value
 
-	items    int // so far, lost ones included
+	items    int // so far, including lost ones
 	elements int // list elements so far, see weigh
 	size     int // bytes of the items' JSON
 	invalid  *Invalid
 
-	reserve    func(bytes int64) error // nil = memory is not bounded
-	unreserved int64                   // bytes for which reserve has not been asked
+	reserve    func(bytes int64) error // nil = memory is unbounded
+	unreserved int64                   // bytes not yet reserved
 }
 
-// reserveStep is how many bytes are asked for at a time: no ordinary batch asks more than a few times.
+// reserveStep is the number of bytes to reserve at a time: an ordinary batch reserves a few times
+// at most.
 const reserveStep = 64 << 10
 
-// Loss counts items of one label that went one way for one reason.
+// Loss counts items with one label that were dropped or repaired for one reason.
 type Loss struct {
 	Label  string // Event.Label, or LabelSpan
 	Reason Reason
 	Count  int
 }
 
-// Reason is the stable name of why an item was not taken over: a metric attribute, a word in a log, never a sentence.
+// Reason is the stable name of the reason for dropping an item: a metric attribute or a word in a
+// log, never a sentence.
 type Reason string
 
-// Reasons for which an item is dropped.
+// Reasons for dropping an item.
 const (
 	ReasonMalformed     Reason = "malformed"      // no JSON object
-	ReasonTooMany       Reason = "too_many"       // items, or list elements
-	ReasonTooDeep       Reason = "too_deep"       // nested
+	ReasonTooMany       Reason = "too_many"       // too many items or list elements
+	ReasonTooDeep       Reason = "too_deep"       // nested too deeply
 	ReasonDuplicate     Reason = "duplicate"      // of an item in the same batch
 	ReasonID            Reason = "id"             // missing or no UUID
 	ReasonTimestamp     Reason = "timestamp"      // missing, or no time
@@ -59,26 +61,32 @@ const (
 	ReasonAttachment    Reason = "attachment"     // a rule for attachments is broken
 	ReasonPayload       Reason = "payload"        // missing, or a rule of its type is broken
 	ReasonSpan          Reason = "span"           // a rule for spans is broken
-	ReasonFieldType     Reason = "field_type"     // of kept items: a field was not of its type
+	ReasonFieldType     Reason = "field_type"     // of kept items: a field had the wrong type
 )
 
-// Invalid is the error of an item, or of a batch that is refused for it.
+// Invalid is the error of an item, or of a batch that is rejected because of it.
 type Invalid struct {
 	Label  string
 	Reason Reason
-	Detail string // what was expected where, with the number; no text of the sender
+	Detail string // what was expected, where, with the number; no text of the sender
+}
+
+func invalidf(label string, reason Reason, format string, args ...any) *Invalid {
+	return &Invalid{Label: label, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
 func (i *Invalid) Error() string { return fmt.Sprintf("%s: %s: %s", i.Label, i.Reason, i.Detail) }
 
-// errEmpty: the rule that no SDK breaks.
+// errEmpty is the error of a batch without items. No SDK sends one.
 var errEmpty = errors.New("payload must contain at least one of events, spans")
 
-// DecodeJSON reads a batch as JSON. An item that cannot be read, or that breaks a rule of lenient validation, is lost, its
-// neighbours are kept; the error is of a body that is no batch. Text after the batch is ignored, as the backend does.
+// DecodeJSON reads a batch as JSON. It drops items that it cannot read or that break a rule of
+// lenient validation, and keeps all others. It returns an error for a body that is no batch. It
+// ignores text after the batch, like the backend.
 //
-// reserve, which may be nil, is called before memory is spent, with the bytes that items take decoded and as OTLP: a body of empty
-// objects takes eighty times its size. Its error ends the decoding.
+// DecodeJSON calls reserve, which may be nil, before it allocates memory, with the bytes that items
+// take decoded and as OTLP: a body of empty objects takes eighty times its size. An error of
+// reserve ends the decoding.
 func DecodeJSON(body []byte, reserve func(bytes int64) error) (*Batch, error) {
 	b := &Batch{reserve: reserve}
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -93,7 +101,7 @@ func DecodeJSON(body []byte, reserve func(bytes int64) error) (*Batch, error) {
 			return nil, err
 		}
 		switch {
-		case strings.EqualFold(key.(string), "events"): // as Go's decoder matches keys, and so the backend
+		case strings.EqualFold(key.(string), "events"): // like Go's decoder, and therefore the backend
 			err = b.list(d, "events", b.addEvent)
 		case strings.EqualFold(key.(string), "spans"):
 			err = b.list(d, "spans", b.addSpan)
@@ -114,7 +122,7 @@ func DecodeJSON(body []byte, reserve func(bytes int64) error) (*Batch, error) {
 	return b, nil
 }
 
-// list visits the elements of a list, or nothing for null.
+// list visits the elements of a list; null has none.
 func (b *Batch) list(d *json.Decoder, name string, add func([]byte) error) error {
 	switch token, err := d.Token(); {
 	case err != nil:
@@ -140,21 +148,21 @@ func (b *Batch) list(d *json.Decoder, name string, add func([]byte) error) error
 	return err
 }
 
-// admit reports whether an item may be decoded, as far as limits go, and how many bytes it has reserved for it. The error is of
-// reserve.
+// admit reports whether the limits allow an item, and how many bytes it has reserved for it. The
+// error is that of reserve.
 func (b *Batch) admit(label string, text []byte) (reserved int64, ok bool, err error) {
 	b.items++
 	b.size += len(text)
 	w := weigh(text)
 	switch {
 	case b.items > maxItems:
-		b.reject(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d items in a batch", maxItems)})
+		b.reject(invalidf(label, ReasonTooMany, "more than %d items in a batch", maxItems))
 		return 0, false, nil
 	case w.elements > maxItemElements || b.elements+w.elements > maxElements:
-		b.reject(&Invalid{label, ReasonTooMany, fmt.Sprintf("more than %d list elements in an item, or %d in a batch", maxItemElements, maxElements)})
+		b.reject(invalidf(label, ReasonTooMany, "more than %d list elements in an item, or %d in a batch", maxItemElements, maxElements))
 		return 0, false, nil
 	case w.depth > maxDepth:
-		b.reject(&Invalid{label, ReasonTooDeep, fmt.Sprintf("nested deeper than %d", maxDepth)})
+		b.reject(invalidf(label, ReasonTooDeep, "nested deeper than %d", maxDepth))
 		return 0, false, nil
 	}
 	b.elements += w.elements
@@ -162,7 +170,7 @@ func (b *Batch) admit(label string, text []byte) (reserved int64, ok bool, err e
 	return w.bytes(), err == nil, err
 }
 
-// spend asks reserve for n bytes, or remembers to ask for them with the next ones.
+// spend reserves n bytes, or adds them to a later reservation.
 func (b *Batch) spend(n int64) (err error) {
 	if b.unreserved += n; b.reserve != nil && b.unreserved >= reserveStep {
 		err = b.reserve(b.unreserved)
@@ -179,16 +187,16 @@ func (b *Batch) addEvent(text []byte) error {
 	var e Event
 	err = decodeObject(text, &e)
 	if err != nil && !isFieldType(err) {
-		b.rejectDecoded(&Invalid{LabelUnknown, ReasonMalformed, "an event must be a JSON object"}, reserved)
+		b.rejectDecoded(invalidf(LabelUnknown, ReasonMalformed, "an event must be a JSON object"), reserved)
 		return nil
 	}
-	if e.ID.Empty { // the same one for every retry
+	if e.ID.Empty { // equal for every retry
 		e.ID.UUID = uuid.NewSHA1(uuid.Nil, text)
 	}
 	if _, known := eventTypes[e.Type]; !known && e.Type != "" {
 		e.Unknown = member(text, e.Type)
 	}
-	if why := e.check(Lenient); why != nil { // at once: {} would become an Event of a thousand bytes
+	if why := e.check(Lenient); why != nil { // checked here, because {} would become an Event of a thousand bytes
 		b.rejectDecoded(why, reserved)
 		return nil
 	}
@@ -207,7 +215,7 @@ func (b *Batch) addSpan(text []byte) error {
 	var s Span
 	err = decodeObject(text, &s)
 	if err != nil && !isFieldType(err) {
-		b.rejectDecoded(&Invalid{LabelSpan, ReasonMalformed, "a span must be a JSON object"}, reserved)
+		b.rejectDecoded(invalidf(LabelSpan, ReasonMalformed, "a span must be a JSON object"), reserved)
 		return nil
 	}
 	s.normalize()
@@ -222,7 +230,8 @@ func (b *Batch) addSpan(text []byte) error {
 	return nil
 }
 
-// decodeObject leaves out fields of the wrong type, of which the error then is, and fails for all but objects.
+// decodeObject skips fields of the wrong type and returns an error about them. It fails for
+// anything but an object.
 func decodeObject(text []byte, into any) error {
 	if text = bytes.TrimLeft(text, " \t\r\n"); len(text) == 0 || text[0] != '{' {
 		return errors.New("no object")
@@ -230,13 +239,14 @@ func decodeObject(text []byte, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// isFieldType recognises the error after which encoding/json has gone on with the next field.
+// isFieldType reports whether encoding/json has skipped a field of the wrong type and decoded the
+// rest.
 func isFieldType(err error) bool {
 	_, is := errors.AsType[*json.UnmarshalTypeError](err)
 	return is
 }
 
-// member gives a copy of an object's member, nil if there is none.
+// member returns a copy of an object's member, nil if there is none.
 func member(text []byte, name string) (found json.RawMessage) {
 	members(text, func(key string, value json.RawMessage) bool {
 		if key == name && !isNull(value) {
@@ -247,13 +257,13 @@ func member(text []byte, name string) (found json.RawMessage) {
 	return found
 }
 
-// rejectDecoded loses an item that has been decoded; the next one takes its memory.
+// rejectDecoded drops a decoded item. The next item reuses its reservation.
 func (b *Batch) rejectDecoded(why *Invalid, reserved int64) {
 	b.reject(why)
 	b.unreserved -= reserved
 }
 
-// reject counts an item that is dropped, and remembers the first for a batch of which nothing is left.
+// reject counts a dropped item. The first one is the error of a batch without any usable item.
 func (b *Batch) reject(why *Invalid) {
 	b.Lost = addLoss(b.Lost, why.Label, why.Reason)
 	if b.invalid == nil {
@@ -268,5 +278,5 @@ func addLoss(losses []Loss, label string, reason Reason) []Loss {
 			return losses
 		}
 	}
-	return append(losses, Loss{label, reason, 1})
+	return append(losses, Loss{Label: label, Reason: reason, Count: 1})
 }

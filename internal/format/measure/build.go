@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Build is the body of PUT /builds and PUT /builds/ota: how large a build of the app is, and which files say what its
-// addresses and short names stand for.
+// Build is the body of PUT /builds and PUT /builds/ota: the size of a build of the app, and the
+// mapping files for its addresses and short names.
 type Build struct {
 	VersionName string    `json:"version_name"` // app_version of events
 	VersionCode string    `json:"version_code"` // app_build
@@ -23,16 +23,16 @@ type Build struct {
 	PatchVersion string `json:"patch_version"`
 }
 
-// Mapping is a file that will be uploaded.
+// Mapping is a file that the build tool will upload.
 type Mapping struct {
 	Type     FileType `json:"type"`
 	Filename string   `json:"filename"`
 }
 
-// maxMappings: an app with many frameworks has some dozens of dSYMs.
+// maxMappings bounds the files of a build: an app with many frameworks has some dozens of dSYMs.
 const maxMappings = 512
 
-// DecodeBuild reads a build. The error says which rule it breaks.
+// DecodeBuild reads a build. The error names the rule that it breaks.
 func DecodeBuild(body []byte, overTheAir bool) (*Build, error) {
 	if w := weigh(body); w.elements > maxMappings || w.depth > maxDepth {
 		return nil, fmt.Errorf("more than %d mappings", maxMappings)

@@ -9,11 +9,12 @@ import (
 	"slices"
 )
 
-// SDKConfig is the body of GET /config: what SDKs do from their next launch on. Rates are percents.
+// SDKConfig is the body of GET /config: settings that SDKs apply from their next launch on. Rates
+// are percentages.
 type SDKConfig struct {
 	MaxEventsInBatch int `json:"max_events_in_batch" mapstructure:"max_events_in_batch"`
 
-	// Seconds of the session's history that go with an incident.
+	// Seconds of the session's history that SDKs send with an incident.
 	CrashTimeline     int `json:"crash_timeline_duration" mapstructure:"crash_timeline_duration"`
 	ANRTimeline       int `json:"anr_timeline_duration" mapstructure:"anr_timeline_duration"`
 	BugReportTimeline int `json:"bug_report_timeline_duration" mapstructure:"bug_report_timeline_duration"`
@@ -22,7 +23,7 @@ type SDKConfig struct {
 	JourneySamplingRate float64  `json:"journey_sampling_rate" mapstructure:"journey_sampling_rate"`
 	LaunchSamplingRate  float64  `json:"launch_sampling_rate" mapstructure:"launch_sampling_rate"`
 	ProfileSamplingRate float64  `json:"profile_sampling_rate" mapstructure:"profile_sampling_rate"`
-	HTTPSamplingRate    *float64 `json:"http_sampling_rate,omitempty" mapstructure:"http_sampling_rate"` // the backend does not send it, SDKs read it
+	HTTPSamplingRate    *float64 `json:"http_sampling_rate,omitempty" mapstructure:"http_sampling_rate"` // SDKs read it, but the backend does not send it
 
 	ScreenshotMaskLevel string `json:"screenshot_mask_level" mapstructure:"screenshot_mask_level"`
 
@@ -43,7 +44,7 @@ type SDKConfig struct {
 	HTTPBlockedHeaders       []string `json:"http_blocked_headers" mapstructure:"http_blocked_headers"`
 }
 
-// DefaultSDKConfig is the backend's.
+// DefaultSDKConfig returns the configuration of Measure's backend.
 func DefaultSDKConfig() SDKConfig {
 	return SDKConfig{
 		MaxEventsInBatch: 10_000,
@@ -58,7 +59,7 @@ func DefaultSDKConfig() SDKConfig {
 	}
 }
 
-// Validate says what is wrong with the configuration, for the one who has written it.
+// Validate checks the configuration.
 func (c *SDKConfig) Validate() error {
 	rates := map[string]float64{
 		"trace_sampling_rate": c.TraceSamplingRate, "journey_sampling_rate": c.JourneySamplingRate,
@@ -82,8 +83,8 @@ func (c *SDKConfig) Validate() error {
 	return nil
 }
 
-// Document gives the body and its ETag: as the backend's, the FNV-1a hash in hex, but in quotes as HTTP has it. SDKs echo
-// either.
+// Document returns the body and its ETag: the FNV-1a hash in hex, like the backend's, but in quotes
+// as HTTP requires. SDKs echo either form.
 func (c *SDKConfig) Document() (body []byte, etag string) {
 	body, err := json.Marshal(c)
 	if err != nil {

@@ -2,28 +2,28 @@
 
 package measure
 
-// weight is what the text of a JSON value says of the memory that its decoded form takes.
+// weight estimates, from the text of a JSON value, the memory of its decoded form.
 type weight struct {
-	values   int // members and elements, and lists and objects once more
+	values   int // members and elements; lists and objects count twice
 	elements int // of lists
 	depth    int // 0, or more than maxDepth
 	text     int // bytes
 }
 
-// bytes returns an upper estimate of what an item takes: decoded, and as OTLP.
+// bytes returns an upper estimate of the memory of an item: decoded, and as OTLP.
 func (w weight) bytes() int64 {
-	return itemBytes + int64(w.values)*valueBytes + int64(w.elements)*elementBytes + 2*int64(w.text) // an exception stands in two texts
+	return itemBytes + int64(w.values)*valueBytes + int64(w.elements)*elementBytes + 2*int64(w.text) // an exception is in two texts
 }
 
-// Sizes in memory, as TestMeasureShortest in package translate measures them.
+// Sizes in memory. TestMeasureShortest in package frommeasure measures them.
 const (
 	itemBytes    = 5000 // an Event, its record, a resource and metrics of its own
 	elementBytes = 300  // a Frame, the largest struct of which there are lists
 	valueBytes   = 112  // an attribute
 )
 
-// weigh reads the text of a JSON value before it is decoded, because a list of a million numbers would become a million of
-// whatever the list is said to hold. Text that is no JSON gives some weight or other.
+// weigh reads the text of a JSON value before it is decoded, because a list of a million numbers
+// would become a million structs. For invalid JSON the result is arbitrary.
 func weigh(text []byte) (w weight) {
 	w.text = len(text)
 	var inList [maxDepth + 1]bool

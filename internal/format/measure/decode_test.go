@@ -120,7 +120,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesOfFields: each field of a payload that has a rule, at its bound and one beyond, in a payload that is good otherwise.
+// TestRulesOfFields: each field of a payload that has a rule, at its bound and one beyond, in a
+// payload that is good otherwise.
 func TestRulesOfFields(t *testing.T) {
 	text := func(n int) string { return strings.Repeat("x", n) }
 	type fields = map[string]any
@@ -282,7 +283,8 @@ func TestRulesOfTheEnvelope(t *testing.T) {
 	}
 }
 
-// TestNeighboursSurvive: a bad item costs itself only, and a batch of bad ones is refused with the first reason.
+// TestNeighboursSurvive: a bad item costs itself only, and a batch of bad ones is refused with the
+// first reason.
 func TestNeighboursSurvive(t *testing.T) {
 	good, bad := event(1, "custom", `{"name":"x"}`), event(2, "custom", `{"name":""}`)
 	b, err := DecodeJSON([]byte(`{"events":[{},7,`+bad+`,`+good+`,`+good+`],"spans":[`+span("b7ad6b7169203331", "")+`,`+span("b7ad6b7169203331", "")+`,"x"]}`), nil)
@@ -363,7 +365,8 @@ func TestWeight(t *testing.T) {
 	assert.EqualValues(t, itemBytes+3*valueBytes+3*elementBytes+2*7, weigh([]byte(`[1,2,3]`)).bytes())
 }
 
-// TestReserve: memory is asked for before it is spent, in steps, and not for items that are lost; a refusal ends the decoding.
+// TestReserve: memory is asked for before it is spent, in steps, and not for items that are lost; a
+// refusal ends the decoding.
 func TestReserve(t *testing.T) {
 	good := batch(event(1, "custom", `{"name":"x"}`))
 	none := func(int64) error { t.Error("asked for a small batch"); return nil }

@@ -4,9 +4,10 @@ package measure
 
 import "encoding/json"
 
-// Event is one element of "events", or the content of an "event" part. The payload stands under a key named as the type.
+// Event is one element of "events", or the content of an "event" part. The key of the payload is
+// the type.
 //
-// Not decoded: timestampInMillis of old iOS SDKs, the same instant again.
+// Not decoded: timestampInMillis of old iOS SDKs, which repeats the timestamp.
 type Event struct {
 	ID            ID         `json:"id"` // stable across retries
 	SessionID     ID         `json:"session_id"`
@@ -53,13 +54,13 @@ type Event struct {
 	BugReport     *BugReport     `json:"bug_report"`
 	Profile       *Profile       `json:"profile"`
 
-	// Unknown is the payload of a type that is not among those above, as it was sent; nil for all others.
+	// Unknown is the unchanged payload of any other type, nil for the types above.
 	Unknown json.RawMessage `json:"-"`
 
-	mistyped bool // a field was not of its type
+	mistyped bool // a field had the wrong type
 }
 
-// The types of events.
+// Types of events.
 const (
 	TypeANR                     = "anr"
 	TypeException               = "exception"
@@ -92,13 +93,13 @@ const (
 	TypeProfile                 = "profile"
 )
 
-// Labels of items in counters, beside the types of events.
+// Labels of items in counters, in addition to the types of events.
 const (
 	LabelSpan    = "span"
-	LabelUnknown = "unknown" // types that senders make up
+	LabelUnknown = "unknown" // types unknown to the backend
 )
 
-// Label is the type for counters: one of a bounded set.
+// Label returns the type for counters: one of a bounded set.
 func (e *Event) Label() string {
 	if _, known := eventTypes[e.Type]; known {
 		return e.Type
@@ -106,10 +107,11 @@ func (e *Event) Label() string {
 	return LabelUnknown
 }
 
-// Attachment announces a file of an event. Not decoded: extension and timestamp of old SDKs, path on the device.
+// Attachment announces a file of an event. Not decoded: extension and timestamp of old SDKs, and
+// the path on the device.
 type Attachment struct {
 	ID    ID     `json:"id"`
-	Type  string `json:"type"` // FileType; files often are of another
+	Type  string `json:"type"` // FileType; the content often has another type
 	Name  string `json:"name"`
 	Size  Int    `json:"size"`  // bytes; newer SDKs only
 	Bytes string `json:"bytes"` // base64 of the content; iOS before 0.6

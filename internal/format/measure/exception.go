@@ -6,30 +6,30 @@ import "encoding/json"
 
 // Exception is the payload of "exception" and "anr".
 type Exception struct {
-	Handled    *bool  `json:"handled"`  // before severity
+	Handled    *bool  `json:"handled"`  // older SDKs, instead of severity
 	Severity   string `json:"severity"` // fatal, unhandled, handled
 	Foreground *bool  `json:"foreground"`
 	Framework  string `json:"framework"` // jvm, apple, dart, js; absent from Android's own SDK
 	IsCustom   bool   `json:"is_custom"`
 
-	Exceptions   []ExceptionUnit `json:"exceptions"` // outermost first, causes after
-	Threads      []Thread        `json:"threads"`    // without the crashed one
+	Exceptions   []ExceptionUnit `json:"exceptions"` // outermost first, then causes
+	Threads      []Thread        `json:"threads"`    // without the crashed thread
 	BinaryImages []BinaryImage   `json:"binary_images"`
 
 	NumCode Int             `json:"num_code"`
 	Code    string          `json:"code"` // domain of an NSError
 	Meta    json.RawMessage `json:"meta"`
-	Error   *ExceptionError `json:"error"` // the same three, before
+	Error   *ExceptionError `json:"error"` // the same three fields in older SDKs
 }
 
-// ExceptionError is what an NSError says.
+// ExceptionError has the fields of an NSError.
 type ExceptionError struct {
 	NumCode Int             `json:"numcode"`
 	Code    string          `json:"code"`
 	Meta    json.RawMessage `json:"meta"`
 }
 
-// ExceptionUnit is one of a chain.
+// ExceptionUnit is one exception of a chain.
 type ExceptionUnit struct {
 	Type    string  `json:"type"`
 	Message string  `json:"message"`
@@ -49,7 +49,8 @@ type Thread struct {
 	Frames   []Frame `json:"frames"`
 }
 
-// Frame is of one of four kinds: jvm and plain dart have names, js a bundle position, apple and obfuscated dart an address.
+// Frame is one of three kinds: frames of jvm and plain dart have names, of js a position in the
+// bundle, of apple and obfuscated dart an address.
 type Frame struct {
 	ClassName  string `json:"class_name"`
 	MethodName string `json:"method_name"`
@@ -67,7 +68,7 @@ type Frame struct {
 	Offset             Int    `json:"offset"`         // of the instruction in the binary
 }
 
-// BinaryImage is what was mapped where.
+// BinaryImage is a binary mapped into the process.
 type BinaryImage struct {
 	StartAddr string `json:"start_addr"` // hex without 0x
 	EndAddr   string `json:"end_addr"`
@@ -79,7 +80,7 @@ type BinaryImage struct {
 	Path      string `json:"path"`
 }
 
-// The frameworks of exceptions.
+// Frameworks of exceptions.
 const (
 	FrameworkJVM   = "jvm"
 	FrameworkApple = "apple"
@@ -87,7 +88,8 @@ const (
 	FrameworkJS    = "js"
 )
 
-// EffectiveFramework is the stated one, else what the exception looks like: a signal or nothing but error data is Apple's.
+// EffectiveFramework returns the framework, or derives it if it is absent: a signal, or error data
+// without exceptions, means apple.
 func (e *Exception) EffectiveFramework() string {
 	if e.Framework != "" {
 		return e.Framework
@@ -107,14 +109,14 @@ func (e *Exception) hasErrorData() bool {
 	return e.Error != nil || e.Code != "" || e.NumCode.Set
 }
 
-// The severities of exceptions.
+// Severities of exceptions.
 const (
 	SeverityFatal     = "fatal"
 	SeverityUnhandled = "unhandled"
 	SeverityHandled   = "handled"
 )
 
-// EffectiveSeverity is the stated one; older SDKs only say whether the app handled it.
+// EffectiveSeverity returns the severity, or derives it from `handled` of older SDKs.
 func (e *Exception) EffectiveSeverity() string {
 	switch {
 	case e.Severity != "":
@@ -125,7 +127,7 @@ func (e *Exception) EffectiveSeverity() string {
 	return SeverityFatal
 }
 
-// Data are code, number and details of the error, wherever the SDK puts them.
+// Data returns code, number and details of the error from either of the two positions.
 func (e *Exception) Data() ExceptionError {
 	data := ExceptionError{e.NumCode, e.Code, e.Meta}
 	if e.Error != nil {
@@ -145,12 +147,13 @@ func (e *Exception) Data() ExceptionError {
 	return data
 }
 
-// AppExit says how an earlier process ended (Android 11 and later): session and app version are those of that process.
+// AppExit describes how an earlier process ended (Android 11 and later). Session and app version of
+// the event are those of that process.
 type AppExit struct {
-	Reason      string `json:"reason"` // CRASH; the published document: REASON_CRASH
+	Reason      string `json:"reason"` // CRASH; in the published document REASON_CRASH
 	Importance  string `json:"importance"`
 	Trace       string `json:"trace"` // text of all threads, after an ANR
 	ProcessName string `json:"process_name"`
 	PID         Text   `json:"pid"`
-	Timestamp   Text   `json:"timestamp"` // of the published document: no SDK sends it, and the backend ignores it
+	Timestamp   Text   `json:"timestamp"` // in the published document; no SDK sends it, and the backend ignores it
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestExceptionData: code, number and details stand in one of two places; each comes from the first that has it.
+// TestExceptionData: code, number and details stand in one of two places; each comes from the first
+// that has it.
 func TestExceptionData(t *testing.T) {
 	number := func(n int64) Int { return Int{Value: n, Set: true} }
 	meta := func(text string) json.RawMessage { return json.RawMessage(text) }

@@ -2,8 +2,8 @@
 
 package measure
 
-// Gesture is the payload of "gesture_click", "gesture_long_click" and "gesture_scroll". Lengths are pixels on Android, points
-// on iOS.
+// Gesture is the payload of "gesture_click", "gesture_long_click" and "gesture_scroll". Lengths are
+// in pixels on Android and in points on iOS.
 type Gesture struct {
 	Target        string `json:"target"`    // class of the view
 	TargetID      string `json:"target_id"` // name of the resource, accessibility id
@@ -43,16 +43,16 @@ type NetworkChange struct {
 	Provider           string `json:"network_provider"`
 }
 
-// HTTP is the payload of "http": a request that the app made.
+// HTTP is the payload of "http": a request by the app.
 type HTTP struct {
 	URL                string  `json:"url"`
 	Method             string  `json:"method"` // lower case
 	StatusCode         Int     `json:"status_code"`
-	StartTime          Int     `json:"start_time"` // ms since boot; tracked by hand: or since 1970
+	StartTime          Int     `json:"start_time"` // ms since boot; manually tracked requests: or since 1970
 	EndTime            Int     `json:"end_time"`
 	RequestHeaders     Headers `json:"request_headers"`
 	ResponseHeaders    Headers `json:"response_headers"`
-	RequestBody        string  `json:"request_body"` // only of configured URLs
+	RequestBody        string  `json:"request_body"` // for configured URLs only
 	ResponseBody       string  `json:"response_body"`
 	FailureReason      string  `json:"failure_reason"`
 	FailureDescription string  `json:"failure_description"`
@@ -66,7 +66,7 @@ type Log struct {
 	Body           string `json:"body"`
 }
 
-// String is the payload of "string", which was before "log".
+// String is the payload of "string", the predecessor of "log".
 type String struct {
 	SeverityText string `json:"severity_text"`
 	String       string `json:"string"`
@@ -82,7 +82,7 @@ type BugReport struct {
 	Description string `json:"description"`
 }
 
-// Profile is the payload of "profile": Android's profiling service wrote one, which is the attachment.
+// Profile is the payload of "profile": the attachment is a profile by Android's profiling service.
 type Profile struct {
 	Reason string `json:"reason"` // app_fully_drawn, anr
 	Format string `json:"format"` // FileType of the attachment

@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// APIKey takes the key out of an Authorization header, "" if there is none in it.
+// APIKey returns the key in an Authorization header, "" if there is none.
 func APIKey(authorization string) string {
 	_, key, _ := strings.Cut(authorization, "Bearer ")
 	return strings.TrimSpace(key)
 }
 
-// WellFormedKey says whether a key could be one that Measure gave out: msrsh_<64 hex>_<first 8 hex of the middle's SHA-256>.
+// WellFormedKey reports whether a key has the form of Measure's keys: msrsh_<64 hex>_<first 8 hex
+// of the middle's SHA-256>.
 func WellFormedKey(key string) bool {
 	middle, checksum, found := strings.Cut(strings.TrimPrefix(key, "msrsh_"), "_")
 	if !found || !strings.HasPrefix(key, "msrsh_") || len(middle) != 64 || len(checksum) != 8 {

@@ -2,10 +2,11 @@
 
 package measure
 
-// Lifecycle is the payload of the "lifecycle_…" events: what became of an activity, fragment, view controller, view or app.
+// Lifecycle is the payload of the "lifecycle_…" events: a state change of an activity, fragment,
+// view controller, view or app.
 type Lifecycle struct {
 	Type      string `json:"type"`
-	ClassName string `json:"class_name"` // not of the app
+	ClassName string `json:"class_name"` // absent for the app
 
 	Intent             string `json:"intent"`               // activity
 	SavedInstanceState *bool  `json:"saved_instance_state"` // activity
@@ -14,8 +15,9 @@ type Lifecycle struct {
 	Tag                string `json:"tag"`                  // fragment
 }
 
-// Launch is the payload of "cold_launch", "warm_launch" and "hot_launch". Times are in milliseconds since boot on Android, on
-// iOS since boot or since 1970: only their differences can be compared.
+// Launch is the payload of "cold_launch", "warm_launch" and "hot_launch". Times are in
+// milliseconds: since boot on Android, since boot or since 1970 on iOS. Only their differences are
+// comparable.
 type Launch struct {
 	ProcessStart          Int    `json:"process_start_uptime"`
 	ProcessStartRequested Int    `json:"process_start_requested_uptime"`
@@ -28,7 +30,8 @@ type Launch struct {
 	IsLukewarm            bool   `json:"is_lukewarm"` // warm
 }
 
-// Milliseconds gives how long the launch took, as the backend counts it; ok is false where it is not known.
+// Milliseconds returns the duration of the launch by the backend's definition. ok is false if it is
+// unknown.
 func (l *Launch) Milliseconds(eventType string) (ms int64, ok bool) {
 	begin := l.AppVisible.Value
 	if eventType == TypeColdLaunch {

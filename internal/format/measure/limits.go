@@ -2,10 +2,11 @@
 
 package measure
 
-// Rules of the backend.
+// Limits of the backend.
 const (
-	// MaxPayloadSize is what the events and spans of one batch may have together, in bytes of JSON; attachments do not count.
-	// Strict validation applies it, lenient leaves it to the limit of the body: the published document says 20 MiB.
+	// MaxPayloadSize bounds the JSON of the events and spans of one batch, in bytes, without
+	// attachments. Strict validation applies it; lenient validation relies on the limit of the
+	// body: the published document says 20 MiB.
 	MaxPayloadSize = 10 << 20
 
 	maxAttachments    = 5
@@ -16,22 +17,24 @@ const (
 	maxCheckpoints    = 100
 )
 
-// Limits of ours: the backend has none, and a receiver that everybody on the internet may reach needs them.
+// Limits of our own: the backend has none, but a receiver on the internet needs them.
 const (
-	// maxItems is how many events and spans one batch may have: the default is 10,000, Android's own cap 10,240.
+	// maxItems bounds the events and spans of one batch. The default of SDKs is 10,000, Android's
+	// cap is 10,240.
 	maxItems = 20_480
 
-	// maxElements and maxItemElements bound the list elements of a batch and of one of its items, each of which takes some
-	// 300 bytes of memory and may take three of the body. The largest recorded batch has 6,900, the largest event 900.
+	// maxElements and maxItemElements bound the list elements of a batch and of one item. An
+	// element takes some 300 bytes of memory and as few as three bytes of the body. The largest
+	// recorded batch has 6,900 elements, the largest event 900.
 	maxElements     = 200_000
 	maxItemElements = 20_000
 
-	// maxDepth of nested JSON; recorded events go 6 deep.
+	// maxDepth bounds the nesting of JSON. Recorded events have 6 levels.
 	maxDepth = 64
 
-	// maxHeaders of an http event; the rest is dropped.
+	// maxHeaders bounds the headers of an http event. The rest is dropped.
 	maxHeaders = 128
 
-	// maxParts of a multipart body: items, and attachments of most events.
+	// maxParts bounds the parts of a multipart body: items, and attachments of most events.
 	maxParts = 2 * maxItems
 )

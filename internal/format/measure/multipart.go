@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Blob is the content of an attachment that came inside the batch, as SDKs before 2025-10 send them.
+// Blob is the content of an attachment in a batch, as SDKs before 2025-10 send it.
 type Blob struct {
 	ID      ID
 	Name    string // as sent
@@ -22,12 +22,13 @@ type Blob struct {
 
 const blobPrefix = "blob-"
 
-// partBytes is what a Blob takes beside its content.
+// partBytes is the memory of a Blob without its content.
 const partBytes = 128
 
-// DecodeMultipart reads a batch from the parts of a form: "event" and "span" with one JSON object each, and files named
-// "blob-" and the id of the attachment. It reads part by part: the standard library's forms end at 1000 parts. reserve is as of
-// DecodeJSON, and also asked for what the files take.
+// DecodeMultipart reads a batch from the parts of a form: "event" and "span" with one JSON object
+// each, and files named "blob-" and the ID of the attachment. It reads part by part, because the
+// standard library's forms stop at 1000 parts. reserve is the same as for DecodeJSON and also
+// accounts for files.
 func DecodeMultipart(body []byte, boundary string, reserve func(bytes int64) error) (*Batch, []Blob, error) {
 	b := &Batch{reserve: reserve}
 	var blobs []Blob

@@ -13,14 +13,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// The scalars below never fail to decode: what they cannot take is left unset and marked, so that a field of the wrong type
-// costs itself only. Strict validation refuses marked ones.
+// The scalars below never fail to decode: an invalid value leaves them unset and marked, so that a
+// field of the wrong type affects no other field. Strict validation rejects marked ones.
 
-// ID is a UUID in any of the spellings that the backend takes: letter case, hyphens, braces and urn:uuid: do not matter.
+// ID is a UUID in any spelling that the backend accepts: in any letter case, with or without
+// hyphens, braces and urn:uuid:.
 type ID struct {
 	UUID  uuid.UUID
 	Empty bool // sent as ""
-	Bad   bool // sent as something else that is no UUID
+	Bad   bool // sent as other text or value that is no UUID
 }
 
 func (id *ID) UnmarshalJSON(text []byte) error {
@@ -40,10 +41,10 @@ func (id *ID) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Set says whether there is an id: the nil UUID is none.
+// Set reports whether there is an ID. The nil UUID is none.
 func (id ID) Set() bool { return id.UUID != uuid.Nil }
 
-// String is the id in its usual form, "" for none.
+// String returns the ID in its usual form, "" for none.
 func (id ID) String() string {
 	if !id.Set() {
 		return ""
@@ -57,8 +58,8 @@ func (id ID) flawed() bool { return id.Bad || id.Empty }
 type Time struct {
 	UnixNano uint64
 	Set      bool
-	Bad      bool // no time, or none that 64 bits of nanoseconds since 1970 hold
-	NoZone   bool // taken as UTC
+	Bad      bool // no time, or out of the range of 64 bits of nanoseconds since 1970
+	NoZone   bool // read as UTC
 }
 
 func (t *Time) UnmarshalJSON(text []byte) error {
@@ -83,11 +84,11 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 
 func (t Time) flawed() bool { return t.Bad || t.NoZone }
 
-// maxSeconds: later instants have no number of nanoseconds.
+// maxSeconds is the last second that fits 64 bits of nanoseconds.
 const maxSeconds = math.MaxInt64 / 1_000_000_000
 
-// Int is a whole number. Fractions are cut off: SDK bridges write 1080.0. The text of a number counts as the number: the
-// published document calls build_size a string.
+// Int is a whole number. Fractions are truncated, because SDK bridges write 1080.0. The text of a
+// number is read as the number, because the published document defines build_size as a string.
 type Int struct {
 	Value    int64
 	Set      bool
@@ -137,7 +138,7 @@ func (n *Float) UnmarshalJSON(text []byte) error {
 
 func (n Float) flawed() bool { return n.Bad }
 
-// Text is a string, or the text of a number: process ids are written as either.
+// Text is a string, or the text of a number: SDKs write process IDs as either.
 type Text string
 
 func (t *Text) UnmarshalJSON(text []byte) error {
@@ -150,20 +151,20 @@ func (t *Text) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Pair is a member of an object whose order and keys are the sender's.
+// Pair is a member of an object with keys and order of the sender's choice.
 type Pair struct {
 	Key   string
 	Value json.RawMessage // never null
 }
 
-// UserAttributes are what the app has set, in its order.
+// UserAttributes are the attributes that the app has set, in its order.
 type UserAttributes struct {
 	Pairs    []Pair // at most maxUserAttributes+1
 	Bad      bool   // neither an object nor absent
-	Mistyped bool   // some of another kind than text, number and boolean, which are not in Pairs
+	Mistyped bool   // some were no text, number or boolean; these are not in Pairs
 }
 
-// UnmarshalJSON also takes the text of an object: iOS before 0.6 sends one.
+// UnmarshalJSON also reads the text of an object, which iOS before 0.6 sends.
 func (u *UserAttributes) UnmarshalJSON(text []byte) error {
 	*u = UserAttributes{}
 	if content, ok := stringOf(text); ok {
@@ -188,7 +189,7 @@ func (u *UserAttributes) UnmarshalJSON(text []byte) error {
 
 func (u UserAttributes) flawed() bool { return u.Bad || u.Mistyped }
 
-// Headers are those of an http event.
+// Headers are the headers of an http event.
 type Headers struct {
 	Pairs    []Pair // the values are texts
 	Mistyped bool   // some were no texts, or too many
@@ -212,7 +213,7 @@ func (h *Headers) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Get gives a header by its name in any case, "" for none.
+// Get returns a header by its name in any case, "" for none.
 func (h Headers) Get(name string) string {
 	for _, pair := range h.Pairs {
 		if bytes.EqualFold([]byte(pair.Key), []byte(name)) {
@@ -225,7 +226,8 @@ func (h Headers) Get(name string) string {
 
 func (h Headers) flawed() bool { return h.Mistyped }
 
-// members visits the members of a JSON object, until visit says no; false if the text is no object.
+// members visits the members of a JSON object until visit returns false. It returns false if the
+// text is no object.
 func members(text []byte, visit func(key string, value json.RawMessage) bool) bool {
 	if len(text) == 0 || text[0] != '{' {
 		return false
@@ -259,7 +261,7 @@ func isNull(text []byte) bool { return string(text) == "null" }
 
 var flawType = reflect.TypeFor[interface{ flawed() bool }]()
 
-// hasFlaws finds a scalar that was not of its type anywhere in a decoded item.
+// hasFlaws reports whether any scalar of a decoded item had the wrong type.
 func hasFlaws(v reflect.Value) bool {
 	if v.Type().Implements(flawType) {
 		return v.Interface().(interface{ flawed() bool }).flawed()

@@ -11,20 +11,20 @@ type Span struct {
 	SessionID   ID             `json:"session_id"`
 	StartTime   Time           `json:"start_time"`
 	EndTime     Time           `json:"end_time"`
-	Duration    Int            `json:"duration"` // ms, by a clock that nobody sets
-	Status      Int            `json:"status"`   // 0 unset, 1 ok, 2 error: OTLP's numbers, not the document's
+	Duration    Int            `json:"duration"` // ms, by a monotonic clock
+	Status      Int            `json:"status"`   // 0 unset, 1 ok, 2 error: OTLP's numbers, unlike the published document
 	Attributes  Attributes     `json:"attributes"`
 	UserDefined UserAttributes `json:"user_defined_attribute"`
 	Checkpoints []Checkpoint   `json:"checkpoints"`
 
-	// As the published document has them; nil and empty after decoding.
+	// Names of the published document; nil and empty after decoding.
 	DocumentName       string      `json:"span_name"`
 	DocumentAttributes *Attributes `json:"attribute"`
 
-	mistyped bool // a field was not of its type
+	mistyped bool // a field had the wrong type
 }
 
-// normalize takes the document's spellings where the real ones are absent.
+// normalize moves fields with the document's names to the real ones, if those are absent.
 func (s *Span) normalize() {
 	if s.Name == "" {
 		s.Name = s.DocumentName

@@ -4,15 +4,16 @@ package measure
 
 import "slices"
 
-// FileType is the type of a file that SDKs and build tools upload. Files often are of another: screenshots that are SVG.
+// FileType is the type of a file that SDKs and build tools upload. The content often has another
+// type: some screenshots are SVG.
 type FileType string
 
-// The types of attachments, and of mapping files behind them.
+// Types of attachments, followed by types of mapping files.
 const (
 	FileScreenshot        FileType = "screenshot"
 	FileLayoutSnapshot    FileType = "layout_snapshot"      // SVG
 	FileLayoutSnapshotJS  FileType = "layout_snapshot_json" // uploaded with Content-Encoding: gzip
-	FileMethodTrace       FileType = "android_method_trace" // no SDK of today
+	FileMethodTrace       FileType = "android_method_trace" // not sent by current SDKs
 	FilePerfettoTrace     FileType = "perfetto_trace"
 	FileHeapDump          FileType = "heap_dump"
 	FileHeapProfile       FileType = "heap_profile"
@@ -23,19 +24,19 @@ const (
 	attachmentTypesNumber          = 7
 )
 
-// fileTypes in the order of their numbers in tokens: add at the end.
+// fileTypes lists the types in the order of their numbers in tokens. Add new ones at the end.
 var fileTypes = []FileType{
 	FileScreenshot, FileLayoutSnapshot, FileLayoutSnapshotJS, FileMethodTrace, FilePerfettoTrace, FileHeapDump, FileHeapProfile,
 	FileProguard, FileDSYM, FileELFDebug, FileJSBundle,
 }
 
-// AttachmentTypes are those of events.
+// AttachmentTypes returns the types of attachments of events.
 func AttachmentTypes() []FileType { return slices.Clone(fileTypes[:attachmentTypesNumber]) }
 
-// index of an attachment type, -1 for all others.
+// index returns the index of an attachment type, -1 for all other types.
 func (t FileType) index() int { return slices.Index(fileTypes[:attachmentTypesNumber], t) }
 
-// Number is that of the type in tokens; 0 for none.
+// Number returns the number of the type in tokens, 0 for an unknown type.
 func (t FileType) Number() byte { return byte(slices.Index(fileTypes, t) + 1) }
 
 // FileTypeOf is the inverse of Number.
@@ -46,38 +47,40 @@ func FileTypeOf(number byte) (FileType, bool) {
 	return fileTypes[number-1], true
 }
 
-// IsMapping says whether build tools upload it, not SDKs.
+// IsMapping reports whether build tools upload files of the type, rather than SDKs.
 func (t FileType) IsMapping() bool { return slices.Index(fileTypes, t) >= attachmentTypesNumber }
 
-// EventsResponse is the answer to a batch as JSON. It holds nothing but the attachments: iOS decodes all of its members as
-// lists of them.
+// EventsResponse is the JSON response to a batch. It has no other members than attachments, because
+// iOS decodes every member as a list of these.
 type EventsResponse struct {
 	Attachments []Upload `json:"attachments"` // null for none
 }
 
-// BuildResponse is the answer to a build with mapping files.
+// BuildResponse is the response to a build with mapping files.
 type BuildResponse struct {
 	Mappings []Upload `json:"mappings"` // in the order of the request
 }
 
-// Upload tells where to put a file.
+// Upload is the address for the upload of a file.
 type Upload struct {
 	ID        string            `json:"id"`
 	Type      FileType          `json:"type"`
 	Filename  string            `json:"filename"`
 	UploadURL string            `json:"upload_url"`
 	ExpiresAt string            `json:"expires_at"` // ExpiryFormat
-	Headers   map[string]string `json:"headers"`    // to be sent with the file; an object even if empty, for Android
+	Headers   map[string]string `json:"headers"`    // headers for the upload; Android requires an object, even if empty
 
-	// Only in answers to over-the-air builds.
+	// Only in responses to over-the-air builds.
 	PatchID      string `json:"patch_id,omitempty"`
 	PatchVersion string `json:"patch_version,omitempty"`
 }
 
-// ExpiryFormat: iOS insists on the fraction, Android compares the text with its clock in UTC.
+// ExpiryFormat is the format of ExpiresAt: iOS requires the fraction, and Android compares the text
+// with its clock in UTC.
 const ExpiryFormat = "2006-01-02T15:04:05.000Z"
 
-// The headers that come back with uploads; scripts of React Native look for names that end so.
+// Headers that clients send back with uploads. Scripts of React Native search for these name
+// endings.
 const (
 	HeaderFilename  = "x-amz-meta-original_file_name"
 	HeaderMappingID = "x-amz-meta-mapping_id"

@@ -2,8 +2,8 @@
 
 package measure
 
-// CPUUsage is the payload of "cpu_usage". On Android ClockSpeed is not in Hz but clock ticks per second, and the times are
-// those ticks; on iOS it is in Hz and the times are 0.
+// CPUUsage is the payload of "cpu_usage". On Android, ClockSpeed is in clock ticks per second and
+// times are in ticks; on iOS, ClockSpeed is in Hz and times are 0.
 type CPUUsage struct {
 	NumCores        Int   `json:"num_cores"`
 	ClockSpeed      Int   `json:"clock_speed"`
@@ -13,7 +13,7 @@ type CPUUsage struct {
 	SystemTime      Int   `json:"stime"`      // ticks
 	ChildUserTime   Int   `json:"cutime"`     // of waited-for children; always 0
 	ChildSystemTime Int   `json:"cstime"`
-	Interval        Int   `json:"interval"`         // ms since the last one
+	Interval        Int   `json:"interval"`         // ms since the previous event
 	PercentageUsage Float `json:"percentage_usage"` // Android: of all cores; iOS: of one
 }
 
@@ -26,14 +26,14 @@ type MemoryUsage struct {
 	RSS             Int `json:"rss"`
 	NativeTotalHeap Int `json:"native_total_heap"`
 	NativeFreeHeap  Int `json:"native_free_heap"`
-	Interval        Int `json:"interval"` // ms since the last one
+	Interval        Int `json:"interval"` // ms since the previous event
 }
 
 // MemoryUsageAbsolute is the payload of "memory_usage_absolute", from iOS. Sizes are in KiB.
 type MemoryUsageAbsolute struct {
 	MaxMemory  Int `json:"max_memory"` // of the device
 	UsedMemory Int `json:"used_memory"`
-	Interval   Int `json:"interval"` // ms since the last one
+	Interval   Int `json:"interval"` // ms since the previous event
 }
 
 // TrimMemory is the payload of "trim_memory".

@@ -4,7 +4,6 @@ package measure
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,21 +11,23 @@ import (
 	"github.com/google/uuid"
 )
 
-// Validation says what happens to items that break a rule.
+// Validation is the treatment of items that break a rule.
 type Validation string
 
 const (
 	// Lenient drops the item and keeps the batch.
 	Lenient Validation = "lenient"
-	// Strict refuses the batch, as the backend does: SDKs then delete all of it.
+	// Strict rejects the batch, like the backend: SDKs then delete all of it.
 	Strict Validation = "strict"
 )
 
-// Validate holds the batch against the rules; decoding has done so already as far as they are those of Lenient. After it, every event has an id, a time and the payload that its type says,
-// every span its ids and times. The error is an *Invalid: of the first bad item if mode is Strict, or if none is left.
+// Validate checks the batch against the rules; decoding has already applied those of Lenient.
+// Afterwards every event has an ID, a time and the payload of its type, and every span has its IDs
+// and times. If mode is Strict or no item is left, the error is an *Invalid about the first bad
+// item.
 func (b *Batch) Validate(mode Validation) error {
 	if mode == Strict && b.size >= MaxPayloadSize {
-		return &Invalid{LabelUnknown, ReasonTooMany, fmt.Sprintf("events and spans of %d bytes, must be less than %d", b.size, MaxPayloadSize)}
+		return invalidf(LabelUnknown, ReasonTooMany, "events and spans of %d bytes, must be less than %d", b.size, MaxPayloadSize)
 	}
 	seen := map[uuid.UUID]bool{}
 	b.Events = slices.DeleteFunc(b.Events, func(e Event) bool {
@@ -35,7 +36,7 @@ func (b *Batch) Validate(mode Validation) error {
 			why = e.check(mode)
 		}
 		if why == nil && seen[e.ID.UUID] {
-			why = &Invalid{e.Label(), ReasonDuplicate, "two events with one id"}
+			why = invalidf(e.Label(), ReasonDuplicate, "two events with one id")
 		}
 		if why != nil {
 			b.reject(why)
@@ -53,10 +54,10 @@ func (b *Batch) Validate(mode Validation) error {
 		}
 		key := spanKey{s.TraceID, s.SpanID}
 		if mode == Strict {
-			key.trace = "" // the backend looks at span ids alone
+			key.trace = "" // the backend compares span IDs only
 		}
 		if why == nil && spans[key] {
-			why = &Invalid{LabelSpan, ReasonDuplicate, "two spans with one id"}
+			why = invalidf(LabelSpan, ReasonDuplicate, "two spans with one id")
 		}
 		if why != nil {
 			b.reject(why)
@@ -71,7 +72,7 @@ func (b *Batch) Validate(mode Validation) error {
 	return nil
 }
 
-// Announced gives the attachments of the events, each once.
+// Announced returns the attachments of all events, each once.
 func (b *Batch) Announced() (all []Announced) {
 	seen := map[uuid.UUID]bool{}
 	for i := range b.Events {
@@ -79,14 +80,14 @@ func (b *Batch) Announced() (all []Announced) {
 			a := &b.Events[i].Attachments[j]
 			if !seen[a.ID.UUID] {
 				seen[a.ID.UUID] = true
-				all = append(all, Announced{a, &b.Events[i]})
+				all = append(all, Announced{Attachment: a, Event: &b.Events[i]})
 			}
 		}
 	}
 	return all
 }
 
-// Announced is an attachment and the event that it belongs to.
+// Announced is an attachment with its event.
 type Announced struct {
 	*Attachment
 	Event *Event
@@ -100,11 +101,11 @@ type checks struct {
 
 func (c *checks) fail(reason Reason, format string, args ...any) {
 	if c.broken == nil {
-		c.broken = &Invalid{c.label, reason, fmt.Sprintf(format, args...)}
+		c.broken = invalidf(c.label, reason, format, args...)
 	}
 }
 
-// length checks a text in bytes, both ends included.
+// length checks the length of a text in bytes, both bounds included.
 func (c *checks) length(reason Reason, field, text string, least, most int) {
 	if len(text) < least || len(text) > most {
 		c.fail(reason, "%s has %d bytes, must have %d to %d", field, len(text), least, most)
@@ -134,7 +135,8 @@ var (
 	networkGenerations = []string{"2g", "3g", "4g", "5g", "unknown"}
 )
 
-// maxManufacturer differs between events and spans, and nobody knows why.
+// The limits of device_manufacturer for events and spans. The backend gives no reason for the
+// difference.
 const (
 	maxManufacturer     = 256
 	maxSpanManufacturer = 32
@@ -203,14 +205,14 @@ func (c *checks) userAttributes(u *UserAttributes) {
 	}
 }
 
-// notInName finds what names of users may not have.
+// notInName reports whether a rune is not allowed in user-defined names.
 func notInName(c rune) bool {
 	return c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 }
 
-// flaws refuses, in strict mode, what the backend's decoder would not take.
-func (c *checks) flaws(mode Validation, odd bool) {
-	if mode == Strict && odd {
+// flaws rejects, in strict mode, items that the backend's decoder would reject.
+func (c *checks) flaws(mode Validation, mistyped bool) {
+	if mode == Strict && mistyped {
 		c.fail(ReasonFieldType, "a field is not of its type")
 	}
 }
@@ -221,7 +223,7 @@ func (c *checks) meta(field string, meta json.RawMessage) {
 	}
 }
 
-// Family is that of the os_name, in any letter case.
+// Family returns the family of os_name, in any letter case.
 func (a *Attributes) Family() Family {
 	switch strings.ToLower(a.OSName) {
 	case "android":

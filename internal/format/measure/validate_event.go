@@ -2,8 +2,8 @@
 
 package measure
 
-// eventType is what the rules say about a type: which operating systems may send it, and how to check its payload, which is
-// there if present says so.
+// eventType holds the rules for a type: the operating systems that may send it, and the functions
+// that find and check its payload.
 type eventType struct {
 	android, apple bool
 	present        func(*Event) bool
@@ -16,7 +16,8 @@ const (
 	notSupported = false
 )
 
-// eventTypes are all that the backend knows; others are unknown, and lenient validation passes them on as they are.
+// eventTypes are the types that the backend knows. Lenient validation forwards other types
+// unchanged.
 var eventTypes = map[string]eventType{
 	TypeANR:                     {onAndroid, notSupported, func(e *Event) bool { return e.ANR != nil }, checkANR},
 	TypeException:               {onAndroid, onApple, func(e *Event) bool { return e.Exception != nil }, checkException},
@@ -51,7 +52,7 @@ var eventTypes = map[string]eventType{
 
 func noRules(*checks, *Event) {}
 
-// check gives the first rule that the event breaks, nil for none.
+// check returns the first rule that the event breaks, nil for none.
 func (e *Event) check(mode Validation) *Invalid {
 	c := &checks{label: e.Label()}
 	family := e.Attribute.Family()
@@ -80,7 +81,7 @@ func (e *Event) check(mode Validation) *Invalid {
 	c.userAttributes(&e.UserDefined)
 	c.userAttributes(&e.LegacyUserDefined)
 	c.attachments(e.Attachments)
-	if kind.present != nil { // where another system sends it in lenient mode, the same rules hold
+	if kind.present != nil { // in lenient mode the same rules apply to other systems
 		if kind.present(e) {
 			kind.check(c, e)
 		} else {

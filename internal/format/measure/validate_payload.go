@@ -2,8 +2,8 @@
 
 package measure
 
-// The rules of each type's payload, as the backend has them in libs/event/event.go. Lengths are in bytes unless it says
-// characters.
+// Rules for the payload of each type, from the backend's libs/event/event.go. Lengths are in bytes
+// unless stated otherwise.
 
 func checkANR(c *checks, e *Event) {
 	if len(e.ANR.Exceptions) == 0 || len(e.ANR.Threads) == 0 {
@@ -66,7 +66,7 @@ func checkAppExit(c *checks, e *Event) {
 	}
 }
 
-// logSeverities are the pairs of text and number that a log may have.
+// logSeverities are the allowed pairs of text and number.
 var logSeverities = map[string]int64{"debug": 8, "info": 12, "warning": 16, "error": 20, "fatal": 24}
 
 func checkLog(c *checks, e *Event) {
@@ -84,8 +84,8 @@ func checkString(c *checks, e *Event) {
 }
 
 func (c *checks) gesture(g *Gesture) {
-	for _, place := range []Float{g.X, g.Y, g.EndX, g.EndY} {
-		if place.Value < 0 {
+	for _, coordinate := range []Float{g.X, g.Y, g.EndX, g.EndY} {
+		if coordinate.Value < 0 {
 			c.fail(ReasonPayload, "coordinates must not be negative")
 		}
 	}

@@ -2,7 +2,8 @@
 
 package measure
 
-// check gives the first rule that the span breaks, nil for none: those of the backend's libs/span/span.go.
+// check returns the first rule of the backend's libs/span/span.go that the span breaks, nil for
+// none.
 func (s *Span) check(mode Validation) *Invalid {
 	c := &checks{label: LabelSpan}
 	c.flaws(mode, s.mistyped)

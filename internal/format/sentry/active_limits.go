@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// ActiveLimits are the rate limits that Sentry has stated to a sender, by category. The zero value has none.
+// ActiveLimits are the rate limits that Sentry has stated to a sender, by category. The zero value
+// has none.
 //
 // https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
 type ActiveLimits struct {
@@ -30,7 +31,8 @@ func (c Category) Label() string {
 	return string(c)
 }
 
-// Learn adds the limits of an answer, whatever its status. A 429 without any limits everything for a while.
+// Learn adds the limits of an answer, whatever its status. A 429 without any limits everything for
+// a while.
 func (l *ActiveLimits) Learn(status int, header http.Header, now time.Time) {
 	given := ParseRateLimits(strings.Join(header.Values(HeaderRateLimits), ","))
 	if len(given) == 0 && status != http.StatusTooManyRequests {
@@ -68,10 +70,12 @@ func (l *ActiveLimits) extend(category Category, until, now time.Time) {
 	}
 }
 
-// maxLimitedCategories bounds the memory that a server which invents categories takes. Relay has forty.
+// maxLimitedCategories bounds the memory that a server which invents categories takes. Relay has
+// forty.
 const maxLimitedCategories = 100
 
-// Of returns how long an item must wait that any of these categories stops, and for which category; zero = not at all.
+// Of returns how long an item must wait that any of these categories stops, and for which category;
+// zero = not at all.
 func (l *ActiveLimits) Of(categories []Category, now time.Time) (wait time.Duration, because Category) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +91,8 @@ func (l *ActiveLimits) Of(categories []Category, now time.Time) (wait time.Durat
 	return wait, because
 }
 
-// RetryAfter reads the header Retry-After: whole seconds, or a date. It returns otherwise for anything else, and without the header.
+// RetryAfter reads the header Retry-After: whole seconds, or a date. It returns otherwise for
+// anything else, and without the header.
 func RetryAfter(header http.Header, now time.Time, otherwise time.Duration) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

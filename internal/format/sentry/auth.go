@@ -13,30 +13,32 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// Auth is who sends: what every form of credentials comes down to. Public keys are no secrets; they only tell senders apart.
+// Auth identifies the sender of a request: the result of every form of credentials. Public keys are
+// no secrets; they only distinguish senders.
 //
 // https://develop.sentry.dev/sdk/foundations/transport/authentication/
 type Auth struct {
 	PublicKey string
-	ProjectID string // from the request path, else from the envelope's DSN (tunnels); "" where neither names one
+	ProjectID string // from the request path, else from the envelope's DSN (tunnels); "" = neither has one
 	Version   string // of the protocol, a number up to ProtocolVersion, which is also the default
-	Client    string // name/version of the SDK, e.g. sentry.python/2.68.0; "" if unsaid. Free text of the client's
+	Client    string // name/version of the SDK, e.g. sentry.python/2.68.0; "" = not sent. Free text of the client
 }
 
-// Credentials are the places of a request where credentials may be; "" = not there. The first five are the request's own.
+// Credentials are the parts of a request that may hold credentials; "" = absent. All but
+// EnvelopeDSN come from the request itself.
 type Credentials struct {
 	SentryAuth    string // header X-Sentry-Auth: most backend SDKs
 	Authorization string // header Authorization: the same as "Sentry …", or "Basic …" with the key as user name
-	RawQuery      string // query of the URL: node and browsers (?sentry_key=…), to do without a CORS preflight
+	RawQuery      string // query of the URL: node and browsers (?sentry_key=…), which avoids a CORS preflight
 	PathKey       string // {sentry_key} segment of the URL: cron and unreal endpoints only
 	ProjectID     string // {project_id} segment of the URL
-	EnvelopeDSN   string // header field dsn of the envelope: all that is left behind a tunnel
+	EnvelopeDSN   string // header field dsn of the envelope: the only source behind a tunnel
 }
 
 // ProtocolVersion is the newest version of Sentry's protocol; raven-ruby still says 5.
 const ProtocolVersion = 7
 
-// Reasons for which credentials are refused, with the status that Relay answers.
+// Reasons for rejecting credentials, with the status of Relay's response.
 const (
 	ReasonAuthMissing        discard.Reason = "auth_missing"          // 401
 	ReasonAuthMultiple       discard.Reason = "auth_multiple"         // 401
@@ -47,7 +49,7 @@ const (
 	ReasonAuthMismatch       discard.Reason = "auth_mismatch"         // 400
 )
 
-// AuthError says why credentials were refused. It repeats nothing of what stood where a password may have stood.
+// AuthError is the reason for rejecting credentials. It repeats no text that may be a password.
 type AuthError struct {
 	Reason discard.Reason
 	Detail string
@@ -59,13 +61,15 @@ func authError(reason discard.Reason, format string, args ...any) *AuthError {
 	return &AuthError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Authenticate finds out who sends, by Relay's rules (relay-server/src/extractors/request_meta.rs, envelope/mod.rs) with
-// two exceptions, because here any key is good and a refusal loses data for good:
-//   - the same key in two places of the request is fine, where Relay answers "multiple authorization payloads detected";
-//     different keys are still refused;
-//   - a place without a key says nothing, and a dsn in the envelope that is none counts only when there is nothing else.
+// Authenticate identifies the sender by Relay's rules (relay-server/src/extractors/request_meta.rs,
+// envelope/mod.rs), with two exceptions, because here any key is accepted and a rejection loses
+// data for good:
+//   - the same key in two parts of the request is accepted, where Relay responds "multiple
+//     authorization payloads detected"; different keys are still rejected;
+//   - a part without a key is ignored, and an invalid dsn in the envelope matters only if there is
+//     no other key.
 //
-// Whether the key may write to the project is for the caller to decide. The error is of type *AuthError.
+// The caller decides whether the key may write to the project. The error is of type *AuthError.
 func Authenticate(c Credentials) (Auth, error) {
 	auth, err := requestAuth(c)
 	if err != nil {
@@ -95,8 +99,8 @@ func Authenticate(c Credentials) (Auth, error) {
 	return auth, nil
 }
 
-// complete fills in what the DSN of the envelope says, which must not contradict the request: go, php, ruby and native
-// send both.
+// complete adds key and project of the envelope's DSN, which must not contradict the request: go,
+// php, ruby and native send both.
 func (a *Auth) complete(dsn DSN) error {
 	if a.PublicKey == "" {
 		a.PublicKey = dsn.PublicKey
@@ -114,10 +118,11 @@ func (a *Auth) complete(dsn DSN) error {
 	return nil
 }
 
-// requestAuth merges what the places of the request say, in Relay's order; an empty key if none says anything.
+// requestAuth merges the credentials of the request's parts in Relay's order. Without any, it
+// returns an empty key.
 func requestAuth(c Credentials) (Auth, error) {
 	var auth Auth
-	for _, place := range []struct {
+	for _, source := range []struct {
 		name  string
 		pairs iter.Seq2[string, string]
 	}{
@@ -127,7 +132,7 @@ func requestAuth(c Credentials) (Auth, error) {
 		{"query", queryPairs(c.RawQuery)},
 		{"path", pathPairs(c.PathKey)},
 	} {
-		found, err := readPairs(place.name, place.pairs)
+		found, err := readPairs(source.name, source.pairs)
 		switch {
 		case err != nil:
 			return Auth{}, err
@@ -136,7 +141,7 @@ func requestAuth(c Credentials) (Auth, error) {
 		case auth.PublicKey == "":
 			auth = found
 		case auth.PublicKey != found.PublicKey:
-			return Auth{}, authError(ReasonAuthMultiple, "a second public key in the %s", place.name)
+			return Auth{}, authError(ReasonAuthMultiple, "a second public key in the %s", source.name)
 		}
 		if auth.Version == "" {
 			auth.Version = found.Version
@@ -148,9 +153,9 @@ func requestAuth(c Credentials) (Auth, error) {
 	return auth, nil
 }
 
-// readPairs understands the vocabulary that all places share: sentry_key, sentry_version, sentry_client. The others
-// (sentry_timestamp by ruby, sentry_secret by legacy SDKs) are not needed.
-func readPairs(place string, pairs iter.Seq2[string, string]) (Auth, error) {
+// readPairs reads the keys that all sources share: sentry_key, sentry_version, sentry_client. It
+// ignores others (sentry_timestamp of ruby, sentry_secret of legacy SDKs).
+func readPairs(source string, pairs iter.Seq2[string, string]) (Auth, error) {
 	var auth Auth
 	var version string
 	for name, value := range pairs {
@@ -161,9 +166,9 @@ func readPairs(place string, pairs iter.Seq2[string, string]) (Auth, error) {
 			case key == "":
 			case !ValidKey(key):
 				return Auth{}, authError(ReasonAuthBadKey, "public key of %d bytes in the %s, expected 1 to %d letters, digits, '_' or '-'",
-					len(key), place, MaxKeyBytes)
+					len(key), source, MaxKeyBytes)
 			case auth.PublicKey != "" && auth.PublicKey != key:
-				return Auth{}, authError(ReasonAuthMultiple, "two public keys in the %s", place)
+				return Auth{}, authError(ReasonAuthMultiple, "two public keys in the %s", source)
 			default:
 				auth.PublicKey = key
 			}
@@ -179,14 +184,15 @@ func readPairs(place string, pairs iter.Seq2[string, string]) (Auth, error) {
 	number, _, _ := strings.Cut(version, ".")
 	n, err := strconv.ParseUint(number, 10, 16)
 	if err != nil || n > ProtocolVersion {
-		return Auth{}, authError(ReasonAuthBadVersion, "protocol version %.20q in the %s, expected at most %d", version, place, ProtocolVersion)
+		return Auth{}, authError(ReasonAuthBadVersion, "protocol version %.20q in the %s, expected at most %d", version, source, ProtocolVersion)
 	}
 	auth.Version = strconv.FormatUint(n, 10)
 	return auth, nil
 }
 
-// sentryPairs reads "Sentry sentry_key=abc, sentry_version=7". The prefix comes in any case (Sentry's own OTLP pages have
-// it in lower case), java leaves no blanks after the commas. A header with another prefix is somebody else's.
+// sentryPairs reads "Sentry sentry_key=abc, sentry_version=7". The prefix may be in any case
+// (Sentry's own OTLP pages write it in lower case), and java sends no blanks after the commas. A
+// header with another prefix is not for us.
 func sentryPairs(header string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		list, ok := cutScheme(header, "sentry")
@@ -202,7 +208,8 @@ func sentryPairs(header string) iter.Seq2[string, string] {
 	}
 }
 
-// basicPairs reads "Basic base64(key:)". The password is not looked at; what does not decode is somebody else's.
+// basicPairs reads "Basic base64(key:)". It ignores the password, and text that does not decode,
+// which is not for us.
 func basicPairs(header string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		encoded, ok := cutScheme(header, "basic")
@@ -218,7 +225,8 @@ func basicPairs(header string) iter.Seq2[string, string] {
 	}
 }
 
-// queryPairs reads "sentry_key=abc&sentry_version=7&sentry_client=sentry.javascript.node%2F10.75.3".
+// queryPairs reads
+// "sentry_key=abc&sentry_version=7&sentry_client=sentry.javascript.node%2F10.75.3".
 func queryPairs(query string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		if !strings.Contains(query, "sentry_") {
@@ -240,7 +248,8 @@ func pathPairs(key string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) { yield("sentry_key", key) }
 }
 
-// cutScheme gives what follows the scheme of an authorization header, if it is that scheme's.
+// cutScheme returns the text after the scheme of an authorization header and reports whether the
+// header has that scheme.
 func cutScheme(header, scheme string) (rest string, ok bool) {
 	header = strings.TrimSpace(header)
 	if len(header) <= len(scheme) || !strings.EqualFold(header[:len(scheme)], scheme) {
@@ -252,7 +261,7 @@ func cutScheme(header, scheme string) (rest string, ok bool) {
 	return strings.TrimSpace(header[len(scheme):]), true
 }
 
-// Header is the value of X-Sentry-Auth: the inverse of what Authenticate reads there.
+// Header returns the value of X-Sentry-Auth that Authenticate reads as a.
 func (a Auth) Header() string {
 	header := "Sentry sentry_version=" + a.Version
 	if a.Client != "" {

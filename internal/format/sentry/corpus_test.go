@@ -71,7 +71,8 @@ func credentials(r golden.Request, dsn string) sentry.Credentials {
 	return c
 }
 
-// Everything that was not sent through a tunnel, and not by a browser itself (security reports), says who sent it in the request.
+// Everything that was not sent through a tunnel, and not by a browser itself (security reports),
+// says who sent it in the request.
 func TestRecordedCredentials(t *testing.T) {
 	for _, r := range golden.Corpus(t) {
 		auth, err := sentry.Authenticate(credentials(r, ""))

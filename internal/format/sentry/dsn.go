@@ -11,7 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// DSN says where an SDK sends, and for whom:
+// DSN is the address that an SDK sends to, with key and project:
 //
 //	{scheme}://{public_key}[:{secret}]@{host}[:{port}][/{path}]/{project_id}
 //
@@ -25,14 +25,14 @@ type DSN struct {
 	ProjectID string // decimal, without leading zeros
 }
 
-// Reasons for which a DSN is refused.
+// Reasons for rejecting a DSN.
 const (
 	ReasonDSNInvalid    discard.Reason = "dsn_invalid"
 	ReasonDSNBadKey     discard.Reason = "dsn_bad_key"
 	ReasonDSNBadProject discard.Reason = "dsn_bad_project"
 )
 
-// DSNError says what is wrong with a DSN, without repeating it: it may hold a secret.
+// DSNError is the reason for rejecting a DSN. It does not repeat the DSN, which may hold a secret.
 type DSNError struct {
 	Reason discard.Reason
 	Detail string
@@ -40,8 +40,8 @@ type DSNError struct {
 
 func (e *DSNError) Error() string { return fmt.Sprintf("%s: %s", e.Reason, e.Detail) }
 
-// ParseDSN reads a DSN. A slash at the end, and a query or fragment as some legacy SDKs had for options, are ignored.
-// The error is of type *DSNError.
+// ParseDSN reads a DSN. It ignores a trailing slash, and a query or fragment, in which some legacy
+// SDKs had options. The error is of type *DSNError.
 func ParseDSN(text string) (DSN, error) {
 	fail := func(reason discard.Reason, format string, args ...any) (DSN, error) {
 		return DSN{}, &DSNError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
@@ -52,7 +52,7 @@ func ParseDSN(text string) (DSN, error) {
 		return fail(ReasonDSNInvalid, "not a URL") // err would repeat it
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fail(ReasonDSNInvalid, "scheme %.10q, expected http or https", u.Scheme)
-	case u.Hostname() == "" || strings.Contains(u.Host, "%"): // a zone of an IPv6 address means something on one machine only
+	case u.Hostname() == "" || strings.Contains(u.Host, "%"): // the zone of an IPv6 address is local to one machine
 		return fail(ReasonDSNInvalid, "no host, or one with a zone")
 	case u.User == nil || !ValidKey(u.User.Username()):
 		return fail(ReasonDSNBadKey, "no public key of 1 to %d letters, digits, '_' or '-' before the '@'", MaxKeyBytes)
@@ -74,21 +74,22 @@ func ParseDSN(text string) (DSN, error) {
 	}, nil
 }
 
-// String is the DSN without its secret.
+// String returns the DSN without its secret.
 func (d DSN) String() string {
 	u := url.URL{Scheme: d.Scheme, User: url.User(d.PublicKey), Host: d.Host}
 	return u.String() + d.Path + "/" + d.ProjectID
 }
 
-// EnvelopeURL is where envelopes for the DSN go: https://host/path/api/42/envelope/, with the slash at the end that all
-// SDKs send.
+// EnvelopeURL returns the URL for envelopes: https://host/path/api/42/envelope/, with the trailing
+// slash that all SDKs send.
 func (d DSN) EnvelopeURL() string {
 	u := url.URL{Scheme: d.Scheme, Host: d.Host}
 	return u.String() + d.Path + "/api/" + d.ProjectID + "/envelope/"
 }
 
-// ParseProjectID checks the id of a project, as it stands in DSNs and request paths, and gives it without leading zeros.
-// Sentry's are 64-bit numbers, and SDKs refuse DSNs with anything else. The error is of type *DSNError.
+// ParseProjectID checks a project ID of a DSN or a request path and returns it without leading
+// zeros. Sentry's project IDs are 64-bit numbers, and SDKs reject DSNs with anything else. The
+// error is of type *DSNError.
 func ParseProjectID(text string) (string, error) {
 	id, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
@@ -97,10 +98,10 @@ func ParseProjectID(text string) (string, error) {
 	return strconv.FormatUint(id, 10), nil
 }
 
-// ValidKey says whether a text can be the public key of a DSN. Sentry's own have 32 hex digits and its ingest refuses all
-// others. But without project configuration any DSN is good enough, people make theirs up for development
-// (http://public@localhost:4319/1), and most SDKs take them: so do we, as long as a key is safe in a header, a log line
-// and an attribute.
+// ValidKey reports whether a text can be the public key of a DSN. Sentry's own keys have 32 hex
+// digits, and its ingest rejects all others. Without project configuration any DSN works: people
+// make up DSNs for development (http://public@localhost:4319/1) and most SDKs accept them. We
+// accept any key that is safe in a header, a log line and an attribute.
 func ValidKey(key string) bool {
 	if key == "" || len(key) > MaxKeyBytes {
 		return false

@@ -10,7 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Envelope is the body of a request to /api/{project}/envelope/: one JSON header and any number of items.
+// Envelope is the body of a request to /api/{project}/envelope/: one JSON header and any number of
+// items.
 //
 //	{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc","sent_at":"2026-05-01T10:00:01.000Z"}\n
 //	{"type":"profile_chunk","platform":"python","length":501}\n
@@ -22,7 +23,8 @@ type Envelope struct {
 	Items  []Item
 }
 
-// Reasons for which an envelope cannot be read to its end, or not be written. Relay answers all of them with 400.
+// Reasons why an envelope cannot be read to its end or cannot be written. Relay responds with 400
+// to all of them.
 const (
 	ReasonEnvelopeEmpty             discard.Reason = "envelope_empty"
 	ReasonEnvelopeInvalidHeader     discard.Reason = "envelope_invalid_header"
@@ -33,11 +35,11 @@ const (
 	ReasonEnvelopeTooManyItems      discard.Reason = "envelope_too_many_items"
 )
 
-// EnvelopeError says where an envelope stops being one.
+// EnvelopeError is the position and the reason at which an envelope becomes invalid.
 type EnvelopeError struct {
 	Reason discard.Reason
 	Item   int    // number of the item, from 1; 0 = the envelope header
-	Offset int    // byte of the body where that item, or the header, begins; where written, the length so far
+	Offset int    // byte of the body at which that item or the header begins
 	Detail string // what was expected, with the number; no payload text
 }
 
@@ -48,20 +50,23 @@ func (e *EnvelopeError) Error() string {
 	return fmt.Sprintf("%s: item %d at byte %d: %s", e.Reason, e.Item, e.Offset, e.Detail)
 }
 
-// ReadEnvelope frames an envelope. It never looks into payloads: they are sub-slices of body, so they live as long as body
-// does and change when it changes. Everything else is copied.
+// ReadEnvelope splits an envelope into its items. It does not read payloads: they are sub-slices of
+// body and change when body changes. Everything else is copied.
 //
-// A bad item is a value (a header without a type, a payload that is no JSON: the caller's concern); a bad stream is an
-// error, of type *EnvelopeError, because nothing after it can be found. The envelope is never nil and then holds what was
-// read before, so that the caller can count it.
+// A bad item is a value for the caller to check (a header without a type, a payload that is no
+// JSON). A bad stream is an error of type *EnvelopeError, because nothing after it can be found.
+// The envelope is never nil: after an error it holds the items before it, so that the caller can
+// count them.
 //
-// The rules are those of Relay (relay-server/src/envelope), which go by `length` where it is given and by newlines where it
-// is not (JavaScript, ruby and php never give it for JSON). Less is accepted only by MaxEnvelopeItems, MaxHeaderBytes and
-// MaxJSONDepth; more in these points:
-//   - blank lines at the end, which python's own reader takes for the end too;
-//   - "\r\n" after a header or after a payload of stated length. Without a length the "\r" belongs to the payload;
-//   - optional header fields of the wrong type, which count as absent;
-//   - item types that Relay keeps to itself ("integration"): unknown, like any other that is not in the list.
+// The rules are those of Relay (relay-server/src/envelope): an item ends by its `length`, or at the
+// newline if it has none (JavaScript, ruby and php send no length for JSON). ReadEnvelope is
+// stricter only by MaxEnvelopeItems, MaxHeaderBytes and MaxJSONDepth. In addition it accepts:
+//   - blank lines at the end, like python's own reader;
+//   - "\r\n" after a header or after a payload with a length. Without a length the "\r" belongs to
+//     the payload;
+//   - optional header fields of the wrong type, which are treated as absent;
+//   - item types that are internal to Relay ("integration"): they are unknown, like any other type
+//     that is not listed.
 func ReadEnvelope(body []byte) (*Envelope, error) {
 	e := &Envelope{}
 	r := envelopeReader{body: body}
@@ -82,8 +87,8 @@ func ReadEnvelope(body []byte) (*Envelope, error) {
 	return e, nil
 }
 
-// ReadEnvelopeHeader reads the header of an envelope of which only the beginning is there. The error is of type *EnvelopeError;
-// more of the envelope may end it.
+// ReadEnvelopeHeader reads the header of an incomplete envelope. The error is of type
+// *EnvelopeError; with more of the envelope, the call may succeed.
 func ReadEnvelopeHeader(begin []byte) (EnvelopeHeader, error) {
 	var header EnvelopeHeader
 	r := envelopeReader{body: begin}
@@ -97,7 +102,7 @@ type envelopeReader struct {
 	body  []byte
 	pos   int
 	item  int // number of the item being read, from 1; 0 = the envelope header
-	start int // where it begins
+	start int // where that item or header begins
 	end   int // where its payload ends
 }
 
@@ -105,7 +110,8 @@ func (r *envelopeReader) fail(reason discard.Reason, format string, args ...any)
 	return &EnvelopeError{Reason: reason, Item: r.item, Offset: r.start, Detail: fmt.Sprintf(format, args...)}
 }
 
-// atEnd skips white space, which may stand before any JSON header, and says whether anything is left.
+// atEnd skips white space, which may precede any JSON header, and reports whether the body ends
+// there.
 func (r *envelopeReader) atEnd() bool {
 	for r.pos < len(r.body) && jsonscan.IsSpace(r.body[r.pos]) {
 		r.pos++
@@ -114,7 +120,7 @@ func (r *envelopeReader) atEnd() bool {
 	return r.pos == len(r.body)
 }
 
-// envelopeHeader decodes the header of the envelope. After an error it is as it was.
+// envelopeHeader decodes the header of the envelope. An error leaves header unchanged.
 func (r *envelopeReader) envelopeHeader(header *EnvelopeHeader) *EnvelopeError {
 	if r.atEnd() {
 		return r.fail(ReasonEnvelopeEmpty, "body of %d bytes without an envelope", len(r.body))
@@ -143,7 +149,7 @@ func (r *envelopeReader) readItem(item *Item) *EnvelopeError {
 		r.pos = min(r.pos+1, len(r.body))
 		return nil
 	}
-	// The length is only ever compared: nothing is allocated by it, and it cannot reach beyond the body.
+	// The length is only compared: nothing is allocated by it, and it cannot exceed the body.
 	if length.Value > len(rest) {
 		return r.fail(ReasonEnvelopeTruncated, "length is %d, but %d bytes are left", length.Value, len(rest))
 	}
@@ -151,14 +157,15 @@ func (r *envelopeReader) readItem(item *Item) *EnvelopeError {
 	return r.newline("payload")
 }
 
-// setPayload makes the next n bytes the payload, with a capacity that keeps an append from reaching the next item.
+// setPayload makes the next n bytes the payload. Its capacity ends there, so that an append cannot
+// overwrite the next item.
 func (r *envelopeReader) setPayload(item *Item, n int) {
 	item.Payload = r.body[r.pos : r.pos+n : r.pos+n]
 	r.pos += n
 	r.end = r.pos
 }
 
-// header decodes one JSON object, which may span lines, and steps over the newline behind it.
+// header decodes one JSON object, which may span lines, and skips the newline after it.
 func (r *envelopeReader) header(invalid discard.Reason, decode func(*jsonscan.Scanner)) *EnvelopeError {
 	s := jsonscan.Scanner{Data: r.body, Pos: r.pos}
 	decode(&s)
@@ -172,7 +179,7 @@ func (r *envelopeReader) header(invalid discard.Reason, decode func(*jsonscan.Sc
 	return r.newline("header")
 }
 
-// newline steps over the end of a line; the end of the body is one too.
+// newline skips the end of a line. The end of the body is one, too.
 func (r *envelopeReader) newline(after string) *EnvelopeError {
 	switch rest := r.body[r.pos:]; {
 	case len(rest) == 0:

@@ -4,7 +4,8 @@ package sentry
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// Frames are the parts of an envelope as they were sent, for whoever forwards it: unknown fields and item types stay, byte for byte.
+// Frames are the parts of an envelope as they were sent, for whoever forwards it: unknown fields
+// and item types stay, byte for byte.
 type Frames struct {
 	Header []byte // without the newline
 	Items  []Frame
@@ -18,7 +19,8 @@ type Frame struct {
 	missing int // newlines without which no other item can follow
 }
 
-// ReadFrames splits an envelope by the rules of ReadEnvelope, and has the same errors. The parts are sub-slices of body.
+// ReadFrames splits an envelope by the rules of ReadEnvelope, and has the same errors. The parts
+// are sub-slices of body.
 func ReadFrames(body []byte) (*Frames, error) {
 	f := &Frames{}
 	r := envelopeReader{body: body}
@@ -54,8 +56,8 @@ func (f *Frames) Append(dst []byte) []byte {
 	return dst
 }
 
-// missingNewlines returns how many newlines the item that was just read lacks: one behind its payload, and one behind its header if
-// the envelope ends there.
+// missingNewlines returns how many newlines the item that was just read lacks: one behind its
+// payload, and one behind its header if the envelope ends there.
 func (r *envelopeReader) missingNewlines(payload int) int {
 	switch {
 	case r.pos > r.end:
@@ -75,13 +77,15 @@ func NewFrame(item Item) (Frame, error) {
 	return Frame{Item: item, Raw: w.dst}, nil
 }
 
-// HeaderEdit replaces a value in the header of an envelope. Fields that the header lacks are not added.
+// HeaderEdit replaces a value in the header of an envelope. Fields that the header lacks are not
+// added.
 type HeaderEdit struct {
 	Key, Inner string // Inner is a key of the object that Key has; "" = Key's own value
 	Value      string // the new text
 }
 
-// EditHeader returns the header with other values, and all the rest as it was sent. The header is that of ReadFrames.
+// EditHeader returns the header with other values, and all the rest as it was sent. The header is
+// that of ReadFrames.
 func EditHeader(header []byte, edits ...HeaderEdit) []byte {
 	e := headerEditor{Scanner: jsonscan.Scanner{Data: header}}
 	e.object(edits, "")

@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// FuzzReadEnvelope holds the reader against three things: the invariants of its result, its inverse, and a reader that
-// knows only well-formed envelopes and was written another way.
+// FuzzReadEnvelope holds the reader against three things: the invariants of its result, its
+// inverse, and a reader that knows only well-formed envelopes and was written another way.
 func FuzzReadEnvelope(f *testing.F) {
 	for _, body := range []string{
 		"", "{}", "{}\n", "{}\r\n\r\n", "[]", "{\n}\n{\n}\n",
@@ -84,8 +84,9 @@ func checkPayloadsLieInOrder(t *testing.T, body []byte, e *Envelope) {
 	}
 }
 
-// readWellFormed is the oracle: the strict grammar, line by line, as encoding/json sees headers. It refuses what ReadEnvelope
-// tolerates (headers over lines, carriage returns, odd lengths, blank lines at the end) and says nothing about it.
+// readWellFormed is the oracle: the strict grammar, line by line, as encoding/json sees headers. It
+// refuses what ReadEnvelope tolerates (headers over lines, carriage returns, odd lengths, blank
+// lines at the end) and says nothing about it.
 func readWellFormed(body []byte) ([]framed, error) {
 	rest := string(body)
 	line := func() string {
@@ -129,7 +130,8 @@ func readWellFormed(body []byte) ([]framed, error) {
 	return items, nil
 }
 
-// strictObject decodes an object that fills its line, starts at its first byte, has no key twice and is not too deep.
+// strictObject decodes an object that fills its line, starts at its first byte, has no key twice
+// and is not too deep.
 func strictObject(line string) (map[string]any, error) {
 	if !strings.HasPrefix(line, "{") || !strings.HasSuffix(line, "}") {
 		return nil, errors.New("not a JSON object on a line")

@@ -8,14 +8,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// EnvelopeHeader is the first JSON object of an envelope. Every field is optional: python sends {} for profile chunks.
+// EnvelopeHeader is the first JSON object of an envelope. Every field is optional: python sends {}
+// for profile chunks.
 //
-// Not decoded: sdk.integrations, sdk.packages and sdk.settings, and what only one Relay tells another (client, origin,
-// remote_addr, forwarded_for, retention, …).
+// Not decoded: sdk.integrations, sdk.packages, sdk.settings, and the fields that one Relay sends to
+// another (client, origin, remote_addr, forwarded_for, retention, …).
 //
 // https://develop.sentry.dev/sdk/foundations/transport/envelopes/#headers
 type EnvelopeHeader struct {
-	EventID string                  // 32 lower-case hex digits; native sends dashes, they are removed. "" = absent or no UUID
+	EventID string                  // 32 lower-case hex digits; the dashes that native sends are removed. "" = absent or no UUID
 	DSN     string                  // as sent. Always by go, php, ruby and native; by JavaScript only through a tunnel
 	SDK     SDK                     //
 	SentAt  time.Time               // the client's clock when it sent, in UTC; zero = absent or not RFC 3339
@@ -28,10 +29,11 @@ type SDK struct {
 	Version string
 }
 
-// DynamicSamplingContext is the "trace" header: what was known about the trace when its head was sampled.
+// DynamicSamplingContext is the "trace" header: the properties of the trace at the time of the
+// sampling decision.
 //
-// All values are text by the specification. Native sends sample_rate and sample_rand as numbers, others have sent sampled
-// as a boolean: they are kept as their JSON text.
+// The specification defines all values as text. Native sends sample_rate and sample_rand as
+// numbers, and others have sent sampled as a boolean: such values are kept as JSON text.
 //
 // https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/
 type DynamicSamplingContext struct {
@@ -56,7 +58,7 @@ var (
 	}
 )
 
-// Field is where the value of one of traceKeys lives: what reader and writer share.
+// field returns the field for one of traceKeys. Reader and writer share it.
 func (c *DynamicSamplingContext) field(key string) *string {
 	switch key {
 	case "trace_id":
@@ -83,7 +85,7 @@ func (c *DynamicSamplingContext) field(key string) *string {
 	panic("sentry: no field for the trace key " + key)
 }
 
-// decode reads the header's JSON object at the scanner. The scanner's error says whether it was one.
+// decode reads the header's JSON object at the scanner. If it is none, the scanner has an error.
 func (h *EnvelopeHeader) decode(s *jsonscan.Scanner) {
 	for o := openHeader(s, envelopeHeaderKeys); o.next(); {
 		switch o.key {
@@ -137,7 +139,8 @@ func (h *EnvelopeHeader) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// instant reads RFC 3339 text; zero when it is none, or in a year that RFC 3339 cannot write once it is in UTC.
+// instant reads RFC 3339 text. It returns zero for other text, and for a year that RFC 3339 cannot
+// write in UTC.
 func instant(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if t = t.UTC(); err != nil || t.Year() < 1 || t.Year() > 9999 {

@@ -9,13 +9,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// AppendEnvelope writes an envelope behind dst: the inverse of ReadEnvelope, which reads back what was written, equal in
-// every field. Headers take one line each, every payload is preceded by its length and followed by a newline.
+// AppendEnvelope appends an envelope to dst. It is the inverse of ReadEnvelope, which returns an
+// equal envelope. Each header takes one line; every payload has a length and ends with a newline.
 //
-// The error, of type *EnvelopeError, is for what ReadEnvelope would refuse or read differently: too many items, a header
-// too large, an event id that is not 32 lower-case hex digits, a negative count, a year beyond 9999. dst then comes back
-// as it was. One thing is mended instead: header text that is not UTF-8 gets U+FFFD in its place, because it comes from
-// the names of files and transactions, for which no payload should be lost.
+// The error, of type *EnvelopeError, is for an envelope that ReadEnvelope would reject or read
+// differently: too many items, a header too large, an event ID that is not 32 lower-case hex
+// digits, a negative count, a year beyond 9999. dst is then returned unchanged. Invalid UTF-8 in
+// header text is no error but becomes U+FFFD: it comes from names of files and transactions, for
+// which no payload should be lost.
 func AppendEnvelope(dst []byte, e *Envelope) ([]byte, error) {
 	w := envelopeWriter{dst: dst, before: len(dst)}
 	if err := w.header(&e.Header); err != nil {
@@ -37,7 +38,7 @@ type envelopeWriter struct {
 	dst    []byte
 	before int // length of dst before the envelope
 	item   int // number of the item being written, from 1; 0 = the envelope header
-	start  int // where in dst it begins
+	start  int // where in dst that item or header begins
 }
 
 func (w *envelopeWriter) fail(reason discard.Reason, format string, args ...any) *EnvelopeError {
@@ -72,7 +73,7 @@ func (w *envelopeWriter) writeItem(item *Item) *EnvelopeError {
 	return nil
 }
 
-// line ends a header.
+// line ends the line of a header.
 func (w *envelopeWriter) line() *EnvelopeError {
 	if size := len(w.dst) - w.start; size > MaxHeaderBytes {
 		return w.fail(ReasonEnvelopeHeaderTooLarge, "header of %d bytes, at most %d", size, MaxHeaderBytes)

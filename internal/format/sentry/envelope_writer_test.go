@@ -41,7 +41,8 @@ func TestAppendEnvelope(t *testing.T) {
 	assert.Equal(t, "{}\n", string(got))
 }
 
-// A field that one side forgets comes back empty: every field is filled, by reflection, with a value of its own.
+// A field that one side forgets comes back empty: every field is filled, by reflection, with a
+// value of its own.
 func TestAppendEnvelopeForgetsNoField(t *testing.T) {
 	var e Envelope
 	e.Header.Trace = &DynamicSamplingContext{}

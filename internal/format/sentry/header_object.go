@@ -10,27 +10,28 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// headerObject walks a JSON object of an envelope and stops at the members it was told to know; all others are skipped, so
-// that a field that some future SDK adds never costs an envelope.
+// headerObject walks a JSON object of an envelope and stops at known members. It skips all others,
+// so that a field that a future SDK adds never costs an envelope.
 //
-// Its getters take a value of the wrong type for an absent one. Only what is no JSON at all ends in the scanner's error.
+// Its getters treat a value of the wrong type as absent. Only invalid JSON stops the scanner with
+// an error.
 type headerObject struct {
 	s     *jsonscan.Scanner // nil = not an object
 	known []string
-	key   string // one of known: the member whose value comes next
+	key   string // one of known: the member with the value that comes next
 	n     int
 	seen  uint32 // bit i: known[i] was there
 	once  bool   // a second value for a known key is an error
 }
 
-// openHeader enters the object that is a header as a whole. A known key given twice is an error there, as it is for Relay:
-// two readers must not be able to see two different lengths or DSNs in one body.
+// openHeader enters the object of a whole header. A repeated known key is an error there, as for
+// Relay: two readers must not see different lengths or DSNs in one body.
 func openHeader(s *jsonscan.Scanner, known []string) headerObject {
 	s.Open('{')
 	return headerObject{s: s, known: known, once: true}
 }
 
-// Object enters the member's value.
+// object enters the member's value.
 func (o *headerObject) object(known []string) headerObject {
 	if o.s.Peek() != '{' {
 		o.s.Skip()
@@ -42,7 +43,8 @@ func (o *headerObject) object(known []string) headerObject {
 
 func (o *headerObject) entered() bool { return o.s != nil }
 
-// next steps to the next known member and says whether there is one. Its value must then be taken by one of the getters.
+// next advances to the next known member and reports whether there is one. The caller must then
+// read its value with one of the getters.
 func (o *headerObject) next() bool {
 	if o.s == nil {
 		return false
@@ -67,7 +69,7 @@ func (o *headerObject) next() bool {
 	}
 }
 
-// Text gives a string.
+// text returns a string.
 func (o *headerObject) text() string {
 	if o.s.Peek() != '"' {
 		o.s.Skip()
@@ -76,7 +78,7 @@ func (o *headerObject) text() string {
 	return intern(jsonscan.ValidUTF8(o.s.Text()))
 }
 
-// Scalar gives a string, or the JSON text of a number or a boolean.
+// scalar returns a string, or the JSON text of a number or a boolean.
 func (o *headerObject) scalar() string {
 	switch c := o.s.Peek(); c {
 	case '"', '{', '[', 'n':
@@ -86,7 +88,8 @@ func (o *headerObject) scalar() string {
 	}
 }
 
-// count gives a non-negative integer. One too large to count with is still larger than any payload, hence not absent.
+// count returns a non-negative integer. A number that overflows an int becomes the largest int:
+// larger than any payload, but not absent.
 func (o *headerObject) count() jsonscan.Optional[int] {
 	text := o.s.Value()
 	for _, c := range text {
@@ -101,7 +104,7 @@ func (o *headerObject) count() jsonscan.Optional[int] {
 	return jsonscan.Some(count)
 }
 
-// Flag gives a boolean.
+// flag returns a boolean.
 func (o *headerObject) flag() jsonscan.Optional[bool] {
 	switch string(o.s.Value()) {
 	case "true":
@@ -112,13 +115,11 @@ func (o *headerObject) flag() jsonscan.Optional[bool] {
 	return jsonscan.Optional[bool]{}
 }
 
-// intern gives the constant for the texts that nearly all item headers consist of, and a copy of any other: never a view,
-// because bodies are reused.
+// intern returns a constant for the texts of nearly all item headers, and a copy of any other text:
+// never a view, because bodies are reused.
 func intern(text []byte) string {
 	if known, ok := commonTexts[string(text)]; ok {
 		return known
 	}
 	return string(text)
 }
-
-// The writers are the inverse of the getters: absent fields are left out.

@@ -12,22 +12,23 @@ type Item struct {
 
 // ItemHeader is the JSON object in front of a payload. Every field is optional, even the type.
 //
-// `length` is not among them: it is framing, and len(Item.Payload) is its value whether it was sent or not. Not decoded:
-// what only one Relay tells another (routing_hint, metrics_extracted, fully_normalized, …) and what belongs to security
-// reports (sentry_release, sentry_environment).
+// `length` is not among the fields: it is framing, and len(Item.Payload) is its value whether it
+// was sent or not. Not decoded: fields that one Relay sends to another (routing_hint,
+// metrics_extracted, fully_normalized, …) and fields of security reports (sentry_release,
+// sentry_environment).
 //
 // https://develop.sentry.dev/sdk/foundations/transport/envelope-items/
 type ItemHeader struct {
 	Type             ItemType                // "" = absent or not a string: an unknown type like any other
-	ContentType      string                  // java sends "application-json"; hardly to be relied on except for containers
+	ContentType      string                  // java sends "application-json"; reliable for containers only
 	ItemCount        jsonscan.Optional[int]  // log, span and trace_metric containers: the number of elements
 	Platform         string                  // profile_chunk: as in the payload; required since 2026, sent by few
 	MetaLength       jsonscan.Optional[int]  // bytes of JSON before the binary part: Perfetto chunks, trace attachments
 	Filename         string                  // attachments; java names its trace file on profile chunks
 	AttachmentType   string                  // attachments; "" = event.attachment
-	AttachmentLength jsonscan.Optional[int]  // references to attachments stored elsewhere: the length of those
+	AttachmentLength jsonscan.Optional[int]  // references to attachments stored elsewhere: their length
 	SpanID           string                  // trace attachments
-	Sampled          jsonscan.Optional[bool] // profile: false = its transaction was not sampled and may not come; absent = true
+	Sampled          jsonscan.Optional[bool] // profile: false = its transaction was not sampled and may be missing; absent = true
 }
 
 var itemHeaderKeys = []string{
@@ -35,7 +36,8 @@ var itemHeaderKeys = []string{
 	"filename", "attachment_type", "attachment_length", "span_id", "sampled",
 }
 
-// decode reads the header's JSON object at the scanner. A length that is no non-negative integer counts as absent.
+// decode reads the header's JSON object at the scanner. A length that is no non-negative integer is
+// treated as absent.
 func (h *ItemHeader) decode(s *jsonscan.Scanner) (length jsonscan.Optional[int]) {
 	for o := openHeader(s, itemHeaderKeys); o.next(); {
 		switch o.key {
@@ -83,14 +85,14 @@ func (h *ItemHeader) append(dst []byte, length int) []byte {
 	return append(dst, '}')
 }
 
-// ItemType says what a payload is. Anything may arrive here; use Label where it becomes a metric attribute.
+// ItemType is the type of a payload. Clients send any text; use Label for a metric attribute.
 type ItemType string
 
 // Item types of https://develop.sentry.dev/sdk/foundations/transport/envelope-items/.
 const (
 	ItemProfile        ItemType = "profile"          // JSON: sample format V1, or android's legacy format
 	ItemProfileChunk   ItemType = "profile_chunk"    // JSON (sample format V2), or JSON and then a Perfetto trace
-	ItemProfileChunkUI ItemType = "profile_chunk_ui" // what android 8.10 and 8.11 called profile_chunk; the same in every way
+	ItemProfileChunkUI ItemType = "profile_chunk_ui" // the name of profile_chunk in android 8.10 and 8.11
 
 	ItemTransaction     ItemType = "transaction"      // JSON
 	ItemSpan            ItemType = "span"             // container (v2), or one span as JSON without a content type (legacy)
@@ -108,7 +110,8 @@ const (
 	ItemReplayRecording ItemType = "replay_recording" // a line of JSON, then bytes
 	ItemReplayVideo     ItemType = "replay_video"     // msgpack
 
-	// Retired, reserved for the ingest itself, or sent by browsers rather than by SDKs: known, and dropped.
+	// Retired, reserved for Sentry's ingest, or sent by browsers rather than by SDKs: known and
+	// dropped.
 	ItemStatsd         ItemType = "statsd"
 	ItemMetricBuckets  ItemType = "metric_buckets"
 	ItemMetricMeta     ItemType = "metric_meta"
@@ -122,7 +125,7 @@ const (
 	ItemOtelTracesData ItemType = "otel_traces_data"
 )
 
-// Content types, to be compared without regard to case.
+// Content types. Compare them case-insensitively.
 const (
 	ContentTypeEnvelope        = "application/x-sentry-envelope"
 	ContentTypeJSON            = "application/json"
@@ -134,8 +137,8 @@ const (
 	ContentTypePerfetto        = "application/x-perfetto-trace"
 )
 
-// itemCategories lists every known item type with the data category that Relay books it under (relay-server
-// src/envelope/item.rs): "" where it books none. Which categories an SDK obeys is another matter: see StoppedBy.
+// itemCategories maps every known item type to the data category that Relay counts it in
+// (relay-server src/envelope/item.rs), "" if none. SDKs may obey other categories: see StoppedBy.
 var itemCategories = map[ItemType]Category{
 	ItemProfile:         CategoryProfile,
 	ItemProfileChunk:    CategoryProfileChunk, // profile_chunk_ui for the platforms cocoa, android and javascript
@@ -147,7 +150,7 @@ var itemCategories = map[ItemType]Category{
 	ItemTraceMetric:     CategoryTraceMetric,
 	ItemSession:         CategorySession,
 	ItemSessions:        CategorySession,
-	ItemClientReport:    "", // about losses; never limited itself
+	ItemClientReport:    "", // reports losses; never rate limited itself
 	ItemCheckIn:         CategoryMonitor,
 	ItemAttachment:      CategoryAttachment, // and attachment_item
 	ItemFeedback:        CategoryFeedback,
@@ -168,14 +171,14 @@ var itemCategories = map[ItemType]Category{
 	ItemOtelTracesData:  CategorySpan,
 }
 
-// Known says whether the type is one of the constants. Clients choose item types freely: only the known ones are a bounded
-// set.
+// Known reports whether the type is one of the constants. Clients choose item types freely: only
+// the known ones are a bounded set.
 func (t ItemType) Known() bool {
 	_, known := itemCategories[t]
 	return known
 }
 
-// Label is the type as a metric attribute: itself where it is known, else "unknown".
+// Label returns the type as a metric attribute: the type itself if it is known, else "unknown".
 func (t ItemType) Label() string {
 	if t.Known() {
 		return string(t)
@@ -183,7 +186,8 @@ func (t ItemType) Label() string {
 	return "unknown"
 }
 
-// MaxSize is how large a payload of this type may be to be decoded, in bytes. Profiles have a limit of their own.
+// MaxSize returns the size limit for payloads of the type, in bytes. Larger payloads are not
+// decoded.
 func (t ItemType) MaxSize() int {
 	switch t {
 	case ItemProfile, ItemProfileChunk, ItemProfileChunkUI:
@@ -194,10 +198,10 @@ func (t ItemType) MaxSize() int {
 	return maxItemSize
 }
 
-// Category is the data category of the type, "" where there is none.
+// Category returns the data category of the type, "" if there is none.
 func (t ItemType) Category() Category { return itemCategories[t] }
 
-// commonTexts holds the texts of item headers that repeat in every envelope.
+// commonTexts holds texts that repeat in the item headers of every envelope.
 var commonTexts = func() map[string]string {
 	texts := map[string]string{}
 	for _, text := range []string{

@@ -2,23 +2,24 @@
 
 package sentry
 
-// What whoever sends to Sentry has to know beyond the formats.
+// Limits and categories that a sender to Sentry must obey.
 
-// MaxOutgoingChunk is how large the payload of a chunk may be that is sent, in bytes: ingest refuses what is over
-// MaxProfileSize after it has written it anew, with fields of its own.
+// MaxOutgoingChunk bounds the payload of a chunk that we send, in bytes: ingest rewrites a chunk
+// with fields of its own and then rejects it if it exceeds MaxProfileSize.
 const MaxOutgoingChunk = 45 << 20
 
-// MaxOutgoingChunkSeconds is how long a chunk lasts that is sent: what SDKs cut at. Ingest refuses over MaxChunkSeconds.
+// MaxOutgoingChunkSeconds bounds the duration of a chunk that we send: SDKs cut there. Ingest
+// rejects chunks longer than MaxChunkSeconds.
 const MaxOutgoingChunkSeconds = 60
 
-// IsUI says whether Sentry books profiles of the platform as UI profiles; all others are backend profiles
-// (relay-profiling/src/lib.rs).
+// IsUI reports whether Sentry counts profiles of the platform as UI profiles; all others are
+// backend profiles (relay-profiling/src/lib.rs).
 func IsUI(platform string) bool {
 	return platform == "cocoa" || platform == "android" || platform == "javascript"
 }
 
-// LimitedBy lists the categories of which any one, when it is limited, stops an item at Sentry's ingest: nil where nothing
-// does. It is what a sender obeys; what a receiver writes is StoppedBy.
+// LimitedBy returns the categories that Sentry's ingest checks for an item: a limit on any one of
+// them stops it. nil means that no limit does. Senders obey LimitedBy; receivers write StoppedBy.
 func LimitedBy(h *ItemHeader) []Category {
 	switch {
 	case h.Type == ItemProfileChunk && IsUI(h.Platform):
@@ -31,8 +32,9 @@ func LimitedBy(h *ItemHeader) []Category {
 	return []Category{h.Type.Category()}
 }
 
-// Limits of ingest on spans, with room for what it adds: the payload of a transaction has 1 MiB, that of a span container
-// 12 MiB; a container has 1000 spans, and SDKs give a transaction no more either.
+// Limits on spans that we send, below those of ingest because it adds fields: 1 MiB for the payload
+// of a transaction, 12 MiB for a span container, 1000 spans in a container. SDKs put at most 1000
+// spans into a transaction as well.
 const (
 	MaxOutgoingTransaction = 1_000_000
 	MaxOutgoingContainer   = 10 << 20

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Category is a data category: the unit in which Sentry limits, and in which SDKs obey.
+// Category is a data category: the unit of Sentry's rate limits.
 //
 // https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/#definitions
 type Category string
 
-// The categories that concern what SDKs send (relay-base-schema/src/data_category.rs), and "metric", which only JavaScript
-// knows.
+// Categories of the data that SDKs send (relay-base-schema/src/data_category.rs), and "metric",
+// which only JavaScript knows.
 const (
 	CategoryDefault           Category = "default"
 	CategoryError             Category = "error"
@@ -41,14 +41,16 @@ const (
 	CategorySecurity          Category = "security"
 )
 
-// stopCategories lists the item types that not every SDK books under the category Relay books them under: to stop the item in all
-// of them, a header must name every category that stands here for it. All other types stop by ItemType.Category.
+// stopCategories lists the item types for which SDKs use other categories than Relay: to stop such
+// an item in every SDK, a header must name all categories listed for it. All other types stop by
+// ItemType.Category.
 var stopCategories = []struct {
 	item     ItemType
 	category Category
 	obeyedBy string
 }{
-	// JavaScript books chunks under "profile": a limit on profile_chunk alone had no effect on node 10.
+	// JavaScript counts chunks as "profile": a limit on profile_chunk alone had no effect on node
+	// 10.
 	{ItemProfileChunk, CategoryProfile, "javascript"},
 	{ItemProfileChunk, CategoryProfileChunk, "python, java"},
 	{ItemProfileChunk, CategoryProfileChunkUI, "java (either one stops it), cocoa"},
@@ -58,9 +60,10 @@ var stopCategories = []struct {
 	{ItemUserReport, CategoryDefault, "javascript"},
 }
 
-// StoppedBy gives the categories a rate limit must name so that every SDK stops sending items of these types, without
-// repeats, in a fixed order for a given order of types. Types without a category add nothing. No category at all means
-// that these types cannot be stopped: a limit without categories would stop everything else with them.
+// StoppedBy returns the categories that a rate limit must name so that every SDK stops sending
+// items of these types. It returns each category once, in an order that depends only on the order
+// of types. Types without a category add nothing. An empty result means that these types cannot be
+// stopped: a limit without categories would stop everything.
 func StoppedBy(types ...ItemType) []Category {
 	var categories []Category
 	add := func(c Category) {
@@ -86,11 +89,11 @@ func StoppedBy(types ...ItemType) []Category {
 	return categories
 }
 
-// HeaderRateLimits is the response header that carries rate limits, on any status. An SDK that gets a 429 without it
-// silences every category, errors included, for at least a minute.
+// HeaderRateLimits is the response header with rate limits, valid on any status. An SDK that gets a
+// 429 without it pauses every category, errors included, for at least a minute.
 const HeaderRateLimits = "X-Sentry-Rate-Limits"
 
-// Scopes and the reason of the limits that this collector sets itself.
+// Scopes, and the reason in the limits that this collector sets.
 const (
 	ScopeOrganization = "organization"
 	ScopeProject      = "project"
@@ -99,7 +102,7 @@ const (
 	RateLimitBackpressure = "backpressure"
 )
 
-// RateLimit is one limit of the header.
+// RateLimit is one limit in the header.
 //
 //	60:profile;profile_chunk;profile_chunk_ui:key:backpressure
 //	2700:metric_bucket:organization:quota_exceeded:custom
@@ -108,18 +111,18 @@ const (
 type RateLimit struct {
 	Seconds    int        // from now on
 	Categories []Category // empty = every category
-	Scope      string     // ScopeKey, …; to be ignored by clients
-	Reason     string     // for people; to be ignored by clients
+	Scope      string     // ScopeKey, …; clients ignore it
+	Reason     string     // for people; clients ignore it
 	Namespaces []string   // of metric_bucket only
 }
 
-// Covers says whether the limit stops the category.
+// Covers reports whether the limit stops the category.
 func (l RateLimit) Covers(c Category) bool {
 	return len(l.Categories) == 0 || slices.Contains(l.Categories, c)
 }
 
-// String is the limit as it stands in the header. Seconds are written as an integer because python skips a limit whose
-// number it cannot parse as one. Bytes that mean something in the header's grammar become "_".
+// String returns the limit in the header's form. Seconds are an integer because python skips limits
+// with any other number. Bytes with a meaning in the header's grammar become "_".
 func (l RateLimit) String() string {
 	var b strings.Builder
 	b.WriteString(strconv.Itoa(max(l.Seconds, 0)))
@@ -157,7 +160,7 @@ func writeToken(b *strings.Builder, word string) {
 	}
 }
 
-// FormatRateLimits writes the header; "" when there are no limits.
+// FormatRateLimits returns the value of the header, "" if there are no limits.
 func FormatRateLimits(limits ...RateLimit) string {
 	texts := make([]string, len(limits))
 	for i, limit := range limits {
@@ -166,12 +169,13 @@ func FormatRateLimits(limits ...RateLimit) string {
 	return strings.Join(texts, ", ")
 }
 
-// ParseRateLimits reads the header, as tolerantly as SDKs do:
-//   - a fraction of a second is rounded up; a number that cannot be read is DefaultRetrySeconds, as in JavaScript, because
-//     somebody did ask for a pause; more than MaxRetrySeconds is MaxRetrySeconds;
-//   - unknown categories are kept, and cover nothing that is known;
-//   - it ends after maxRateLimits;
-//   - what has no colon is no limit, and a list of nothing but separators limits nothing, whereas no list limits everything.
+// ParseRateLimits reads the header as tolerantly as SDKs do:
+//   - it rounds a fraction of a second up, reads an invalid number as DefaultRetrySeconds, like
+//     JavaScript, and limits the number to MaxRetrySeconds;
+//   - it keeps unknown categories, which cover no known one;
+//   - it stops after maxRateLimits;
+//   - text without a colon is no limit, and a list of separators only limits nothing, while an
+//     empty list limits everything.
 func ParseRateLimits(header string) []RateLimit {
 	var limits []RateLimit
 	for text := range strings.SplitSeq(header, ",") {
@@ -202,7 +206,8 @@ func ParseRateLimits(header string) []RateLimit {
 	return limits
 }
 
-// maxRateLimits bounds the limits of a header: Sentry's has at most one for each category and scope.
+// maxRateLimits bounds the limits of a header: Sentry sends at most one for each category and
+// scope.
 const maxRateLimits = 100
 
 func splitList[T ~string](list string) []T {

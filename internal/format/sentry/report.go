@@ -4,9 +4,9 @@ package sentry
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// ReadReports makes an envelope of the reports that browsers send on their own account, one JSON object or, by the
-// Reporting API, a list of them: every report is an item with that header. The error is a Discard; the envelope then has
-// the reports before it.
+// ReadReports returns an envelope with the reports that browsers send by themselves: one JSON
+// object or, by the Reporting API, a list of them. Every report becomes an item with the given
+// header. The error is a *discard.Error; the envelope then has the reports before it.
 func ReadReports(body []byte, header ItemHeader) (*Envelope, error) {
 	e := &Envelope{}
 	s := jsonscan.Scanner{Data: body}

@@ -10,9 +10,9 @@ import (
 
 var storeKeys = []string{"event_id", "type"}
 
-// ReadStore makes of the body of a request to /api/{project}/store/, which is one event or transaction without an envelope,
-// the envelope that a newer SDK would have sent. The payload is the body itself. The error is a Discard: no JSON object, and
-// the envelope is then empty.
+// ReadStore reads the body of a request to /api/{project}/store/, one event or transaction without
+// an envelope, and returns the envelope that a newer SDK would have sent. The payload is the body
+// itself. If the body is no JSON object, the error is a *discard.Error and the envelope is empty.
 func ReadStore(body []byte) (*Envelope, error) {
 	e := &Envelope{}
 	item := Item{Header: ItemHeader{Type: ItemEvent, ContentType: ContentTypeJSON}, Payload: slices.Clip(body)}
@@ -23,7 +23,7 @@ func ReadStore(body []byte) (*Envelope, error) {
 		case "event_id":
 			e.Header.EventID = jsonscan.SimpleID(o.text())
 		case "type":
-			item.Header.Type = ItemEvent // an error, a message, a report of a browser: anything but
+			item.Header.Type = ItemEvent // an error, a message, a report of a browser: any type but transaction
 			if o.text() == string(ItemTransaction) {
 				item.Header.Type = ItemTransaction
 			}

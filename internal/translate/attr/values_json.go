@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
 // MaxValueDepth bounds the nesting of values that are written: SDKs cut at 10 levels. What is deeper becomes null.
@@ -21,7 +22,7 @@ func JsonOf(value pcommon.Value) []byte { return appendJSON(nil, value, 0) }
 func appendJSON(dst []byte, value pcommon.Value, depth int) []byte {
 	switch value.Type() {
 	case pcommon.ValueTypeStr:
-		return event.AppendJSONString(dst, value.Str())
+		return jsonscan.AppendJSONText(dst, value.Str())
 	case pcommon.ValueTypeBool:
 		return strconv.AppendBool(dst, value.Bool())
 	case pcommon.ValueTypeInt:
@@ -29,7 +30,7 @@ func appendJSON(dst []byte, value pcommon.Value, depth int) []byte {
 	case pcommon.ValueTypeDouble:
 		return AppendDouble(dst, value.Double())
 	case pcommon.ValueTypeBytes:
-		return event.AppendJSONString(dst, base64.StdEncoding.EncodeToString(value.Bytes().AsRaw()))
+		return jsonscan.AppendJSONText(dst, base64.StdEncoding.EncodeToString(value.Bytes().AsRaw()))
 	case pcommon.ValueTypeSlice:
 		if depth < MaxValueDepth {
 			return appendJSONList(dst, value.Slice(), depth)
@@ -61,7 +62,7 @@ func appendJSONMap(dst []byte, m pcommon.Map, depth int) []byte {
 			dst = append(dst, ',')
 		}
 		first = false
-		dst = append(event.AppendJSONString(dst, key), ':')
+		dst = append(jsonscan.AppendJSONText(dst, key), ':')
 		dst = appendJSON(dst, value, depth+1)
 	}
 	return append(dst, '}')
@@ -73,7 +74,7 @@ func AppendDouble(dst []byte, f float64) []byte {
 		return strconv.AppendQuote(dst, strconv.FormatFloat(f, 'g', -1, 64))
 	}
 	before := len(dst)
-	dst = event.AppendJSONFloat(dst, f)
+	dst = jsonscan.AppendFloat(dst, f)
 	for _, c := range dst[before:] {
 		if c == '.' || c == 'e' {
 			return dst
@@ -83,7 +84,7 @@ func AppendDouble(dst []byte, f float64) []byte {
 }
 
 // JsonString is a text as JSON.
-func JsonString(text string) []byte { return event.AppendJSONString(nil, text) }
+func JsonString(text string) []byte { return jsonscan.AppendJSONText(nil, text) }
 
 // TypedAttribute is the inverse of setAttribute: an attribute as containers have it. Types are of scalars, and of lists of them;
 // an object is the text of its JSON, which is what Sentry makes of attributes of OpenTelemetry.

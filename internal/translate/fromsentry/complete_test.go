@@ -58,7 +58,7 @@ var wireNames = map[string]string{
 	"Frame.Line": "lineno", "Frame.Column": "colno", "Frame.InApp": "in_app",
 	"Measurement.Name": "measurements", "MeasurementValue.ElapsedNS": "values.elapsed_since_start_ns",
 	"MeasurementValue.Timestamp": "values.timestamp", "MeasurementValue.Value": "values.value", "Measurement.Values": "",
-	"Timestamp.UnixNano": "", "Timestamp.Set": "-", "Timestamp.Bad": "-", "Timestamp.Cut": "-",
+	"Timestamp.UnixNano": "", "Timestamp.Set": "-", "Timestamp.Bad": "-", "Timestamp.WholeSeconds": "-",
 	"Uint.Value": "", "Uint.Set": "-", "Uint.Bad": "-", "Address.Value": "", "Address.Set": "-", "Address.Bad": "-",
 	"Decimal.Text": "", "Decimal.Bad": "-",
 }

@@ -4,11 +4,12 @@ package discard
 
 import "fmt"
 
-// Reason is the stable name of why something was not taken over: a metric attribute, a word in a log, never a sentence.
-// Where Sentry's ingest has a name for the case, it is Sentry's (relay-profiling/src/outcomes.rs); the others are ours.
+// Reason is the stable name of the reason for dropping data: a metric attribute or a word in a log,
+// never a sentence. If Sentry's ingest has a name for the case, we use it
+// (relay-profiling/src/outcomes.rs); the other names are ours.
 type Reason string
 
-// Reasons for which Sentry's ingest discards a profile, by its names.
+// Reasons for which Sentry's ingest discards a profile. The names are Sentry's.
 const (
 	ReasonInvalidJSON          Reason = "profiling_invalid_json"
 	ReasonExceedSizeLimit      Reason = "profiling_exceed_size_limit"
@@ -24,9 +25,10 @@ const (
 	ReasonDurationTooLong      Reason = "profiling_duration_is_too_long"
 )
 
-// Reasons that are ours, because Sentry's ingest has no such case.
+// Reasons of our own, for cases that Sentry's ingest does not have.
 const (
-	// ReasonUnsupportedFormat: an Android dialect under a profile item type (ART trace, Perfetto) that Sentry would convert.
+	// ReasonUnsupportedFormat: an Android dialect under a profile item type (ART trace, Perfetto)
+	// that Sentry would convert.
 	ReasonUnsupportedFormat Reason = "unsupported_format"
 	// ReasonTooDeep: JSON nested deeper than MaxJSONDepth.
 	ReasonTooDeep Reason = "json_too_deep"
@@ -34,13 +36,15 @@ const (
 	ReasonTooManyFrames Reason = "too_many_frames"
 	// ReasonTooManyImages: more than MaxImages debug images.
 	ReasonTooManyImages Reason = "too_many_images"
-	// ReasonTooManyMeasurements: more than MaxMeasurements series, or MaxMeasurementValues points in them.
+	// ReasonTooManyMeasurements: more than MaxMeasurements series, or MaxMeasurementValues points
+	// in them.
 	ReasonTooManyMeasurements Reason = "too_many_measurements"
-	// ReasonTimeOutOfRange: a sample whose time is before 1970 or beyond what 64 bits of nanoseconds hold.
+	// ReasonTimeOutOfRange: a sample whose time is before 1970 or beyond what 64 bits of
+	// nanoseconds hold.
 	ReasonTimeOutOfRange Reason = "sample_time_out_of_range"
 )
 
-// Error is the error of an item that gave nothing usable. Its neighbours in the envelope are not concerned.
+// Error is the error of an item without usable data. Other items of the envelope are not affected.
 type Error struct {
 	Reason Reason
 	Detail string // what was expected, where, with the number; no payload text
@@ -48,22 +52,26 @@ type Error struct {
 
 func (d *Error) Error() string { return fmt.Sprintf("%s: %s", d.Reason, d.Detail) }
 
+// Errorf returns an Error with a formatted detail.
 func Errorf(reason Reason, format string, args ...any) *Error {
 	return &Error{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Flaw counts the places where a field was not of its published type and was coerced or left out.
+// Flaw counts the values of a field that did not have the published type and were coerced or
+// dropped.
 type Flaw struct {
 	Field string
 	Count int
 }
 
-// Loss counts the samples, spans, log records, … of an item that could not be used, by reason.
+// Loss counts the samples, spans, log records or other elements of an item that were dropped for
+// one reason.
 type Loss struct {
 	Reason Reason
 	Count  int
 }
 
+// AddLoss counts losses of a reason.
 func AddLoss(lost []Loss, reason Reason, count int) []Loss {
 	for i := range lost {
 		if lost[i].Reason == reason {
@@ -71,5 +79,16 @@ func AddLoss(lost []Loss, reason Reason, count int) []Loss {
 			return lost
 		}
 	}
-	return append(lost, Loss{reason, count})
+	return append(lost, Loss{Reason: reason, Count: count})
+}
+
+// AddFlaw counts flaws of a field.
+func AddFlaw(flaws []Flaw, field string, count int) []Flaw {
+	for i := range flaws {
+		if flaws[i].Field == field {
+			flaws[i].Count += count
+			return flaws
+		}
+	}
+	return append(flaws, Flaw{Field: field, Count: count})
 }

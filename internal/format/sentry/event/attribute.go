@@ -8,17 +8,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Attribute is a typed attribute of a log, a streamed span or a metric: "key": {"type": T, "value": V, "unit": U}.
+// Attribute is a typed attribute of a log, a streamed span or a metric: "key": {"type": T, "value":
+// V, "unit": U}.
 // https://develop.sentry.dev/sdk/telemetry/attributes/
 type Attribute struct {
 	Key   string
-	Type  string // string, boolean, integer, double, array; any text is legal, and it need not agree with Value
-	Value []byte // JSON, never null; an integer may stand in a string, because JavaScript's numbers end at 53 bits
+	Type  string // string, boolean, integer, double, array; any text is legal, and it may contradict Value
+	Value []byte // JSON, never null; an integer may be a string, because JavaScript's numbers have 53 bits
 	Unit  string
 }
 
-// attributes reads the object of attributes, in its order. One without a value is left out, and so is null; a bare value,
-// without type, is kept as what it is.
+// attributes reads the object of attributes in its order. It skips attributes without a value and
+// nulls, and keeps a bare value without a type.
 func (l *reader) attributes() []Attribute {
 	all := l.attributeBuf[:0]
 	l.Object("attributes", func(key string) {

@@ -4,7 +4,7 @@ package event
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// Breadcrumb is something that happened before an event, oldest first in its list.
+// Breadcrumb is an occurrence before an event. Lists have the oldest first.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/breadcrumbs/
 type Breadcrumb struct {
 	Timestamp jsonscan.Timestamp
@@ -12,7 +12,7 @@ type Breadcrumb struct {
 	Category  string // ui.click, console, httplib, …
 	Level     string
 	Message   string
-	EventID   string // JavaScript before version 8: of an event sent before this one
+	EventID   string // JavaScript before version 8: ID of an earlier event
 	Data      []byte // JSON object
 }
 

@@ -8,28 +8,28 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// CheckIn is the payload of a "check_in" item: a scheduled job that begins, succeeds or fails. Python and ruby add the
-// fields of an event, and so does their SDK.
+// CheckIn is the payload of a "check_in" item: a scheduled job that begins, succeeds or fails.
+// Python and ruby add fields of events.
 // https://develop.sentry.dev/sdk/telemetry/check-ins/
 type CheckIn struct {
 	ID          string // 32 hex digits; all zeros = the latest of this monitor
 	MonitorSlug string
 	Status      string                     // in_progress, ok, error; missed and unknown from the server
-	Duration    jsonscan.Optional[float64] // seconds, once it is over
+	Duration    jsonscan.Optional[float64] // seconds, once the run is over
 	Timestamp   jsonscan.Timestamp         // python and ruby only
 	Platform    string                     // python and ruby only
 	Release     string
 	Environment string
 	ServerName  string // python and ruby only
 	SDK         sentry.ClientSDK
-	TraceID     string // of contexts.trace, "" where it is none
+	TraceID     string // of contexts.trace, "" if invalid
 	SpanID      string
 	Config      []byte // JSON object: schedule, checkin_margin, max_runtime, timezone, thresholds, owner
 
 	Flaws []discard.Flaw
 }
 
-// DecodeCheckIn decodes the payload of a "check_in" item. The error is a Discard.
+// DecodeCheckIn decodes the payload of a "check_in" item. The error is a *discard.Error.
 func DecodeCheckIn(payload []byte) (*CheckIn, error) {
 	c := &CheckIn{}
 	l := newReader(payload)

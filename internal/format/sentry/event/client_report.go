@@ -7,25 +7,26 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// ClientReport is the payload of a "client_report" item: what an SDK, or a Relay on the way, did not send.
+// ClientReport is the payload of a "client_report" item: data that an SDK, or a Relay on the way,
+// dropped.
 // https://develop.sentry.dev/sdk/telemetry/client-reports/
 type ClientReport struct {
 	Timestamp jsonscan.Timestamp
 	Events    []LostEvents
 
-	Lost  []discard.Loss // entries that could not be used
+	Lost  []discard.Loss // unusable entries
 	Flaws []discard.Flaw
 }
 
 // LostEvents is an entry of one of the report's four lists.
 type LostEvents struct {
-	Outcome  string // one of the Outcome constants: which list it was in
+	Outcome  string // one of the Outcome constants: the list of the entry
 	Reason   string // sample_rate, before_send, queue_overflow, ratelimit_backoff, …
 	Category string // a data category: error, transaction, span, log_byte, …
 	Quantity int64  // items, or bytes for the categories that end in _byte
 }
 
-// The outcomes, by Relay's names. SDKs write the first only.
+// Outcomes by Relay's names. SDKs send the first only.
 const (
 	OutcomeClientDiscard    = "client_discard"
 	OutcomeRateLimited      = "rate_limited"
@@ -33,7 +34,7 @@ const (
 	OutcomeFilteredSampling = "filtered_sampling"
 )
 
-// outcomes are the lists of a report.
+// outcomes maps the lists of a report to outcomes.
 var outcomes = map[string]string{
 	"discarded_events":         OutcomeClientDiscard,
 	"rate_limited_events":      OutcomeRateLimited,
@@ -41,10 +42,10 @@ var outcomes = map[string]string{
 	"filtered_sampling_events": OutcomeFilteredSampling,
 }
 
-// ReasonReportNoQuantity: an entry is dropped because it says no quantity from 0 to 2^32-1, or is no object.
+// ReasonReportNoQuantity: the entry has no quantity from 0 to 2^32-1, or is no object.
 const ReasonReportNoQuantity discard.Reason = "client_report_no_quantity"
 
-// DecodeClientReport decodes the payload of a "client_report" item. The error is a Discard.
+// DecodeClientReport decodes the payload of a "client_report" item. The error is a *discard.Error.
 func DecodeClientReport(payload []byte) (*ClientReport, error) {
 	r := &ClientReport{}
 	l := newReader(payload)

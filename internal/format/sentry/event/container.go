@@ -7,26 +7,28 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Container is what the payloads of "log", "span" and "trace_metric" items have around their elements.
+// Container has the common fields of "log", "span" and "trace_metric" payloads.
 // https://develop.sentry.dev/sdk/foundations/envelopes/item-containers/
 type Container struct {
 	Version        jsonscan.Optional[int64] // absent from many SDKs, else 2
 	IngestSettings IngestSettings
 
-	Lost  []discard.Loss // elements that could not be used
+	Lost  []discard.Loss // unusable elements
 	Flaws []discard.Flaw
 }
 
-// IngestSettings ask the server to complete elements from the request: "auto" or "never". Honoured from version 2 on.
+// IngestSettings ask the server to complete elements from the request: "auto" or "never". They
+// apply from version 2 on.
 type IngestSettings struct {
 	InferIP        string
 	InferUserAgent string
 }
 
-// decodeContainer reads a container. `element` reads one of its elements and says why it cannot be used, "" if it can.
+// decodeContainer reads a container. `element` reads one element and returns the reason why it is
+// unusable, or "".
 //
-// Sentry's ingest drops a container whose item_count, in the item header, is not the number of its elements. Here that is a
-// flaw: nothing about the elements is ambiguous.
+// Sentry's ingest drops a container if item_count in the item header is not the number of its
+// elements. Here that is a flaw: the elements are unambiguous.
 func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element func(*reader) discard.Reason) (Container, error) {
 	var c Container
 	l := newReader(payload)

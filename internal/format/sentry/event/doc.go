@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package event decodes the items of Sentry that are no profiles: transactions, spans, errors, logs, metrics, sessions, check-ins, client
-// reports and feedback. It writes transactions and span containers.
+// Package event decodes Sentry items other than profiles: transactions, spans, errors, logs,
+// metrics, sessions, check-ins, client reports and feedback. It writes transactions and span
+// containers.
+//
+// Each file has the model of an item with its decoder; container.go has the common part of span,
+// log and metric containers. Decoding is lenient (jsonscan.Lenient): a field of the wrong type is
+// dropped and counted as a flaw.
 package event

@@ -13,15 +13,16 @@ import (
 // ErrorEvent is the payload of an "event" item, of the store endpoint, and of a "feedback" item.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/
 //
-// Not decoded: what SDKs say of themselves to each other (_meta, errors), and lists of packages and integrations of the SDK.
+// Not decoded: internal fields of SDKs (_meta, errors), and the SDK's lists of packages and
+// integrations.
 type ErrorEvent struct {
-	EventID     string             // php leaves it to the envelope header
+	EventID     string             // php sends it in the envelope header only
 	Timestamp   jsonscan.Timestamp // RFC 3339 in python, go, java and native, unix seconds in the others
 	Platform    string
 	Level       string // fatal, error, warning, info, debug; "" = error
 	Logger      string
-	Type        string // error, default, feedback, csp, …; hardly ever sent
-	Transaction string // name of what was going on
+	Type        string // error, default, feedback, csp, …; rarely sent
+	Transaction string // name of the current transaction
 	Source      string // transaction_info.source: custom, url, route, view, component, task
 	ServerName  string
 	Release     string
@@ -39,26 +40,26 @@ type ErrorEvent struct {
 	Extra       []byte // JSON object
 	User        []NamedValue
 	Request     *HTTPRequest
-	Contexts    []NamedValue // all but trace; each an object as a rule
+	Contexts    []NamedValue // all but trace; usually objects
 	Trace       TraceContext
-	Images      []byte // JSON list, debug_meta.images: what symbolication needs
+	Images      []byte // JSON list debug_meta.images, for symbolication
 
 	Flaws []discard.Flaw
 }
 
-// Tag is a name with a text.
+// Tag is a key with a text.
 type Tag struct{ Key, Value string }
 
-// NamedValue is a member of an object whose keys are the sender's.
+// NamedValue is a member of an object with keys of the sender's choice.
 type NamedValue struct {
 	Name  string
 	Value []byte // JSON, never null
 }
 
-// TraceContext is contexts.trace: what an event belongs to. The id of the event itself is no trace id.
+// TraceContext is contexts.trace: the trace and span of an event. The event ID is no trace ID.
 type TraceContext struct {
-	TraceID      string // 32 lower-case hex digits, "" where it was none
-	SpanID       string // 16 lower-case hex digits, "" where it was none
+	TraceID      string // 32 lower-case hex digits, "" if invalid
+	SpanID       string // 16 lower-case hex digits, "" if invalid
 	ParentSpanID string
 	Op           string
 	Origin       string
@@ -67,7 +68,7 @@ type TraceContext struct {
 	Data         []NamedValue
 }
 
-// HTTPRequest is the request that was being served, or the page a browser was on.
+// HTTPRequest is the request that the server was handling, or the browser's page.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/request/
 type HTTPRequest struct {
 	URL         string
@@ -80,7 +81,7 @@ type HTTPRequest struct {
 	Data        []byte // JSON: the body
 }
 
-// DecodeEvent decodes the payload of an "event" or "feedback" item. The error is a Discard.
+// DecodeEvent decodes the payload of an "event" or "feedback" item. The error is a *discard.Error.
 func DecodeEvent(payload []byte) (*ErrorEvent, error) {
 	e := &ErrorEvent{}
 	l := newReader(payload)
@@ -148,8 +149,8 @@ func (e *ErrorEvent) field(l *reader, key string) {
 	}
 }
 
-// tags reads a map, or a list of pairs, as Sentry's schema allows for tags and headers. Null is no value; a header may have
-// a list of values.
+// tags reads an object or a list of pairs: Sentry's schema allows both for tags and headers. Null
+// means no value; a header may have a list of values.
 func (l *reader) tags(field string) (all []Tag) {
 	if l.S.Peek() != '[' {
 		l.Object(field, func(key string) { all = l.tag(all, field, strings.ToValidUTF8(key, "\uFFFD")) })
@@ -237,7 +238,7 @@ func (l *reader) request() *HTTPRequest {
 	return r
 }
 
-// contexts reads all contexts; trace by its fields.
+// contexts reads all contexts; it decodes the fields of trace.
 func (e *ErrorEvent) contexts(l *reader) {
 	l.Object("contexts", func(key string) {
 		if key == "trace" {
@@ -266,7 +267,7 @@ func (l *reader) transactionSource() (source string) {
 	return source
 }
 
-// imagesText gives the list of debug_meta as it was sent.
+// imagesText returns the JSON of debug_meta.images.
 func (l *reader) imagesText() (list []byte) {
 	l.Object("debug_meta", func(key string) {
 		switch {

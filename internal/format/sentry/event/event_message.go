@@ -2,16 +2,16 @@
 
 package event
 
-// Message is what an event says in words, apart from its exceptions.
+// Message is the text of an event, apart from its exceptions.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/message/
 type Message struct {
 	Formatted string
-	Template  string // "order %s failed", where parameters were put in
-	Params    []byte // JSON: a list, by python's logging also an object
+	Template  string // "order %s failed", if there are parameters
+	Params    []byte // JSON: a list, or from python's logging an object
 }
 
-// message reads "logentry", or "message" as old and new SDKs send it: text, or java's object. Text alone is the formatted
-// message. What an earlier key of the two said stays, unless the later one says more.
+// message reads "logentry", or "message" in any form: text, or java's object. Plain text is the
+// formatted message. Text never overwrites an earlier message; an object does.
 func (l *reader) message(m *Message) {
 	if l.S.Peek() != '{' {
 		if text := l.Text("message"); m.Formatted == "" {
@@ -32,7 +32,7 @@ func (l *reader) message(m *Message) {
 			l.S.Skip()
 		}
 	})
-	if sent.Formatted == "" && len(sent.Params) == 0 { // not formatted at all: the template is the message
+	if sent.Formatted == "" && len(sent.Params) == 0 { // no parameters: the template is the message
 		sent.Formatted, sent.Template = sent.Template, ""
 	}
 	if sent.Formatted != "" || sent.Template != "" {
@@ -40,7 +40,7 @@ func (l *reader) message(m *Message) {
 	}
 }
 
-// Text is the message as a person would read it.
+// Text returns the formatted message, else the template.
 func (m *Message) Text() string {
 	if m.Formatted != "" {
 		return m.Formatted

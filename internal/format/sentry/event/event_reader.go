@@ -8,7 +8,8 @@ import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan
 type reader struct {
 	jsonscan.Lenient
 
-	// Lists of which there is one in each of a thousand elements. They grow here, and are copied when their size is known.
+	// Buffers for lists that each of a thousand elements has. A list is copied once its length is
+	// known.
 	attributeBuf []Attribute
 	valueBuf     []NamedValue
 }

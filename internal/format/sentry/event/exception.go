@@ -9,20 +9,20 @@ import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan
 type Exception struct {
 	Type       string // class or name of the error
 	Value      string // its message
-	Module     string // package of Type, where Type does not tell
+	Module     string // package of Type, if Type does not contain it
 	ThreadID   string
 	Mechanism  *Mechanism
 	Stacktrace *Stacktrace
 }
 
-// Mechanism says how the SDK came by the exception, and how the chain hangs together.
+// Mechanism is how the SDK captured the exception, and its position in the chain.
 type Mechanism struct {
 	Type        string // generic, onerror, chained, instrument, …
 	Description string
 	HelpLink    string
-	Source      string                  // what of the parent holds this exception: __cause__, cause, errors[0]
+	Source      string                  // member of the parent that holds this exception: __cause__, cause, errors[0]
 	Handled     jsonscan.Optional[bool] // false = the program did not catch it
-	Synthetic   jsonscan.Optional[bool] // true = made by the SDK, with no error object behind it
+	Synthetic   jsonscan.Optional[bool] // true = created by the SDK, without an error object
 	Group       jsonscan.Optional[bool] // true = one of several, such as AggregateError or ExceptionGroup
 	ExceptionID jsonscan.Optional[int64]
 	ParentID    jsonscan.Optional[int64]
@@ -30,20 +30,21 @@ type Mechanism struct {
 	Data        []byte // JSON object
 }
 
-// Stacktrace holds the frames in the order of the wire: callers before callees, so the last one is where it happened. The
-// stacks of profiles are the other way round.
+// Stacktrace has the frames in wire order: callers before callees, so the last frame is the current
+// one. Stacks of profiles have the opposite order.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/stacktrace/
 type Stacktrace struct {
 	Frames    []EventFrame
 	Registers []byte                  // JSON object, native crashes
-	Snapshot  jsonscan.Optional[bool] // java: of a thread that went on running
+	Snapshot  jsonscan.Optional[bool] // java: of a thread that kept running
 }
 
-// EventFrame is one frame of an error event: those of profiles say less. Not decoded: what symbolication adds on the server
-// (data, lock, symbol, trust) and the relocation of addresses (image_addr, addr_mode, function_id).
+// EventFrame is one frame of an error event; frames of profiles have fewer fields. Not decoded:
+// fields that symbolication adds on the server (data, lock, symbol, trust) and the relocation of
+// addresses (image_addr, addr_mode, function_id).
 type EventFrame struct {
 	Function    string
-	RawFunction string // as in the binary, where Function is demangled
+	RawFunction string // mangled name, if Function is demangled
 	Module      string
 	Filename    string
 	AbsPath     string
@@ -61,8 +62,8 @@ type EventFrame struct {
 	Vars        []byte // JSON: local variables
 }
 
-// exceptions reads the chain in the order of the wire: the innermost cause first, the thrown one last. PHP's and python's
-// SDKs agree with Sentry's schema on this; nothing is reordered.
+// exceptions reads the chain in wire order: the innermost cause first, the thrown exception last.
+// PHP's and python's SDKs agree with Sentry's schema on this order.
 func (l *reader) exceptions() (chain []Exception) {
 	l.Values("exception", func() {
 		if e, ok := l.exception(); ok {
@@ -94,7 +95,8 @@ func (l *reader) exception() (e Exception, ok bool) {
 	return e, ok && (e.Type != "" || e.Value != "" || e.Stacktrace != nil)
 }
 
-// exceptionValue takes text, or any other JSON as its text: Sentry's schema allows that here ("JsonLenientString").
+// exceptionValue reads text, or the text of any other JSON: Sentry's schema allows both
+// ("JsonLenientString").
 func (l *reader) exceptionValue() string {
 	switch l.S.Peek() {
 	case '{', '[':

@@ -16,25 +16,26 @@ type LogContainer struct {
 // Log is one element of a log container. https://develop.sentry.dev/sdk/telemetry/logs/
 type Log struct {
 	Timestamp      jsonscan.Timestamp
-	TraceID        string // 32 lower-case hex digits, "" where it was none
-	SpanID         string // 16 lower-case hex digits, "" where it was none
+	TraceID        string // 32 lower-case hex digits, "" if invalid
+	SpanID         string // 16 lower-case hex digits, "" if invalid
 	Level          string // trace, debug, info, warn, error, fatal; others are kept
 	SeverityNumber jsonscan.Optional[int64]
 	Body           string
 	Attributes     []Attribute
 }
 
-// Reasons for which an element of a log container is dropped; its neighbours are not concerned.
+// Reasons for dropping an element of a log container. Other elements are not affected.
 const (
 	// ReasonLogNoObject: the element is no JSON object.
 	ReasonLogNoObject discard.Reason = "log_no_object"
-	// ReasonLogNoBody: no body, or none that is text, a number or a boolean.
+	// ReasonLogNoBody: the body is absent, or is no text, number or boolean.
 	ReasonLogNoBody discard.Reason = "log_no_body"
 )
 
-// DecodeLogs decodes the payload of a "log" item; itemCount is what the item header says of it. The error is a Discard.
+// DecodeLogs decodes the payload of a "log" item; itemCount is from the item header. The error is a
+// *discard.Error.
 //
-// Sentry's ingest drops elements without time, trace id or level. Here that is a flaw at most.
+// Sentry's ingest drops elements without time, trace ID or level. Here that is at most a flaw.
 func DecodeLogs(payload []byte, itemCount jsonscan.Optional[int]) (c *LogContainer, err error) {
 	c = &LogContainer{}
 	c.Container, err = decodeContainer(payload, itemCount, c.log)

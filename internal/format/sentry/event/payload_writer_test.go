@@ -34,7 +34,8 @@ func caseItem(t *testing.T, name string, item sentry.ItemType) []byte {
 	return nil
 }
 
-// The writers are the inverse of the decoders: payloads that have every field come back with every field.
+// The writers are the inverse of the decoders: payloads that have every field come back with every
+// field.
 
 func TestAppendChunkForgetsNoField(t *testing.T) {
 	d := profile.AcquireDecoder()
@@ -133,14 +134,15 @@ func TestSpansWriterForgetsNoField(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// FuzzJSONText: any text is one JSON string, and reads as the text with U+FFFD for what is not UTF-8.
+// FuzzJSONText: any text is one JSON string, and reads as the text with U+FFFD for what is not
+// UTF-8.
 func FuzzJSONText(f *testing.F) {
 	for _, text := range []string{"", "plain", "\"\\\x00\x1f\x7f", "ä名\u2028", "\xff\xc3", "a\xffb"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var back string
-		require.NoError(t, json.Unmarshal(AppendJSONString(nil, text), &back))
+		require.NoError(t, json.Unmarshal(jsonscan.AppendJSONText(nil, text), &back))
 		if utf8.ValidString(text) {
 			require.Equal(t, text, back)
 		}
@@ -168,7 +170,7 @@ func TestAppendNumbers(t *testing.T) {
 	}
 	for _, number := range []float64{0, 1, -1.5, 1e-7, 1e21, 1795223440515.0154, math.MaxFloat64} {
 		var back float64
-		require.NoError(t, json.Unmarshal(AppendJSONFloat(nil, number), &back))
+		require.NoError(t, json.Unmarshal(jsonscan.AppendFloat(nil, number), &back))
 		require.Equal(t, number, back)
 	}
 }

@@ -7,17 +7,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Session is the payload of a "session" item: one update of one session. The updates of a session have its id and state the
-// whole of it anew, its errors too. https://develop.sentry.dev/sdk/telemetry/sessions/
+// Session is the payload of a "session" item: one update of one session. Each update has the
+// session's ID and its complete state, including errors.
+// https://develop.sentry.dev/sdk/telemetry/sessions/
 //
-// Not decoded: seq, which only tells updates of equal time apart; did, ip_address and user_agent, which say who the user is.
+// Not decoded: seq, which only orders updates with equal times; did, ip_address and user_agent,
+// which identify the user.
 type Session struct {
-	ID                string // "sid", 32 lower-case hex digits where it is a UUID
+	ID                string // "sid", 32 lower-case hex digits if it is a UUID
 	Init              bool   // the first update of this session
 	Started           jsonscan.Timestamp
-	Timestamp         jsonscan.Timestamp         // of the update; native sends none
+	Timestamp         jsonscan.Timestamp         // time of the update; native sends none
 	Duration          jsonscan.Optional[float64] // seconds; browsers send none, on purpose
-	Status            string                     // ok (it goes on), exited, crashed, abnormal, unhandled; "ok" where none was sent
+	Status            string                     // ok (ongoing), exited, crashed, abnormal, unhandled; "ok" if absent
 	Errors            int64                      // so far
 	AbnormalMechanism string                     // of abnormal: anr_foreground, …
 	Release           string
@@ -26,10 +28,10 @@ type Session struct {
 	Flaws []discard.Flaw
 }
 
-// SessionOngoing is the one status that does not end a session.
+// SessionOngoing is the only status that does not end a session.
 const SessionOngoing = "ok"
 
-// DecodeSession decodes the payload of a "session" item. The error is a Discard.
+// DecodeSession decodes the payload of a "session" item. The error is a *discard.Error.
 func DecodeSession(payload []byte) (*Session, error) {
 	s := &Session{}
 	l := newReader(payload)
@@ -69,27 +71,29 @@ func DecodeSession(payload []byte) (*Session, error) {
 	return s, nil
 }
 
-// Sessions is the payload of a "sessions" item: what servers send instead of an update for each request they serve.
+// Sessions is the payload of a "sessions" item: servers send aggregates instead of an update for
+// each request.
 type Sessions struct {
 	Aggregates  []SessionAggregate
 	Release     string
 	Environment string
 
-	Lost  []discard.Loss // aggregates that could not be used
+	Lost  []discard.Loss // unusable aggregates
 	Flaws []discard.Flaw
 }
 
-// SessionAggregate counts the sessions that began in one minute, by how they ended. Each session is in one of the counts.
+// SessionAggregate counts the sessions that began in one minute, by final status. Each session is
+// in exactly one of the counts.
 type SessionAggregate struct {
 	Started                            jsonscan.Timestamp // a whole minute
 	Exited, Errored, Abnormal, Crashed int64
 	Unhandled                          int64
 }
 
-// ReasonSessionNoObject: an aggregate is dropped because it is no JSON object.
+// ReasonSessionNoObject: the aggregate is no JSON object.
 const ReasonSessionNoObject discard.Reason = "session_no_object"
 
-// DecodeSessions decodes the payload of a "sessions" item. The error is a Discard.
+// DecodeSessions decodes the payload of a "sessions" item. The error is a *discard.Error.
 func DecodeSessions(payload []byte) (*Sessions, error) {
 	s := &Sessions{}
 	l := newReader(payload)
@@ -159,10 +163,11 @@ func (l *reader) sessionAttributes() (release, environment string) {
 	return release, environment
 }
 
-// maxQuantity is what Relay's counts of sessions and of lost events hold: 32 bits. It also keeps any sum of them in 64.
+// maxQuantity is the largest count of sessions or discarded events in Relay: 32 bits. Sums of them
+// fit 64 bits.
 const maxQuantity = 1<<32 - 1
 
-// quantity takes a count.
+// quantity reads a count.
 func (l *reader) quantity(field string) jsonscan.Optional[int64] {
 	n := l.Int(field)
 	if n.Set && (n.Value < 0 || n.Value > maxQuantity) {
@@ -172,7 +177,7 @@ func (l *reader) quantity(field string) jsonscan.Optional[int64] {
 	return n
 }
 
-// seconds takes a duration, which is not negative.
+// seconds reads a non-negative duration.
 func (l *reader) seconds(field string) jsonscan.Optional[float64] {
 	d := l.Float(field)
 	if d.Set && d.Value < 0 {

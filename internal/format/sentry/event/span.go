@@ -7,18 +7,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Span is one operation: an element of the list "spans" of a transaction, the root that contexts.trace and the transaction's
-// own times describe, or the payload of a standalone "span" item without a container (the browser's web vitals).
+// Span is one operation: an element of the list "spans" of a transaction, the root that
+// contexts.trace and the transaction's own times describe, or the payload of a standalone "span"
+// item without a container (the browser's web vitals).
 // https://develop.sentry.dev/sdk/data-model/event-payloads/span/
 //
-// Not decoded: what only ingest adds (received, sentry_tags, _metrics_summary), and same_process_as_parent, which python
-// sets to true on every span.
+// Not decoded: fields that only ingest adds (received, sentry_tags, _metrics_summary), and
+// same_process_as_parent, which python sets to true on every span.
 type Span struct {
 	TraceID      string // 32 lower-case hex digits
 	SpanID       string // 16 lower-case hex digits
 	ParentSpanID string // likewise, "" = none
 	Start, End   jsonscan.Timestamp
-	Repaired     bool // the times were not both there, or in the wrong order
+	Repaired     bool // one time was missing, or the times were in the wrong order
 
 	Op            string
 	Description   string
@@ -31,7 +32,7 @@ type Span struct {
 	IsRemote      jsonscan.Optional[bool]
 	SegmentID     string
 	ProfileID     string // event id of a V1 profile
-	ProfilerID    string // cocoa: here, where the others have it in Data
+	ProfilerID    string // cocoa sends it here, other SDKs in Data
 
 	Data         []NamedValue
 	Tags         []Tag
@@ -39,7 +40,7 @@ type Span struct {
 	Links        []SpanLink
 }
 
-// SpanLink points at a span of this or another trace: the page that was open before, the message that is processed.
+// SpanLink refers to a span of this or another trace: the previous page, the processed message.
 type SpanLink struct {
 	TraceID, SpanID string
 	Sampled         jsonscan.Optional[bool]
@@ -53,17 +54,19 @@ type NamedMeasure struct {
 	Unit  string // "" = none
 }
 
-// Reasons for which a span is dropped; its neighbours are not concerned.
+// Reasons for dropping a span. Other spans are not affected.
 const (
 	// ReasonSpanNoObject: the element is no JSON object.
 	ReasonSpanNoObject discard.Reason = "span_no_object"
-	// ReasonSpanInvalidID: trace id or span id is missing, no hex of the right length, or all zeros.
+	// ReasonSpanInvalidID: the trace ID or span ID is missing, is not hex of the right length, or
+	// is all zeros.
 	ReasonSpanInvalidID discard.Reason = "span_invalid_id"
-	// ReasonSpanNoTime: neither start nor end is an instant.
+	// ReasonSpanNoTime: neither start nor end is a valid time.
 	ReasonSpanNoTime discard.Reason = "span_no_time"
 )
 
-// DecodeSpan decodes the payload of a standalone "span" item that is no container. The error is a Discard.
+// DecodeSpan decodes the payload of a standalone "span" item that is no container. The error is a
+// *discard.Error.
 func DecodeSpan(payload []byte) (*Span, []discard.Flaw, error) {
 	l := newReader(payload)
 	s := &Span{}
@@ -77,7 +80,7 @@ func DecodeSpan(payload []byte) (*Span, []discard.Flaw, error) {
 	return s, l.Flaws, nil
 }
 
-// spanField reads one member of a span. Fields have the name of the object in front, in flaws.
+// spanField reads one member of a span. Flaws have the name of the object before the key.
 func (l *reader) spanField(s *Span, object, key string) {
 	field := l.Interner.Field(object, key)
 	switch key {
@@ -128,8 +131,8 @@ func (l *reader) spanField(s *Span, object, key string) {
 	}
 }
 
-// repair says why a span cannot be used, "" if it can. One instant is enough to place a span: it then has no length, and so
-// has one that ends before it starts. Both are counted.
+// repair returns the reason why a span is unusable, or "". A span with only one time, or with an
+// end before its start, gets a duration of zero. Both are flaws.
 func (l *reader) repair(traceID, spanID string, start, end *jsonscan.Timestamp) (unusable discard.Reason, repaired bool) {
 	switch {
 	case traceID == "" || spanID == "":
@@ -178,7 +181,7 @@ func (l *reader) namedMeasures(field string) (all []NamedMeasure) {
 	return all
 }
 
-// links reads a list of links. One without valid ids points nowhere and is left out.
+// links reads a list of links. It drops links without valid IDs.
 func (l *reader) links(field string, attributes func() []Attribute) (all []SpanLink) {
 	l.List(field, func() {
 		var link SpanLink
@@ -207,7 +210,7 @@ func (l *reader) links(field string, attributes func() []Attribute) (all []SpanL
 	return all
 }
 
-// plainAttributes are attributes without types, as the links of transactions have them.
+// plainAttributes reads attributes without types, as in the links of transactions.
 func (l *reader) plainAttributes() (all []Attribute) {
 	for _, v := range l.namedValues("links.attributes") {
 		all = append(all, Attribute{Key: v.Name, Value: v.Value})

@@ -7,15 +7,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// SpanContainer is the payload of a "span" item with the content type of ContentTypeSpans: what JavaScript's SDK 11 sends in
-// the place of transactions, and others on demand. https://develop.sentry.dev/sdk/telemetry/spans/span-protocol/
+// SpanContainer is the payload of a "span" item with the content type ContentTypeSpans.
+// JavaScript's SDK 11 sends it instead of transactions, other SDKs on demand.
+// https://develop.sentry.dev/sdk/telemetry/spans/span-protocol/
 type SpanContainer struct {
 	Container
 	Spans []StreamedSpan
 }
 
-// StreamedSpan is one element of a span container ("span v2"). The spans of a trace come in as many containers as the SDK
-// likes: the segment of a child may be in another request.
+// StreamedSpan is one element of a span container ("span v2"). SDKs split a trace into any number
+// of containers: the segment of a child may be in another request.
 type StreamedSpan struct {
 	TraceID      string // 32 lower-case hex digits
 	SpanID       string // 16 lower-case hex digits
@@ -24,14 +25,15 @@ type StreamedSpan struct {
 	Status       string // ok, error; others are kept
 	Kind         string // at the top level in drafts only, now the attribute sentry.kind
 	Start, End   jsonscan.Timestamp
-	Repaired     bool // the times were not both there, or in the wrong order
+	Repaired     bool // one time was missing, or the times were in the wrong order
 	IsSegment    jsonscan.Optional[bool]
 	IsRemote     jsonscan.Optional[bool] // likewise, now the attribute sentry.is_remote
 	Links        []SpanLink
 	Attributes   []Attribute
 }
 
-// DecodeSpans decodes the payload of a span container; itemCount is what the item header says of it. The error is a Discard.
+// DecodeSpans decodes the payload of a span container; itemCount is from the item header. The error
+// is a *discard.Error.
 func DecodeSpans(payload []byte, itemCount jsonscan.Optional[int]) (c *SpanContainer, err error) {
 	c = &SpanContainer{}
 	c.Container, err = decodeContainer(payload, itemCount, c.span)

@@ -4,14 +4,15 @@ package event
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// SpansWriter writes the payloads of span containers: the inverse of DecodeSpans.
+// SpansWriter writes the payloads of span containers. It is the inverse of DecodeSpans.
 type SpansWriter struct {
 	payload []byte
 	limit   int // bytes of a payload
 	spans   int // in it
 }
 
-// NewSpansWriter returns a writer of payloads of at most limit bytes. It reuses the memory of scratch.
+// NewSpansWriter returns a writer of payloads of at most limit bytes. It reuses the memory of
+// scratch.
 func NewSpansWriter(scratch []byte, limit int) *SpansWriter {
 	return &SpansWriter{payload: scratch[:0], limit: limit}
 }
@@ -37,14 +38,15 @@ func (w *SpansWriter) Add(s *StreamedSpan) bool {
 
 const endOfSpans = "]}"
 
-// Finish returns the payload (item_count = Len) and begins another. The payload is valid until the next Add.
+// Finish returns the payload (item_count = Len) and begins a new one. The payload is valid until
+// the next Add.
 func (w *SpansWriter) Finish() []byte {
 	payload := append(w.payload, endOfSpans...)
 	w.payload, w.spans = payload[:0], 0
 	return payload
 }
 
-// Scratch returns the memory of the payload, to be used again.
+// Scratch returns the memory of the payload for reuse.
 func (w *SpansWriter) Scratch() []byte { return w.payload[:0] }
 
 func (s *StreamedSpan) append(dst []byte) []byte {
@@ -63,8 +65,8 @@ func (s *StreamedSpan) append(dst []byte) []byte {
 	return append(appendAttributes(dst, s.Attributes), '}')
 }
 
-// appendMembers writes the members of a span as transactions and standalone items have it. Times come with those of the
-// transaction where the span is its root.
+// appendMembers writes the members of a span of a transaction, except for its times: the
+// transaction has those of its root.
 func (s *Span) appendMembers(dst []byte) []byte {
 	dst = jsonscan.AppendTextAlways(dst, "trace_id", s.TraceID)
 	dst = jsonscan.AppendTextAlways(dst, "span_id", s.SpanID)
@@ -96,7 +98,7 @@ func appendTime(dst []byte, key string, t jsonscan.Timestamp) []byte {
 	return jsonscan.AppendSeconds(jsonscan.AppendKey(dst, key), t.UnixNano)
 }
 
-// appendNamed writes an object of values that are JSON already.
+// appendNamed writes an object of JSON values.
 func appendNamed(dst []byte, key string, members []NamedValue) []byte {
 	if len(members) == 0 {
 		return dst
@@ -132,7 +134,7 @@ func appendMeasures(dst []byte, measures []NamedMeasure) []byte {
 	return append(dst, '}')
 }
 
-// appendLinks writes links. Their attributes have types in containers, and none in transactions.
+// appendLinks writes links. Their attributes have types in containers only.
 func appendLinks(dst []byte, links []SpanLink) []byte {
 	if len(links) == 0 {
 		return dst
@@ -151,7 +153,7 @@ func appendLinks(dst []byte, links []SpanLink) []byte {
 	return append(dst, ']')
 }
 
-// appendAttributes writes typed attributes, and those without a type as bare values.
+// appendAttributes writes typed attributes, and attributes without a type as bare values.
 func appendAttributes(dst []byte, attributes []Attribute) []byte {
 	if len(attributes) == 0 {
 		return dst
@@ -170,9 +172,3 @@ func appendAttributes(dst []byte, attributes []Attribute) []byte {
 	}
 	return append(dst, '}')
 }
-
-// AppendJSONString writes text as a JSON string: what is not UTF-8 becomes U+FFFD.
-func AppendJSONString(dst []byte, text string) []byte { return jsonscan.AppendJSONText(dst, text) }
-
-// AppendJSONFloat writes a finite number.
-func AppendJSONFloat(dst []byte, f float64) []byte { return jsonscan.AppendFloat(dst, f) }

@@ -13,20 +13,21 @@ type MetricContainer struct {
 	Metrics []TraceMetric
 }
 
-// TraceMetric is one element of a metric container: one recording of one value, nothing is aggregated by SDKs.
+// TraceMetric is one element of a metric container: one recording of one value. SDKs aggregate
+// nothing.
 // https://develop.sentry.dev/sdk/telemetry/metrics/
 type TraceMetric struct {
 	Timestamp  jsonscan.Timestamp
-	TraceID    string // 32 lower-case hex digits, "" where it was none
-	SpanID     string // 16 lower-case hex digits, "" where it was none: native and python send none
+	TraceID    string // 32 lower-case hex digits, "" if invalid
+	SpanID     string // 16 lower-case hex digits, "" if invalid; native and python send none
 	Name       string
 	Type       MetricType
-	Value      float64 // finite; of a counter never negative
-	Unit       string  // nanosecond … week, bit … exbibyte, ratio, percent, none, or a word of the user's: euro
+	Value      float64 // finite; never negative for counters
+	Unit       string  // nanosecond … week, bit … exbibyte, ratio, percent, none, or custom: euro
 	Attributes []Attribute
 }
 
-// MetricType says what the values of a metric are.
+// MetricType is the type of a metric.
 type MetricType string
 
 // The published types.
@@ -36,24 +37,26 @@ const (
 	MetricDistribution MetricType = "distribution"
 )
 
-// Reasons for which an element of a metric container is dropped; its neighbours are not concerned.
+// Reasons for dropping an element of a metric container. Other elements are not affected.
 const (
 	// ReasonMetricNoObject: the element is no JSON object.
 	ReasonMetricNoObject discard.Reason = "metric_no_object"
-	// ReasonMetricNoName: no name.
+	// ReasonMetricNoName: the name is absent.
 	ReasonMetricNoName discard.Reason = "metric_no_name"
-	// ReasonMetricUnknownType: neither counter, gauge nor distribution, so that nobody can tell how values add up.
+	// ReasonMetricUnknownType: the type is neither counter, gauge nor distribution, so the
+	// aggregation of values is unknown.
 	ReasonMetricUnknownType discard.Reason = "metric_unknown_type"
-	// ReasonMetricNoValue: no value, or none that is a finite number.
+	// ReasonMetricNoValue: the value is absent, or is no finite number.
 	ReasonMetricNoValue discard.Reason = "metric_no_value"
-	// ReasonMetricNegativeCounter: a counter only counts up; what goes down as well is a gauge.
+	// ReasonMetricNegativeCounter: the value of a counter is negative.
 	ReasonMetricNegativeCounter discard.Reason = "metric_negative_counter"
 )
 
-// DecodeTraceMetrics decodes the payload of a "trace_metric" item; itemCount is what the item header says of it. The error is
-// a Discard.
+// DecodeTraceMetrics decodes the payload of a "trace_metric" item; itemCount is from the item
+// header. The error is a *discard.Error.
 //
-// Sentry's ingest drops elements without time or trace id. Here they are kept: a metric says something without them.
+// Sentry's ingest drops elements without time or trace ID. Here they are kept: a metric is useful
+// without them.
 func DecodeTraceMetrics(payload []byte, itemCount jsonscan.Optional[int]) (c *MetricContainer, err error) {
 	c = &MetricContainer{}
 	c.Container, err = decodeContainer(payload, itemCount, c.metric)

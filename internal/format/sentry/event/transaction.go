@@ -9,27 +9,27 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Transaction is the payload of a "transaction" item: an event that is a tree of spans.
+// Transaction is the payload of a "transaction" item: an event with a tree of spans.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/transaction/
 //
-// Its fields as an event are those of ErrorEvent, where Transaction is its name, Contexts are without trace and profile, and Images say
-// nothing of a span.
+// ErrorEvent has its fields as an event: Transaction is its name, Contexts excludes trace and
+// profile, and Images is not used.
 type Transaction struct {
 	ErrorEvent
 
-	Root  *Span  // contexts.trace with the transaction's own times; nil where it could not be used, see Lost
-	Spans []Span // the others, in no order
+	Root  *Span  // contexts.trace with the transaction's own times; nil if unusable, see Lost
+	Spans []Span // the others, in any order
 
 	Measurements []NamedMeasure
 	ProfileID    string // contexts.profile: event id of a V1 profile, by old python only
 	ProfilerID   string // contexts.profile: V2; node sends an empty object once the profiler has stopped
 
-	Lost []discard.Loss // spans that could not be used
+	Lost []discard.Loss // unusable spans
 }
 
-// DecodeTransaction decodes the payload of a "transaction" item. The error is a Discard.
+// DecodeTransaction decodes the payload of a "transaction" item. The error is a *discard.Error.
 //
-// A root that cannot be used does not cost its children, nor the other way round.
+// It keeps the children of an unusable root, and a root with unusable children.
 func DecodeTransaction(payload []byte) (*Transaction, error) {
 	t := &Transaction{}
 	l := newReader(payload)
@@ -83,7 +83,7 @@ func (t *Transaction) span(l *reader) {
 	}
 }
 
-// contexts reads all contexts: trace is the root span, profile says which profile there is.
+// contexts reads all contexts: trace is the root span, profile has the IDs of a profile.
 func (t *Transaction) contexts(l *reader, root *Span) {
 	l.Object("contexts", func(key string) {
 		switch key {
@@ -112,8 +112,8 @@ func (t *Transaction) contexts(l *reader, root *Span) {
 	})
 }
 
-// TransactionTimes gives start and end of the transaction in the payload of a "transaction" item: what a V1 profile without
-// an anchor of its own is placed by. Unset where the payload does not tell.
+// TransactionTimes returns start and end of the transaction in the payload of a "transaction" item,
+// unset if the payload has none. They are the anchor of a V1 profile without its own.
 func TransactionTimes(payload []byte) (start, end jsonscan.Timestamp) {
 	var transaction struct {
 		Start jsonscan.Timestamp `json:"start_timestamp"`

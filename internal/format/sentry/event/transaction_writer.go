@@ -7,12 +7,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// AppendTransaction writes the payload of a "transaction" item behind dst: the inverse of DecodeTransaction. It takes as many of
-// the spans, in their order, as fit into maxBytes; the others have to be sent in a container. Not ok: not even the transaction
-// without its spans fits; dst then comes back as it was.
+// AppendTransaction appends the payload of a "transaction" item to dst. It is the inverse of
+// DecodeTransaction. It writes as many of the spans, in their order, as fit into maxBytes and
+// returns their number; the caller sends the others in a container. If not even the transaction
+// without spans fits, ok is false and dst is returned unchanged.
 //
-// The root must be there, with its times. Not written is what is an event's and says nothing of a span: level, message,
-// exceptions, threads.
+// The root and its times are required. Fields of events without a meaning for spans are not
+// written: level, message, exceptions, threads.
 func AppendTransaction(dst []byte, t *Transaction, maxBytes int) (_ []byte, spans int, ok bool) {
 	const end = len("]}")
 	before := len(dst)

@@ -7,10 +7,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// UserReport is the payload of a "user_report" item: what a user said about an event, before there was feedback.
+// UserReport is the payload of a "user_report" item: a user's comment on an event, the predecessor
+// of feedback.
 // https://develop.sentry.dev/sdk/foundations/envelopes/envelope-items/#user-report
 type UserReport struct {
-	EventID  string // of the event it is about
+	EventID  string // of the event that it comments on
 	Name     string
 	Email    string
 	Comments string
@@ -18,7 +19,7 @@ type UserReport struct {
 	Flaws []discard.Flaw
 }
 
-// DecodeUserReport decodes the payload of a "user_report" item. The error is a Discard.
+// DecodeUserReport decodes the payload of a "user_report" item. The error is a *discard.Error.
 func DecodeUserReport(payload []byte) (*UserReport, error) {
 	r := &UserReport{}
 	l := newReader(payload)

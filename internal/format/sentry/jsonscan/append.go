@@ -8,10 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Writing JSON: text is appended to a buffer that the caller keeps. A payload is tens of thousands of samples of one shape, for
-// which appending constants and numbers is both shorter and faster than a writer that keeps track of commas.
+// Functions that append JSON to a buffer of the caller. A payload has tens of thousands of samples
+// of one shape: appending constants and numbers is shorter and faster than a writer that tracks
+// commas.
 
-// AppendJSONText writes a JSON string on one line. What is not UTF-8 becomes U+FFFD, as in encoding/json.
+// AppendJSONText writes a JSON string on one line. Invalid UTF-8 becomes U+FFFD, as in
+// encoding/json.
 func AppendJSONText(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	plain := 0 // text before this is written
@@ -52,13 +54,14 @@ func appendEscaped(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xf])
 }
 
-// AppendSeconds writes unix nanoseconds as seconds, exactly, without zeros at the end: the inverse of ParseUnixNanos.
+// AppendSeconds writes unix nanoseconds as exact seconds without trailing zeros. It is the inverse
+// of ParseUnixNanos.
 func AppendSeconds(dst []byte, nanos uint64) []byte {
 	dst = strconv.AppendUint(dst, nanos/NanosPerSecond, 10)
 	return AppendFraction(dst, uint32(nanos%NanosPerSecond))
 }
 
-// AppendFraction writes nanoseconds below a second as decimals, without zeros at the end.
+// AppendFraction writes nanoseconds below a second as decimals without trailing zeros.
 func AppendFraction(dst []byte, nanos uint32) []byte {
 	if nanos == 0 {
 		return dst
@@ -76,7 +79,7 @@ func AppendFraction(dst []byte, nanos uint32) []byte {
 	return append(dst, digits[:end]...)
 }
 
-// twoDigits are the texts of 0 to 99.
+// twoDigits holds the texts of 0 to 99.
 var twoDigits = func() (texts [100][2]byte) {
 	for i := range texts {
 		texts[i] = [2]byte{'0' + byte(i/10), '0' + byte(i%10)}
@@ -84,7 +87,8 @@ var twoDigits = func() (texts [100][2]byte) {
 	return texts
 }()
 
-// AppendIndex writes a small number that is not negative: what stacks consist of, for which strconv is half the time.
+// AppendIndex writes a small non-negative number. Stacks consist of these, and strconv would take
+// half of the time.
 func AppendIndex(dst []byte, n int32) []byte {
 	switch {
 	case n < 10:
@@ -99,7 +103,7 @@ func AppendIndex(dst []byte, n int32) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// AppendFloat writes a finite number in its shortest form, as encoding/json does.
+// AppendFloat writes a finite number in its shortest form, like encoding/json.
 func AppendFloat(dst []byte, f float64) []byte {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.AppendFloat(dst, f, 'e', -1, 64)
@@ -107,18 +111,18 @@ func AppendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// AppendAddress writes a member that is a memory address, as Sentry's SDKs do: hex text.
+// AppendAddress writes a memory address as hex text, like Sentry's SDKs.
 func AppendAddress(dst []byte, key string, address uint64) []byte {
 	dst = append(AppendKey(dst, key), `"0x`...)
 	return append(strconv.AppendUint(dst, address, 16), '"')
 }
 
-// AppendTextAlways writes a text even where it is empty.
+// AppendTextAlways writes a text member, even if the text is empty.
 func AppendTextAlways(dst []byte, key, text string) []byte {
 	return AppendJSONText(AppendKey(dst, key), text)
 }
 
-// AppendRaw writes a member whose value is JSON already.
+// AppendRaw writes a member with a value that already is JSON. An empty value writes nothing.
 func AppendRaw(dst []byte, key string, value []byte) []byte {
 	if len(value) == 0 {
 		return dst
@@ -126,7 +130,7 @@ func AppendRaw(dst []byte, key string, value []byte) []byte {
 	return append(AppendKey(dst, key), value...)
 }
 
-// AppendKey opens a member of the object that dst ends in.
+// AppendKey begins a member of the object at the end of dst.
 func AppendKey(dst []byte, key string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')

@@ -4,11 +4,13 @@ package jsonscan
 
 import "strings"
 
+// IsSimpleID reports whether an ID has 32 lower-case hex digits.
 func IsSimpleID(id string) bool {
 	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// SimpleID gives a UUID as 32 lower-case hex digits, which is how answers and payloads name it; "" when it is none.
+// SimpleID returns a UUID as 32 lower-case hex digits, the form that responses and payloads use, or
+// "" if the text is no UUID.
 func SimpleID(id string) string {
 	if len(id) == 36 && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' {
 		id = id[:8] + id[9:13] + id[14:18] + id[19:23] + id[24:]
@@ -22,9 +24,4 @@ func SimpleID(id string) string {
 		}
 	}
 	return strings.ToLower(id)
-}
-
-// IsID says whether a text is an id in the form of Sentry's own: 32 lower-case hex digits, not all of them zero.
-func IsID(text string) bool {
-	return IsSimpleID(text) && text != "00000000000000000000000000000000"
 }

@@ -2,21 +2,22 @@
 
 package jsonscan
 
-// Interner keeps texts that come again: the same few dozen keys stand in each of a thousand spans, and a copy of each would be
-// most of what decoding allocates. They live as long as the document is decoded, and as long as what was decoded names them.
+// interner returns one string for equal texts: each of a thousand spans has the same few dozen
+// keys, and copies of them would be most of the memory that decoding allocates. It lives as long as
+// the document is decoded.
 type interner struct {
 	texts  map[string]string
 	fields map[[2]string]string
 }
 
-// maxInterned and maxInternedLength bound what is kept: beyond them texts are copied as ever. The recorded containers have at most
-// 90 keys, the longest of them of 44 bytes.
+// maxInterned and maxInternedLength bound the memory of an interner: it copies any further or
+// longer text. The recorded containers have at most 90 keys of at most 44 bytes.
 const (
 	maxInterned       = 256
 	maxInternedLength = 64
 )
 
-// Intern is string(text).
+// Intern returns string(text).
 func (w *interner) Intern(text []byte) string {
 	if known, ok := w.texts[string(text)]; ok {
 		return known
@@ -31,7 +32,7 @@ func (w *interner) Intern(text []byte) string {
 	return word
 }
 
-// Field is object + "." + key.
+// Field returns object + "." + key.
 func (w *interner) Field(object, key string) string {
 	if known, ok := w.fields[[2]string{object, key}]; ok {
 		return known

@@ -10,33 +10,33 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// Reasons for which the items here are discarded, beside ReasonTooDeep.
+// Reasons for discarding items other than profiles, in addition to ReasonTooDeep.
 const (
-	// ReasonMalformed: no JSON, or no object. Relay's name.
+	// ReasonMalformed: the payload is no JSON object. The name is Relay's.
 	ReasonMalformed discard.Reason = "invalid_json"
-	// ReasonTooManyElements: beyond MaxElements in one payload.
+	// ReasonTooManyElements: the payload has more than MaxElements list elements.
 	ReasonTooManyElements discard.Reason = "too_many_elements"
-	// ReasonTooLarge: a payload beyond ItemType.MaxSize.
+	// ReasonTooLarge: the payload is larger than ItemType.MaxSize.
 	ReasonTooLarge discard.Reason = "item_too_large"
-	// ReasonNothingUsable: an object, but without the fields that make it say anything.
+	// ReasonNothingUsable: the payload is an object without any required field.
 	ReasonNothingUsable discard.Reason = "nothing_usable"
 )
 
-// Lenient reads JSON objects of which, by Sentry's rule, a field of the wrong type costs itself only. Such a field counts as a flaw;
-// text that is no JSON ends in the scanner's error, as everywhere.
+// Lenient reads JSON objects by Sentry's rule for fields of the wrong type: it drops the field,
+// counts a flaw and keeps the rest of the object. Invalid JSON stops the scanner with an error.
 //
 // Texts are copies, raw values are views into the payload.
 type Lenient struct {
 	S        Scanner
 	Flaws    []discard.Flaw
-	elements int // list elements read so far
+	elements int // number of list elements read so far
 	Interner interner
 }
 
 // NewLenient returns a reader of a payload.
 func NewLenient(payload []byte) Lenient { return Lenient{S: Scanner{Data: payload}} }
 
-// Clipped copies a list out of a buffer; nil where there is nothing in it.
+// Clipped returns a copy of buf without spare capacity, or nil if buf is empty.
 func Clipped[T any](buf []T) []T {
 	if len(buf) == 0 {
 		return nil
@@ -44,26 +44,22 @@ func Clipped[T any](buf []T) []T {
 	return slices.Clone(buf)
 }
 
-// MaxElements is how many frames, threads, breadcrumbs, logs and the like one payload may have: the rest is skipped, with
-// a flaw "too_many". Relay cuts stacks at 250 frames and SDKs breadcrumbs at 100; java sends the stacks of all threads. The
-// smallest element takes 3 bytes of payload and some 300 of memory, so that there has to be an end.
+// MaxElements bounds the list elements of one payload: frames, threads, breadcrumbs, logs. The
+// reader skips the rest and counts a flaw "too_many". Relay cuts stacks at 250 frames, SDKs cut
+// breadcrumbs at 100, java sends the stacks of all threads. The smallest element takes 3 bytes of
+// payload and some 300 bytes of memory.
 const MaxElements = 50_000
 
-// MaxAttributes is how many attributes one element may have: pdata compares each new key with all before it, so that a
-// thousand elements of a thousand attributes take seconds. SDKs send a few dozen.
+// MaxAttributes bounds the attributes of one element: pdata compares each new key with all previous
+// ones, so a thousand elements with a thousand attributes each take seconds. SDKs send a few dozen.
 const MaxAttributes = 256
 
+// AddFlaw counts a flaw of a field.
 func (l *Lenient) AddFlaw(field string) {
-	for i := range l.Flaws {
-		if l.Flaws[i].Field == field {
-			l.Flaws[i].Count++
-			return
-		}
-	}
-	l.Flaws = append(l.Flaws, discard.Flaw{Field: field, Count: 1})
+	l.Flaws = discard.AddFlaw(l.Flaws, field, 1)
 }
 
-// Document visits the members of the object that the payload is.
+// Document reads the payload as one object and visits its members.
 func (l *Lenient) Document(visit func(key string)) *discard.Error {
 	if l.S.Open('{') {
 		for n := 0; ; {
@@ -78,7 +74,8 @@ func (l *Lenient) Document(visit func(key string)) *discard.Error {
 	return Malformed(l.S.Err)
 }
 
-// Malformed gives the scanner's error for what is no profile: its own word is that of profiles.
+// Malformed converts an error of the scanner, which has the reason for profiles, to the reason for
+// other items.
 func Malformed(err *discard.Error) *discard.Error {
 	if err != nil && err.Reason == discard.ReasonInvalidJSON {
 		return &discard.Error{Reason: ReasonMalformed, Detail: err.Detail}
@@ -86,7 +83,7 @@ func Malformed(err *discard.Error) *discard.Error {
 	return err
 }
 
-// TypeMismatch skips a value that is not of the expected type. Null is absent, hence no flaw.
+// TypeMismatch skips a value of the wrong type and counts a flaw. Null means absent and is no flaw.
 func (l *Lenient) TypeMismatch(field string) {
 	if l.S.Peek() != 'n' {
 		l.AddFlaw(field)
@@ -94,7 +91,7 @@ func (l *Lenient) TypeMismatch(field string) {
 	l.S.Skip()
 }
 
-// Object visits the members of an object. Each visit must take or skip the member's value.
+// Object visits the members of an object. Each visit must read or skip the member's value.
 func (l *Lenient) Object(field string, visit func(key string)) (ok bool) {
 	if l.S.Peek() != '{' {
 		l.TypeMismatch(field)
@@ -110,8 +107,8 @@ func (l *Lenient) Object(field string, visit func(key string)) (ok bool) {
 	}
 }
 
-// List visits the elements of an array. Each visit must take or skip the element. Skipped are the elements beyond
-// MaxElements.
+// List visits the elements of an array. Each visit must read or skip the element. List returns the
+// number of elements that it skipped because they exceed MaxElements.
 func (l *Lenient) List(field string, visit func()) (skipped int) {
 	if l.S.Peek() != '[' {
 		l.TypeMismatch(field)
@@ -130,8 +127,8 @@ func (l *Lenient) List(field string, visit func()) (skipped int) {
 	return skipped
 }
 
-// Values visits the elements of what is {"values": […]} in some SDKs, the flat list in others, and where there is only one element
-// also just that. All three are the same to Relay.
+// Values visits the elements of a list in any of the three forms that SDKs send and Relay accepts:
+// {"values": […]}, a flat list, or a single element.
 func (l *Lenient) Values(field string, visit func()) {
 	if l.S.Peek() != '{' {
 		l.List(field, visit)
@@ -154,7 +151,7 @@ func (l *Lenient) Values(field string, visit func()) {
 	}
 }
 
-// Text takes a string; the text of a number or of a boolean, with a flaw.
+// Text reads a string. For a number or a boolean it returns the JSON text and counts a flaw.
 func (l *Lenient) Text(field string) string {
 	switch c := l.S.Peek(); c {
 	case '"':
@@ -167,7 +164,7 @@ func (l *Lenient) Text(field string) string {
 	return string(l.S.Value())
 }
 
-// InternedText is text for what is one of a few.
+// InternedText is Text for fields with few distinct values.
 func (l *Lenient) InternedText(field string) string {
 	if l.S.Peek() == '"' {
 		return l.Interner.Intern(ValidUTF8(l.S.Text()))
@@ -175,7 +172,7 @@ func (l *Lenient) InternedText(field string) string {
 	return l.Text(field)
 }
 
-// ID takes an identifier that SDKs write as text or as a number: thread ids.
+// ID reads an identifier that SDKs write as text or as a number, such as a thread ID.
 func (l *Lenient) ID(field string) string {
 	if c := l.S.Peek(); c == '-' || IsDigit(c) {
 		return string(l.S.Number())
@@ -183,7 +180,8 @@ func (l *Lenient) ID(field string) string {
 	return l.Text(field)
 }
 
-// UUID takes an id in the form in which Sentry compares them, 32 lower-case hex digits; text that is no UUID as it is.
+// UUID reads an ID in the form that Sentry compares: 32 lower-case hex digits. It returns other
+// text unchanged.
 func (l *Lenient) UUID(field string) string {
 	text := l.Text(field)
 	if id := SimpleID(text); id != "" {
@@ -201,7 +199,7 @@ func (l *Lenient) Flag(field string) Optional[bool] {
 	return Optional[bool]{}
 }
 
-// Int takes a whole number, as a number or as text.
+// Int reads a whole number, sent as a number or as text.
 func (l *Lenient) Int(field string) Optional[int64] {
 	switch c := l.S.Peek(); {
 	case c == '"', c == '-', IsDigit(c):
@@ -228,7 +226,7 @@ func (l *Lenient) Float(field string) Optional[float64] {
 	return Optional[float64]{}
 }
 
-// Lineno takes a line or column number; 0 is none.
+// Lineno reads a line or column number; 0 means none.
 func (l *Lenient) Lineno(field string) uint32 {
 	number := l.S.Uint()
 	if number.Bad || number.Value > 1<<32-1 {
@@ -238,10 +236,11 @@ func (l *Lenient) Lineno(field string) uint32 {
 	return uint32(number.Value)
 }
 
-// Time takes an instant as Timestamp does, and text without a zone as UTC: what raven's SDKs send.
+// Time reads an instant like Timestamp. It reads text without a time zone, which raven's SDKs send,
+// as UTC.
 func (l *Lenient) Time(field string) (t Timestamp) {
 	if value := l.S.Value(); len(value) > 0 && l.S.Err == nil {
-		_ = t.UnmarshalJSON(value) // gives no error, but Bad
+		_ = t.UnmarshalJSON(value) // returns no error, but sets Bad
 		if t.Bad && value[0] == '"' {
 			_ = t.UnmarshalJSON(append(append([]byte{}, value[:len(value)-1]...), `Z"`...))
 		}
@@ -252,7 +251,7 @@ func (l *Lenient) Time(field string) (t Timestamp) {
 	return t
 }
 
-// Raw gives the JSON text of any value, nil for null.
+// Raw returns the JSON text of any value, or nil for null.
 func (l *Lenient) Raw() []byte {
 	value := l.Value()
 	if len(value) == 0 || IsNull(value) {
@@ -261,7 +260,7 @@ func (l *Lenient) Raw() []byte {
 	return value
 }
 
-// RawObject is raw for what must be an object.
+// RawObject is Raw for a value that must be an object.
 func (l *Lenient) RawObject(field string) []byte {
 	if l.S.Peek() != '{' {
 		l.TypeMismatch(field)
@@ -270,8 +269,8 @@ func (l *Lenient) RawObject(field string) []byte {
 	return l.Value()
 }
 
-// Value gives the JSON text of a value whose shape is the sender's. Each object in it that has more than MaxMembers members,
-// and so becomes a text, is a flaw "too_many_members".
+// Value returns the JSON text of a value of any shape. It counts a flaw "too_many_members" for each
+// object in it that has more than MaxMembers members and therefore becomes text.
 func (l *Lenient) Value() []byte {
 	before := l.S.wideObjects
 	text := l.S.Value()
@@ -281,14 +280,14 @@ func (l *Lenient) Value() []byte {
 	return text
 }
 
-// Texts takes a list of strings.
+// Texts reads a list of strings.
 func (l *Lenient) Texts(field string) (all []string) {
 	l.List(field, func() { all = append(all, l.Text(field)) })
 	return all
 }
 
-// TraceID and SpanID are ids in the form OpenTelemetry's are written in: lower-case hex digits without hyphens, "" where the
-// text is no such id or all zeros, which is the same by both formats.
+// TraceID and SpanID read IDs in OpenTelemetry's form: lower-case hex digits without hyphens. They
+// return "" for other text and for zeros only, which is invalid in both formats.
 func (l *Lenient) TraceID(field string) string { return l.hexID(field, 32) }
 func (l *Lenient) SpanID(field string) string  { return l.hexID(field, 16) }
 

@@ -11,16 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// The scalar types of the wire that SDKs write in more than one way. Their UnmarshalJSON never fails: a value of the wrong
-// kind leaves the scalar unset and marked Bad, so that its neighbours in the same object survive.
+// Scalar types that SDKs write in more than one way. Their UnmarshalJSON never fails: a value of
+// the wrong type leaves the scalar unset and marked Bad, so that the other members of the object
+// survive.
 
-// Decimal is the text of a whole number sent as a JSON number (go, cocoa) or as a string (all others).
+// Decimal is the text of a whole number that SDKs send as a JSON number (go, cocoa) or as a string
+// (all others).
 type Decimal struct {
 	Text string // "" = absent
 	Bad  bool   // sent, but not as a whole number: react-native sends ""
 }
 
-// UnmarshalJSON takes the digits of a number as they are, or the content of a string.
+// UnmarshalJSON keeps the digits of a number unchanged, or the content of a string.
 func (d *Decimal) UnmarshalJSON(token []byte) error {
 	text, _ := StringOrNumber(token)
 	_, isUint := ParseUint([]byte(text))
@@ -35,7 +37,7 @@ type Uint struct {
 	Bad   bool // sent, but not as an unsigned number
 }
 
-// UnmarshalJSON accepts 12 and "12"; null is absent.
+// UnmarshalJSON accepts 12 and "12". Null means absent.
 func (u *Uint) UnmarshalJSON(token []byte) error {
 	s := Scanner{Data: token}
 	*u = s.Uint()
@@ -49,7 +51,7 @@ type Address struct {
 	Bad   bool // sent, but not as an address
 }
 
-// Address decodes "0x1a2b", "6699" and 6699; null and empty text are absent.
+// Address decodes "0x1a2b", "6699" and 6699. Null and empty text mean absent.
 func (s *Scanner) Address() Address {
 	if s.Peek() == 'n' {
 		s.Skip()
@@ -84,7 +86,7 @@ func hexDigit(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// Uint decodes 12 and "12"; null is absent.
+// Uint decodes 12 and "12". Null means absent.
 func (s *Scanner) Uint() Uint {
 	if s.Peek() == 'n' {
 		s.Skip()
@@ -100,7 +102,7 @@ func ParseUint(text []byte) (value uint64, ok bool) {
 	if len(text) > 19 { // 19 digits cannot overflow
 		value, err := strconv.ParseUint(string(text), 10, 64)
 		if err != nil {
-			return 0, false // not the bound that strconv gives for what is too large
+			return 0, false // not the bound that strconv returns for a number that is too large
 		}
 		return value, true
 	}
@@ -118,10 +120,11 @@ type Timestamp struct {
 	UnixNano     uint64
 	Set          bool
 	Bad          bool // sent, but not as an instant after 1970
-	WholeSeconds bool // text without a fraction of a second, which ruby cuts off (sdk-quirks Q3)
+	WholeSeconds bool // text without a fraction of a second, which ruby truncates
 }
 
-// UnmarshalJSON accepts RFC 3339 text (a blank instead of the T is tolerated, as Relay does) and unix seconds.
+// UnmarshalJSON accepts unix seconds and RFC 3339 text, with a blank in place of the T as well,
+// like Relay.
 func (t *Timestamp) UnmarshalJSON(token []byte) error {
 	*t = Timestamp{}
 	if IsNull(token) {
@@ -156,24 +159,27 @@ func (t *Timestamp) UnmarshalJSON(token []byte) error {
 
 const (
 	NanosPerSecond = 1_000_000_000
-	// MaxUnixSeconds keeps every instant below 2^63 nanoseconds (the year 2262), so that sums of two cannot overflow 64 bits.
+	// MaxUnixSeconds keeps every instant below 2^63 nanoseconds (the year 2262), so that sums of
+	// two cannot overflow 64 bits.
 	MaxUnixSeconds = 1 << 33
 	// MaxUnixNano is the same bound in nanoseconds: every instant is below it.
 	MaxUnixNano = MaxUnixSeconds * NanosPerSecond
 )
 
-// ParseUnixNanos turns the decimal text of unix seconds into nanoseconds: the exact decimal value, rounded once, half away
-// from zero, where it has more than nine decimals. A double would be off by up to 120 ns at present-day times, and SDKs
-// print more digits than milliseconds (1795224053.0711603).
+// ParseUnixNanos converts the decimal text of unix seconds to nanoseconds. It keeps the exact
+// decimal value and rounds once, half away from zero, if there are more than nine decimals. A
+// double would be off by up to 120 ns at present-day times, and SDKs print more digits than
+// milliseconds (1795224053.0711603).
 //
-// The number must be well-formed JSON. Not ok: negative, or beyond MaxUnixSeconds.
+// The number must be well-formed JSON. ok is false if it is negative or beyond MaxUnixSeconds.
 func ParseUnixNanos(number []byte) (nanos uint64, ok bool) {
 	mantissa, exponent := number, 0
 	if i := bytes.IndexAny(number, "eE"); i >= 0 {
 		var err error
 		mantissa = number[:i]
 		if exponent, err = strconv.Atoi(string(number[i+1:])); err != nil || exponent > 1<<20 || exponent < -1<<20 {
-			// Beyond any instant either way: zero if it is small or nothing, out of range if it is large.
+			// Beyond any instant in either direction: zero if the number is small, out of range if
+			// it is large.
 			return 0, !bytes.ContainsAny(mantissa, "123456789") || number[i+1] == '-'
 		}
 	}
@@ -182,7 +188,8 @@ func ParseUnixNanos(number []byte) (nanos uint64, ok bool) {
 	}
 	integer, fraction, _ := bytes.Cut(mantissa, []byte{'.'})
 
-	// Digits stand at positions 0, 1, … of integer+fraction; those before `end` make whole nanoseconds.
+	// Digits are at positions 0, 1, … of integer+fraction; those before `end` are whole
+	// nanoseconds.
 	end := len(integer) + exponent + 9
 	for i := 0; i < end; i++ {
 		digit := uint64(0)
@@ -215,12 +222,12 @@ func roundsUp(integer, fraction []byte, position int) bool {
 	return false
 }
 
-// StringOrNumber gives the text of a JSON string or number token.
+// StringOrNumber returns the text of a JSON string or number token.
 func StringOrNumber(token []byte) (text string, ok bool) {
 	switch c := token[0]; {
 	case c == '"':
 		if inside := token[1 : len(token)-1]; bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
-			return string(inside), true // as it stands: instants and ids, of which there are thousands
+			return string(inside), true // no unescaping for instants and IDs, of which there are thousands
 		}
 		return text, json.Unmarshal(token, &text) == nil
 	case c == '-' || IsDigit(c):
@@ -233,11 +240,11 @@ func IsNull(token []byte) bool { return token[0] == 'n' }
 
 func IsDigit(c byte) bool { return c-'0' <= 9 }
 
-// Optional is a header field whose zero value means something else than its absence.
+// Optional is a field for which the zero value and absence differ.
 type Optional[T any] struct {
 	Value T
 	Set   bool
 }
 
-// Some is an Optional that is set.
+// Some returns an Optional that is set.
 func Some[T any](value T) Optional[T] { return Optional[T]{Value: value, Set: true} }

@@ -12,15 +12,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// Scanner walks JSON text and hands out pieces of it, without building a tree: the fast path of the product. It accepts
-// exactly what encoding/json accepts (a fuzz test holds the two together), except that it nests at most MaxJSONDepth deep.
+// Scanner walks JSON text and returns views of its values without building a tree: the fast path of
+// the product. It accepts exactly the text that encoding/json accepts (a fuzz test compares the
+// two), nested at most MaxJSONDepth deep.
 //
-// The first error stays in err and every later call gives nothing, so that callers check once, at the end.
+// Err keeps the first error, and every later call returns nothing, so callers check once, at the
+// end.
 type Scanner struct {
 	Data        []byte
 	Pos         int
 	depth       int
-	wideObjects int // objects with more than MaxMembers members that were skipped
+	wideObjects int // number of skipped objects with more than MaxMembers members
 	Err         *discard.Error
 }
 
@@ -39,7 +41,7 @@ func (s *Scanner) FailHere(expected string) {
 	s.Fail("expected %s at byte %d of %d", expected, s.Pos, len(s.Data))
 }
 
-// Peek skips white space and gives the next byte, 0 at the end.
+// Peek skips white space and returns the next byte, or 0 at the end.
 func (s *Scanner) Peek() byte {
 	for s.Pos < len(s.Data) {
 		c := s.Data[s.Pos]
@@ -51,7 +53,7 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// consume steps over the byte c.
+// consume skips the byte c, which must come next.
 func (s *Scanner) consume(c byte) bool {
 	if s.Peek() != c {
 		s.FailHere("'" + string(rune(c)) + "'")
@@ -61,7 +63,8 @@ func (s *Scanner) consume(c byte) bool {
 	return true
 }
 
-// Open enters an object ('{') or an array ('['). To be followed by calls of member or element until they say no.
+// Open enters an object ('{') or an array ('['). The caller then calls Member or Element until it
+// returns false.
 func (s *Scanner) Open(bracket byte) bool {
 	if !s.consume(bracket) {
 		return false
@@ -73,7 +76,7 @@ func (s *Scanner) Open(bracket byte) bool {
 	return true
 }
 
-// more steps to the next entry of an object or array that `open` entered, or leaves it.
+// more advances to the next entry of the object or array that Open entered, or leaves it.
 func (s *Scanner) more(n *int, bracket byte) bool {
 	c := s.Peek()
 	if c == bracket {
@@ -92,10 +95,11 @@ func (s *Scanner) more(n *int, bracket byte) bool {
 	return s.Err == nil
 }
 
-// Element says whether the array has another element; n counts them and starts at 0.
+// Element reports whether the array has another element. n counts them and starts at 0.
 func (s *Scanner) Element(n *int) bool { return s.more(n, ']') }
 
-// Member gives the key of the object's next member and stands before its value; n counts them and starts at 0.
+// Member returns the key of the object's next member; its value comes next. n counts the members
+// and starts at 0.
 func (s *Scanner) Member(n *int) (key []byte, ok bool) {
 	if !s.more(n, '}') {
 		return nil, false
@@ -105,7 +109,7 @@ func (s *Scanner) Member(n *int) (key []byte, ok bool) {
 	return key, s.Err == nil
 }
 
-// Text gives the content of a string, unescaped: a view into the data unless it had escapes.
+// Text returns the unescaped content of a string: a view into the data unless it has escapes.
 func (s *Scanner) Text() []byte {
 	content, escaped := s.rawText()
 	if !escaped {
@@ -118,7 +122,7 @@ func (s *Scanner) Text() []byte {
 	return []byte(text)
 }
 
-// rawText gives the content of a string as it stands between the quotes, validated.
+// rawText validates a string and returns the text between its quotes.
 func (s *Scanner) rawText() (content []byte, escaped bool) {
 	if !s.consume('"') {
 		return nil, false
@@ -144,7 +148,7 @@ func (s *Scanner) rawText() (content []byte, escaped bool) {
 	}
 }
 
-// escape steps over one escape sequence.
+// escape skips one escape sequence.
 func (s *Scanner) escape() {
 	rest := s.Data[s.Pos+1:]
 	if len(rest) == 0 {
@@ -164,9 +168,9 @@ func (s *Scanner) escape() {
 	s.FailHere("a valid escape")
 }
 
-// NextSpecial finds the next byte that ends a run of plain text: a quote, a backslash or a control character.
-// Eight bytes at a time, by the zero-byte test of "Bit Twiddling Hacks" (x-ones &^ x & highs finds zero bytes exactly
-// up to the first one, which is the one wanted).
+// NextSpecial returns the position of the next byte that ends a run of plain text: a quote, a
+// backslash or a control character. It reads eight bytes at a time, with the zero-byte test of "Bit
+// Twiddling Hacks" (x-ones &^ x & highs is exact up to the first zero byte).
 func NextSpecial(data []byte, pos int) int {
 	const (
 		ones  = 0x0101010101010101
@@ -189,7 +193,7 @@ func NextSpecial(data []byte, pos int) int {
 	return pos
 }
 
-// Number gives the text of a number, validated.
+// Number validates a number and returns its text.
 func (s *Scanner) Number() []byte {
 	s.Peek()
 	start := s.Pos
@@ -230,7 +234,8 @@ func (s *Scanner) digits() {
 	}
 }
 
-// Scalar gives the content of a string or the text of a number; ok is false, and the value skipped, where it is neither.
+// Scalar returns the content of a string or the text of a number. It skips any other value and
+// returns false.
 func (s *Scanner) Scalar() (text []byte, quoted, ok bool) {
 	switch c := s.Peek(); {
 	case c == '"':
@@ -242,7 +247,7 @@ func (s *Scanner) Scalar() (text []byte, quoted, ok bool) {
 	return nil, false, false
 }
 
-// Value gives the text of the next value, validated.
+// Value validates the next value and returns its text.
 func (s *Scanner) Value() []byte {
 	s.Peek()
 	start := s.Pos
@@ -250,7 +255,7 @@ func (s *Scanner) Value() []byte {
 	return s.Data[start:s.Pos]
 }
 
-// Skip steps over the next value, validating it.
+// Skip validates and skips the next value.
 func (s *Scanner) Skip() {
 	switch c := s.Peek(); {
 	case c == '"':
@@ -294,14 +299,14 @@ func (s *Scanner) literal(word string) {
 	s.Pos += len(word)
 }
 
-// End checks that nothing but white space is left.
+// End checks that only white space is left.
 func (s *Scanner) End() {
 	if s.Peek(); s.Err == nil && s.Pos < len(s.Data) {
 		s.FailHere("the end")
 	}
 }
 
-// ValidJSON reports whether a text is one JSON value that nests at most MaxJSONDepth deep.
+// ValidJSON reports whether text is one JSON value, nested at most MaxJSONDepth deep.
 func ValidJSON(text []byte) bool {
 	s := Scanner{Data: text}
 	s.Skip()
@@ -313,8 +318,8 @@ func isHex(c byte) bool {
 	return IsDigit(c) || c|0x20-'a' < 6
 }
 
-// ValidUTF8 replaces every byte that is not part of valid UTF-8 by U+FFFD, as encoding/json does inside strings. Valid
-// text, the rule, is given back as it is.
+// ValidUTF8 replaces every byte that is not part of valid UTF-8 with U+FFFD, like encoding/json
+// inside strings. It returns valid text, the normal case, unchanged.
 func ValidUTF8(data []byte) []byte {
 	if utf8.Valid(data) {
 		return data
@@ -328,15 +333,16 @@ func ValidUTF8(data []byte) []byte {
 	return clean
 }
 
-// View gives the bytes as a string without copying them: valid as long as they are not changed.
+// View returns the bytes as a string without a copy. The string is valid until the bytes change.
 func View(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// MaxJSONDepth: the deepest payload seen has 9 levels; SDKs cut event contexts at 10 by default ("normalizeDepth").
+// MaxJSONDepth bounds the nesting of JSON. The deepest recorded payload has 9 levels; SDKs cut
+// event contexts at 10 by default ("normalizeDepth").
 const MaxJSONDepth = 128
 
-// MaxMembers is how many members of a JSON object become a map of attributes: pdata's maps compare each new key with all
-// before, so that an object of a megabyte would take minutes. One with more becomes its own text. The largest object seen,
-// a list of python modules, has 140.
+// MaxMembers bounds the JSON objects that become maps of attributes; a larger object becomes its
+// own text. pdata's maps compare each new key with all previous ones, so an object of a megabyte
+// would take minutes. The largest recorded object, a list of python modules, has 140 members.
 const MaxMembers = 512

@@ -7,10 +7,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// Chunk is the payload of a "profile_chunk" item in sample format version 2: a piece of a profiler session, tied to no
-// transaction. https://develop.sentry.dev/sdk/telemetry/profiles/sample-format-v2/
+// Chunk is the payload of a "profile_chunk" item in sample format version 2: a part of a profiler
+// session, independent of any transaction.
+// https://develop.sentry.dev/sdk/telemetry/profiles/sample-format-v2/
 //
-// The top-level "timestamp" that java adds is not decoded: ingest drops it, the samples carry their own times.
+// The top-level "timestamp" that java adds is not decoded: ingest drops it, and the samples have
+// their own times.
 type Chunk struct {
 	Version     string
 	ProfilerID  string // one per profiler session
@@ -26,5 +28,5 @@ type Chunk struct {
 
 	Sampled
 
-	Undecoded *discard.Error // a trace of Android, which is not decoded; nil = there is none
+	Undecoded *discard.Error // reason why an Android trace was not decoded; nil = no trace
 }

@@ -11,11 +11,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// AppendChunk writes the payload of a "profile_chunk" item in sample format V2 behind dst: the inverse of Decoder.Chunk. Of
-// stacks, frames and threads those are written that samples refer to, numbered by first use.
+// AppendChunk appends the payload of a "profile_chunk" item in sample format V2 to dst. It is the
+// inverse of Decoder.Chunk. It writes only the stacks, frames and threads that samples refer to,
+// numbered by first use.
 //
-// Written too is what ingest requires to be there, empty or not: ids, platform, SDK. Not ok: the payload would be longer than
-// maxBytes; dst then comes back as it was. The chunk must be usable as it is: indices in range, values finite.
+// It always writes the fields that ingest requires, even if empty: IDs, platform, SDK. If the
+// payload would exceed maxBytes, ok is false and dst is returned unchanged. The chunk must be
+// valid: indices in range, values finite.
 func AppendChunk(dst []byte, c *Chunk, maxBytes int) (_ []byte, ok bool) {
 	w := chunkWriters.Get().(*chunkWriter)
 	defer w.release()
@@ -30,16 +32,16 @@ func AppendChunk(dst []byte, c *Chunk, maxBytes int) (_ []byte, ok bool) {
 	return w.dst, true
 }
 
-// chunkWriter holds what one payload needs while it is written.
+// chunkWriter holds the state of writing one payload.
 type chunkWriter struct {
 	dst   []byte
-	limit int // of len(dst): beyond it nothing more is written, because nobody will take it
+	limit int // of len(dst): the writer stops beyond it, because the payload will be discarded
 
-	stackNumber, frameNumber []int32 // by index: what it is called in the payload, plus one; 0 = not yet
+	stackNumber, frameNumber []int32 // by index: its number in the payload, plus one; 0 = not yet written
 	stacks, frames           []int32 // in the order of their numbers
 	threads                  []bool  // seen
 
-	threadText []byte // for each thread what stands in each of its samples
+	threadText []byte // for each thread the text that all of its samples have
 	threadEnds []int
 }
 
@@ -151,7 +153,7 @@ func (w *chunkWriter) sampled(s *Sampled) {
 	w.text("}}")
 }
 
-// reset empties the scratch and prepares the part of a sample that all samples of a thread share.
+// reset clears the scratch and prepares the text that all samples of a thread share.
 func (w *chunkWriter) reset(s *Sampled) {
 	w.stackNumber = zeroed(w.stackNumber, s.Stacks.Len())
 	w.frameNumber = zeroed(w.frameNumber, len(s.Frames))
@@ -173,7 +175,7 @@ func zeroed[T any](scratch []T, n int) []T {
 }
 
 func (w *chunkWriter) samples(s *Sampled) {
-	second, dst := uint64(1)<<63, w.dst // no second of any time
+	second, dst := uint64(1)<<63, w.dst // not the second of any time
 	var seconds []byte
 	for i, time := range s.Samples.Time {
 		if len(dst) > w.limit {
@@ -202,7 +204,7 @@ func (w *chunkWriter) samples(s *Sampled) {
 	w.dst = dst
 }
 
-// Number gives what an index is called in the payload.
+// number returns the number of an index in the payload.
 func number(numbers []int32, order *[]int32, index int32) int32 {
 	if numbers[index] == 0 {
 		*order = append(*order, index)
@@ -232,10 +234,11 @@ func (w *chunkWriter) stackLists(s *Sampled) {
 	w.dst = dst
 }
 
-// append writes a frame. One of function, filename and address has to be there by the specification: the function, as browsers
-// send it for anonymous ones, where there is nothing else.
+// append writes a frame. The specification requires a function, a filename or an address: without
+// any, append writes an empty function, like browsers for anonymous functions.
 //
-// Every member ends in a comma, and the last comma becomes the end: frames are the bulk of node's payloads.
+// Every member ends with a comma, and the last comma becomes the closing brace: frames are most of
+// node's payloads.
 func (f *Frame) append(dst []byte) []byte {
 	dst = append(dst, '{')
 	if f.Function != "" || f.Filename == "" && f.InstructionAddr == 0 {
@@ -284,7 +287,7 @@ func (w *chunkWriter) threadMetadata(s *Sampled) {
 	}
 }
 
-// comma separates the element from the one before it.
+// comma writes a comma before every element but the first.
 func (w *chunkWriter) comma(element int) {
 	if element > 0 {
 		w.text(",")

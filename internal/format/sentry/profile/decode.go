@@ -11,22 +11,24 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Decoder turns the payloads of profile items into models. Its scratch is reused: what it gives out is valid until its next
-// use, and only while the payload is left as it is. Not for concurrent use.
+// Decoder decodes the payloads of profile items. It reuses its memory: a result is valid until the
+// next use of the decoder and while the payload is unchanged. A decoder must not be used
+// concurrently.
 //
-// It works in two tiers. The arrays samples, stacks and frames, nearly all of a payload, go through our own scanner into
-// columns (decode_sampled.go), and so do images and measurements. Everything else is small and goes through encoding/json, field by
-// field, so that one field of the wrong type costs itself only.
+// A custom scanner decodes the arrays samples, stacks and frames, which are nearly all of a
+// payload, into columns (decode_sampled.go); it decodes images and measurements as well.
+// encoding/json decodes everything else field by field, so that a field of the wrong type affects
+// no other field.
 type Decoder struct {
 	sampledDecoder
 }
 
 var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 
-// AcquireDecoder takes a decoder from the pool. Give it back with Release when its result is no longer needed.
+// AcquireDecoder returns a decoder from the pool. Call Release when its result is no longer needed.
 func AcquireDecoder() *Decoder { return decoders.Get().(*Decoder) }
 
-// Release gives the decoder, and everything it decoded, back to the pool.
+// Release returns the decoder, with everything it decoded, to the pool.
 func (d *Decoder) Release() {
 	d.reset(formatV1, nil)
 	if d.scratchBytes() <= sentry.MaxPooledScratch {
@@ -34,7 +36,7 @@ func (d *Decoder) Release() {
 	}
 }
 
-// Profile decodes the payload of a "profile" item (V1). The error is a Discard.
+// Profile decodes the payload of a "profile" item (V1). The error is a *discard.Error.
 func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 	d.reset(formatV1, payload)
 	p, legacy := &Profile{}, &ProfileTransaction{}
@@ -54,7 +56,7 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 		"transaction":  &p.Transaction,
 		"transactions": &firstTransaction{&p.Transaction},
 
-		// Of android's legacy format.
+		// Fields of android's legacy format.
 		"device_manufacturer":    &p.Device.Manufacturer,
 		"device_model":           &p.Device.Model,
 		"device_locale":          &p.Device.Locale,
@@ -79,7 +81,7 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 	return p, p.usable(dialect)
 }
 
-// Chunk decodes the payload of a "profile_chunk" item (V2). The error is a Discard.
+// Chunk decodes the payload of a "profile_chunk" item (V2). The error is a *discard.Error.
 func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 	d.reset(formatV2, payload)
 	c := &Chunk{}
@@ -105,19 +107,19 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 	return c, c.usable(dialect)
 }
 
-// fields are the places of the top-level fields that encoding/json decodes, by key.
+// fields are the targets of the top-level fields that encoding/json decodes, by key.
 type fields map[string]any
 
-// dialect is what the top level tells about the kind of payload.
+// dialect is the kind of payload, as far as its top-level keys tell.
 type dialect struct {
-	profile        bool // it has "profile": sampled data
-	sampledProfile bool // it has "sampled_profile": an ART trace in base64
+	profile        bool // "profile" is present: sampled data
+	sampledProfile bool // "sampled_profile" is present: an ART trace in base64
 
-	jsProfile []byte // "js_profile" of React Native, beside an ART trace: the text of an object as "profile" is
+	jsProfile []byte // JSON of "js_profile", which React Native sends beside an ART trace: an object like "profile"
 }
 
-// Document walks the top level of a payload.
-func (d *sampledDecoder) document(places fields) (found dialect, err error) {
+// document walks the top level of a payload.
+func (d *sampledDecoder) document(targets fields) (found dialect, err error) {
 	if !d.Open('{') {
 		return found, d.Err
 	}
@@ -126,7 +128,7 @@ func (d *sampledDecoder) document(places fields) (found dialect, err error) {
 		if !ok {
 			break
 		}
-		switch place, known := places[string(key)]; {
+		switch target, known := targets[string(key)]; {
 		case string(key) == "profile":
 			found.profile = d.profile() || found.profile
 		case string(key) == "js_profile":
@@ -136,7 +138,7 @@ func (d *sampledDecoder) document(places fields) (found dialect, err error) {
 		case string(key) == "measurements":
 			d.series = d.measurements()
 		case known:
-			d.field(string(key), place)
+			d.field(string(key), target)
 		default:
 			found.sampledProfile = found.sampledProfile || string(key) == "sampled_profile"
 			d.Skip()
@@ -148,19 +150,19 @@ func (d *sampledDecoder) document(places fields) (found dialect, err error) {
 	return found, nil
 }
 
-// Field decodes the next value into place with encoding/json. A value of the wrong type is a flaw, no failure: the text is
-// valid JSON, and encoding/json fills what it can.
-func (d *sampledDecoder) field(key string, place any) {
+// field decodes the next value into target with encoding/json. A value of the wrong type is a flaw,
+// not an error: the text is valid JSON, and encoding/json decodes as much as possible.
+func (d *sampledDecoder) field(key string, target any) {
 	value := d.Value()
-	if d.Err != nil || jsonscan.IsNull(value) { // null is absent, and takes nothing from an alias that was sent
+	if d.Err != nil || jsonscan.IsNull(value) { // null means absent, and must not overwrite an alias of the field
 		return
 	}
-	if flawed := json.Unmarshal(value, place); flawed != nil {
+	if flawed := json.Unmarshal(value, target); flawed != nil {
 		d.out.addFlaw(key)
 	}
 }
 
-// usable says whether anything is left to translate.
+// usable returns an error if no samples are left.
 func (s *Sampled) usable(found dialect) error {
 	switch {
 	case s.Samples.Len() > 0:

@@ -9,12 +9,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Profiles of Android have a trace of its runtime in place of samples, in base64 (ART) or behind the JSON (Perfetto), which is not
-// decoded. Their measurements are, and so is what React Native sends beside the trace: the samples of its JavaScript, as
-// "js_profile". https://develop.sentry.dev/sdk/telemetry/profiles/
+// Profiles of Android have a trace of its runtime in place of samples, in base64 (ART) or after the
+// JSON (Perfetto). The trace is not decoded. The measurements are, and so are the samples of
+// JavaScript that React Native sends beside the trace ("js_profile").
+// https://develop.sentry.dev/sdk/telemetry/profiles/
 
-// legacyAndroid makes of a legacy profile the V1 profile of its JavaScript. Without that it says nothing but measurements: the error
-// is then a Discard.
+// legacyAndroid converts a legacy profile to the V1 profile of its JavaScript. Without JavaScript
+// only measurements are usable, and the error is a *discard.Error.
 func (d *Decoder) legacyAndroid(p *Profile, legacy *ProfileTransaction, found dialect) error {
 	p.Undecoded = discard.Errorf(discard.ReasonUnsupportedFormat, "android trace under item type profile (version %.20q)", p.Version)
 	if p.Transaction == nil && *legacy != (ProfileTransaction{}) {
@@ -25,7 +26,7 @@ func (d *Decoder) legacyAndroid(p *Profile, legacy *ProfileTransaction, found di
 		return p.Undecoded
 	}
 	p.Version, p.Platform = "1", "javascript"
-	if p.Transaction != nil && len(p.Threads) == 1 { // the active one is named among those of the trace
+	if p.Transaction != nil && len(p.Threads) == 1 { // the payload names the active thread among those of the trace
 		p.Transaction.ActiveThreadID = jsonscan.Decimal{Text: p.Threads[0].ID}
 	}
 	return nil
@@ -42,7 +43,8 @@ func (d *Decoder) androidChunk(c *Chunk, found dialect) error {
 	return nil
 }
 
-// Perfetto decodes the JSON that a chunk has before a Perfetto trace. The error is a Discard, as such a chunk has no samples.
+// Perfetto decodes the JSON before the Perfetto trace of a chunk. Such a chunk has no samples, so
+// the error is a *discard.Error.
 func (d *Decoder) Perfetto(meta []byte) (*Chunk, error) {
 	c, err := d.Chunk(meta)
 	if c != nil {
@@ -64,7 +66,7 @@ func (d *Decoder) javaScript(found dialect) Sampled {
 	return d.resolve()
 }
 
-// sourceMaps are the images that belong to JavaScript.
+// sourceMaps returns the images of JavaScript.
 func sourceMaps(meta DebugMeta) DebugMeta {
 	meta.Images = slices.DeleteFunc(meta.Images, func(i Image) bool { return i.Type != "sourcemap" })
 	return meta

@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// TestLayoutForgets: a sample with more members than the fast path knows is not remembered member by member, and a released
-// decoder holds nothing of the payload.
+// TestLayoutForgets: a sample with more members than the fast path knows is not remembered member
+// by member, and a released decoder holds nothing of the payload.
 func TestLayoutForgets(t *testing.T) {
 	flood := `{"version":"2","profile":{"samples":[{` + strings.Repeat(`"":1,`, 100_000) +
 		`"timestamp":1777629600,"thread_id":"1","stack_id":0}],"stacks":[[]],"frames":[]}}`
@@ -28,7 +28,8 @@ func TestLayoutForgets(t *testing.T) {
 	require.Nil(t, d.template.suffix)
 }
 
-// TestNullTakesNothing: of a field with two names, a null under one does not erase what the other gave.
+// TestNullTakesNothing: of a field with two names, a null under one does not erase what the other
+// gave.
 func TestNullTakesNothing(t *testing.T) {
 	p, err := new(Decoder).Profile([]byte(`{"version":"1","event_id":"aa","profile_id":null,"transactions":[{"id":"bb"}],
 	 "transaction":null,"profile":{"samples":[{"elapsed_since_start_ns":1,"thread_id":"1","stack_id":0}],"stacks":[[]]}}`))
@@ -38,7 +39,8 @@ func TestNullTakesNothing(t *testing.T) {
 	require.Equal(t, "bb", p.Transaction.ID)
 }
 
-// TestContainerBeyondItsBound: elements beyond the bound are lost, counted, and no contradiction to item_count.
+// TestContainerBeyondItsBound: elements beyond the bound are lost, counted, and no contradiction to
+// item_count.
 func TestContainerBeyondItsBound(t *testing.T) {
 	const elements = jsonscan.MaxElements + 7
 	payload := `{"items":[` + strings.Repeat(`{"body":"x"},`, elements-1) + `{"body":"x"}]}`

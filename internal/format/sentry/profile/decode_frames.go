@@ -19,7 +19,7 @@ func (d *sampledDecoder) resetFrames() {
 	d.frameTexts, d.sameHash, d.successors = d.frameTexts[:0], d.sameHash[:0], d.successors[:0]
 }
 
-// frames decodes the array "frames", each distinct text once.
+// frames decodes the array "frames". It decodes each distinct text once.
 func (d *sampledDecoder) frames() {
 	d.resetFrames()
 	if !d.expect('[', "frames") {
@@ -40,8 +40,9 @@ func (d *sampledDecoder) frames() {
 	}
 }
 
-// frameAfter reads the frame that followed the frame before it last time, if it is there again: node repeats runs of frames.
-// The text of an object says itself where it ends, so equal bytes are the same object.
+// frameAfter skips the next frame and returns its index if it is the one that followed the frame
+// `before` last time: node repeats runs of frames. A JSON object delimits itself, so equal bytes
+// are the same object.
 func (d *sampledDecoder) frameAfter(before int32) int32 {
 	if before == absent {
 		return absent
@@ -55,7 +56,7 @@ func (d *sampledDecoder) frameAfter(before int32) int32 {
 	return guess
 }
 
-// frame decodes the next frame and gives its index in Frames.
+// frame decodes the next frame and returns its index in Frames.
 func (d *sampledDecoder) frame() int32 {
 	if !d.expect('{', "frames") {
 		return absent

@@ -9,12 +9,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// The decoders of the small fields, for encoding/json. Unlike the scalars' own, these report what they could not use: the
-// caller counts it as a flaw.
+// Decoders of the small fields, for encoding/json. Unlike those of the scalars, they return an
+// error for unusable values, which the caller counts as a flaw.
 
 var errWrongType = errors.New("not of the published type")
 
-// Text takes strings; null is absent, a number is taken as its text and reported.
+// text is a string. Null means absent; a number becomes its text and is a flaw.
 type text string
 
 func (t *text) UnmarshalJSON(token []byte) error {
@@ -26,8 +26,8 @@ func (t *text) UnmarshalJSON(token []byte) error {
 	return errWrongType
 }
 
-// firstTransaction takes the first element of the list "transactions", which has one in every SDK that sends it. The others
-// are passed over, not decoded: a hostile list is long.
+// firstTransaction is the first element of the list "transactions"; every SDK that sends the list
+// sends one element. It skips the others without decoding, because a hostile list is long.
 type firstTransaction struct{ into **ProfileTransaction }
 
 func (t *firstTransaction) UnmarshalJSON(list []byte) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// debugMeta decodes the images of "debug_meta". By the scanner, since a native payload lists every loaded library: some
-// hundred images in each chunk.
+// debugMeta decodes the images of "debug_meta". It uses the scanner because a native payload lists
+// every loaded library: some hundred images in each chunk.
 func (d *sampledDecoder) debugMeta() (meta DebugMeta) {
 	if !d.expect('{', "debug_meta") {
 		return meta
@@ -50,7 +50,7 @@ func (d *sampledDecoder) images() (images []Image) {
 	return images
 }
 
-// image decodes one image, under the older names of its fields too.
+// image decodes one image. It accepts the older names of its fields as well.
 func (d *sampledDecoder) image() (image Image) {
 	d.Open('{')
 	for n := 0; ; {
@@ -89,7 +89,7 @@ func (d *sampledDecoder) image() (image Image) {
 	return image
 }
 
-// imageText copies: images are not scratch.
+// imageText returns a copy, because images are not scratch.
 func (d *sampledDecoder) imageText() string {
 	return strings.Clone(d.out.frameText(&d.Scanner, "debug_meta.images"))
 }

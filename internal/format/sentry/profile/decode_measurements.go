@@ -13,8 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// measurements decodes the object of series by name, and sorts it: the members of a JSON object have no order that means
-// anything. By the scanner, since node sends 300 points a series: through encoding/json they cost as much as the samples.
+// measurements decodes the object of series and sorts it by name, because the order of members has
+// no meaning in JSON. It uses the scanner because node sends 300 points in each series, and with
+// encoding/json they would take as long as the samples.
 func (d *sampledDecoder) measurements() (all []Measurement) {
 	if !d.expect('{', "measurements") {
 		return nil
@@ -31,7 +32,7 @@ func (d *sampledDecoder) measurements() (all []Measurement) {
 		}
 		m := d.measurement()
 		if m.Name = string(name); m.Name == "" {
-			d.out.addFlaw("measurements") // no key for an attribute value
+			d.out.addFlaw("measurements") // not a valid attribute key
 			continue
 		}
 		if points += len(m.Values); len(all) == sentry.MaxMeasurements || points > sentry.MaxMeasurementValues {
@@ -44,7 +45,7 @@ func (d *sampledDecoder) measurements() (all []Measurement) {
 	return lastOfEach(all)
 }
 
-// lastOfEach keeps the last of equal names, as encoding/json does.
+// lastOfEach keeps the last series of each name, like encoding/json.
 func lastOfEach(sorted []Measurement) []Measurement {
 	kept := sorted[:0]
 	for i, m := range sorted {
@@ -89,7 +90,7 @@ func (d *sampledDecoder) measurementValues() (values []MeasurementValue) {
 }
 
 func (d *sampledDecoder) measurementValue() (v MeasurementValue, ok bool) {
-	usable, timed, valued := true, d.format == formatV1, false // ingest takes 0 for a V1 time that is not there
+	usable, timed, valued := true, d.format == formatV1, false // ingest reads an absent V1 time as 0
 	d.Open('{')
 	for n := 0; ; {
 		key, more := d.Member(&n)
@@ -126,7 +127,7 @@ func (d *sampledDecoder) measurementTime(v *MeasurementValue) (ok bool) {
 	return ok && isUint && nanos <= math.MaxInt64
 }
 
-// measurementFloat takes a number or numeric text, "+Infinity" included, as Relay does.
+// measurementFloat reads a number or numeric text, "+Infinity" included, like Relay.
 func (d *sampledDecoder) measurementFloat() (float64, bool) {
 	text, _, ok := d.Scalar()
 	value, err := strconv.ParseFloat(jsonscan.View(text), 64)

@@ -8,8 +8,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// describeThreads adds the names to the threads that samples name. The others are passed over: python lists every live
-// thread, and a hostile list is long.
+// describeThreads adds names and priorities to the threads that samples refer to. It skips other
+// threads: python lists every live thread, and a hostile list is long.
 func (d *sampledDecoder) describeThreads() {
 	d.eachEntry(d.threadMetadata, "thread_metadata", func(id, object []byte) {
 		thread, named := d.threadByID[string(id)]
@@ -27,7 +27,7 @@ func (d *sampledDecoder) describeThreads() {
 	})
 }
 
-// describeQueues adds the labels to the queues that samples name.
+// describeQueues adds labels to the queues that samples refer to.
 func (d *sampledDecoder) describeQueues() {
 	d.eachEntry(d.queueMetadata, "queue_metadata", func(address, object []byte) {
 		queue, named := d.queueByAddress[string(address)]
@@ -44,7 +44,7 @@ func (d *sampledDecoder) describeQueues() {
 	})
 }
 
-// eachEntry walks an object whose text is known to be valid.
+// eachEntry visits the members of an object, which must be valid JSON.
 func (d *sampledDecoder) eachEntry(object []byte, field string, visit func(key, value []byte)) {
 	if len(object) == 0 || object[0] == 'n' {
 		return

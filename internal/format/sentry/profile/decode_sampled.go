@@ -9,36 +9,37 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// sampledDecoder decodes the object "profile" of both formats into columns. This is where the receiver spends its time;
-// the shape of the loops follows from the payloads: one chunk has about 60,000 samples of 80 bytes, a few hundred stacks
-// and a few thousand frames, except that node repeats frames (165,000 of which 100,000 are duplicates in one recorded
-// chunk) and browsers send thousands of stacks no sample refers to.
+// sampledDecoder decodes the object "profile" of both formats into columns. The receiver spends
+// most of its time here, so the loops follow the payloads: one chunk has about 60,000 samples of 80
+// bytes, a few hundred stacks and a few thousand frames. Node repeats frames (one recorded chunk
+// has 165,000, of which 100,000 are duplicates), and browsers send thousands of stacks that no
+// sample refers to.
 type sampledDecoder struct {
 	jsonscan.Scanner
 	format format
 	out    Sampled
 
-	stackOffsets []int32 // as in Stacks.ends
-	frameIndices []int32 // as in Stacks.frames; -1 where the payload had no usable index
+	stackOffsets []int32 // like Stacks.ends
+	frameIndices []int32 // like Stacks.frames; -1 = no usable index in the payload
 
 	frameOf     []int32          // index in the payload → index in out.Frames
 	frameTexts  [][]byte         // frame → its JSON text
-	frameByHash map[uint64]int32 // hash of the text → the last frame that has it; a map of texts would hash them again to grow
-	sameHash    []int32          // frame → the frame before it whose text has the same hash
-	successors  []int32          // frame → the frame that followed it last time
+	frameByHash map[uint64]int32 // hash of the text → its last frame; a map of texts would hash them again when it grows
+	sameHash    []int32          // frame → the previous frame with the same hash
+	successors  []int32          // frame → the frame that last followed it
 
 	threadByID     map[string]int32
-	threadAfter    []int32  // thread → the thread that followed it last time
-	plainIDs       [][]byte // thread → its id as JSON text, nil if that needs escapes
+	threadAfter    []int32  // thread → the thread that last followed it
+	plainIDs       [][]byte // thread → its ID as JSON text, nil if it needs escapes
 	queueByAddress map[string]int32
 
-	template       sampleTemplate // of the sample before
-	templateUsable bool           // the fast path reads it
+	template       sampleTemplate // of the previous sample
+	templateUsable bool           // the fast path can use it
 
 	meta   DebugMeta // these two are not scratch
 	series []Measurement
 
-	threadMetadata, queueMetadata []byte // JSON text, decoded for the threads and queues that samples name
+	threadMetadata, queueMetadata []byte // JSON, decoded later for the threads and queues that samples refer to
 }
 
 // format is the sample format of a payload.
@@ -56,7 +57,7 @@ func (f format) timeKey() string {
 	return "elapsed_since_start_ns"
 }
 
-// absent marks a column entry that was not sent or not usable.
+// absent marks a column entry that was not sent or is unusable.
 const absent = -1
 
 func (d *sampledDecoder) reset(f format, payload []byte) {
@@ -70,7 +71,7 @@ func (d *sampledDecoder) reset(f format, payload []byte) {
 	d.meta, d.series = DebugMeta{}, nil
 }
 
-// cleared is a map without entries: the one that there is, unless it was large.
+// cleared returns an empty map: m itself unless it was large.
 func cleared[K comparable](m map[K]int32) map[K]int32 {
 	if m == nil || len(m) > sentry.MaxPooledMap {
 		return map[K]int32{}
@@ -79,15 +80,15 @@ func cleared[K comparable](m map[K]int32) map[K]int32 {
 	return m
 }
 
-// scratchBytes is about what the scratch holds on to.
+// scratchBytes estimates the memory of the scratch.
 func (d *sampledDecoder) scratchBytes() int {
-	const frameSize, threadSize, mapEntrySize = 200, 120, 48 // with what is kept beside each
+	const frameSize, threadSize, mapEntrySize = 200, 120, 48 // with the columns beside each
 	return 8*cap(d.out.Samples.Time) + 4*(cap(d.out.Samples.Stack)+cap(d.out.Samples.Thread)+cap(d.out.Samples.Queue)) +
 		4*(cap(d.frameIndices)+cap(d.stackOffsets)+cap(d.frameOf)) +
 		(frameSize+mapEntrySize)*cap(d.out.Frames) + (threadSize+mapEntrySize)*(cap(d.out.Threads)+cap(d.out.Queues))
 }
 
-// profile decodes the value of "profile". It says whether that was an object.
+// profile decodes the value of "profile" and reports whether it is an object.
 func (d *sampledDecoder) profile() bool {
 	if !d.expect('{', "profile") {
 		return false
@@ -115,7 +116,8 @@ func (d *sampledDecoder) profile() bool {
 	}
 }
 
-// push is append with doubling: append grows large slices by a quarter, and copies a column of a 50 MB payload five times.
+// push is append with doubling: append grows large slices by a quarter, which copies a column of a
+// 50 MB payload five times.
 func push[T any](column []T, entry T) []T {
 	if len(column) == cap(column) {
 		column = slices.Grow(column, max(64, len(column)))
@@ -123,7 +125,8 @@ func push[T any](column []T, entry T) []T {
 	return append(column, entry)
 }
 
-// expect says whether the next value starts as wanted. Anything else is skipped, and is a flaw unless it is null.
+// expect reports whether the next value starts with bracket. It skips any other value, and counts a
+// flaw unless the value is null.
 func (d *sampledDecoder) expect(bracket byte, field string) bool {
 	switch d.Peek() {
 	case bracket:
@@ -136,8 +139,8 @@ func (d *sampledDecoder) expect(bracket byte, field string) bool {
 	return false
 }
 
-// resolve resolves the indices once everything is decoded, since the arrays come in any order, and lets go of the samples
-// that point at nothing.
+// resolve resolves the indices once everything is decoded, because the arrays come in any order,
+// and drops samples with dangling references.
 func (d *sampledDecoder) resolve() Sampled {
 	d.resolveStacks()
 	d.keepSamples()

@@ -9,7 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// resetSamples starts over with the array: of a repeated key the last counts, as in encoding/json.
+// resetSamples clears the samples decoded so far: the last value of a repeated key wins, as in
+// encoding/json.
 func (d *sampledDecoder) resetSamples() {
 	d.out.Lost = nil
 	samples := &d.out.Samples
@@ -43,7 +44,7 @@ func (d *sampledDecoder) samples() {
 	}
 }
 
-// fastSamples reads the run of samples that follows one, as long as they are alike.
+// fastSamples reads the following samples while they match the template.
 func (d *sampledDecoder) fastSamples() {
 	for d.Pos+1 < len(d.Data) && d.Data[d.Pos] == ',' && d.Data[d.Pos+1] == '{' {
 		d.Pos++
@@ -54,7 +55,7 @@ func (d *sampledDecoder) fastSamples() {
 	}
 }
 
-// sample decodes one sample and appends it to the columns if it has its three required fields.
+// sample decodes one sample and appends it to the columns if it has the three required fields.
 func (d *sampledDecoder) sample() {
 	var (
 		nanos                uint64
@@ -114,7 +115,7 @@ func (d *sampledDecoder) appendSample(nanos uint64, stack, thread int32) {
 	samples.Thread = push(samples.Thread, thread)
 }
 
-// appendQueue begins the column with the first sample that names a queue.
+// appendQueue appends to the column of queues, which starts with the first sample that names one.
 func (d *sampledDecoder) appendQueue(queue int32) {
 	samples := &d.out.Samples
 	if queue == 0 && len(samples.Queue) == 0 {
@@ -126,7 +127,8 @@ func (d *sampledDecoder) appendQueue(queue int32) {
 	samples.Queue = append(samples.Queue, queue)
 }
 
-// Time decodes the time of a sample in the format's own field: the other format's is a field nobody knows.
+// time decodes the time of a sample from the field of its format. The field of the other format is
+// unknown.
 func (d *sampledDecoder) time() (nanos uint64, ok, outOfRange bool) {
 	if d.format == formatV2 {
 		return d.timestamp()
@@ -134,7 +136,7 @@ func (d *sampledDecoder) time() (nanos uint64, ok, outOfRange bool) {
 	return d.elapsed()
 }
 
-// timestamp decodes the time of a V2 sample: unix seconds with up to seven decimals as a rule.
+// timestamp decodes the time of a V2 sample: unix seconds, usually with up to seven decimals.
 func (d *sampledDecoder) timestamp() (nanos uint64, ok, outOfRange bool) {
 	text, quoted, ok := d.Scalar()
 	if quoted {
@@ -149,7 +151,8 @@ func (d *sampledDecoder) timestamp() (nanos uint64, ok, outOfRange bool) {
 	return nanos, true, !inRange
 }
 
-// elapsed decodes the time of a V1 sample: whole nanoseconds, as a number (node 7 and 8, go, php) or as a string.
+// elapsed decodes the time of a V1 sample: whole nanoseconds as a number (node 7 and 8, go, php) or
+// as a string.
 func (d *sampledDecoder) elapsed() (nanos uint64, ok, outOfRange bool) {
 	text, _, ok := d.Scalar()
 	if ok {
@@ -162,14 +165,15 @@ func (d *sampledDecoder) elapsed() (nanos uint64, ok, outOfRange bool) {
 	return nanos, true, nanos >= jsonscan.MaxUnixSeconds*jsonscan.NanosPerSecond
 }
 
-// thread decodes a thread id, a string or a number, and gives its index in Threads.
+// thread decodes a thread ID, sent as a string or a number, and returns its index in Threads.
 func (d *sampledDecoder) thread() int32 {
 	id, quoted, ok := d.Scalar()
 	if !ok || d.Err != nil || (!quoted && bytes.ContainsAny(id, ".eE")) {
 		d.out.addFlaw("samples.thread_id")
 		return absent
 	}
-	// V1 ids are unsigned numbers, sent as numbers or strings; V2 ids are strings with any text. Others are kept as they are.
+	// V1 IDs are unsigned numbers, sent as numbers or strings; V2 IDs are strings with any text.
+	// Other IDs are kept unchanged.
 	_, isUint := jsonscan.ParseUint(id)
 	published := quoted && d.format == formatV2 || isUint && d.format == formatV1
 	if !published {
@@ -190,7 +194,7 @@ func (d *sampledDecoder) thread() int32 {
 	return thread
 }
 
-// queue decodes the address of a dispatch queue and gives its index in Queues.
+// queue decodes the address of a dispatch queue and returns its index in Queues.
 func (d *sampledDecoder) queue() int32 {
 	if !d.expect('"', "samples.queue_address") {
 		return 0
@@ -214,7 +218,7 @@ func isNumber(text []byte) bool {
 	return s.Err == nil && s.Pos == len(text) && len(text) > 0 && !jsonscan.IsSpace(text[0])
 }
 
-// keepSamples removes the samples whose stack is not there.
+// keepSamples removes samples without a valid stack.
 func (d *sampledDecoder) keepSamples() {
 	samples, kept := &d.out.Samples, 0
 	for i, stack := range samples.Stack {

@@ -38,8 +38,8 @@ func (d *sampledDecoder) stack() {
 	}
 }
 
-// plainStack reads a stack without white space whose indices have up to nine digits, the form all SDKs print. If it is not,
-// nothing has happened.
+// plainStack reads a stack without white space and with indices of up to nine digits, the form that
+// all SDKs print. For any other form it changes nothing and returns false.
 func (d *sampledDecoder) plainStack() bool {
 	data, pos, indices := d.Data, d.Pos+1, d.frameIndices
 	if pos < len(data) && data[pos] == ']' {
@@ -64,8 +64,8 @@ func (d *sampledDecoder) plainStack() bool {
 	}
 }
 
-// resolveStacks turns payload frame indices into indices of Frames. A stack with a frame that is not there is marked by an
-// absent leaf.
+// resolveStacks converts frame indices of the payload to indices of Frames. It marks a stack with a
+// missing frame by an absent leaf.
 func (d *sampledDecoder) resolveStacks() {
 	stacks := Stacks{frames: d.frameIndices, ends: d.stackOffsets}
 	for i := range stacks.ends {
@@ -87,7 +87,8 @@ func (d *sampledDecoder) resolveStacks() {
 	d.out.Stacks = stacks
 }
 
-// index decodes a non-negative whole number that fits an index; absent for anything else.
+// index decodes a non-negative whole number that fits an index. It returns absent for anything
+// else.
 func (d *sampledDecoder) index(field string) int32 {
 	if c := d.Peek(); c-'0' > 9 {
 		d.out.addFlaw(field)
@@ -107,7 +108,8 @@ func (d *sampledDecoder) index(field string) int32 {
 	return d.slowIndex(field)
 }
 
-// slowIndex is index for what the fast path leaves: white space after the number, fractions, exponents, large numbers.
+// slowIndex handles the cases that index does not: white space after the number, fractions,
+// exponents, large numbers.
 func (d *sampledDecoder) slowIndex(field string) int32 {
 	value, err := strconv.ParseUint(string(d.Number()), 10, 31)
 	if err != nil || value == math.MaxInt32 {

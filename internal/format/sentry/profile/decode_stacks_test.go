@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStackIndices: every index of a frame is read, whatever its digits, and one that is none costs its stack.
+// TestStackIndices: every index of a frame is read, whatever its digits, and one that is none costs
+// its stack.
 func TestStackIndices(t *testing.T) {
 	const count = 120
 	var frames, stacks, samples []string

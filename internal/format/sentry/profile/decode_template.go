@@ -10,26 +10,28 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// sampleTemplate is the text around the values of a sample. An SDK writes all samples of a payload alike, keys in one order and
-// with the same blanks, so what the scanner learned from one sample carries over to the next: compare the text between the
-// values, read the values. Whatever does not fit is read by the general path, which then learns anew.
+// sampleTemplate is the text around the values of a sample. An SDK writes all samples of a payload
+// with the same key order and blanks, so the fast path compares the text between the values with
+// that of the previous sample and reads only the values. The general path reads samples that do not
+// match, and replaces the template.
 //
-// This is sound because the text between the values is compared byte by byte with text that was valid JSON, and the values
-// are only taken in forms whose end is certain.
+// This is correct because the text between the values is compared byte by byte with valid JSON, and
+// values are read only in forms with an unambiguous end.
 type sampleTemplate struct {
 	parts  []templatePart
 	suffix []byte // from the last value to the closing brace
 }
 
 type templatePart struct {
-	prefix []byte // from the opening brace or the value before to this value
+	prefix []byte // from the opening brace or the previous value to this value
 	field  sampleField
 }
 
-// templateValues are the fields of a sample that the fast path reads: time, thread and stack.
+// templateValues is the number of fields of a sample that the fast path reads: time, thread and
+// stack.
 const templateValues = 3
 
-// sampleField is a field of a sample in the form that the fast path reads.
+// sampleField is a field of a sample, in a form that the fast path reads.
 type sampleField int8
 
 const (
@@ -39,7 +41,8 @@ const (
 	fieldTime               // a number; in V1 also a string
 )
 
-// Value notes where the value between start and end stands, if it is of a form that the fast path reads.
+// addValue adds the value between start and end to the template and returns the end of the value's
+// text.
 func (l *sampleTemplate) addValue(data []byte, field sampleField, f format, previous, start, end int) (next int) {
 	quoted := data[start] == '"'
 	if quoted {
@@ -49,13 +52,14 @@ func (l *sampleTemplate) addValue(data []byte, field sampleField, f format, prev
 	case field == fieldThread && !quoted, field == fieldStack && quoted, field == fieldTime && quoted && f == formatV2:
 		field = fieldOther
 	}
-	if len(l.parts) <= templateValues { // one more says that the layout is unknown; a hostile sample has millions
+	if len(l.parts) <= templateValues { // one more marks the template as unusable; a hostile sample has millions
 		l.parts = append(l.parts, templatePart{data[previous:start], field})
 	}
 	return end
 }
 
-// usable says whether the layout is one that the fast path reads: the three required fields and nothing else.
+// usable reports whether the fast path can use the template: the three required fields and nothing
+// else.
 func (l *sampleTemplate) usable() bool {
 	if len(l.parts) != templateValues {
 		return false
@@ -68,7 +72,8 @@ func (l *sampleTemplate) usable() bool {
 	return true
 }
 
-// fastSample reads a sample that is laid out as the one before. If it is not, nothing has happened.
+// fastSample reads a sample that matches the template. If it does not match, fastSample changes
+// nothing and returns false.
 func (d *sampledDecoder) fastSample() bool {
 	if !d.templateUsable {
 		return false
@@ -110,7 +115,8 @@ func (d *sampledDecoder) fastSample() bool {
 	return true
 }
 
-// hasPrefixAt compares the usual 8 to 16 bytes as two words that overlap, which is cheaper than a call.
+// hasPrefixAt compares the usual 8 to 16 bytes as two overlapping words, which is cheaper than a
+// call.
 func hasPrefixAt(data []byte, pos int, prefix []byte) bool {
 	n := len(prefix)
 	if pos+n > len(data) {
@@ -150,7 +156,8 @@ func plainNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
 	return nanos, pos, pos > start && (data[start] != '0' || pos == start+1)
 }
 
-// plainUnixNanos reads unix seconds in the form all SDKs print, ten digits and up to nine decimals, as nanoseconds.
+// plainUnixNanos reads unix seconds in the form that all SDKs print, ten digits and up to nine
+// decimals, and returns nanoseconds.
 func plainUnixNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
 	high, digits := digits8(data, pos)
 	if digits < 8 || pos+10 > len(data) || !jsonscan.IsDigit(data[pos+8]) || !jsonscan.IsDigit(data[pos+9]) {
@@ -177,8 +184,9 @@ func plainUnixNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
 	return nanos + fraction*powersOfTen[9-decimals], pos, true
 }
 
-// digits8 reads up to eight decimal digits at once, and says how many there were. (D. Lemire, "Quickly parsing eight
-// digits": neighbours are added up in pairs, the pairs in pairs, and those once more.)
+// digits8 reads up to eight decimal digits at once and returns their number. (D. Lemire, "Quickly
+// parsing eight digits": it adds neighbouring digits in pairs, then pairs of pairs, then those once
+// more.)
 func digits8(data []byte, pos int) (value uint64, count int) {
 	if pos+8 > len(data) {
 		for pos+count < len(data) && jsonscan.IsDigit(data[pos+count]) {
@@ -203,9 +211,9 @@ func digits8(data []byte, pos int) (value uint64, count int) {
 
 var powersOfTen = [...]uint64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000}
 
-// plainThread reads the content of a string that is the id of a known thread. The guess first: samplers walk threads in a
-// fixed order, so it is the one that followed the thread of the sample before, last time. What stands behind the id is for
-// the caller to compare.
+// plainThread reads the content of a string that is the ID of a known thread. It first tries the
+// thread that last followed the thread of the previous sample: samplers walk threads in a fixed
+// order. The caller compares the text after the ID.
 func (d *sampledDecoder) plainThread(data []byte, pos int) (thread int32, end int, ok bool) {
 	threads := d.out.Samples.Thread
 	if len(threads) == 0 {
@@ -228,10 +236,10 @@ func (d *sampledDecoder) plainThread(data []byte, pos int) (thread int32, end in
 	return thread, pos + length, true
 }
 
-// maxPlainID is how far the fast path looks for the end of a thread id. They have up to 20 digits.
+// maxPlainID bounds the search for the end of a thread ID. Thread IDs have up to 20 digits.
 const maxPlainID = 40
 
-// plainID gives the id of a thread as it stands between the quotes of a JSON string, nil if it needs escapes.
+// plainID returns the ID of a thread as the content of a JSON string, or nil if it needs escapes.
 func plainID(id string) []byte {
 	if end := jsonscan.NextSpecial([]byte(id), 0); id == "" || end < len(id) {
 		return nil

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestLayoutValues: the fast path reads a value where it is of the one form that it knows, and the quotes are not part of it.
+// TestLayoutValues: the fast path reads a value where it is of the one form that it knows, and the
+// quotes are not part of it.
 func TestLayoutValues(t *testing.T) {
 	for name, c := range map[string]struct {
 		value   string

@@ -120,7 +120,8 @@ const smallProfile = `{"version":"1","event_id":"0f3cb15cce4a4e5d9d5b0f1c3b7a1e2
    "samples":[{"elapsed_since_start_ns":"1000000","thread_id":"140213","stack_id":0,"queue_address":"0x1"},
               {"elapsed_since_start_ns":11000000,"thread_id":140213,"stack_id":0}]}}`
 
-// seeds are payloads with one oddity each; the fuzzer starts from them and the test below sees them all.
+// seeds are payloads with one oddity each; the fuzzer starts from them and the test below sees them
+// all.
 var seeds = []string{
 	smallChunk, smallProfile,
 	``, `{}`, `[]`, `null`, `{"profile":null}`, `{"profile":[]}`, `{"profile":{"samples":null,"stacks":null,"frames":null}}`,
@@ -177,7 +178,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestAndroid: a trace of Android is not decoded, but its measurements and the JavaScript beside it are.
+// TestAndroid: a trace of Android is not decoded, but its measurements and the JavaScript beside it
+// are.
 func TestAndroid(t *testing.T) {
 	const (
 		jsV1 = `"js_profile":{"samples":[{"elapsed_since_start_ns":"5","thread_id":"7","stack_id":0}],"stacks":[[0]],"frames":[{"function":"render"}],` +

@@ -2,11 +2,13 @@
 
 package profile
 
-// Frame is one frame of a sampled profile, with the attributes Sentry's ingest keeps on its profile path
-// (relay-profiling/src/sample/mod.rs). Absent and empty text are the same. What error events may add to a frame (vars,
-// context_line, symbol_addr, lang, …) is not decoded: ingest drops it from profiles.
+// Frame is one frame of a sampled profile, with the attributes that Sentry's ingest keeps for
+// profiles (relay-profiling/src/sample/mod.rs). Absent and empty text are the same. Attributes of
+// error events (vars, context_line, symbol_addr, lang, …) are not decoded: ingest drops them from
+// profiles.
 //
-// Its strings are views into the decoded payload: valid until the Decoder is used again or the payload changes.
+// Its strings are views into the decoded payload: valid until the Decoder is used again or the
+// payload changes.
 type Frame struct {
 	Function string // also sent as "name"; may be mangled on native platforms
 	Module   string // python module, java class, node module path, go package
@@ -21,7 +23,8 @@ type Frame struct {
 	InApp           InApp
 }
 
-// InApp says whether a frame belongs to the application. Absent is a statement of its own: Sentry's rules then decide.
+// InApp is whether a frame belongs to the application. Absent is a distinct value: Sentry's rules
+// then decide.
 type InApp int8
 
 const (

@@ -2,7 +2,7 @@
 
 package profile
 
-// Measurement is a time series that travels with a profile, such as cpu_usage or memory_footprint.
+// Measurement is a time series in a profile, such as cpu_usage or memory_footprint.
 type Measurement struct {
 	Name   string
 	Unit   string // nanosecond, hertz, byte, percent, nanojoule, or their short forms; others occur

@@ -7,13 +7,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Profile is the payload of a "profile" item in sample format version 1: one profile for one transaction, in the
-// transaction's envelope. https://develop.sentry.dev/sdk/telemetry/profiles/sample-format-v1/
+// Profile is the payload of a "profile" item in sample format version 1: one profile for one
+// transaction, in the transaction's envelope.
+// https://develop.sentry.dev/sdk/telemetry/profiles/sample-format-v1/
 type Profile struct {
 	Version     string
 	EventID     string // cocoa sends it as "profile_id"
 	Platform    string
-	Timestamp   jsonscan.Timestamp // what Samples.Time counts from
+	Timestamp   jsonscan.Timestamp // origin of Samples.Time
 	Release     string
 	Dist        string
 	Environment string
@@ -27,10 +28,11 @@ type Profile struct {
 
 	Sampled
 
-	Undecoded *discard.Error // a trace of Android, which is not decoded; nil = there is none
+	Undecoded *discard.Error // reason why an Android trace was not decoded; nil = no trace
 }
 
-// Device is where the profile was taken. Nil is "not sent": ingest tells that from empty text, which go and browsers send.
+// Device is the machine that was profiled. Nil means "not sent": ingest distinguishes it from empty
+// text, which go and browsers send.
 type Device struct {
 	Architecture *string `json:"architecture"`
 	IsEmulator   *bool   `json:"is_emulator"`
@@ -39,20 +41,21 @@ type Device struct {
 	Model        *string `json:"model"`
 }
 
-// OS is the operating system the profile was taken on. Nil is "not sent".
+// OS is the operating system of the device. Nil means "not sent".
 type OS struct {
 	Name        *string `json:"name"`
 	Version     *string `json:"version"`
 	BuildNumber *string `json:"build_number"`
 }
 
-// Runtime is the language runtime; browsers put the user agent into Version.
+// Runtime is the language runtime. Browsers put the user agent into Version.
 type Runtime struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// ProfileTransaction names the transaction that a V1 profile belongs to. The transaction itself rarely names the profile.
+// ProfileTransaction is the transaction that a V1 profile belongs to. The transaction itself rarely
+// names the profile.
 type ProfileTransaction struct {
 	ID             string           `json:"id"` // event id of the transaction
 	Name           string           `json:"name"`
@@ -60,7 +63,8 @@ type ProfileTransaction struct {
 	SegmentID      string           `json:"segment_id"`       // span id of the transaction; set by Relay, not by SDKs
 	ActiveThreadID jsonscan.Decimal `json:"active_thread_id"` // the thread the transaction ran on
 
-	// The transaction's window within the profile, in nanoseconds from Profile.Timestamp, and in milliseconds of CPU time.
+	// The transaction's window within the profile, in nanoseconds from Profile.Timestamp, and in
+	// milliseconds of CPU time.
 	RelativeStartNS    jsonscan.Uint `json:"relative_start_ns"`
 	RelativeEndNS      jsonscan.Uint `json:"relative_end_ns"`
 	RelativeCPUStartMS jsonscan.Uint `json:"relative_cpu_start_ms"`

@@ -4,31 +4,32 @@ package profile
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 
-// Sampled is the object "profile" that both formats share: samples that point at stacks that point at frames.
-// After decoding every index is in range.
+// Sampled is the object "profile" of both formats: samples refer to stacks, and stacks to frames.
+// After decoding, every index is in range.
 //
-// It is held in columns, not in a struct per sample: a chunk has tens of thousands of samples and a few hundred stacks.
-// Columns and strings are the Decoder's scratch, valid until its next use.
+// Samples are stored in columns rather than in a struct per sample: a chunk has tens of thousands
+// of samples and a few hundred stacks. Columns and strings are scratch of the Decoder, valid until
+// its next use.
 type Sampled struct {
 	Samples Samples
 	Stacks  Stacks
 	Frames  []Frame  // distinct by their JSON text: node repeats each frame for every stack that has it
-	Threads []Thread // those that samples name, in order of first appearance
-	Queues  []Queue  // likewise; Queues[0] stands for "no queue"
+	Threads []Thread // those that samples refer to, in order of first appearance
+	Queues  []Queue  // likewise; Queues[0] means "no queue"
 
-	Lost  []discard.Loss // samples that were sent and are not in Samples
-	Flaws []discard.Flaw // fields that were not of their published type
+	Lost  []discard.Loss // dropped samples
+	Flaws []discard.Flaw // fields that did not have their published type
 }
 
-// Samples are the observations, in the order they were sent.
+// Samples are the observations in the order of the payload.
 type Samples struct {
 	Time   []uint64 // V1: nanoseconds since Profile.Timestamp; V2: unix nanoseconds
 	Stack  []int32  // index into Stacks
 	Thread []int32  // index into Threads
-	Queue  []int32  // index into Queues; empty where no sample names a queue
+	Queue  []int32  // index into Queues; empty if no sample names a queue
 }
 
-// Len is the number of samples.
+// Len returns the number of samples.
 func (s *Samples) Len() int { return len(s.Time) }
 
 func (s *Samples) move(from, to int) {
@@ -48,14 +49,14 @@ func (s *Samples) truncate(n int) {
 	}
 }
 
-// Stacks are lists of frame indices, leaf first, laid end to end.
+// Stacks are lists of frame indices, leaf first, stored one after the other.
 type Stacks struct {
 	frames   []int32
 	ends     []int32
-	dangling int // stacks with a frame that is not there; no sample refers to them
+	dangling int // number of stacks with a missing frame; no sample refers to them
 }
 
-// Len is the number of stacks.
+// Len returns the number of stacks.
 func (s *Stacks) Len() int { return len(s.ends) }
 
 // Append adds a stack, given leaf first, and returns its index.
@@ -65,10 +66,10 @@ func (s *Stacks) Append(frames ...int32) int32 {
 	return int32(len(s.ends) - 1)
 }
 
-// Entries is the number of frames in all stacks together.
+// Entries returns the number of frames in all stacks together.
 func (s *Stacks) Entries() int { return len(s.frames) }
 
-// Reset takes all stacks out and keeps the memory.
+// Reset removes all stacks and keeps the memory.
 func (s *Stacks) Reset() { *s = Stacks{frames: s.frames[:0], ends: s.ends[:0]} }
 
 // At returns the frame indices of stack i, leaf first. Empty means idle.
@@ -80,14 +81,14 @@ func (s *Stacks) At(i int32) []int32 {
 	return s.frames[start:s.ends[i]]
 }
 
-// Thread is a thread that samples name, with its entry of thread_metadata if there is one.
+// Thread is a thread that samples refer to, with its entry of thread_metadata, if any.
 type Thread struct {
-	ID       string // decimal text as a rule; any text is legal in V2
+	ID       string // usually decimal text; V2 allows any text
 	Name     string
 	Priority *int64
 }
 
-// Queue is a cocoa dispatch queue that samples name, with its entry of queue_metadata if there is one.
+// Queue is a cocoa dispatch queue that samples refer to, with its entry of queue_metadata, if any.
 type Queue struct {
 	Address string // hex text
 	Label   string
@@ -98,11 +99,5 @@ func (s *Sampled) drop(reason discard.Reason, samples int) {
 }
 
 func (s *Sampled) addFlaw(field string) {
-	for i := range s.Flaws {
-		if s.Flaws[i].Field == field {
-			s.Flaws[i].Count++
-			return
-		}
-	}
-	s.Flaws = append(s.Flaws, discard.Flaw{Field: field, Count: 1})
+	s.Flaws = discard.AddFlaw(s.Flaws, field, 1)
 }

@@ -48,7 +48,8 @@ func exactNanos(text string) uint64 {
 	return whole.Uint64()
 }
 
-// TestFastPathReadsWhatSDKsSend: the forms of recorded payloads do not fall back to the slow reader.
+// TestFastPathReadsWhatSDKsSend: the forms of recorded payloads do not fall back to the slow
+// reader.
 func TestFastPathReadsWhatSDKsSend(t *testing.T) {
 	for text, want := range map[string]uint64{
 		"1795224053.0711603":   1795224053_071160300, // python
@@ -97,7 +98,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestPlainNumbers: the fast path reads whole numbers as the general one does, or leaves them to it.
+// TestPlainNumbers: the fast path reads whole numbers as the general one does, or leaves them to
+// it.
 func TestPlainNumbers(t *testing.T) {
 	for text, want := range map[string]uint64{
 		"0": 0, "7": 7, "10": 10, "987654321": 987654321, "1234567890": 1234567890,

@@ -11,17 +11,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Validation says what happens to a profile that breaks a published rule.
+// Validation is the treatment of profiles that break a published rule.
 type Validation string
 
 const (
-	// Lenient keeps whatever is usable and counts what is not: what SDKs really send breaks several rules.
+	// Lenient keeps usable data and counts unusable data: the payloads of real SDKs break several
+	// rules.
 	Lenient Validation = "lenient"
-	// Strict discards the profile with the reason Sentry's ingest gives.
+	// Strict discards the profile, with the reason that Sentry's ingest reports.
 	Strict Validation = "strict"
 )
 
-// Subject is a decoded profile with what its rules ask about its surroundings. Exactly one of Profile and Chunk is set.
+// Subject is a decoded profile, with the facts about its item and envelope that the rules need.
+// Exactly one of Profile and Chunk is set.
 type Subject struct {
 	Profile *Profile
 	Chunk   *Chunk
@@ -29,25 +31,26 @@ type Subject struct {
 	HeaderPlatform  string // "platform" of the item header
 	Number          int    // 1 for the first profile of its envelope, 2 for the second, …
 	Size            int    // bytes of the payload
-	WithTransaction bool   // the envelope has a transaction, or the item header says that there is none ("sampled":false)
+	WithTransaction bool   // the envelope has a transaction, or the item header states that there is none ("sampled":false)
 }
 
-// Rule is one published rule, and what becomes of a profile that breaks it. Rules is the whole of validation: a test walks
-// the table and sees each row's case under both modes.
+// Rule is one published rule and the treatment of a profile that breaks it. Rules holds all of
+// validation: a test runs the case of each row in both modes.
 type Rule struct {
 	Name    string
-	Strict  discard.Reason // with which a strict receiver discards the profile
-	Lenient string         // what a lenient receiver does instead
-	Case    string         // the folder of testdata/cases that shows it
+	Strict  discard.Reason // reason with which a strict receiver discards the profile
+	Lenient string         // treatment by a lenient receiver
+	Case    string         // its example: a folder of testdata/cases
 
 	broken func(Subject) bool
 }
 
-// Rules are the published rules for profiles: the SDK specification "Profiles" (develop.sentry.dev/sdk/telemetry/profiles)
-// and the checks of Sentry's ingest (relay-profiling), in the order in which a strict receiver looks for a reason.
+// Rules are the published rules for profiles: the SDK specification "Profiles"
+// (develop.sentry.dev/sdk/telemetry/profiles) and the checks of Sentry's ingest (relay-profiling).
+// A strict receiver reports the first broken one.
 //
-// Some are no choice, because nothing usable is left: a payload that is no JSON, one without any usable sample, and one
-// beyond the size limit are discarded in both modes (Decoder, MaxProfileSize).
+// Some payloads are discarded in both modes, because nothing usable is left: invalid JSON, a
+// payload without any usable sample, and a payload beyond the size limit (Decoder, MaxProfileSize).
 var Rules = []Rule{
 	{"payload_size", discard.ReasonExceedSizeLimit, "discarded too", "rule-payload-size", func(s Subject) bool {
 		return s.Size > sentry.MaxProfileSize
@@ -109,7 +112,7 @@ var Rules = []Rule{
 	}},
 }
 
-// BrokenRules gives the rules that a decoded profile breaks, in the order of Rules.
+// BrokenRules returns the rules that a decoded profile breaks, in the order of Rules.
 func BrokenRules(s Subject) []*Rule {
 	var broken []*Rule
 	for i := range Rules {
@@ -120,12 +123,12 @@ func BrokenRules(s Subject) []*Rule {
 	return broken
 }
 
-// measurementUnits are those Sentry's ingest knows; any other fails the whole profile there.
+// measurementUnits are the units that Sentry's ingest knows; it rejects a profile with any other.
 var measurementUnits = map[string]bool{
 	"nanosecond": true, "ns": true, "hertz": true, "hz": true, "byte": true, "percent": true, "nanojoule": true, "nj": true,
 }
 
-// imageTypes are those Sentry's ingest takes in a profile; any other fails the whole profile there.
+// imageTypes are the image types that Sentry's ingest accepts; it rejects a profile with any other.
 var imageTypes = map[string]bool{"macho": true, "symbolic": true, "sourcemap": true, "proguard": true, "jvm": true}
 
 func (p *Profile) lacksMetadata() bool {
@@ -171,7 +174,7 @@ func (s Subject) lost(reason discard.Reason) bool {
 	return false
 }
 
-// badScalars reports the scalars that mark themselves (scalar.go).
+// badScalars reports whether a scalar is marked Bad (jsonscan/scalar.go).
 func (s Subject) badScalars() bool {
 	if s.Profile == nil {
 		return false
@@ -181,9 +184,9 @@ func (s Subject) badScalars() bool {
 		t.RelativeStartNS.Bad || t.RelativeEndNS.Bad || t.RelativeCPUStartMS.Bad || t.RelativeCPUEndMS.Bad)
 }
 
-// hasThreadWithTwoSamples says whether ingest would leave anything of a profile. It removes threads with fewer than two
-// samples that are not idle: in V2 it says so, in V1 it cuts idle samples off both ends first. It also cuts a V1 profile to
-// the window of its transaction.
+// hasThreadWithTwoSamples reports whether ingest would keep anything of a profile. Ingest removes
+// threads with fewer than two non-idle samples; in V1 it does so by removing idle samples from both
+// ends first, and it also cuts the profile to the window of its transaction.
 func (s Subject) hasThreadWithTwoSamples() bool {
 	sampled := s.sampled()
 	from, to := s.window()
@@ -201,7 +204,8 @@ func (s Subject) hasThreadWithTwoSamples() bool {
 	return false
 }
 
-// window is the part of a V1 profile that its transaction covers, in nanoseconds from the anchor, both ends included.
+// window returns the part of a V1 profile that its transaction covers, in nanoseconds from the
+// anchor, both ends included.
 func (s Subject) window() (from, to uint64) {
 	if s.Profile == nil || s.Profile.Transaction == nil || s.Profile.Transaction.RelativeEndNS.Value == 0 {
 		return 0, math.MaxUint64
@@ -209,8 +213,8 @@ func (s Subject) window() (from, to uint64) {
 	return s.Profile.Transaction.RelativeStartNS.Value, s.Profile.Transaction.RelativeEndNS.Value
 }
 
-// durationNanos is last minus first sample, as the specification says and V2 ingest does. (V1 ingest looks at the last
-// element of the list alone and forgets to subtract the first.)
+// durationNanos returns the time from the first to the last sample, like the specification and V2
+// ingest. (V1 ingest uses the last element of the list and does not subtract the first.)
 func (s Subject) durationNanos() uint64 {
 	first, last := uint64(math.MaxUint64), uint64(0)
 	for _, t := range s.sampled().Samples.Time {
@@ -226,8 +230,10 @@ func (s Subject) maxDurationNanos() uint64 {
 	return sentry.MaxProfileSeconds * jsonscan.NanosPerSecond
 }
 
-// IsMeasurementUnit says whether ingest knows the unit; any other fails the whole profile there.
+// IsMeasurementUnit reports whether Sentry's ingest knows the unit; it rejects a profile with any
+// other.
 func IsMeasurementUnit(unit string) bool { return measurementUnits[unit] }
 
-// IsProfileImage says whether ingest takes images of the type in a profile; any other fails the whole profile there.
+// IsProfileImage reports whether Sentry's ingest accepts images of the type in a profile; it
+// rejects a profile with any other.
 func IsProfileImage(imageType string) bool { return imageTypes[imageType] }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sentrytest reads profile payloads a second time, slowly and independently of the decoder: with encoding/json,
-// exact fractions and plain structs. Tests hold the decoder, the translation and the built collector against it.
+// Package sentrytest reads profile payloads a second time, slowly and independently of the decoder:
+// with encoding/json, exact fractions and plain structs. Tests hold the decoder, the translation
+// and the built collector against it.
 package sentrytest
 
 import (
@@ -16,7 +17,8 @@ import (
 	"strings"
 )
 
-// Profile is what a payload says about samples: those that decode and whose stack exists, in the order they were sent.
+// Profile is what a payload says about samples: those that decode and whose stack exists, in the
+// order they were sent.
 type Profile struct {
 	Samples []Sample
 	Lost    map[string]int // by discard reason
@@ -64,7 +66,7 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// Members gives the members of an object in the order they were sent, repeated keys included.
+// Members returns the members of an object in wire order, including repeated keys.
 func Members(object []byte) ([]Member, error) {
 	if len(object) == 0 || object[0] != '{' {
 		return nil, errors.New("not an object")
