@@ -13,10 +13,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
-
-// keyName is where our receiver puts the name of the transaction that a profile belongs to.
-const keyName = "sentry.segment.name"
 
 // keepProfiles keeps a message of profiles.
 func (v *viewer) keepProfiles(ctx context.Context, profiles pprofile.Profiles) error {
@@ -66,7 +64,7 @@ func summarise(read *timeline.Profile, short texts) *profileSummary {
 	if id := read.OTLP.ProfileID(); !id.IsEmpty() {
 		out.profileID = hex.EncodeToString(id[:])
 	}
-	if name, ok := read.View.Get(read.OTLP.AttributeIndices(), keyName); ok {
+	if name, ok := read.View.Get(read.OTLP.AttributeIndices(), semconv.SentrySegmentName); ok {
 		out.name = short.of(name.AsString())
 	}
 	for _, s := range read.Selected(timeline.Filter{}) {
@@ -82,7 +80,7 @@ func summarise(read *timeline.Profile, short texts) *profileSummary {
 }
 
 func serviceName(resource pcommon.Resource) string {
-	if name, ok := resource.Attributes().Get("service.name"); ok && name.AsString() != "" {
+	if name, ok := resource.Attributes().Get(semconv.ServiceName); ok && name.AsString() != "" {
 		return shorten(name.AsString())
 	}
 	return "unknown_service" // as SDKs say it

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // message is what is kept and let go together: a message of a pipeline.
@@ -21,12 +22,10 @@ type message struct {
 	traces   []*traceShare // of spans and log records
 }
 
-// keyProject is where our receivers put the project that they authorized. A client of another receiver may write anything there.
-const keyProject = "sentry.project_id"
-
-// projectOf returns the tenant of a resource. Resources without a project share one: any other name a client may invent.
+// projectOf returns the tenant of a resource: the project that our receivers authorized. Resources without a project share one:
+// any other name a client may invent.
 func projectOf(resource pcommon.Resource) string {
-	if id, ok := resource.Attributes().Get(keyProject); ok {
+	if id, ok := resource.Attributes().Get(semconv.SentryProjectID); ok {
 		return shorten(id.AsString())
 	}
 	return ""

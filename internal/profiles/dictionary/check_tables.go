@@ -7,6 +7,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // tables checks the seven tables, each in the same way: entry 0 is zero, then
@@ -53,18 +55,12 @@ func (c *checker) mappingTable() {
 	}
 }
 
-// Attribute keys of which a mapping needs one. The specification knows only
-// the first family; images without an ELF, Go or hash id (Mach-O, PDB,
-// WebAssembly) have Sentry's debug id instead.
-const (
-	buildIDPrefix = "process.executable.build_id."
-	debugIDKey    = "sentry.debug_id"
-)
-
+// hasBuildID reports whether a mapping has one of the IDs that it needs. The specification knows only build IDs; images without
+// an ELF, Go or hash ID (Mach-O, PDB, WebAssembly) have Sentry's debug ID instead.
 func (c *checker) hasBuildID(list pcommon.Int32Slice) bool {
 	for _, i := range list.All() {
 		a, _ := c.view.Attribute(AttributeIndex(i))
-		if strings.HasPrefix(a.Key, buildIDPrefix) || a.Key == debugIDKey {
+		if strings.HasPrefix(a.Key, semconv.ProcessExecutableBuildIDPrefix) || a.Key == semconv.SentryDebugID {
 			return true
 		}
 	}

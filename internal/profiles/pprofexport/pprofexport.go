@@ -29,6 +29,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // Labels of samples that belong to a span.
@@ -254,7 +255,8 @@ func (a *adder) function(index timeline.FrameIndex) uint64 {
 
 // keysBuildID are the attributes of a mapping that identify its file, the best first.
 var keysBuildID = []string{
-	"process.executable.build_id.gnu", "process.executable.build_id.go", "process.executable.build_id.htlhash", "sentry.debug_id",
+	semconv.ProcessExecutableBuildIDGNU, semconv.ProcessExecutableBuildIDGo, semconv.ProcessExecutableBuildIDHtlhash,
+	semconv.SentryDebugID,
 }
 
 // mappingOf gives the mapping of native code. Interpreted code has none, and gets none here.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // Keys names the attributes that identify the track of a span or sample. They are read from the
@@ -39,19 +41,23 @@ var (
 	// state no session if the versions of @sentry/node and @sentry/profiling-node differ, because
 	// the two then share no global scope.
 	Sentry = Keys{
-		Tenant:   []string{"sentry.project_id"},
-		Session:  [][]string{{"sentry.profiler_id"}},
-		Thread:   "thread.id",
-		Segment:  "sentry.segment.id",
-		Program:  []string{"service.name", "telemetry.sdk.name", "telemetry.sdk.version"},
-		Streamed: "sentry.trace_lifecycle",
+		Tenant:   []string{semconv.SentryProjectID},
+		Session:  [][]string{{semconv.SentryProfilerID}},
+		Thread:   semconv.ThreadID,
+		Segment:  semconv.SentrySegmentID,
+		Program:  []string{semconv.ServiceName, semconv.TelemetrySDKName, semconv.TelemetrySDKVersion},
+		Streamed: semconv.SentryTraceLifecycle,
 	}
 	// OTel reads the process, by the semantic conventions. A profiler outside the process does not
 	// know its service.instance.id. Processes in containers of one host all have pid 1, and share
 	// the host name if a collector on the host adds it.
 	OTel = Keys{
-		Session: [][]string{{"service.instance.id"}, {"container.id", "process.pid"}, {"host.name", "process.pid"}},
-		Thread:  "thread.id",
+		Session: [][]string{
+			{semconv.ServiceInstanceID},
+			{semconv.ContainerID, semconv.ProcessPID},
+			{semconv.HostName, semconv.ProcessPID},
+		},
+		Thread: semconv.ThreadID,
 	}
 )
 

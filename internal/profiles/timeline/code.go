@@ -11,12 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-)
-
-// The keys on locations that tell functions apart. They are our receiver's; other producers have no words for them.
-const (
-	keyModule = "sentry.frame.module"
-	keyInApp  = "sentry.frame.in_app"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // code resolves locations, each once.
@@ -42,9 +37,9 @@ func (c *code) location(index dictionary.LocationIndex, out *Profile) (i Locatio
 	for _, a := range c.scratch.Attributes {
 		attribute, _ := c.view.Attribute(a)
 		switch {
-		case attribute.Key == keyModule:
+		case attribute.Key == semconv.SentryFrameModule:
 			shared.Module = c.value(a, attribute.Value)
-		case attribute.Key == keyInApp && attribute.Value.Type() == pcommon.ValueTypeBool:
+		case attribute.Key == semconv.SentryFrameInApp && attribute.Value.Type() == pcommon.ValueTypeBool:
 			shared.InApp = InAppNo
 			if attribute.Value.Bool() {
 				shared.InApp = InAppYes

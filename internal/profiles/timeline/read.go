@@ -10,12 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-)
-
-// OpenTelemetry's keys on samples.
-const (
-	keyThreadID   = "thread.id"
-	keyThreadName = "thread.name"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // Read reads a profile of a message with this dictionary. Whatever is broken in it is left out and counted. Texts longer than MaxText
@@ -104,7 +99,7 @@ func (r *reader) sample(source int32, s pprofile.Sample, scale scale) {
 
 // thread finds the thread of a sample. Names repeat, and change while a thread lives; the id does not.
 func (r *reader) thread(attributes pcommon.Int32Slice) ThreadIndex {
-	id, name := r.attribute(attributes, keyThreadID), r.attribute(attributes, keyThreadName)
+	id, name := r.attribute(attributes, semconv.ThreadID), r.attribute(attributes, semconv.ThreadName)
 	key := "i" + id
 	if id == "" && name != "" {
 		key = "n" + name

@@ -2,7 +2,11 @@
 
 package transform
 
-import "go.opentelemetry.io/collector/pdata/pprofile"
+import (
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
 
 // ActiveThreadOnly keeps the samples of the thread that ran the transaction. Some SDKs (Python, Go) put all threads of the
 // process into the profile of each transaction: concurrent transactions then repeat each other's samples, and sums over
@@ -15,7 +19,7 @@ type ActiveThreadOnly struct{}
 func (*ActiveThreadOnly) Validate() error { return nil }
 
 func (*ActiveThreadOnly) apply(m *message) {
-	active, threads := m.textsOf(keyActiveThread), m.textsOf(keyThreadID)
+	active, threads := m.textsOf(semconv.SentryActiveThreadID), m.textsOf(semconv.ThreadID)
 	m.drop(InactiveThread, func(profile pprofile.Profile) func(pprofile.Sample) bool {
 		id := active.of(profile.AttributeIndices())
 		if id == nil {

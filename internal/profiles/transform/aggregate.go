@@ -16,6 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // Units of what Aggregate makes.
@@ -55,7 +56,7 @@ func (s *Aggregate) Validate() error {
 }
 
 func (s *Aggregate) apply(m *message) {
-	ids := m.textsOf(keyThreadID)
+	ids := m.textsOf(semconv.ThreadID)
 	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
 		if s.Unit == UnitNanoseconds && m.countsNanoseconds(profile) {
 			s.toNanoseconds(m, ids, profile)

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // row is a sample: the address of its only frame (0 = idle), its thread, and its observations.
@@ -52,7 +53,7 @@ func profileOf(k kind, rows ...row) pprofile.Profiles {
 		if row.frame != 0 {
 			s.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{Address: row.frame})})))
 		}
-		dictionary.SetAttributes(s.AttributeIndices(), b.AttrInt(keyThreadID, row.thread))
+		dictionary.SetAttributes(s.AttributeIndices(), b.AttrInt(semconv.ThreadID, row.thread))
 		s.TimestampsUnixNano().FromRaw(row.times)
 		s.Values().FromRaw(row.values)
 	}

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // DropAttributes removes attributes by their exact key, from samples, frames, profiles and resources. Backends that make a
@@ -30,7 +31,7 @@ func (s *DropAttributes) Validate() error {
 	return nil
 }
 
-func (s *DropAttributes) dropsThread() bool { return slices.Contains(s.Samples, keyThreadID) }
+func (s *DropAttributes) dropsThread() bool { return slices.Contains(s.Samples, semconv.ThreadID) }
 
 func (s *DropAttributes) apply(m *message) {
 	samples, profiles := m.keys(s.Samples), m.keys(s.Profiles)

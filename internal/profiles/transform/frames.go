@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // What Frames does with the frames that match.
@@ -150,11 +151,11 @@ func (r *reframer) read(i dictionary.LocationIndex) {
 	r.module, r.relative, r.inApp = r.tests.binary.of(r.mapping.Filename), nil, false
 	for _, index := range r.location.Attributes {
 		switch a, _ := r.view.Attribute(index); a.Key {
-		case keyFrameModule:
+		case semconv.SentryFrameModule:
 			r.module = r.tests.module.of(index)
-		case keyFrameFilename:
+		case semconv.SentryFrameFilename:
 			r.relative = r.tests.relative.of(index)
-		case keyFrameInApp:
+		case semconv.SentryFrameInApp:
 			r.inApp = a.Value.Bool()
 		}
 	}

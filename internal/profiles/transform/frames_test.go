@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // namedFrame is a location: the functions of its lines, callee first, and what else it says.
@@ -51,10 +52,10 @@ func namedLocation(e *dictionary.Editor, p pprofile.Profiles, f namedFrame) dict
 		l.Mapping = dictionary.MappingIndex(p.Dictionary().MappingTable().Len() - 1)
 	}
 	if f.module != "" {
-		l.Attributes = append(l.Attributes, attributeOf(e, keyFrameModule, f.module))
+		l.Attributes = append(l.Attributes, attributeOf(e, semconv.SentryFrameModule, f.module))
 	}
 	if f.inApp != nil {
-		l.Attributes = append(l.Attributes, attributeOf(e, keyFrameInApp, *f.inApp))
+		l.Attributes = append(l.Attributes, attributeOf(e, semconv.SentryFrameInApp, *f.inApp))
 	}
 	return e.Location(l)
 }

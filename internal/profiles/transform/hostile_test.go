@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 const (
@@ -42,7 +43,7 @@ var oneLongManyShort = map[string]func(*dictionary.Editor, pprofile.Profiles, st
 	"locations of one module": func(e *dictionary.Editor, _ pprofile.Profiles, long string) (all []dictionary.LocationIndex) {
 		value := pcommon.NewValueMap()
 		value.Map().PutStr("", long)
-		module, file := e.Attribute(keyFrameModule, value), e.Attribute(keyFrameFilename, value)
+		module, file := e.Attribute(semconv.SentryFrameModule, value), e.Attribute(semconv.SentryFrameFilename, value)
 		for i := range longList {
 			all = append(all, e.Location(dictionary.Location{Address: uint64(i), Attributes: []dictionary.AttributeIndex{module, file}}))
 		}

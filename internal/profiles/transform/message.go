@@ -9,16 +9,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// The attributes that steps look at. OpenTelemetry has no convention for those of Sentry.
-const (
-	keyThreadID      = "thread.id"
-	keyThreadName    = "thread.name"
-	keyActiveThread  = "sentry.active_thread.id"
-	keyFrameModule   = "sentry.frame.module"
-	keyFrameInApp    = "sentry.frame.in_app"
-	keyFrameFilename = "sentry.frame.filename"
-)
-
 // message is what steps work on.
 type message struct {
 	profiles pprofile.Profiles

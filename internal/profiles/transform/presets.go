@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // The presets: steps by the name of what they are for.
@@ -21,11 +23,11 @@ var presets = map[string]func() []Step{
 	// per timestamp and counts timestamps as 1 each. It takes 16,000 samples and 4 MiB per profile.
 	PresetPyroscope: func() []Step {
 		return []Step{
-			&ResourceToSamples{Attributes: []string{"service.name", "service.version", "deployment.environment.name"}},
+			&ResourceToSamples{Attributes: []string{semconv.ServiceName, semconv.ServiceVersion, semconv.DeploymentEnvironmentName}},
 			&ActiveThreadOnly{},
 			&Aggregate{Unit: UnitNanoseconds},
 			&DropAttributes{Samples: []string{
-				keyThreadID, keyThreadName, "sentry.thread.priority", "sentry.queue.address", "sentry.queue.label",
+				semconv.ThreadID, semconv.ThreadName, semconv.SentryThreadPriority, semconv.SentryQueueAddress, semconv.SentryQueueLabel,
 			}},
 			&Split{MaxSamples: 16_000, MaxBytes: 4_000_000},
 		}

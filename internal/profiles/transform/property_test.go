@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // The steps, each with what it is to do to an observation in words, written without looking at tables: false drops it.
@@ -34,8 +35,8 @@ var oracles = map[string]struct {
 	"split": {&Split{MaxSamples: 7, MaxDuration: 300 * time.Millisecond, MaxBytes: minSplitBytes}, func(*observation) bool {
 		return true
 	}},
-	"drop_attributes": {&DropAttributes{Samples: []string{keyThreadID}, Profiles: []string{keyActiveThread}}, func(o *observation) bool {
-		delete(o.attributes, keyThreadID)
+	"drop_attributes": {&DropAttributes{Samples: []string{semconv.ThreadID}, Profiles: []string{semconv.SentryActiveThreadID}}, func(o *observation) bool {
+		delete(o.attributes, semconv.ThreadID)
 		o.active = "-"
 		return true
 	}},
@@ -43,7 +44,7 @@ var oracles = map[string]struct {
 		return len(o.stack) > 0 && !strings.HasPrefix(o.stack[0], "(idle) ")
 	}},
 	"threads": {&Threads{Keep: patterns("main", "^2$", "pool"), Drop: patterns("^pool-")}, func(o *observation) bool {
-		name := strings.TrimPrefix(o.attributes[keyThreadName], "Str ")
+		name := strings.TrimPrefix(o.attributes[semconv.ThreadName], "Str ")
 		if name == "" {
 			name = threadOf(o)
 		}
@@ -76,7 +77,7 @@ var oracles = map[string]struct {
 }
 
 func threadOf(o *observation) string {
-	_, id, _ := strings.Cut(o.attributes[keyThreadID], " ")
+	_, id, _ := strings.Cut(o.attributes[semconv.ThreadID], " ")
 	return id
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // The three shapes of a valid sample.
@@ -59,8 +60,8 @@ func randomProfile(r *rand.Rand, b *dictionary.Builder, profile pprofile.Profile
 	profile.SetOriginalPayloadFormat("sentry")
 	profile.OriginalPayload().FromRaw([]byte("{}"))
 	if r.IntN(2) == 0 {
-		active := b.AttrInt(keyActiveThread, int64(r.IntN(3)))
-		dictionary.SetAttributes(profile.AttributeIndices(), active, b.AttrString(keyMeasurements, "cpu"))
+		active := b.AttrInt(semconv.SentryActiveThreadID, int64(r.IntN(3)))
+		dictionary.SetAttributes(profile.AttributeIndices(), active, b.AttrString(semconv.SentryMeasurements, "cpu"))
 	}
 	shape := r.IntN(shapes)
 	seen := map[string]bool{}
@@ -97,12 +98,12 @@ func randomThread(r *rand.Rand, b *dictionary.Builder) []dictionary.AttributeInd
 	var list []dictionary.AttributeIndex
 	switch id := r.IntN(3); r.IntN(4) {
 	case 0:
-		list = append(list, b.AttrString(keyThreadID, fmt.Sprint(id)))
+		list = append(list, b.AttrString(semconv.ThreadID, fmt.Sprint(id)))
 	case 1, 2:
-		list = append(list, b.AttrInt(keyThreadID, int64(id)))
+		list = append(list, b.AttrInt(semconv.ThreadID, int64(id)))
 	}
 	if r.IntN(3) > 0 {
-		list = append(list, b.AttrString(keyThreadName, []string{"main", "GC /home/alice", "pool-1"}[r.IntN(3)]))
+		list = append(list, b.AttrString(semconv.ThreadName, []string{"main", "GC /home/alice", "pool-1"}[r.IntN(3)]))
 	}
 	return list
 }
@@ -118,10 +119,10 @@ func randomStack(r *rand.Rand, b *dictionary.Builder) dictionary.StackIndex {
 			})})
 		}
 		if r.IntN(2) == 0 {
-			l.Attributes = append(l.Attributes, b.AttrBool(keyFrameInApp, r.IntN(2) == 0))
+			l.Attributes = append(l.Attributes, b.AttrBool(semconv.SentryFrameInApp, r.IntN(2) == 0))
 		}
 		if r.IntN(2) == 0 {
-			l.Attributes = append(l.Attributes, b.AttrString(keyFrameModule, []string{"django.db", "shop"}[r.IntN(2)]))
+			l.Attributes = append(l.Attributes, b.AttrString(semconv.SentryFrameModule, []string{"django.db", "shop"}[r.IntN(2)]))
 		}
 		if r.IntN(4) == 0 {
 			l.Address = uint64(1 + r.IntN(2))
@@ -154,7 +155,7 @@ func spell(p pprofile.Profiles) (all []observation) {
 			for _, profile := range scope.Profiles().All() {
 				typ, unit, _ := v.ValueType(profile.SampleType())
 				active := "-"
-				if id, ok := v.Get(profile.AttributeIndices(), keyActiveThread); ok {
+				if id, ok := v.Get(profile.AttributeIndices(), semconv.SentryActiveThreadID); ok {
 					active = id.AsString()
 				}
 				for _, s := range profile.Samples().All() {

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // Scrub replaces text that should not leave: in paths and names of functions (PHP calls the code of a file by its path), in
@@ -42,8 +43,8 @@ var homes = []ScrubRule{
 
 // userKeys are attributes whose value is a user.
 var userKeys = []string{
-	"process.owner", "user.name", "user.full_name", "user.email", "user.id", "user.hash",
-	"enduser.id", "enduser.pseudo.id", "client.address",
+	semconv.ProcessOwner, semconv.UserName, semconv.UserFullName, semconv.UserEmail, semconv.UserID, semconv.UserHash,
+	semconv.EnduserID, semconv.EnduserPseudoID, semconv.ClientAddress,
 }
 
 // scrubbed stands for a name.

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 func attributeOf(e *dictionary.Editor, key string, raw any) dictionary.AttributeIndex {
@@ -69,7 +70,7 @@ func TestScrubReachesEverything(t *testing.T) {
 	profile, e := firstProfile(p), dictionary.NewEditor(p.Dictionary())
 	nested := map[string]any{"list": []any{map[string]any{"path": secret, "user.name": "alice"}}}
 	dictionary.SetAttributes(profile.AttributeIndices(), attributeOf(e, "images", nested), attributeOf(e, "user.id", int64(42)))
-	dictionary.SetAttributes(profile.Samples().At(0).AttributeIndices(), attributeOf(e, keyThreadName, "watch "+secret))
+	dictionary.SetAttributes(profile.Samples().At(0).AttributeIndices(), attributeOf(e, semconv.ThreadName, "watch "+secret))
 	p.Dictionary().FunctionTable().At(1).SetSystemNameStrindex(int32(e.String(secret + "s")))
 	p.Dictionary().MappingTable().At(1).AttributeIndices().Append(int32(attributeOf(e, "sentry.image.debug_file", secret)))
 	resource := p.ResourceProfiles().At(0)

@@ -31,12 +31,6 @@ type Split struct {
 }
 
 const (
-	keySplitProfileID = "split.profile_id"
-	keySplitPart      = "split.part"
-	keyMeasurements   = "sentry.measurements"
-)
-
-const (
 	// minSplitBytes leaves room for what every part repeats: a resource of Sentry's has about 20 attributes, 1 kB.
 	minSplitBytes = 10_000
 

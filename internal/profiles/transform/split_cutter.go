@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // cutter makes the parts of one message.
@@ -237,7 +238,8 @@ func (c *cutter) attributes(number int) pcommon.Int32Slice {
 	if number != whole {
 		kept.RemoveIf(func(i int32) bool {
 			a, _ := c.view.Attribute(dictionary.AttributeIndex(i))
-			return a.Key == keySplitProfileID || a.Key == keySplitPart || a.Key == keyMeasurements && number > 1
+			isPart := a.Key == semconv.SplitProfileID || a.Key == semconv.SplitPart
+			return isPart || a.Key == semconv.SentryMeasurements && number > 1
 		})
 	}
 	return kept
@@ -251,9 +253,9 @@ func (c *cutter) mark(b *dictionary.Builder, part pprofile.Profile, p piece, num
 	}
 	if id := c.source.ProfileID(); !id.IsEmpty() {
 		part.SetProfileID(partID(id, number))
-		part.AttributeIndices().Append(int32(b.AttrString(keySplitProfileID, hex.EncodeToString(id[:]))))
+		part.AttributeIndices().Append(int32(b.AttrString(semconv.SplitProfileID, hex.EncodeToString(id[:]))))
 	}
-	part.AttributeIndices().Append(int32(b.AttrInt(keySplitPart, int64(number))))
+	part.AttributeIndices().Append(int32(b.AttrInt(semconv.SplitPart, int64(number))))
 }
 
 // partID is the same for the same part of the same profile, and else different.

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // spread makes rows with observations all over the given seconds, 100 a second.
@@ -114,7 +115,7 @@ func TestSplitMarksParts(t *testing.T) {
 		p := profileOf(wall, spread(5, 3)...)
 		e := dictionary.NewEditor(p.Dictionary())
 		dictionary.SetAttributes(firstProfile(p).AttributeIndices(),
-			attributeOf(e, keyMeasurements, map[string]any{"cpu": int64(1)}), attributeOf(e, "sentry.profiler_id", "x"))
+			attributeOf(e, semconv.SentryMeasurements, map[string]any{"cpu": int64(1)}), attributeOf(e, "sentry.profiler_id", "x"))
 		parts, _ := Apply(p, []Step{&Split{MaxDuration: time.Second}})
 		return parts
 	}
@@ -127,10 +128,10 @@ func TestSplitMarksParts(t *testing.T) {
 		require.False(t, ids[profile.ProfileID()], "every part has an id of its own")
 		ids[profile.ProfileID()] = true
 		require.Equal(t, profile.ProfileID(), firstProfile(again[i]).ProfileID(), "the same every time")
-		require.Equal(t, hex.EncodeToString(whole[:]), get(v, profile, keySplitProfileID).Str())
-		require.Equal(t, int64(i+1), get(v, profile, keySplitPart).Int())
+		require.Equal(t, hex.EncodeToString(whole[:]), get(v, profile, semconv.SplitProfileID).Str())
+		require.Equal(t, int64(i+1), get(v, profile, semconv.SplitPart).Int())
 		require.Equal(t, "x", get(v, profile, "sentry.profiler_id").Str())
-		_, measured := v.Get(profile.AttributeIndices(), keyMeasurements)
+		_, measured := v.Get(profile.AttributeIndices(), semconv.SentryMeasurements)
 		require.Equal(t, i == 0, measured)
 	}
 }
@@ -150,8 +151,8 @@ func TestSplitTwice(t *testing.T) {
 	for i, part := range again {
 		require.Empty(t, dictionary.Check(part))
 		v := dictionary.NewView(part.Dictionary())
-		require.Equal(t, hex.EncodeToString(id[:]), get(v, firstProfile(part), keySplitProfileID).Str())
-		require.Equal(t, int64(i+1), get(v, firstProfile(part), keySplitPart).Int())
+		require.Equal(t, hex.EncodeToString(id[:]), get(v, firstProfile(part), semconv.SplitProfileID).Str())
+		require.Equal(t, int64(i+1), get(v, firstProfile(part), semconv.SplitPart).Int())
 	}
 }
 

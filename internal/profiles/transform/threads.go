@@ -7,6 +7,8 @@ import (
 	"regexp"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // Threads keeps or drops samples by the name of their thread; a thread without a name is matched by its id. The patterns are
@@ -26,7 +28,7 @@ func (s *Threads) Validate() error {
 }
 
 func (s *Threads) apply(m *message) {
-	gone, names, ids := map[*string]bool{}, m.textsOf(keyThreadName), m.textsOf(keyThreadID)
+	gone, names, ids := map[*string]bool{}, m.textsOf(semconv.ThreadName), m.textsOf(semconv.ThreadID)
 	m.drop(Thread, func(pprofile.Profile) func(pprofile.Sample) bool {
 		return func(sample pprofile.Sample) bool {
 			name := names.of(sample.AttributeIndices())

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // Nothing configured, nothing touched.
@@ -83,7 +84,7 @@ func TestHostileThread(t *testing.T) {
 	for i := range 20_000 {
 		large[fmt.Sprint("k", i)] = int64(i)
 	}
-	id := attributeOf(e, keyThreadID, large)
+	id := attributeOf(e, semconv.ThreadID, large)
 	for _, s := range firstProfile(p).Samples().All() {
 		dictionary.SetAttributes(s.AttributeIndices(), id)
 	}
