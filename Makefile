@@ -8,7 +8,7 @@ GATE     := --feature-gates=service.profilesSupport
 TOOL     := go tool -modfile=tools/go.mod
 OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
 CODE     := internal $(wildcard *receiver *processor *exporter)
-SOURCES  := $(shell find $(CODE) -name '*.go' ! -name '*_test.go' ! -path 'internal/bench/*')
+SOURCES  := $(shell find $(CODE) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
 PAGE     := profileviewerexporter/assets/stamp
 KEY      := 0123456789abcdef0123456789abcdef
 FUZZTIME ?= 30s
@@ -40,19 +40,19 @@ test: build ## Run the tests; tests with missing tools are skipped (see make pac
 
 packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chromium driver
 	@for package in sentrycli browser; do \
-	  (cd internal/e2e/$$package && sh ../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund) || exit 1; done
+	  (cd internal/testkit/e2e/$$package && sh ../../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund) || exit 1; done
 
 browser: build packages ## Run the tests of the viewer and of the browser SDK in Chromium; needs node and chromium
-	go test ./internal/e2e -run TestBrowser -count=1 -v
+	go test ./internal/testkit/e2e/browser -count=1 -v
 
 kafka: build ## Run examples/kafka against a real broker; needs Java and Maven
-	@cd internal/e2e/kafka && sh ../../../.ci/quiet mvn -q -B dependency:copy-dependencies
-	go test -count=1 -tags kafka -run TestKafka -v ./internal/e2e
+	@cd internal/testkit/e2e/kafka && sh ../../../../.ci/quiet mvn -q -B dependency:copy-dependencies
+	go test ./internal/testkit/e2e/kafka -tags kafka -count=1 -v
 
 sdks: build ## Run real SDKs, fetched from their registries; SDKS="python node" selects some
-	@for install in $(or $(SDKS:%=internal/e2e/sdks/%/install),$(wildcard internal/e2e/sdks/*/install)); do \
+	@for install in $(or $(SDKS:%=internal/testkit/e2e/sdks/%/install),$(wildcard internal/testkit/e2e/sdks/*/install)); do \
 	  echo "$$install"; sh .ci/quiet sh $$install || exit 1; done
-	SDKS="$(SDKS)" go test ./internal/e2e -tags sdks -run TestSDKs -count=1 -timeout 20m -v
+	SDKS="$(SDKS)" go test ./internal/testkit/e2e/sdks -tags sdks -count=1 -timeout 20m -v
 
 ci: ## Run the CI script: format, vet, lint, race detector, distribution, examples
 	@.ci/run
@@ -71,15 +71,15 @@ deb: build ## Build a Debian package with a systemd unit; needs dpkg-deb
 	@packaging/deb/build $(BIN) dist
 
 attacks: build ## Attack the collector and write docs/attacks.md
-	@ATTACKS=full go test ./internal/e2e -run TestHostile -count=1 -parallel 1 -timeout 90m -v > dist/attacks.log; held=$$?; \
-	  awk -v sizes=large -f internal/e2e/attacks.awk dist/attacks.log > docs/attacks.md; \
+	@ATTACKS=full go test ./internal/testkit/e2e/hostile -run TestHostile -count=1 -parallel 1 -timeout 90m -v > dist/attacks.log; held=$$?; \
+	  awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk dist/attacks.log > docs/attacks.md; \
 	  [ $$held = 0 ] || { grep -E '^ *--- FAIL' dist/attacks.log; echo "Some attacks succeeded: see dist/attacks.log"; exit 1; }
 
 load: build ## Send profiles at a rising rate up to overload, and write docs/load.md; two minutes
-	go test ./internal/e2e -tags load -run TestLoad -count=1 -timeout 10m -v
+	go test ./internal/testkit/e2e/load -tags load -count=1 -timeout 10m -v
 
 faults: build ## Kill the collector, fill its disk, damage its files, and write docs/faults.md; FAULTS=5 sets the rounds
-	go test ./internal/e2e -tags faults -run TestFaults -count=1 -parallel 4 -timeout 10h -v
+	go test ./internal/testkit/e2e/faults -tags faults -count=1 -parallel 4 -timeout 10h -v
 
 format: ## Format the code
 	@gofmt -w $(CODE)
@@ -98,11 +98,11 @@ golden: ## Refresh the goldens; review the diff line by line
 bench: private SHELL := bash
 bench: private .SHELLFLAGS := -o pipefail -c
 bench: build ## Compare with other decoders and the baseline, and write docs/performance.md; six minutes. BASELINE=new replaces the baseline
-	@cd internal/bench && for run in 1 2 3 4 5 6; do \
-	  go test -run '^$$' -bench . -skip Parts -benchtime 1x -timeout 1h || exit 1; done | tee ../../dist/bench.txt
-	@$(TOOL) benchstat -table pkg -ignore date,load,/gomaxprocs internal/bench/baseline.txt dist/bench.txt
-	@$(if $(BASELINE),cp dist/bench.txt internal/bench/baseline.txt)
-	@cd internal/bench && go run ./page ../../docs/performance.md baseline.txt ../../dist/bench.txt
+	@cd internal/testkit/bench && for run in 1 2 3 4 5 6; do \
+	  go test -run '^$$' -bench . -skip Parts -benchtime 1x -timeout 1h || exit 1; done | tee ../../../dist/bench.txt
+	@$(TOOL) benchstat -table pkg -ignore date,load,/gomaxprocs internal/testkit/bench/baseline.txt dist/bench.txt
+	@$(if $(BASELINE),cp dist/bench.txt internal/testkit/bench/baseline.txt)
+	@cd internal/testkit/bench && go run ./page ../../../docs/performance.md baseline.txt ../../../dist/bench.txt
 
 mutants: ## Change SITES (200) random places one at a time, and list the changes that no test detects
 	go run ./internal/testkit/mutate -n $(or $(SITES),200) -seed $(or $(SEED),1) $(addprefix ./,$(addsuffix /...,$(CODE)))

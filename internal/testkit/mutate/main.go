@@ -33,7 +33,7 @@ var (
 )
 
 // skipped are packages that only tests use.
-var skipped = regexp.MustCompile(`/(bench|demo|e2e|fuzzcorpus|golden|mutate|fakesentry|[a-z]+test)(/|$)`)
+var skipped = regexp.MustCompile(`/(demo|testkit|[a-z]+test)(/|$)`)
 
 func main() {
 	log.SetFlags(0)

@@ -8,7 +8,7 @@ import (
 )
 
 // sortByTime sorts observations by time; equal times stay in their order. A merge of the timestamps of all samples: by digits
-// of 12 bits, since comparing takes three times as long (internal/bench). It gives back the scratch it used.
+// of 12 bits, since comparing takes three times as long (internal/testkit/bench). It gives back the scratch it used.
 func sortByTime(all, scratch []observation) []observation {
 	first, last, sorted := timeBounds(all)
 	if sorted {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
+)
+
+// typical is how many samples the generated payloads have; -short makes them small, to see that everything runs.
+var typical = payload.FiveMB
+
+// recorded are the recordings, where they are at hand.
+var recorded []payload.Source
+
+func TestMain(m *testing.M) {
+	if os.Getenv(heapChildVariable) != "" {
+		heapChild()
+		return
+	}
+	flag.Parse()
+	if testing.Short() {
+		typical /= 50
+	} else {
+		var err error
+		if recorded, err = payload.Recorded(); err != nil && !errors.Is(err, payload.ErrNoCorpus) {
+			panic(err)
+		}
+	}
+	describeRun()
+	os.Exit(m.Run())
+}
+
+// describeRun prints what was measured where, in the form that the benchmark format has for it.
+func describeRun() {
+	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	fmt.Printf("date: %s\ncommit: %s\ngo: %s\ncores: %d\n", time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(string(commit)),
+		runtime.Version(), runtime.NumCPU())
+}
+
+// onEach runs a benchmark on each of some payloads. The load average goes before: a ratio of a run beside a load of ten is
+// worth less.
+func onEach(b *testing.B, sources []payload.Source, run func(b *testing.B, p payload.Payload)) {
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		fmt.Printf("load: %s\n", strings.Fields(string(text))[0])
+	}
+	for _, source := range sources {
+		b.Run(source.Name, func(b *testing.B) {
+			p, err := source.Load()
+			must(err)
+			run(b, p)
+		})
+	}
+}
+
+// must stops the program: a payload that cannot be decoded makes every figure meaningless.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
+)
+
+// collector is the built collector, running as a child with a sentry and an otlp receiver and an exporter that drops all.
+type collector struct {
+	process            *exec.Cmd
+	config             string
+	sentryURL, otlpURL string
+}
+
+const collectorConfig = `
+receivers:
+  sentry:
+    endpoint: %s
+  otlp:
+    protocols:
+      http:
+        endpoint: %s
+exporters:
+  nop:
+service:
+  telemetry:
+    metrics:
+      level: none
+    logs:
+      level: error
+  pipelines:
+    profiles:
+      receivers: [sentry, otlp]
+      exporters: [nop]
+`
+
+// startCollector starts dist/otelcol-sentry. The error says what is missing.
+func startCollector() (*collector, error) {
+	root, err := payload.Root()
+	if err != nil {
+		return nil, err
+	}
+	binary := filepath.Join(root, "dist", "otelcol-sentry")
+	if _, err := os.Stat(binary); err != nil {
+		return nil, errors.New("dist/otelcol-sentry is not there: make build makes it")
+	}
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		return nil, errors.New("the CPU time of another process is read from /proc, which is not here")
+	}
+	sentry, otlp, err := freePorts()
+	if err != nil {
+		return nil, err
+	}
+	config, err := os.CreateTemp("", "otelcol-sentry-bench-*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	defer config.Close()
+	c := &collector{
+		config:    config.Name(),
+		process:   exec.Command(binary, "--feature-gates=service.profilesSupport", "--config="+config.Name()),
+		sentryURL: "http://" + sentry + "/api/4507/envelope/?sentry_key=8f3d1c0a9b7e4d52a1c6f0e3b2d49871",
+		otlpURL:   "http://" + otlp + "/v1development/profiles",
+	}
+	c.process.Stderr = os.Stderr
+	if _, err := fmt.Fprintf(config, collectorConfig, sentry, otlp); err != nil {
+		return nil, err
+	}
+	if err := c.process.Start(); err != nil {
+		os.Remove(c.config)
+		return nil, err
+	}
+	if err := errors.Join(listening(sentry), listening(otlp)); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// stop ends the collector: the process that was started here, and no other.
+func (c *collector) stop() {
+	_ = c.process.Process.Signal(os.Interrupt)
+	_ = c.process.Wait() // how it ended does not matter any more
+	_ = os.Remove(c.config)
+}
+
+// freePorts finds two ports on the loopback interface that nobody listens on.
+func freePorts() (a, b string, err error) {
+	first, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", err
+	}
+	defer first.Close()
+	second, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", err
+	}
+	defer second.Close()
+	return first.Addr().String(), second.Addr().String(), nil
+}
+
+func listening(address string) error {
+	const patience = 30 * time.Second
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if connection, err := net.Dial("tcp", address); err == nil {
+			return connection.Close()
+		}
+	}
+	return fmt.Errorf("the collector does not listen on %s after %v", address, patience)
+}
+
+const clients = 2
+
+// send sends a request so many times from two clients and gives the CPU time that the collector took for all of them.
+func (c *collector) send(r request, times int) (time.Duration, error) {
+	before, err := c.cpu()
+	if err != nil {
+		return 0, err
+	}
+	var sending sync.WaitGroup
+	failures := make([]error, clients)
+	for i := range clients {
+		sending.Go(func() {
+			for n := i; n < times && failures[i] == nil; n += clients {
+				failures[i] = post(r)
+			}
+		})
+	}
+	sending.Wait()
+	after, err := c.cpu()
+	return after - before, errors.Join(append(failures, err)...)
+}
+
+func post(r request) error {
+	req, err := http.NewRequest(http.MethodPost, r.url, r.reader())
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", r.contentType)
+	req.Header.Set("Content-Encoding", "gzip")
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answered %s: %.100s", req.URL.Path, answer.Status, text)
+	}
+	return err
+}
+
+// cpu is the CPU time of the collector so far, in user and system mode.
+func (c *collector) cpu() (time.Duration, error) {
+	const (
+		tick         = time.Second / 100 // of /proc, on every architecture
+		utime, stime = 14 - 3, 15 - 3    // fields by proc(5), which counts from 1, after pid and command
+	)
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) <= stime {
+		return 0, fmt.Errorf("/proc/%d/stat has %d fields", c.process.Process.Pid, len(fields))
+	}
+	user, err := strconv.Atoi(fields[utime])
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.Atoi(fields[stime])
+	return time.Duration(user+system) * tick, err
+}

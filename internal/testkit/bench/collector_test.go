@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/pprofile/pprofileotlp"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
+)
+
+// BenchmarkCollector compares the receivers of the built collector, over HTTP with gzip and two clients: what its sentry receiver
+// takes for a chunk, against what its otlp receiver takes for the same content, in the two forms it may come in: as this
+// project emits it, and with one Sample for each observation. CPU time is that of the collector's process.
+func BenchmarkCollector(b *testing.B) {
+	c, err := startCollector()
+	if err != nil {
+		b.Skip(err)
+	}
+	defer c.stop()
+	sources := payload.Typical(typical)[:2]
+	small := payload.Typical(typical / 10)[0]
+	small.Name += "-0.5MB"
+	onEach(b, append(sources, small), func(b *testing.B, p payload.Payload) {
+		out := decodeAndMap(p)
+		merged, err := pprofileotlp.NewExportRequestFromProfiles(out).MarshalProto()
+		must(err)
+		spread, err := pprofileotlp.NewExportRequestFromProfiles(onePerObservation(out)).MarshalProto()
+		must(err)
+		took, err := c.race(b, max(2, 40*typical/p.Samples), // about half a CPU-second: the resolution is 10 ms
+			request{c.sentryURL, "application/x-sentry-envelope", payload.Zip(p.Envelope())},
+			request{c.otlpURL, "application/x-protobuf", payload.Zip(merged)},
+			request{c.otlpURL, "application/x-protobuf", payload.Zip(spread)})
+		must(err)
+		report(b, "sentry÷otlp", took[0], took[1])
+		report(b, "sentry÷otlp-spread", took[0], took[2])
+	})
+}
+
+// race sends the requests in turns and gives the CPU time that the collector took for each kind.
+func (c *collector) race(b *testing.B, times int, requests ...request) ([]time.Duration, error) {
+	took := make([]time.Duration, len(requests))
+	for _, r := range requests { // fills pools
+		if _, err := c.send(r, times); err != nil {
+			return nil, err
+		}
+	}
+	for b.Loop() {
+		for i, r := range requests {
+			cpu, err := c.send(r, times)
+			if err != nil {
+				return nil, err
+			}
+			took[i] += cpu
+		}
+	}
+	return took, nil
+}
+
+// onePerObservation is the same profile with a Sample for each timestamp, in the order of time.
+func onePerObservation(in pprofile.Profiles) pprofile.Profiles {
+	out := pprofile.NewProfiles()
+	in.CopyTo(out)
+	profile := out.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
+	type observation struct {
+		time   uint64
+		sample pprofile.Sample
+	}
+	var all []observation
+	for _, sample := range in.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
+		for _, t := range sample.TimestampsUnixNano().All() {
+			all = append(all, observation{t, sample})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b observation) int { return int(int64(a.time) - int64(b.time)) })
+	samples := pprofile.NewSampleSlice()
+	samples.EnsureCapacity(len(all))
+	for _, o := range all {
+		sample := samples.AppendEmpty()
+		sample.SetStackIndex(o.sample.StackIndex())
+		o.sample.AttributeIndices().CopyTo(sample.AttributeIndices())
+		sample.TimestampsUnixNano().FromRaw([]uint64{o.time})
+	}
+	samples.CopyTo(profile.Samples())
+	return out
+}
+
+// request is one kind of request.
+type request struct {
+	url, contentType string
+	body             []byte
+}
+
+func (r request) reader() *bytes.Reader { return bytes.NewReader(r.body) }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"math"
+	"testing"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
+)
+
+// BenchmarkGrowth looks for cost that grows faster than the payload: CPU per sample from 50 kB to 50 MB, in which stacks and
+// frames grow in proportion. The fixed cost of a request is that of a payload of ten samples, which has the smallest tables.
+func BenchmarkGrowth(b *testing.B) {
+	onEach(b, payload.Typical(10)[:1], func(b *testing.B, smallest payload.Payload) {
+		payloads := []payload.Payload{smallest}
+		for samples := typical / 100; samples <= 10*typical; samples *= 10 {
+			payloads = append(payloads, payload.Python(samples))
+		}
+		var contestants []func()
+		for _, p := range payloads {
+			contestants = append(contestants, func() { decodeAndMap(p) })
+		}
+		took := race(b, contestants...)
+		lowest, highest := math.Inf(1), 0.0
+		for i, p := range payloads[1:] {
+			perSample := float64(took[1+i]-took[0]) / float64(p.Samples-smallest.Samples)
+			lowest, highest = min(lowest, perSample), max(highest, perSample)
+		}
+		report(b, "dearest÷cheapest", highest, lowest)
+	})
+}

@@ -1,0 +1,158 @@
+// The page of the profile_viewer exporter after `make demo`: everything somebody does on it, each number held against the API.
+// The query of the URL says where the collector listens for SDKs.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const shots = fileURLToPath(new URL('../../../../output/screenshots/', import.meta.url));
+
+export default async function (page, url) {
+  mkdirSync(shots, { recursive: true });
+  const shot = (name) => page.screenshot({ path: `${shots}${name}.png` });
+  const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
+  const total = (n) => page.waitForSelector(`.sum[data-total="${n}"]`);
+  const result = {};
+
+  // The services, profiles and traces that there are.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.setViewportSize({ width: 1280, height: 860 });
+  const overview = await api('overview');
+  await page.waitForSelector('.chips .chip >> nth=1');
+  result.services = await page.locator('.chips .chip bdi').allTextContents();
+  assert.deepEqual(result.services.slice(1), overview.services.map((s) => s.name));
+  assert.equal(await page.locator('a[href^="#/profile/"]').count(), overview.profiles.length);
+  await shot('overview');
+
+  // A profile: all of it, then one of its threads.
+  const profile = overview.profiles.filter((p) => p.service === 'shop-py').sort((a, b) => b.samples - a.samples)[0];
+  await page.click(`a[href="#/profile/${profile.id}"]`);
+  const all = await api(`flame?profile=${profile.id}`);
+  await total(all.total);
+  assert.equal(await page.locator('g.frame').count(), all.nodes.length);
+  await shot('profile');
+  const thread = all.threads[1];
+  await page.selectOption('select', thread.id);
+  const one = await api(`flame?profile=${profile.id}&thread=${thread.id}`);
+  assert.equal(one.total, thread.weight);
+  assert.notEqual(one.total, all.total);
+  await total(one.total);
+  result.thread = `${thread.name}: ${one.total} of ${all.total} ns`;
+  await page.selectOption('select', '');
+  await total(all.total);
+
+  // Search, in the graph and in the table.
+  await page.keyboard.press('/');
+  await page.keyboard.type('pricing');
+  await page.waitForSelector('.found');
+  const wanted = all.top.filter((f) => (f.name + f.file + f.module).includes('pricing'));
+  assert.equal(await page.locator('.functions tbody tr').count(), wanted.length);
+  await shot('search');
+  await page.fill('input[type=search]', '');
+
+  // What the table says, to be compared with what `go tool pprof` makes of the download.
+  const rows = page.locator('.functions tbody tr');
+  result.top = await rows.evaluateAll((list) => list.slice(0, 15).map((tr) => ({
+    name: tr.querySelector('.name bdi').textContent, self: tr.cells[0].innerText, total: tr.cells[1].innerText,
+  })));
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.downloads >> text=pprof')]);
+  result.pprof = `${shots}${download.suggestedFilename()}`;
+  await download.saveAs(result.pprof);
+
+  // The keyboard: into the graph, down twice, open, show all again.
+  await page.focus('.chart');
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+  result.status = await page.textContent('.status');
+  const third = all.frames[all.nodes[2][2]].name;
+  assert.ok(result.status.startsWith(third), result.status);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`.details h2 bdi:text-is("${third}")`); // instead of the spans of the profile
+  await page.keyboard.press('Escape');
+
+  // The same in the order of time.
+  await page.click('text=By time');
+  await page.waitForSelector('.axis');
+  await shot('by-time');
+  await page.click('text=Merged');
+
+  // From a function to the spans that ran it, and the samples of that span, exactly.
+  const query = all.top.find((f) => f.name === 'query');
+  await page.click('.functions .name bdi:text-is("query")');
+  await page.waitForSelector('.details h2:has-text("query")');
+  const detail = await api(`frame?profile=${profile.id}&frame=${query.number}`);
+  assert.equal(await page.locator('.details .spans a').count(), detail.spans.length);
+  await page.click('.details .spans a >> nth=0');
+  const { trace, span } = detail.spans[0];
+  const ofSpan = await api(`flame?trace=${trace}&span=${span}`);
+  await total(ofSpan.total);
+  assert.equal(await page.locator('g.frame').count(), ofSpan.nodes.length);
+
+  // A trace: spans that have samples are marked, and another span has other samples.
+  const waterfall = await api(`traces/${trace}`);
+  assert.equal(await page.locator('.waterfall li').count(), waterfall.spans);
+  const sampled = waterfall.span_list.filter((s) => s.samples > 0);
+  assert.equal(await page.locator('.waterfall .mark').count(), sampled.length);
+  result.spans = [];
+  for (const s of sampled) {
+    await page.click(`.waterfall li:nth-child(${waterfall.span_list.indexOf(s) + 1}) button`);
+    const graph = await api(`flame?trace=${trace}&span=${s.id}`);
+    await page.waitForSelector(`code[title="span id"]:text-is("${s.id}")`);
+    const { attributes } = await api(`traces/${trace}/spans/${s.id}`);
+    assert.ok(attributes.length > 0);
+    await page.waitForSelector(`.about th bdi:text-is("${attributes[0].key}")`, { state: 'attached' });
+    await total(graph.total);
+    assert.equal(graph.total + graph.idle, s.weight);
+    assert.equal(graph.samples, s.samples);
+    result.spans.push(`${s.name}: ${s.samples} samples, ${s.weight} ns`);
+  }
+  await shot('trace');
+
+  // What comes in shows up by itself.
+  await page.goto(new URL('/#/', url).href);
+  await page.waitForSelector(`h2:has-text("Profiles ${overview.profile_count}")`);
+  await send(new URL(url).searchParams.get('sdk'));
+  await page.waitForSelector(`h2:has-text("Profiles ${overview.profile_count + 1}")`);
+
+  // Two profiles compared.
+  await page.goto(new URL('/#/', url).href);
+  await page.check('.compare input >> nth=1');
+  await page.check('.compare input >> nth=3');
+  await page.click('text=Compare the two');
+  await page.waitForSelector('g.frame');
+  await shot('compare');
+
+  // A narrow window, dark.
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 400, height: 800 });
+  for (const [name, hash] of [['overview', '#/'], ['profile', `#/profile/${profile.id}`], ['trace', `#/trace/${trace}?span=${span}`]]) {
+    await page.goto(new URL('/' + hash, url).href);
+    await page.waitForSelector(name === 'overview' ? '.card' : 'g.frame');
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than the window`);
+    await shot('narrow-' + name);
+  }
+
+  // What is built in of speedscope reads our files: as many profiles as there are threads.
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.goto(new URL('/#/profile/' + profile.id, url).href);
+  const href = await page.getAttribute('.downloads a.button', 'href');
+  await page.goto(new URL('/' + href, url).href);
+  const file = await api(`download/speedscope?profile=${profile.id}`);
+  await page.waitForSelector(`text=/\\(\\d+\\/${file.profiles.length}\\)/`);
+  await shot('speedscope');
+
+  return result;
+}
+
+// send is a small profile, as an SDK sends it.
+async function send(address) {
+  const now = Date.now() / 1000;
+  const chunk = JSON.stringify({
+    version: '2', platform: 'python', release: 'late@1', profiler_id: 'a'.repeat(32), chunk_id: 'b'.repeat(32),
+    profile: {
+      frames: [{ function: 'main' }], stacks: [[0]], thread_metadata: { 1: { name: 'main' } },
+      samples: [now, now + 0.01].map((timestamp) => ({ timestamp, thread_id: '1', stack_id: 0 })),
+    },
+  });
+  const body = `{}\n{"type":"profile_chunk"}\n${chunk}\n`;
+  const answer = await fetch(`http://${address}/api/1/envelope/?sentry_key=${'0'.repeat(32)}`, { method: 'POST', body });
+  assert.equal(answer.status, 200);
+}

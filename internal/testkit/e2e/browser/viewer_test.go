@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// startQuickstart runs the quickstart's configuration on other ports, and gives the address of its page.
+func startQuickstart(t *testing.T) (c *harness.Collector, page string) {
+	config, err := os.ReadFile(filepath.Join(golden.Root(t), "examples", "quickstart", "config.yaml"))
+	require.NoError(t, err)
+	address := harness.FreeAddress(t)
+	text := strings.NewReplacer("localhost:4319", "ENDPOINT", "localhost:4321", address, "localhost:13133", harness.FreeAddress(t)).Replace(string(config))
+	return harness.Start(t, harness.Settings{Config: text}), "http://" + address + "/"
+}
+
+// TestBrowserViewer: the page, after `make demo`, in Chromium.
+func TestBrowserViewer(t *testing.T) {
+	b := findBrowser(t)
+	c, page := startQuickstart(t)
+	demo := exec.Command("go", "run", "./internal/demo", "-endpoint", "http://"+c.Address)
+	demo.Dir = golden.Root(t)
+	output, err := demo.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	time.Sleep(5 * time.Second) // profiles wait for spans that are still running; see link::wait of the quickstart
+
+	traffic := b.run(t, "viewer.mjs", page+"?sdk="+c.Address)
+	assert.Empty(t, traffic.Errors)
+	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
+	var result struct {
+		Services, Spans []string
+		Thread, Status  string
+		Top             []topRow
+		Pprof           string
+	}
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	t.Logf("services: %s", strings.Join(result.Services[1:], ", "))
+	t.Logf("thread %s", result.Thread)
+	t.Logf("spans:\n%s", strings.Join(result.Spans, "\n"))
+	comparePprof(t, result.Pprof, result.Top)
+}
+
+// topRow is a row of the page's table: shares, as text.
+type topRow struct{ Name, Self, Total string }
+
+// comparePprof holds the table of the page against what go tool pprof says of the download.
+func comparePprof(t *testing.T, file string, rows []topRow) {
+	tool := exec.Command("go", "tool", "pprof", "-top", "-symbolize=none", "-nodecount=10000", "-nodefraction=0", file)
+	text, err := tool.CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	shares := map[string][2]float64{} // flat and cum, in percent
+	for _, match := range regexp.MustCompile(`(?m)^\s*\S+\s+([\d.]+)%\s+[\d.]+%\s+\S+\s+([\d.]+)%\s+(.*?)(?: \(inline\))?$`).FindAllStringSubmatch(string(text), -1) {
+		flat, _ := strconv.ParseFloat(match[1], 64)
+		cum, _ := strconv.ParseFloat(match[2], 64)
+		shares[match[3]] = [2]float64{flat, cum}
+	}
+	require.Len(t, rows, 15)
+	for _, row := range rows {
+		require.Contains(t, shares, row.Name, "%s", text)
+		assert.InDelta(t, shares[row.Name][0], percent(t, row.Self), 0.06, row.Name)
+		assert.InDelta(t, shares[row.Name][1], percent(t, row.Total), 0.06, row.Name)
+	}
+	t.Logf("%d functions as in go tool pprof -top, the first %s with %s", len(rows), rows[0].Name, rows[0].Self)
+}
+
+func percent(t *testing.T, text string) float64 {
+	value, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")), 64)
+	require.NoError(t, err, text)
+	return value
+}
+
+// TestBrowserViewerHostile: names that would be scripts.
+func TestBrowserViewerHostile(t *testing.T) {
+	b := findBrowser(t)
+	c, page := startQuickstart(t)
+	names := []string{`<img src=x onerror=pwned=1>`, `<script>pwned=1</script>`, "\u202egnp.exe", strings.Repeat("f", 1<<20), `"><svg onload=pwned=1>`}
+	frames, _ := json.Marshal(func() (list []map[string]any) {
+		for _, name := range names {
+			list = append(list, map[string]any{"function": name, "filename": name, "module": name, "in_app": true})
+		}
+		return list
+	}())
+	now := float64(time.Now().Unix())
+	chunk := fmt.Sprintf(`{"version":"2","profiler_id":"0123456789abcdef0123456789abcdef","chunk_id":"0123456789abcdef0123456789abcde0",`+
+		`"platform":"python","release":"<b>shop</b>@1","profile":{"frames":%s,"stacks":[[0,1,2,3,4],[4,3,2,1,0]],`+
+		`"samples":[{"timestamp":%f,"thread_id":"1","stack_id":0},{"timestamp":%f,"thread_id":"1","stack_id":1},{"timestamp":%f,"thread_id":"1","stack_id":0}],`+
+		`"thread_metadata":{"1":{"name":"<script>pwned=1</script>"}}}}`, frames, now, now+0.01, now+0.02)
+	records := fmt.Sprintf(`{"items":[%s]}`, strings.Join(slices.Repeat([]string{longRecord(now)}, 500), ","))
+	response, err := http.Post("http://"+c.Address+"/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef", "application/x-sentry-envelope",
+		strings.NewReader(fmt.Sprintf("{}\n{\"type\":\"profile_chunk\",\"length\":%d}\n%s\n{\"type\":\"log\",\"item_count\":500,"+
+			"\"content_type\":\"application/vnd.sentry.items.log+json\",\"length\":%d}\n%s\n", len(chunk), chunk, len(records), records)))
+	require.NoError(t, err)
+	response.Body.Close()
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	time.Sleep(4 * time.Second)
+
+	traffic := b.run(t, "viewer-hostile.mjs", page)
+	assert.Empty(t, traffic.Errors)
+	assert.Empty(t, traffic.Requests)
+	assert.Contains(t, string(traffic.Result), `onerror=pwned=1`, "as text")
+	assert.Contains(t, string(traffic.Result), `\\u{202e}gnp.exe`)
+	assert.NotContains(t, string(traffic.Result), "\u202e")
+	assert.Regexp(t, `[\d,]+ texts or entries are shortened or left out: the answer would be larger than 8 MB`, string(traffic.Result))
+}
+
+// longRecord is a log record of 20 kB: 500 of them are more than a response of the page may have.
+func longRecord(now float64) string {
+	var attributes []string
+	for i := range 10 {
+		attributes = append(attributes, fmt.Sprintf(`"key %d":{"type":"string","value":%q}`, i, strings.Repeat("<", 2000)))
+	}
+	return fmt.Sprintf(`{"timestamp":%f,"trace_id":"0123456789abcdef0123456789abcdef","level":"info","body":"long","attributes":{%s}}`,
+		now, strings.Join(attributes, ","))
+}
+
+// longestWait is how long somebody may look at an empty page: tools are felt to be slow after a second or two, and this machine is
+// shared.
+const longestWait = 5 * time.Second
+
+// TestBrowserViewerStress opens the largest recorded profile: 34 MB of JSON, a minute of node under load.
+func TestBrowserViewerStress(t *testing.T) {
+	b := findBrowser(t)
+	var request golden.Request
+	for _, r := range golden.Corpus(t) {
+		if strings.HasSuffix(r.Name, "stress-continuous-manual/025") && strings.Contains(r.Name, "node-10") {
+			request = r
+		}
+	}
+	require.NotEmpty(t, request.Body)
+	c, page := startQuickstart(t)
+	post, err := http.NewRequest(http.MethodPost, "http://"+c.Address+"/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef",
+		strings.NewReader(string(request.Body)))
+	require.NoError(t, err)
+	post.Header.Set("Content-Encoding", request.Encoding)
+	response, err := http.DefaultClient.Do(post)
+	require.NoError(t, err)
+	response.Body.Close()
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	time.Sleep(4 * time.Second)
+
+	traffic := b.run(t, "viewer-stress.mjs", page)
+	assert.Empty(t, traffic.Errors)
+	var result struct{ FirstGraph, ByTime, LongestBlock, Rectangles int }
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	t.Logf("34 MB chunk: first flame graph after %d ms, by time after %d ms; the page does not react for %d ms at most; %d rectangles",
+		result.FirstGraph, result.ByTime, result.LongestBlock, result.Rectangles)
+	assert.Less(t, result.FirstGraph, int(longestWait.Milliseconds()))
+	assert.Positive(t, result.Rectangles)
+}

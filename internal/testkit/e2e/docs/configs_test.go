@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// TestConfigs: the collector takes every configuration under examples/, and every one that a page shows.
+func TestConfigs(t *testing.T) {
+	path := harness.Binary(t)
+	for _, name := range []string{"SENTRY_DSN", "SENTRY_DSN_SHOP", "SENTRY_DSN_API"} {
+		t.Setenv(name, "https://0123456789abcdef0123456789abcdef@sentry.example/42")
+	}
+	configs := examples(t)
+	require.NotEmpty(t, configs, "configurations under examples/")
+	shown := shownOnPages(t, t.TempDir())
+	require.Greater(t, len(shown), 5, "configurations on pages")
+	for _, config := range slices.Concat(configs, shown) {
+		t.Run(filepath.Base(filepath.Dir(config))+"/"+filepath.Base(config), func(t *testing.T) {
+			output, err := exec.Command(path, "validate", "--config", config, harness.ProfilesGate).CombinedOutput()
+			assert.NoError(t, err, "%s", output)
+		})
+	}
+}
+
+func examples(t *testing.T) []string {
+	configs, err := filepath.Glob(filepath.Join(golden.Root(t), "examples", "*", "*.yaml"))
+	require.NoError(t, err)
+	return slices.DeleteFunc(configs, func(path string) bool { return filepath.Base(path) == "builder-config.yaml" })
+}
+
+// shownOnPages writes the YAML blocks of all pages that have a service, and so are whole configurations, to files.
+func shownOnPages(t *testing.T, dir string) (configs []string) {
+	root := golden.Root(t)
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		name := entry.Name()
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (name == "node_modules" || name == "dist" || name == "output" || name == ".git"):
+			return filepath.SkipDir
+		case filepath.Ext(name) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		page, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		for i, block := range strings.Split(string(text), "```yaml\n")[1:] {
+			block, _, _ := strings.Cut(block, "```")
+			if !strings.Contains("\n"+block, "\nservice:") {
+				continue
+			}
+			config := filepath.Join(dir, fmt.Sprintf("%s-%d.yaml", strings.ReplaceAll(page, string(filepath.Separator), "-"), i+1))
+			configs = append(configs, config)
+			if err := os.WriteFile(config, []byte(block), 0o600); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return configs
+}

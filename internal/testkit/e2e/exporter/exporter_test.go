@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package exporter
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// sentryOut is Sentry in and Sentry out, with a queue in storage if there is a directory for it.
+func sentryOut(server *fakesentry.Server, storage string) harness.Settings {
+	config := `
+receivers:
+  sentry: {endpoint: ENDPOINT, keep_original_payload: true}
+exporters:
+  sentry_envelope:
+    dsn: DSN
+    retry_on_failure: {initial_interval: 10ms, max_interval: 50ms}
+    sending_queue: {STORAGE}
+EXTENSIONS
+service:
+  SERVICE
+  pipelines:
+    profiles: {receivers: [sentry], exporters: [sentry_envelope]}
+    traces: {receivers: [sentry], exporters: [sentry_envelope]}
+`
+	persist := []string{"STORAGE", "", "EXTENSIONS", "", "SERVICE", ""}
+	if storage != "" {
+		persist = []string{
+			"STORAGE", "storage: file_storage",
+			"EXTENSIONS", "extensions:\n  file_storage: {directory: " + storage + "}",
+			"SERVICE", "extensions: [file_storage]",
+		}
+	}
+	return harness.Settings{Config: strings.NewReplacer(append(persist, "DSN", server.DSN())...).Replace(config)}
+}
+
+// TestSentryOut: what comes in by one DSN goes out by another. A chunk leaves with the bytes that it came with.
+func TestSentryOut(t *testing.T) {
+	server := fakesentry.Start(t)
+	c := harness.Start(t, sentryOut(server, ""))
+	payload := harness.Chunk{Samples: harness.TwoSamples}.Payload()
+	require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("profile_chunk", payload)).Status)
+	require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("transaction", `{"type":"transaction","transaction":"/cart",`+
+		`"start_timestamp":1700000000,"timestamp":1700000001,"contexts":{"trace":{"trace_id":"`+harness.NewID()+`","span_id":"1111111111111111"}}}`)).Status)
+	require.Eventually(t, func() bool { return len(server.Taken()) == 2 }, 10*time.Second, 10*time.Millisecond)
+
+	for _, e := range server.Taken() {
+		require.Len(t, e.Items, 1)
+		switch item := e.Items[0]; item.Header.Type {
+		case sentry.ItemProfileChunk:
+			assert.Equal(t, payload, string(item.Payload))
+			assert.Equal(t, "python", item.Header.Platform)
+		case sentry.ItemTransaction:
+			assert.Contains(t, string(item.Payload), `"/cart"`)
+		default:
+			t.Errorf("a %s", item.Header.Type)
+		}
+	}
+	metrics := c.Scrape(t)
+	assert.Equal(t, 2, metrics.Sum("otelcol_exporter_sentry_envelope_items", "outcome=sent"))
+	harness.CheckLog(t, c, harness.TestKey, fakesentry.PublicKey)
+}
+
+// TestSentryOutTakenByIngest: whatever comes in, hostile or not, Sentry's ingest takes all that goes out. An original payload is left
+// out, of which ingest may drop as much as of what the SDK sends by itself.
+func TestSentryOutTakenByIngest(t *testing.T) {
+	for _, spansAs := range []string{"transactions", "spans"} {
+		t.Run(spansAs, func(t *testing.T) {
+			server := fakesentry.Start(t)
+			set := sentryOut(server, "")
+			set.Config = strings.NewReplacer(", keep_original_payload: true", "", "dsn:", "spans_as: "+spansAs+"\n    dsn:").Replace(set.Config)
+			c := harness.Start(t, set)
+			for _, written := range golden.Cases(t) {
+				c.Send(t, harness.EnvelopeRequest([]byte(written.Read(t, "in.envelope"))))
+			}
+			idle := func() bool {
+				metrics := c.Scrape(t)
+				return metrics.Sum("otelcol_exporter_queue_size") == 0 &&
+					metrics.Sum("otelcol_exporter_sentry_envelope_items", "outcome=sent") == len(server.Requests())
+			}
+			require.Eventually(t, func() bool { return len(server.Taken()) > 50 && idle() }, 30*time.Second, 100*time.Millisecond)
+			kinds := map[sentry.ItemType]int{}
+			for _, e := range server.Taken() {
+				kinds[e.Items[0].Header.Type]++
+				assert.Empty(t, fakesentry.Verdict(e), "%s", e.Items[0].Payload)
+			}
+			t.Logf("taken: %v", kinds)
+		})
+	}
+}
+
+// TestSentryOutSurvivesKills: with a queue in storage, every chunk that was answered 200 reaches Sentry at least once, though the
+// collector is killed again and again and Sentry answers as it does on a bad day; what comes twice is the same.
+func TestSentryOutSurvivesKills(t *testing.T) {
+	const (
+		rounds       = 5
+		chunksARound = 40
+	)
+	server := fakesentry.Start(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	moods := []fakesentry.Answer{
+		{}, {}, {}, {Status: 503}, {Status: 500}, {Reset: true}, {Reset: true, Taken: true}, {Delay: 20 * time.Millisecond},
+		{Status: 429, Header: map[string]string{"X-Sentry-Rate-Limits": "1:profile_chunk:key:quota"}},
+	}
+	server.Answer(func(r *fakesentry.Request) fakesentry.Answer { return moods[r.Number%len(moods)] })
+	set := sentryOut(server, t.TempDir())
+
+	acknowledged := map[string]bool{}
+	for range rounds {
+		c := harness.Start(t, set)
+		for range chunksARound {
+			id := harness.NewID()
+			if c.Send(t, harness.Chunk{ID: id, Samples: harness.TwoSamples}.Request()).Status == http.StatusOK {
+				acknowledged[id] = true
+			}
+		}
+		time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
+		c.Kill()
+	}
+	server.Answer(nil)
+	harness.Start(t, set)
+
+	var seen map[string][]string
+	arrived := func() bool {
+		seen = chunksByID(t, server.Taken())
+		for id := range acknowledged {
+			if len(seen[id]) == 0 {
+				return false
+			}
+		}
+		return true
+	}
+	require.Eventually(t, arrived, 30*time.Second, 50*time.Millisecond)
+	duplicates := 0
+	for id, payloads := range seen {
+		require.True(t, acknowledged[id])
+		duplicates += len(payloads) - 1
+		for _, payload := range payloads {
+			require.Equal(t, payloads[0], payload)
+		}
+	}
+	require.Len(t, acknowledged, rounds*chunksARound)
+	t.Logf("%d chunks acknowledged over %d kills, %d arrived, %d of them again with the same id and bytes; %d requests",
+		len(acknowledged), rounds, len(seen), duplicates, len(server.Requests()))
+}
+
+// TestSentryOutRefusedForever: as many chunks as the queue has consumers are refused whenever they are sent, and the pauses are those of
+// the default settings. Another chunk arrives within seconds, also after a restart with the refused ones in the storage.
+func TestSentryOutRefusedForever(t *testing.T) {
+	server := fakesentry.Start(t)
+	var mu sync.Mutex
+	refused := map[string]bool{}
+	server.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+		mu.Lock()
+		defer mu.Unlock()
+		for id := range chunksByID(t, []*sentry.Envelope{r.Envelope}) {
+			if refused[id] {
+				return fakesentry.Answer{Status: http.StatusInternalServerError}
+			}
+		}
+		return fakesentry.Answer{}
+	})
+	set := sentryOut(server, t.TempDir())
+	set.Config = strings.ReplaceAll(set.Config, "    retry_on_failure: {initial_interval: 10ms, max_interval: 50ms}\n", "")
+	for restart := range 2 {
+		c := harness.Start(t, set)
+		for range 10 * (1 - restart) {
+			id := harness.NewID()
+			mu.Lock()
+			refused[id] = true
+			mu.Unlock()
+			require.Equal(t, http.StatusOK, c.Send(t, harness.Chunk{ID: id, Samples: harness.TwoSamples}.Request()).Status)
+		}
+		begin := time.Now()
+		require.Equal(t, http.StatusOK, c.Send(t, harness.Chunk{ID: harness.NewID(), Samples: harness.TwoSamples}.Request()).Status)
+		require.Eventually(t, func() bool { return len(server.Taken()) == restart+1 }, 30*time.Second, 10*time.Millisecond)
+		t.Logf("the other chunk arrived after %s", time.Since(begin))
+		c.Kill()
+	}
+}
+
+func chunksByID(t *testing.T, envelopes []*sentry.Envelope) map[string][]string {
+	byID := map[string][]string{}
+	for _, e := range envelopes {
+		if e.Items[0].Header.Type != sentry.ItemProfileChunk {
+			continue // the exporter asks with an empty client report whether Sentry is up
+		}
+		var c struct {
+			ChunkID string `json:"chunk_id"`
+		}
+		require.NoError(t, json.Unmarshal(e.Items[0].Payload, &c), fmt.Sprint(e))
+		byID[c.ChunkID] = append(byID[c.ChunkID], string(e.Items[0].Payload))
+	}
+	return byID
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+)
+
+// TestFaults lets each fault happen to each configuration, a number of times and at random moments, and holds against each other what
+// the collector acknowledged and what arrived, by id. It writes docs/faults.md if none of that was left out by -run.
+func TestFaults(t *testing.T) {
+	harness.Binary(t)
+	rounds, seed := number(t, "FAULTS", defaultRounds), number(t, "FAULTS_SEED", rand.IntN(1e6))
+	page := newFaultsPage(rounds, seed)
+	begun := 0 // of faults and configurations
+	t.Run("rounds", func(t *testing.T) {
+		for f := range faults {
+			for s := range setups {
+				t.Run(faults[f].name+", "+setups[s].name, func(t *testing.T) {
+					begun++
+					t.Parallel() // most of a round is waiting
+					for round := range rounds {
+						t.Run(strconv.Itoa(round), func(t *testing.T) {
+							r := newRig(t, setups[s], uint64(((seed*100+f)*100+s)*10000+round))
+							faults[f].happen(r)
+							result, unexplained := r.settle()
+							assert.Empty(t, unexplained, "acknowledged, and neither delivered nor explained")
+							page.round(f, s, r, result, unexplained)
+						})
+					}
+				})
+			}
+		}
+	})
+	if begun < len(faults)*len(setups) {
+		t.Log("docs/faults.md stays as it is: not everything has run")
+		return
+	}
+	page.write(t)
+}
+
+// defaultRounds of each fault and configuration take about five minutes.
+const defaultRounds = 5
+
+// number is that of an environment variable.
+func number(t *testing.T, name string, otherwise int) int {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, "%s", fmt.Sprintf("%s is a number", name))
+	return n
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+const faultsHead = `# Faults
+
+` + "`make faults`" + ` writes this page. Clients send profiles, transactions and logs while a fault happens at a random moment. At the end, every
+acknowledged item must have arrived or be accounted for, by its ID. Each round uses its own collector, directory and backend.
+` + "`FAULTS=50 make faults`" + ` runs more rounds. The seed selects the moments of the faults; timing on the machine decides what they interrupt.
+
+An item is *acknowledged* if its request was answered 200 and ` + "`X-Sentry-Rate-Limits`" + ` does not name its category. All configurations use a
+persistent queue (` + "`sending_queue: {storage: file_storage}`" + `) and, unless stated, ` + "`retry_on_failure: {max_elapsed_time: 0}`" + `. *Held* describes
+profiles that wait for their spans in ` + "`profile_transform`" + `: ` + "`link::wait`" + ` is 0s (*nothing held*), or 1s with or without ` + "`storage`" + `. The
+receiver answers when the queue has stored the item on disk, or when the processor holds it.
+
+| Fault | What happens | Expected result |
+|---|---|---|
+| kill -9 | one to three times, while the backend accepts, refuses and breaks connections | only profiles held in memory are lost; requests in flight are delivered again |
+| kill -9 during the start | with a filled queue, up to five times within a second of the start | as above, plus *lost by the queue* |
+| SIGTERM | one to three times; the backend behaves as above, or is down | nothing is lost: the queue stays on disk and accepts held profiles |
+| reload | SIGHUP with a changed configuration, one to three times | as above |
+| backend down | one to three times, 503 and broken connections; in some rounds the queue is too small | the receiver refuses items that the queue does not accept, so that SDKs pause; held profiles wait |
+| backend slow | most answers take 20 or 100 ms, some longer than the exporter's timeout | nothing is lost; requests that timed out may be delivered twice |
+| backend refuses | 400 for a third of the requests | refused items are dropped, logged and counted in ` + "`otelcol_exporter_send_failed_*`" + ` |
+| one message always refused | the backend refuses one item in 6 to 25 on every attempt (in 26 to 45 with ` + "`otlp_http`" + `, which waits for each response), by 502, 503, a broken connection or a late 504, and accepts all others; some rounds restart the collector. With held profiles, ` + "`otlp_http`" + ` has no queue, so that the processor retries | refused items are dropped after a second and counted, or arrive once the backend accepts them; all others arrive: see *Isolation* |
+| one category limited for an hour | 429 with ` + "`Retry-After: 3600`" + ` for all spans, or ` + "`X-Sentry-Rate-Limits`" + ` of an hour for the chunks of browsers, until the collector restarts | all others arrive during the limit: see *Isolation*; the limited items arrive after the restart |
+| disk full | a file system of 8 MB fills up while the backend is down, and has room again after the backend is back | the receiver refuses items that cannot be stored; held profiles wait; see *lost by the queue* |
+| restart on a full disk | as above, with SIGTERM or kill -9 and a start while the disk is full | as above; profiles held in memory are lost |
+| corrupt file | one file of the storage is damaged between two runs; if the collector does not start with it, the test moves it away | only items in that file are lost |
+
+- *No answer*: the connection broke. The item may or may not have been accepted; an SDK does not know either.
+- *Delivered meanwhile, after*: before the fault ended, and afterwards from the queue or from held profiles.
+- *Dropped, counted*: by the exporter, or by the processor: profiles that the next component refuses until their retries end, or at a shutdown.
+- *Held, lost*: profiles in memory when the collector was killed. The test allows at most the number that
+  ` + "`otelcol_processor_profile_transform_held_messages`" + ` reported just before, plus profiles being forwarded and those acknowledged since.
+- *Lost by the queue*: the collector's own persistent queue dropped them; it logs this and does not count it. At startup the queue deletes
+  the requests that were in flight before it stores them again (` + "`enqueueNotDispatchedReqs`" + ` in exporterhelper's persistent_queue.go,
+  v0.164.0): a full disk or a kill at that moment loses at most ` + "`num_consumers`" + ` requests per signal. To read a request, the queue must
+  first mark it on disk; if the disk is full, it skips the request (` + "`getNextItem`" + `). Keep the queue's limit in bytes well below the size of
+  its disk ([operations](operations.md#when-things-break)).
+- *In the file, lost*: the item was in a damaged file.
+- *Again*: repeated deliveries. Backends can deduplicate by ID.
+
+A killed process loses nothing that was written. A power cut may lose data or damage the file: ` + "`file_storage`" + ` syncs to disk only with
+` + "`fsync: true`" + `. These tests do not cut the power.
+
+With most kinds of damage, the collector does not start: it reports "invalid database" with the name of the component, or bbolt, the database
+behind ` + "`file_storage`" + `, panics. Move the file away by hand. All rounds use ` + "`file_storage: {recreate: true}`" + `, which should replace such a
+file but rarely does (*starts with a new file*): "invalid database" is not a panic, and bbolt v1.5.0 panics in its own goroutine
+(` + "`freepages`" + ` in db.go), where the collector cannot recover.
+
+The database does not detect all damage. ` + "`sentry_envelope`" + ` and ` + "`profile_transform`" + ` verify a checksum of each message, count failures
+(` + "`otelcol_exporter_sentry_envelope_unreadable_requests`" + `, ` + "`otelcol_processor_profile_transform_storage_errors`" + `) and continue with the next.
+Queues of other exporters have no checksum: they drop messages that they cannot decode, and log it at debug level only.
+`
+
+// faultsPage is docs/faults.md as it comes about.
+type faultsPage struct {
+	begin        time.Time
+	loadBefore   string
+	rounds, seed int
+
+	mu          sync.Mutex
+	accounts    map[cell]*account
+	latest      map[cell]time.Duration
+	done        map[cell]int // rounds
+	damaged     map[damaged]*loss
+	unexplained []string
+}
+
+// cell is a fault and a setup, by their places.
+type cell struct{ fault, setup int }
+
+type damaged struct {
+	damage string
+	ended  ending
+}
+
+type loss struct{ rounds, items int }
+
+func newFaultsPage(rounds, seed int) *faultsPage {
+	return &faultsPage{
+		begin: time.Now(), loadBefore: harness.LoadAverage(), rounds: rounds, seed: seed,
+		accounts: map[cell]*account{}, latest: map[cell]time.Duration{}, done: map[cell]int{}, damaged: map[damaged]*loss{},
+	}
+}
+
+func (p *faultsPage) round(f, s int, r *rig, result account, unexplained []sentItem) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := cell{f, s}
+	if p.accounts[at] == nil {
+		p.accounts[at] = &account{}
+	}
+	p.accounts[at].add(result)
+	p.done[at]++
+	p.latest[at] = max(p.latest[at], r.latest)
+	for _, i := range unexplained {
+		p.unexplained = append(p.unexplained, fmt.Sprintf("- %s, %s: %s %s", faults[f].name, setups[s].name, i.kind, i.id))
+	}
+	if r.damage != "" {
+		d := damaged{r.damage, r.ended}
+		if p.damaged[d] == nil {
+			p.damaged[d] = &loss{}
+		}
+		p.damaged[d].rounds++
+		p.damaged[d].items += result.damaged
+	}
+}
+
+const ledgerHead = `
+## Results
+
+Numbers are items, summed over the rounds. *Acknowledged* is the sum of the columns to its right, without *Again*.
+
+| Fault | Configuration | Rounds | Sent | No answer | Refused | Acknowledged | Delivered meanwhile | Delivered after | Dropped, counted | Held, lost | Lost by the queue | In the file, lost | **Unexplained** | Again |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+`
+
+func (p *faultsPage) ledger() string {
+	var rows strings.Builder
+	var total account
+	rounds := 0
+	row := func(fault, setup string, rounds int, a *account) {
+		fmt.Fprintf(&rows, "| %s | %s | %d |", fault, setup, rounds)
+		for _, n := range a.numbers() {
+			rows.WriteString(" " + strconv.Itoa(*n) + " |")
+		}
+		rows.WriteString("\n")
+	}
+	for f := range faults {
+		for s := range setups {
+			at := cell{f, s}
+			if p.done[at] == 0 {
+				row(faults[f].name, setups[s].name, 0, &account{})
+				continue
+			}
+			row(faults[f].name, setups[s].name, p.done[at], p.accounts[at])
+			total.add(*p.accounts[at])
+			rounds += p.done[at]
+		}
+	}
+	row("**all**", "", rounds, &total)
+	return rows.String()
+}
+
+const isolationHead = `
+## Isolation
+
+*Latest* is the longest time from the acknowledgement of an item that the backend accepts to its arrival, while the backend refused the others.
+It includes the second that profiles are held. The test fails above 30 s.
+
+| Fault | Configuration | Rounds | Latest, s |
+|---|---|---|---|
+`
+
+func (p *faultsPage) isolation() string {
+	var rows strings.Builder
+	for f := range faults {
+		for s := range setups {
+			if at := (cell{f, s}); p.latest[at] > 0 {
+				fmt.Fprintf(&rows, "| %s | %s | %d | %.1f |\n", faults[f].name, setups[s].name, p.done[at], p.latest[at].Seconds())
+			}
+		}
+	}
+	return rows.String()
+}
+
+const damageHead = `
+## Damaged files
+
+| The file is | and the collector | Rounds | Items in it that were lost |
+|---|---|---|---|
+`
+
+func (p *faultsPage) damage() string {
+	var rows strings.Builder
+	for _, d := range slices.SortedFunc(maps.Keys(p.damaged), func(a, b damaged) int {
+		return cmp.Or(cmp.Compare(a.damage, b.damage), cmp.Compare(a.ended, b.ended))
+	}) {
+		fmt.Fprintf(&rows, "| %s | %s | %d | %d |\n", d.damage, d.ended, p.damaged[d].rounds, p.damaged[d].items)
+	}
+	return rows.String()
+}
+
+// write writes the page, also when something is unexplained: that is what it is for.
+func (p *faultsPage) write(t *testing.T) {
+	var page strings.Builder
+	page.WriteString(faultsHead)
+	fmt.Fprintf(&page, "\n%s, %d cores, %s: `FAULTS=%d FAULTS_SEED=%d make faults`. One-minute load average before and after: %s, %s. "+
+		"The run took %v.\n", p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.rounds, p.seed,
+		p.loadBefore, harness.LoadAverage(), time.Since(p.begin).Round(time.Second))
+	page.WriteString(ledgerHead + p.ledger())
+	page.WriteString(isolationHead + p.isolation())
+	page.WriteString(damageHead + p.damage())
+	page.WriteString("\n## Unexplained losses\n\n" + cmp.Or(strings.Join(p.unexplained, "\n"), "None.") + "\n")
+	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "faults.md"), []byte(page.String()), 0o644))
+	t.Log("\n" + page.String())
+}

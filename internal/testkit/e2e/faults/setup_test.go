@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+)
+
+// setup is a configuration whose exporter has a queue in storage.
+type setup struct {
+	name   string
+	sentry bool          // to Sentry, else OTLP
+	wait   time.Duration // of profiles for their spans
+	stored bool          // what waits is
+	mark   marking
+}
+
+const (
+	waitForSpans    = time.Second // enough for something to wait when the fault comes
+	exporterTimeout = 500 * time.Millisecond
+)
+
+var setups = []setup{
+	{name: "`otlp_http`, nothing held"},
+	{name: "`otlp_http`, held in memory", wait: waitForSpans},
+	{name: "`otlp_http`, held in storage", wait: waitForSpans, stored: true},
+	{name: "`sentry_envelope`, nothing held", sentry: true},
+	{name: "`sentry_envelope`, held in storage", sentry: true, wait: waitForSpans, stored: true},
+}
+
+// rig is a collector between clients and a backend, for one round.
+type rig struct {
+	t       *testing.T
+	setup   setup
+	random  *rand.Rand // of the test; clients have their own
+	backend *backend
+	ledger  *ledger
+
+	directory string // of the storage
+	queueSize int    // requests
+	consumers int
+	collector atomic.Pointer[harness.Collector] // the present one
+	all       []*harness.Collector
+
+	noQueue bool          // of an exporter of OTLP: the processor meets what the backend refuses
+	giveUp  time.Duration // after which a refused message is dropped; 0 = never
+	latest  time.Duration // from the acknowledgement of an unmarked item to its arrival
+
+	crashes     []crash
+	dropped     map[kind]int // counted by collectors before they were stopped
+	damagedAt   time.Time    // while no collector ran
+	damagedKind kind
+	ended       ending // of the collector with the damaged file
+	damage      string
+}
+
+func newRig(t *testing.T, s setup, seed uint64) *rig {
+	return &rig{
+		t: t, setup: s, random: rand.New(rand.NewPCG(seed, 1)), backend: newBackend(t, s, seed),
+		ledger:    &ledger{entries: map[sentItem]entry{}},
+		directory: t.TempDir(), queueSize: 10000, consumers: 4, dropped: map[kind]int{},
+	}
+}
+
+// Settings of the collector. Its log has everything, as the queue says there what it drops.
+func (r *rig) settings() harness.Settings {
+	exporter, storage, logs := "otlp_http", "", "logs: {receivers: [sentry], exporters: [otlp_http]}"
+	if r.setup.sentry {
+		exporter, logs = "sentry_envelope", "" // which takes none
+	}
+	if r.setup.stored {
+		storage = "storage: file_storage, "
+	}
+	delivery := fmt.Sprintf(`retry_on_failure: {initial_interval: 10ms, max_interval: 50ms, max_elapsed_time: %s}
+    sending_queue: {storage: file_storage, sizer: requests, queue_size: %d, num_consumers: %d}`, r.giveUp, r.queueSize, r.consumers)
+	if r.noQueue {
+		delivery = "retry_on_failure: {enabled: false}\n    sending_queue: {enabled: false}"
+	}
+	return harness.Settings{Config: fmt.Sprintf(`
+receivers:
+  sentry: {endpoint: ENDPOINT}
+processors:
+  profile_transform: {%[1]slink: {wait: %[2]s}, retry_on_failure: {max_elapsed_time: %[3]s}}
+exporters:
+  %[4]s:
+    %[5]s
+    timeout: %[6]s
+    %[7]s
+extensions:
+  file_storage: {directory: '%[8]s', recreate: true}
+service:
+  extensions: [file_storage]
+  telemetry: {logs: {level: debug, sampling: {enabled: false}}}
+  pipelines:
+    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [%[4]s]}
+    traces: {receivers: [sentry], processors: [profile_transform], exporters: [%[4]s]}
+    %[9]s
+`, storage, r.setup.wait, r.giveUp, exporter, r.backend.address, exporterTimeout, delivery, r.directory, logs)}
+}
+
+// Start starts the collector, in place of the one before.
+func (r *rig) start() {
+	r.t.Helper()
+	r.use(harness.Start(r.t, r.settings()))
+}
+
+func (r *rig) use(c *harness.Collector) {
+	if n := len(r.crashes); n > 0 && r.crashes[n-1].until.IsZero() {
+		r.crashes[n-1].until = time.Now()
+	}
+	r.all = append(r.all, c)
+	r.collector.Store(c)
+	r.t.Cleanup(c.Kill) // should the test end before
+}
+
+// Crash is an end without warning.
+type crash struct {
+	held        int       // profiles in memory
+	from, until time.Time // from when they were counted until the next collector started
+}
+
+// Crash kills the collector without warning.
+func (r *rig) Crash() {
+	c := crash{from: time.Now()}
+	if metrics, err := r.collector.Load().TryScrape(); err == nil && r.setup.wait > 0 && !r.setup.stored { // else it has not started
+		const handedOn = clients + 1 // just now: by those who bring more, and by the processor
+		c.held = metrics.Sum("otelcol_processor_profile_transform_held_messages") + handedOn
+	}
+	r.crashes = append(r.crashes, c)
+	r.collector.Load().Kill()
+}
+
+// Stop ends the collector as an orchestrator does, and notes the counts of its last moments.
+func (r *rig) Stop() {
+	r.t.Helper()
+	last, gone := r.note(), make(chan struct{})
+	go func() {
+		defer close(gone)
+		for {
+			metrics, err := r.collector.Load().TryScrape()
+			if err != nil {
+				return
+			}
+			last = r.counted(metrics)
+		}
+	}()
+	r.collector.Load().Stop(r.t)
+	<-gone
+	r.add(last)
+}
+
+// Reload has the collector take over changed settings.
+func (r *rig) Reload() {
+	r.t.Helper()
+	r.add(r.note())
+	reload(r.t, r.collector.Load(), r.settings())
+}
+
+// Reload has the collector take over another configuration, at the same address.
+func reload(t testing.TB, c *harness.Collector, s harness.Settings) {
+	t.Helper()
+	const ready = "Everything is ready"
+	before := strings.Count(c.Log.String(), ready)
+	c.Configure(t, s)
+	c.Reload(t)
+	require.Eventually(t, func() bool { return !c.Running() || strings.Count(c.Log.String(), ready) > before },
+		harness.StartTimeout, 10*time.Millisecond, "reloaded")
+	require.True(t, c.Running(), "the collector outlives a reload\n%s", c.Log.Tail())
+}
+
+// note returns what the collector has counted as lost since its start.
+func (r *rig) note() map[kind]int {
+	r.t.Helper()
+	return r.counted(r.collector.Load().Scrape(r.t))
+}
+
+// add remembers the counts of a collector that ends or begins anew.
+func (r *rig) add(counted map[kind]int) {
+	for kind, n := range counted {
+		r.dropped[kind] += n
+	}
+}
+
+// drainTimeout: a machine that has other things to do takes its time.
+const drainTimeout = 2 * time.Minute
+
+// drain waits until everything has arrived, or the collector has nothing more to send, or has ended.
+func (r *rig) drain() (arrived map[sentItem]int) {
+	r.t.Helper()
+	c, idle := r.collector.Load(), 0
+	require.Eventually(r.t, func() bool {
+		arrived = r.backend.arrivals(r.t)
+		if !c.Running() {
+			return true
+		}
+		metrics, err := c.TryScrape()
+		switch {
+		case err != nil:
+			return false
+		case metrics.Sum("otelcol_exporter_queue_size")+metrics.Sum("otelcol_processor_profile_transform_held_messages") == 0:
+			idle++ // several times: between being held and being queued, a profile is in neither
+		default:
+			idle = 0
+		}
+		return idle > 3 || len(r.ledger.undelivered(arrived)) == 0
+	}, drainTimeout, 50*time.Millisecond, "the queue runs empty")
+	return arrived
+}
+
+// settle ends a round, when the fault is over.
+func (r *rig) settle() (account, []sentItem) {
+	r.t.Helper()
+	during := r.backend.arrivals(r.t)
+	r.backend.be(well)
+	r.backend.beForMarked(nil)
+	atEnd := r.drain()
+	r.Stop()
+	if r.setup.mark != (marking{}) {
+		for i := range r.ledger.undelivered(atEnd) {
+			assert.True(r.t, i.marked(), "the backend accepts %v, and it did not arrive", i)
+		}
+	}
+	return r.ledger.settle(during, atEnd, r.knownLosses())
+}

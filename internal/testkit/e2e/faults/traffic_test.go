@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build faults
+
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+)
+
+// clients send at the same time, each one request after the other.
+const clients = 4
+
+// Send has the clients send until the test calls stop, which waits for their last answers.
+func (r *rig) send() (stop func()) {
+	over := make(chan struct{})
+	var sending sync.WaitGroup
+	for range clients {
+		random := rand.New(rand.NewPCG(r.random.Uint64(), r.random.Uint64()))
+		sending.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				case <-time.After(time.Duration(random.IntN(4)) * time.Millisecond):
+					r.sendOne(random)
+				}
+			}
+		})
+	}
+	stop = sync.OnceFunc(func() {
+		close(over)
+		sending.Wait()
+	})
+	r.t.Cleanup(stop) // should the test end before
+	return stop
+}
+
+func (r *rig) sendOne(random *rand.Rand) {
+	request, items := r.setup.request(random)
+	r.ledger.sent(items)
+	got, err := r.collector.Load().TrySend(request)
+	switch nobody := (*net.OpError)(nil); {
+	case errors.As(err, &nobody) && nobody.Op == "dial":
+		r.ledger.unsent(items)
+		time.Sleep(5 * time.Millisecond)
+	case err == nil:
+		r.ledger.answered(items, got)
+		assert.Contains(r.t, []int{http.StatusOK, http.StatusTooManyRequests, http.StatusServiceUnavailable}, got.Status, got.Body)
+	}
+}
+
+// awaitAnswers lets the clients go on until so many requests were answered, or the collector has ended.
+func (r *rig) awaitAnswers(n int) {
+	r.t.Helper()
+	c := r.collector.Load()
+	n += r.ledger.answersSoFar()
+	require.Eventually(r.t, func() bool { return r.ledger.answersSoFar() >= n || !c.Running() }, time.Minute, time.Millisecond, "answers")
+}
+
+// Request is one of those that SDKs make: a chunk, a transaction, both in the form of V1, or a log record.
+func (s setup) request(random *rand.Rand) (harness.Request, []sentItem) {
+	id, span := harness.NewID(), s.mark.id(aSpan, random, harness.NewID()[:16])
+	transaction := func(more string) string {
+		return fmt.Sprintf(`{"type":"transaction","event_id":"%s","transaction":"/cart","start_timestamp":1777629600,"timestamp":1777629601,`+
+			`"contexts":{%s"trace":{"trace_id":"%s","span_id":"%s"}}}`, harness.NewID(), more, harness.NewID(), span)
+	}
+	switch draw := random.IntN(10); {
+	case draw < 6:
+		name := strings.Repeat("f", 1<<random.IntN(14)) // up to 8 KB
+		c := harness.Chunk{ID: s.mark.id(aProfile, random, id), Samples: harness.TwoSamples, Frames: `{"function":"` + name + `","in_app":true}`}
+		i := sentItem{aProfile, c.ID}
+		if i.marked() {
+			c.Platform = s.mark.platform
+		}
+		return c.Request(), []sentItem{i}
+	case draw < 8:
+		return harness.ItemRequest("transaction", transaction("")), []sentItem{{aSpan, span}}
+	case draw < 9 || s.sentry: // which takes no logs
+		return envelopeWith(
+			[2]string{`{"type":"transaction"}`, transaction(`"profile":{"profile_id":"` + id + `"},`)},
+			[2]string{`{"type":"profile"}`, harness.ProfileV1(id)},
+		), []sentItem{{aProfile, id}, {aSpan, span}}
+	default:
+		return envelopeWith([2]string{`{"type":"log","item_count":1,"content_type":"application/vnd.sentry.items.log+json"}`,
+			`{"items":[{"timestamp":1777629600,"trace_id":"` + harness.NewID() + `","level":"info","body":"` + id + `"}]}`}), []sentItem{{aLog, id}}
+	}
+}
+
+// marking says which of the items that are sent the backend treats apart: it knows them by their ids.
+type marking struct {
+	oneIn    int    // of the items of a kind; 0 = none
+	kind     kind   // only these; "" = profiles and spans
+	platform string // of marked profiles; "" = as the others
+}
+
+const mark = "badbadba"
+
+// ID returns an id of an item, marked or as it is.
+func (m marking) id(k kind, random *rand.Rand, id string) string {
+	if m.oneIn == 0 || m.kind != "" && m.kind != k || random.IntN(m.oneIn) > 0 {
+		return id
+	}
+	return mark + id[len(mark):]
+}
+
+func (i sentItem) marked() bool { return strings.HasPrefix(i.id, mark) }
+
+// envelopeWith has several items, each a header and a payload on one line.
+func envelopeWith(items ...[2]string) harness.Request {
+	var text strings.Builder
+	fmt.Fprintf(&text, "{\"event_id\":\"%s\"}\n", harness.NewID())
+	for _, item := range items {
+		fmt.Fprintf(&text, "%s\n%s\n", item[0], item[1])
+	}
+	return harness.EnvelopeRequest([]byte(text.String()))
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package harness
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var vmHWM = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+
+// RequirePeakMemory is PeakMemory of a collector that must be running.
+func (c *Collector) RequirePeakMemory(t testing.TB) int {
+	t.Helper()
+	require.True(t, c.Running(), "the collector lives")
+	return c.PeakMemory()
+}
+
+// PeakMemory returns the peak resident memory in MiB, 0 if the system is not Linux.
+func (c *Collector) PeakMemory() int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.process.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	match := vmHWM.FindSubmatch(status)
+	if match == nil {
+		return 0 // it is just ending
+	}
+	kilobytes, _ := strconv.Atoi(string(match[1]))
+	return kilobytes >> 10
+}
+
+// ResetPeakMemory resets the peak to the present memory.
+func (c *Collector) ResetPeakMemory() {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", c.process.Process.Pid), []byte("5"), 0)
+}
+
+// CPUTime returns the CPU time of the collector so far, user and system.
+func (c *Collector) CPUTime(t testing.TB) (total time.Duration) {
+	const (
+		tick         = time.Second / 100 // of /proc, on every architecture
+		utime, stime = 14 - 3, 15 - 3    // fields by proc(5), which counts from 1, after pid and command
+	)
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.Process.Pid))
+	require.NoError(t, err, "needs /proc")
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	for _, field := range []int{utime, stime} {
+		ticks, err := strconv.Atoi(fields[field])
+		require.NoError(t, err)
+		total += time.Duration(ticks) * tick
+	}
+	return total
+}
+
+// memoryKill is the memory in MiB at which a collector is killed, so that a failing test does not
+// exhaust the machine.
+const memoryKill = 4096
+
+// limitMemory makes the kernel refuse the collector more memory than its limit, if prlimit is
+// installed. Go's runtime then exits.
+func (c *Collector) limitMemory() {
+	_ = exec.Command("prlimit", "--pid", strconv.Itoa(c.process.Process.Pid), fmt.Sprintf("--data=%d", cmp.Or(c.limit, memoryKill)<<20)).Run()
+}
+
+// guardMachine kills a collector that exceeds memoryKill; Stop then reports the exit.
+func (c *Collector) guardMachine() {
+	for tick := time.Tick(50 * time.Millisecond); ; {
+		select {
+		case <-c.exited:
+			return
+		case <-tick:
+			if peak := c.PeakMemory(); peak > memoryKill {
+				fmt.Fprintf(c.Log, "\nended by the test: %d MiB of memory\n", peak)
+				_ = c.process.Process.Kill()
+				return
+			}
+		}
+	}
+}

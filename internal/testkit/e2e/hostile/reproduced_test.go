@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hostile
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	profilespb "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
+	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+)
+
+// TestHostileReproduced: requests that have ended a collector or made it drop everything, each to a collector with all components
+// that the kernel allows 1 GiB of data. Afterwards a valid profile reaches every destination.
+func TestHostileReproduced(t *testing.T) {
+	for _, a := range reproduced {
+		t.Run(a.name, func(t *testing.T) {
+			e := startEverything(t)
+			busy, begin := e.c.CPUTime(t), time.Now()
+			sent, status := a.do(t, e)
+			took := time.Since(begin)
+			assert.Less(t, e.c.CPUTime(t)-busy, longestWork, "time of processors")
+			e.checkServing(t)
+			reportAttack(t, e.c, sent, status, took, attackLimit)
+		})
+	}
+	t.Run("rate limits of 9 MB in a response from Sentry", longRateLimits)
+}
+
+// longestWork is how long processors may be busy with one of these.
+const longestWork = 30 * time.Second
+
+type reproduction struct {
+	name string
+	do   func(t *testing.T, e *everything) (sent, status int)
+}
+
+var reproduced = []reproduction{
+	posted("60,000 measurement points, a chunk ID of 100 kB", 1, func() harness.Request {
+		return harness.Chunk{ID: strings.Repeat("c", 100_000), More: `"measurements":{"cpu_usage":{"unit":"percent","values":[` +
+			times(60_000, `{"timestamp":1700000000.5,"value":1}`) + `]}},`}.Request()
+	}),
+	posted("12,000 spans, a profiler ID of 300 kB", 1, func() harness.Request {
+		return spansWith(`"profile":{"profiler_id":"`+strings.Repeat("p", 300_000)+`"},`, "")
+	}),
+	posted("12,000 spans, a thread name of 300 kB", 1, func() harness.Request {
+		return spansWith("", `,"data":{"thread.id":"1","thread.name":"`+strings.Repeat("n", 300_000)+`"}`)
+	}),
+	posted("12,000 spans, a V1 profile with an ID of 300 kB", 1, func() harness.Request {
+		r := spansWith("", "")
+		r.Body = append(r.Body, "{\"type\":\"profile\"}\n"+harness.ProfileV1(strings.Repeat("i", 300_000))+"\n"...)
+		return r
+	}),
+	posted("a thousand empty attachments, a release of 60 kB, 60 concurrent requests", 60, func() harness.Request {
+		return harness.EnvelopeRequest([]byte(`{"trace":{"trace_id":"` + testTrace + `","public_key":"` + harness.TestKey + `","release":"` + strings.Repeat("r", 60_000) + "\"}}\n" +
+			strings.Repeat("{\"type\":\"attachment\",\"length\":0}\n\n", 999)))
+	}),
+	posted("a thousand security reports, a release of 900 kB, 4 concurrent requests", 4, func() harness.Request {
+		return harness.Request{Target: "/api/42/security/?sentry_key=" + harness.TestKey + "&sentry_release=" + strings.Repeat("r", 900_000),
+			Headers: [][2]string{{"Content-Type", "application/reports+json"}}, Body: []byte("[" + times(1000, `{"type":"csp-violation","body":{}}`) + "]")}
+	}),
+	posted("a thousand security reports, a release of 60 kB, 60 concurrent requests", 60, func() harness.Request {
+		return harness.Request{Target: "/api/42/security/?sentry_key=" + harness.TestKey + "&sentry_release=" + strings.Repeat("r", 60_000),
+			Headers: [][2]string{{"Content-Type", "application/reports+json"}}, Body: []byte("[" + times(1000, `{"type":"csp-violation","body":{}}`) + "]")}
+	}),
+	exported("a map of 200 kB as module of 20,000 locations", harness.ProfilesPath, func() []byte {
+		return hostileProfile(func(d *dict, _ *profile) {
+			d.StringTable = append(d.StringTable, "sentry.frame.module")
+			d.AttributeTable = append(d.AttributeTable, &profilespb.KeyValueAndUnit{KeyStrindex: int32(len(d.StringTable) - 1), Value: mapValue(200_000)})
+			for i := range 20_000 {
+				d.LocationTable = append(d.LocationTable, &profilespb.Location{Lines: []*profilespb.Line{{FunctionIndex: 1, Line: int64(i)}}, AttributeIndices: []int32{2}})
+				d.StackTable[1].LocationIndices = append(d.StackTable[1].LocationIndices, int32(i+2))
+			}
+		})
+	}),
+	exported("a map of 200 kB as thread ID of 20,000 samples", harness.ProfilesPath, func() []byte {
+		return hostileProfile(func(d *dict, p *profile) {
+			d.AttributeTable[1].Value = mapValue(200_000)
+			for i := range 20_000 {
+				s := sampleAt(p, 1)
+				s.TimestampsUnixNano[1] += uint64(i)
+				p.Samples = append(p.Samples, s)
+			}
+		})
+	}),
+	exported("a resource of 400 kB, 20,000 root spans", harness.TracesPath, func() []byte {
+		var message tracepb.TracesData
+		if err := proto.Unmarshal(spans("", 0, 20_000, func(int, *tracepb.Span) {}).message(), &message); err != nil {
+			panic(err)
+		}
+		resource := message.ResourceSpans[0].Resource
+		resource.Attributes = append(resource.Attributes, &commonpb.KeyValue{Key: "host.name", Value: textValue(strings.Repeat("h", 400_000))})
+		return marshalled(&message)
+	}),
+	exported("a name of 1 MB, 2000 samples an hour apart", harness.ProfilesPath, func() []byte {
+		return hostileProfile(func(d *dict, p *profile) {
+			d.StringTable[5] = strings.Repeat("f", 1_000_000)
+			for i := range 2000 {
+				s := sampleAt(p, 1)
+				for j := range s.TimestampsUnixNano {
+					s.TimestampsUnixNano[j] += uint64(i) * uint64(time.Hour)
+				}
+				p.Samples = append(p.Samples, s)
+			}
+		})
+	}),
+	exported("40,000 mappings, each in a stack", harness.ProfilesPath, func() []byte {
+		return hostileProfile(func(d *dict, p *profile) {
+			for i := range 40_000 {
+				d.MappingTable = append(d.MappingTable, &profilespb.Mapping{MemoryStart: uint64(i) << 12, MemoryLimit: uint64(i+1) << 12, FilenameStrindex: 5})
+				d.LocationTable = append(d.LocationTable, &profilespb.Location{MappingIndex: int32(i + 1), Address: uint64(i) << 12})
+				d.StackTable = append(d.StackTable, &profilespb.Stack{LocationIndices: []int32{int32(i + 2)}})
+				p.Samples = append(p.Samples, sampleAt(p, int32(i+2)))
+			}
+		})
+	}),
+	exported("a span with 60,000 attributes", harness.TracesPath, func() []byte {
+		return spans("", 0, 1, func(_ int, s *tracepb.Span) {
+			for i := range 60_000 {
+				s.Attributes = append(s.Attributes, &commonpb.KeyValue{Key: fmt.Sprintf("a%d", i), Value: textValue("1")})
+			}
+		}).message()
+	}),
+	exported("a name of 500 kB in 2000 matching lines", harness.ProfilesPath, func() []byte {
+		return hostileProfile(func(d *dict, _ *profile) {
+			d.StringTable[5] = strings.Repeat("<home/", 80_000)
+			d.LocationTable[1].Lines = nil
+			for i := range 2000 {
+				d.LocationTable[1].Lines = append(d.LocationTable[1].Lines, &profilespb.Line{FunctionIndex: 1, Line: int64(i)})
+			}
+		})
+	}),
+	{name: "one trace that fills the viewer's store", do: func(t *testing.T, e *everything) (sent, status int) {
+		for range 40 {
+			message := spans("", 0, 2, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 900_000) }).message()
+			status, sent = postOTLP(t, "http://"+e.address["otlp"]+harness.TracesPath, message), sent+len(message)
+		}
+		for range 4000 {
+			message := spans("", 0, 1, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 9000) }).message()
+			status, sent = postOTLP(t, "http://"+e.address["otlp"]+harness.TracesPath, message), sent+len(message)
+		}
+		return sent, status
+	}},
+	{name: "500 records of 24 MB in total, and a view of their trace", do: func(t *testing.T, e *everything) (sent, status int) {
+		attributes := harness.List(24, harness.Numbered(`"a`, `":{"type":"string","value":"`+strings.Repeat("<", 2000)+`"}`))
+		var b bytes.Buffer
+		b.WriteString("{}\n")
+		for range 4 { // a container has 12 MiB at most
+			b.WriteString("{\"type\":\"log\",\"content_type\":\"application/vnd.sentry.items.log+json\",\"item_count\":125}\n" +
+				`{"version":2,"items":[` + times(125, `{"timestamp":1700000000,"level":"info","body":"x","trace_id":"`+testTrace+`","attributes":{`+attributes+`}}`) + "]}\n")
+		}
+		r := harness.EnvelopeRequest(zipped(b.Bytes())).WithEncoding("gzip")
+		status = e.c.Send(t, r).Status
+		for question, size := range e.ask(t) {
+			if !strings.Contains(question, "download") {
+				assert.LessOrEqual(t, size, maxAnswer, question)
+			}
+		}
+		return len(r.Body), status
+	}},
+}
+
+// posted is a request to the Sentry receiver, gzipped, so many times at once.
+func posted(name string, times int, r func() harness.Request) reproduction {
+	return reproduction{name: name, do: func(_ *testing.T, e *everything) (int, int) {
+		r := r()
+		r.Body = zipped(r.Body)
+		r = r.WithEncoding("gzip")
+		var status atomic.Int64
+		var all sync.WaitGroup
+		for range times {
+			all.Go(func() {
+				got, err := e.c.TrySend(r)
+				if err == nil { // 60,000 deliveries can take a busy machine longer than a client waits; a valid profile comes next
+					status.Store(int64(got.Status))
+				}
+			})
+		}
+		all.Wait()
+		return times * (len(r.Target) + len(r.Body)), int(status.Load())
+	}}
+}
+
+// exported is a message to the OTLP receiver, and a look at all of the page.
+func exported(name, path string, message func() []byte) reproduction {
+	return reproduction{name: name, do: func(t *testing.T, e *everything) (sent, status int) {
+		m := message()
+		status = postOTLP(t, "http://"+e.address["otlp"]+path, m)
+		e.ask(t)
+		return len(m), status
+	}}
+}
+
+// spansWith is a transaction of 12,000 spans with more in its contexts, and in the one of its trace.
+func spansWith(contexts, trace string) harness.Request {
+	return harness.ItemRequest("transaction", `{"type":"transaction","event_id":"`+harness.NewID()+`","start_timestamp":1700000000,"timestamp":1700000001,"contexts":{`+contexts+
+		`"trace":{"trace_id":"`+testTrace+`","span_id":"0000000000000001"`+trace+`}},"spans":[`+harness.List(12_000, func(b []byte, i int) []byte {
+		return fmt.Appendf(b, `{"trace_id":"%s","span_id":"%016x","start_timestamp":1700000000,"timestamp":1700000001}`, testTrace, i+2)
+	})+`]}`)
+}
+
+// mapValue is a map with a text of so many bytes in it.
+func mapValue(n int) *commonpb.AnyValue {
+	return &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: &commonpb.KeyValueList{
+		Values: []*commonpb.KeyValue{{Key: "k", Value: textValue(strings.Repeat("m", n))}},
+	}}}
+}
+
+// longRateLimits: what Sentry, or who has its name, answers is bounded too.
+func longRateLimits(t *testing.T) {
+	limits := times(250_000, "60:profile_chunk:organization:quota_of_"+strings.Repeat("q", 4))
+	var answers int
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if answers++; answers == 1 {
+			w.Header().Set("X-Sentry-Rate-Limits", limits[:9<<20])
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Config: fmt.Sprintf(`
+receivers: {sentry: {endpoint: "ENDPOINT"}}
+exporters: {sentry_envelope: {dsn: %q}}
+service: {pipelines: {profiles: {receivers: [sentry], exporters: [sentry_envelope]}}}
+`, strings.Replace(server.URL, "://", "://"+harness.TestKey+"@", 1)+"/42")})
+	begin := time.Now()
+	require.Equal(t, http.StatusOK, c.Send(t, harness.Chunk{}.Request()).Status)
+	require.Eventually(t, func() bool { return answers > 0 }, 10*time.Second, 20*time.Millisecond)
+	time.Sleep(time.Second)
+	reportAttack(t, c, 9<<20, http.StatusTooManyRequests, time.Since(begin), memorySmall)
+}

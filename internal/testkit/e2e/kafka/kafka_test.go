@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build kafka
+
+package kafka
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+)
+
+const (
+	// partitions: more than collectors, so that each gets several.
+	partitions = 6
+	// settleTimeout: two groups settle within the session timeout of 10 s; a broker that has just begun takes a few more.
+	settleTimeout = 60 * time.Second
+	// kafkaLinkWait: the two groups settle some seconds apart, and nobody wants to wait for the 30 s by default.
+	kafkaLinkWait = 10 * time.Second
+)
+
+// TestKafka runs examples/kafka against a real broker: SDKs talk to one collector, two others take both signals from Kafka.
+// Chunks and transactions of one key, sent in requests of their own, come out of the same collector, whole; also after one of
+// the two is gone, and after it is back.
+func TestKafka(t *testing.T) {
+	b := startBroker(t)
+	b.createTopic(t, "sentry_profiles")
+	b.createTopic(t, "sentry_spans")
+
+	sinks := map[string]*harness.Sink{"a": harness.NewSink(t), "b": harness.NewSink(t)}
+	linking, held := map[string]*harness.Collector{}, t.TempDir()
+	startLinking := func(name string) {
+		linking[name] = startExample(t, b, "linking.yaml", []string{"processors.profile_transform.link.wait=" + kafkaLinkWait.String()},
+			"INSTANCE="+name, "OTLP_ENDPOINT="+sinks[name].URL(), "HELD_DIRECTORY="+filepath.Join(held, name))
+	}
+	startLinking("a")
+	startLinking("b")
+	b.waitBalanced(t, "a", "b")
+	queue := t.TempDir()
+	startEdge := func() *harness.Collector {
+		edge := startExample(t, b, "config.yaml", nil, "QUEUE_DIRECTORY="+queue)
+		require.NoError(t, edge.WaitReady())
+		return edge
+	}
+	edge := startEdge()
+
+	t.Run("each key in one collector", func(t *testing.T) {
+		d := deliver(t, edge, sinks, newKeys(12))
+		require.NotEmpty(t, d.keys("a"), "both have work")
+		require.NotEmpty(t, d.keys("b"), "both have work")
+	})
+	t.Run("a profile above the limit of a message", func(t *testing.T) {
+		id := harness.NewID()
+		got := edge.Send(t, withKey(harness.LargeChunk(id).Request(), newKeys(1)[0]))
+		require.Equal(t, http.StatusOK, got.Status, got.Body)
+		n := 0
+		for deadline := time.Now().Add(settleTimeout); n < harness.LargeSamples; time.Sleep(100 * time.Millisecond) {
+			require.True(t, time.Now().Before(deadline), "%d of %d observations arrive", n, harness.LargeSamples)
+			for _, sink := range sinks {
+				n += harness.DrainParts(t, sink, id)
+			}
+		}
+		require.Equal(t, harness.LargeSamples, n)
+	})
+	t.Run("one is gone, the other takes over", func(t *testing.T) {
+		linking["b"].Stop(t)
+		d := deliver(t, edge, sinks, newKeys(12))
+		require.Len(t, d.keys("a"), 12)
+		b.waitBalanced(t, "a")
+	})
+	t.Run("it is back", func(t *testing.T) {
+		startLinking("b")
+		b.waitBalanced(t, "a", "b")
+		d := deliver(t, edge, sinks, newKeys(12))
+		require.NotEmpty(t, d.keys("a"))
+		require.NotEmpty(t, d.keys("b"))
+	})
+	t.Run("Kafka is away, and the receiving collector is killed", func(t *testing.T) {
+		b.Stop(t)
+		d := send(t, edge, newKeys(6))
+		edge.Kill()
+		b.start(t)
+		b.waitBalanced(t, "a", "b") // a group that settles later than the other costs links
+		edge = startEdge()
+		d.wait(t, sinks)
+	})
+}
+
+// delivery is what was sent for some keys, and which collector it came out of.
+type delivery map[string]*sent
+
+type sent struct {
+	session
+	profile, trace string // names of collectors
+}
+
+// keys are those of which the profile came out of a collector.
+func (d delivery) keys(collector string) (keys []string) {
+	for key, sent := range d {
+		if sent.profile == collector {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func deliver(t *testing.T, edge *harness.Collector, sinks map[string]*harness.Sink, keys []string) delivery {
+	t.Helper()
+	d := send(t, edge, keys)
+	d.wait(t, sinks)
+	return d
+}
+
+// Send sends a chunk and a transaction for each key, in requests of their own.
+func send(t *testing.T, edge *harness.Collector, keys []string) delivery {
+	t.Helper()
+	d := delivery{}
+	for i, key := range keys {
+		s := newSession()
+		d[key] = &sent{session: s}
+		requests := []harness.Request{withKey(s.chunk(), key), withKey(s.transaction(), key)}
+		if i%2 == 1 {
+			requests[0], requests[1] = requests[1], requests[0]
+		}
+		for _, r := range requests {
+			got := edge.Send(t, r)
+			require.Equal(t, http.StatusOK, got.Status, got.Body)
+		}
+	}
+	return d
+}
+
+// Wait waits until everything has come out. For each key, both must come out of the same collector, and the sample linked to
+// the span.
+func (d delivery) wait(t *testing.T, sinks map[string]*harness.Sink) {
+	t.Helper()
+	byProfiler := map[string]*sent{}
+	for _, sent := range d {
+		byProfiler[sent.profiler] = sent
+	}
+	for deadline := time.Now().Add(settleTimeout); !d.complete(); time.Sleep(100 * time.Millisecond) {
+		require.True(t, time.Now().Before(deadline), "not everything arrives")
+		for name, sink := range sinks {
+			for _, message := range sink.DrainProfiles() {
+				profiles, err := harness.DecodeProfiles(message)
+				require.NoError(t, err)
+				if sent, ours := byProfiler[harness.ProfileAttribute(profiles, "sentry.profiler_id")]; ours { // earlier ones may come again
+					sent.profile = name
+					require.Equal(t, sent.span, linkedSpan(profiles))
+				}
+			}
+			for _, message := range sink.Drain(harness.TracesPath) {
+				if sent, ours := byProfiler[profilerOfSpan(t, message)]; ours {
+					sent.trace = name
+				}
+			}
+		}
+	}
+	for key, sent := range d {
+		require.Equal(t, sent.profile, sent.trace, "the profile and the span of %s come from different collectors", key)
+	}
+}
+
+func (d delivery) complete() bool {
+	for _, sent := range d {
+		if sent.profile == "" || sent.trace == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// session is a profiler's, with one thread that ran one span.
+type session struct{ profiler, trace, span string }
+
+const sessionStart = 1_795_223_440
+
+func newSession() session { return session{harness.NewID(), harness.NewID(), harness.NewID()[:16]} }
+
+func (s session) chunk() harness.Request {
+	return harness.ItemRequest("profile_chunk", fmt.Sprintf(`{"version":"2","platform":"python","profiler_id":"%s","chunk_id":"%s",`+
+		`"client_sdk":{"name":"sentry.python","version":"2.68.0"},"profile":{"frames":[{"function":"work"}],"stacks":[[0]],`+
+		`"samples":[{"timestamp":%d.5,"thread_id":"1","stack_id":0}],"thread_metadata":{"1":{"name":"main"}}}}`,
+		s.profiler, harness.NewID(), sessionStart))
+}
+
+func (s session) transaction() harness.Request {
+	return harness.ItemRequest("transaction", fmt.Sprintf(`{"type":"transaction","event_id":"%s","platform":"python","transaction":"GET /",`+
+		`"start_timestamp":%d,"timestamp":%d,"contexts":{"profile":{"profiler_id":"%s"},`+
+		`"trace":{"trace_id":"%s","span_id":"%s","op":"http.server","data":{"thread.id":"1","thread.name":"main"}}},"spans":[]}`,
+		harness.NewID(), sessionStart, sessionStart+1, s.profiler, s.trace, s.span))
+}
+
+func newKeys(n int) (keys []string) {
+	for range n {
+		keys = append(keys, harness.NewID())
+	}
+	return keys
+}
+
+func withKey(r harness.Request, key string) harness.Request {
+	for i, h := range r.Headers {
+		r.Headers[i][1] = strings.ReplaceAll(h[1], harness.TestKey, key)
+	}
+	return r
+}
+
+// linkedSpan is the span that the only sample is linked to.
+func linkedSpan(profiles pprofile.Profiles) string {
+	link := dictionary.LinkIndex(harness.OnlyProfile(profiles).Samples().At(0).LinkIndex())
+	_, span, _ := dictionary.NewView(profiles.Dictionary()).Link(link)
+	return span.String()
+}
+
+func profilerOfSpan(t *testing.T, message []byte) string {
+	t.Helper()
+	request := ptraceotlp.NewExportRequest()
+	require.NoError(t, request.UnmarshalProto(message))
+	span := request.Traces().ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)
+	profiler, ok := span.Attributes().Get("sentry.profiler_id")
+	require.True(t, ok, "the span names its profiler")
+	return profiler.Str()
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build load
+
+package load
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+const loadHead = `# Load
+
+` + "`make load`" + ` writes this page in under three minutes. The sender, which is also the backend, and the built collector are two processes on
+one machine, connected over loopback. Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the
+responses (up to 256 concurrent requests) and measures response times from the scheduled send time.
+
+- *Recorded*: profiles of real SDKs up to 1 MB, alternating between V1 (with its transaction, to which the receiver links it) and V2.
+- *Generated*: a chunk of 6060 samples of ten threads, with 300 stacks of 20 frames.
+- *OTLP*: the same profiles as this collector's OTLP output, sent to its ` + "`otlp`" + ` receiver.
+
+**Other processes used the machine during the run** (see the load average), and sender and collector shared its cores. Compare columns, not
+machines. The figures per second of the collector's own CPU time depend far less on the machine's load.
+`
+
+// loadPage is docs/load.md as it comes about.
+type loadPage struct {
+	begin          time.Time
+	loadBefore     string
+	rates, tooMuch []string
+}
+
+func newLoadPage() *loadPage { return &loadPage{begin: time.Now(), loadBefore: harness.LoadAverage()} }
+
+func (p *loadPage) step(m mix, in, twin stretch, inPeak, twinPeak int) {
+	perCPU := func(s stretch) float64 { return float64(len(s.accepted)) / s.cpu.Seconds() }
+	for _, s := range []struct {
+		name string
+		stretch
+		peak int
+	}{{"Sentry", in, inPeak}, {"OTLP", twin, twinPeak}} {
+		p.rates = append(p.rates, fmt.Sprintf("| %s | %s | %.0f | %.0f | %.0f | %.0f | %.0f | %v | %v | %d |", m.name, s.name, s.offered,
+			s.answered(), float64(s.samples)/s.took.Seconds(), perCPU(s.stretch), float64(s.samples)/s.cpu.Seconds(),
+			s.wait(0.5), s.wait(0.99), s.peak))
+	}
+	p.rates[len(p.rates)-2] += fmt.Sprintf(" %.2f |", perCPU(in)/perCPU(twin))
+	p.rates[len(p.rates)-1] += " |"
+}
+
+func (p *loadPage) lastSteps() string { return "\n" + strings.Join(p.rates[len(p.rates)-2:], "\n") }
+
+func (p *loadPage) overload(what string, s stretch, peak int) {
+	p.tooMuch = append(p.tooMuch, fmt.Sprintf("| %s | %.0f | %d | %d | %d | %.0f | %.0f | %d | %d | %v | %v | %d of %d |", what, s.offered,
+		len(s.waits), s.unsent, len(s.accepted), s.delivered(), float64(len(s.accepted))/s.cpu.Seconds(), s.plainly, s.refused-s.plainly,
+		s.wait(0.5), s.wait(0.99), peak, overloadMiB))
+}
+
+const (
+	ratesHead = `
+## Rising rate
+
+The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each in its own collector. p50 and p99 are response times.
+
+| Profiles | as | Offered/s | Answered/s | Samples/s | Profiles per CPU-second | Samples per CPU-second | p50 | p99 | Peak RSS, MiB | Sentry ÷ OTLP, per CPU-second |
+|---|---|---|---|---|---|---|---|---|---|---|
+`
+	tooMuchHead = `
+## Overload
+
+Recorded profiles for ten seconds (three for the capacity), with a queue of 200 before an OTLP backend, and a ` + "`memory_limiter`" + `. Every
+accepted profile was delivered, compared by ID. Every other profile was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its
+transaction was accepted) and counted as an item or, if it was not decompressed, as a request. Otherwise the run fails. It also fails if
+1 % of the responses take a second or longer, or if the delivery rate drops below half of the capacity.
+
+The first backend accepts one profile every 10 ms. The others are fast, but sender, collector and backend share the cores. The sender has at
+most 256 open requests; clients without that limit were not tested. The capacity is the highest delivery rate, including exporter and
+backend, while the offered rate rises by half per step until less than half of it is delivered.
+
+For 20 ms after a pipeline refuses data, the receiver refuses profiles before it decompresses and decodes them, which keeps deliveries up
+([operations](operations.md#sizing)).
+
+| | Offered/s | Answered | Not sent: 256 waiting | Accepted = delivered | Delivered/s | Delivered per CPU-second | 429 | 200 with limits | p50 | p99 | Peak RSS, MiB |
+|---|---|---|---|---|---|---|---|---|---|---|---|
+`
+)
+
+func (p *loadPage) write(t *testing.T) {
+	var page strings.Builder
+	page.WriteString(loadHead)
+	fmt.Fprintf(&page, "\n%s, %d cores, %s. One-minute load average before and after: %s, %s. The run took %v.\n",
+		p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.loadBefore, harness.LoadAverage(), time.Since(p.begin).Round(time.Second))
+	page.WriteString(ratesHead + strings.Join(p.rates, "\n") + "\n")
+	page.WriteString(tooMuchHead + strings.Join(p.tooMuch, "\n") + "\n")
+	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "load.md"), []byte(page.String()), 0o644))
+	t.Log("\n" + page.String())
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package packaging
+
+import (
+	"encoding/json"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// debian is a system that packages are installed on: dpkg is real, and what runs the service is systemd or, by hand, the test.
+type debian interface {
+	dpkg(t *testing.T, args ...string)
+	checkInstalled(t *testing.T)
+	start(t *testing.T, a serviceAddresses) // again, if it runs
+	Reload(t *testing.T)
+	Crash(t *testing.T, a serviceAddresses) // and come back
+	Stop(t *testing.T)
+	Log(t *testing.T) string
+
+	path(name string) string
+	files(t *testing.T) []string
+}
+
+// TestDebianPackage: the package from its installation to its purge. Systemd runs the service, in a container; where it cannot, the
+// collector runs as the unit says, but for what only systemd can do.
+func TestDebianPackage(t *testing.T) {
+	if inContainer() {
+		checkPackage(t, newDebianBooted(t), containerPackage)
+		return
+	}
+	deb := buildDeb(t, harness.Binary(t))
+	if c, err := bootContainer(t, newDebianRoot(t), deb); err == nil {
+		c.run(t)
+	} else {
+		t.Logf("the service runs without systemd: %v", err)
+		checkPackage(t, &debianByHand{debianRoot: newDebianRoot(t)}, deb)
+	}
+}
+
+func checkPackage(t *testing.T, d debian, deb string) {
+	before := d.files(t)
+	backend := harness.NewSink(t)
+
+	d.dpkg(t, "--install", deb)
+	d.checkInstalled(t)
+	addresses := configure(t, d, backend)
+	d.start(t, addresses)
+
+	c := harness.Remote(addresses.receiver)
+	require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("profile", harness.ProfileV1(harness.NewID()))).Status)
+	require.Eventually(t, func() bool { return profilesOnPage(t, addresses.page) == 1 }, 10*time.Second, 50*time.Millisecond)
+
+	edit(t, d, "etc/otelcol-sentry/config.yaml", "[profile_viewer]", "[profile_viewer, otlp_http]")
+	d.Reload(t)
+	require.Eventually(t, func() bool {
+		_, _ = c.TrySend(harness.ItemRequest("profile", harness.ProfileV1(harness.NewID())))
+		return len(backend.DrainProfiles()) > 0
+	}, 20*time.Second, 200*time.Millisecond, "the backend that the configuration has prepared")
+
+	id := harness.NewID()
+	require.Equal(t, http.StatusOK, c.Send(t, harness.Chunk{ID: id}.Request()).Status) // it waits for its spans
+	d.Crash(t, addresses)
+	d.Stop(t)
+	d.start(t, addresses)
+	require.Eventually(t, func() bool { return slices.Contains(deliveredIDs(t, backend), id) }, 20*time.Second, 50*time.Millisecond)
+	d.Stop(t)
+	assert.Contains(t, d.Log(t), "Everything is ready")
+	assert.NotContains(t, d.Log(t), "panic")
+
+	edited := read(t, d, "etc/otelcol-sentry/config.yaml")
+	d.dpkg(t, "--install", deb)
+	d.dpkg(t, "--remove", "otelcol-sentry")
+	_, err := net.Dial("tcp", addresses.receiver)
+	require.Error(t, err, "nothing runs any more")
+	left := slices.DeleteFunc(d.files(t), func(path string) bool {
+		return slices.Contains(before, path) || strings.HasPrefix(path, "var/lib/otelcol-sentry") ||
+			strings.HasPrefix(path, "var/lib/private/otelcol-sentry/") || strings.Contains(path, "/systemd/")
+	})
+	assert.Equal(t, []string{"etc/otelcol-sentry/config.yaml", "etc/otelcol-sentry/environment"}, left, "conffiles only")
+	assert.Equal(t, edited, read(t, d, "etc/otelcol-sentry/config.yaml"), "the administrator's changes stay")
+
+	d.dpkg(t, "--purge", "otelcol-sentry")
+	assert.Equal(t, before, d.files(t))
+}
+
+// buildDeb is `make deb`, into a directory of the test.
+func buildDeb(t *testing.T, binary string) string {
+	if _, err := exec.LookPath("dpkg"); err != nil {
+		t.Skip("no dpkg: no package")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can install a package into a root of its own, and run the service there")
+	}
+	build := exec.Command(filepath.Join(golden.Root(t), "packaging", "deb", "build"), binary, t.TempDir())
+	build.Stderr = os.Stderr
+	path, err := build.Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(path))
+}
+
+// serviceAddresses are where the service listens in the test.
+type serviceAddresses struct{ receiver, page string }
+
+// Configure does what an administrator would: other ports, as those of the test's machine may be taken, and a backend.
+func configure(t *testing.T, d debian, backend *harness.Sink) serviceAddresses {
+	const config, environment = "etc/otelcol-sentry/config.yaml", "etc/otelcol-sentry/environment"
+	for path, mode := range map[string]fs.FileMode{config: 0o644, environment: 0o600} {
+		info, err := os.Stat(d.path(path))
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode(), path)
+	}
+	a := serviceAddresses{receiver: harness.FreeAddress(t), page: harness.FreeAddress(t)}
+	_, metricsPort, _ := strings.Cut(harness.FreeAddress(t), ":")
+	edit(t, d, config, "endpoint: localhost:4319", "endpoint: "+a.receiver)
+	edit(t, d, config, "endpoint: localhost:4321", "endpoint: "+a.page)
+	edit(t, d, config, "endpoint: localhost:13133", "endpoint: "+harness.FreeAddress(t))
+	edit(t, d, config, "port: 8888", "port: "+metricsPort)
+	edit(t, d, environment, "#OTLP_ENDPOINT=https://profiles.example.com", "OTLP_ENDPOINT="+backend.URL())
+	return a
+}
+
+func profilesOnPage(t *testing.T, page string) int {
+	response, err := http.Get("http://" + page + "/api/overview")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	var overview struct {
+		Profiles int `json:"profile_count"`
+	}
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&overview))
+	return overview.Profiles
+}
+
+func deliveredIDs(t *testing.T, backend *harness.Sink) (ids []string) {
+	for _, message := range backend.DrainProfiles() {
+		profiles, err := harness.DecodeProfiles(message)
+		require.NoError(t, err)
+		ids = append(ids, harness.ProfileID(profiles))
+	}
+	return ids
+}
+
+// unitFile is where the package has the unit.
+const unitFile = "lib/systemd/system/otelcol-sentry.service"
+
+// analyze has systemd's own tool look at the unit, with the binary where it is.
+func analyze(t *testing.T, d debian) {
+	tool, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Log("no systemd-analyze: the unit is not checked")
+		return
+	}
+	unit := filepath.Join(t.TempDir(), "otelcol-sentry.service")
+	text := strings.ReplaceAll(read(t, d, unitFile), "=/usr/bin/", "="+d.path("usr/bin")+"/")
+	require.NoError(t, os.WriteFile(unit, []byte(text), 0o644))
+	for _, check := range [][]string{
+		{"verify", "--man=no", unit},
+		{"security", "--offline=true", "--threshold=20", unit}, // in tenths of 10.0, which is no protection at all
+	} {
+		output, err := exec.Command(tool, check...).CombinedOutput()
+		assert.NoError(t, err, "%s", output)
+	}
+}
+
+func read(t *testing.T, d debian, name string) string {
+	text, err := os.ReadFile(d.path(name))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func edit(t *testing.T, d debian, name, old, new string) {
+	text := read(t, d, name)
+	require.Contains(t, text, old, name)
+	require.NoError(t, os.WriteFile(d.path(name), []byte(strings.ReplaceAll(text, old, new)), 0o644))
+}
+
+// debianRoot is a directory that dpkg takes for a system.
+type debianRoot string
+
+func newDebianRoot(t *testing.T) debianRoot {
+	root := debianRoot(t.TempDir())
+	for _, dir := range []string{"etc", "var/log", "var/lib/dpkg/info", "var/lib/dpkg/updates"} {
+		require.NoError(t, os.MkdirAll(root.path(dir), 0o755))
+	}
+	for name, text := range map[string]string{
+		"etc/hosts": "127.0.0.1 localhost\n",
+		"var/lib/dpkg/info/init-system-helpers.list": "/.\n/etc\n",
+		"var/lib/dpkg/status": "Package: init-system-helpers\nStatus: install ok installed\nVersion: 1.65\n" +
+			"Architecture: all\nMaintainer: nobody\nDescription: its commands are those of the machine\n",
+	} {
+		require.NoError(t, os.WriteFile(root.path(name), []byte(text), 0o644))
+	}
+	return root
+}
+
+func (root debianRoot) path(name string) string { return filepath.Join(string(root), name) }
+
+// dpkg runs dpkg, which has nothing to warn of.
+func (root debianRoot) dpkg(t *testing.T, args ...string) {
+	t.Helper()
+	command := exec.Command("dpkg", append([]string{"--root=" + string(root), "--log=" + root.path("var/log/dpkg.log"), "--force-unsafe-io"}, args...)...)
+	command.Env = append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin")
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	for line := range strings.Lines(string(output)) {
+		if !strings.Contains(line, "not empty so not removed") { // a directory of packages that this dpkg does not know
+			assert.NotContains(t, line, "warning", "%s", output)
+		}
+	}
+}
+
+// files are all below the root but dpkg's own and those in the directories to skip.
+func (root debianRoot) files(t *testing.T, skip ...string) (all []string) {
+	skip = append(skip, "var/lib/dpkg")
+	require.NoError(t, filepath.WalkDir(string(root), func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(string(root), path)
+		switch {
+		case err != nil:
+			return err
+		case slices.Contains(skip, name):
+			return filepath.SkipDir
+		case !entry.IsDir() && name != "var/log/dpkg.log":
+			all = append(all, name)
+		}
+		return nil
+	}))
+	return all
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build sdks
+
+package sdks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/oracle"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+)
+
+// linkWait is how long profiles wait for spans. Workloads end with a flush, so that all comes within a second.
+const linkWait = 3 * time.Second
+
+// both is Sentry in, OTLP out, with links, and beside that Sentry out.
+func both(backend *harness.Sink, server *fakesentry.Server) harness.Settings {
+	return harness.Settings{Config: fmt.Sprintf(`
+receivers:
+  sentry: {endpoint: ENDPOINT}
+processors:
+  profile_transform: {link: {wait: %s}}
+exporters:
+  otlp_http: {endpoint: %s, compression: none, sending_queue: {enabled: false}}
+  sentry_envelope: {dsn: %q}
+service:
+  pipelines:
+    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http, sentry_envelope]}
+    traces: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http, sentry_envelope]}
+    logs: {receivers: [sentry], exporters: [otlp_http]}
+    metrics: {receivers: [sentry], exporters: [otlp_http]}
+`, linkWait, backend.URL(), server.DSN())}
+}
+
+// checkSDK runs a workload and compares what its SDK says, what it sent, and what came out at the other end.
+func checkSDK(t *testing.T, s sdk, scenario string) row {
+	backend := harness.NewSink(t)
+	server := fakesentry.Start(t)
+	c := harness.Start(t, both(backend, server))
+	between := newRecorder(t, c)
+
+	said := s.run(t, scenario, between.dsn())
+	envelopes := between.envelopes(t)
+	messages := await(t, backend, countProfiles(envelopes))
+	c.Stop(t) // and nothing is left in it
+	for path, more := range backend.DrainAll() {
+		assert.Empty(t, more, "%s: came after all was there", path)
+	}
+
+	r := row{sdk: s, scenario: scenario, said: said, profiles: countProfiles(envelopes)}
+	compareSent(t, envelopes, messages)
+	compareOut(t, envelopes, server.Taken())
+	r.spans = checkSaid(t, said, messages)
+	checkComplete(t, said, scenario, r.profiles)
+	profiles := readProfiles(t, messages[harness.ProfilesPath])
+	r.samples = countSamples(profiles)
+	if scenario != unprofiled {
+		r.shares = checkShares(t, said.Busy, profiles)
+		r.links = checkLinks(t, said.Busy, profiles, r.spans)
+	}
+	return r
+}
+
+// compareSent: what came out is what was sent, item by item and sample by sample.
+func compareSent(t *testing.T, envelopes []*sentry.Envelope, messages map[string][][]byte) {
+	total := oracle.NewTally()
+	var all []sentry.Item
+	var want []string
+	for _, envelope := range envelopes {
+		all = append(all, envelope.Items...)
+		expected, err := oracle.ExpectAll(envelope)
+		require.NoError(t, err)
+		want = append(want, expected...)
+	}
+	assert.NoError(t, total.CompareProfiles(all, messages[harness.ProfilesPath]))
+	assert.NoError(t, total.CompareTexts(want, messages))
+}
+
+// checkSaid: whatever the SDK says it has sent came out. It gives the names of the spans that did, by trace and id.
+func checkSaid(t *testing.T, said report, messages map[string][][]byte) map[string]string {
+	texts, _, err := oracle.Received(messages)
+	require.NoError(t, err)
+	spans := map[string]string{}
+	list, err := oracle.Spans(messages[harness.TracesPath])
+	require.NoError(t, err)
+	for _, span := range list {
+		spans[span.TraceID().String()+"/"+span.SpanID().String()] = span.Name()
+	}
+	for _, id := range said.Spans {
+		assert.Contains(t, spans, id, "span")
+	}
+	for _, id := range said.Errors {
+		assert.Contains(t, texts, "record event "+strings.ReplaceAll(id, "-", ""))
+	}
+	for _, body := range said.Logs {
+		assert.True(t, slices.ContainsFunc(texts, func(text string) bool {
+			return strings.HasPrefix(text, "record log ") && strings.HasSuffix(text, " "+body)
+		}), "log %s", body)
+	}
+	var profiles []string
+	for _, message := range messages[harness.ProfilesPath] {
+		profile, err := harness.DecodeProfiles(message)
+		require.NoError(t, err)
+		profiles = append(profiles, harness.ProfileID(profile))
+	}
+	for _, id := range said.Profiles {
+		assert.Contains(t, profiles, strings.ReplaceAll(id, "-", ""))
+	}
+	return spans
+}
+
+// checkComplete: the SDK sent what the workload did, so that the other checks are about something.
+func checkComplete(t *testing.T, said report, scenario string, profiles int) {
+	if said.Spans != nil {
+		assert.NotEmpty(t, said.Spans)
+	}
+	assert.NotEmpty(t, said.Errors)
+	assert.Equal(t, scenario != unprofiled, profiles > 0, "profiles in scenario %s", scenario)
+	if said.Profiles != nil {
+		assert.Len(t, said.Profiles, profiles)
+	}
+	for what, count := range said.Dropped {
+		t.Logf("dropped by the SDK: %s %d", what, count)
+	}
+}
+
+func countProfiles(envelopes []*sentry.Envelope) (n int) {
+	for _, envelope := range envelopes {
+		for _, item := range envelope.Items {
+			if item.Header.Type == sentry.ItemProfile || item.Header.Type == sentry.ItemProfileChunk {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// await waits until that many profiles have been let go, which the processor holds for a while. All else came at once.
+func await(t *testing.T, backend *harness.Sink, profiles int) map[string][][]byte {
+	messages := map[string][][]byte{}
+	for deadline := time.Now().Add(linkWait + 10*time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for path, more := range backend.DrainAll() {
+			messages[path] = append(messages[path], more...)
+		}
+		if len(messages[harness.ProfilesPath]) >= profiles {
+			return messages
+		}
+		if time.Now().After(deadline) {
+			require.Len(t, messages[harness.ProfilesPath], profiles, "profiles that came out")
+		}
+	}
+}
+
+func readProfiles(t *testing.T, messages [][]byte) (profiles []*timeline.Profile) {
+	for _, message := range messages {
+		decoded, err := harness.DecodeProfiles(message)
+		require.NoError(t, err)
+		profiles = append(profiles, timeline.Read(decoded.Dictionary(), harness.OnlyProfile(decoded)))
+	}
+	return profiles
+}
+
+func countSamples(profiles []*timeline.Profile) (n int64) {
+	for _, p := range profiles {
+		for _, sample := range p.Selected(timeline.Filter{}) {
+			n += sample.Count
+		}
+	}
+	return n
+}

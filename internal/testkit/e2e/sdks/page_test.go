@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build sdks
+
+package sdks
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// row is what one run showed.
+type row struct {
+	sdk      sdk
+	missing  string // why there was no run
+	scenario string
+	said     report
+	spans    map[string]string // names by trace and id
+	profiles int
+	samples  int64
+	shares   []share
+	links    links
+}
+
+var scenarioNames = map[string]string{
+	unprofiled: "none", byTransaction: "V1", byHand: "V2, manual", byTrace: "V2, trace", streamed: "V2, trace; spans streamed",
+}
+
+const pageHead = `# Compatibility
+
+This page lists the versions of real SDKs, installed from their registries, that were tested against the built collector. The test takes
+four minutes and writes this page:
+
+` + "```sh" + `
+make sdks
+` + "```" + `
+
+Each line is one successful run of the workload in [internal/testkit/e2e/sdks](../internal/testkit/e2e/sdks): nested spans, busy functions inside named
+spans, on two threads if the SDK supports threads, an error and a log. A run fails unless:
+
+- the collector outputs every span, profile, error and log that the SDK reports as sent, and no data on the wire is lost, duplicated or
+  changed, sample by sample;
+- each busy function has its expected share of its thread's time in the flame graph: within four standard deviations of a binomial
+  distribution, and at least five points. *Share* is the largest deviation and its limit;
+- 95 % of the samples of busy functions are linked to the right span. The rest allows for samplers that take the timestamp just before or
+  after the sample. *Linked* is the actual percentage;
+- the ` + "`sentry_envelope`" + ` exporter sends all spans with their parents, and all samples with their threads, times and stacks, to
+  a stand-in for Sentry, as the SDK sent them.
+
+| SDK | Version | Profiling | Spans | Errors | Logs | Profiles | Samples | Share | Linked | Dropped by the SDK |
+|---|---|---|---|---|---|---|---|---|---|---|
+`
+
+const pageNotes = `
+Notes:
+
+- Browser: by default, the SDK makes all spans of a page children of its root span. It is then unknown which of several concurrent spans ran
+  on the thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
+- Node: the SDK does not sample worker threads, even with an SDK of their own.
+- Node 11.12.0 and Java 8.62.0 are the newest versions; 11.1.0 and 8.43.0 are the latest with a published profiler.
+- Node 11 and browser 11 have no V1 profiles. Go 0.27.0 has V1 profiles; Go 0.50.0 has no profiles.
+- Ruby: the version in Debian 12, which predates profiles and logs. Rust has no profiles.
+- Native: the version in an unofficial crate of 2021, which predates spans and logs. One of its errors is a crash, sent at the program's next
+  start.
+`
+
+// writeCompatibility writes the page of all runs.
+func writeCompatibility(t *testing.T, rows []row) {
+	var page strings.Builder
+	page.WriteString(pageHead)
+	var missing []string
+	for _, r := range rows {
+		if r.missing != "" {
+			missing = append(missing, fmt.Sprintf("- %s %s: %s\n", r.sdk.name, r.sdk.version, r.missing))
+			continue
+		}
+		page.WriteString(r.line())
+	}
+	page.WriteString(pageNotes)
+	if len(missing) > 0 {
+		page.WriteString("\nNot run:\n\n" + strings.Join(missing, ""))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "compatibility.md"), []byte(page.String()), 0o644))
+}
+
+func (r row) line() string {
+	cells := []any{r.sdk.name, r.sdk.version, scenarioNames[r.scenario], orNone(len(r.said.Spans)), len(r.said.Errors), orNone(len(r.said.Logs)),
+		orNone(r.profiles), orNone(int(r.samples)), r.worstShare(), r.links, r.dropped()}
+	line := "|"
+	for _, cell := range cells {
+		line += fmt.Sprintf(" %v |", cell)
+	}
+	return line + "\n"
+}
+
+// worstShare is the one that came closest to what is allowed.
+func (r row) worstShare() string {
+	if len(r.shares) == 0 {
+		return "–"
+	}
+	s := slices.MaxFunc(r.shares, func(a, b share) int {
+		return cmp.Compare(math.Abs(a.got-a.want)/a.allowed, math.Abs(b.got-b.want)/b.allowed)
+	})
+	return fmt.Sprintf("%.1f of ±%.1f", 100*math.Abs(s.got-s.want), 100*s.allowed)
+}
+
+func (l links) String() string {
+	if l.all() == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(l.right)/float64(l.all()))
+}
+
+// dropped is what the SDK says it has not sent.
+func (r row) dropped() string {
+	if r.said.Dropped == nil {
+		return "not reported"
+	}
+	var list []string
+	for what, count := range r.said.Dropped {
+		list = append(list, fmt.Sprintf("%d %s", count, what))
+	}
+	slices.Sort(list)
+	return cmp.Or(strings.Join(list, ", "), "nothing")
+}
+
+func orNone(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build sdks
+
+package sdks
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// recorder stands between an SDK and the collector, passes everything on as it is, and keeps the requests: they are the truth
+// about what was sent that no SDK can be wrong about.
+type recorder struct {
+	server *httptest.Server
+
+	mu       sync.Mutex
+	requests []golden.Request
+	statuses []int
+}
+
+func newRecorder(t testing.TB, c *harness.Collector) *recorder {
+	r := &recorder{}
+	pass := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: c.Address})
+	pass.ModifyResponse = func(response *http.Response) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if response.Request.Method == http.MethodPost {
+			r.statuses = append(r.statuses, response.StatusCode)
+		}
+		return nil
+	}
+	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		body, err := io.ReadAll(request.Body)
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		request.Body = io.NopCloser(bytes.NewReader(body))
+		if request.Method == http.MethodPost {
+			r.mu.Lock()
+			r.requests = append(r.requests, golden.Request{Name: request.URL.Path, Body: body, Encoding: request.Header.Get("Content-Encoding")})
+			r.mu.Unlock()
+		}
+		pass.ServeHTTP(w, request)
+	}))
+	t.Cleanup(r.server.Close)
+	return r
+}
+
+// dsn is the one to give to the SDK.
+func (r *recorder) dsn() string {
+	return "http://" + harness.TestKey + "@" + r.server.Listener.Addr().String() + "/42"
+}
+
+// envelopes are what was sent until now. Every request was an envelope, and answered 200.
+func (r *recorder) envelopes(t testing.TB) (envelopes []*sentry.Envelope) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	require.NotEmpty(t, r.requests, "the SDK sent nothing")
+	require.Len(t, r.statuses, len(r.requests), "answers")
+	for i, request := range r.requests {
+		require.Equal(t, http.StatusOK, r.statuses[i], request.Name)
+		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
+		require.NoError(t, err)
+		envelopes = append(envelopes, envelope)
+	}
+	return envelopes
+}
