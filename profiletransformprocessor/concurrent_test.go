@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
-// Spans and profiles of many clients at once, with all bounds reached: every observation comes out once, and nothing stays behind.
+// Spans and profiles of many clients at once, with all bounds reached: every observation comes out
+// once, and nothing stays behind.
 func TestManyAtOnce(t *testing.T) {
 	const clients, each = 4, 100
 	h := start(t, "link: {wait: 2ms, max_held_profiles: 5, max_spans: 20}\nstorage: memory\ntransforms: [{split: {max_samples: 1}}]")

@@ -15,53 +15,57 @@ import (
 
 // Config is the configuration of the processor.
 type Config struct {
-	// Link says how samples are linked to spans.
+	// Link configures how samples are linked to spans.
 	Link LinkConfig `mapstructure:"link"`
 
-	// Storage is a storage extension that keeps profiles that wait for spans, so that they outlive a crash.
+	// Storage is a storage extension for held profiles, so that they outlive a crash.
 	Storage *component.ID `mapstructure:"storage"`
 
-	// RetryOnFailure says how long profiles that waited are retried.
+	// RetryOnFailure bounds the retries of held profiles.
 	RetryOnFailure RetryConfig `mapstructure:"retry_on_failure"`
 
-	// Transforms says how profiles are reshaped, after linking: one after the other.
+	// Transforms reshape profiles after linking, in their order.
 	Transforms TransformsConfig `mapstructure:"transforms"`
 }
 
-// RetryConfig bounds the retries of profiles that the next component refuses, as that of exporters does.
+// RetryConfig bounds the retries of profiles that the next component refuses. The key is the same
+// as in exporters.
 type RetryConfig struct {
-	// MaxElapsedTime is how long a message is retried that the next component refuses while it accepts others; 0 is no limit. While
-	// everything is refused, messages are kept.
+	// MaxElapsedTime is how long a message is retried that the next component refuses while it
+	// accepts others; 0 is no limit. Messages are kept while the next component refuses everything.
 	MaxElapsedTime time.Duration `mapstructure:"max_elapsed_time"`
 }
 
-// LinkConfig says how samples are linked to spans.
+// LinkConfig configures how samples are linked to spans.
 type LinkConfig struct {
-	// Enabled is true by default. Without a traces pipeline there is nothing to link to either way.
+	// Enabled is true by default. Without a traces pipeline there are no spans to link to.
 	Enabled bool `mapstructure:"enabled"`
 
-	// Preset says which attributes tell where spans ran and samples were taken: "sentry" or "otel".
+	// Preset selects the attributes that identify the track of spans and samples: "sentry" or
+	// "otel".
 	Preset string `mapstructure:"preset"`
 
-	// Keys replaces what the preset says, key by key.
+	// Keys replaces attributes of the preset, key by key.
 	Keys KeysConfig `mapstructure:"keys"`
 
-	// Wait is how long profiles wait for spans that end after they were sent.
+	// Wait is how long profiles wait for spans that end after the profile was sent.
 	Wait time.Duration `mapstructure:"wait"`
 
-	// Ambiguous says what becomes of samples that spans cover which have nothing in common: "skip" or "innermost".
+	// Ambiguous decides about samples that several unrelated spans cover: "skip" or "innermost".
 	Ambiguous spanlink.Policy `mapstructure:"ambiguous"`
 
-	// MaxHeldProfiles and MaxHeldBytes bound what waits; the profiles that came first then go early.
+	// MaxHeldProfiles and MaxHeldBytes bound the queue of held profiles; at the limit the oldest
+	// profiles are forwarded early.
 	MaxHeldProfiles int   `mapstructure:"max_held_profiles"`
 	MaxHeldBytes    int64 `mapstructure:"max_held_bytes"`
 
-	// KeepSpans and MaxSpans bound the index of spans; at the limit, the tenant that uses the most loses its oldest.
+	// KeepSpans and MaxSpans bound the index of spans; at the limit the tenant that uses the most
+	// loses its oldest spans.
 	KeepSpans time.Duration `mapstructure:"keep_spans"`
 	MaxSpans  int           `mapstructure:"max_spans"`
 }
 
-// KeysConfig are names of attributes, as in spanlink.Keys.
+// KeysConfig has names of attributes, as in spanlink.Keys.
 type KeysConfig struct {
 	Tenant  []string   `mapstructure:"tenant"`
 	Session [][]string `mapstructure:"session"`
@@ -78,29 +82,32 @@ const (
 	presetSentry = "sentry"
 	presetOTel   = "otel"
 
-	// defaultWait: SDKs send spans within five seconds of their end, and most requests take less than twenty.
+	// defaultWait: SDKs send spans within five seconds after their end, and most requests take less
+	// than twenty.
 	defaultWait = 30 * time.Second
 
-	// minDuration: less is a number without its unit, which is read as nanoseconds.
+	// minDuration: a smaller value is a number without unit, which is parsed as nanoseconds.
 	minDuration = time.Millisecond
 
-	// maxWait: what waits is in memory, and backends refuse data that is too old.
+	// maxWait: held profiles are in memory, and backends reject data that is too old.
 	maxWait = time.Hour
 
-	// defaultMaxHeldProfiles: a process sends a profile in a minute, or one for each busy period of it, some a second.
+	// defaultMaxHeldProfiles: a process sends a profile per minute, or one per busy period, which
+	// may be several a second.
 	defaultMaxHeldProfiles = 10_000
 
-	// defaultMaxHeldBytes: a minute of a busy process takes a megabyte in OTLP, so that this is a hundred of them.
+	// defaultMaxHeldBytes: a minute of a busy process takes a megabyte in OTLP, so this holds a
+	// hundred of them.
 	defaultMaxHeldBytes = 128 << 20
 
-	// defaultKeepSpans: a profile comes up to a minute after the first spans in it have ended, four with a blocked event loop,
-	// and then waits.
+	// defaultKeepSpans: a profile arrives up to a minute after the end of its first spans, four
+	// minutes if the event loop was blocked, and then waits.
 	defaultKeepSpans = 5 * time.Minute
 
-	// defaultMaxElapsedTime is that of exporters.
+	// defaultMaxElapsedTime is the default of exporters.
 	defaultMaxElapsedTime = 5 * time.Minute
 
-	// defaultMaxSpans take 70 MB, at 350 bytes each.
+	// defaultMaxSpans use 70 MB, at 350 bytes each.
 	defaultMaxSpans = 200_000
 )
 
@@ -119,13 +126,13 @@ func createDefaultConfig() component.Config {
 
 // Unmarshal reads the configuration.
 func (c *Config) Unmarshal(conf *confmap.Conf) error {
-	if err := checkForm(conf.Get("transforms")); err != nil {
+	if err := checkListForm(conf.Get("transforms")); err != nil {
 		return err
 	}
 	return conf.Unmarshal(c)
 }
 
-// Validate checks the configuration; its messages name the key and what to write instead.
+// Validate checks the configuration. Its errors name the key and the fix.
 func (c *Config) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -140,12 +147,12 @@ func (c *Config) Validate() error {
 		problem("link::ambiguous: %w", err)
 	}
 	if link.Wait != 0 && (link.Wait < minDuration || link.Wait > maxWait) {
-		problem("link::wait: is %s, must be 0s or from %s to %s, with its unit, e.g. %s", link.Wait, minDuration, maxWait, defaultWait)
+		problem("link::wait: is %s, must be 0s or between %s and %s, with a unit, e.g. %s", link.Wait, minDuration, maxWait, defaultWait)
 	}
 	if link.KeepSpans <= link.Wait || link.KeepSpans < minDuration {
-		problem("link::keep_spans: is %s, must be longer than link::wait, which is %s, with its unit, e.g. %s", link.KeepSpans, link.Wait, defaultKeepSpans)
+		problem("link::keep_spans: is %s, must be longer than link::wait (%s), with a unit, e.g. %s", link.KeepSpans, link.Wait, defaultKeepSpans)
 	}
-	for _, bound := range []struct {
+	for _, limit := range []struct {
 		key       string
 		is, usual int64
 	}{
@@ -153,12 +160,12 @@ func (c *Config) Validate() error {
 		{"max_held_bytes", link.MaxHeldBytes, defaultMaxHeldBytes},
 		{"max_spans", int64(link.MaxSpans), defaultMaxSpans},
 	} {
-		if bound.is <= 0 {
-			problem("link::%s: is %d, must be at least 1, e.g. %d", bound.key, bound.is, bound.usual)
+		if limit.is <= 0 {
+			problem("link::%s: is %d, must be at least 1, e.g. %d", limit.key, limit.is, limit.usual)
 		}
 	}
 	if elapsed := c.RetryOnFailure.MaxElapsedTime; elapsed != 0 && elapsed < minDuration {
-		problem("retry_on_failure::max_elapsed_time: is %s, must be 0s for no limit or at least %s, with its unit, e.g. %s", elapsed, minDuration, defaultMaxElapsedTime)
+		problem("retry_on_failure::max_elapsed_time: is %s, must be 0s for no limit or at least %s, with a unit, e.g. %s", elapsed, minDuration, defaultMaxElapsedTime)
 	}
 	if err := c.Transforms.validate(); err != nil {
 		problems = append(problems, err)
@@ -166,7 +173,7 @@ func (c *Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// keys are those of the preset, with what is configured in their place.
+// keys returns the keys of the preset, with the configured replacements.
 func (c *LinkConfig) keys() spanlink.Keys {
 	keys := spanlink.Sentry
 	if c.Preset == presetOTel {

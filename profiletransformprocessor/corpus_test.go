@@ -31,9 +31,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )
 
-// TestCorpus sends every recorded request of every SDK to the receiver with the processor behind it, in the order of the
-// recording, backwards and shuffled. The links are the same, and those that the oracle finds without an index, on every
-// observation. With -v it prints the table of docs/linking.md, and it fails if that is another.
+// TestCorpus sends every recorded request of every SDK to the receiver with the processor behind
+// it, in the order of the recording, backwards and shuffled. The links are the same, and those that
+// the oracle finds without an index, on every observation. With -v it prints the table of
+// docs/linking.md, and it fails if that is another.
 func TestCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sends everything three times; not with -short")
@@ -99,7 +100,7 @@ func replay(t *testing.T, requests []golden.Request) replayed {
 	require.NoError(t, traces.Shutdown(context.Background()))
 
 	p := h.profiles.(*profilesProcessor)
-	for waiting := p.room.takeFirst(t.Context()); waiting != nil; waiting = p.room.takeFirst(t.Context()) {
+	for waiting := p.queue.popAny(t.Context()); waiting != nil; waiting = p.queue.popAny(t.Context()) {
 		p.release(waiting, releasedDue)
 	}
 	assert.Zero(t, h.counts("spans")["event=evicted"])
@@ -250,8 +251,8 @@ func rootsOf(message ptrace.Traces) map[string]ptrace.Span {
 	return roots
 }
 
-// ofTransaction makes an oracle for a V1 profile, as if its transaction stated session and thread, and says by how much the
-// profile's clock is off.
+// ofTransaction makes an oracle for a V1 profile, as if its transaction stated session and thread,
+// and says by how much the profile's clock is off.
 func ofTransaction(transaction ptrace.Traces, o observation, session string) (*spanlinktest.Oracle, int64) {
 	stated := ptrace.NewTraces()
 	transaction.CopyTo(stated)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package profiletransformprocessor is a collector processor (component type "profile_transform") that links samples of
-// profiles to spans and reshapes profiles for the backend they go to.
+// Package profiletransformprocessor is a collector processor (component type "profile_transform")
+// that links samples of profiles to spans and reshapes profiles for the backend that receives them.
 //
-// The package is a shell: what is linked to what, internal/profiles/spanlink knows. Here is what waits, and for how long:
+// The package is a shell; internal/profiles/spanlink implements linking and
+// internal/profiles/transform reshaping. The package decides which profiles wait, and for how long:
 //
-//	processor.go   profiles: taken, linked, reshaped, handed on
-//	hold.go        those that wait for spans; room.go the queue of them, storage.go the copy that outlives a crash
-//	traces.go      traces: looked at and handed on
-//	linking.go     what the two share
-//	transforms.go  which steps reshape a profile
-//	telemetry.go   what is counted
+//	processor.go   profiles: consume, link, reshape, forward
+//	enqueue.go     holds profiles that wait for their spans
+//	queue.go       the queue of held profiles; schedule.go its heaps, retry.go its retries
+//	storage.go     the copy of the queue that outlives a crash
+//	traces.go      traces: index and forward
+//	linking.go     the index that both pipelines share
+//	transforms.go  the configured transforms
+//	telemetry.go   metrics
 package profiletransformprocessor

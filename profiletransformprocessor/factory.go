@@ -14,10 +14,10 @@ import (
 
 var componentType = component.MustNewType("profile_transform")
 
-// stability is that of all signals.
+// stability is the stability of all signals.
 const stability = component.StabilityLevelDevelopment
 
-// NewFactory creates the factory of the processor.
+// NewFactory returns the factory of the processor.
 func NewFactory() xprocessor.Factory {
 	return xprocessor.NewFactory(componentType, createDefaultConfig,
 		xprocessor.WithProfiles(createProfiles, stability),

@@ -88,7 +88,8 @@ type host struct {
 
 func (h host) GetExtensions() map[component.ID]component.Component { return h.extensions }
 
-// counts gives the data points of one of the processor's metrics, of a histogram the numbers of its values.
+// counts gives the data points of one of the processor's metrics, of a histogram the numbers of its
+// values.
 func (h *harness) counts(name string) map[string]int64 {
 	counts := map[string]int64{}
 	metric, err := h.metrics.GetMetric("otelcol_processor_profile_transform_" + name)
@@ -108,7 +109,8 @@ func (h *harness) counts(name string) map[string]int64 {
 	return counts
 }
 
-// balanced: as many profiles came as went or wait, where messages have one and transforms leave it at that.
+// balanced: as many profiles came as went or wait, where messages have one and transforms leave it
+// at that.
 func (h *harness) balanced() {
 	h.t.Helper()
 	came := h.counts("incoming_profiles")[""] + h.counts("restored_profiles")[""]
@@ -289,7 +291,8 @@ func oneProfile() pprofile.Profiles {
 	return p
 }
 
-// idleAndBusy is a message with a profile in which the thread was idle, and one in which it was not.
+// idleAndBusy is a message with a profile in which the thread was idle, and one in which it was
+// not.
 func idleAndBusy() pprofile.Profiles {
 	p := oneProfile()
 	profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()

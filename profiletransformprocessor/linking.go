@@ -17,22 +17,23 @@ import (
 
 var linkings collector.PerConfig[Config, linking]
 
-// linking is what the components of one configuration share: spans come in by one pipeline, profiles by another.
+// linking is shared by the components of one configuration: spans arrive in one pipeline, profiles
+// in another.
 type linking struct {
 	cfg       *Config
 	index     *spanlink.Index
 	telemetry *telemetry
 	logger    *zap.Logger
 
-	// The components that use it, by signal. They are all created before the first is started.
+	// The number of components that use it, by signal. All are created before the first one starts.
 	traces, profiles int
 	warned           sync.Once
 
 	sizeMu sync.Mutex
-	size   spanlink.Size // as last reported
+	size   spanlink.Size // last reported
 }
 
-// acquireLinking gives what the components of a configuration share.
+// acquireLinking returns the linking of a configuration.
 func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger) *linking {
 	l, _ := linkings.Acquire(cfg, func() (*linking, error) {
 		return &linking{
@@ -43,16 +44,17 @@ func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger) *linking {
 	return l
 }
 
-// release ends the use by one component. The numbers by signal stay: pipelines are shut down one by one, and the rest of them
-// still link with what there is.
+// release ends the use by one component. The numbers by signal stay unchanged: pipelines shut down
+// one after the other, and the remaining ones still link with the spans that are there.
 func (l *linking) release(ctx context.Context) {
 	if linkings.Release(l.cfg, l) {
 		l.report(ctx, spanlink.Size{})
 	}
 }
 
-// works says whether there are spans and profiles. If there are only some of them, that is likely a mistake.
-func (l *linking) works() bool {
+// isActive reports whether the configuration is in a traces and in a profiles pipeline. Only one of
+// them is probably a mistake.
+func (l *linking) isActive() bool {
 	if !l.cfg.Link.Enabled {
 		return false
 	}
@@ -60,30 +62,30 @@ func (l *linking) works() bool {
 		return true
 	}
 	l.warned.Do(func() {
-		l.logger.Warn("No samples are linked to spans: the processor has to be in a traces and in a profiles pipeline for that. " +
-			"Name it in the other as well, or set link::enabled to false.")
+		l.logger.Warn("No samples are linked to spans: the processor must be in a traces and in a profiles pipeline. " +
+			"Add it to the other pipeline, or set link::enabled to false.")
 	})
 	return false
 }
 
-// addTraces takes the spans of a message, which it leaves as it is.
+// addTraces adds the spans of a message to the index. It does not change the message.
 func (l *linking) addTraces(ctx context.Context, traces ptrace.Traces) {
-	l.telemetry.spans(ctx, l.index.AddTraces(traces, time.Now()))
+	l.telemetry.countSpans(ctx, l.index.AddTraces(traces, time.Now()))
 	l.report(ctx, l.index.Size())
 }
 
-// link links the samples of a message, as far as spans have come.
+// link links the samples of a message to the spans that have arrived.
 func (l *linking) link(ctx context.Context, profiles pprofile.Profiles, early bool) {
-	l.telemetry.linked(ctx, l.index.Link(profiles, spanlink.Options{Now: time.Now(), Ambiguous: l.cfg.Link.Ambiguous, Early: early}))
+	l.telemetry.countLinked(ctx, l.index.Link(profiles, spanlink.Options{Now: time.Now(), Ambiguous: l.cfg.Link.Ambiguous, Early: early}))
 }
 
-// expire forgets spans that are too old, when nothing else happens.
+// expire drops spans that are too old. It is for times without traffic.
 func (l *linking) expire(ctx context.Context) {
-	l.telemetry.spans(ctx, l.index.Expire(time.Now()))
+	l.telemetry.countSpans(ctx, l.index.Expire(time.Now()))
 	l.report(ctx, l.index.Size())
 }
 
-// report brings the metrics of the index up to date.
+// report updates the metrics of the index.
 func (l *linking) report(ctx context.Context, size spanlink.Size) {
 	l.sizeMu.Lock()
 	defer l.sizeMu.Unlock()

@@ -75,7 +75,8 @@ func TestPlainOTel(t *testing.T) {
 	}
 }
 
-// A profiler outside of the process knows the host and the process, not the instance; the SDK knows both.
+// A profiler outside of the process knows the host and the process, not the instance; the SDK knows
+// both.
 func TestPlainOTelByProcess(t *testing.T) {
 	h := start(t, "link: {preset: otel, wait: 0s}")
 	profiles, traces := plainOTel(t)

@@ -31,16 +31,16 @@ type profilesProcessor struct {
 	transform transformer
 	next      xconsumer.Profiles
 
-	works   bool // profiles are linked
-	room    *waitingRoom
-	tenants tenantKeys
-	store   *store // nil without storage
-	stop    chan struct{}
-	handing context.Context // of what waited and is handed on
-	giveUp  context.CancelFunc
-	working sync.WaitGroup
-	lost    atomic.Int64 // profiles that were refused at shutdown
-	over    sync.Once
+	linksProfiles  bool // there are spans to link to
+	queue          *waitQueue
+	tenants        tenantKeys
+	store          *store // nil without storage
+	stop           chan struct{}
+	sendCtx        context.Context // context for forwarding held messages
+	cancelSends    context.CancelFunc
+	worker         sync.WaitGroup
+	lostAtShutdown atomic.Int64 // profiles refused at shutdown
+	shutdownOnce   sync.Once
 }
 
 func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Profiles) (*profilesProcessor, error) {
@@ -50,30 +50,31 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 	}
 	linking := acquireLinking(cfg, telemetry, set.Logger)
 	linking.profiles++
-	handing, giveUp := context.WithCancel(context.Background())
+	sendCtx, cancelSends := context.WithCancel(context.Background())
 	return &profilesProcessor{
 		cfg: cfg, id: set.ID, logger: collector.LimitLogs(set.Logger), telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
 		linking: linking,
-		room:    newWaitingRoom(cfg, telemetry),
+		queue:   newWaitQueue(cfg, telemetry),
 		tenants: tenantKeys(cfg.Link.keys().Tenant),
-		stop:    make(chan struct{}), handing: handing, giveUp: giveUp,
+		stop:    make(chan struct{}), sendCtx: sendCtx, cancelSends: cancelSends,
 	}, nil
 }
 
-// Capabilities: profiles are changed in place.
+// Capabilities returns that profiles are changed in place.
 func (p *profilesProcessor) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: true}
 }
 
-// Start lets profiles wait, beginning with those that waited when the collector ended. Without linking, nothing waits, and those from
-// an earlier configuration are forwarded at once.
+// Start restores the messages that were held when the collector ended, and starts the worker that
+// releases messages. Without linking, no message is held, and messages of an earlier configuration
+// are forwarded at once.
 func (p *profilesProcessor) Start(ctx context.Context, host component.Host) error {
-	if p.works = p.linking.works(); !p.works {
-		p.room.wait = 0
+	if p.linksProfiles = p.linking.isActive(); !p.linksProfiles {
+		p.queue.wait = 0
 	}
 	if p.cfg.Storage != nil {
 		if p.linking.profiles > 1 {
-			return errors.New("storage: cannot tell apart what waits in several profiles pipelines; give each a processor of its own, as in profile_transform/2")
+			return errors.New("storage: cannot be shared by several profiles pipelines; give each pipeline its own processor, e.g. profile_transform/2")
 		}
 		var err error
 		if p.store, err = openStore(ctx, host, *p.cfg.Storage, p.id); err != nil {
@@ -83,86 +84,88 @@ func (p *profilesProcessor) Start(ctx context.Context, host component.Host) erro
 			return err
 		}
 	}
-	if p.works || !p.room.isEmpty() {
-		p.working.Go(p.work)
+	if p.linksProfiles || !p.queue.isEmpty() {
+		p.worker.Go(p.releaseDue)
 	}
 	return nil
 }
 
-// Shutdown hands on what waits, linked to the spans that have come, as long as the next consumer takes it.
+// Shutdown forwards the held messages, linked to the spans that have arrived, as long as the next
+// component accepts them.
 func (p *profilesProcessor) Shutdown(ctx context.Context) (err error) {
-	p.over.Do(func() {
+	p.shutdownOnce.Do(func() {
 		close(p.stop)
-		defer context.AfterFunc(ctx, p.giveUp)()
-		patience := time.AfterFunc(shutdownPatience, p.giveUp)
-		p.working.Wait()
-		p.releaseAll(ctx, patience)
-		p.giveUp()
+		defer context.AfterFunc(ctx, p.cancelSends)()
+		sendTimeout := time.AfterFunc(shutdownSendTimeout, p.cancelSends)
+		p.worker.Wait()
+		p.drain(ctx, sendTimeout)
+		p.cancelSends()
 		err = p.store.close(ctx)
 		p.linking.release(ctx)
 	})
 	return err
 }
 
-// ConsumeProfiles takes profiles over. Those that could be linked wait for their spans; an error of theirs later on is counted.
-// Others go on at once, with their error.
+// ConsumeProfiles holds profiles that could be linked until their spans have arrived; errors after
+// that are counted. It forwards other profiles at once and returns the error.
 func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	p.telemetry.incoming.Add(ctx, int64(profiles.ProfileCount()))
 	switch {
-	case !p.works:
-		return p.handOn(ctx, profiles)
+	case !p.linksProfiles:
+		return p.forward(ctx, profiles)
 	case p.cfg.Link.Wait == 0 || !p.linking.index.CanLink(profiles, time.Now()):
 		p.linking.link(ctx, profiles, false)
-		return p.handOn(ctx, profiles)
+		return p.forward(ctx, profiles)
 	}
-	return p.hold(ctx, profiles)
+	return p.enqueue(ctx, profiles)
 }
 
-// handOn reshapes profiles and gives them to the next consumer.
-func (p *profilesProcessor) handOn(ctx context.Context, profiles pprofile.Profiles) error {
-	result := p.give(ctx, p.reshape(ctx, profiles))
-	if len(result.left) > 0 {
-		p.count(ctx, result.left, outcomeRefused)
+// forward reshapes profiles and sends them to the next component.
+func (p *profilesProcessor) forward(ctx context.Context, profiles pprofile.Profiles) error {
+	result := p.send(ctx, p.reshape(ctx, profiles))
+	if len(result.remaining) > 0 {
+		p.countOutcome(ctx, result.remaining, outcomeRefused)
 	}
 	return result.err
 }
 
 func (p *profilesProcessor) reshape(ctx context.Context, profiles pprofile.Profiles) []pprofile.Profiles {
 	parts, lost := p.transform(profiles)
-	p.telemetry.lost(ctx, lost)
+	p.telemetry.countDropped(ctx, lost)
 	return parts
 }
 
-// attempt is what the next consumer did with the parts of a message.
-type attempt struct {
-	left     []pprofile.Profiles // it may take them later
-	accepted bool                // it accepted some
-	others   bool                // it accepted one after it had refused another
-	err      error
+// sendResult is the result of sending the parts of a message.
+type sendResult struct {
+	remaining     []pprofile.Profiles // refused temporarily
+	accepted      bool                // at least one part was accepted
+	acceptedLater bool                // a part was accepted after another had been refused
+	err           error
 }
 
-// give gives messages to the next consumer. One that is refused does not cost the others.
-func (p *profilesProcessor) give(ctx context.Context, parts []pprofile.Profiles) (a attempt) {
+// send sends messages to the next component. A refused message does not affect the others.
+func (p *profilesProcessor) send(ctx context.Context, parts []pprofile.Profiles) (result sendResult) {
 	for _, part := range parts {
-		count := int64(part.ProfileCount()) // the next consumer may empty it
-		switch err := p.next.ConsumeProfiles(ctx, p.toGiveAway(part)); {
+		count := int64(part.ProfileCount()) // the next component may empty it
+		switch err := p.next.ConsumeProfiles(ctx, p.ownedCopy(part)); {
 		case err == nil:
-			p.telemetry.left(ctx, count, outcomeSent)
-			p.room.accepted()
-			a.accepted, a.others = true, len(a.left) > 0
+			p.telemetry.countOutgoing(ctx, count, outcomeSent)
+			p.queue.accepted()
+			result.accepted, result.acceptedLater = true, len(result.remaining) > 0
 		case consumererror.IsPermanent(err):
-			p.telemetry.left(ctx, count, outcomeRefused)
-			a.err = errors.Join(a.err, err)
+			p.telemetry.countOutgoing(ctx, count, outcomeRefused)
+			result.err = errors.Join(result.err, err)
 		default:
-			a.left = append(a.left, part)
-			a.err = errors.Join(a.err, err)
+			result.remaining = append(result.remaining, part)
+			result.err = errors.Join(result.err, err)
 		}
 	}
-	return a
+	return result
 }
 
-// toGiveAway is a message that its next consumer may change, as it may be needed again.
-func (p *profilesProcessor) toGiveAway(profiles pprofile.Profiles) pprofile.Profiles {
+// ownedCopy returns a message that the next component may change: the original may be needed for a
+// retry.
+func (p *profilesProcessor) ownedCopy(profiles pprofile.Profiles) pprofile.Profiles {
 	if !p.next.Capabilities().MutatesData {
 		return profiles
 	}
@@ -171,9 +174,9 @@ func (p *profilesProcessor) toGiveAway(profiles pprofile.Profiles) pprofile.Prof
 	return copied
 }
 
-// count counts what becomes of messages that this is the end of.
-func (p *profilesProcessor) count(ctx context.Context, messages []pprofile.Profiles, o outcome) {
-	p.telemetry.left(ctx, profilesIn(messages), o)
+// countOutcome counts the profiles of messages that leave the processor.
+func (p *profilesProcessor) countOutcome(ctx context.Context, messages []pprofile.Profiles, o outcome) {
+	p.telemetry.countOutgoing(ctx, profilesIn(messages), o)
 }
 
 func bytesIn(messages []pprofile.Profiles) (n int64) {

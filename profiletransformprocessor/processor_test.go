@@ -97,7 +97,8 @@ func TestBoundedWait(t *testing.T) {
 	}
 }
 
-// Spans that had to leave a full index are counted, and so are the observations that may have missed them.
+// Spans that had to leave a full index are counted, and so are the observations that may have
+// missed them.
 func TestBoundedIndex(t *testing.T) {
 	h := start(t, "link: {wait: 0s, max_spans: 1}")
 	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request, span{id: 2, start: 22, end: 26})))
@@ -172,8 +173,9 @@ func TestShutdownWithoutTimeForWhatIsDue(t *testing.T) {
 	assert.Equal(t, map[string]int64{"outcome=sent": 1, "outcome=dropped": 2}, h.counts("outgoing_profiles"))
 }
 
-// A next component that blocks, as a queue with block_on_overflow does while its backend is down, holds up what waits and loses
-// none of it. Once more waits than is allowed, it holds up the senders as well.
+// A next component that blocks, as a queue with block_on_overflow does while its backend is down,
+// holds up what waits and loses none of it. Once more waits than is allowed, it holds up the
+// senders as well.
 func TestNextBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, "link: {wait: 1s, max_held_profiles: 3}")
@@ -209,7 +211,7 @@ func TestShutdownWhileNextBlocks(t *testing.T) {
 			time.Sleep(time.Minute)
 			begin := time.Now()
 			require.NoError(t, h.profiles.Shutdown(context.Background()))
-			assert.Equal(t, shutdownPatience, time.Since(begin))
+			assert.Equal(t, shutdownSendTimeout, time.Since(begin))
 			assert.Equal(t, want, h.counts("outgoing_profiles"))
 			assert.Equal(t, 1, h.logs.FilterMessageSnippet("there was no time").Len())
 			h.balanced()
@@ -220,7 +222,8 @@ func TestShutdownWhileNextBlocks(t *testing.T) {
 	}
 }
 
-// One that is slow is given the time it needs, with what waits and with what the worker was handing on.
+// One that is slow is given the time it needs, with what waits and with what the worker was handing
+// on.
 func TestShutdownWhileNextIsSlow(t *testing.T) {
 	for _, waited := range []time.Duration{0, 2 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -232,7 +235,7 @@ func TestShutdownWhileNextIsSlow(t *testing.T) {
 			time.Sleep(waited)
 			go func() {
 				for range 20 {
-					time.Sleep(shutdownPatience - time.Second)
+					time.Sleep(shutdownSendTimeout - time.Second)
 					h.sink.full <- struct{}{}
 				}
 			}()

@@ -15,8 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
 )
 
-// The sender of a profile that waited has been told that it was taken. What the next consumer does not take now it gets later, once,
-// whatever it did with it.
+// The sender of a profile that waited has been told that it was taken. What the next consumer does
+// not take now it gets later, once, whatever it did with it.
 func TestRefusedAfterTheWait(t *testing.T) {
 	for _, spoils := range []bool{false, true} {
 		h := start(t, "link: {wait: 1ms}\ntransforms: [{split: {max_samples: 1}}]\nstorage: memory")
@@ -27,7 +27,7 @@ func TestRefusedAfterTheWait(t *testing.T) {
 			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
 		}
 		require.Eventually(t, func() bool { // the worker may have one that it offers
-			return h.logs.FilterMessageSnippet("wait on").Len() == 1 && h.counts("held_messages")[""] == 2
+			return h.logs.FilterMessageSnippet("they are retried").Len() == 1 && h.counts("held_messages")[""] == 2
 		}, 30*time.Second, time.Millisecond)
 		assert.Empty(t, h.counts("outgoing_profiles"))
 		h.sink.answer(nil)
@@ -49,7 +49,8 @@ func TestRefusedForGoodAfterTheWait(t *testing.T) {
 	assert.Equal(t, map[string]int64{"": 0}, h.counts("held_messages"))
 }
 
-// When nothing more may wait, the sender hears that the next consumer takes nothing, and can send the same again.
+// When nothing more may wait, the sender hears that the next consumer takes nothing, and can send
+// the same again.
 func TestRefusedWithoutRoom(t *testing.T) {
 	h := start(t, "link: {wait: 1m, keep_spans: 2m, max_held_profiles: 2}")
 	for range 2 {
@@ -59,7 +60,7 @@ func TestRefusedWithoutRoom(t *testing.T) {
 	another := recorded()
 	assert.ErrorContains(t, h.profiles.ConsumeProfiles(t.Context(), another), "sending queue is full")
 	for range 2 {
-		assert.ErrorIs(t, h.profiles.ConsumeProfiles(t.Context(), another), errNoRoom)
+		assert.ErrorIs(t, h.profiles.ConsumeProfiles(t.Context(), another), errQueueFull)
 	}
 	assert.Equal(t, 2, h.sink.refusals, "the oldest and the new one; then the next component is left alone for a while")
 	assert.Equal(t, map[string]int64{"": 2}, h.counts("held_messages"))
@@ -96,5 +97,5 @@ func TestRefusedAtShutdown(t *testing.T) {
 	h.sink.answer(errors.New("sending queue is full"))
 	require.NoError(t, h.profiles.Shutdown(context.Background()))
 	assert.Equal(t, map[string]int64{"outcome=refused": 1}, h.counts("outgoing_profiles"))
-	assert.Equal(t, 1, h.logs.FilterMessageSnippet("refused them at shutdown").Len())
+	assert.Equal(t, 1, h.logs.FilterMessageSnippet("refused at shutdown").Len())
 }

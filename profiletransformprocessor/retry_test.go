@@ -76,7 +76,8 @@ func TestRefusedMessageAfterARestart(t *testing.T) {
 	})
 }
 
-// While everything is refused, nothing expires, few attempts are made, and all is forwarded soon after that.
+// While everything is refused, nothing expires, few attempts are made, and all is forwarded soon
+// after that.
 func TestRefusedForAnHour(t *testing.T) {
 	for _, poison := range []string{"", "bad"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestRefusedForAnHour(t *testing.T) {
 			assert.Equal(t, map[string]int64{"": 100}, h.counts("held_messages"))
 			assert.Empty(t, h.counts("outgoing_profiles"))
 			assert.Less(t, h.sink.refusals, 2*3600+100)
-			assert.Equal(t, 1, h.logs.FilterMessageSnippet("wait on").Len())
+			assert.Equal(t, 1, h.logs.FilterMessageSnippet("they are retried").Len())
 
 			h.sink.mu.Lock()
 			h.sink.refuses = refusesProject("bad0")
@@ -110,7 +111,8 @@ func TestRefusedForAnHour(t *testing.T) {
 	}
 }
 
-// A next component that is slower than the senders, as a full queue is, costs nothing that was accepted.
+// A next component that is slower than the senders, as a full queue is, costs nothing that was
+// accepted.
 func TestSlowNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, "link: {wait: 1s, max_held_profiles: 50}")
@@ -177,7 +179,8 @@ func TestRefusedPart(t *testing.T) {
 	})
 }
 
-// A room that is full: the project that uses the most of it makes room, by profiles that are forwarded early.
+// A room that is full: the project that uses the most of it makes room, by profiles that are
+// forwarded early.
 func TestFairShares(t *testing.T) {
 	h := start(t, "link: {wait: 1m, keep_spans: 2m, max_held_profiles: 10}")
 	for range 30 {
@@ -193,8 +196,8 @@ func TestFairShares(t *testing.T) {
 	assert.Equal(t, map[string]int64{"": 10}, h.counts("held_messages"))
 }
 
-// If the next component refuses everything, the project that uses the most of a full room loses its oldest profiles to another, and is
-// refused itself.
+// If the next component refuses everything, the project that uses the most of a full room loses its
+// oldest profiles to another, and is refused itself.
 func TestFairSharesWhileRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, "link: {wait: 1s, max_held_profiles: 10}")
@@ -220,7 +223,8 @@ func TestFairSharesWhileRefused(t *testing.T) {
 	})
 }
 
-// A room full of messages that are always refused costs new ones of the same project the wait for their spans, no more.
+// A room full of messages that are always refused costs new ones of the same project the wait for
+// their spans, no more.
 func TestRoomFullOfRefusedMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, "link: {wait: 1s, max_held_profiles: 10}\nretry_on_failure: {max_elapsed_time: 1m}")

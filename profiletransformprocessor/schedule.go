@@ -6,21 +6,21 @@ import "container/heap"
 
 // A message in the waiting room is in one of three schedules.
 const (
-	waiting   = iota // for its spans: it was never forwarded so far
-	refused          // by a next component that may refuse everything
-	suspects         // refused by a next component that accepts others
-	schedules        // their number
+	waiting      = iota // for its spans: it was never forwarded
+	refused             // by a next component that may refuse everything
+	suspects            // refused by a next component that accepts others
+	numSchedules        // number of schedules
 )
 
 // schedule has messages by the time of their next attempt, the earliest first.
-type schedule []*held
+type schedule []*heldMessage
 
-func (s *schedule) add(h *held) { heap.Push(s, h) }
+func (s *schedule) add(h *heldMessage) { heap.Push(s, h) }
 
-func (s *schedule) remove(h *held) { heap.Remove(s, h.index) }
+func (s *schedule) remove(h *heldMessage) { heap.Remove(s, h.index) }
 
-// first returns the earliest, or nil.
-func (s schedule) first() *held {
+// first returns the message with the earliest attempt, or nil.
+func (s schedule) first() *heldMessage {
 	if len(s) == 0 {
 		return nil
 	}
@@ -29,14 +29,14 @@ func (s schedule) first() *held {
 
 // Len, Less, Swap, Push and Pop implement heap.Interface.
 func (s schedule) Len() int           { return len(s) }
-func (s schedule) Less(i, j int) bool { return s[i].next.Before(s[j].next) }
+func (s schedule) Less(i, j int) bool { return s[i].nextAttempt.Before(s[j].nextAttempt) }
 func (s schedule) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]
 	s[i].index, s[j].index = i, j
 }
 
 func (s *schedule) Push(x any) {
-	h := x.(*held)
+	h := x.(*heldMessage)
 	h.index = len(*s)
 	*s = append(*s, h)
 }

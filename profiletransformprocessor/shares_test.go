@@ -33,7 +33,8 @@ func spansIn(project string, n int) ptrace.Traces {
 	return traces
 }
 
-// TestProjectsShareTheIndex: a project that fills the index many times over unlinks no profile of another one.
+// TestProjectsShareTheIndex: a project that fills the index many times over unlinks no profile of
+// another one.
 func TestProjectsShareTheIndex(t *testing.T) {
 	const limit = 1000
 	h := start(t, "link: {wait: 0s, max_spans: 1000}")

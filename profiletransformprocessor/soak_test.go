@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// TestSoak runs spans and profiles through the processor for as long as SOAK says (`make soak`): after the first tenth of that, the
-// heap must not grow any more.
+// TestSoak runs spans and profiles through the processor for as long as SOAK says (`make soak`):
+// after the first tenth of that, the heap must not grow any more.
 func TestSoak(t *testing.T) {
 	duration, err := time.ParseDuration(os.Getenv("SOAK"))
 	if err != nil {

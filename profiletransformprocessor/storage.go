@@ -22,9 +22,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 )
 
-// store keeps the messages that wait in a storage extension, each under a number of its own in the order of arrival, and the
-// range of these numbers; and under another key for how long a message has been refused, so that a restart does not forgive it. Of who
-// sent a message it keeps the metadata, not address and authentication.
+// store keeps held messages in a storage extension. Each message has a number as its key, in the
+// order of arrival; the range of these numbers has a key of its own. Another key per message has
+// the time for which it has been refused, so that a restart does not reset it. The metadata of the
+// sender is stored, but not its address and authentication.
 type store struct {
 	client storage.Client
 
@@ -39,11 +40,11 @@ const keyRange = "range"
 func openStore(ctx context.Context, host component.Host, extension, processor component.ID) (*store, error) {
 	found, ok := host.GetExtensions()[extension]
 	if !ok {
-		return nil, fmt.Errorf("storage: there is no extension %q; define it under extensions and list it under service::extensions", extension)
+		return nil, fmt.Errorf("storage: extension %q does not exist; define it under extensions and list it under service::extensions", extension)
 	}
 	opener, ok := found.(storage.Extension)
 	if !ok {
-		return nil, fmt.Errorf("storage: the extension %q is no storage; name one such as file_storage", extension)
+		return nil, fmt.Errorf("storage: extension %q is not a storage extension; use one, e.g. file_storage", extension)
 	}
 	c, err := opener.GetClient(ctx, component.KindProcessor, processor, "profiles")
 	if err != nil {
@@ -52,7 +53,7 @@ func openStore(ctx context.Context, host component.Host, extension, processor co
 	return &store{client: c, next: 1}, nil
 }
 
-// close may be called without a store.
+// close does nothing on a nil store.
 func (s *store) close(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -60,8 +61,8 @@ func (s *store) close(ctx context.Context) error {
 	return s.client.Close(ctx)
 }
 
-// put stores a message, which gets a key by that.
-func (s *store) put(ctx context.Context, h *held) error {
+// put stores a message and sets its key.
+func (s *store) put(ctx context.Context, h *heldMessage) error {
 	value, err := encodeHeld(h)
 	if err != nil {
 		return err
@@ -80,24 +81,25 @@ func (s *store) put(ctx context.Context, h *held) error {
 	}
 	s.next = number + 1
 	s.present = append(s.present, number)
-	h.key = number
+	h.storageKey = number
 	return nil
 }
 
-// putRetries stores how often a message was refused.
-func (s *store) putRetries(ctx context.Context, h *held) error {
+// putRetries stores the retries of a message.
+func (s *store) putRetries(ctx context.Context, h *heldMessage) error {
 	value := binary.BigEndian.AppendUint64([]byte{formatVersion}, uint64(h.retries.elapsed))
 	value = binary.BigEndian.AppendUint32(value, uint32(h.retries.refusals))
-	return s.client.Set(ctx, retriesKeyOf(h.key), collector.AppendChecksum(value))
+	return s.client.Set(ctx, retriesKeyOf(h.storageKey), collector.AppendChecksum(value))
 }
 
-// loadRetries reads what putRetries stored. Without it, or if it is damaged, the retries of a message begin anew.
+// loadRetries loads what putRetries stored. If it is missing or damaged, the retries of the message
+// start again.
 func (s *store) loadRetries(ctx context.Context, number uint64) retries {
-	sealed, err := s.client.Get(ctx, retriesKeyOf(number))
-	if err != nil || sealed == nil {
+	stored, err := s.client.Get(ctx, retriesKeyOf(number))
+	if err != nil || stored == nil {
 		return retries{}
 	}
-	value, err := collector.VerifyChecksum(sealed)
+	value, err := collector.VerifyChecksum(stored)
 	if err != nil || len(value) != 1+8+4 || value[0] != formatVersion {
 		return retries{}
 	}
@@ -108,34 +110,35 @@ func (s *store) loadRetries(ctx context.Context, number uint64) retries {
 	}
 }
 
-// remove forgets a message that was handed on.
-func (s *store) remove(ctx context.Context, h *held) error {
+// remove deletes a message that was forwarded.
+func (s *store) remove(ctx context.Context, h *heldMessage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(s.present, h.key); i >= 0 {
+	if i := slices.Index(s.present, h.storageKey); i >= 0 {
 		s.present = slices.Delete(s.present, i, i+1)
 	}
-	deletions := []*storage.Operation{storage.DeleteOperation(keyOf(h.key))}
+	deletions := []*storage.Operation{storage.DeleteOperation(keyOf(h.storageKey))}
 	if h.retriesStored {
-		deletions = append(deletions, storage.DeleteOperation(retriesKeyOf(h.key)))
+		deletions = append(deletions, storage.DeleteOperation(retriesKeyOf(h.storageKey)))
 	}
 	return s.client.Batch(ctx, deletions...)
 }
 
-// load gives the messages of the run before, which begin to wait anew: the spans that had come until then are lost. Those that
-// cannot be read are in broken. Without the range nothing may be put, as it would replace what is there: that is the error.
-func (s *store) load(ctx context.Context) (all []*held, broken []error, err error) {
+// load returns the messages of the previous run. They wait again, because the spans that had
+// arrived are lost. broken has the errors of messages that cannot be read. If the range cannot be
+// read, load returns an error, because new messages would overwrite the stored ones.
+func (s *store) load(ctx context.Context) (all []*heldMessage, broken []error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	value, err := s.client.Get(ctx, keyRange)
 	if err != nil {
-		return nil, nil, fmt.Errorf("storage: cannot read what waited when the collector ended: %w", err)
+		return nil, nil, fmt.Errorf("storage: cannot read the range of held messages: %w", err)
 	}
 	if value == nil {
 		return nil, nil, nil
 	}
 	bounds, err := collector.VerifyChecksum(value)
-	if err != nil || len(bounds) != 16 { // what waited cannot be found, and is written over
+	if err != nil || len(bounds) != 16 { // the held messages cannot be found and are overwritten
 		return nil, []error{fmt.Errorf("range: %w", cmp.Or(err, collector.ErrDamaged))}, nil
 	}
 	first := binary.BigEndian.Uint64(bounds)
@@ -144,11 +147,11 @@ func (s *store) load(ctx context.Context) (all []*held, broken []error, err erro
 		value, err := s.client.Get(ctx, keyOf(number))
 		if err != nil {
 			broken = append(broken, fmt.Errorf("message %d: %w", number, err))
-			s.present = append(s.present, number) // for the next start
+			s.present = append(s.present, number) // kept for the next start
 			continue
 		}
 		if value == nil {
-			continue // was handed on
+			continue // it was forwarded
 		}
 		h, err := openHeld(value)
 		if errors.Is(err, errNewerFormat) {
@@ -160,7 +163,7 @@ func (s *store) load(ctx context.Context) (all []*held, broken []error, err erro
 			broken = append(broken, fmt.Errorf("message %d: %w", number, errors.Join(err, s.client.Delete(ctx, keyOf(number)))))
 			continue
 		}
-		h.key, h.retries = number, s.loadRetries(ctx, number)
+		h.storageKey, h.retries = number, s.loadRetries(ctx, number)
 		h.retriesStored = h.retries.suspect
 		s.present = append(s.present, number)
 		all = append(all, h)
@@ -171,15 +174,17 @@ func (s *store) load(ctx context.Context) (all []*held, broken []error, err erro
 func keyOf(number uint64) string        { return strconv.FormatUint(number, 10) }
 func retriesKeyOf(number uint64) string { return keyOf(number) + ".retries" }
 
-// formatVersion is the first byte of what is stored. Messages of version 0 had no version: they begin with the first byte of a length
-// that is below 16 MiB.
+// formatVersion is the first byte of a stored message. Messages of version 0 had no version: they
+// begin with the first byte of a length below 16 MiB.
 const formatVersion = 1
 
-// errNewerFormat is of a message that a later version of the collector stored. It stays in the storage.
-var errNewerFormat = fmt.Errorf("has a newer format than this collector can read, which is version %d", formatVersion)
+// errNewerFormat is the error for a message that a later version of the collector stored. It stays
+// in the storage.
+var errNewerFormat = fmt.Errorf("format is newer than version %d, the newest that this collector can read", formatVersion)
 
-// encodeHeld writes the version of the format, the length of the metadata, the metadata as JSON, the message as OTLP.
-func encodeHeld(h *held) ([]byte, error) {
+// encodeHeld returns the version of the format, the length of the metadata, the metadata as JSON,
+// and the message as OTLP.
+func encodeHeld(h *heldMessage) ([]byte, error) {
 	metadata := map[string][]string{}
 	for key := range h.client.Metadata.Keys() {
 		metadata[key] = h.client.Metadata.Get(key)
@@ -199,16 +204,16 @@ func encodeHeld(h *held) ([]byte, error) {
 	return append(append(value, head...), body...), nil
 }
 
-// openHeld reads what put stored.
-func openHeld(sealed []byte) (*held, error) {
-	value, err := collector.VerifyChecksum(sealed)
+// openHeld decodes what put stored.
+func openHeld(stored []byte) (*heldMessage, error) {
+	value, err := collector.VerifyChecksum(stored)
 	if err != nil {
 		return nil, err
 	}
 	return decodeHeld(value)
 }
 
-func decodeHeld(value []byte) (*held, error) {
+func decodeHeld(value []byte) (*heldMessage, error) {
 	if len(value) > 0 && value[0] > formatVersion {
 		return nil, errNewerFormat
 	}
@@ -216,7 +221,7 @@ func decodeHeld(value []byte) (*held, error) {
 		value = value[1:]
 	}
 	if len(value) < 4 || uint32(len(value)-4) < binary.BigEndian.Uint32(value) {
-		return nil, errors.New("is cut off")
+		return nil, errors.New("message is truncated")
 	}
 	head, body := value[4:4+binary.BigEndian.Uint32(value)], value[4+binary.BigEndian.Uint32(value):]
 	metadata := map[string][]string{}
@@ -227,7 +232,7 @@ func decodeHeld(value []byte) (*held, error) {
 	if err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}
-	h := &held{parts: []pprofile.Profiles{profiles}, arrived: time.Now(), bytes: int64(len(body))}
+	h := &heldMessage{parts: []pprofile.Profiles{profiles}, arrived: time.Now(), bytes: int64(len(body))}
 	h.client.Metadata = client.NewMetadata(metadata)
 	return h, nil
 }

@@ -34,7 +34,8 @@ func (m *memoryStorage) crash() *memoryStorage {
 	return left
 }
 
-// What waited when the collector crashed waits again, with who sent it; what had been handed on does not come again.
+// What waited when the collector crashed waits again, with who sent it; what had been handed on
+// does not come again.
 func TestStorageOutlivesACrash(t *testing.T) {
 	before := start(t, stored+"\n")
 	ctx := client.NewContext(t.Context(), client.Info{Metadata: client.NewMetadata(map[string][]string{"X-Tenant": {"shop"}})})
@@ -43,7 +44,7 @@ func TestStorageOutlivesACrash(t *testing.T) {
 	}
 	p := before.profiles.(*profilesProcessor)
 	for range 2 {
-		p.release(p.room.takeFirst(ctx), releasedDue)
+		p.release(p.queue.popAny(ctx), releasedDue)
 	}
 	before.balanced()
 	left := before.store.crash()
@@ -116,7 +117,7 @@ func TestStorageWithBrokenContent(t *testing.T) {
 	assert.Equal(t, map[string]int64{"": 1}, after.counts("held_messages"))
 	assert.Equal(t, map[string]int64{"": 3}, after.counts("storage_errors"))
 	assert.NotContains(t, left.values, "1")
-	assert.Equal(t, 3, after.logs.FilterMessageSnippet("cannot be read").Len())
+	assert.Equal(t, 3, after.logs.FilterMessageSnippet("Cannot read profiles").Len())
 }
 
 // What earlier versions stored is read; what a later version stored stays for it.
@@ -139,7 +140,7 @@ func TestStorageFormats(t *testing.T) {
 	after := startWith(t, stored, left)
 	assert.Equal(t, map[string]int64{"": 2}, after.counts("restored_profiles"))
 	assert.Equal(t, map[string]int64{"": 1}, after.counts("storage_errors"))
-	assert.Equal(t, 1, after.logs.FilterMessageSnippet("cannot be read").Len())
+	assert.Equal(t, 1, after.logs.FilterMessageSnippet("Cannot read profiles").Len())
 	require.NoError(t, after.profiles.Shutdown(context.Background()))
 	for _, p := range after.received(2) {
 		dictionarytest.MustBeValid(t, p)
@@ -147,7 +148,8 @@ func TestStorageFormats(t *testing.T) {
 	assert.Equal(t, newer, left.values["2"])
 }
 
-// What an earlier configuration stored is delivered when nothing is linked any more, and new profiles do not wait.
+// What an earlier configuration stored is delivered when nothing is linked any more, and new
+// profiles do not wait.
 func TestStorageWithoutLinking(t *testing.T) {
 	h := start(t, stored)
 	for range 2 {
@@ -165,7 +167,8 @@ func TestStorageWithoutLinking(t *testing.T) {
 	}
 }
 
-// What cannot be read for the moment is there for the next start: it is neither deleted nor replaced.
+// What cannot be read for the moment is there for the next start: it is neither deleted nor
+// replaced.
 func TestStorageThatCannotBeRead(t *testing.T) {
 	h := start(t, stored)
 	for range 2 {
@@ -193,9 +196,9 @@ func TestStorageWithoutRange(t *testing.T) {
 
 func TestStorageThatDoesNotOpen(t *testing.T) {
 	for config, want := range map[string]string{
-		"storage: disk":   `storage: there is no extension "disk"`,
-		"storage: other":  `storage: the extension "other" is no storage`,
-		"storage: memory": `storage: cannot read what waited when the collector ended: bad sector`,
+		"storage: disk":   `storage: extension "disk" does not exist`,
+		"storage: other":  `storage: extension "other" is not a storage extension`,
+		"storage: memory": `storage: cannot read the range of held messages: bad sector`,
 	} {
 		cfg, err := load(t, config)
 		require.NoError(t, err)
@@ -228,15 +231,16 @@ func TestStorageOfTwoPipelines(t *testing.T) {
 	traces, err := NewFactory().CreateTraces(t.Context(), h.settings(), cfg, consumertest.NewNop())
 	require.NoError(t, err)
 	all = append(all, traces)
-	assert.ErrorContains(t, all[0].Start(t.Context(), h.host()), "storage: cannot tell apart")
+	assert.ErrorContains(t, all[0].Start(t.Context(), h.host()), "storage: cannot be shared by several profiles pipelines")
 	for _, c := range all {
 		require.NoError(t, c.Shutdown(t.Context()))
 	}
 }
 
-// FuzzHeld: whatever a storage gives back, it is refused or is a message that can be stored again as it is.
+// FuzzHeld: whatever a storage gives back, it is refused or is a message that can be stored again
+// as it is.
 func FuzzHeld(f *testing.F) {
-	h := &held{parts: []pprofile.Profiles{recorded()}}
+	h := &heldMessage{parts: []pprofile.Profiles{recorded()}}
 	h.client.Metadata = client.NewMetadata(map[string][]string{"X-Tenant": {"shop", ""}})
 	text, err := encodeHeld(h)
 	require.NoError(f, err)

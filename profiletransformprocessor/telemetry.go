@@ -17,9 +17,9 @@ import (
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"
 
-// telemetry counts what becomes of profiles, observations and spans. The collector counts what other signals do in processors,
-// and has nothing for profiles. Once nothing waits, incoming and restored profiles together are as many as outgoing ones, where
-// transforms neither split profiles nor leave nothing of them.
+// telemetry counts profiles, observations and spans by outcome. The collector has such counters for
+// other signals, but not for profiles. When no message is held, incoming and restored profiles
+// together equal outgoing profiles, unless transforms split or drop profiles.
 type telemetry struct {
 	incoming metric.Int64Counter
 	restored metric.Int64Counter
@@ -42,49 +42,49 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
 		incoming: meter.Counter("otelcol_processor_profile_transform_incoming_profiles", "{profile}",
-			"Number of profiles that the processor was given."),
+			"Number of profiles that the processor received."),
 		restored: meter.Counter("otelcol_processor_profile_transform_restored_profiles", "{profile}",
-			"Number of profiles that waited when the collector ended, and wait again: the run before was given them."),
+			"Number of profiles restored from the storage; the previous run received them."),
 		outgoing: meter.Counter("otelcol_processor_profile_transform_outgoing_profiles", "{profile}",
-			"Number of profiles that the processor handed on, by what became of them."),
+			"Number of profiles that left the processor, by outcome."),
 		dropped: meter.Counter("otelcol_processor_profile_transform_dropped_observations", "{observation}",
-			"Number of observations that transforms dropped, by the reason."),
+			"Number of observations that transforms dropped, by reason."),
 		linkedObservations: meter.Counter("otelcol_processor_profile_transform_linked_observations", "{observation}",
-			"Number of observations with a link to a span, by how they came to it."),
+			"Number of observations with a link to a span, by kind of match."),
 		unlinkedObservations: meter.Counter("otelcol_processor_profile_transform_unlinked_observations", "{observation}",
-			"Number of observations without a link to a span, by the reason."),
+			"Number of observations without a link to a span, by reason."),
 		spansSeen: meter.Counter("otelcol_processor_profile_transform_spans", "{span}",
-			"Number of spans, by what became of them in the index."),
+			"Number of spans, by event in the index."),
 		indexSpans: meter.UpDownCounter("otelcol_processor_profile_transform_index_spans", "{span}",
-			"Number of spans in the index now."),
+			"Number of spans currently in the index."),
 		indexSessions: meter.UpDownCounter("otelcol_processor_profile_transform_index_sessions", "{session}",
-			"Number of sessions in the index now."),
+			"Number of sessions currently in the index."),
 		heldMessages: meter.UpDownCounter("otelcol_processor_profile_transform_held_messages", "{message}",
-			"Number of messages that wait for spans now."),
+			"Number of messages that currently wait for spans."),
 		heldBytes: meter.UpDownCounter("otelcol_processor_profile_transform_held_bytes", "By",
-			"Size of the messages that wait for spans now, in OTLP."),
+			"Size of the messages that currently wait for spans, in OTLP."),
 		storageErrors: meter.Counter("otelcol_processor_profile_transform_storage_errors", "{error}",
-			"Number of operations of the storage that failed."),
+			"Number of failed storage operations."),
 		waitTime: meter.Histogram("otelcol_processor_profile_transform_wait_time", "s",
-			"How long messages waited for spans, by what ended that.",
+			"Time that messages waited for spans, by reason for their release.",
 			0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600),
 	}
 	return t, meter.Err()
 }
 
-// outcome is what became of a profile.
+// outcome is how a profile left the processor.
 type outcome string
 
 const (
 	outcomeSent    outcome = "sent"
-	outcomeRefused outcome = "refused" // by the next consumer
-	outcomeStored  outcome = "stored"  // for the next start, when there was no time to hand it on
-	outcomeDropped outcome = "dropped" // then, without a storage
-	outcomeExpired outcome = "expired" // refused by the next consumer for too long, while it accepted others
+	outcomeRefused outcome = "refused" // by the next component
+	outcomeStored  outcome = "stored"  // left in the storage for the next start, because there was no time to forward it
+	outcomeDropped outcome = "dropped" // likewise, without a storage
+	outcomeExpired outcome = "expired" // refused by the next component for too long, while it accepted others
 	outcomeEvicted outcome = "evicted" // likewise refused, when the queue was full and another tenant used less of it
 )
 
-func (t *telemetry) left(ctx context.Context, profiles int64, o outcome) {
+func (t *telemetry) countOutgoing(ctx context.Context, profiles int64, o outcome) {
 	t.outgoing.Add(ctx, profiles, metric.WithAttributes(attribute.String("outcome", string(o))))
 }
 
@@ -93,11 +93,11 @@ func (t *telemetry) heldChanged(ctx context.Context, messages, bytes int64) {
 	t.heldBytes.Add(ctx, bytes)
 }
 
-func (t *telemetry) waited(ctx context.Context, wait time.Duration, why released) {
+func (t *telemetry) recordWait(ctx context.Context, wait time.Duration, why releaseReason) {
 	t.waitTime.Record(ctx, wait.Seconds(), metric.WithAttributes(attribute.String("released", string(why))))
 }
 
-func (t *telemetry) linked(ctx context.Context, s spanlink.LinkStats) {
+func (t *telemetry) countLinked(ctx context.Context, s spanlink.LinkStats) {
 	for how, count := range map[string]int64{"covered": s.Linked, "guessed": s.Guessed, "assumed": s.Assumed, "kept": s.Kept} {
 		if count > 0 {
 			t.linkedObservations.Add(ctx, count, metric.WithAttributes(attribute.String("how", how)))
@@ -108,7 +108,7 @@ func (t *telemetry) linked(ctx context.Context, s spanlink.LinkStats) {
 	}
 }
 
-func (t *telemetry) spans(ctx context.Context, s spanlink.SpanStats) {
+func (t *telemetry) countSpans(ctx context.Context, s spanlink.SpanStats) {
 	for outcome, count := range map[string]int64{
 		"indexed": s.Indexed, "waiting": s.Waiting, "unstated": s.Unstated, "no_session": s.NoSession,
 		"duplicate": s.Duplicates, "unusable": s.Unusable, "late": s.Late, "evicted": s.Evicted, "expired": s.Expired,
@@ -119,8 +119,8 @@ func (t *telemetry) spans(ctx context.Context, s spanlink.SpanStats) {
 	}
 }
 
-// lost counts what transforms dropped.
-func (t *telemetry) lost(ctx context.Context, lost transform.Losses) {
+// countDropped counts observations that transforms dropped.
+func (t *telemetry) countDropped(ctx context.Context, lost transform.Losses) {
 	for reason, observations := range lost {
 		t.dropped.Add(ctx, int64(observations), metric.WithAttributes(attribute.String("reason", string(reason))))
 	}

@@ -8,13 +8,16 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// tenantKeys are the resource attributes that name the tenant of a message: the first that is there counts, as for links.
+// tenantKeys are the resource attributes that identify the tenant of a message. The first one that
+// is present counts, as in spanlink.Keys.
 type tenantKeys []string
 
-// maxTenant bounds the text that is kept of a tenant. Tenants that differ only behind it share a share.
+// maxTenant bounds the length of tenant names. Tenants with the same prefix of this length share
+// limits.
 const maxTenant = 256
 
-// of returns the tenant of the first resource, to which the whole message counts: receivers send a message per project.
+// of returns the tenant of the first resource. The whole message counts against it: receivers send
+// one message per project.
 func (keys tenantKeys) of(profiles pprofile.Profiles) string {
 	if profiles.ResourceProfiles().Len() == 0 {
 		return ""

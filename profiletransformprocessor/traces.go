@@ -15,10 +15,10 @@ import (
 
 // tracesProcessor is the component of one traces pipeline.
 type tracesProcessor struct {
-	linking *linking
-	next    consumer.Traces
-	works   bool
-	over    sync.Once
+	linking      *linking
+	next         consumer.Traces
+	indexesSpans bool
+	shutdownOnce sync.Once
 }
 
 func newTracesProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*tracesProcessor, error) {
@@ -31,26 +31,26 @@ func newTracesProcessor(cfg *Config, set processor.Settings, next consumer.Trace
 	return &tracesProcessor{linking: linking, next: next}, nil
 }
 
-// Capabilities: traces are only looked at.
+// Capabilities returns that traces are not changed.
 func (p *tracesProcessor) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: false}
 }
 
-// Start finds out whether spans are of use.
+// Start finds out whether spans are needed.
 func (p *tracesProcessor) Start(context.Context, component.Host) error {
-	p.works = p.linking.works()
+	p.indexesSpans = p.linking.isActive()
 	return nil
 }
 
-// Shutdown leaves the spans to the profiles that still wait for theirs.
+// Shutdown keeps the spans for profiles that are still held.
 func (p *tracesProcessor) Shutdown(ctx context.Context) error {
-	p.over.Do(func() { p.linking.release(ctx) })
+	p.shutdownOnce.Do(func() { p.linking.release(ctx) })
 	return nil
 }
 
-// ConsumeTraces hands traces on as they are.
+// ConsumeTraces indexes the spans and forwards traces unchanged.
 func (p *tracesProcessor) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
-	if p.works {
+	if p.indexesSpans {
 		p.linking.addTraces(ctx, traces)
 	}
 	return p.next.ConsumeTraces(ctx, traces)

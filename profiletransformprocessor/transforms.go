@@ -15,14 +15,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 )
 
-// TransformsConfig says how profiles are reshaped: the transforms in their order.
+// TransformsConfig has the transforms in their order.
 type TransformsConfig []TransformConfig
 
-// TransformConfig is an element of the list: a map with one key, the name of a transform with its settings, or preset with a
-// name.
+// TransformConfig is an element of the list: a map with one key, which is the name of a transform
+// with its settings, or "preset" with the name of a preset.
 type TransformConfig struct {
 	steps   []transform.Step // several for a preset
-	written map[string]any   // the element as it was written
+	written map[string]any   // the element as configured
 }
 
 var (
@@ -31,19 +31,20 @@ var (
 	_ confmap.Validator   = (*TransformConfig)(nil)
 )
 
-// checkForm looks at what stands under transforms before confmap does, which would not say how to write it.
-func checkForm(written any) error {
+// checkListForm checks the form of the transforms before confmap does, whose errors do not state
+// the fix.
+func checkListForm(written any) error {
 	if _, is := written.(map[string]any); is {
-		return errors.New("transforms: is a map, must be a list; begin each transform with a dash, as in `- preset: kafka`")
+		return errors.New("transforms: is a map, must be a list; start each transform with a dash, e.g. `- preset: kafka`")
 	}
 	elements, _ := written.([]any)
 	for i, element := range elements {
 		name, is := element.(string)
 		switch {
 		case is && slices.Contains(transform.PresetNames(), name):
-			return fmt.Errorf("transforms[%d]: is only a name; write `- preset: %s`", i, name)
+			return fmt.Errorf("transforms[%d]: is a name without settings; write `- preset: %s`", i, name)
 		case is:
-			return fmt.Errorf("transforms[%d]: is only a name; write `- %s: {}`", i, name)
+			return fmt.Errorf("transforms[%d]: is a name without settings; write `- %s: {}`", i, name)
 		}
 	}
 	return nil
@@ -54,7 +55,7 @@ func (c *TransformConfig) Unmarshal(conf *confmap.Conf) error {
 	c.written = conf.ToStringMap()
 	names := slices.Sorted(maps.Keys(c.written))
 	if len(names) != 1 {
-		return fmt.Errorf("an element is one transform, this one has %d keys (%s); begin a new element for each, as in `- drop_idle: {}`",
+		return fmt.Errorf("an element must have one key, this one has %d (%s); start a new element for each transform, e.g. `- drop_idle: {}`",
 			len(names), strings.Join(names, ", "))
 	}
 	name := names[0]
@@ -69,18 +70,18 @@ func (c *TransformConfig) Unmarshal(conf *confmap.Conf) error {
 	}
 	settings, err := conf.Sub(name)
 	if err != nil {
-		return fmt.Errorf("%s: the settings must be a map, as in `%s: {}`: %w", name, name, err)
+		return fmt.Errorf("%s: the settings must be a map, e.g. `%s: {}`: %w", name, name, err)
 	}
 	c.steps = []transform.Step{step}
 	return settings.Unmarshal(step)
 }
 
-// Marshal writes the element as it was read, for print-config.
+// Marshal returns the element as it was configured, for print-config.
 func (c TransformConfig) Marshal(conf *confmap.Conf) error {
 	return conf.Merge(confmap.NewFromStringMap(c.written))
 }
 
-// Validate checks every transform by itself.
+// Validate checks each transform on its own.
 func (c *TransformConfig) Validate() error {
 	for _, step := range c.steps {
 		if err := step.Validate(); err != nil {
@@ -97,7 +98,7 @@ func (c TransformsConfig) steps() (steps []transform.Step) {
 	return steps
 }
 
-// validate checks the transforms in their order.
+// validate checks the order of the transforms.
 func (c TransformsConfig) validate() error {
 	if err := transform.ValidateOrder(c.steps()); err != nil {
 		return fmt.Errorf("transforms: %w", err)
@@ -105,10 +106,11 @@ func (c TransformsConfig) validate() error {
 	return nil
 }
 
-// transformer reshapes one message, which it owns, into those to hand on, in order. There may be several, or none.
+// transformer reshapes a message, which it owns, into zero or more messages to forward in order.
 type transformer func(pprofile.Profiles) ([]pprofile.Profiles, transform.Losses)
 
-// transformer makes the configuration into a function that any number of goroutines may call. It must be valid.
+// transformer returns the function that applies the transforms. It is safe for concurrent use. The
+// configuration must be valid.
 func (c TransformsConfig) transformer() transformer {
 	steps := c.steps()
 	return func(p pprofile.Profiles) ([]pprofile.Profiles, transform.Losses) { return transform.Apply(p, steps) }

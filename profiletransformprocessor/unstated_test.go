@@ -14,11 +14,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// statedSession is the attribute of streamed segments that @sentry/node 11.12.0 omits beside @sentry/profiling-node 11.1.0. The
-// requests of such a pair differ in nothing else.
+// statedSession is the attribute of streamed segments that @sentry/node 11.12.0 omits beside
+// @sentry/profiling-node 11.1.0. The requests of such a pair differ in nothing else.
 var statedSession = regexp.MustCompile(`,"sentry\.profiler_id":\{"value":"[0-9a-f]+","type":"string"\}|"sentry\.profiler_id":\{[^}]*\},`)
 
-// TestUnstatedSessions: recorded spans of node get the same links if they do not state the profiler session, whatever the order.
+// TestUnstatedSessions: recorded spans of node get the same links if they do not state the profiler
+// session, whatever the order.
 func TestUnstatedSessions(t *testing.T) {
 	for _, scenario := range []string{"continuous-manual", "continuous-trace"} {
 		requests := slices.DeleteFunc(golden.Corpus(t), func(r golden.Request) bool {

@@ -91,20 +91,20 @@ type Line struct {
 	Line, Column int64
 }
 
-// span is a part of one of the Builder's flat slices.
-type span struct{ from, to int32 }
+// sliceRange is a part of one of the Builder's flat slices.
+type sliceRange struct{ from, to int32 }
 
 type mapping struct {
 	start, limit, fileOffset uint64
 	filename                 StringIndex
-	attributes               span // of Builder.sets, sorted
+	attributes               sliceRange // of Builder.sets, sorted
 }
 
 type location struct {
 	address    uint64
 	mapping    MappingIndex
-	lines      span // of Builder.lines
-	attributes span // of Builder.sets, sorted
+	lines      sliceRange // of Builder.lines
+	attributes sliceRange // of Builder.sets, sorted
 }
 
 type link struct {
@@ -303,7 +303,7 @@ func (b *Builder) Mapping(m Mapping) MappingIndex {
 	n := len(b.mappings)
 	b.mappings = append(b.mappings, mapping{
 		start: m.Start, limit: m.Limit, fileOffset: m.FileOffset,
-		filename: m.Filename, attributes: appendSpan(&b.sets, set),
+		filename: m.Filename, attributes: appendRange(&b.sets, set),
 	})
 	b.mappingIx.add(h, n)
 
@@ -340,7 +340,7 @@ func (b *Builder) Location(l Location) LocationIndex {
 	n := len(b.locations)
 	b.locations = append(b.locations, location{
 		address: l.Address, mapping: l.Mapping,
-		lines: appendSpan(&b.lines, l.Lines), attributes: appendSpan(&b.sets, set),
+		lines: appendRange(&b.lines, l.Lines), attributes: appendRange(&b.sets, set),
 	})
 	b.locationIx.add(h, n)
 
@@ -444,8 +444,8 @@ func hashSet(hash uint64, set []AttributeIndex) uint64 {
 	return hash
 }
 
-func appendSpan[T any](flat *[]T, part []T) span {
+func appendRange[T any](flat *[]T, part []T) sliceRange {
 	from := len(*flat)
 	*flat = append(*flat, part...)
-	return span{from: int32(from), to: int32(len(*flat))}
+	return sliceRange{from: int32(from), to: int32(len(*flat))}
 }

@@ -213,15 +213,15 @@ func TestSound(t *testing.T) {
 				}},
 				times: []uint64{1001}, trace: 1, attributes: map[string]any{"k": int64(1)},
 			}}, nil)
-			if !NewSound(NewView(p.Dictionary())).Profile(firstProfile(p)) {
+			if !NewIntegrity(NewView(p.Dictionary())).Profile(firstProfile(p)) {
 				t.Fatal("not sound before the damage")
 			}
 			damage(p, firstProfile(p).Samples().At(0))
-			if NewSound(NewView(p.Dictionary())).Profile(firstProfile(p)) {
+			if NewIntegrity(NewView(p.Dictionary())).Profile(firstProfile(p)) {
 				t.Error("the damage is not seen")
 			}
 			Compact(p)
-			if !NewSound(NewView(p.Dictionary())).Profile(firstProfile(p)) {
+			if !NewIntegrity(NewView(p.Dictionary())).Profile(firstProfile(p)) {
 				t.Error("broken references survive")
 			}
 		})

@@ -73,7 +73,7 @@ func (c *Copier) Attributes(from, to pcommon.Int32Slice) {
 	clear(c.seen)
 	for j := range from.Len() {
 		i := c.attribute(AttributeIndex(from.At(j)))
-		if i != 0 && !c.has(i) {
+		if i != 0 && !c.addToSet(i) {
 			c.set = append(c.set, i)
 		}
 	}
@@ -84,8 +84,8 @@ func (c *Copier) Attributes(from, to pcommon.Int32Slice) {
 // than ten; a hostile one has a million.
 const fewAttributes = 32
 
-// has tells whether an attribute is in the set, and takes note that it will be.
-func (c *Copier) has(i AttributeIndex) bool {
+// addToSet tells whether an attribute is in the set, and takes note that it will be.
+func (c *Copier) addToSet(i AttributeIndex) bool {
 	if len(c.set) < fewAttributes {
 		return slices.Contains(c.set, i)
 	}

@@ -87,7 +87,7 @@ func FuzzCheck(f *testing.F) {
 
 func FuzzCompact(f *testing.F) {
 	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
-		before := NewSound(NewView(p.Dictionary()))
+		before := NewIntegrity(NewView(p.Dictionary()))
 		for _, r := range p.ResourceProfiles().All() {
 			for _, s := range r.ScopeProfiles().All() {
 				for _, profile := range s.Profiles().All() {

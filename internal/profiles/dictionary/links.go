@@ -11,9 +11,9 @@ import (
 
 // Links finds and adds entries in the link table of a message that exists.
 type Links struct {
-	table pprofile.LinkSlice
-	room  int // entries that the table holds without being copied
-	index hashIndex
+	table    pprofile.LinkSlice
+	capacity int // entries that the table holds without being copied
+	index    hashIndex
 }
 
 var linksPool = sync.Pool{New: func() any { return new(Links) }}
@@ -27,8 +27,8 @@ func NewLinks(d pprofile.ProfilesDictionary) *Links {
 	if l.table.Len() == 0 {
 		l.table.AppendEmpty()
 	}
-	l.room = l.table.Len()
-	l.index.reset(l.room)
+	l.capacity = l.table.Len()
+	l.index.reset(l.capacity)
 	for i := 1; i < l.table.Len(); i++ {
 		entry := l.table.At(i)
 		k := link{trace: entry.TraceID(), span: entry.SpanID()}
@@ -51,9 +51,9 @@ func (l *Links) Release() {
 // of many profiles, each with a link or two, would copy all links before for each of them.
 func (l *Links) Grow(n int) {
 	need := l.table.Len() + n
-	if need > l.room {
-		l.room = max(need, 2*l.room)
-		l.table.EnsureCapacity(l.room)
+	if need > l.capacity {
+		l.capacity = max(need, 2*l.capacity)
+		l.table.EnsureCapacity(l.capacity)
 	}
 	l.index.reserve(need)
 }

@@ -13,9 +13,9 @@ import (
 
 // merger makes one sample of those with one identity.
 type merger struct {
-	sets  map[string]int32   // sorted attribute indices → a number
-	first map[identity]int32 // → position among the samples
-	into  []int32            // sample → the sample that takes it in; itself for most
+	sets   map[string]int32   // sorted attribute indices → a number
+	first  map[identity]int32 // → position among the samples
+	target []int32            // sample → the sample that takes it in; itself for most
 
 	set    []int32
 	points []point
@@ -40,7 +40,7 @@ func newMerger() *merger {
 
 func (m *merger) merge(samples pprofile.SampleSlice) {
 	clear(m.first)
-	m.into = m.into[:0]
+	m.target = m.target[:0]
 	grown := map[int32]bool{}
 	for i, s := range samples.All() {
 		at := int32(i)
@@ -49,12 +49,12 @@ func (m *merger) merge(samples pprofile.SampleSlice) {
 			if first, known := m.first[id]; known {
 				at = first
 				grown[at] = true
-				takeIn(samples.At(int(at)), s, shape)
+				mergeInto(samples.At(int(at)), s, shape)
 			} else {
 				m.first[id] = at
 			}
 		}
-		m.into = append(m.into, at)
+		m.target = append(m.target, at)
 	}
 	if len(grown) == 0 {
 		return
@@ -65,7 +65,7 @@ func (m *merger) merge(samples pprofile.SampleSlice) {
 	i := int32(-1)
 	samples.RemoveIf(func(pprofile.Sample) bool {
 		i++
-		return m.into[i] != i
+		return m.target[i] != i
 	})
 }
 
@@ -86,7 +86,7 @@ func (m *merger) setOf(list pcommon.Int32Slice) int32 {
 	return number
 }
 
-func takeIn(to, from pprofile.Sample, shape shape) {
+func mergeInto(to, from pprofile.Sample, shape shape) {
 	if shape == shapeTotal {
 		to.Values().SetAt(0, AddSaturated(to.Values().At(0), from.Values().At(0)))
 		return

@@ -8,12 +8,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// ActiveThreadOnly keeps the samples of the thread that ran the transaction. Some SDKs (Python, Go) put all threads of the
-// process into the profile of each transaction: concurrent transactions then repeat each other's samples, and sums over
-// profiles count them twice.
+// ActiveThreadOnly keeps the samples of the thread that ran the transaction. Some SDKs (Python, Go)
+// put all threads of the process into the profile of each transaction. Concurrent transactions then
+// repeat each other's samples, and sums over profiles count them twice.
 //
-// It drops the samples of other threads, in profiles that name their active thread (sentry.active_thread.id); others are left
-// alone. What such a profile says of threads that ran no transaction at all is lost with it.
+// It drops the samples of other threads in profiles that state their active thread
+// (sentry.active_thread.id), including the samples of threads that ran no transaction. Other
+// profiles stay unchanged.
 type ActiveThreadOnly struct{}
 
 func (*ActiveThreadOnly) Validate() error { return nil }

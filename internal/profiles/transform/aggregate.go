@@ -21,36 +21,40 @@ import (
 
 // Units of what Aggregate makes.
 const (
+	// Units of the values that Aggregate writes.
 	UnitCount       = "count"
 	UnitNanoseconds = "nanoseconds"
 )
 
-// Aggregate replaces timestamps by one value per sample: how often it was seen, or for how long.
+// Aggregate replaces timestamps with one value per sample: the number of observations, or their
+// duration.
 //
-// In nanoseconds, a wall-clock profile (period type wall) is weighed by real gaps: an observation lasts until the next one of
-// its thread, idle ones included, at most MaxGap; the last one of a thread lasts one period. Observations of one thread at
-// the same instant share its gap. The nominal period is no measure there, as real intervals are between 1 and 90 ms. Every
-// other profile whose period is in nanoseconds is weighed by count × period. The sample type becomes that of the period
-// (wall/nanoseconds). Where the period is missing or in another unit (bytes, events), nanoseconds mean nothing: such
-// profiles, and those whose values are no counts, keep their sample type and are summed.
+// In nanoseconds, wall-clock profiles (period type wall) are weighted by actual gaps: an
+// observation lasts until the next one of its thread, idle ones included, but at most MaxGap; the
+// last one of a thread lasts one period. Observations of one thread at the same instant share the
+// gap. The nominal period is not used there, because real intervals vary from 1 to 90 ms. All other
+// profiles with a period in nanoseconds are weighted by count × period. The sample type becomes
+// that of the period (wall/nanoseconds). Profiles without a period in nanoseconds (bytes, events)
+// and profiles whose values are not counts keep their sample type and are summed.
 //
-// It drops the timestamps: nothing can be linked to spans, or split by time, afterwards.
+// It drops the timestamps: afterwards, nothing can be linked to spans or split by time.
 type Aggregate struct {
 	Unit string `mapstructure:"unit"`
-	// MaxGap bounds how long one observation lasts. 0 is three times the median gap of the thread: chunks have holes, where
-	// an SDK lost samples (browsers send 3000 in a minute at most) or the profiler was off.
+	// MaxGap is the maximum duration of one observation. 0 is three times the median gap of the
+	// thread: chunks have holes where an SDK lost samples (browsers send at most 3000 per minute)
+	// or the profiler was off.
 	MaxGap time.Duration `mapstructure:"max_gap"`
 }
 
 func (s *Aggregate) Validate() error {
 	switch {
 	case s.Unit != UnitCount && s.Unit != UnitNanoseconds:
-		return fmt.Errorf("aggregate: unit: %q is neither count nor nanoseconds", s.Unit)
+		return fmt.Errorf("aggregate: unit: is %q, must be count or nanoseconds", s.Unit)
 	case s.MaxGap != 0 && s.MaxGap < time.Microsecond: // 50 is read as 50ns
-		return fmt.Errorf("aggregate: max_gap: is %s, must be at least %s, with its unit, e.g. 50ms; leave it out for three times the thread's median gap",
+		return fmt.Errorf("aggregate: max_gap: is %s, must be at least %s, with a unit, e.g. 50ms; omit it for three times the thread's median gap",
 			s.MaxGap, time.Microsecond)
 	case s.MaxGap > 0 && s.Unit == UnitCount:
-		return errors.New("aggregate: max_gap: has no meaning in counts; remove it, or set unit: nanoseconds")
+		return errors.New("aggregate: max_gap: has no effect with unit: count; remove it, or set unit: nanoseconds")
 	}
 	return nil
 }
@@ -58,23 +62,25 @@ func (s *Aggregate) Validate() error {
 func (s *Aggregate) apply(m *message) {
 	ids := m.textsOf(semconv.ThreadID)
 	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
-		if s.Unit == UnitNanoseconds && m.countsNanoseconds(profile) {
-			s.toNanoseconds(m, ids, profile)
+		if s.Unit == UnitNanoseconds && m.hasTimePeriod(profile) {
+			s.weighByTime(m, ids, profile)
 		} else {
-			toSums(profile)
+			sumSamples(profile)
 		}
 	})
 }
 
-// countsNanoseconds: a profile's values are counts of samples, one every so many nanoseconds.
-func (m *message) countsNanoseconds(profile pprofile.Profile) bool {
+// hasTimePeriod reports whether the values of a profile are counts of samples with a period in
+// nanoseconds.
+func (m *message) hasTimePeriod(profile pprofile.Profile) bool {
 	_, unit, _ := m.view.ValueType(profile.SampleType())
 	_, periodUnit, _ := m.view.ValueType(profile.PeriodType())
 	return unit == "count" && periodUnit == "nanoseconds" && profile.Period() > 0
 }
 
-// toSums makes one value of what a sample has: the sum of its values, or the number of its timestamps.
-func toSums(profile pprofile.Profile) {
+// sumSamples replaces the observations of each sample with their sum: the sum of its values, or the
+// number of its timestamps.
+func sumSamples(profile pprofile.Profile) {
 	for _, sample := range profile.Samples().All() {
 		setValue(sample, sum(sample))
 	}
@@ -95,7 +101,7 @@ func setValue(s pprofile.Sample, value int64) {
 	s.Values().FromRaw([]int64{value})
 }
 
-func (s *Aggregate) toNanoseconds(m *message, ids texts, profile pprofile.Profile) {
+func (s *Aggregate) weighByTime(m *message, ids attributeTexts, profile pprofile.Profile) {
 	period := profile.Period()
 	typ, _, _ := m.view.ValueType(profile.PeriodType())
 	var durations []int64
@@ -112,37 +118,37 @@ func (s *Aggregate) toNanoseconds(m *message, ids texts, profile pprofile.Profil
 	dictionary.SetValueType(profile.SampleType(), m.edit.String(typ), m.edit.String(UnitNanoseconds))
 }
 
-// seen is an observation: when, and of which sample.
-type seen struct {
+// instant is one timestamp of a sample.
+type instant struct {
 	time   uint64
 	sample int32
 }
 
-// durations are what the timestamps of each sample last in total, in nanoseconds.
-func (s *Aggregate) durations(ids texts, samples pprofile.SampleSlice, period int64) []int64 {
-	threads := map[*string][]seen{}
+// durations returns the total duration of the observations of each sample, in nanoseconds.
+func (s *Aggregate) durations(ids attributeTexts, samples pprofile.SampleSlice, period int64) []int64 {
+	threads := map[*string][]instant{}
 	for i, sample := range samples.All() {
 		thread := ids.of(sample.AttributeIndices())
 		all := threads[thread]
 		for _, t := range sample.TimestampsUnixNano().All() {
-			all = append(all, seen{t, int32(i)})
+			all = append(all, instant{t, int32(i)})
 		}
 		threads[thread] = all
 	}
 	durations := make([]int64, samples.Len())
 	for _, all := range threads {
-		slices.SortFunc(all, func(a, b seen) int {
+		slices.SortFunc(all, func(a, b instant) int {
 			return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.sample, b.sample))
 		})
-		at := func(o *seen) uint64 { return o.time }
-		timeline.WeighByGaps(all, at, uint64(period), uint64(s.MaxGap), func(o *seen, nanoseconds int64) {
+		at := func(o *instant) uint64 { return o.time }
+		timeline.WeighByGaps(all, at, uint64(period), uint64(s.MaxGap), func(o *instant, nanoseconds int64) {
 			durations[o.sample] = dictionary.AddSaturated(durations[o.sample], nanoseconds)
 		})
 	}
 	return durations
 }
 
-// multiply saturates; a count is negative only where somebody sends differences of profiles.
+// multiply saturates. A count is negative only in differences of profiles.
 func multiply(count, period int64) int64 {
 	if count < 0 {
 		return -multiply(-max(count, -math.MaxInt64), period)

@@ -132,7 +132,8 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// Without a cap, the time of a thread is from its first observation to its last, and one period; whatever the order.
+// Without a cap, the time of a thread is from its first observation to its last, and one period;
+// whatever the order.
 func TestAggregateKeepsTime(t *testing.T) {
 	for seed := range seeds() {
 		r := rand.New(rand.NewPCG(seed, 3))

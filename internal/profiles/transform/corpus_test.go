@@ -16,8 +16,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// Recorded profiles of every SDK go through every step and every preset: what comes out is valid, observations that do not
-// go on are counted, and the names that steps look for are those that the translation writes.
+// Recorded profiles of every SDK go through every step and every preset: what comes out is valid,
+// observations that do not go on are counted, and the names that steps look for are those that the
+// translation writes.
 func TestCorpus(t *testing.T) {
 	splits := &Split{MaxBytes: 100_000, MaxDuration: 10 * time.Second}
 	chains := map[string][]Step{}

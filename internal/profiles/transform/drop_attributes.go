@@ -13,10 +13,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// DropAttributes removes attributes by their exact key, from samples, frames, profiles and resources. Backends that make a
-// series of every set of sample attributes (Grafana Pyroscope) need it for thread.id and thread.name.
+// DropAttributes removes attributes from samples, frames, profiles and resources by their exact
+// key. Backends that create a series for each set of sample attributes (Grafana Pyroscope) need it
+// for thread.id and thread.name.
 //
-// It drops those attributes. Samples that differed only in them become one, with the observations of all.
+// It drops these attributes. Samples that differed only in them are merged.
 type DropAttributes struct {
 	Samples   []string `mapstructure:"samples"`
 	Frames    []string `mapstructure:"frames"`
@@ -26,7 +27,7 @@ type DropAttributes struct {
 
 func (s *DropAttributes) Validate() error {
 	if len(s.Samples)+len(s.Frames)+len(s.Profiles)+len(s.Resources) == 0 {
-		return errors.New("drop_attributes: name at least one attribute, as in samples: [thread.id]; the lists are samples, frames, profiles and resources")
+		return errors.New("drop_attributes: list at least one attribute under samples, frames, profiles or resources, e.g. samples: [thread.id]")
 	}
 	return nil
 }
@@ -52,15 +53,15 @@ func (s *DropAttributes) apply(m *message) {
 	}
 }
 
-// named tells which entries of the attribute table have one of some keys.
-type named []bool
+// attributeSet reports, by index in the attribute table, whether an entry has one of some keys.
+type attributeSet []bool
 
-func (m *message) keys(keys []string) named {
+func (m *message) keys(keys []string) attributeSet {
 	if len(keys) == 0 {
 		return nil
 	}
 	table := m.profiles.Dictionary().AttributeTable()
-	n := make(named, table.Len())
+	n := make(attributeSet, table.Len())
 	for i := range n {
 		a, _ := m.view.Attribute(dictionary.AttributeIndex(i))
 		n[i] = slices.Contains(keys, a.Key)
@@ -68,7 +69,7 @@ func (m *message) keys(keys []string) named {
 	return n
 }
 
-func (n named) removeFrom(list pcommon.Int32Slice) {
+func (n attributeSet) removeFrom(list pcommon.Int32Slice) {
 	if n != nil {
 		list.RemoveIf(func(i int32) bool { return i >= 0 && int(i) < len(n) && n[i] })
 	}

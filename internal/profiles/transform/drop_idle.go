@@ -10,13 +10,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// DropIdle drops the samples in which a thread was idle: those without a stack (browsers and Java send them), and those whose
-// leaf is one of Functions, with which a profiler says the same (Node).
+// DropIdle drops the samples of idle threads: samples without a stack (browsers and Java send them)
+// and samples whose leaf is one of Functions, which some profilers use instead (Node).
 //
-// It drops those samples, so afterwards the gaps between timestamps are not the time a sample stands for: aggregate to
-// nanoseconds first.
+// It drops these samples. Afterwards, gaps between timestamps are no longer durations of samples:
+// aggregate to nanoseconds first.
 type DropIdle struct {
-	// Functions are exact names; by default (idle), which is V8's.
+	// Functions are exact names. The default is (idle), which V8 uses.
 	Functions []string `mapstructure:"functions"`
 }
 
@@ -29,7 +29,7 @@ func (s *DropIdle) apply(m *message) {
 	})
 }
 
-// idleStacks tells by stack.
+// idleStacks reports for each stack whether it is idle.
 func (m *message) idleStacks(functions []string) []bool {
 	idle := make([]bool, m.profiles.Dictionary().StackTable().Len())
 	var frames []dictionary.LocationIndex

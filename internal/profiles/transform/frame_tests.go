@@ -8,9 +8,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// frameTests are the patterns of Frames. Each text of a message is matched once, however many frames refer to it: a function name of
-// half a megabyte with a hundred thousand lines took a minute. Go has no sets of patterns as RE2 has, and an alternation of all is
-// not faster than one after the other.
+// frameTests are the patterns of Frames. Each text of a message is matched once, regardless of the
+// number of frames that refer to it: without that, a function name of half a megabyte with a
+// hundred thousand lines took a minute. Go has no sets of patterns as RE2 has, and an alternation
+// of all patterns is not faster.
 type frameTests struct {
 	function, file, binary textTests[dictionary.StringIndex]
 	module, relative       textTests[dictionary.AttributeIndex]
@@ -40,38 +41,39 @@ func newFrameTests(m *message, tests []FrameMatch) *frameTests {
 	}
 }
 
-// answers say which tests a text passes.
-type answers []bool
+// matches has the results of the tests for one text.
+type matches []bool
 
-// textTests are the patterns for one kind of text, with their answers by the place of the text in its table.
+// textTests are the patterns for one kind of text, with cached results by position of the text in
+// its table.
 type textTests[I ~int32] struct {
-	patterns []*regexp.Regexp // nil passes everything
-	known    []answers
-	always   answers // where all patterns are nil
+	patterns []*regexp.Regexp // nil matches everything
+	results  []matches
+	always   matches // used if all patterns are nil
 	text     func(I) string
 }
 
 func newTextTests[I ~int32](patterns []*regexp.Regexp, table int, text func(I) string) textTests[I] {
-	t := textTests[I]{patterns: patterns, text: text, always: make(answers, len(patterns))}
+	t := textTests[I]{patterns: patterns, text: text, always: make(matches, len(patterns))}
 	for i, pattern := range patterns {
 		if t.always[i] = pattern == nil; pattern != nil {
-			t.known = make([]answers, table)
+			t.results = make([]matches, table)
 		}
 	}
 	return t
 }
 
-// of returns the answers for a text.
-func (t *textTests[I]) of(i I) answers {
-	if t.known == nil {
+// matchesOf returns the results for a text.
+func (t *textTests[I]) matchesOf(i I) matches {
+	if t.results == nil {
 		return t.always
 	}
-	if t.known[i] == nil {
-		t.known[i] = make(answers, len(t.patterns))
+	if t.results[i] == nil {
+		t.results[i] = make(matches, len(t.patterns))
 		text := t.text(i)
 		for j, pattern := range t.patterns {
-			t.known[i][j] = pattern == nil || pattern.MatchString(text)
+			t.results[i][j] = pattern == nil || pattern.MatchString(text)
 		}
 	}
-	return t.known[i]
+	return t.results[i]
 }

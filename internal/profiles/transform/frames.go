@@ -16,49 +16,51 @@ import (
 
 // What Frames does with the frames that match.
 const (
+	// Values of Frames.Action.
 	ActionKeep     = "keep"
 	ActionDrop     = "drop"
 	ActionCollapse = "collapse"
 )
 
-// Frames shortens stacks: it keeps only the frames that match, drops them, or makes one frame called Name of each run of
-// them. A stack of which nothing is left becomes one frame called Name, as an empty stack would say that the thread was idle.
+// Frames shortens stacks: it keeps only the frames that match, drops them, or replaces each run of
+// them with one frame called Name. An empty result becomes one frame called Name, because an empty
+// stack would mean that the thread was idle.
 //
-// It drops those frames, no samples: samples whose stacks became the same become one, with the observations of all. Calls
-// that were inlined into one location are frames of their own here.
+// It drops these frames, but no samples: samples with stacks that have become equal are merged.
+// Calls that were inlined into one location are separate frames here.
 type Frames struct {
 	Action string       `mapstructure:"action"`
-	Match  []FrameMatch `mapstructure:"match"` // one of them suffices
+	Match  []FrameMatch `mapstructure:"match"` // a frame matches if one of them does
 	Name   string       `mapstructure:"name"`
 }
 
-// FrameMatch is a test for a frame: everything that is given must match. Patterns are regular expressions (RE2) that match
-// anywhere in the text.
+// FrameMatch is a test for a frame: all given conditions must match. Patterns are regular
+// expressions (RE2) that match anywhere in the text.
 type FrameMatch struct {
 	Module   *regexp.Regexp `mapstructure:"module"` // sentry.frame.module, else the file name of the mapping (the binary)
 	Function *regexp.Regexp `mapstructure:"function"`
 	File     *regexp.Regexp `mapstructure:"file"`   // absolute or relative path
-	InApp    *bool          `mapstructure:"in_app"` // sentry.frame.in_app; false where the SDK does not say
+	InApp    *bool          `mapstructure:"in_app"` // sentry.frame.in_app; false if the SDK does not state it
 }
 
-// DefaultFrameName is the name of the frame that stands for others.
+// DefaultFrameName is the default name of the frame that replaces others.
 const DefaultFrameName = "(other)"
 
 func (s *Frames) Validate() error {
 	switch s.Action {
 	case ActionKeep, ActionDrop, ActionCollapse:
 	default:
-		return fmt.Errorf("frames: action: %q is none of keep, drop and collapse", s.Action)
+		return fmt.Errorf("frames: action: is %q, must be keep, drop or collapse", s.Action)
 	}
 	if s.Name == "" {
-		return fmt.Errorf("frames: name: must not be empty; leave it out for %s", DefaultFrameName)
+		return fmt.Errorf("frames: name: must not be empty; omit it for %s", DefaultFrameName)
 	}
 	if len(s.Match) == 0 {
-		return errors.New("frames: match: give at least one test, as in match: [{module: '^django'}]")
+		return errors.New("frames: match: must have at least one test, e.g. match: [{module: '^django'}]")
 	}
 	for i, match := range s.Match {
 		if match == (FrameMatch{}) {
-			return fmt.Errorf("frames: match[%d]: give at least one of module, function, file and in_app", i)
+			return fmt.Errorf("frames: match[%d]: set at least one of module, function, file and in_app", i)
 		}
 	}
 	return nil
@@ -79,21 +81,21 @@ func (s *Frames) apply(m *message) {
 	})
 }
 
-// reframer remembers what became of stacks and locations.
+// reframer caches the results for stacks and locations.
 type reframer struct {
 	*Frames
 	*message
-	other  dictionary.LocationIndex // stands for frames that are gone
-	stacks map[int32]dictionary.StackIndex
-	frames map[dictionary.LocationIndex][]dictionary.LocationIndex
-	tests  *frameTests
-	pieces int // frames of locations that were taken apart
+	other    dictionary.LocationIndex // replaces other frames
+	stacks   map[int32]dictionary.StackIndex
+	frames   map[dictionary.LocationIndex][]dictionary.LocationIndex
+	tests    *frameTests
+	expanded int // frames of locations that were split
 
-	// The location at hand, and what its lines have in common.
+	// The current location, and what its lines have in common.
 	location dictionary.Location
 	mapping  dictionary.Mapping
-	module   answers
-	relative answers // to its path; nil without one
+	module   matches
+	relative matches // results for its relative path; nil without one
 	inApp    bool
 }
 
@@ -107,8 +109,8 @@ func (r *reframer) stack(i int32) dictionary.StackIndex {
 	}
 	var kept []dictionary.LocationIndex
 	for _, l := range locations {
-		for _, k := range r.bounded(r.reframe(l)) {
-			if k != r.other || len(kept) == 0 || kept[len(kept)-1] != r.other { // a run of them is one
+		for _, k := range r.limitExpansion(r.framesOf(l)) {
+			if k != r.other || len(kept) == 0 || kept[len(kept)-1] != r.other { // merge runs of them
 				kept = append(kept, k)
 			}
 		}
@@ -120,57 +122,60 @@ func (r *reframer) stack(i int32) dictionary.StackIndex {
 	return r.stacks[i]
 }
 
-// maxPieces bounds what taking locations apart adds to stacks. The largest recorded chunk has 165,623 frames, none of them
-// inlined; a hostile stack can refer a million times to a location with a million lines.
-const maxPieces = 1 << 20
+// maxExpanded bounds the frames that splitting locations adds to stacks. The largest recorded chunk
+// has 165,623 frames, none of them inlined; a hostile stack can refer a million times to a location
+// with a million lines.
+const maxExpanded = 1 << 20
 
-// bounded leaves one frame of a location when too many were taken apart.
-func (r *reframer) bounded(frames []dictionary.LocationIndex) []dictionary.LocationIndex {
+// limitExpansion keeps one frame of a location when too many were split.
+func (r *reframer) limitExpansion(frames []dictionary.LocationIndex) []dictionary.LocationIndex {
 	if len(frames) > 1 {
-		if r.pieces += len(frames); r.pieces > maxPieces {
+		if r.expanded += len(frames); r.expanded > maxExpanded {
 			return frames[:1]
 		}
 	}
 	return frames
 }
 
-// reframe is what becomes of a location: itself, a part of it, nothing, or the frame that stands for others.
-func (r *reframer) reframe(i dictionary.LocationIndex) []dictionary.LocationIndex {
+// framesOf returns the frames that replace a location: itself, a part of it, nothing, or the frame
+// that stands for others.
+func (r *reframer) framesOf(i dictionary.LocationIndex) []dictionary.LocationIndex {
 	if frames, known := r.frames[i]; known {
 		return frames
 	}
-	r.read(i)
-	frames := r.lines(i)
+	r.readLocation(i)
+	frames := r.splitLines(i)
 	r.frames[i] = frames
 	return frames
 }
 
-func (r *reframer) read(i dictionary.LocationIndex) {
+func (r *reframer) readLocation(i dictionary.LocationIndex) {
 	r.view.Location(i, &r.location)
 	r.view.Mapping(r.location.Mapping, &r.mapping)
-	r.module, r.relative, r.inApp = r.tests.binary.of(r.mapping.Filename), nil, false
+	r.module, r.relative, r.inApp = r.tests.binary.matchesOf(r.mapping.Filename), nil, false
 	for _, index := range r.location.Attributes {
 		switch a, _ := r.view.Attribute(index); a.Key {
 		case semconv.SentryFrameModule:
-			r.module = r.tests.module.of(index)
+			r.module = r.tests.module.matchesOf(index)
 		case semconv.SentryFrameFilename:
-			r.relative = r.tests.relative.of(index)
+			r.relative = r.tests.relative.matchesOf(index)
 		case semconv.SentryFrameInApp:
 			r.inApp = a.Value.Bool()
 		}
 	}
 }
 
-// maxRepeated bounds the attributes that the parts of a location repeat. A frame has five, and a call that was inlined thirty
-// levels deep is rare; in a hostile location, both are a million.
+// maxRepeated bounds the attributes that the parts of a location repeat. A frame has five
+// attributes, and thirty levels of inlining are rare; a hostile location can have a million of
+// both.
 const maxRepeated = 10_000
 
-func (r *reframer) lines(i dictionary.LocationIndex) (frames []dictionary.LocationIndex) {
+func (r *reframer) splitLines(i dictionary.LocationIndex) (frames []dictionary.LocationIndex) {
 	lines := r.location.Lines
 	switch {
 	case len(lines) == 0: // only an address
 		lines = []dictionary.Line{{}}
-	case len(lines)*len(r.location.Attributes) > maxRepeated: // stays or goes as its first line does
+	case len(lines)*len(r.location.Attributes) > maxRepeated: // kept or dropped by its first line
 		lines = lines[:1]
 	}
 	run := 0 // where a run of lines that stay begins
@@ -185,7 +190,7 @@ func (r *reframer) lines(i dictionary.LocationIndex) (frames []dictionary.Locati
 		}
 	}
 	for k, line := range lines {
-		if r.matches(line) == (r.Action == ActionKeep) {
+		if r.isMatch(line) == (r.Action == ActionKeep) {
 			continue
 		}
 		stay(k)
@@ -198,10 +203,10 @@ func (r *reframer) lines(i dictionary.LocationIndex) (frames []dictionary.Locati
 	return frames
 }
 
-// matches tests one line of the location at hand.
-func (r *reframer) matches(line dictionary.Line) bool {
+// isMatch reports whether a line of the current location matches.
+func (r *reframer) isMatch(line dictionary.Line) bool {
 	function, _ := r.view.Function(line.Function)
-	names, files := r.tests.function.of(function.Name), r.tests.file.of(function.Filename)
+	names, files := r.tests.function.matchesOf(function.Name), r.tests.file.matchesOf(function.Filename)
 	for i, match := range r.Match {
 		if names[i] && r.module[i] && (files[i] || r.relative != nil && r.relative[i]) &&
 			(match.InApp == nil || *match.InApp == r.inApp) {

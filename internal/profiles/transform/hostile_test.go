@@ -21,7 +21,8 @@ const (
 	longList = 50_000
 )
 
-// oneLongManyShort are messages with one text of longText bytes, to which a list of longList entries refers: half a megabyte each.
+// oneLongManyShort are messages with one text of longText bytes, to which a list of longList
+// entries refers: half a megabyte each.
 var oneLongManyShort = map[string]func(*dictionary.Editor, pprofile.Profiles, string) []dictionary.LocationIndex{
 	"lines of one function": func(e *dictionary.Editor, _ pprofile.Profiles, long string) []dictionary.LocationIndex {
 		line := dictionary.Line{Function: e.Function(dictionary.Function{Name: e.String(long), Filename: e.String(long)})}
@@ -62,8 +63,8 @@ var oneLongManyShort = map[string]func(*dictionary.Editor, pprofile.Profiles, st
 	},
 }
 
-// TestOneLongTextManyReferences: a text is matched and replaced once, however many entries refer to it. Half a megabyte took up to two
-// minutes.
+// TestOneLongTextManyReferences: a text is matched and replaced once, however many entries refer to
+// it. Half a megabyte took up to two minutes.
 func TestOneLongTextManyReferences(t *testing.T) {
 	steps := map[string]Step{
 		"frames": &Frames{Action: ActionCollapse, Name: DefaultFrameName, Match: []FrameMatch{
@@ -89,7 +90,8 @@ func TestOneLongTextManyReferences(t *testing.T) {
 	}
 }
 
-// TestManyAttributesOfOneLongKey: the key is compared and copied once. The attributes are of one profile.
+// TestManyAttributesOfOneLongKey: the key is compared and copied once. The attributes are of one
+// profile.
 func TestManyAttributesOfOneLongKey(t *testing.T) {
 	p := profileOf(wall)
 	e := dictionary.NewEditor(p.Dictionary())
@@ -110,7 +112,8 @@ func TestManyAttributesOfOneLongKey(t *testing.T) {
 	require.Less(t, size(parts[0]), 2*before)
 }
 
-// TestSplitOfManyProfilesIsBounded: what profiles share is not repeated for each, and small ones share a message.
+// TestSplitOfManyProfilesIsBounded: what profiles share is not repeated for each, and small ones
+// share a message.
 func TestSplitOfManyProfilesIsBounded(t *testing.T) {
 	const limit = 900_000
 	for name, share := range map[string]func(p pprofile.Profiles, long string){

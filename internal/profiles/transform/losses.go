@@ -2,21 +2,22 @@
 
 package transform
 
-// Reason says why observations are gone. The names are stable: they are labels of a metric.
+// Reason is the reason why observations were dropped. The values are stable: they are labels of a
+// metric.
 type Reason string
 
 const (
-	BrokenReference Reason = "broken_reference" // the profile refers to what its message does not hold
-	MalformedSample Reason = "malformed_sample" // values and timestamps that do not match in number
+	BrokenReference Reason = "broken_reference" // the profile refers to an entry that does not exist
+	MalformedSample Reason = "malformed_sample" // the numbers of values and timestamps do not match
 	InactiveThread  Reason = "inactive_thread"  // active_thread_only
 	Idle            Reason = "idle"             // drop_idle
 	Thread          Reason = "thread"           // threads
 )
 
-// Reasons are all reasons.
+// Reasons has all reasons.
 var Reasons = []Reason{BrokenReference, MalformedSample, InactiveThread, Idle, Thread}
 
-// Losses are numbers of observations by the reason for which they were dropped; nil if none was.
+// Losses has numbers of dropped observations by reason; nil for none.
 type Losses map[Reason]int
 
 func (l *Losses) add(reason Reason, observations int) {

@@ -9,14 +9,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// message is what steps work on.
+// message is the message that steps change.
 type message struct {
 	profiles pprofile.Profiles
 	view     dictionary.View
 	edit     *dictionary.Editor
-	lost     Losses
+	losses   Losses
 	texts    map[string]*string // see textsOf
-	split    *Split             // what to do after compaction
+	split    *Split             // runs after compaction
 }
 
 func newMessage(p pprofile.Profiles) *message {
@@ -37,7 +37,7 @@ func (m *message) each(visit func(resource pcommon.Resource, profile pprofile.Pr
 	}
 }
 
-// remove takes out profiles, and scopes and resources that are empty: they are no valid message.
+// remove removes profiles, and scopes and resources that become empty: a valid message has none.
 func (m *message) remove(gone func(pprofile.Profile) bool) {
 	m.profiles.ResourceProfiles().RemoveIf(func(resource pprofile.ResourceProfiles) bool {
 		resource.ScopeProfiles().RemoveIf(func(scope pprofile.ScopeProfiles) bool {
@@ -48,47 +48,48 @@ func (m *message) remove(gone func(pprofile.Profile) bool) {
 	})
 }
 
-// drop takes out samples and counts their observations. For each profile, choose returns the test for its samples, or nil to
-// keep all. A profile that is left empty goes.
-func (m *message) drop(reason Reason, choose func(pprofile.Profile) func(pprofile.Sample) bool) {
+// drop removes samples and counts their observations. For each profile, dropTest returns the test
+// for its samples, or nil to keep all. Profiles that become empty are removed.
+func (m *message) drop(reason Reason, dropTest func(pprofile.Profile) func(pprofile.Sample) bool) {
 	m.remove(func(profile pprofile.Profile) bool {
-		gone := choose(profile)
-		if gone == nil {
+		drops := dropTest(profile)
+		if drops == nil {
 			return false
 		}
 		before := profile.Samples().Len()
 		profile.Samples().RemoveIf(func(s pprofile.Sample) bool {
-			if !gone(s) {
+			if !drops(s) {
 				return false
 			}
-			m.lost.add(reason, observations(s))
+			m.losses.add(reason, observations(s))
 			return true
 		})
 		return before > 0 && profile.Samples().Len() == 0
 	})
 }
 
-// observations is how often a sample was seen.
+// observations returns the number of observations of a sample.
 func observations(s pprofile.Sample) int {
 	return max(s.TimestampsUnixNano().Len(), s.Values().Len(), 1)
 }
 
-// dropBroken takes out what no step could deal with.
+// dropBroken drops profiles and samples that steps cannot process.
 func (m *message) dropBroken() {
-	sound := dictionary.NewSound(m.view)
+	sound := dictionary.NewIntegrity(m.view)
 	m.remove(func(profile pprofile.Profile) bool {
 		if sound.Profile(profile) {
 			return false
 		}
 		for _, s := range profile.Samples().All() {
-			m.lost.add(BrokenReference, observations(s))
+			m.losses.add(BrokenReference, observations(s))
 		}
 		return true
 	})
 	m.drop(MalformedSample, func(pprofile.Profile) func(pprofile.Sample) bool { return malformed })
 }
 
-// malformed: a sample has timestamps, or one value, or as many values as timestamps.
+// malformed reports whether a sample has neither only timestamps, nor one value, nor one value per
+// timestamp.
 func malformed(s pprofile.Sample) bool {
 	switch values, times := s.Values().Len(), s.TimestampsUnixNano().Len(); {
 	case times == 0:
@@ -105,13 +106,13 @@ func (m *message) clearPayloads() {
 	})
 }
 
-// texts are the values of one attribute as text, by their index in the attribute table: an id is the same whether it is a number
-// or a string. Equal texts of a message are one pointer, so that comparing them costs nothing: a hostile value can be a map of
-// megabytes, on every sample.
-type texts []*string
+// attributeTexts has the values of one attribute as text, by index in the attribute table: an id is
+// the same as a number and as a string. Equal texts of a message are one pointer and are compared
+// as pointers: a hostile value can be a map of megabytes, on every sample.
+type attributeTexts []*string
 
-func (m *message) textsOf(key string) texts {
-	all := make(texts, m.profiles.Dictionary().AttributeTable().Len())
+func (m *message) textsOf(key string) attributeTexts {
+	all := make(attributeTexts, m.profiles.Dictionary().AttributeTable().Len())
 	for i := range all {
 		if a, _ := m.view.Attribute(dictionary.AttributeIndex(i)); a.Key == key {
 			text := a.Value.AsString()
@@ -124,8 +125,8 @@ func (m *message) textsOf(key string) texts {
 	return all
 }
 
-// of is the text of the attribute on a record, nil without it.
-func (t texts) of(list pcommon.Int32Slice) *string {
+// of returns the text of the attribute on a record, or nil.
+func (t attributeTexts) of(list pcommon.Int32Slice) *string {
 	for j := range list.Len() {
 		if text := t[list.At(j)]; text != nil {
 			return text

@@ -11,16 +11,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// The presets: steps by the name of what they are for.
+// The presets are named after the component that they reshape profiles for.
 const (
+	// The names of the presets.
 	PresetPyroscope = "pyroscope"
 	PresetKafka     = "kafka"
 	PresetOTLPgRPC  = "otlp_grpc"
 )
 
 var presets = map[string]func() []Step{
-	// Pyroscope does not resolve the attributes of resources, makes a series of each set of sample attributes, refuses a value
-	// per timestamp and counts timestamps as 1 each. It takes 16,000 samples and 4 MiB per profile.
+	// Pyroscope does not resolve the attributes of resources, makes a series of each set of sample
+	// attributes, refuses a value per timestamp and counts timestamps as 1 each. It takes 16,000
+	// samples and 4 MiB per profile.
 	PresetPyroscope: func() []Step {
 		return []Step{
 			&ResourceToSamples{Attributes: []string{semconv.ServiceName, semconv.ServiceVersion, semconv.DeploymentEnvironmentName}},
@@ -38,14 +40,14 @@ var presets = map[string]func() []Step{
 	PresetOTLPgRPC: func() []Step { return []Step{&Split{MaxBytes: 4_000_000}} },
 }
 
-// PresetNames are the names of all presets, sorted.
+// PresetNames returns the names of all presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// Preset returns the steps of a preset, made anew.
+// Preset returns new steps of a preset.
 func Preset(name string) ([]Step, error) {
 	steps, known := presets[name]
 	if !known {
-		return nil, fmt.Errorf("preset: %q is not known; there are %s", name, strings.Join(PresetNames(), ", "))
+		return nil, fmt.Errorf("preset: %q is unknown, must be one of %s", name, strings.Join(PresetNames(), ", "))
 	}
 	return steps(), nil
 }

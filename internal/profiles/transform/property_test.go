@@ -16,7 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// The steps, each with what it is to do to an observation in words, written without looking at tables: false drops it.
+// The steps, each with what it is to do to an observation in words, written without looking at
+// tables: false drops it.
 var oracles = map[string]struct {
 	step Step
 	want func(*observation) bool
@@ -88,7 +89,8 @@ func patterns(texts ...string) (all []*regexp.Regexp) {
 	return all
 }
 
-// Every step does to random messages what its oracle says, and nothing else; what it drops is counted; the result is valid.
+// Every step does to random messages what its oracle says, and nothing else; what it drops is
+// counted; the result is valid.
 func TestStepsAgreeWithOracles(t *testing.T) {
 	for name, c := range oracles {
 		t.Run(name, func(t *testing.T) {

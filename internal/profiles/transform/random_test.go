@@ -216,7 +216,8 @@ func spellStack(v dictionary.View, i int32) (frames []string) {
 	return frames
 }
 
-// tally says what was observed, regardless of order: by identity and time, the values; those without time as their sum.
+// tally says what was observed, regardless of order: by identity and time, the values; those
+// without time as their sum.
 func tally(all []observation) map[string][]int64 {
 	sums, tally := map[string]int64{}, map[string][]int64{}
 	for _, o := range all {

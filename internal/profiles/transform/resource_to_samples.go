@@ -11,18 +11,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// ResourceToSamples repeats attributes of the resource on every sample, for backends that read only those: collectors send
-// attributes of resources as references into the dictionary, and Grafana Pyroscope files such profiles under
-// unknown_service.
+// ResourceToSamples copies attributes of the resource to every sample, for backends that read only
+// sample attributes: collectors send resource attributes as references into the dictionary, and
+// Grafana Pyroscope stores such profiles as unknown_service.
 //
-// It drops nothing. A sample that has an attribute of that name already keeps its own.
+// It drops nothing. A sample that already has the attribute keeps its value.
 type ResourceToSamples struct {
 	Attributes []string `mapstructure:"attributes"`
 }
 
 func (s *ResourceToSamples) Validate() error {
 	if len(s.Attributes) == 0 || slices.Contains(s.Attributes, "") {
-		return errors.New("resource_to_samples: attributes: name at least one, as in [service.name]")
+		return errors.New("resource_to_samples: attributes: list at least one, e.g. [service.name]")
 	}
 	return nil
 }
@@ -37,14 +37,14 @@ func (s *ResourceToSamples) apply(m *message) {
 			attribute := m.edit.Attribute(key, value)
 			for _, scope := range resource.ScopeProfiles().All() {
 				for _, profile := range scope.Profiles().All() {
-					m.repeat(profile.Samples(), key, attribute)
+					m.appendToSamples(profile.Samples(), key, attribute)
 				}
 			}
 		}
 	}
 }
 
-func (m *message) repeat(samples pprofile.SampleSlice, key string, attribute dictionary.AttributeIndex) {
+func (m *message) appendToSamples(samples pprofile.SampleSlice, key string, attribute dictionary.AttributeIndex) {
 	for _, sample := range samples.All() {
 		if _, has := m.view.Get(sample.AttributeIndices(), key); !has {
 			sample.AttributeIndices().Append(int32(attribute))

@@ -14,18 +14,21 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Scrub replaces text that should not leave: in paths and names of functions (PHP calls the code of a file by its path), in
-// paths of binaries, in names of threads, and in the values of all attributes, nested ones included: those of samples, frames,
-// mappings, profiles, scopes and resources. Keys, units and types stay.
+// Scrub replaces sensitive text: in paths and function names (PHP names the code of a file by its
+// path), in paths of binaries, in thread names, and in the values of all attributes of samples,
+// frames, mappings, profiles, scopes and resources, including nested values. Keys, units and types
+// stay unchanged.
 //
-// It drops what it replaces. Functions, frames and samples that became the same become one.
+// It drops the replaced text. Functions, frames and samples that become equal are merged.
 type Scrub struct {
-	// Preset PresetHome knows home directories and attributes that name a user.
+	// Preset is PresetHome or empty: it scrubs home directories and attributes that identify a
+	// user.
 	Preset string      `mapstructure:"preset"`
-	Rules  []ScrubRule `mapstructure:"rules"` // in this order, after the preset's
+	Rules  []ScrubRule `mapstructure:"rules"` // applied in this order, after the preset's
 }
 
-// ScrubRule replaces every match of a regular expression (RE2). $1 in Replacement is the first group.
+// ScrubRule replaces every match of a regular expression (RE2). $1 in Replacement is the first
+// group.
 type ScrubRule struct {
 	Pattern     *regexp.Regexp `mapstructure:"pattern"`
 	Replacement string         `mapstructure:"replacement"`
@@ -34,28 +37,29 @@ type ScrubRule struct {
 // PresetHome is the preset for home directories and user names.
 const PresetHome = "home"
 
-// homes match the start of a home directory and the name in it, on Linux, macOS and Windows, in plain paths and inside URLs.
-// They match anywhere: a page at /home/news loses its name, too, which is the safe mistake.
+// homes match the start of a home directory and the user name in it, on Linux, macOS and Windows,
+// in plain paths and inside URLs. They match anywhere: a page at /home/news loses its name, too,
+// which is the safe direction.
 var homes = []ScrubRule{
 	{regexp.MustCompile(`(?i)([/\\](?:home|users|documents and settings)[/\\]+)[^/\\:"']+`), "${1}" + scrubbed},
 	{regexp.MustCompile(`(?i)(/(?:per-user|media)/)[^/:"']+`), "${1}" + scrubbed}, // Nix profiles, mounted disks
 }
 
-// userKeys are attributes whose value is a user.
+// userKeys are attributes whose value identifies a user.
 var userKeys = []string{
 	semconv.ProcessOwner, semconv.UserName, semconv.UserFullName, semconv.UserEmail, semconv.UserID, semconv.UserHash,
 	semconv.EnduserID, semconv.EnduserPseudoID, semconv.ClientAddress,
 }
 
-// scrubbed stands for a name.
+// scrubbed replaces a name.
 const scrubbed = "user"
 
 func (s *Scrub) Validate() error {
 	if s.Preset != "" && s.Preset != PresetHome {
-		return fmt.Errorf("scrub: preset: %q is not known; the only one is %s", s.Preset, PresetHome)
+		return fmt.Errorf("scrub: preset: is %q, must be %s", s.Preset, PresetHome)
 	}
 	if s.Preset == "" && len(s.Rules) == 0 {
-		return errors.New("scrub: give a preset or rules, as in preset: home")
+		return errors.New("scrub: set preset or rules, e.g. preset: home")
 	}
 	for i, rule := range s.Rules {
 		if rule.Pattern == nil {
@@ -72,7 +76,7 @@ func (s *Scrub) apply(m *message) {
 	}
 	if s.Preset == PresetHome {
 		c.rules = append(slices.Clip(homes), s.Rules...)
-		c.users = userKeys
+		c.userKeys = userKeys
 	}
 	c.tables()
 	for _, resource := range m.profiles.ResourceProfiles().All() {
@@ -83,14 +87,14 @@ func (s *Scrub) apply(m *message) {
 	}
 }
 
-// scrubber remembers what became of a text: tables repeat them.
+// scrubber caches scrubbed texts, because tables repeat them.
 type scrubber struct {
 	*message
-	rules []ScrubRule
-	users []string
-	texts map[string]string
+	rules    []ScrubRule
+	userKeys []string
+	texts    map[string]string
 
-	strings []dictionary.StringIndex // likewise, of the string table
+	strings []dictionary.StringIndex // likewise, by position in the string table
 }
 
 func (c *scrubber) text(s string) string {
@@ -125,17 +129,17 @@ func (c *scrubber) function(i dictionary.FunctionIndex) {
 	f, _ := c.view.Function(i)
 	f.Name, f.SystemName, f.Filename = c.string(f.Name), c.string(f.SystemName), c.string(f.Filename)
 	if f.Name|f.SystemName|f.Filename == 0 {
-		f = dictionary.Function{} // a line number alone is no function
+		f = dictionary.Function{} // a line number alone is not a function
 	}
 	c.edit.SetFunction(i, f)
 }
 
-// unknown is in place of an entry that was not scrubbed yet.
+// unknown marks an entry that has not been scrubbed yet.
 const unknown = dictionary.StringIndex(-1)
 
-// string scrubs an entry of the string table, once: many may refer to one that is long.
+// string scrubs an entry of the string table once: many records may refer to a long one.
 func (c *scrubber) string(i dictionary.StringIndex) dictionary.StringIndex {
-	if int(i) >= len(c.strings) { // was added here
+	if int(i) >= len(c.strings) { // added by the scrubber
 		return i
 	}
 	if c.strings[i] == unknown {
@@ -154,13 +158,13 @@ func (c *scrubber) attributes(m pcommon.Map, depth int) {
 	}
 }
 
-// maxDepth bounds recursion into values. Most protobuf decoders refuse more than 100 levels, so nobody honest gets there; what
-// is below cannot be promised to be clean and goes.
+// maxDepth bounds recursion into values. Most protobuf decoders reject more than 100 levels, so no
+// valid sender exceeds it. Deeper values cannot be scrubbed and are replaced.
 const maxDepth = 100
 
 func (c *scrubber) value(key string, v pcommon.Value, depth int) {
 	switch {
-	case slices.Contains(c.users, key):
+	case slices.Contains(c.userKeys, key):
 		v.SetStr(scrubbed)
 	case v.Type() == pcommon.ValueTypeStr:
 		if clean := c.text(v.Str()); clean != v.Str() {

@@ -165,7 +165,8 @@ func TestSplitLeavesShortOnes(t *testing.T) {
 	require.Equal(t, want, dictionary.Dump(parts[0]))
 }
 
-// Hostile times, a resource that is too large, and a stack that is: nothing of it multiplies without end.
+// Hostile times, a resource that is too large, and a stack that is: nothing of it multiplies
+// without end.
 func TestSplitIsBounded(t *testing.T) {
 	var times []uint64
 	for i := range uint64(20_000) {

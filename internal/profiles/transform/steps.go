@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// steps are the steps by name, with their defaults.
+// steps has the constructors of the steps by name, with their defaults.
 var steps = map[string]func() Step{
 	"aggregate":           func() Step { return &Aggregate{Unit: UnitNanoseconds} },
 	"active_thread_only":  func() Step { return &ActiveThreadOnly{} },
@@ -22,14 +22,14 @@ var steps = map[string]func() Step{
 	"scrub":               func() Step { return &Scrub{} },
 }
 
-// Names are the names of all steps, sorted.
+// Names returns the names of all steps, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(steps)) }
 
-// New returns a step by name, with its defaults, to be filled from configuration.
+// New returns a step by name, with its defaults.
 func New(name string) (Step, error) {
 	step, known := steps[name]
 	if !known {
-		return nil, fmt.Errorf("%q is no transform; there are %s, and preset", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is not a transform, must be preset or one of %s", name, strings.Join(Names(), ", "))
 	}
 	return step(), nil
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Threads keeps or drops samples by the name of their thread; a thread without a name is matched by its id. The patterns are
-// regular expressions (RE2) that match anywhere in the name: write ^main$ for the whole name.
+// Threads keeps or drops samples by the name of their thread; threads without a name are matched by
+// id. The patterns are regular expressions (RE2) that match anywhere in the name: use ^main$ for
+// the complete name.
 //
-// It drops the samples of threads that match one of Drop, or, where Keep is given, none of Keep.
+// It drops the samples of threads that match one of Drop or, if Keep is given, none of Keep.
 type Threads struct {
 	Keep []*regexp.Regexp `mapstructure:"keep"`
 	Drop []*regexp.Regexp `mapstructure:"drop"`
@@ -22,30 +23,30 @@ type Threads struct {
 
 func (s *Threads) Validate() error {
 	if len(s.Keep)+len(s.Drop) == 0 {
-		return errors.New("threads: keep or drop: give at least one pattern, as in drop: ['^GC ']")
+		return errors.New("threads: set keep or drop to at least one pattern, e.g. drop: ['^GC ']")
 	}
 	return nil
 }
 
 func (s *Threads) apply(m *message) {
-	gone, names, ids := map[*string]bool{}, m.textsOf(semconv.ThreadName), m.textsOf(semconv.ThreadID)
+	drops, names, ids := map[*string]bool{}, m.textsOf(semconv.ThreadName), m.textsOf(semconv.ThreadID)
 	m.drop(Thread, func(pprofile.Profile) func(pprofile.Sample) bool {
 		return func(sample pprofile.Sample) bool {
 			name := names.of(sample.AttributeIndices())
 			if name == nil || *name == "" {
 				name = ids.of(sample.AttributeIndices())
 			}
-			answer, known := gone[name]
+			dropped, known := drops[name]
 			if !known {
-				answer = s.drops(name)
-				gone[name] = answer
+				dropped = s.drops(name)
+				drops[name] = dropped
 			}
-			return answer
+			return dropped
 		}
 	})
 }
 
-// drops tells for the name of a thread, nil where it has neither name nor id.
+// drops reports whether samples of a thread are dropped; nil is a thread without name and id.
 func (s *Threads) drops(name *string) bool {
 	text := ""
 	if name != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Step is one transform with its settings. The settings can be shared: applying a step does not change it.
+// Step is one transform with its settings. Steps can be shared: applying a step does not change it.
 type Step interface {
 	// Validate says which setting is wrong and what to write instead.
 	Validate() error
 	apply(m *message)
 }
 
-// Apply runs steps over p, which it owns, in their order. What goes on are the parts: p itself, or several messages after
-// split, or none where nothing is left.
+// Apply applies steps, in their order, to p, which it owns. It returns the resulting messages: p
+// itself, several messages after split, or none if nothing remains.
 func Apply(p pprofile.Profiles, steps []Step) (parts []pprofile.Profiles, lost Losses) {
 	if len(steps) == 0 {
 		return []pprofile.Profiles{p}, nil
@@ -30,23 +30,23 @@ func Apply(p pprofile.Profiles, steps []Step) (parts []pprofile.Profiles, lost L
 		step.apply(m)
 	}
 	if p.ResourceProfiles().Len() == 0 {
-		return nil, m.lost
+		return nil, m.losses
 	}
 	dictionary.Compact(p)
 	if m.split != nil {
-		return m.split.parts(p), m.lost
+		return m.split.parts(p), m.losses
 	}
-	return []pprofile.Profiles{p}, m.lost
+	return []pprofile.Profiles{p}, m.losses
 }
 
-// ValidateOrder checks what one step demands of the others. Each by itself is valid.
+// ValidateOrder checks the order of steps, each of which is valid on its own.
 func ValidateOrder(steps []Step) error {
 	threadsGone, idleGone := false, false
 	for i, step := range steps {
 		switch s := step.(type) {
 		case *Split:
 			if i != len(steps)-1 {
-				return errors.New("split: must be the last step, as those behind it would change the sizes; move it to the end")
+				return errors.New("split: must be the last step, because later steps would change the sizes; move it to the end")
 			}
 		case *DropAttributes:
 			threadsGone = threadsGone || s.dropsThread()
@@ -54,10 +54,10 @@ func ValidateOrder(steps []Step) error {
 			idleGone = true
 		case *Aggregate:
 			if s.Unit == UnitNanoseconds && threadsGone {
-				return errors.New("aggregate: nanoseconds need thread.id, which an earlier drop_attributes removes; move aggregate before it")
+				return errors.New("aggregate: unit nanoseconds needs thread.id, which an earlier drop_attributes removes; move aggregate before it")
 			}
 			if s.Unit == UnitNanoseconds && idleGone {
-				return errors.New("aggregate: after drop_idle, idle time would count as work; move aggregate before it")
+				return errors.New("aggregate: after drop_idle, idle time would count as busy time; move aggregate before it")
 			}
 		}
 	}

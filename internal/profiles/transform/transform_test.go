@@ -41,7 +41,8 @@ func TestEmptyProfileGoesOn(t *testing.T) {
 	require.Empty(t, lost)
 }
 
-// A profile with a broken reference goes, its neighbour stays; a malformed sample goes, its neighbours stay.
+// A profile with a broken reference goes, its neighbour stays; a malformed sample goes, its
+// neighbours stay.
 func TestBrokenInput(t *testing.T) {
 	p := profileOf(wall, row{frame: 1, times: []uint64{100}}, row{frame: 2, times: []uint64{100, 110}, values: []int64{1, 2, 3}})
 	profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()
@@ -57,7 +58,8 @@ func TestBrokenInput(t *testing.T) {
 	require.Empty(t, dictionary.Check(p))
 }
 
-// A location with very many lines and attributes is not taken apart, and a record with very many attributes takes no time.
+// A location with very many lines and attributes is not taken apart, and a record with very many
+// attributes takes no time.
 func TestHostileLocation(t *testing.T) {
 	p := stackProfile([]namedFrame{{functions: strings.Repeat("a b ", 50_000)}})
 	e := dictionary.NewEditor(p.Dictionary())
@@ -101,7 +103,7 @@ func TestHostileStack(t *testing.T) {
 	stack.FromRaw(slices.Repeat(stack.AsRaw(), 10_000))
 	Apply(p, []Step{&Frames{Action: ActionCollapse, Name: "x", Match: []FrameMatch{{Function: regexp.MustCompile("^a$")}}}})
 	require.Empty(t, dictionary.Check(p))
-	require.LessOrEqual(t, p.Dictionary().StackTable().At(1).LocationIndices().Len(), maxPieces+10_000)
+	require.LessOrEqual(t, p.Dictionary().StackTable().At(1).LocationIndices().Len(), maxExpanded+10_000)
 }
 
 // A message whose tables lack entry 0 is read as far as it can be.
@@ -124,25 +126,25 @@ func TestMissingZeroEntries(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, steps := range map[string][]Step{
-		"aggregate: unit: \"seconds\" is neither count nor nanoseconds": {&Aggregate{Unit: "seconds"}},
+		"aggregate: unit: is \"seconds\", must be count or nanoseconds": {&Aggregate{Unit: "seconds"}},
 		"aggregate: max_gap: is -1ns, must be at least 1µs":             {&Aggregate{Unit: UnitNanoseconds, MaxGap: -1}},
-		"aggregate: max_gap: has no meaning in counts":                  {&Aggregate{Unit: UnitCount, MaxGap: time.Second}},
-		"resource_to_samples: attributes: name at least one":            {&ResourceToSamples{}},
-		"drop_attributes: name at least one":                            {&DropAttributes{}},
-		"threads: keep or drop: give at least one pattern":              {&Threads{}},
-		"frames: action: \"\" is none of":                               {&Frames{}},
+		"aggregate: max_gap: has no effect with unit: count":            {&Aggregate{Unit: UnitCount, MaxGap: time.Second}},
+		"resource_to_samples: attributes: list at least one":            {&ResourceToSamples{}},
+		"drop_attributes: list at least one":                            {&DropAttributes{}},
+		"threads: set keep or drop to at least one pattern":             {&Threads{}},
+		"frames: action: is \"\", must be":                              {&Frames{}},
 		"frames: name: must not be empty":                               {&Frames{Action: ActionKeep}},
-		"frames: match: give at least one":                              {&Frames{Action: ActionKeep, Name: "x"}},
-		"frames: match[0]: give at least one of":                        {&Frames{Action: ActionKeep, Name: "x", Match: []FrameMatch{{}}}},
-		"scrub: preset: \"house\" is not known":                         {&Scrub{Preset: "house"}},
-		"scrub: give a preset or rules":                                 {&Scrub{}},
+		"frames: match: must have at least one":                         {&Frames{Action: ActionKeep, Name: "x"}},
+		"frames: match[0]: set at least one of":                         {&Frames{Action: ActionKeep, Name: "x", Match: []FrameMatch{{}}}},
+		"scrub: preset: is \"house\", must be home":                     {&Scrub{Preset: "house"}},
+		"scrub: set preset or rules":                                    {&Scrub{}},
 		"scrub: rules[1]: pattern: is missing":                          {&Scrub{Rules: []ScrubRule{{Pattern: regexp.MustCompile("a")}, {}}}},
-		"split: give at least one":                                      {&Split{}},
-		"split: max_bytes: 9 is too few":                                {&Split{MaxBytes: 9}},
+		"split: set at least one":                                       {&Split{}},
+		"split: max_bytes: is 9, must be at least":                      {&Split{MaxBytes: 9}},
 		"split: max_samples: must be positive":                          {&Split{MaxSamples: -1}},
 		"split: max_duration: is -1ns, must be at least 1ms":            {&Split{MaxDuration: -1}},
 		"split: must be the last":                                       {&Split{MaxSamples: 1}, &DropIdle{}},
-		"aggregate: nanoseconds need thread.id":                         {&DropAttributes{Samples: []string{"thread.id"}}, &Aggregate{Unit: UnitNanoseconds}},
+		"aggregate: unit nanoseconds needs thread.id":                   {&DropAttributes{Samples: []string{"thread.id"}}, &Aggregate{Unit: UnitNanoseconds}},
 		"aggregate: after drop_idle":                                    {&DropIdle{}, &Aggregate{Unit: UnitNanoseconds}},
 	} {
 		require.ErrorContains(t, validate(steps), want)
@@ -168,7 +170,7 @@ func TestPresets(t *testing.T) {
 		require.NoError(t, validate(steps), name)
 	}
 	_, err := Preset("parca")
-	require.ErrorContains(t, err, "there are kafka, otlp_grpc, pyroscope")
+	require.ErrorContains(t, err, "must be one of kafka, otlp_grpc, pyroscope")
 }
 
 func TestPresetPyroscope(t *testing.T) {
@@ -190,7 +192,8 @@ func TestPresetPyroscope(t *testing.T) {
 	require.NotZero(t, firstProfile(p).Period())
 }
 
-// Whatever pdata accepts as a message, all steps in a row end without a panic, and nothing vanishes without being counted.
+// Whatever pdata accepts as a message, all steps in a row end without a panic, and nothing vanishes
+// without being counted.
 func FuzzApply(f *testing.F) {
 	p := profileOf(wall, row{frame: 1, thread: 1, times: []uint64{100, 110}}, row{frame: 2, times: []uint64{100}})
 	p.MarkReadOnly()

@@ -7,17 +7,17 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Sound tells which profiles of a message can be read to the end: no reference
+// Integrity tells which profiles of a message can be read to the end: no reference
 // on the way from a profile or a sample down to a string points outside its
 // table. Broken entries that a profile does not reach do not matter to it.
-type Sound struct {
-	view                                                     View
-	attributes, functions, mappings, locations, links, stack []bool
+type Integrity struct {
+	view                                                      View
+	attributes, functions, mappings, locations, links, stacks []bool
 }
 
-// NewSound looks at every entry of the tables once.
-func NewSound(v View) *Sound {
-	s := &Sound{view: v}
+// NewIntegrity looks at every entry of the tables once.
+func NewIntegrity(v View) *Integrity {
+	s := &Integrity{view: v}
 	// In the direction opposite to the references, so that each table finds the
 	// answers it needs.
 	s.attributes = each(v.attributes.Len(), func(i AttributeIndex) bool {
@@ -45,7 +45,7 @@ func NewSound(v View) *Sound {
 		return ok
 	})
 	var frames []LocationIndex
-	s.stack = each(v.stacks.Len(), func(i StackIndex) bool {
+	s.stacks = each(v.stacks.Len(), func(i StackIndex) bool {
 		var ok bool
 		frames, ok = v.Stack(i, frames[:0])
 		return ok && all(s.locations, frames)
@@ -55,22 +55,22 @@ func NewSound(v View) *Sound {
 
 // Profile tells whether a profile of the message is sound, with all of its
 // samples.
-func (s *Sound) Profile(p pprofile.Profile) bool {
+func (s *Integrity) Profile(p pprofile.Profile) bool {
 	_, _, ok1 := s.view.ValueType(p.SampleType())
 	_, _, ok2 := s.view.ValueType(p.PeriodType())
-	if !ok1 || !ok2 || !s.list(p.AttributeIndices()) {
+	if !ok1 || !ok2 || !s.attributeList(p.AttributeIndices()) {
 		return false
 	}
 	for _, sample := range p.Samples().All() {
-		if !at(s.stack, StackIndex(sample.StackIndex())) || !at(s.links, LinkIndex(sample.LinkIndex())) ||
-			!s.list(sample.AttributeIndices()) {
+		if !at(s.stacks, StackIndex(sample.StackIndex())) || !at(s.links, LinkIndex(sample.LinkIndex())) ||
+			!s.attributeList(sample.AttributeIndices()) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *Sound) list(indices pcommon.Int32Slice) bool {
+func (s *Integrity) attributeList(indices pcommon.Int32Slice) bool {
 	for j := range indices.Len() {
 		if !at(s.attributes, AttributeIndex(indices.At(j))) {
 			return false

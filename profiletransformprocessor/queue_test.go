@@ -11,8 +11,8 @@ import (
 
 // TestNothingWaits: where nothing may wait, nobody asks without a pause whether something is due.
 func TestNothingWaits(t *testing.T) {
-	r := newWaitingRoom(&Config{}, nil)
-	h, pause := r.takeDue(t.Context(), time.Now())
+	r := newWaitQueue(&Config{}, nil)
+	h, pause := r.popDue(t.Context(), time.Now())
 	assert.Nil(t, h)
-	assert.Equal(t, leastPause, pause)
+	assert.Equal(t, minPause, pause)
 }

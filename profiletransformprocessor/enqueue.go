@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profiletransformprocessor
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/collector/client"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.uber.org/zap"
+)
+
+// releaseReason is the reason why a message no longer waits.
+type releaseReason string
+
+const (
+	releasedDue      releaseReason = "due"      // it waited for the configured time
+	releasedFull     releaseReason = "full"     // the queue was full
+	releasedShutdown releaseReason = "shutdown" // the collector shuts down
+)
+
+// enqueue holds a message until its spans have arrived. If the queue is full, messages of the
+// tenant that uses the most are released first: the sender of the new message does that work, which
+// slows it down to the pace of the next component. If that does not help, the message is refused
+// and left unchanged.
+//
+// A message that cannot be stored is not held: whoever configures a storage expects accepted
+// messages to outlive a crash, and the next component may have a persistent queue.
+func (p *profilesProcessor) enqueue(ctx context.Context, profiles pprofile.Profiles) error {
+	size := int64((&pprofile.ProtoMarshaler{}).ProfilesSize(profiles))
+	if size > p.cfg.Link.MaxHeldBytes {
+		return p.forwardNow(ctx, profiles)
+	}
+	h := &heldMessage{
+		parts: []pprofile.Profiles{profiles}, client: client.FromContext(ctx), tenant: p.tenants.of(profiles),
+		arrived: time.Now(), bytes: size,
+	}
+	if d := p.reserve(ctx, h); d != admit {
+		if d == bypass {
+			return p.bypassQueue(ctx, profiles)
+		}
+		p.countOutcome(ctx, h.parts, outcomeRefused)
+		return errQueueFull
+	}
+	if !p.persist(ctx, h) {
+		p.queue.cancel(h)
+		return p.forwardNow(ctx, profiles)
+	}
+	h.parts[0] = pprofile.NewProfiles()
+	profiles.MoveTo(h.parts[0])
+	p.queue.add(ctx, h)
+	return nil
+}
+
+// reserve reserves memory in the queue for a message and releases or drops others if necessary. If
+// that fails, it returns what to do with the message instead.
+func (p *profilesProcessor) reserve(ctx context.Context, h *heldMessage) decision {
+	for {
+		switch d, other := p.queue.reserve(ctx, h, time.Now()); d {
+		case release:
+			p.release(other, releasedFull)
+		case evict:
+			p.drop(ctx, other, outcomeEvicted, "Profiles that waited for spans are lost: "+
+				"the next component refuses them, and their tenant used more of the queue than another one that needed space")
+		default:
+			return d
+		}
+	}
+}
+
+// drop drops a message that the next component refused.
+func (p *profilesProcessor) drop(ctx context.Context, h *heldMessage, o outcome, why string) {
+	ctx = context.WithoutCancel(ctx)
+	p.countOutcome(ctx, h.parts, o)
+	p.unpersist(ctx, h)
+	p.logger.Warn(why, zap.Int64("profiles", profilesIn(h.parts)))
+}
+
+// bypassQueue forwards a message that the queue has no memory for, in the same way as forwardNow.
+func (p *profilesProcessor) bypassQueue(ctx context.Context, profiles pprofile.Profiles) error {
+	err := p.forwardNow(ctx, profiles)
+	if err != nil && !consumererror.IsPermanent(err) {
+		p.queue.bypassRefused(time.Now())
+	}
+	return err
+}
+
+// forwardNow forwards a message that cannot be held, with the links that are possible now, and
+// returns the error to its sender.
+func (p *profilesProcessor) forwardNow(ctx context.Context, profiles pprofile.Profiles) error {
+	p.linking.link(ctx, profiles, true)
+	return p.forward(ctx, profiles)
+}
+
+// releaseDue releases messages that are due, until the processor shuts down. Messages that are due
+// by then are left to Shutdown, which has a time limit.
+func (p *profilesProcessor) releaseDue() {
+	ctx := context.Background()
+	for !p.stopped() {
+		h, pause := p.queue.popDue(ctx, time.Now())
+		if h != nil {
+			p.release(h, releasedDue)
+			continue
+		}
+		select {
+		case <-p.stop:
+		case <-p.queue.wake:
+		case <-time.After(pause):
+			p.linking.expire(ctx)
+		}
+	}
+}
+
+func (p *profilesProcessor) stopped() bool {
+	select {
+	case <-p.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// shutdownSendTimeout bounds the time that the next component has to accept one message at
+// shutdown: a full queue in front of a backend that does not answer may block forever. The
+// collector passes a context without deadline to Shutdown, and orchestrators kill after 10 or 30 s.
+const shutdownSendTimeout = 5 * time.Second
+
+// release forwards a held message, with the links that are possible now. Its sender has received a
+// success response: messages that are refused temporarily stay in the queue, and messages that are
+// refused permanently can only be counted.
+func (p *profilesProcessor) release(h *heldMessage, why releaseReason) {
+	ctx := client.NewContext(p.sendCtx, h.client)
+	if !h.isDue {
+		h.isDue = true
+		p.telemetry.recordWait(ctx, time.Since(h.arrived), why)
+		if p.linksProfiles {
+			p.linking.link(ctx, h.parts[0], why != releasedDue)
+		}
+		h.parts = p.reshape(ctx, h.parts[0])
+		h.bytes = 0
+	}
+	result := p.send(ctx, h.parts)
+	h.parts = result.remaining
+	switch {
+	case len(h.parts) == 0:
+		p.unpersist(context.WithoutCancel(ctx), h)
+		if result.err != nil {
+			p.logger.Warn("Profiles that waited for spans are lost: the next component refused them permanently", zap.Error(result.err))
+		}
+	case why != releasedShutdown && ctx.Err() == nil:
+		p.retry(ctx, h, result)
+	case h.storageKey != 0: // the next start restores it
+		p.countOutcome(ctx, h.parts, outcomeStored)
+	default:
+		p.countOutcome(ctx, h.parts, outcomeRefused)
+		p.lostAtShutdown.Add(profilesIn(h.parts))
+	}
+}
+
+// retry puts a message back into the queue until its next attempt, unless the next component has
+// refused it for too long.
+func (p *profilesProcessor) retry(ctx context.Context, h *heldMessage, result sendResult) {
+	if result.accepted || h.bytes == 0 {
+		h.bytes = bytesIn(h.parts)
+	}
+	if h.retries.suspect && h.storageKey != 0 {
+		h.retriesStored = true
+		if err := p.store.putRetries(ctx, h); err != nil {
+			p.storageFailed(ctx, "Cannot store the retries of profiles; they start again after a restart", err)
+		}
+	}
+	first, ok := p.queue.requeue(ctx, h, result, time.Now())
+	switch {
+	case !ok:
+		p.drop(ctx, h, outcomeExpired, "Profiles that waited for spans are lost: "+
+			"the next component refused them for retry_on_failure::max_elapsed_time while it accepted others")
+	case first:
+		p.logger.Warn("The next component refuses profiles that waited for spans; they are retried", zap.Error(result.err))
+	}
+}
+
+// drain forwards all held messages, as long as ctx allows it and the next component accepts them.
+func (p *profilesProcessor) drain(ctx context.Context, sendTimeout *time.Timer) {
+	stored, dropped := int64(0), int64(0)
+	for h := p.queue.popAny(ctx); h != nil; h = p.queue.popAny(ctx) {
+		switch {
+		case ctx.Err() == nil && p.sendCtx.Err() == nil:
+			sendTimeout.Reset(shutdownSendTimeout) // the worker's last message had its own limit
+			p.release(h, releasedShutdown)
+		case h.storageKey != 0:
+			stored += profilesIn(h.parts)
+		default:
+			dropped += profilesIn(h.parts)
+		}
+	}
+	if stored > 0 {
+		p.telemetry.countOutgoing(ctx, stored, outcomeStored)
+		p.logger.Info("Profiles that waited for spans remain in the storage: there was no time to forward them", zap.Int64("profiles", stored))
+	}
+	if lost := p.lostAtShutdown.Load(); lost > 0 {
+		p.logger.Warn("Profiles that waited for spans are lost: they were refused at shutdown", zap.Int64("profiles", lost))
+	}
+	if dropped > 0 {
+		p.telemetry.countOutgoing(ctx, dropped, outcomeDropped)
+		p.logger.Warn("Profiles that waited for spans are lost: there was no time to forward them", zap.Int64("profiles", dropped))
+	}
+}
+
+// persist stores a message, if a storage is configured. It reports whether the message may be held.
+func (p *profilesProcessor) persist(ctx context.Context, h *heldMessage) bool {
+	if p.store == nil {
+		return true
+	}
+	if err := p.store.put(ctx, h); err != nil {
+		p.storageFailed(ctx, "Cannot store profiles; they are forwarded without waiting for spans", err)
+		return false
+	}
+	return true
+}
+
+func (p *profilesProcessor) unpersist(ctx context.Context, h *heldMessage) {
+	if h.storageKey == 0 {
+		return
+	}
+	if err := p.store.remove(ctx, h); err != nil {
+		p.storageFailed(ctx, "Cannot remove forwarded profiles from the storage; they may be forwarded again after a crash", err)
+	}
+}
+
+// restore enqueues the messages that were held when the collector ended.
+func (p *profilesProcessor) restore(ctx context.Context) error {
+	messages, broken, err := p.store.load(ctx)
+	if err != nil {
+		return err
+	}
+	for _, err := range broken {
+		p.storageFailed(ctx, "Cannot read profiles that waited for spans from the storage", err)
+	}
+	for _, h := range messages {
+		h.tenant = p.tenants.of(h.parts[0])
+		p.telemetry.restored.Add(ctx, profilesIn(h.parts))
+		p.queue.restore(ctx, h)
+	}
+	if len(messages) > 0 {
+		p.logger.Info("Restored profiles that waited for spans when the collector ended", zap.Int("messages", len(messages)))
+	}
+	return nil
+}
+
+func (p *profilesProcessor) storageFailed(ctx context.Context, what string, err error) {
+	p.telemetry.storageErrors.Add(ctx, 1)
+	p.logger.Error(what, zap.Error(err))
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profiletransformprocessor
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/client"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+)
+
+// heldMessage is a message that waits for its spans, or for the next component to accept it.
+type heldMessage struct {
+	parts      []pprofile.Profiles // one message until it is due, then the transformed messages that the next component has not accepted yet
+	isDue      bool
+	client     client.Info // the sender, which exporters may depend on
+	tenant     string
+	arrived    time.Time
+	bytes      int64
+	storageKey uint64 // 0 if not stored
+	retries    retries
+
+	retriesStored bool // the storage has the state of the retries
+
+	// Owned by the waiting room.
+	nextAttempt      time.Time // Owned by the queue.
+	queued           bool      // in a schedule, at index
+	index            int
+	byCount, byBytes *fairshare.Entry[string, *heldMessage]
+}
+
+// waitQueue has the held messages. They do not block each other: each message is forwarded when it
+// is due, independent of others, and retried later if the next component refuses it (see retry.go).
+//
+// Tenants share the limits of the queue. When it is full, the tenant that uses the most of the
+// exhausted limit, messages or bytes, loses its oldest message.
+type waitQueue struct {
+	maxCount   int
+	maxBytes   int64
+	wait       time.Duration
+	maxElapsed time.Duration // of the retries of a message; 0 is no limit
+	telemetry  *telemetry
+	wake       chan struct{} // signals that the next component accepts messages
+
+	mu               sync.Mutex
+	byCount, byBytes fairshare.Queue[string, *heldMessage] // including messages that are reserved but not scheduled yet
+	schedules        [numSchedules]schedule
+	turn             int // the schedule of the last message that was due
+	next             nextState
+}
+
+func newWaitQueue(cfg *Config, t *telemetry) *waitQueue {
+	return &waitQueue{
+		maxCount: cfg.Link.MaxHeldProfiles, maxBytes: cfg.Link.MaxHeldBytes, wait: cfg.Link.Wait,
+		maxElapsed: cfg.RetryOnFailure.MaxElapsedTime, telemetry: t, wake: make(chan struct{}, 1),
+	}
+}
+
+// errQueueFull is the error for the sender of a message that is refused, as the next component
+// would refuse it.
+var errQueueFull = errors.New("the queue of held profiles is full and the next component refuses profiles")
+
+// decision is what to do with a message that needs memory in the queue.
+type decision int
+
+const (
+	admit   decision = iota // memory is reserved
+	release                 // forward the other message, then try again
+	evict                   // drop the other message, then try again
+	bypass                  // forward this message at once
+	refuse                  // return errQueueFull
+)
+
+// reserve reserves memory for a message, or decides how to continue without. The oldest message of
+// the tenant that uses the most is forwarded early. If the next component refuses it, it is dropped
+// only in favour of a tenant below an equal share: otherwise new messages cannot displace accepted
+// ones.
+func (q *waitQueue) reserve(ctx context.Context, h *heldMessage, now time.Time) (d decision, other *heldMessage) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.addUse(h)
+	full, limit := &q.byCount, int64(q.maxCount)
+	switch {
+	case q.byCount.Size() > limit:
+	case q.byBytes.Size() > q.maxBytes:
+		full, limit = &q.byBytes, q.maxBytes
+	default:
+		return admit, nil
+	}
+	other = full.LargestOldest().Value
+	belowShare := other.tenant != h.tenant && full.Use(h.tenant) <= limit/int64(full.Tenants())
+	q.removeUse(h)
+	switch canTry := !other.retries.suspect && q.next.canRetry(now); {
+	case !other.queued: // this message, or another one that is not scheduled yet
+		return bypass, nil
+	case canTry:
+		q.dequeue(ctx, other)
+		return release, other
+	case belowShare:
+		q.dequeue(ctx, other)
+		return evict, other
+	case q.next.canBypass(now):
+		return bypass, nil
+	}
+	return refuse, nil
+}
+
+// add queues a message with reserved memory until its wait is over.
+func (q *waitQueue) add(ctx context.Context, h *heldMessage) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	h.nextAttempt = h.arrived.Add(q.wait)
+	q.schedule(ctx, h)
+}
+
+// cancel releases reserved memory.
+func (q *waitQueue) cancel(h *heldMessage) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.removeUse(h)
+}
+
+// restore queues a message from the storage, regardless of the limits.
+func (q *waitQueue) restore(ctx context.Context, h *heldMessage) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.addUse(h)
+	h.nextAttempt = h.arrived.Add(q.wait)
+	q.schedule(ctx, h)
+}
+
+// isEmpty reports whether the queue has no messages.
+func (q *waitQueue) isEmpty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.byCount.Len() == 0
+}
+
+// minPause bounds how often a processor without wait checks the queue.
+const minPause = 100 * time.Millisecond
+
+// popDue removes and returns a message that is due, from each schedule in turn. If there is none,
+// it returns nil and the time until the next one may be due.
+func (q *waitQueue) popDue(ctx context.Context, now time.Time) (h *heldMessage, pause time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	pause = max(q.wait, minPause) // messages that arrive meanwhile are due later
+	for i := range numSchedules {
+		s := (q.turn + 1 + i) % numSchedules
+		h := q.schedules[s].first()
+		if h == nil {
+			continue
+		}
+		due := h.nextAttempt
+		if s == refused {
+			due = q.next.retryAt(due)
+		}
+		if due.After(now) {
+			pause = min(pause, due.Sub(now))
+			continue
+		}
+		if s == refused {
+			q.next.retriedAt = now
+		}
+		q.turn = s
+		q.dequeue(ctx, h)
+		return h, 0
+	}
+	return nil, pause
+}
+
+// popAny removes and returns any message, messages without refusals first, or nil if there is none.
+func (q *waitQueue) popAny(ctx context.Context) *heldMessage {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for s := range numSchedules {
+		if h := q.schedules[s].first(); h != nil {
+			q.dequeue(ctx, h)
+			return h
+		}
+	}
+	return nil
+}
+
+// addUse counts a message against the limits of its tenant.
+func (q *waitQueue) addUse(h *heldMessage) {
+	h.byCount = q.byCount.Push(h.tenant, h, 1)
+	h.byBytes = q.byBytes.Push(h.tenant, h, h.bytes)
+}
+
+func (q *waitQueue) removeUse(h *heldMessage) {
+	q.byCount.Remove(h.byCount)
+	q.byBytes.Remove(h.byBytes)
+}
+
+func (q *waitQueue) schedule(ctx context.Context, h *heldMessage) {
+	q.schedules[h.retries.schedule()].add(h)
+	h.queued = true
+	q.telemetry.heldChanged(ctx, 1, h.bytes)
+}
+
+func (q *waitQueue) dequeue(ctx context.Context, h *heldMessage) {
+	q.schedules[h.retries.schedule()].remove(h)
+	h.queued = false
+	q.removeUse(h)
+	if q.next.lastRefused == h {
+		q.next.lastRefused = nil
+	}
+	q.telemetry.heldChanged(ctx, -1, -h.bytes)
+}
