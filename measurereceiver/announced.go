@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
@@ -21,12 +22,12 @@ const (
 // announcedMap holds the attributes of the events whose files may come, hours or days later. Apps share it fairly.
 type announcedMap struct {
 	mu    sync.Mutex
-	all   map[takenKey]*fairshare.Entry[appID, announcedFile]
-	queue fairshare.Queue[appID, announcedFile]
+	all   map[dedup.ID]*fairshare.Entry[string, announcedFile]
+	queue fairshare.Queue[string, announcedFile]
 }
 
 type announcedFile struct {
-	key takenKey
+	id dedup.ID
 	announced
 }
 
@@ -37,31 +38,31 @@ type announced struct {
 }
 
 func newAnnounced() *announcedMap {
-	return &announcedMap{all: map[takenKey]*fairshare.Entry[appID, announcedFile]{}}
+	return &announcedMap{all: map[dedup.ID]*fairshare.Entry[string, announcedFile]{}}
 }
 
-func (m *announcedMap) put(key takenKey, a announced) {
+func (m *announcedMap) put(id dedup.ID, a announced) {
 	if len(a.name) > maxAnnouncedName {
 		a.name = strings.Clone(strings.ToValidUTF8(a.name[:maxAnnouncedName], ""))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if entry, known := m.all[key]; known {
+	if entry, known := m.all[id]; known {
 		entry.Value.announced = a
 		return
 	}
-	m.all[key] = m.queue.Push(key.app, announcedFile{key, a}, 1)
+	m.all[id] = m.queue.Push(id.Tenant, announcedFile{id, a}, 1)
 	if m.queue.Len() > maxAnnounced {
 		oldest := m.queue.LargestOldest()
-		delete(m.all, oldest.Value.key)
+		delete(m.all, oldest.Value.id)
 		m.queue.Remove(oldest)
 	}
 }
 
-func (m *announcedMap) get(key takenKey) (announced, bool) {
+func (m *announcedMap) get(id dedup.ID) (announced, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	entry, known := m.all[key]
+	entry, known := m.all[id]
 	if !known {
 		return announced{}, false
 	}

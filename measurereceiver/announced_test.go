@@ -7,15 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 )
 
 // TestAnnounced: an app that announces more files than are remembered loses its own oldest, and names are not kept at any length.
 func TestAnnounced(t *testing.T) {
-	key := func(app byte, n int) (k takenKey) {
-		k.app[0] = app
-		binary.BigEndian.PutUint64(k.id[:], uint64(n))
+	key := func(app byte, n int) dedup.ID {
+		k := dedup.ID{Tenant: string(rune(app))}
+		binary.BigEndian.PutUint64(k.Value[:], uint64(n))
 		return k
 	}
 	m := newAnnounced()
@@ -37,6 +38,6 @@ func TestAnnounced(t *testing.T) {
 	m.put(key(1, 0), announced{nano: 7})
 	small, _ = m.get(key(1, 0))
 	assert.EqualValues(t, 7, small.nano, "the last one counts")
-	_, known = m.get(takenKey{id: uuid.UUID{1}})
+	_, known = m.get(dedup.ID{Value: [24]byte{1}})
 	assert.False(t, known)
 }

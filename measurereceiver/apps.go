@@ -10,8 +10,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/google/uuid"
 	"go.opentelemetry.io/collector/config/configopaque"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
@@ -28,8 +30,15 @@ type app struct {
 	etag        string
 }
 
-// tenant names the app where apps share memory.
+// tenant returns the name of the app where apps share memory.
 func (a *app) tenant() string { return string(a.id[:]) }
+
+// dedupID returns the ID of a batch or file. Two apps may use one UUID.
+func (a *app) dedupID(id uuid.UUID) dedup.ID {
+	d := dedup.ID{Tenant: a.tenant()}
+	copy(d.Value[:], id[:])
+	return d
+}
 
 type apps struct {
 	byHash map[[sha256.Size]byte]*app

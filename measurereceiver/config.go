@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
@@ -58,7 +59,9 @@ type Config struct {
 	// MetricsSessionID sets session.id on data points: a series per session.
 	MetricsSessionID bool `mapstructure:"metrics_session_id"`
 
-	Dedup       DedupConfig       `mapstructure:"dedup"`
+	// Dedup recognizes batches that SDKs send again.
+	Dedup dedup.Config `mapstructure:"dedup"`
+
 	Attachments AttachmentsConfig `mapstructure:"attachments"`
 	Builds      BuildsConfig      `mapstructure:"builds"`
 }
@@ -75,13 +78,6 @@ type AppConfig struct {
 func (a *AppConfig) Unmarshal(conf *confmap.Conf) error {
 	a.SDK = measure.DefaultSDKConfig()
 	return conf.Unmarshal(a)
-}
-
-// DedupConfig is about batches that come again.
-type DedupConfig struct {
-	Size    int           `mapstructure:"size"` // batches to remember
-	TTL     time.Duration `mapstructure:"ttl"`
-	Storage *component.ID `mapstructure:"storage"` // extension that keeps them across restarts
 }
 
 // AttachmentsConfig is about the files of events.
@@ -123,8 +119,8 @@ const (
 	defaultReadTimeout = 5 * time.Minute
 
 	// SDKs send a batch again when the app starts the next time, which may be days later.
-	defaultDedupSize = 10_000
-	defaultDedupTTL  = 7 * 24 * time.Hour
+	defaultDedupIDs = 10_000
+	defaultDedupAge = 7 * 24 * time.Hour
 
 	defaultURLTTL           = 7 * 24 * time.Hour // Measure's
 	defaultMaxTotalSize     = 10 << 30
@@ -162,14 +158,17 @@ func createDefaultConfig() component.Config {
 		MaxBytesInFlight: defaultMaxBytesInFlight,
 		Connections:      httpserver.DefaultLimits(),
 
-		Dedup:       DedupConfig{Size: defaultDedupSize, TTL: defaultDedupTTL},
+		Dedup:       dedup.Config{MaxIDs: defaultDedupIDs, MaxAge: defaultDedupAge},
 		Attachments: AttachmentsConfig{MaxTotalSize: defaultMaxTotalSize, MaxSize: sizes, URLTTL: defaultURLTTL, MaxInFlight: defaultMaxInFlight},
 		Builds:      BuildsConfig{MaxSize: defaultMaxMappingSize, MaxTotalSize: defaultMaxMappingsTotal},
 	}
 }
 
 // Unmarshal reads the configuration, and fails for keys that do not exist.
-func (c *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, c) }
+func (c *Config) Unmarshal(conf *confmap.Conf) error {
+	return collector.UnmarshalConfig(conf, c,
+		collector.RenamedKey{Old: "dedup::size", New: "dedup::max_ids"}, collector.RenamedKey{Old: "dedup::ttl", New: "dedup::max_age"})
+}
 
 // Validate checks the configuration; its messages name the key and what to write instead.
 func (c *Config) Validate() error {
@@ -187,12 +186,6 @@ func (c *Config) Validate() error {
 		problem("public_endpoint: is %q, must be a URL, e.g. https://rum.example.com", c.PublicEndpoint)
 	}
 	problems = append(problems, c.validateApps(), c.validateFiles())
-	if c.Dedup.Size < 1 || c.Dedup.Size > 10_000_000 {
-		problem("dedup: size: is %d, must be from 1 to 10000000, e.g. %d", c.Dedup.Size, defaultDedupSize)
-	}
-	if c.Dedup.TTL < time.Minute {
-		problem("dedup: ttl: is %s, must be at least 1m, e.g. %s", c.Dedup.TTL, defaultDedupTTL)
-	}
 	return errors.Join(problems...)
 }
 

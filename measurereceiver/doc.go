@@ -10,7 +10,6 @@
 //	apps.go       who sends it
 //	events.go     PUT /events: batch → items → what to hand on → outcome
 //	signals.go    the pipelines, and whether none of them has room
-//	window.go     which batches have been taken already
 //	uploads.go    PUT /attachments and /symbols: files, by signed URLs
 //	token.go      what makes those URLs ours
 //	files.go      where files are kept

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
@@ -37,57 +38,66 @@ type ingestion struct {
 func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) {
 	claim := r.inFlight.Claim(req.Context())
 	defer claim.Release() // not before the deliveries are done: what is made of a body is larger than the body
-	in, key, why := r.openBatch(req, claim)
+	in, id, why := r.openBatch(req, claim)
 	r.timeToAnswer(w)
 	if why != nil {
 		r.refuse(w, req, why)
 		return
 	}
-	state, delivered := r.batches.begin(req.Context(), key, in.received)
-	switch state {
-	case stateRunning:
+	attempt, err := r.batches.TryBegin(id)
+	switch {
+	case err != nil:
 		r.telemetry.batchRepeated(req.Context(), "in_progress")
 		r.refuse(w, req, &refusal{http.StatusServiceUnavailable, reasonInProgress, "a request with this msr-req-id is in progress", ""})
 		return
-	case stateTaken:
+	case attempt.Seen[0]:
 		r.telemetry.batchRepeated(req.Context(), "known")
 		_ = in.batch.Validate(r.cfg.Validation) // for its attachments; it is not judged again
 		in.answer(w, "accepted, known event request")
 		return
 	}
-	delivered, why = in.ingest(req.Context(), delivered)
-	// What was delivered must be remembered even if the client has gone meanwhile.
-	if err := r.batches.end(context.WithoutCancel(req.Context()), key, why == nil, delivered, in.received); err != nil {
-		r.logger.Warn("Cannot store that a batch was taken: after a restart it would be taken again", zap.Error(err))
-	}
-	if why != nil {
+	if why := in.attempt(req.Context(), attempt); why != nil {
 		r.refuse(w, req, why)
 		return
 	}
 	in.answer(w, "accepted")
 }
 
+// attempt ingests a batch that is new, or of which some signals were delivered before. Delivered signals are remembered even if the
+// client has disconnected.
+func (in *ingestion) attempt(ctx context.Context, attempt *dedup.Attempt) *refusal {
+	delivered, why := in.ingest(ctx, signals(attempt.Parts))
+	accepted := dedup.Parts(delivered)
+	if why == nil {
+		accepted = dedup.All
+	}
+	if err := attempt.Finish(context.WithoutCancel(ctx), accepted); err != nil {
+		in.logger.Warn("Cannot store the ID of an accepted batch: it is accepted again after a restart", zap.Error(err))
+	}
+	return why
+}
+
 // openBatch reads a request up to where it is known whether it came before.
-func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (in *ingestion, key takenKey, why *refusal) {
+func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (in *ingestion, id dedup.ID, why *refusal) {
 	app, why := r.apps.authenticate(req)
 	if why != nil {
-		return nil, key, why
+		return nil, id, why
 	}
-	id, err := uuid.Parse(req.Header.Get("msr-req-id"))
+	requestID, err := uuid.Parse(req.Header.Get("msr-req-id"))
 	if err != nil {
-		return nil, key, &refusal{http.StatusBadRequest, reasonRequestID, "msr-req-id must be a UUID", ""}
+		return nil, id, &refusal{http.StatusBadRequest, reasonRequestID, "msr-req-id must be a UUID", ""}
 	}
 	publicURL, why := r.publicURL(req)
 	if why != nil {
-		return nil, key, why
+		return nil, id, why
 	}
 	if r.refusesAll() {
-		return nil, key, busy(reasonBackpressure)
+		return nil, id, busy(reasonBackpressure)
 	}
 	claim.SetTenant(app.tenant())
 	body, why := r.readBody(req, claim)
 	if why != nil {
-		return nil, key, why
+		return nil, id, why
 	}
 	defer body.Release() // what is decoded are copies
 	in = &ingestion{measureReceiver: r, app: app, received: time.Now(), publicURL: publicURL}
@@ -101,11 +111,11 @@ func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (i
 	}
 	switch {
 	case errors.Is(err, httpbody.ErrNoRoom):
-		return nil, key, busy(reasonBytesInFlight)
+		return nil, id, busy(reasonBytesInFlight)
 	case err != nil:
-		return nil, key, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse event request payload", err.Error()}
+		return nil, id, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse event request payload", err.Error()}
 	}
-	return in, takenKey{app.id, id}, nil
+	return in, app.dedupID(requestID), nil
 }
 
 func (r *measureReceiver) source(a *app, now time.Time) frommeasure.Source {

@@ -95,11 +95,7 @@ func TestShutdownInMidRequest(t *testing.T) {
 	h.sink.hold = hold
 	first, stopped := make(chan reply, 1), make(chan struct{})
 	go func() { first <- h.events(batchID, goodBatch) }()
-	require.Eventually(t, func() bool {
-		h.shared.batches.mu.Lock()
-		defer h.shared.batches.mu.Unlock()
-		return len(h.shared.batches.running) == 1
-	}, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.shared.batches.Pending() == 1 }, 5*time.Second, time.Millisecond)
 	go func() { h.stop(); close(stopped) }()
 	require.Eventually(t, h.shared.server.Stopping.Load, time.Second, time.Millisecond)
 	require.Eventually(t, func() bool {
@@ -147,9 +143,7 @@ func TestManyLargeBatches(t *testing.T) {
 		})
 	}
 	require.Eventually(t, func() bool { return refused.Load() >= int64(clients-3) }, 20*time.Second, time.Millisecond)
-	h.shared.batches.mu.Lock()
-	assert.LessOrEqual(t, len(h.shared.batches.running), 3)
-	h.shared.batches.mu.Unlock()
+	assert.LessOrEqual(t, h.shared.batches.Pending(), 3)
 	close(hold)
 	all.Wait()
 	assert.Equal(t, clients, h.sink.records)
@@ -226,11 +220,7 @@ func TestMadeOfABody(t *testing.T) {
 		h.sink.mu.Unlock()
 		id := uuid.NewString()
 		go func() { done <- h.events(id, body) }()
-		require.Eventually(t, func() bool {
-			h.shared.batches.mu.Lock()
-			defer h.shared.batches.mu.Unlock()
-			return len(h.shared.batches.running) == 1
-		}, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return h.shared.batches.Pending() == 1 }, 5*time.Second, time.Millisecond)
 		held = h.shared.inFlight.Used()
 		close(hold)
 		assert.Equal(t, 200, (<-done).status)

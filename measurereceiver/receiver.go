@@ -13,12 +13,12 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/consumer"
-	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
@@ -45,8 +45,8 @@ type measureReceiver struct {
 	now         func() time.Time              // of the gates
 
 	server      httpserver.Server
-	batches     *window        // that have been taken
-	uploaded    *window        // files that have been taken
+	batches     *dedup.Window  // accepted ones
+	uploaded    *dedup.Window  // accepted files
 	announced   *announcedMap  // files that may come
 	attachments *fileStore     // nil = dropped
 	builds      *fileStore     // nil = off
@@ -91,8 +91,8 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 		obsreport: obsreport,
 		apps:      newApps(cfg),
 		secret:    secret,
-		batches:   newWindow(cfg.Dedup.Size, cfg.Dedup.TTL),
-		uploaded:  newWindow(maxAnnounced, cfg.Attachments.URLTTL),
+		batches:   dedup.New(cfg.Dedup),
+		uploaded:  dedup.New(dedup.Config{MaxIDs: maxAnnounced, MaxAge: cfg.Attachments.URLTTL}),
 		announced: newAnnounced(),
 		uploading: newUploadSlots(cfg.Attachments.MaxInFlight, len(cfg.Apps) > 1 || cfg.AllowAnyKey && len(cfg.Apps) > 0),
 		inFlight:  httpbody.NewRoom(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
@@ -134,24 +134,13 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 			return fmt.Errorf("builds: directory: %w", err)
 		}
 	}
-	if id := r.cfg.Dedup.Storage; id != nil {
-		extension, ok := host.GetExtensions()[*id].(storage.Extension)
-		if !ok {
-			return fmt.Errorf("dedup: storage: %s is no storage extension of the configuration", id)
-		}
-		client, err := extension.GetClient(ctx, component.KindReceiver, r.id, "dedup")
-		if err != nil {
-			return fmt.Errorf("dedup: storage: %w", err)
-		}
-		r.batches.persistIn(client)
-	}
-	return nil
+	return r.batches.Start(ctx, host, r.id, r.logger)
 }
 
 // Shutdown turns away new requests and lets running ones finish, for a while.
 func (r *measureReceiver) Shutdown(ctx context.Context) error {
 	err := r.server.Stop(ctx, r.logger)
-	err = errors.Join(err, r.batches.close(ctx))
+	err = errors.Join(err, r.batches.Shutdown(ctx))
 	for _, store := range []*fileStore{r.attachments, r.builds} {
 		if store != nil {
 			err = errors.Join(err, store.close())

@@ -89,12 +89,16 @@ func TestConfig(t *testing.T) {
 		"max_size: \"photo\"": func(c *Config) { c.Attachments.MaxSize["photo"] = 1 },
 		"url_ttl":             func(c *Config) { c.Attachments.URLTTL = 0 },
 		"builds: directory":   func(c *Config) { c.Builds.Enabled = true },
-		"dedup: size":         func(c *Config) { c.Dedup.Size = 0 },
+		"dedup: max_ids":      func(c *Config) { c.Dedup.MaxIDs = -1 },
 	} {
 		cfg := createDefaultConfig().(*Config)
 		cfg.AllowAnyKey = true
 		edit(cfg)
-		assert.ErrorContains(t, cfg.Validate(), want)
+		assert.ErrorContains(t, confmap.Validate(cfg), want)
+	}
+	for old, renamed := range map[string]string{"size": "max_ids", "ttl": "max_age"} {
+		conf := confmap.NewFromStringMap(map[string]any{"dedup": map[string]any{old: 1}})
+		assert.ErrorContains(t, conf.Unmarshal(createDefaultConfig()), "dedup::"+old+": was renamed, write dedup::"+renamed+" instead")
 	}
 }
 
@@ -211,11 +215,7 @@ func TestInProgress(t *testing.T) {
 	h.sink.hold = make(chan struct{})
 	first := make(chan reply)
 	go func() { first <- h.events(batchID, goodBatch) }()
-	require.Eventually(t, func() bool {
-		h.shared.batches.mu.Lock()
-		defer h.shared.batches.mu.Unlock()
-		return len(h.shared.batches.running) == 1
-	}, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.shared.batches.Pending() == 1 }, 5*time.Second, time.Millisecond)
 	got := h.events(batchID, goodBatch)
 	assert.Equal(t, 503, got.status)
 	assert.Equal(t, "60", got.header.Get("Retry-After"))

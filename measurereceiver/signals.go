@@ -8,6 +8,17 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+)
+
+// signals is a set of signals, as parts of a batch.
+type signals dedup.Parts
+
+const (
+	signalTraces signals = 1 << iota
+	signalLogs
+	signalMetrics
 )
 
 // The three look alike: hand on, and report it as all receivers do. Sizes are taken before, since consumers may change what

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
@@ -22,7 +23,7 @@ import (
 func (in *ingestion) announce(ctx context.Context) {
 	for _, a := range in.batch.Announced() {
 		in.telemetry.fileDone(ctx, measure.FileType(a.Type), outcomeAnnounced, 0)
-		in.announced.put(takenKey{in.app.id, a.ID.UUID}, announced{a.Event.Attribute, a.Event.Timestamp.UnixNano, a.Name})
+		in.announced.put(in.app.dedupID(a.ID.UUID), announced{a.Event.Attribute, a.Event.Timestamp.UnixNano, a.Name})
 	}
 }
 
@@ -118,16 +119,19 @@ func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, 
 // takeFile stores a file, or drops it if there is no place, and describes it in a log record. One that came before is not
 // described again.
 func (r *measureReceiver) takeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *refusal {
-	key := takenKey{a.id, t.id}
-	state, _ := r.uploaded.begin(ctx, key, time.Now())
-	switch state {
-	case stateTaken:
-		return nil
-	case stateRunning:
+	attempt, err := r.uploaded.TryBegin(a.dedupID(t.id))
+	switch {
+	case err != nil:
 		return &refusal{http.StatusServiceUnavailable, reasonInProgress, "the file is being uploaded", ""}
+	case attempt.Seen[0]:
+		return nil
 	}
+	accepted := dedup.Parts(0)
+	defer func() { _ = attempt.Finish(ctx, accepted) }() // no storage, no error
 	why := r.storeFile(ctx, a, t, name, encoding, body)
-	_ = r.uploaded.end(ctx, key, why == nil && !t.fileType.IsMapping(), 0, time.Now()) // no storage, no error
+	if why == nil && !t.fileType.IsMapping() {
+		accepted = dedup.All
+	}
 	return why
 }
 
@@ -187,7 +191,7 @@ func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, 
 		ContentType: contentType(stored.head), EventID: measure.ID{UUID: t.event}, SessionID: measure.ID{UUID: t.session},
 	}
 	var attributes *measure.Attributes
-	if event, known := r.announced.get(takenKey{a.id, t.id}); known {
+	if event, known := r.announced.get(a.dedupID(t.id)); known {
 		attributes, f.EventNano, f.Name = &event.attributes, event.nano, event.name
 	}
 	d := delivery{signal: signalLogs, translate: func() send {

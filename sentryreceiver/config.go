@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -61,8 +62,9 @@ type Config struct {
 	// CorrectClockDrift moves the times of clients whose clock is far off, where that takes no profile away from its spans.
 	CorrectClockDrift bool `mapstructure:"correct_clock_drift"`
 
-	// DropResent drops what was accepted before.
-	DropResent ResentConfig `mapstructure:"drop_resent"`
+	// Dedup drops data that was accepted before. Native sends an event again after a crash; java and cocoa send everything again that
+	// got no answer.
+	Dedup dedup.Config `mapstructure:"dedup"`
 
 	// BackpressurePause is how long SDKs are asked to send no more of a signal when its pipeline refuses something.
 	BackpressurePause time.Duration `mapstructure:"backpressure_pause"`
@@ -112,14 +114,14 @@ func createDefaultConfig() component.Config {
 		MaxProfileSize:    sentry.MaxProfileSize,
 		Validation:        profile.Lenient,
 		ProfileType:       profileTypeWall,
-		DropResent:        ResentConfig{MaxAge: defaultMaxResentAge},
+		Dedup:             dedup.Config{MaxAge: defaultDedupAge},
 		BackpressurePause: defaultBackpressurePause,
 	}
 }
 
 // Unmarshal reads the configuration, and fails for keys that do not exist.
 func (c *Config) Unmarshal(conf *confmap.Conf) error {
-	if err := collector.UnmarshalConfig(conf, c); err != nil {
+	if err := collector.UnmarshalConfig(conf, c, collector.RenamedKey{Old: "drop_resent", New: "dedup"}); err != nil {
 		return err
 	}
 	// "projects:" with nothing behind it is nil to confmap, as if it were not there: it must not open the door to everybody.
@@ -146,12 +148,6 @@ func (c *Config) Validate() error {
 	}
 	if c.ProfileType != profileTypeWall && c.ProfileType != profileTypeCPU {
 		problem("profile_type: is %q, must be %q or %q", c.ProfileType, profileTypeWall, profileTypeCPU)
-	}
-	if n := c.DropResent.MaxIDs; n < 0 || n > maxResentIDs {
-		problem("drop_resent: max_ids: is %d, must be from 0, which drops nothing, to %d, e.g. 100000", n, maxResentIDs)
-	}
-	if c.DropResent.MaxAge <= 0 {
-		problem("drop_resent: max_age: is %s, must be positive, e.g. %s", c.DropResent.MaxAge, defaultMaxResentAge)
 	}
 	// SDKs read whole seconds: python drops a limit that int() does not take.
 	if p := c.BackpressurePause; p < time.Second || p > maxBackpressurePause || p%time.Second != 0 {

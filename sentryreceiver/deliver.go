@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
@@ -19,8 +20,8 @@ type delivery struct {
 	send    func(context.Context) error
 	another bool // the item has a delivery before this one, which decides about its outcome
 
-	ids  []resentID          // by which it is known when it comes again; nil = not at all
-	drop func(resent []bool) // takes out the parts with these ids; nil = there are none
+	ids  []dedup.ID        // by which it is recognized when it comes again; nil = never
+	drop func(seen []bool) // takes out the parts with these ids; nil = there are none
 }
 
 // deliver hands on what was translated.
@@ -41,30 +42,41 @@ func (in *ingestion) deliver(ctx context.Context) {
 
 // handOnOnce hands on what was not accepted before.
 func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, reason string) {
-	if in.resent == nil || len(d.ids) == 0 {
+	if len(d.ids) == 0 {
 		return in.handOn(ctx, d)
 	}
-	seen, done, err := in.resent.begin(ctx, d.ids)
-	if err != nil { // the client is gone, and it is not known yet what becomes of what it sent before
+	attempt, err := in.dedup.Begin(ctx, d.ids)
+	if err != nil { // the client disconnected while the same data was being delivered for another request
 		in.gates[d.signal].Abandon(in.now())
 		return outcomeRefused, sentry.RateLimitBackpressure
 	}
-	defer func() { done(o == outcomeAccepted) }()
-	again := 0
-	for i := range seen {
-		if seen[i] {
-			again++
+	defer func() { in.finish(ctx, attempt, o) }()
+	resent := 0
+	for _, seen := range attempt.Seen {
+		if seen {
+			resent++
 		}
 	}
-	if again == len(seen) {
+	if resent == len(d.ids) {
 		in.gates[d.signal].Abandon(in.now())
 		return outcomeDiscarded, reasonResent
 	}
-	if again > 0 {
-		d.drop(seen)
-		in.telemetry.elementsLost(ctx, d.item, []discard.Loss{{Reason: reasonResent, Count: again}})
+	if resent > 0 {
+		d.drop(attempt.Seen)
+		in.telemetry.elementsLost(ctx, d.item, []discard.Loss{{Reason: reasonResent, Count: resent}})
 	}
 	return in.handOn(ctx, d)
+}
+
+// finish remembers accepted data, even if the client has disconnected.
+func (in *ingestion) finish(ctx context.Context, attempt *dedup.Attempt, o outcome) {
+	accepted := dedup.Parts(0)
+	if o == outcomeAccepted {
+		accepted = dedup.All
+	}
+	if err := attempt.Finish(context.WithoutCancel(ctx), accepted); err != nil {
+		in.logger.Warn("Cannot store the IDs of accepted data: it is accepted again after a restart", zap.Error(err))
+	}
 }
 
 func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason string) {

@@ -20,7 +20,7 @@
 //	backpressure.go   what is turned away because a pipeline has just refused something
 //	answer.go      status, body and headers
 //	drift.go       clients whose clock is off
-//	resent.go      what was accepted before
+//	dedup.go       IDs of data that was accepted before
 //	telemetry.go   what is counted
 //	ledger.go      items, by who sent them
 //	receiver.go    lifecycle

@@ -11,6 +11,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -88,7 +89,7 @@ func undecoded(subject profile.Subject) *discard.Error {
 	return nil
 }
 
-func (in *ingestion) profileIDs(subject profile.Subject) []resentID {
+func (in *ingestion) profileIDs(subject profile.Subject) []dedup.ID {
 	if subject.Chunk != nil {
 		return in.itemIDs(sentry.ItemProfileChunk, subject.Chunk.ChunkID)
 	}

@@ -4,6 +4,7 @@ package sentryreceiver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
@@ -33,7 +35,8 @@ type sentryReceiver struct {
 	telemetry *telemetry
 	obsreport *receiverhelper.ObsReport
 	inflight  *httpbody.Room
-	resent    *resent
+	id        component.ID
+	dedup     *dedup.Window
 
 	// The pipelines, set before Start; nil for signals that no pipeline takes from this receiver.
 	nextProfiles xconsumer.Profiles
@@ -75,13 +78,17 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		telemetry: telemetry,
 		obsreport: obsreport,
 		inflight:  httpbody.NewRoom(cfg.MaxBytesInFlight, telemetry.bytesTaken),
-		resent:    newResent(cfg.DropResent),
+		id:        set.ID,
+		dedup:     dedup.New(cfg.Dedup),
 		now:       time.Now,
 	}, nil
 }
 
-// Start opens the listener.
+// Start opens the storage and the listener.
 func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
+	if err := r.dedup.Start(ctx, host, r.id, r.logger); err != nil {
+		return err
+	}
 	config := r.serverConfig()
 	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
 		confighttp.WithErrorHandler(r.refuseForConfighttp))...)
@@ -132,5 +139,5 @@ func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 
 // Shutdown turns away new requests and lets running ones finish, for a while.
 func (r *sentryReceiver) Shutdown(ctx context.Context) error {
-	return r.server.Stop(ctx, r.logger)
+	return errors.Join(r.server.Stop(ctx, r.logger), r.dedup.Shutdown(ctx))
 }

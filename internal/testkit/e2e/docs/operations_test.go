@@ -58,7 +58,7 @@ func TestOperationsPage(t *testing.T) {
 		var parsed map[string]any
 		require.NoError(t, yaml.Unmarshal(block[1], &parsed), "%s", block[1])
 		if _, isConfig := parsed["receivers"]; isConfig {
-			again := harness.Start(t, harness.Settings{Sink: backend, Receiver: []string{"drop_resent: {max_ids: 100000, max_age: 24h}"}})
+			again := harness.Start(t, harness.Settings{Sink: backend, Receiver: []string{"dedup: {max_ids: 100000, max_age: 24h}"}})
 			r := harness.Chunk{}.Request()
 			for range 2 {
 				assert.Equal(t, http.StatusOK, again.Send(t, r).Status)

@@ -12,12 +12,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup/deduptest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
-func dropResent(c *Config) { c.DropResent.MaxIDs = 1000 }
+func dropResent(c *Config) { c.Dedup.MaxIDs = 1000 }
 
 // Items with an id of their own are taken once; the others as often as they come.
 func TestResentItems(t *testing.T) {
@@ -137,49 +140,18 @@ func TestDuplicateThatCannotWait(t *testing.T) {
 	assert.Equal(t, int64(2), refused())
 }
 
-// The window is bounded by number and by age.
-func TestResentWindow(t *testing.T) {
-	r := newResent(ResentConfig{MaxIDs: 2, MaxAge: time.Hour})
-	id := func(n byte) []resentID { return []resentID{{id: [24]byte{n}}} }
-	take := func(n byte) (seen bool) {
-		known, done, err := r.begin(context.Background(), id(n))
-		require.NoError(t, err)
-		done(true)
-		return known[0]
+// TestResentAfterARestart: a storage keeps the IDs.
+func TestResentAfterARestart(t *testing.T) {
+	id := component.MustNewID("file_storage")
+	host := hostWithExtensions{componenttest.NewNopHost(), map[component.ID]component.Component{id: deduptest.NewMemory()}}
+	stored := func(c *Config) {
+		dropResent(c)
+		c.Dedup.Storage = &id
 	}
-	assert.False(t, take(1))
-	assert.True(t, take(1))
-	assert.False(t, take(2))
-	assert.False(t, take(3))
-	assert.True(t, take(3))
-	assert.False(t, take(1), "two are remembered: 2 and 3")
-	assert.Len(t, r.accepted, 2)
-	assert.Empty(t, r.pending)
-
-	r.forget(time.Now().Add(time.Hour))
-	assert.Empty(t, r.accepted)
-	assert.Zero(t, r.order.Len())
-}
-
-// TestResentIsFair: a project that sends many ids forgets its own.
-func TestResentIsFair(t *testing.T) {
-	r := newResent(ResentConfig{MaxIDs: 10, MaxAge: time.Hour})
-	take := func(project string, n byte) (seen bool) {
-		known, done, err := r.begin(context.Background(), []resentID{{project: project, id: [24]byte{n}}})
-		require.NoError(t, err)
-		done(true)
-		return known[0]
-	}
-	for n := range byte(5) {
-		require.False(t, take("quiet", n))
-	}
-	for n := range byte(200) {
-		require.False(t, take("flood", n))
-	}
-	for n := range byte(5) {
-		assert.True(t, take("quiet", n), n)
-	}
-	assert.Len(t, r.accepted, 10)
-	assert.True(t, take("flood", 199))
-	assert.False(t, take("flood", 100))
+	first := startOn(t, host, stored)
+	assert.Equal(t, 200, first.post(envelope(chunkItem)).status)
+	require.NoError(t, first.receiver.Shutdown(t.Context()))
+	second := startOn(t, host, stored)
+	assert.Equal(t, 200, second.post(envelope(chunkItem)).status)
+	assert.Zero(t, second.sink.count())
 }

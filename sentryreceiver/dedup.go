@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryreceiver
+
+import (
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// defaultDedupAge: an SDK with an offline cache sends data again at the next start of the application.
+const defaultDedupAge = 24 * time.Hour
+
+// reasonResent is the reason of items and spans that were accepted before.
+const reasonResent = "resent"
+
+// itemIDs returns the ID of an item that has one, as a list; none if it is not a UUID.
+func (in *ingestion) itemIDs(kind sentry.ItemType, id string) []dedup.ID {
+	key := dedup.ID{Tenant: in.auth.ProjectID, Kind: string(kind)}
+	id = strings.ReplaceAll(id, "-", "")
+	if n, err := hex.Decode(key.Value[:16], []byte(id[:min(len(id), 32)])); !in.cfg.Dedup.Enabled() || err != nil || n != 16 || len(id) != 32 {
+		return nil
+	}
+	return []dedup.ID{key}
+}
+
+// spanIDs returns the IDs of all spans of a message, in its order. Spans have IDs of their own, not that of their item: one that comes
+// in a transaction and in a span container is counted once.
+func (in *ingestion) spanIDs(traces ptrace.Traces) (ids []dedup.ID) {
+	if !in.cfg.Dedup.Enabled() {
+		return nil
+	}
+	ids = make([]dedup.ID, 0, traces.SpanCount())
+	removeSpans(traces, func(trace pcommon.TraceID, span pcommon.SpanID) bool {
+		id := dedup.ID{Tenant: in.auth.ProjectID, Kind: string(sentry.ItemSpan)}
+		copy(id.Value[:], trace[:])
+		copy(id.Value[16:], span[:])
+		ids = append(ids, id)
+		return false
+	})
+	return ids
+}
+
+// removeSpans removes the spans for which remove, called for each span in order, returns true.
+func removeSpans(traces ptrace.Traces, remove func(pcommon.TraceID, pcommon.SpanID) bool) {
+	for _, resource := range traces.ResourceSpans().All() {
+		for _, scope := range resource.ScopeSpans().All() {
+			scope.Spans().RemoveIf(func(span ptrace.Span) bool { return remove(span.TraceID(), span.SpanID()) })
+		}
+	}
+}
