@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package semconv spells every attribute key, metric name, event name and key of client metadata that the components read or
-// write, once. Tests keep it complete: no other package spells a key, and no key is unused.
+// Package semconv contains every attribute key, metric name, event name and client metadata key
+// that the components read or write. No other package spells one; tests enforce this, and that each
+// constant is used.
 //
-// A constant is named after its key: SentryFrameInApp is "sentry.frame.in_app". Metric names start with Metric, event names
-// with Event and keys of client metadata with Metadata. A name that ends in Prefix or Suffix is a part of keys.
+// A constant is named after its key: SentryFrameInApp is "sentry.frame.in_app". Metric names start
+// with Metric, event names with Event and client metadata keys with Metadata. Prefix and Suffix
+// mark parts of keys.
 //
-// Files group the keys by subject, and groups state the origin of their keys. A key comes from the first of these that has one:
+// Each file has one subject. Each group states the origin of its keys: the first of these that defines it:
 //
-//   - OpenTelemetry's semantic conventions, 1.44: https://github.com/open-telemetry/semantic-conventions
-//   - Sentry's conventions: https://github.com/getsentry/sentry-conventions
-//   - this project, under "sentry.", "measure." and "split."
+//   - OTel: the semantic conventions 1.44, https://github.com/open-telemetry/semantic-conventions
+//   - Sentry: https://github.com/getsentry/sentry-conventions
+//   - Project: keys that only this project defines, under "sentry.", "measure." and "split."
 //
-// Members of attributes that are maps have the names that they have in Sentry's and Measure's formats. They stand in the
-// packages that translate these.
+// Map attributes use the field names of Sentry and Measure for their members; the translating
+// packages contain these names.
 package semconv

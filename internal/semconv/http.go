@@ -2,7 +2,7 @@
 
 package semconv
 
-// OpenTelemetry's conventions: HTTP and the network.
+// OTel: HTTP and network.
 const (
 	HTTPRequestMethod         = "http.request.method"
 	HTTPRequestMethodOriginal = "http.request.method_original"
@@ -17,14 +17,14 @@ const (
 	URLQuery                  = "url.query"
 	URLFragment               = "url.fragment"
 	UserAgentOriginal         = "user_agent.original"
-	ServerAddress             = "server.address" // Sentry's server_name
+	ServerAddress             = "server.address" // server_name in Sentry
 	ServerPort                = "server.port"
 	NetworkPeerAddress        = "network.peer.address"
 	NetworkConnectionType     = "network.connection.type"
 	NetworkCarrierName        = "network.carrier.name"
 )
 
-// OpenTelemetry's conventions, former names of these.
+// OTel, deprecated.
 const (
 	HTTPMethod      = "http.method"
 	HTTPStatusCode  = "http.status_code"
@@ -34,7 +34,8 @@ const (
 	NetSockPeerAddr = "net.sock.peer.addr"
 )
 
-// Names of Sentry's: of its requests, and of an address in attributes of go's SDK 0.50.
+// Project: members of Sentry's request and response. Sentry's Go SDK 0.50 sends the address of the
+// server.
 const (
 	SentryRequestQueryString = "sentry.request.query_string"
 	SentryRequestData        = "sentry.request.data"

@@ -2,7 +2,7 @@
 
 package semconv
 
-// OpenTelemetry's conventions, on mappings. A mapping needs one of the build ids.
+// OTel, on mappings.
 const (
 	ProcessExecutableBuildIDPrefix  = "process.executable.build_id."
 	ProcessExecutableBuildIDGNU     = "process.executable.build_id.gnu"
@@ -10,9 +10,9 @@ const (
 	ProcessExecutableBuildIDHtlhash = "process.executable.build_id.htlhash"
 )
 
-// Ours, on mappings.
+// Project, on mappings.
 const (
-	SentryDebugID        = "sentry.debug_id" // of images without an ELF, Go or hash id: Mach-O, PDB, WebAssembly
+	SentryDebugID        = "sentry.debug_id" // Mach-O, PDB, WebAssembly
 	SentryImageType      = "sentry.image.type"
 	SentryImageCodeID    = "sentry.image.code_id"
 	SentryImageDebugFile = "sentry.image.debug_file"

@@ -2,7 +2,7 @@
 
 package semconv
 
-// OpenTelemetry's conventions.
+// OTel.
 const (
 	ExceptionType       = "exception.type"
 	ExceptionMessage    = "exception.message"
@@ -12,26 +12,26 @@ const (
 	LogRecordUID        = "log.record.uid"
 )
 
-// Sentry's conventions. The key of a parameter ends in its number or name.
+// Sentry. The key of a parameter ends in its number or name.
 const (
 	SentryMessageTemplate         = "sentry.message.template"
 	SentryMessageParameterPrefix  = "sentry.message.parameter."
-	SentryMessageParametersPrefix = "sentry.message.parameters." // the same in go's SDK 0.50
+	SentryMessageParametersPrefix = "sentry.message.parameters." // Go SDK 0.50
 	SentryTimestampSequence       = "sentry.timestamp.sequence"
 )
 
-// Ours: every item.
+// Project: all items.
 const (
-	SentryItemType        = "sentry.item.type" // what the record was; absent on those that were logs
+	SentryItemType        = "sentry.item.type" // absent for logs
 	SentryItemSize        = "sentry.item.size" // bytes of the payload
 	SentryItemContentType = "sentry.item.content_type"
 	SentryAttachmentType  = "sentry.attachment.type"
 	SentryEventID         = "sentry.event.id"
 )
 
-// Ours: errors and events.
+// Project: errors and events.
 const (
-	SentryMessageParameters = "sentry.message.parameters" // more than have a place each, or no list
+	SentryMessageParameters = "sentry.message.parameters" // if too many for separate attributes, or no list
 	SentryExceptions        = "sentry.exceptions"
 	SentryThreads           = "sentry.threads"
 	SentryBreadcrumbs       = "sentry.breadcrumbs"
@@ -39,11 +39,11 @@ const (
 	SentryModules           = "sentry.modules"
 	SentryLogger            = "sentry.logger"
 	SentryExtra             = "sentry.extra"
-	SentryContextPrefix     = "sentry.context." // and the name of a context, for members without a conventional name
+	SentryContextPrefix     = "sentry.context." // and the name of the context
 	SentryContextUser       = "sentry.context.user"
 )
 
-// Ours: feedback and check-ins.
+// Project: feedback and check-ins.
 const (
 	SentryFeedbackAssociatedEventID = "sentry.feedback.associated_event_id"
 	SentryFeedbackName              = "sentry.feedback.name"

@@ -2,12 +2,11 @@
 
 package semconv
 
-// Keys and event names of ours for the SDKs of Measure are "measure.", mostly followed by the name of the field.
-
-// MeasurePrefix starts the names of events of other types, and, with the type, the keys of fields of unknown ones.
+// MeasurePrefix (project) starts the keys and event names for Measure's SDKs, mostly before the
+// name of a field or event type.
 const MeasurePrefix = "measure."
 
-// Ours, on the resource.
+// Project: Measure, on the resource.
 const (
 	MeasurePlatform                  = "measure.platform"
 	MeasureAppUniqueID               = "measure.app_unique_id"
@@ -34,7 +33,7 @@ const (
 	MeasureExpoEASProjectID          = "measure.expo.eas_project_id"
 )
 
-// Ours, on every record and span.
+// Project: Measure, on all log records and spans.
 const (
 	MeasureSessionStartTime        = "measure.session.start_time"
 	MeasureUserTriggered           = "measure.user_triggered"
@@ -48,9 +47,9 @@ const (
 	MeasureAttachmentNames         = "measure.attachment.names"
 )
 
-// Ours, on spans.
+// Project: Measure, on spans.
 const (
-	MeasureTraceID        = "measure.trace_id"  // as sent, where it is no ID of OpenTelemetry's
+	MeasureTraceID        = "measure.trace_id"  // if not a valid ID
 	MeasureSpanID         = "measure.span_id"   // likewise
 	MeasureParentID       = "measure.parent_id" // likewise
 	MeasureSpanKind       = "measure.span.kind"

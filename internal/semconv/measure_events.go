@@ -2,7 +2,7 @@
 
 package semconv
 
-// OpenTelemetry's events.
+// OTel: event names.
 const (
 	EventSessionStart       = "session.start"
 	EventAppCrash           = "app.crash"
@@ -11,7 +11,7 @@ const (
 	EventDeviceAppLifecycle = "device.app.lifecycle"
 )
 
-// OpenTelemetry's conventions, on records of events.
+// OTel, on events.
 const (
 	AppCrashID           = "app.crash.id"
 	AppScreenID          = "app.screen.id"
@@ -24,7 +24,7 @@ const (
 	IOSAppState          = "ios.app.state"
 )
 
-// Events of ours. Their names are those of the types in Measure's format, except for app_launch, attachment and build.
+// Project: event names, from the types in Measure's format except app_launch, attachment and build.
 const (
 	EventMeasureANR              = "measure.anr"
 	EventMeasureAppExit          = "measure.app_exit"
@@ -43,7 +43,7 @@ const (
 	EventMeasureTrimMemory       = "measure.trim_memory"
 )
 
-// Ours: exceptions and ends of the app.
+// Project: exceptions and app exits.
 const (
 	MeasureExceptionSeverity       = "measure.exception.severity"
 	MeasureExceptionFramework      = "measure.exception.framework"
@@ -66,7 +66,7 @@ const (
 	MeasureAppExitTraceBytes       = "measure.app_exit.trace_bytes"
 )
 
-// Ours: the user interface.
+// Project: user interface.
 const (
 	MeasureGestureTarget                     = "measure.gesture.target"
 	MeasureGestureSemanticLabel              = "measure.gesture.semantic_label"
@@ -100,7 +100,7 @@ const (
 	MeasureNavigationSource                  = "measure.navigation.source"
 )
 
-// Ours: other events.
+// Project: other events.
 const (
 	MeasureNetworkPreviousType       = "measure.network.previous_type"
 	MeasureNetworkPreviousGeneration = "measure.network.previous_generation"
@@ -117,7 +117,7 @@ const (
 	MeasureProfileFormat             = "measure.profile.format"
 )
 
-// Ours: files.
+// Project: files.
 const (
 	MeasureEventID                   = "measure.event.id"
 	MeasureAttachmentID              = "measure.attachment.id"

@@ -2,7 +2,7 @@
 
 package semconv
 
-// Keys of client metadata, ours. That of the project is SentryProjectID.
+// Project: client metadata. The key of the Sentry project is SentryProjectID.
 const (
 	MetadataSentryPublicKey = "sentry.public_key"
 	MetadataSentrySDKName   = "sentry.sdk_name"

@@ -2,7 +2,7 @@
 
 package semconv
 
-// OpenTelemetry's metrics.
+// OTel: metric names.
 const (
 	MetricProcessCPUUtilization = "process.cpu.utilization"
 	MetricProcessCPUTime        = "process.cpu.time"
@@ -14,13 +14,13 @@ const (
 	MetricJVMMemoryLimit        = "jvm.memory.limit"
 )
 
-// OpenTelemetry's conventions, on data points.
+// OTel, on data points.
 const (
 	CPUMode       = "cpu.mode"
 	JVMMemoryType = "jvm.memory.type"
 )
 
-// Metrics of ours.
+// Project: metric names.
 const (
 	MetricSentrySessionUpdates           = "sentry.session.updates"
 	MetricSentrySessionStarted           = "sentry.session.started"
@@ -30,13 +30,13 @@ const (
 	MetricSentryCheckInCount             = "sentry.check_in.count"
 	MetricSentryCheckInDuration          = "sentry.check_in.duration"
 	MetricSentryClientReportDiscarded    = "sentry.client_report.discarded"
-	MetricSentryProfilePrefix            = "sentry.profile." // and the name of a series of measurements
+	MetricSentryProfilePrefix            = "sentry.profile." // and the name of the measurement
 	MetricMeasureProcessMemoryPSS        = "measure.process.memory.pss"
 	MetricMeasureProcessMemoryNativeSize = "measure.process.memory.native.size"
 	MetricMeasureProcessMemoryNativeFree = "measure.process.memory.native.free"
 )
 
-// Ours, on data points.
+// Project, on data points.
 const (
 	SentrySessionStatus            = "sentry.session.status"
 	SentrySessionAbnormalMechanism = "sentry.session.abnormal_mechanism"

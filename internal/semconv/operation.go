@@ -2,7 +2,7 @@
 
 package semconv
 
-// OpenTelemetry's conventions: keys that tell the operation of a span. Each system has its current name and former ones.
+// OTel: attributes that determine the operation of a span, with deprecated names.
 const (
 	DBSystemName          = "db.system.name"
 	DBSystem              = "db.system"

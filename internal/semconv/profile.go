@@ -2,27 +2,27 @@
 
 package semconv
 
-// OpenTelemetry's informal names of what ties a span to a profile, which Sentry's SDKs send too.
+// OTel, informal: links from a span to its profile. Sentry's SDKs send them, too.
 const (
 	ProfileID  = "profile_id"
 	ProfilerID = "profiler_id"
 )
 
-// Sentry's conventions.
+// Sentry.
 const (
 	SentryProfilerID = "sentry.profiler_id"
-	SentryProfileID  = "sentry.profile_id" // V1; on a profile only where it is no UUID: it is the profile's id otherwise
+	SentryProfileID  = "sentry.profile_id" // V1; on profiles only if it is not a UUID
 )
 
-// Ours, on the profile.
+// Project, on profiles. A UUID becomes the ID of the profile instead of an attribute.
 const (
 	SentryProfileVersion  = "sentry.profile.version" // 1 or 2, the sample format
-	SentryChunkID         = "sentry.chunk_id"        // only where it is no UUID, as SentryProfileID
+	SentryChunkID         = "sentry.chunk_id"        // only if it is not a UUID
 	SentryMeasurements    = "sentry.measurements"
-	SentryDebugMetaImages = "sentry.debug_meta.images" // those that are no mapping
+	SentryDebugMetaImages = "sentry.debug_meta.images" // images that are no mapping
 
-	SentryClockDriftMS        = "sentry.clock_drift_ms"        // receipt minus the client's time of sending; on spans and log records too
-	SentryClockDriftCorrected = "sentry.clock_drift_corrected" // true: the times are moved by that
+	SentryClockDriftMS        = "sentry.clock_drift_ms"        // receipt minus sending; also on spans and records
+	SentryClockDriftCorrected = "sentry.clock_drift_corrected" // true if times were shifted by the drift
 
 	SentryTraceID                     = "sentry.trace_id"
 	SentryActiveThreadID              = "sentry.active_thread.id"
@@ -32,7 +32,7 @@ const (
 	SentryTransactionRelativeCPUEnd   = "sentry.transaction.relative_cpu_end"
 )
 
-// Ours, on the parts of a profile that was split.
+// Project, on the parts of a split profile.
 const (
 	SplitProfileID = "split.profile_id"
 	SplitPart      = "split.part"

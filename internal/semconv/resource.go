@@ -2,20 +2,20 @@
 
 package semconv
 
-// OpenTelemetry's conventions: the service and its SDK.
+// OTel: service and SDK.
 const (
 	ServiceNamespace          = "service.namespace"
 	ServiceName               = "service.name"
 	ServiceVersion            = "service.version"
 	ServiceInstanceID         = "service.instance.id"
 	DeploymentEnvironmentName = "deployment.environment.name"
-	DeploymentEnvironment     = "deployment.environment" // up to version 1.26
+	DeploymentEnvironment     = "deployment.environment" // before 1.27
 	TelemetrySDKName          = "telemetry.sdk.name"
 	TelemetrySDKVersion       = "telemetry.sdk.version"
 	TelemetrySDKLanguage      = "telemetry.sdk.language"
 )
 
-// OpenTelemetry's conventions: the machine.
+// OTel: host, container, operating system and device.
 const (
 	HostArch              = "host.arch"
 	HostID                = "host.id"
@@ -32,7 +32,7 @@ const (
 	AndroidOSAPILevel     = "android.os.api_level"
 )
 
-// OpenTelemetry's conventions: the process and the app.
+// OTel: process and app.
 const (
 	ProcessPID            = "process.pid"
 	ProcessOwner          = "process.owner"
@@ -44,20 +44,20 @@ const (
 	AppInstallationID     = "app.installation.id"
 )
 
-// Sentry's conventions.
+// Sentry.
 const (
 	DeviceLocale      = "device.locale"
 	DeviceSimulator   = "device.simulator"
-	SentryRelease     = "sentry.release" // as sent; service.version is its part behind the @
+	SentryRelease     = "sentry.release" // service.version is the part behind the @
 	SentryDist        = "sentry.dist"
 	SentryPlatform    = "sentry.platform"
-	SentryEnvironment = "sentry.environment" // as attributes of streamed items, moved to the resource
+	SentryEnvironment = "sentry.environment" // of streamed items, moved to the resource
 	SentrySDKName     = "sentry.sdk.name"    // likewise
 	SentrySDKVersion  = "sentry.sdk.version" // likewise
 )
 
-// Ours.
+// Project.
 const (
 	SentryProjectID          = "sentry.project_id"
-	SentryDeviceArchitecture = "sentry.device.architecture" // as sent, where host.arch has another word for it
+	SentryDeviceArchitecture = "sentry.device.architecture" // as sent, if host.arch differs
 )

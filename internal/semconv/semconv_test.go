@@ -20,22 +20,22 @@ import (
 
 const root = "../.."
 
-// support are folders whose code is no production code, or knows no attributes.
+// support matches folders without production code.
 var support = regexp.MustCompile(`^(internal/(semconv|testkit|bench|e2e)|tools|dist|output|\.git)$|(^|/)(testdata|web|node_modules|\w+test)$`)
 
-// format is the folder of the wire formats, which know nothing of OpenTelemetry: dotted text there is the path of a field, such
-// as exception.type.
+// format contains the wire formats, which do not know OpenTelemetry: dotted text there is the path
+// of a field, such as exception.type.
 const format = "internal/format/"
 
-// ravenFields start the names that fields of events have in old SDKs.
+// ravenFields starts the names of event fields in old SDKs.
 const ravenFields = "sentry.interfaces."
 
-// spelled matches text that can only be a key: namespaces of the vendors, and those of OpenTelemetry that no wire format shares.
-// Another dotted text, such as the operation http.server, fails only if it equals a key.
+// spelled matches text that can only be a key. Text of other namespaces may be something else, such
+// as the operation http.server; it fails only if it equals a key.
 var spelled = regexp.MustCompile(`^(sentry|measure|split|service|deployment|telemetry|thread|process)\.[a-z0-9_]`)
 
-// TestKeysAreHereOnly fails for a key that another package spells.
-func TestKeysAreHereOnly(t *testing.T) {
+// TestKeysAreDeclaredHere fails if another package spells a key.
+func TestKeysAreDeclaredHere(t *testing.T) {
 	keys := map[string]bool{}
 	for _, key := range constants(t) {
 		keys[key] = true
@@ -44,7 +44,7 @@ func TestKeysAreHereOnly(t *testing.T) {
 		for _, literal := range literals(s.file) {
 			text, err := strconv.Unquote(literal.Value)
 			require.NoError(t, err)
-			declared := keys[text] && strings.Contains(text, ".") // a single word is a field of a wire format, too
+			declared := keys[text] && strings.Contains(text, ".") // single words are also fields
 			isField := strings.HasPrefix(s.path, format) && (!spelled.MatchString(text) || strings.HasPrefix(text, ravenFields))
 			if (declared || spelled.MatchString(text)) && !isField {
 				t.Errorf("%s: the key %q belongs in internal/semconv", s.fset.Position(literal.Pos()), text)
@@ -53,7 +53,7 @@ func TestKeysAreHereOnly(t *testing.T) {
 	})
 }
 
-// TestKeysAreUsed fails for a constant that no production code uses.
+// TestKeysAreUsed fails if no production code uses a constant.
 func TestKeysAreUsed(t *testing.T) {
 	used := map[string]bool{}
 	eachFile(t, func(s source) {
@@ -76,7 +76,8 @@ var (
 	separators = strings.NewReplacer(".", "", "_", "")
 )
 
-// TestConstantsAreNamedAfterKeys: a reader who knows a key knows its constant. Two keys of one kind have two names.
+// TestConstantsAreNamedAfterKeys checks that the key determines the name, and that no key has two
+// constants.
 func TestConstantsAreNamedAfterKeys(t *testing.T) {
 	kinds := map[[2]string]string{}
 	for name, key := range constants(t) {
@@ -87,7 +88,7 @@ func TestConstantsAreNamedAfterKeys(t *testing.T) {
 	}
 }
 
-// constants returns the keys by the names of their constants.
+// constants maps the names of the constants to their keys.
 func constants(t *testing.T) map[string]string {
 	keys := map[string]string{}
 	paths, err := filepath.Glob("*.go")
@@ -119,7 +120,7 @@ type source struct {
 	file *ast.File
 }
 
-// sources parses the production code, once for all tests.
+// sources parses the production code once for all tests.
 var sources = sync.OnceValues(func() (all []source, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -149,7 +150,7 @@ func eachFile(t *testing.T, visit func(source)) {
 	}
 }
 
-// literals returns the texts of a file, without those of imports and tags.
+// literals returns the string literals of a file except imports and tags.
 func literals(file *ast.File) (all []*ast.BasicLit) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {

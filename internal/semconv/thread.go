@@ -2,13 +2,13 @@
 
 package semconv
 
-// OpenTelemetry's conventions, on samples, spans and records.
+// OTel, on samples, spans and log records.
 const (
 	ThreadID   = "thread.id"
 	ThreadName = "thread.name"
 )
 
-// Ours, on samples.
+// Project, on samples.
 const (
 	SentryThreadPriority = "sentry.thread.priority"
 	SentryQueueAddress   = "sentry.queue.address"

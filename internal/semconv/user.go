@@ -2,7 +2,7 @@
 
 package semconv
 
-// OpenTelemetry's conventions.
+// OTel.
 const (
 	UserID          = "user.id"
 	UserName        = "user.name"
@@ -15,7 +15,7 @@ const (
 	SessionID       = "session.id"
 )
 
-// Other names of personal data that SDKs and applications use.
+// Other keys of personal data, from SDKs, applications and deprecated conventions.
 const (
 	UserIP              = "user.ip"
 	UserIPAddress       = "user.ip_address"
@@ -26,7 +26,7 @@ const (
 	HTTPResponseCookies = "http.response.cookies"
 )
 
-// Ours: members of Sentry's user without a conventional name.
+// Project: members of Sentry's user without a conventional key.
 const (
 	SentryUserPrefix    = "sentry.user."
 	SentryUserEmail     = "sentry.user.email"
