@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dictionary_test
+
+import (
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+// A Builder fills the tables of a message. Equal entries are stored once: both samples share the
+// frame of main.
+func ExampleBuilder() {
+	message := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(message.Dictionary())
+	frame := func(name string, line int64) dictionary.LocationIndex {
+		function := b.Function(dictionary.Function{Name: b.String(name), Filename: b.String("shop.go")})
+		return b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: function, Line: line}}})
+	}
+
+	profile := message.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
+	start := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	profile.SetTime(pcommon.NewTimestampFromTime(start))
+	profile.SetDurationNano(uint64(20 * time.Millisecond))
+	for i, leaf := range []string{"price", "render"} {
+		sample := profile.Samples().AppendEmpty()
+		sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{frame(leaf, 12), frame("main", 3)}))) // leaf first
+		sample.TimestampsUnixNano().Append(uint64(start.UnixNano()) + uint64(i)*uint64(10*time.Millisecond))
+		dictionary.SetAttributes(sample.AttributeIndices(), b.AttrInt("thread.id", 1))
+	}
+	b.Finish()
+
+	fmt.Print(dictionary.Dump(message))
+	fmt.Println("locations, with entry 0:", message.Dictionary().LocationTable().Len())
+	fmt.Println("violations:", len(dictionary.Check(message)))
+	// Output:
+	// resource
+	// scope
+	// profile
+	//   time      2026-05-01T10:00:00Z
+	//   duration  20.000000ms
+	//   samples   samples/count
+	//   sample thread.id=1
+	//     1 timestamp
+	//       +0.000000ms
+	//     stack
+	//       price shop.go:12
+	//       main shop.go:3
+	//   sample thread.id=1
+	//     1 timestamp
+	//       +10.000000ms
+	//     stack
+	//       render shop.go:12
+	//       main shop.go:3
+	// locations, with entry 0: 4
+	// violations: 0
+}
+
+// A View reads a message that may be broken: every index is checked, and absent entries are
+// reported.
+func ExampleView() {
+	message := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(message.Dictionary())
+	function := b.Function(dictionary.Function{Name: b.String("price")})
+	stack := b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: function, Line: 12}}})})
+	b.Finish()
+
+	view := dictionary.NewView(message.Dictionary())
+	locations, _ := view.Stack(stack, nil)
+	var location dictionary.Location
+	for _, index := range locations {
+		view.Location(index, &location)
+		function, _ := view.Function(location.Lines[0].Function)
+		fmt.Printf("%s:%d\n", view.Text(function.Name), location.Lines[0].Line)
+	}
+	_, ok := view.Function(99)
+	fmt.Println("function 99:", ok)
+	// Output:
+	// price:12
+	// function 99: false
+}
