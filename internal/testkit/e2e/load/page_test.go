@@ -77,9 +77,9 @@ The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each 
 	tooMuchHead = `
 ## Overload
 
-Recorded profiles for ten seconds (three for the capacity), with a queue of 200 before an OTLP backend, and a ` + "`memory_limiter`" + `. Every
-accepted profile was delivered, compared by ID. Every other profile was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its
-transaction was accepted) and counted as an item or, if it was not decompressed, as a request. Otherwise the run fails. It also fails if
+The sender sends recorded profiles for ten seconds (three for the capacity). The collector has a ` + "`memory_limiter`" + ` and a queue of 200 before
+an OTLP backend. Every accepted profile was delivered, compared by ID. Every other profile was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its
+transaction was accepted) and counted as an item or, if it was not decompressed, as a request. The run fails otherwise, or if
 1 % of the responses take a second or longer, or if the delivery rate drops below half of the capacity.
 
 The first backend accepts one profile every 10 ms. The others are fast, but sender, collector and backend share the cores. The sender has at
