@@ -4,7 +4,7 @@ package sentry
 
 import (
 	"maps"
-	"net/http"
+	"net/textproto"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,10 +32,11 @@ func (c Category) Label() string {
 }
 
 // Learn adds the limits of an answer, whatever its status. A 429 without any limits everything for
-// a while.
-func (l *ActiveLimits) Learn(status int, header http.Header, now time.Time) {
-	given := ParseRateLimits(strings.Join(header.Values(HeaderRateLimits), ","))
-	if len(given) == 0 && status != http.StatusTooManyRequests {
+// a while. The header is an http.Header; importing net/http for its type would make every
+// translation depend on it.
+func (l *ActiveLimits) Learn(status int, header map[string][]string, now time.Time) {
+	given := ParseRateLimits(strings.Join(textproto.MIMEHeader(header).Values(HeaderRateLimits), ","))
+	if len(given) == 0 && status != tooManyRequests {
 		return // the rule
 	}
 	l.mu.Lock()
@@ -53,6 +54,8 @@ func (l *ActiveLimits) Learn(status int, header http.Header, now time.Time) {
 		l.extend(Everything, now.Add(RetryAfter(header, now, DefaultRetrySeconds*time.Second)), now)
 	}
 }
+
+const tooManyRequests = 429
 
 // extend keeps the later of two limits on a category.
 func (l *ActiveLimits) extend(category Category, until, now time.Time) {
@@ -93,13 +96,18 @@ func (l *ActiveLimits) Of(categories []Category, now time.Time) (wait time.Durat
 
 // RetryAfter reads the header Retry-After: whole seconds, or a date. It returns otherwise for
 // anything else, and without the header.
-func RetryAfter(header http.Header, now time.Time, otherwise time.Duration) time.Duration {
-	text := header.Get("Retry-After")
+func RetryAfter(header map[string][]string, now time.Time, otherwise time.Duration) time.Duration {
+	text := textproto.MIMEHeader(header).Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return min(time.Duration(seconds), MaxRetrySeconds) * time.Second
 	}
-	if date, err := http.ParseTime(text); err == nil {
-		return min(max(date.Sub(now), 0), MaxRetrySeconds*time.Second)
+	for _, layout := range dateLayouts {
+		if date, err := time.Parse(layout, text); err == nil {
+			return min(max(date.Sub(now), 0), MaxRetrySeconds*time.Second)
+		}
 	}
 	return otherwise
 }
+
+// dateLayouts are the three forms of dates in HTTP headers (RFC 9110, section 5.6.7).
+var dateLayouts = []string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC}
