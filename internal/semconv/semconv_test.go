@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,15 +37,20 @@ var spelled = regexp.MustCompile(`^(sentry|measure|split|service|deployment|tele
 
 // TestKeysAreDeclaredHere fails if another package spells a key.
 func TestKeysAreDeclaredHere(t *testing.T) {
-	keys := map[string]bool{}
-	for _, key := range constants(t) {
+	keys, prefixes := map[string]bool{}, []string{}
+	for name, key := range constants(t) {
 		keys[key] = true
+		if strings.HasSuffix(name, "Prefix") {
+			prefixes = append(prefixes, key)
+		}
 	}
 	eachFile(t, func(s source) {
 		for _, literal := range literals(s.file) {
 			text, err := strconv.Unquote(literal.Value)
 			require.NoError(t, err)
+			startsText := func(prefix string) bool { return strings.HasPrefix(text, prefix) }
 			declared := keys[text] && strings.Contains(text, ".") // single words are also fields
+			declared = declared || slices.ContainsFunc(prefixes, startsText)
 			isField := strings.HasPrefix(s.path, format) && (!spelled.MatchString(text) || strings.HasPrefix(text, ravenFields))
 			if (declared || spelled.MatchString(text)) && !isField {
 				t.Errorf("%s: the key %q belongs in internal/semconv", s.fset.Position(literal.Pos()), text)
