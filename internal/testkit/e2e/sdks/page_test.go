@@ -66,7 +66,7 @@ Notes:
 
 - Browser: by default, the SDK makes all spans of a page children of its root span. It is then unknown which of several concurrent spans ran
   on the thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
-- Node: the SDK does not sample worker threads, even with an SDK of their own.
+- Node: the SDK does not sample worker threads, even if they initialize the SDK.
 - Node 11.12.0 and Java 8.62.0 are the newest versions; 11.1.0 and 8.43.0 are the latest with a published profiler.
 - Node 11 and browser 11 have no V1 profiles. Go 0.27.0 has V1 profiles; Go 0.50.0 has no profiles.
 - Ruby: the version in Debian 12, which predates profiles and logs. Rust has no profiles.
