@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package perfetto
+
+import "math"
+
+// Fields of ClockSnapshot and of its clocks.
+const (
+	snapshotClocks  = 1
+	snapshotPrimary = 2
+
+	clockID          = 1
+	clockTimestamp   = 2
+	clockIncremental = 3
+	clockMultiplier  = 4
+)
+
+// Clocks by their ids (BuiltinClock). Those from 64 to 127 are a sequence's own.
+const (
+	clockOfTrace  = 0 // here: the one that packets without a clock are by
+	clockRealtime = 1
+	clockBoottime = 6
+
+	firstSequenceClock = 64
+	firstGlobalClock   = 128
+)
+
+// clock is a clock of the trace.
+type clock struct{ sequence, id uint32 }
+
+// clockOf returns the clock of an id in a packet of a sequence.
+func clockOf(sequence, id uint32) clock {
+	if id < firstSequenceClock || id >= firstGlobalClock {
+		sequence = 0
+	}
+	return clock{sequence, id}
+}
+
+// offset turns readings of a clock into Unix time.
+type offset struct {
+	at, unix   uint64 // one instant by both
+	multiplier uint64 // nanoseconds of one tick
+}
+
+// maxUnixNano is the end of time for samples: the year 2242.
+const maxUnixNano = 1 << 33 * 1_000_000_000
+
+func (o offset) unixNano(reading uint64) (nanos uint64, ok bool) {
+	nanos = o.unix + (reading-o.at)*o.multiplier // modulo 2^64, for readings before the snapshot
+	return nanos, nanos < maxUnixNano
+}
+
+// clocks are what the snapshots tell.
+type clocks map[clock]offset
+
+// snapshot reads a ClockSnapshot. The first one that tells of a clock counts. It reports whether it is of the published form.
+func (c clocks) snapshot(sequence uint32, data []byte) bool {
+	primary, unix, known := uint32(clockBoottime), uint64(0), false
+	type reading struct {
+		clock clock
+		offset
+	}
+	var readings []reading
+	m := message{rest: data}
+	for m.next() {
+		switch m.number {
+		case snapshotPrimary:
+			primary = m.uint32()
+		case snapshotClocks:
+			id, o, ok := readClock(m.bytes)
+			switch {
+			case !ok:
+				return false
+			case id == clockRealtime:
+				unix, known = o.at, true
+			case id != clockOfTrace && id < firstGlobalClock && o.multiplier > 0 && len(readings) < firstGlobalClock:
+				readings = append(readings, reading{clockOf(sequence, id), o})
+			}
+		}
+	}
+	if m.broken {
+		return false
+	}
+	if primary == clockRealtime {
+		c.add(clock{id: clockOfTrace}, offset{0, 0, 1})
+	}
+	if !known {
+		return true
+	}
+	for _, r := range readings {
+		r.unix = unix
+		c.add(r.clock, r.offset)
+		if r.clock.id == primary {
+			c.add(clock{id: clockOfTrace}, r.offset)
+		}
+	}
+	return true
+}
+
+// readClock reads a clock of a snapshot. The multiplier of one that counts on from packet to packet, which samples do not use, is 0.
+func readClock(data []byte) (id uint32, o offset, ok bool) {
+	o.multiplier = 1
+	incremental := false
+	m := message{rest: data}
+	for m.next() {
+		switch m.number {
+		case clockID:
+			id = m.uint32()
+		case clockTimestamp:
+			o.at = m.value
+		case clockIncremental:
+			incremental = m.value != 0
+		case clockMultiplier:
+			o.multiplier = max(1, min(m.value, math.MaxUint32))
+		}
+	}
+	if incremental {
+		o.multiplier = 0
+	}
+	return id, o, !m.broken
+}
+
+func (c clocks) add(of clock, o offset) {
+	if _, known := c[of]; !known {
+		c[of] = o
+	}
+}
+
+// unixNano returns the time of a reading, and false if it is not known.
+func (c clocks) unixNano(by clock, reading uint64) (uint64, bool) {
+	if by.id == clockRealtime {
+		return reading, reading < maxUnixNano
+	}
+	o, known := c[by]
+	if !known {
+		return 0, false
+	}
+	return o.unixNano(reading)
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package perfetto
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Fields of InternedData, and of what is interned: the id is field 1 of each.
+const (
+	internedFunctionNames = 5
+	internedFrames        = 6
+	internedCallstacks    = 7
+	internedBuildIDs      = 16
+	internedMappingPaths  = 17
+	internedSourcePaths   = 18
+	internedMappings      = 19
+
+	internedID = 1
+
+	stringText = 2
+
+	frameFunction = 2
+	frameMapping  = 3
+	frameRelPC    = 4
+	frameSource   = 5
+	frameLine     = 6
+
+	callstackFrames = 2
+
+	mappingBuildID     = 2
+	mappingStartOffset = 3
+	mappingStart       = 4
+	mappingEnd         = 5
+	mappingLoadBias    = 6
+	mappingPath        = 7
+	mappingExactOffset = 8
+)
+
+// sequence is the state of a sequence of packets.
+type sequence struct {
+	names, paths, buildIDs, sources table[text]
+	mappings                        table[mapping]
+	frames                          table[frame]
+	stacks                          table[callstack]
+
+	clock  uint32 // of packets that name none; 0 = the trace's
+	period uint64 // nanoseconds between two samples; 0 = unknown
+
+	// replaced counts the entries that took the place of others. What was resolved before may name them.
+	replaced int
+}
+
+// table has the entries of one kind by their ids.
+type table[T any] struct {
+	index   map[uint64]int32
+	entries []T
+}
+
+func (t *table[T]) get(id uint64) *T {
+	i, known := t.index[id]
+	if !known {
+		return nil
+	}
+	return &t.entries[i]
+}
+
+// put reports whether an entry had the id before.
+func (t *table[T]) put(id uint64, entry T) (replaced bool) {
+	if i, known := t.index[id]; known {
+		t.entries[i] = entry
+		return true
+	}
+	if t.index == nil {
+		t.index = map[uint64]int32{}
+	}
+	t.index[id] = int32(len(t.entries))
+	t.entries = append(t.entries, entry)
+	return false
+}
+
+// resolved is the place of an entry in the trace that is built, once it is known.
+type resolved struct {
+	index int32
+	at    int // 1 + sequence.replaced when it was resolved; 0 = never
+}
+
+func (r *resolved) is(s *sequence) bool { return r.at == 1+s.replaced }
+
+func (r *resolved) set(s *sequence, index int32) { *r = resolved{index, 1 + s.replaced} }
+
+// text is an InternedString, in the data of the trace.
+type text struct {
+	bytes []byte
+	resolved
+}
+
+type frame struct {
+	function, mapping, source, relPC, line uint64
+	hasRelPC                               bool
+	resolved
+}
+
+type mapping struct {
+	buildID, startOffset, exactOffset, start, end, loadBias uint64
+	hasExactOffset                                          bool
+	path                                                    []byte // the message, for the ids in it
+	resolved
+}
+
+type callstack struct {
+	message []byte // for the ids in it
+	resolved
+}
+
+// entries is how many there are.
+func (s *sequence) entries() int {
+	return len(s.names.entries) + len(s.paths.entries) + len(s.buildIDs.entries) + len(s.sources.entries) +
+		len(s.mappings.entries) + len(s.frames.entries) + len(s.stacks.entries)
+}
+
+// clear empties the tables. The defaults are of the same incremental state.
+func (s *sequence) clear() { *s = sequence{} }
+
+// intern adds the entries of an InternedData. It reports whether all of it is of the published form.
+func (r *reader) intern(s *sequence, data []byte) (ok bool, err error) {
+	ok = true
+	m := message{rest: data}
+	for m.next() {
+		if m.bytes == nil {
+			continue
+		}
+		before := s.entries()
+		good, err := s.add(int(m.number), m.bytes)
+		if err != nil {
+			return false, err
+		}
+		ok = ok && good
+		if r.entries += s.entries() - before; r.entries > maxEntries {
+			return false, fmt.Errorf("%w: more than %d interned entries", ErrTooLarge, maxEntries)
+		}
+	}
+	return ok && !m.broken, nil
+}
+
+// add adds one entry. Those without an id cannot be named.
+func (s *sequence) add(kind int, data []byte) (ok bool, err error) {
+	replaced := false
+	switch kind {
+	case internedFunctionNames:
+		replaced, ok = addText(&s.names, data)
+	case internedMappingPaths:
+		replaced, ok = addText(&s.paths, data)
+	case internedBuildIDs:
+		replaced, ok = addText(&s.buildIDs, data)
+	case internedSourcePaths:
+		replaced, ok = addText(&s.sources, data)
+	case internedFrames:
+		replaced, ok = s.addFrame(data)
+	case internedMappings:
+		replaced, ok, err = s.addMapping(data)
+	case internedCallstacks:
+		replaced, ok, err = s.addCallstack(data)
+	default:
+		return true, nil
+	}
+	if replaced {
+		s.replaced++
+	}
+	return ok, err
+}
+
+func addText(t *table[text], data []byte) (replaced, ok bool) {
+	var entry text
+	id, m := uint64(0), message{rest: data}
+	for m.next() {
+		switch m.number {
+		case internedID:
+			id = m.value
+		case stringText:
+			entry.bytes = m.bytes
+		}
+	}
+	if m.broken || id == 0 {
+		return false, false
+	}
+	return t.put(id, entry), true
+}
+
+func (s *sequence) addFrame(data []byte) (replaced, ok bool) {
+	var f frame
+	id, m := uint64(0), message{rest: data}
+	for m.next() {
+		switch m.number {
+		case internedID:
+			id = m.value
+		case frameFunction:
+			f.function = m.value
+		case frameMapping:
+			f.mapping = m.value
+		case frameRelPC:
+			f.relPC, f.hasRelPC = m.value, true
+		case frameSource:
+			f.source = m.value
+		case frameLine:
+			f.line = m.value
+		}
+	}
+	if m.broken || id == 0 {
+		return false, false
+	}
+	return s.frames.put(id, f), true
+}
+
+func (s *sequence) addMapping(data []byte) (replaced, ok bool, err error) {
+	entry := mapping{path: data}
+	id, segments, m := uint64(0), 0, message{rest: data}
+	for m.next() {
+		switch m.number {
+		case internedID:
+			id = m.value
+		case mappingBuildID:
+			entry.buildID = m.value
+		case mappingStartOffset:
+			entry.startOffset = m.value
+		case mappingStart:
+			entry.start = m.value
+		case mappingEnd:
+			entry.end = m.value
+		case mappingLoadBias:
+			entry.loadBias = m.value
+		case mappingExactOffset:
+			entry.exactOffset, entry.hasExactOffset = m.value, true
+		case mappingPath:
+			segments += m.count()
+		}
+	}
+	switch {
+	case segments > maxPathSegments:
+		return false, false, fmt.Errorf("%w: a path of %d segments, at most %d", ErrTooLarge, segments, maxPathSegments)
+	case m.broken || id == 0:
+		return false, false, nil
+	}
+	return s.mappings.put(id, entry), true, nil
+}
+
+func (s *sequence) addCallstack(data []byte) (replaced, ok bool, err error) {
+	id, depth, m := uint64(0), 0, message{rest: data}
+	for m.next() {
+		switch m.number {
+		case internedID:
+			id = m.value
+		case callstackFrames:
+			depth += m.count()
+		}
+	}
+	switch {
+	case depth > maxDepth:
+		return false, false, fmt.Errorf("%w: a call stack of %d frames, at most %d", ErrTooLarge, depth, maxDepth)
+	case m.broken || id == 0:
+		return false, false, nil
+	}
+	return s.stacks.put(id, callstack{message: data}), true, nil
+}
+
+// count is how many numbers the field at hand has: a list of numbers may be packed into one text.
+func (m *message) count() int {
+	if m.bytes == nil {
+		return 1
+	}
+	count := 0
+	for _, b := range m.bytes {
+		if b < 0x80 { // the last byte of a number
+			count++
+		}
+	}
+	return count
+}
+
+// eachID visits the numbers of a repeated field, packed or not.
+func eachID(data []byte, field int, visit func(id uint64)) {
+	m := message{rest: data}
+	for m.next() {
+		if int(m.number) != field {
+			continue
+		}
+		if m.bytes == nil {
+			visit(m.value)
+			continue
+		}
+		for rest := m.bytes; len(rest) > 0; {
+			id, n := protowire.ConsumeVarint(rest)
+			if n < 0 {
+				break
+			}
+			visit(id)
+			rest = rest[n:]
+		}
+	}
+}

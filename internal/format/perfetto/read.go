@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package perfetto
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Parse reads a trace. A packet that cannot be read, and the end of a trace that was cut, cost themselves only.
+func Parse(data []byte) (*Trace, error) {
+	r := newReader(len(data))
+	m := message{rest: data}
+	for packets := 0; m.next(); {
+		if m.number != tracePacket {
+			continue
+		}
+		switch packets++; {
+		case packets > maxPackets:
+			return nil, fmt.Errorf("%w: more than %d packets", ErrTooLarge, maxPackets)
+		case len(m.bytes) > maxPacketBytes:
+			return nil, fmt.Errorf("%w: a packet of %d bytes, at most %d", ErrTooLarge, len(m.bytes), maxPacketBytes)
+		case m.bytes == nil || !r.packet.read(m.bytes):
+			r.trace.Lost.Packets++
+		default:
+			if err := r.read(&r.packet); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if m.broken {
+		if len(r.samples) == 0 {
+			return nil, fmt.Errorf("%w: the encoding breaks off %d bytes before the end", ErrMalformed, len(m.rest))
+		}
+		r.trace.Lost.Packets++
+	}
+	return r.finish()
+}
+
+// reader is the state of reading a trace.
+type reader struct {
+	packet    packet
+	sequences map[uint32]*sequence
+	entries   int // of all tables
+	clocks    clocks
+	names     map[uint32][]byte // of threads
+	samples   []sample
+	threads   map[uint32]int32 // tid → index
+	builder
+}
+
+// sample is a sample whose time is not known yet: a snapshot of its clock may follow.
+type sample struct {
+	Sample
+	clock clock
+}
+
+func newReader(size int) *reader {
+	return &reader{
+		sequences: map[uint32]*sequence{}, clocks: clocks{}, names: map[uint32][]byte{}, threads: map[uint32]int32{},
+		builder: newBuilder(size),
+	}
+}
+
+// read takes what a packet has. Tables change before the sample beside them is resolved.
+func (r *reader) read(p *packet) error {
+	s := r.sequences[p.sequence]
+	if s == nil {
+		if len(r.sequences) == maxSequences {
+			return fmt.Errorf("%w: more than %d sequences of packets", ErrTooLarge, maxSequences)
+		}
+		s = &sequence{}
+		r.sequences[p.sequence] = s
+	}
+	if p.cleared {
+		r.entries -= s.entries()
+		s.clear()
+	}
+	ok := s.setDefaults(p.defaults)
+	for _, data := range p.interned {
+		good, err := r.intern(s, data)
+		if err != nil {
+			return err
+		}
+		ok = ok && good
+	}
+	ok = (p.clockSnapshot == nil || r.clocks.snapshot(p.sequence, p.clockSnapshot)) && ok
+	ok = r.nameThreads(p) && ok
+	if p.perfSample != nil {
+		good, err := r.sample(s, p)
+		if err != nil {
+			return err
+		}
+		ok = ok && good
+	}
+	if !ok {
+		r.trace.Lost.Packets++
+	}
+	return nil
+}
+
+// Fields of TracePacketDefaults, PerfSampleDefaults and PerfEvents.Timebase.
+const (
+	defaultsPerfSample = 12
+	defaultsClockID    = 58
+	perfTimebase       = 1
+	timebaseFrequency  = 2
+)
+
+func (s *sequence) setDefaults(data []byte) bool {
+	m := message{rest: data}
+	for m.next() {
+		switch m.number {
+		case defaultsClockID:
+			s.clock = m.uint32()
+		case defaultsPerfSample:
+			for perf := (message{rest: m.bytes}); perf.next(); {
+				if perf.number == perfTimebase {
+					s.setTimebase(perf.bytes)
+				}
+			}
+		}
+	}
+	return !m.broken
+}
+
+func (s *sequence) setTimebase(data []byte) {
+	for m := (message{rest: data}); m.next(); {
+		if m.number == timebaseFrequency && m.value > 0 && m.value <= uint64(time.Second) {
+			s.period = uint64(time.Second) / m.value
+		}
+	}
+}
+
+// sample reads a PerfSample. It reports whether it is of the published form.
+func (r *reader) sample(s *sequence, p *packet) (ok bool, err error) {
+	var pid, tid uint32
+	var stack uint64
+	out := sample{clock: clockOf(p.sequence, cmp.Or(p.clock, s.clock))}
+	out.Time = p.timestamp
+	m := message{rest: p.perfSample}
+	for m.next() {
+		switch m.number {
+		case samplePID:
+			pid = m.uint32()
+		case sampleTID:
+			tid = m.uint32()
+		case sampleCallstack:
+			stack = m.value
+		case sampleMode:
+			out.Mode = CPUMode(min(m.value, 255))
+		case sampleUnwind:
+			out.Unwind = UnwindError(min(m.value, 255))
+		}
+	}
+	switch {
+	case m.broken:
+		return false, nil
+	case stack == 0:
+		r.trace.Lost.Skipped++
+		return true, nil
+	case len(r.samples) == maxSamples:
+		return false, fmt.Errorf("%w: more than %d samples", ErrTooLarge, maxSamples)
+	}
+	if out.Stack, ok, err = r.stack(s, stack); err != nil || !ok {
+		r.trace.Lost.Stacks++
+		return err == nil, err
+	}
+	if s.period > 0 && r.trace.Period == 0 {
+		r.trace.Period = time.Duration(s.period)
+	}
+	out.Thread = r.thread(pid, tid)
+	r.samples = append(r.samples, out)
+	return true, nil
+}
+
+func (r *reader) thread(pid, tid uint32) int32 {
+	index, known := r.threads[tid]
+	if !known {
+		index = int32(len(r.trace.Threads))
+		r.trace.Threads = append(r.trace.Threads, Thread{PID: pid, TID: tid})
+		r.threads[tid] = index
+	}
+	return index
+}
+
+// finish makes times of readings of clocks, sorts, and names the threads.
+func (r *reader) finish() (*Trace, error) {
+	if len(r.samples) == 0 {
+		return nil, fmt.Errorf("%w: %d without a call stack, %d with an unknown one", ErrEmpty, r.trace.Lost.Skipped, r.trace.Lost.Stacks)
+	}
+	t := &r.trace
+	t.Samples = make([]Sample, 0, len(r.samples))
+	for i := range r.samples {
+		s := &r.samples[i]
+		nanos, ok := r.clocks.unixNano(s.clock, s.Time)
+		if !ok {
+			t.Lost.Clocks++
+			continue
+		}
+		s.Time = nanos
+		t.Samples = append(t.Samples, s.Sample)
+	}
+	if len(t.Samples) == 0 {
+		return nil, fmt.Errorf("%w: for %d samples", ErrNoClock, t.Lost.Clocks)
+	}
+	slices.SortStableFunc(t.Samples, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+	for i := range t.Threads {
+		thread := &t.Threads[i]
+		thread.Name = r.string(r.names[thread.TID])
+		if thread.TID == thread.PID {
+			thread.Name = r.string([]byte("main"))
+		}
+	}
+	return t, nil
+}
