@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
-	wire "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
+	wire "go.opentelemetry.io/proto/otlp/profiles/v1development"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 

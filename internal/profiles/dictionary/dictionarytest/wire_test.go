@@ -8,7 +8,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
-	wire "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
+	wire "go.opentelemetry.io/proto/otlp/profiles/v1development"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"

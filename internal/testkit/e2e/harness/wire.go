@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/pprofile/pprofileotlp"
-	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
-	profilespb "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	profilespb "go.opentelemetry.io/proto/otlp/profiles/v1development"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -44,23 +44,19 @@ func DecodeProfiles(message []byte) (pprofile.Profiles, error) {
 	return profiles, checkWire(message, profiles)
 }
 
-// checkWire looks at what pdata does not show: fields the definition does not know, and references
-// to strings.
-//
-// The module proxy has no profiles package of go.opentelemetry.io/proto/otlp; slim is the same
-// definition under package names of its own. ProfilesData has the same two fields as the request
-// that carries it.
+// checkWire checks what pdata does not show: unknown fields, and references to strings. ProfilesData
+// has the same two fields as the request that carries it.
 func checkWire(message []byte, profiles pprofile.Profiles) error {
 	var data profilespb.ProfilesData
 	if err := proto.Unmarshal(message, &data); err != nil {
-		return fmt.Errorf("slim: %w", err)
+		return fmt.Errorf("generated types: %w", err)
 	}
 	if where := unknownField(data.ProtoReflect()); where != "" {
-		return fmt.Errorf("slim: unknown field in %s", where)
+		return fmt.Errorf("generated types: unknown field in %s", where)
 	}
 	strings := data.Dictionary.GetStringTable()
 	if len(data.ResourceProfiles) != profiles.ResourceProfiles().Len() {
-		return fmt.Errorf("slim: %d resources, pdata: %d", len(data.ResourceProfiles), profiles.ResourceProfiles().Len())
+		return fmt.Errorf("generated types: %d resources, pdata: %d", len(data.ResourceProfiles), profiles.ResourceProfiles().Len())
 	}
 	for i, resource := range data.ResourceProfiles {
 		seen := profiles.ResourceProfiles().At(i)
@@ -99,7 +95,7 @@ func sameAttributes(list []*commonpb.KeyValue, strings []string, want pcommon.Ma
 		expected[key] = value.AsString()
 	}
 	if !maps.Equal(got, expected) {
-		return fmt.Errorf("slim: %v, pdata: %v", got, expected)
+		return fmt.Errorf("generated types: %v, pdata: %v", got, expected)
 	}
 	return nil
 }

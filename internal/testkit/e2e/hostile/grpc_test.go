@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	profilespb "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
+	profilespb "go.opentelemetry.io/proto/otlp/profiles/v1development"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"

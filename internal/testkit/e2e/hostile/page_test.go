@@ -17,10 +17,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
-	profilespb "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
-	resourcepb "go.opentelemetry.io/proto/slim/otlp/resource/v1"
-	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	profilespb "go.opentelemetry.io/proto/otlp/profiles/v1development"
+	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )

@@ -16,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
-	profilespb "go.opentelemetry.io/proto/slim/otlp/profiles/v1development"
-	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	profilespb "go.opentelemetry.io/proto/otlp/profiles/v1development"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
