@@ -3,10 +3,10 @@ BEGIN {
 	print "# Attacks\n"
 	print "`make attacks` writes this page. Every attack runs against its own collector, and the kernel limits the data of that process to"
 	print "1 GiB, or to 4 GiB if the memory bound of the attack is higher. The collector must stay below the memory bound. Afterwards it must"
-	print "still run and deliver a valid profile. `internal/testkit/e2e/hostile` states what happens to the hostile data. The answer is an"
-	print "HTTP or gRPC status; 0 means that the request has no end.\n"
+	print "still run and deliver a valid profile. The tests in `internal/testkit/e2e/hostile` state the expected outcome of the hostile data."
+	print "*Response* is the HTTP or gRPC status; 0 means that the request does not end.\n"
 	print "[One long, one many](#one-long-one-many) covers all payloads that the collector accepts.\n"
-	print "| Attack | Sent, bytes | Answer | after | Peak memory, MiB | Bound | Verdict |"
+	print "| Attack | Sent, bytes | Response | Duration | Peak memory, MiB | Bound | Verdict |"
 	print "|---|---|---|---|---|---|---|"
 }
 /^=== (RUN|NAME|CONT) .*\// { name = $3 }
@@ -58,7 +58,7 @@ END {
 	print "larger than 8 MiB; if a request takes more than 10 µs of CPU time per byte plus 1 s; or if a valid profile does not arrive"
 	print "at every destination afterwards. `make attacks` sends every pair in large sizes; CI sends every 23rd pair in small sizes, and every"
 	print "text with all lists. The figures below are of a run in " sizes " sizes.\n"
-	print "| Payload | Pairs | Sent, bytes | Most bytes out per byte in | by | Peak memory, MiB | CPU per byte, µs | Verdict |"
+	print "| Payload | Pairs | Sent, bytes | Most output bytes per input byte | Pair and destination | Peak memory, MiB | CPU per byte, µs | Verdict |"
 	print "|---|---|---|---|---|---|---|---|"
 	for (i = 1; i <= n; i++) print products[i]
 }
