@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"context"
 	"errors"
 
 	"go.opentelemetry.io/collector/component"
@@ -35,6 +36,16 @@ func (m *Meter) UpDownCounter(name, unit, description string) metric.Int64UpDown
 	c, err := m.meter.Int64UpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
 	m.errs = errors.Join(m.errs, err)
 	return c
+}
+
+// Gauge registers a gauge that is read when metrics are collected.
+func (m *Meter) Gauge(name, unit, description string, read func(metric.Int64Observer)) {
+	_, err := m.meter.Int64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			read(o)
+			return nil
+		}))
+	m.errs = errors.Join(m.errs, err)
 }
 
 // Histogram registers a histogram with explicit bucket boundaries.

@@ -4,6 +4,7 @@ package httpbody
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
 	"net/http"
@@ -76,11 +77,13 @@ func LeaveEncoded(algorithms []string) []confighttp.ToServerOption {
 	return options
 }
 
-// Normalise lets confighttp find the decoder of any spelling.
+// Normalise lets confighttp find the decoder of any spelling. SentCodings returns what was sent.
 func Normalise(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if sent := req.Header.Values("Content-Encoding"); len(sent) > 0 {
-			if name := Coding(sent); name == Identity {
+		sent := req.Header.Values("Content-Encoding")
+		if name := Coding(sent); len(sent) > 1 || len(sent) == 1 && sent[0] != name || len(sent) == 1 && name == Identity {
+			req = req.WithContext(context.WithValue(req.Context(), sentCodings{}, sent))
+			if name == Identity {
 				req.Header.Del("Content-Encoding")
 			} else {
 				req.Header.Set("Content-Encoding", name)
@@ -88,6 +91,14 @@ func Normalise(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, req)
 	})
+}
+
+type sentCodings struct{}
+
+// SentCodings returns the values of Content-Encoding as the client has sent them, if Normalise has changed them.
+func SentCodings(req *http.Request) (sent []string, changed bool) {
+	sent, changed = req.Context().Value(sentCodings{}).([]string)
+	return sent, changed
 }
 
 // coding is a content coding with its pool of decoders: setting one up costs more than decoding a small body.

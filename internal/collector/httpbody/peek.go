@@ -38,6 +38,12 @@ func Peek(r *http.Request, name string, limit int, c *Claim, enough func(decoded
 	}
 }
 
+// PeekAt is Peek for an encoded body that is there. It reports whether there was enough.
+func PeekAt(encoded []byte, name string, limit int, c *Claim, enough func(decoded []byte) bool) (bool, error) {
+	b := &Body{Data: encoded[:min(len(encoded), maxPeek)], claim: c}
+	return b.begins(name, limit, enough)
+}
+
 // replayed is a body whose beginning has been read before.
 type replayed struct {
 	io.Reader

@@ -5,6 +5,7 @@ package sentry
 import (
 	"maps"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,6 +93,25 @@ func (l *ActiveLimits) Of(categories []Category, now time.Time) (wait time.Durat
 		}
 	}
 	return wait, because
+}
+
+// List returns the limits that have not ended, one for each category and in their order, as a
+// server would state them.
+func (l *ActiveLimits) List(now time.Time) (limits []RateLimit) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, category := range slices.Sorted(maps.Keys(l.until)) {
+		left := l.until[category].Sub(now)
+		if left <= 0 {
+			continue
+		}
+		limit := RateLimit{Seconds: int((left + time.Second - 1) / time.Second), Scope: ScopeKey}
+		if category != Everything {
+			limit.Categories = []Category{category}
+		}
+		limits = append(limits, limit)
+	}
+	return limits
 }
 
 // RetryAfter reads the header Retry-After: whole seconds, or a date. It returns otherwise for

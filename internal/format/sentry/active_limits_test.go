@@ -43,6 +43,19 @@ func TestCategoryLabel(t *testing.T) {
 	assert.Equal(t, "span", CategorySpan.Label())
 }
 
+// TestListOfLimits: who reads what List states has the same limits.
+func TestListOfLimits(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	var l, again ActiveLimits
+	l.Learn(http.StatusOK, http.Header{HeaderRateLimits: {"60:transaction;error:project:x, 1:span:key", "90:error:key"}}, now)
+	text := FormatRateLimits(l.List(now.Add(time.Second))...)
+	assert.Equal(t, "89:error:key, 59:transaction:key", text)
+	again.Learn(http.StatusOK, http.Header{HeaderRateLimits: {text}}, now.Add(time.Second))
+	assert.Equal(t, l.List(now.Add(2*time.Second)), again.List(now.Add(2*time.Second)))
+	l.Learn(http.StatusTooManyRequests, http.Header{}, now)
+	assert.Equal(t, "60::key, 90:error:key, 1:span:key, 60:transaction:key", FormatRateLimits(l.List(now)...))
+}
+
 // TestInventedCategories: a server that invents categories fills no memory, and hides no limit on everything.
 func TestInventedCategories(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
+)
+
+func TestREADMEConfigs(t *testing.T) { metadatatest.CheckREADME(t, "extensions", NewFactory()) }
+
+func TestFactory(t *testing.T) {
+	text, err := os.ReadFile("metadata.yaml")
+	require.NoError(t, err)
+	var metadata struct {
+		Type   string `yaml:"type"`
+		Status struct {
+			Class     string              `yaml:"class"`
+			Stability map[string][]string `yaml:"stability"`
+		} `yaml:"status"`
+	}
+	require.NoError(t, yaml.Unmarshal(text, &metadata))
+	assert.Equal(t, NewFactory().Type().String(), metadata.Type)
+	assert.Equal(t, "extension", metadata.Status.Class)
+	assert.Equal(t, component.StabilityLevelDevelopment, NewFactory().Stability())
+	assert.Equal(t, map[string][]string{"development": {"extension"}}, metadata.Status.Stability)
+}
+
+func TestUnknownKeys(t *testing.T) {
+	for _, keys := range []map[string]any{{"upstrem": "https://a"}, {"spool": map[string]any{"age": "1h"}}, {"answer_timeout": 5}} {
+		assert.Error(t, confmap.NewFromStringMap(keys).Unmarshal(createDefaultConfig()), keys)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, upstream := range []string{"https://o1.ingest.sentry.io", "http://localhost:9000/prefix/", "https://[::1]:1"} {
+		assert.NoError(t, testConfig(upstream).Validate(), upstream)
+	}
+	for upstream, want := range map[string]string{
+		"":                           "upstream: must not be empty",
+		"sentry.io":                  "must begin with https://",
+		"https://":                   "must begin with https://",
+		"ftp://sentry.io":            "must begin with https://",
+		"https://key@sentry.io/1":    "must not have a key",
+		"https://%zz":                "is no URL",
+		"https://sentry.io/?a":       "neither query",
+		"https://sentry.io/a/../b":   "dot segments",
+		"https://sentry.io/%2e%2e/b": "dot segments",
+	} {
+		assert.ErrorContains(t, testConfig(upstream).Validate(), want, upstream)
+	}
+	for want, edit := range map[string]func(*Config){
+		`answer: is "both"`:                          func(c *Config) { c.Answer = "both" },
+		"answer_timeout: is 0s":                      func(c *Config) { c.AnswerTimeout = 0 },
+		`on_limit: is "drop"`:                        func(c *Config) { c.OnLimit = "drop" },
+		"answer: upstream passes on all":             func(c *Config) { c.OnLimit, c.Answer = onLimitAbsorb, answerUpstream },
+		"num_consumers: is 0":                        func(c *Config) { c.NumConsumers = 0 },
+		"max_bytes_in_flight: is 1":                  func(c *Config) { c.MaxBytesInFlight = 1 },
+		"spool: max_bytes: is 1":                     func(c *Config) { c.Spool.MaxBytes = 1 },
+		"spool: max_age: is 200h0m0s":                func(c *Config) { c.Spool.MaxAge = 200 * time.Hour },
+		"spool: drain_rate: is 0":                    func(c *Config) { c.Spool.DrainRate = 0 },
+		"endpoint: must be left out":                 func(c *Config) { c.HTTP.Endpoint = "https://a" },
+		`compression: is "gzip", must be left out`:   func(c *Config) { c.HTTP.Compression = "gzip" },
+		"timeout: is 0s, must be positive, e.g. 30s": func(c *Config) { c.HTTP.Timeout = 0 },
+	} {
+		assert.ErrorContains(t, testConfig("https://a", edit).Validate(), want)
+	}
+}

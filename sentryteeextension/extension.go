@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/extension"
+	"go.opentelemetry.io/collector/extension/extensionmiddleware"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+)
+
+// tee is the extension.
+type tee struct {
+	cfg       *Config
+	settings  extension.Settings
+	logger    *zap.Logger
+	telemetry *telemetry
+	forwarder *forwarder
+	upstream  *upstream // since Start
+	via       string    // names this tee in requests that it forwards
+}
+
+var _ extensionmiddleware.HTTPServer = (*tee)(nil)
+
+func newTee(cfg *Config, set extension.Settings) (*tee, error) {
+	t := &tee{cfg: cfg, settings: set, logger: collector.LimitLogs(set.Logger), via: product + rand.Text()[:8]}
+	telemetry, err := newTelemetry(set.TelemetrySettings)
+	if err != nil {
+		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	}
+	t.telemetry = telemetry
+	t.forwarder = newForwarder(cfg, t.logger, telemetry)
+	telemetry.observe(t.forwarder.observe)
+	return t, nil
+}
+
+// Dependencies makes the collector start the storage first.
+func (t *tee) Dependencies() []component.ID {
+	if t.cfg.Storage == nil {
+		return nil
+	}
+	return []component.ID{*t.cfg.Storage}
+}
+
+// Start implements component.Component. Extensions start before receivers.
+func (t *tee) Start(ctx context.Context, host component.Host) error {
+	upstream, err := newUpstream(ctx, t.cfg, host, t.settings.TelemetrySettings)
+	if err != nil {
+		return fmt.Errorf("cannot set up the HTTP client: %w", err)
+	}
+	if t.cfg.Storage != nil {
+		if err := t.forwarder.openSpool(ctx, host, t.settings.ID); err != nil {
+			return err
+		}
+	}
+	t.upstream = upstream
+	t.forwarder.start(upstream.post)
+	return nil
+}
+
+// Shutdown implements component.Component. Extensions stop after receivers.
+func (t *tee) Shutdown(ctx context.Context) error {
+	if t.upstream == nil {
+		return nil // never started
+	}
+	defer t.upstream.client.CloseIdleConnections()
+	return t.forwarder.stop(ctx)
+}
+
+// GetHTTPHandler implements extensionmiddleware.HTTPServer.
+func (t *tee) GetHTTPHandler(context.Context) (extensionmiddleware.WrapHTTPHandlerFunc, error) {
+	return t.wrap, nil
+}

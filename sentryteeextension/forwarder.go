@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+)
+
+// forwarder sends requests to Sentry, each until it has an answer or is dropped.
+//
+//	add ──▶ fresh ──────────┬──▶ consumer ──▶ Sentry ──▶ end: forwarded, refused, rate limited, dropped
+//	load ─▶ waiting ─drain──┤       │
+//	        again ◀─────────┴───────┘ failed
+//
+// Requests that Sentry fails to accept wait in again, and while it accepts none, all others in waiting. Both are drained slowly.
+type forwarder struct {
+	cfg       *Config
+	logger    *zap.Logger
+	telemetry *telemetry
+	post      func(context.Context, *request) (reply, time.Duration) // upstream's
+	room      *httpbody.Room                                         // for requests in memory
+	spool     *spool                                                 // nil = there is no storage
+	limits    *keyLimits
+	now       func() time.Time
+
+	mu                    sync.Mutex
+	changed               *sync.Cond
+	fresh, waiting, again queue
+	breaker               breaker
+	nextDrained           time.Time
+	drainedAgain          bool // the last one was drained from again
+	accepted              uint64
+	underWay              int
+	storedBytes           int64
+	state                 state
+
+	consumers sync.WaitGroup
+	cancel    context.CancelFunc
+}
+
+// state of a forwarder.
+type state int
+
+const (
+	running  state = iota
+	flushing       // until fresh is empty
+	stopped
+)
+
+// Reasons for which requests are dropped, as they stand in metrics.
+const (
+	reasonNoRoom     = "no_room"           // in memory: max_bytes_in_flight
+	reasonSpoolFull  = "spool_full"        // evicted for newer ones: spool::max_bytes
+	reasonTooOld     = "too_old"           // spool::max_age
+	reasonExhausted  = "retries_exhausted" // Sentry fails to accept it, and accepts others
+	reasonIncomplete = "body_incomplete"   // the client did not send all of it
+	reasonShutdown   = "shutdown"          // was in memory only
+	reasonUnreadable = "unreadable"        // is damaged in the storage
+)
+
+const (
+	// maxRefusals is how often Sentry may fail to accept a request while it accepts others: with their pauses they take five minutes.
+	maxRefusals = 10
+
+	// stopGrace is how long requests under way, and without a storage all that wait, may take at the shutdown.
+	stopGrace = 5 * time.Second
+)
+
+func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwarder {
+	f := &forwarder{
+		cfg: cfg, logger: logger, telemetry: telemetry, limits: newKeyLimits(), now: time.Now,
+		room: httpbody.NewRoom(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
+	}
+	f.changed = sync.NewCond(&f.mu)
+	return f
+}
+
+// openSpool opens the storage. What earlier runs have left there waits.
+func (f *forwarder) openSpool(ctx context.Context, host component.Host, tee component.ID) (err error) {
+	f.spool, err = openSpool(ctx, host, *f.cfg.Storage, tee, f.telemetry.storageFailed)
+	if err != nil {
+		return err
+	}
+	err = f.spool.load(ctx, func(number uint64, size int64, r *request) {
+		f.storedBytes += size
+		f.waiting.push(&entry{project: r.Project, endpoint: r.Endpoint, received: r.Received, number: number, weight: size})
+	})
+	f.spool.start()
+	return err
+}
+
+// observe returns the state for metrics.
+func (f *forwarder) observe() observed {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := observed{spoolBytes: f.storedBytes, bytes: f.room.Used(), requests: int64(f.underWay), limits: f.limits.active(f.now())}
+	for _, q := range []*queue{&f.fresh, &f.waiting, &f.again} {
+		o.requests += int64(q.Len())
+		if oldest := q.Oldest(); oldest != nil {
+			o.oldest = max(o.oldest, f.now().Sub(oldest.Value.received))
+		}
+	}
+	return o
+}
+
+// start begins to send.
+func (f *forwarder) start(post func(context.Context, *request) (reply, time.Duration)) {
+	f.post = post
+	ctx, cancel := context.WithCancel(context.Background())
+	f.cancel = cancel
+	for range f.cfg.NumConsumers {
+		f.consumers.Go(func() {
+			for e := f.next(); e != nil; e = f.next() {
+				f.send(ctx, e)
+			}
+		})
+	}
+}
+
+// add accepts a request, which is in memory. It is stored when add returns, if there is a storage.
+func (f *forwarder) add(e *entry) {
+	if f.spool != nil && len(e.request.Body) <= maxStoredBody {
+		if number, size, err := f.spool.put(e.request); err == nil {
+			e.number, e.weight = number, size
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if e.number != 0 {
+		f.storedBytes += e.weight
+	}
+	switch {
+	case f.state == stopped:
+		f.abandon(e)
+	case f.breaker.pause > 0 && e.done == nil && e.number != 0:
+		e.leaveMemory()
+		f.waiting.push(e)
+	default:
+		f.fresh.push(e)
+	}
+	f.evict()
+	f.changed.Signal()
+}
+
+// evict keeps the storage below its limit.
+func (f *forwarder) evict() {
+	for f.storedBytes > f.cfg.Spool.MaxBytes {
+		e := f.waiting.evict()
+		if e == nil {
+			e = f.again.evict()
+		}
+		if e == nil {
+			e = f.fresh.evict()
+		}
+		if e == nil {
+			return // the rest is under way
+		}
+		f.drop(e, reasonSpoolFull)
+	}
+}
+
+// next waits for the entry that is to be sent. It returns nil when the forwarder stops.
+func (f *forwarder) next() *entry {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for {
+		if f.state == stopped || f.state == flushing && f.fresh.Len() == 0 {
+			return nil
+		}
+		now := f.now()
+		f.expire(now)
+		e, wait := f.choose(now)
+		if e != nil {
+			f.breaker.begin()
+			f.underWay++
+			return e
+		}
+		f.sleep(wait)
+	}
+}
+
+// choose removes the entry that is to be sent, or returns how long there is none, 0 = until something changes.
+func (f *forwarder) choose(now time.Time) (*entry, time.Duration) {
+	if wait := f.breaker.wait(now); wait != 0 {
+		return nil, max(wait, 0)
+	}
+	if e := f.fresh.pop(); e != nil {
+		return e, 0
+	}
+	failedBefore := f.again.Oldest()
+	if failedBefore == nil && f.waiting.Len() == 0 {
+		return nil, 0
+	}
+	if wait := f.nextDrained.Sub(now); wait > 0 {
+		return nil, wait
+	}
+	isDue := failedBefore != nil && !failedBefore.Value.due.After(now)
+	source := &f.waiting
+	// By turns. After a pause, one that has not failed before tells more.
+	if f.waiting.Len() == 0 || isDue && !f.drainedAgain && f.breaker.pause == 0 {
+		if !isDue {
+			return nil, failedBefore.Value.due.Sub(now)
+		}
+		source = &f.again
+	}
+	f.drainedAgain = source == &f.again
+	f.nextDrained = now.Add(time.Second / time.Duration(f.cfg.Spool.DrainRate))
+	return source.pop(), 0
+}
+
+// sleep waits for a change, and for d if it is not 0.
+func (f *forwarder) sleep(d time.Duration) {
+	if d > 0 {
+		timer := time.AfterFunc(d, func() { f.changed.Broadcast() })
+		defer timer.Stop()
+	}
+	f.changed.Wait()
+}
+
+// expire drops what has waited for too long.
+func (f *forwarder) expire(now time.Time) {
+	for _, q := range []*queue{&f.again, &f.waiting, &f.fresh} {
+		for e := q.popBefore(now.Add(-f.cfg.Spool.MaxAge)); e != nil; e = q.popBefore(now.Add(-f.cfg.Spool.MaxAge)) {
+			f.drop(e, reasonTooOld)
+		}
+	}
+}
+
+// send sends an entry, once.
+func (f *forwarder) send(ctx context.Context, e *entry) {
+	if e.request == nil {
+		if reason := f.load(ctx, e); reason != "" {
+			f.putBack(e, reason)
+			return
+		}
+	}
+	r, took := f.post(ctx, e.request)
+	f.telemetry.answered(ctx, &r, took)
+	if r.status != 0 {
+		f.limits.learn(e.request.key(), r.status, r.header, f.now())
+	}
+	f.settle(ctx, e, r)
+}
+
+// settle decides what becomes of an entry after an attempt.
+func (f *forwarder) settle(ctx context.Context, e *entry, r reply) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.changed.Broadcast()
+	f.underWay--
+	now := f.now()
+	if ctx.Err() == nil && f.breaker.end(r.verdict == failed, e.attempts == 0, now) {
+		f.logger.Warn("Sentry fails to accept requests: forwarding is paused", zap.Stringer("last", &r))
+		f.park()
+	}
+	e.answer(r)
+	if r.verdict != failed {
+		if r.verdict == sent {
+			f.accepted++
+		} else {
+			f.logger.Warn("Request not accepted by Sentry", zap.String("endpoint", e.endpoint), zap.String("project", e.project), zap.Stringer("answer", &r))
+		}
+		f.telemetry.ended(e.endpoint, outcomes[r.verdict], r.reason)
+		f.forget(e, r)
+		return
+	}
+	if e.attempts > 0 && f.accepted > e.accepted {
+		e.refusals++
+	}
+	e.attempts, e.accepted = e.attempts+1, f.accepted
+	if e.refusals >= maxRefusals {
+		f.drop(e, reasonExhausted)
+		return
+	}
+	e.due = now.Add(min(firstPause<<min(e.attempts-1, 6), maxPause))
+	e.leaveMemory()
+	f.again.push(e)
+}
+
+// park makes the entries that are in the storage wait there.
+func (f *forwarder) park() {
+	if f.spool == nil {
+		return
+	}
+	for range f.fresh.Len() {
+		e := f.fresh.pop()
+		if e.done != nil || e.number == 0 {
+			f.fresh.push(e)
+			continue
+		}
+		e.leaveMemory()
+		f.waiting.push(e)
+	}
+}
+
+// load reads an entry from the storage. It returns why it cannot.
+func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
+	claim := f.room.Claim(ctx)
+	claim.SetTenant(e.project)
+	if err := claim.Acquire(e.weight); err != nil {
+		return reasonNoRoom
+	}
+	r, err := f.spool.get(ctx, e.number)
+	if err != nil {
+		claim.Release()
+		f.telemetry.storageFailed("load", err)
+		return reasonUnreadable
+	}
+	e.request, e.claim = r, claim
+	return ""
+}
+
+// putBack ends an attempt before anything was sent.
+func (f *forwarder) putBack(e *entry, reason string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.changed.Broadcast()
+	f.breaker.trying = false
+	f.underWay--
+	if reason == reasonUnreadable {
+		f.drop(e, reason)
+		return
+	}
+	e.due = f.now().Add(firstPause)
+	f.again.push(e)
+}
+
+// drop ends an entry that was not sent.
+func (f *forwarder) drop(e *entry, reason string) {
+	f.telemetry.ended(e.endpoint, outcomeDropped, reason)
+	f.logger.Warn("Request dropped", zap.String("endpoint", e.endpoint), zap.String("project", e.project), zap.String("reason", reason))
+	f.forget(e, reply{verdict: failed, reason: reason})
+}
+
+// forget ends an entry.
+func (f *forwarder) forget(e *entry, r reply) {
+	e.answer(r)
+	if e.number != 0 {
+		f.storedBytes -= e.weight
+		f.spool.remove(e.number)
+		e.number = 0
+	}
+	e.request = nil
+	e.claim.Release()
+}
+
+// abandon ends an entry at the shutdown: it stays in the storage if it is there.
+func (f *forwarder) abandon(e *entry) {
+	if e.number == 0 {
+		f.drop(e, reasonShutdown)
+		return
+	}
+	e.answer(reply{verdict: failed, reason: reasonShutdown})
+	e.leaveMemory()
+}
+
+// stop sends what is under way, and without a storage all that waits, for a while.
+func (f *forwarder) stop(ctx context.Context) error {
+	f.setState(flushing)
+	if f.spool != nil {
+		f.setState(stopped)
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopGrace)
+	defer cancel()
+	end := context.AfterFunc(ctx, func() {
+		f.setState(stopped)
+		f.cancel()
+	})
+	f.consumers.Wait()
+	end()
+	f.cancel()
+	f.setState(stopped)
+	f.abandonAll()
+	if f.spool == nil {
+		return nil
+	}
+	return f.spool.close(context.WithoutCancel(ctx))
+}
+
+func (f *forwarder) setState(s state) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.state = s
+	f.changed.Broadcast()
+}
+
+func (f *forwarder) abandonAll() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, q := range []*queue{&f.fresh, &f.waiting, &f.again} {
+		for e := q.pop(); e != nil; e = q.pop() {
+			f.abandon(e)
+		}
+	}
+}

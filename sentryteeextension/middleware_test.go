@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
+)
+
+// onlyProject lets one key in.
+func onlyProject(cfg *sentryreceiver.Config) {
+	cfg.Projects = []sentryreceiver.ProjectConfig{{ID: 4507, PublicKeys: []string{testKey}}}
+	cfg.TunnelPath = "/tunnel"
+}
+
+// TestForwarded: which requests reach Sentry, and under which path.
+func TestForwarded(t *testing.T) {
+	upstream := newRecorder(t, nil)
+	prefixed := func(cfg *sentryreceiver.Config) { onlyProject(cfg); cfg.PathPrefix = "/in" }
+	h := start(t, upstream.URL+"/prefix/", options{receiver: prefixed})
+	dsn := fmt.Sprintf(`{"dsn":"https://%s@attacker.example/4507"}`, testKey)
+	for _, c := range []struct {
+		name, method, path, body string
+		header                   []string
+		status                   int
+		want                     string // "" = not forwarded
+	}{
+		{"envelope", "POST", "/in" + envelopePath, errorEnvelope, nil, 200, "/prefix" + envelopePath},
+		{"no slash at the end", "POST", "/in/api/4507/envelope?sentry_key=" + testKey + "&x=%2F%20", errorEnvelope, nil, 200, "/prefix/api/4507/envelope?sentry_key=" + testKey + "&x=%2F%20"},
+		{"unknown item", "POST", "/in" + envelopePath, "{}\n{\"type\":\"new\"}\n\x00", nil, 200, "/prefix" + envelopePath},
+		{"no item", "POST", "/in" + envelopePath, "{}", nil, 200, "/prefix" + envelopePath},
+		{"invalid envelope", "POST", "/in" + envelopePath, "{", nil, 400, "/prefix" + envelopePath},
+		{"store", "POST", "/in/api/4507/store/?sentry_key=" + testKey, `{"message":"a"}`, nil, 200, "/prefix/api/4507/store/?sentry_key=" + testKey},
+		{"store by GET", "GET", "/in/api/4507/store/?sentry_data=%7B%7D&sentry_key=" + testKey, "", nil, 200, "/prefix/api/4507/store/?sentry_data=%7B%7D&sentry_key=" + testKey},
+		{"security", "POST", "/in/api/4507/security/?sentry_key=" + testKey, `{"csp-report":{}}`, nil, 200, "/prefix/api/4507/security/?sentry_key=" + testKey},
+		{"cron", "GET", "/in/api/4507/cron/job/" + testKey + "/?status=ok", "", nil, 202, "/prefix/api/4507/cron/job/" + testKey + "/?status=ok"},
+		{"dsn in the envelope", "POST", "/in/api/4507/envelope/", dsn, nil, 200, "/prefix/api/4507/envelope/"},
+		{"tunnel", "POST", "/tunnel?site=1", dsn, []string{"Authorization", "Bearer site", "Cookie", "session=1"}, 200, "/prefix/api/4507/envelope/"},
+		{"tunnel of a stranger", "POST", "/tunnel", `{"dsn":"https://abc@host/4507"}`, nil, 403, ""},
+		{"tunnel, no envelope", "POST", "/tunnel", `x`, nil, 401, ""},
+		{"unknown project", "POST", "/in/api/1/envelope/?sentry_key=" + testKey, errorEnvelope, nil, 403, ""},
+		{"unknown key", "POST", "/in/api/4507/envelope/?sentry_key=abc", errorEnvelope, nil, 403, ""},
+		{"no key", "POST", "/in/api/4507/envelope/", errorEnvelope, nil, 401, ""},
+		{"two keys", "POST", "/in" + envelopePath, errorEnvelope, []string{"X-Sentry-Auth", "Sentry sentry_key=abc"}, 401, ""},
+		{"no project", "POST", "/in/api/x/envelope/?sentry_key=" + testKey, errorEnvelope, nil, 400, ""},
+		{"another prefix", "POST", "/other" + envelopePath, errorEnvelope, nil, 404, ""},
+		{"method", "PUT", "/in" + envelopePath, errorEnvelope, nil, 405, ""},
+		{"dot segments", "POST", "/in/api/4507/envelope/../../0/projects/", errorEnvelope, nil, 404, ""},
+		{"escaped dot segments", "POST", "/in/api/4507/%2e%2e/0/projects/?sentry_key=" + testKey, errorEnvelope, nil, 404, ""},
+		{"health", "GET", "/in/api/relay/healthcheck/live/", "", nil, 200, ""},
+		{"another page", "POST", "/login", "a=b", nil, 404, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			resp, text := h.do(c.method, c.path, c.body, c.header...)
+			assert.Equal(t, c.status, resp.StatusCode, text)
+			if c.want == "" {
+				assert.Zero(t, h.tee.forwarder.observe().requests)
+				assert.Zero(t, upstream.count())
+				return
+			}
+			got := upstream.take(t, 1)[0]
+			assert.Equal(t, c.want, got.URI)
+			assert.Equal(t, c.method, got.Method)
+			assert.Equal(t, c.body, got.Body)
+			assert.Empty(t, got.Header["Cookie"])
+			assert.Empty(t, got.Header["Authorization"])
+		})
+	}
+}
+
+// TestHeaders of requests, as they are on the wire.
+func TestHeaders(t *testing.T) {
+	upstream := newRecorder(t, nil)
+	h := start(t, upstream.URL, options{})
+	body := "5\r\n{}\n{\"\r\n3\r\n}\n\n\r\n0\r\nX-Sentry-Auth: Sentry sentry_key=trailer\r\n\r\n"
+	answer := h.raw("POST " + envelopePath + " HTTP/1.1\r\nHost: collector.example\r\nTransfer-Encoding: chunked\r\n" +
+		"Connection: close, X-Secret, keep-alive\r\nX-Secret: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\nTrailer: X-Sentry-Auth\r\nProxy-Authorization: Basic x\r\n" +
+		"Cookie: a=b\r\nX-Forwarded-For: 203.0.113.7\r\nX-Forwarded-For: 10.0.0.1\r\nVia: 1.0 proxy\r\nOrigin: https://shop.example\r\n" +
+		"Referer: https://shop.example/a\r\nSec-CH-UA: \"x\"\r\nContent-Encoding: UTF-8\r\nx-Custom: é\r\nExpect: 100-continue\r\n\r\n" + body)
+	assert.Contains(t, answer, " 400 ", "no envelope")
+	got := upstream.take(t, 1)[0]
+	assert.Equal(t, "{}\n{\"}\n\n", got.Body)
+	via := got.Header.Get("Via")
+	got.Header.Del("Via")
+	assert.Equal(t, http.Header{
+		"X-Forwarded-For": {"203.0.113.7, 10.0.0.1, 127.0.0.1"}, "Origin": {"https://shop.example"}, "Referer": {"https://shop.example/a"},
+		"Sec-Ch-Ua": {`"x"`}, "X-Custom": {"é"}, "Content-Length": {"8"}, "Content-Encoding": {"UTF-8"},
+	}, got.Header)
+	assert.Equal(t, "1.0 proxy", strings.Split(via, ", ")[0])
+}
+
+// TestLoops: a request that was here before is not forwarded again, nor one that many tees have forwarded.
+func TestLoops(t *testing.T) {
+	var self string
+	loop := newRecorder(t, func(w http.ResponseWriter, req *http.Request) {
+		req.RequestURI, req.Body = "", io.NopCloser(strings.NewReader(errorEnvelope))
+		req.URL.Scheme, req.URL.Host = "http", strings.TrimPrefix(self, "http://")
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err == nil {
+			defer resp.Body.Close()
+			w.WriteHeader(resp.StatusCode)
+		}
+	})
+	h := start(t, loop.URL, options{})
+	self = h.url
+	h.do("POST", envelopePath, errorEnvelope)
+	loop.take(t, 1)
+	require.Eventually(t, func() bool { return h.tee.forwarder.observe().requests == 1 }, time.Second, time.Millisecond, "508 is an error of the server: it is tried again")
+	resp, _ := h.do("POST", envelopePath, errorEnvelope, "Via", strings.Repeat("1.1 "+product+"x, ", maxTees))
+	assert.Equal(t, http.StatusLoopDetected, resp.StatusCode)
+}
+
+// TestAnswers: what the SDK sees of each answer of Sentry in both modes, and what becomes of the request.
+func TestAnswers(t *testing.T) {
+	const limits = "60:transaction:key, 60:error:organization:quota"
+	header := func(status int, pairs ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			for i := 0; i < len(pairs); i += 2 {
+				w.Header().Set(pairs[i], pairs[i+1])
+			}
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, `{"id":"from-sentry-%d"}`, status)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		status int    // with answer: upstream
+		header string // X-Sentry-Rate-Limits there
+		own    bool   // the receiver's answer there, too
+		count  string // in requests; "" = it is to be sent again
+	}{
+		{"200", header(200, "Access-Control-Allow-Origin", "https://evil.example", "Set-Cookie", "a=b"), 200, "", false, "envelope forwarded"},
+		{"200 with limits", header(200, sentry.HeaderRateLimits, limits), 200, limits, false, "envelope forwarded"},
+		{"429 with limits", header(429, sentry.HeaderRateLimits, limits, "Retry-After", "60"), 429, limits, false, "envelope rate_limited rate_limited"},
+		{"429", header(429), 429, "", false, "envelope rate_limited rate_limited"},
+		{"403", header(403), 403, "", false, "envelope refused refused_403"},
+		{"413", header(413), 413, "", false, "envelope refused refused_413"},
+		{"redirect", header(307, "Location", "https://elsewhere.example/"), 307, "", false, "envelope refused redirected"},
+		{"500", header(500), 200, "", true, ""},
+		{"503", header(503, "Retry-After", "5"), 200, "", true, ""},
+		{"reset", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 200, "", true, ""},
+		{"half a body", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "{")
+		}, 200, "", true, "envelope forwarded"},
+		{"slow", func(w http.ResponseWriter, req *http.Request) { time.Sleep(200 * time.Millisecond) }, 200, "", true, "envelope forwarded"},
+		{"endless", func(w http.ResponseWriter, req *http.Request) {
+			for chunk := make([]byte, 32<<10); ; {
+				if _, err := w.Write(chunk); err != nil {
+					return
+				}
+			}
+		}, 200, "", true, "envelope forwarded"},
+	} {
+		for _, mode := range []string{answerOwn, answerUpstream} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				upstream := newRecorder(t, c.answer)
+				h := start(t, upstream.URL, options{tee: []func(*Config){func(cfg *Config) {
+					cfg.Answer, cfg.AnswerTimeout = mode, 100*time.Millisecond
+				}}})
+				resp, text := h.do("POST", envelopePath, errorEnvelope, "Origin", "https://shop.example")
+				assert.Equal(t, []string{"*"}, resp.Header["Access-Control-Allow-Origin"])
+				assert.Empty(t, resp.Header["Set-Cookie"])
+				if mode == answerOwn || c.own {
+					assert.Equal(t, 200, resp.StatusCode)
+					assert.JSONEq(t, `{"id":"9ec79c33ec9942ab8353589fcb2e04dc"}`, text)
+					assert.Empty(t, resp.Header.Get(sentry.HeaderRateLimits))
+				} else {
+					assert.Equal(t, c.status, resp.StatusCode)
+					assert.Equal(t, fmt.Sprintf(`{"id":"from-sentry-%d"}`, c.status), text)
+					assert.Equal(t, c.header, resp.Header.Get(sentry.HeaderRateLimits))
+				}
+				upstream.take(t, 1)
+				require.Eventually(t, func() bool {
+					if c.count == "" {
+						return h.tee.forwarder.observe().requests == 1
+					}
+					return h.counts("requests")[c.count] == 1
+				}, 5*time.Second, 5*time.Millisecond, "%v", h.counts("requests"))
+			})
+		}
+	}
+}
+
+// TestPassOn: with on_limit: pass_on the next answer has what Sentry has stated last, beside the receiver's own limits.
+func TestPassOn(t *testing.T) {
+	upstream := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(sentry.HeaderRateLimits, "60:transaction;span:key")
+	})
+	h := start(t, upstream.URL, options{tee: []func(*Config){func(cfg *Config) { cfg.OnLimit = onLimitPassOn }}})
+	first, _ := h.do("POST", envelopePath, errorEnvelope)
+	assert.Empty(t, first.Header.Get(sentry.HeaderRateLimits), "nothing is known yet")
+	upstream.take(t, 1)
+	require.Eventually(t, func() bool {
+		resp, _ := h.do("POST", envelopePath, errorEnvelope)
+		return resp.Header.Get(sentry.HeaderRateLimits) == "60:span:key, 60:transaction:key"
+	}, time.Second, time.Millisecond)
+	other, _ := h.do("POST", "/api/4507/envelope/?sentry_key=other", errorEnvelope)
+	assert.Empty(t, other.Header.Get(sentry.HeaderRateLimits), "of another key")
+	assert.Equal(t, map[string]int64{"span": 1, "transaction": 1}, h.counts("active_limits"))
+}
+
+// TestBodiesThatEndEarly are not forwarded, and leave no memory behind.
+func TestBodiesThatEndEarly(t *testing.T) {
+	upstream := newRecorder(t, nil)
+	h := start(t, upstream.URL, options{})
+	conn := h.raw("POST " + envelopePath + " HTTP/1.0\r\nHost: a\r\nContent-Length: 10\r\n\r\n{}")
+	assert.NotContains(t, conn, " 200 ")
+	require.Eventually(t, func() bool { return h.tee.forwarder.room.Used() == 0 }, 6*time.Second, time.Millisecond)
+	assert.Zero(t, upstream.count())
+}
+
+// TestMemoryIsBounded: while Sentry does not answer, held requests take what is allowed and no more, of which a project that sends
+// less than others gets a share; and the receiver takes all of them.
+func TestMemoryIsBounded(t *testing.T) {
+	hang := make(chan struct{})
+	upstream := newRecorder(t, func(http.ResponseWriter, *http.Request) { <-hang })
+	defer close(hang)
+	h := start(t, upstream.URL, options{tee: []func(*Config){func(cfg *Config) { cfg.MaxBytesInFlight = minBytesInFlight }}})
+	big := "{}\n{\"type\":\"attachment\",\"length\":4000000}\n" + strings.Repeat("x", 4_000_000)
+	for range 30 {
+		resp, _ := h.do("POST", envelopePath, big)
+		require.Equal(t, 200, resp.StatusCode)
+		require.LessOrEqual(t, h.tee.forwarder.room.Used(), int64(minBytesInFlight))
+	}
+	assert.Positive(t, h.counts("requests")["envelope dropped no_room"])
+	resp, _ := h.do("POST", "/api/1/envelope/?sentry_key="+testKey, errorEnvelope)
+	require.Equal(t, 200, resp.StatusCode)
+	require.Eventually(t, func() bool {
+		h.tee.forwarder.mu.Lock()
+		defer h.tee.forwarder.mu.Unlock()
+		return h.tee.forwarder.underWay > 0
+	}, time.Second, time.Millisecond)
+	dropped := h.counts("requests")["envelope dropped no_room"]
+	forwarded := h.tee.forwarder.observe().requests
+	assert.EqualValues(t, 31, forwarded+dropped, "the other project's request is kept")
+	assert.Less(t, dropped, int64(30))
+}
+
+func TestTargets(t *testing.T) {
+	for target, want := range map[string]string{
+		"/api/1/envelope/?a=%2F&b": "https://sentry.example/x/api/1/envelope/?a=%2F&b",
+		"/api/1/cron/a%2Fb%20c/":   "https://sentry.example/x/api/1/cron/a%2Fb%20c/",
+		"/api/1/envelope/?":        "https://sentry.example/x/api/1/envelope/?",
+		"//evil.example/api/":      "https://sentry.example/x//evil.example/api/",
+		"http://evil.example/":     "",
+		"@evil.example/":           "",
+	} {
+		up, err := url.Parse("https://sentry.example/x/")
+		require.NoError(t, err)
+		u, err := targetURL(up, target)
+		if want == "" {
+			assert.Error(t, err, target)
+			continue
+		}
+		require.NoError(t, err, target)
+		assert.Equal(t, want, u.String())
+	}
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+)
+
+// spool keeps requests in a storage extension, each under a number of its own, and the range of these numbers. One goroutine writes:
+// requests that arrive together, and deletions of others, share a transaction.
+type spool struct {
+	client storage.Client
+	failed func(operation string, err error)
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	pending []*write
+	present map[uint64]struct{}
+	first   uint64 // no number below is present
+	next    uint64
+	closing bool
+
+	writer sync.WaitGroup
+}
+
+// write is a value to be stored, or without one a number to be deleted.
+type write struct {
+	number uint64
+	value  []byte
+	stored chan error // of a value
+}
+
+const (
+	keyRange = "range"
+
+	// maxStoredBody bounds the bodies in the storage. Minidumps are larger, and streamed; the largest recorded envelope has 1.3 MB.
+	maxStoredBody = 20 << 20
+
+	// maxTransaction bounds the bytes of one, beyond its first value.
+	maxTransaction = 4 << 20
+)
+
+// openSpool opens the storage of a tee.
+func openSpool(ctx context.Context, host component.Host, extension, tee component.ID, failed func(string, error)) (*spool, error) {
+	found, ok := host.GetExtensions()[extension]
+	if !ok {
+		return nil, fmt.Errorf("storage: there is no extension %q; define it under extensions and list it under service::extensions", extension)
+	}
+	opener, ok := found.(storage.Extension)
+	if !ok {
+		return nil, fmt.Errorf("storage: the extension %q is no storage; name one such as file_storage", extension)
+	}
+	c, err := opener.GetClient(ctx, component.KindExtension, tee, "requests")
+	if err != nil {
+		return nil, fmt.Errorf("storage: cannot open %q: %w", extension, err)
+	}
+	s := &spool{client: c, failed: failed, present: map[uint64]struct{}{}, first: 1, next: 1}
+	s.changed = sync.NewCond(&s.mu)
+	return s, nil
+}
+
+// start begins to write, after load.
+func (s *spool) start() { s.writer.Go(s.writeAll) }
+
+// put stores a request, and returns its number and its size. It waits until the request is stored.
+func (s *spool) put(r *request) (uint64, int64, error) {
+	value, err := encodeRequest(r)
+	if err != nil {
+		return 0, 0, err
+	}
+	w := &write{value: value, stored: make(chan error, 1)}
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		return 0, 0, errClosed
+	}
+	w.number = s.next
+	s.next++
+	s.present[w.number] = struct{}{}
+	s.pending = append(s.pending, w)
+	s.mu.Unlock()
+	s.changed.Signal()
+	if err := <-w.stored; err != nil {
+		s.forget(w.number)
+		return 0, 0, err
+	}
+	return w.number, int64(len(value)), nil
+}
+
+var errClosed = errors.New("the storage is closed")
+
+// get reads a request.
+func (s *spool) get(ctx context.Context, number uint64) (*request, error) {
+	value, err := s.client.Get(ctx, keyOf(number))
+	if err != nil {
+		return nil, fmt.Errorf("request %d: %w", number, err)
+	}
+	return decodeRequest(value)
+}
+
+// remove deletes a request, soon. A kill before that makes it arrive again.
+func (s *spool) remove(number uint64) {
+	s.forget(number)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = append(s.pending, &write{number: number})
+	s.changed.Signal()
+}
+
+func (s *spool) forget(number uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.present, number)
+	for ; s.first < s.next; s.first++ {
+		if _, present := s.present[s.first]; present {
+			return
+		}
+	}
+}
+
+// load calls found for each request of earlier runs, in their order.
+func (s *spool) load(ctx context.Context, found func(number uint64, size int64, r *request)) error {
+	value, err := s.client.Get(ctx, keyRange)
+	if err != nil {
+		return fmt.Errorf("storage: cannot read which requests it has: %w", err)
+	}
+	if value == nil {
+		return nil
+	}
+	bounds, err := collector.VerifyChecksum(value)
+	if err != nil || len(bounds) != 16 { // what is there cannot be found, and is written over
+		s.failed("range", collector.ErrDamaged)
+		return nil
+	}
+	s.first, s.next = binary.BigEndian.Uint64(bounds), binary.BigEndian.Uint64(bounds[8:])
+	for number := s.first; number < s.next; number++ {
+		value, err := s.client.Get(ctx, keyOf(number))
+		if err == nil && value == nil {
+			continue // was forwarded
+		}
+		var r *request
+		if err == nil {
+			r, err = decodeRequest(value)
+		}
+		s.present[number] = struct{}{}
+		switch {
+		case err == nil:
+			found(number, int64(len(value)), r)
+		case errors.Is(err, collector.ErrDamaged):
+			s.failed("load", fmt.Errorf("request %d: %w", number, err))
+			s.remove(number)
+		default: // for the next start, or for the collector that wrote it
+			s.failed("load", fmt.Errorf("request %d: %w", number, err))
+		}
+	}
+	return nil
+}
+
+// writeAll writes what is pending until the spool is closed.
+func (s *spool) writeAll() {
+	for {
+		writes, bounds, ok := s.nextWrites()
+		if !ok {
+			return
+		}
+		if err := s.transact(writes, bounds); err == nil || len(writes) == 1 {
+			s.tell(writes, err)
+			continue
+		}
+		for _, w := range writes { // the deletions first: they make room on a full disk
+			s.tell([]*write{w}, s.transact([]*write{w}, bounds))
+		}
+	}
+}
+
+// nextWrites waits for writes, and takes as many as go into a transaction, deletions first.
+func (s *spool) nextWrites() (writes []*write, bounds []byte, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.pending) == 0 {
+		if s.closing {
+			return nil, nil, false
+		}
+		s.changed.Wait()
+	}
+	var later []*write
+	size := 0
+	for _, deletions := range []bool{true, false} {
+		for _, w := range s.pending {
+			if (w.value == nil) != deletions {
+				continue
+			}
+			if size > 0 && size+len(w.value) > maxTransaction {
+				later = append(later, w)
+				continue
+			}
+			size += len(w.value)
+			writes = append(writes, w)
+		}
+	}
+	s.pending = later
+	return writes, binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.first), s.next), true
+}
+
+func (s *spool) transact(writes []*write, bounds []byte) error {
+	operations := make([]*storage.Operation, 0, len(writes)+1)
+	for _, w := range writes {
+		if w.value == nil {
+			operations = append(operations, storage.DeleteOperation(keyOf(w.number)))
+		} else {
+			operations = append(operations, storage.SetOperation(keyOf(w.number), w.value))
+		}
+	}
+	return s.client.Batch(context.Background(), append(operations, storage.SetOperation(keyRange, collector.AppendChecksum(bounds)))...)
+}
+
+func (s *spool) tell(writes []*write, err error) {
+	for _, w := range writes {
+		operation := "delete"
+		if w.stored != nil {
+			operation = "store"
+			w.stored <- err
+		}
+		if err != nil {
+			s.failed(operation, err)
+		}
+	}
+}
+
+// close writes what is pending, and closes the storage.
+func (s *spool) close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.changed.Broadcast()
+	s.writer.Wait()
+	return s.client.Close(ctx)
+}
+
+func keyOf(number uint64) string { return strconv.FormatUint(number, 10) }
+
+// formatVersion is the first byte of a stored request.
+const formatVersion = 1
+
+var (
+	errNewerFormat = fmt.Errorf("has a newer format than this collector can read, which is version %d", formatVersion)
+)
+
+// encodeRequest writes the version of the format, the length of the head, the head as JSON, the body, and a checksum.
+func encodeRequest(r *request) ([]byte, error) {
+	head, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	value := append(make([]byte, 0, 1+4+len(head)+len(r.Body)+4), formatVersion)
+	value = binary.BigEndian.AppendUint32(value, uint32(len(head)))
+	return collector.AppendChecksum(append(append(value, head...), r.Body...)), nil
+}
+
+// decodeRequest reads what encodeRequest wrote.
+func decodeRequest(sealed []byte) (*request, error) {
+	value, err := collector.VerifyChecksum(sealed)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(value) > 0 && value[0] > formatVersion:
+		return nil, errNewerFormat
+	case len(value) < 5 || uint32(len(value)-5) < binary.BigEndian.Uint32(value[1:]):
+		return nil, fmt.Errorf("%w: is cut off", collector.ErrDamaged)
+	}
+	end := 5 + binary.BigEndian.Uint32(value[1:])
+	r := &request{Body: value[end:]}
+	if err := json.Unmarshal(value[5:end], r); err != nil {
+		return nil, fmt.Errorf("%w: head: %w", collector.ErrDamaged, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+)
+
+func TestEncodeRequest(t *testing.T) {
+	r := &request{Method: "POST", Target: "/api/1/envelope/?a=%20", Header: http.Header{"User-Agent": {""}, "Accept": {"a", "b"}},
+		Received: time.Unix(1_700_000_000, 123_456_789).UTC(), Endpoint: "envelope", Project: "1", Key: "k", Body: []byte{0, 0xff, '\n'}}
+	value, err := encodeRequest(r)
+	require.NoError(t, err)
+	again, err := decodeRequest(value)
+	require.NoError(t, err)
+	assert.Equal(t, r, again)
+	for i := range value {
+		damaged := append([]byte(nil), value...)
+		damaged[i] ^= 0x10
+		_, err := decodeRequest(damaged)
+		assert.ErrorIs(t, err, collector.ErrDamaged, "byte %d", i)
+		_, err = decodeRequest(value[:i])
+		assert.ErrorIs(t, err, collector.ErrDamaged, "%d bytes", i)
+	}
+	_, err = decodeRequest(collector.AppendChecksum([]byte{formatVersion + 1, 9}))
+	assert.ErrorIs(t, err, errNewerFormat)
+	_, err = decodeRequest(collector.AppendChecksum([]byte{formatVersion, 0xff, 0xff, 0xff, 0xff}))
+	assert.ErrorIs(t, err, collector.ErrDamaged)
+}
+
+// TestDamagedStorage: what can be read is sent, what cannot is counted, and what a later version wrote stays.
+func TestDamagedStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &memoryStorage{}
+		b := newBench(t, disk).run()
+		b.setAnswer(down)
+		for n := range 4 {
+			b.send("1", fmt.Sprint(n), 10)
+		}
+		b.close()
+		newer := collector.AppendChecksum([]byte{formatVersion + 1})
+		disk.set(func(values map[string][]byte) { values["2"][7] ^= 1; values["3"] = newer })
+		next := newBench(t, disk).run()
+		time.Sleep(time.Minute)
+		assert.Equal(t, map[string]int{"/0": 1, "/3": 1}, next.sent())
+		h := harness{t: t, telemetry: next.telemetry}
+		assert.Equal(t, map[string]int64{"load": 2}, h.counts("storage_errors"))
+		next.send("1", "new", 10)
+		synctest.Wait()
+		next.close()
+		assert.Equal(t, map[string][]byte{"3": newer, keyRange: disk.values[keyRange]}, disk.values)
+
+		disk.set(func(values map[string][]byte) { values[keyRange] = []byte("?") })
+		last := newBench(t, disk).run()
+		last.send("1", "anew", 10)
+		synctest.Wait()
+		assert.Len(t, last.sent(), 1)
+		last.close()
+	})
+}
+
+// TestDamageAfterTheStart is found when the request is read again.
+func TestDamageAfterTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &memoryStorage{}
+		b := newBench(t, disk).run()
+		b.setAnswer(down)
+		for n := range 20 {
+			b.send("1", fmt.Sprint(n), 10)
+		}
+		time.Sleep(time.Minute)
+		disk.set(func(values map[string][]byte) { values["7"][9] ^= 1; delete(values, "8") })
+		b.setAnswer(nil)
+		time.Sleep(3 * time.Minute)
+		assert.Len(t, b.sent(), 18)
+		assert.Equal(t, map[string]int64{"envelope forwarded": 18, "envelope dropped unreadable": 2}, b.counts())
+		b.close()
+	})
+}
+
+// TestFullDisk: requests that cannot be stored are sent from memory, and what is stored is not lost.
+func TestFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &memoryStorage{}
+		b := newBench(t, disk).run()
+		b.setAnswer(down)
+		for n := range 10 {
+			b.send("1", fmt.Sprint(n), 1000)
+		}
+		time.Sleep(time.Minute)
+		disk.mu.Lock()
+		disk.most = 1
+		disk.mu.Unlock()
+		for n := range 10 {
+			b.send("1", fmt.Sprint("full", n), 1000)
+		}
+		assert.Positive(t, b.room.Used())
+		b.setAnswer(nil)
+		time.Sleep(3 * time.Minute)
+		assert.Len(t, b.sent(), 20)
+		disk.mu.Lock()
+		disk.most = 0
+		disk.mu.Unlock()
+		b.send("1", "last", 10)
+		synctest.Wait()
+		assert.Len(t, b.sent(), 21)
+		b.close()
+	})
+}
+
+// TestFairShares: a project that fills the storage loses its own requests only.
+func TestFairShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, &memoryStorage{}, func(cfg *Config) { cfg.Spool.MaxBytes = minSpoolBytes }).run()
+		b.setAnswer(down)
+		for n := range 20 {
+			b.send("2", fmt.Sprint("small", n), 1000)
+		}
+		time.Sleep(time.Minute)
+		for n := range 100 {
+			b.send("1", fmt.Sprint("flood", n), 1<<20)
+			assert.LessOrEqual(t, b.observe().spoolBytes, int64(minSpoolBytes))
+			time.Sleep(time.Second)
+		}
+		b.setAnswer(nil)
+		time.Sleep(5 * time.Minute)
+		sent := b.sent()
+		for n := range 20 {
+			assert.Equal(t, 1, sent[fmt.Sprint("/small", n)])
+		}
+		assert.Equal(t, 1, sent["/flood99"], "the newest of the flood")
+		assert.EqualValues(t, 120, b.counts()["envelope forwarded"]+b.counts()["envelope dropped spool_full"])
+		b.close()
+	})
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+)
+
+// memoryStorage is a storage extension. It outlives the tees that use it, as a disk does.
+type memoryStorage struct {
+	component.StartFunc
+	component.ShutdownFunc
+	mu      sync.Mutex
+	values  map[string][]byte
+	most    int // bytes of all values; 0 = no limit
+	batches int
+	delay   time.Duration
+	err     error // of every operation
+}
+
+func (s *memoryStorage) GetClient(context.Context, component.Kind, component.ID, string) (storage.Client, error) {
+	return s, nil
+}
+
+func (s *memoryStorage) Get(ctx context.Context, key string) ([]byte, error) {
+	op := storage.GetOperation(key)
+	err := s.Batch(ctx, op)
+	return op.Value, err
+}
+
+func (s *memoryStorage) Set(ctx context.Context, key string, value []byte) error {
+	return s.Batch(ctx, storage.SetOperation(key, value))
+}
+
+func (s *memoryStorage) Delete(ctx context.Context, key string) error {
+	return s.Batch(ctx, storage.DeleteOperation(key))
+}
+
+// Batch changes everything or nothing, as a transaction does.
+func (s *memoryStorage) Batch(_ context.Context, ops ...*storage.Operation) error {
+	time.Sleep(s.delay)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	s.batches++
+	changed, size := maps.Clone(s.values), 0
+	for _, value := range s.values {
+		size -= len(value)
+	}
+	before := -size
+	if changed == nil {
+		changed = map[string][]byte{}
+	}
+	for _, op := range ops {
+		switch op.Type {
+		case storage.Get:
+			op.Value = bytes.Clone(s.values[op.Key])
+		case storage.Set:
+			changed[op.Key] = bytes.Clone(op.Value)
+		case storage.Delete:
+			delete(changed, op.Key)
+		}
+	}
+	for _, value := range changed {
+		size += len(value)
+	}
+	if s.most > 0 && size > 0 && before+size > s.most {
+		return storage.ErrStorageFull
+	}
+	s.values = changed
+	return nil
+}
+
+func (s *memoryStorage) Close(context.Context) error { return nil }
+
+func (s *memoryStorage) set(change func(values map[string][]byte)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s.values)
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryteeextension"
+
+// telemetry counts what becomes of requests. Each attribute has a bounded set of values.
+type telemetry struct {
+	requests      metric.Int64Counter
+	attempts      metric.Float64Histogram
+	storageErrors metric.Int64Counter
+	logger        *zap.Logger
+	state         atomic.Pointer[func() observed]
+}
+
+// observed is the state of a forwarder.
+type observed struct {
+	requests, bytes, spoolBytes int64
+	oldest                      time.Duration
+	limits                      map[sentry.Category]int64 // keys that have a limit
+}
+
+// outcomeDropped is of requests that are not sent again, see the reasons of forwarder.go. For the others see outcomes.
+const outcomeDropped = "dropped"
+
+// newTelemetry registers the instruments that metadata.yaml lists.
+func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
+	meter := collector.NewMeter(set, scopeName)
+	t := &telemetry{
+		logger: collector.LimitLogs(set.Logger),
+		requests: meter.Counter("otelcol_extension_sentry_tee_requests", "{request}",
+			"Number of requests that were to be forwarded, by what became of them."),
+		attempts: meter.Histogram("otelcol_extension_sentry_tee_upstream_duration", "s",
+			"Time until Sentry's answer to a request, by what came of it.", 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+		storageErrors: meter.Counter("otelcol_extension_sentry_tee_storage_errors", "{error}",
+			"Number of failed operations of the storage."),
+	}
+	gauge := func(name, unit, description string, value func(observed) int64) {
+		meter.Gauge(name, unit, description, func(o metric.Int64Observer) {
+			if state := t.state.Load(); state != nil {
+				o.Observe(value((*state)()))
+			}
+		})
+	}
+	gauge("otelcol_extension_sentry_tee_waiting_requests", "{request}",
+		"Number of requests that wait to be forwarded or are under way.", func(o observed) int64 { return o.requests })
+	gauge("otelcol_extension_sentry_tee_bytes_in_flight", "By",
+		"Memory of requests that are being received or forwarded, or wait.", func(o observed) int64 { return o.bytes })
+	gauge("otelcol_extension_sentry_tee_spool_bytes", "By",
+		"Size of the requests in the storage.", func(o observed) int64 { return o.spoolBytes })
+	gauge("otelcol_extension_sentry_tee_oldest_age", "s",
+		"Age of the request that has waited for the longest time.", func(o observed) int64 { return int64(o.oldest / time.Second) })
+	meter.Gauge("otelcol_extension_sentry_tee_active_limits", "{key}",
+		"Number of keys that Sentry limits now, by category.", func(o metric.Int64Observer) {
+			if state := t.state.Load(); state != nil {
+				for category, keys := range (*state)().limits {
+					o.Observe(keys, metric.WithAttributes(attribute.String("category", category.Label())))
+				}
+			}
+		})
+	return t, meter.Err()
+}
+
+// observe makes gauges show the state of a forwarder.
+func (t *telemetry) observe(state func() observed) { t.state.Store(&state) }
+
+// ended counts a request once, at its end.
+func (t *telemetry) ended(endpoint, outcome, reason string) {
+	attributes := []attribute.KeyValue{attribute.String("endpoint", endpoint), attribute.String("outcome", outcome)}
+	if reason != "" {
+		attributes = append(attributes, attribute.String("reason", reason))
+	}
+	t.requests.Add(context.Background(), 1, metric.WithAttributes(attributes...))
+}
+
+// answered notes an attempt.
+func (t *telemetry) answered(ctx context.Context, r *reply, took time.Duration) {
+	outcome := outcomes[r.verdict]
+	if r.verdict == failed {
+		outcome = r.reason
+	}
+	t.attempts.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
+}
+
+// storageFailed counts a failed operation.
+func (t *telemetry) storageFailed(operation string, err error) {
+	t.storageErrors.Add(context.Background(), 1, metric.WithAttributes(attribute.String("operation", operation)))
+	t.logger.Error("The storage of the tee fails", zap.String("operation", operation), zap.Error(err))
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
+)
+
+// upstream is Sentry.
+type upstream struct {
+	client *http.Client
+	base   *url.URL
+}
+
+// newUpstream makes the client of a valid configuration.
+func newUpstream(ctx context.Context, cfg *Config, host component.Host, set component.TelemetrySettings) (*upstream, error) {
+	base, err := url.Parse(cfg.Upstream)
+	if err != nil {
+		return nil, err
+	}
+	set.TracerProvider = nil // else confighttp adds headers of trace propagation, which the SDK has not sent
+	client, err := httpclient.New(ctx, cfg.HTTP, host.GetExtensions(), set, func(transport *http.Transport) {
+		transport.DisableCompression = true // else answers that the client asked for compressed arrive decompressed
+		transport.MaxIdleConnsPerHost = cfg.NumConsumers
+		transport.MaxIdleConns = max(transport.MaxIdleConns, cfg.NumConsumers)
+		transport.ResponseHeaderTimeout = cfg.HTTP.Timeout
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &upstream{client: client, base: base}, nil
+}
+
+// post sends a request, and reads the answer.
+func (u *upstream) post(ctx context.Context, r *request) (reply, time.Duration) {
+	req, err := r.toHTTP(ctx, u.base)
+	if err != nil {
+		return reply{verdict: refused, reason: reasonInvalid, err: err}, 0
+	}
+	began := time.Now()
+	resp, err := u.client.Do(req)
+	if err != nil {
+		return reply{verdict: failed, reason: reasonNetwork, err: withoutURL(err)}, time.Since(began)
+	}
+	answer := readReply(resp)
+	return answer, time.Since(began)
+}
+
+// withoutURL returns the error of a client without the address, whose query may have the key of a project.
+func withoutURL(err error) error {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		return outer.Err
+	}
+	return err
+}
