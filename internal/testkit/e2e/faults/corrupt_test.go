@@ -91,9 +91,10 @@ func corruptFile(r *rig) {
 			return
 		}
 		r.ended = endsLater
-		r.damagedAt = time.Now()                                                  // it was in use until now, and is set aside with what has come since
-		r.crashes = append(r.crashes, crash{from: time.Now().Add(-r.setup.wait)}) // that nobody saw coming
 	}
+	// The file was in use until now: a collector that ended with it may have acknowledged items before.
+	r.damagedAt = time.Now()
+	r.crashes = append(r.crashes, crash{from: r.damagedAt.Add(-r.setup.wait)})
 	require.NoError(r.t, os.Rename(path, path+".damaged"))
 	r.start()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -248,10 +249,17 @@ func (c *Collector) Kill() {
 	<-c.exited
 }
 
-// FreeAddress returns an address of the loopback interface that nothing listens at, host:port.
+// FreeAddress returns an address of the loopback interface that nothing listens at, host:port. The
+// port is below those that systems choose for outgoing connections: one of those may be taken again
+// before the collector listens at it.
 func FreeAddress(t testing.TB) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
+	for range 100 {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000)))
+		if err == nil {
+			defer listener.Close()
+			return listener.Addr().String()
+		}
+	}
+	require.Fail(t, "no free port")
+	return ""
 }
