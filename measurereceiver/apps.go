@@ -84,20 +84,20 @@ func safeName(text string) string {
 }
 
 // authenticate finds the app of a request. Keys are compared by their hashes, so that the time it takes tells nothing.
-func (all *apps) authenticate(req *http.Request) (*app, *refusal) {
+func (all *apps) authenticate(req *http.Request) (*app, *rejection) {
 	key := measure.APIKey(req.Header.Get("Authorization"))
 	if a := all.byHash[sha256.Sum256([]byte(key))]; a != nil && key != "" {
 		return a, nil
 	}
 	switch {
 	case key == "":
-		return nil, &refusal{http.StatusUnauthorized, reasonKeyMissing, "invalid api key", ""}
+		return nil, &rejection{status: http.StatusUnauthorized, reason: reasonKeyMissing, err: "invalid api key"}
 	case all.any != nil:
 		return all.any, nil
 	case !measure.WellFormedKey(key):
-		return nil, &refusal{http.StatusUnauthorized, reasonKeyMalformed, "invalid api key", ""}
+		return nil, &rejection{status: http.StatusUnauthorized, reason: reasonKeyMalformed, err: "invalid api key"}
 	}
-	return nil, &refusal{http.StatusNotFound, reasonKeyUnknown, "no app found for this api key", ""}
+	return nil, &rejection{status: http.StatusNotFound, reason: reasonKeyUnknown, err: "no app found for this api key"}
 }
 
 // mayBuild says whether a key may upload builds: those of apps are in every copy of the app, so that others can be required.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
@@ -35,18 +36,18 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 	app, why := r.apps.authenticate(req)
 	switch {
 	case why != nil:
-		r.refuse(w, req, why)
+		r.reject(w, req, why)
 		return
 	case r.builds == nil:
-		r.refuse(w, req, &refusal{http.StatusNotFound, reasonNotFound, "builds are not enabled", ""})
+		r.reject(w, req, &rejection{status: http.StatusNotFound, reason: reasonNotFound, err: "builds are not enabled"})
 		return
 	case !r.apps.mayBuild(configopaque.String(measure.APIKey(req.Header.Get("Authorization")))):
-		r.refuse(w, req, &refusal{http.StatusUnauthorized, reasonKeyUnknown, "invalid api key", ""})
+		r.reject(w, req, &rejection{status: http.StatusUnauthorized, reason: reasonKeyUnknown, err: "invalid api key"})
 		return
 	}
 	publicURL, why := r.publicURL(req)
 	if why != nil {
-		r.refuse(w, req, why)
+		r.reject(w, req, why)
 		return
 	}
 	claim := r.inFlight.Claim(req.Context())
@@ -54,18 +55,18 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 	defer claim.Release()
 	body, why := r.readBody(req, claim)
 	if why != nil {
-		r.refuse(w, req, why)
+		r.reject(w, req, why)
 		return
 	}
 	build, err := measure.DecodeBuild(body.Data, overTheAir)
 	body.Release()
 	if err != nil {
-		r.refuse(w, req, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse build info", err.Error()})
+		r.reject(w, req, &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "failed to parse build info", details: err.Error()})
 		return
 	}
 	uploads := r.mappingUploads(app, build, publicURL)
 	if why := r.recordBuild(req, app, build, uploads); why != nil {
-		r.refuse(w, req, why)
+		r.reject(w, req, why)
 		return
 	}
 	if len(uploads) == 0 {
@@ -131,7 +132,7 @@ func (b *buildRecord) mergeInto(before []byte, overwrite bool) {
 }
 
 // recordBuild stores the description as builds/<version>/<code>/<build type>.json or patches/<id>.json, and forwards a log record.
-func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Build, uploads []measure.Upload) *refusal {
+func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Build, uploads []measure.Upload) *rejection {
 	record := buildRecord{
 		VersionName: b.VersionName, VersionCode: b.VersionCode, Type: b.Type, Size: b.Size.Value,
 		PatchID: b.PatchID.String(), PatchVersion: b.PatchVersion,
@@ -143,7 +144,7 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 	if !b.PatchID.Set() {
 		version, code := safeName(b.VersionName), safeName(b.VersionCode)
 		if version == "" || code == "" {
-			return &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse build info", "version_name and version_code must be more than dots"}
+			return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "failed to parse build info", details: "version_name and version_code must be more than dots"}
 		}
 		name = a.folder + "/builds/" + version + "/" + code + "/" + b.Type + ".json" // aab and apk are of one version
 	}
@@ -155,16 +156,7 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 		panic(err) // plain texts and numbers
 	}
 	if _, err := r.builds.save(name, bytes.NewReader(text), maxBuildRecord); err != nil {
-		return fileRefusal(err)
+		return fileRejection(err)
 	}
-	if r.nextLogs == nil {
-		return nil
-	}
-	d := delivery{signal: signalLogs, translate: func() send {
-		return r.sendLogs(frommeasure.BuildToLogs(b, r.source(a, time.Now())))
-	}}
-	if o, reason := r.handOn(req.Context(), d); o == outcomeRefused {
-		return busy(reason)
-	}
-	return nil
+	return r.deliverLogs(req.Context(), func() plog.Logs { return frommeasure.BuildToLogs(b, r.source(a, time.Now())) })
 }

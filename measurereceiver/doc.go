@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package measurereceiver is a collector receiver (component type "measure") for what the SDKs of Measure (measure.sh) send: it
-// answers them as Measure's backend would and hands what it understands to the pipelines as OTLP.
+// Package measurereceiver receives the data of the SDKs of Measure (measure.sh; component type "measure"): it responds as Measure's
+// backend does, and sends usable data to the pipelines as OTLP.
 //
-// The package is a shell. What a batch is, internal/format/measure knows; what becomes of it, internal/translate. Here is the way of
-// a request between them:
+// The package has no format knowledge: internal/format/measure knows batches, internal/translate maps them to OTLP. A request passes
+// these files:
 //
-//	handler.go    which request is this
-//	apps.go       who sends it
-//	events.go     PUT /events: batch → items → what to hand on → outcome
-//	signals.go    the pipelines, and whether none of them has room
+//	handler.go    the table of endpoints, body
+//	apps.go       authentication
+//	events.go     PUT /events: batch → deliveries → outcomes
 //	uploads.go    PUT /attachments and /symbols: files, by signed URLs
-//	token.go      what makes those URLs ours
-//	files.go      where files are kept
+//	announced.go  attributes of the events of files to come
+//	slots.go      concurrent uploads
+//	token.go      signatures of the URLs
+//	files.go      storage of files
 //	builds.go     PUT /builds, PUT /builds/ota
-//	answer.go     status and body
-//	telemetry.go  what is counted
+//	mappings.go   mapping files by build and debug ID
+//	response.go   status and body
+//	telemetry.go  metrics
 //	receiver.go   lifecycle
 //
-// One listener serves all signals: the collector creates a receiver per signal, they share one by their *Config.
+// One listener serves all signals: the collector creates a receiver per signal, which share one by their *Config.
 package measurereceiver

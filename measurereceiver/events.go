@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
@@ -41,14 +42,14 @@ func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) 
 	in, id, why := r.openBatch(req, claim)
 	r.timeToAnswer(w)
 	if why != nil {
-		r.refuse(w, req, why)
+		r.reject(w, req, why)
 		return
 	}
 	attempt, err := r.batches.TryBegin(id)
 	switch {
 	case err != nil:
 		r.telemetry.batchRepeated(req.Context(), "in_progress")
-		r.refuse(w, req, &refusal{http.StatusServiceUnavailable, reasonInProgress, "a request with this msr-req-id is in progress", ""})
+		r.reject(w, req, &rejection{status: http.StatusServiceUnavailable, reason: reasonInProgress, err: "a request with this msr-req-id is in progress"})
 		return
 	case attempt.Seen[0]:
 		r.telemetry.batchRepeated(req.Context(), "known")
@@ -57,7 +58,7 @@ func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) 
 		return
 	}
 	if why := in.attempt(req.Context(), attempt); why != nil {
-		r.refuse(w, req, why)
+		r.reject(w, req, why)
 		return
 	}
 	in.answer(w, "accepted")
@@ -65,9 +66,8 @@ func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) 
 
 // attempt ingests a batch that is new, or of which some signals were delivered before. Delivered signals are remembered even if the
 // client has disconnected.
-func (in *ingestion) attempt(ctx context.Context, attempt *dedup.Attempt) *refusal {
-	delivered, why := in.ingest(ctx, signals(attempt.Parts))
-	accepted := dedup.Parts(delivered)
+func (in *ingestion) attempt(ctx context.Context, attempt *dedup.Attempt) *rejection {
+	accepted, why := in.ingest(ctx, attempt.Parts)
 	if why == nil {
 		accepted = dedup.All
 	}
@@ -78,21 +78,21 @@ func (in *ingestion) attempt(ctx context.Context, attempt *dedup.Attempt) *refus
 }
 
 // openBatch reads a request up to where it is known whether it came before.
-func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (in *ingestion, id dedup.ID, why *refusal) {
+func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (in *ingestion, id dedup.ID, why *rejection) {
 	app, why := r.apps.authenticate(req)
 	if why != nil {
 		return nil, id, why
 	}
 	requestID, err := uuid.Parse(req.Header.Get("msr-req-id"))
 	if err != nil {
-		return nil, id, &refusal{http.StatusBadRequest, reasonRequestID, "msr-req-id must be a UUID", ""}
+		return nil, id, &rejection{status: http.StatusBadRequest, reason: reasonRequestID, err: "msr-req-id must be a UUID"}
 	}
 	publicURL, why := r.publicURL(req)
 	if why != nil {
 		return nil, id, why
 	}
-	if r.refusesAll() {
-		return nil, id, busy(reasonBackpressure)
+	if r.pipelines.AllBusy() {
+		return nil, id, busy(pipeline.ReasonBackpressure)
 	}
 	claim.SetTenant(app.tenant())
 	body, why := r.readBody(req, claim)
@@ -113,7 +113,7 @@ func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (i
 	case errors.Is(err, httpbody.ErrNoRoom):
 		return nil, id, busy(reasonBytesInFlight)
 	case err != nil:
-		return nil, id, &refusal{http.StatusBadRequest, reasonBodyInvalid, "failed to parse event request payload", err.Error()}
+		return nil, id, &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "failed to parse event request payload", details: err.Error()}
 	}
 	return in, app.dedupID(requestID), nil
 }
@@ -137,47 +137,47 @@ func decodeMultipart(body []byte, contentType string, reserve func(int64) error)
 	return measure.DecodeMultipart(body, parameters["boundary"], reserve)
 }
 
-// ingest validates and hands on. delivered are the signals that have been handed on when the batch came before; what comes
-// back are those and the ones since. A refusal means that the batch is to come again, or that none of it can be used.
-func (in *ingestion) ingest(ctx context.Context, delivered signals) (signals, *refusal) {
+// ingest validates and delivers a batch. delivered are the signals that were delivered before; the result adds those that are delivered
+// now. A refusal asks for the batch again, or states that none of it is usable.
+func (in *ingestion) ingest(ctx context.Context, delivered dedup.Parts) (dedup.Parts, *rejection) {
 	err := in.batch.Validate(in.cfg.Validation)
 	if delivered == 0 {
 		in.telemetry.batchRead(ctx, in.batch)
 	}
 	if err != nil {
-		return delivered, &refusal{http.StatusBadRequest, reasonBatchInvalid, "failed to validate event request payload", err.Error()}
+		return delivered, &rejection{status: http.StatusBadRequest, reason: reasonBatchInvalid, err: "failed to validate event request payload", details: err.Error()}
 	}
 	for _, d := range in.deliveries() {
-		if delivered&d.signal != 0 {
+		if delivered&d.part() != 0 {
 			continue
 		}
-		o, reason := in.handOn(ctx, d)
-		in.count(ctx, d, o, reason)
-		if o == outcomeRefused {
+		o, reason := in.deliver(ctx, &d)
+		in.count(ctx, &d, o, reason)
+		if o == pipeline.Refused {
 			return delivered, busy(reason)
 		}
-		delivered |= d.signal
+		delivered |= d.part()
 	}
 	in.announce(ctx)
-	return delivered, in.takeBlobs(ctx)
+	return delivered, in.storeBlobs(ctx)
 }
 
-// delivery is what goes to the pipeline of one signal.
+// delivery is the data of a batch for one signal.
 type delivery struct {
-	signal    signals
-	labels    map[string]int // of items
-	empty     map[string]int // of items that gave nothing
-	translate func() send    // nil = no pipeline, or no items
+	signal    pipeline.Signal
+	labels    map[string]int                       // of items
+	empty     map[string]int                       // of items without output
+	translate func() (m pipeline.Message, ok bool) // nil if there are no items; not ok if there is no output
 }
 
-// send hands on what was translated. nil = there is nothing.
-type send func(context.Context) error
+// part returns the delivery as a part of its batch.
+func (d *delivery) part() dedup.Parts { return 1 << d.signal }
 
-// deliveries puts crashes first: should the pipelines refuse what comes after, they are through.
+// deliveries returns crashes first: they are delivered even if the pipelines refuse the rest.
 func (in *ingestion) deliveries() []delivery {
-	logs := delivery{signal: signalLogs, labels: map[string]int{}}
-	traces := delivery{signal: signalTraces, labels: map[string]int{}}
-	metrics := delivery{signal: signalMetrics, labels: map[string]int{}, empty: map[string]int{}}
+	logs := delivery{signal: pipeline.SignalLogs, labels: map[string]int{}}
+	traces := delivery{signal: pipeline.SignalTraces, labels: map[string]int{}}
+	metrics := delivery{signal: pipeline.SignalMetrics, labels: map[string]int{}, empty: map[string]int{}}
 	points := false
 	for i := range in.batch.Events {
 		e := &in.batch.Events[i]
@@ -194,68 +194,64 @@ func (in *ingestion) deliveries() []delivery {
 	if n := len(in.batch.Spans); n > 0 {
 		traces.labels[measure.LabelSpan] = n
 	}
-	if in.nextLogs != nil && len(logs.labels) > 0 {
-		logs.translate = func() send { return in.sendLogs(frommeasure.ToLogs(in.batch.Events, in.source)) }
-	}
-	if in.nextTraces != nil && len(traces.labels) > 0 {
-		traces.translate = func() send {
-			return in.sendTraces(frommeasure.ToTraces(in.batch.Spans, in.batch.Events, in.source))
+	if len(logs.labels) > 0 {
+		logs.translate = func() (pipeline.Message, bool) {
+			return pipeline.Logs(frommeasure.ToLogs(in.batch.Events, in.source)), true
 		}
 	}
-	if in.nextMetrics != nil && (points || len(metrics.labels) > 0) {
-		metrics.translate = func() send {
+	if len(traces.labels) > 0 {
+		traces.translate = func() (pipeline.Message, bool) {
+			return pipeline.Traces(frommeasure.ToTraces(in.batch.Spans, in.batch.Events, in.source)), true
+		}
+	}
+	if points || len(metrics.labels) > 0 {
+		metrics.translate = func() (pipeline.Message, bool) {
 			data, empty := frommeasure.ToMetrics(in.batch.Events, in.source)
 			for _, e := range empty {
 				metrics.labels[e.Label()]--
 				metrics.empty[e.Label()]++
 			}
-			if data.DataPointCount() == 0 {
-				return nil
-			}
-			return in.sendMetrics(data)
+			return pipeline.Metrics(data), data.DataPointCount() > 0
 		}
 	}
 	return []delivery{logs, traces, metrics}
 }
 
-func (r *measureReceiver) handOn(ctx context.Context, d delivery) (outcome, string) {
-	if d.translate == nil {
-		return outcomeIgnored, ""
+// deliver translates and sends the data of one signal, if it has a pipeline. Data that is rejected permanently is not refused: the SDK
+// would send it again and again.
+func (r *measureReceiver) deliver(ctx context.Context, d *delivery) (pipeline.Outcome, string) {
+	if d.translate == nil || !r.pipelines.Has(d.signal) {
+		return pipeline.Ignored, ""
 	}
-	if r.server.Closed.Load() { // the consumers may be gone already
-		return outcomeRefused, reasonShuttingDown
+	if !r.pipelines.Allow(d.signal) {
+		return pipeline.Refused, pipeline.ReasonBackpressure
 	}
-	if !r.gates[d.signal].Allow(r.now()) {
-		return outcomeRefused, reasonBackpressure
+	message, ok := d.translate()
+	if !ok {
+		r.pipelines.Abandon(d.signal)
+		return pipeline.Ignored, ""
 	}
-	send := d.translate()
-	if send == nil {
-		r.gates[d.signal].Abandon(r.now())
-		return outcomeIgnored, ""
-	}
-	err := send(ctx)
-	r.gates[d.signal].Report(ctx, err, r.now())
-	switch {
-	case err == nil:
-		return outcomeAccepted, ""
-	case pipeline.IsPermanent(err): // to refuse it would bring it back for ever
-		r.logger.Warn("Items rejected by the pipeline", zap.Error(err))
-		return outcomeRejected, reasonPipeline
-	default:
-		r.logger.Warn("Items refused by the pipeline for now", zap.Error(err))
-		return outcomeRefused, reasonBackpressure
-	}
+	return r.pipelines.Send(ctx, message, "batch")
 }
 
-func (in *ingestion) count(ctx context.Context, d delivery, o outcome, reason string) {
+// deliverLogs sends a log record. The refusal asks for its data again.
+func (r *measureReceiver) deliverLogs(ctx context.Context, translate func() plog.Logs) *rejection {
+	d := delivery{signal: pipeline.SignalLogs, translate: func() (pipeline.Message, bool) { return pipeline.Logs(translate()), true }}
+	if o, reason := r.deliver(ctx, &d); o == pipeline.Refused {
+		return busy(reason)
+	}
+	return nil
+}
+
+func (in *ingestion) count(ctx context.Context, d *delivery, o pipeline.Outcome, reason string) {
 	for label, n := range d.labels {
 		if n > 0 {
 			in.telemetry.itemsDone(ctx, label, o, reason, n)
 		}
 	}
 	for label, n := range d.empty {
-		if o != outcomeRefused { // then it comes again
-			in.telemetry.itemsDone(ctx, label, outcomeDiscarded, reasonNoPoint, n)
+		if o != pipeline.Refused { // then the batch is sent again
+			in.telemetry.itemsDone(ctx, label, pipeline.Discarded, reasonNoPoint, n)
 		}
 	}
 }
@@ -269,8 +265,8 @@ func (in *ingestion) answer(w http.ResponseWriter, word string) {
 	writeJSON(w, http.StatusOK, measure.EventsResponse{Attachments: in.uploads()})
 }
 
-// takeBlobs stores the files that came with the batch: parts of a form, or base64 in the JSON of iOS before 0.6.
-func (in *ingestion) takeBlobs(ctx context.Context) *refusal {
+// storeBlobs stores the files that came with the batch: parts of a form, or base64 in the JSON of iOS before 0.6.
+func (in *ingestion) storeBlobs(ctx context.Context) *rejection {
 	blobs := map[uuid.UUID][]byte{}
 	for i := range in.blobs {
 		blobs[in.blobs[i].ID.UUID] = in.blobs[i].Content
@@ -280,7 +276,7 @@ func (in *ingestion) takeBlobs(ctx context.Context) *refusal {
 		if !came && a.Bytes != "" {
 			var err error
 			if content, err = base64.StdEncoding.DecodeString(a.Bytes); err != nil {
-				in.telemetry.fileDone(ctx, measure.FileType(a.Type), outcomeDiscarded, 0)
+				in.telemetry.fileDone(ctx, measure.FileType(a.Type), pipeline.Discarded, 0)
 				continue
 			}
 			came = true
@@ -289,7 +285,7 @@ func (in *ingestion) takeBlobs(ctx context.Context) *refusal {
 			continue
 		}
 		t := in.ticket(a)
-		if why := in.takeFile(ctx, in.app, t, a.Name, "", bytes.NewReader(content)); why != nil && why.status == http.StatusServiceUnavailable {
+		if why := in.receiveFile(ctx, in.app, t, a.Name, "", bytes.NewReader(content)); why != nil && why.status == http.StatusServiceUnavailable {
 			return why
 		}
 	}

@@ -25,13 +25,13 @@ func NewFactory() xreceiver.Factory {
 }
 
 func createTraces(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Traces) (receiver.Traces, error) {
-	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.nextTraces = next })
+	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.pipelines.Traces = next })
 }
 
 func createLogs(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Logs) (receiver.Logs, error) {
-	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.nextLogs = next })
+	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.pipelines.Logs = next })
 }
 
 func createMetrics(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Metrics) (receiver.Metrics, error) {
-	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.nextMetrics = next })
+	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.pipelines.Metrics = next })
 }

@@ -15,40 +15,46 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 )
 
-// ServeHTTP finds out which request this is. confighttp has limited the body, and authenticated the client if it was told to.
-//
-// SDKs ask at the root: Android drops the path of the configured URL.
+// endpoint is a path of the receiver.
+type endpoint struct {
+	methods []string
+	serve   func(*measureReceiver, http.ResponseWriter, *http.Request)
+}
+
+var (
+	put       = []string{http.MethodPut}
+	get       = []string{http.MethodGet}
+	getOrHead = []string{http.MethodGet, http.MethodHead}
+)
+
+// endpoints are at the root: Android drops the path of the configured URL.
+var endpoints = map[string]endpoint{
+	"/events":     {methods: put, serve: (*measureReceiver).serveEvents},
+	"/builds":     {methods: put, serve: (*measureReceiver).serveBuild},
+	"/builds/ota": {methods: put, serve: (*measureReceiver).serveOTABuild},
+	"/config":     {methods: get, serve: (*measureReceiver).serveConfig},
+	"/ping":       {methods: getOrHead, serve: (*measureReceiver).servePing},
+}
+
+// ServeHTTP dispatches a request by the table of endpoints. confighttp has limited the body, and authenticated the client if
+// configured.
 func (r *measureReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.server.Handling.Add(1)
 	defer r.server.Handling.Done()
-	serve, methods := r.serveEvents, []string{http.MethodPut}
-	switch req.URL.Path {
-	case "/events":
-	case "/builds":
-		serve = r.serveBuild
-	case "/builds/ota":
-		serve = r.serveOTABuild
-	case "/config":
-		serve, methods = r.serveConfig, []string{http.MethodGet}
-	case "/ping":
-		serve, methods = servePing, []string{http.MethodGet, http.MethodHead}
+	switch e, known := endpoints[req.URL.Path]; {
+	case !known:
+		r.reject(w, req, &rejection{status: http.StatusNotFound, reason: reasonNotFound, err: "no such endpoint"})
+	case !slices.Contains(e.methods, req.Method):
+		w.Header().Set("Allow", strings.Join(e.methods, ", "))
+		r.reject(w, req, &rejection{status: http.StatusMethodNotAllowed, reason: reasonMethodNotAllowed, err: "method not allowed"})
+	case r.server.Stopping.Load():
+		r.reject(w, req, errShuttingDown)
 	default:
-		r.refuse(w, req, &refusal{http.StatusNotFound, reasonNotFound, "no such endpoint", ""})
-		return
+		e.serve(r, w, req)
 	}
-	if !slices.Contains(methods, req.Method) {
-		w.Header().Set("Allow", strings.Join(methods, ", "))
-		r.refuse(w, req, &refusal{http.StatusMethodNotAllowed, reasonMethodNotAllowed, "method not allowed", ""})
-		return
-	}
-	if r.server.Stopping.Load() {
-		r.refuse(w, req, errShuttingDown)
-		return
-	}
-	serve(w, req)
 }
 
-func servePing(w http.ResponseWriter, _ *http.Request) {
+func (r *measureReceiver) servePing(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, "pong")
 }
@@ -60,7 +66,7 @@ const configMaxAge = "max-age=600"
 func (r *measureReceiver) serveConfig(w http.ResponseWriter, req *http.Request) {
 	app, why := r.apps.authenticate(req)
 	if why != nil {
-		r.refuse(w, req, why)
+		r.reject(w, req, why)
 		return
 	}
 	w.Header().Set("Etag", app.etag)
@@ -77,18 +83,18 @@ func (r *measureReceiver) serveConfig(w http.ResponseWriter, req *http.Request) 
 }
 
 // readBody reads and decodes the body of a batch or build.
-func (r *measureReceiver) readBody(req *http.Request, claim *httpbody.Claim) (*httpbody.Body, *refusal) {
+func (r *measureReceiver) readBody(req *http.Request, claim *httpbody.Claim) (*httpbody.Body, *rejection) {
 	limit := r.cfg.HTTP.MaxRequestBodySize
 	body, err := httpbody.Read(req, limit, claim)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) { // it may come whole the next time
-		return nil, &refusal{http.StatusServiceUnavailable, reasonBodyUnreadable, "the body was cut off", ""}
+		return nil, &rejection{status: http.StatusServiceUnavailable, reason: reasonBodyUnreadable, err: "the body was cut off"}
 	}
 	if err != nil {
-		return nil, bodyRefusal(err, "cannot read the body")
+		return nil, bodyRejection(err, "cannot read the body")
 	}
 	if err := body.Decode(httpbody.Coding(req.Header.Values("Content-Encoding")), limit); err != nil {
 		body.Release()
-		return nil, bodyRefusal(err, "cannot decode the body") // also where it ends too early: it would come again just so
+		return nil, bodyRejection(err, "cannot decode the body") // also where it ends too early: it would come again just so
 	}
 	claim.Keep(int64(len(body.Data)))
 	return body, nil
@@ -104,23 +110,23 @@ func (r *measureReceiver) reserve(claim *httpbody.Claim, body *httpbody.Body) fu
 	}
 }
 
-func bodyRefusal(err error, what string) *refusal {
+func bodyRejection(err error, what string) *rejection {
 	switch {
 	case errors.Is(err, httpbody.ErrNoRoom):
 		return busy(reasonBytesInFlight)
 	case errors.Is(err, httpbody.ErrTooLarge):
-		return &refusal{http.StatusBadRequest, reasonBodyTooLarge, "the body is larger than this collector takes", ""}
+		return &rejection{status: http.StatusBadRequest, reason: reasonBodyTooLarge, err: "the body is larger than this collector takes"}
 	}
-	return &refusal{http.StatusBadRequest, reasonBodyUnreadable, what, err.Error()}
+	return &rejection{status: http.StatusBadRequest, reason: reasonBodyUnreadable, err: what, details: err.Error()}
 }
 
-// refuseForConfighttp answers for what confighttp finds wrong before ServeHTTP sees the request.
-func (r *measureReceiver) refuseForConfighttp(w http.ResponseWriter, req *http.Request, message string, status int) {
+// rejectForConfighttp answers for what confighttp finds wrong before ServeHTTP sees the request.
+func (r *measureReceiver) rejectForConfighttp(w http.ResponseWriter, req *http.Request, message string, status int) {
 	if status == http.StatusUnauthorized {
-		r.refuse(w, req, &refusal{status, reasonUnauthorized, "invalid api key", message})
+		r.reject(w, req, &rejection{status: status, reason: reasonUnauthorized, err: "invalid api key", details: message})
 		return
 	}
-	r.refuse(w, req, &refusal{status, reasonBodyUnreadable, "cannot decode the body", message})
+	r.reject(w, req, &rejection{status: status, reason: reasonBodyUnreadable, err: "cannot decode the body", details: message})
 }
 
 // clientAddress is the peer, "" unless it is asked for.
@@ -140,12 +146,12 @@ func (r *measureReceiver) clientAddress(req *http.Request) string {
 const maxHost = 255 + len(":65535")
 
 // publicURL returns where apps reach the receiver: configured, else where this request came to.
-func (r *measureReceiver) publicURL(req *http.Request) (string, *refusal) {
+func (r *measureReceiver) publicURL(req *http.Request) (string, *rejection) {
 	switch {
 	case r.cfg.PublicEndpoint != "":
 		return strings.TrimRight(r.cfg.PublicEndpoint, "/"), nil
 	case len(req.Host) > maxHost:
-		return "", &refusal{http.StatusBadRequest, reasonHost, "the Host header is longer than a name may be", ""}
+		return "", &rejection{status: http.StatusBadRequest, reason: reasonHost, err: "the Host header is longer than a name may be"}
 	case req.TLS != nil:
 		return "https://" + req.Host, nil
 	}

@@ -125,7 +125,7 @@ func start(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	metrics, err := factory.CreateMetrics(t.Context(), set, cfg, h.sink)
 	require.NoError(t, err)
 	h.shared = logs.(*collector.SharedComponent[*measureReceiver]).Shared
-	h.shared.now = h.clock.Now
+	h.shared.pipelines.Now = h.clock.Now
 	require.Same(t, h.shared, metrics.(*collector.SharedComponent[*measureReceiver]).Shared)
 	for _, c := range []component.Component{logs, traces, metrics} {
 		require.NoError(t, c.Start(context.Background(), host))

@@ -8,13 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/confighttp"
-	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/receiver"
-	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
@@ -33,17 +30,10 @@ type measureReceiver struct {
 	settings  component.TelemetrySettings
 	logger    *zap.Logger
 	telemetry *telemetry
-	obsreport *receiverhelper.ObsReport
 	apps      *apps
 	secret    []byte // of tokens
 
-	// The pipelines, set before Start; nil for signals that no pipeline takes from this receiver.
-	nextTraces  consumer.Traces
-	nextLogs    consumer.Logs
-	nextMetrics consumer.Metrics
-	gates       map[signals]*pipeline.Breaker // before the work for each of them
-	now         func() time.Time              // of the gates
-
+	pipelines   *pipeline.Pipelines
 	server      httpserver.Server
 	batches     *dedup.Window  // accepted ones
 	uploaded    *dedup.Window  // accepted files
@@ -54,13 +44,13 @@ type measureReceiver struct {
 	inFlight    *httpbody.Room // of all else
 }
 
-// acquire gives the receiver of a configuration, and the receiver the pipeline of one signal.
-func acquire(cfg *Config, set receiver.Settings, give func(*measureReceiver)) (*collector.SharedComponent[*measureReceiver], error) {
+// acquire returns the receiver of a configuration, after connect has set the pipeline of one signal.
+func acquire(cfg *Config, set receiver.Settings, connect func(*measureReceiver)) (*collector.SharedComponent[*measureReceiver], error) {
 	c, err := receivers.Acquire(cfg, func() (*measureReceiver, error) { return newMeasureReceiver(cfg, set) })
 	if err != nil {
 		return nil, err
 	}
-	give(c.Shared)
+	connect(c.Shared)
 	return c, nil
 }
 
@@ -69,26 +59,17 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	obsreport, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
-		ReceiverID: set.ID, Transport: transport, ReceiverCreateSettings: set,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot register the metrics of receivers: %w", err)
-	}
 	secret := []byte(cfg.Attachments.TokenSecret)
 	if len(secret) == 0 {
 		secret = make([]byte, 32)
 		_, _ = rand.Read(secret) // never fails
 	}
-	return &measureReceiver{
+	r := &measureReceiver{
 		cfg:       cfg,
-		gates:     map[signals]*pipeline.Breaker{signalTraces: {}, signalLogs: {}, signalMetrics: {}},
-		now:       time.Now,
 		id:        set.ID,
 		settings:  set.TelemetrySettings,
 		logger:    collector.LimitLogs(set.Logger),
 		telemetry: telemetry,
-		obsreport: obsreport,
 		apps:      newApps(cfg),
 		secret:    secret,
 		batches:   dedup.New(cfg.Dedup),
@@ -96,7 +77,9 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 		announced: newAnnounced(),
 		uploading: newUploadSlots(cfg.Attachments.MaxInFlight, len(cfg.Apps) > 1 || cfg.AllowAnyKey && len(cfg.Apps) > 0),
 		inFlight:  httpbody.NewRoom(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
-	}, nil
+	}
+	r.pipelines, err = pipeline.New(set, dataFormat, &r.server.Closed)
+	return r, err
 }
 
 // Start opens the listener.
@@ -106,7 +89,7 @@ func (r *measureReceiver) Start(ctx context.Context, host component.Host) error 
 	}
 	config := r.cfg.HTTP // a copy: ToServer changes what it is given
 	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
-		confighttp.WithErrorHandler(r.refuseForConfighttp))...)
+		confighttp.WithErrorHandler(r.rejectForConfighttp))...)
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}

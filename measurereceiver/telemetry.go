@@ -10,40 +10,25 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
 
-// What the collector's own receiver metrics and spans are told.
+// dataFormat is the format in the collector's own receiver metrics and spans.
+const dataFormat = "measure"
+
+// Outcomes of files, beside pipeline.Discarded.
 const (
-	dataFormat = "measure"
-	transport  = "http"
+	outcomeAnnounced    pipeline.Outcome = "announced"    // the app may upload it
+	outcomeStored       pipeline.Outcome = "stored"       //
+	outcomeDropped      pipeline.Outcome = "dropped"      // no directory is configured
+	outcomeUnidentified pipeline.Outcome = "unidentified" // a mapping file that is stored by its build only
 )
 
-// outcome is what became of an item or a file.
-type outcome string
-
-const (
-	outcomeAccepted  outcome = "accepted"  // handed on to a pipeline
-	outcomeIgnored   outcome = "ignored"   // taken, but no pipeline asks for its signal
-	outcomeDiscarded outcome = "discarded" // not usable
-	outcomeRefused   outcome = "refused"   // the pipeline did not take it now
-	outcomeRejected  outcome = "rejected"  // the pipeline will never take it
-
-	outcomeAnnounced outcome = "announced" // a file: it may come
-	outcomeStored    outcome = "stored"    // a file
-	outcomeDropped   outcome = "dropped"   // a file, because no directory is configured
-
-	// outcomeUnidentified: a mapping file that is stored by its build only.
-	outcomeUnidentified outcome = "unidentified"
-)
-
-// reasonPipeline is the reason of items with outcomeRejected; reasonNoPoint that of events from which no metric can be made.
-const (
-	reasonPipeline = "pipeline"
-	reasonNoPoint  = "no_data_point"
-)
+// reasonNoPoint is the reason of events without a data point.
+const reasonNoPoint = "no_data_point"
 
 // telemetry counts what becomes of requests, items and files. Each attribute has a bounded set of values.
 type telemetry struct {
@@ -78,7 +63,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	return t, meter.Err()
 }
 
-func (t *telemetry) itemsDone(ctx context.Context, label string, o outcome, reason string, n int) {
+func (t *telemetry) itemsDone(ctx context.Context, label string, o pipeline.Outcome, reason string, n int) {
 	attributes := []attribute.KeyValue{attribute.String("type", label), attribute.String("outcome", string(o))}
 	if reason != "" {
 		attributes = append(attributes, attribute.String("reason", reason))
@@ -89,7 +74,7 @@ func (t *telemetry) itemsDone(ctx context.Context, label string, o outcome, reas
 // batchRead counts what was lost of a batch while it was read and validated.
 func (t *telemetry) batchRead(ctx context.Context, b *measure.Batch) {
 	for _, loss := range b.Lost {
-		t.itemsDone(ctx, loss.Label, outcomeDiscarded, string(loss.Reason), loss.Count)
+		t.itemsDone(ctx, loss.Label, pipeline.Discarded, string(loss.Reason), loss.Count)
 	}
 	for _, loss := range b.Flawed {
 		t.flawed.Add(ctx, int64(loss.Count), metric.WithAttributes(attribute.String("type", loss.Label)))
@@ -100,7 +85,7 @@ func (t *telemetry) batchRepeated(ctx context.Context, state string) {
 	t.duplicates.Add(ctx, 1, metric.WithAttributes(attribute.String("state", state)))
 }
 
-func (t *telemetry) fileDone(ctx context.Context, fileType measure.FileType, o outcome, size int64) {
+func (t *telemetry) fileDone(ctx context.Context, fileType measure.FileType, o pipeline.Outcome, size int64) {
 	kind := attribute.String("type", string(fileType))
 	t.files.Add(ctx, 1, metric.WithAttributes(kind, attribute.String("outcome", string(o))))
 	if size > 0 {

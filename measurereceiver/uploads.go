@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
@@ -89,40 +91,40 @@ func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, 
 	switch {
 	case req.Method != http.MethodPut:
 		w.Header().Set("Allow", http.MethodPut)
-		r.refuse(w, req, &refusal{http.StatusMethodNotAllowed, reasonMethodNotAllowed, "method not allowed", ""})
+		r.reject(w, req, &rejection{status: http.StatusMethodNotAllowed, reason: reasonMethodNotAllowed, err: "method not allowed"})
 		return
 	case err != nil || !ok || app == nil || t.fileType.IsMapping() != (prefix == symbolsPath):
-		r.refuse(w, req, &refusal{http.StatusForbidden, reasonToken, "the URL is not one of ours, or has expired", ""})
+		r.reject(w, req, &rejection{status: http.StatusForbidden, reason: reasonToken, err: "the URL is not one of ours, or has expired"})
 		return
 	case r.server.Stopping.Load():
-		r.refuse(w, req, errShuttingDown)
+		r.reject(w, req, errShuttingDown)
 		return
-	case r.nextLogs != nil && !t.fileType.IsMapping() && r.gates[signalLogs].Open(r.now()):
-		r.refuse(w, req, busy(reasonBackpressure)) // its description would be refused when the file has been stored
+	case !t.fileType.IsMapping() && r.pipelines.Busy(pipeline.SignalLogs):
+		r.reject(w, req, busy(pipeline.ReasonBackpressure)) // its description would be refused when the file has been stored
 		return
 	}
 	if !r.uploading.acquire(app.id) {
-		r.refuse(w, req, &refusal{http.StatusServiceUnavailable, reasonBusy, "too many uploads at a time", ""})
+		r.reject(w, req, &rejection{status: http.StatusServiceUnavailable, reason: reasonBusy, err: "too many uploads at a time"})
 		return
 	}
 	defer r.uploading.release(app.id)
-	why := r.takeFile(req.Context(), app, t, req.Header.Get(measure.HeaderFilename), req.Header.Get("Content-Encoding"), req.Body)
+	why := r.receiveFile(req.Context(), app, t, req.Header.Get(measure.HeaderFilename), req.Header.Get("Content-Encoding"), req.Body)
 	r.timeToAnswer(w)
 	if why != nil {
 		w.Header().Set("Connection", "close") // the rest of the body is not wanted
-		r.refuse(w, req, why)
+		r.reject(w, req, why)
 		return
 	}
 	w.WriteHeader(http.StatusOK)
 }
 
-// takeFile stores a file, or drops it if there is no place, and describes it in a log record. One that came before is not
+// receiveFile stores a file, or drops it if there is no place, and describes it in a log record. One that came before is not
 // described again.
-func (r *measureReceiver) takeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *refusal {
+func (r *measureReceiver) receiveFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *rejection {
 	attempt, err := r.uploaded.TryBegin(a.dedupID(t.id))
 	switch {
 	case err != nil:
-		return &refusal{http.StatusServiceUnavailable, reasonInProgress, "the file is being uploaded", ""}
+		return &rejection{status: http.StatusServiceUnavailable, reason: reasonInProgress, err: "the file is being uploaded"}
 	case attempt.Seen[0]:
 		return nil
 	}
@@ -135,7 +137,7 @@ func (r *measureReceiver) takeFile(ctx context.Context, a *app, t ticket, name, 
 	return why
 }
 
-func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *refusal {
+func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *rejection {
 	o, stored, err := outcomeStored, storedFile{}, error(nil)
 	switch limit := r.cfg.Attachments.MaxSize[string(t.fileType)]; {
 	case t.fileType.IsMapping() && r.builds != nil:
@@ -144,15 +146,15 @@ func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name,
 			o = outcomeUnidentified
 		}
 	case t.fileType.IsMapping(): // switched off since the URL was given
-		return &refusal{http.StatusNotFound, reasonNotFound, "builds are not enabled", ""}
+		return &rejection{status: http.StatusNotFound, reason: reasonNotFound, err: "builds are not enabled"}
 	case r.attachments != nil:
 		stored, err = r.attachments.save(attachmentName(a, t.id, time.Now()), body, limit)
 	default:
 		o = outcomeDropped
 		stored, err = fill(io.Discard, body, limit)
 	}
-	if why := fileRefusal(err); why != nil {
-		r.telemetry.fileDone(ctx, t.fileType, outcomeDiscarded, 0)
+	if why := fileRejection(err); why != nil {
+		r.telemetry.fileDone(ctx, t.fileType, pipeline.Discarded, 0)
 		r.logger.Debug("File refused", zap.String("type", string(t.fileType)), zap.Error(err))
 		return why
 	}
@@ -163,27 +165,27 @@ func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name,
 	return nil
 }
 
-func fileRefusal(err error) *refusal {
+func fileRejection(err error) *rejection {
 	if err == nil {
 		return nil
 	}
 	if _, reading := errors.AsType[*readError](err); reading {
-		return &refusal{http.StatusServiceUnavailable, reasonBodyUnreadable, "the upload was cut off", ""}
+		return &rejection{status: http.StatusServiceUnavailable, reason: reasonBodyUnreadable, err: "the upload was cut off"}
 	}
 	switch {
 	case errors.Is(err, errFileTooLarge):
-		return &refusal{http.StatusRequestEntityTooLarge, reasonFileTooLarge, "the file is larger than this collector takes", ""}
+		return &rejection{status: http.StatusRequestEntityTooLarge, reason: reasonFileTooLarge, err: "the file is larger than this collector takes"}
 	case errors.Is(err, errOverwrite):
-		return &refusal{http.StatusConflict, reasonOverwrite, "another upload for this build is stored", "give the build another version_code, or configure builds: api_keys"}
+		return &rejection{status: http.StatusConflict, reason: reasonOverwrite, err: "another upload for this build is stored", details: "give the build another version_code, or configure builds: api_keys"}
 	case errors.Is(err, errFileEmpty):
-		return &refusal{http.StatusBadRequest, reasonBodyInvalid, "the file is empty", ""}
+		return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "the file is empty"}
 	}
-	return &refusal{http.StatusServiceUnavailable, reasonStorage, "the file cannot be stored", ""}
+	return &rejection{status: http.StatusServiceUnavailable, reason: reasonStorage, err: "the file cannot be stored"}
 }
 
 // describe makes a log record of an attachment.
-func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, encoding string, stored storedFile) *refusal {
-	if r.nextLogs == nil || t.fileType.IsMapping() {
+func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, encoding string, stored storedFile) *rejection {
+	if !r.pipelines.Has(pipeline.SignalLogs) || t.fileType.IsMapping() {
 		return nil
 	}
 	f := frommeasure.File{
@@ -194,13 +196,7 @@ func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, 
 	if event, known := r.announced.get(a.dedupID(t.id)); known {
 		attributes, f.EventNano, f.Name = &event.attributes, event.nano, event.name
 	}
-	d := delivery{signal: signalLogs, translate: func() send {
-		return r.sendLogs(frommeasure.FileToLogs(f, attributes, r.source(a, time.Now())))
-	}}
-	if o, reason := r.handOn(ctx, d); o == outcomeRefused {
-		return busy(reason)
-	}
-	return nil
+	return r.deliverLogs(ctx, func() plog.Logs { return frommeasure.FileToLogs(f, attributes, r.source(a, time.Now())) })
 }
 
 // contentType looks at the bytes: some screenshots are SVG.

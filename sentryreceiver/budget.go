@@ -10,28 +10,28 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// budget is what a request claims of max_bytes_in_flight for the translation of its items and for what awaits delivery, beside
-// its body: the JSON of an item takes up to a hundred times its size.
+// budget is the share of a request in max_bytes_in_flight for the translation of its items and for output that awaits delivery, in
+// addition to its body: the JSON of an item takes up to a hundred times its size.
 type budget struct {
 	claim   *httpbody.Claim
-	body    int64 // what the claim holds for the body
-	most    int64 // what it may hold beside that, so that a request that is alone always has room
-	pending int64 // what it holds beside that
+	body    int64 // held for the body
+	limit   int64 // of pending, so that a single request always fits
+	pending int64 // held in addition to the body
 }
 
 func (r *sentryReceiver) newBudget(claim *httpbody.Claim, body int64) budget {
-	return budget{claim: claim, body: body, most: httpbody.NeedOfOne(r.cfg.HTTP.MaxRequestBodySize) - body}
+	return budget{claim: claim, body: body, limit: httpbody.NeedOfOne(r.cfg.HTTP.MaxRequestBodySize) - body}
 }
 
-// reserve claims the weight of an item before it is translated. What was made of the items before is delivered first where both
-// are too much for one request.
+// reserve claims the weight of an item before it is translated. If it does not fit together with the output of earlier items, these
+// are delivered first.
 func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (weight int64, err error) {
 	b := &in.budget
 	weight = fromsentry.Weight(item.Header.Type, item.Payload)
-	if b.pending > 0 && b.pending+weight > b.most {
+	if b.pending > 0 && b.pending+weight > b.limit {
 		in.deliverEarly(ctx)
 	}
-	weight = min(weight, b.most-b.pending)
+	weight = min(weight, b.limit-b.pending)
 	if err := b.claim.Acquire(weight); err != nil {
 		return 0, err
 	}
@@ -39,29 +39,33 @@ func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (weight int
 	return weight, nil
 }
 
-// giveBack returns a part of what reserve has claimed.
-func (b *budget) giveBack(n int64) {
+// settle releases the part of a reserved weight that the output does not take.
+func (b *budget) settle(reserved int64, out *translated) {
+	switch {
+	case len(out.deliveries) == 0:
+		b.release(reserved)
+	case out.weight > 0:
+		b.release(max(reserved-out.weight, 0))
+	}
+}
+
+func (b *budget) release(n int64) {
 	b.pending -= n
 	b.claim.Keep(b.body + b.pending)
 }
 
-// dropBody leaves the claim what awaits delivery.
+// dropBody releases the body. The output that awaits delivery stays claimed.
 func (b *budget) dropBody() {
 	b.body = 0
-	b.giveBack(0)
+	b.release(0)
 }
 
-// deliverEarly delivers what has been translated so far. V1 profiles are linked first, as the transaction of the envelope may be
-// among the items to come.
+// deliverEarly delivers the output so far. V1 profiles are linked before, because their transaction may be a later item.
 func (in *ingestion) deliverEarly(ctx context.Context) {
-	for i := range in.envelope.Items {
-		in.linkOnly(ctx, &in.envelope.Items[i])
+	for i := range in.items {
+		in.translation.linkOnly(&in.items[i])
 	}
-	in.stayUnlinked(ctx)
-	in.deliver(in.withClient(ctx))
-	in.budget.giveBack(in.budget.pending)
+	in.countLinks(ctx)
+	in.deliver(ctx)
+	in.budget.release(in.budget.pending)
 }
-
-// outputWeight is how many times its size on the wire the OTLP of a profile takes in memory. A profile is a fifth of its JSON, so
-// that it is measured; of other items the estimate stands.
-const outputWeight = 8

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
@@ -118,7 +119,7 @@ func checkObservations(t *testing.T, body []byte, messages []pprofile.Profiles) 
 		profile := message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
 		got := golden.Observed(message.Dictionary(), profile)
 		next := slices.IndexFunc(items, func(item sentry.Item) bool {
-			if !isProfile(item.Header.Type) {
+			if t := item.Header.Type; t != sentry.ItemProfile && t != sentry.ItemProfileChunk && t != sentry.ItemProfileChunkUI {
 				return false
 			}
 			sent, err := sentrytest.ReadItem(string(item.Header.Type), item.Payload)
@@ -165,7 +166,7 @@ func TestEveryItemTypeHasACase(t *testing.T) {
 			shown[item.Header.Type] = shown[item.Header.Type] || accepted.MatchString(c.Read(t, "outcome.txt"))
 		}
 	}
-	for itemType := range translators {
+	for itemType := range itemTypes {
 		assert.True(t, shown[itemType], itemType)
 	}
 }
@@ -189,13 +190,13 @@ func TestEveryRuleHasItsCase(t *testing.T) {
 			}
 			lenient := receive(t, body, profile.Lenient, edit)
 			assert.Equal(t, map[string]int64{rule.Name: 1}, lenient.tolerated)
-			assert.NotContains(t, lenient.text, string(outcomeDiscarded))
+			assert.NotContains(t, lenient.text, string(pipeline.Discarded))
 
 			strict := receive(t, body, profile.Strict, edit)
 			assert.Empty(t, strict.tolerated)
 			discarded := 0
 			for _, item := range strict.items {
-				if item.outcome == string(outcomeDiscarded) {
+				if item.outcome == string(pipeline.Discarded) {
 					discarded++
 					assert.Equal(t, string(rule.Strict), item.reason)
 				}

@@ -16,37 +16,35 @@ import (
 )
 
 const (
-	// maxCheckInBody is what Relay allows: as much as an event may have.
+	// maxCheckInBody is Relay's limit, that of an event.
 	maxCheckInBody = 1 << 20
 
-	// latestCheckIn stands for the check-in of the monitor that is in progress.
+	// latestCheckIn is the ID of the monitor's check-in that is in progress.
 	latestCheckIn = "00000000000000000000000000000000"
 )
 
-// openCheckIn gives the opener of check-ins that a job makes with curl, without an SDK: an object of JSON, or ?status=ok in
-// the query and no body. The monitor is the one in the path.
-func openCheckIn(slug string) opener {
-	return func(req *http.Request, body *httpbody.Body) (*sentry.Envelope, error) {
-		read := func(fields map[string]any) error { return readCheckInQuery(fields, req.URL.Query()) }
-		if mediaType(req) == sentry.ContentTypeJSON {
-			read = func(fields map[string]any) error { return readCheckInJSON(fields, body.Data) }
-		}
-		fields := map[string]any{"check_in_id": latestCheckIn}
-		err := read(fields)
-		fields["monitor_slug"] = slug
-		if err == nil && fields["status"] == nil {
-			err = errors.New("no status")
-		}
-		if err != nil {
-			return &sentry.Envelope{}, invalidBody("invalid check-in", err)
-		}
-		payload, err := json.Marshal(fields)
-		if err != nil {
-			panic(err) // what came out of JSON, texts and a finite number
-		}
-		header := sentry.ItemHeader{Type: sentry.ItemCheckIn, ContentType: sentry.ContentTypeJSON}
-		return &sentry.Envelope{Items: []sentry.Item{{Header: header, Payload: payload}}}, nil
+// openCheckIn reads a check-in of a job without an SDK, sent with curl for instance: a JSON object, or ?status=ok in the query without
+// a body. The monitor is in the path.
+func openCheckIn(sub *submission, body *httpbody.Body) (*sentry.Envelope, error) {
+	read := func(fields map[string]any) error { return readCheckInQuery(fields, sub.req.URL.Query()) }
+	if mediaType(sub.req) == sentry.ContentTypeJSON {
+		read = func(fields map[string]any) error { return readCheckInJSON(fields, body.Data) }
 	}
+	fields := map[string]any{"check_in_id": latestCheckIn}
+	err := read(fields)
+	fields["monitor_slug"] = sub.monitor
+	if err == nil && fields["status"] == nil {
+		err = errors.New("no status")
+	}
+	if err != nil {
+		return &sentry.Envelope{}, invalidBody("invalid check-in", err)
+	}
+	payload, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // decoded JSON, texts and a finite number
+	}
+	header := sentry.ItemHeader{Type: sentry.ItemCheckIn, ContentType: sentry.ContentTypeJSON}
+	return &sentry.Envelope{Items: []sentry.Item{{Header: header, Payload: payload}}}, nil
 }
 
 func readCheckInJSON(fields map[string]any, body []byte) error {
@@ -72,11 +70,11 @@ func readCheckInQuery(fields map[string]any, query url.Values) error {
 	return nil
 }
 
-// answerCheckIn is Relay's: a cron job learns that its check-in was understood, never that the collector is busy.
-func answerCheckIn(w http.ResponseWriter, a answer) {
-	if a.status == http.StatusOK || a.status == http.StatusTooManyRequests {
+// respondCheckIn responds as Relay does: a job learns that its check-in was understood, never that the collector is busy.
+func respondCheckIn(w http.ResponseWriter, r response) {
+	if r.status == http.StatusOK || r.status == http.StatusTooManyRequests {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	a.write(w)
+	r.write(w)
 }

@@ -21,10 +21,10 @@ const defaultDedupAge = 24 * time.Hour
 const reasonResent = "resent"
 
 // itemIDs returns the ID of an item that has one, as a list; none if it is not a UUID.
-func (in *ingestion) itemIDs(kind sentry.ItemType, id string) []dedup.ID {
-	key := dedup.ID{Tenant: in.auth.ProjectID, Kind: string(kind)}
+func (t *translation) itemIDs(kind sentry.ItemType, id string) []dedup.ID {
+	key := dedup.ID{Tenant: t.source.ProjectID, Kind: string(kind)}
 	id = strings.ReplaceAll(id, "-", "")
-	if n, err := hex.Decode(key.Value[:16], []byte(id[:min(len(id), 32)])); !in.cfg.Dedup.Enabled() || err != nil || n != 16 || len(id) != 32 {
+	if n, err := hex.Decode(key.Value[:16], []byte(id[:min(len(id), 32)])); !t.cfg.Dedup.Enabled() || err != nil || n != 16 || len(id) != 32 {
 		return nil
 	}
 	return []dedup.ID{key}
@@ -32,13 +32,13 @@ func (in *ingestion) itemIDs(kind sentry.ItemType, id string) []dedup.ID {
 
 // spanIDs returns the IDs of all spans of a message, in its order. Spans have IDs of their own, not that of their item: one that comes
 // in a transaction and in a span container is counted once.
-func (in *ingestion) spanIDs(traces ptrace.Traces) (ids []dedup.ID) {
-	if !in.cfg.Dedup.Enabled() {
+func (t *translation) spanIDs(traces ptrace.Traces) (ids []dedup.ID) {
+	if !t.cfg.Dedup.Enabled() {
 		return nil
 	}
 	ids = make([]dedup.ID, 0, traces.SpanCount())
 	removeSpans(traces, func(trace pcommon.TraceID, span pcommon.SpanID) bool {
-		id := dedup.ID{Tenant: in.auth.ProjectID, Kind: string(sentry.ItemSpan)}
+		id := dedup.ID{Tenant: t.source.ProjectID, Kind: string(sentry.ItemSpan)}
 		copy(id.Value[:], trace[:])
 		copy(id.Value[16:], span[:])
 		ids = append(ids, id)

@@ -13,42 +13,42 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// delivery is something to hand on to the pipeline of one signal.
+// delivery is a message for the pipeline of one signal.
 type delivery struct {
-	item    sentry.ItemType // what it was made from
-	signal  signal
-	send    func(context.Context) error
-	another bool // the item has a delivery before this one, which decides about its outcome
+	item     sentry.ItemType // its source
+	follower bool            // the item has a delivery before this one, which decides its outcome
+	message  pipeline.Message
 
-	ids  []dedup.ID        // by which it is recognized when it comes again; nil = never
-	drop func(seen []bool) // takes out the parts with these ids; nil = there are none
+	ids      []dedup.ID        // to recognize duplicates; nil = never
+	dropSeen func(seen []bool) // drops the parts with these IDs; nil = the message has no parts
 }
 
-// deliver hands on what was translated.
+// deliver sends what was translated so far.
 func (in *ingestion) deliver(ctx context.Context) {
-	dropped := false
-	for _, d := range in.deliveries {
-		if d.another && dropped {
-			continue // with the rest of its item
+	resent := false
+	for i := range in.deliveries {
+		d := &in.deliveries[i]
+		if d.follower && resent {
+			continue // dropped with the first one of its item
 		}
-		o, reason := in.handOnOnce(ctx, d)
-		if !d.another {
-			dropped = reason == reasonResent
-			in.done(ctx, d.item, o, reason)
+		o, reason := in.sendOnce(ctx, d)
+		if !d.follower {
+			resent = reason == reasonResent
+			in.record(ctx, d.item, o, reason)
 		}
 	}
 	in.deliveries = nil
 }
 
-// handOnOnce hands on what was not accepted before.
-func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, reason string) {
+// sendOnce sends the parts of a message that were not accepted before.
+func (in *ingestion) sendOnce(ctx context.Context, d *delivery) (o pipeline.Outcome, reason string) {
 	if len(d.ids) == 0 {
-		return in.handOn(ctx, d)
+		return in.send(ctx, d)
 	}
 	attempt, err := in.dedup.Begin(ctx, d.ids)
 	if err != nil { // the client disconnected while the same data was being delivered for another request
-		in.gates[d.signal].Abandon(in.now())
-		return outcomeRefused, sentry.RateLimitBackpressure
+		in.pipelines.Abandon(d.message.Signal)
+		return pipeline.Refused, pipeline.ReasonBackpressure
 	}
 	defer func() { in.finish(ctx, attempt, o) }()
 	resent := 0
@@ -58,45 +58,35 @@ func (in *ingestion) handOnOnce(ctx context.Context, d delivery) (o outcome, rea
 		}
 	}
 	if resent == len(d.ids) {
-		in.gates[d.signal].Abandon(in.now())
-		return outcomeDiscarded, reasonResent
+		in.pipelines.Abandon(d.message.Signal)
+		return pipeline.Discarded, reasonResent
 	}
 	if resent > 0 {
-		d.drop(attempt.Seen)
+		d.dropSeen(attempt.Seen)
 		in.telemetry.elementsLost(ctx, d.item, []discard.Loss{{Reason: reasonResent, Count: resent}})
 	}
-	return in.handOn(ctx, d)
+	return in.send(ctx, d)
 }
 
-// finish remembers accepted data, even if the client has disconnected.
-func (in *ingestion) finish(ctx context.Context, attempt *dedup.Attempt, o outcome) {
+// finish remembers the IDs of accepted data, even if the client has disconnected.
+func (in *ingestion) finish(ctx context.Context, attempt *dedup.Attempt, o pipeline.Outcome) {
 	accepted := dedup.Parts(0)
-	if o == outcomeAccepted {
+	if o == pipeline.Accepted {
 		accepted = dedup.All
 	}
 	if err := attempt.Finish(context.WithoutCancel(ctx), accepted); err != nil {
-		in.logger.Warn("Cannot store the IDs of accepted data: it is accepted again after a restart", zap.Error(err))
+		in.logger.Warn("Cannot store the IDs of accepted data: duplicates are accepted after a restart", zap.Error(err))
 	}
 }
 
-func (in *ingestion) handOn(ctx context.Context, d delivery) (o outcome, reason string) {
-	if in.server.Closed.Load() { // the consumers may be gone already
-		in.refused = append(in.refused, d.signal)
-		return outcomeRefused, reasonShuttingDown
+func (in *ingestion) send(ctx context.Context, d *delivery) (o pipeline.Outcome, reason string) {
+	in.sent[d.message.Signal] = true
+	o, reason = in.pipelines.Send(ctx, d.message, string(d.item))
+	switch o {
+	case pipeline.Accepted:
+		in.outcomes.delivered = true
+	case pipeline.Refused:
+		in.outcomes.refused = append(in.outcomes.refused, d.message.Signal)
 	}
-	in.delivered[d.signal] = true
-	err := d.send(ctx)
-	in.gates[d.signal].Report(ctx, err, in.now())
-	switch {
-	case err == nil:
-		in.taken = true
-		return outcomeAccepted, ""
-	case pipeline.IsPermanent(err):
-		in.logger.Warn("Item rejected by the pipeline", zap.String("type", string(d.item)), zap.Error(err))
-		return outcomeRejected, reasonPipeline
-	default:
-		in.logger.Warn("Item refused by the pipeline for now", zap.String("type", string(d.item)), zap.Error(err))
-		in.refused = append(in.refused, d.signal)
-		return outcomeRefused, sentry.RateLimitBackpressure
-	}
+	return o, reason
 }

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sentryreceiver is a collector receiver (component type "sentry") for what Sentry SDKs send: it answers them as
-// Sentry would and hands what it understands to the pipelines as OTLP.
+// Package sentryreceiver receives the data of Sentry SDKs (component type "sentry"): it responds as Sentry does, and sends usable
+// data to the pipelines as OTLP.
 //
-// The package is a shell. What an envelope or a profile is, internal/format/sentry knows; what becomes of it, internal/translate.
-// Here is the way of a request between them:
+// The package has no format knowledge: internal/format/sentry knows envelopes and profiles, internal/translate maps them to OTLP. A
+// request passes these files:
 //
-//	handler.go     which request is this, who sent it
-//	cors.go        pages of other origins
-//	store.go, cron.go, security.go   the endpoints that take no envelopes
-//	projects.go    who may send
-//	client.go      who sends, for what comes behind
-//	ingest.go      envelope → items → what to hand on → answer
-//	signals.go     the table: which item type goes to which signal
-//	profiles.go    one profile item: decode, validate, translate
-//	link.go        V1 profiles and the spans of their transaction
-//	traces.go, logs.go, metrics.go   likewise for the other signals
-//	deliver.go     to the pipelines, and what becomes of it
-//	backpressure.go   what is turned away because a pipeline has just refused something
-//	answer.go      status, body and headers
-//	drift.go       clients whose clock is off
+//	endpoints.go   the table of endpoints
+//	handler.go     authentication, body
+//	projects.go    projects that may send
+//	store.go, cron.go, security.go   endpoints without envelopes
+//	ingest.go      the items of an envelope: admit, translate, deliver
+//	budget.go      memory of their output
+//	backpressure.go   rejection before the work, while pipelines are busy
+//	translation.go    the table of item types; an item becomes messages to deliver and losses to count, without I/O:
+//	                  profiles.go, traces.go, logs.go, metrics.go; link.go (V1 profiles to spans); drift.go (wrong clocks)
+//	deliver.go     messages to the pipelines
 //	dedup.go       IDs of data that was accepted before
-//	telemetry.go   what is counted
-//	ledger.go      items, by who sent them
+//	client.go      client metadata for later components
+//	response.go, rejection.go   status, body and headers
+//	cors.go        pages of other origins
+//	telemetry.go, ledger.go   metrics
 //	receiver.go    lifecycle
 //
-// One listener serves all signals: the collector creates a receiver per signal, they share one by their *Config.
+// One listener serves all signals: the collector creates a receiver per signal, which share one by their *Config.
 package sentryreceiver

@@ -9,34 +9,34 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// minClockDrift is Relay's (relay-server, MINIMUM_CLOCK_DRIFT): what is less may be the way here, and a difference of an hour
-// is most often a time zone that somebody forgot.
+// minClockDrift is Relay's (relay-server, MINIMUM_CLOCK_DRIFT): a smaller difference may be transport time, and a difference of an hour
+// is usually a wrong time zone.
 const minClockDrift = 55 * time.Minute
 
-// drift is what the envelope tells about the client's clock.
+// drift is the error of the client's clock, by the envelope.
 type drift struct {
-	milli   int64 // receipt minus time of sending; 0 = not worth mentioning, or the envelope does not say when it was sent
-	correct bool  // move the times by that
+	milli   int64 // receipt minus time of sending; 0 = below minClockDrift, or the time of sending is unknown
+	correct bool  // shift the times by it
 }
 
-func (r *sentryReceiver) driftOf(envelope *sentry.Envelope, received time.Time) (d drift) {
+func driftOf(envelope *sentry.Envelope, received time.Time, correct bool) (d drift) {
 	sent := envelope.Header.SentAt
 	if sent.IsZero() {
 		return d // python's chunks and sessions, JavaScript's logs and metrics
 	}
 	if off := received.Sub(sent); off >= minClockDrift || off <= -minClockDrift {
 		d.milli = off.Milliseconds()
-		d.correct = r.cfg.CorrectClockDrift && standsAlone(envelope)
+		d.correct = correct && isSelfContained(envelope)
 	}
 	return d
 }
 
 var profilerID = []byte("profiler_id")
 
-// standsAlone says whether what belongs together is in this one envelope. The drift of each envelope is another by the time
-// it took on the way, so that the chunks of a profiler session and their spans, or the spans of a streamed trace, would each
-// be moved by a little more or less, and samples land on other spans; python's chunks do not even say when they were sent.
-func standsAlone(envelope *sentry.Envelope) bool {
+// isSelfContained reports whether related data is in this envelope only. The drift of each envelope includes its transport time, so
+// the chunks of a profiler session and their spans, or the spans of a streamed trace, would be shifted by different amounts, and
+// samples would match other spans; python's chunks have no time of sending at all.
+func isSelfContained(envelope *sentry.Envelope) bool {
 	for i := range envelope.Items {
 		item := &envelope.Items[i]
 		if t := item.Header.Type; t == sentry.ItemProfileChunk || t == sentry.ItemProfileChunkUI || t == sentry.ItemSpan ||

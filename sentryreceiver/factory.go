@@ -27,17 +27,17 @@ func NewFactory() xreceiver.Factory {
 }
 
 func createProfiles(_ context.Context, set receiver.Settings, cfg component.Config, next xconsumer.Profiles) (xreceiver.Profiles, error) {
-	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.nextProfiles = next })
+	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.pipelines.Profiles = next })
 }
 
 func createTraces(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Traces) (receiver.Traces, error) {
-	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.nextTraces = next })
+	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.pipelines.Traces = next })
 }
 
 func createLogs(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Logs) (receiver.Logs, error) {
-	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.nextLogs = next })
+	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.pipelines.Logs = next })
 }
 
 func createMetrics(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Metrics) (receiver.Metrics, error) {
-	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.nextMetrics = next })
+	return acquire(cfg.(*Config), set, func(r *sentryReceiver) { r.pipelines.Metrics = next })
 }

@@ -33,7 +33,7 @@ func FuzzEnvelopeRequest(f *testing.F) {
 		cfg := testConfig(func(c *Config) { c.Validation, c.HTTP.MaxRequestBodySize = validation, 1<<20 })
 		r, err := newSentryReceiver(cfg, receivertest.NewNopSettings(componentType))
 		require.NoError(f, err)
-		r.nextProfiles, receivers[strict] = out, r
+		r.pipelines.Profiles, receivers[strict] = out, r
 	}
 	f.Fuzz(func(t *testing.T, body []byte, encoding string, strict bool) {
 		req := httptest.NewRequest("POST", "/api/42/envelope/?sentry_key=public", bytes.NewReader(body))
@@ -62,7 +62,7 @@ func FuzzOtherEndpoints(f *testing.F) {
 	cfg := testConfig(func(c *Config) { c.HTTP.MaxRequestBodySize = 1 << 20 })
 	r, err := newSentryReceiver(cfg, receivertest.NewNopSettings(componentType))
 	require.NoError(f, err)
-	r.nextLogs = logs
+	r.pipelines.Logs = logs
 	f.Fuzz(func(t *testing.T, endpoint string, body []byte) {
 		req := httptest.NewRequest("POST", "/api/42/"+paths[endpoint]+"?sentry_key=public", bytes.NewReader(body))
 		req.Header.Set("Content-Type", "application/json")

@@ -161,7 +161,7 @@ func startOn(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	created, err := NewFactory().CreateProfiles(context.Background(), set, cfg, h.sink)
 	require.NoError(t, err)
 	h.receiver = created.(*collector.SharedComponent[*sentryReceiver])
-	h.receiver.Shared.now = h.clock.Now
+	h.receiver.Shared.pipelines.Now = h.clock.Now
 	require.NoError(t, created.Start(context.Background(), host))
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()

@@ -4,227 +4,157 @@ package sentryreceiver
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"fmt"
-	"net/http"
-	"slices"
-	"strings"
-	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// ingestion is the work on one envelope: translate, deliver, answer.
+// ingestion is the work on one envelope: translate the items, deliver the results, respond.
 type ingestion struct {
 	*sentryReceiver
-	envelope *sentry.Envelope
-	auth     sentry.Auth
-	project  *project
-	received time.Time
-	sender   sender // as the ledger names it
-	drift    drift
-	budget   budget
+	translation *translation
+	items       []sentry.Item
+	auth        sentry.Auth
+	sender      sender // in metrics
+	budget      budget
 
-	passed    [numSignals]bool // the gate of a signal has let this envelope through
-	delivered [numSignals]bool // something was handed on
-	profiles  int              // usable profiles so far
-	profileID string           // of the V1 profile that is handed on
-	unlinked  []unlinked       // V1 profiles
-
-	transactionStart func() jsonscan.Timestamp // of the envelope's transaction, decoded once and only if asked for
-	deliveries       []delivery
-	tally            map[outcome]int
-	tooLarge         *discard.Error // the last item that was
-	refused          []signal       // of which no more should be sent for a while
-	taken            bool           // a pipeline took something
-	output           int64          // memory of what was made of the item at hand, where it is measured
+	allowed    [pipeline.NumSignals]bool // the breaker of a signal allowed this envelope
+	sent       [pipeline.NumSignals]bool // something was sent
+	deliveries []delivery
+	outcomes   outcomes
 }
 
-// translate makes of every item what there is to hand on. A bad item costs itself only.
+// run ingests the envelope and releases its body.
+func (in *ingestion) run(ctx context.Context, body *httpbody.Body) response {
+	ctx = in.withClient(ctx)
+	in.translate(ctx)
+	in.dropPayloads()
+	body.Release()
+	in.budget.dropBody()
+	in.deliver(ctx)
+	return in.response()
+}
+
+// translate translates all items. An unusable item affects no other.
 //
-// V1 profiles come first: the spans of their transaction point at them, and they are linked to these spans. SDKs differ in the
-// order of the two.
+// V1 profiles are first: the spans of their transaction refer to them, and they are linked to these spans. SDKs differ in the order
+// of the two.
 func (in *ingestion) translate(ctx context.Context) {
-	for i := range in.envelope.Items {
-		if item := &in.envelope.Items[i]; item.Header.Type == sentry.ItemProfile {
-			in.translateItem(ctx, item)
+	for _, first := range []bool{true, false} {
+		for i := range in.items {
+			if item := &in.items[i]; (item.Header.Type == sentry.ItemProfile) == first {
+				in.translateItem(ctx, item)
+			}
 		}
 	}
-	for i := range in.envelope.Items {
-		if item := &in.envelope.Items[i]; item.Header.Type != sentry.ItemProfile {
-			in.translateItem(ctx, item)
-		}
-	}
-	in.stayUnlinked(ctx)
-	in.giveUpTrials()
+	in.countLinks(ctx)
+	in.abandonTrials()
 }
 
 func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
-	t := translators[item.Header.Type]
-	decisive, wanted := in.decidedBy(t)
+	t := itemTypes[item.Header.Type]
+	decisive, wanted := in.decisiveSignal(t)
 	if !wanted {
-		in.linkOnly(ctx, item)
-		in.done(ctx, item.Header.Type, outcomeIgnored, "")
+		in.translation.linkOnly(item)
+		in.record(ctx, item.Header.Type, pipeline.Ignored, "")
 		return
 	}
-	if discard := t.oversize(item); discard != nil {
-		in.discard(ctx, item, discard)
+	if why := t.oversize(item); why != nil {
+		in.discard(ctx, item, why)
 		return
 	}
-	if !in.pass(decisive) {
-		in.linkOnly(ctx, item)
-		in.refused = append(in.refused, decisive)
-		in.done(ctx, item.Header.Type, outcomeRefused, sentry.RateLimitBackpressure)
+	if !in.allow(decisive) {
+		in.translation.linkOnly(item)
+		in.refuse(ctx, item, decisive, pipeline.ReasonBackpressure)
 		return
 	}
 	weight, err := in.reserve(ctx, item)
 	if err != nil {
-		in.refused = append(in.refused, decisive)
-		in.done(ctx, item.Header.Type, outcomeRefused, reasonBytesInFlight)
+		in.refuse(ctx, item, decisive, reasonBytesInFlight)
 		return
 	}
-	in.output = weight
-	deliveries, discard := t.translate(in, ctx, item)
-	if len(deliveries) == 0 {
-		in.output = 0
-	}
-	in.budget.giveBack(max(weight-in.output, 0))
+	out := t.translate(in.translation, item)
+	in.telemetry.lost(ctx, item.Header.Type, &out)
+	in.budget.settle(weight, &out)
 	switch {
-	case discard != nil:
-		in.discard(ctx, item, discard)
-	case len(deliveries) == 0:
-		in.done(ctx, item.Header.Type, outcomeIgnored, "")
+	case out.unusable != nil:
+		in.discard(ctx, item, out.unusable)
+	case len(out.deliveries) == 0:
+		in.record(ctx, item.Header.Type, pipeline.Ignored, "")
 	default:
-		for i := range deliveries[1:] {
-			deliveries[1+i].another = true
+		for i := range out.deliveries {
+			out.deliveries[i].item, out.deliveries[i].follower = item.Header.Type, i > 0
 		}
-		in.deliveries = append(in.deliveries, deliveries...)
+		in.deliveries = append(in.deliveries, out.deliveries...)
 	}
 }
 
-// pass reports whether an item may be translated for a signal. It asks the gate once: an envelope that tests whether the pipeline
-// has recovered does so with all of its items.
-func (in *ingestion) pass(s signal) bool {
-	in.passed[s] = in.passed[s] || in.gates[s].Allow(in.now())
-	return in.passed[s]
+// decisiveSignal returns the signal of an item's first delivery. Items whose signals have no pipeline are not wanted.
+func (in *ingestion) decisiveSignal(t itemType) (decisive pipeline.Signal, wanted bool) {
+	for _, s := range t.signals {
+		if in.pipelines.Has(s) {
+			return s, true
+		}
+	}
+	return 0, false
 }
 
-// giveUpTrials lets other envelopes test the pipelines that get nothing from this one.
-func (in *ingestion) giveUpTrials() {
-	for s, passed := range in.passed {
-		if passed && !in.delivered[s] && !slices.ContainsFunc(in.deliveries, func(d delivery) bool { return d.signal == signal(s) }) {
-			in.gates[s].Abandon(in.now())
+// allow reports whether an item may be translated for a signal. It asks the breaker once per envelope: a trial is all of its items.
+func (in *ingestion) allow(s pipeline.Signal) bool {
+	in.allowed[s] = in.allowed[s] || in.pipelines.Allow(s)
+	return in.allowed[s]
+}
+
+// abandonTrials lets other envelopes test the pipelines that receive nothing from this one.
+func (in *ingestion) abandonTrials() {
+	used := in.sent
+	for i := range in.deliveries {
+		used[in.deliveries[i].message.Signal] = true
+	}
+	for s, allowed := range in.allowed {
+		if allowed && !used[s] {
+			in.pipelines.Abandon(pipeline.Signal(s))
 		}
 	}
 }
 
 func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *discard.Error) {
 	if why.Reason == discard.ReasonExceedSizeLimit || why.Reason == jsonscan.ReasonTooLarge {
-		in.tooLarge = why
+		in.outcomes.tooLarge = why
 	}
 	in.logger.Debug("Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(why))
-	in.done(ctx, item.Header.Type, outcomeDiscarded, string(why.Reason))
+	in.record(ctx, item.Header.Type, pipeline.Discarded, string(why.Reason))
 }
 
-// oversize discards what is too large to be decoded.
-func (t translator) oversize(item *sentry.Item) *discard.Error {
-	if !t.limited || len(item.Payload) <= item.Header.Type.MaxSize() {
-		return nil
-	}
-	return &discard.Error{Reason: jsonscan.ReasonTooLarge,
-		Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, len(item.Payload), item.Header.Type.MaxSize())}
+func (in *ingestion) refuse(ctx context.Context, item *sentry.Item, s pipeline.Signal, reason string) {
+	in.outcomes.refused = append(in.outcomes.refused, s)
+	in.record(ctx, item.Header.Type, pipeline.Refused, reason)
 }
 
-// dropPayloads lets go of the body, of which what was translated holds copies: a pipeline may take its time, and the body is
-// as large as all that it is given.
-func (in *ingestion) dropPayloads() {
-	for i := range in.envelope.Items {
-		in.envelope.Items[i].Payload = nil
-	}
-}
-
-func (in *ingestion) done(ctx context.Context, item sentry.ItemType, o outcome, reason string) {
-	if in.tally == nil {
-		in.tally = map[outcome]int{}
-	}
-	in.tally[o]++
+func (in *ingestion) record(ctx context.Context, item sentry.ItemType, o pipeline.Outcome, reason string) {
+	in.outcomes.add(o)
 	in.telemetry.itemDone(ctx, in.sender, item, o, reason)
 }
 
-// answer tells the SDK what became of the envelope.
-//
-// SDKs drop what they get an error for and never send it again, so the status decides nothing for them but the client
-// report; it is the rate limit that slows them down, on whatever status it stands. It never goes without categories, and a
-// 429 never without it: SDKs would silence everything, errors included. For the same reason there is no Retry-After.
-//
-// A profile that breaks the rules is answered 200, as Sentry does, whose checks come after the answer.
-func (in *ingestion) answer() answer {
-	limits := in.holdBack(in.refused)
-	switch {
-	case in.taken || in.tally[outcomeIgnored] > 0:
-		return answer{status: http.StatusOK, ID: in.eventID(), limits: limits}
-	case in.tally[outcomeRefused] > 0:
-		return busyAnswer(limits)
-	case in.tooLarge != nil:
-		return answer{status: http.StatusRequestEntityTooLarge, Detail: "envelope exceeds the size limit", Causes: []string{in.tooLarge.Detail}}
-	case in.tally[outcomeRejected] > 0:
-		return answer{status: http.StatusBadRequest, Detail: "everything in the envelope was dropped",
-			Causes: []string{"the pipeline rejected the data for good"}}
+// countLinks counts the links of V1 profiles. Those that have not found their transaction by now stay unlinked.
+func (in *ingestion) countLinks(ctx context.Context) {
+	links, unlinked := in.translation.takeLinks()
+	for _, l := range links {
+		in.telemetry.aligned(ctx, l.alignment)
+		in.telemetry.linked(ctx, l.stats)
 	}
-	return answer{status: http.StatusOK, ID: in.eventID()}
+	in.telemetry.withoutTransaction(ctx, unlinked)
 }
 
-// typesWithEventID are the items for which Relay makes up an event id where the envelope has none (relay-server
-// src/envelope/item.rs, creates_event and requires_event).
-var typesWithEventID = []sentry.ItemType{
-	sentry.ItemEvent, sentry.ItemTransaction, sentry.ItemProfile, sentry.ItemAttachment, sentry.ItemFeedback,
-	sentry.ItemUserReport, sentry.ItemReplayEvent, sentry.ItemSecurity, sentry.ItemRawSecurity, sentry.ItemFormData,
-	sentry.ItemUnrealReport,
-}
-
-// eventID is the id that the answer names, "" for none.
-func (in *ingestion) eventID() string {
-	needed := func(i sentry.Item) bool { return slices.Contains(typesWithEventID, i.Header.Type) }
-	if id := in.envelope.Header.EventID; id != "" || !slices.ContainsFunc(in.envelope.Items, needed) {
-		return id
+// dropPayloads drops the references to the body: translated data are copies, a pipeline may be slow, and a body may be as large as
+// its output.
+func (in *ingestion) dropPayloads() {
+	for i := range in.items {
+		in.items[i].Payload = nil
 	}
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // never fails
-	return hex.EncodeToString(id[:])
-}
-
-func (in *ingestion) sdk() sentry.ClientSDK { return sdkOf(&in.envelope.Header, in.auth) }
-
-// sdkOf names who took the data: the envelope header, else the credentials, where it is one text "sentry.python/2.68.0".
-func sdkOf(header *sentry.EnvelopeHeader, auth sentry.Auth) sentry.ClientSDK {
-	if header.SDK != (sentry.SDK{}) {
-		return sentry.ClientSDK(header.SDK)
-	}
-	name, version, _ := strings.Cut(auth.Client, "/")
-	return sentry.ClientSDK{Name: name, Version: version}
-}
-
-// decodeTransactionStart gives the start of the envelope's transaction, unset if there is none or it does not tell.
-func (in *ingestion) decodeTransactionStart() jsonscan.Timestamp {
-	transaction := in.transaction()
-	if transaction == nil || len(transaction.Payload) > transaction.Header.Type.MaxSize() {
-		return jsonscan.Timestamp{}
-	}
-	start, _ := event.TransactionTimes(transaction.Payload)
-	return start
-}
-
-// transaction gives the transaction item of the envelope, nil if there is none.
-func (in *ingestion) transaction() *sentry.Item {
-	i := slices.IndexFunc(in.envelope.Items, func(i sentry.Item) bool { return i.Header.Type == sentry.ItemTransaction })
-	if i < 0 {
-		return nil
-	}
-	return &in.envelope.Items[i]
 }

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
@@ -31,7 +32,7 @@ const maxSeries = 1000
 // entry is what an item counts under. All but the sender have a bounded number of values.
 type entry struct {
 	item    string
-	outcome outcome
+	outcome pipeline.Outcome
 	reason  string // "" = none
 	sender
 }

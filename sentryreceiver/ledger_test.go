@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
@@ -38,7 +39,7 @@ func TestLedgerIsBounded(t *testing.T) {
 	const senders = maxSeries + 500
 	for i := range senders {
 		from := newSender(fmt.Sprint(i), sentry.ClientSDK{Name: "sentry.go", Version: "0.27.0"})
-		h.receiver.Shared.telemetry.itemDone(t.Context(), from, sentry.ItemEvent, outcomeAccepted, "")
+		h.receiver.Shared.telemetry.itemDone(t.Context(), from, sentry.ItemEvent, pipeline.Accepted, "")
 	}
 	counts := h.counts("otelcol_receiver_sentry_items")
 	assert.Len(t, counts, maxSeries+1)

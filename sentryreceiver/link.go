@@ -4,7 +4,6 @@ package sentryreceiver
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -22,8 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// V1 profiles are linked here: they come in one envelope with their transaction, so that it takes no memory of what came before,
-// and no traces pipeline. The rule is that of package spanlink.
+// The receiver links V1 profiles, by the rule of package spanlink: they are in one envelope with their transaction, so linking needs
+// neither state nor a traces pipeline.
 
 // unlinked is a V1 profile that awaits the spans of its transaction.
 type unlinked struct {
@@ -34,36 +33,42 @@ type unlinked struct {
 	relativeStart jsonscan.Uint
 }
 
-// awaitSpans keeps what linking takes of a profile, whose texts do not last.
-func (in *ingestion) awaitSpans(p *profile.Profile, profiles pprofile.Profiles) {
-	u := unlinked{profiles: profiles, anchor: p.Timestamp}
-	if t := p.Transaction; t != nil {
-		u.transactionID = strings.Clone(t.ID)
-		u.activeThread = strings.Clone(t.ActiveThreadID.Text)
-		u.relativeStart = t.RelativeStartNS
-	}
-	in.unlinked = append(in.unlinked, u)
+// link is the result for one profile, to be counted.
+type link struct {
+	alignment fromsentry.Alignment
+	stats     spanlink.LinkStats
 }
 
-// linkOnly links the V1 profiles of the envelope to the spans of a transaction that no pipeline takes, or not now.
-func (in *ingestion) linkOnly(ctx context.Context, item *sentry.Item) {
-	if len(in.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || translators[sentry.ItemTransaction].oversize(item) != nil {
+// awaitSpans keeps the data of a profile that linking needs. Texts of the profile are only valid until its decoder is released.
+func (t *translation) awaitSpans(p *profile.Profile, profiles pprofile.Profiles) {
+	u := unlinked{profiles: profiles, anchor: p.Timestamp}
+	if tx := p.Transaction; tx != nil {
+		u.transactionID = strings.Clone(tx.ID)
+		u.activeThread = strings.Clone(tx.ActiveThreadID.Text)
+		u.relativeStart = tx.RelativeStartNS
+	}
+	t.unlinked = append(t.unlinked, u)
+}
+
+// linkOnly links the V1 profiles of the envelope to the spans of a transaction that is not delivered.
+func (t *translation) linkOnly(item *sentry.Item) {
+	if len(t.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || itemTypes[sentry.ItemTransaction].oversize(item) != nil {
 		return
 	}
 	if transaction, err := event.DecodeTransaction(item.Payload); err == nil {
-		in.link(ctx, transaction, fromsentry.TransactionToTraces(transaction, in.source()))
+		t.link(transaction, fromsentry.TransactionToTraces(transaction, t.source))
 	}
 }
 
-// reasonNoTransaction is why observations of a V1 profile have no link whose envelope has no usable transaction.
+// reasonNoTransaction is the reason of observations without a link because the envelope has no usable transaction.
 const reasonNoTransaction = "no_transaction"
 
-// v1Session is what all samples and spans of an envelope have in common.
+// v1Session is the session of all samples and spans of an envelope.
 var v1Session = spanlink.Session{Parts: [...]string{"envelope", "", ""}}
 
 // link links the V1 profiles of the envelope to spans, which are those of a transaction.
-func (in *ingestion) link(ctx context.Context, transaction *event.Transaction, spans ptrace.Traces) {
-	if len(in.unlinked) == 0 {
+func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) {
+	if len(t.unlinked) == 0 {
 		return
 	}
 	index := spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: math.MaxInt, MaxAge: time.Hour})
@@ -74,30 +79,28 @@ func (in *ingestion) link(ctx context.Context, transaction *event.Transaction, s
 				return
 			}
 		}
-	}, in.received)
-	in.unlinked = slices.DeleteFunc(in.unlinked, func(u unlinked) bool {
-		if !u.isOf(transaction, in.envelope.Header.EventID) {
+	}, t.received)
+	t.unlinked = slices.DeleteFunc(t.unlinked, func(u unlinked) bool {
+		if !u.isOf(transaction, t.envelope.Header.EventID) {
 			return false
 		}
 		shift, why := u.align(transaction.Root)
-		in.telemetry.aligned(ctx, why)
-		in.telemetry.linked(ctx, index.Link(u.profiles, spanlink.Options{
-			Now: in.received, Ambiguous: spanlink.Skip, Shift: shift,
+		t.links = append(t.links, link{alignment: why, stats: index.Link(u.profiles, spanlink.Options{
+			Now: t.received, Ambiguous: spanlink.Skip, Shift: shift,
 			Session: v1Session, Thread: u.activeThread, KeepPayload: true,
-		}))
+		})})
 		return true
 	})
 }
 
-// stayUnlinked counts what has found no transaction.
-func (in *ingestion) stayUnlinked(ctx context.Context) {
-	for _, u := range in.unlinked {
-		in.telemetry.unlinked(ctx, reasonNoTransaction, spanlink.Observations(u.profiles))
-	}
-	in.unlinked = nil
+// takeLinks returns the results that were not counted yet, and the profiles without a transaction.
+func (t *translation) takeLinks() (links []link, none []unlinked) {
+	links, none = t.links, t.unlinked
+	t.links, t.unlinked = nil, nil
+	return links, none
 }
 
-// isOf says whether a profile belongs to a transaction. Php has the id of the event in the header only.
+// isOf reports whether a profile belongs to a transaction. php has the ID of the event in the header only.
 func (u *unlinked) isOf(t *event.Transaction, headerID string) bool {
 	id := cmp.Or(t.EventID, headerID)
 	return u.transactionID == "" || id == "" || attr.SameID(u.transactionID, id)

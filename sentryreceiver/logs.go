@@ -4,73 +4,66 @@ package sentryreceiver
 
 import (
 	"cmp"
-	"context"
 
 	"go.opentelemetry.io/collector/pdata/plog"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-func (in *ingestion) translateLogs(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
+func (t *translation) logs(item *sentry.Item) translated {
 	logs, err := event.DecodeLogs(item.Payload, item.Header.ItemCount)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	in.telemetry.elementsLost(ctx, item.Header.Type, logs.Lost)
-	in.telemetry.fieldsLost(ctx, item.Header.Type, logs.Flaws)
-	return []delivery{in.logsDelivery(item.Header.Type, fromsentry.LogsToLogs(logs, in.source()))}, nil
+	return translated{elements: logs.Lost, fields: logs.Flaws, deliveries: one(pipeline.Logs(fromsentry.LogsToLogs(logs, t.source)))}
 }
 
-func (in *ingestion) translateEvent(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
-	return in.eventWith(ctx, item, fromsentry.EventToLogs)
+func (t *translation) event(item *sentry.Item) translated {
+	return t.eventWith(item, fromsentry.EventToLogs)
 }
 
-func (in *ingestion) translateFeedback(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
-	return in.eventWith(ctx, item, fromsentry.FeedbackToLogs)
+func (t *translation) feedback(item *sentry.Item) translated {
+	return t.eventWith(item, fromsentry.FeedbackToLogs)
 }
 
-// eventWith translates an item that has the form of an event.
-func (in *ingestion) eventWith(ctx context.Context, item *sentry.Item, toLogs func(*event.ErrorEvent, fromsentry.Source) plog.Logs) ([]delivery, *discard.Error) {
+// eventWith translates an item in the format of an event.
+func (t *translation) eventWith(item *sentry.Item, toLogs func(*event.ErrorEvent, fromsentry.Source) plog.Logs) translated {
 	event, err := event.DecodeEvent(item.Payload)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	in.telemetry.fieldsLost(ctx, item.Header.Type, event.Flaws)
-	d := in.logsDelivery(item.Header.Type, toLogs(event, in.source()))
-	d.ids = in.itemIDs(item.Header.Type, cmp.Or(event.EventID, in.envelope.Header.EventID)) // php has it in the header only
-	return []delivery{d}, nil
+	ids := t.itemIDs(item.Header.Type, cmp.Or(event.EventID, t.envelope.Header.EventID)) // php: in the header only
+	return translated{fields: event.Flaws, deliveries: one(pipeline.Logs(toLogs(event, t.source)), ids...)}
 }
 
-func (in *ingestion) translateUserReport(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
+func (t *translation) userReport(item *sentry.Item) translated {
 	report, err := event.DecodeUserReport(item.Payload)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	in.telemetry.fieldsLost(ctx, item.Header.Type, report.Flaws)
-	return []delivery{in.logsDelivery(item.Header.Type, fromsentry.UserReportToLogs(report, in.source()))}, nil
+	return translated{fields: report.Flaws, deliveries: one(pipeline.Logs(fromsentry.UserReportToLogs(report, t.source)))}
 }
 
-// translateCheckIn makes a log record and a metric of a check-in.
-func (in *ingestion) translateCheckIn(ctx context.Context, item *sentry.Item) (deliveries []delivery, discard *discard.Error) {
+// checkIn translates a check-in to a log record and a metric.
+func (t *translation) checkIn(item *sentry.Item) translated {
 	checkIn, err := event.DecodeCheckIn(item.Payload)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	in.telemetry.fieldsLost(ctx, item.Header.Type, checkIn.Flaws)
-	if in.nextLogs != nil {
-		deliveries = append(deliveries, in.logsDelivery(item.Header.Type, fromsentry.CheckInToLogs(checkIn, in.source())))
+	out := translated{fields: checkIn.Flaws}
+	if t.has(pipeline.SignalLogs) {
+		out.deliveries = one(pipeline.Logs(fromsentry.CheckInToLogs(checkIn, t.source)))
 	}
-	if in.nextMetrics != nil {
-		deliveries = append(deliveries, in.metricsDelivery(item.Header.Type, fromsentry.CheckInToMetrics(checkIn, in.source())))
+	if t.has(pipeline.SignalMetrics) {
+		out.deliveries = append(out.deliveries, one(pipeline.Metrics(fromsentry.CheckInToMetrics(checkIn, t.source)))...)
 	}
-	return deliveries, nil
+	return out
 }
 
-// describe makes a log record of an item that nothing here understands: what it was, not what was in it.
-func (in *ingestion) describe(_ context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
-	logs := fromsentry.ItemToLogs(item.Header, len(item.Payload), in.source())
-	return []delivery{in.logsDelivery(item.Header.Type, logs)}, nil
+// describe translates an item without an equivalent in OTLP to a log record about it, without its content.
+func (t *translation) describe(item *sentry.Item) translated {
+	return translated{deliveries: one(pipeline.Logs(fromsentry.ItemToLogs(item.Header, len(item.Payload), t.source)))}
 }

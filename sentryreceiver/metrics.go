@@ -3,10 +3,9 @@
 package sentryreceiver
 
 import (
-	"context"
-
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
@@ -14,61 +13,56 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-func (in *ingestion) translateTraceMetrics(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
+func (t *translation) traceMetrics(item *sentry.Item) translated {
 	metrics, err := event.DecodeTraceMetrics(item.Payload, item.Header.ItemCount)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	in.telemetry.elementsLost(ctx, item.Header.Type, metrics.Lost)
-	in.telemetry.fieldsLost(ctx, item.Header.Type, metrics.Flaws)
-	return []delivery{in.metricsDelivery(item.Header.Type, fromsentry.TraceMetricsToMetrics(metrics, in.source()))}, nil
+	return translated{elements: metrics.Lost, fields: metrics.Flaws,
+		deliveries: one(pipeline.Metrics(fromsentry.TraceMetricsToMetrics(metrics, t.source)))}
 }
 
-func (in *ingestion) translateSession(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
+func (t *translation) session(item *sentry.Item) translated {
 	session, err := event.DecodeSession(item.Payload)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	in.telemetry.fieldsLost(ctx, item.Header.Type, session.Flaws)
-	return []delivery{in.metricsDelivery(item.Header.Type, fromsentry.SessionToMetrics(session, in.source()))}, nil
+	return translated{fields: session.Flaws, deliveries: one(pipeline.Metrics(fromsentry.SessionToMetrics(session, t.source)))}
 }
 
-func (in *ingestion) translateSessions(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
+func (t *translation) sessions(item *sentry.Item) translated {
 	sessions, err := event.DecodeSessions(item.Payload)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	in.telemetry.elementsLost(ctx, item.Header.Type, sessions.Lost)
-	in.telemetry.fieldsLost(ctx, item.Header.Type, sessions.Flaws)
-	return []delivery{in.metricsDelivery(item.Header.Type, fromsentry.SessionsToMetrics(sessions, in.source()))}, nil
+	return translated{elements: sessions.Lost, fields: sessions.Flaws,
+		deliveries: one(pipeline.Metrics(fromsentry.SessionsToMetrics(sessions, t.source)))}
 }
 
-func (in *ingestion) translateClientReport(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
+func (t *translation) clientReport(item *sentry.Item) translated {
 	report, err := event.DecodeClientReport(item.Payload)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	in.telemetry.elementsLost(ctx, item.Header.Type, report.Lost)
-	in.telemetry.fieldsLost(ctx, item.Header.Type, report.Flaws)
-	return []delivery{in.metricsDelivery(item.Header.Type, fromsentry.ClientReportToMetrics(report, in.source()))}, nil
+	return translated{elements: report.Lost, fields: report.Flaws,
+		deliveries: one(pipeline.Metrics(fromsentry.ClientReportToMetrics(report, t.source)))}
 }
 
-// measurements gives the delivery of the series that travel with a profile, if there are any.
-func (in *ingestion) measurements(ctx context.Context, item *sentry.Item, subject profile.Subject, src fromsentry.Source) []delivery {
-	if in.nextMetrics == nil {
-		return nil
+// addMeasurements adds the series of values that a profile contains, if there are any.
+func (t *translation) addMeasurements(out *translated, subject profile.Subject, src fromsentry.Source) {
+	if !t.has(pipeline.SignalMetrics) {
+		return
 	}
 	var metrics pmetric.Metrics
 	if subject.Chunk != nil {
 		var lost int
 		if metrics, lost = fromsentry.ChunkMeasurementsToMetrics(subject.Chunk, src); lost > 0 {
-			in.telemetry.elementsLost(ctx, item.Header.Type, []discard.Loss{{Reason: discard.ReasonTimeOutOfRange, Count: lost}})
+			out.elements = append(out.elements, discard.Loss{Reason: discard.ReasonTimeOutOfRange, Count: lost})
 		}
 	} else {
 		metrics = fromsentry.ProfileMeasurementsToMetrics(subject.Profile, src)
 	}
-	if metrics.DataPointCount() == 0 {
-		return nil
+	if metrics.DataPointCount() > 0 {
+		out.deliveries = append(out.deliveries, one(pipeline.Metrics(metrics))...)
 	}
-	return []delivery{in.metricsDelivery(item.Header.Type, metrics)}
 }

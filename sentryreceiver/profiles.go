@@ -4,14 +4,13 @@ package sentryreceiver
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -19,66 +18,66 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-func isProfile(t sentry.ItemType) bool {
-	return t == sentry.ItemProfile || t == sentry.ItemProfileChunk || t == sentry.ItemProfileChunkUI
-}
+// outputWeight is the memory of a profile's OTLP as a multiple of its size on the wire. The OTLP of a profile is a fifth of its JSON,
+// so it is measured; the estimate holds for other items.
+const outputWeight = 8
 
-// translateProfile makes an OTLP message of a profile item: decode, validate, translate. Its measurements also become metrics.
-func (in *ingestion) translateProfile(ctx context.Context, item *sentry.Item) (deliveries []delivery, discard *discard.Error) {
-	if discard := in.unsuitable(item); discard != nil {
-		return nil, discard
+// profile translates a profile item: decode, validate, translate. Its measurements also become metrics.
+func (t *translation) profile(item *sentry.Item) (out translated) {
+	if out.unusable = t.unsuitable(item); out.unusable != nil {
+		return out
 	}
 	decoder := profile.AcquireDecoder()
 	defer decoder.Release()
-	subject, err := in.decodeProfile(ctx, decoder, item)
+	subject, err := t.decodeProfile(decoder, item, &out)
 	if err != nil {
-		return in.onlyMeasurements(ctx, item, subject, discardOf(err))
+		t.onlyMeasurements(&out, item, subject, discardOf(err))
+		return out
 	}
-	in.profiles++ // those that cannot be used do not count against one_profile_per_envelope
-	subject.Number = in.profiles
-	if discard := in.validateProfile(ctx, subject); discard != nil {
-		return nil, discard
+	t.profiles++ // unusable ones do not count against the rule one_profile_per_envelope
+	subject.Number = t.profiles
+	if out.unusable = t.validateProfile(&out, subject); out.unusable != nil {
+		return out
 	}
-	in.traceLost(ctx, item, subject)
-	src := in.profileSource(subject, item)
-	if in.nextProfiles != nil {
+	out.addUndecoded(subject)
+	src := t.profileSource(subject, item)
+	if t.has(pipeline.SignalProfiles) {
 		profiles := toProfiles(subject, src)
-		in.output = outputWeight * int64(new(pprofile.ProtoMarshaler).ProfilesSize(profiles))
-		deliveries = append(deliveries, in.profilesDelivery(item.Header.Type, profiles))
+		out.weight = outputWeight * int64(new(pprofile.ProtoMarshaler).ProfilesSize(profiles))
+		out.deliveries = one(pipeline.Profiles(profiles))
 		if subject.Profile != nil {
-			in.profileID = subject.Profile.EventID
-			in.awaitSpans(subject.Profile, profiles)
+			t.profileID = subject.Profile.EventID
+			t.awaitSpans(subject.Profile, profiles)
 		}
 	}
-	deliveries = append(deliveries, in.measurements(ctx, item, subject, src)...)
-	if len(deliveries) > 0 {
-		deliveries[0].ids = in.profileIDs(subject)
+	t.addMeasurements(&out, subject, src)
+	if len(out.deliveries) > 0 {
+		out.deliveries[0].ids = t.profileIDs(subject)
 	}
-	return deliveries, nil
+	return out
 }
 
-// onlyMeasurements delivers the measurements of a profile whose trace is not decoded. Without any it is discarded.
-func (in *ingestion) onlyMeasurements(ctx context.Context, item *sentry.Item, subject profile.Subject, why *discard.Error) ([]delivery, *discard.Error) {
-	if undecoded(subject) == nil {
-		return nil, why
+// onlyMeasurements translates the measurements of a profile whose trace cannot be decoded. Without any, the profile is unusable.
+func (t *translation) onlyMeasurements(out *translated, item *sentry.Item, subject profile.Subject, why *discard.Error) {
+	if undecoded(subject) != nil {
+		t.addMeasurements(out, subject, t.profileSource(subject, item))
 	}
-	deliveries := in.measurements(ctx, item, subject, in.profileSource(subject, item))
-	if len(deliveries) == 0 {
-		return nil, why
+	if len(out.deliveries) == 0 {
+		out.unusable = why
+		return
 	}
-	in.traceLost(ctx, item, subject)
-	deliveries[0].ids = in.profileIDs(subject)
-	return deliveries, nil
+	out.addUndecoded(subject)
+	out.deliveries[0].ids = t.profileIDs(subject)
 }
 
-// traceLost counts the trace of a profile of which something else is used.
-func (in *ingestion) traceLost(ctx context.Context, item *sentry.Item, subject profile.Subject) {
+// addUndecoded counts the trace of a profile if only other data of the profile is usable.
+func (out *translated) addUndecoded(subject profile.Subject) {
 	if why := undecoded(subject); why != nil {
-		in.telemetry.elementsLost(ctx, item.Header.Type, []discard.Loss{{Reason: why.Reason, Count: 1}})
+		out.elements = append(out.elements, discard.Loss{Reason: why.Reason, Count: 1})
 	}
 }
 
-// undecoded is why the trace of a profile of Android is not used, nil for other profiles.
+// undecoded returns why the trace of a profile of Android is not decoded, nil for other profiles.
 func undecoded(subject profile.Subject) *discard.Error {
 	switch {
 	case subject.Chunk != nil:
@@ -89,39 +88,38 @@ func undecoded(subject profile.Subject) *discard.Error {
 	return nil
 }
 
-func (in *ingestion) profileIDs(subject profile.Subject) []dedup.ID {
+func (t *translation) profileIDs(subject profile.Subject) []dedup.ID {
 	if subject.Chunk != nil {
-		return in.itemIDs(sentry.ItemProfileChunk, subject.Chunk.ChunkID)
+		return t.itemIDs(sentry.ItemProfileChunk, subject.Chunk.ChunkID)
 	}
-	return in.itemIDs(sentry.ItemProfile, subject.Profile.EventID)
+	return t.itemIDs(sentry.ItemProfile, subject.Profile.EventID)
 }
 
-// unsuitable discards what need not be decoded to be discarded.
-func (in *ingestion) unsuitable(item *sentry.Item) *discard.Error {
+// unsuitable returns an error for an item that is unusable whatever its payload contains.
+func (t *translation) unsuitable(item *sentry.Item) *discard.Error {
 	size := len(item.Payload)
 	meta := item.Header.MetaLength
 	switch {
-	// Perfetto chunks are JSON and then a binary trace. Without its length the JSON cannot be found.
+	// Perfetto chunks are JSON followed by a binary trace. Without its length the JSON cannot be found.
 	case meta.Set && (meta.Value <= 0 || meta.Value > size), !meta.Set && strings.EqualFold(item.Header.ContentType, sentry.ContentTypePerfetto):
 		return &discard.Error{Reason: discard.ReasonUnsupportedFormat, Detail: "a Perfetto trace, expected JSON"}
-	case int64(size) > in.cfg.MaxProfileSize:
+	case int64(size) > t.cfg.MaxProfileSize:
 		return &discard.Error{Reason: discard.ReasonExceedSizeLimit,
-			Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, size, in.cfg.MaxProfileSize)}
+			Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, size, t.cfg.MaxProfileSize)}
 	}
 	return nil
 }
 
-// decodeProfile decodes a payload into the subject of validation. The error is a *sentry.Discard.
-func (in *ingestion) decodeProfile(ctx context.Context, decoder *profile.Decoder, item *sentry.Item) (s profile.Subject, err error) {
+// decodeProfile decodes a payload into the subject of validation. The error is a *discard.Error.
+func (t *translation) decodeProfile(decoder *profile.Decoder, item *sentry.Item, out *translated) (s profile.Subject, err error) {
 	s = profile.Subject{
 		HeaderPlatform:  item.Header.Platform,
 		Size:            len(item.Payload),
-		WithTransaction: in.transaction() != nil || item.Header.Sampled == jsonscan.Some(false),
+		WithTransaction: t.transactionItem() != nil || item.Header.Sampled == jsonscan.Some(false),
 	}
 	if item.Header.Type == sentry.ItemProfile {
 		if s.Profile, err = decoder.Profile(item.Payload); s.Profile != nil {
-			in.telemetry.samplesLost(ctx, s.Profile.Lost)
-			in.telemetry.fieldsLost(ctx, item.Header.Type, s.Profile.Flaws)
+			out.samples, out.fields = s.Profile.Lost, s.Profile.Flaws
 		}
 		return s, err
 	}
@@ -131,36 +129,35 @@ func (in *ingestion) decodeProfile(ctx context.Context, decoder *profile.Decoder
 		s.Chunk, err = decoder.Chunk(item.Payload)
 	}
 	if s.Chunk != nil {
-		in.telemetry.samplesLost(ctx, s.Chunk.Lost)
-		in.telemetry.fieldsLost(ctx, item.Header.Type, s.Chunk.Flaws)
+		out.samples, out.fields = s.Chunk.Lost, s.Chunk.Flaws
 	}
 	return s, err
 }
 
-// validateProfile holds a profile against the published rules.
-func (in *ingestion) validateProfile(ctx context.Context, subject profile.Subject) *discard.Error {
+// validateProfile checks a profile against the published rules.
+func (t *translation) validateProfile(out *translated, subject profile.Subject) *discard.Error {
 	for _, rule := range profile.BrokenRules(subject) {
-		if in.strict() {
+		if t.strict() {
 			return &discard.Error{Reason: rule.Strict, Detail: "breaks the rule " + rule.Name}
 		}
-		in.telemetry.ruleTolerated(ctx, rule.Name)
+		out.tolerated = append(out.tolerated, rule.Name)
 	}
 	return nil
 }
 
-// profileSource is the source of a profile, and completes the profile by what stands elsewhere in the envelope.
-func (in *ingestion) profileSource(subject profile.Subject, item *sentry.Item) fromsentry.Source {
-	src := in.source()
-	if in.cfg.KeepOriginalPayload {
+// profileSource returns the source of a profile, and completes the profile by data from elsewhere in the envelope.
+func (t *translation) profileSource(subject profile.Subject, item *sentry.Item) fromsentry.Source {
+	src := t.source
+	if t.cfg.KeepOriginalPayload {
 		src.OriginalPayload = item.Payload
 	}
 	if subject.Chunk != nil {
-		// Required in the payload; since the SDK specification 2.4.0 it also stands in the item header.
+		// Required in the payload; since the SDK specification 2.4.0 it is also in the item header.
 		subject.Chunk.Platform = cmp.Or(subject.Chunk.Platform, item.Header.Platform)
 		return src
 	}
 	if !subject.Profile.Timestamp.Set {
-		src.TransactionStart = in.transactionStart()
+		src.TransactionStart = t.transactionStart()
 	}
 	return src
 }
@@ -170,11 +167,4 @@ func toProfiles(subject profile.Subject, src fromsentry.Source) pprofile.Profile
 		return fromsentry.ChunkToProfiles(subject.Chunk, src)
 	}
 	return fromsentry.ProfileToProfiles(subject.Profile, src)
-}
-
-func discardOf(err error) *discard.Error {
-	if discard, ok := errors.AsType[*discard.Error](err); ok {
-		return discard
-	}
-	return &discard.Error{Reason: discard.ReasonInvalidJSON, Detail: err.Error()}
 }

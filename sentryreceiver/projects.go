@@ -64,14 +64,14 @@ const (
 	reasonKeyForeign      = "key_foreign" // it belongs to another project
 )
 
-// admit gives the project that credentials are for. The error is a *refusal, Relay's in all cases (relay-server
+// admit gives the project that credentials are for. The error is a *rejection, Relay's in all cases (relay-server
 // src/services/projects/project, check_envelope): who guesses keys does not learn how near the guess was.
 func (p *projects) admit(auth sentry.Auth) (*project, error) {
 	if p == nil {
 		return anyProject, nil
 	}
 	turnAway := func(reason string) (*project, error) {
-		return nil, &refusal{http.StatusForbidden, reason, "event submission rejected with_reason: ProjectId", ""}
+		return nil, &rejection{status: http.StatusForbidden, reason: reason, detail: "event submission rejected with_reason: ProjectId"}
 	}
 	switch project, owner := p.byID[auth.ProjectID], p.byKey[auth.PublicKey]; {
 	case project == nil:

@@ -7,14 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/confighttp"
-	"go.opentelemetry.io/collector/consumer"
-	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/receiver"
-	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
@@ -33,29 +29,23 @@ type sentryReceiver struct {
 	settings  component.TelemetrySettings
 	logger    *zap.Logger
 	telemetry *telemetry
-	obsreport *receiverhelper.ObsReport
 	inflight  *httpbody.Room
 	id        component.ID
 	dedup     *dedup.Window
 
-	// The pipelines, set before Start; nil for signals that no pipeline takes from this receiver.
-	nextProfiles xconsumer.Profiles
-	nextTraces   consumer.Traces
-	nextLogs     consumer.Logs
-	nextMetrics  consumer.Metrics
-	gates        [numSignals]pipeline.Breaker // before the work for each of them
-	now          func() time.Time             // of the gates
+	pipelines *pipeline.Pipelines
+	endpoints []endpoint
 
 	server httpserver.Server
 }
 
-// acquire gives the receiver of a configuration, and the receiver the pipeline of one signal.
-func acquire(cfg *Config, set receiver.Settings, give func(*sentryReceiver)) (*collector.SharedComponent[*sentryReceiver], error) {
+// acquire returns the receiver of a configuration, after connect has set the pipeline of one signal.
+func acquire(cfg *Config, set receiver.Settings, connect func(*sentryReceiver)) (*collector.SharedComponent[*sentryReceiver], error) {
 	c, err := receivers.Acquire(cfg, func() (*sentryReceiver, error) { return newSentryReceiver(cfg, set) })
 	if err != nil {
 		return nil, err
 	}
-	give(c.Shared)
+	connect(c.Shared)
 	return c, nil
 }
 
@@ -64,24 +54,19 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	obsreport, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
-		ReceiverID: set.ID, Transport: transport, ReceiverCreateSettings: set,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot register the metrics of receivers: %w", err)
-	}
-	return &sentryReceiver{
+	r := &sentryReceiver{
 		cfg:       cfg,
 		projects:  newProjects(cfg.Projects),
 		settings:  set.TelemetrySettings,
 		logger:    collector.LimitLogs(set.Logger),
 		telemetry: telemetry,
-		obsreport: obsreport,
 		inflight:  httpbody.NewRoom(cfg.MaxBytesInFlight, telemetry.bytesTaken),
 		id:        set.ID,
 		dedup:     dedup.New(cfg.Dedup),
-		now:       time.Now,
-	}, nil
+		endpoints: endpointsOf(cfg),
+	}
+	r.pipelines, err = pipeline.New(set, dataFormat, &r.server.Closed)
+	return r, err
 }
 
 // Start opens the storage and the listener.
@@ -91,7 +76,7 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	}
 	config := r.serverConfig()
 	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
-		confighttp.WithErrorHandler(r.refuseForConfighttp))...)
+		confighttp.WithErrorHandler(r.rejectForConfighttp))...)
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}

@@ -80,7 +80,7 @@ func startWith(t *testing.T, edit func(*Config), others func(receiver.Factory, r
 	created, err := f.CreateProfiles(context.Background(), set, cfg, h.sink)
 	require.NoError(t, err)
 	h.receiver = created.(*collector.SharedComponent[*sentryReceiver])
-	h.receiver.Shared.now = h.clock.Now
+	h.receiver.Shared.pipelines.Now = h.clock.Now
 	components := append([]receiver.Traces{created}, others(f, set, cfg)...)
 	for _, c := range components {
 		require.NoError(t, c.Start(context.Background(), componenttest.NewNopHost()))

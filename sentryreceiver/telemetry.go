@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
@@ -18,25 +19,8 @@ import (
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 
-// What the collector's own receiver metrics and spans are told.
-const (
-	dataFormat = "sentry"
-	transport  = "http"
-)
-
-// outcome is what became of an item.
-type outcome string
-
-const (
-	outcomeAccepted  outcome = "accepted"  // handed on to a pipeline
-	outcomeIgnored   outcome = "ignored"   // taken, but nothing here consumes its type
-	outcomeDiscarded outcome = "discarded" // not usable
-	outcomeRefused   outcome = "refused"   // the pipeline did not take it now
-	outcomeRejected  outcome = "rejected"  // the pipeline will never take it
-)
-
-// reasonPipeline is the reason of items with outcomeRejected.
-const reasonPipeline = "pipeline"
+// dataFormat is the format in the collector's own receiver metrics and spans.
+const dataFormat = "sentry"
 
 // telemetry counts what becomes of requests, items and samples. Each attribute has a bounded set of values: types that
 // clients make up are "unknown", reasons, rules and fields are constants, and of senders see ledger.
@@ -84,14 +68,24 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	return t, meter.Err()
 }
 
-func (t *telemetry) itemDone(ctx context.Context, from sender, item sentry.ItemType, o outcome, reason string) {
+func (t *telemetry) itemDone(ctx context.Context, from sender, item sentry.ItemType, o pipeline.Outcome, reason string) {
 	t.items.count(ctx, entry{item.Label(), o, reason, from})
 }
 
 // itemsLost counts the items of an envelope that was refused as a whole.
 func (t *telemetry) itemsLost(ctx context.Context, from sender, items []sentry.Item, reason string) {
 	for i := range items {
-		t.itemDone(ctx, from, items[i].Header.Type, outcomeDiscarded, reason)
+		t.itemDone(ctx, from, items[i].Header.Type, pipeline.Discarded, reason)
+	}
+}
+
+// lost counts the losses of an item.
+func (t *telemetry) lost(ctx context.Context, item sentry.ItemType, out *translated) {
+	t.samplesLost(ctx, out.samples)
+	t.elementsLost(ctx, item, out.elements)
+	t.fieldsLost(ctx, item, out.fields)
+	for _, rule := range out.tolerated {
+		t.tolerated.Add(ctx, 1, metric.WithAttributes(attribute.String("rule", rule)))
 	}
 }
 
@@ -115,10 +109,6 @@ func (t *telemetry) fieldsLost(ctx context.Context, item sentry.ItemType, flaws 
 	}
 }
 
-func (t *telemetry) ruleTolerated(ctx context.Context, rule string) {
-	t.tolerated.Add(ctx, 1, metric.WithAttributes(attribute.String("rule", rule)))
-}
-
 func (t *telemetry) aligned(ctx context.Context, why fromsentry.Alignment) {
 	if why != fromsentry.NotAligned {
 		t.profilesAligned.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", string(why))))
@@ -134,6 +124,13 @@ func (t *telemetry) linked(ctx context.Context, s spanlink.LinkStats) {
 
 func (t *telemetry) unlinked(ctx context.Context, reason string, observations int64) {
 	t.unlinkedCount.Add(ctx, observations, metric.WithAttributes(attribute.String("reason", reason)))
+}
+
+// withoutTransaction counts the observations of profiles without a transaction.
+func (t *telemetry) withoutTransaction(ctx context.Context, all []unlinked) {
+	for _, u := range all {
+		t.unlinked(ctx, reasonNoTransaction, spanlink.Observations(u.profiles))
+	}
 }
 
 func (t *telemetry) bytesTaken(ctx context.Context, delta int64) { t.bytesInFlight.Add(ctx, delta) }

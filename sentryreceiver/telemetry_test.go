@@ -63,7 +63,7 @@ func TestLogsAreBounded(t *testing.T) {
 		h.post(envelope(secret))
 	}
 	assert.Equal(t, int64(50), h.rejected()["reason=envelope_empty"])
-	assert.LessOrEqual(t, h.logs.FilterMessage("Request refused").Len(), collector.LogsPerMinute)
+	assert.LessOrEqual(t, h.logs.FilterMessage("Request rejected").Len(), collector.LogsPerMinute)
 	assert.LessOrEqual(t, h.logs.FilterMessage("Item discarded").Len(), collector.LogsPerMinute)
 	require.NotZero(t, h.logs.FilterMessage("Item discarded").Len())
 	for _, line := range h.logs.All() {

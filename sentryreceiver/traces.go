@@ -3,62 +3,63 @@
 package sentryreceiver
 
 import (
-	"context"
 	"strings"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-func (in *ingestion) translateTransaction(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
+func (t *translation) transaction(item *sentry.Item) translated {
 	transaction, err := event.DecodeTransaction(item.Payload)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	if in.strict() && event.BreaksSpanRules(transaction) {
-		return nil, &discard.Error{Reason: event.ReasonInvalidTransactionEvent, Detail: "a span lacks an id or a time, or ends before it starts"}
+	if t.strict() && event.BreaksSpanRules(transaction) {
+		return unusable(&discard.Error{Reason: event.ReasonInvalidTransactionEvent, Detail: "a span lacks an ID or a time, or ends before it starts"})
 	}
-	in.telemetry.elementsLost(ctx, item.Header.Type, transaction.Lost)
-	in.telemetry.fieldsLost(ctx, item.Header.Type, transaction.Flaws)
-	src := in.source()
-	src.ProfileID = in.profileID
+	src := t.source
+	src.ProfileID = t.profileID
 	traces := fromsentry.TransactionToTraces(transaction, src)
-	in.link(ctx, transaction, traces)
-	return []delivery{in.tracesDelivery(item.Header.Type, traces)}, nil
+	t.link(transaction, traces)
+	return translated{elements: transaction.Lost, fields: transaction.Flaws, deliveries: t.spansDelivery(traces)}
 }
 
-// translateSpans takes the container of streamed spans and the older form, one span an item.
-func (in *ingestion) translateSpans(ctx context.Context, item *sentry.Item) ([]delivery, *discard.Error) {
+// spans translates a container of streamed spans, or an item in the older format with one span.
+func (t *translation) spans(item *sentry.Item) translated {
+	invalid := &discard.Error{Reason: event.ReasonInvalidSpan, Detail: "lacks a time, or ends before it starts"}
 	if !strings.EqualFold(item.Header.ContentType, sentry.ContentTypeSpans) {
 		span, flaws, err := event.DecodeSpan(item.Payload)
 		if err != nil {
-			return nil, discardOf(err)
+			return unusable(err)
 		}
-		if in.strict() && span.Repaired {
-			return nil, invalidSpan()
+		if t.strict() && span.Repaired {
+			return unusable(invalid)
 		}
-		in.telemetry.fieldsLost(ctx, item.Header.Type, flaws)
-		return []delivery{in.tracesDelivery(item.Header.Type, fromsentry.SpanToTraces(span, in.source()))}, nil
+		return translated{fields: flaws, deliveries: t.spansDelivery(fromsentry.SpanToTraces(span, t.source))}
 	}
 	spans, err := event.DecodeSpans(item.Payload, item.Header.ItemCount)
 	if err != nil {
-		return nil, discardOf(err)
+		return unusable(err)
 	}
-	if in.strict() {
+	if t.strict() {
 		if event.DropInvalidSpans(spans); len(spans.Spans) == 0 && len(spans.Lost) > 0 {
-			return nil, invalidSpan()
+			return unusable(invalid)
 		}
 	}
-	in.telemetry.elementsLost(ctx, item.Header.Type, spans.Lost)
-	in.telemetry.fieldsLost(ctx, item.Header.Type, spans.Flaws)
-	return []delivery{in.tracesDelivery(item.Header.Type, fromsentry.SpansToTraces(spans, in.source()))}, nil
+	return translated{elements: spans.Lost, fields: spans.Flaws, deliveries: t.spansDelivery(fromsentry.SpansToTraces(spans, t.source))}
 }
 
-func (in *ingestion) strict() bool { return in.cfg.Validation == profile.Strict }
-
-func invalidSpan() *discard.Error {
-	return &discard.Error{Reason: event.ReasonInvalidSpan, Detail: "lacks a time, or ends before it starts"}
+// spansDelivery returns the delivery of spans, each of which may be a duplicate.
+func (t *translation) spansDelivery(traces ptrace.Traces) []delivery {
+	dropSeen := func(seen []bool) {
+		n := -1
+		removeSpans(traces, func(pcommon.TraceID, pcommon.SpanID) bool { n++; return seen[n] })
+	}
+	return []delivery{{message: pipeline.Traces(traces), ids: t.spanIDs(traces), dropSeen: dropSeen}}
 }

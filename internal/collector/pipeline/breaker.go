@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pipeline sends OTLP to the pipelines behind a receiver, each behind a circuit breaker.
 package pipeline
 
 import (

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
 // Android, iOS and Measure's build tools keep a batch or file for another time after 429, 5xx and a broken connection, and
@@ -20,15 +22,15 @@ const (
 	retryInProgress = 60 * time.Second // as Measure's backend had it
 )
 
-// refusal is the error of a request of which nothing is taken, or not all.
-type refusal struct {
+// rejection is the error of a request of which nothing is taken, or not all.
+type rejection struct {
 	status  int
 	reason  string // metric attribute
 	err     string // Measure's word for it
 	details string // why; "" if err says it all
 }
 
-func (r *refusal) Error() string {
+func (r *rejection) Error() string {
 	if r.details == "" {
 		return r.err
 	}
@@ -37,7 +39,6 @@ func (r *refusal) Error() string {
 
 // Reasons for which a request is refused.
 const (
-	reasonShuttingDown     = "shutting_down"
 	reasonNotFound         = "not_found"
 	reasonMethodNotAllowed = "method_not_allowed"
 	reasonUnauthorized     = "unauthorized" // by the authenticator extension of the collector's configuration
@@ -52,7 +53,6 @@ const (
 	reasonBatchInvalid     = "batch_invalid"   // nothing of it can be used, or not all in strict mode
 	reasonBytesInFlight    = "bytes_in_flight" // no room for one more body
 	reasonInProgress       = "in_progress"
-	reasonBackpressure     = "backpressure"
 	reasonToken            = "token"
 	reasonFileTooLarge     = "file_too_large"
 	reasonBusy             = "too_many_uploads"
@@ -61,16 +61,16 @@ const (
 )
 
 // busy is the refusal of what may be taken later.
-func busy(reason string) *refusal {
-	return &refusal{http.StatusServiceUnavailable, reason, "the collector is busy", ""}
+func busy(reason string) *rejection {
+	return &rejection{status: http.StatusServiceUnavailable, reason: reason, err: "the collector is busy"}
 }
 
-var errShuttingDown = &refusal{http.StatusServiceUnavailable, reasonShuttingDown, "the collector is shutting down", ""}
+var errShuttingDown = &rejection{status: http.StatusServiceUnavailable, reason: pipeline.ReasonShuttingDown, err: "the collector is shutting down"}
 
 // refuse answers a request of which nothing is taken, and counts it.
-func (r *measureReceiver) refuse(w http.ResponseWriter, req *http.Request, why *refusal) {
+func (r *measureReceiver) reject(w http.ResponseWriter, req *http.Request, why *rejection) {
 	r.telemetry.requestRejected(req.Context(), why.reason)
-	r.logger.Debug("Request refused", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
+	r.logger.Debug("Request rejected", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
 	if why.status == http.StatusServiceUnavailable {
 		pause := retryBusy
 		if why.reason == reasonInProgress {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryreceiver
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+)
+
+// rejection is the error of a request of which nothing is accepted.
+type rejection struct {
+	status int
+	reason string // metric attribute
+	detail string // what failed, for people
+	cause  string // why; "" if detail is complete
+}
+
+func (r *rejection) Error() string {
+	if r.cause == "" {
+		return r.detail
+	}
+	return r.detail + ": " + r.cause
+}
+
+func (r *rejection) response() response {
+	response := response{status: r.status, Detail: r.detail}
+	if r.cause != "" {
+		response.Causes = []string{r.cause}
+	}
+	return response
+}
+
+// Reasons of rejected requests. internal/format/sentry has those for credentials and for the format of an envelope.
+const (
+	reasonNotFound            = "not_found"
+	reasonMethodNotAllowed    = "method_not_allowed"
+	reasonUnauthorized        = "unauthorized" // by the authenticator extension of the collector's configuration
+	reasonUnsupportedEncoding = "unsupported_encoding"
+	reasonBodyUnreadable      = "body_unreadable"
+	reasonBodyTooSlow         = "body_too_slow"
+	reasonBodyUndecodable     = "body_undecodable"
+	reasonBodyTooLarge        = "body_too_large"
+	reasonBodyInvalid         = "body_invalid"    // of endpoints without envelopes: no event, report or check-in
+	reasonBytesInFlight       = "bytes_in_flight" // the memory budget is used up; also the reason of the rate limit
+)
+
+func invalidBody(detail string, cause error) *rejection {
+	return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, detail: detail, cause: cause.Error()}
+}
+
+// errBusy is the rejection of a request that does not fit into the memory budget. Its response has a rate limit, see reject.
+var errBusy = &rejection{status: http.StatusTooManyRequests, reason: reasonBytesInFlight, detail: "the collector is busy, nothing was read",
+	cause: httpbody.ErrNoRoom.Error()}
+
+var errShuttingDown = &rejection{status: http.StatusServiceUnavailable, reason: pipeline.ReasonShuttingDown, detail: "the collector is shutting down"}
+
+// bodyRejection returns the rejection of a body that cannot be read or decoded; reason and detail are for errors of the client.
+func bodyRejection(err error, reason, detail string, limit int64) *rejection {
+	switch {
+	case errors.Is(err, httpbody.ErrNoRoom):
+		return errBusy
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &rejection{status: http.StatusRequestTimeout, reason: reasonBodyTooSlow, detail: "the body comes too slowly"}
+	case errors.Is(err, httpbody.ErrTooLarge):
+		return &rejection{status: http.StatusRequestEntityTooLarge, reason: reasonBodyTooLarge, detail: "envelope exceeds the size limit",
+			cause: fmt.Sprintf("the body has more than %d bytes, compressed or decompressed", limit)}
+	}
+	return &rejection{status: http.StatusBadRequest, reason: reason, detail: detail, cause: err.Error()}
+}
+
+// rejectionOf returns the rejection for an error of internal/format/sentry, or for one that is a rejection already.
+func rejectionOf(err error) *rejection {
+	if r, ok := errors.AsType[*rejection](err); ok {
+		return r
+	}
+	if auth, ok := errors.AsType[*sentry.AuthError](err); ok {
+		return &rejection{status: authStatus(auth.Reason), reason: string(auth.Reason), detail: "envelope submission rejected", cause: auth.Detail}
+	}
+	if framing, ok := errors.AsType[*sentry.EnvelopeError](err); ok {
+		return &rejection{status: http.StatusBadRequest, reason: string(framing.Reason), detail: "invalid envelope", cause: framing.Error()}
+	}
+	return &rejection{status: http.StatusBadRequest, reason: "invalid", detail: "invalid request", cause: err.Error()}
+}
+
+// authStatus returns Relay's status: 401 for missing or contradicting senders, 400 for invalid ones.
+func authStatus(reason discard.Reason) int {
+	switch reason {
+	case sentry.ReasonAuthMissing, sentry.ReasonAuthMultiple, sentry.ReasonAuthBadEnvelopeDSN:
+		return http.StatusUnauthorized
+	}
+	return http.StatusBadRequest
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryreceiver
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+)
+
+// response is the response to a client, in Sentry's format: {"id":"…"} or {} for accepted data, {"detail":"…","causes":[…]} for an
+// error.
+type response struct {
+	status int
+	limits []sentry.RateLimit
+
+	ID     string   `json:"id,omitempty"` // event id, 32 hex digits
+	Detail string   `json:"detail,omitempty"`
+	Causes []string `json:"causes,omitempty"`
+}
+
+func (r response) write(w http.ResponseWriter) {
+	r.writeLimits(w)
+	writeJSON(w, r.status, r)
+}
+
+func (r response) writeLimits(w http.ResponseWriter) {
+	if limits := sentry.FormatRateLimits(r.limits...); limits != "" {
+		w.Header().Set(sentry.HeaderRateLimits, limits)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // plain structs of text
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // fails only if the client is gone
+}
+
+// outcomes sums up the items of an envelope.
+type outcomes struct {
+	count     map[pipeline.Outcome]int
+	delivered bool              // a pipeline accepted something
+	refused   []pipeline.Signal // that SDKs should pause
+	tooLarge  *discard.Error    // of the last item that was
+}
+
+func (o *outcomes) add(outcome pipeline.Outcome) {
+	if o.count == nil {
+		o.count = map[pipeline.Outcome]int{}
+	}
+	o.count[outcome]++
+}
+
+// response responds to the SDK.
+//
+// SDKs drop data for which they receive an error and never resend it, so for them the status matters only in client reports; the rate
+// limit slows them down, with any status. It always names categories, and a 429 always has one: otherwise SDKs would pause everything,
+// errors included. There is no Retry-After for the same reason.
+//
+// The response to a profile that breaks the rules is 200, as from Sentry, which validates later.
+func (in *ingestion) response() response {
+	limits := in.pauseSignals(in.outcomes.refused)
+	count := in.outcomes.count
+	switch {
+	case in.outcomes.delivered || count[pipeline.Ignored] > 0:
+		return response{status: http.StatusOK, ID: in.eventID(), limits: limits}
+	case count[pipeline.Refused] > 0:
+		return busyResponse(limits)
+	case in.outcomes.tooLarge != nil:
+		return response{status: http.StatusRequestEntityTooLarge, Detail: "envelope exceeds the size limit", Causes: []string{in.outcomes.tooLarge.Detail}}
+	case count[pipeline.Rejected] > 0:
+		return response{status: http.StatusBadRequest, Detail: "everything in the envelope was dropped",
+			Causes: []string{"the pipeline rejected the data for good"}}
+	}
+	return response{status: http.StatusOK, ID: in.eventID()}
+}
+
+// typesWithEventID are the items for which Relay generates an event ID if the envelope has none (relay-server src/envelope/item.rs,
+// creates_event and requires_event).
+var typesWithEventID = []sentry.ItemType{
+	sentry.ItemEvent, sentry.ItemTransaction, sentry.ItemProfile, sentry.ItemAttachment, sentry.ItemFeedback,
+	sentry.ItemUserReport, sentry.ItemReplayEvent, sentry.ItemSecurity, sentry.ItemRawSecurity, sentry.ItemFormData,
+	sentry.ItemUnrealReport,
+}
+
+// eventID returns the ID of the response, "" for none.
+func (in *ingestion) eventID() string {
+	needed := func(i sentry.Item) bool { return slices.Contains(typesWithEventID, i.Header.Type) }
+	if id := in.translation.envelope.Header.EventID; id != "" || !slices.ContainsFunc(in.items, needed) {
+		return id
+	}
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
+}
