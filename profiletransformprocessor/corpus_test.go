@@ -25,8 +25,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/spanlinktest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )

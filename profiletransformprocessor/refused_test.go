@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // The sender of a profile that waited has been told that it was taken. What the next consumer does

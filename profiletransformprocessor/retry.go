@@ -17,13 +17,10 @@ import (
 // suspects. These are retried ever less often and expire, by the time for which the next component
 // refused them and accepted others.
 
-// Pauses before the retries of one message double from the first to the longest. They are not
-// shorter since of several next consumers, those that do take a message get it again with each
-// attempt.
+// The pauses before the retries of one message double from the first to the longest. They are
+// not shorter because, with several next components, those that accept a message receive it
+// again with each attempt.
 const (
-	// The pauses before the retries of one message double from the first to the longest. They are
-	// not shorter because, with several next components, those that accept a message receive it
-	// again with each attempt.
 	firstPause   = time.Second
 	longestPause = 30 * time.Second
 )

@@ -17,8 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 const stored = patient + "\nstorage: memory"
@@ -255,7 +254,7 @@ func FuzzHeld(f *testing.F) {
 		require.NoError(t, err)
 		second, err := decodeHeld(again)
 		require.NoError(t, err)
-		require.Empty(t, dictionary.Diff(first.parts[0], second.parts[0]))
+		require.Empty(t, dictionarytest.Diff(first.parts[0], second.parts[0]))
 		last, err := encodeHeld(second)
 		require.NoError(t, err)
 		require.Equal(t, again, last)

@@ -20,8 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
@@ -276,7 +275,7 @@ func caseRequest(h *harness, body []byte) *http.Request {
 // dumpWithoutReceipt is the dump of a message. A profile that has nothing else to go by is placed by the time of receipt,
 // which is another every time: the dump then says so.
 func dumpWithoutReceipt(message pprofile.Profiles, receipt golden.Receipt) string {
-	text := dictionary.Dump(message)
+	text := dictionarytest.Dump(message)
 	profile := message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
 	last := uint64(0)
 	for _, sample := range profile.Samples().All() {

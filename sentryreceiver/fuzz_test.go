@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // FuzzEnvelopeRequest sends any body under any encoding. Whatever it is, the answer is one of ours, in JSON, and what goes

@@ -15,14 +15,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 func textOf(t *testing.T, p pprofile.Profiles) string {
 	t.Helper()
 	dictionarytest.MustBeValid(t, p)
-	return dictionary.Dump(p)
+	return dictionarytest.Dump(p)
 }
 
 func TestProfilesComeOut(t *testing.T) {

@@ -4,18 +4,18 @@ package dictionary
 
 import "strings"
 
-// arena copies strings into few large pieces of memory, so that a thousand
-// function names cost a handful of allocations. The pieces belong to the
-// message that is being built and are never used twice. A consumer that keeps
-// one of these strings for long should clone it, or it keeps its whole piece.
+// arena copies strings into a few large chunks of memory, so that a thousand function names cost a
+// handful of allocations. The chunks belong to the message that is being built and are never
+// reused. A consumer that keeps one of these strings should clone it, because it keeps its whole
+// chunk in memory.
 type arena struct {
 	chunk strings.Builder // never grown in place: strings point into it
 	size  int
 }
 
 const (
-	// The first piece fits the names of a small profile; each next one is twice
-	// as large, up to a size where one allocation per piece no longer shows.
+	// The first piece fits the names of a small profile; each next one is twice as large, up to a
+	// size where one allocation per piece no longer shows.
 	minChunk = 1 << 10
 	maxChunk = 32 << 10
 )

@@ -10,9 +10,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// Value is an attribute value before it is in a table. The zero Value is the
-// empty one. A Value refers to what it was made from and is meant to be passed
-// on at once.
+// Value is an attribute value before it is in a table. The zero Value is the empty value. A Value
+// refers to its source and should be passed on at once.
 type Value struct {
 	kind   pcommon.ValueType
 	number uint64 // int64, bool (0, 1) or float64 bits
@@ -35,9 +34,9 @@ func BoolValue(b bool) Value {
 	return Value{kind: pcommon.ValueTypeBool}
 }
 
-// AnyValue takes a value of any kind, also bytes, maps and slices. Maps are
-// equal regardless of the order of their keys. A value of a simple kind is the
-// same as the one made by StringValue, IntValue, DoubleValue or BoolValue.
+// AnyValue returns a Value of any kind, including bytes, maps and slices. Maps are equal regardless
+// of the order of their keys. A value of a simple kind equals the one from StringValue, IntValue,
+// DoubleValue or BoolValue.
 func AnyValue(v pcommon.Value) Value {
 	switch v.Type() {
 	case pcommon.ValueTypeEmpty:
@@ -55,9 +54,9 @@ func AnyValue(v pcommon.Value) Value {
 	}
 }
 
-// attribute is an entry of the attribute table in the form in which it is
-// compared. Kind is part of it: an int 1, a bool true and a string "1" differ.
-// Doubles are compared by their bits, so that NaN equals itself.
+// attribute is an entry of the attribute table in the form in which it is compared. Kind is part of
+// it: an int 1, a bool true and a string "1" differ. Doubles are compared by their bits, so that
+// NaN equals itself.
 type attribute struct {
 	key, unit StringIndex
 	kind      pcommon.ValueType
@@ -65,9 +64,8 @@ type attribute struct {
 	text      string // the string, or the canonical encoding of bytes, map or slice
 }
 
-// Attribute returns the position of an attribute. The unit is in UCUM ("ms",
-// "By") and part of the identity; it is empty where a semantic convention
-// fixes it.
+// Attribute returns the position of an attribute. The unit is in UCUM ("ms", "By") and part of the
+// identity; it is empty where a semantic convention fixes it.
 func (b *Builder) Attribute(key string, value Value, unit string) AttributeIndex {
 	return b.attributeAt(b.String(key), value, b.String(unit))
 }
@@ -82,7 +80,7 @@ func (b *Builder) attributeAt(key StringIndex, value Value, unit StringIndex) At
 		}
 	case pcommon.ValueTypeBytes, pcommon.ValueTypeMap, pcommon.ValueTypeSlice:
 		var ok bool
-		if b.valueBuf, ok = appendCanonical(b.valueBuf[:0], value.any, 0); !ok {
+		if b.valueBuf, ok = AppendCanonical(b.valueBuf[:0], value.any, 0); !ok {
 			// Too deep to compare: it gets an entry of its own.
 			return b.appendAttribute(a, value)
 		}

@@ -12,10 +12,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Builder fills the dictionary of one pprofile.Profiles. Every method returns
-// the position of an entry equal to its argument, appending one only when
-// there is none: the tables hold no duplicates, and what was never asked for
-// is not in them.
+// Builder fills the dictionary of one pprofile.Profiles. Every method returns the position of an
+// entry that equals its argument, and appends an entry only if there is none: the tables have no
+// duplicates and no entries that were not requested.
 //
 //	p := pprofile.NewProfiles()
 //	b := dictionary.NewBuilder(p.Dictionary())
@@ -24,8 +23,8 @@ import (
 //	b.Finish()
 //	b.Release()
 //
-// Nothing given to a Builder is kept: strings and slices may be views into
-// buffers that are reused afterwards. A Builder serves one goroutine.
+// A Builder keeps none of its arguments: strings and slices may be views into buffers that are
+// reused afterwards. A Builder is not safe for concurrent use.
 type Builder struct {
 	d         pprofile.ProfilesDictionary
 	mappingsT pprofile.MappingSlice
@@ -35,9 +34,8 @@ type Builder struct {
 	attrT     pprofile.KeyValueAndUnitSlice
 	stackT    pprofile.StackSlice
 
-	// The entries again, in the form in which they are compared. Stacks have no
-	// such copy: they are the bulk of a large profile and are compared where
-	// they are stored.
+	// The entries again, in the form in which they are compared. Stacks have no such copy: they are
+	// the bulk of a large profile and are compared where they are stored.
 	strings    []string
 	attributes []attribute
 	functions  []Function
@@ -57,9 +55,8 @@ type Builder struct {
 	valueBuf []byte           // encoding of a value being looked up
 }
 
-// Function is an entry of the function table. At least one of the three
-// strings must be set; a Function without any is entry 0. StartLine is
-// 1-based, 0 when unknown.
+// Function is an entry of the function table. At least one of the three strings must be set; a
+// Function without any is entry 0. StartLine is 1-based, 0 when unknown.
 type Function struct {
 	Name       StringIndex
 	SystemName StringIndex
@@ -67,17 +64,16 @@ type Function struct {
 	StartLine  int64
 }
 
-// Mapping is an entry of the mapping table: a binary in memory, from Start up
-// to but not including Limit. Attributes are a set and carry the build id.
+// Mapping is an entry of the mapping table: a binary in memory, from Start up to but not including
+// Limit. Attributes are a set and carry the build id.
 type Mapping struct {
 	Start, Limit, FileOffset uint64
 	Filename                 StringIndex
 	Attributes               []AttributeIndex
 }
 
-// Location is an entry of the location table: one frame. Lines has one line,
-// or several when calls were inlined (callee first), or none when only the
-// address is known. Attributes are a set.
+// Location is an entry of the location table: one frame. Lines has one line, or several when calls
+// were inlined (callee first), or none when only the address is known. Attributes are a set.
 type Location struct {
 	Mapping    MappingIndex
 	Address    uint64
@@ -91,7 +87,7 @@ type Line struct {
 	Line, Column int64
 }
 
-// sliceRange is a part of one of the Builder's flat slices.
+// sliceRange is a range of one of the Builder's flat slices.
 type sliceRange struct{ from, to int32 }
 
 type mapping struct {
@@ -112,33 +108,33 @@ type link struct {
 	span  pcommon.SpanID
 }
 
-// Hints are the numbers of distinct entries to expect. They save growing and
-// nothing else: a wrong hint is not an error, a number too high costs 8 bytes
-// per missing entry in the message and 16 in the Builder.
+// Hints are the expected numbers of distinct entries. They only avoid growing: a wrong hint is not
+// an error, and a number that is too high costs 8 bytes per missing entry in the message and 16 in
+// the Builder.
 type Hints struct {
 	Strings, Attributes, Functions, Mappings, Locations, Links, Stacks int
 }
 
-// maxKeptEntries bounds the copies of entries that a released Builder keeps,
-// by the same measure as maxKeptSlots: as many entries as those slots can find.
+// maxKeptEntries bounds the copies of entries that a released Builder keeps, by the same measure as
+// maxKeptSlots: as many entries as those slots can find.
 const maxKeptEntries = maxKeptSlots / 2
 
 var pool = sync.Pool{New: func() any { return new(Builder) }}
 
-// NewBuilder returns a Builder for an empty dictionary and writes entry 0 of
-// all seven tables into it. Strings appear only with [Builder.Finish].
+// NewBuilder returns a Builder for an empty dictionary and writes entry 0 of all seven tables into
+// it. Strings appear only with [Builder.Finish].
 //
-// The scratch memory comes from a pool; [Builder.Release] gives it back.
+// The scratch memory comes from a pool; [Builder.Release] returns it.
 func NewBuilder(d pprofile.ProfilesDictionary) *Builder {
 	b := pool.Get().(*Builder)
 	b.Reset(d)
 	return b
 }
 
-// Reset starts over with another empty dictionary. What was written to the
-// previous one stays valid and is not referred to any more.
+// Reset starts over with another empty dictionary. Entries of the previous dictionary stay valid
+// and are no longer referred to.
 //
-// It panics when d already has entries: their positions would be wrong.
+// It panics if d already has entries: their positions would be wrong.
 func (b *Builder) Reset(d pprofile.ProfilesDictionary) {
 	b.clear()
 	b.d = d
@@ -192,12 +188,12 @@ func (b *Builder) Grow(h Hints) {
 	b.stackT.EnsureCapacity(1 + h.Stacks)
 }
 
-// Finish writes the string table. It comes after the last call that may add
-// a string; calling it again writes the table anew.
+// Finish writes the string table. It comes after the last call that may add a string; calling it
+// again writes the table anew.
 func (b *Builder) Finish() { b.d.StringTable().FromRaw(b.strings) }
 
-// Release gives the scratch memory back. The Builder must not be used
-// afterwards; the dictionary it filled is unaffected.
+// Release returns the scratch memory to the pool. The Builder must not be used afterwards; the
+// dictionary it filled is unaffected.
 func (b *Builder) Release() {
 	b.clear()
 	for _, x := range b.indexes() {
@@ -216,8 +212,8 @@ func (b *Builder) Release() {
 	pool.Put(b)
 }
 
-// clear forgets the dictionary and everything that points into it: text handed
-// downstream must neither be kept alive nor be written again.
+// clear drops the dictionary and all references into it: text that was passed downstream must
+// neither be kept alive nor be written again.
 func (b *Builder) clear() {
 	clear(b.strings)
 	clear(b.attributes)
@@ -241,8 +237,8 @@ func trim[T any](s *[]T) {
 	}
 }
 
-// String returns the position of s. It is copied when it is new. Bytes that are
-// not UTF-8 become U+FFFD: protobuf decoders refuse the whole message otherwise.
+// String returns the position of s. It is copied when it is new. Bytes that are not UTF-8 become
+// U+FFFD: protobuf decoders refuse the whole message otherwise.
 func (b *Builder) String(s string) StringIndex {
 	if s == "" {
 		return 0
@@ -359,8 +355,7 @@ func (b *Builder) Location(l Location) LocationIndex {
 	return LocationIndex(n)
 }
 
-// Link returns the position of a reference to a span. It needs both ids: with
-// one of them missing it is no link, and the answer is 0.
+// Link returns the position of a reference to a span. It returns 0 if one of the ids is missing.
 func (b *Builder) Link(traceID pcommon.TraceID, spanID pcommon.SpanID) LinkIndex {
 	if traceID.IsEmpty() || spanID.IsEmpty() {
 		return 0
@@ -381,8 +376,7 @@ func (b *Builder) Link(traceID pcommon.TraceID, spanID pcommon.SpanID) LinkIndex
 	return LinkIndex(n)
 }
 
-// Stack returns the position of a stack given leaf first. No locations is
-// stack 0, the idle sample.
+// Stack returns the position of a stack given leaf first. No locations is stack 0, the idle sample.
 func (b *Builder) Stack(locations []LocationIndex) StackIndex {
 	if len(locations) == 0 {
 		return 0
@@ -413,9 +407,8 @@ func equalIndices(stored pcommon.Int32Slice, wanted []LocationIndex) bool {
 	return true
 }
 
-// set returns attributes in the form in which sets are compared and stored:
-// sorted, each once, without entry 0, which is "no attribute". The result is
-// valid until the next call.
+// set returns attributes in the form in which sets are compared and stored: sorted, without
+// duplicates, without entry 0 ("no attribute"). The result is valid until the next call.
 func (b *Builder) set(attributes []AttributeIndex) []AttributeIndex {
 	last := AttributeIndex(0)
 	for _, a := range attributes {

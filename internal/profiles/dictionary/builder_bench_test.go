@@ -34,8 +34,8 @@ func BenchmarkBuildTypical(b *testing.B) {
 	}, true)
 }
 
-// small: one profile of a few frames, which is what a busy collector mostly sees.
-// It shows the fixed cost.
+// small: one profile of a few frames, which is what a busy collector mostly sees. It shows the
+// fixed cost.
 func BenchmarkBuildSmall(b *testing.B) {
 	const samples, depth, names, distinct = 100, 20, 50, 30
 	benchmarkBuild(b, samples, names, func(i int, stack []LocationIndex, locations []LocationIndex) []LocationIndex {

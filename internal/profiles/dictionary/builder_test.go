@@ -184,8 +184,8 @@ func TestTextIsUTF8(t *testing.T) {
 	}
 }
 
-// Many entries make every table grow several times and every string piece
-// overflow; each entry must still be found.
+// Many entries make every table grow several times and every string piece overflow; each entry must
+// still be found.
 func TestManyEntries(t *testing.T) {
 	for _, hints := range []Hints{{}, {Strings: 6000, Locations: 5000, Stacks: 5000, Functions: 5000}} {
 		b, d := newBuilder(t)
@@ -278,7 +278,7 @@ func TestTooDeepValuesStayApart(t *testing.T) {
 	b, d := newBuilder(t)
 	deep := func() pcommon.Value {
 		v := pcommon.NewValueSlice()
-		for at, i := v, 0; i < 2*maxValueDepth; i++ {
+		for at, i := v, 0; i < 2*MaxValueDepth; i++ {
 			at = at.Slice().AppendEmpty()
 			at.SetEmptySlice()
 		}
@@ -315,6 +315,6 @@ func mapValue(pairs ...string) pcommon.Value {
 	return v
 }
 
-// viewOf gives a string in memory that the test overwrites later, as a scanner
-// over a pooled buffer does.
+// viewOf gives a string in memory that the test overwrites later, as a scanner over a pooled buffer
+// does.
 func viewOf(b []byte) string { return unsafe.String(&b[0], len(b)) }

@@ -11,16 +11,16 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// maxValueDepth bounds recursion into maps and slices. Protobuf decoders in
-// most languages refuse messages nested deeper than 100, so no honest value
-// gets here; a hostile one must not exhaust the stack.
-const maxValueDepth = 100
+// MaxValueDepth bounds recursion into maps and slices. Protobuf decoders in most languages reject
+// messages nested deeper than 100, so no valid value exceeds it; a hostile value must not exhaust
+// the stack.
+const MaxValueDepth = 100
 
-// appendCanonical appends an encoding that two values share exactly when they
-// are equal: kind, then content with its length in front, map entries in the
-// order of their keys. It reports false when the value is nested too deeply.
-func appendCanonical(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
-	if depth > maxValueDepth {
+// AppendCanonical appends an encoding that two values share exactly if they are equal: kind, then
+// content with its length in front, map entries in the order of their keys. It reports false if the
+// value is nested too deeply.
+func AppendCanonical(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
+	if depth > MaxValueDepth {
 		return to, false
 	}
 	to = append(to, byte(v.Type()))
@@ -46,15 +46,15 @@ func appendCanonical(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
 	case pcommon.ValueTypeSlice:
 		to = binary.AppendUvarint(to, uint64(v.Slice().Len()))
 		for _, x := range v.Slice().All() {
-			if to, ok = appendCanonical(to, x, depth+1); !ok {
+			if to, ok = AppendCanonical(to, x, depth+1); !ok {
 				return to, false
 			}
 		}
 	case pcommon.ValueTypeMap:
 		to = binary.AppendUvarint(to, uint64(v.Map().Len()))
-		for _, e := range sortedEntries(v.Map()) {
-			to = appendText(to, e.key)
-			if to, ok = appendCanonical(to, e.value, depth+1); !ok {
+		for _, e := range SortedEntries(v.Map()) {
+			to = appendText(to, e.Key)
+			if to, ok = AppendCanonical(to, e.Value, depth+1); !ok {
 				return to, false
 			}
 		}
@@ -66,18 +66,19 @@ func appendText(to []byte, s string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(s))), s...)
 }
 
-type entry struct {
-	key   string
-	value pcommon.Value
+// Entry is an entry of a map.
+type Entry struct {
+	Key   string
+	Value pcommon.Value
 }
 
-// sortedEntries lists a map by key. The sort is stable: a message from outside
-// may hold a key twice, and then their order is all there is.
-func sortedEntries(m pcommon.Map) []entry {
-	entries := make([]entry, 0, m.Len())
+// SortedEntries returns the entries of a map by key. The sort is stable: an incoming message may
+// have a key twice, and then only their order is defined.
+func SortedEntries(m pcommon.Map) []Entry {
+	entries := make([]Entry, 0, m.Len())
 	for k, v := range m.All() {
-		entries = append(entries, entry{k, v})
+		entries = append(entries, Entry{k, v})
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	slices.SortStableFunc(entries, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
 	return entries
 }

@@ -4,16 +4,14 @@ package dictionary
 
 import "go.opentelemetry.io/collector/pdata/pprofile"
 
-// Compact gives a message a new dictionary, with what its profiles reach and
-// nothing else, every entry once. Samples of one profile that are the same
-// after that (stack, set of attributes, link) become one: timestamps one after
-// another in time, with their values beside them; values without timestamps as
-// their sum.
+// Compact gives a message a new dictionary that has exactly the entries that its profiles refer to,
+// without duplicates. Samples of a profile that are equal after that (stack, set of attributes,
+// link) are merged: timestamps in the order of time, with their values; values without timestamps
+// as their sum.
 //
-// So whoever changes a message in place may leave orphans and duplicates
-// behind, in the tables and among the samples, and ends with one Compact. What
-// is broken becomes "none": see [Sound]. Nothing outside the dictionary and the
-// samples changes.
+// Code that changes a message in place may therefore leave orphans and duplicates in tables and
+// samples, and ends with one Compact. Broken references become "none": see [Integrity]. Nothing
+// outside the dictionary and the samples changes.
 func Compact(p pprofile.Profiles) {
 	old := p.Dictionary()
 	fresh := pprofile.NewProfilesDictionary()
@@ -39,7 +37,7 @@ func Compact(p pprofile.Profiles) {
 	fresh.MoveTo(old)
 }
 
-// hintsOf expects no more entries than there were.
+// hintsOf returns the current numbers of entries, which compaction does not exceed.
 func hintsOf(d pprofile.ProfilesDictionary) Hints {
 	return Hints{
 		Strings: d.StringTable().Len(), Attributes: d.AttributeTable().Len(), Functions: d.FunctionTable().Len(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionary_test
 
 import (
 	"fmt"
@@ -11,6 +11,9 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // What is left of a message after some samples are gone is what is built from the others.
@@ -27,10 +30,10 @@ func TestCompactOfRandomRemovals(t *testing.T) {
 			}
 		}
 		i := -1
-		firstProfile(p).Samples().RemoveIf(func(pprofile.Sample) bool { i++; return !keep[i] })
-		Compact(p)
+		dictionarytest.FirstProfile(p).Samples().RemoveIf(func(pprofile.Sample) bool { i++; return !keep[i] })
+		dictionary.Compact(p)
 		mustBeClean(t, seed, p)
-		if diff := Diff(build(kept, nil), p); diff != "" {
+		if diff := dictionarytest.Diff(build(kept, nil), p); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}
@@ -41,24 +44,25 @@ func TestCompactOfRandomDuplicates(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		p := build(randomSamples(r), nil)
-		for _, s := range firstProfile(p).Samples().All() {
+		for _, s := range dictionarytest.FirstProfile(p).Samples().All() {
 			s.TimestampsUnixNano().Append(s.TimestampsUnixNano().At(0), 1049)
 		}
 		torn := pprofile.NewProfiles()
 		p.CopyTo(torn)
 		tear(torn, r)
-		Compact(torn)
+		dictionary.Compact(torn)
 		mustBeClean(t, seed, torn)
-		if diff := Diff(p, torn); diff != "" {
+		if diff := dictionarytest.Diff(p, torn); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}
 }
 
-// tear moves observations of some samples to samples of their own, with copies of what they refer to.
+// tear moves observations of some samples to samples of their own, with copies of what they refer
+// to.
 func tear(p pprofile.Profiles, r *rand.Rand) {
-	v, e := NewView(p.Dictionary()), NewEditor(p.Dictionary())
-	samples := firstProfile(p).Samples()
+	v, e := dictionary.NewView(p.Dictionary()), dictionary.NewEditor(p.Dictionary())
+	samples := dictionarytest.FirstProfile(p).Samples()
 	for i := range samples.Len() {
 		if r.IntN(2) == 0 {
 			continue
@@ -68,15 +72,15 @@ func tear(p pprofile.Profiles, r *rand.Rand) {
 		s.CopyTo(twin)
 		s.TimestampsUnixNano().FromRaw(s.TimestampsUnixNano().AsRaw()[1:])
 		twin.TimestampsUnixNano().FromRaw(twin.TimestampsUnixNano().AsRaw()[:1])
-		var reversed []AttributeIndex // and each twice: a set has neither order nor number
+		var reversed []dictionary.AttributeIndex // and each twice: a set has neither order nor number
 		for _, a := range slices.Backward(twin.AttributeIndices().AsRaw()) {
-			attribute, _ := v.Attribute(AttributeIndex(a))
+			attribute, _ := v.Attribute(dictionary.AttributeIndex(a))
 			reversed = append(reversed, e.Attribute(attribute.Key, attribute.Value), e.Attribute(attribute.Key, attribute.Value))
 		}
-		SetAttributes(twin.AttributeIndices(), reversed...)
-		stack, _ := v.Stack(StackIndex(s.StackIndex()), nil)
+		dictionary.SetAttributes(twin.AttributeIndices(), reversed...)
+		stack, _ := v.Stack(dictionary.StackIndex(s.StackIndex()), nil)
 		for j := range stack {
-			var l Location
+			var l dictionary.Location
 			v.Location(stack[j], &l)
 			for k := range l.Lines {
 				f, _ := v.Function(l.Lines[k].Function)
@@ -91,14 +95,14 @@ func tear(p pprofile.Profiles, r *rand.Rand) {
 
 func mustBeClean(t *testing.T, seed uint64, p pprofile.Profiles) {
 	t.Helper()
-	for _, v := range Check(p) {
+	for _, v := range dictionarytest.Check(p) {
 		t.Errorf("seed %d: %v", seed, v)
 	}
 }
 
 func TestCompactMergesValues(t *testing.T) {
 	p := build(nil, nil)
-	samples := firstProfile(p).Samples()
+	samples := dictionarytest.FirstProfile(p).Samples()
 	add := func(values []int64, times []uint64) {
 		s := samples.AppendEmpty()
 		s.Values().FromRaw(values)
@@ -110,7 +114,7 @@ func TestCompactMergesValues(t *testing.T) {
 	add([]int64{math.MaxInt64}, nil)
 	add(nil, []uint64{1002})
 	add([]int64{4, 5}, []uint64{1006}) // no shape: left alone
-	Compact(p)
+	dictionary.Compact(p)
 
 	want := []struct {
 		values []int64
@@ -135,16 +139,16 @@ func TestCompactMergesValues(t *testing.T) {
 // A record with very many attributes has each once, like one with few.
 func TestCompactOfManyAttributes(t *testing.T) {
 	p := build(nil, nil)
-	s, e := firstProfile(p).Samples().AppendEmpty(), NewEditor(p.Dictionary())
+	s, e := dictionarytest.FirstProfile(p).Samples().AppendEmpty(), dictionary.NewEditor(p.Dictionary())
 	s.Values().Append(1)
-	var all []AttributeIndex
+	var all []dictionary.AttributeIndex
 	for range 2 {
 		for i := range 100 {
 			all = append(all, e.Attribute(fmt.Sprint("k", i), pcommon.NewValueInt(1)))
 		}
 	}
-	SetAttributes(s.AttributeIndices(), all...)
-	Compact(p)
+	dictionary.SetAttributes(s.AttributeIndices(), all...)
+	dictionary.Compact(p)
 	mustBeClean(t, 0, p)
 	if got := s.AttributeIndices().Len(); got != 100 {
 		t.Errorf("%d attributes, want 100", got)
@@ -155,37 +159,41 @@ func TestCompactOfManyAttributes(t *testing.T) {
 func TestCopierRestarts(t *testing.T) {
 	samples := randomSamples(rand.New(rand.NewPCG(1, 4)))
 	p := build(samples, nil)
-	var c *Copier
-	for i, s := range firstProfile(p).Samples().All() {
+	var c *dictionary.Copier
+	for i, s := range dictionarytest.FirstProfile(p).Samples().All() {
 		part := build(nil, nil)
 		fresh := pprofile.NewProfilesDictionary()
-		b := NewBuilder(fresh)
+		b := dictionary.NewBuilder(fresh)
 		if c == nil {
-			c = NewCopier(NewView(p.Dictionary()), b)
+			c = dictionary.NewCopier(dictionary.NewView(p.Dictionary()), b)
 		} else {
 			c.Restart(b)
 		}
-		c.ValueType(firstProfile(p).SampleType(), firstProfile(part).SampleType())
-		to := firstProfile(part).Samples().AppendEmpty()
+		c.ValueType(dictionarytest.FirstProfile(p).SampleType(), dictionarytest.FirstProfile(part).SampleType())
+		to := dictionarytest.FirstProfile(part).Samples().AppendEmpty()
 		s.CopyTo(to)
 		c.Sample(s, to)
 		b.Finish()
 		b.Release()
 		fresh.MoveTo(part.Dictionary())
 		mustBeClean(t, 0, part)
-		if diff := Diff(build(samples[i:i+1], nil), part); diff != "" {
+		if diff := dictionarytest.Diff(build(samples[i:i+1], nil), part); diff != "" {
 			t.Fatalf("sample %d: %s", i, diff)
 		}
 	}
 }
 
-func TestSound(t *testing.T) {
+func TestIntegrity(t *testing.T) {
 	for name, damage := range map[string]func(p pprofile.Profiles, s pprofile.Sample){
-		"stack":             func(_ pprofile.Profiles, s pprofile.Sample) { s.SetStackIndex(99) },
-		"link":              func(_ pprofile.Profiles, s pprofile.Sample) { s.SetLinkIndex(-1) },
-		"attribute":         func(_ pprofile.Profiles, s pprofile.Sample) { s.AttributeIndices().Append(99) },
-		"profile attribute": func(p pprofile.Profiles, _ pprofile.Sample) { firstProfile(p).AttributeIndices().Append(99) },
-		"sample type":       func(p pprofile.Profiles, _ pprofile.Sample) { firstProfile(p).SampleType().SetUnitStrindex(99) },
+		"stack":     func(_ pprofile.Profiles, s pprofile.Sample) { s.SetStackIndex(99) },
+		"link":      func(_ pprofile.Profiles, s pprofile.Sample) { s.SetLinkIndex(-1) },
+		"attribute": func(_ pprofile.Profiles, s pprofile.Sample) { s.AttributeIndices().Append(99) },
+		"profile attribute": func(p pprofile.Profiles, _ pprofile.Sample) {
+			dictionarytest.FirstProfile(p).AttributeIndices().Append(99)
+		},
+		"sample type": func(p pprofile.Profiles, _ pprofile.Sample) {
+			dictionarytest.FirstProfile(p).SampleType().SetUnitStrindex(99)
+		},
 		"location": func(p pprofile.Profiles, _ pprofile.Sample) {
 			p.Dictionary().StackTable().At(1).LocationIndices().Append(99)
 		},
@@ -213,15 +221,15 @@ func TestSound(t *testing.T) {
 				}},
 				times: []uint64{1001}, trace: 1, attributes: map[string]any{"k": int64(1)},
 			}}, nil)
-			if !NewIntegrity(NewView(p.Dictionary())).Profile(firstProfile(p)) {
-				t.Fatal("not sound before the damage")
+			if !dictionary.NewIntegrity(dictionary.NewView(p.Dictionary())).Profile(dictionarytest.FirstProfile(p)) {
+				t.Fatal("broken before the damage")
 			}
-			damage(p, firstProfile(p).Samples().At(0))
-			if NewIntegrity(NewView(p.Dictionary())).Profile(firstProfile(p)) {
+			damage(p, dictionarytest.FirstProfile(p).Samples().At(0))
+			if dictionary.NewIntegrity(dictionary.NewView(p.Dictionary())).Profile(dictionarytest.FirstProfile(p)) {
 				t.Error("the damage is not seen")
 			}
-			Compact(p)
-			if !NewIntegrity(NewView(p.Dictionary())).Profile(firstProfile(p)) {
+			dictionary.Compact(p)
+			if !dictionary.NewIntegrity(dictionary.NewView(p.Dictionary())).Profile(dictionarytest.FirstProfile(p)) {
 				t.Error("broken references survive")
 			}
 		})
@@ -231,15 +239,15 @@ func TestSound(t *testing.T) {
 func TestEditorWritesZeroEntries(t *testing.T) {
 	p := build(nil, nil)
 	pprofile.NewProfilesDictionary().CopyTo(p.Dictionary())
-	e := NewEditor(p.Dictionary())
-	s := firstProfile(p).Samples().AppendEmpty()
+	e := dictionary.NewEditor(p.Dictionary())
+	s := dictionarytest.FirstProfile(p).Samples().AppendEmpty()
 	s.Values().Append(1)
-	SetAttributes(s.AttributeIndices(), e.Attribute("k", pcommon.NewValueStr("v")))
-	s.SetStackIndex(int32(e.Stack([]LocationIndex{e.Location(Location{Address: 1})})))
-	SetValueType(firstProfile(p).SampleType(), e.String("samples"), e.String("count"))
-	Compact(p)
+	dictionary.SetAttributes(s.AttributeIndices(), e.Attribute("k", pcommon.NewValueStr("v")))
+	s.SetStackIndex(int32(e.Stack([]dictionary.LocationIndex{e.Location(dictionary.Location{Address: 1})})))
+	dictionary.SetValueType(dictionarytest.FirstProfile(p).SampleType(), e.String("samples"), e.String("count"))
+	dictionary.Compact(p)
 	mustBeClean(t, 0, p)
-	if value, ok := NewView(p.Dictionary()).Get(s.AttributeIndices(), "k"); !ok || value.Str() != "v" || s.StackIndex() == 0 {
+	if value, ok := dictionary.NewView(p.Dictionary()).Get(s.AttributeIndices(), "k"); !ok || value.Str() != "v" || s.StackIndex() == 0 {
 		t.Errorf("got %v, stack %d", value, s.StackIndex())
 	}
 }
@@ -249,7 +257,7 @@ func TestAddSaturated(t *testing.T) {
 		{1, 2, 3}, {-1, 1, 0}, {math.MaxInt64, 1, math.MaxInt64}, {math.MinInt64, -1, math.MinInt64},
 		{math.MinInt64, math.MinInt64, math.MinInt64}, {math.MaxInt64, math.MinInt64, -1},
 	} {
-		if got := AddSaturated(c[0], c[1]); got != c[2] {
+		if got := dictionary.AddSaturated(c[0], c[1]); got != c[2] {
 			t.Errorf("%d + %d = %d, want %d", c[0], c[1], got, c[2])
 		}
 	}

@@ -9,19 +9,18 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Copier carries entries of a dictionary over into a [Builder], with what they
-// refer to. It visits an entry once however often it is asked for, so the cost
-// is linear in what is reachable. Broken references become "none", as a [View]
-// reads them; [Sound] tells beforehand whether there are any.
+// Copier copies entries of a dictionary into a [Builder], with the entries that they refer to. It
+// visits an entry once, so the cost is linear in the number of reachable entries. Broken references
+// become "none", as in a [View]; [Integrity] reports beforehand whether there are any.
 //
-// A value of the attribute table that is itself a reference to a string (legal,
-// written by nobody known) is not shown by pdata and arrives empty.
+// A value of the attribute table that is itself a reference to a string (legal, but no known sender
+// writes it) is not visible in pdata and is copied as empty.
 type Copier struct {
 	from View
 	to   *Builder
 
-	// What became of the entries, by table. An answer counts in its generation
-	// only, which lets Restart forget all of them at no cost.
+	// The results by table. A result is valid only in its generation, so that Restart invalidates
+	// all of them at no cost.
 	generation                                                         uint32
 	strings, attributes, functions, mappings, locations, links, stacks []copied
 
@@ -38,8 +37,7 @@ type copied struct {
 	to         int32
 }
 
-// NewCopier returns a Copier of what a View shows. The tables it shows may not
-// change meanwhile.
+// NewCopier returns a Copier for the tables of a View, which must not change while it is used.
 func NewCopier(from View, to *Builder) *Copier {
 	return &Copier{
 		from: from, to: to, generation: 1, seen: map[AttributeIndex]bool{},
@@ -53,21 +51,20 @@ func NewCopier(from View, to *Builder) *Copier {
 	}
 }
 
-// Restart goes on with another Builder: for the next part of a message that is
-// taken apart.
+// Restart continues with another Builder, for the next part of a message that is split.
 func (c *Copier) Restart(to *Builder) {
 	c.to = to
 	c.generation++
 }
 
-// ValueType sets a sample type or period type to what `from` is in the old
-// dictionary. Here and below, from and to may be the same record.
+// ValueType sets a sample type or period type to the value that from has in the old dictionary.
+// Here and below, from and to may be the same record.
 func (c *Copier) ValueType(from, to pprofile.ValueType) {
 	SetValueType(to, c.string(StringIndex(from.TypeStrindex())), c.string(StringIndex(from.UnitStrindex())))
 }
 
-// Attributes sets the attributes of a record to those `from` has in the old
-// dictionary, in their order. Entries that are equal there count once.
+// Attributes sets the attributes of a record to those that from has in the old dictionary, in their
+// order and without duplicates.
 func (c *Copier) Attributes(from, to pcommon.Int32Slice) {
 	c.set = c.set[:0]
 	clear(c.seen)
@@ -80,11 +77,10 @@ func (c *Copier) Attributes(from, to pcommon.Int32Slice) {
 	SetAttributes(to, c.set...)
 }
 
-// fewAttributes can be searched from the start each time. Records have less
-// than ten; a hostile one has a million.
+// fewAttributes can be searched linearly. Records have fewer than ten; a hostile one has a million.
 const fewAttributes = 32
 
-// addToSet tells whether an attribute is in the set, and takes note that it will be.
+// addToSet reports whether an attribute is in the set, and records that it will be.
 func (c *Copier) addToSet(i AttributeIndex) bool {
 	if len(c.set) < fewAttributes {
 		return slices.Contains(c.set, i)
@@ -99,8 +95,7 @@ func (c *Copier) addToSet(i AttributeIndex) bool {
 	return had
 }
 
-// Sample sets the stack, the link and the attributes of a sample to what `from`
-// has in the old dictionary.
+// Sample sets stack, link and attributes of a sample to those that from has in the old dictionary.
 func (c *Copier) Sample(from, to pprofile.Sample) {
 	to.SetStackIndex(int32(c.stackAt(StackIndex(from.StackIndex()))))
 	to.SetLinkIndex(int32(c.link(LinkIndex(from.LinkIndex()))))
@@ -169,8 +164,8 @@ func (c *Copier) link(i LinkIndex) LinkIndex {
 	})
 }
 
-// once answers from memory, or copies and remembers. Index 0 and indices
-// outside the table are "none".
+// once returns the cached result, or copies the entry. Index 0 and indices outside the table are
+// "none".
 func once[I ~int32](c *Copier, table []copied, i I, copyEntry func() I) I {
 	if i == 0 || !valid(i, len(table)) {
 		return 0

@@ -7,16 +7,16 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Editor adds entries to the dictionary of a message that exists. It does not
-// look for equal entries that are there already, which would cost a pass over
-// the tables: who edits ends with [Compact], and that finds them.
+// Editor adds entries to the dictionary of an existing message. It does not search for equal
+// entries, which would cost a pass over the tables: edits end with [Compact], which merges
+// duplicates.
 type Editor struct {
 	d       pprofile.ProfilesDictionary
 	strings map[string]StringIndex // those added here
 }
 
-// NewEditor returns an Editor of d. Tables without entry 0 get one, so that
-// nothing added becomes "none".
+// NewEditor returns an Editor of d. Tables without entry 0 get one, so that nothing added becomes
+// "none".
 func NewEditor(d pprofile.ProfilesDictionary) *Editor {
 	if d.MappingTable().Len() == 0 {
 		d.MappingTable().AppendEmpty()
@@ -42,7 +42,8 @@ func NewEditor(d pprofile.ProfilesDictionary) *Editor {
 	return &Editor{d: d, strings: map[string]StringIndex{"": 0}}
 }
 
-// String adds a string, once.
+// String returns the position of a string. It adds the string unless the Editor has added it
+// before.
 func (e *Editor) String(s string) StringIndex {
 	i, known := e.strings[s]
 	if !known {
@@ -70,7 +71,7 @@ func (e *Editor) Function(f Function) FunctionIndex {
 	return FunctionIndex(i)
 }
 
-// SetFunction changes a function wherever it is referred to.
+// SetFunction replaces a function for all its references.
 func (e *Editor) SetFunction(i FunctionIndex, f Function) {
 	entry := e.d.FunctionTable().At(int(i))
 	entry.SetNameStrindex(int32(f.Name))

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // A Builder fills the tables of a message. Equal entries are stored once: both samples share the
@@ -35,9 +36,9 @@ func ExampleBuilder() {
 	}
 	b.Finish()
 
-	fmt.Print(dictionary.Dump(message))
+	fmt.Print(dictionarytest.Dump(message))
 	fmt.Println("locations, with entry 0:", message.Dictionary().LocationTable().Len())
-	fmt.Println("violations:", len(dictionary.Check(message)))
+	fmt.Println("violations:", len(dictionarytest.Check(message)))
 	// Output:
 	// resource
 	// scope

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionary_test
 
 import (
 	"testing"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
-// Whatever pdata accepts as a message, reading, checking, printing and
-// compacting it ends without a panic; all but the last leave it as it was.
+// Whatever pdata accepts as a message, reading, checking, printing and compacting it ends without a
+// panic; all but the last leave it as it was.
 func fuzzMessage(f *testing.F, use func(t *testing.T, p pprofile.Profiles)) {
-	valid := validProfiles()
+	valid := dictionarytest.ValidProfiles()
 	valid.MarkReadOnly()
 	encoded, err := new(pprofile.ProtoMarshaler).MarshalProfiles(valid)
 	if err != nil {
@@ -37,9 +40,9 @@ func fuzzMessage(f *testing.F, use func(t *testing.T, p pprofile.Profiles)) {
 func FuzzView(f *testing.F) {
 	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
 		p.MarkReadOnly() // a write would panic
-		v := NewView(p.Dictionary())
-		var l Location
-		var m Mapping
+		v := dictionary.NewView(p.Dictionary())
+		var l dictionary.Location
+		var m dictionary.Mapping
 		readAttributes := func(list pcommon.Int32Slice) {
 			attributes, _ := v.Attributes(list, nil)
 			for _, a := range attributes {
@@ -55,8 +58,8 @@ func FuzzView(f *testing.F) {
 					readAttributes(profile.AttributeIndices())
 					for _, sample := range profile.Samples().All() {
 						readAttributes(sample.AttributeIndices())
-						v.Link(LinkIndex(sample.LinkIndex()))
-						stack, _ := v.Stack(StackIndex(sample.StackIndex()), nil)
+						v.Link(dictionary.LinkIndex(sample.LinkIndex()))
+						stack, _ := v.Stack(dictionary.StackIndex(sample.StackIndex()), nil)
 						for _, i := range stack {
 							v.Location(i, &l)
 							if !v.Mapping(l.Mapping, &m) && l.Mapping == 0 {
@@ -77,17 +80,17 @@ func FuzzView(f *testing.F) {
 func FuzzCheck(f *testing.F) {
 	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
 		p.MarkReadOnly()
-		Check(p)
-		if diff := Diff(p, p); diff != "" {
+		dictionarytest.Check(p)
+		if diff := dictionarytest.Diff(p, p); diff != "" {
 			t.Errorf("differs from itself: %s", diff)
 		}
-		Dump(p)
+		dictionarytest.Dump(p)
 	})
 }
 
 func FuzzCompact(f *testing.F) {
 	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
-		before := NewIntegrity(NewView(p.Dictionary()))
+		before := dictionary.NewIntegrity(dictionary.NewView(p.Dictionary()))
 		for _, r := range p.ResourceProfiles().All() {
 			for _, s := range r.ScopeProfiles().All() {
 				for _, profile := range s.Profiles().All() {
@@ -95,12 +98,12 @@ func FuzzCompact(f *testing.F) {
 				}
 			}
 		}
-		Compact(p)
+		dictionary.Compact(p)
 		// Whatever it was, its tables are in order now.
-		for _, v := range Check(p) {
+		for _, v := range dictionarytest.Check(p) {
 			switch v.Rule {
-			case RuleZeroEntry, RuleValueType, RuleStack, RuleLocationTwice, RuleFunctionTwice, RuleMappingTwice,
-				RuleStackTwice, RuleLinkTwice, RuleStringTwice, RuleLink, RuleOrphan:
+			case dictionarytest.RuleZeroEntry, dictionarytest.RuleValueType, dictionarytest.RuleStack, dictionarytest.RuleLocationTwice, dictionarytest.RuleFunctionTwice, dictionarytest.RuleMappingTwice,
+				dictionarytest.RuleStackTwice, dictionarytest.RuleLinkTwice, dictionarytest.RuleStringTwice, dictionarytest.RuleLink, dictionarytest.RuleOrphan:
 				t.Error(v)
 			}
 		}

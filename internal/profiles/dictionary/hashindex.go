@@ -11,12 +11,11 @@ import (
 	"slices"
 )
 
-// hashIndex finds the position of an entry in one table by the entry's hash.
-// It stores hashes and positions only; the entries live in the table, and the
-// caller compares them. Position 0 is the table's zero entry: it is never
-// stored here, which lets it mark a free slot.
+// hashIndex finds the position of an entry in one table by the hash of the entry. It stores only
+// hashes and positions; the entries are in the table, and the caller compares them. Position 0 is
+// the zero entry of the table: it is never stored here and marks a free slot.
 //
-// Open addressing with linear probing, at most half full.
+// It uses open addressing with linear probing and is at most half full.
 type hashIndex struct {
 	slots []slot // a power of two, or none
 	used  int
@@ -28,18 +27,18 @@ type slot struct {
 }
 
 const (
-	// minSlots is the first size: 64 slots are 512 bytes, and a profile with
-	// fewer than 32 entries in a table never grows it.
+	// minSlots is the first size: 64 slots are 512 bytes, and a profile with fewer than 32 entries
+	// in a table never grows it.
 	minSlots = 64
 
-	// maxKeptSlots bounds what a released Builder keeps per table for its next
-	// use: 1 MiB, enough for 65,536 distinct entries, which is more than the
-	// largest recorded payload has (a 34 MB Node chunk).
+	// maxKeptSlots bounds what a released Builder keeps per table for its next use: 1 MiB, enough
+	// for 65,536 distinct entries, which is more than the largest recorded payload has (a 34 MB
+	// Node chunk).
 	maxKeptSlots = 1 << 17
 )
 
-// reset empties the index and sizes it for n entries, in the memory it already
-// has where that is large enough. Only the part that will be used is cleared.
+// reset empties the index and sizes it for n entries. It reuses its memory if that is large enough,
+// and clears only the part that will be used.
 func (x *hashIndex) reset(n int) {
 	x.used = 0
 	size := slotsFor(n)
@@ -51,7 +50,7 @@ func (x *hashIndex) reset(n int) {
 	clear(x.slots)
 }
 
-// reserve makes room for n entries in total.
+// reserve grows the index for n entries in total.
 func (x *hashIndex) reserve(n int) {
 	if x.used > 0 {
 		x.resize(slotsFor(n))
@@ -67,8 +66,7 @@ func (x *hashIndex) trim() {
 	}
 }
 
-// find returns the position among the entries with this hash for which equal
-// is true, or 0.
+// find returns the position of the entry with this hash for which equal returns true, or 0.
 func (x *hashIndex) find(hash uint32, equal func(pos int32) bool) int32 {
 	mask := uint32(len(x.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
@@ -82,24 +80,23 @@ func (x *hashIndex) find(hash uint32, equal func(pos int32) bool) int32 {
 	}
 }
 
-// add stores the position of an entry that find did not find. A table cannot
-// outgrow int32: 2^31 entries would need more memory than any payload limit
-// lets in, so reaching it is a defect and not bad input.
+// add stores the position of an entry that find did not find. A table cannot exceed int32: 2^31
+// entries need more memory than any payload limit allows, so reaching it is a bug and not bad
+// input.
 func (x *hashIndex) add(hash uint32, pos int) {
 	if pos > math.MaxInt32 {
 		panic("dictionary: table has more than 2^31-1 entries")
 	}
 	if 2*(x.used+1) > len(x.slots) {
-		// Fourfold: growing copies everything, and a caller who cares about the
-		// last factor of two has given hints.
+		// Fourfold: growing copies everything, and a caller who cares about the last factor of two
+		// has given hints.
 		x.resize(4 * len(x.slots))
 	}
 	x.put(slot{hash: hash, pos: int32(pos)})
 	x.used++
 }
 
-// resize goes over to more slots: in the memory that a former use left behind
-// when it is large enough, else in new memory.
+// resize grows the index, in its own memory if that is large enough.
 func (x *hashIndex) resize(size int) {
 	if size <= len(x.slots) {
 		return
@@ -137,8 +134,8 @@ func slotsFor(n int) int {
 	return size
 }
 
-// The hashes are seeded per process: whoever writes payloads must not be able
-// to choose entries that all collide.
+// The hashes are seeded per process: whoever writes payloads must not be able to choose entries
+// that all collide.
 var (
 	byteSeed = maphash.MakeSeed()
 	wordSeed = rand.Uint64()
@@ -152,8 +149,8 @@ func hashIndices[I ~int32](indices []I) uint64 {
 	return maphash.Bytes(byteSeed, indexBytes(indices))
 }
 
-// mix folds one more word into a hash: a full 64x64-bit multiplication, both
-// halves kept, as wyhash does it.
+// mix folds one more word into a hash: a full 64x64-bit multiplication, both halves kept, as wyhash
+// does it.
 func mix(hash, word uint64) uint64 {
 	hi, lo := bits.Mul64(hash^word, 0x9e3779b97f4a7c15)
 	return hi ^ lo
@@ -164,7 +161,7 @@ func mix2[A, B ~int32](hash uint64, a A, b B) uint64 {
 	return mix(hash, uint64(uint32(a))<<32|uint64(uint32(b)))
 }
 
-// short makes the stored form of a hash.
+// short returns the stored form of a hash.
 func short(hash uint64) uint32 { return uint32(hash ^ hash>>32) }
 
 func hashLink(l link) uint64 {

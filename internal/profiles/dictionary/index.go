@@ -9,10 +9,11 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Positions in the seven tables. Each table has its own type, so that a
-// function cannot be stored where a location belongs. Zero means "none" in
-// all of them.
+// Positions in the seven tables. Each table has its own type, so that a function cannot be stored
+// where a location belongs. Zero means "none" in all of them.
 type (
+	// Positions in the seven tables. Each table has its own type, so that a function cannot be
+	// stored in place of a location. Zero means "none" in all of them.
 	StringIndex    int32
 	AttributeIndex int32
 	FunctionIndex  int32
@@ -26,7 +27,7 @@ type (
 //
 //	dictionary.SetAttributes(sample.AttributeIndices(), threadID, threadName)
 //
-// The order is kept. The keys must differ; [Check] reports when they do not.
+// It keeps the order. The keys must differ.
 func SetAttributes(list pcommon.Int32Slice, attributes ...AttributeIndex) {
 	list.FromRaw(rawIndices(attributes))
 }
@@ -37,15 +38,15 @@ func SetValueType(v pprofile.ValueType, typ, unit StringIndex) {
 	v.SetUnitStrindex(int32(unit))
 }
 
-// rawIndices shows typed indices as the int32 that pdata takes, without a
-// copy. The element types have int32 as their underlying type, so the memory
-// is the same; pdata copies what it is given and keeps no reference.
+// rawIndices returns typed indices as the int32 that pdata expects, without a copy. The underlying
+// type of the elements is int32, so the memory is the same; pdata copies its argument and keeps no
+// reference.
 func rawIndices[I ~int32](indices []I) []int32 {
 	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(indices))), len(indices))
 }
 
-// indexBytes shows indices as bytes, for hashing only: the byte order is the
-// machine's, which does not matter inside one process.
+// indexBytes returns the memory of indices, for hashing only: the byte order of the machine does
+// not matter inside one process.
 func indexBytes[I ~int32](indices []I) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(indices))), 4*len(indices))
 }

@@ -7,19 +7,18 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Integrity tells which profiles of a message can be read to the end: no reference
-// on the way from a profile or a sample down to a string points outside its
-// table. Broken entries that a profile does not reach do not matter to it.
+// Integrity reports which profiles of a message have only valid references: no reference on the way
+// from a profile or a sample to a string points outside its table. Broken entries that a profile
+// does not refer to have no effect.
 type Integrity struct {
 	view                                                      View
 	attributes, functions, mappings, locations, links, stacks []bool
 }
 
-// NewIntegrity looks at every entry of the tables once.
+// NewIntegrity visits every entry of the tables once.
 func NewIntegrity(v View) *Integrity {
 	s := &Integrity{view: v}
-	// In the direction opposite to the references, so that each table finds the
-	// answers it needs.
+	// In the direction opposite to the references, so that each table finds the answers it needs.
 	s.attributes = each(v.attributes.Len(), func(i AttributeIndex) bool {
 		_, ok := v.Attribute(i)
 		return ok
@@ -53,8 +52,7 @@ func NewIntegrity(v View) *Integrity {
 	return s
 }
 
-// Profile tells whether a profile of the message is sound, with all of its
-// samples.
+// Profile reports whether a profile of the message and all its samples have only valid references.
 func (s *Integrity) Profile(p pprofile.Profile) bool {
 	_, _, ok1 := s.view.ValueType(p.SampleType())
 	_, _, ok2 := s.view.ValueType(p.PeriodType())
@@ -79,16 +77,16 @@ func (s *Integrity) attributeList(indices pcommon.Int32Slice) bool {
 	return true
 }
 
-// each asks for every entry of a table of n.
-func each[I ~int32](n int, sound func(I) bool) []bool {
+// each returns the result of valid for every entry of a table of n entries.
+func each[I ~int32](n int, valid func(I) bool) []bool {
 	answers := make([]bool, n)
 	for i := range answers {
-		answers[i] = sound(I(i))
+		answers[i] = valid(I(i))
 	}
 	return answers
 }
 
-// at looks an answer up. Index 0 is "none", which is always sound.
+// at returns the result for an index. Index 0 is "none", which is always valid.
 func at[I ~int32](answers []bool, i I) bool { return i == 0 || valid(i, len(answers)) && answers[i] }
 
 func all[I ~int32](answers []bool, indices []I) bool {

@@ -9,10 +9,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Links finds and adds entries in the link table of a message that exists.
+// Links finds and adds entries in the link table of an existing message.
 type Links struct {
 	table    pprofile.LinkSlice
-	capacity int // entries that the table holds without being copied
+	capacity int // entries that the table can hold without a copy
 	index    hashIndex
 }
 
@@ -20,7 +20,7 @@ var linksPool = sync.Pool{New: func() any { return new(Links) }}
 
 // NewLinks reads the links of a dictionary. It writes entry 0 if there is none.
 //
-// The scratch memory comes from a pool; [Links.Release] gives it back.
+// The scratch memory comes from a pool; [Links.Release] returns it.
 func NewLinks(d pprofile.ProfilesDictionary) *Links {
 	l := linksPool.Get().(*Links)
 	l.table = d.LinkTable()
@@ -39,16 +39,17 @@ func NewLinks(d pprofile.ProfilesDictionary) *Links {
 	return l
 }
 
-// Release gives the scratch memory back. The Links must not be used
-// afterwards; the table is unaffected.
+// Release returns the scratch memory to the pool. The Links must not be used afterwards; the table
+// is unaffected.
 func (l *Links) Release() {
 	l.table = pprofile.LinkSlice{}
 	l.index.trim()
 	linksPool.Put(l)
 }
 
-// Grow prepares for about this many links more. The table at least doubles: pdata makes it just as large as asked, and a message
-// of many profiles, each with a link or two, would copy all links before for each of them.
+// Grow prepares for about n more links. The capacity at least doubles: pdata allocates exactly the
+// requested capacity, and a message of many profiles with a link or two each would copy all earlier
+// links for each of them.
 func (l *Links) Grow(n int) {
 	need := l.table.Len() + n
 	if need > l.capacity {
@@ -58,8 +59,8 @@ func (l *Links) Grow(n int) {
 	l.index.reserve(need)
 }
 
-// Index returns the position of a reference to a span, adding it if it is new. As for Builder.Link, with one of the ids
-// missing it is 0.
+// Index returns the position of a reference to a span, and adds it if it is new. As in
+// Builder.Link, it is 0 if one of the ids is missing.
 func (l *Links) Index(traceID pcommon.TraceID, spanID pcommon.SpanID) LinkIndex {
 	if traceID.IsEmpty() || spanID.IsEmpty() {
 		return 0
@@ -77,7 +78,7 @@ func (l *Links) Index(traceID pcommon.TraceID, spanID pcommon.SpanID) LinkIndex 
 	return LinkIndex(i)
 }
 
-// find gives the position of a link with this hash, or 0.
+// find returns the position of a link with this hash, or 0.
 func (l *Links) find(hash uint32, k link) int32 {
 	return l.index.find(hash, func(i int32) bool {
 		entry := l.table.At(int(i))

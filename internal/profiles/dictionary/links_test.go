@@ -11,7 +11,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// TestLinksGrowInSteps: a message of many profiles asks for a little room with each, and its table is not copied each time.
+// TestLinksGrowInSteps: a message of many profiles asks for a little room with each, and its table
+// is not copied each time.
 func TestLinksGrowInSteps(t *testing.T) {
 	const steps = 1000
 	allocations := testing.AllocsPerRun(3, func() {
@@ -27,7 +28,8 @@ func TestLinksGrowInSteps(t *testing.T) {
 	require.Less(t, allocations, 1.5*steps, "one for each link is the link")
 }
 
-// TestLinksAreFound: every link that a dictionary has already, the first one included, is found and not added again.
+// TestLinksAreFound: every link that a dictionary has already, the first one included, is found and
+// not added again.
 func TestLinksAreFound(t *testing.T) {
 	d := pprofile.NewProfilesDictionary()
 	b := NewBuilder(d)

@@ -11,24 +11,24 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// merger makes one sample of those with one identity.
+// merger merges samples with the same identity.
 type merger struct {
 	sets   map[string]int32   // sorted attribute indices → a number
 	first  map[identity]int32 // → position among the samples
-	target []int32            // sample → the sample that takes it in; itself for most
+	target []int32            // sample → the sample that it is merged into; itself for most
 
 	set    []int32
 	points []point
 }
 
-// identity is what makes two samples one. Different shapes stay apart: their
-// union would have none.
+// identity identifies a sample. Samples of different shapes stay separate: merged, they would have
+// no valid shape.
 type identity struct {
 	stack, link, set int32
-	shape            shape
+	shape            Shape
 }
 
-// point is an observation of a sample that has a value for each.
+// point is one observation of a sample.
 type point struct {
 	time  uint64
 	value int64
@@ -44,7 +44,7 @@ func (m *merger) merge(samples pprofile.SampleSlice) {
 	grown := map[int32]bool{}
 	for i, s := range samples.All() {
 		at := int32(i)
-		if shape := shapeOf(s); shape != shapeNone {
+		if shape := ShapeOf(s); shape != ShapeNone {
 			id := identity{s.StackIndex(), s.LinkIndex(), m.setOf(s.AttributeIndices()), shape}
 			if first, known := m.first[id]; known {
 				at = first
@@ -69,7 +69,7 @@ func (m *merger) merge(samples pprofile.SampleSlice) {
 	})
 }
 
-// setOf numbers a set of attributes. The table has no duplicates by now, so
+// setOf returns a number for a set of attributes. The table has no duplicates at this point, so
 // equal sets have equal indices.
 func (m *merger) setOf(list pcommon.Int32Slice) int32 {
 	m.set = m.set[:0]
@@ -86,8 +86,8 @@ func (m *merger) setOf(list pcommon.Int32Slice) int32 {
 	return number
 }
 
-func mergeInto(to, from pprofile.Sample, shape shape) {
-	if shape == shapeTotal {
+func mergeInto(to, from pprofile.Sample, shape Shape) {
+	if shape == ShapeTotal {
 		to.Values().SetAt(0, AddSaturated(to.Values().At(0), from.Values().At(0)))
 		return
 	}
@@ -95,8 +95,8 @@ func mergeInto(to, from pprofile.Sample, shape shape) {
 	from.TimestampsUnixNano().MoveAndAppendTo(to.TimestampsUnixNano())
 }
 
-// sort brings the observations of a sample into the order of time, equal times
-// into the order of their values: what is merged does not show in which order.
+// sort sorts the observations of a sample by time, and by value at equal times, so that the result
+// does not depend on the order of merging.
 func (m *merger) sort(s pprofile.Sample) {
 	times, values := s.TimestampsUnixNano(), s.Values()
 	m.points = m.points[:0]
@@ -118,9 +118,9 @@ func (m *merger) sort(s pprofile.Sample) {
 	}
 }
 
-// AddSaturated adds values of samples. The largest and the smallest int64 stand
-// for every sum beyond them: a sum that wraps to the other sign would be worse
-// than one that is too small, and nobody honest gets there.
+// AddSaturated adds values of samples. The largest and the smallest int64 represent every sum
+// beyond them: a sum that wraps to the other sign would be worse than one that is too small, and
+// valid data does not reach them.
 func AddSaturated(a, b int64) int64 {
 	switch sum := a + b; {
 	case a > 0 && b > 0 && sum < 0:

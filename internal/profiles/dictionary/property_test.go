@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionary_test
 
 import (
 	"fmt"
@@ -11,6 +11,9 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // A stack in words: what goes into a Builder and must come out of a View.
@@ -85,41 +88,41 @@ func randomSamples(r *rand.Rand) []wordSample {
 	return samples
 }
 
-// build writes the samples; before asks for entries in some other order first,
-// so that their positions differ from one message to the next.
+// build writes the samples; before asks for entries in some other order first, so that their
+// positions differ from one message to the next.
 func build(samples []wordSample, before *rand.Rand) pprofile.Profiles {
 	p := pprofile.NewProfiles()
-	b := NewBuilder(p.Dictionary())
+	b := dictionary.NewBuilder(p.Dictionary())
 	defer b.Release()
 	resource := p.ResourceProfiles().AppendEmpty()
 	resource.Resource().Attributes().PutStr("service.name", "test")
 	profile := resource.ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
 	profile.SetTime(1000)
 	profile.SetDurationNano(50)
-	SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
+	dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
 
-	attributes := func(m map[string]any) []AttributeIndex {
-		var list []AttributeIndex
+	attributes := func(m map[string]any) []dictionary.AttributeIndex {
+		var list []dictionary.AttributeIndex
 		for k, v := range m { // in Go's random order: a set has none
 			value := pcommon.NewValueEmpty()
 			if err := value.FromRaw(v); err != nil {
 				panic(err)
 			}
-			list = append(list, b.Attribute(k, AnyValue(value), ""))
+			list = append(list, b.Attribute(k, dictionary.AnyValue(value), ""))
 		}
 		return list
 	}
-	stack := func(words []wordLocation) StackIndex {
-		var list []LocationIndex
+	stack := func(words []wordLocation) dictionary.StackIndex {
+		var list []dictionary.LocationIndex
 		for _, w := range words {
-			l := Location{Address: w.address, Attributes: attributes(w.attributes)}
+			l := dictionary.Location{Address: w.address, Attributes: attributes(w.attributes)}
 			if w.mapping != "" {
-				l.Mapping = b.Mapping(Mapping{
-					Filename: b.String(w.mapping), Attributes: []AttributeIndex{b.AttrString("sentry.debug_id", w.mapping)},
+				l.Mapping = b.Mapping(dictionary.Mapping{
+					Filename: b.String(w.mapping), Attributes: []dictionary.AttributeIndex{b.AttrString("sentry.debug_id", w.mapping)},
 				})
 			}
 			for _, f := range w.frames {
-				l.Lines = append(l.Lines, Line{Line: f.line, Column: f.column, Function: b.Function(Function{
+				l.Lines = append(l.Lines, dictionary.Line{Line: f.line, Column: f.column, Function: b.Function(dictionary.Function{
 					Name: b.String(f.function), SystemName: b.String(f.system), Filename: b.String(f.file), StartLine: f.start,
 				})})
 			}
@@ -134,7 +137,7 @@ func build(samples []wordSample, before *rand.Rand) pprofile.Profiles {
 	}
 	for _, w := range samples {
 		s := profile.Samples().AppendEmpty()
-		SetAttributes(s.AttributeIndices(), attributes(w.attributes)...)
+		dictionary.SetAttributes(s.AttributeIndices(), attributes(w.attributes)...)
 		s.SetStackIndex(int32(stack(w.stack)))
 		if w.trace != 0 {
 			s.SetLinkIndex(int32(b.Link(pcommon.TraceID{w.trace}, pcommon.SpanID{1})))
@@ -147,13 +150,13 @@ func build(samples []wordSample, before *rand.Rand) pprofile.Profiles {
 
 // read takes a message apart again through the View.
 func read(t *testing.T, p pprofile.Profiles) []wordSample {
-	v := NewView(p.Dictionary())
+	v := dictionary.NewView(p.Dictionary())
 	must := func(ok bool) {
 		if !ok {
 			t.Fatal("the view finds a broken reference")
 		}
 	}
-	attributes := func(indices []AttributeIndex) map[string]any {
+	attributes := func(indices []dictionary.AttributeIndex) map[string]any {
 		m := map[string]any{}
 		for _, i := range indices {
 			a, ok := v.Attribute(i)
@@ -163,17 +166,17 @@ func read(t *testing.T, p pprofile.Profiles) []wordSample {
 		return m
 	}
 	var samples []wordSample
-	var l Location
-	var m Mapping
-	for _, s := range firstProfile(p).Samples().All() {
-		var indices []AttributeIndex
+	var l dictionary.Location
+	var m dictionary.Mapping
+	for _, s := range dictionarytest.FirstProfile(p).Samples().All() {
+		var indices []dictionary.AttributeIndex
 		for _, i := range s.AttributeIndices().All() {
-			indices = append(indices, AttributeIndex(i))
+			indices = append(indices, dictionary.AttributeIndex(i))
 		}
-		trace, _, ok := v.Link(LinkIndex(s.LinkIndex()))
+		trace, _, ok := v.Link(dictionary.LinkIndex(s.LinkIndex()))
 		must(ok)
 		w := wordSample{attributes: attributes(indices), trace: trace[0], times: s.TimestampsUnixNano().AsRaw()}
-		stack, ok := v.Stack(StackIndex(s.StackIndex()), nil)
+		stack, ok := v.Stack(dictionary.StackIndex(s.StackIndex()), nil)
 		must(ok)
 		for _, i := range stack {
 			must(v.Location(i, &l) && v.Mapping(l.Mapping, &m))
@@ -193,8 +196,8 @@ func read(t *testing.T, p pprofile.Profiles) []wordSample {
 	return samples
 }
 
-// Whatever goes in comes out, the message is valid, and neither the order of
-// the tables nor that of the samples is part of the content.
+// Whatever goes in comes out, the message is valid, and neither the order of the tables nor that of
+// the samples is part of the content.
 func TestRoundTripOfRandomMessages(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -204,21 +207,21 @@ func TestRoundTripOfRandomMessages(t *testing.T) {
 		if got, want := fmt.Sprintf("%#v", read(t, p)), fmt.Sprintf("%#v", samples); got != want {
 			t.Fatalf("seed %d: got\n%s\nwant\n%s", seed, got, want)
 		}
-		for _, v := range Check(p) {
+		for _, v := range dictionarytest.Check(p) {
 			t.Errorf("seed %d: %v", seed, v)
 		}
 
 		shuffled := slices.Clone(samples)
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if diff := Diff(p, build(shuffled, r)); diff != "" {
+		if diff := dictionarytest.Diff(p, build(shuffled, r)); diff != "" {
 			t.Fatalf("seed %d: order matters: %s", seed, diff)
 		}
-		if other := build(samples, r); Dump(other) != Dump(p) {
+		if other := build(samples, r); dictionarytest.Dump(other) != dictionarytest.Dump(p) {
 			t.Fatalf("seed %d: the dump depends on the order of the tables", seed)
 		}
 		if len(samples) > 0 {
 			shuffled[0].times = []uint64{1049, 1001}
-			if Diff(p, build(shuffled, nil)) == "" {
+			if dictionarytest.Diff(p, build(shuffled, nil)) == "" {
 				t.Fatalf("seed %d: another message compares equal", seed)
 			}
 		}

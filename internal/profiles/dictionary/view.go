@@ -7,18 +7,15 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// View reads the dictionary of a message that may come from anybody: indices
-// may be negative or out of range, and entry 0 may be missing. No method
-// panics and none changes the message.
+// View reads the dictionary of a message of any origin: indices may be negative or out of range,
+// and entry 0 may be missing. No method panics or changes the message.
 //
-// The answers use the same types as the [Builder]'s questions. Their second
-// result is false when the index, or one inside the entry, points outside its
-// table; what could be read is returned nevertheless, with 0 ("none") in place
-// of the broken reference. So a lenient caller uses the value and counts the
-// defect, a strict one stops.
+// The results use the same types as the arguments of [Builder]. The second result is false if the
+// index, or one inside the entry, points outside its table; the rest of the entry is returned
+// nevertheless, with 0 ("none") in place of the broken reference. A lenient caller uses the value
+// and counts the error, a strict caller stops.
 //
-// Index 0 is "none" and reads as the zero value, whatever the message holds
-// there.
+// Index 0 is "none" and reads as the zero value, whatever the message has there.
 type View struct {
 	strings    pcommon.StringSlice
 	attributes pprofile.KeyValueAndUnitSlice
@@ -29,7 +26,7 @@ type View struct {
 	stacks     pprofile.StackSlice
 }
 
-// NewView returns a View of d. It is cheap; it follows later changes of d.
+// NewView returns a View of d. It is cheap, and reflects later changes of d.
 func NewView(d pprofile.ProfilesDictionary) View {
 	return View{
 		strings: d.StringTable(), attributes: d.AttributeTable(), functions: d.FunctionTable(),
@@ -37,19 +34,19 @@ func NewView(d pprofile.ProfilesDictionary) View {
 	}
 }
 
-// Attribute is an entry of the attribute table with its strings. Value belongs
-// to the message and must not be changed.
+// Attribute is an entry of the attribute table with its strings. Value belongs to the message and
+// must not be changed.
 type Attribute struct {
 	Key   string
 	Value pcommon.Value
 	Unit  string
 }
 
-// valid tells whether index i can be read from a table of n entries.
+// valid reports whether index i is inside a table of n entries.
 func valid[I ~int32](i I, n int) bool { return i >= 0 && int(i) < n }
 
-// reference returns i when it is "none" or inside a table of n entries. All
-// bounds checks of this package are this one.
+// reference returns i if it is "none" or inside a table of n entries. All bounds checks of this
+// package use it.
 func reference[I ~int32](i I, n int, ok *bool) I {
 	if i != 0 && !valid(i, n) {
 		*ok = false
@@ -67,15 +64,15 @@ func (v View) String(i StringIndex) (string, bool) {
 	return v.strings.At(int(i)), true
 }
 
-// Text is String for an index that was already checked, such as one inside a
-// [Function] from this View.
+// Text returns String for an index that was already checked, such as one inside a [Function] of
+// this View.
 func (v View) Text(i StringIndex) string {
 	s, _ := v.String(i)
 	return s
 }
 
-// Attribute returns an entry of the attribute table. With a broken index or a
-// broken key there is nothing to return; a broken unit reads as none.
+// Attribute returns an entry of the attribute table. If the index or the key is broken, it is
+// empty; a broken unit reads as none.
 func (v View) Attribute(i AttributeIndex) (Attribute, bool) {
 	if i == 0 || !valid(i, v.attributes.Len()) {
 		return Attribute{Value: pcommon.NewValueEmpty()}, i == 0
@@ -89,8 +86,8 @@ func (v View) Attribute(i AttributeIndex) (Attribute, bool) {
 	return Attribute{Key: key, Value: e.Value(), Unit: unit}, ok
 }
 
-// Attributes appends the attributes of a record to list, without the broken
-// ones and without index 0.
+// Attributes appends the attributes of a record to list, without the broken ones and without index
+// 0.
 func (v View) Attributes(indices pcommon.Int32Slice, list []Attribute) ([]Attribute, bool) {
 	ok := true
 	for j := range indices.Len() {
@@ -104,8 +101,7 @@ func (v View) Attributes(indices pcommon.Int32Slice, list []Attribute) ([]Attrib
 	return list, ok
 }
 
-// Get returns the value of one attribute of a record by its key; false when
-// the record has none.
+// Get returns the value of one attribute of a record by its key, or false if the record has none.
 func (v View) Get(indices pcommon.Int32Slice, key string) (pcommon.Value, bool) {
 	for j := range indices.Len() {
 		i := indices.At(j)
@@ -127,8 +123,7 @@ func (v View) ValueType(t pprofile.ValueType) (typ, unit string, ok bool) {
 	return typ, unit, ok1 && ok2
 }
 
-// Function returns an entry of the function table; its string indices are
-// checked.
+// Function returns an entry of the function table; its string indices are checked.
 func (v View) Function(i FunctionIndex) (Function, bool) {
 	ok := true
 	if i = reference(i, v.functions.Len(), &ok); i == 0 {
@@ -157,8 +152,8 @@ func (v View) Mapping(i MappingIndex, m *Mapping) bool {
 	return ok
 }
 
-// Location reads an entry of the location table into l, reusing its slices.
-// Function indices are checked; read them with [View.Function].
+// Location reads an entry of the location table into l, reusing its slices. Function indices are
+// checked; read them with [View.Function].
 func (v View) Location(i LocationIndex, l *Location) bool {
 	*l = Location{Lines: l.Lines[:0], Attributes: l.Attributes[:0]}
 	ok := true
@@ -181,8 +176,8 @@ func (v View) Location(i LocationIndex, l *Location) bool {
 	return ok
 }
 
-// Stack appends the locations of a stack to list, leaf first. A broken
-// location becomes 0, so that the depth stays what the sender said.
+// Stack appends the locations of a stack to list, leaf first. A broken location becomes 0, so that
+// the depth stays the same.
 func (v View) Stack(i StackIndex, list []LocationIndex) ([]LocationIndex, bool) {
 	ok := true
 	if i = reference(i, v.stacks.Len(), &ok); i == 0 {
@@ -191,8 +186,8 @@ func (v View) Stack(i StackIndex, list []LocationIndex) ([]LocationIndex, bool) 
 	return appendReferences(list, v.stacks.At(int(i)).LocationIndices(), v.locations.Len(), &ok), ok
 }
 
-// Link returns the span a sample belongs to; two zero ids when there is none.
-// An entry that lacks one of its ids is broken.
+// Link returns the span of a sample, or two zero ids if there is none. An entry without one of its
+// ids is broken.
 func (v View) Link(i LinkIndex) (pcommon.TraceID, pcommon.SpanID, bool) {
 	ok := true
 	if i = reference(i, v.links.Len(), &ok); i == 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionary_test
 
 import (
 	"slices"
@@ -8,18 +8,21 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 func TestViewReadsWhatTheBuilderWrote(t *testing.T) {
-	p := validProfiles()
-	v := NewView(p.Dictionary())
-	sample := firstSample(p)
+	p := dictionarytest.ValidProfiles()
+	v := dictionary.NewView(p.Dictionary())
+	sample := dictionarytest.FirstSample(p)
 
-	stack, ok := v.Stack(StackIndex(sample.StackIndex()), nil)
+	stack, ok := v.Stack(dictionary.StackIndex(sample.StackIndex()), nil)
 	if !ok || len(stack) != 1 {
 		t.Fatalf("stack %v, %v", stack, ok)
 	}
-	var l Location
+	var l dictionary.Location
 	if !v.Location(stack[0], &l) || len(l.Lines) != 2 || l.Lines[0].Line != 12 || l.Lines[0].Column != 5 {
 		t.Fatalf("location %+v", l)
 	}
@@ -30,7 +33,7 @@ func TestViewReadsWhatTheBuilderWrote(t *testing.T) {
 	if a, ok := v.Attribute(l.Attributes[0]); !ok || a.Key != "profile.frame.type" || a.Value.Str() != "go" {
 		t.Errorf("attribute %+v", a)
 	}
-	trace, span, ok := v.Link(LinkIndex(sample.LinkIndex()))
+	trace, span, ok := v.Link(dictionary.LinkIndex(sample.LinkIndex()))
 	if !ok || trace != (pcommon.TraceID{1}) || span != (pcommon.SpanID{2}) {
 		t.Errorf("link %s %s", trace, span)
 	}
@@ -43,12 +46,12 @@ func TestViewReadsWhatTheBuilderWrote(t *testing.T) {
 	if list, ok := v.Attributes(sample.AttributeIndices(), nil); !ok || len(list) != 2 {
 		t.Errorf("attributes %v", list)
 	}
-	if typ, unit, ok := v.ValueType(firstProfile(p).PeriodType()); !ok || typ != "wall" || unit != "nanoseconds" {
+	if typ, unit, ok := v.ValueType(dictionarytest.FirstProfile(p).PeriodType()); !ok || typ != "wall" || unit != "nanoseconds" {
 		t.Errorf("period type %s/%s", typ, unit)
 	}
 
-	stack, _ = v.Stack(StackIndex(firstProfile(p).Samples().At(1).StackIndex()), stack[:0])
-	var m Mapping
+	stack, _ = v.Stack(dictionary.StackIndex(dictionarytest.FirstProfile(p).Samples().At(1).StackIndex()), stack[:0])
+	var m dictionary.Mapping
 	if !v.Location(stack[0], &l) || len(l.Lines) != 0 || l.Address != 0x1234 || !v.Mapping(l.Mapping, &m) {
 		t.Fatalf("location %+v", l)
 	}
@@ -57,18 +60,18 @@ func TestViewReadsWhatTheBuilderWrote(t *testing.T) {
 	}
 }
 
-// Nothing of a message that lacks its zero entries, or all entries, is there to
-// be read; "none" remains readable.
+// Nothing of a message that lacks its zero entries, or all entries, is there to be read; "none"
+// remains readable.
 func TestViewOfAnEmptyDictionary(t *testing.T) {
-	v := NewView(pprofile.NewProfiles().Dictionary())
+	v := dictionary.NewView(pprofile.NewProfiles().Dictionary())
 	readAll(t, v, 0, true)
 	for _, i := range []int32{1, -1, 1 << 30, -1 << 31} {
 		readAll(t, v, i, false)
 	}
 }
 
-// Real data at position 0, as a merge into an unseeded message leaves it, is
-// not given to those who say "none".
+// Real data at position 0, as a merge into an unseeded message leaves it, is not given to those who
+// say "none".
 func TestIndexZeroIsNoneWhateverIsThere(t *testing.T) {
 	d := pprofile.NewProfiles().Dictionary()
 	d.StringTable().Append("real")
@@ -78,22 +81,22 @@ func TestIndexZeroIsNoneWhateverIsThere(t *testing.T) {
 	d.FunctionTable().AppendEmpty().SetStartLine(1)
 	d.MappingTable().AppendEmpty().SetMemoryLimit(1)
 	d.AttributeTable().AppendEmpty().Value().SetStr("real")
-	readAll(t, NewView(d), 0, true)
+	readAll(t, dictionary.NewView(d), 0, true)
 }
 
 // readAll reads one index from every table and expects nothing there.
-func readAll(t *testing.T, v View, i int32, wantOK bool) {
+func readAll(t *testing.T, v dictionary.View, i int32, wantOK bool) {
 	t.Helper()
-	var l Location
-	var m Mapping
-	s, ok1 := v.String(StringIndex(i))
-	a, ok2 := v.Attribute(AttributeIndex(i))
-	f, ok3 := v.Function(FunctionIndex(i))
-	ok4 := v.Mapping(MappingIndex(i), &m)
-	ok5 := v.Location(LocationIndex(i), &l)
-	trace, span, ok6 := v.Link(LinkIndex(i))
-	stack, ok7 := v.Stack(StackIndex(i), nil)
-	if s != "" || a.Key != "" || a.Value.Type() != pcommon.ValueTypeEmpty || f != (Function{}) || m.Limit != 0 ||
+	var l dictionary.Location
+	var m dictionary.Mapping
+	s, ok1 := v.String(dictionary.StringIndex(i))
+	a, ok2 := v.Attribute(dictionary.AttributeIndex(i))
+	f, ok3 := v.Function(dictionary.FunctionIndex(i))
+	ok4 := v.Mapping(dictionary.MappingIndex(i), &m)
+	ok5 := v.Location(dictionary.LocationIndex(i), &l)
+	trace, span, ok6 := v.Link(dictionary.LinkIndex(i))
+	stack, ok7 := v.Stack(dictionary.StackIndex(i), nil)
+	if s != "" || a.Key != "" || a.Value.Type() != pcommon.ValueTypeEmpty || f != (dictionary.Function{}) || m.Limit != 0 ||
 		l.Address != 0 || len(stack) != 0 || !trace.IsEmpty() || !span.IsEmpty() {
 		t.Errorf("index %d reads as something", i)
 	}
@@ -105,10 +108,10 @@ func readAll(t *testing.T, v View, i int32, wantOK bool) {
 }
 
 func TestBrokenPartsReadAsNone(t *testing.T) {
-	p := validProfiles()
+	p := dictionarytest.ValidProfiles()
 	d := p.Dictionary()
-	v := NewView(d)
-	var l Location
+	v := dictionary.NewView(d)
+	var l dictionary.Location
 	d.LocationTable().At(1).SetMappingIndex(9)
 	d.LocationTable().At(1).Lines().At(1).SetFunctionIndex(-3)
 	d.LocationTable().At(1).AttributeIndices().SetAt(0, 99)
@@ -120,10 +123,10 @@ func TestBrokenPartsReadAsNone(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	d.StackTable().At(1).LocationIndices().Append(50, 2)
-	if stack, ok := v.Stack(1, nil); ok || !slices.Equal(stack, []LocationIndex{1, 0, 2}) {
+	if stack, ok := v.Stack(1, nil); ok || !slices.Equal(stack, []dictionary.LocationIndex{1, 0, 2}) {
 		t.Errorf("stack %v", stack)
 	}
-	sample := firstSample(p)
+	sample := dictionarytest.FirstSample(p)
 	sample.AttributeIndices().Append(0, 99)
 	if list, ok := v.Attributes(sample.AttributeIndices(), nil); ok || len(list) != 2 {
 		t.Errorf("%d attributes, %v", len(list), ok)

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/spanlinktest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // TestAgainstTheOracle links random profiles to random traces, whatever the order of arrival, and

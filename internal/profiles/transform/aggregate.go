@@ -19,9 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Units of what Aggregate makes.
+// Units of the values that Aggregate writes.
 const (
-	// Units of the values that Aggregate writes.
 	UnitCount       = "count"
 	UnitNanoseconds = "nanoseconds"
 )

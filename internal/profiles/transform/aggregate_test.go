@@ -14,6 +14,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // row is a sample: the address of its only frame (0 = idle), its thread, and its observations.
@@ -117,7 +118,7 @@ func TestAggregate(t *testing.T) {
 			parts, lost := Apply(p, []Step{&c.step})
 			require.Len(t, parts, 1)
 			require.Empty(t, lost)
-			require.Empty(t, dictionary.Check(p))
+			require.Empty(t, dictionarytest.Check(p))
 			profile := firstProfile(p)
 			var got []int64
 			for _, s := range profile.Samples().All() {
@@ -166,6 +167,6 @@ func TestAggregateKeepsTime(t *testing.T) {
 		slices.Reverse(rows[0].times)
 		again := profileOf(wall, rows...)
 		Apply(again, []Step{&Aggregate{Unit: UnitNanoseconds, MaxGap: time.Hour}})
-		require.Empty(t, dictionary.Diff(p, again), "seed %d", seed)
+		require.Empty(t, dictionarytest.Diff(p, again), "seed %d", seed)
 	}
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// What Frames does with the frames that match.
+// Values of Frames.Action.
 const (
-	// Values of Frames.Action.
 	ActionKeep     = "keep"
 	ActionDrop     = "drop"
 	ActionCollapse = "collapse"

@@ -75,9 +75,9 @@ func observations(s pprofile.Sample) int {
 
 // dropBroken drops profiles and samples that steps cannot process.
 func (m *message) dropBroken() {
-	sound := dictionary.NewIntegrity(m.view)
+	integrity := dictionary.NewIntegrity(m.view)
 	m.remove(func(profile pprofile.Profile) bool {
-		if sound.Profile(profile) {
+		if integrity.Profile(profile) {
 			return false
 		}
 		for _, s := range profile.Samples().All() {
@@ -85,18 +85,9 @@ func (m *message) dropBroken() {
 		}
 		return true
 	})
-	m.drop(MalformedSample, func(pprofile.Profile) func(pprofile.Sample) bool { return malformed })
-}
-
-// malformed reports whether a sample has neither only timestamps, nor one value, nor one value per
-// timestamp.
-func malformed(s pprofile.Sample) bool {
-	switch values, times := s.Values().Len(), s.TimestampsUnixNano().Len(); {
-	case times == 0:
-		return values != 1
-	default:
-		return values != 0 && values != times
-	}
+	m.drop(MalformedSample, func(pprofile.Profile) func(pprofile.Sample) bool {
+		return func(s pprofile.Sample) bool { return dictionary.ShapeOf(s) == dictionary.ShapeNone }
+	})
 }
 
 func (m *message) clearPayloads() {

@@ -11,9 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// The presets are named after the component that they reshape profiles for.
+// The names of the presets.
 const (
-	// The names of the presets.
 	PresetPyroscope = "pyroscope"
 	PresetKafka     = "kafka"
 	PresetOTLPgRPC  = "otlp_grpc"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 func attributeOf(e *dictionary.Editor, key string, raw any) dictionary.AttributeIndex {
@@ -85,8 +86,8 @@ func TestScrubReachesEverything(t *testing.T) {
 	encoded, err := new(pprofile.ProtoMarshaler).MarshalProfiles(p)
 	require.NoError(t, err)
 	require.NotContains(t, string(encoded), "alice")
-	require.NotContains(t, dictionary.Dump(p), "42")
-	require.Contains(t, dictionary.Dump(p), "/home/user/a.php")
+	require.NotContains(t, dictionarytest.Dump(p), "42")
+	require.Contains(t, dictionarytest.Dump(p), "/home/user/a.php")
 }
 
 func TestScrubRulesInOrder(t *testing.T) {
@@ -95,7 +96,7 @@ func TestScrubRulesInOrder(t *testing.T) {
 		{regexp.MustCompile(`/acme-(\d)/`), "/customer-$1/"},
 		{regexp.MustCompile(`customer-7`), "x"},
 	}}})
-	require.Contains(t, dictionary.Dump(p), "/srv/x/a.py")
+	require.Contains(t, dictionarytest.Dump(p), "/srv/x/a.py")
 }
 
 // A file that is scrubbed to nothing leaves no function without a name behind.
@@ -103,7 +104,7 @@ func TestScrubToNothing(t *testing.T) {
 	p := stackProfile([]namedFrame{{functions: "f"}})
 	p.Dictionary().FunctionTable().At(1).SetStartLine(3)
 	Apply(p, []Step{&Scrub{Rules: []ScrubRule{{regexp.MustCompile(".*"), ""}}}})
-	for _, violation := range dictionary.Check(p) {
-		require.NotEqual(t, dictionary.RuleFunctionUnnamed, violation.Rule)
+	for _, violation := range dictionarytest.Check(p) {
+		require.NotEqual(t, dictionarytest.RuleFunctionUnnamed, violation.Rule)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // spread makes rows with observations all over the given seconds, 100 a second.
@@ -149,7 +150,7 @@ func TestSplitTwice(t *testing.T) {
 	again, _ := Apply(parts[1], []Step{&Split{MaxDuration: time.Second}})
 	require.Len(t, again, 2)
 	for i, part := range again {
-		require.Empty(t, dictionary.Check(part))
+		require.Empty(t, dictionarytest.Check(part))
 		v := dictionary.NewView(part.Dictionary())
 		require.Equal(t, hex.EncodeToString(id[:]), get(v, firstProfile(part), semconv.SplitProfileID).Str())
 		require.Equal(t, int64(i+1), get(v, firstProfile(part), semconv.SplitPart).Int())
@@ -159,10 +160,10 @@ func TestSplitTwice(t *testing.T) {
 // What respects the limits stays as it is, id and all.
 func TestSplitLeavesShortOnes(t *testing.T) {
 	p := profileOf(wall, spread(5, 1)...)
-	want := dictionary.Dump(p)
+	want := dictionarytest.Dump(p)
 	parts, _ := Apply(p, []Step{&Split{MaxDuration: time.Second, MaxSamples: 5, MaxBytes: minSplitBytes}})
 	require.Len(t, parts, 1)
-	require.Equal(t, want, dictionary.Dump(parts[0]))
+	require.Equal(t, want, dictionarytest.Dump(parts[0]))
 }
 
 // Hostile times, a resource that is too large, and a stack that is: nothing of it multiplies
@@ -189,7 +190,7 @@ func TestSplitIsBounded(t *testing.T) {
 	parts, _ = Apply(p, []Step{&Split{MaxBytes: minSplitBytes, MaxSamples: 1}})
 	n, observed := 0, 0
 	for _, part := range parts {
-		require.Empty(t, dictionary.Check(part))
+		require.Empty(t, dictionarytest.Check(part))
 		n += size(part)
 		observed += count(part)
 	}

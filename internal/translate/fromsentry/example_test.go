@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
@@ -38,7 +38,7 @@ func ExampleChunkToProfiles() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(dictionary.Dump(fromsentry.ChunkToProfiles(chunk, fromsentry.Source{ProjectID: "42", PeriodType: "wall"})))
+	fmt.Print(dictionarytest.Dump(fromsentry.ChunkToProfiles(chunk, fromsentry.Source{ProjectID: "42", PeriodType: "wall"})))
 	// Output:
 	// resource
 	//   deployment.environment.name = "staging"

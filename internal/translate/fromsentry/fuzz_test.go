@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
@@ -77,7 +77,7 @@ func TestOrderOfSamplesDoesNotMatter(t *testing.T) {
 					s.Queue[i], s.Queue[j] = s.Queue[j], s.Queue[i]
 				}
 			})
-			require.Empty(t, dictionary.Diff(want, ChunkToProfiles(shuffled, src)), name)
+			require.Empty(t, dictionarytest.Diff(want, ChunkToProfiles(shuffled, src)), name)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // randomProfiles makes a message as any profiler might send it: all three shapes of samples, inlined calls, mappings with and

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
@@ -52,7 +52,7 @@ func TestTransforms(t *testing.T) {
 
 	profiles, err := harness.DecodeProfiles(backend.OneProfile(t))
 	require.NoError(t, err)
-	text := dictionary.Dump(profiles)
+	text := dictionarytest.Dump(profiles)
 	require.NotContains(t, text, "alice")
 	for _, want := range []string{"/home/user/customer-17/views.py", "(other)", `sample service.name="shop" service.version="1.0"`, "29900990", "      A "} {
 		require.Contains(t, text, want)

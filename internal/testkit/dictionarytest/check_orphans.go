@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import "go.opentelemetry.io/collector/pdata/pcommon"
 
-// used marks the entries of one table that some profile reaches.
+// used marks the entries of one table that a profile refers to.
 type used []bool
 
-// add marks entry i. Broken indices are another rule's business.
+// add marks entry i. Other rules report broken indices.
 func (u used) add(i int32) {
-	if valid(i, len(u)) {
+	if inTable(i, len(u)) {
 		u[i] = true
 	}
 }
@@ -20,17 +20,17 @@ func (u used) addAll(list pcommon.Int32Slice) {
 	}
 }
 
-// orphans reports entries that nothing refers to. It walks in the direction of
-// the references, so every table is complete before it is followed further.
+// orphans reports entries without references. It follows the direction of the references, so that
+// every table is complete before its own references are followed.
 func (c *checker) orphans() {
 	var (
-		stacks     = make(used, c.view.stacks.Len())
-		links      = make(used, c.view.links.Len())
-		locations  = make(used, c.view.locations.Len())
-		mappings   = make(used, c.view.mappings.Len())
-		functions  = make(used, c.view.functions.Len())
-		attributes = make(used, c.view.attributes.Len())
-		strings    = make(used, c.view.strings.Len())
+		stacks     = make(used, c.dict.StackTable().Len())
+		links      = make(used, c.dict.LinkTable().Len())
+		locations  = make(used, c.dict.LocationTable().Len())
+		mappings   = make(used, c.dict.MappingTable().Len())
+		functions  = make(used, c.dict.FunctionTable().Len())
+		attributes = make(used, c.dict.AttributeTable().Len())
+		strings    = make(used, c.dict.StringTable().Len())
 	)
 	for _, resource := range c.p.ResourceProfiles().All() {
 		for _, scope := range resource.ScopeProfiles().All() {
@@ -48,12 +48,12 @@ func (c *checker) orphans() {
 			}
 		}
 	}
-	for i, s := range c.view.stacks.All() {
+	for i, s := range c.dict.StackTable().All() {
 		if stacks[i] {
 			locations.addAll(s.LocationIndices())
 		}
 	}
-	for i, l := range c.view.locations.All() {
+	for i, l := range c.dict.LocationTable().All() {
 		if locations[i] {
 			mappings.add(l.MappingIndex())
 			attributes.addAll(l.AttributeIndices())
@@ -62,20 +62,20 @@ func (c *checker) orphans() {
 			}
 		}
 	}
-	for i, m := range c.view.mappings.All() {
+	for i, m := range c.dict.MappingTable().All() {
 		if mappings[i] {
 			strings.add(m.FilenameStrindex())
 			attributes.addAll(m.AttributeIndices())
 		}
 	}
-	for i, f := range c.view.functions.All() {
+	for i, f := range c.dict.FunctionTable().All() {
 		if functions[i] {
 			strings.add(f.NameStrindex())
 			strings.add(f.SystemNameStrindex())
 			strings.add(f.FilenameStrindex())
 		}
 	}
-	for i, a := range c.view.attributes.All() {
+	for i, a := range c.dict.AttributeTable().All() {
 		if attributes[i] {
 			strings.add(a.KeyStrindex())
 			strings.add(a.UnitStrindex())
@@ -92,13 +92,12 @@ func (c *checker) orphans() {
 	c.unused("stack_table", stacks)
 }
 
-// addResourceTexts marks strings that resource and scope attributes may refer
-// to. After unmarshalling, such references are plain text again and only the
-// string in the table remains, so equal text is what there is to go by.
-// (profcheck reports these strings as orphans, wrongly.)
+// addResourceTexts marks strings that resource and scope attributes may refer to. After
+// unmarshalling, such references are plain text again and only the string in the table remains, so
+// equal text counts as a reference. (profcheck wrongly reports these strings as orphans.)
 func (c *checker) addResourceTexts(strings used) {
 	unmarked := map[string]int32{}
-	for i, s := range c.view.strings.All() {
+	for i, s := range c.dict.StringTable().All() {
 		if i > 0 && !strings[i] {
 			unmarked[s] = int32(i)
 		}

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"fmt"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Diff says where two messages differ in content, "" when nowhere. The order
-// of the dictionary's tables, of attributes and of samples does not matter, nor
-// do entries that nothing refers to; the order of resources, scopes, profiles,
-// timestamps and frames does.
+// Diff returns the first difference in content between two messages, or "" if there is none. The
+// order of the dictionary's tables, of attributes and of samples does not matter, and neither do
+// unused entries; the order of resources, scopes, profiles, timestamps and frames does.
 //
-// The result is the first difference in the form of [Dump], with the lines
-// before it, "-" for want and "+" for got.
+// The result has the form of [Dump], with the lines before the difference, "-" for want and "+" for
+// got.
 func Diff(want, got pprofile.Profiles) string {
 	a, b := comparableText(want), comparableText(got)
 	if a == b {
@@ -25,13 +26,12 @@ func Diff(want, got pprofile.Profiles) string {
 }
 
 func comparableText(p pprofile.Profiles) string {
-	d := dumper{view: NewView(p.Dictionary()), compare: true}
+	d := dumper{dict: p.Dictionary(), view: dictionary.NewView(p.Dictionary()), compare: true}
 	d.message(p)
 	return d.out.String()
 }
 
-// contextLines are shown before and after the first difference: enough to see
-// the sample it is in.
+// contextLines are printed before and after the first difference: enough to see its sample.
 const contextLines = 6
 
 func firstDifference(want, got []string) string {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"math"
@@ -9,10 +9,12 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
 func TestDump(t *testing.T) {
-	got := Dump(validProfiles())
+	got := Dump(ValidProfiles())
 	want := `resource
   service.name = "shop"
 scope test
@@ -48,10 +50,10 @@ profile ab000000000000000000000000000001
 	}
 }
 
-// What the first golden does not show: every optional part, and every way in
-// which a message can be broken.
+// What the first golden does not show: every optional part, and every way in which a message can be
+// broken.
 func TestDumpOddParts(t *testing.T) {
-	p := validProfiles()
+	p := ValidProfiles()
 	d := p.Dictionary()
 	resource := p.ResourceProfiles().At(0)
 	resource.SetSchemaUrl("https://opentelemetry.io/schemas/1.44.0")
@@ -64,7 +66,7 @@ func TestDumpOddParts(t *testing.T) {
 	m.PutStr("q q", "line\nbreak")
 	resource.ScopeProfiles().At(0).Scope().SetVersion("1.0")
 
-	profile := firstProfile(p)
+	profile := FirstProfile(p)
 	profile.SetProfileID(pprofile.ProfileID{})
 	profile.SetOriginalPayloadFormat("sentry")
 	profile.OriginalPayload().FromRaw([]byte("{}"))
@@ -159,10 +161,10 @@ func TestHostileNamesAreQuoted(t *testing.T) {
 }
 
 func TestDumpWrapsTimestamps(t *testing.T) {
-	p := validProfiles()
-	stamps := firstSample(p).TimestampsUnixNano()
+	p := ValidProfiles()
+	stamps := FirstSample(p).TimestampsUnixNano()
 	for i := range uint64(1000) {
-		stamps.Append(uint64(firstProfile(p).Time()) + i*123_456_789)
+		stamps.Append(uint64(FirstProfile(p).Time()) + i*123_456_789)
 	}
 	text := Dump(p)
 	if got := strings.Count(text, "ms +") + strings.Count(text, "\n      +"); got != 1004 {
@@ -177,7 +179,7 @@ func TestDumpWrapsTimestamps(t *testing.T) {
 
 func TestDumpOfTooDeepValueEnds(t *testing.T) {
 	v := pcommon.NewValueSlice()
-	for at, i := v, 0; i < 3*maxValueDepth; i++ {
+	for at, i := v, 0; i < 3*dictionary.MaxValueDepth; i++ {
 		at = at.Slice().AppendEmpty()
 		at.SetEmptySlice()
 	}

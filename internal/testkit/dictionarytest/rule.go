@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import "fmt"
 
-// Rule names one requirement of a valid profiles message. The names are
-// stable: tests and messages use them.
+// Rule is one requirement of a valid profiles message. The names are stable: tests and messages use
+// them.
 type Rule string
 
-// The rules of profcheck, the conformance tool of the OpenTelemetry profiling
-// group (state of 2026-08-21), numbered as in its documentation. Where it has
-// references and duplicates under one number, they are two rules here.
+// The rules of profcheck, the conformance tool of the OpenTelemetry profiling group (state of
+// 2026-08-21), numbered as in its documentation. Where it has references and duplicates under one
+// number, they are two rules here.
 const (
 	RuleEmptyList         Rule = "empty-list"         // 1: no resource_profiles, scope_profiles or profiles
 	RuleZeroEntry         Rule = "zero-entry"         // 2: entry 0 of a table missing or not the zero value
@@ -40,8 +40,8 @@ const (
 const (
 	// RuleFunctionUnnamed: a function has a name, a system name or a file.
 	RuleFunctionUnnamed Rule = "function-unnamed"
-	// RuleBuildID: a mapping carries process.executable.build_id.* or, for
-	// images that have no such id, sentry.debug_id.
+	// RuleBuildID: a mapping carries process.executable.build_id.* or, for images that have no such
+	// id, sentry.debug_id.
 	RuleBuildID Rule = "build-id"
 	// RulePayload: original_payload and its format are both set or both unset.
 	RulePayload Rule = "payload"
@@ -49,16 +49,16 @@ const (
 	RuleSampleTwice Rule = "sample-twice"
 	// RuleText: text is UTF-8. Protobuf decoders refuse the message otherwise.
 	RuleText Rule = "text"
-	// RuleResourceAttributes: keys of resource and scope attributes are set and
-	// differ. Empty keys are how a message looks after it was marshalled while
-	// mutable: marshalling moves its strings into the dictionary.
+	// RuleResourceAttributes: keys of resource and scope attributes are set and differ. Empty keys
+	// are how a message looks after it was marshalled while mutable: marshalling moves its strings
+	// into the dictionary.
 	RuleResourceAttributes Rule = "resource-attributes"
 )
 
-// There is no rule for the length of profile_id: pdata holds 16 bytes or none
-// and refuses to unmarshal anything else.
+// There is no rule for the length of profile_id: pdata holds 16 bytes or none and refuses to
+// unmarshal anything else.
 
-// Violation is one place where a message breaks a rule.
+// Violation is one violation of a rule in a message.
 type Violation struct {
 	Rule   Rule
 	Where  string // the list, such as "location_table" or "resource_profiles[0].scope_profiles[0].profiles[2].samples"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"fmt"
@@ -12,76 +12,18 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// validProfiles uses every table and every field that Check looks at.
-//
-//	stack 1: location 1 (function "leaf", inlined into "root")
-//	stack 2: location 2 (address in mapping 1), location 1
-func validProfiles() pprofile.Profiles {
-	p := pprofile.NewProfiles()
-	b := NewBuilder(p.Dictionary())
-
-	resource := p.ResourceProfiles().AppendEmpty()
-	resource.Resource().Attributes().PutStr("service.name", "shop")
-	scope := resource.ScopeProfiles().AppendEmpty()
-	scope.Scope().SetName("test")
-	profile := scope.Profiles().AppendEmpty()
-	profile.SetProfileID(pprofile.ProfileID{0xab, 15: 1})
-	profile.SetTime(1_700_000_000_000_000_000)
-	profile.SetDurationNano(30_000_000)
-	profile.SetPeriod(10_000_000)
-	SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
-	SetValueType(profile.PeriodType(), b.String("wall"), b.String("nanoseconds"))
-	SetAttributes(profile.AttributeIndices(), b.AttrString("environment", "test"))
-
-	leaf := b.Function(Function{Name: b.String("leaf"), Filename: b.String("leaf.go"), StartLine: 3})
-	root := b.Function(Function{Name: b.String("root"), SystemName: b.String("_Zroot")})
-	frameType := b.AttrString("profile.frame.type", "go")
-	inApp := b.AttrBool("in_app", true)
-	image := b.Mapping(Mapping{
-		Start: 0x1000, Limit: 0x2000, Filename: b.String("/lib/libshop.so"),
-		Attributes: []AttributeIndex{b.AttrString("process.executable.build_id.gnu", "abcd")},
-	})
-	source := b.Location(Location{
-		Lines:      []Line{{Function: leaf, Line: 12, Column: 5}, {Function: root, Line: 40}},
-		Attributes: []AttributeIndex{frameType, inApp},
-	})
-	native := b.Location(Location{Mapping: image, Address: 0x1234})
-
-	add := func(stack StackIndex, link LinkIndex, attributes []AttributeIndex, offsets ...uint64) {
-		s := profile.Samples().AppendEmpty()
-		s.SetStackIndex(int32(stack))
-		s.SetLinkIndex(int32(link))
-		SetAttributes(s.AttributeIndices(), attributes...)
-		for _, o := range offsets {
-			s.TimestampsUnixNano().Append(uint64(profile.Time()) + o)
-		}
-	}
-	thread := []AttributeIndex{b.AttrInt("thread.id", 7), b.AttrString("thread.name", "main")}
-	linked := b.Link(pcommon.TraceID{1}, pcommon.SpanID{2})
-	add(b.Stack([]LocationIndex{source}), linked, thread, 0, 10_000_000)
-	add(b.Stack([]LocationIndex{native, source}), 0, thread, 20_000_000)
-	add(0, 0, thread, 29_999_999)
-	b.Finish()
-	b.Release()
-	return p
-}
-
-func firstProfile(p pprofile.Profiles) pprofile.Profile {
-	return p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
-}
-
-func firstSample(p pprofile.Profiles) pprofile.Sample { return firstProfile(p).Samples().At(0) }
-
 func TestValidMessagePasses(t *testing.T) {
-	for _, v := range Check(validProfiles()) {
+	for _, v := range Check(ValidProfiles()) {
 		t.Error(v)
 	}
 }
 
-// Each case breaks a valid message in one way and sees that rule, and only it.
-// The where of the violation is part of the test: it is what a human reads.
+// Each case breaks a valid message in one way and sees that rule, and only it. The where of the
+// violation is part of the test: it is what a human reads.
 func TestEveryRuleFires(t *testing.T) {
 	const resources = "resource_profiles"
 	const scopes = resources + "[0].scope_profiles"
@@ -123,68 +65,68 @@ func TestEveryRuleFires(t *testing.T) {
 			d.StackTable().At(0).LocationIndices().Append(2)
 		}},
 		{RuleZeroEntry, "table missing", "link_table[0]: missing", func(p pprofile.Profiles, d dict) {
-			firstSample(p).SetLinkIndex(0)
+			FirstSample(p).SetLinkIndex(0)
 			d.LinkTable().RemoveIf(func(pprofile.Link) bool { return true })
 		}},
 		{RuleProfileAttributes, "out of range", profiles + "[0]: attribute 99 of", func(p pprofile.Profiles, d dict) {
-			firstProfile(p).AttributeIndices().Append(99)
+			FirstProfile(p).AttributeIndices().Append(99)
 		}},
 		{RuleProfileAttributes, "negative", profiles + "[0]: attribute -1 of", func(p pprofile.Profiles, d dict) {
-			firstProfile(p).AttributeIndices().Append(-1)
+			FirstProfile(p).AttributeIndices().Append(-1)
 		}},
 		{RuleProfileAttributes, "key twice", profiles + `[0]: attribute "environment" twice`, func(p pprofile.Profiles, d dict) {
 			a := d.AttributeTable().AppendEmpty()
 			a.SetKeyStrindex(d.AttributeTable().At(1).KeyStrindex())
 			a.Value().SetStr("other")
-			firstProfile(p).AttributeIndices().Append(int32(d.AttributeTable().Len() - 1))
+			FirstProfile(p).AttributeIndices().Append(int32(d.AttributeTable().Len() - 1))
 		}},
 		{RuleValueType, "sample type", profiles + "[0]: sample_type", func(p pprofile.Profiles, d dict) {
-			replaceText(d, firstProfile(p).SampleType().TypeStrindex(), "service.name")
-			firstProfile(p).SampleType().SetTypeStrindex(99)
+			replaceText(d, FirstProfile(p).SampleType().TypeStrindex(), "service.name")
+			FirstProfile(p).SampleType().SetTypeStrindex(99)
 		}},
 		{RuleValueType, "period type", profiles + "[0]: period_type", func(p pprofile.Profiles, d dict) {
-			replaceText(d, firstProfile(p).PeriodType().UnitStrindex(), "service.name")
-			firstProfile(p).PeriodType().SetUnitStrindex(-1)
+			replaceText(d, FirstProfile(p).PeriodType().UnitStrindex(), "service.name")
+			FirstProfile(p).PeriodType().SetUnitStrindex(-1)
 		}},
 		{RuleSampleReference, "stack", samples + "[2]: stack -5 of 3", func(p pprofile.Profiles, d dict) {
-			firstProfile(p).Samples().At(2).SetStackIndex(-5)
+			FirstProfile(p).Samples().At(2).SetStackIndex(-5)
 		}},
 		{RuleSampleReference, "link", samples + "[2]: link 2 of 2", func(p pprofile.Profiles, d dict) {
-			firstProfile(p).Samples().At(2).SetLinkIndex(2)
+			FirstProfile(p).Samples().At(2).SetLinkIndex(2)
 		}},
 		{RuleSampleReference, "attribute", samples + "[0]: attribute 1000 of", func(p pprofile.Profiles, d dict) {
-			firstSample(p).AttributeIndices().Append(1000)
+			FirstSample(p).AttributeIndices().Append(1000)
 		}},
 		{RuleSampleReference, "key twice", samples + `[0]: attribute "thread.id" twice`, func(p pprofile.Profiles, d dict) {
-			firstSample(p).AttributeIndices().Append(firstSample(p).AttributeIndices().At(0))
+			FirstSample(p).AttributeIndices().Append(FirstSample(p).AttributeIndices().At(0))
 		}},
 		{RuleTimestampRange, "before", samples + "[0]: timestamp 0", func(p pprofile.Profiles, d dict) {
-			firstSample(p).TimestampsUnixNano().SetAt(0, uint64(firstProfile(p).Time())-1)
+			FirstSample(p).TimestampsUnixNano().SetAt(0, uint64(FirstProfile(p).Time())-1)
 		}},
 		{RuleTimestampRange, "at the end", samples + "[2]: timestamp 0", func(p pprofile.Profiles, d dict) {
-			firstProfile(p).SetDurationNano(firstProfile(p).DurationNano() - 1)
+			FirstProfile(p).SetDurationNano(FirstProfile(p).DurationNano() - 1)
 		}},
 		{RuleTimestampRange, "overflow", samples + "[0]: timestamp 0 is 5", func(p pprofile.Profiles, d dict) {
-			firstSample(p).TimestampsUnixNano().SetAt(0, 5)
-			firstProfile(p).SetDurationNano(1<<64 - 1)
+			FirstSample(p).TimestampsUnixNano().SetAt(0, 5)
+			FirstProfile(p).SetDurationNano(1<<64 - 1)
 		}},
 		{RuleSampleShape, "neither", samples + "[2]: 0 values with 0 timestamps", func(p pprofile.Profiles, d dict) {
-			firstProfile(p).Samples().At(2).TimestampsUnixNano().FromRaw(nil)
+			FirstProfile(p).Samples().At(2).TimestampsUnixNano().FromRaw(nil)
 		}},
 		{RuleSampleShape, "different numbers", samples + "[0]: 1 values with 2 timestamps", func(p pprofile.Profiles, d dict) {
-			firstSample(p).Values().Append(1)
+			FirstSample(p).Values().Append(1)
 		}},
 		{RuleSampleShape, "several totals", samples + "[0]: 2 values with 0 timestamps", func(p pprofile.Profiles, d dict) {
-			firstSample(p).Values().Append(1, 2)
-			firstSample(p).TimestampsUnixNano().FromRaw(nil)
+			FirstSample(p).Values().Append(1, 2)
+			FirstSample(p).TimestampsUnixNano().FromRaw(nil)
 		}},
 		{RuleMixedShapes, "total after timestamps", samples + "[1]: one value after samples with timestamps only", func(p pprofile.Profiles, d dict) {
-			s := firstProfile(p).Samples().At(1)
+			s := FirstProfile(p).Samples().At(1)
 			s.Values().Append(1)
 			s.TimestampsUnixNano().FromRaw(nil)
 		}},
 		{RuleMixedShapes, "points after timestamps", samples + "[1]: a value per timestamp", func(p pprofile.Profiles, d dict) {
-			firstProfile(p).Samples().At(1).Values().Append(1)
+			FirstProfile(p).Samples().At(1).Values().Append(1)
 		}},
 		{RuleMapping, "file name", "mapping_table[1]: file name 99", func(p pprofile.Profiles, d dict) {
 			replaceText(d, d.MappingTable().At(1).FilenameStrindex(), "service.name")
@@ -251,7 +193,7 @@ func TestEveryRuleFires(t *testing.T) {
 		}},
 		{RuleLinkTwice, "", "link_table[2]: same as 1", func(p pprofile.Profiles, d dict) {
 			d.LinkTable().At(1).CopyTo(d.LinkTable().AppendEmpty())
-			firstProfile(p).Samples().At(1).SetLinkIndex(2)
+			FirstProfile(p).Samples().At(1).SetLinkIndex(2)
 		}},
 		{RuleStringTwice, "", "same as", func(p pprofile.Profiles, d dict) {
 			leaf := d.FunctionTable().At(1)
@@ -267,7 +209,7 @@ func TestEveryRuleFires(t *testing.T) {
 		}},
 		{RuleAttribute, "too deep", "attribute_table[1]: value nested", func(p pprofile.Profiles, d dict) {
 			v := d.AttributeTable().At(1).Value()
-			for range maxValueDepth + 2 {
+			for range dictionary.MaxValueDepth + 2 {
 				v = v.SetEmptySlice().AppendEmpty()
 			}
 		}},
@@ -278,14 +220,14 @@ func TestEveryRuleFires(t *testing.T) {
 			a.SetKeyStrindex(d.AttributeTable().At(1).KeyStrindex())
 			a.Value().SetEmptyMap().PutInt("b", 2)
 			a.Value().Map().PutInt("a", 1)
-			firstSample(p).AttributeIndices().Append(int32(d.AttributeTable().Len() - 1))
+			FirstSample(p).AttributeIndices().Append(int32(d.AttributeTable().Len() - 1))
 		}},
 		{RuleStack, "", "stack_table[1]: location 77 of 3", func(p pprofile.Profiles, d dict) {
 			d.StackTable().At(1).LocationIndices().Append(77)
 		}},
 		{RuleStackTwice, "", "stack_table[3]: same as 1", func(p pprofile.Profiles, d dict) {
 			d.StackTable().At(1).CopyTo(d.StackTable().AppendEmpty())
-			firstProfile(p).Samples().At(2).SetStackIndex(3)
+			FirstProfile(p).Samples().At(2).SetStackIndex(3)
 		}},
 		{RuleOrphan, "mapping", "mapping_table[2]", func(p pprofile.Profiles, d dict) {
 			d.MappingTable().At(1).CopyTo(d.MappingTable().AppendEmpty())
@@ -298,7 +240,7 @@ func TestEveryRuleFires(t *testing.T) {
 			d.FunctionTable().AppendEmpty().SetNameStrindex(1)
 		}},
 		{RuleOrphan, "link", "link_table[1]", func(p pprofile.Profiles, d dict) {
-			firstSample(p).SetLinkIndex(0)
+			FirstSample(p).SetLinkIndex(0)
 		}},
 		{RuleOrphan, "string", "string_table[", func(p pprofile.Profiles, d dict) {
 			d.StringTable().Append("nobody")
@@ -310,14 +252,14 @@ func TestEveryRuleFires(t *testing.T) {
 			d.StackTable().AppendEmpty().LocationIndices().Append(1, 1)
 		}},
 		{RulePayload, "format alone", profiles + `[0]: format "sentry" with 0 bytes`, func(p pprofile.Profiles, d dict) {
-			firstProfile(p).SetOriginalPayloadFormat("sentry")
+			FirstProfile(p).SetOriginalPayloadFormat("sentry")
 		}},
 		{RulePayload, "payload alone", profiles + `[0]: format "" with 1 bytes`, func(p pprofile.Profiles, d dict) {
-			firstProfile(p).OriginalPayload().Append(1)
+			FirstProfile(p).OriginalPayload().Append(1)
 		}},
 		{RuleSampleTwice, "attributes in another order", samples + "[3]: same as 0", func(p pprofile.Profiles, d dict) {
-			s := firstProfile(p).Samples().AppendEmpty()
-			firstSample(p).CopyTo(s)
+			s := FirstProfile(p).Samples().AppendEmpty()
+			FirstSample(p).CopyTo(s)
 			attributes := s.AttributeIndices().AsRaw()
 			slices.Reverse(attributes)
 			s.AttributeIndices().FromRaw(attributes)
@@ -332,8 +274,8 @@ func TestEveryRuleFires(t *testing.T) {
 			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("k", "\xff")
 		}},
 		{RuleResourceAttributes, "marshalled while mutable", resources + "[0]: an attribute without a key", func(p pprofile.Profiles, d dict) {
-			// The marshaller adds the strings it moves to the table; that they are
-			// orphans as far as one can see is hidden here by referring to them.
+			// The marshaller adds the strings it moves to the table; that they are orphans as far
+			// as one can see is hidden here by referring to them.
 			p.ResourceProfiles().At(0).Resource().Attributes().Clear()
 			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("leaf", "root")
 			if _, err := new(pprofile.ProtoMarshaler).MarshalProfiles(p); err != nil {
@@ -344,7 +286,7 @@ func TestEveryRuleFires(t *testing.T) {
 	fired := map[Rule]bool{}
 	for _, test := range tests {
 		t.Run(string(test.rule)+"/"+test.name, func(t *testing.T) {
-			p := validProfiles()
+			p := ValidProfiles()
 			test.spoil(p, p.Dictionary())
 			violations := Check(p)
 			if len(violations) != 1 {
@@ -363,8 +305,7 @@ func TestEveryRuleFires(t *testing.T) {
 	}
 }
 
-// allRules reads the rules from their source, so that a new one without a case
-// is noticed.
+// allRules reads the rules from their source, so that a new one without a case is noticed.
 func allRules(t *testing.T) []Rule {
 	t.Helper()
 	source, err := os.ReadFile("rule.go")
@@ -381,8 +322,8 @@ func allRules(t *testing.T) []Rule {
 	return rules
 }
 
-// replaceText gives a string, which a case is about to leave without a
-// reference, the text of a resource attribute's key: then it is no orphan.
+// replaceText gives a string, which a case is about to leave without a reference, the text of a
+// resource attribute's key: then it is no orphan.
 func replaceText(d pprofile.ProfilesDictionary, i int32, text string) {
 	d.StringTable().SetAt(int(i), text)
 }
@@ -397,10 +338,10 @@ func TestEmptyMessage(t *testing.T) {
 	}
 }
 
-// Strings that resource and scope attributes refer to on the wire stay in the
-// table after decoding. They are no orphans.
+// Strings that resource and scope attributes refer to on the wire stay in the table after decoding.
+// They are no orphans.
 func TestStringsOfResourceAttributesAreUsed(t *testing.T) {
-	p := validProfiles()
+	p := ValidProfiles()
 	attributes := p.ResourceProfiles().At(0).Resource().Attributes()
 	attributes.PutEmptyMap("nested").PutEmptySlice("list").AppendEmpty().SetStr("deep")
 	p.ResourceProfiles().At(0).ScopeProfiles().At(0).Scope().Attributes().PutStr("scope.key", "scope value")
@@ -422,7 +363,7 @@ func TestStringsOfResourceAttributesAreUsed(t *testing.T) {
 }
 
 func TestManyViolationsAreCounted(t *testing.T) {
-	p := validProfiles()
+	p := ValidProfiles()
 	for range 100 {
 		p.Dictionary().StringTable().Append("nobody")
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"strings"
@@ -8,11 +8,12 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// tables checks the seven tables, each in the same way: entry 0 is zero, then
-// every entry's references, then that no entry occurs twice.
+// tables checks the seven tables in the same way: entry 0 is zero, the references of every entry
+// are valid, no entry occurs twice.
 func (c *checker) tables() {
 	c.mappingTable()
 	c.locationTable()
@@ -35,11 +36,11 @@ func (c *checker) zeroEntry(table string, n int, isZero func() bool) {
 
 func (c *checker) mappingTable() {
 	const table = "mapping_table"
-	t := c.view.mappings
+	t := c.dict.MappingTable()
 	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).Equal(pprofile.NewMapping()) })
 	for i, m := range t.All() {
-		if !c.inRange(m.FilenameStrindex(), c.view.strings.Len()) {
-			c.report(RuleMapping, table, i, "file name %d of %d strings", m.FilenameStrindex(), c.view.strings.Len())
+		if !c.inRange(m.FilenameStrindex(), c.dict.StringTable().Len()) {
+			c.report(RuleMapping, table, i, "file name %d of %d strings", m.FilenameStrindex(), c.dict.StringTable().Len())
 		}
 		c.attributes(RuleMapping, table, i, m.AttributeIndices())
 		if (m.MemoryStart() != 0 || m.MemoryLimit() != 0) && m.MemoryStart() >= m.MemoryLimit() {
@@ -55,11 +56,12 @@ func (c *checker) mappingTable() {
 	}
 }
 
-// hasBuildID reports whether a mapping has one of the IDs that it needs. The specification knows only build IDs; images without
-// an ELF, Go or hash ID (Mach-O, PDB, WebAssembly) have Sentry's debug ID instead.
+// hasBuildID reports whether a mapping has one of the IDs that it needs. The specification knows
+// only build IDs; images without an ELF, Go or hash ID (Mach-O, PDB, WebAssembly) have Sentry's
+// debug ID instead.
 func (c *checker) hasBuildID(list pcommon.Int32Slice) bool {
 	for _, i := range list.All() {
-		a, _ := c.view.Attribute(AttributeIndex(i))
+		a, _ := c.view.Attribute(dictionary.AttributeIndex(i))
 		if strings.HasPrefix(a.Key, semconv.ProcessExecutableBuildIDPrefix) || a.Key == semconv.SentryDebugID {
 			return true
 		}
@@ -69,16 +71,16 @@ func (c *checker) hasBuildID(list pcommon.Int32Slice) bool {
 
 func (c *checker) locationTable() {
 	const table = "location_table"
-	t := c.view.locations
+	t := c.dict.LocationTable()
 	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).Equal(pprofile.NewLocation()) })
 	for i, l := range t.All() {
-		if !c.inRange(l.MappingIndex(), c.view.mappings.Len()) {
-			c.report(RuleLocation, table, i, "mapping %d of %d", l.MappingIndex(), c.view.mappings.Len())
+		if !c.inRange(l.MappingIndex(), c.dict.MappingTable().Len()) {
+			c.report(RuleLocation, table, i, "mapping %d of %d", l.MappingIndex(), c.dict.MappingTable().Len())
 		}
 		c.attributes(RuleLocation, table, i, l.AttributeIndices())
 		for j, line := range l.Lines().All() {
-			if !c.inRange(line.FunctionIndex(), c.view.functions.Len()) {
-				c.report(RuleLocation, table, i, "line %d: function %d of %d", j, line.FunctionIndex(), c.view.functions.Len())
+			if !c.inRange(line.FunctionIndex(), c.dict.FunctionTable().Len()) {
+				c.report(RuleLocation, table, i, "line %d: function %d of %d", j, line.FunctionIndex(), c.dict.FunctionTable().Len())
 			}
 			if line.Line() < 0 || line.Column() < 0 {
 				c.report(RuleLocation, table, i, "line %d is at %d:%d", j, line.Line(), line.Column())
@@ -96,12 +98,12 @@ func (c *checker) locationTable() {
 
 func (c *checker) functionTable() {
 	const table = "function_table"
-	t := c.view.functions
+	t := c.dict.FunctionTable()
 	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).Equal(pprofile.NewFunction()) })
 	for i, f := range t.All() {
 		for _, s := range [...]int32{f.NameStrindex(), f.SystemNameStrindex(), f.FilenameStrindex()} {
-			if !c.inRange(s, c.view.strings.Len()) {
-				c.report(RuleFunction, table, i, "string %d of %d", s, c.view.strings.Len())
+			if !c.inRange(s, c.dict.StringTable().Len()) {
+				c.report(RuleFunction, table, i, "string %d of %d", s, c.dict.StringTable().Len())
 			}
 		}
 		if f.StartLine() < 0 {
@@ -118,7 +120,7 @@ func (c *checker) functionTable() {
 
 func (c *checker) linkTable() {
 	const table = "link_table"
-	t := c.view.links
+	t := c.dict.LinkTable()
 	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).Equal(pprofile.NewLink()) })
 	for i, l := range t.All() {
 		trace, span := l.TraceID(), l.SpanID()
@@ -133,7 +135,7 @@ func (c *checker) linkTable() {
 
 func (c *checker) stringTable() {
 	const table = "string_table"
-	t := c.view.strings
+	t := c.dict.StringTable()
 	c.zeroEntry(table, t.Len(), func() bool { return t.At(0) == "" })
 	for i, s := range t.All() {
 		c.text(table, i, s)
@@ -145,23 +147,23 @@ func (c *checker) stringTable() {
 
 func (c *checker) attributeTable() {
 	const table = "attribute_table"
-	t := c.view.attributes
+	t := c.dict.AttributeTable()
 	c.zeroEntry(table, t.Len(), func() bool {
 		a := t.At(0)
 		return a.KeyStrindex() == 0 && a.UnitStrindex() == 0 && a.Value().Type() == pcommon.ValueTypeEmpty
 	})
 	for i, a := range t.All() {
-		if !c.inRange(a.KeyStrindex(), c.view.strings.Len()) {
-			c.report(RuleAttribute, table, i, "key %d of %d strings", a.KeyStrindex(), c.view.strings.Len())
+		if !c.inRange(a.KeyStrindex(), c.dict.StringTable().Len()) {
+			c.report(RuleAttribute, table, i, "key %d of %d strings", a.KeyStrindex(), c.dict.StringTable().Len())
 		}
-		if !c.inRange(a.UnitStrindex(), c.view.strings.Len()) {
-			c.report(RuleAttribute, table, i, "unit %d of %d strings", a.UnitStrindex(), c.view.strings.Len())
+		if !c.inRange(a.UnitStrindex(), c.dict.StringTable().Len()) {
+			c.report(RuleAttribute, table, i, "unit %d of %d strings", a.UnitStrindex(), c.dict.StringTable().Len())
 		}
 		eachText(a.Value(), 0, func(s string) { c.text(table, i, s) })
 		c.begin(a.KeyStrindex(), a.UnitStrindex())
 		var ok bool
-		if c.key, ok = appendCanonical(c.key, a.Value(), 0); !ok {
-			c.report(RuleAttribute, table, i, "value nested deeper than %d", maxValueDepth)
+		if c.key, ok = dictionary.AppendCanonical(c.key, a.Value(), 0); !ok {
+			c.report(RuleAttribute, table, i, "value nested deeper than %d", dictionary.MaxValueDepth)
 			continue
 		}
 		c.once(RuleAttributeTwice, table, i)
@@ -170,12 +172,12 @@ func (c *checker) attributeTable() {
 
 func (c *checker) stackTable() {
 	const table = "stack_table"
-	t := c.view.stacks
+	t := c.dict.StackTable()
 	c.zeroEntry(table, t.Len(), func() bool { return t.At(0).LocationIndices().Len() == 0 })
 	for i, s := range t.All() {
 		for _, l := range s.LocationIndices().All() {
-			if !c.inRange(l, c.view.locations.Len()) {
-				c.report(RuleStack, table, i, "location %d of %d", l, c.view.locations.Len())
+			if !c.inRange(l, c.dict.LocationTable().Len()) {
+				c.report(RuleStack, table, i, "location %d of %d", l, c.dict.LocationTable().Len())
 			}
 		}
 		c.begin()

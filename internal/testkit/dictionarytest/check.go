@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"encoding/binary"
@@ -10,17 +10,18 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Check returns where p is not a valid profiles message, nothing when it is.
-// It never panics and does not change p. Every [Rule] is checked; of one rule
-// the first places are listed and the rest counted.
+// Check returns the violations in p, or nil if it is a valid profiles message. It never panics and
+// does not change p. It checks every [Rule]; for each rule it lists the first violations and counts
+// the rest.
 //
-// One thing it cannot see: pdata does not show string references inside values
-// of the attribute table (legal, written by nobody known). A string used only
-// there counts as an orphan.
+// Limitation: pdata does not expose string references inside values of the attribute table (legal,
+// but no known sender writes them). A string used only there counts as an orphan.
 func Check(p pprofile.Profiles) []Violation {
-	c := checker{p: p, view: NewView(p.Dictionary()), count: map[Rule]int{}, seen: map[string]int{}}
+	c := checker{p: p, dict: p.Dictionary(), view: dictionary.NewView(p.Dictionary()), count: map[Rule]int{}, seen: map[string]int{}}
 	c.resources()
 	c.tables()
 	c.orphans()
@@ -28,34 +29,35 @@ func Check(p pprofile.Profiles) []Violation {
 	return c.violations
 }
 
-// maxPerRule bounds what is listed for one rule: enough to see the pattern; a
-// hostile message has millions.
+// maxPerRule bounds the listed violations of one rule: enough to see the pattern; a hostile message
+// has millions.
 const maxPerRule = 20
 
 type checker struct {
 	p          pprofile.Profiles
-	view       View
+	dict       pprofile.ProfilesDictionary
+	view       dictionary.View
 	violations []Violation
 	count      map[Rule]int
 
-	// Scratch of the duplicate checks: exact key of an entry → where it was.
+	// Scratch of the duplicate checks: exact key of an entry → its first position.
 	seen map[string]int
 	key  []byte
 }
 
 func (c *checker) report(rule Rule, where string, index int, format string, args ...any) {
 	if c.count[rule]++; c.count[rule] <= maxPerRule {
-		c.violations = append(c.violations, Violation{rule, where, index, fmt.Sprintf(format, args...)})
+		c.violations = append(c.violations, Violation{Rule: rule, Where: where, Index: index, Detail: fmt.Sprintf(format, args...)})
 	}
 }
 
-// totals says how many places were left out.
+// totals adds the number of violations that are not listed.
 func (c *checker) totals() {
 	var more []Violation
 	for _, v := range c.violations {
 		if n := c.count[v.Rule] - maxPerRule; n > 0 {
 			c.count[v.Rule] = 0
-			more = append(more, Violation{v.Rule, "message", -1, fmt.Sprintf("and %d more", n)})
+			more = append(more, Violation{Rule: v.Rule, Where: "message", Index: -1, Detail: fmt.Sprintf("and %d more", n)})
 		}
 	}
 	c.violations = append(c.violations, more...)
@@ -108,11 +110,11 @@ func (c *checker) profile(where string, index int, p pprofile.Profile) {
 	c.attributes(RuleProfileAttributes, where, index, p.AttributeIndices())
 	if _, _, ok := c.view.ValueType(p.SampleType()); !ok {
 		c.report(RuleValueType, where, index, "sample_type %d, %d of %d strings",
-			p.SampleType().TypeStrindex(), p.SampleType().UnitStrindex(), c.view.strings.Len())
+			p.SampleType().TypeStrindex(), p.SampleType().UnitStrindex(), c.dict.StringTable().Len())
 	}
 	if _, _, ok := c.view.ValueType(p.PeriodType()); !ok {
 		c.report(RuleValueType, where, index, "period_type %d, %d of %d strings",
-			p.PeriodType().TypeStrindex(), p.PeriodType().UnitStrindex(), c.view.strings.Len())
+			p.PeriodType().TypeStrindex(), p.PeriodType().UnitStrindex(), c.dict.StringTable().Len())
 	}
 	c.text(where, index, p.OriginalPayloadFormat())
 	if size := p.OriginalPayload().Len(); (size > 0) != (p.OriginalPayloadFormat() != "") {
@@ -121,32 +123,22 @@ func (c *checker) profile(where string, index int, p pprofile.Profile) {
 	c.samples(fmt.Sprintf("%s[%d].samples", where, index), p)
 }
 
-// shape is which of values and timestamps a sample has.
-type shape string
-
-const (
-	shapeNone       shape = ""
-	shapeTimestamps shape = "timestamps only"
-	shapeTotal      shape = "one value"
-	shapePoints     shape = "a value per timestamp"
-)
-
 func (c *checker) samples(where string, p pprofile.Profile) {
 	clear(c.seen)
-	first := shapeNone
+	first := dictionary.ShapeNone
 	for i, s := range p.Samples().All() {
-		if !c.inRange(s.StackIndex(), c.view.stacks.Len()) {
-			c.report(RuleSampleReference, where, i, "stack %d of %d", s.StackIndex(), c.view.stacks.Len())
+		if !c.inRange(s.StackIndex(), c.dict.StackTable().Len()) {
+			c.report(RuleSampleReference, where, i, "stack %d of %d", s.StackIndex(), c.dict.StackTable().Len())
 		}
-		if !c.inRange(s.LinkIndex(), c.view.links.Len()) {
-			c.report(RuleSampleReference, where, i, "link %d of %d", s.LinkIndex(), c.view.links.Len())
+		if !c.inRange(s.LinkIndex(), c.dict.LinkTable().Len()) {
+			c.report(RuleSampleReference, where, i, "link %d of %d", s.LinkIndex(), c.dict.LinkTable().Len())
 		}
 		c.attributes(RuleSampleReference, where, i, s.AttributeIndices())
 		c.timestamps(where, i, p, s)
 
 		switch got := c.shape(where, i, s); {
-		case got == shapeNone || got == first:
-		case first == shapeNone:
+		case got == dictionary.ShapeNone || got == first:
+		case first == dictionary.ShapeNone:
 			first = got
 		default:
 			c.report(RuleMixedShapes, where, i, "%s after samples with %s", got, first)
@@ -158,26 +150,12 @@ func (c *checker) samples(where string, p pprofile.Profile) {
 	}
 }
 
-func (c *checker) shape(where string, index int, s pprofile.Sample) shape {
-	shape := shapeOf(s)
-	if shape == shapeNone {
+func (c *checker) shape(where string, index int, s pprofile.Sample) dictionary.Shape {
+	shape := dictionary.ShapeOf(s)
+	if shape == dictionary.ShapeNone {
 		c.report(RuleSampleShape, where, index, "%d values with %d timestamps", s.Values().Len(), s.TimestampsUnixNano().Len())
 	}
 	return shape
-}
-
-// shapeOf is the shape of a sample, shapeNone where its numbers do not match.
-func shapeOf(s pprofile.Sample) shape {
-	switch values, timestamps := s.Values().Len(), s.TimestampsUnixNano().Len(); {
-	case values == 0 && timestamps > 0:
-		return shapeTimestamps
-	case values == 1 && timestamps == 0:
-		return shapeTotal
-	case values > 0 && values == timestamps:
-		return shapePoints
-	default:
-		return shapeNone
-	}
 }
 
 func (c *checker) timestamps(where string, index int, p pprofile.Profile, s pprofile.Sample) {
@@ -194,11 +172,11 @@ func (c *checker) timestamps(where string, index int, p pprofile.Profile, s ppro
 func (c *checker) attributes(rule Rule, where string, index int, list pcommon.Int32Slice) {
 	keys := make([]string, 0, 8)
 	for _, i := range list.All() {
-		if !c.inRange(i, c.view.attributes.Len()) {
-			c.report(rule, where, index, "attribute %d of %d", i, c.view.attributes.Len())
+		if !c.inRange(i, c.dict.AttributeTable().Len()) {
+			c.report(rule, where, index, "attribute %d of %d", i, c.dict.AttributeTable().Len())
 			continue
 		}
-		a, _ := c.view.Attribute(AttributeIndex(i))
+		a, _ := c.view.Attribute(dictionary.AttributeIndex(i))
 		keys = append(keys, a.Key)
 	}
 	slices.Sort(keys)
@@ -209,9 +187,12 @@ func (c *checker) attributes(rule Rule, where string, index int, list pcommon.In
 	}
 }
 
-// inRange lets index 0 of an empty table pass: what is missing then is entry 0,
-// and that is reported once.
-func (c *checker) inRange(i int32, n int) bool { return i == 0 || valid(i, n) }
+// inRange lets index 0 of an empty table pass: what is missing then is entry 0, and that is
+// reported once.
+func (c *checker) inRange(i int32, n int) bool { return i == 0 || inTable(i, n) }
+
+// inTable reports whether an index is inside a table of n entries.
+func inTable[I ~int32](i I, n int) bool { return i >= 0 && int(i) < n }
 
 func (c *checker) text(where string, index int, texts ...string) {
 	for _, s := range texts {
@@ -223,7 +204,7 @@ func (c *checker) text(where string, index int, texts ...string) {
 
 // eachText visits every key and every string inside a value.
 func eachText(v pcommon.Value, depth int, visit func(string)) {
-	if depth > maxValueDepth {
+	if depth > dictionary.MaxValueDepth {
 		return
 	}
 	switch v.Type() {
@@ -243,6 +224,7 @@ func eachText(v pcommon.Value, depth int, visit func(string)) {
 
 // The exact key of an entry: begin, then what distinguishes it, then once.
 
+// begin, the add methods and once compare entries by an exact key.
 func (c *checker) begin(numbers ...int32) {
 	c.key = c.key[:0]
 	for _, n := range numbers {
@@ -256,7 +238,7 @@ func (c *checker) addUint(numbers ...uint64) {
 	}
 }
 
-// addList adds indices in their order, addSet regardless of it.
+// addList adds indices in their order; addSet ignores the order.
 func (c *checker) addList(list pcommon.Int32Slice) {
 	c.addUint(uint64(list.Len()))
 	for _, i := range list.All() {

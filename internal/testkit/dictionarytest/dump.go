@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"cmp"
@@ -13,13 +13,14 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Dump writes a message as text for people: for golden files, which are
-// reviewed line by line, and for debugging. Every index is resolved and no
-// table position is printed, so one new string changes only the lines that
-// show it. Two messages with equal content give equal text, however their
-// dictionaries are ordered. What is unset is left out.
+// Dump writes a message as text for people: for golden files, which are reviewed line by line, and
+// for debugging. Every index is resolved and no table position is printed, so one new string
+// changes only the lines that show it. Two messages with equal content give equal text, however
+// their dictionaries are ordered. What is unset is left out.
 //
 //	resource
 //	  service.name = "shop"
@@ -40,25 +41,25 @@ import (
 //	      leaf leaf.go:12:5 start=3 inlined
 //	      root ?:40 system=_Zroot {in_app=true profile.frame.type="go"}
 //
-// Timestamps are offsets from the profile's time, exact to the nanosecond.
-// Stacks are leaf first. Names are quoted when they contain anything but plain
-// characters, so that no name can imitate the layout. References that point
-// outside their table read like "!function 17".
+// Timestamps are offsets from the profile's time, exact to the nanosecond. Stacks are leaf first.
+// Names are quoted when they contain anything but plain characters, so that no name can imitate the
+// layout. References that point outside their table read like "!function 17".
 func Dump(p pprofile.Profiles) string {
-	d := dumper{view: NewView(p.Dictionary())}
+	d := dumper{dict: p.Dictionary(), view: dictionary.NewView(p.Dictionary())}
 	d.message(p)
 	return d.out.String()
 }
 
 type dumper struct {
-	view View
+	dict pprofile.ProfilesDictionary
+	view dictionary.View
 	out  strings.Builder
 
-	// compare makes the text fit for [Diff]: samples in the order of their text,
-	// since their order means nothing, and a digest of the original payload.
+	// compare adapts the text for [Diff]: samples in the order of their text, because their order
+	// has no meaning, and a digest of the original payload.
 	compare bool
 
-	mappings map[MappingIndex]string // names within the current profile
+	mappings map[dictionary.MappingIndex]string // names within the current profile
 }
 
 func (d *dumper) message(p pprofile.Profiles) {
@@ -105,8 +106,8 @@ func (d *dumper) schema(url string) {
 }
 
 func (d *dumper) attributeMap(m pcommon.Map) {
-	for _, e := range sortedEntries(m) {
-		d.line(1, "%s = %s", quoteName(e.key), formatValue(e.value))
+	for _, e := range dictionary.SortedEntries(m) {
+		d.line(1, "%s = %s", quoteName(e.Key), formatValue(e.Value))
 	}
 }
 
@@ -148,7 +149,7 @@ func (d *dumper) samples(p pprofile.Profile) {
 		return
 	}
 	texts := make([]string, 0, p.Samples().Len())
-	one := dumper{view: d.view, compare: true, mappings: d.mappings}
+	one := dumper{dict: d.dict, view: d.view, compare: true, mappings: d.mappings}
 	for _, s := range p.Samples().All() {
 		one.out.Reset()
 		one.sample(p, s)
@@ -164,7 +165,7 @@ func (d *dumper) valueType(t pprofile.ValueType) string {
 	return d.text(t.TypeStrindex()) + "/" + d.text(t.UnitStrindex())
 }
 
-// period shows nanoseconds as milliseconds and any other unit as it is.
+// period prints nanoseconds as milliseconds and any other unit unchanged.
 func (d *dumper) period(p pprofile.Profile) string {
 	t := p.PeriodType()
 	_, unit, _ := d.view.ValueType(t)
@@ -190,11 +191,11 @@ func (d *dumper) sample(p pprofile.Profile, s pprofile.Sample) {
 		d.line(2, "%s", plural(n, "value"))
 		d.wrapped(3, words)
 	}
-	d.stack(StackIndex(s.StackIndex()))
+	d.stack(dictionary.StackIndex(s.StackIndex()))
 }
 
 func (d *dumper) link(i int32) {
-	trace, span, ok := d.view.Link(LinkIndex(i))
+	trace, span, ok := d.view.Link(dictionary.LinkIndex(i))
 	switch {
 	case !ok:
 		d.line(2, "link !link %d", i)
@@ -219,45 +220,44 @@ func (d *dumper) timestamps(start pcommon.Timestamp, list pcommon.UInt64Slice) {
 	d.wrapped(3, words)
 }
 
-func (d *dumper) stack(i StackIndex) {
+func (d *dumper) stack(i dictionary.StackIndex) {
 	if i == 0 {
 		d.line(2, "idle")
 		return
 	}
-	if !valid(i, d.view.stacks.Len()) {
+	if !inTable(i, d.dict.StackTable().Len()) {
 		d.line(2, "stack !stack %d", i)
 		return
 	}
-	indices := d.view.stacks.At(int(i)).LocationIndices()
+	indices := d.dict.StackTable().At(int(i)).LocationIndices()
 	if indices.Len() == 0 {
 		d.line(2, "stack without frames")
 		return
 	}
 	d.line(2, "stack")
 	for _, l := range indices.All() {
-		d.location(LocationIndex(l))
+		d.location(dictionary.LocationIndex(l))
 	}
 }
 
-// location prints one line per frame. Of an inlined location the last line is
-// the real frame and carries address, mapping and attributes; those before it
-// were inlined into the one that follows.
-func (d *dumper) location(i LocationIndex) {
+// location prints one line per frame. The last line of an inlined location is the real frame and
+// has address, mapping and attributes; the lines before it were inlined into the one that follows.
+func (d *dumper) location(i dictionary.LocationIndex) {
 	if i == 0 {
 		d.line(3, "?")
 		return
 	}
-	if !valid(i, d.view.locations.Len()) {
+	if !inTable(i, d.dict.LocationTable().Len()) {
 		d.line(3, "!location %d", i)
 		return
 	}
-	l := d.view.locations.At(int(i))
+	l := d.dict.LocationTable().At(int(i))
 	var tail []string
 	if l.Address() != 0 {
 		tail = append(tail, fmt.Sprintf("%#x", l.Address()))
 	}
 	if m := l.MappingIndex(); m != 0 {
-		tail = append(tail, "in "+d.mappings[MappingIndex(m)])
+		tail = append(tail, "in "+d.mappings[dictionary.MappingIndex(m)])
 	}
 	if words := d.attributeWords(l.AttributeIndices()); words != "" {
 		tail = append(tail, "{"+words+"}")
@@ -274,15 +274,15 @@ func (d *dumper) location(i LocationIndex) {
 	d.line(3, "%s", strings.Join(append([]string{frame}, tail...), " "))
 }
 
-// frame is "name file:line:column" and what is rarer after it.
+// frame returns "name file:line:column" and the less common fields after it.
 func (d *dumper) frame(line pprofile.Line) string {
 	i := line.FunctionIndex()
-	if i != 0 && !valid(i, d.view.functions.Len()) {
+	if i != 0 && !inTable(i, d.dict.FunctionTable().Len()) {
 		return fmt.Sprintf("!function %d%s", i, position("", line))
 	}
 	f := pprofile.NewFunction()
 	if i != 0 {
-		f = d.view.functions.At(int(i))
+		f = d.dict.FunctionTable().At(int(i))
 	}
 	name, file := "?", ""
 	if f.NameStrindex() != 0 {
@@ -301,8 +301,8 @@ func (d *dumper) frame(line pprofile.Line) string {
 	return s
 }
 
-// position is " file", " file:12" or " file:12:5"; the file is "?" when there
-// is a line without one. A column without a line shows line 0.
+// position returns " file", " file:12" or " file:12:5"; the file is "?" if there is a line without
+// one. A column without a line shows line 0.
 func position(file string, line pprofile.Line) string {
 	if file == "" {
 		if line.Line() == 0 && line.Column() == 0 {
@@ -320,7 +320,7 @@ func position(file string, line pprofile.Line) string {
 	}
 }
 
-// attributeWords lists attributes in one line, by key.
+// attributeWords returns attributes in one line, by key.
 func (d *dumper) attributeWords(list pcommon.Int32Slice) string {
 	words := make([]string, 0, list.Len())
 	for _, a := range d.sortedAttributes(list) {
@@ -350,11 +350,11 @@ type printedAttribute struct {
 func (d *dumper) sortedAttributes(list pcommon.Int32Slice) []printedAttribute {
 	printed := make([]printedAttribute, 0, list.Len())
 	for _, i := range list.All() {
-		if !valid(i, d.view.attributes.Len()) {
+		if !inTable(i, d.dict.AttributeTable().Len()) {
 			printed = append(printed, printedAttribute{key: fmt.Sprintf("!attribute %d", i), value: "?"})
 			continue
 		}
-		e := d.view.attributes.At(int(i))
+		e := d.dict.AttributeTable().At(int(i))
 		value := formatValue(e.Value())
 		if e.UnitStrindex() != 0 {
 			value += "[" + d.text(e.UnitStrindex()) + "]"
@@ -369,7 +369,7 @@ func (d *dumper) sortedAttributes(list pcommon.Int32Slice) []printedAttribute {
 
 // text prints a string of the table as a name.
 func (d *dumper) text(i int32) string {
-	s, ok := d.view.String(StringIndex(i))
+	s, ok := d.view.String(dictionary.StringIndex(i))
 	if !ok {
 		return fmt.Sprintf("!string %d", i)
 	}

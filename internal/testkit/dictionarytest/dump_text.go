@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"encoding/hex"
@@ -10,13 +10,14 @@ import (
 	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// quoteName prints a name as it is when it is made of letters, digits and
-// plain punctuation, else as a Go string literal. What the layout uses
-// (spaces, colons, equals signs, quotes, braces, square brackets, "!" and a few
-// words) causes quotes. Parentheses and angle brackets do not: they are in too
-// many names, such as (*T).Run, Array.map<T> and <module>.
+// quoteName returns a name unchanged if it consists of letters, digits and plain punctuation, else
+// as a Go string literal. Characters and words of the layout (spaces, colons, equals signs, quotes,
+// braces, square brackets, "!" and a few words) cause quotes. Parentheses and angle brackets do
+// not: they are in too many names, such as (*T).Run, Array.map<T> and <module>.
 func quoteName(s string) string {
 	switch s {
 	case "", "?", "in", "inlined", "nothing":
@@ -38,19 +39,19 @@ func isPlain(c byte) bool {
 		strings.IndexByte("._-/$@#*+~,&()<>%", c) >= 0
 }
 
-// formatValue prints a value so that its kind shows: strings are quoted,
-// doubles have a point or an exponent, bytes start with 0x, maps are sorted.
+// formatValue returns a value such that its kind is visible: strings are quoted, doubles have a
+// point or an exponent, bytes start with 0x, maps are sorted.
 func formatValue(v pcommon.Value) string {
 	return string(appendValue(nil, v, 0))
 }
 
-// formatParts prints the entries of a map, or the elements of a list of maps,
-// for a line of their own each; nil for any other value.
+// formatParts returns the entries of a map, or the elements of a list of maps, to be printed on
+// separate lines; nil for any other value.
 func formatParts(v pcommon.Value) (parts []string) {
 	switch {
 	case v.Type() == pcommon.ValueTypeMap:
-		for _, e := range sortedEntries(v.Map()) {
-			parts = append(parts, quoteName(e.key)+": "+formatValue(e.value))
+		for _, e := range dictionary.SortedEntries(v.Map()) {
+			parts = append(parts, quoteName(e.Key)+": "+formatValue(e.Value))
 		}
 	case v.Type() == pcommon.ValueTypeSlice && v.Slice().Len() > 0 && v.Slice().At(0).Type() == pcommon.ValueTypeMap:
 		for _, x := range v.Slice().All() {
@@ -61,7 +62,7 @@ func formatParts(v pcommon.Value) (parts []string) {
 }
 
 func appendValue(to []byte, v pcommon.Value, depth int) []byte {
-	if depth > maxValueDepth {
+	if depth > dictionary.MaxValueDepth {
 		return append(to, "!too deep"...)
 	}
 	switch v.Type() {
@@ -86,12 +87,12 @@ func appendValue(to []byte, v pcommon.Value, depth int) []byte {
 		return append(to, ']')
 	case pcommon.ValueTypeMap:
 		to = append(to, '{')
-		for i, e := range sortedEntries(v.Map()) {
+		for i, e := range dictionary.SortedEntries(v.Map()) {
 			if i > 0 {
 				to = append(to, ", "...)
 			}
-			to = append(append(to, quoteName(e.key)...), ": "...)
-			to = appendValue(to, e.value, depth+1)
+			to = append(append(to, quoteName(e.Key)...), ": "...)
+			to = appendValue(to, e.Value, depth+1)
 		}
 		return append(to, '}')
 	default:

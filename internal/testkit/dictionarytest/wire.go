@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dictionarytest holds what every test that produces profiles runs
-// over them. It is for tests only: it links the generated protobuf types.
+// Package dictionarytest checks, prints and compares OTLP profiles messages in tests. It is for
+// tests only: it links the generated protobuf types.
 package dictionarytest
 
 import (
@@ -14,15 +14,12 @@ import (
 	wire "go.opentelemetry.io/proto/otlp/profiles/v1development"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// MustBeValid fails the test when p breaks a rule of [dictionary.Check] or of
-// [CheckWire]. It does not change p.
+// MustBeValid fails the test if p breaks a rule of [Check] or of [CheckWire]. It does not change p.
 func MustBeValid(t testing.TB, p pprofile.Profiles) {
 	t.Helper()
-	for _, v := range dictionary.Check(p) {
+	for _, v := range Check(p) {
 		t.Errorf("not a valid profiles message: %v", v)
 	}
 	if err := CheckWire(p); err != nil {
@@ -30,13 +27,13 @@ func MustBeValid(t testing.TB, p pprofile.Profiles) {
 	}
 }
 
-// CheckWire encodes p as a collector would and decodes it with the types that
-// OpenTelemetry generates from the protocol definition, which share no code
-// with pdata. It returns an error when a field is unknown to them, when an
-// index points outside its table, or when what pdata decodes is not p again.
+// CheckWire encodes p as a collector would and decodes it with the types that OpenTelemetry
+// generates from the protocol definition, which share no code with pdata. It returns an error if a
+// field is unknown to them, if an index points outside its table, or if pdata does not decode p
+// again.
 //
-// It works on a copy: marshalling a message that is not read-only moves the
-// strings of its resource and scope attributes into the dictionary.
+// It works on a copy: marshalling a message that is not read-only moves the strings of its resource
+// and scope attributes into the dictionary.
 func CheckWire(p pprofile.Profiles) error {
 	readOnly := pprofile.NewProfiles()
 	p.CopyTo(readOnly)
@@ -52,7 +49,7 @@ func CheckWire(p pprofile.Profiles) error {
 	if err != nil {
 		return fmt.Errorf("unmarshal: %w", err)
 	}
-	if diff := dictionary.Diff(readOnly, decoded); diff != "" {
+	if diff := Diff(readOnly, decoded); diff != "" {
 		return fmt.Errorf("decoding gives another message: %s", diff)
 	}
 	return nil
@@ -68,8 +65,7 @@ func checkEncoded(encoded []byte) error {
 	return errors.Join(w.problems...)
 }
 
-// tableSizes gives the number of entries that an index field can choose from,
-// by the end of the field's name.
+// tableSizes returns the size of the table that an index field refers to, by the name of the field.
 func tableSizes(d *wire.ProfilesDictionary) map[protoreflect.Name]int {
 	return map[protoreflect.Name]int{
 		"mapping_index":         len(d.GetMappingTable()),
@@ -91,14 +87,14 @@ func tableSizes(d *wire.ProfilesDictionary) map[protoreflect.Name]int {
 // idSizes are the lengths of ids, by the names of their fields.
 var idSizes = map[protoreflect.Name]int{"profile_id": 16, "trace_id": 16, "span_id": 8}
 
-// walker visits every message of an encoded profile by reflection, so that it
-// knows about fields which pdata does not show.
+// walker visits every message of an encoded profile by reflection, including fields that pdata does
+// not expose.
 type walker struct {
 	sizes    map[protoreflect.Name]int
 	problems []error
 }
 
-// maxProblems keeps the error readable; one defect tends to repeat.
+// maxProblems keeps the error readable; one bug tends to repeat.
 const maxProblems = 10
 
 func (w *walker) problem(format string, args ...any) {
@@ -146,8 +142,7 @@ func (w *walker) value(path string, f protoreflect.FieldDescriptor, v protorefle
 	}
 }
 
-// keyValue: an attribute of a resource or scope has its key either inline or
-// in the string table.
+// keyValue: an attribute of a resource or scope has its key either inline or in the string table.
 func (w *walker) keyValue(path string, m protoreflect.Message) {
 	fields := m.Descriptor().Fields()
 	inline, index := fields.ByName("key"), fields.ByName("key_strindex")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"cmp"
@@ -11,19 +11,21 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// mappingLines prints the mappings that the profile's frames refer to and
-// names them for the frame lines.
+// mappingLines prints the mappings that the profile's frames refer to and names them for the frame
+// lines.
 //
-// The name is the last part of the file's path, with a number behind it when
-// several mappings share it. The order is that of the content, not of first
-// use: a new sample must not rename what the others refer to.
+// The name is the last part of the file's path, with a number if several mappings share it. The
+// order depends on the content and not on first use: a new sample must not rename the mappings of
+// others.
 func (d *dumper) mappingLines(p pprofile.Profile) {
-	d.mappings = map[MappingIndex]string{}
+	d.mappings = map[dictionary.MappingIndex]string{}
 	var list []printedMapping
 	for _, i := range d.mappingsOf(p) {
-		if !valid(i, d.view.mappings.Len()) {
+		if !inTable(i, d.dict.MappingTable().Len()) {
 			d.mappings[i] = fmt.Sprintf("!mapping %d", i)
 			continue
 		}
@@ -47,16 +49,16 @@ func (d *dumper) mappingLines(p pprofile.Profile) {
 }
 
 type printedMapping struct {
-	index      MappingIndex
+	index      dictionary.MappingIndex
 	file       string
 	start      uint64
 	text       string
 	attributes []printedAttribute
 }
 
-func (d *dumper) printMapping(i MappingIndex) printedMapping {
-	m := d.view.mappings.At(int(i))
-	file, _ := d.view.String(StringIndex(m.FilenameStrindex()))
+func (d *dumper) printMapping(i dictionary.MappingIndex) printedMapping {
+	m := d.dict.MappingTable().At(int(i))
+	file, _ := d.view.String(dictionary.StringIndex(m.FilenameStrindex()))
 	text := fmt.Sprintf("%s %#x-%#x", d.text(m.FilenameStrindex()), m.MemoryStart(), m.MemoryLimit())
 	if m.FileOffset() != 0 {
 		text += fmt.Sprintf(" offset %#x", m.FileOffset())
@@ -67,21 +69,21 @@ func (d *dumper) printMapping(i MappingIndex) printedMapping {
 	}
 }
 
-// mappingsOf lists every mapping in use once, in the order of the table.
-func (d *dumper) mappingsOf(p pprofile.Profile) []MappingIndex {
-	var list []MappingIndex
-	seen := make(used, d.view.stacks.Len())
+// mappingsOf returns every mapping in use once, in the order of the table.
+func (d *dumper) mappingsOf(p pprofile.Profile) []dictionary.MappingIndex {
+	var list []dictionary.MappingIndex
+	seen := make(used, d.dict.StackTable().Len())
 	for _, s := range p.Samples().All() {
-		if i := s.StackIndex(); i == 0 || !valid(i, len(seen)) || seen[i] {
+		if i := s.StackIndex(); i == 0 || !inTable(i, len(seen)) || seen[i] {
 			continue
 		}
 		seen.add(s.StackIndex())
-		for _, l := range d.view.stacks.At(int(s.StackIndex())).LocationIndices().All() {
-			if l == 0 || !valid(l, d.view.locations.Len()) {
+		for _, l := range d.dict.StackTable().At(int(s.StackIndex())).LocationIndices().All() {
+			if l == 0 || !inTable(l, d.dict.LocationTable().Len()) {
 				continue
 			}
-			if m := d.view.locations.At(int(l)).MappingIndex(); m != 0 {
-				list = append(list, MappingIndex(m))
+			if m := d.dict.LocationTable().At(int(l)).MappingIndex(); m != 0 {
+				list = append(list, dictionary.MappingIndex(m))
 			}
 		}
 	}
@@ -89,8 +91,8 @@ func (d *dumper) mappingsOf(p pprofile.Profile) []MappingIndex {
 	return slices.Compact(list)
 }
 
-// mappingName is the last part of a path, also of a Windows one. A "#" of its
-// own is quoted, so that it differs from the one of a number.
+// mappingName returns the last part of a path, including Windows paths. A name with "#" is quoted
+// to distinguish it from a numbered name.
 func mappingName(file string) string {
 	if i := strings.LastIndexByte(file, '\\'); i >= 0 {
 		file = file[i+1:]
