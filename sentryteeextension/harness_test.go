@@ -72,12 +72,6 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.WriteString(w, "{}")
 }
 
-func (r *recorder) setAnswer(answer http.HandlerFunc) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answer = answer
-}
-
 // take waits for n requests, and forgets them.
 func (r *recorder) take(t *testing.T, n int) []recorded {
 	t.Helper()
@@ -134,7 +128,6 @@ type options struct {
 	tee       []func(*Config)
 	receiver  func(*sentryreceiver.Config)
 	storage   component.Component
-	logs      *consumertest.LogsSink
 	configure func(*tee) // before it starts
 }
 
@@ -232,7 +225,7 @@ func (h *harness) counts(metric string) map[string]int64 {
 	for _, point := range points {
 		var words []string
 		for _, a := range point.Attributes.ToSlice() {
-			words = append(words, a.Value.Emit())
+			words = append(words, a.Value.String())
 		}
 		counts[strings.Join(words, " ")] += point.Value
 	}

@@ -33,8 +33,8 @@ const (
 
 // The errors of this package, for errors.Is.
 var (
-	ErrMalformed = errors.New("no Perfetto trace")
-	ErrTooLarge  = errors.New("Perfetto trace too large")
-	ErrNoClock   = errors.New("Perfetto trace without a usable clock snapshot")
-	ErrEmpty     = errors.New("Perfetto trace without samples")
+	ErrMalformed = errors.New("not a Perfetto trace")
+	ErrTooLarge  = errors.New("perfetto trace too large")
+	ErrNoClock   = errors.New("perfetto trace without a usable clock snapshot")
+	ErrEmpty     = errors.New("perfetto trace without samples")
 )
