@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package sentryteeextension is a collector extension (component type "sentry_tee") that forwards the requests of Sentry SDKs to
-// Sentry, byte for byte, beside what a receiver makes of them.
+// Sentry, byte for byte, while a receiver translates them.
 //
-// It is a middleware of the receiver's HTTP server: the receiver authenticates and answers, the tee keeps the bytes that it reads.
+// It is a middleware of the receiver's HTTP server: the receiver authenticates and responds, the tee keeps the bytes that it reads.
 //
-//	middleware.go   one request: the receiver's answer, and what is to be forwarded
+//	middleware.go   one request: the receiver's answer, and the request to forward
 //	routes.go       the endpoints of Sentry's ingest
-//	headers.go      which headers are forwarded, in both directions
+//	headers.go      headers that are forwarded, in both directions
 //	held_body.go    the bytes that the receiver reads
 //	own_answer.go   the receiver's answer, until it is sent
 //	forwarder.go    each request until it has an answer or is dropped
@@ -16,8 +16,8 @@
 //	spool.go        requests in a storage
 //	upstream.go     one request to Sentry
 //	reply.go        the meaning of its answer
-//	key_limits.go   the rate limits that Sentry has stated
-//	telemetry.go    what is counted
+//	key_limits.go   Sentry's current rate limits
+//	telemetry.go    metrics
 //
-// The queue is not exporterhelper's: that one has no fair shares of projects, no age, and loses requests on a full disk.
+// The queue is not exporterhelper's, which has no fair shares of projects and no maximum age, and loses requests when the disk is full.
 package sentryteeextension

@@ -43,9 +43,9 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	t := &telemetry{
 		logger: collector.LimitLogs(set.Logger),
 		requests: meter.Counter("otelcol_extension_sentry_tee_requests", "{request}",
-			"Number of requests that were to be forwarded, by what became of them."),
+			"Number of requests to forward, by outcome."),
 		attempts: meter.Histogram("otelcol_extension_sentry_tee_upstream_duration", "s",
-			"Time until Sentry's answer to a request, by what came of it.", 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+			"Response time of Sentry, by outcome.", 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 		storageErrors: meter.Counter("otelcol_extension_sentry_tee_storage_errors", "{error}",
 			"Number of failed operations of the storage."),
 	}
@@ -57,15 +57,15 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		})
 	}
 	gauge("otelcol_extension_sentry_tee_waiting_requests", "{request}",
-		"Number of requests that wait to be forwarded or are under way.", func(o observed) int64 { return o.requests })
+		"Number of requests that wait or are being forwarded.", func(o observed) int64 { return o.requests })
 	gauge("otelcol_extension_sentry_tee_bytes_in_flight", "By",
-		"Memory of requests that are being received or forwarded, or wait.", func(o observed) int64 { return o.bytes })
+		"Memory of requests that are being received or forwarded, or that wait.", func(o observed) int64 { return o.bytes })
 	gauge("otelcol_extension_sentry_tee_spool_bytes", "By",
 		"Size of the requests in the storage.", func(o observed) int64 { return o.spoolBytes })
 	gauge("otelcol_extension_sentry_tee_oldest_age", "s",
-		"Age of the request that has waited for the longest time.", func(o observed) int64 { return int64(o.oldest / time.Second) })
+		"Age of the oldest waiting request.", func(o observed) int64 { return int64(o.oldest / time.Second) })
 	meter.Gauge("otelcol_extension_sentry_tee_active_limits", "{key}",
-		"Number of keys that Sentry limits now, by category.", func(o metric.Int64Observer) {
+		"Number of rate-limited keys, by category.", func(o metric.Int64Observer) {
 			if state := t.state.Load(); state != nil {
 				for category, keys := range (*state)().limits {
 					o.Observe(keys, metric.WithAttributes(attribute.String("category", category.Label())))
