@@ -19,7 +19,7 @@ type ProjectConfig struct {
 	// ID is the number at the end of the DSN.
 	ID uint64 `mapstructure:"id"`
 
-	// PublicKeys are the parts of DSNs in front of the @. There may be several, to exchange one without a gap.
+	// PublicKeys are the key parts of DSNs. Several keys allow a rotation without downtime.
 	PublicKeys []string `mapstructure:"public_keys"`
 
 	// ResourceAttributes stand on the resources of all signals, and win over what the SDK says. Values are text, numbers,

@@ -231,7 +231,7 @@ func TestItemTooLarge(t *testing.T) {
 	assert.EqualValues(t, 1, s.items()["outcome=accepted type=event"])
 }
 
-// TestLargeItemNobodyWants: what no pipeline asks for is taken and let go, whatever its size.
+// TestLargeItemNobodyWants: items without a pipeline are accepted and dropped, regardless of their size.
 func TestLargeItemNobodyWants(t *testing.T) {
 	h := start(t, nil)
 	r := h.post(envelope(item("transaction", "", `{"type":"transaction","extra":"`+strings.Repeat("x", 3<<20)+`"}`)))
