@@ -4,7 +4,6 @@ package semconv
 
 // OTel, on mappings.
 const (
-	ProcessExecutableBuildIDPrefix  = "process.executable.build_id."
 	ProcessExecutableBuildIDGNU     = "process.executable.build_id.gnu"
 	ProcessExecutableBuildIDGo      = "process.executable.build_id.go"
 	ProcessExecutableBuildIDHtlhash = "process.executable.build_id.htlhash"

@@ -62,7 +62,7 @@ func (c *checker) mappingTable() {
 func (c *checker) hasBuildID(list pcommon.Int32Slice) bool {
 	for _, i := range list.All() {
 		a, _ := c.view.Attribute(dictionary.AttributeIndex(i))
-		if strings.HasPrefix(a.Key, semconv.ProcessExecutableBuildIDPrefix) || a.Key == semconv.SentryDebugID {
+		if strings.HasPrefix(a.Key, "process.executable.build_id.") || a.Key == semconv.SentryDebugID {
 			return true
 		}
 	}
