@@ -129,7 +129,7 @@ func Root() (string, error) {
 		return "", err
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "internal", "bench", "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "internal", "testkit", "bench", "go.mod")); err == nil {
 			return dir, nil
 		}
 		parent := filepath.Dir(dir)
