@@ -17,7 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/chunking"
 )
 
 // push sends the envelopes of a request. It returns a permanent error if one was dropped; any other
@@ -282,8 +282,8 @@ func halve(e *envelope, r reply, halvings int) (halves []envelope) {
 	if r.status != http.StatusRequestEntityTooLarge || e.Item.Header.Type != sentry.ItemProfileChunk || halvings >= maxHalvings {
 		return nil
 	}
-	for _, half := range tosentry.HalveChunk(e.Item.Payload) {
-		halves = append(halves, newEnvelope(half))
+	for _, half := range chunking.Halve(e.Item.Payload) {
+		halves = append(halves, envelope{Item: sentry.Item{Header: e.Item.Header, Payload: half.Payload}, Count: half.Count})
 	}
 	return halves
 }

@@ -35,7 +35,7 @@ type unlinked struct {
 
 // link is the result for one profile, to be counted.
 type link struct {
-	alignment fromsentry.Alignment
+	alignment profile.Alignment
 	stats     spanlink.LinkStats
 }
 
@@ -106,9 +106,9 @@ func (u *unlinked) isOf(t *event.Transaction, headerID string) bool {
 	return u.transactionID == "" || id == "" || attr.SameID(u.transactionID, id)
 }
 
-func (u *unlinked) align(root *event.Span) (int64, fromsentry.Alignment) {
+func (u *unlinked) align(root *event.Span) (int64, profile.Alignment) {
 	if root == nil {
-		return 0, fromsentry.NotAligned
+		return 0, profile.NotAligned
 	}
-	return fromsentry.Align(u.anchor, u.relativeStart, root.Start, root.End)
+	return profile.Align(u.anchor, u.relativeStart, root.Start, root.End)
 }

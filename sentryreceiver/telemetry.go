@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
@@ -109,8 +109,8 @@ func (t *telemetry) fieldsLost(ctx context.Context, item sentry.ItemType, flaws 
 	}
 }
 
-func (t *telemetry) aligned(ctx context.Context, why fromsentry.Alignment) {
-	if why != fromsentry.NotAligned {
+func (t *telemetry) aligned(ctx context.Context, why profile.Alignment) {
+	if why != profile.NotAligned {
 		t.profilesAligned.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", string(why))))
 	}
 }

@@ -18,7 +18,7 @@
 //	samples                  →  one Sample per (stack, thread, queue), with timestamps   samples.go
 //	stacks, frames           →  Stack, Location, Line, Function                          frames.go
 //	debug_meta.images        →  Mapping, else a profile attribute                        images.go
-//	time                     →  nanoseconds, exact                                       clock.go, align.go
+//	time                     →  nanoseconds, exact                                       clock.go
 //	names                    →  attribute keys                                           internal/semconv
 //
 // OTLP requires one Sample per identity, with its observations as timestamps. Samples have no values: each observation counts
@@ -42,10 +42,10 @@
 // Data from Sentry is restored as sent. Data of other origins becomes what Sentry's SDKs would have sent.
 //
 //	profiles            →  profile chunks (V2)     profiles.go, the inverse of fromsentry/profiles.go
-//	values              →  observations            sample_weight.go, samples.go, sample_spread.go, sort_by_time.go
+//	values              →  observations            sample_weight.go, samples.go, sample_spread.go
 //	stacks, locations   →  stacks, frames          frames.go, frame_in_app.go
 //	mappings            →  debug images            images.go
-//	a long profile      →  chunks of a minute      chunk_parts.go
+//	a long profile      →  chunks of a minute      internal/format/sentry/chunking
 //	segments            →  transactions            traces.go, segment_tree.go, transaction.go, span.go
 //	other spans         →  span containers         span_streamed.go
 //	resources           →  release, platform, …    resource.go

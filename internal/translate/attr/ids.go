@@ -6,26 +6,15 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-)
 
-// ParseID reads a UUID with or without hyphens, in any case. All zeros is no id.
-func ParseID(id string) (bytes [16]byte, ok bool) {
-	if len(id) > 32 && len(id) <= MaxIDBytes {
-		id = strings.ReplaceAll(id, "-", "")
-	}
-	if len(id) != 32 {
-		return bytes, false
-	}
-	_, err := hex.Decode(bytes[:], []byte(id))
-	return bytes, err == nil && bytes != [16]byte{}
-}
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
 
 // SimpleID is the form in which Sentry compares ids: 32 lower-case hex digits. Text that is no UUID stays as it is, clipped.
 func SimpleID(id string) string {
-	if bytes, ok := ParseID(id); ok {
+	if bytes, ok := sentry.ParseID(id); ok {
 		return hex.EncodeToString(bytes[:])
 	}
 	return Clip(id, MaxIDBytes)

@@ -78,7 +78,7 @@ func eventBody(e *event.ErrorEvent) string {
 	if text := e.Message.Text(); text != "" || len(e.Exceptions) == 0 {
 		return text
 	}
-	return headline(&e.Exceptions[len(e.Exceptions)-1])
+	return e.Exceptions[len(e.Exceptions)-1].Headline()
 }
 
 // putMessage sets template and parameters as logs have them: numbered, or named where python's logging has named ones.

@@ -16,21 +16,21 @@ import (
 // comes first.
 
 // putExceptions sets the headline, which is the thrown exception, the last one of the chain, and the chain itself.
-func putExceptions(attrs pcommon.Map, event *event.ErrorEvent) {
-	chain := event.Exceptions
+func putExceptions(attrs pcommon.Map, e *event.ErrorEvent) {
+	chain := e.Exceptions
 	if len(chain) == 0 {
 		return
 	}
-	chain = withThreadStack(chain, event.Threads)
+	chain = withThreadStack(chain, e.Threads)
 	thrown := &chain[len(chain)-1]
 	attr.PutText(attrs, semconv.ExceptionType, thrown.Type)
 	attr.PutText(attrs, semconv.ExceptionMessage, thrown.Value)
 	if hasFrames(chain) {
-		attr.PutText(attrs, semconv.ExceptionStacktrace, stacktraceText(chain, event.Platform))
+		attr.PutText(attrs, semconv.ExceptionStacktrace, event.StacktraceText(chain, e.Platform))
 	}
 	list := attrs.PutEmptySlice(semconv.SentryExceptions)
-	for i := range event.Exceptions {
-		fillException(list.AppendEmpty().SetEmptyMap(), &event.Exceptions[i])
+	for i := range e.Exceptions {
+		fillException(list.AppendEmpty().SetEmptyMap(), &e.Exceptions[i])
 	}
 }
 

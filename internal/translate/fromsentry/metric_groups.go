@@ -13,6 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exphistogram"
 )
 
 // metricGroups sorts the elements of a container into metrics and data points, each in order of first appearance.
@@ -145,7 +146,7 @@ func (g *metricGroup) write(metric pmetric.Metric, src Source) {
 			for i, e := range series.elements {
 				values[i] = e.Value
 			}
-			fillExponential(point, values)
+			exphistogram.Fill(point, values)
 		}
 	case event.MetricGauge:
 		points := metric.SetEmptyGauge().DataPoints()

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exphistogram"
 )
 
 // newMetrics makes a message with one resource and one scope in it. The scope is the SDK.
@@ -54,7 +55,7 @@ func newDuration(scope pmetric.ScopeMetrics, text attr.MetricText, at uint64, se
 	point := setDeltaHistogram(attr.NewMetric(scope, text)).AppendEmpty()
 	point.SetStartTimestamp(pcommon.Timestamp(at))
 	point.SetTimestamp(pcommon.Timestamp(at))
-	fillExponential(point, []float64{seconds})
+	exphistogram.Fill(point, []float64{seconds})
 	return point
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/histogramtest"
 )
 
 // TestMetricsCorpus translates all that becomes metrics in the recorded requests, and compares counts, sums, times and traces
@@ -142,7 +143,7 @@ func checkTraceMetrics(t *testing.T, name string, payload []byte, src Source) in
 			}
 		case pmetric.MetricTypeExponentialHistogram:
 			for _, p := range m.ExponentialHistogram().DataPoints().All() {
-				requireCounts(t, p)
+				histogramtest.CheckCounts(t, p)
 				visit(m.Name()+" distribution", int(p.Count()), p.Sum(), p)
 			}
 		}
@@ -179,7 +180,7 @@ func sums(t *testing.T, out pmetric.Metrics, key string) map[string]float64 {
 		name, _, _ = strings.Cut(name, "|")
 		if m.Type() == pmetric.MetricTypeExponentialHistogram {
 			for _, p := range m.ExponentialHistogram().DataPoints().All() {
-				requireCounts(t, p)
+				histogramtest.CheckCounts(t, p)
 				got[name+" "+pointAttribute(p.Attributes(), key)] += p.Sum()
 			}
 			continue
@@ -394,7 +395,7 @@ func FuzzMetrics(f *testing.F) {
 				require.NotEmpty(t, m.Name())
 				if m.Type() == pmetric.MetricTypeExponentialHistogram {
 					for _, p := range m.ExponentialHistogram().DataPoints().All() {
-						requireCounts(t, p)
+						histogramtest.CheckCounts(t, p)
 						require.LessOrEqual(t, p.StartTimestamp(), p.Timestamp())
 						require.LessOrEqual(t, p.Min(), p.Max())
 					}

@@ -15,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/histogramtest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -84,7 +85,7 @@ func TestTraceMetrics(t *testing.T) {
 	total := all["total|{euro}"].ExponentialHistogram()
 	require.Equal(t, pmetric.AggregationTemporalityDelta, total.AggregationTemporality())
 	require.Equal(t, 1, total.DataPoints().Len())
-	checkHistogram(t, total.DataPoints().At(0), []float64{129.5, 129.5})
+	histogramtest.Check(t, total.DataPoints().At(0), []float64{129.5, 129.5})
 	require.InDelta(t, 259, total.DataPoints().At(0).Sum(), 0)
 	require.Equal(t, 1, all["total|s"].ExponentialHistogram().DataPoints().Len())
 
@@ -188,7 +189,7 @@ func requireMetrics(t *testing.T, want string, out pmetric.Metrics, key string) 
 			}
 		case pmetric.MetricTypeExponentialHistogram:
 			for _, p := range m.ExponentialHistogram().DataPoints().All() {
-				requireCounts(t, p)
+				histogramtest.CheckCounts(t, p)
 				got[name][pointAttribute(p.Attributes(), key)] += p.Sum()
 			}
 		}

@@ -10,15 +10,16 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // ProfileToProfiles translates a V1 profile that has at least one sample.
-func ProfileToProfiles(p *profile.Profile, src Source) pprofile.Profiles {
+func ProfileToProfiles(p *sentryprofile.Profile, src Source) pprofile.Profiles {
 	out, profile, b := newProfile(profileIdentity(p, src), src)
 	defer b.Release()
 
@@ -42,7 +43,7 @@ func ProfileToProfiles(p *profile.Profile, src Source) pprofile.Profiles {
 
 // ChunkToProfiles translates a V2 chunk that has at least one sample. Its times stay the client's: its spans come in other
 // requests, each of which would be moved by an amount of its own.
-func ChunkToProfiles(c *profile.Chunk, src Source) pprofile.Profiles {
+func ChunkToProfiles(c *sentryprofile.Chunk, src Source) pprofile.Profiles {
 	src.CorrectDrift = false
 	out, profile, b := newProfile(chunkIdentity(c, src), src)
 	defer b.Release()
@@ -78,19 +79,19 @@ func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profi
 	profile := scope.Profiles().AppendEmpty()
 	dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
 	dictionary.SetValueType(profile.PeriodType(), b.String(src.PeriodType), b.String("nanoseconds"))
-	profile.SetPeriod(attr.NominalPeriod)
+	profile.SetPeriod(sentryprofile.NominalPeriod)
 	return out, profile, b
 }
 
 // setTimeRange covers first and last: the range of a profile is half-open, so it ends one period after the last sample.
 func setTimeRange(profile pprofile.Profile, first, last uint64) {
 	profile.SetTime(pcommon.Timestamp(first))
-	profile.SetDurationNano(last - first + attr.NominalPeriod)
+	profile.SetDurationNano(last - first + sentryprofile.NominalPeriod)
 }
 
 // setProfileID takes the id of the item for that of the profile. Text that is no UUID is kept as an attribute.
 func setProfileID(profile pprofile.Profile, attributes *attributeList, key, id string) {
-	if bytes, ok := attr.ParseID(id); ok {
+	if bytes, ok := sentry.ParseID(id); ok {
 		profile.SetProfileID(bytes)
 		return
 	}
@@ -149,7 +150,7 @@ func (l *attributeList) uint(key string, u jsonscan.Uint, unit string) {
 }
 
 // transaction keeps what ties a V1 profile to its transaction: trace, event, thread and window.
-func (l *attributeList) transaction(t *profile.ProfileTransaction) {
+func (l *attributeList) transaction(t *sentryprofile.ProfileTransaction) {
 	if t == nil {
 		return
 	}
@@ -165,7 +166,7 @@ func (l *attributeList) transaction(t *profile.ProfileTransaction) {
 }
 
 // measurements keeps the series as they were sent, node's broken V2 clock included: name → {unit, times, values}.
-func (l *attributeList) measurements(series []profile.Measurement, timeKey string) {
+func (l *attributeList) measurements(series []sentryprofile.Measurement, timeKey string) {
 	if len(series) == 0 {
 		return
 	}

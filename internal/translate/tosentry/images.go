@@ -3,8 +3,6 @@
 package tosentry
 
 import (
-	"encoding/hex"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -24,7 +22,7 @@ import (
 func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sentryprofile.Image) {
 	known, size := map[imageKey]int{}, 0
 	keep := func(image sentryprofile.Image) {
-		mended, ok := mendImage(image)
+		mended, ok := sentryprofile.RepairImage(image)
 		if !ok {
 			e.flaw("image", 1)
 			return
@@ -140,58 +138,4 @@ func readImage(m pcommon.Map) sentryprofile.Image {
 func parseAddress(text string) jsonscan.Address {
 	value, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
 	return jsonscan.Address{Value: value, Set: err == nil}
-}
-
-// mendImage makes an image one that profiles may carry: native ones of other types are "symbolic" there, as Sentry's own
-// converter of Perfetto traces has it. Not ok: nothing names it.
-func mendImage(image sentryprofile.Image) (sentryprofile.Image, bool) {
-	if image.DebugID == "" && image.Type == "elf" {
-		image.DebugID = debugIDOfBuildID(image.CodeID)
-	}
-	if !isDebugID(image.DebugID) {
-		image.DebugID = ""
-	}
-	if _, ok := attr.ParseID(image.UUID); !ok {
-		image.UUID = ""
-	}
-	if !sentryprofile.IsProfileImage(image.Type) {
-		image.Type = "symbolic"
-	}
-	return image, image.DebugID != "" || image.UUID != ""
-}
-
-// debugIDOfBuildID is the debug id of an ELF file: the first 16 bytes of its build id, with zeros behind a shorter one, read as a
-// GUID in little-endian byte order. https://docs.sentry.io/platforms/native/data-management/debug-files/identifiers/
-func debugIDOfBuildID(buildID string) string {
-	bytes, err := hex.DecodeString(buildID)
-	if err != nil || len(bytes) == 0 {
-		return ""
-	}
-	var id [16]byte
-	copy(id[:], bytes)
-	id[0], id[1], id[2], id[3] = id[3], id[2], id[1], id[0]
-	id[4], id[5] = id[5], id[4]
-	id[6], id[7] = id[7], id[6]
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
-}
-
-// isDebugID says whether Sentry can read a debug id: a UUID, with or without hyphens, and up to eight hex digits of age behind
-// it, with or without another hyphen; or the timestamp and age of an old PDB, 9 to 16 hex digits.
-func isDebugID(text string) bool {
-	if len(text) >= 36 && text[8] == '-' {
-		if _, ok := attr.ParseID(text[:36]); !ok || strings.Count(text[:36], "-") != 4 {
-			return false
-		}
-		age, found := strings.CutPrefix(text[36:], "-")
-		return text[36:] == "" || found && isHexText(age, 1, 8)
-	}
-	if len(text) >= 32 {
-		uuid, age := text[:32], strings.TrimPrefix(text[32:], "-")
-		return isHexText(uuid, 32, 32) && isHexText(age, 0, 8)
-	}
-	return isHexText(text, 9, 16)
-}
-
-func isHexText(text string, atLeast, atMost int) bool {
-	return len(text) >= atLeast && len(text) <= atMost && strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }

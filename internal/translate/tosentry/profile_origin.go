@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -41,7 +42,7 @@ func sentryID(text string) string {
 	if text == "" {
 		return ""
 	}
-	if bytes, ok := attr.ParseID(text); ok {
+	if bytes, ok := sentry.ParseID(text); ok {
 		return hex.EncodeToString(bytes[:])
 	}
 	return attr.HashID("id", attr.Clip(text, attr.MaxFrameText)) // any number of profiles may refer to one text

@@ -4,8 +4,6 @@ package tosentry
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"sync"
 
@@ -13,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/chunking"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
@@ -56,17 +55,17 @@ const (
 // profileExporter goes through one message.
 type profileExporter struct {
 	Export
-	options ExportOptions
-	view    dictionary.View
-	chunks  map[string]bool // ids that are taken
+	options  ExportOptions
+	view     dictionary.View
+	chunkIDs map[string]bool // of the items
 
 	resource pcommon.Map     // of the profiles at hand
 	sessions map[bool]string // of the resource, by whether the profiles are of the CPU
 
 	// What these hold on to beyond a message is memory.
-	frames  frameReader
-	samples sampleReader
-	parts   partWriter
+	frames   frameReader
+	samples  sampleReader
+	splitter chunking.Splitter
 }
 
 var profileExporters = sync.Pool{New: func() any { return new(profileExporter) }}
@@ -74,14 +73,14 @@ var profileExporters = sync.Pool{New: func() any { return new(profileExporter) }
 func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExporter {
 	o.MaxItemBytes = o.atMost(sentry.MaxOutgoingChunk)
 	e := profileExporters.Get().(*profileExporter)
-	e.Export, e.options, e.chunks = Export{}, o, map[string]bool{}
+	e.Export, e.options, e.chunkIDs = Export{}, o, map[string]bool{}
 	e.view = dictionary.NewView(profiles.Dictionary())
 	keys := readKeys(e.view, profiles.Dictionary(), e.samples.keys.kinds)
 	limit := min(attr.ExportBound(new(pprofile.ProtoMarshaler).ProfilesSize(profiles)), attr.MaxExport)
 	e.frames.open(e.view, keys, profiles.Dictionary(), limit)
 	e.samples.open(e.view, keys)
 	e.samples.share = attr.ExportOverhead / bytesOfRepeat / max(1, countProfiles(profiles))
-	e.parts.written, e.parts.maxWritten = 0, limit
+	e.splitter.Open(limit)
 	return e
 }
 
@@ -90,16 +89,16 @@ const maxPooledExport = 32 << 20
 
 // Release gives the memory back, and everything that points into the message.
 func (e *profileExporter) release() {
-	observations := cap(e.samples.observations) + cap(e.samples.scratch) + cap(e.samples.counted) + cap(e.parts.samples.Time)
+	observations := cap(e.samples.observations) + cap(e.samples.scratch) + cap(e.samples.counted)
 	tables := cap(e.frames.stackOf.results) + cap(e.frames.locationOf.results) + cap(e.samples.keys.kinds)
-	if cap(e.parts.payload)+20*observations+32*tables+120*cap(e.frames.frames)+4*e.frames.stacks.Entries() > maxPooledExport {
+	if e.splitter.MemoryBytes()+20*observations+32*tables+120*cap(e.frames.frames)+4*e.frames.stacks.Entries() > maxPooledExport {
 		return
 	}
 	clear(e.frames.frames[:cap(e.frames.frames)])
 	e.frames.view, e.frames.keys = dictionary.View{}, keyTable{}
 	e.samples.close()
-	e.parts.chunk, e.parts.all, e.parts.series = nil, nil, nil
-	e.Export, e.options, e.view, e.chunks = Export{}, ExportOptions{}, dictionary.View{}, nil
+	e.splitter.Close()
+	e.Export, e.options, e.view, e.chunkIDs = Export{}, ExportOptions{}, dictionary.View{}, nil
 	e.resource, e.sessions, e.frames.long = pcommon.Map{}, nil, nil
 	profileExporters.Put(e)
 }
@@ -109,7 +108,7 @@ func (e *profileExporter) profile(profile pprofile.Profile, id attr.Identity) {
 	if e.original(profile) {
 		return
 	}
-	if e.parts.isFull() {
+	if e.splitter.IsFull() {
 		e.lose(discard.ReasonExceedSizeLimit, countObservations(profile))
 		return
 	}
@@ -159,28 +158,31 @@ func (e *profileExporter) write(profile pprofile.Profile, src origin, weight wei
 	chunk.DebugMeta.Images = e.frames.images(profile, &e.Export)
 	chunk.Measurements = readMeasurements(e.view, profile, &e.Export)
 
-	e.parts.start(&chunk, e.samples.observations, weight, src.fromSentry, e.options.MaxItemBytes)
-	for e.parts.next(&e.Export) {
-		e.add(&chunk, src.chunkID)
+	parts := e.splitter.Split(chunking.Profile{
+		Chunk: &chunk, Observations: e.samples.observations, Period: weight.period, OnCPU: weight.onCPU, AsSent: src.fromSentry,
+	}, e.options.MaxItemBytes)
+	for part := range parts {
+		e.add(part, chunk.Platform, src.chunkID)
+	}
+	for _, loss := range e.splitter.Lost {
+		e.lose(loss.Reason, loss.Count)
 	}
 }
 
-// Add gives the chunk that was written an id and appends it to the items. The id is that of the profile; of a later part, or of
-// a profile that has none or one that was there before, it is made of the content. Sentry keeps one chunk for an id.
-func (e *profileExporter) add(chunk *sentryprofile.Chunk, id string) {
-	payload := e.parts.payload
-	if id == "" || e.parts.number > 0 || e.chunks[id] {
-		sum := sha256.Sum256(payload)
-		id = hex.EncodeToString(sum[:16])
+// add appends an item for a part of a profile. The first part has the ID of the profile. Later parts, and profiles without an ID
+// or with the ID of an earlier profile, get an ID derived from their content: Sentry keeps one chunk per ID.
+func (e *profileExporter) add(part chunking.Part, platform, id string) {
+	if id == "" || part.Number > 0 || e.chunkIDs[id] {
+		id = part.ContentID()
 	}
-	for e.chunks[id] { // the same content twice
+	for e.chunkIDs[id] { // the same content twice
 		id = attr.HashID("again", id)
 	}
-	e.chunks[id] = true
-	e.parts.setChunkID(id)
+	e.chunkIDs[id] = true
+	part.SetChunkID(id)
 	e.Items = append(e.Items, Outgoing{
-		Item:  sentry.Item{Header: chunkHeader(chunk.Platform), Payload: bytes.Clone(payload)},
-		Count: e.parts.count,
+		Item:  sentry.Item{Header: chunkHeader(platform), Payload: bytes.Clone(part.Payload)},
+		Count: part.Count,
 	})
 }
 
@@ -198,7 +200,7 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 	d := sentryprofile.AcquireDecoder()
 	defer d.Release()
 	chunk, err := d.Chunk(payload)
-	if err != nil || len(payload) > e.options.MaxItemBytes || e.chunks[chunk.ChunkID] {
+	if err != nil || len(payload) > e.options.MaxItemBytes || e.chunkIDs[chunk.ChunkID] {
 		return false
 	}
 	subject := sentryprofile.Subject{Chunk: chunk, HeaderPlatform: chunk.Platform, Number: 1, Size: len(payload)}
@@ -206,11 +208,11 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 		return false
 	}
 	for _, image := range chunk.DebugMeta.Images {
-		if mended, ok := mendImage(image); !ok || mended != image {
+		if mended, ok := sentryprofile.RepairImage(image); !ok || mended != image {
 			return false
 		}
 	}
-	e.chunks[chunk.ChunkID] = true
+	e.chunkIDs[chunk.ChunkID] = true
 	e.Items = append(e.Items, Outgoing{
 		Item:  sentry.Item{Header: chunkHeader(strings.Clone(chunk.Platform)), Payload: payload},
 		Count: chunk.Samples.Len(),

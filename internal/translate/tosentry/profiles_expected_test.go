@@ -152,7 +152,7 @@ func imageLines(images []profile.Image) (lines []string) {
 	known := map[string]bool{}
 	for _, image := range images {
 		if image.Type == "elf" && image.DebugID == "" {
-			image.DebugID = debugIDOfBuildID(image.CodeID) // see TestDebugIDOfBuildID
+			image.DebugID = profile.ELFDebugID(image.CodeID) // see TestDebugIDs
 		}
 		if !slices.Contains(fakesentry.ImageTypes, image.Type) {
 			image.Type = "symbolic"

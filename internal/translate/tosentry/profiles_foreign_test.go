@@ -3,9 +3,7 @@
 package tosentry
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
 // foreign is a profile that is not from Sentry, written by hand.
@@ -270,23 +267,6 @@ func TestInlinedAndMapped(t *testing.T) {
 		`{"package":"/app/server","in_app":true,"instruction_addr":"0x401300"}]`)
 }
 
-// TestDebugIDs: the forms that Sentry's parser takes, and what it refuses.
-func TestDebugIDs(t *testing.T) {
-	require.Equal(t, "c0bcc3f1-9827-fe65-3058-404b2831d9e6", debugIDOfBuildID("f1c3bcc0279865fe3058404b2831d9e64135386c"))
-	require.Equal(t, "0000ad0b-0000-0000-0000-000000000000", debugIDOfBuildID("0bad"))
-	require.Empty(t, debugIDOfBuildID("0ba"))
-	for _, id := range []string{
-		"c0bcc3f1-9827-fe65-3058-404b2831d9e6", "c0bcc3f1-9827-fe65-3058-404b2831d9e6-a", "C0BCC3F19827FE653058404B2831D9E61",
-		"c0bcc3f19827fe653058404b2831d9e6", "3249d99d1",
-	} {
-		require.True(t, isDebugID(id), id)
-		require.Regexp(t, fakesentry.DebugID, id)
-	}
-	for _, id := range []string{"", "x", "c0bcc3f1-9827-fe65-3058-404b2831d9e6-", "c0bcc3f1-9827-fe65-3058-404b2831d9e6-123456789", "c0bcc3f19827-fe65-3058-404b-2831d9e6", "12345678"} {
-		require.False(t, isDebugID(id), id)
-	}
-}
-
 // TestBombs: little input stands for a lot of output. It ends, within bounds, and what is left out is counted.
 func TestBombs(t *testing.T) {
 	f := newForeign("samples", "count", "cpu", 10_000_000)
@@ -311,22 +291,4 @@ func TestBombs(t *testing.T) {
 	require.Empty(t, out.Items)
 	lost := lossOf(out.Lost)
 	require.Equal(t, 200, lost[discard.ReasonTooManyFrames]+lost[discard.ReasonExceedSizeLimit], lost)
-}
-
-// TestSortByTime: as the standard library sorts, equal times in their order.
-func TestSortByTime(t *testing.T) {
-	for _, n := range []int{0, 1, 63, 64, 5000} {
-		for _, spread := range []uint64{1, 1000, 60_000_000_000, 1 << 62} {
-			var all, want []observation
-			state := uint64(n) + spread
-			for i := range n {
-				state = state*6364136223846793005 + 1442695040888963407
-				all = append(all, observation{time: state >> 1 % spread, stack: int32(i)})
-			}
-			want = append(want, all...)
-			slices.SortStableFunc(want, func(a, b observation) int { return cmp.Compare(a.time, b.time) })
-			sortByTime(all, nil)
-			require.Equal(t, want, all)
-		}
-	}
 }

@@ -5,6 +5,7 @@ package tosentry
 import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/chunking"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
@@ -50,7 +51,7 @@ func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) wei
 		begin, length := laid.place(c)
 		for i := range times {
 			offset := uint64(min(float64(i)/float64(times)*length, jsonscan.MaxUnixNano))
-			r.observations = append(r.observations, observation{begin + offset, c.stack, c.thread})
+			r.observations = append(r.observations, chunking.Observation{Time: begin + offset, Stack: c.stack, Thread: c.thread})
 		}
 	}
 	w.period = uint64(min(float64(w.period)/repeats, maxPeriod))
@@ -67,7 +68,7 @@ type layout struct {
 // place gives the time of a sample's first observation, and how long it lasts: at a time of its own no more than a chunk.
 func (l *layout) place(c countedSample) (begin uint64, length float64) {
 	if c.at != 0 {
-		return min(c.at, jsonscan.MaxUnixNano), min(c.count*l.period, partNanos)
+		return min(c.at, jsonscan.MaxUnixNano), min(c.count*l.period, maxPeriod)
 	}
 	step := l.period
 	if l.duration > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -46,7 +47,7 @@ func weightOf(view dictionary.View, profile pprofile.Profile) (w weight, _ disca
 	if !ok1 || !ok2 {
 		return w, discard.ReasonMalformedSamples
 	}
-	w.period = attr.NominalPeriod
+	w.period = sentryprofile.NominalPeriod
 	onCPU, timed := timeTypes[periodKind]
 	if nanos := float64(profile.Period()) * timeUnits[periodUnit]; timed && nanos >= 1 {
 		w.period = uint64(min(nanos, maxPeriod))

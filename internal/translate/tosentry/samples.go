@@ -8,18 +8,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/chunking"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
-
-// observation is one sample of Sentry's: at this time this thread was in this stack.
-type observation struct {
-	time          uint64 // unix nanoseconds
-	stack, thread int32  // indices into the chunk's
-}
 
 // sampleReader turns the samples of a profile, in all their shapes, into observations in the order of time.
 //
@@ -32,12 +27,12 @@ type sampleReader struct {
 
 	share int // of each profile of the message, in observations that values become
 
-	observations []observation
+	observations []chunking.Observation
 	threads      []profile.Thread
 
 	threadOf map[string]int32
 	counted  []countedSample
-	scratch  []observation // of sorting
+	scratch  []chunking.Observation // of sorting
 }
 
 // open takes a message.
@@ -67,7 +62,7 @@ func (r *sampleReader) read(profile pprofile.Profile, w weight, frames *frameRea
 	}
 	w = r.spread(profile, w, e)
 	r.dropLate(e)
-	r.scratch = sortByTime(r.observations, r.scratch)
+	r.scratch = chunking.SortByTime(r.observations, r.scratch)
 	return w
 }
 
@@ -75,7 +70,7 @@ func (r *sampleReader) read(profile pprofile.Profile, w weight, frames *frameRea
 func (r *sampleReader) dropLate(e *Export) {
 	kept := r.observations[:0]
 	for _, o := range r.observations {
-		if o.time < jsonscan.MaxUnixNano {
+		if o.Time < jsonscan.MaxUnixNano {
 			kept = append(kept, o)
 		}
 	}
@@ -103,16 +98,16 @@ func (r *sampleReader) sample(sample pprofile.Sample, w weight, frames *frameRea
 	switch {
 	case values.Len() == 0:
 		for i := range times.Len() {
-			r.observations = append(r.observations, observation{times.At(i), stack, thread})
+			r.observations = append(r.observations, chunking.Observation{Time: times.At(i), Stack: stack, Thread: thread})
 		}
 	case !timed:
-		r.counted = append(r.counted, countedSample{stack, thread, w.observations(values.At(0)), 0})
+		r.counted = append(r.counted, countedSample{stack: stack, thread: thread, count: w.observations(values.At(0))})
 	default:
 		for i := range times.Len() {
 			if n := w.observations(values.At(i)); n == 1 {
-				r.observations = append(r.observations, observation{times.At(i), stack, thread})
+				r.observations = append(r.observations, chunking.Observation{Time: times.At(i), Stack: stack, Thread: thread})
 			} else if n > 1 {
-				r.counted = append(r.counted, countedSample{stack, thread, n, max(1, times.At(i))})
+				r.counted = append(r.counted, countedSample{stack: stack, thread: thread, count: n, at: max(1, times.At(i))})
 			}
 		}
 	}

@@ -21,6 +21,11 @@ type Sampled struct {
 	Flaws []discard.Flaw // fields that did not have their published type
 }
 
+// NominalPeriod is the interval that Sentry's profilers aim at, 1/101 s in nanoseconds. The real
+// interval is not in the payload and varies from 1 to 90 ms: weigh samples by the gaps between their
+// timestamps, not by the period.
+const NominalPeriod = 9_900_990
+
 // Samples are the observations in the order of the payload.
 type Samples struct {
 	Time   []uint64 // V1: nanoseconds since Profile.Timestamp; V2: unix nanoseconds

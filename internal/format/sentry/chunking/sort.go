@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tosentry
+package chunking
 
 import (
 	"cmp"
 	"slices"
 )
 
-// sortByTime sorts observations by time; equal times stay in their order. A merge of the timestamps of all samples: by digits
-// of 12 bits, since comparing takes three times as long (internal/testkit/bench). It gives back the scratch it used.
-func sortByTime(all, scratch []observation) []observation {
+// SortByTime sorts observations by time and keeps the order of equal times. It is a radix sort with
+// digits of 12 bits: comparing takes three times as long (internal/testkit/bench). It returns the
+// scratch memory for the next call.
+func SortByTime(all, scratch []Observation) []Observation {
 	first, last, sorted := timeBounds(all)
 	if sorted {
 		return scratch
 	}
 	const digit, few = 12, 64
 	if len(all) < few {
-		slices.SortStableFunc(all, func(a, b observation) int { return cmp.Compare(a.time, b.time) })
+		slices.SortStableFunc(all, func(a, b Observation) int { return cmp.Compare(a.Time, b.Time) })
 		return scratch
 	}
 	scratch = slices.Grow(scratch[:0], len(all))[:len(all)]
@@ -24,7 +25,7 @@ func sortByTime(all, scratch []observation) []observation {
 	for shift := 0; (last-first)>>shift > 0; shift += digit {
 		var starts [1 << digit]int32
 		for i := range from {
-			starts[(from[i].time-first)>>shift&(1<<digit-1)]++
+			starts[(from[i].Time-first)>>shift&(1<<digit-1)]++
 		}
 		sum := int32(0)
 		for i, count := range starts {
@@ -32,7 +33,7 @@ func sortByTime(all, scratch []observation) []observation {
 			sum += count
 		}
 		for i := range from {
-			d := (from[i].time - first) >> shift & (1<<digit - 1)
+			d := (from[i].Time - first) >> shift & (1<<digit - 1)
 			to[starts[d]] = from[i]
 			starts[d]++
 		}
@@ -44,11 +45,11 @@ func sortByTime(all, scratch []observation) []observation {
 	return scratch
 }
 
-func timeBounds(all []observation) (first, last uint64, sorted bool) {
+func timeBounds(all []Observation) (first, last uint64, sorted bool) {
 	first, sorted = ^uint64(0), true
 	for _, o := range all {
-		sorted = sorted && o.time >= last
-		first, last = min(first, o.time), max(last, o.time)
+		sorted = sorted && o.Time >= last
+		first, last = min(first, o.Time), max(last, o.Time)
 	}
 	return first, last, sorted
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fromsentry
+package profile
 
 import (
 	"math"
@@ -8,30 +8,31 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Alignment is why the times of a V1 profile have to be moved to be compared with those of its transaction's spans.
+// Alignment is the reason why the times of a V1 profile differ from the times of its transaction's spans.
 type Alignment string
 
 // The alignments.
 const (
 	NotAligned           Alignment = ""
-	AlignedRelativeStart Alignment = "relative_start" // the profile says where in it the transaction starts
-	AlignedCutAnchor     Alignment = "cut_anchor"     // ruby's anchors are whole seconds: samples lie up to a second too early
+	AlignedRelativeStart Alignment = "relative_start" // the profile states the offset at which the transaction starts
+	AlignedCutAnchor     Alignment = "cut_anchor"     // anchors of ruby are whole seconds: samples are up to a second too early
 	AlignedLateAnchor    Alignment = "late_anchor"    // python 1.15 sends the end of the transaction as the start of the profile
 )
 
-// Align says by how many nanoseconds, and why. The profile keeps its times; this is for linking its samples to spans.
+// Align returns the nanoseconds to add to the times of a profile before its samples are linked to spans, and the reason. The profile
+// itself keeps its times.
 func Align(anchor jsonscan.Timestamp, relativeStart jsonscan.Uint, transactionStart, transactionEnd jsonscan.Timestamp) (int64, Alignment) {
-	why, into := NotAligned, int64(0)
+	why, offset := NotAligned, int64(0)
 	switch {
 	case !anchor.Set || !transactionStart.Set:
 	case relativeStart.Set && relativeStart.Value > 0 && relativeStart.Value <= math.MaxInt64:
-		why, into = AlignedRelativeStart, int64(relativeStart.Value)
+		why, offset = AlignedRelativeStart, int64(relativeStart.Value)
 	case anchor.WholeSeconds:
 		why = AlignedCutAnchor
 	case transactionEnd.Set && anchor.UnixNano >= transactionEnd.UnixNano:
 		why = AlignedLateAnchor
 	}
-	by := int64(transactionStart.UnixNano) - into - int64(anchor.UnixNano)
+	by := int64(transactionStart.UnixNano) - offset - int64(anchor.UnixNano)
 	if why == NotAligned || by == 0 {
 		return 0, NotAligned
 	}

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fromsentry
+// Package exphistogram fills the exponential histograms of OTLP.
+//
+// Bucket i contains the values in (base^i, base^(i+1)] with base = 2^(2^-scale). A bucket is open below, and each scale step halves
+// its width in the logarithm.
+// https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram
+package exphistogram
 
 import (
 	"math"
@@ -8,18 +13,15 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 )
 
-// Exponential histograms: bucket i holds the values in (base^i, base^(i+1)] with base = 2^(2^-scale), so that a bucket is an
-// interval open below, and every second scale halves its width in the logarithm.
-// https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram
+// The defaults of OpenTelemetry's SDKs. At scale -4, 160 buckets cover the range of a double, 2^-1074 to 2^1024: every set of values
+// fits.
 const (
-	// maxScale and maxBuckets are what OpenTelemetry's SDKs begin with. 160 buckets over the whole range of a double, 2^-1074
-	// to 2^1024, still leave scale -4: no set of values does not fit.
 	maxScale   = 20
 	maxBuckets = 160
 )
 
-// fillExponential puts at least one finite value into a histogram, at the finest scale that holds both signs in maxBuckets.
-func fillExponential(point pmetric.ExponentialHistogramDataPoint, values []float64) {
+// Fill sets a histogram of finite values, at least one, with the finest scale at which both signs fit into maxBuckets.
+func Fill(point pmetric.ExponentialHistogramDataPoint, values []float64) {
 	var positive, negative []int // bucket of each value at maxScale
 	least, most, sum := values[0], values[0], 0.0
 	for _, v := range values {
@@ -35,7 +37,7 @@ func fillExponential(point pmetric.ExponentialHistogramDataPoint, values []float
 	point.SetZeroCount(uint64(len(values) - len(positive) - len(negative)))
 	point.SetMin(least)
 	point.SetMax(most)
-	if len(negative) == 0 { // OTLP: no sum where there are negative values, it would not be monotonic
+	if len(negative) == 0 { // OTLP: no sum with negative values, because it would not be monotonic
 		point.SetSum(sum)
 	}
 	shift := max(shiftToFit(positive), shiftToFit(negative))
@@ -44,16 +46,15 @@ func fillExponential(point pmetric.ExponentialHistogramDataPoint, values []float
 	fillBuckets(point.Negative(), negative, shift)
 }
 
-// bucketIndex is the bucket of a positive value at maxScale: ceil(log2(v) * 2^maxScale) - 1. The whole power of two is taken
-// off first, and the logarithm is that of 1+x, so that powers of two fall exactly on their boundary, and the next double
-// falls beyond.
+// bucketIndex returns the bucket of a positive value at maxScale: ceil(log2(v) * 2^maxScale) - 1. It separates the exponent and uses
+// the logarithm of 1+x, so that powers of two are exactly on their boundary and the next double is above it.
 func bucketIndex(v float64) int {
 	fraction, exponent := math.Frexp(v) // v = fraction * 2^exponent with fraction in [1/2, 1)
 	above := math.Log1p(2*fraction-1) / math.Ln2
 	return (exponent-1)<<maxScale + int(math.Ceil(math.Ldexp(above, maxScale))) - 1
 }
 
-// shiftToFit is by how many scales the buckets must become coarser. One scale less puts buckets 2i and 2i+1 into one.
+// shiftToFit returns the number of scale steps until the buckets fit. Each step merges buckets 2i and 2i+1.
 func shiftToFit(indices []int) (shift int) {
 	if len(indices) == 0 {
 		return 0

@@ -9,24 +9,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/chunking"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 )
 
-// TestHalveChunk: of any chunk that we send, each half is one that ingest accepts and is smaller in samples, and the same each time.
-func TestHalveChunk(t *testing.T) {
+// TestHalves: of any chunk that we send, each half is one that ingest accepts and is smaller in samples, and the same each time.
+func TestHalves(t *testing.T) {
 	halved := 0
 	for seed := range uint64(40) {
 		out := ProfilesToChunks(randomProfiles(rand.New(rand.NewPCG(seed, 1))), exportOptions)
 		for i := range out.Items[:min(len(out.Items), 5)] {
 			payload := out.Items[i].Payload
-			halves := HalveChunk(payload)
-			require.Equal(t, halves, HalveChunk(payload))
+			halves := chunking.Halve(payload)
+			require.Equal(t, halves, chunking.Halve(payload))
 			whole, err := sentrytest.Read(2, payload)
 			require.NoError(t, err)
 			ids := map[string]bool{chunkIDOf(t, payload): true}
 			for _, half := range halves {
-				checkIngest(t, "", &half.Item)
-				require.Equal(t, out.Items[i].Header, half.Header)
+				checkIngest(t, "", &sentry.Item{Header: out.Items[i].Header, Payload: half.Payload})
 				require.Less(t, len(half.Payload), len(payload))
 				ids[chunkIDOf(t, half.Payload)] = true
 			}
@@ -39,7 +39,7 @@ func TestHalveChunk(t *testing.T) {
 	}
 	require.Greater(t, halved, 50)
 	for _, payload := range []string{"", "{}", `{"version":"2"}`, "\xff"} {
-		require.Nil(t, HalveChunk([]byte(payload)))
+		require.Nil(t, chunking.Halve([]byte(payload)))
 	}
 }
 

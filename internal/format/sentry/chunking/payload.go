@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chunking
+
+import (
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+)
+
+// payloadWriter writes the payloads of parts within a budget.
+type payloadWriter struct {
+	payload []byte // of the last part
+
+	chunk        *profile.Chunk
+	measurements []profile.Measurement // of the whole profile
+	points       int                   // in all measurements
+	maxPayload   int
+
+	// written estimates the work in bytes, for this and earlier profiles, including payloads that were
+	// too large. maxWritten bounds it: each chunk repeats frames that the input contains once.
+	written, maxWritten int
+}
+
+// times is the time range of a part, in unix seconds. The first part also has the measurements before
+// it, the last part those after it: the times of node are thousands of years ahead.
+type times struct {
+	from, to        float64
+	isFirst, isLast bool
+}
+
+func (w *payloadWriter) open(chunk *profile.Chunk, maxPayload int) {
+	w.chunk, w.measurements, w.points, w.maxPayload = chunk, chunk.Measurements, 0, maxPayload
+	for _, m := range w.measurements {
+		w.points += len(m.Values)
+	}
+	w.written += 16*w.points + 64*len(chunk.DebugMeta.Images) // reading these
+}
+
+func (w *payloadWriter) isFull() bool { return w.written >= w.maxWritten }
+
+// write writes the chunk and reports whether its payload is small enough.
+func (w *payloadWriter) write(t times) (ok bool) {
+	c := w.chunk
+	c.Measurements = w.measurementsOf(t)
+	limit := min(w.maxPayload, w.maxWritten-w.written)
+	w.payload, ok = profile.AppendChunk(slices.Grow(w.payload[:0], min(limit, w.estimate())), c, limit)
+	w.written += 4 * (len(c.Threads) + c.Stacks.Len() + len(c.Frames) + w.points) // iterating over these
+	if ok {
+		w.written += len(w.payload)
+	} else {
+		w.written += limit
+	}
+	return ok
+}
+
+// estimate returns the approximate length of the payload, so that it rarely grows while it is
+// written: in recorded chunks, a sample takes 70 bytes, a frame 150, and a stack entry 4.
+func (w *payloadWriter) estimate() int {
+	c := w.chunk
+	return min(w.maxPayload, 70*c.Samples.Len()+150*len(c.Frames)+4*c.Stacks.Entries())
+}
+
+// measurementsOf returns the measurements of a part.
+func (w *payloadWriter) measurementsOf(t times) (all []profile.Measurement) {
+	for _, m := range w.measurements {
+		selected := profile.Measurement{Name: m.Name, Unit: m.Unit}
+		for _, v := range m.Values {
+			if (v.Timestamp >= t.from || t.isFirst) && (v.Timestamp < t.to || t.isLast) {
+				selected.Values = append(selected.Values, v)
+			}
+		}
+		if len(selected.Values) > 0 || t.isFirst {
+			all = append(all, selected)
+		}
+	}
+	return all
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package event
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
+// StacktraceText returns a chain of exceptions as text: the thrown exception first, innermost frame
+// first, then its causes. On the wire, both are in reverse order.
+//
+//	CheckoutError: order A-17 failed
+//	    at checkout (shop/orders.py:42)
+//	    at handle (shop/web.py:17)
+//	Caused by: KeyError: 'SKU000017'
+//	    at reserve (shop/stock.py:9)
+func StacktraceText(chain []Exception, platform string) string {
+	var b strings.Builder
+	for i := len(chain) - 1; i >= 0; i-- {
+		if b.Len() > 0 {
+			b.WriteString("Caused by: ")
+		}
+		b.WriteString(chain[i].Headline())
+		b.WriteByte('\n')
+		writeFrames(&b, chain[i].Stacktrace, platform)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Headline returns "Type: value", or the one that is present.
+func (e *Exception) Headline() string {
+	switch {
+	case e.Type == "":
+		return e.Value
+	case e.Value == "":
+		return e.Type
+	}
+	return e.Type + ": " + e.Value
+}
+
+func writeFrames(b *strings.Builder, stack *Stacktrace, platform string) {
+	if stack == nil {
+		return
+	}
+	for i := len(stack.Frames) - 1; i >= 0; i-- {
+		f := &stack.Frames[i]
+		b.WriteString("    at ")
+		b.WriteString(frameName(f, cmp.Or(f.Platform, platform)))
+		if position := framePosition(f); position != "" {
+			b.WriteString(" (")
+			b.WriteString(position)
+			b.WriteByte(')')
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// frameName returns the function, in java with its class as in java's own stack traces, or the
+// address of a frame without a function.
+func frameName(f *EventFrame, platform string) string {
+	switch {
+	case f.Function != "" && f.Module != "" && (platform == "java" || platform == "android"):
+		return f.Module + "." + f.Function
+	case f.Function != "":
+		return f.Function
+	case f.InstructionAddr.Set:
+		return "0x" + strconv.FormatUint(f.InstructionAddr.Value, 16)
+	case f.Module != "":
+		return f.Module
+	}
+	return "<unknown>"
+}
+
+// framePosition returns file:line:column, as far as known, or the library of a native frame.
+func framePosition(f *EventFrame) string {
+	position := cmp.Or(f.Filename, f.AbsPath, f.Package)
+	if position == "" || f.Line == 0 {
+		return position
+	}
+	position += ":" + strconv.FormatUint(uint64(f.Line), 10)
+	if f.Column != 0 {
+		position += ":" + strconv.FormatUint(uint64(f.Column), 10)
+	}
+	return position
+}
