@@ -9,8 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 )
 
-// compareAnswer is two profiles in one graph; see [flame.Comparison]. Nodes: id, position of the parent, position of the frame,
-// total of both, how much more or less in the second, and 1 where children are hidden.
+// compareAnswer is a graph of two profiles; see [flame.Comparison]. Nodes: ID, index of the parent, index of the frame, total of
+// both, difference of the second to the first, and 1 if children are hidden.
 type compareAnswer struct {
 	graphAnswer
 	Before int64      `json:"before"`
@@ -18,7 +18,7 @@ type compareAnswer struct {
 	Nodes  [][6]int64 `json:"nodes"`
 }
 
-// compare puts the profiles a and b of the query together.
+// compare returns the graph of the profiles a and b of the query.
 func (v *viewer) compare(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	s, err := v.selectionOf(url.Values{"profile": {query.Get("a"), query.Get("b")}})
@@ -26,10 +26,10 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if len(s.profiles) != 2 {
-		return nil, badRequest("a, b: must be two profiles")
+		return nil, badRequest("a, b: must be two different profiles")
 	}
-	first := 0 // of the profiles, which are in the order of their ids
-	if nanos(s.profiles[0].id) != query.Get("a") {
+	first := 0 // index of a: the profiles are sorted by ID
+	if nanos(s.profiles[0].ID) != query.Get("a") {
 		first = 1
 	}
 	var out compareAnswer
@@ -43,10 +43,10 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 	}
 	both := flame.Compare(before, after)
 	nodes, smallest := both.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, both.Heaviest)
-	frames := frameList{positions: map[int32]int64{}}
+	frames := frameList{indices: map[int32]int64{}}
 	for _, n := range nodes {
 		out.Nodes = append(out.Nodes, [6]int64{
-			int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), n.Node.Total, both.Delta[n.ID], flag(n.Hidden),
+			int64(n.ID), int64(n.Parent), frames.index(n.Node.Frame), n.Node.Total, both.Delta[n.ID], flag(n.Hidden),
 		})
 		out.Hidden = out.Hidden || n.Hidden
 	}

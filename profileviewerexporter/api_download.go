@@ -4,6 +4,7 @@ package profileviewerexporter
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -15,27 +16,28 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprofexport"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// file is a response that is to be saved. It is written once, compressed, while other responses wait, and then sent.
+// file is a response that the browser saves. It is written into memory, compressed, while other responses wait, and then sent.
 type file struct {
 	name, contentType string
-	compressed        bool // by itself
+	compressed        bool // the format is compressed
 	limit             int64
 	write             func(io.Writer) error
 }
 
-// maxDownload returns how many bytes a file made of messages may have before compression. Formats without shared stacks write a frame
-// for each sample that has it: in our recordings the largest file has five times the bytes of its message.
-func maxDownload(messages map[*message]bool) int64 {
-	kept := 0
+// maxDownload returns the maximum size, before compression, of a file that contains messages. Formats without shared stacks repeat
+// a frame for each of its samples: in our recordings the largest file has five times the size of its message.
+func maxDownload(messages map[*store.Message]bool) int64 {
+	encoded := 0
 	for m := range messages {
-		kept += len(m.otlp)
+		encoded += m.EncodedSize()
 	}
-	return 8<<20 + 128*int64(kept)
+	return 8<<20 + 128*int64(encoded)
 }
 
-// download gives the samples of a selection as pprof or speedscope, or the whole message of a profile, or a trace, as OTLP JSON.
+// download returns the samples of a selection as pprof or speedscope, or the message of a profile or a trace as OTLP JSON.
 func (v *viewer) download(r *http.Request) (any, error) {
 	format, query := r.PathValue("format"), r.URL.Query()
 	if format == "otlp" && !query.Has("profile") {
@@ -45,15 +47,15 @@ func (v *viewer) download(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	messages := map[*message]bool{}
+	messages := map[*store.Message]bool{}
 	for _, p := range s.profiles {
-		messages[p.message] = true
+		messages[p.Message] = true
 	}
-	out := file{name: "profile-" + nanos(s.profiles[0].id), contentType: "application/json", limit: maxDownload(messages)}
+	out := file{name: "profile-" + nanos(s.profiles[0].ID), contentType: "application/json", limit: maxDownload(messages)}
 	switch format {
 	case "otlp":
 		out.name += ".otlp.json"
-		out.write = s.profiles[0].writeOTLP
+		out.write = func(w io.Writer) error { return writeOTLP(w, s.profiles[0].Message) }
 	case "pprof":
 		out.name, out.contentType, out.compressed = out.name+".pb.gz", "application/octet-stream", true
 		out.write = func(w io.Writer) error { return s.export(pprofexport.NewWriter(w)) }
@@ -61,12 +63,12 @@ func (v *viewer) download(r *http.Request) (any, error) {
 		out.name += ".speedscope.json"
 		out.write = func(w io.Writer) error { return s.export(speedscope.NewWriter(w, s.title())) }
 	default:
-		return nil, failure{http.StatusNotFound, "there is no such format: otlp, pprof or speedscope"}
+		return nil, failure{status: http.StatusNotFound, text: fmt.Sprintf("format: %q is unknown, must be otlp, pprof or speedscope", displayText(format))}
 	}
 	return out, nil
 }
 
-// fileWriter writes a file of another tool.
+// fileWriter writes a file in the format of another tool.
 type fileWriter interface {
 	Add(*timeline.Profile, timeline.Filter) error
 	Close() error
@@ -81,16 +83,16 @@ func (s *selection) export(to fileWriter) error {
 }
 
 func (s *selection) title() string {
-	title := s.profiles[0].service
-	if s.profiles[0].name != "" {
-		title += " " + s.profiles[0].name
+	title := s.profiles[0].Service
+	if s.profiles[0].Name != "" {
+		title += " " + s.profiles[0].Name
 	}
 	return title
 }
 
-// writeOTLP writes the message that a profile came in; parts of it refer to each other.
-func (p *profileSummary) writeOTLP(w io.Writer) error {
-	message, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(p.message.otlp)
+// writeOTLP writes a whole message of profiles: its profiles share one dictionary.
+func writeOTLP(w io.Writer, m *store.Message) error {
+	message, err := m.DecodeProfiles()
 	if err != nil {
 		return err
 	}
@@ -101,35 +103,32 @@ func (p *profileSummary) writeOTLP(w io.Writer) error {
 	return err
 }
 
-// downloadTrace gives the spans of a trace.
+// downloadTrace returns the spans of a trace.
 func (v *viewer) downloadTrace(r *http.Request) (any, error) {
 	id, err := parseTrace(r.URL.Query().Get("trace"))
 	if err != nil {
 		return nil, err
 	}
-	shares := v.store.sharesOf(id)
-	if len(shares) == 0 {
+	fragments := v.store.Trace(id)
+	if len(fragments) == 0 {
 		return nil, gone("the trace")
 	}
-	messages := map[*message]bool{}
-	for _, k := range shares {
-		messages[k.message] = true
+	messages := map[*store.Message]bool{}
+	for _, f := range fragments {
+		messages[f.Message] = true
 	}
 	return file{
 		name: "trace-" + r.URL.Query().Get("trace")[:8] + ".otlp.json", contentType: "application/json", limit: maxDownload(messages),
-		write: func(w io.Writer) error { return writeTrace(w, shares, id) },
+		write: func(w io.Writer) error { return writeTrace(w, fragments, id) },
 	}, nil
 }
 
-// writeTrace writes the resources of one message after those of another: it decodes one at a time.
-func writeTrace(w io.Writer, shares []kept, id pcommon.TraceID) error {
+// writeTrace writes the resources of all messages of a trace. It decodes one message at a time.
+func writeTrace(w io.Writer, fragments []*store.Fragment, id pcommon.TraceID) error {
 	const begin, end = `{"resourceSpans":[`, `]}`
 	separator := begin
-	err := eachMessage(shares, func(m *message) error {
-		if m.signal != signalTraces {
-			return nil
-		}
-		traces, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(m.otlp)
+	err := store.EachMessage(fragments, store.Traces, func(m *store.Message) error {
+		traces, err := m.DecodeTraces()
 		if err != nil {
 			return err
 		}

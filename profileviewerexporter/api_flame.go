@@ -13,49 +13,49 @@ import (
 )
 
 const (
-	// smallestShare of what is shown that a node of a flame graph must have: less than one pixel of a thousand is not seen.
+	// smallestShare is the minimum share of a node in a flame graph: one pixel in a thousand.
 	smallestShare = 0.001
-	// mostNodes of a flame graph: browsers move some thousand rectangles at ease. Of recorded profiles, the busiest has 900 at
-	// that share.
+	// mostNodes is the maximum number of nodes of a flame graph: browsers draw some thousand rectangles without delay. The largest
+	// graph of our recordings has 900 nodes above smallestShare.
 	mostNodes = 2000
-	// orderedSteps is how many samples of a thread a graph in the order of time shows.
+	// orderedSteps is the maximum number of samples in a graph in order of time.
 	orderedSteps = 1000
-	// maxTop is how many functions the table lists.
+	// maxTop is the maximum number of functions in the table.
 	maxTop = 200
 )
 
-// graphAnswer is what both kinds of graph have in common.
+// graphAnswer is the common part of all graphs.
 type graphAnswer struct {
 	omissions
-	Profiles []string      `json:"profiles"` // for further requests about the same samples
+	Profiles []string      `json:"profiles"` // for further requests for the same samples
 	Origin   string        `json:"origin"`
 	Measure  measureAnswer `json:"measure"`
-	Total    int64         `json:"total"` // of the whole selection
+	Total    int64         `json:"total"` // of the selection
 	Idle     int64         `json:"idle"`
 	Samples  int64         `json:"samples"`
-	Cut      int64         `json:"cut"`      // samples with more than so many functions on their stack
-	Smallest int64         `json:"smallest"` // nodes below are not in the list
-	Hidden   bool          `json:"hidden"`   // there are such
-	Frames   []frameAnswer `json:"frames"`   // those of the nodes
+	Cut      int64         `json:"cut"`      // samples whose stacks were cut: they are too deep
+	Smallest int64         `json:"smallest"` // nodes with a smaller total are not listed
+	Hidden   bool          `json:"hidden"`   // some nodes are not listed
+	Frames   []frameAnswer `json:"frames"`   // of the nodes
 }
 
-// frameAnswer is a function.
+// frameAnswer describes a function.
 type frameAnswer struct {
-	Number int32  `json:"number"` // for requests about it
+	Number int32  `json:"number"` // in requests for its details
 	Name   string `json:"name"`
 	File   string `json:"file,omitempty"`
 	Module string `json:"module,omitempty"`
-	InApp  *bool  `json:"in_app,omitempty"` // absent: not known
+	InApp  *bool  `json:"in_app,omitempty"` // absent: unknown
 }
 
-// flameAnswer is a merged graph. Nodes are numbers, since there are many: id, position of the parent, position of the frame,
-// total, self, and 1 where children are hidden. The first is the root; it has no parent and, in the whole graph, no frame: -1.
+// flameAnswer is a merged graph. Nodes are numbers, to save space: ID, index of the parent, index of the frame, total, self, and 1 if
+// children are hidden. The first node is the root: its parent is -1 and, in a graph of all samples, its frame is -1.
 type flameAnswer struct {
 	graphAnswer
 	Nodes     [][6]int64 `json:"nodes"`
-	Ancestors [][2]int64 `json:"ancestors"` // of the root that was asked for: ids and positions of frames, the outermost first
-	Top       []topLine  `json:"top"`       // the most self time first
-	// Threads are those of the selection, the heaviest first, no more than maxListed; not if it has one of them.
+	Ancestors [][2]int64 `json:"ancestors"` // of the requested root: IDs and indices of frames, the outermost first
+	Top       []topLine  `json:"top"`       // by self time, the highest first
+	// Threads of the selection, the heaviest first, no more than maxListed. Absent if the query selects one.
 	Threads []threadShare `json:"threads,omitempty"`
 }
 
@@ -71,13 +71,13 @@ type topLine struct {
 	Total int64 `json:"total"`
 }
 
-// orderedAnswer is a graph in the order of time. Nodes: id, position of the parent, position of the frame, nanoseconds after the
-// origin, duration, and 1 where children are hidden.
+// orderedAnswer is a graph in order of time. Nodes: ID, index of the parent, index of the frame, nanoseconds after the origin,
+// duration, and 1 if children are hidden.
 type orderedAnswer struct {
 	graphAnswer
 	From       uint64     `json:"from"` // nanoseconds after the origin
 	To         uint64     `json:"to"`
-	Resolution uint64     `json:"resolution"` // nanoseconds; of samples closer together the longest is drawn
+	Resolution uint64     `json:"resolution"` // nanoseconds; of closer samples, the graph contains the longest
 	Nodes      [][6]int64 `json:"nodes"`
 }
 
@@ -103,17 +103,17 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 		return nil, err
 	}
 	nodes, smallest := graph.Tree.Prune(flame.Part{Root: root, Share: smallestShare, Most: mostNodes}, graph.Heaviest)
-	frames := frameList{positions: map[int32]int64{}}
+	frames := frameList{indices: map[int32]int64{}}
 	for _, n := range nodes {
 		out.Nodes = append(out.Nodes, [6]int64{
-			int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), n.Node.Total, n.Node.Self, flag(n.Hidden),
+			int64(n.ID), int64(n.Parent), frames.index(n.Node.Frame), n.Node.Total, n.Node.Self, flag(n.Hidden),
 		})
 		out.Hidden = out.Hidden || n.Hidden
 	}
 	out.Ancestors = [][2]int64{}
 	if root != 0 {
 		for _, id := range graph.Tree.Ancestors(root)[1:] {
-			out.Ancestors = append(out.Ancestors, [2]int64{int64(id), frames.position(graph.Tree[id].Frame)})
+			out.Ancestors = append(out.Ancestors, [2]int64{int64(id), frames.index(graph.Tree[id].Frame)})
 		}
 	}
 	out.describe(s, graph, smallest, &frames, maxTexts/2)
@@ -130,26 +130,26 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// threadShares says what is selected of each thread.
+// threadShares sums the selected samples by thread.
 type threadShares struct {
-	positions map[string]int
-	shares    []threadShare
+	indices map[string]int
+	shares  []threadShare
 }
 
 func (t *threadShares) add(s flame.Selection) {
-	if t.positions == nil {
-		t.positions = map[string]int{}
+	if t.indices == nil {
+		t.indices = map[string]int{}
 	}
 	for i, sample := range s.Profile.Selected(s.Filter) {
 		thread := &s.Profile.Threads[i]
-		position, known := t.positions[thread.ID]
+		index, known := t.indices[thread.ID]
 		if !known {
-			position = len(t.shares)
-			t.positions[thread.ID] = position
+			index = len(t.shares)
+			t.indices[thread.ID] = index
 			t.shares = append(t.shares, threadShare{ID: thread.ID, Name: thread.Name})
 		}
 		if len(s.Profile.Stacks[sample.Stack]) > 0 {
-			t.shares[position].Weight += sample.Weight
+			t.shares[index].Weight += sample.Weight
 		}
 	}
 }
@@ -170,7 +170,7 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if s.thread == nil {
-		return nil, badRequest("thread: is missing; only one thread at a time has an order")
+		return nil, badRequest("thread: is missing; a graph in order of time shows one thread")
 	}
 	var out orderedAnswer
 	graph, err := flame.InOrder(s.each, orderedSteps)
@@ -178,10 +178,10 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 		return nil, err
 	}
 	nodes, smallest := graph.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, graph.Earliest)
-	frames := frameList{positions: map[int32]int64{}}
+	frames := frameList{indices: map[int32]int64{}}
 	for _, n := range nodes {
 		out.Nodes = append(out.Nodes, [6]int64{
-			int64(n.ID), int64(n.Parent), frames.position(n.Node.Frame), int64(offset(n.Node.Start, s.origin)), n.Node.Total, flag(n.Hidden),
+			int64(n.ID), int64(n.Parent), frames.index(n.Node.Frame), int64(offset(n.Node.Start, s.origin)), n.Node.Total, flag(n.Hidden),
 		})
 		out.Hidden = out.Hidden || n.Hidden
 	}
@@ -192,10 +192,10 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 
 func (a *graphAnswer) describe(s *selection, graph *flame.Graph, smallest int64, frames *frameList, bytes int) {
 	for _, p := range s.profiles {
-		a.Profiles = append(a.Profiles, strconv.FormatUint(p.id, 10))
+		a.Profiles = append(a.Profiles, strconv.FormatUint(p.ID, 10))
 	}
 	texts := perEntry(bytes, len(frames.list)+1, &a.omissions)
-	a.Origin, a.Measure = nanos(s.origin), listMeasure(s.profiles[0].measure, &texts)
+	a.Origin, a.Measure = nanos(s.origin), listMeasure(s.profiles[0].Measure, &texts)
 	a.Total, a.Idle, a.Samples, a.Cut = graph.Tree[0].Total, graph.Idle, graph.Samples, graph.Cut
 	a.Smallest = smallest
 	for _, frame := range frames.list {
@@ -206,21 +206,21 @@ func (a *graphAnswer) describe(s *selection, graph *flame.Graph, smallest int64,
 
 // frameList collects the frames that nodes refer to.
 type frameList struct {
-	list      []int32
-	positions map[int32]int64
+	list    []int32
+	indices map[int32]int64
 }
 
-func (l *frameList) position(frame int32) int64 {
+func (l *frameList) index(frame int32) int64 {
 	if frame < 0 {
 		return -1
 	}
-	position, known := l.positions[frame]
+	index, known := l.indices[frame]
 	if !known {
-		position = int64(len(l.list))
-		l.positions[frame] = position
+		index = int64(len(l.list))
+		l.indices[frame] = index
 		l.list = append(l.list, frame)
 	}
-	return position
+	return index
 }
 
 func describeFrame(graph *flame.Graph, number int32, texts *budget) frameAnswer {
@@ -238,98 +238,4 @@ func flag(b bool) int64 {
 		return 1
 	}
 	return 0
-}
-
-// detailAnswer is everything about one function of a selection.
-type detailAnswer struct {
-	omissions
-	frameAnswer
-	System     string         `json:"system,omitempty"`
-	StartLine  int64          `json:"start_line,omitempty"`
-	Self       int64          `json:"self"`
-	Total      int64          `json:"total"`
-	Samples    int64          `json:"samples"`
-	Lines      []lineAnswer   `json:"lines"`
-	LineCount  int            `json:"line_count"`
-	Spans      []spanSamples  `json:"spans"`      // that ran it
-	Unlinked   int64          `json:"unlinked"`   // weight outside of spans
-	Attributes []valuesAnswer `json:"attributes"` // of its places in the code
-}
-
-type lineAnswer struct {
-	Line    int64  `json:"line,omitempty"`
-	Column  int64  `json:"column,omitempty"`
-	Address string `json:"address,omitempty"`
-	Self    int64  `json:"self"`
-	Total   int64  `json:"total"`
-}
-
-type valuesAnswer struct {
-	Key    string   `json:"key"`
-	Values []string `json:"values"`
-	Unit   string   `json:"unit,omitempty"`
-	More   bool     `json:"more,omitempty"` // there are other values
-}
-
-// maxLines of a function that are listed.
-const maxLines = 50
-
-func (v *viewer) frameDetail(r *http.Request) (any, error) {
-	query := r.URL.Query()
-	s, err := v.selectionOf(query)
-	if err != nil {
-		return nil, err
-	}
-	var out detailAnswer
-	spans := map[timeline.Link]linked{}
-	graph, err := flame.New(s.each)
-	if err != nil {
-		return nil, err
-	}
-	frame, err := number(query, "frame", len(graph.Frames))
-	if err != nil {
-		return nil, err
-	}
-	detail, err := graph.Describe(s.each, frame)
-	if err != nil {
-		return nil, err
-	}
-	for _, span := range detail.Spans {
-		if span.Link == (timeline.Link{}) {
-			out.Unlinked = span.Total
-		} else {
-			spans[span.Link] = linked{weight: span.Total}
-		}
-	}
-	texts := perEntry(maxTexts/4, 1, &out.omissions)
-	out.frameAnswer = describeFrame(graph, frame, &texts)
-	out.System = texts.text(detail.Frame.System)
-	out.describe(detail)
-	out.Spans = v.listSpans(spans, maxTexts/4, &out.omissions)
-	return out, nil
-}
-
-func (a *detailAnswer) describe(d *flame.Detail) {
-	a.StartLine = d.Frame.StartLine
-	a.Self, a.Total, a.Samples, a.LineCount = d.Self, d.Total, d.Samples, len(d.Lines)
-	a.Lines, a.Attributes = []lineAnswer{}, []valuesAnswer{}
-	for _, l := range d.Lines[:min(len(d.Lines), maxLines)] {
-		line := lineAnswer{Line: l.Line, Column: l.Column, Self: l.Self, Total: l.Total}
-		if l.Address != 0 {
-			line.Address = "0x" + strconv.FormatUint(l.Address, 16)
-		}
-		a.Lines = append(a.Lines, line)
-	}
-	listed := d.Attributes[:min(len(d.Attributes), maxAttributes)]
-	for _, values := range listed {
-		texts := perEntry(maxTexts/2, len(listed), &a.omissions)
-		out := valuesAnswer{Key: texts.text(values.Key), Unit: texts.text(values.Unit), More: values.More}
-		for _, value := range values.Values {
-			out.Values = append(out.Values, texts.text(value))
-		}
-		a.Attributes = append(a.Attributes, out)
-	}
-	if missing := len(d.Attributes) - len(listed); missing > 0 {
-		a.Attributes = append(a.Attributes, valuesAnswer{Key: "…", Values: []string{moreText(missing)}})
-	}
 }

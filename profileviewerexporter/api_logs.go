@@ -4,31 +4,44 @@ package profileviewerexporter
 
 import (
 	"cmp"
+	"encoding/hex"
 	"net/http"
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// maxRecordsShown of the log records of a trace, and of the latest.
+// maxRecordsShown is the maximum number of log records in a response.
 const maxRecordsShown = 500
 
-// logsAnswer is the latest log records, the newest first.
+// logsAnswer lists the latest log records, the newest first.
 type logsAnswer struct {
 	omissions
 	Records []recordAnswer `json:"records"`
-	Count   int            `json:"count"` // of all that are kept, of the service that was asked for
+	Count   int            `json:"count"` // of all stored records of the requested service
 }
 
-// logList lists the latest log records; the query may name a service.
+type recordAnswer struct {
+	Time       string            `json:"time"`
+	Service    string            `json:"service"`
+	Severity   string            `json:"severity"`
+	Body       string            `json:"body"`
+	Trace      string            `json:"trace,omitempty"`
+	Span       string            `json:"span,omitempty"`
+	Attributes []attributeAnswer `json:"attributes"`
+}
+
+// logList lists the latest log records; the query may select a service.
 func (v *viewer) logList(r *http.Request) (any, error) {
 	service := r.URL.Query().Get("service")
-	_, _, messages := v.store.all()
+	_, _, messages := v.store.All()
 	out := logsAnswer{Records: []recordAnswer{}}
 	for _, m := range messages {
-		for _, share := range m.traces {
-			if service == "" || share.service == service {
-				out.Count += share.logs
+		for _, f := range m.Fragments {
+			if service == "" || f.Service == service {
+				out.Count += f.Records
 			}
 		}
 	}
@@ -36,13 +49,11 @@ func (v *viewer) logList(r *http.Request) (any, error) {
 		if len(out.Records) == maxRecordsShown {
 			break
 		}
-		err := eachMessage([]kept{{message: m}}, func(m *message) error {
-			return eachRecord(m, func(record plog.LogRecord, of string) {
-				if (service == "" || service == of) && len(out.Records) < maxRecordsShown {
-					texts := perEntry(maxTexts, min(out.Count, maxRecordsShown), &out.omissions)
-					out.Records = append(out.Records, describeRecord(record, of, &texts))
-				}
-			})
+		err := m.EachRecord(func(record plog.LogRecord, of string) {
+			if (service == "" || service == of) && len(out.Records) < maxRecordsShown {
+				texts := perEntry(maxTexts, min(out.Count, maxRecordsShown), &out.omissions)
+				out.Records = append(out.Records, describeRecord(record, of, &texts))
+			}
 		})
 		if err != nil {
 			return nil, err
@@ -50,4 +61,16 @@ func (v *viewer) logList(r *http.Request) (any, error) {
 	}
 	slices.SortStableFunc(out.Records, func(a, b recordAnswer) int { return cmp.Compare(b.Time, a.Time) })
 	return out, nil
+}
+
+func describeRecord(record plog.LogRecord, service string, texts *budget) recordAnswer {
+	out := recordAnswer{
+		Time: nanos(uint64(store.RecordTime(record))), Service: texts.text(service), Body: texts.text(record.Body().AsString()),
+		Severity: texts.text(cmp.Or(record.SeverityText(), record.SeverityNumber().String())),
+	}
+	out.Attributes = texts.mapEntries(record.Attributes())
+	if trace, span := record.TraceID(), record.SpanID(); !trace.IsEmpty() {
+		out.Trace, out.Span = hex.EncodeToString(trace[:]), hexSpan(span)
+	}
+	return out
 }

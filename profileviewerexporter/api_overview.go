@@ -14,17 +14,15 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-const (
-	// maxListed is how many profiles, traces and services a list has; nobody reads further, and a service narrows it.
-	maxListed = 200
-	// maxServicesNamed of one trace.
-	maxServicesNamed = 20
-)
+// maxListed is the maximum number of profiles, traces or services in a list. A longer list is of no use; users select a service
+// instead.
+const maxListed = 200
 
-// overviewAnswer is what is kept, the newest first. Times are Unix nanoseconds in text, since numbers of JavaScript do not hold
-// them; durations are nanoseconds.
+// overviewAnswer lists the content of the store, the newest first. Times are Unix nanoseconds as text, because they exceed the
+// integers of JavaScript; durations are nanoseconds.
 type overviewAnswer struct {
 	omissions
 	Tag      string           `json:"-"`
@@ -36,7 +34,7 @@ type overviewAnswer struct {
 	Services []serviceAnswer  `json:"services"`
 	Profiles []profileListing `json:"profiles"`
 	Traces   []traceListing   `json:"traces"`
-	// How many there are in all, of the service that was asked for.
+	// Numbers of all profiles and traces of the requested service.
 	ProfileCount int `json:"profile_count"`
 	TraceCount   int `json:"trace_count"`
 }
@@ -61,8 +59,8 @@ type profileListing struct {
 	Samples   int64         `json:"samples"`
 	Weight    int64         `json:"weight"`
 	Measure   measureAnswer `json:"measure"`
-	Spans     int           `json:"spans"`            // that samples are linked to
-	Traces    []string      `json:"traces,omitempty"` // names of those with the most samples
+	Spans     int           `json:"spans"`            // with linked samples
+	Traces    []string      `json:"traces,omitempty"` // names of the traces with the most samples
 	Arrived   string        `json:"arrived"`
 }
 
@@ -74,61 +72,61 @@ type measureAnswer struct {
 type traceListing struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
-	Services []string `json:"services"` // the first of them
+	Services []string `json:"services"` // no more than a trace summary has
 	Start    string   `json:"start"`
 	Duration uint64   `json:"duration"`
 	Spans    int      `json:"spans"`
 	Errors   int      `json:"errors"`
 	Logs     int      `json:"logs"`
-	Profiles int      `json:"profiles"` // with samples of it
+	Profiles int      `json:"profiles"` // with samples of the trace
 	Arrived  string   `json:"arrived"`
 }
 
-// overview lists what there is; the query may name a service.
+// overview lists the content of the store; the query may select a service.
 func (v *viewer) overview(r *http.Request) (any, error) {
-	use := v.store.use()
+	stats := v.store.Stats()
 	service := r.URL.Query().Get("service")
-	tag := fmt.Sprintf(`"%d-%d-%s"`, v.created.UnixNano(), use.Version, hex.EncodeToString([]byte(shorten(service))))
+	tag := fmt.Sprintf(`"%d-%d-%s"`, v.created.UnixNano(), stats.Version, hex.EncodeToString([]byte(displayText(service))))
 	if r.Header.Get("If-None-Match") == tag {
 		return notModified{}, nil
 	}
-	profiles, traces, logs := v.store.all()
+	profiles, traces, logs := v.store.All()
 	out := overviewAnswer{
-		Tag: tag, Bytes: use.Bytes, MaxBytes: v.cfg.MaxBytes, MaxAge: v.cfg.MaxAge.Seconds(), Evicted: use.Evicted, Dropped: use.Dropped,
+		Tag: tag, Bytes: stats.Bytes, MaxBytes: v.cfg.MaxBytes, MaxAge: v.cfg.MaxAge.Seconds(), Evicted: stats.Evicted, Dropped: stats.Dropped,
 		Profiles: []profileListing{}, Traces: []traceListing{},
 	}
-	services, names := services{}, traceNames{store: v.store, known: map[pcommon.TraceID]string{}}
+	services, names := services{}, v.store.TraceNames()
 	entry := func() *budget { b := perEntry(maxTexts, 3*maxListed, &out.omissions); return &b }
 	for _, p := range profiles {
-		services.of(p.service).Profiles++
-		if service == "" || service == p.service {
+		services.of(p.Service).Profiles++
+		if service == "" || service == p.Service {
 			if out.ProfileCount++; out.ProfileCount <= maxListed {
 				texts := entry()
 				listing := listProfile(p, texts)
-				for _, name := range names.of(p) {
+				for _, name := range names.Of(p) {
 					listing.Traces = append(listing.Traces, texts.text(name))
 				}
 				out.Profiles = append(out.Profiles, listing)
 			}
 		}
 	}
-	for _, shares := range traces {
-		trace := listTrace(shares)
+	for _, fragments := range traces {
+		trace := listTrace(store.Combine(fragments))
 		if trace.Spans == 0 {
-			continue // log records of a trace that is elsewhere
+			continue // log records only
 		}
-		services.countTrace(shares)
-		if service == "" || slices.ContainsFunc(shares, func(k kept) bool { return k.share.spans > 0 && k.share.service == service }) {
+		services.countTrace(fragments)
+		if service == "" || slices.ContainsFunc(fragments, func(f *store.Fragment) bool { return f.Spans > 0 && f.Service == service }) {
 			if out.TraceCount++; out.TraceCount <= maxListed {
-				trace.Profiles = v.store.linkedCount(shares[0].share.id)
+				trace.Profiles = v.store.LinkedCount(fragments[0].Trace)
 				trace.clip(entry())
 				out.Traces = append(out.Traces, trace)
 			}
 		}
 	}
 	for _, m := range logs {
-		for _, share := range m.traces {
-			services.of(share.service).Logs += share.logs
+		for _, f := range m.Fragments {
+			services.of(f.Service).Logs += f.Records
 		}
 	}
 	out.Services = services.list()
@@ -142,7 +140,7 @@ type services map[string]*serviceCount
 
 type serviceCount struct {
 	serviceAnswer
-	lastTrace pcommon.TraceID // that was counted
+	lastTrace pcommon.TraceID // the last trace that was counted
 }
 
 func (s services) of(name string) *serviceCount {
@@ -153,16 +151,16 @@ func (s services) of(name string) *serviceCount {
 }
 
 // countTrace counts a trace once for each service that has spans of it.
-func (s services) countTrace(shares []kept) {
-	for _, k := range shares {
-		if service := s.of(k.share.service); k.share.spans > 0 && service.lastTrace != k.share.id {
-			service.lastTrace = k.share.id
+func (s services) countTrace(fragments []*store.Fragment) {
+	for _, f := range fragments {
+		if service := s.of(f.Service); f.Spans > 0 && service.lastTrace != f.Trace {
+			service.lastTrace = f.Trace
 			service.Traces++
 		}
 	}
 }
 
-// list gives the services by name. Where there are too many, as when senders make names up, it is those with the most to show.
+// list returns the services by name. Senders may invent names: of too many services, it returns those with the most content.
 func (s services) list() []serviceAnswer {
 	out := make([]serviceAnswer, 0, len(s))
 	for _, service := range s {
@@ -176,11 +174,11 @@ func (s services) list() []serviceAnswer {
 	return out
 }
 
-func listProfile(p *profileSummary, texts *budget) profileListing {
+func listProfile(p *store.Profile, texts *budget) profileListing {
 	return profileListing{
-		ID: strconv.FormatUint(p.id, 10), Service: texts.text(p.service), Name: texts.text(p.name), ProfileID: p.profileID,
-		Start: nanos(p.start), Duration: p.end - min(p.start, p.end), Threads: p.threads, Samples: p.samples, Weight: p.weight,
-		Measure: listMeasure(p.measure, texts), Spans: len(p.spans), Arrived: p.message.arrived.UTC().Format(time.RFC3339Nano),
+		ID: strconv.FormatUint(p.ID, 10), Service: texts.text(p.Service), Name: texts.text(p.Name), ProfileID: p.ProfileID,
+		Start: nanos(p.Start), Duration: p.End - min(p.Start, p.End), Threads: p.Threads, Samples: p.Samples, Weight: p.Weight,
+		Measure: listMeasure(p.Measure, texts), Spans: len(p.Spans), Arrived: p.Message.Arrived.UTC().Format(time.RFC3339Nano),
 	}
 }
 
@@ -195,33 +193,11 @@ func (l *traceListing) clip(texts *budget) {
 	}
 }
 
-// listTrace puts together what there is of a trace.
-func listTrace(shares []kept) traceListing {
-	id := shares[0].share.id
-	out := traceListing{ID: hex.EncodeToString(id[:]), Arrived: shares[len(shares)-1].message.arrived.UTC().Format(time.RFC3339Nano)}
-	var start, end uint64
-	var first *traceShare
-	for _, k := range shares {
-		s := k.share
-		out.Spans, out.Errors, out.Logs = out.Spans+s.spans, out.Errors+s.errors, out.Logs+s.logs
-		if s.spans == 0 {
-			continue
-		}
-		if first == nil || s.start < first.start {
-			first = s
-		}
-		end = max(end, s.end)
-		out.Name = cmp.Or(out.Name, s.root)
-		if len(out.Services) < maxServicesNamed && !slices.Contains(out.Services, s.service) {
-			out.Services = append(out.Services, s.service)
-		}
+func listTrace(t store.Trace) traceListing {
+	return traceListing{
+		ID: hex.EncodeToString(t.ID[:]), Name: t.Name, Services: t.Services, Start: nanos(t.Start), Duration: t.End - t.Start,
+		Spans: t.Spans, Errors: t.Errors, Logs: t.Records, Arrived: t.Arrived.UTC().Format(time.RFC3339Nano),
 	}
-	if first != nil {
-		start = first.start
-		out.Name = cmp.Or(out.Name, first.first)
-	}
-	out.Start, out.Duration = nanos(start), end-start
-	return out
 }
 
 func nanos(t uint64) string { return strconv.FormatUint(t, 10) }

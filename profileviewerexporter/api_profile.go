@@ -4,7 +4,6 @@ package profileviewerexporter
 
 import (
 	"cmp"
-	"encoding/hex"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// profileAnswer is one profile, without its samples.
+// profileAnswer describes one profile, without its samples.
 type profileAnswer struct {
 	omissions
 	profileListing
@@ -38,25 +37,14 @@ type threadAnswer struct {
 	Samples int64  `json:"samples"`
 	Busy    int64  `json:"busy"` // weight of samples with a stack
 	Idle    int64  `json:"idle"`
-	// Activity is how busy the thread was over the time of the profile: equal steps, from 0 to 1. Absent where times are not known.
+	// Activity is the busy share of the thread, from 0 to 1, in equal steps over the profile. It is absent if times are unknown.
 	Activity []float32 `json:"activity,omitempty"`
 }
 
-// spanSamples is a span that has samples.
-type spanSamples struct {
-	Trace   string `json:"trace"`
-	Span    string `json:"span"`
-	Name    string `json:"name"` // empty where the span is not kept
-	Samples int64  `json:"samples"`
-	Weight  int64  `json:"weight"`
-}
-
 const (
-	// activitySteps: one for some pixels.
+	// activitySteps is the number of steps of an activity chart: each has a few pixels.
 	activitySteps = 200
-	// maxSpansListed of a profile or a function.
-	maxSpansListed = 100
-	// maxAttributes of anything that are listed.
+	// maxAttributes is the maximum number of attributes in a list.
 	maxAttributes = 250
 )
 
@@ -67,7 +55,7 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	}
 	summary := s.profiles[0]
 	out := profileAnswer{ThreadList: []threadAnswer{}}
-	// A quarter of the response each: itself, its attributes, its threads, its spans.
+	// The profile itself, its attributes, its threads and its spans have a quarter of the response each.
 	texts := perEntry(maxTexts/4, 1, &out.omissions)
 	out.profileListing = listProfile(summary, &texts)
 	p, err := s.profile(summary)
@@ -75,8 +63,8 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 		return nil, err
 	}
 	out.Broken = p.Broken
-	resource := s.decoded.ResourceProfiles().At(summary.position.resource)
-	scope := resource.ScopeProfiles().At(summary.position.scope).Scope()
+	resource := s.decoded.ResourceProfiles().At(summary.Position.Resource)
+	scope := resource.ScopeProfiles().At(summary.Position.Scope).Scope()
 	out.Scope = texts.text(strings.TrimSpace(scope.Name() + " " + scope.Version()))
 	half := perEntry(maxTexts/4, 2, &out.omissions)
 	out.Resource = half.mapEntries(resource.Resource().Attributes())
@@ -86,13 +74,13 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	threads := busiest(p)
 	for _, thread := range threads {
 		texts := perEntry(maxTexts/4, len(threads), &out.omissions)
-		out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.end, &texts))
+		out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.End, &texts))
 	}
-	out.SpanList = v.listSpans(summary.spans, maxTexts/4, &out.omissions)
+	out.SpanList = v.listSpans(summary.Spans, maxTexts/4, &out.omissions)
 	return out, nil
 }
 
-// busiest gives the threads that have samples, those with the most weight on a stack first.
+// busiest returns the threads with samples; those with the most weight on a stack first.
 func busiest(p *timeline.Profile) (list []*timeline.Thread) {
 	busy := map[*timeline.Thread]int64{}
 	for i := range p.Threads {
@@ -132,7 +120,7 @@ func describeThread(p *timeline.Profile, t *timeline.Thread, end uint64, texts *
 	return out
 }
 
-// spread adds length steps from a point on to the steps they fall into, each up to 1.
+// spread distributes a length, in steps, over the steps after a point; a step is at most 1.
 func spread(steps []float32, from, length float64) {
 	for length > 0 && int(from) < len(steps) {
 		part := min(length, float64(int(from)+1)-from)
@@ -144,34 +132,9 @@ func spread(steps []float32, from, length float64) {
 	}
 }
 
-// listSpans names spans and puts the heaviest first.
-func (v *viewer) listSpans(spans map[timeline.Link]linked, bytes int, omissions *omissions) []spanSamples {
-	type entry struct {
-		link timeline.Link
-		linked
-	}
-	list := make([]entry, 0, len(spans))
-	for link, l := range spans {
-		list = append(list, entry{link, l})
-	}
-	slices.SortFunc(list, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), slices.Compare(a.link.Trace[:], b.link.Trace[:]), slices.Compare(a.link.Span[:], b.link.Span[:]))
-	})
-	out := []spanSamples{}
-	for _, e := range list[:min(len(list), maxSpansListed)] {
-		out = append(out, spanSamples{Trace: hex.EncodeToString(e.link.Trace[:]), Span: hexSpan(e.link.Span), Samples: e.samples, Weight: e.weight})
-	}
-	names := v.spanNames(out)
-	for i := range out {
-		texts := perEntry(bytes, len(out), omissions)
-		out[i].Name = texts.text(names[out[i].Trace+out[i].Span])
-	}
-	return out
-}
-
 func offset(t, origin uint64) uint64 { return t - min(t, origin) }
 
-// number reads a number below size; 0 where the query has none.
+// number parses a number below size; it returns 0 if the query has none.
 func number(query url.Values, key string, size int) (int32, error) {
 	text := query.Get(key)
 	if text == "" {
@@ -179,7 +142,7 @@ func number(query url.Values, key string, size int) (int32, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil || int(n) >= size {
-		return 0, badRequest("%s: %q is no number below %d", key, shorten(text), size)
+		return 0, badRequest("%s: %q is not a number below %d", key, displayText(text), size)
 	}
 	return int32(n), nil
 }

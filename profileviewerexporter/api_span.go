@@ -8,16 +8,21 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// spanDetailAnswer is what the row of a span in its trace leaves out.
+// maxEventsShown is the maximum number of events of a span in a response.
+const maxEventsShown = 250
+
+// spanDetailAnswer describes a span beyond its row in the trace.
 type spanDetailAnswer struct {
 	omissions
 	Name       string            `json:"name"`
 	Status     string            `json:"status,omitempty"`
 	Attributes []attributeAnswer `json:"attributes"`
 	Events     []eventAnswer     `json:"events"`
-	EventCount int               `json:"event_count"` // of all; no more than maxEventsShown are in the list
+	EventCount int               `json:"event_count"` // including those beyond maxEventsShown
 }
 
 type eventAnswer struct {
@@ -26,21 +31,21 @@ type eventAnswer struct {
 	Attributes []attributeAnswer `json:"attributes"`
 }
 
-// spanDetail describes one span of a trace. Of several with one id it is the first that arrived.
+// spanDetail describes one span of a trace. If several have the ID, it describes the first that arrived.
 func (v *viewer) spanDetail(r *http.Request) (any, error) {
 	link, err := parseLink(map[string][]string{"trace": {r.PathValue("trace")}, "span": {r.PathValue("span")}})
 	if err != nil {
 		return nil, err
 	}
 	var out *spanDetailAnswer
-	decode := &spanDecoder{}
-	err = eachMessage(v.store.sharesOf(link.Trace), func(m *message) error {
-		if m.signal != signalTraces || out != nil {
+	reader := store.SpanReader{}
+	err = store.EachMessage(v.store.Trace(link.Trace), store.Traces, func(m *store.Message) error {
+		if out != nil {
 			return nil
 		}
-		return decode.eachSpan(m, func(span ptrace.Span, _ string) {
+		return reader.Each(m, func(span ptrace.Span, _ string) {
 			if out == nil && span.TraceID() == link.Trace && span.SpanID() == link.Span {
-				out = describeWhole(span)
+				out = describeSpanDetail(span)
 			}
 		})
 	})
@@ -50,8 +55,8 @@ func (v *viewer) spanDetail(r *http.Request) (any, error) {
 	return out, err
 }
 
-// describeWhole gives half of the response to the span, the other half to its events.
-func describeWhole(span ptrace.Span) *spanDetailAnswer {
+// describeSpanDetail uses half of the response for the span, the other half for its events.
+func describeSpanDetail(span ptrace.Span) *spanDetailAnswer {
 	out := &spanDetailAnswer{Events: []eventAnswer{}, EventCount: span.Events().Len()}
 	texts := perEntry(maxTexts/2, 1, &out.omissions)
 	out.Name, out.Status, out.Attributes = texts.text(span.Name()), texts.text(span.Status().Message()), texts.mapEntries(span.Attributes())

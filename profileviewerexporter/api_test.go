@@ -99,7 +99,7 @@ func TestProfileDetail(t *testing.T) {
 
 	status, text := h.fails("profiles/99")
 	assert.Equal(t, http.StatusGone, status)
-	assert.Contains(t, text, "no longer kept")
+	assert.Contains(t, text, "no longer stored")
 	status, _ = h.fails("profiles/x")
 	assert.Equal(t, http.StatusBadRequest, status)
 }
@@ -145,7 +145,7 @@ func TestFlame(t *testing.T) {
 
 	for path, want := range map[string]string{
 		"flame":                    "profile: is missing",
-		"flame?profile=1&root=77":  "root: \"77\" is no number below",
+		"flame?profile=1&root=77":  "root: \"77\" is not a number below",
 		"flame?profile=1&root=-1":  "root:",
 		"flame?profile=1&from=x":   "from:",
 		"flame?profile=1&span=abc": "trace:",

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// assets is the page. It is built from web/ (make page) and committed, so that building the collector needs no Node; a test
-// holds it against the stamp of what it was built from.
+// assets is the page. It is built from web/ (make page) and committed, so that building the collector needs no Node. A test compares
+// its stamp with web/.
 //
 //go:embed all:assets
 var assets embed.FS
@@ -23,7 +23,7 @@ func page() http.Handler {
 	}
 	files := http.FileServerFS(root)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !utf8.ValidString(r.URL.Path) { // no name of a file, for which FileServerFS would blame itself: 500
+		if !utf8.ValidString(r.URL.Path) { // FileServerFS would answer 500
 			http.NotFound(w, r)
 			return
 		}

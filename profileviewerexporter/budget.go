@@ -3,61 +3,71 @@
 package profileviewerexporter
 
 import (
+	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 const (
-	// maxResponse is the number of bytes of a response of the API, before compression. A browser reads that much in a blink; the
-	// largest one of our recordings has 200 kB.
+	// maxResponse is the maximum size of a response of the API, before compression. A browser parses it without a noticeable delay;
+	// the largest response to our recordings has 200 kB.
 	maxResponse = 8 << 20
-	// maxTexts is the part of maxResponse for text, as encoded. The rest is more than 2,000 rows of numbers take.
+	// maxTexts is the part of maxResponse for encoded text. The rest is enough for 2,000 rows of numbers.
 	maxTexts = 6 << 20
-	// briefText is how many bytes of a text are shown in any case.
+	// briefText is the number of bytes of a text that are always shown.
 	briefText = 64
-	// attributeBytes is what is reserved for one more attribute: its punctuation, and a brief key, value and unit.
+	// attributeBytes is reserved for one more attribute: its punctuation, and a brief key, value and unit.
 	attributeBytes = 512
+	// longestText is the maximum length of a name or value in a response. The longest function names of our recordings (Swift,
+	// nested closures) have 300 bytes, database statements some thousand.
+	longestText = timeline.MaxText
 )
 
-// omissions is the part of every response that states what maxResponse left out.
+// omissions is the part of a response that states what it leaves out to stay below maxResponse.
 type omissions struct {
-	// Omitted is the number of texts that are shorter and of entries that are missing because of the size of the response.
+	// Omitted is the number of shortened texts and missing entries.
 	Omitted int `json:"omitted,omitempty"`
 }
 
-// budget is the number of bytes that the texts of one entry of a response may take. Entries get equal budgets, so that a long
-// one displaces no other.
+// budget is the remaining number of bytes for the texts of one entry of a response. Entries have equal budgets, so that a long
+// entry displaces no other.
 type budget struct {
 	left    int
 	omitted *int
 }
 
-// perEntry returns the budget of one of n entries that share so many bytes.
+// perEntry returns the budget of one of n entries that share a number of bytes.
 func perEntry(bytes, n int, omissions *omissions) budget {
 	return budget{bytes / max(n, 1), &omissions.Omitted}
 }
 
-// text returns a text as it is shown: no longer than longestText, and no more than half of the budget, so that something is left for
-// the texts after it.
+// text returns a text for display: no longer than longestText, and no longer than half of the budget, which leaves bytes for the
+// texts after it.
 func (b *budget) text(text string) string {
 	longest := min(longestText, max(briefText, b.left/2))
-	if len(text) > longest+clipSlack && longest < longestText {
+	if len(text) > longest+timeline.ClipSlack && longest < longestText {
 		*b.omitted++
 	}
-	short := clip(text, longest)
+	short := timeline.Printable(text, longest)
 	b.left -= encodedLen(short)
 	return short
 }
 
-// encodedLen returns the length of a shown text in JSON without quotes. Of the characters that JSON escapes, only these are shown.
+// displayText returns a text for an error, or for a comparison with the summaries of the store.
+func displayText(text string) string { return timeline.Printable(text, longestText) }
+
+// encodedLen returns the length of a displayed text in JSON, without its quotes. A displayed text has no other characters that JSON
+// escapes.
 func encodedLen(text string) int {
 	return len(text) + strings.Count(text, `"`) + strings.Count(text, `\`) + strings.Count(text, "\n") + strings.Count(text, "\t")
 }
 
-// attribute appends one of so many attributes to the list, or, if there are too many or the budget is used up, how many are missing.
+// attribute appends one of all attributes to the list. If the list or the budget is full, it appends the number of missing ones
+// instead and returns false.
 func (b *budget) attribute(list *[]attributeAnswer, all int, key, unit string, value pcommon.Value) (more bool) {
 	if listed := len(*list); listed == maxAttributes || b.left < attributeBytes {
 		*list = append(*list, attributeAnswer{Key: "…", Value: moreText(all - listed)})
@@ -70,6 +80,8 @@ func (b *budget) attribute(list *[]attributeAnswer, all int, key, unit string, v
 	b.left -= attributeBytes / 8
 	return true
 }
+
+func moreText(n int) string { return strconv.Itoa(n) + " more" }
 
 func (b *budget) attributes(list []dictionary.Attribute) []attributeAnswer {
 	out := []attributeAnswer{}

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
 
@@ -103,7 +104,7 @@ func TestBudget(t *testing.T) {
 	assert.Equal(t, "short", b.text("short"))
 	for _, longest := range []int{500, 250, 140, briefText, briefText} {
 		text := b.text(long)
-		assert.LessOrEqual(t, len(text), longest+clipSlack)
+		assert.LessOrEqual(t, len(text), longest+timeline.ClipSlack)
 		assert.GreaterOrEqual(t, len(text), briefText)
 		assert.Contains(t, text, " bytes]…")
 	}
@@ -140,11 +141,11 @@ func TestAttributeLists(t *testing.T) {
 // TestEncodedLen: the length of a text in JSON is known before it is encoded.
 func TestEncodedLen(t *testing.T) {
 	for _, text := range []string{"", "plain", `"quoted" \ back`, "line\nand\ttab", "<script>&", "\x00\x7f\u2028\u202e", "half \xff rune", "𝓊nicode", strings.Repeat("\x01", 3000)} {
-		short := shorten(text)
-		assert.LessOrEqual(t, len(short), longestText+clipSlack)
+		short := displayText(text)
+		assert.LessOrEqual(t, len(short), longestText+timeline.ClipSlack)
 		encoded, err := encodeJSON(short)
 		require.NoError(t, err)
 		assert.Equal(t, len(encoded), encodedLen(short)+len("\"\"\n"), "%q", text)
-		assert.Equal(t, short, clip(short, longestText), "not clipped twice")
+		assert.Equal(t, short, displayText(short), "not clipped twice")
 	}
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 )
 
-// Config is the configuration of the exporter. The settings of the HTTP server stand beside its own keys.
+// Config is the configuration of the exporter. It contains the settings of the HTTP server.
 type Config struct {
-	// HTTP is a named field, not an embedded one, which would promote the methods of ServerConfig.
+	// HTTP is a named field: an embedded one would promote the methods of ServerConfig.
 	HTTP confighttp.ServerConfig `mapstructure:",squash"`
 
-	// MaxBytes is how much is kept, in bytes of memory; the oldest goes first.
+	// MaxBytes is the memory limit of the store; the oldest messages are evicted first.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
-	// MaxAge is how long something is kept.
+	// MaxAge is the time after which messages are evicted.
 	MaxAge time.Duration `mapstructure:"max_age"`
 
-	// AllowedHosts are names under which the page may be opened, beside localhost, addresses and the host of Endpoint.
+	// AllowedHosts are the host names that may serve the page, besides localhost, IP addresses and the host of Endpoint.
 	AllowedHosts []string `mapstructure:"allowed_hosts"`
 }
 
@@ -36,17 +36,17 @@ var (
 )
 
 const (
-	// defaultEndpoint: on the local host only. 4319 is the Sentry receiver, 4320 what OpAMP uses.
+	// defaultEndpoint is reachable from this host only. 4319 is the port of the Sentry receiver, 4320 of OpAMP.
 	defaultEndpoint = "localhost:4321"
 
-	// defaultMaxBytes: an hour of a service under continuous profiling (a minute of node under load is 1.5 MB of OTLP), and
-	// little beside what a collector takes anyway.
+	// defaultMaxBytes is enough for an hour of a service under continuous profiling: a minute of Node.js under load is 1.5 MB of
+	// OTLP.
 	defaultMaxBytes = 128 << 20
 
-	// minMaxBytes: the largest profile of our recordings is 2 MB.
+	// minMaxBytes is the order of a large profile: the largest one of our recordings is 2 MB.
 	minMaxBytes = 1 << 20
 
-	// defaultMaxAge: what somebody looks for that long after it happened is in a backend.
+	// defaultMaxAge is an hour: use a backend for older data.
 	defaultMaxAge = time.Hour
 )
 
@@ -65,7 +65,7 @@ func (c *Config) Validate() error {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 
 	if c.HTTP.NetAddr.Endpoint == "" {
-		problem("endpoint: must not be empty, give host:port, e.g. %s", defaultEndpoint)
+		problem("endpoint: must not be empty; use host:port, e.g. %s", defaultEndpoint)
 	}
 	if c.MaxBytes < minMaxBytes {
 		problem("max_bytes: is %d, must be at least %d, e.g. %d", c.MaxBytes, minMaxBytes, defaultMaxBytes)
@@ -73,13 +73,13 @@ func (c *Config) Validate() error {
 	if c.MaxAge < time.Second {
 		problem("max_age: is %s, must be at least 1s, e.g. %s", c.MaxAge, defaultMaxAge)
 	}
-	// Without it, a response stays in memory for as long as nobody reads it.
+	// Without a timeout, a response stays in memory until its client has read it.
 	if c.HTTP.WriteTimeout <= 0 {
 		problem("write_timeout: is %s, must be positive, e.g. 30s", c.HTTP.WriteTimeout)
 	}
 	for _, host := range c.AllowedHosts {
 		if host == "" || strings.ContainsAny(host, ":/* ") {
-			problem("allowed_hosts: %q is no host name, give it without scheme and port, e.g. %q", host, "profiles.example.com")
+			problem("allowed_hosts: %q is not a host name; omit scheme and port, e.g. %q", host, "profiles.example.com")
 		}
 	}
 	return errors.Join(problems...)

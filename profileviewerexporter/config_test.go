@@ -62,12 +62,12 @@ func TestUnknownKeysFail(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
-		`endpoint: ""`:      `endpoint: must not be empty, give host:port, e.g. localhost:4321`,
+		`endpoint: ""`:      `endpoint: must not be empty; use host:port, e.g. localhost:4321`,
 		`max_bytes: 0`:      `max_bytes: is 0, must be at least 1048576, e.g. 134217728`,
 		`max_age: 1ms`:      `max_age: is 1ms, must be at least 1s, e.g. 1h0m0s`,
 		`write_timeout: 0s`: `write_timeout: is 0s, must be positive, e.g. 30s`,
-		`allowed_hosts: ["http://profiles.example.com"]`: `allowed_hosts: "http://profiles.example.com" is no host name`,
-		`allowed_hosts: ["*"]`:                           `allowed_hosts: "*" is no host name`,
+		`allowed_hosts: ["http://profiles.example.com"]`: `allowed_hosts: "http://profiles.example.com" is not a host name`,
+		`allowed_hosts: ["*"]`:                           `allowed_hosts: "*" is not a host name`,
 	} {
 		_, err := load(t, text)
 		assert.ErrorContains(t, err, want, text)

@@ -11,40 +11,45 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
 var viewers collector.SharedComponents[Config, *viewer]
 
-// viewer is the one store and listener behind the components of all signals.
+// viewer is the store and the server that the exporters of all signals share.
 type viewer struct {
 	cfg       *Config
 	settings  component.TelemetrySettings
 	logger    *zap.Logger
 	telemetry *telemetry
-	store     *store
-	answering chan struct{} // whoever makes an answer holds a place in it
+	store     *store.Store
+	building  chan struct{} // has one entry per response that is being built
 	unread    unread
-	created   time.Time // tells its answers from those before a restart
+	created   time.Time // distinguishes its ETags from those before a restart
 
 	server   httpserver.Server
 	expiring sync.WaitGroup
-	end      chan struct{} // closed when it stops
+	end      chan struct{} // closed by Shutdown
 }
 
 func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
 	v := &viewer{
-		cfg:       cfg,
-		settings:  set.TelemetrySettings,
-		logger:    set.Logger,
-		store:     newStore(cfg.MaxBytes, cfg.MaxAge),
-		answering: make(chan struct{}, answersAtOnce),
-		created:   time.Now(),
-		end:       make(chan struct{}),
+		cfg:      cfg,
+		settings: set.TelemetrySettings,
+		logger:   set.Logger,
+		store:    store.New(cfg.MaxBytes, cfg.MaxAge),
+		building: make(chan struct{}, concurrentBuilds),
+		created:  time.Now(),
+		end:      make(chan struct{}),
 	}
 	var err error
 	if v.telemetry, err = newTelemetry(set.TelemetrySettings, v.store); err != nil {
@@ -55,7 +60,7 @@ func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
 
 // Start opens the listener.
 func (v *viewer) Start(ctx context.Context, host component.Host) error {
-	config := v.cfg.HTTP // a copy: ToServer changes what it is given
+	config := v.cfg.HTTP // a copy: ToServer modifies it
 	server, err := config.ToServer(ctx, host.GetExtensions(), v.settings, v.routes())
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
@@ -65,12 +70,12 @@ func (v *viewer) Start(ctx context.Context, host component.Host) error {
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
 	}
 	v.server.Serve(server, listener, httpserver.DefaultLimits(), func(string) {}, host)
-	v.logger.Info("Page to look at profiles and traces", zap.String("url", v.url()))
+	v.logger.Info("Serving the viewer", zap.String("url", v.url()))
 	v.expiring.Go(v.expire)
 	return nil
 }
 
-// url is where to find the page, for people. A listener on all addresses is found on this machine too.
+// url returns the URL of the page for users of this machine.
 func (v *viewer) url() string {
 	scheme := "http"
 	if v.cfg.HTTP.TLS.HasValue() {
@@ -86,7 +91,7 @@ func (v *viewer) url() string {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/"
 }
 
-// expireInterval is how much longer than max_age something may be kept when nothing new comes in.
+// expireInterval is the maximum time by which a message exceeds max_age while no messages arrive.
 const expireInterval = time.Second
 
 func (v *viewer) expire() {
@@ -95,21 +100,48 @@ func (v *viewer) expire() {
 	for {
 		select {
 		case now := <-ticker.C:
-			v.store.expire(now)
+			v.store.Expire(now)
 		case <-v.end:
 			return
 		}
 	}
 }
 
-// stopGrace is how long somebody's download may go on.
+// stopGrace is the time that downloads have to finish.
 const stopGrace = time.Second
 
-// Shutdown ends the page with the first of the components: the others only bring what nobody can see.
+// Shutdown stops the server. The first of the exporters to shut down calls it: later messages could not be displayed.
 func (v *viewer) Shutdown(ctx context.Context) error {
 	close(v.end)
 	err := v.telemetry.unregister()
 	_, stopErr := v.server.Shutdown(ctx, stopGrace)
 	v.expiring.Wait()
 	return errors.Join(err, stopErr)
+}
+
+func (v *viewer) consumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
+	stored, err := v.store.AddProfiles(profiles, time.Now())
+	return v.report(ctx, store.Profiles, stored, err)
+}
+
+func (v *viewer) consumeTraces(ctx context.Context, traces ptrace.Traces) error {
+	stored, err := v.store.AddTraces(traces, time.Now())
+	return v.report(ctx, store.Traces, stored, err)
+}
+
+func (v *viewer) consumeLogs(ctx context.Context, logs plog.Logs) error {
+	stored, err := v.store.AddLogs(logs, time.Now())
+	return v.report(ctx, store.Logs, stored, err)
+}
+
+// report counts a message that is too large for the store. This is not an error, which would affect the other exporters of the
+// pipeline.
+func (v *viewer) report(ctx context.Context, signal store.Signal, stored bool, err error) error {
+	if err != nil {
+		return consumererror.NewPermanent(err)
+	}
+	if !stored {
+		v.telemetry.messageDropped(ctx, signal, reasonTooLarge)
+	}
+	return nil
 }

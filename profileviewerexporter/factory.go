@@ -17,10 +17,10 @@ import (
 
 var componentType = component.MustNewType("profile_viewer")
 
-// stability is that of all signals.
+// stability is the stability of all signals.
 const stability = component.StabilityLevelDevelopment
 
-// NewFactory creates the factory of the exporter.
+// NewFactory returns the factory of the exporter.
 func NewFactory() xexporter.Factory {
 	return xexporter.NewFactory(componentType, createDefaultConfig,
 		xexporter.WithProfiles(createProfiles, stability),
@@ -28,13 +28,14 @@ func NewFactory() xexporter.Factory {
 		xexporter.WithLogs(createLogs, stability))
 }
 
-// Profiles are marshaled, which changes those that are not read-only: the collector gives us a copy where others want them too.
+// createProfiles declares MutatesData: marshaling modifies profiles that are not read-only. The collector then copies profiles that
+// other components share.
 func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Config) (xexporter.Profiles, error) {
 	viewer, err := acquire(cfg.(*Config), set)
 	if err != nil {
 		return nil, err
 	}
-	return xexporterhelper.NewProfiles(ctx, set, cfg, viewer.Shared.keepProfiles, append(options(viewer),
+	return xexporterhelper.NewProfiles(ctx, set, cfg, viewer.Shared.consumeProfiles, append(options(viewer),
 		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: true}))...)
 }
 
@@ -43,7 +44,7 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 	if err != nil {
 		return nil, err
 	}
-	return exporterhelper.NewTraces(ctx, set, cfg, viewer.Shared.keepTraces, options(viewer)...)
+	return exporterhelper.NewTraces(ctx, set, cfg, viewer.Shared.consumeTraces, options(viewer)...)
 }
 
 func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
@@ -51,15 +52,15 @@ func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config
 	if err != nil {
 		return nil, err
 	}
-	return exporterhelper.NewLogs(ctx, set, cfg, viewer.Shared.keepLogs, options(viewer)...)
+	return exporterhelper.NewLogs(ctx, set, cfg, viewer.Shared.consumeLogs, options(viewer)...)
 }
 
-// acquire gives the viewer of a configuration.
+// acquire returns the viewer of a configuration.
 func acquire(cfg *Config, set exporter.Settings) (*collector.SharedComponent[*viewer], error) {
 	return viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
 }
 
-// options are those of the components of all signals. There is no queue: keeping takes less time than queueing.
+// options returns the options of the exporters of all signals. There is no queue: storing a message is faster than queueing it.
 func options(viewer component.Component) []exporterhelper.Option {
 	return []exporterhelper.Option{exporterhelper.WithStart(viewer.Start), exporterhelper.WithShutdown(viewer.Shutdown)}
 }

@@ -17,12 +17,13 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
 // fuzzViewer is a viewer without a listener.
 func fuzzViewer() *viewer {
 	cfg := testConfig(nil)
-	return &viewer{cfg: cfg, store: newStore(cfg.MaxBytes, time.Hour), answering: make(chan struct{}, answersAtOnce)}
+	return &viewer{cfg: cfg, store: store.New(cfg.MaxBytes, time.Hour), building: make(chan struct{}, concurrentBuilds)}
 }
 
 // ask gives the answer to a question, which is JSON, one of ours, and no failure of ours.
@@ -58,7 +59,7 @@ func FuzzProfile(f *testing.F) {
 		v := fuzzViewer()
 		page := v.routes()
 		message.MarkReadOnly()
-		if v.keepProfiles(t.Context(), message) != nil || len(v.store.profiles) == 0 {
+		if v.consumeProfiles(t.Context(), message) != nil || v.store.Stats().Messages == 0 {
 			return
 		}
 		ask(t, page, "overview?")
@@ -73,9 +74,9 @@ func FuzzProfile(f *testing.F) {
 		var graph flameAnswer
 		if w := ask(t, page, "flame?profile=1"); w.Code == http.StatusOK {
 			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &graph))
-			summary, _ := v.store.profile(1)
-			require.Equal(t, summary.weight, graph.Total+graph.Idle)
-			require.LessOrEqual(t, graph.Samples, summary.samples, "those on a stack")
+			summary, _ := v.store.Profile(1)
+			require.Equal(t, summary.Weight, graph.Total+graph.Idle)
+			require.LessOrEqual(t, graph.Samples, summary.Samples, "those on a stack")
 		}
 		if w := ask(t, page, "download/pprof?profile=1"); w.Code == http.StatusOK {
 			out, err := profile.ParseData(w.Body.Bytes())
@@ -86,9 +87,9 @@ func FuzzProfile(f *testing.F) {
 }
 
 func threadsOf(v *viewer) (list []string) {
-	summary, _ := v.store.profile(1)
-	decoded, _ := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(summary.message.otlp)
-	for _, thread := range timeline.Read(decoded.Dictionary(), profileAt(decoded, summary.position)).Threads {
+	summary, _ := v.store.Profile(1)
+	decoded, _ := summary.Message.DecodeProfiles()
+	for _, thread := range timeline.Read(decoded.Dictionary(), profileAt(decoded, summary.Position)).Threads {
 		list = append(list, thread.ID)
 	}
 	return list[:min(len(list), 3)]
@@ -98,7 +99,7 @@ func threadsOf(v *viewer) (list []string) {
 func FuzzQuestion(f *testing.F) {
 	v := fuzzViewer()
 	page := v.routes()
-	require.NoError(f, v.keepProfiles(f.Context(), timelinetest.Message("shop", timelinetest.Wall, shop...)))
+	require.NoError(f, v.consumeProfiles(f.Context(), timelinetest.Message("shop", timelinetest.Wall, shop...)))
 	for _, question := range []string{
 		"overview?service=shop", "profiles/1?", "flame?profile=1&thread=1&from=0&to=9&root=1", "flame?" + span7, "ordered?profile=1&thread=1",
 		"frame?profile=1&frame=1", "compare?a=1&b=1", "traces/00000000000000000000000000000007?", "logs?service=", "download/pprof?profile=1", "/?",

@@ -188,7 +188,7 @@ func TestFloods(t *testing.T) {
 	overview := get[overviewAnswer](h, "overview")
 	assert.Len(t, overview.Services, maxListed)
 	assert.Equal(t, serviceAnswer{"service 000", 0, 1, 0}, overview.Services[0])
-	assert.Len(t, overview.Traces[0].Services, maxServicesNamed)
+	assert.Len(t, overview.Traces[0].Services, 20)
 	assert.Equal(t, 1, get[overviewAnswer](h, "overview?service=service+999").TraceCount)
 	span := get[spanDetailAnswer](h, "traces/00000000000000000000000000000007/spans/0000000000000000")
 	assert.Len(t, span.Attributes, maxAttributes+1)
@@ -200,7 +200,7 @@ func TestFloods(t *testing.T) {
 // TestTraceOfManySpans: of a trace of any size, as many spans are arranged as there is memory for, and the first of them are shown.
 func TestTraceOfManySpans(t *testing.T) {
 	h := start(t, nil)
-	const spans = maxSpansArranged + 1000
+	const spans = maxSpansOrdered + 1000
 	traces := ptrace.NewTraces()
 	list := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
 	id := func(i int) pcommon.SpanID { return pcommon.SpanID{0: 1, 5: byte(i >> 16), 6: byte(i >> 8), 7: byte(i)} }
@@ -214,6 +214,6 @@ func TestTraceOfManySpans(t *testing.T) {
 	trace := get[traceAnswer](h, "traces/00000000000000000000000000000007")
 	assert.Equal(t, spans, trace.Spans)
 	require.Len(t, trace.SpanList, maxSpansShown)
-	assert.Equal(t, hexSpan(id(maxSpansArranged-1)), trace.SpanList[0].ID)
+	assert.Equal(t, hexSpan(id(maxSpansOrdered-1)), trace.SpanList[0].ID)
 	assert.Zero(t, trace.SpanList[0].Start)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// failure is an answer that is no success.
+// failure is an error with its HTTP status.
 type failure struct {
 	status int
 	text   string
@@ -24,37 +24,38 @@ type failure struct {
 func (f failure) Error() string { return f.text }
 
 func badRequest(format string, args ...any) error {
-	return failure{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+	return failure{status: http.StatusBadRequest, text: fmt.Sprintf(format, args...)}
 }
 
-// gone: what was kept when the page heard of it has made room since.
+// gone returns the error for a subject that was evicted after the page listed it.
 func gone(what string) error {
-	return failure{http.StatusGone, what + " is no longer kept: it was too old, or there was no room for it"}
+	return failure{status: http.StatusGone, text: what + " is no longer stored: see max_age and max_bytes"}
 }
 
-// notModified: what the page has is what there is.
+// notModified is the answer if the page has the current content.
 type notModified struct{}
 
-// answersAtOnce: to decode what is kept takes some times its memory, and so does what is made of it.
-const answersAtOnce = 1
+// concurrentBuilds is the number of responses that are built at the same time: a decoded message and the response to it use several
+// times the memory of the message.
+const concurrentBuilds = 1
 
 // respond builds a response when its turn comes. The next one is built while this one is written.
 func (v *viewer) respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error)) {
 	select {
-	case v.answering <- struct{}{}:
+	case v.building <- struct{}{}:
 	case <-r.Context().Done():
 		return
 	}
 	out := v.build(w.Header(), r, answer)
 	defer v.unread.add(w, r, int64(len(out.content)))()
-	out.write(w, r) // if the reader is gone, there is nobody left to tell
+	out.write(w, r) // an error means that the client disconnected
 }
 
-// response is what was built.
+// response is a response in memory.
 type response struct {
 	status  int
 	content []byte
-	gzipped bool // unlike what it is of
+	gzipped bool // by us, for the transfer
 }
 
 func (o response) write(w http.ResponseWriter, r *http.Request) {
@@ -76,9 +77,9 @@ func (o response) write(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// build makes the headers and the content of a response, and ends its turn.
+// build sets the headers and returns the response. It then lets the next response start.
 func (v *viewer) build(header http.Header, r *http.Request, answer func(*http.Request) (any, error)) (out response) {
-	defer func() { <-v.answering }()
+	defer func() { <-v.building }()
 	value, err := answer(r)
 	if err == nil {
 		out, err = encode(header, value)
@@ -130,7 +131,7 @@ func (f file) build() (response, error) {
 	return response{status: http.StatusOK, content: b.Bytes(), gzipped: true}, err
 }
 
-// limited is a writer of so many bytes.
+// limited fails after a number of bytes.
 type limited struct {
 	to   io.Writer
 	left int64
@@ -143,7 +144,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// encodeJSON leaves < as it is, which would take six bytes: the content type, nosniff and the policy keep it text.
+// encodeJSON does not escape <, which would take six bytes: the content type, nosniff and the content security policy prevent its
+// interpretation as HTML.
 func encodeJSON(value any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -152,7 +154,7 @@ func encodeJSON(value any) ([]byte, error) {
 		return nil, err
 	}
 	if b.Len() > maxResponse {
-		return nil, fmt.Errorf("the response would have %d bytes, at most %d: this is a fault of the exporter", b.Len(), maxResponse)
+		return nil, fmt.Errorf("the response has %d bytes, more than %d: this is a bug in the exporter", b.Len(), maxResponse)
 	}
 	return b.Bytes(), nil
 }

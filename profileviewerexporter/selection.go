@@ -5,7 +5,6 @@ package profileviewerexporter
 import (
 	"cmp"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,32 +15,33 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// maxProfiles of one selection: a span of an hour under continuous profiling, in chunks of a minute.
+// maxProfiles is the maximum number of profiles in a selection: a span of an hour under continuous profiling, in chunks of a minute.
 const maxProfiles = 60
 
-// selection is what a request is about: samples of one or more profiles. In the query,
+// selection is the subject of a request: samples of one or more profiles. The query selects them with
 //
-//	profile=17       a profile, any number of times
-//	trace=…&span=…   samples of this span; without profiles: of all profiles that have some
-//	thread=…         samples of the thread with this id
-//	from=…&to=…      samples in this range, nanoseconds after the origin
+//	profile=17       a profile; may be repeated
+//	trace=…&span=…   the samples of a span; without a profile, of all profiles
+//	thread=…         the samples of the thread with this ID
+//	from=…&to=…      the samples in a time range, in nanoseconds after the origin
 //
 // The origin is the earliest start of the profiles.
 type selection struct {
-	profiles []*profileSummary // ascending
+	profiles []*store.Profile // ascending
 	origin   uint64
 	link     *timeline.Link
 	thread   *string
 	within   timeline.Range
 
-	// The message that was decoded last, and the profile that was read last: most selections have one.
-	message *message
+	// The last message that was decoded, and the last profile that was read: most selections have one of each.
+	message *store.Message
 	decoded pprofile.Profiles
 	reader  *timeline.Reader
 	read    *timeline.Profile
-	summary *profileSummary
+	summary *store.Profile
 }
 
 func (v *viewer) selectionOf(query url.Values) (*selection, error) {
@@ -60,7 +60,7 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.origin = slices.MinFunc(s.profiles, func(a, b *profileSummary) int { return cmp.Compare(a.start, b.start) }).start
+	s.origin = slices.MinFunc(s.profiles, func(a, b *store.Profile) int { return cmp.Compare(a.Start, b.Start) }).Start
 	if query.Has("thread") {
 		thread := query.Get("thread")
 		s.thread = &thread
@@ -69,41 +69,41 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 	return s, err
 }
 
-func (v *viewer) profilesOf(ids []string) (list []*profileSummary, err error) {
+func (v *viewer) profilesOf(ids []string) (list []*store.Profile, err error) {
 	if len(ids) > maxProfiles {
-		return nil, badRequest("profile: is given %d times, at most %d", len(ids), maxProfiles)
+		return nil, badRequest("profile: has %d values, the maximum is %d", len(ids), maxProfiles)
 	}
 	for _, text := range ids {
 		id, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return nil, badRequest("profile: %q is no number", shorten(text))
+			return nil, badRequest("profile: %q is not a number", displayText(text))
 		}
-		p, ok := v.store.profile(id)
+		p, ok := v.store.Profile(id)
 		if !ok {
 			return nil, gone("profile " + text)
 		}
-		if len(list) > 0 && p.measure != list[0].measure {
-			return nil, badRequest("profile: %s has %s, others %s", text, p.measure.Type, list[0].measure.Type)
+		if len(list) > 0 && p.Measure != list[0].Measure {
+			return nil, badRequest("profile: cannot combine %s, which measures %s, with %s", text, p.Measure.Type, list[0].Measure.Type)
 		}
 		list = append(list, p)
 	}
-	slices.SortFunc(list, func(a, b *profileSummary) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(list, func(a, b *store.Profile) int { return cmp.Compare(a.ID, b.ID) })
 	return slices.Compact(list), nil
 }
 
-// profilesWith gives the profiles with samples of a span, the latest if there are many. Where they are of several measures, they
-// do not add up, and the first measure it is.
-func (v *viewer) profilesWith(link *timeline.Link) (list []*profileSummary, err error) {
+// profilesWith returns the profiles with samples of a span; of too many, the latest. Different measures have no sum: it returns the
+// profiles with the measure of the first.
+func (v *viewer) profilesWith(link *timeline.Link) (list []*store.Profile, err error) {
 	if link == nil {
-		return nil, badRequest("profile: is missing, and so is span")
+		return nil, badRequest("profile: is missing; set profile, or trace and span")
 	}
-	for _, p := range v.store.linkedTo(link.Trace) {
-		if _, has := p.spans[*link]; has && (len(list) == 0 || list[0].measure == p.measure) {
+	for _, p := range v.store.LinkedProfiles(link.Trace) {
+		if _, has := p.Spans[*link]; has && (len(list) == 0 || list[0].Measure == p.Measure) {
 			list = append(list, p)
 		}
 	}
 	if len(list) == 0 {
-		return nil, failure{http.StatusNotFound, "no profile that is kept has samples of this span"}
+		return nil, failure{status: http.StatusNotFound, text: "no stored profile has samples of this span"}
 	}
 	return list[max(0, len(list)-maxProfiles):], nil
 }
@@ -115,7 +115,7 @@ func parseLink(query url.Values) (*timeline.Link, error) {
 	}
 	span, err := hex.DecodeString(query.Get("span"))
 	if err != nil || len(span) != 8 {
-		return nil, badRequest("span: %q is no id of 16 hex digits", shorten(query.Get("span")))
+		return nil, badRequest("span: %q is not an ID of 16 hex digits", displayText(query.Get("span")))
 	}
 	return &timeline.Link{Trace: trace, Span: pcommon.SpanID(span)}, nil
 }
@@ -123,7 +123,7 @@ func parseLink(query url.Values) (*timeline.Link, error) {
 func parseTrace(text string) (pcommon.TraceID, error) {
 	id, err := hex.DecodeString(text)
 	if err != nil || len(id) != 16 {
-		return pcommon.TraceID{}, badRequest("trace: %q is no id of 32 hex digits", shorten(text))
+		return pcommon.TraceID{}, badRequest("trace: %q is not an ID of 32 hex digits", displayText(text))
 	}
 	return pcommon.TraceID(id), nil
 }
@@ -135,27 +135,27 @@ func parseRange(query url.Values, origin uint64) (r timeline.Range, err error) {
 		}
 		offset, err := strconv.ParseUint(query.Get(key), 10, 63)
 		if err != nil {
-			return r, badRequest("%s: %q is no number of nanoseconds", key, shorten(query.Get(key)))
+			return r, badRequest("%s: %q is not a number of nanoseconds", key, displayText(query.Get(key)))
 		}
 		*target = origin + offset
 	}
 	return r, nil
 }
 
-// filter is what to take of a profile.
+// filter returns the filter for the selected samples of a profile.
 func (s *selection) filter(p *timeline.Profile) timeline.Filter {
 	f := timeline.Filter{Link: s.link, Range: s.within}
 	if s.thread != nil {
 		thread, ok := p.FindThread(*s.thread)
 		if !ok {
-			thread = -1 // nothing
+			thread = -1 // no sample
 		}
 		f.Thread = &thread
 	}
 	return f
 }
 
-// each visits the selected samples of each profile; it is a [flame.Source]. One message is decoded at a time.
+// each visits the selected samples of each profile; it is a [flame.Source]. It holds one decoded message at a time.
 func (s *selection) each(visit func(flame.Selection) error) error {
 	for _, summary := range s.profiles {
 		if err := s.of(summary)(visit); err != nil {
@@ -165,8 +165,8 @@ func (s *selection) each(visit func(flame.Selection) error) error {
 	return nil
 }
 
-// of is the source of one of the profiles.
-func (s *selection) of(summary *profileSummary) flame.Source {
+// of returns the [flame.Source] of one of the profiles.
+func (s *selection) of(summary *store.Profile) flame.Source {
 	return func(visit func(flame.Selection) error) error {
 		p, err := s.profile(summary)
 		if err != nil {
@@ -176,22 +176,22 @@ func (s *selection) of(summary *profileSummary) flame.Source {
 	}
 }
 
-func (s *selection) profile(summary *profileSummary) (*timeline.Profile, error) {
+func (s *selection) profile(summary *store.Profile) (*timeline.Profile, error) {
 	if s.summary == summary {
 		return s.read, nil
 	}
-	if m := summary.message; s.message != m {
+	if m := summary.Message; s.message != m {
 		s.message, s.decoded, s.reader, s.read, s.summary = nil, pprofile.Profiles{}, nil, nil, nil
-		decoded, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(m.otlp)
+		decoded, err := m.DecodeProfiles()
 		if err != nil {
-			return nil, fmt.Errorf("cannot decode what was kept: %w", err)
+			return nil, err
 		}
 		s.message, s.decoded, s.reader = m, decoded, timeline.NewReader(decoded.Dictionary())
 	}
-	s.read, s.summary = s.reader.Read(profileAt(s.decoded, summary.position)), summary
+	s.read, s.summary = s.reader.Read(profileAt(s.decoded, summary.Position)), summary
 	return s.read, nil
 }
 
-func profileAt(m pprofile.Profiles, at position) pprofile.Profile {
-	return m.ResourceProfiles().At(at.resource).ScopeProfiles().At(at.scope).Profiles().At(at.profile)
+func profileAt(m pprofile.Profiles, at store.Position) pprofile.Profile {
+	return m.ResourceProfiles().At(at.Resource).ScopeProfiles().At(at.Scope).Profiles().At(at.Profile)
 }

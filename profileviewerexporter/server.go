@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// routes are the page, and what it asks for. Nothing here changes anything, so there is only GET.
+// routes returns the page and its API. All of it is read-only: there is only GET.
 func (v *viewer) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(path string, answer func(*http.Request) (any, error)) {
@@ -31,8 +31,8 @@ func (v *viewer) routes() http.Handler {
 	return v.guard(mux)
 }
 
-// guard lets nobody read what is here but the page itself: not other sites that have this address under a name of theirs (DNS
-// rebinding), not scripts that came in as somebody's function name.
+// guard protects the content against other sites, including those that point a name of theirs to this address (DNS rebinding), and
+// against scripts in the data, for instance in a function name.
 func (v *viewer) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -44,22 +44,22 @@ func (v *viewer) guard(next http.Handler) http.Handler {
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Cache-Control", "no-cache")
 		if !v.hostAllowed(r.Host) {
-			http.Error(w, fmt.Sprintf("This page is not served under the name %q. If that is meant, add it to allowed_hosts of the profile_viewer exporter.",
-				shorten(r.Host)), http.StatusMisdirectedRequest)
+			http.Error(w, fmt.Sprintf("Host %q is not allowed. To allow it, add it to allowed_hosts of the profile_viewer exporter.",
+				displayText(r.Host)), http.StatusMisdirectedRequest)
 			return
 		}
 		if crossSite(r) {
-			http.Error(w, "A page of another site asks for this. Open the page of the profile_viewer exporter itself.", http.StatusForbidden)
+			http.Error(w, "Request from another site. Open the page of the profile_viewer exporter instead.", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// crossSite reports whether a page of another origin makes the request. It could not read the response, but it could have the
-// collector build one after the other. Another port of this host is another origin, too. A link from elsewhere may open the page
-// itself, but no download. Old browsers, and all where the page is not served from the local host or by TLS, send no
-// Sec-Fetch-Site; what is not a GET of a link or an image has an Origin then.
+// crossSite reports whether a page of another origin sends the request. Such a page could not read the responses, but it could make
+// the collector build many. Another port of this host is another origin. A link from another site may open the page, but may not
+// download. Old browsers send no Sec-Fetch-Site, nor does any browser without TLS except to the local host; requests other than links
+// and images have an Origin then.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none": // none: typed by the user
@@ -77,10 +77,10 @@ func crossSite(r *http.Request) bool {
 }
 
 const (
-	// pagePolicy: only files of ours, and no HTML made of text: what the browser calls trusted types cannot be created.
+	// pagePolicy allows only our own files, and no HTML from text: no trusted types can be created.
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-	// speedscopePolicy: speedscope writes its style sheets as it runs, and has some of its code as WebAssembly.
+	// speedscopePolicy allows what speedscope needs: inline style sheets and WebAssembly.
 	speedscopePolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -94,7 +94,7 @@ func policyFor(path string) string {
 	return pagePolicy
 }
 
-// hostAllowed tells whether a page of that host may be ours. An address cannot be made to point elsewhere, a name can.
+// hostAllowed reports whether the page may be served for a Host header. Addresses are safe: only names can be rebound.
 func (v *viewer) hostAllowed(hostport string) bool {
 	host := hostname(hostport)
 	if net.ParseIP(host) != nil || host == "localhost" || strings.HasSuffix(host, ".localhost") {

@@ -4,9 +4,7 @@ package profileviewerexporter
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -15,17 +13,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
 
-func TestTheOldestGoFirst(t *testing.T) {
+// TestOldestFirst fills the store: the oldest messages are evicted, of any signal.
+func TestOldestFirst(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
 	body := strings.Repeat("x", 100<<10)
 	h.addProfile("shop", shop...)
@@ -49,13 +46,10 @@ func TestTheOldestGoFirst(t *testing.T) {
 	assert.Equal(t, 410, status)
 
 	s := h.viewer.store
-	s.expire(time.Now().Add(2 * time.Hour))
-	use := s.use()
-	assert.Zero(t, use.Bytes)
-	assert.Zero(t, use.Messages)
-	assert.Empty(t, s.profiles)
-	assert.Empty(t, s.shares)
-	assert.Empty(t, s.linking)
+	s.Expire(time.Now().Add(2 * time.Hour))
+	stats := s.Stats()
+	assert.Zero(t, stats.Bytes)
+	assert.Zero(t, stats.Messages)
 }
 
 func TestAge(t *testing.T) {
@@ -65,8 +59,8 @@ func TestAge(t *testing.T) {
 	assert.Eventually(t, func() bool { return len(get[overviewAnswer](h, "overview").Profiles) == 0 }, 5*time.Second, 100*time.Millisecond)
 }
 
-// What is larger than the store is counted and left out, and what is in the store stays. It is no error: the pipeline has other
-// exporters, and its receiver clients that would be told to stop sending.
+// TestTooLarge: a message larger than the store is counted and dropped, and evicts no other. It is no error: the receiver of the
+// pipeline would report it to its clients.
 func TestTooLarge(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
 	h.addProfile("shop", shop...)
@@ -79,8 +73,8 @@ func TestTooLarge(t *testing.T) {
 	assert.Equal(t, int64(1), m.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
 }
 
-// A summary counts too: a message with a span per sample has more of it than of samples.
-func TestSummariesCount(t *testing.T) {
+// TestSummaries: summaries count as well. The summary of a message with a span per sample is larger than its samples.
+func TestSummaries(t *testing.T) {
 	message := timelinetest.Message("shop", timelinetest.Wall, shop[0])
 	p := timelinetest.Profile(message)
 	links := message.Dictionary().LinkTable()
@@ -94,7 +88,7 @@ func TestSummariesCount(t *testing.T) {
 	}
 	h := start(t, nil)
 	h.consume(message)
-	assert.Greater(t, h.viewer.store.use().Bytes, int64(1000*perSpan))
+	assert.Greater(t, h.viewer.store.Stats().Bytes, int64(1000*200), "two entries of maps, by span and by trace")
 	assert.Equal(t, 1001, get[overviewAnswer](h, "overview").Profiles[0].Spans)
 	assert.Len(t, get[profileAnswer](h, "profiles/1").SpanList, maxSpansListed)
 }
@@ -110,17 +104,17 @@ func TestSeveralProfilesInAMessage(t *testing.T) {
 	const alone = 40 * ms // without the sample between them, the gap is larger
 	assert.Equal(t, int64(alone), get[flameAnswer](h, "flame?profile=2").Total)
 	assert.Equal(t, int64(90*ms+alone), get[flameAnswer](h, "flame?profile=1&profile=2").Total)
-	assert.Equal(t, 1, h.viewer.store.use().Messages)
+	assert.Equal(t, 1, h.viewer.store.Stats().Messages)
 }
 
 func TestEmptyMessages(t *testing.T) {
 	h := start(t, nil)
 	h.consume(pprofile.NewProfiles())
 	require.NoError(t, h.traces.ConsumeTraces(context.Background(), ptrace.NewTraces()))
-	assert.Zero(t, h.viewer.store.use().Messages)
+	assert.Zero(t, h.viewer.store.Stats().Messages)
 }
 
-// Everybody at once: pipelines bring, the oldest go, and people look at what is just going.
+// TestConcurrency adds, evicts and reads at the same time.
 func TestConcurrency(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
 	var all sync.WaitGroup
@@ -144,9 +138,9 @@ func TestConcurrency(t *testing.T) {
 		})
 	}
 	all.Wait()
-	use := h.viewer.store.use()
-	assert.Positive(t, use.Evicted)
-	assert.LessOrEqual(t, use.Bytes, int64(minMaxBytes))
+	stats := h.viewer.store.Stats()
+	assert.Positive(t, stats.Evicted)
+	assert.LessOrEqual(t, stats.Bytes, int64(minMaxBytes))
 }
 
 // TestProjectsShareTheStore: a project that sends more than fits evicts its own messages.
@@ -178,96 +172,6 @@ func TestProjectsShareTheStore(t *testing.T) {
 	}
 	assert.Equal(t, []string{"of no project", "quiet"}, slices.Sorted(slices.Values(quiet)))
 	assert.Equal(t, 10, loud, "as many as fit")
-	h.viewer.store.expire(time.Now().Add(2 * time.Hour))
-	assert.Zero(t, h.viewer.store.use().Messages)
-}
-
-// TestProjectOfAMessage: a message of profiles belongs to the project of its first resource.
-func TestProjectOfAMessage(t *testing.T) {
-	h := start(t, func(*Config) {})
-	profiles := pprofile.NewProfiles()
-	for _, project := range []string{"1", "2"} {
-		resource := profiles.ResourceProfiles().AppendEmpty()
-		resource.Resource().Attributes().PutStr("sentry.project_id", project)
-		resource.ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
-	}
-	require.NoError(t, h.viewer.keepProfiles(t.Context(), profiles))
-	assert.Equal(t, "1", h.viewer.store.messages.Oldest().Tenant())
-}
-
-// TestOneTraceFillsTheStore: an eviction takes time in proportion to what is evicted, not to what is left of its trace.
-func TestOneTraceFillsTheStore(t *testing.T) {
-	const messages = 20_000
-	s := newStore(messages/2*2*perMessage, time.Hour)
-	before := totalAlloc()
-	for range messages {
-		m := &message{signal: signalTraces, arrived: time.Now()}
-		sharesOf(m).of(timelinetest.Trace(7), "shop").spans = 1
-		m.profiles = []*profileSummary{{message: m, spans: map[timeline.Link]linked{{Trace: timelinetest.Trace(7)}: {}}}}
-		s.add(m)
-	}
-	require.Greater(t, s.use().Evicted, int64(messages/4))
-	assert.Less(t, totalAlloc()-before, int64(messages*8*perMessage))
-	assert.Len(t, s.sharesOf(timelinetest.Trace(7)), s.use().Messages)
-	assert.Len(t, s.linkedTo(timelinetest.Trace(7)), s.use().Messages)
-}
-
-func totalAlloc() int64 {
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.TotalAlloc)
-}
-
-// TestKeptBytes: the memory that is counted is the memory that is held, with few texts or many, in one message or many.
-func TestKeptBytes(t *testing.T) {
-	long := strings.Repeat("x", longestText)
-	messageOf := func(traces, spans, profiles int, text string) *message {
-		m := &message{signal: signalTraces, arrived: time.Now(), otlp: make([]byte, 100)}
-		shares := sharesOf(m)
-		for range traces {
-			share := shares.of(pcommon.TraceID(randomBytes(16)), "shop")
-			share.root, share.first = strings.Clone(text), strings.Clone(text)
-		}
-		for range profiles {
-			p := &profileSummary{message: m, name: strings.Clone(text), profileID: strings.Repeat("0", 32), spans: map[timeline.Link]linked{}}
-			for range spans {
-				p.spans[timeline.Link{Trace: pcommon.TraceID(randomBytes(16)), Span: pcommon.SpanID(randomBytes(8))}] = linked{1, 1}
-			}
-			m.profiles = append(m.profiles, p)
-		}
-		return m
-	}
-	for name, build := range map[string]func(*store){
-		"messages": func(s *store) {
-			for range 10_000 {
-				s.add(messageOf(1, 0, 0, "x"))
-			}
-		},
-		"projects": func(s *store) {
-			for i := range 10_000 {
-				m := messageOf(1, 0, 0, "x")
-				m.project = fmt.Sprint(i, long)
-				s.add(m)
-			}
-		},
-		"traces":    func(s *store) { s.add(messageOf(30_000, 0, 0, "x")) },
-		"names":     func(s *store) { s.add(messageOf(3_000, 0, 0, long)) },
-		"profiles":  func(s *store) { s.add(messageOf(0, 0, 30_000, "x")) },
-		"one span":  func(s *store) { s.add(messageOf(0, 1, 20_000, "x")) },
-		"all spans": func(s *store) { s.add(messageOf(0, 40_000, 1, "x")) },
-	} {
-		before := heap()
-		s := newStore(1<<40, time.Hour)
-		build(s)
-		held, counted := heap()-before, s.use().Bytes
-		runtime.KeepAlive(s)
-		t.Logf("%-10s held %6d kB, counted %6d kB", name, held>>10, counted>>10)
-		assert.Less(t, held, counted*5/4, name)
-	}
-}
-
-func randomBytes(n int) []byte {
-	b := make([]byte, n)
-	_, _ = rand.Read(b)
-	return b
+	h.viewer.store.Expire(time.Now().Add(2 * time.Hour))
+	assert.Zero(t, h.viewer.store.Stats().Messages)
 }

@@ -53,10 +53,10 @@ func TestStress(t *testing.T) {
 		chunk.CopyTo(copied)
 		h.consume(copied)
 		if i == 0 {
-			size = h.viewer.store.use().Bytes
+			size = h.viewer.store.Stats().Bytes
 		}
 	}
-	kept := h.viewer.store.use()
+	kept := h.viewer.store.Stats()
 	grown := heap() - before
 	runtime.KeepAlive(chunk)
 	t.Logf("a chunk of 34 MB JSON is kept as %d kB; %d messages of %d, %d kB by our count, %d kB of heap; limit %d kB",
@@ -78,11 +78,18 @@ func TestStress(t *testing.T) {
 	assert.Less(t, heap()-before, int64(limit), "what was decoded is let go of")
 }
 
-// heap is what is in use, garbage collected.
+// heap returns the number of bytes in use after a garbage collection.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
+}
+
+// totalAlloc returns the number of bytes allocated so far.
+func totalAlloc() int64 {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.TotalAlloc)
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
-// maxUnread is the number of bytes of all responses together that wait for their readers. Eight of the largest responses of the API
-// fit, and one download of any size.
+// maxUnread is the maximum size of all responses that are being written: eight responses of the API of the maximum size. One download
+// may exceed it.
 const maxUnread = 64 << 20
 
-// unread is the responses that are being written. If they take too much memory, the client with the most loses its oldest one: a
-// slow reader delays no other reader.
+// unread holds the responses that are being written. If they use too much memory, the client that uses the most loses its oldest
+// response: a slow client does not delay others.
 type unread struct {
 	mu    sync.Mutex
 	queue fairshare.Queue[string, *http.ResponseController]
 }
 
-// add returns the function that ends the response.
+// add adds a response and returns the function that removes it.
 func (u *unread) add(w http.ResponseWriter, r *http.Request, size int64) (done func()) {
 	client, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profileviewerexporter
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
+)
+
+// detailAnswer describes one function of a selection.
+type detailAnswer struct {
+	omissions
+	frameAnswer
+	System     string         `json:"system,omitempty"`
+	StartLine  int64          `json:"start_line,omitempty"`
+	Self       int64          `json:"self"`
+	Total      int64          `json:"total"`
+	Samples    int64          `json:"samples"`
+	Lines      []lineAnswer   `json:"lines"`
+	LineCount  int            `json:"line_count"`
+	Spans      []spanSamples  `json:"spans"`      // in which it ran
+	Unlinked   int64          `json:"unlinked"`   // weight outside of spans
+	Attributes []valuesAnswer `json:"attributes"` // of its locations
+}
+
+type lineAnswer struct {
+	Line    int64  `json:"line,omitempty"`
+	Column  int64  `json:"column,omitempty"`
+	Address string `json:"address,omitempty"`
+	Self    int64  `json:"self"`
+	Total   int64  `json:"total"`
+}
+
+type valuesAnswer struct {
+	Key    string   `json:"key"`
+	Values []string `json:"values"`
+	Unit   string   `json:"unit,omitempty"`
+	More   bool     `json:"more,omitempty"` // not all values are listed
+}
+
+// maxLines is the maximum number of lines in the details of a function.
+const maxLines = 50
+
+func (v *viewer) frameDetail(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	s, err := v.selectionOf(query)
+	if err != nil {
+		return nil, err
+	}
+	var out detailAnswer
+	spans := map[timeline.Link]store.Sum{}
+	graph, err := flame.New(s.each)
+	if err != nil {
+		return nil, err
+	}
+	frame, err := number(query, "frame", len(graph.Frames))
+	if err != nil {
+		return nil, err
+	}
+	detail, err := graph.Describe(s.each, frame)
+	if err != nil {
+		return nil, err
+	}
+	for _, span := range detail.Spans {
+		if span.Link == (timeline.Link{}) {
+			out.Unlinked = span.Total
+		} else {
+			spans[span.Link] = store.Sum{Weight: span.Total}
+		}
+	}
+	texts := perEntry(maxTexts/4, 1, &out.omissions)
+	out.frameAnswer = describeFrame(graph, frame, &texts)
+	out.System = texts.text(detail.Frame.System)
+	out.describe(detail)
+	out.Spans = v.listSpans(spans, maxTexts/4, &out.omissions)
+	return out, nil
+}
+
+func (a *detailAnswer) describe(d *flame.Detail) {
+	a.StartLine = d.Frame.StartLine
+	a.Self, a.Total, a.Samples, a.LineCount = d.Self, d.Total, d.Samples, len(d.Lines)
+	a.Lines, a.Attributes = []lineAnswer{}, []valuesAnswer{}
+	for _, l := range d.Lines[:min(len(d.Lines), maxLines)] {
+		line := lineAnswer{Line: l.Line, Column: l.Column, Self: l.Self, Total: l.Total}
+		if l.Address != 0 {
+			line.Address = "0x" + strconv.FormatUint(l.Address, 16)
+		}
+		a.Lines = append(a.Lines, line)
+	}
+	listed := d.Attributes[:min(len(d.Attributes), maxAttributes)]
+	for _, values := range listed {
+		texts := perEntry(maxTexts/2, len(listed), &a.omissions)
+		out := valuesAnswer{Key: texts.text(values.Key), Unit: texts.text(values.Unit), More: values.More}
+		for _, value := range values.Values {
+			out.Values = append(out.Values, texts.text(value))
+		}
+		a.Attributes = append(a.Attributes, out)
+	}
+	if missing := len(d.Attributes) - len(listed); missing > 0 {
+		a.Attributes = append(a.Attributes, valuesAnswer{Key: "…", Values: []string{moreText(missing)}})
+	}
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package store keeps the latest messages of profiles, traces and logs in memory, up to a number of bytes and an age.
+//
+// A message is stored as encoded OTLP, so that its memory is known to the byte, next to a summary for lists and lookups. Its
+// content is decoded for the duration of one request.
+//
+//	store.go     limits, eviction, lookups by profile and by trace
+//	message.go   messages, and the memory that they use
+//	profiles.go traces.go logs.go   message → summary
+//	decode.go    stored message → OTLP
+//	trace.go     the fragments of a trace, combined
+package store

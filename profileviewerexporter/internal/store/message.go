@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"container/list"
+	"time"
+	"unsafe"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// Signal is the signal of a message, as an attribute of metrics.
+type Signal string
+
+// The signals.
+const (
+	Profiles Signal = "profiles"
+	Traces   Signal = "traces"
+	Logs     Signal = "logs"
+)
+
+// Message is a message of a pipeline: it is stored and evicted as a whole.
+type Message struct {
+	Signal    Signal
+	Arrived   time.Time
+	Profiles  []*Profile
+	Fragments []*Fragment // of its spans or log records
+
+	project string // of its first resource; the projects share the store
+	otlp    []byte // encoded
+}
+
+// projectOf returns the tenant of a resource: the project that our receivers authorized. Resources without a project share one:
+// clients could invent any other name.
+func projectOf(resource pcommon.Resource) string {
+	if id, ok := resource.Attributes().Get(semconv.SentryProjectID); ok {
+		return displayText(id.AsString())
+	}
+	return ""
+}
+
+// serviceName returns the name of the service of a resource, or the name that SDKs use for an unknown one.
+func serviceName(resource pcommon.Resource) string {
+	if name, ok := resource.Attributes().Get(semconv.ServiceName); ok && name.AsString() != "" {
+		return displayText(name.AsString())
+	}
+	return "unknown_service"
+}
+
+// displayText returns a text as the page shows it. It shares no memory with the message.
+func displayText(text string) string { return timeline.Printable(text, timeline.MaxText) }
+
+// EncodedSize returns the size of the message as OTLP.
+func (m *Message) EncodedSize() int { return len(m.otlp) }
+
+// size estimates the memory of the message to within a fifth. The summary of a message with many spans is large.
+func (m *Message) size() int64 {
+	size := perMessage + len(m.project) + len(m.otlp)
+	for _, p := range m.Profiles {
+		size += int(unsafe.Sizeof(*p)) + perProfile + len(p.ProfileID) + len(p.Name) + len(p.Service) + len(p.Measure.Type) + len(p.Measure.Unit) + len(p.Spans)*perSpan
+		if len(p.Spans) > 0 {
+			size += perMap
+		}
+	}
+	for _, f := range m.Fragments {
+		size += int(unsafe.Sizeof(*f)) + len(f.root) + len(f.first) + len(f.Service) + perTrace
+	}
+	return int64(size)
+}
+
+const (
+	// perMessage: the message itself, its entry in the queue, and its project's entry.
+	perMessage = 1 << 10
+	// perTrace: a list, an element of it, and an entry of a map by trace.
+	perTrace = int(unsafe.Sizeof(list.List{})+unsafe.Sizeof(list.Element{})) + 4*int(unsafe.Sizeof(pcommon.TraceID{}))
+	// perProfile: an entry of a map by ID.
+	perProfile = 64
+	// perMap: a map has at least eight entries.
+	perMap = 8 * int(unsafe.Sizeof(timeline.Link{})+unsafe.Sizeof(Sum{}))
+	// perSpan: an entry of a map by span, at the usual load of maps, and one by trace.
+	perSpan = 2*int(unsafe.Sizeof(timeline.Link{})+unsafe.Sizeof(Sum{})) + perTrace
+)

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+)
+
+// Store holds the latest messages, up to a number of bytes and an age. Projects share the bytes: when the store is full, the
+// project that uses the most loses its own oldest message; see [fairshare].
+type Store struct {
+	maxBytes int64
+	maxAge   time.Duration
+
+	mu        sync.RWMutex
+	messages  fairshare.Queue[string, *Message]
+	profiles  map[uint64]*Profile
+	fragments byTrace[*Fragment]
+	linked    byTrace[*Profile] // profiles with samples of the trace
+	lastID    uint64
+	version   uint64 // changes with the content
+	evicted   int64
+	dropped   int64
+}
+
+// New returns an empty store.
+func New(maxBytes int64, maxAge time.Duration) *Store {
+	return &Store{
+		maxBytes:  maxBytes,
+		maxAge:    maxAge,
+		profiles:  map[uint64]*Profile{},
+		fragments: byTrace[*Fragment]{},
+		linked:    byTrace[*Profile]{},
+	}
+}
+
+// add stores a message. It returns false, and drops the message, if the message alone is larger than the store.
+func (s *Store) add(m *Message) bool {
+	size := m.size()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	if size > s.maxBytes {
+		s.dropped++
+		return false
+	}
+	s.messages.Push(m.project, m, size)
+	s.index(m)
+	s.enforceLimits(m.Arrived)
+	return true
+}
+
+func (s *Store) index(m *Message) {
+	for _, p := range m.Profiles {
+		s.lastID++
+		p.ID = s.lastID
+		s.profiles[p.ID] = p
+		for trace := range tracesOf(p) {
+			p.entries = append(p.entries, s.linked.add(trace, p))
+		}
+	}
+	for _, f := range m.Fragments {
+		if !f.Trace.IsEmpty() {
+			f.entry = s.fragments.add(f.Trace, f)
+		}
+	}
+}
+
+// tracesOf returns the traces that a profile has samples of.
+func tracesOf(p *Profile) map[pcommon.TraceID]struct{} {
+	set := make(map[pcommon.TraceID]struct{}, len(p.Spans))
+	for link := range p.Spans {
+		set[link.Trace] = struct{}{}
+	}
+	return set
+}
+
+// Expire evicts the messages that are too old.
+func (s *Store) Expire(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enforceLimits(now)
+}
+
+// enforceLimits evicts messages until the rest is within the limits.
+func (s *Store) enforceLimits(now time.Time) {
+	for e := s.messages.Oldest(); e != nil && now.Sub(e.Value.Arrived) > s.maxAge; e = s.messages.Oldest() {
+		s.evict(e)
+	}
+	for s.messages.Size() > s.maxBytes {
+		s.evict(s.messages.LargestOldest())
+	}
+}
+
+// evict takes time in proportion to the message.
+func (s *Store) evict(e *fairshare.Entry[string, *Message]) {
+	m := e.Value
+	s.messages.Remove(e)
+	for _, p := range m.Profiles {
+		delete(s.profiles, p.ID)
+		for _, entry := range p.entries {
+			s.linked.remove(entry)
+		}
+		p.entries = nil
+	}
+	for _, f := range m.Fragments {
+		if f.entry.element != nil {
+			s.fragments.remove(f.entry)
+			f.entry = traceEntry{}
+		}
+	}
+	s.evicted++
+	s.version++
+}
+
+// Stats describes the use of the store.
+type Stats struct {
+	Version  uint64 // changes with the content
+	Messages int
+	Bytes    int64
+	Evicted  int64
+	Dropped  int64
+}
+
+// Stats returns the current use of the store.
+func (s *Store) Stats() Stats {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return Stats{
+		Version: s.version, Messages: s.messages.Len(), Bytes: s.messages.Size(), Evicted: s.evicted, Dropped: s.dropped,
+	}
+}
+
+// Profile returns the profile with an ID.
+func (s *Store) Profile(id uint64) (*Profile, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	p, ok := s.profiles[id]
+	return p, ok
+}
+
+// LinkedProfiles returns the profiles with samples of a trace, the oldest first.
+func (s *Store) LinkedProfiles(trace pcommon.TraceID) []*Profile {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.linked.values(trace)
+}
+
+// LinkedCount returns the number of profiles with samples of a trace.
+func (s *Store) LinkedCount(trace pcommon.TraceID) int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.linked.count(trace)
+}
+
+// Trace returns the fragments of a trace, the oldest first.
+func (s *Store) Trace(trace pcommon.TraceID) []*Fragment {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.fragments.values(trace)
+}
+
+// SpanSums returns the sum of the samples of each span of a trace, over all profiles.
+func (s *Store) SpanSums(trace pcommon.TraceID) map[pcommon.SpanID]Sum {
+	sums := map[pcommon.SpanID]Sum{}
+	for _, p := range s.LinkedProfiles(trace) {
+		for link, sum := range p.Spans {
+			if link.Trace == trace {
+				sums[link.Span] = sums[link.Span].plus(sum)
+			}
+		}
+	}
+	return sums
+}
+
+// All returns the whole content, the newest first. Summaries do not change, so that they can be read without the lock.
+func (s *Store) All() (profiles []*Profile, traces [][]*Fragment, logs []*Message) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	seen := make(map[pcommon.TraceID]bool, len(s.fragments))
+	all := make([]*Message, 0, s.messages.Len())
+	for e := s.messages.Oldest(); e != nil; e = e.Newer() {
+		all = append(all, e.Value)
+	}
+	for _, m := range slices.Backward(all) {
+		profiles = append(profiles, m.Profiles...)
+		if m.Signal == Logs {
+			logs = append(logs, m)
+		}
+		for _, f := range m.Fragments {
+			if !f.Trace.IsEmpty() && !seen[f.Trace] {
+				seen[f.Trace] = true
+				traces = append(traces, s.fragments.values(f.Trace))
+			}
+		}
+	}
+	return profiles, traces, logs
+}

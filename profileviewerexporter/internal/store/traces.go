@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// AddTraces stores a message of spans. It reports whether the message was small enough.
+func (s *Store) AddTraces(traces ptrace.Traces, now time.Time) (stored bool, err error) {
+	m := &Message{Signal: Traces, Arrived: now}
+	fragments := fragmentsOf(m)
+	for r, resource := range traces.ResourceSpans().All() {
+		if r == 0 {
+			m.project = projectOf(resource.Resource())
+		}
+		service := serviceName(resource.Resource())
+		for _, scope := range resource.ScopeSpans().All() {
+			for _, span := range scope.Spans().All() {
+				fragments.of(span.TraceID(), service).addSpan(span)
+			}
+		}
+	}
+	if len(m.Fragments) == 0 {
+		return true, nil
+	}
+	if m.otlp, err = (&ptrace.ProtoMarshaler{}).MarshalTraces(traces); err != nil {
+		return false, fmt.Errorf("cannot encode spans: %w", err)
+	}
+	return s.add(m), nil
+}
+
+func (f *Fragment) addSpan(span ptrace.Span) {
+	start, end := uint64(span.StartTimestamp()), uint64(span.EndTimestamp())
+	if f.Spans == 0 || start < f.start {
+		f.start, f.first = start, displayText(span.Name())
+	}
+	f.end = max(f.end, end, start)
+	f.Spans++
+	if span.Status().Code() == ptrace.StatusCodeError {
+		f.errors++
+	}
+	if span.ParentSpanID().IsEmpty() && f.root == "" {
+		f.root = displayText(span.Name())
+	}
+}
