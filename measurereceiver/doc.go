@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package measurereceiver receives the data of the SDKs of Measure (measure.sh; component type "measure"): it responds as Measure's
-// backend does, and sends usable data to the pipelines as OTLP.
+// Package measurereceiver receives the data of the SDKs of Measure (measure.sh; component type
+// "measure"): it responds as Measure's backend does, and sends usable data to the pipelines as
+// OTLP.
 //
-// The package has no format knowledge: internal/format/measure knows batches, internal/translate maps them to OTLP. A request passes
-// these files:
+// The package has no format knowledge: internal/format/measure knows batches, internal/translate
+// maps them to OTLP. A request passes through these files:
 //
 //	handler.go    the table of endpoints, body
 //	apps.go       authentication
 //	events.go     PUT /events: batch → deliveries → outcomes
 //	uploads.go    PUT /attachments and /symbols: files, by signed URLs
-//	announced.go  attributes of the events of files to come
+//	announced.go  event attributes of announced files
 //	slots.go      concurrent uploads
 //	token.go      signatures of the URLs
 //	files.go      storage of files
@@ -20,5 +21,6 @@
 //	telemetry.go  metrics
 //	receiver.go   lifecycle
 //
-// One listener serves all signals: the collector creates a receiver per signal, which share one by their *Config.
+// The collector creates one receiver per signal. Receivers with the same *Config share one
+// listener.
 package measurereceiver

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sentryreceiver receives the data of Sentry SDKs (component type "sentry"): it responds as Sentry does, and sends usable
-// data to the pipelines as OTLP.
+// Package sentryreceiver receives the data of Sentry SDKs (component type "sentry"): it responds as
+// Sentry does, and sends usable data to the pipelines as OTLP.
 //
-// The package has no format knowledge: internal/format/sentry knows envelopes and profiles, internal/translate maps them to OTLP. A
-// request passes these files:
+// The package has no format knowledge: internal/format/sentry knows envelopes and profiles,
+// internal/translate maps them to OTLP. A request passes these files:
 //
 //	endpoints.go   the table of endpoints
 //	handler.go     authentication, body
@@ -16,12 +16,13 @@
 //	translation.go    the table of item types; an item becomes messages to deliver and losses to count, without I/O:
 //	                  profiles.go, traces.go, logs.go, metrics.go; link.go (V1 profiles to spans); drift.go (wrong clocks)
 //	deliver.go     messages to the pipelines
-//	dedup.go       IDs of data that was accepted before
+//	dedup.go       IDs of accepted data, to drop duplicates
 //	client.go      client metadata for later components
 //	response.go, rejection.go   status, body and headers
 //	cors.go        pages of other origins
 //	telemetry.go, ledger.go   metrics
 //	receiver.go    lifecycle
 //
-// One listener serves all signals: the collector creates a receiver per signal, which share one by their *Config.
+// The collector creates one receiver per signal. Receivers with the same *Config share one
+// listener.
 package sentryreceiver

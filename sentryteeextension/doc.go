@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sentryteeextension is a collector extension (component type "sentry_tee") that forwards the requests of Sentry SDKs to
-// Sentry, byte for byte, while a receiver translates them.
+// Package sentryteeextension is a collector extension (component type "sentry_tee") that forwards
+// the requests of Sentry SDKs to Sentry, byte for byte, while a receiver translates them.
 //
-// It is a middleware of the receiver's HTTP server: the receiver authenticates and responds, the tee keeps the bytes that it reads.
+// It is a middleware of the receiver's HTTP server: the receiver authenticates and responds, the
+// tee keeps the bytes that it reads.
 //
 //	middleware.go   one request: the receiver's answer, and the request to forward
 //	routes.go       the endpoints of Sentry's ingest
 //	headers.go      headers that are forwarded, in both directions
 //	held_body.go    the bytes that the receiver reads
 //	own_answer.go   the receiver's answer, until it is sent
-//	forwarder.go    each request until it has an answer or is dropped
+//	forwarder.go    forwards each request until it is answered or dropped
 //	entry.go        the state of a request, and the queues
 //	breaker.go      pauses while Sentry does not answer
 //	spool.go        requests in a storage
@@ -19,5 +20,6 @@
 //	key_limits.go   Sentry's current rate limits
 //	telemetry.go    metrics
 //
-// The queue is not exporterhelper's, which has no fair shares of projects and no maximum age, and loses requests when the disk is full.
+// The queue is not exporterhelper's, which has no fair shares of projects and no maximum age, and
+// loses requests when the disk is full.
 package sentryteeextension

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package translate maps between Sentry's formats and OpenTelemetry's; no other package knows both. All functions are pure: no
-// clock, no logger, no network, no change of the input.
+// Package translate maps between Sentry's formats and OpenTelemetry's; no other package knows both.
+// All functions are pure: no clock, no logger, no network, no change of the input.
 //
-// Each direction is a package: fromsentry, tosentry and frommeasure. Package attr holds their shared code. The files named below
-// are in fromsentry or attr; those under "OTLP to Sentry" are in tosentry.
+// Each direction is a package: fromsentry, tosentry and frommeasure. Package attr holds their
+// shared code. The files named below are in fromsentry or attr; those under "OTLP to Sentry" are in
+// tosentry.
 //
 // # Profiles
 //
-// A Sentry profile is a list of observations: at an instant, a thread was in a stack. There are two formats. V1 (item "profile")
-// belongs to one transaction and counts time from an anchor. V2 (item "profile_chunk") is a part of a profiler session and uses
-// unix seconds. Stacks are lists of frames, leaf first, as in OTLP.
+// A Sentry profile is a list of observations: at one instant, one thread had one stack. There are
+// two formats. V1 (item "profile") belongs to one transaction and counts time from an anchor. V2
+// (item "profile_chunk") is a part of a profiler session and uses unix seconds. Stacks are lists of
+// frames, leaf first, as in OTLP.
 //
 //	V1 profile, V2 chunk     →  one message: one resource, one scope, one profile
 //	release, environment, …  →  resource attributes                                      resource.go
@@ -21,9 +23,10 @@
 //	time                     →  nanoseconds, exact                                       clock.go
 //	names                    →  attribute keys                                           internal/semconv
 //
-// OTLP requires one Sample per identity, with its observations as timestamps. Samples have no values: each observation counts
-// one. The interval between observations varies (1 to 90 ms for a nominal 9.9 ms), so a viewer derives time from the gaps. An
-// idle thread has an empty stack, which is entry 0 of OTLP's stack table.
+// OTLP requires one Sample per identity, with its observations as timestamps. Samples have no
+// values: each observation counts one. The interval between observations varies (1 to 90 ms for a
+// nominal 9.9 ms), so a viewer derives time from the gaps. An idle thread has an empty stack, which
+// is entry 0 of OTLP's stack table.
 //
 // # The other signals
 //
@@ -32,14 +35,16 @@
 //	trace_metric, session, check_in,
 //	client_report, measurements          →  metric points      metrics.go, sessions.go, measurements.go
 //
-// They share resource.go with profiles, so that a profile and its spans have the same service, and also the conversion of JSON
-// values to attributes (values.go) and the removal of personal data (privacy.go).
+// They share three files with profiles: resource.go, so that a profile and its spans have the same
+// service; values.go, which converts JSON values to attributes; and privacy.go, which removes
+// personal data.
 //
 // The output is bounded by the input; bounds.go states the factor.
 //
 // # OTLP to Sentry
 //
-// Data from Sentry is restored as sent. Data of other origins becomes what Sentry's SDKs would have sent.
+// Data from Sentry is restored as sent. Data of other origins becomes what Sentry's SDKs would have
+// sent.
 //
 //	profiles            →  profile chunks (V2)     profiles.go, the inverse of fromsentry/profiles.go
 //	values              →  observations            sample_weight.go, samples.go, sample_spread.go
@@ -50,8 +55,9 @@
 //	other spans         →  span containers         span_streamed.go
 //	resources           →  release, platform, …    resource.go
 //
-// The message is untrusted: indices are read through dictionary.View, and data that Sentry would reject is repaired or dropped with a
-// reason. The same message always yields the same items with the same IDs, so retries are idempotent.
+// The message is untrusted: indices are read through dictionary.View, and data that Sentry would
+// reject is repaired or dropped with a reason. The same message always yields the same items with
+// the same IDs, so retries are idempotent.
 //
-// docs/mapping.md has a row for every field, including the dropped ones.
+// docs/mapping.md has a row for every field, including dropped fields.
 package translate

@@ -12,7 +12,7 @@
 //
 // event.go, attributes.go and span.go are the models, with the payloads of events in exception.go,
 // usage.go, interaction.go and lifecycle.go. scalar.go has the scalars that SDKs write in several
-// ways; cost.go and limits.go bound the memory of a body. config.go has the response to GET
+// forms; cost.go and limits.go bound the memory of a body. config.go has the response to GET
 // /config, build.go the body of PUT /builds, upload.go file types and their responses.
 //
 // The rules are those of the backend at measure-sh/measure cad4ddf4 (2026-08-21). They differ from

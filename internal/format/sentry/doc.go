@@ -4,23 +4,23 @@
 // and rate limits. It has no knowledge of OpenTelemetry: internal/translate maps the formats to
 // OTLP, and the components do HTTP.
 //
-// A request passes through the following steps; data that is sent to Sentry passes through their
-// inverses in the opposite order:
+// A request passes through the following steps. Data for Sentry passes through their inverses in
+// reverse order:
 //
 //	Authenticate    the sender             auth.go, dsn.go        https://develop.sentry.dev/sdk/foundations/transport/authentication/
 //	ReadEnvelope    items                  envelope.go            https://develop.sentry.dev/sdk/foundations/transport/envelopes/
 //	ItemType        the type of an item    item.go                https://develop.sentry.dev/sdk/foundations/transport/envelope-items/
 //	profile, event  the payload            folders of that name   https://develop.sentry.dev/sdk/telemetry/
-//	RateLimit       what SDKs must pause   ratelimit.go           https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
-//	AppendEnvelope  inverse of the reader  envelope_writer.go     outgoing.go has the limits of what we send
+//	RateLimit       pauses for SDKs        ratelimit.go           https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
+//	AppendEnvelope  inverse of the reader  envelope_writer.go     outgoing.go has the limits of sent data
 //
 // The payloads are in two folders: profile has V1 and V2 profiles, the hot path of the product, and
 // event has all other items. Both build on jsonscan, which reads and writes JSON, and report
 // problems with the types of discard.
 //
-// Three rules apply throughout. The payloads of real SDKs are accepted, even where they violate the
+// Three rules apply throughout. Payloads of real SDKs are accepted, even if they violate the
 // specification. A bad item is a value and a bad stream is an error, each with a stable Reason.
-// Every limit has a name and an argument (limits.go).
+// Every limit has a name and a rationale (limits.go).
 //
 // Nothing here blocks, logs, or reads a clock.
 package sentry

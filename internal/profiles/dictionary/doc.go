@@ -23,17 +23,17 @@
 //
 // The first entry of every table must exist and must be the zero value: "" for strings, no frames
 // for stacks, and so on. It means "none": stack 0 is an idle sample, link 0 is no span, mapping 0
-// is no binary. Without these entries, real data gets the meaning of "none" (collector issue
-// 15897). [NewBuilder] therefore writes them first, and [View] treats index 0 as absent, whatever
-// an incoming message has there.
+// is no binary. Without it, real data would mean "none" (collector issue 15897). [NewBuilder]
+// therefore writes these entries first, and [View] treats index 0 as absent, regardless of the
+// entry in an incoming message.
 //
 // # Why not the pprofile.Set* helpers
 //
-// pprofile.SetString and its siblings search the table from the start for every insertion. Ten
+// pprofile.SetString and similar helpers search the table from the start for every insertion. Ten
 // thousand strings of one length take 0.9 s, a hundred thousand 48 s; a map of the same strings
-// takes 20 ms. They also never write entry 0. [Builder] finds entries by hash and compares them
-// exactly. A hash alone is never identity, because two stacks with the same hash would silently
-// become one.
+// takes 20 ms. The helpers also never write entry 0. [Builder] finds entries by hash and compares
+// them exactly. A hash alone is never identity, because two stacks with the same hash would
+// silently become one.
 //
 // # Files
 //
@@ -46,8 +46,8 @@
 //	copier.go     Copier: copies entries into a Builder
 //	compact.go    Compact: a new dictionary without orphans and duplicates
 //	merge.go      Compact: merges equal samples
-//	shape.go      which of values and timestamps a sample has
-//	integrity.go  Integrity: which profiles have only valid references
+//	shape.go      whether samples have values, timestamps or both
+//	integrity.go  Integrity: whether all references of a profile are valid
 //	canonical.go  an exact encoding of any attribute value
 //	hashindex.go  the hash table of the Builder, one per table
 //	arena.go      many strings in few allocations

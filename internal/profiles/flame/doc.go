@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flame adds up samples into the trees that flame graphs show: merged over time, or in the order of time for a thread.
+// Package flame sums samples into the trees of flame graphs: merged over time, or in time order for
+// one thread.
 //
-// A recording of a minute has a hundred thousand calls, and a window two thousand pixels. So a tree is cut down to what can be
-// seen before it is sent to a page ([Tree.Prune]), and whoever looks closer asks again for a part.
+// A one-minute recording has a hundred thousand calls, and a window two thousand pixels. A tree is
+// therefore reduced to its visible part before it is sent to a page ([Tree.Prune]). When the user
+// zooms in, the page requests the details.
 //
 //	graph.go    Graph: samples of one or more profiles, by function
-//	ordered.go  the same in the order of time
+//	ordered.go  the same, in time order
 //	tree.go     Tree, Prune
 //	detail.go   one function: its lines, attributes and spans
-//	compare.go  two graphs in one
+//	compare.go  the comparison of two graphs
 package flame

@@ -21,13 +21,13 @@
 //
 //	t1  A            the only candidate
 //	t2  C            the innermost of a chain: C is a child of B, B of A
-//	t3  B            C and D are siblings; which of them had the thread is unknown, both belong to B
+//	t3  B            C and D are siblings; it is unknown which of them ran; both are children of B
 //	t4  B            C and D have ended
 //	t5  ambiguous    A and E have no common ancestor
 //	t6  E
 //
-// In words: take the candidates that have no descendant among the candidates. If there is one, it
-// is the answer. If there are several, the answer is the deepest candidate that is an ancestor of
+// In words: consider the candidates without a descendant among the candidates. If there is one, it
+// is the result. If there are several, the result is the deepest candidate that is an ancestor of
 // all of them. If there is no such candidate, the sample is ambiguous: it stays without a link or
 // is linked to the span that started last, depending on [Options].
 //
@@ -48,10 +48,11 @@
 //
 // # Result
 //
-// A Sample with timestamps stands for several observations. Each observation is decided separately,
-// and the sample is split into one sample per link, values with their timestamps. A sample without
-// timestamps stays unchanged. So does a sample with too many attributes, because each part would
-// repeat them. An existing link is kept, unless the span found is a descendant of the linked span.
+// A Sample with timestamps represents several observations. The rule applies to each observation
+// separately, and the sample is split into one sample per link; values stay with their timestamps.
+// A sample without timestamps stays unchanged, as does a sample with too many attributes, because
+// each part would repeat them. An existing link is kept, unless the span found is a descendant of
+// the linked span.
 //
 // # Bounds
 //

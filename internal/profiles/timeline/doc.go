@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package timeline reads one OTLP profile as people look at it: threads, on each of them samples in the order of time, and for
-// each sample how long it counts. It is what viewing, pprof and speedscope share, and it knows OTLP only.
+// Package timeline converts an OTLP profile to its display form: threads, the samples of each
+// thread in time order, and the weight of each sample. The viewer, pprof and speedscope share it.
+// It has no knowledge of Sentry.
 //
-// # What a sample weighs
+// # Weights
 //
-// OTLP has three shapes of samples (see the comments of the Sample message), and this is what they become:
+// OTLP has three shapes of samples (see the comments of the Sample message). Their weights are:
 //
-//	values only            the value; nothing is known about when
+//	values only            the value; its time is unknown
 //	values and timestamps  each value at its time
 //	timestamps only        each is one observation
 //
-// A count of observations says little to people; where the period tells the nanoseconds behind one observation, weights are
-// nanoseconds. For wall clock profiles, the gap to the next sample of the thread is better than the period: samplers aim at an
-// interval and miss it by a factor of ten (node under load: 1 to 90 ms). A sample lasts at most three times the median gap of its
-// thread, since recordings have holes; the last of a thread lasts one period. The aggregate transform of the profile_transform
-// processor has the same rule, so that numbers agree before and after it. CPU profiles have no samples while a thread waits, so
-// there a gap is not time that was used, and the period it is.
+// If the period is in nanoseconds, weights are nanoseconds, because a number of observations means
+// little to users.
 //
-// A sample without a stack, or in what V8 calls (idle), has stack 0: its thread did nothing.
+// In wall clock profiles, a sample lasts until the next sample of its thread. This is more accurate
+// than the period: real intervals differ from the nominal one by up to a factor of ten (Node under
+// load: 1 to 90 ms). Recordings have gaps, so a sample lasts at most three times the median gap of
+// its thread. The last sample of a thread lasts one period. The aggregate transform of the
+// profile_transform processor uses the same rule, so that numbers agree before and after it.
 //
-// # What a frame is
+// CPU profiles have no samples while a thread waits. A gap is then not CPU time, so each sample
+// lasts one period.
 //
-// Samplers of interpreted languages note the line that was running, so that one function has many locations. A [Frame] is the
-// function; its lines are at the [Location].
+// A sample without a stack, or in V8's (idle), has stack 0: its thread was idle.
+//
+// # Frames
+//
+// Samplers of interpreted languages record the current line, so one function has many locations. A
+// [Frame] is the function; the [Location] has its lines.
 package timeline

@@ -2,8 +2,8 @@
 
 // Package transform reshapes OTLP profiles for the backends that receive them: less detail, fewer
 // labels, smaller messages. Its steps are pure functions over one pprofile.Profiles. They depend on
-// pdata and internal/profiles/dictionary, and on no component or source format. The only part
-// specific to Sentry is the names of some attributes, all of which are optional.
+// pdata and internal/profiles/dictionary, and on no component or source format. Only the names of
+// some optional attributes are specific to Sentry.
 //
 // # Flow
 //
@@ -17,21 +17,20 @@
 //
 // The comment of each step states what it drops. An observation is a timestamp, or a value if a
 // sample has no timestamps. Dropped observations are counted by reason, see [Losses]. Empty
-// profiles are dropped with their attributes. Every transformation clears the original payload and
-// its format, because it would reveal the dropped data.
+// profiles are dropped with their attributes. Every transform clears the original payload and its
+// format, because the payload would disclose dropped data.
 //
 // # Bounds
 //
 // Each text of a message is matched, replaced and copied once, regardless of the number of entries
 // that refer to it. The output of a step is at most a few times the message: resource_to_samples
 // adds an index per sample and key; frames repeats the attributes of a location for its parts, up
-// to a limit per location and a million frames in total. Only split repeats what profiles share; it
-// builds at most 16 times the message, the last part and the rest, and 4 MiB.
+// to a limit per location and a million frames in total. Only split repeats shared data; its parts
+// use at most 16 times the message, plus the last part, the rest and 4 MiB.
 //
 // # Broken input
 //
-// A profile with a reference outside the tables cannot be reshaped, and forwarding it unchanged
-// would break the promise of a step such as scrub. It is dropped and counted; other profiles are
-// not affected. A sample whose numbers of values and timestamps differ is ambiguous and is dropped
-// as well.
+// A profile with an invalid reference cannot be reshaped. Forwarding it unchanged would break the
+// guarantee of a step such as scrub, so it is dropped and counted; other profiles are not affected.
+// A sample whose numbers of values and timestamps differ is ambiguous and is dropped as well.
 package transform

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package frommeasure translates decoded batches of Measure's mobile SDKs to OTLP traces, logs and metrics.
+// Package frommeasure translates decoded batches of Measure's mobile SDKs to OTLP traces, logs and
+// metrics.
 //
-// All functions are pure: time of receipt and configuration come in as a [Source].
+// All functions are pure: a [Source] passes the time of receipt and the configuration.
 package frommeasure

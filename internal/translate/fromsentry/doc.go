@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fromsentry translates decoded Sentry items to OTLP profiles, traces, logs and metrics. Its inverse for profiles and traces is
-// package tosentry: a pair of inverses is two files of one name.
+// Package fromsentry translates decoded Sentry items to OTLP profiles, traces, logs and metrics.
+// Package tosentry is the inverse for profiles and traces: a function and its inverse are in files
+// of the same name.
 //
-// All functions are pure: time of receipt and configuration come in as a [Source]. The mapping is described in package translate.
+// All functions are pure: a [Source] passes the time of receipt and the configuration. Package
+// translate describes the mapping.
 package fromsentry
