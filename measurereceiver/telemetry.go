@@ -46,19 +46,19 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
 		items: meter.Counter("otelcol_receiver_measure_items", "{item}",
-			"Number of events and spans, by what became of them."),
+			"Number of events and spans, by outcome."),
 		flawed: meter.Counter("otelcol_receiver_measure_items_flawed", "{item}",
-			"Number of events and spans that were kept although a field was not of its type, which was left out or coerced."),
+			"Number of events and spans that were kept although a field had the wrong type and was dropped or converted."),
 		duplicates: meter.Counter("otelcol_receiver_measure_batches_repeated", "{batch}",
-			"Number of batches that came again."),
+			"Number of duplicate batches."),
 		files: meter.Counter("otelcol_receiver_measure_files", "{file}",
-			"Number of attachments and mapping files, by what became of them."),
+			"Number of attachments and mapping files, by outcome."),
 		fileBytes: meter.Counter("otelcol_receiver_measure_file_size", "By",
-			"Size of the attachments and mapping files that were stored."),
+			"Size of the stored attachments and mapping files."),
 		requestsRejected: meter.Counter("otelcol_receiver_measure_requests_rejected", "{request}",
-			"Number of requests of which nothing was taken, or not all."),
+			"Number of requests that were rejected, completely or in part."),
 		connectionsClosed: meter.Counter("otelcol_receiver_measure_connections_closed", "{connection}",
-			"Number of connections that were closed because there were too many, by the limit."),
+			"Number of connections that were closed at a limit."),
 	}
 	return t, meter.Err()
 }

@@ -33,19 +33,19 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
 		items: meter.Counter("otelcol_exporter_sentry_envelope_items", "{item}",
-			"Number of items that were posted to Sentry, by what came of it."),
+			"Number of items that were posted to Sentry, by outcome."),
 		bytes: meter.Counter("otelcol_exporter_sentry_envelope_bytes", "By",
-			"Size of the payloads that Sentry took, before compression."),
+			"Size of the payloads that Sentry accepted, before compression."),
 		throttled: meter.Counter("otelcol_exporter_sentry_envelope_throttled", "{item}",
-			"Number of times that an item was held back because of a rate limit of Sentry."),
+			"Number of times that one of Sentry's rate limits delayed an item."),
 		samplesDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_samples_discarded", "{sample}",
-			"Number of samples that Sentry's format has no place for."),
+			"Number of samples that Sentry's format cannot represent."),
 		spansDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_spans_discarded", "{span}",
-			"Number of spans, and of events of spans, that Sentry's format has no place for."),
+			"Number of spans and span events that Sentry's format cannot represent."),
 		fieldsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",
-			"Number of fields that were left out of what is sent otherwise."),
+			"Number of fields that were omitted from data that was sent."),
 		unreadable: meter.Counter("otelcol_exporter_sentry_envelope_unreadable_requests", "{request}",
-			"Number of requests that the queue's storage gave back damaged. They are lost."),
+			"Number of damaged requests in the storage of the queue. They are lost."),
 	}
 	return t, meter.Err()
 }
