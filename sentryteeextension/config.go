@@ -30,6 +30,9 @@ type Config struct {
 	// Sentry's own answers pass_on.
 	OnLimit string `mapstructure:"on_limit"`
 
+	// Forward has the part of items, by type, that is forwarded to Sentry: 1 = all, which is the default.
+	Forward map[string]float64 `mapstructure:"forward"`
+
 	// NumConsumers is how many requests are forwarded at a time.
 	NumConsumers int `mapstructure:"num_consumers"`
 
@@ -153,6 +156,7 @@ func (c *Config) Validate() error {
 		problem("on_limit: is %q, but answer: %s passes on all that Sentry says: write on_limit: %s, or answer: %s",
 			c.OnLimit, answerUpstream, onLimitPassOn, answerOwn)
 	}
+	problems = append(problems, validateRates(c.Forward)...)
 	if c.NumConsumers < 1 {
 		problem("num_consumers: is %d, must be at least 1, e.g. %d", c.NumConsumers, defaultNumConsumers)
 	}

@@ -15,6 +15,11 @@
 //	entry.go        the state of a request, and the queues
 //	breaker.go      pauses while Sentry does not answer
 //	spool.go        requests in a storage
+//	outgoing.go     what Sentry gets of a request
+//	omission.go     items that it does not get
+//	rates.go        the parts of item types that it gets
+//	reports.go      what is omitted, for client reports
+//	report_loop.go  client reports
 //	upstream.go     one request to Sentry
 //	reply.go        the meaning of its answer
 //	key_limits.go   Sentry's current rate limits

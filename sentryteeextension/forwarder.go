@@ -28,6 +28,8 @@ type forwarder struct {
 	room      *httpbody.Room                                         // for requests in memory
 	spool     *spool                                                 // nil = there is no storage
 	limits    *keyLimits
+	outgoing  *outgoing
+	reports   *reports
 	now       func() time.Time
 
 	mu                    sync.Mutex
@@ -41,8 +43,9 @@ type forwarder struct {
 	storedBytes           int64
 	state                 state
 
-	consumers sync.WaitGroup
-	cancel    context.CancelFunc
+	consumers, reporter sync.WaitGroup
+	stopReports         chan struct{}
+	cancel              context.CancelFunc
 }
 
 // state of a forwarder.
@@ -75,16 +78,18 @@ const (
 
 func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwarder {
 	f := &forwarder{
-		cfg: cfg, logger: logger, telemetry: telemetry, limits: newKeyLimits(), now: time.Now,
+		cfg: cfg, logger: logger, telemetry: telemetry, limits: newKeyLimits(), reports: &reports{}, now: time.Now,
 		room: httpbody.NewRoom(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
 	}
+	f.outgoing = newOutgoing(cfg, f.limits)
 	f.changed = sync.NewCond(&f.mu)
+	f.stopReports = make(chan struct{})
 	return f
 }
 
 // openSpool opens the storage. What earlier runs have left there waits.
 func (f *forwarder) openSpool(ctx context.Context, host component.Host, tee component.ID) (err error) {
-	f.spool, err = openSpool(ctx, host, *f.cfg.Storage, tee, f.telemetry.storageFailed)
+	f.spool, err = openSpool(ctx, host, *f.cfg.Storage, tee, f.reports, f.telemetry.storageFailed)
 	if err != nil {
 		return err
 	}
@@ -115,6 +120,7 @@ func (f *forwarder) start(post func(context.Context, *request) (reply, time.Dura
 	f.post = post
 	ctx, cancel := context.WithCancel(context.Background())
 	f.cancel = cancel
+	f.reporter.Go(func() { f.reportAlways(ctx) })
 	for range f.cfg.NumConsumers {
 		f.consumers.Go(func() {
 			for e := f.next(); e != nil; e = f.next() {
@@ -131,6 +137,11 @@ func (f *forwarder) add(e *entry) {
 			e.number, e.weight = number, size
 		}
 	}
+	f.queueUp(e)
+}
+
+// queueUp adds an entry to those that are to be sent.
+func (f *forwarder) queueUp(e *entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.number != 0 {
@@ -241,16 +252,26 @@ func (f *forwarder) send(ctx context.Context, e *entry) {
 			return
 		}
 	}
-	r, took := f.post(ctx, e.request)
+	p, err := f.outgoing.prepare(ctx, e.request, f.now())
+	switch {
+	case err != nil:
+		f.putBack(e, reasonNoRoom)
+		return
+	case p.request == nil:
+		f.omit(e, p.omitted)
+		return
+	}
+	defer p.claim.Release()
+	r, took := f.post(ctx, p.request)
 	f.telemetry.answered(ctx, &r, took)
 	if r.status != 0 {
 		f.limits.learn(e.request.key(), r.status, r.header, f.now())
 	}
-	f.settle(ctx, e, r)
+	f.settle(ctx, e, r, p.omitted)
 }
 
-// settle decides what becomes of an entry after an attempt.
-func (f *forwarder) settle(ctx context.Context, e *entry, r reply) {
+// settle decides what becomes of an entry after an attempt, for which a part of it was omitted.
+func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part tally) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.changed.Broadcast()
@@ -267,8 +288,11 @@ func (f *forwarder) settle(ctx context.Context, e *entry, r reply) {
 		} else {
 			f.logger.Warn("Request not accepted by Sentry", zap.String("endpoint", e.endpoint), zap.String("project", e.project), zap.Stringer("answer", &r))
 		}
+		if r.verdict == limited && e.endpoint == endpointReport {
+			part = tallyOf(e.request.Losses) // for another report
+		}
 		f.telemetry.ended(e.endpoint, outcomes[r.verdict], r.reason)
-		f.forget(e, r)
+		f.forget(e, r, part)
 		return
 	}
 	if e.attempts > 0 && f.accepted > e.accepted {
@@ -317,6 +341,17 @@ func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 	return ""
 }
 
+// omit ends an entry of which nothing is to be sent.
+func (f *forwarder) omit(e *entry, all tally) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.changed.Broadcast()
+	f.breaker.trying = false
+	f.underWay--
+	f.telemetry.ended(e.endpoint, outcomes[omitted], all.reason())
+	f.forget(e, reply{verdict: omitted}, all)
+}
+
 // putBack ends an attempt before anything was sent.
 func (f *forwarder) putBack(e *entry, reason string) {
 	f.mu.Lock()
@@ -336,16 +371,19 @@ func (f *forwarder) putBack(e *entry, reason string) {
 func (f *forwarder) drop(e *entry, reason string) {
 	f.telemetry.ended(e.endpoint, outcomeDropped, reason)
 	f.logger.Warn("Request dropped", zap.String("endpoint", e.endpoint), zap.String("project", e.project), zap.String("reason", reason))
-	f.forget(e, reply{verdict: failed, reason: reason})
+	f.forget(e, reply{verdict: failed, reason: reason}, nil)
 }
 
-// forget ends an entry.
-func (f *forwarder) forget(e *entry, r reply) {
+// forget ends an entry, of which a part is to be reported as omitted.
+func (f *forwarder) forget(e *entry, r reply, part tally) {
 	e.answer(r)
+	f.telemetry.omitted(part)
 	if e.number != 0 {
 		f.storedBytes -= e.weight
-		f.spool.remove(e.number)
+		f.spool.remove(e.number, e.request.keyOrNone(), part)
 		e.number = 0
+	} else {
+		f.reports.add(e.request.keyOrNone(), part, 1)
 	}
 	e.request = nil
 	e.claim.Release()
@@ -363,6 +401,11 @@ func (f *forwarder) abandon(e *entry) {
 
 // stop sends what is under way, and without a storage all that waits, for a while.
 func (f *forwarder) stop(ctx context.Context) error {
+	close(f.stopReports)
+	f.reporter.Wait()
+	if f.spool == nil {
+		f.report(ctx) // with a storage, the next run does
+	}
 	f.setState(flushing)
 	if f.spool != nil {
 		f.setState(stopped)
@@ -394,6 +437,11 @@ func (f *forwarder) setState(s state) {
 func (f *forwarder) abandonAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.spool == nil {
+		for range f.reports.all() {
+			f.telemetry.ended(endpointReport, outcomeDropped, reasonShutdown)
+		}
+	}
 	for _, q := range []*queue{&f.fresh, &f.waiting, &f.again} {
 		for e := q.pop(); e != nil; e = q.pop() {
 			f.abandon(e)

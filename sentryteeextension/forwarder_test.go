@@ -26,9 +26,11 @@ type bench struct {
 	t         *testing.T
 	telemetry *componenttest.Telemetry
 
-	mu       sync.Mutex
-	answer   func(*request) int // a status, 0 = no answer; nil = 200
-	attempts []attempt
+	mu     sync.Mutex
+	answer func(*request) int // a status, 0 = no answer; nil = 200
+	// answerWith also has headers. It is called by one request at a time.
+	answerWith func(*request) (int, map[string][]string)
+	attempts   []attempt
 }
 
 type attempt struct {
@@ -67,11 +69,17 @@ func (b *bench) fakePost(ctx context.Context, r *request) (reply, time.Duration)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	var header map[string][]string
+	if b.answerWith != nil {
+		status, header = b.answerWith(r)
+	}
 	b.attempts = append(b.attempts, attempt{time.Now(), r.Target, status})
 	if status == 0 {
 		return reply{verdict: failed, reason: reasonNetwork, err: errors.New("connection refused")}, 0
 	}
-	return replyOf(status), 0
+	answered := replyOf(status)
+	answered.header = header
+	return answered, 0
 }
 
 func (b *bench) setAnswer(answer func(*request) int) {
@@ -82,10 +90,14 @@ func (b *bench) setAnswer(answer func(*request) int) {
 
 // send adds a request of a project.
 func (b *bench) send(project, name string, size int) {
-	r := &request{Method: "POST", Target: "/" + name, Received: time.Now(), Endpoint: endpointEnvelope, Project: project, Key: "k", Body: []byte(strings.Repeat("x", size))}
+	b.sendBody(project, name, strings.Repeat("x", size))
+}
+
+func (b *bench) sendBody(project, name, body string) {
+	r := &request{Method: "POST", Target: "/" + name, Received: time.Now(), Endpoint: endpointEnvelope, Project: project, Key: "k", Body: []byte(body)}
 	claim := b.room.Claim(b.t.Context()).NeverWait()
 	claim.SetTenant(project)
-	weight := r.size() + int64(size)
+	weight := r.size() + int64(len(body))
 	require.NoError(b.t, claim.Acquire(weight))
 	b.add(&entry{project: project, endpoint: r.Endpoint, received: r.Received, weight: weight, request: r, claim: claim})
 }

@@ -97,7 +97,7 @@ func (t *tee) answerUpstream(own *ownAnswer, e *entry) {
 	defer timer.Stop()
 	select {
 	case r := <-done:
-		if r.verdict != failed && r.body != nil {
+		if r.verdict != failed && r.verdict != omitted && r.body != nil {
 			own.replace(&r)
 		}
 		own.send("")

@@ -20,10 +20,11 @@ const (
 	limited         // Sentry has counted it as rate limited; SDKs do not send it again either
 	refused         // for good
 	failed          // to be sent again
+	omitted         // nothing of it was to be sent
 )
 
 // outcomes are the verdicts as they stand in metrics. What failed has none yet.
-var outcomes = map[verdict]string{sent: "forwarded", limited: "rate_limited", refused: "refused"}
+var outcomes = map[verdict]string{sent: "forwarded", limited: "rate_limited", refused: "refused", omitted: "omitted"}
 
 // reply is Sentry's answer, or why there is none.
 type reply struct {

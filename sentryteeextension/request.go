@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
 // request is one for Sentry: what a client sent, byte for byte.
@@ -21,6 +23,8 @@ type request struct {
 	Project  string // decimal
 	Key      string // public key
 	Body     []byte `json:"-"`
+
+	Losses []event.LostEvents `json:",omitempty"` // of a report of the tee
 }
 
 // requestOverhead is what a request takes in memory beside its headers and its body.
@@ -39,6 +43,14 @@ func (r *request) size() int64 {
 }
 
 func (r *request) key() key { return key{r.Project, r.Key} }
+
+// keyOrNone is the key of a request that may be in the storage only, where nothing of it was omitted yet.
+func (r *request) keyOrNone() key {
+	if r == nil {
+		return key{}
+	}
+	return r.key()
+}
 
 // toHTTP makes a request to the server at base.
 func (r *request) toHTTP(ctx context.Context, base *url.URL) (*http.Request, error) {

@@ -41,6 +41,7 @@ const (
 	endpointUpload     = "upload"
 	endpointManagement = "management"
 	endpointOther      = "other"
+	endpointReport     = "client_report" // of the tee itself
 )
 
 // relayedEndpoints are those that have a name of their own in metrics, with the place of the public key in their path, if it has one.

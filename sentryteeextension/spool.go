@@ -27,6 +27,7 @@ type spool struct {
 	changed *sync.Cond
 	pending []*write
 	present map[uint64]struct{}
+	reports *reports
 	first   uint64 // no number below is present
 	next    uint64
 	closing bool
@@ -39,10 +40,22 @@ type write struct {
 	number uint64
 	value  []byte
 	stored chan error // of a value
+
+	key    key // of losses that are to be reported from now on, or with a value are reported by it
+	losses tally
+}
+
+// sign is that of the losses among those that are not reported yet.
+func (w *write) sign() int64 {
+	if w.value != nil {
+		return -1
+	}
+	return 1
 }
 
 const (
-	keyRange = "range"
+	keyRange  = "range"
+	keyLosses = "losses"
 
 	// maxStoredBody bounds the bodies in the storage. Minidumps are larger, and streamed; the largest recorded envelope has 1.3 MB.
 	maxStoredBody = 20 << 20
@@ -52,7 +65,7 @@ const (
 )
 
 // openSpool opens the storage of a tee.
-func openSpool(ctx context.Context, host component.Host, extension, tee component.ID, failed func(string, error)) (*spool, error) {
+func openSpool(ctx context.Context, host component.Host, extension, tee component.ID, losses *reports, failed func(string, error)) (*spool, error) {
 	found, ok := host.GetExtensions()[extension]
 	if !ok {
 		return nil, fmt.Errorf("storage: there is no extension %q; define it under extensions and list it under service::extensions", extension)
@@ -65,7 +78,7 @@ func openSpool(ctx context.Context, host component.Host, extension, tee componen
 	if err != nil {
 		return nil, fmt.Errorf("storage: cannot open %q: %w", extension, err)
 	}
-	s := &spool{client: c, failed: failed, present: map[uint64]struct{}{}, first: 1, next: 1}
+	s := &spool{client: c, failed: failed, reports: losses, present: map[uint64]struct{}{}, first: 1, next: 1}
 	s.changed = sync.NewCond(&s.mu)
 	return s, nil
 }
@@ -79,7 +92,7 @@ func (s *spool) put(r *request) (uint64, int64, error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	w := &write{value: value, stored: make(chan error, 1)}
+	w := &write{value: value, stored: make(chan error, 1), key: r.key(), losses: tallyOf(r.Losses)}
 	s.mu.Lock()
 	if s.closing {
 		s.mu.Unlock()
@@ -109,12 +122,12 @@ func (s *spool) get(ctx context.Context, number uint64) (*request, error) {
 	return decodeRequest(value)
 }
 
-// remove deletes a request, soon. A kill before that makes it arrive again.
-func (s *spool) remove(number uint64) {
+// remove deletes a request, soon, and adds what of it is to be reported. A kill before that makes it arrive again.
+func (s *spool) remove(number uint64, k key, losses tally) {
 	s.forget(number)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pending = append(s.pending, &write{number: number})
+	s.pending = append(s.pending, &write{number: number, key: k, losses: losses})
 	s.changed.Signal()
 }
 
@@ -131,6 +144,15 @@ func (s *spool) forget(number uint64) {
 
 // load calls found for each request of earlier runs, in their order.
 func (s *spool) load(ctx context.Context, found func(number uint64, size int64, r *request)) error {
+	losses, err := s.client.Get(ctx, keyLosses)
+	if err != nil {
+		return fmt.Errorf("storage: cannot read what is to be reported to Sentry: %w", err)
+	}
+	if losses != nil {
+		if err := s.reports.decode(losses); err != nil {
+			s.failed("losses", err)
+		}
+	}
 	value, err := s.client.Get(ctx, keyRange)
 	if err != nil {
 		return fmt.Errorf("storage: cannot read which requests it has: %w", err)
@@ -159,7 +181,7 @@ func (s *spool) load(ctx context.Context, found func(number uint64, size int64, 
 			found(number, int64(len(value)), r)
 		case errors.Is(err, collector.ErrDamaged):
 			s.failed("load", fmt.Errorf("request %d: %w", number, err))
-			s.remove(number)
+			s.remove(number, key{}, nil)
 		default: // for the next start, or for the collector that wrote it
 			s.failed("load", fmt.Errorf("request %d: %w", number, err))
 		}
@@ -213,16 +235,35 @@ func (s *spool) nextWrites() (writes []*write, bounds []byte, ok bool) {
 	return writes, binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.first), s.next), true
 }
 
+// transact writes. Losses change with the requests that they are of.
 func (s *spool) transact(writes []*write, bounds []byte) error {
-	operations := make([]*storage.Operation, 0, len(writes)+1)
+	operations := make([]*storage.Operation, 0, len(writes)+2)
+	changed := false
 	for _, w := range writes {
+		if len(w.losses) > 0 {
+			s.reports.add(w.key, w.losses, w.sign())
+			changed = true
+		}
 		if w.value == nil {
 			operations = append(operations, storage.DeleteOperation(keyOf(w.number)))
 		} else {
 			operations = append(operations, storage.SetOperation(keyOf(w.number), w.value))
 		}
 	}
-	return s.client.Batch(context.Background(), append(operations, storage.SetOperation(keyRange, collector.AppendChecksum(bounds)))...)
+	if changed {
+		losses, err := s.reports.encode()
+		if err != nil {
+			return err
+		}
+		operations = append(operations, storage.SetOperation(keyLosses, losses))
+	}
+	err := s.client.Batch(context.Background(), append(operations, storage.SetOperation(keyRange, collector.AppendChecksum(bounds)))...)
+	if err != nil {
+		for _, w := range writes {
+			s.reports.add(w.key, w.losses, -w.sign())
+		}
+	}
+	return err
 }
 
 func (s *spool) tell(writes []*write, err error) {
@@ -234,6 +275,9 @@ func (s *spool) tell(writes []*write, err error) {
 		}
 		if err != nil {
 			s.failed(operation, err)
+		}
+		if err != nil && w.value == nil {
+			s.reports.add(w.key, w.losses, 1) // the request is gone for this run
 		}
 	}
 }

@@ -21,6 +21,7 @@ const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryteeextension"
 // telemetry counts what becomes of requests. Each attribute has a bounded set of values.
 type telemetry struct {
 	requests      metric.Int64Counter
+	items         metric.Int64Counter
 	attempts      metric.Float64Histogram
 	storageErrors metric.Int64Counter
 	logger        *zap.Logger
@@ -44,6 +45,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		logger: collector.LimitLogs(set.Logger),
 		requests: meter.Counter("otelcol_extension_sentry_tee_requests", "{request}",
 			"Number of requests to forward, by outcome."),
+		items: meter.Counter("otelcol_extension_sentry_tee_omitted", "{item}",
+			"Quantity of data omitted from forwarded requests and reported to Sentry, by data category."),
 		attempts: meter.Histogram("otelcol_extension_sentry_tee_upstream_duration", "s",
 			"Response time of Sentry, by outcome.", 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 		storageErrors: meter.Counter("otelcol_extension_sentry_tee_storage_errors", "{error}",
@@ -85,6 +88,14 @@ func (t *telemetry) ended(endpoint, outcome, reason string) {
 		attributes = append(attributes, attribute.String("reason", reason))
 	}
 	t.requests.Add(context.Background(), 1, metric.WithAttributes(attributes...))
+}
+
+// omitted counts omitted data, as reports to Sentry have it.
+func (t *telemetry) omitted(losses tally) {
+	for l, quantity := range losses {
+		t.items.Add(context.Background(), quantity, metric.WithAttributes(
+			attribute.String("category", string(l.category)), attribute.String("reason", l.label())))
+	}
 }
 
 // answered notes an attempt.

@@ -24,6 +24,7 @@ func TestInstruments(t *testing.T) {
 		disk.err = assert.AnError
 		disk.mu.Unlock()
 		b.send("1", "b", 10)
+		b.forwarder.telemetry.omitted(tally{loss{"rate_limited", "generic", sentry.CategorySpan}: 1})
 		synctest.Wait()
 		metadatatest.CheckInstruments(t, b.telemetry, scopeName)
 		b.close()

@@ -2,7 +2,11 @@
 
 package sentry
 
-import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+import (
+	"strconv"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
 
 // Frames are the parts of an envelope as they were sent, for whoever forwards it: unknown fields
 // and item types stay, byte for byte.
@@ -56,6 +60,15 @@ func (f *Frames) Append(dst []byte) []byte {
 	return dst
 }
 
+// Size returns the number of bytes that Append writes.
+func (f *Frames) Size() int {
+	size := len(f.Header) + 1
+	for i := range f.Items {
+		size += len(f.Items[i].Raw) + f.Items[i].missing
+	}
+	return size
+}
+
 // missingNewlines returns how many newlines the item that was just read lacks: one behind its
 // payload, and one behind its header if the envelope ends there.
 func (r *envelopeReader) missingNewlines(payload int) int {
@@ -77,15 +90,32 @@ func NewFrame(item Item) (Frame, error) {
 	return Frame{Item: item, Raw: w.dst}, nil
 }
 
-// HeaderEdit replaces a value in the header of an envelope. Fields that the header lacks are not
-// added.
+// WithPayload returns the item with another payload, of so many elements. All other fields of its
+// header stay as they were sent.
+func (f *Frame) WithPayload(payload []byte, elements int) Frame {
+	s := jsonscan.Scanner{Data: f.Raw}
+	header := s.Value()
+	edited := EditHeader(header, HeaderEdit{Key: "length", Value: strconv.Itoa(len(payload)), Number: true},
+		HeaderEdit{Key: "item_count", Value: strconv.Itoa(elements), Number: true})
+	raw := make([]byte, 0, len(edited)+len(payload)+2)
+	raw = append(append(raw, edited...), '\n')
+	raw = append(append(raw, payload...), '\n')
+	changed := Frame{Item: Item{Header: f.Header, Payload: raw[len(edited)+1 : len(raw)-1 : len(raw)-1]}, Raw: raw}
+	if changed.Header.ItemCount.Set {
+		changed.Header.ItemCount.Value = elements
+	}
+	return changed
+}
+
+// HeaderEdit replaces a value in a header. Fields that the header lacks are not added.
 type HeaderEdit struct {
 	Key, Inner string // Inner is a key of the object that Key has; "" = Key's own value
 	Value      string // the new text
+	Number     bool   // Value replaces a number, not a text
 }
 
 // EditHeader returns the header with other values, and all the rest as it was sent. The header is
-// that of ReadFrames.
+// that of an envelope or an item that ReadFrames has read.
 func EditHeader(header []byte, edits ...HeaderEdit) []byte {
 	e := headerEditor{Scanner: jsonscan.Scanner{Data: header}}
 	e.object(edits, "")
@@ -117,11 +147,24 @@ func (e *headerEditor) object(edits []HeaderEdit, outer string) {
 		}
 		e.Skip()
 		for _, edit := range edits {
-			if c == '"' && (outer == "" && edit.Inner == "" && edit.Key == name || edit.Key == outer && edit.Inner == name) {
-				e.dst = append(e.dst, e.Data[e.copied:start]...)
-				e.dst = jsonscan.AppendJSONText(e.dst, edit.Value)
-				e.copied = e.Pos
+			if outer == "" && edit.Inner == "" && edit.Key == name || edit.Key == outer && edit.Inner == name {
+				e.replace(&edit, c, start)
 			}
 		}
 	}
+}
+
+// replace replaces the value that begins with c at start and ends at the scanner.
+func (e *headerEditor) replace(edit *HeaderEdit, c byte, start int) {
+	switch {
+	case c == '"' && !edit.Number:
+		e.dst = append(e.dst, e.Data[e.copied:start]...)
+		e.dst = jsonscan.AppendJSONText(e.dst, edit.Value)
+	case jsonscan.IsDigit(c) && edit.Number:
+		e.dst = append(e.dst, e.Data[e.copied:start]...)
+		e.dst = append(e.dst, edit.Value...)
+	default:
+		return
+	}
+	e.copied = e.Pos
 }

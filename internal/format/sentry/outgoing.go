@@ -26,6 +26,12 @@ func LimitedBy(h *ItemHeader) []Category {
 		return []Category{CategoryProfileChunkUI, CategoryProfileDurationUI}
 	case h.Type == ItemProfileChunk:
 		return []Category{CategoryProfileChunk, CategoryProfileDuration}
+	case h.Type == ItemLog:
+		return []Category{CategoryLogItem, CategoryLogByte}
+	case h.Type == ItemTraceMetric:
+		return []Category{CategoryTraceMetric, CategoryTraceMetricByte}
+	case h.Type == ItemAttachment:
+		return []Category{CategoryAttachment, CategoryAttachmentItem}
 	case h.Type.Category() == "":
 		return nil
 	}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package event
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+func TestAppendClientReport(t *testing.T) {
+	report := &ClientReport{Timestamp: jsonscan.Timestamp{UnixNano: 1_700_000_000_250_000_000, Set: true}, Events: []LostEvents{
+		{OutcomeClientDiscard, "sample_rate", "span", 12}, {OutcomeClientDiscard, "before_send", "error", 1},
+		{OutcomeRateLimited, "generic", "log_byte", 1 << 31}, {OutcomeFiltered, "f", "error", 0}, {OutcomeFilteredSampling, "", "transaction", 2},
+	}}
+	payload := AppendClientReport(nil, report)
+	assert.JSONEq(t, `{"timestamp":"2023-11-14T22:13:20.25Z",
+		"discarded_events":[{"reason":"sample_rate","category":"span","quantity":12},{"reason":"before_send","category":"error","quantity":1}],
+		"rate_limited_events":[{"reason":"generic","category":"log_byte","quantity":2147483648}],
+		"filtered_events":[{"reason":"f","category":"error","quantity":0}],
+		"filtered_sampling_events":[{"category":"transaction","quantity":2}]}`, string(payload))
+	again, err := DecodeClientReport(payload)
+	require.NoError(t, err)
+	assert.Equal(t, report, again)
+}

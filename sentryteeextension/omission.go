@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+)
+
+// omission selects the items of one request that Sentry does not get: those of categories that it limits, and those that the rates of
+// the configuration leave out.
+type omission struct {
+	rates  rates
+	limits *sentry.ActiveLimits // nil = there are none that the tee follows
+	now    time.Time
+
+	header  sentry.EnvelopeHeader
+	omitted tally
+}
+
+// cause is why an item is omitted, as client reports have it; zero = it is forwarded.
+type cause struct{ outcome, reason string }
+
+var (
+	// causeSampled is how SDKs report what their own sample rates leave out.
+	causeSampled = cause{event.OutcomeClientDiscard, "sample_rate"}
+	// causeLimited is how Relay reports limits, whose reason it calls generic if it has none (tests/integration/test_proxy.py).
+	causeLimited = cause{event.OutcomeRateLimited, "generic"}
+)
+
+// leaders are the types without which Sentry rejects their followers in the same envelope, or shows them without context.
+var (
+	leaders   = map[sentry.ItemType]bool{sentry.ItemEvent: true, sentry.ItemTransaction: true, sentry.ItemFeedback: true, sentry.ItemReplayEvent: true}
+	followers = map[sentry.ItemType]bool{
+		sentry.ItemAttachment: true, sentry.ItemProfile: true, sentry.ItemUserReport: true, sentry.ItemReplayRecording: true,
+	}
+)
+
+// filter returns the items that are forwarded, and adds the others to omitted.
+func (o *omission) filter(items []sentry.Frame) (forwarded []sentry.Frame) {
+	leading := o.causeOfLeader(items)
+	for i := range items {
+		item := &items[i]
+		why := o.causeOf(&item.Item)
+		if followers[item.Header.Type] && leading != (cause{}) {
+			why = leading
+		}
+		if why != (cause{}) {
+			o.omit(&item.Item, why)
+			continue
+		}
+		if o.isSampledContainer(item) {
+			if left, some := o.sampleContainer(item); some {
+				forwarded = append(forwarded, left)
+			}
+			continue
+		}
+		forwarded = append(forwarded, *item)
+	}
+	return forwarded
+}
+
+// causeOfLeader returns why the item that others follow is omitted.
+func (o *omission) causeOfLeader(items []sentry.Frame) cause {
+	for i := range items {
+		if leaders[items[i].Header.Type] {
+			return o.causeOf(&items[i].Item)
+		}
+	}
+	return cause{}
+}
+
+// causeOf returns why an item is omitted, of which the rates come first: they hold at any time. Containers are sampled by element.
+func (o *omission) causeOf(item *sentry.Item) cause {
+	switch t := item.Header.Type; {
+	case o.isSampled(t) && !isContainer(item) && !o.rates.forwards(t, o.idOf(item)):
+		return causeSampled
+	case o.isLimited(item):
+		return causeLimited
+	}
+	return cause{}
+}
+
+func (o *omission) isSampled(t sentry.ItemType) bool {
+	_, sampled := o.rates[t]
+	return sampled
+}
+
+// idOf returns the ID by which an item is sampled. One without is sampled by its content, so that a retry decides alike.
+func (o *omission) idOf(item *sentry.Item) []byte {
+	if id := sentry.CorrelationID(item, &o.header); id != "" {
+		return []byte(id)
+	}
+	return item.Payload
+}
+
+// isLimited reports whether Sentry limits an item now. Items of no category are never limited, as in Relay.
+func (o *omission) isLimited(item *sentry.Item) bool {
+	if o.limits == nil {
+		return false
+	}
+	header := item.Header
+	if header.Type == sentry.ItemProfileChunk {
+		header.Platform = sentry.PlatformOf(item)
+	}
+	categories := sentry.LimitedBy(&header)
+	if len(categories) == 0 {
+		return false
+	}
+	wait, _ := o.limits.Of(categories, o.now)
+	return wait > 0
+}
+
+// omit adds an item to what was omitted.
+func (o *omission) omit(item *sentry.Item, why cause) {
+	counted := *item
+	if counted.Header.Type == sentry.ItemProfileChunk {
+		counted.Header.Platform = sentry.PlatformOf(item)
+	}
+	for _, q := range sentry.Quantities(&counted) {
+		o.omitted.add(loss{why.outcome, why.reason, q.Category}, q.Count)
+	}
+}
+
+// isContainer reports whether the elements of an item may be of several traces.
+func isContainer(item *sentry.Item) bool {
+	switch item.Header.Type {
+	case sentry.ItemLog, sentry.ItemTraceMetric:
+		return true
+	case sentry.ItemSpan:
+		return item.Header.ItemCount.Set
+	}
+	return false
+}
+
+func (o *omission) isSampledContainer(item *sentry.Frame) bool {
+	return o.isSampled(item.Header.Type) && isContainer(&item.Item)
+}
+
+// sampleContainer removes elements from a container: traces are whole or absent. If it cannot be read, it is sampled as a whole.
+func (o *omission) sampleContainer(item *sentry.Frame) (left sentry.Frame, some bool) {
+	t := item.Header.Type
+	payload, kept, omitted, ok := sentry.FilterContainer(item.Payload, func(traceID string) bool {
+		if traceID == "" {
+			traceID = string(o.idOf(&item.Item))
+		}
+		return o.rates.forwards(t, []byte(traceID))
+	})
+	switch {
+	case !ok && o.rates.forwards(t, o.idOf(&item.Item)) || ok && omitted == 0:
+		return *item, true
+	case !ok || kept == 0:
+		o.omit(&item.Item, causeSampled)
+		return sentry.Frame{}, false
+	}
+	part := sentry.Item{Header: item.Header, Payload: item.Payload[:len(item.Payload)-len(payload)]}
+	part.Header.ItemCount.Value, part.Header.ItemCount.Set = omitted, true
+	o.omit(&part, causeSampled)
+	return item.WithPayload(payload, kept), true
+}

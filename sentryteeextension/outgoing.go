@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// outgoing turns the requests of clients into those that Sentry gets. Nearly all are the same.
+type outgoing struct {
+	rates  rates
+	limits *keyLimits // nil = SDKs follow Sentry's limits themselves
+	room   *httpbody.Room
+}
+
+// prepared is a request for Sentry.
+type prepared struct {
+	request *request // nil = nothing is left of it
+	omitted tally
+	claim   *httpbody.Claim // for its own body; nil = it has none
+}
+
+const (
+	// maxRewritten bounds the bodies that are rewritten, decoded: the largest profile that Sentry accepts fits. Larger ones are forwarded
+	// as they are, and Sentry applies its limits itself.
+	maxRewritten = sentry.MaxProfileSize + 1<<20
+
+	// rewriteBytes is the memory for bodies that are rewritten, see httpbody.NeedOfOne. It is not part of max_bytes_in_flight: requests
+	// that wait there could take all of it, and then none could be sent.
+	rewriteBytes = 3*maxRewritten + httpbody.MaxWindow
+
+	// lateAfter is how long a request may wait before its sent_at is moved. Sentry corrects clocks that are wrong by 55 minutes.
+	lateAfter = 2 * time.Minute
+)
+
+func newOutgoing(cfg *Config, limits *keyLimits) *outgoing {
+	o := &outgoing{rates: newRates(cfg.Forward), room: httpbody.NewRoom(rewriteBytes, func(context.Context, int64) {})}
+	if !cfg.passesLimitsOn() {
+		o.limits = limits
+	}
+	return o
+}
+
+// prepare returns what Sentry gets of a request. The error is httpbody.ErrNoRoom, or that of the context.
+func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prepared, error) {
+	if r.Endpoint == endpointReport {
+		return prepared{request: r}, nil
+	}
+	out := omission{rates: o.rates, now: now}
+	if o.limits != nil {
+		out.limits = o.limits.of(r.key())
+	}
+	delay := now.Sub(r.Received)
+	switch {
+	case !r.hasEnvelope():
+		return out.single(r), nil
+	case len(o.rates) == 0 && out.limits == nil && delay < lateAfter:
+		return prepared{request: r}, nil // the rule
+	}
+	claim := o.room.Claim(ctx)
+	claim.SetTenant(r.Project)
+	p, err := out.rewrite(r, delay, claim)
+	if p.claim == nil {
+		claim.Release()
+	} else {
+		claim.Keep(int64(len(p.request.Body)))
+	}
+	if err == nil || errors.Is(err, httpbody.ErrNoRoom) || ctx.Err() != nil {
+		return p, err
+	}
+	return prepared{request: r}, nil // Sentry says what is wrong with it
+}
+
+// rewrite removes omitted items from an envelope, and moves its sent_at. The bytes stay if nothing changes.
+func (o *omission) rewrite(r *request, delay time.Duration, claim *httpbody.Claim) (prepared, error) {
+	coding := httpbody.Coding(r.Header["Content-Encoding"])
+	body, err := httpbody.Decoded(r.Body, coding, maxRewritten, claim)
+	if err != nil {
+		return prepared{}, err
+	}
+	defer body.Release()
+	frames, err := sentry.ReadFrames(body.Data)
+	if err != nil {
+		return prepared{}, err
+	}
+	if o.header, err = sentry.ReadEnvelopeHeader(body.Data); err != nil {
+		return prepared{}, err
+	}
+	before := len(frames.Items)
+	frames.Items = o.filter(frames.Items)
+	if before > 0 && len(frames.Items) == 0 {
+		return prepared{omitted: o.omitted}, nil
+	}
+	edits := o.edits(delay)
+	if len(o.omitted) == 0 && len(edits) == 0 {
+		return prepared{request: r}, nil
+	}
+	frames.Header = sentry.EditHeader(frames.Header, edits...)
+	size := frames.Size()
+	if err := claim.Acquire(2 * int64(size)); err != nil { // plain and compressed
+		return prepared{}, err
+	}
+	return prepared{request: r.withBody(frames.Append(make([]byte, 0, size)), coding), omitted: o.omitted, claim: claim}, nil
+}
+
+// edits returns the changes to the header of the envelope.
+func (o *omission) edits(delay time.Duration) (edits []sentry.HeaderEdit) {
+	if delay >= lateAfter && !o.header.SentAt.IsZero() {
+		// Sentry takes what lies between sent_at and the arrival for the error of the client's clock, and would move all times.
+		edits = append(edits, sentry.HeaderEdit{Key: "sent_at", Value: o.header.SentAt.Add(delay).Format(time.RFC3339Nano)})
+	}
+	return edits
+}
+
+// single prepares a request that is an item by itself.
+func (o *omission) single(r *request) prepared {
+	item := sentry.Item{Header: sentry.ItemHeader{Type: itemOf[r.Endpoint]}, Payload: r.Body}
+	if len(r.Body) == 0 {
+		item.Payload = []byte(r.Target) // the data is in the query
+	}
+	if why := o.causeOf(&item); why != (cause{}) {
+		o.omit(&item, why)
+		return prepared{omitted: o.omitted}
+	}
+	return prepared{request: r}
+}
+
+// itemOf are the items that requests without an envelope are.
+var itemOf = map[string]sentry.ItemType{
+	endpointStore: sentry.ItemEvent, endpointSecurity: sentry.ItemRawSecurity, endpointCSPReport: sentry.ItemRawSecurity, endpointNel: sentry.ItemNel,
+	endpointCron: sentry.ItemCheckIn,
+}
+
+// withBody returns the request with another body, compressed if the one before was.
+func (r *request) withBody(body []byte, coding string) *request {
+	changed := *r
+	changed.Body = body
+	if coding == httpbody.Identity {
+		return &changed
+	}
+	changed.Header = r.Header.Clone()
+	changed.Header["Content-Encoding"] = []string{httpbody.Gzip}
+	changed.Body = compress(body)
+	return &changed
+}
+
+var compressors = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level exists
+	return w
+}}
+
+func compress(body []byte) []byte {
+	w := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(w)
+	var compressed bytes.Buffer
+	w.Reset(&compressed)
+	_, _ = w.Write(body) // into memory
+	_ = w.Close()
+	return compressed.Bytes()
+}
+
+// hasEnvelope reports whether the body is an envelope.
+func (r *request) hasEnvelope() bool {
+	switch r.Endpoint {
+	case endpointEnvelope, endpointTunnel:
+		return true
+	case endpointStore:
+		return r.Header.Get("Content-Type") == sentry.ContentTypeEnvelope
+	}
+	return false
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// rates are the parts of item types that are forwarded: hashes below the value. A type that is missing is forwarded in full.
+type rates map[sentry.ItemType]uint64
+
+// sampledTypes are the item types that may have a rate. Replay recordings follow their replay event, client reports are never omitted.
+var sampledTypes = []sentry.ItemType{
+	sentry.ItemAttachment, sentry.ItemCheckIn, sentry.ItemEvent, sentry.ItemFeedback, sentry.ItemLog, sentry.ItemProfile, sentry.ItemProfileChunk,
+	sentry.ItemReplayEvent, sentry.ItemReplayVideo, sentry.ItemSession, sentry.ItemSessions, sentry.ItemSpan, sentry.ItemTraceMetric,
+	sentry.ItemTransaction, sentry.ItemUserReport,
+}
+
+// validateRates checks the configuration of rates.
+func validateRates(config map[string]float64) (problems []error) {
+	for _, name := range slices.Sorted(maps.Keys(config)) {
+		if !slices.Contains(sampledTypes, sentry.ItemType(name)) {
+			problems = append(problems, fmt.Errorf("forward: %q is not an item type that can have a rate, must be among %q", name, sampledTypes))
+		}
+		if rate := config[name]; !(rate >= 0 && rate <= 1) {
+			problems = append(problems, fmt.Errorf("forward: %s: is %v, must be from 0 to 1, e.g. 0.1", name, rate))
+		}
+	}
+	return problems
+}
+
+func newRates(config map[string]float64) rates {
+	r := rates{}
+	for name, rate := range config {
+		if rate < 1 {
+			r[sentry.ItemType(name)] = uint64(rate * (1 << 64))
+		}
+	}
+	if threshold, set := r[sentry.ItemProfileChunk]; set {
+		r[sentry.ItemProfileChunkUI] = threshold
+	}
+	return r
+}
+
+// forwards reports whether items of the type with this ID are forwarded. Every tee decides alike, and an ID that is forwarded at one
+// rate is forwarded at all higher ones: the errors of a forwarded transaction are forwarded, too.
+func (r rates) forwards(t sentry.ItemType, id []byte) bool {
+	threshold, set := r[t]
+	if !set {
+		return true
+	}
+	sum := sha256.Sum256(id)
+	return binary.BigEndian.Uint64(sum[:]) < threshold
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// reportInterval is how often Sentry hears of omitted data: one request for each key that has some, whatever the traffic.
+const reportInterval = 10 * time.Second
+
+// reportAlways sends reports until the forwarder stops.
+func (f *forwarder) reportAlways(ctx context.Context) {
+	ticker := time.NewTicker(reportInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-f.stopReports:
+			return
+		case <-ticker.C:
+			f.report(ctx)
+		}
+	}
+}
+
+// report adds a request for each key with losses. While Sentry limits everything, they wait: a report that is refused would be lost.
+func (f *forwarder) report(ctx context.Context) {
+	now := f.now()
+	for k, losses := range f.reports.all() {
+		if limits := f.limits.of(k); limits != nil {
+			if wait, _ := limits.Of(nil, now); wait > 0 {
+				continue
+			}
+		}
+		if err := f.addReport(ctx, k, losses, now); err != nil {
+			f.logger.Warn("Omitted data cannot be reported to Sentry now", zap.String("project", k.project), zap.Error(err))
+		}
+	}
+}
+
+// addReport adds a request with losses, which from then on are no longer to be reported. After an error they are.
+func (f *forwarder) addReport(ctx context.Context, k key, losses tally, now time.Time) error {
+	r, err := newReport(k, losses, now)
+	if err != nil {
+		return err
+	}
+	claim := f.room.Claim(context.WithoutCancel(ctx)).NeverWait()
+	claim.SetTenant(r.Project)
+	e := &entry{project: r.Project, endpoint: r.Endpoint, received: now, weight: r.size() + int64(len(r.Body)), request: r, claim: claim}
+	if err := claim.Acquire(e.weight); err != nil {
+		return err
+	}
+	if f.spool == nil {
+		f.reports.add(k, losses, -1)
+	} else if e.number, e.weight, err = f.spool.put(r); err != nil {
+		claim.Release()
+		return err
+	}
+	f.queueUp(e)
+	return nil
+}
