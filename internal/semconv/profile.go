@@ -32,8 +32,9 @@ const (
 	SentryTransactionRelativeCPUEnd   = "sentry.transaction.relative_cpu_end"
 )
 
-// Project, on the parts of a split profile.
+// Project, on the parts of a split profile, and on profiles with a changed start.
 const (
-	SplitProfileID = "split.profile_id"
-	SplitPart      = "split.part"
+	SplitProfileID    = "split.profile_id"
+	SplitPart         = "split.part"
+	SplitTimeUnixNano = "split.time_unix_nano" // start of the original profile, if that of this one differs
 )

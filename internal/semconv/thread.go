@@ -8,6 +8,9 @@ const (
 	ThreadName = "thread.name"
 )
 
+// OTel, on samples.
+const CPULogicalNumber = "cpu.logical_number"
+
 // Project, on samples.
 const (
 	SentryThreadPriority = "sentry.thread.priority"

@@ -15,14 +15,15 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // Units of the values that Aggregate writes.
 const (
-	UnitCount       = "count"
-	UnitNanoseconds = "nanoseconds"
+	UnitCount       = sampletype.UnitCount
+	UnitNanoseconds = sampletype.UnitNanoseconds
 )
 
 // Aggregate replaces timestamps with one value per sample: the number of observations, or their
@@ -43,6 +44,10 @@ type Aggregate struct {
 	// thread: chunks have holes where an SDK lost samples (browsers send at most 3000 per minute)
 	// or the profiler was off.
 	MaxGap time.Duration `mapstructure:"max_gap"`
+
+	// KeepCounts has period types whose profiles are summed as counts although Unit is nanoseconds,
+	// for backends that multiply by the period themselves: Grafana Pyroscope does for cpu.
+	KeepCounts []string `mapstructure:"keep_counts"`
 }
 
 func (s *Aggregate) Validate() error {
@@ -54,6 +59,8 @@ func (s *Aggregate) Validate() error {
 			s.MaxGap, time.Microsecond)
 	case s.MaxGap > 0 && s.Unit == UnitCount:
 		return errors.New("aggregate: max_gap: has no effect with unit: count; remove it, or set unit: nanoseconds")
+	case len(s.KeepCounts) > 0 && s.Unit == UnitCount:
+		return errors.New("aggregate: keep_counts: has no effect with unit: count; remove it, or set unit: nanoseconds")
 	}
 	return nil
 }
@@ -61,21 +68,26 @@ func (s *Aggregate) Validate() error {
 func (s *Aggregate) apply(m *message) {
 	ids := m.textsOf(semconv.ThreadID)
 	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
-		if s.Unit == UnitNanoseconds && m.hasTimePeriod(profile) {
-			s.weighByTime(m, ids, profile)
+		t, _ := sampletype.Of(m.view, profile)
+		if s.Unit == UnitNanoseconds && isCountOfTime(t, profile) && !slices.Contains(s.KeepCounts, periodTypeName(t)) {
+			s.weighByTime(m, ids, profile, t)
 		} else {
 			sumSamples(profile)
 		}
 	})
 }
 
-// hasTimePeriod reports whether the values of a profile are counts of samples with a period in
-// nanoseconds.
-func (m *message) hasTimePeriod(profile pprofile.Profile) bool {
-	_, unit, _ := m.view.ValueType(profile.SampleType())
-	_, periodUnit, _ := m.view.ValueType(profile.PeriodType())
-	return unit == "count" && periodUnit == "nanoseconds" && profile.Period() > 0
+// isCountOfTime reports whether the values of a profile count periods of time.
+func isCountOfTime(t sampletype.Type, profile pprofile.Profile) bool {
+	if t.Counts && t.Clock != sampletype.None {
+		return t.Period >= 1
+	}
+	return t.Unit == UnitCount && t.PeriodUnit == UnitNanoseconds && profile.Period() > 0
 }
+
+// periodTypeName returns the period type of a profile, by one name for each clock: the engines of
+// async-profiler have their own.
+func periodTypeName(t sampletype.Type) string { return cmp.Or(string(t.Clock), t.PeriodName) }
 
 // sumSamples replaces the observations of each sample with their sum: the sum of its values, or the
 // number of its timestamps.
@@ -100,11 +112,15 @@ func setValue(s pprofile.Sample, value int64) {
 	s.Values().FromRaw([]int64{value})
 }
 
-func (s *Aggregate) weighByTime(m *message, ids attributeTexts, profile pprofile.Profile) {
+func (s *Aggregate) weighByTime(m *message, ids attributeTexts, profile pprofile.Profile, t sampletype.Type) {
 	period := profile.Period()
-	typ, _, _ := m.view.ValueType(profile.PeriodType())
+	if t.Period >= 1 {
+		period = int64(min(t.Period, math.MaxInt64/2))
+		profile.SetPeriod(period)
+	}
+	typ := periodTypeName(t)
 	var durations []int64
-	if typ == "wall" {
+	if t.Clock == sampletype.Wall {
 		durations = s.durations(ids, profile.Samples(), period)
 	}
 	for i, sample := range profile.Samples().All() {
@@ -114,7 +130,9 @@ func (s *Aggregate) weighByTime(m *message, ids attributeTexts, profile pprofile
 			setValue(sample, multiply(sum(sample), period))
 		}
 	}
-	dictionary.SetValueType(profile.SampleType(), m.edit.String(typ), m.edit.String(UnitNanoseconds))
+	name, unit := m.edit.String(typ), m.edit.String(UnitNanoseconds)
+	dictionary.SetValueType(profile.SampleType(), name, unit)
+	dictionary.SetValueType(profile.PeriodType(), name, unit)
 }
 
 // instant is one timestamp of a sample.

@@ -12,6 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
@@ -31,6 +32,7 @@ func TestCorpus(t *testing.T) {
 	chains["split"] = []Step{splits}
 	lost := map[string]Losses{}
 	profiles := 0
+	pyroscope := fakepyroscope.Store{}
 	for _, request := range golden.Corpus(t) {
 		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
 		if err != nil {
@@ -53,6 +55,9 @@ func TestCorpus(t *testing.T) {
 				for _, part := range parts {
 					require.Empty(t, dictionarytest.Check(part), "%s: %s", request.Name, name)
 					out += count(part)
+					if name == PresetPyroscope {
+						pyroscope.MustPush(t, part)
+					}
 				}
 				if name != PresetPyroscope && name != "aggregate to counts" {
 					require.Equal(t, count(p), out+total(gone), "%s: %s", request.Name, name)
@@ -67,6 +72,8 @@ func TestCorpus(t *testing.T) {
 	}
 	require.Greater(t, profiles, 200)
 	t.Logf("observations dropped: %v", lost)
+	require.Greater(t, len(pyroscope.Profiles()), 200)
+	pyroscope.MustSurvive(t)
 	require.NotZero(t, lost["active_thread_only"][InactiveThread], "python and go send whole processes")
 	require.NotZero(t, lost["drop_idle"][Idle])
 	require.NotZero(t, lost["threads"][Thread])

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
@@ -18,18 +19,33 @@ const (
 	PresetOTLPgRPC  = "otlp_grpc"
 )
 
+// The labels that Pyroscope's own agents and Grafana use.
+const (
+	labelServiceVersion        = "service_version"
+	labelDeploymentEnvironment = "deployment_environment"
+)
+
 var presets = map[string]func() []Step{
 	// Pyroscope does not resolve the attributes of resources, makes a series of each set of sample
-	// attributes, refuses a value per timestamp and counts timestamps as 1 each. It takes 16,000
-	// samples and 4 MiB per profile.
+	// attributes, rejects a value per timestamp and counts timestamps as 1 each. It accepts 16,000
+	// samples and 4 MiB per profile, 30 labels per series (four are its own) and 2048 bytes per
+	// label. internal/testkit/fakepyroscope has the source of each rule.
 	PresetPyroscope: func() []Step {
 		return []Step{
-			&ResourceToSamples{Attributes: []string{semconv.ServiceName, semconv.ServiceVersion, semconv.DeploymentEnvironmentName}},
+			&ResourceToSamples{FirstOf: map[string][]string{
+				semconv.ServiceName:        {semconv.ServiceName, semconv.ProcessExecutableName},
+				labelServiceVersion:        {semconv.ServiceVersion},
+				labelDeploymentEnvironment: {semconv.DeploymentEnvironmentName, semconv.DeploymentEnvironment},
+			}, Integers: true},
 			&ActiveThreadOnly{},
-			&Aggregate{Unit: UnitNanoseconds},
+			&Aggregate{Unit: UnitNanoseconds, KeepCounts: []string{string(sampletype.CPU)}},
+			&ProfileType{},
 			&DropAttributes{Samples: []string{
-				semconv.ThreadID, semconv.ThreadName, semconv.SentryThreadPriority, semconv.SentryQueueAddress, semconv.SentryQueueLabel,
+				semconv.ThreadID, semconv.ThreadName, semconv.CPULogicalNumber,
+				semconv.SentryThreadPriority, semconv.SentryQueueAddress, semconv.SentryQueueLabel,
 			}},
+			&Labels{Keep: []string{semconv.ServiceName}, MaxPerSample: 20, MaxValueBytes: 2048},
+			&UniqueTimes{},
 			&Split{MaxSamples: 16_000, MaxBytes: 4_000_000},
 		}
 	},

@@ -41,6 +41,15 @@ var oracles = map[string]struct {
 		o.active = "-"
 		return true
 	}},
+	"labels": {&Labels{MaxPerSample: 20, MaxValueBytes: 2048}, func(o *observation) bool {
+		labels := map[string]string{}
+		for key, value := range o.attributes {
+			labels[strings.ReplaceAll(key, ".", "_")] = value
+		}
+		o.attributes = labels
+		return true
+	}},
+	"unique_times": {&UniqueTimes{}, func(*observation) bool { return true }},
 	"drop_idle": {&DropIdle{Functions: []string{"(idle)"}}, func(o *observation) bool {
 		return len(o.stack) > 0 && !strings.HasPrefix(o.stack[0], "(idle) ")
 	}},

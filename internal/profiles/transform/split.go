@@ -14,7 +14,7 @@ import (
 // reject larger messages. Each part is a separate message with its own dictionary. It has several
 // complete profiles, as many as fit, or a part of one profile. Profiles with timestamps are split
 // by time, so that each part is a profile of its own time range; values without timestamps are
-// split by samples.
+// split by samples, and the start of each part is a nanosecond after that of the part before it.
 //
 // The profile id of a part is derived from the id of the profile and the number of the part: equal
 // input gives equal ids. A part carries split.profile_id (the id of the original profile, which is

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"math"
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -250,12 +251,27 @@ func (c *splitter) markPart(b *dictionary.Builder, part pprofile.Profile, p part
 	if first, last, timed := p.timeRange(); timed {
 		part.SetTime(pcommon.Timestamp(first))
 		part.SetDurationNano(duration(first, last, c.interval))
+	} else {
+		c.markStart(b, part, number)
 	}
 	if id := c.source.ProfileID(); !id.IsEmpty() {
 		part.SetProfileID(partID(id, number))
 		part.AttributeIndices().Append(int32(b.AttrString(semconv.SplitProfileID, hex.EncodeToString(id[:]))))
 	}
 	part.AttributeIndices().Append(int32(b.AttrInt(semconv.SplitPart, int64(number))))
+}
+
+// markStart moves the start of a part without timestamps by a nanosecond per part: some backends
+// take profiles with equal start for duplicates, see [UniqueTimes].
+func (c *splitter) markStart(b *dictionary.Builder, part pprofile.Profile, number int) {
+	start := uint64(c.source.Time())
+	if number == 1 || start > math.MaxInt64-maxParts {
+		return
+	}
+	part.SetTime(pcommon.Timestamp(start + uint64(number-1)))
+	if _, has := c.view.Get(c.source.AttributeIndices(), semconv.SplitTimeUnixNano); !has {
+		part.AttributeIndices().Append(int32(b.AttrInt(semconv.SplitTimeUnixNano, int64(start))))
+	}
 }
 
 // partID returns the id of a part. It is a function of the profile id and the number of the part.

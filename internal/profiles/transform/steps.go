@@ -20,6 +20,9 @@ var steps = map[string]func() Step{
 	"threads":             func() Step { return &Threads{} },
 	"frames":              func() Step { return &Frames{Name: DefaultFrameName} },
 	"scrub":               func() Step { return &Scrub{} },
+	"labels":              func() Step { return &Labels{MaxPerSample: 20, MaxValueBytes: 2048} },
+	"profile_type":        func() Step { return &ProfileType{} },
+	"unique_times":        func() Step { return &UniqueTimes{} },
 }
 
 // Names returns the names of all steps, sorted.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 )
 
 // transforms is a configuration with the processor and its transforms between Sentry and a backend.
@@ -54,13 +55,14 @@ func TestTransforms(t *testing.T) {
 	require.NoError(t, err)
 	text := dictionarytest.Dump(profiles)
 	require.NotContains(t, text, "alice")
-	for _, want := range []string{"/home/user/customer-17/views.py", "(other)", `sample service.name="shop" service.version="1.0"`, "29900990", "      A "} {
+	for _, want := range []string{"/home/user/customer-17/views.py", "(other)", `sample service.name="shop" service_version="1.0"`, "29900990", "      A "} {
 		require.Contains(t, text, want)
 	}
 	for _, gone := range []string{"django", "gunicorn", "MainThread", "thread.id", "secret"} {
 		require.NotContains(t, text, gone)
 	}
 	require.Equal(t, 2, harness.OnlyProfile(profiles).Samples().Len(), "threads are one series")
+	new(fakepyroscope.Store).MustPush(t, profiles)
 }
 
 // TestPresetOTLPgRPC: a profile that a gRPC server with its default limit refuses comes through in parts.
@@ -96,7 +98,7 @@ service:
 // TestTransformsRefuseConfiguration: a mistake ends the start, with the place and the remedy.
 func TestTransformsRefuseConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
-		"      - drop_idle: {}\n      - aggregate: {}": "aggregate: after drop_idle, idle time would count as work; move aggregate before it",
+		"      - drop_idle: {}\n      - aggregate: {}": "aggregate: after drop_idle, idle time would count as busy time; move aggregate before it",
 		"      - threads: {drop: ['(']}":               "missing closing )",
 	} {
 		c := harness.Launch(t, transforms(harness.NewSink(t), text))

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package transform
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// UniqueTimes gives each profile a start time of its own, for backends that take profiles with
+// equal labels and equal start for duplicates. Grafana Pyroscope v2 keeps one of them when it
+// compacts blocks (pkg/block/section_profiles.go, DedupeProfileRowIterator). Sources state the
+// start in seconds (Ruby), milliseconds or microseconds, so several profiles of a process share it.
+//
+// It adds an offset below the precision of the start, at most a millisecond, from a hash of the
+// profile ID: equal input gives equal times. Profiles of one message that still share a start move
+// on by a nanosecond each. The profile attribute split.time_unix_nano has the original start.
+//
+// It drops nothing. Profiles with timestamps stay unchanged, because their start must not be after
+// their first timestamp: put it after aggregate.
+type UniqueTimes struct{}
+
+// maxPrecision bounds the offset: a start with nine zeros may be precise by chance. With a million
+// places, of a hundred profiles that start in the same second, a backend loses 0.005 %.
+const maxPrecision = 1_000_000
+
+func (*UniqueTimes) Validate() error { return nil }
+
+func (*UniqueTimes) apply(m *message) {
+	taken := takenTimes{}
+	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
+		start := uint64(profile.Time())
+		if start == 0 || start > math.MaxInt64-2*maxPrecision || hasTimestamps(profile) {
+			return
+		}
+		unique := start
+		_, moved := m.view.Get(profile.AttributeIndices(), semconv.SplitTimeUnixNano)
+		if !moved {
+			unique += profileHash(profile) % precision(start)
+		}
+		unique = taken.take(unique)
+		profile.SetTime(pcommon.Timestamp(unique))
+		if unique != start && !moved {
+			profile.AttributeIndices().Append(int32(m.edit.Attribute(semconv.SplitTimeUnixNano, pcommon.NewValueInt(int64(start)))))
+		}
+	})
+}
+
+func hasTimestamps(profile pprofile.Profile) bool {
+	for _, s := range profile.Samples().All() {
+		if s.TimestampsUnixNano().Len() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// precision returns the nanoseconds that the last digit of a time stands for, in steps of 1000.
+func precision(t uint64) uint64 {
+	p := uint64(1)
+	for p < maxPrecision && t%(1000*p) == 0 {
+		p *= 1000
+	}
+	return p
+}
+
+// profileHash returns a hash of the ID of a profile, or of its samples if it has none.
+func profileHash(profile pprofile.Profile) uint64 {
+	h := fnv.New64a()
+	if id := profile.ProfileID(); !id.IsEmpty() {
+		h.Write(id[:])
+		return h.Sum64()
+	}
+	var word [8]byte
+	write := func(n uint64) {
+		binary.BigEndian.PutUint64(word[:], n)
+		h.Write(word[:])
+	}
+	write(profile.DurationNano())
+	for _, s := range profile.Samples().All() {
+		write(uint64(s.StackIndex()))
+		for _, value := range s.Values().All() {
+			write(uint64(value))
+		}
+	}
+	return h.Sum64()
+}
+
+// takenTimes has a later time for each taken one, from which to search a free one.
+type takenTimes map[uint64]uint64
+
+// take returns t, or the first free time after it.
+func (u takenTimes) take(t uint64) uint64 {
+	free := t
+	for later, taken := u[free]; taken; later, taken = u[free] {
+		free = later
+	}
+	u[t], u[free] = free+1, free+1
+	return free
+}
