@@ -34,6 +34,7 @@ type row struct {
 
 var scenarioNames = map[string]string{
 	unprofiled: "none", byTransaction: "V1", byHand: "V2, manual", byTrace: "V2, trace", streamed: "V2, trace; spans streamed",
+	oneThread: "V2, trace; spans streamed, one thread",
 }
 
 const pageHead = `# Compatibility
@@ -68,6 +69,8 @@ Notes:
   on the thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
 - Node: the SDK does not sample worker threads, even if they initialize the SDK.
 - Node 11.12.0 and Java 8.62.0 are the newest versions; 11.1.0 and 8.43.0 are the latest with a published profiler.
+- Node 11.12.0 with profiler 11.1.0: the spans of this pair state no profiler session. They are linked only if they are streamed (the default
+  of Node 11) and no other thread has spans at the same time (see [linking](linking.md#spans-without-a-profiler-session)).
 - Node 11 and browser 11 have no V1 profiles. Go 0.27.0 has V1 profiles; Go 0.50.0 has no profiles.
 - Ruby: the version in Debian 12, which predates profiles and logs. Rust has no profiles.
 - Native: the version in an unofficial crate of 2021, which predates spans and logs. One of its errors is a crash, sent at the program's next

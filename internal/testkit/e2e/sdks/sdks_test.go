@@ -22,10 +22,11 @@ import (
 // How a workload is profiled.
 const (
 	unprofiled    = "none"
-	byTransaction = "v1"     // by transaction
-	byHand        = "manual" // started and stopped by the program
-	byTrace       = "trace"  // while there are spans
-	streamed      = "stream" // likewise, and spans are sent by themselves rather than in transactions
+	byTransaction = "v1"                // by transaction
+	byHand        = "manual"            // started and stopped by the program
+	byTrace       = "trace"             // while there are spans
+	streamed      = "stream"            // likewise, and spans are sent by themselves rather than in transactions
+	oneThread     = "stream-one-thread" // likewise, without a second thread, whose spans would be ambiguous if none states a session
 )
 
 // sdk is one version of an SDK. Its workload is in a folder beside this file, with two programs: `install` fetches every
@@ -40,7 +41,7 @@ var sdks = []sdk{
 	{"Python", "python", "2.30.0", []string{byTransaction, byHand, byTrace}},
 	{"Node", "node", "10.75.3", []string{byTransaction, byHand, byTrace, streamed}},
 	{"Node", "node", "11.1.0", []string{byHand, byTrace, streamed}},
-	{"Node", "node", "11.12.0", []string{unprofiled}},
+	{"Node", "node", "11.12.0", []string{unprofiled, oneThread}},
 	{"Go", "go", "0.50.0", []string{unprofiled}},
 	{"Go", "go", "0.27.0", []string{byTransaction}},
 	{"Browser", "browser", "11.12.0", []string{byHand, byTrace, streamed}},

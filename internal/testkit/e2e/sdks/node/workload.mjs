@@ -7,7 +7,9 @@
 import { createRequire } from 'node:module';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-const [version, mode] = isMainThread ? process.argv.slice(2) : workerData;
+const [version, scenario] = isMainThread ? process.argv.slice(2) : workerData;
+const alone = scenario === 'stream-one-thread';
+const mode = alone ? 'stream' : scenario;
 const require = createRequire(new URL(`./installed/${version}/`, import.meta.url));
 const Sentry = require('@sentry/node');
 const rounds = 10;
@@ -99,8 +101,9 @@ async function work(name, round) {
 }
 
 if (isMainThread) {
-  const worker = new Worker(new URL(import.meta.url), { workerData: [version, mode] });
-  const other = new Promise((done, failed) => worker.on('message', done).on('error', failed));
+  const other = alone ? {} : new Promise((done, failed) => {
+    new Worker(new URL(import.meta.url), { workerData: [version, scenario] }).on('message', done).on('error', failed);
+  });
   await work('checkout', checkout);
   for (const [what, list] of Object.entries(await other)) {
     if (what !== 'busy' && Array.isArray(list)) said[what].push(...list);
