@@ -45,14 +45,14 @@ func TestBrokenBodies(t *testing.T) {
 		}
 	}
 	conn := h.begin()
-	require.Eventually(t, func() bool { return h.shared.inFlight.Used() > 0 }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.shared.inFlight.Used() > 0 }, 30*time.Second, time.Millisecond)
 	require.NoError(t, conn.Close())
-	require.Eventually(t, unreadable(1), 2*time.Second, time.Millisecond, "abandoned")
+	require.Eventually(t, unreadable(1), 30*time.Second, time.Millisecond, "abandoned")
 
 	answer, err := io.ReadAll(h.begin())
 	require.NoError(t, err)
 	assert.Contains(t, string(answer), "HTTP/1.1 503 ", "slow")
-	require.Eventually(t, unreadable(2), 2*time.Second, time.Millisecond)
+	require.Eventually(t, unreadable(2), 30*time.Second, time.Millisecond)
 
 	assert.Zero(t, h.sink.records)
 	require.Equal(t, 200, h.events(batchID, goodBatch).status, "it comes again, whole")
@@ -95,16 +95,16 @@ func TestShutdownInMidRequest(t *testing.T) {
 	h.sink.hold = hold
 	first, stopped := make(chan reply, 1), make(chan struct{})
 	go func() { first <- h.events(batchID, goodBatch) }()
-	require.Eventually(t, func() bool { return h.shared.batches.Pending() == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.shared.batches.Pending() == 1 }, 30*time.Second, time.Millisecond)
 	go func() { h.stop(); close(stopped) }()
-	require.Eventually(t, h.shared.server.Stopping.Load, time.Second, time.Millisecond)
+	require.Eventually(t, h.shared.server.Stopping.Load, 30*time.Second, time.Millisecond)
 	require.Eventually(t, func() bool {
 		conn, err := net.Dial("tcp", h.shared.server.Listener.Addr().String())
 		if err == nil {
 			_ = conn.Close()
 		}
 		return err != nil
-	}, time.Second, time.Millisecond, "no new ones")
+	}, 30*time.Second, time.Millisecond, "no new ones")
 	select {
 	case <-stopped:
 		t.Fatal("the shutdown has not waited")
@@ -142,13 +142,13 @@ func TestManyLargeBatches(t *testing.T) {
 			}
 		})
 	}
-	require.Eventually(t, func() bool { return refused.Load() >= int64(clients-3) }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return refused.Load() >= int64(clients-3) }, 30*time.Second, time.Millisecond)
 	assert.LessOrEqual(t, h.shared.batches.Pending(), 3)
 	close(hold)
 	all.Wait()
 	assert.Equal(t, clients, h.sink.records)
 	assert.NotZero(t, h.counts("requests_rejected")["reason=bytes_in_flight"])
-	assert.Eventually(t, func() bool { return h.shared.inFlight.Used() == 0 }, time.Second, time.Millisecond)
+	assert.Eventually(t, func() bool { return h.shared.inFlight.Used() == 0 }, 30*time.Second, time.Millisecond)
 }
 
 // try sends a batch whose connection may be closed before all of it is sent, as when it is refused.
@@ -220,7 +220,7 @@ func TestMadeOfABody(t *testing.T) {
 		h.sink.mu.Unlock()
 		id := uuid.NewString()
 		go func() { done <- h.events(id, body) }()
-		require.Eventually(t, func() bool { return h.shared.batches.Pending() == 1 }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return h.shared.batches.Pending() == 1 }, 30*time.Second, time.Millisecond)
 		held = h.shared.inFlight.Used()
 		close(hold)
 		assert.Equal(t, 200, (<-done).status)
@@ -236,5 +236,5 @@ func TestMadeOfABody(t *testing.T) {
 		heaviest += "," + strings.Replace(frames(19_000), eventHead+`7`, eventHead+fmt.Sprint(i), 1)
 	}
 	assert.LessOrEqual(t, used(heaviest+`]}`), httpbody.NeedOfOne(limit))
-	require.Eventually(t, func() bool { return h.shared.inFlight.Used() == 0 }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.shared.inFlight.Used() == 0 }, 30*time.Second, time.Millisecond)
 }

@@ -215,7 +215,7 @@ func TestInProgress(t *testing.T) {
 	h.sink.hold = make(chan struct{})
 	first := make(chan reply)
 	go func() { first <- h.events(batchID, goodBatch) }()
-	require.Eventually(t, func() bool { return h.shared.batches.Pending() == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.shared.batches.Pending() == 1 }, 30*time.Second, time.Millisecond)
 	got := h.events(batchID, goodBatch)
 	assert.Equal(t, 503, got.status)
 	assert.Equal(t, "60", got.header.Get("Retry-After"))

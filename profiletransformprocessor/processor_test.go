@@ -161,7 +161,7 @@ func TestShutdownWithoutTimeForWhatIsDue(t *testing.T) {
 		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
 	}
 	p := h.profiles.(*profilesProcessor)
-	require.Eventually(t, func() bool { return h.counts("held_messages")[""] == 2 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.counts("held_messages")[""] == 2 }, 30*time.Second, time.Millisecond)
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	go func() {

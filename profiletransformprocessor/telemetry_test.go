@@ -24,6 +24,6 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), idleAndBusy()))
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
-	require.Eventually(t, func() bool { return h.counts("wait_time")["released=due"] > 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.counts("wait_time")["released=due"] > 0 }, 30*time.Second, time.Millisecond)
 	metadatatest.CheckInstruments(t, h.metrics, scopeName)
 }

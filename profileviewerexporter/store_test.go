@@ -56,7 +56,7 @@ func TestAge(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxAge = time.Second })
 	h.addProfile("shop", shop...)
 	require.Len(t, get[overviewAnswer](h, "overview").Profiles, 1)
-	assert.Eventually(t, func() bool { return len(get[overviewAnswer](h, "overview").Profiles) == 0 }, 5*time.Second, 100*time.Millisecond)
+	assert.Eventually(t, func() bool { return len(get[overviewAnswer](h, "overview").Profiles) == 0 }, 30*time.Second, 100*time.Millisecond)
 }
 
 // TestTooLarge: a message larger than the store is counted and dropped, and evicts no other. It is no error: the receiver of the

@@ -61,7 +61,7 @@ func TestSlowReaders(t *testing.T) {
 	h.addLargeLogs()
 	first := h.askSlowly("/api/logs")
 	unread := &h.viewer.unread
-	require.Eventually(t, func() bool { n, _ := unread.use(); return n == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { n, _ := unread.use(); return n == 1 }, 30*time.Second, time.Millisecond)
 	oldest := unread.oldest()
 	_, size := unread.use()
 	require.Greater(t, size, int64(5<<20), "more than the sockets hold")
@@ -74,7 +74,7 @@ func TestSlowReaders(t *testing.T) {
 	for range maxUnread / size {
 		h.askSlowly("/api/logs")
 	}
-	require.Eventually(t, func() bool { return unread.oldest() != oldest }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return unread.oldest() != oldest }, 30*time.Second, time.Millisecond)
 	answer, err := http.ReadResponse(bufio.NewReader(first), nil)
 	require.NoError(t, err)
 	_, err = io.Copy(io.Discard, answer.Body)

@@ -84,7 +84,7 @@ func TestRefusedMessagesEnd(t *testing.T) {
 	h := start(t, func(cfg *Config) { cfg.MaxAttempts = 4 })
 	h.sentry.Answer(refuseAlways(fakesentry.Answer{Status: 500}))
 	require.NoError(t, h.send(backendChunk(1)))
-	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 20 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 20 }, 30*time.Second, time.Millisecond)
 	assert.Empty(t, h.counts("otelcol_exporter_sentry_envelope_items")["outcome=refused reason=retries_exhausted type=profile_chunk"],
 		"Sentry accepts nothing else: it is down")
 	for n := 100; len(h.dropped()) == 0; n++ {
@@ -115,7 +115,7 @@ func TestMoreRefusedMessagesThanPlaces(t *testing.T) {
 		require.NoError(t, h.send(backendChunk(n)))
 	}
 	require.NoError(t, h.send(backendChunk(100)))
-	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, []int{100}, h.taken()) }, 20*time.Second, 10*time.Millisecond)
+	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, []int{100}, h.taken()) }, 30*time.Second, 10*time.Millisecond)
 }
 
 // TestOutageLosesNothing: while Sentry accepts nothing, also not an empty envelope, nothing is
@@ -126,7 +126,7 @@ func TestOutageLosesNothing(t *testing.T) {
 	for n := range 2 * maxWaiting {
 		require.NoError(t, h.send(backendChunk(n)))
 	}
-	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 300 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 300 }, 30*time.Second, time.Millisecond)
 	h.sentry.Answer(nil)
 	h.eventuallyTaken(between(0, 2*maxWaiting-1)...)
 }

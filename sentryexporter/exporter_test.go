@@ -222,7 +222,7 @@ func TestLimitOfAnHour(t *testing.T) {
 		return fakesentry.Answer{Status: 429, Header: map[string]string{"X-Sentry-Rate-Limits": "3600:profile_chunk:project:quota"}}
 	})
 	require.NoError(t, h.send(backendChunk(1), backendChunk(2)))
-	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 0 }, 30*time.Second, time.Millisecond)
 	time.Sleep(200 * time.Millisecond) // of retries every 10 ms
 	assert.Len(t, h.sentry.Requests(), 1)
 	waits := h.logs.FilterMessageSnippet("waits to be sent again")

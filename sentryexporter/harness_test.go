@@ -144,7 +144,7 @@ func numbers(envelopes []*sentry.Envelope) (list []int) {
 
 func (h *harness) eventuallyTaken(want ...int) {
 	h.t.Helper()
-	require.EventuallyWithT(h.t, func(c *assert.CollectT) { assert.Equal(c, want, h.taken()) }, 10*time.Second, time.Millisecond)
+	require.EventuallyWithT(h.t, func(c *assert.CollectT) { assert.Equal(c, want, h.taken()) }, 30*time.Second, time.Millisecond)
 }
 
 // counts gives a counter's values by its attributes, as "key=value key=value".

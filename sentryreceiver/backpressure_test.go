@@ -173,7 +173,7 @@ func TestNothingHeardOfThePipeline(t *testing.T) {
 	}()
 	_, err := h.client.Do(h.envelopeRequest([]byte(chunk(0))).WithContext(ctx))
 	require.ErrorIs(t, err, context.Canceled)
-	require.Eventually(t, func() bool { return h.items()[refusedChunk] == 3 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.items()[refusedChunk] == 3 }, 30*time.Second, time.Millisecond)
 	h.sink.wait = nil
 	assert.Equal(t, http.StatusOK, h.post(chunk(0)).status, "its client has gone, the pipeline has room")
 }

@@ -134,7 +134,7 @@ func TestDuplicateThatCannotWait(t *testing.T) {
 	_, err := h.client.Do(h.envelopeRequest([]byte(envelope(chunkItem))).WithContext(ctx))
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	refused := func() int64 { return h.items()["outcome=refused reason=backpressure type=profile_chunk"] }
-	assert.Eventually(t, func() bool { return refused() == 1 }, 5*time.Second, time.Millisecond)
+	assert.Eventually(t, func() bool { return refused() == 1 }, 30*time.Second, time.Millisecond)
 	close(hold)
 	first.Wait()
 	assert.Equal(t, int64(2), refused())

@@ -189,7 +189,7 @@ func TestShutdownFinishesWhatHasBegun(t *testing.T) {
 	go func() { begun <- h.post(envelope(chunkItem)) }()
 	<-arrived
 	go func() { stopped <- h.receiver.Shutdown(context.Background()) }()
-	require.Eventually(t, h.receiver.Shared.server.Stopping.Load, 5*time.Second, time.Millisecond)
+	require.Eventually(t, h.receiver.Shared.server.Stopping.Load, 30*time.Second, time.Millisecond)
 
 	close(goOn)
 	assert.Equal(t, 200, (<-begun).status)

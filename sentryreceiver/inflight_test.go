@@ -105,6 +105,6 @@ func TestBytesComeBack(t *testing.T) {
 	_, err = h.client.Do(h.request(http.MethodPost, "/api/42/envelope/", body))
 	assert.Error(t, err)
 
-	assert.Eventually(t, func() bool { return h.inflightBytes() == 0 }, time.Second, time.Millisecond)
+	assert.Eventually(t, func() bool { return h.inflightBytes() == 0 }, 30*time.Second, time.Millisecond)
 	assert.NoError(t, h.receiver.Shared.inflight.Claim(t.Context()).Acquire(h.receiver.Shared.cfg.MaxBytesInFlight), "all of it")
 }

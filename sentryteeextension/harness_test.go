@@ -84,7 +84,7 @@ func (r *recorder) take(t *testing.T, n int) []recorded {
 		}
 		taken, r.requests = r.requests, nil
 		return true
-	}, 5*time.Second, time.Millisecond, "%d requests", n)
+	}, 30*time.Second, time.Millisecond, "%d requests", n)
 	require.Len(t, taken, n)
 	return taken
 }

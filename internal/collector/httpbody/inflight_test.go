@@ -38,7 +38,7 @@ func later(t *testing.T, c *Claim, n int64) <-chan error {
 	}
 	before, done := queued(), make(chan error, 1)
 	go func() { done <- c.Acquire(n) }()
-	require.Eventually(t, func() bool { return queued() == before+1 }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return queued() == before+1 }, 30*time.Second, time.Millisecond)
 	return done
 }
 

@@ -134,7 +134,7 @@ func TestConnectionsOfAServer(t *testing.T) {
 	goOn <- struct{}{}
 	require.NoError(t, <-first)
 	go func() { <-arrived; goOn <- struct{}{} }()
-	require.Eventually(t, func() bool { return get() == nil }, time.Second, time.Millisecond, "the first is gone or idle")
+	require.Eventually(t, func() bool { return get() == nil }, 30*time.Second, time.Millisecond, "the first is gone or idle")
 }
 
 func TestLimitsValidate(t *testing.T) {

@@ -83,7 +83,7 @@ func TestOneLongTextManyReferences(t *testing.T) {
 				s.TimestampsUnixNano().Append(testStart)
 				begin, before := time.Now(), size(p)
 				parts, _ := Apply(p, []Step{step})
-				require.Less(t, time.Since(begin), 3*time.Second)
+				require.Less(t, time.Since(begin), 30*time.Second)
 				require.Less(t, size(parts[0]), 2*before)
 			})
 		}
@@ -108,7 +108,7 @@ func TestManyAttributesOfOneLongKey(t *testing.T) {
 	}
 	begin, before := time.Now(), size(p)
 	parts, _ := Apply(p, []Step{&ResourceToSamples{Attributes: []string{"service.name"}}, &Scrub{Preset: PresetHome}})
-	require.Less(t, time.Since(begin), 3*time.Second)
+	require.Less(t, time.Since(begin), 30*time.Second)
 	require.Less(t, size(parts[0]), 2*before)
 }
 

@@ -147,7 +147,7 @@ func collectorMetrics(t *testing.T) map[string]map[string]bool {
 		} {
 			require.Equal(t, http.StatusOK, c.Send(t, r).Status)
 		}
-		require.Eventually(t, func() bool { return sent() >= before+4 }, 20*time.Second, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return sent() >= before+4 }, 30*time.Second, 20*time.Millisecond)
 	}
 	all := map[string]map[string]bool{}
 	for _, p := range c.Scrape(t) {

@@ -57,7 +57,7 @@ func TestSentryOut(t *testing.T) {
 	require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("profile_chunk", payload)).Status)
 	require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("transaction", `{"type":"transaction","transaction":"/cart",`+
 		`"start_timestamp":1700000000,"timestamp":1700000001,"contexts":{"trace":{"trace_id":"`+harness.NewID()+`","span_id":"1111111111111111"}}}`)).Status)
-	require.Eventually(t, func() bool { return len(server.Taken()) == 2 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(server.Taken()) == 2 }, 30*time.Second, 10*time.Millisecond)
 
 	for _, e := range server.Taken() {
 		require.Len(t, e.Items, 1)

@@ -60,7 +60,7 @@ func abandonedBody(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		return c.Scrape(t).Sum("otelcol_receiver_sentry_requests_rejected", "reason=body_unreadable") == 50
-	}, 10*time.Second, 50*time.Millisecond)
+	}, 30*time.Second, 50*time.Millisecond)
 	checkServing(t, c, backend)
 	reportAttack(t, c, 50*3, noAnswer, time.Since(begin), memorySmall)
 }

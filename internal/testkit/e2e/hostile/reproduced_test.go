@@ -239,7 +239,7 @@ service: {pipelines: {profiles: {receivers: [sentry], exporters: [sentry_envelop
 `, strings.Replace(server.URL, "://", "://"+harness.TestKey+"@", 1)+"/42")})
 	begin := time.Now()
 	require.Equal(t, http.StatusOK, c.Send(t, harness.Chunk{}.Request()).Status)
-	require.Eventually(t, func() bool { return answers > 0 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return answers > 0 }, 30*time.Second, 20*time.Millisecond)
 	time.Sleep(time.Second)
 	reportAttack(t, c, 9<<20, http.StatusTooManyRequests, time.Since(begin), memorySmall)
 }

@@ -63,21 +63,21 @@ func checkPackage(t *testing.T, d debian, deb string) {
 
 	c := harness.Remote(addresses.receiver)
 	require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("profile", harness.ProfileV1(harness.NewID()))).Status)
-	require.Eventually(t, func() bool { return profilesOnPage(t, addresses.page) == 1 }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return profilesOnPage(t, addresses.page) == 1 }, 30*time.Second, 50*time.Millisecond)
 
 	edit(t, d, "etc/otelcol-sentry/config.yaml", "[profile_viewer]", "[profile_viewer, otlp_http]")
 	d.Reload(t)
 	require.Eventually(t, func() bool {
 		_, _ = c.TrySend(harness.ItemRequest("profile", harness.ProfileV1(harness.NewID())))
 		return len(backend.DrainProfiles()) > 0
-	}, 20*time.Second, 200*time.Millisecond, "the backend that the configuration has prepared")
+	}, 30*time.Second, 200*time.Millisecond, "the backend that the configuration has prepared")
 
 	id := harness.NewID()
 	require.Equal(t, http.StatusOK, c.Send(t, harness.Chunk{ID: id}.Request()).Status) // it waits for its spans
 	d.Crash(t, addresses)
 	d.Stop(t)
 	d.start(t, addresses)
-	require.Eventually(t, func() bool { return slices.Contains(deliveredIDs(t, backend), id) }, 20*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return slices.Contains(deliveredIDs(t, backend), id) }, 30*time.Second, 50*time.Millisecond)
 	d.Stop(t)
 	assert.Contains(t, d.Log(t), "Everything is ready")
 	assert.NotContains(t, d.Log(t), "panic")

@@ -93,7 +93,7 @@ func (d debianBooted) Reload(t *testing.T) { d.systemctl(t, "reload", "otelcol-s
 func (d debianBooted) Crash(t *testing.T, a serviceAddresses) {
 	first := d.show(t, "MainPID")
 	d.systemctl(t, "kill", "--kill-whom=main", "--signal=KILL", "otelcol-sentry")
-	require.Eventually(t, func() bool { return d.show(t, "NRestarts") == "1" }, 20*time.Second, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return d.show(t, "NRestarts") == "1" }, 30*time.Second, 100*time.Millisecond)
 	d.waitReady(t, a.receiver)
 	assert.NotEqual(t, first, d.show(t, "MainPID"))
 }

@@ -54,7 +54,7 @@ service:
 			got[harness.ProfileID(profiles)]++
 		}
 		return len(got) == len(sent)
-	}, 20*time.Second, 50*time.Millisecond)
+	}, 30*time.Second, 50*time.Millisecond)
 	require.Equal(t, sent, got)
 }
 

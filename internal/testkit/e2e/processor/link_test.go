@@ -45,7 +45,7 @@ service:
 	second := harness.Start(t, config("2s"))
 	require.Equal(t, http.StatusOK, second.Send(t, harness.ItemRequest("transaction", transactionOf("2222222222222222", "1777629600.005", "1777629600.015"))).Status)
 	var messages [][]byte
-	require.Eventually(t, func() bool { messages = backend.DrainProfiles(); return len(messages) > 0 }, 20*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { messages = backend.DrainProfiles(); return len(messages) > 0 }, 30*time.Second, 50*time.Millisecond)
 	require.Len(t, messages, 1)
 	profiles, err := harness.DecodeProfiles(messages[0])
 	require.NoError(t, err)

@@ -102,7 +102,7 @@ func TestFullQueue(t *testing.T) {
 		metrics.Sum("otelcol_receiver_sentry_requests_rejected", "reason=backpressure"))
 
 	release()
-	require.Eventually(t, func() bool { return c.Send(t, harness.Chunk{}.Request()).Status == http.StatusOK }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return c.Send(t, harness.Chunk{}.Request()).Status == http.StatusOK }, 30*time.Second, 50*time.Millisecond)
 	c.Stop(t)
 	require.GreaterOrEqual(t, harness.CountObservations(t, backend.DrainProfiles()), accepted+1)
 }
