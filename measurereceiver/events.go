@@ -182,11 +182,11 @@ func (in *ingestion) deliveries() []delivery {
 	for i := range in.batch.Events {
 		e := &in.batch.Events[i]
 		switch frommeasure.SignalOf(e) {
-		case frommeasure.MeasureLog:
+		case frommeasure.SignalLogs:
 			logs.labels[e.Label()]++
-		case frommeasure.MeasureSpan:
+		case frommeasure.SignalTraces:
 			traces.labels[e.Label()]++
-		case frommeasure.MeasureMetric:
+		case frommeasure.SignalMetrics:
 			metrics.labels[e.Label()]++
 		}
 		points = points || e.Type == measure.TypeLowMemory

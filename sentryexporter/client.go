@@ -23,7 +23,7 @@ type client struct {
 	publicKey string
 }
 
-// newClient takes the name of the program as "name/version".
+// newClient creates a client. program is the name of the program as "name/version".
 func newClient(c *http.Client, dsn sentry.DSN, program string) *client {
 	return &client{
 		http:      c,
@@ -34,32 +34,32 @@ func newClient(c *http.Client, dsn sentry.DSN, program string) *client {
 	}
 }
 
-// verdict is what is to be done after an envelope was posted.
+// verdict is the result of posting an envelope.
 type verdict int
 
 const (
 	sent    verdict = iota
-	refused         // for good
-	limited         // to be sent once the limit is over
-	failed          // to be sent again
+	refused         // permanently
+	limited         // send again when the limit has expired
+	failed          // send again
 )
 
-// reply is what Sentry said, or why it could not be asked.
+// reply is Sentry's response, or the reason why there is none.
 type reply struct {
 	verdict verdict
 	reason  string // metric attribute, "" if sent
-	status  int    // 0 = there was no answer
+	status  int    // 0 = no response
 	header  http.Header
-	wait    time.Duration // until it may be posted again; 0 = as long as the exporter likes
+	wait    time.Duration // minimum time until the next post; 0 = the exporter decides
 	err     error         // nil if sent
 }
 
-// isUnauthorized reports whether Sentry does not accept the key.
+// isUnauthorized reports whether Sentry rejects the key.
 func (r *reply) isUnauthorized() bool {
 	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
 }
 
-// maxResponseBody bounds what is read of an answer: Relay's errors are a line.
+// maxResponseBody limits what is read of a response: Relay's errors are one line.
 const maxResponseBody = 64 << 10
 
 // post sends one envelope.
@@ -80,14 +80,14 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 		return reply{verdict: failed, reason: reasonNetwork, err: err}
 	}
 	defer resp.Body.Close()
-	// The status is all that counts: it comes after the envelope was read. What can be read of the
-	// text explains it.
+	// Only the status matters, and it arrives after the envelope was read. The text, as far as
+	// readable, explains it.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxResponseBody))
 	return classify(resp.StatusCode, resp.Header, text)
 }
 
-// header of an envelope. There is no sent_at: by it Sentry corrects the clock of whoever took the
-// data, which is not ours.
+// header returns the header of an envelope. It has no sent_at: Sentry uses sent_at to correct the
+// clock of the data's sender, which is not this one.
 func (c *client) header(e *envelope) sentry.EnvelopeHeader {
 	h := sentry.EnvelopeHeader{EventID: e.EventID}
 	if e.Trace != nil {
@@ -98,8 +98,8 @@ func (c *client) header(e *envelope) sentry.EnvelopeHeader {
 	return h
 }
 
-// classify says what an answer means: Sentry takes (2xx), never takes (3xx, 4xx), or does not take
-// now (429, 5xx, and 408 of proxies).
+// classify interprets a status: Sentry accepts (2xx), rejects permanently (3xx, 4xx), or rejects
+// temporarily (429, 5xx, and 408 of proxies).
 func classify(status int, header http.Header, text []byte) reply {
 	r := reply{status: status, header: header}
 	switch {
@@ -111,7 +111,7 @@ func classify(status int, header http.Header, text []byte) reply {
 		r.verdict, r.reason = failed, reasonServer
 	case status < 400:
 		r.verdict, r.reason = refused, reasonRedirected
-		r.err = fmt.Errorf("answered %d to %.*q: the dsn must name the address itself", status, maxDetail, header.Get("Location"))
+		r.err = fmt.Errorf("response %d redirects to %.*q: the dsn must name that address", status, maxDetail, header.Get("Location"))
 		return r
 	default:
 		r.verdict, r.reason = refused, refusedReasons[status]
@@ -119,11 +119,11 @@ func classify(status int, header http.Header, text []byte) reply {
 			r.reason = reasonRefused
 		}
 	}
-	r.err = fmt.Errorf("answered %d %s", status, detail(text))
+	r.err = fmt.Errorf("response %d %s", status, detail(text))
 	return r
 }
 
-// Reasons, as they stand in metrics.
+// Reasons in metrics.
 const (
 	reasonInvalidEnvelope = "invalid_envelope"
 	reasonNetwork         = "network_error"
@@ -132,7 +132,7 @@ const (
 	reasonRedirected      = "redirected"
 	reasonTooLarge        = "too_large"
 	reasonRefused         = "refused"           // any other status
-	reasonExhausted       = "retries_exhausted" // what Sentry failed to accept
+	reasonExhausted       = "retries_exhausted" // Sentry failed too often
 )
 
 var refusedReasons = map[int]string{
@@ -143,10 +143,10 @@ var refusedReasons = map[int]string{
 	http.StatusRequestEntityTooLarge: reasonTooLarge,
 }
 
-// maxDetail bounds what is logged of an answer.
+// maxDetail limits the length of a response in logs.
 const maxDetail = 300
 
-// detail is what Relay says about an error: {"detail":"…","causes":["…"]}.
+// detail returns Relay's description of an error: {"detail":"…","causes":["…"]}.
 func detail(text []byte) string {
 	var body struct {
 		Detail string   `json:"detail"`
@@ -162,5 +162,5 @@ func detail(text []byte) string {
 	return fmt.Sprintf("%.*q", maxDetail, said)
 }
 
-// pause is how long the server asks to be left alone, 0 if it does not.
+// pause returns the pause that the server asks for, 0 if there is none.
 func (r *reply) pause(now time.Time) time.Duration { return sentry.RetryAfter(r.header, now, 0) }

@@ -8,7 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// clocks are the kinds of profiles that were sent to a destination. A span names one profiler
+// clocks are the kinds of profiles that were sent to a destination. A span refers to one profiler
 // session: that of the CPU profiles, unless there are only wall-clock profiles.
 type clocks struct{ cpu, wall atomic.Bool }
 

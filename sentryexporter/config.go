@@ -22,38 +22,38 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Config is the configuration of the exporter. The settings of the HTTP client stand beside its own
-// keys.
+// Config is the configuration of the exporter. The settings of the HTTP client are on the same
+// level as its own keys.
 type Config struct {
-	// DSN says where to send, and for which project: https://<key>@<host>/<project>. Several
-	// exporters behind filters serve several projects.
+	// DSN is the address and the project: https://<key>@<host>/<project>. For several projects,
+	// configure several exporters behind filters.
 	DSN configopaque.String `mapstructure:"dsn"`
 
-	// SpansAs says what spans are sent as: "transactions", which every Sentry takes, or "spans",
+	// SpansAs is the item type for spans: "transactions", which every Sentry accepts, or "spans",
 	// containers of version 2.
 	SpansAs string `mapstructure:"spans_as"`
 
-	// ProfilerIDAttributes are the resource attributes that together identify one process. The id
-	// of its profiler session is derived from them where the data name none. Where they identify
-	// only a service, attributes of the process are added.
+	// ProfilerIDAttributes are the resource attributes that together identify one process. The ID
+	// of its profiler session is derived from them if the data have none. If they identify only a
+	// service, attributes of the process are added.
 	ProfilerIDAttributes []string `mapstructure:"profiler_id_attributes"`
 
-	// MaxAttempts is how often an envelope is posted that Sentry fails to accept, with a server
-	// error or none at all, while it accepts others.
+	// MaxAttempts limits the posts of an envelope that fail with a server error or without a
+	// response, while Sentry accepts others.
 	MaxAttempts int `mapstructure:"max_attempts"`
 
-	// ReportLosses tells Sentry, in client reports, what was dropped because Sentry refused it.
+	// ReportLosses enables client reports, which tell Sentry about items that it rejected.
 	ReportLosses bool `mapstructure:"report_losses"`
 
-	// HTTP is a named field, not an embedded one, which would promote the methods of ClientConfig.
-	// Its endpoint is unused.
+	// HTTP is a named field, because embedding would promote the methods of ClientConfig. Its
+	// endpoint is unused.
 	HTTP confighttp.ClientConfig `mapstructure:",squash"`
 
 	Queue configoptional.Optional[exporterhelper.QueueBatchConfig] `mapstructure:"sending_queue"`
 	Retry configretry.BackOffConfig                                `mapstructure:"retry_on_failure"`
 
-	// destination is shared by the exporters of both signals, which the collector gives the same
-	// *Config.
+	// destination is shared by the exporters of both signals: the collector passes the same *Config
+	// to them.
 	destination *destination
 }
 
@@ -66,42 +66,42 @@ const (
 	spansAsTransactions = "transactions"
 	spansAsContainers   = "spans"
 
-	// defaultTimeout of one request: a chunk of 50 MB takes eight seconds over 50 Mbit/s,
-	// uncompressed.
+	// defaultTimeout of one request: at 50 Mbit/s, an uncompressed chunk of 50 MB takes eight
+	// seconds.
 	defaultTimeout = 30 * time.Second
 
-	// defaultQueueBytes of each category: chunks have up to maxItemBytes, so that a number of
-	// requests would bound nothing. The JSON of a chunk of one minute has half a megabyte to five.
+	// defaultQueueBytes of each category. The limit is in bytes, because requests have up to
+	// maxItemBytes. The JSON of a chunk of one minute has half a megabyte to five.
 	defaultQueueBytes = 128 << 20
 
-	// minQueueBytes and queuedItems keep each envelope far below the size of its queue, so that
-	// none blocks it.
+	// minQueueBytes and queuedItems keep each envelope much smaller than its queue, so that no
+	// envelope blocks it.
 	minQueueBytes = 1 << 20
 	queuedItems   = 8
 
-	// maxItemBytes bounds an envelope, and so the memory of requests that wait in a stored queue.
-	// Recorded chunks have up to five megabytes, but for one of 34, which is split.
+	// maxItemBytes bounds an envelope, and so the memory of waiting requests of a stored queue.
+	// Recorded chunks have up to five megabytes, except for one of 34, which is split.
 	maxItemBytes = 8 << 20
 
-	// defaultMaxAttempts take some three minutes with the default pauses.
+	// defaultMaxAttempts take about three minutes with the default intervals.
 	defaultMaxAttempts = 10
 )
 
-// compressions are those of confighttp that every Relay, or every current one, reads.
+// compressions are the encodings of confighttp that every Relay, or every current Relay, supports.
 var compressions = []configcompression.Type{configcompression.TypeGzip, configcompression.TypeZstd, "none"}
 
 func createDefaultConfig() component.Config {
 	client := confighttp.NewDefaultClientConfig()
 	client.Timeout = defaultTimeout
-	client.Compression = configcompression.TypeGzip // what every Relay takes
+	client.Compression = configcompression.TypeGzip // supported by every Relay
 
 	queue := exporterhelper.NewDefaultQueueConfig()
 	queue.Sizer = exporterhelper.RequestSizerTypeBytes
 	queue.QueueSize = defaultQueueBytes
-	queue.Batch = configoptional.Default(exporterhelper.NewDefaultBatchConfig()) // none, whatever the collector's feature gates say
+	queue.Batch = configoptional.Default(exporterhelper.NewDefaultBatchConfig()) // none, independent of the collector's feature gates
 
-	// A quota is often used up for an hour or a day. What waits for it is bounded by the queue, not
-	// by time.
+	// A quota is often exhausted for an hour or a day. The queue bounds waiting envelopes, so there
+	// is no time limit.
 	retry := configretry.NewDefaultBackOffConfig()
 	retry.MaxElapsedTime = 0
 
@@ -116,10 +116,10 @@ func createDefaultConfig() component.Config {
 	}
 }
 
-// Unmarshal reads the configuration, and fails for keys that do not exist.
+// Unmarshal reads the configuration and rejects unknown keys.
 func (c *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, c) }
 
-// Validate checks the configuration; its messages name the key and what to write instead.
+// Validate checks the configuration. Its messages name the key and the valid values.
 func (c *Config) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -130,16 +130,16 @@ func (c *Config) Validate() error {
 		problem("dsn: %w; expected https://<key>@<host>/<project number>", err)
 	}
 	if c.HTTP.Endpoint != "" {
-		problem("endpoint: must be left out, the dsn says where to send")
+		problem("endpoint: must not be set, the dsn contains the address")
 	}
 	if !slices.Contains(compressions, c.HTTP.Compression) {
-		problem("compression: is %q, which Sentry does not read, must be one of %q", c.HTTP.Compression, compressions)
+		problem("compression: %q is not supported by Sentry, must be one of %q", c.HTTP.Compression, compressions)
 	}
 	if c.Queue.HasValue() && c.Queue.Get().Batch.HasValue() {
-		problem("sending_queue::batch: must be left out, Sentry takes each envelope by itself")
+		problem("sending_queue::batch: must not be set, Sentry accepts envelopes only one by one")
 	}
 	if size := c.queueBytes(); size > 0 && size < minQueueBytes {
-		problem("sending_queue::queue_size: is %d bytes, less than some envelopes have, must be at least %d", size, minQueueBytes)
+		problem("sending_queue::queue_size: %d bytes are less than some envelopes have, must be at least %d", size, minQueueBytes)
 	}
 	if c.MaxAttempts < 1 {
 		problem("max_attempts: is %d, must be at least 1", c.MaxAttempts)
@@ -148,12 +148,13 @@ func (c *Config) Validate() error {
 		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)
 	}
 	if len(c.ProfilerIDAttributes) == 0 || slices.Contains(c.ProfilerIDAttributes, "") {
-		problem("profiler_id_attributes: must name at least one resource attribute, and none that is empty, e.g. %q", attr.DefaultProfilerIDAttributes)
+		problem("profiler_id_attributes: must have at least one resource attribute and no empty ones, e.g. %q", attr.DefaultProfilerIDAttributes)
 	}
 	return errors.Join(problems...)
 }
 
-// queueBytes is the size of each queue in bytes, 0 if it is not in bytes or there is none.
+// queueBytes returns the size of each queue in bytes, 0 if there is none or its size has another
+// unit.
 func (c *Config) queueBytes() int64 {
 	if !c.Queue.HasValue() || c.Queue.Get().Sizer != exporterhelper.RequestSizerTypeBytes {
 		return 0
@@ -161,7 +162,7 @@ func (c *Config) queueBytes() int64 {
 	return c.Queue.Get().QueueSize
 }
 
-// maxItemBytes is how large the payload of an envelope may be.
+// maxItemBytes returns the maximum payload of an envelope.
 func (c *Config) maxItemBytes() int {
 	if size := c.queueBytes(); size > 0 {
 		return int(min(size/queuedItems, maxItemBytes))

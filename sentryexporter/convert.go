@@ -17,9 +17,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// What nothing can be made of is counted, and is no error: a pipeline is not to fail for a profile
-// of allocations, which this exporter will never take. An error is what is larger than the queue
-// takes.
+// Unusable data is counted and is not an error: a pipeline must not fail for a profile of
+// allocations, which this exporter never supports. Only data that is too large for the queue is an
+// error.
 
 func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) ([]*request, error) {
 	export := tosentry.ProfilesToChunks(profiles, e.exportOptions())
@@ -47,17 +47,17 @@ func (e *sentryExporter) exportOptions() tosentry.ExportOptions {
 	}
 }
 
-// program is the collector, by the name and version of its build.
+// program returns the collector's name and version.
 func (e *sentryExporter) program() sentry.ClientSDK {
 	program := sentry.ClientSDK{Name: e.settings.BuildInfo.Command, Version: e.settings.BuildInfo.Version}
-	if program.Name == "" || program.Version == "" { // Sentry refuses chunks without either
+	if program.Name == "" || program.Version == "" { // Sentry rejects chunks without them
 		return sentry.ClientSDK{Name: "otelcol-sentry", Version: "0.0.0"}
 	}
 	return program
 }
 
-// newRequests makes a request of each envelope, so that none waits for another. What a message of
-// so many samples or spans counts is shared among them.
+// newRequests returns one request per envelope, so that none waits for another. The requests share
+// the count of the message's samples or spans.
 func (e *sentryExporter) newRequests(count int, export *tosentry.Export) (requests []*request, _ error) {
 	n := len(export.Items)
 	for i, item := range export.Items {
@@ -66,7 +66,7 @@ func (e *sentryExporter) newRequests(count int, export *tosentry.Export) (reques
 	}
 	if lost := tooLarge(export.Lost); n == 0 && lost > 0 {
 		err := fmt.Errorf("%d samples or spans are larger than an envelope of %d bytes each", lost, e.cfg.maxItemBytes())
-		e.logger.Error("Message dropped: it fits into no envelope", zap.Error(err))
+		e.logger.Error("Message dropped: too large for an envelope", zap.Error(err))
 		return nil, consumererror.NewPermanent(err)
 	}
 	return requests, nil

@@ -20,8 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/chunking"
 )
 
-// push sends the envelopes of a request. It returns a permanent error if one was dropped; any other
-// error means that the request is still to be sent: retries are disabled, or the exporter shuts
+// push sends the envelopes of a request. It returns a permanent error if one was dropped. Any other
+// error means that the request must still be sent: retries are disabled, or the exporter shuts
 // down.
 func (q *categoryQueue) push(ctx context.Context, req xexporterhelper.Request) error {
 	q.addBusy(1)
@@ -40,18 +40,18 @@ func (q *categoryQueue) push(ctx context.Context, req xexporterhelper.Request) e
 		}
 	}
 	if dropped > 0 {
-		return consumererror.NewPermanent(fmt.Errorf("%d of %d envelopes dropped, the last one %w", dropped, len(envelopes), last))
+		return consumererror.NewPermanent(fmt.Errorf("%d of %d envelopes dropped, last error: %w", dropped, len(envelopes), last))
 	}
 	return nil
 }
 
-// attempt is the state of an envelope that is to be sent.
+// attempt is the state of an unsent envelope.
 type attempt struct {
 	started  time.Time
 	backoff  backoff.ExponentialBackOff
 	failed   int   // posts
-	refusals int   // failed posts since which, or since the ones before, Sentry has accepted other envelopes
-	accepted int64 // envelopes that Sentry had accepted when this one failed last
+	refusals int   // failed posts during which Sentry accepted other envelopes
+	accepted int64 // value of destination.accepted at the last failure
 	wake     chan struct{}
 	dropped  atomic.Bool // by unblock
 }
@@ -67,8 +67,8 @@ func (q *categoryQueue) newAttempt() *attempt {
 	}
 }
 
-// deliver posts an envelope until it is sent or dropped. halvings is how many times the chunk was
-// halved that it is a part of.
+// deliver posts an envelope until it is sent or dropped. halvings counts how often the original
+// chunk was halved.
 func (q *categoryQueue) deliver(ctx context.Context, e *envelope, halvings int) error {
 	a := q.newAttempt()
 	for {
@@ -92,7 +92,7 @@ func (q *categoryQueue) deliver(ctx context.Context, e *envelope, halvings int) 
 			wait = max(wait, a.backoff.NextBackOff())
 		case limited:
 		}
-		if over := q.giveUp(a, wait); over && q.cfg.Retry.Enabled {
+		if q.giveUp(a, wait) && q.cfg.Retry.Enabled {
 			return q.exhausted(ctx, e, r)
 		}
 		if err := q.wait(ctx, a, wait, r); err != nil {
@@ -104,8 +104,8 @@ func (q *categoryQueue) deliver(ctx context.Context, e *envelope, halvings int) 
 	}
 }
 
-// fail counts a failed post. Whether Sentry is down or refuses this envelope only is known by what
-// else it has accepted; a 429 about other categories is an answer of a Sentry that is up.
+// fail counts a failed post. Sentry is considered up if it accepts other envelopes, or responds
+// with a 429 for other categories.
 func (a *attempt) fail(accepted int64, isUp bool) {
 	a.failed++
 	if isUp || accepted > a.accepted {
@@ -114,13 +114,13 @@ func (a *attempt) fail(accepted int64, isUp bool) {
 	a.accepted = accepted
 }
 
-// giveUp reports whether an envelope has been tried for long enough.
+// giveUp reports whether an envelope has failed too often.
 func (q *categoryQueue) giveUp(a *attempt, wait time.Duration) bool {
 	most := q.cfg.Retry.MaxElapsedTime
 	return a.refusals >= q.cfg.MaxAttempts || most > 0 && time.Since(a.started)+wait > most
 }
 
-// post posts an envelope once, when it is its turn and no limit stops it.
+// post waits for a slot and until no rate limit applies, then posts an envelope once.
 func (q *categoryQueue) post(ctx context.Context, e *envelope, retry bool) reply {
 	if retry {
 		defer acquire(q.retries)()
@@ -138,7 +138,7 @@ func (q *categoryQueue) post(ctx context.Context, e *envelope, retry bool) reply
 	case sent:
 		q.accepted.Add(1)
 	case limited:
-		if r.wait, _ = q.limitOf(e); r.wait == 0 { // it is about other categories
+		if r.wait, _ = q.limitOf(e); r.wait == 0 { // the limit is for other categories
 			r.verdict = failed
 		}
 	case failed:
@@ -152,34 +152,33 @@ func (q *categoryQueue) post(ctx context.Context, e *envelope, retry bool) reply
 	return r
 }
 
-// limitOf is how long the envelope has to wait by what Sentry has said until now, and for which
-// category.
+// limitOf returns how long a rate limit delays the envelope, and the limited category.
 func (q *categoryQueue) limitOf(e *envelope) (time.Duration, sentry.Category) {
 	return q.limits.Of(sentry.LimitedBy(&e.Item.Header), time.Now())
 }
 
-// drop counts an envelope that Sentry has refused.
+// drop counts an envelope that Sentry rejected.
 func (q *categoryQueue) drop(ctx context.Context, e *envelope, r reply) error {
 	q.telemetry.posted(ctx, e, r)
 	q.losses.add(e, r)
-	q.logger.Warn("Envelope refused by Sentry, dropped", zap.String("type", string(e.Item.Header.Type)),
+	q.logger.Warn("Envelope dropped", zap.String("type", string(e.Item.Header.Type)),
 		zap.String("reason", r.reason), zap.Error(r.err))
 	return consumererror.NewPermanent(r.err)
 }
 
-// exhausted drops an envelope that Sentry has failed to accept too often, or for too long.
+// exhausted drops an envelope after too many or too long retries.
 func (q *categoryQueue) exhausted(ctx context.Context, e *envelope, r reply) error {
 	r.verdict, r.reason = refused, reasonExhausted
 	return q.drop(ctx, e, r)
 }
 
-// wait waits until the envelope is to be posted again. The error, if there is one, is that of the
-// last post.
+// wait waits until the next post of the envelope. It returns the error of the last post if the
+// exporter must not retry.
 func (q *categoryQueue) wait(ctx context.Context, a *attempt, pause time.Duration, r reply) error {
 	if !q.cfg.Retry.Enabled {
 		return r.err
 	}
-	q.logger.Info("Envelope not sent, waits to be sent again", zap.Error(r.err), zap.String("interval", pause.String()))
+	q.logger.Info("Envelope not sent, will be retried", zap.Error(r.err), zap.String("interval", pause.String()))
 	if r.verdict == failed {
 		q.addWaiting(a)
 		defer q.removeWaiting(a)
@@ -228,10 +227,10 @@ func (q *categoryQueue) removeWaiting(a *attempt) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(other *attempt) bool { return other == a })
 }
 
-// unblock makes room if requests that failed occupy all consumers of the queue, so that those
-// behind them can be sent: of the requests that wait, the one that was refused most often is
-// dropped, or posted at once if it was not refused often enough to tell. It does nothing while
-// Sentry accepts no other envelopes either: then it is down, and all requests wait for it.
+// unblock makes room if failing requests occupy all consumers of the queue. It selects the waiting
+// request with the most refusals, and drops it, or posts it immediately if the refusals are too few
+// for a decision. If Sentry accepts no other envelopes either, it is down, and unblock does
+// nothing: all requests wait.
 func (q *categoryQueue) unblock(ctx context.Context, a *attempt) {
 	if !q.isBlocked() {
 		return
@@ -251,12 +250,12 @@ func (q *categoryQueue) unblock(ctx context.Context, a *attempt) {
 	worst.dropped.Store(worst.refusals >= minRefusals)
 	select {
 	case worst.wake <- struct{}{}:
-	default: // it is on its way
+	default: // a post is under way
 	}
 }
 
-// isBlocked reports whether all consumers of the queue have a request, and many of these failed:
-// others may wait for a limit, which stops those behind them, too.
+// isBlocked reports whether all consumers of the queue have a request, and many of these have
+// failed. Others may wait for a rate limit, which also delays the requests behind them.
 func (q *categoryQueue) isBlocked() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -264,20 +263,21 @@ func (q *categoryQueue) isBlocked() bool {
 }
 
 const (
-	// unblockInterval is how often a request that waits looks whether others wait behind it.
+	// unblockInterval is the interval at which a waiting request checks whether the queue is
+	// blocked.
 	unblockInterval = time.Second
 
-	// minRefusals is how often a request is refused at least until unblock drops it: of requests
-	// that fail by chance one in ten times, it drops one in a thousand.
+	// minRefusals is the minimum number of refusals before unblock drops a request: of requests
+	// that fail randomly one time in ten, it drops one in a thousand.
 	minRefusals = 2
 
-	// maxHalvings bounds what is made of a chunk that is too large: 32 parts. Proxies take a
-	// megabyte by default, compressed.
+	// maxHalvings bounds the parts of a chunk that is too large: 32. Proxies accept a megabyte by
+	// default, compressed.
 	maxHalvings = 5
 )
 
-// halve makes two chunks of one that was too large for Sentry or for a proxy in front of it. nil:
-// it cannot be halved.
+// halve splits a chunk that is too large for Sentry, or for a proxy in front of it. It returns nil
+// if it cannot.
 func halve(e *envelope, r reply, halvings int) (halves []envelope) {
 	if r.status != http.StatusRequestEntityTooLarge || e.Item.Header.Type != sentry.ItemProfileChunk || halvings >= maxHalvings {
 		return nil
@@ -288,8 +288,8 @@ func halve(e *envelope, r reply, halvings int) (halves []envelope) {
 	return halves
 }
 
-// deliverHalves delivers what halve returns. The error is the last one; the first one that is not
-// permanent ends it.
+// deliverHalves delivers the result of halve. It stops at the first error that is not permanent,
+// and otherwise returns the last one.
 func (q *categoryQueue) deliverHalves(ctx context.Context, halves []envelope, halvings int) (permanent error) {
 	for i := range halves {
 		if err := q.deliver(ctx, &halves[i], halvings); err != nil {

@@ -97,7 +97,7 @@ func TestRefusedMessagesEnd(t *testing.T) {
 
 // dropped are the lines of the log about envelopes that were dropped.
 func (h *harness) dropped() (reasons []string) {
-	for _, line := range h.logs.FilterMessage("Envelope refused by Sentry, dropped").All() {
+	for _, line := range h.logs.FilterMessage("Envelope dropped").All() {
 		reasons = append(reasons, fmt.Sprint(line.ContextMap()["reason"]))
 	}
 	return reasons

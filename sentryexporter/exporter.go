@@ -29,25 +29,25 @@ type sentryExporter struct {
 	settings  exporter.Settings
 	logger    *zap.Logger
 	telemetry *telemetry
-	queues    []*categoryQueue // each item has one: see queueOf
+	queues    []*categoryQueue // by category: see queueOf
 
-	// Since start.
+	// Set by Start.
 	client   *client
 	host     component.Host
-	rejected atomic.Bool   // Sentry does not accept the key, by its last answer
-	stopping chan struct{} // closed by a shutdown
+	rejected atomic.Bool   // Sentry rejected the key in its last response
+	stopping chan struct{} // closed by Shutdown
 }
 
-// destination is what the exporters of both signals know of the project they send to.
+// destination is the state that the exporters of both signals share.
 type destination struct {
 	profiled atomic.Bool // a pipeline sends profiles there
 	clocks   clocks      // of the profiles that were sent there
 	limits   sentry.ActiveLimits
 	losses   losses
-	accepted atomic.Int64 // envelopes that Sentry has accepted
+	accepted atomic.Int64 // number of envelopes that Sentry accepted
 
 	mu      sync.Mutex
-	checked time.Time // when checkHealth last asked
+	checked time.Time // time of the last check
 }
 
 func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, error) {
@@ -55,8 +55,8 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	// The collector's queue logs each request that it drops, and counts none: its logger is not
-	// limited.
+	// The collector's queue logs each dropped request and does not count it; its logger is not
+	// rate-limited.
 	return &sentryExporter{
 		destination: cfg.destination, cfg: cfg, settings: set, logger: collector.LimitLogs(set.Logger), telemetry: telemetry,
 		stopping: make(chan struct{}),
@@ -91,7 +91,7 @@ func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 	if e.client == nil {
 		return nil // never started
 	}
-	close(e.stopping) // what waits to be sent again goes back to the storage, if there is one
+	close(e.stopping) // waiting requests return to the storage, if there is one
 	for _, q := range e.queues {
 		err = errors.Join(err, q.helper.Shutdown(ctx))
 	}
@@ -101,11 +101,11 @@ func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 	return err
 }
 
-// enqueue adds the requests of a message to their queues. Without queues it sends them; those of
-// one category do not wait for another.
+// enqueue adds the requests of a message to their queues. Without queues, it sends them; categories
+// do not wait for each other.
 //
-// If a queue refuses one, the sender may send the whole message again: what was added has the same
-// ids then.
+// If a queue rejects a request, the sender may send the whole message again: all items have the
+// same IDs then.
 func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err error) {
 	byQueue := map[*categoryQueue][]*request{}
 	for _, r := range requests {
@@ -127,15 +127,14 @@ func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err 
 	return err
 }
 
-// countUnreadable counts a request that the queue's storage gave back damaged, or in a format of a
-// later version.
+// countUnreadable counts a stored request that is damaged or has the format of a later version.
 func (e *sentryExporter) countUnreadable(err error) {
 	e.telemetry.unreadable.Add(context.Background(), 1)
-	e.logger.Error("A request in the queue's storage is lost", zap.Error(err))
+	e.logger.Error("Request dropped: cannot read it from the queue's storage", zap.Error(err))
 }
 
-// reportStatus tells the collector whether Sentry accepts the key. The error is a recoverable one:
-// a key that was disabled can be enabled again in Sentry.
+// reportStatus reports to the collector whether Sentry accepts the key. The error is recoverable,
+// because a disabled key can be enabled again in Sentry.
 func (e *sentryExporter) reportStatus(r *reply) {
 	switch {
 	case r.isUnauthorized():
@@ -149,9 +148,9 @@ func (e *sentryExporter) reportStatus(r *reply) {
 	}
 }
 
-// checkHealth asks Sentry whether it accepts an envelope of no content, and counts it if so. It
-// tells a Sentry that is down from one that refuses certain envelopes, when no other envelope can
-// tell. It asks at most once per healthInterval.
+// checkHealth posts an envelope without items and counts it if Sentry accepts it. If there is no
+// other traffic, this distinguishes an outage from the rejection of certain envelopes. It posts at
+// most once per healthInterval.
 func (e *sentryExporter) checkHealth(ctx context.Context) {
 	e.mu.Lock()
 	now := time.Now()
@@ -171,6 +170,5 @@ func (e *sentryExporter) checkHealth(ctx context.Context) {
 	}
 }
 
-// healthInterval leaves a Sentry in trouble alone, and lets one in order get rid of what it
-// refuses.
+// healthInterval protects a Sentry in trouble, and is short enough to drop rejected envelopes soon.
 const healthInterval = 2 * time.Second

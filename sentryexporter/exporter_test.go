@@ -225,7 +225,7 @@ func TestLimitOfAnHour(t *testing.T) {
 	require.Eventually(t, func() bool { return len(h.sentry.Requests()) > 0 }, 30*time.Second, time.Millisecond)
 	time.Sleep(200 * time.Millisecond) // of retries every 10 ms
 	assert.Len(t, h.sentry.Requests(), 1)
-	waits := h.logs.FilterMessageSnippet("waits to be sent again")
+	waits := h.logs.FilterMessageSnippet("will be retried")
 	require.NotZero(t, waits.Len())
 	assert.Contains(t, waits.All()[0].ContextMap()["interval"], "59m59")
 }
@@ -318,8 +318,8 @@ func TestLogsAreBoundedAndSafe(t *testing.T) {
 	for range 50 {
 		require.Error(t, h.send(backendChunk(1)))
 	}
-	require.NotZero(t, h.logs.FilterMessageSnippet("waits to be sent again").Len())
-	assert.Equal(t, collector.LogsPerMinute, h.logs.FilterMessage("Envelope refused by Sentry, dropped").Len())
+	require.NotZero(t, h.logs.FilterMessageSnippet("will be retried").Len())
+	assert.Equal(t, collector.LogsPerMinute, h.logs.FilterMessage("Envelope dropped").Len())
 	for _, line := range h.logs.All() {
 		for _, value := range line.ContextMap() {
 			assert.NotContains(t, fmt.Sprint(value), fakesentry.PublicKey)

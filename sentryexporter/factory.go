@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// The exporter of contrib that is called "sentry" may be in the same build.
+// Contrib's exporter with the type "sentry" may be in the same build.
 var componentType = component.MustNewType("sentry_envelope")
 
 // stability is that of all signals.

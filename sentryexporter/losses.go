@@ -13,24 +13,24 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// losses are what Sentry refused, until Sentry has been told in a client report.
+// losses counts rejected items until the next client report.
 //
 // https://develop.sentry.dev/sdk/telemetry/client-reports/
 type losses struct {
 	mu         sync.Mutex
 	counts     map[sentry.Category]int
-	lastReport time.Time // when a report was last tried
+	lastReport time.Time // time of the last attempt
 }
 
-// reportInterval is that of the SDKs.
+// reportInterval is the interval of the SDKs.
 const reportInterval = time.Minute
 
-// lossReason is the specification's name for what the server refused.
+// lossReason is the specification's reason for items that the server rejected.
 const lossReason = "send_error"
 
-// add counts a refused item as the specification has it: chunks and transactions by number, and
-// spans, also those of transactions. Who does not accept our credentials does not accept a report
-// either.
+// add counts a rejected item as the specification requires: chunks and transactions by number, and
+// all spans, including those of transactions. If Sentry rejects the key, it would reject the
+// report, too.
 func (l *losses) add(e *envelope, r reply) {
 	if r.isUnauthorized() {
 		return
@@ -51,8 +51,8 @@ func (l *losses) add(e *envelope, r reply) {
 	}
 }
 
-// due gives what is to be reported and forgets it; nothing if there was a report a moment ago,
-// unless it is the last.
+// due returns the counts to report and resets them. It returns nil within reportInterval of the
+// previous report, unless this is the last one.
 func (l *losses) due(now time.Time, last bool) map[sentry.Category]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,8 +64,7 @@ func (l *losses) due(now time.Time, last bool) map[sentry.Category]int {
 	return counts
 }
 
-// reportLosses posts a client report if one is due. It is tried once: a report about lost reports
-// would have no end.
+// reportLosses posts a client report if one is due. It posts once: lost reports are not reported.
 func (e *sentryExporter) reportLosses(ctx context.Context, last bool) {
 	if !e.cfg.ReportLosses {
 		return
@@ -84,7 +83,7 @@ func newClientReport(counts map[sentry.Category]int, now time.Time) *envelope {
 	return &envelope{Item: sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemClientReport}, Payload: clientReport(counts, now)}}
 }
 
-// clientReport is the payload of a client report, in a fixed order.
+// clientReport returns the payload of a client report, in a fixed order.
 func clientReport(counts map[sentry.Category]int, now time.Time) []byte {
 	type event struct {
 		Reason   string          `json:"reason"`
@@ -100,7 +99,7 @@ func clientReport(counts map[sentry.Category]int, now time.Time) []byte {
 	}
 	payload, err := json.Marshal(report)
 	if err != nil {
-		panic(err) // plain structs of text and numbers
+		panic(err) // only structs of strings and numbers
 	}
 	return payload
 }

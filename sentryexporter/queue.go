@@ -18,34 +18,34 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// categoryQueue is the collector's queue for the envelopes that one rate limit stops: a limit on
+// categoryQueue is the collector's queue for the envelopes of one rate limit category: a limit on
 // one category never delays another.
 //
-// A consumer of the queue keeps a request until it is sent or dropped, also while the request waits
-// to be sent again: so a request that waits is in the storage of the queue, counts against its
-// size, and survives a kill. A request that waits does not occupy one of the num_consumers that are
-// configured: those are the posts. The queue has maxWaiting more consumers than that.
+// A consumer of the queue keeps a request until it is sent or dropped, including while it waits for
+// a retry. A waiting request therefore remains in the storage of the queue, counts toward its size,
+// and survives a kill. It does not occupy one of the configured num_consumers, which limit
+// concurrent posts: the queue has maxWaiting additional consumers.
 type categoryQueue struct {
 	*sentryExporter
-	helper    component.Component // exporterhelper's: the queue with its consumers
+	helper    component.Component // exporterhelper's queue and consumers
 	consume   func(context.Context) error
 	category  sentry.Category
-	consumers int           // of the queue, 0 = there is none
-	posts     chan struct{} // a place for each envelope that is posted at a time; nil = any number
-	retries   chan struct{} // likewise, of those that failed before: half of posts, since each may take until the timeout
+	consumers int           // of the queue, 0 = no queue
+	posts     chan struct{} // a slot per concurrent post; nil = unlimited
+	retries   chan struct{} // likewise for retries: half of posts, because each may take until the timeout
 
 	mu      sync.Mutex
-	busy    int        // consumers that have a request
-	waiting []*attempt // of requests that failed, oldest first
+	busy    int        // consumers with a request
+	waiting []*attempt // failed requests, oldest first
 }
 
-// maxWaiting is how many requests may wait in each queue while others are sent. More wait in the
-// queue, behind those that relieve drops or sends again. Requests of a queue in storage are in
-// memory while they wait.
+// maxWaiting limits the requests in each queue that wait while others are sent. Further requests
+// remain in the queue until unblock drops or posts the waiting ones. Waiting requests are in
+// memory, even with a storage.
 const maxWaiting = 30
 
-// addQueue adds the queue of a category. The first one keeps the name of the exporter, in its
-// metrics and in the storage.
+// addQueue adds the queue of a category. The first queue uses the name of the exporter in metrics
+// and in the storage.
 func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
 	q := &categoryQueue{sentryExporter: e, category: category}
 	if e.cfg.Queue.HasValue() {
@@ -57,8 +57,8 @@ func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
 	return q
 }
 
-// queueOf is the queue of the first envelope's category. A request has more than one envelope only
-// if an earlier version stored it.
+// queueOf returns the queue for the category of the first envelope. Only requests that an earlier
+// version stored have several envelopes.
 func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 	for _, q := range e.queues {
 		if sentry.LimitedBy(&r.Envelopes[0].Item.Header)[0] == q.category {
@@ -68,7 +68,7 @@ func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 	return e.queues[0]
 }
 
-// queueSettings are those of the exporter. Its other queues have names of their own.
+// queueSettings returns the exporter's settings. Queues after the first have names of their own.
 func (q *categoryQueue) queueSettings() exporter.Settings {
 	set := q.settings
 	if q != q.queues[0] {
@@ -81,9 +81,9 @@ func (q *categoryQueue) queueSettings() exporter.Settings {
 	return set
 }
 
-// options of exporterhelper. There is no timeout for a request: the HTTP client has one for each
-// post. Its retries never send a request again: push does. They are what keeps a request in the
-// storage if push is interrupted by a shutdown.
+// options returns the options of exporterhelper. Requests have no timeout: the HTTP client has one
+// per post. Its retries never send a request again, because push does. They are enabled so that a
+// request remains in the storage if a shutdown interrupts push.
 func (q *categoryQueue) options() []exporterhelper.Option {
 	queue := q.cfg.Queue
 	if queue.HasValue() {
@@ -99,7 +99,8 @@ func (q *categoryQueue) options() []exporterhelper.Option {
 	}
 }
 
-// enqueueAll adds requests. The error is the last one; the first one that is not permanent ends it.
+// enqueueAll adds requests. It stops at the first error that is not permanent, and otherwise
+// returns the last one.
 func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) (permanent error) {
 	for _, r := range requests {
 		if err := q.enqueue(ctx, r); err != nil {
@@ -114,31 +115,31 @@ func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) (pe
 
 // enqueue adds a request to the queue, or sends it if there is none.
 //
-// Exporterhelper makes requests of messages itself; ours are ready, and there are several of a
-// message.
+// Exporterhelper converts a message to one request; here, the requests exist already, and a message
+// has several.
 func (q *categoryQueue) enqueue(ctx context.Context, r *request) error {
 	return q.consume(context.WithValue(ctx, requestKey{}, r))
 }
 
 type requestKey struct{}
 
-// requestOf is the request that enqueue adds.
+// requestOf returns the request of enqueue.
 func requestOf[T any](ctx context.Context, _ T) (xexporterhelper.Request, error) {
 	return ctx.Value(requestKey{}).(*request), nil
 }
 
-// addBusy notes that a consumer has a request.
+// addBusy changes the number of consumers with a request.
 func (q *categoryQueue) addBusy(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.busy += n
 }
 
-// acquire takes a place of those that there are, and returns what frees it.
-func acquire(places chan struct{}) (free func()) {
-	if places == nil {
+// acquire waits for a slot and returns a function that releases it.
+func acquire(slots chan struct{}) (free func()) {
+	if slots == nil {
 		return func() {}
 	}
-	places <- struct{}{}
-	return func() { <-places }
+	slots <- struct{}{}
+	return func() { <-slots }
 }

@@ -16,35 +16,34 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// request is what the queue holds: one envelope of those that a message of the pipeline became. It
-// holds an envelope rather than OTLP so that it has the same bytes, and with them the same ids,
-// each time.
+// request is an entry of the queue: one envelope of a message. It contains the envelope rather than
+// OTLP, so that its bytes and IDs are the same for each post.
 //
-// Gob writes it to the storage: a change of its fields, or of those in them, that gob does not
-// bridge needs another requestVersion.
+// The storage encodes it with gob. A change of its fields, or of their fields, that gob cannot
+// decode requires another requestVersion.
 type request struct {
-	Version   int // of the format; 0 is of builds that put all envelopes of a message into one request
-	Count     int // samples or spans of the message, for the metrics of all exporters
+	Version   int // of the format; 0 = all envelopes of a message in one request
+	Count     int // samples or spans of the message, for the collector's exporter metrics
 	Envelopes []envelope
 }
 
 const requestVersion = 1
 
-// envelope is one item with what stands in front of it in the header. Sentry takes one profile
-// chunk or transaction in each.
+// envelope is one item with the fields of its envelope header. Sentry accepts one profile chunk or
+// transaction per envelope.
 type envelope struct {
 	EventID string                         // of transactions; "" = none
 	Trace   *sentry.DynamicSamplingContext // of span containers; nil = none
 	Item    sentry.Item
-	Count   int // observations of a profile, or spans: those of a container, or of a transaction with its own
+	Count   int // observations of a profile, or spans: of a container, or of a transaction including its root
 }
 
 var _ xexporterhelper.Request = (*request)(nil)
 
-// ItemsCount is in samples or spans.
+// ItemsCount returns the number of samples or spans.
 func (r *request) ItemsCount() int { return r.Count }
 
-// BytesSize is the size of the payloads.
+// BytesSize returns the size of the payloads.
 func (r *request) BytesSize() (size int) {
 	for i := range r.Envelopes {
 		size += len(r.Envelopes[i].Item.Payload)
@@ -52,13 +51,13 @@ func (r *request) BytesSize() (size int) {
 	return size
 }
 
-// MergeSplit is for batches, which Validate refuses.
+// MergeSplit is for batches, which Validate rejects.
 func (*request) MergeSplit(context.Context, int, exporterhelper.RequestSizerType, xexporterhelper.Request) ([]xexporterhelper.Request, error) {
 	return nil, errors.New("cannot batch envelopes")
 }
 
-// requestEncoding is how the queue stores requests on disk. What cannot be read from there the
-// queue drops without a word.
+// requestEncoding encodes requests for the storage. The queue drops unreadable requests silently,
+// so they are counted here.
 type requestEncoding struct{ unreadable func(error) }
 
 func (requestEncoding) Marshal(_ context.Context, req xexporterhelper.Request) ([]byte, error) {
@@ -77,7 +76,7 @@ func (e requestEncoding) Unmarshal(stored []byte) (context.Context, xexporterhel
 		err = gob.NewDecoder(bytes.NewReader(text)).Decode(r)
 	}
 	if err == nil && r.Version > requestVersion {
-		err = fmt.Errorf("format %d of a later version, expected at most %d", r.Version, requestVersion)
+		err = fmt.Errorf("format %d is from a later version, expected at most %d", r.Version, requestVersion)
 	}
 	if err != nil {
 		e.unreadable(err)
@@ -86,6 +85,6 @@ func (e requestEncoding) Unmarshal(stored []byte) (context.Context, xexporterhel
 	return context.Background(), r, nil
 }
 
-// errNotStored: the queue goes on to the next number if it cannot store a request, which it refuses
-// then.
+// errNotStored makes the queue continue with the next number if it could not store a request; it
+// rejects that request.
 var errNotStored = errors.New("there is no such request in the queue's storage")

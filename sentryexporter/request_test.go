@@ -71,7 +71,7 @@ func TestStoredRequestsOfOtherVersions(t *testing.T) {
 	later, err := encoding.Marshal(t.Context(), &request{Version: requestVersion + 1})
 	require.NoError(t, err)
 	_, _, err = encoding.Unmarshal(later)
-	assert.ErrorContains(t, err, "format 2 of a later version, expected at most 1")
+	assert.ErrorContains(t, err, "format 2 is from a later version, expected at most 1")
 	assert.Equal(t, 1, unreadable)
 }
 

@@ -16,8 +16,8 @@ import (
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryexporter"
 
-// telemetry counts what becomes of samples, spans and envelopes. Each attribute has a bounded set
-// of values.
+// telemetry counts samples, spans and envelopes by outcome. Each attribute has a bounded set of
+// values.
 type telemetry struct {
 	items            metric.Int64Counter
 	bytes            metric.Int64Counter
@@ -28,7 +28,7 @@ type telemetry struct {
 	unreadable       metric.Int64Counter
 }
 
-// newTelemetry registers the instruments that metadata.yaml lists.
+// newTelemetry registers the instruments of metadata.yaml.
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
@@ -50,7 +50,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	return t, meter.Err()
 }
 
-// outcomes are what becomes of an item with each verdict.
+// outcomes are the outcomes of an item by verdict.
 var outcomes = map[verdict]string{sent: "sent", refused: "refused", limited: "deferred", failed: "deferred"}
 
 func (t *telemetry) posted(ctx context.Context, e *envelope, r reply) {
@@ -66,7 +66,7 @@ func (t *telemetry) posted(ctx context.Context, e *envelope, r reply) {
 	}
 }
 
-// halved counts a chunk that was too large, and whose parts are to be sent in its place.
+// halved counts a chunk that is too large and is replaced by its halves.
 func (t *telemetry) halved(ctx context.Context, e *envelope) {
 	t.posted(ctx, e, reply{verdict: failed, reason: reasonTooLarge})
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// freshen makes new requests of recorded ones: other ids, and times that end now. Everything else
-// stays as it is, byte for byte, and so does the length of everything: the text of ids and times is
-// overwritten in place, so that the `length` of items stays right.
+// freshen derives new requests from recorded ones: with new IDs, and with times that end now.
+// Everything else remains the same, byte for byte. IDs and times are overwritten in place, with the
+// same length, so that the `length` of items remains correct.
 //
-// The same old id becomes the same new id in all of them, so that a chunk still belongs to its
-// transaction in another request. For the same reason, requests that share an id are shifted by the
+// An old ID becomes the same new ID in all requests, so that a chunk still belongs to its
+// transaction in another request. For the same reason, requests with a common ID are shifted by the
 // same time.
 func freshen(recordings []recording, now time.Time) []recording {
 	fresh := newIDs()
@@ -29,14 +29,14 @@ func freshen(recordings []recording, now time.Time) []recording {
 	return result
 }
 
-// runs groups recordings (by index) that share an id, directly or by way of others: they come from
-// one run of an SDK.
+// runs groups recordings (by index) with common IDs, directly or through others: they are from one
+// run of an SDK.
 func runs(recordings []recording) [][]int {
 	var groups [][]int
-	var known []map[string]bool // the ids of each group
+	var known []map[string]bool // the IDs of each group
 	for i, r := range recordings {
 		group, ids := []int{i}, idsIn(r.body)
-		// Every group that shares an id with this one becomes part of it.
+		// This group includes every group with a common ID.
 		for g := len(groups) - 1; g >= 0; g-- {
 			if !overlap(ids, known[g]) {
 				continue

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// idMember finds the members that are ids, as plain text or as a typed attribute:
-// {"value":"…","type":"string"}. Where such an id stands elsewhere, as the transaction of a profile
-// or inside a sentry-trace header, it is found by its text.
+// idMember matches members that are IDs, as plain text or as a typed attribute:
+// {"value":"…","type":"string"}. Other occurrences of such an ID, such as the transaction of a
+// profile or a sentry-trace header, are found by its text.
 //
-// Not among them: debug ids and code ids (they name files), public keys, device ids, and thread
-// ids.
+// It does not match debug IDs and code IDs (they identify files), public keys, device IDs, and
+// thread IDs.
 var idMember = regexp.MustCompile(`"(?:[\w.-]*(?:event|profile|profiler|chunk|trace|span|segment|replay|check_in)[_.]?[iI]d|sid)"\s*:\s*` +
 	`(?:\{[^{}"]*(?:"type"\s*:\s*"string"\s*,\s*)?"value"\s*:\s*)?"([0-9a-fA-F]{16}|[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"`)
 
-// idsIn gives the ids in a body, without the hyphens of UUIDs. Nothing but zeros is no id.
+// idsIn returns the IDs in a body, without the hyphens of UUIDs. It skips IDs of zeros only.
 func idsIn(body []byte) map[string]bool {
 	ids := map[string]bool{}
 	for _, match := range idMember.FindAllSubmatch(body, -1) {
@@ -31,7 +31,7 @@ func idsIn(body []byte) map[string]bool {
 	return ids
 }
 
-// freshIDs gives each old id one new one.
+// freshIDs assigns a new ID to each old ID.
 type freshIDs struct{ byOld map[string]string }
 
 func newIDs() *freshIDs { return &freshIDs{map[string]string{}} }
@@ -45,7 +45,7 @@ func (f *freshIDs) of(old string) string {
 	return f.byOld[old]
 }
 
-// replace overwrites the ids of a body, wherever they stand in it.
+// replace overwrites all occurrences of the IDs in a body.
 func (f *freshIDs) replace(body []byte) []byte {
 	fresh := bytes.Clone(body)
 	for old := range idsIn(body) {
@@ -57,8 +57,8 @@ func (f *freshIDs) replace(body []byte) []byte {
 	return fresh
 }
 
-// overwrite writes into fresh wherever original has the old text: what is new is never replaced
-// again.
+// overwrite writes into fresh wherever original has the old text, so that new text is never
+// replaced again.
 func overwrite(fresh, original []byte, old, text string) {
 	for at := 0; ; {
 		i := bytes.Index(original[at:], []byte(old))
@@ -79,9 +79,9 @@ var (
 	keyMember = regexp.MustCompile(`"public_key"\s*:\s*"[^"]*"`)
 )
 
-// readdress puts the DSN of the collector into the header of the envelope, where some SDKs repeat
-// theirs: it must not contradict the request. The header is the first line, and has no length that
-// would have to be kept.
+// readdress replaces the DSN in the envelope header, where some SDKs repeat theirs, with that of
+// the collector: it must not contradict the request. The header is the first line, and its length
+// may change.
 func readdress(body []byte, to target) []byte {
 	header, items, _ := bytes.Cut(body, []byte("\n"))
 	header = dsnMember.ReplaceAllLiteral(header, []byte(`"dsn":"`+to.dsn()+`"`))

@@ -13,15 +13,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// recording is the body of a request, not compressed.
+// recording is the decompressed body of a request.
 type recording struct {
 	name  string // of its case
-	sdk   string // "sentry.python 2.68.0"; the name of the case if nothing in it says so
+	sdk   string // "sentry.python 2.68.0"; the name of the case if the body names no SDK
 	items []sentry.ItemType
 	body  []byte
 }
 
-// load reads the recorded requests among the test cases.
+// load reads the recorded requests of the test cases.
 func load(cases string) ([]recording, error) {
 	files, err := filepath.Glob(filepath.Join(cases, "sdk-*", "in.envelope"))
 	if err != nil {
@@ -63,13 +63,13 @@ type sdk struct{ Name, Version string }
 
 func sdkText(s sdk) string { return strings.TrimSpace(s.Name + " " + s.Version) }
 
-// sdkOf looks into the payload: python leaves the envelope header of its chunks empty.
+// sdkOf returns the SDK of a payload: python sends an empty envelope header with chunks.
 func sdkOf(payload []byte) string {
 	var head struct {
 		ClientSDK sdk `json:"client_sdk"` // profile chunks
 		SDK       sdk `json:"sdk"`        // transactions and events
 	}
-	_ = json.Unmarshal(payload, &head) // attachments are no JSON
+	_ = json.Unmarshal(payload, &head) // attachments are not JSON
 	return cmp.Or(sdkText(head.ClientSDK), sdkText(head.SDK))
 }
 

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// loadRuns reads whole runs of SDKs: all requests that an application sent in some seconds,
-// transactions with the profiles that were taken meanwhile. The test cases are single requests, and
-// small; one that is a case is left out of its run.
+// loadRuns reads complete runs of SDKs: all requests that an application sent within seconds, with
+// transactions and their profiles. The test cases are single, small requests; if a request is also
+// a case, it is skipped.
 func loadRuns(folder string) ([]recording, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.tar.gz"))
 	if err != nil {

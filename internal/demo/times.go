@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Times are shifted by whole seconds, in their decimal text: digits after the point are never
-// touched, so distances stay exact to the last of them.
+// Times are shifted by whole seconds, in their decimal text: fractions do not change, so that
+// distances remain exact.
 var (
-	// date is a string that is a time as in RFC 3339, and nothing else.
+	// date matches a string that consists of a time in RFC 3339.
 	date = regexp.MustCompile(`"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"`)
 
-	// number is a member, or the value of an attribute, that may be unix time in seconds or
+	// number matches a member, or the value of an attribute, that may be unix time in seconds or
 	// milliseconds.
 	number = regexp.MustCompile(`"([^"\\]*)"\s*:\s*(\d{13}|\d{10})(?:\.\d+)?\s*[,}\]]`)
 
-	// measured is a member that tells when the data of an envelope was taken or sent. Milliseconds
-	// are not among them: those of node's measurements run ahead.
+	// measured matches a member with the time when the data of an envelope was measured or sent. It
+	// excludes milliseconds: those of node's measurements are in the future.
 	measured = regexp.MustCompile(`"(?:timestamp|start_timestamp|end_timestamp|sent_at)"\s*:\s*(?:(\d{10})(?:\.\d+)?\s*[,}\]]|"([^"]+)")`)
 )
 
-// near is how far from the newest time a number may be and still be a time: attributes have plain
-// numbers too.
+// near is the maximum distance of a number from the newest time if it is a time, because attributes
+// also have plain numbers.
 const near = 24 * 60 * 60
 
-// newestSecond is the second of the newest time in a body, 0 if there is none.
+// newestSecond returns the second of the newest time in a body, 0 if there is none.
 func newestSecond(body []byte) (newest int64) {
 	for _, match := range measured.FindAllSubmatch(body, -1) {
 		second, err := strconv.ParseInt(string(match[1]), 10, 64)
@@ -44,7 +44,7 @@ func newestSecond(body []byte) (newest int64) {
 	return newest
 }
 
-// shift moves every time in a body by so many seconds.
+// shift moves every time in a body by a number of seconds.
 func shift(body []byte, newest, seconds int64) []byte {
 	shifted := bytes.Clone(body)
 	const layout = "2006-01-02T15:04:05"
@@ -56,7 +56,7 @@ func shift(body []byte, newest, seconds int64) []byte {
 	}
 	for _, match := range number.FindAllSubmatchIndex(body, -1) {
 		if bytes.HasSuffix(body[match[2]:match[3]], []byte("_ns")) {
-			continue // time since a start, of a profile
+			continue // elapsed time in a profile
 		}
 		text := shifted[match[4]:match[5]]
 		value, _ := strconv.ParseInt(string(text), 10, 64)

@@ -15,7 +15,8 @@ import (
 // maxBuckets is the default of OpenTelemetry's SDKs.
 const maxBuckets = 160
 
-// boundary returns base^i at a scale, with more digits than a double has: it computes roots of two by repeated square roots.
+// boundary returns base^i at a scale, with more digits than a double has: it computes roots of two
+// by repeated square roots.
 func boundary(scale, i int) *big.Float {
 	const digits = 300
 	power := new(big.Float).SetPrec(digits).SetInt64(1)
@@ -33,7 +34,8 @@ func boundary(scale, i int) *big.Float {
 	return power.SetMantExp(power, whole)
 }
 
-// Check compares a histogram with the definition: each value is in the bucket with the boundaries around it, for each sign.
+// Check compares a histogram with the definition: each value is in the bucket with the boundaries
+// around it, for each sign.
 func Check(t testing.TB, point pmetric.ExponentialHistogramDataPoint, values []float64) {
 	t.Helper()
 	CheckCounts(t, point)

@@ -7,15 +7,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// Identity is what every kind of item says about its origin. The resource of all signals comes from these alone, so that a
-// profile and its spans end up under the same service.
+// Identity describes the origin of an item. The resources of all signals are derived from it alone,
+// so that a profile and its spans belong to the same service.
 type Identity struct {
 	Platform, Release, Dist, Environment string
 	Sdk                                  sentry.ClientSDK
-	Machine                              *profile.Profile // that says what it was taken on; a V2 chunk says nothing of it
+	Machine                              *profile.Profile // the V1 profile that describes the machine; nil = unknown, as for V2 chunks
 }
 
-// Clipped clips the texts that each item repeats.
+// Clipped returns the identity with clipped texts, because each item repeats them.
 func (id Identity) Clipped() Identity {
 	for _, name := range []*string{&id.Platform, &id.Release, &id.Dist, &id.Environment, &id.Sdk.Name, &id.Sdk.Version} {
 		*name = Clip(*name, MaxNameBytes)

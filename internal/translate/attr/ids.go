@@ -12,7 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// SimpleID is the form in which Sentry compares ids: 32 lower-case hex digits. Text that is no UUID stays as it is, clipped.
+// SimpleID returns an ID in the form that Sentry compares: 32 lower-case hex digits. Other text is
+// only clipped.
 func SimpleID(id string) string {
 	if bytes, ok := sentry.ParseID(id); ok {
 		return hex.EncodeToString(bytes[:])
@@ -20,20 +21,20 @@ func SimpleID(id string) string {
 	return Clip(id, MaxIDBytes)
 }
 
-// SameID says whether two texts are the same id.
+// SameID reports whether two texts are the same ID.
 func SameID(a, b string) bool { return SimpleID(a) == SimpleID(b) }
 
-// HashID makes an id in Sentry's form of texts.
+// HashID derives an ID in Sentry's form from texts.
 func HashID(parts ...string) string {
 	var all []byte
-	for _, part := range parts { // with their lengths: no two lists run together alike
+	for _, part := range parts { // with their lengths, so that different lists never have the same bytes
 		all = append(binary.AppendUvarint(all, uint64(len(part))), part...)
 	}
 	sum := sha256.Sum256(all)
 	return hex.EncodeToString(sum[:16])
 }
 
-// DecodeHex fills dst from exactly as many hex digits as it takes.
+// DecodeHex fills dst. It reports whether the text has exactly the required number of hex digits.
 func DecodeHex(dst []byte, text string) bool {
 	if len(text) != 2*len(dst) {
 		return false

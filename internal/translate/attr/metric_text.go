@@ -8,7 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// MetricText is a metric of ours: what it is called, what it says, and in what unit.
+// MetricText describes a metric of this project.
 type MetricText struct{ Name, Description, Unit string }
 
 func NewMetric(scope pmetric.ScopeMetrics, text MetricText) pmetric.Metric {
@@ -19,16 +19,16 @@ func NewMetric(scope pmetric.ScopeMetrics, text MetricText) pmetric.Metric {
 	return metric
 }
 
-// The statuses in which a session ends.
+// The final statuses of a session.
 const (
 	StatusExited    = "exited"
-	StatusErrored   = "errored" // exited, with errors
+	StatusErrored   = "errored" // exited with errors
 	StatusAbnormal  = "abnormal"
 	StatusCrashed   = "crashed"
 	StatusUnhandled = "unhandled"
 )
 
-// The metrics that are ours.
+// The metrics of this project.
 var (
 	MetricSessionUpdates  = MetricText{semconv.MetricSentrySessionUpdates, "Updates of single sessions, by the status they state", "{update}"}
 	MetricSessionsStarted = MetricText{semconv.MetricSentrySessionStarted, "Sessions that began", "{session}"}

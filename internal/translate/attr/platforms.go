@@ -4,13 +4,14 @@ package attr
 
 import "strings"
 
-// Platform is what OpenTelemetry calls a Sentry platform.
+// platform contains OpenTelemetry's names for a Sentry platform.
 type platform struct {
 	Language  string // telemetry.sdk.language
 	FrameType string // profile.frame.type
 }
 
-// Platforms: Sentry's words for languages. Chromium is the only browser with the profiling API, so javascript is V8 too.
+// Platforms maps Sentry's platforms. Chromium is the only browser with the profiling API, so
+// javascript is V8, too.
 var Platforms = map[string]platform{
 	"android":    {"java", "jvm"},
 	"c":          {"cpp", "native"},
@@ -29,10 +30,11 @@ var Platforms = map[string]platform{
 	"rust":       {"rust", "rust"},
 }
 
-// HermesFrameType is a custom value of profile.frame.type for react-native's engine, which the convention has no word for.
+// HermesFrameType is a custom value of profile.frame.type for react-native's engine, for which the
+// convention has no value.
 const HermesFrameType = "hermes"
 
-// hostArchs are the words of host.arch for what SDKs send; others are passed on as they are.
+// hostArchs are the values of host.arch for architectures that SDKs send; others are kept.
 var hostArchs = map[string]string{
 	"aarch64": "arm64", "arm64e": "arm64", "arm64-v8a": "arm64",
 	"arm": "arm32", "armv7": "arm32", "armv7l": "arm32", "armv7s": "arm32", "armeabi-v7a": "arm32",
@@ -48,7 +50,7 @@ func HostArch(architecture string) string {
 	return architecture
 }
 
-// OsTypes are the words of os.type by the lower-case name SDKs send.
+// OsTypes are the values of os.type by the OS name that SDKs send, in lower case.
 var OsTypes = map[string]string{
 	"linux": "linux", "android": "linux", "ubuntu": "linux", "debian gnu/linux": "linux", "alpine linux": "linux", "chrome os": "linux",
 	"darwin": "darwin", "macos": "darwin", "mac os x": "darwin", "ios": "darwin", "ipados": "darwin", "tvos": "darwin",

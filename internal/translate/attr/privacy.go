@@ -12,15 +12,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// What Sentry calls default PII, by the keys it comes under: SDKs leave it out unless send_default_pii is set, and so does
-// this product unless Source.IncludePII is.
+// This file finds what Sentry calls default PII. SDKs leave it out unless send_default_pii is set,
+// and so does the translation unless Source.IncludePII is set.
 
-// personalKeys are attributes, whoever set them.
+// personalKeys are attributes with personal data, whoever set them.
 var personalKeys = map[string]bool{
 	semconv.UserEmail:                  true,
 	semconv.UserIPAddress:              true,
 	semconv.UserIP:                     true,
-	"ip_address":                       true, // of Sentry's user, wherever one is
+	"ip_address":                       true, // of Sentry's user, in any object
 	semconv.ClientAddress:              true,
 	"client_address":                   true,
 	semconv.HTTPClientIP:               true,
@@ -37,8 +37,8 @@ var personalKeys = map[string]bool{
 	semconv.SentryFeedbackContactEmail: true,
 }
 
-// personalHeaders are the headers that python's SDK holds back without send_default_pii (SENSITIVE_HEADERS), and others that
-// carry the address of the client.
+// personalHeaders are the headers that python's SDK removes without send_default_pii
+// (SENSITIVE_HEADERS), and other headers with the client's address.
 var personalHeaders = map[string]bool{
 	"authorization":       true,
 	"proxy-authorization": true,
@@ -58,7 +58,8 @@ var personalHeaders = map[string]bool{
 	"remote-addr":         true,
 }
 
-// IsPersonal judges an attribute by its key: those above, and the headers in OpenTelemetry's spelling.
+// IsPersonal reports whether the key of an attribute is one of the above, or a header in
+// OpenTelemetry's spelling.
 func IsPersonal(key string) bool {
 	key = strings.ToLower(key)
 	if personalKeys[key] {
@@ -72,8 +73,8 @@ func IsPersonal(key string) bool {
 	return false
 }
 
-// RemovePersonal takes the same things out of structured attributes: python's local variables have the whole environ of a
-// request in them, and JavaScript's extra data the request object.
+// RemovePersonal removes personal data from structured attributes: python's local variables contain
+// the complete environ of a request, and JavaScript's extra data the request object.
 func RemovePersonal(m pcommon.Map) {
 	if isPersonalName(pairName(m)) {
 		m.RemoveIf(func(key string, _ pcommon.Value) bool { return pairValues[strings.ToLower(key)] })
@@ -83,34 +84,36 @@ func RemovePersonal(m pcommon.Map) {
 			return true
 		}
 		if isUser(key) && value.Type() == pcommon.ValueTypeMap {
-			value.Map().Remove("email") // elsewhere it may be anything, such as the name of a field that failed
+			value.Map().Remove("email") // elsewhere it may be anything, such as the name of an invalid form field
 		}
 		RemovePersonalIn(value)
 		return false
 	})
 }
 
-// isUser knows objects that describe a user: the context of that name, what was copied to extra data, and what applications
-// put beside the fields of Sentry's own.
+// isUser reports whether a key contains an object that describes a user: the context of that name,
+// a copy in extra data, or fields that applications add to Sentry's user.
 func isUser(key string) bool {
 	return key == "user" || key == semconv.SentryContextUser || strings.HasPrefix(key, semconv.SentryUserPrefix)
 }
 
-// isPersonalName judges a key, or the name of a header as applications and CGI environments write it.
+// isPersonalName reports whether a key, or a header name in the notation of applications and CGI
+// environments, is personal.
 func isPersonalName(name string) bool {
 	return name != "" && (IsPersonal(name) || IsPersonalHeader(trimPrefixFold(name, "http_")))
 }
 
-// Headers and cookies are also lists of objects with a name and a value, as in HAR files and in what Node's clients log.
+// Headers and cookies also occur as lists of objects with a name and a value, as in HAR files and
+// in the logs of Node's clients.
 var (
 	pairNames  = map[string]bool{"name": true, "key": true, "header": true}
 	pairValues = map[string]bool{"value": true, "values": true}
 )
 
-// maxPair is how many members such an object has: a cookie of a HAR file has eight.
+// maxPair is the maximum number of members of such an object: a cookie of a HAR file has eight.
 const maxPair = 8
 
-// pairName is the name in an object with a name and a value, "" for other objects.
+// pairName returns the name in an object with a name and a value, "" for other objects.
 func pairName(m pcommon.Map) (name string) {
 	if m.Len() > maxPair {
 		return ""
@@ -134,8 +137,8 @@ func RemovePersonalIn(value pcommon.Value) {
 	}
 }
 
-// removePersonalFromList removes header pairs, ["Cookie", "a=b"], and the values of headers in a flat list of names and values,
-// as Node's rawHeaders.
+// removePersonalFromList removes header pairs, ["Cookie", "a=b"], and the values of headers in a
+// flat list of names and values, as in Node's rawHeaders.
 func removePersonalFromList(list pcommon.Slice) {
 	list.RemoveIf(func(element pcommon.Value) bool {
 		if element.Type() == pcommon.ValueTypeSlice && element.Slice().Len() == 2 && isPersonalName(textAt(element.Slice(), 0)) {
@@ -154,7 +157,7 @@ func removePersonalFromList(list pcommon.Slice) {
 	}
 }
 
-// textAt is the text of an element, "" where it is none.
+// textAt returns the text of an element, "" for other types.
 func textAt(list pcommon.Slice, i int) string {
 	if element := list.At(i); element.Type() == pcommon.ValueTypeStr {
 		return element.Str()
@@ -162,8 +165,9 @@ func textAt(list pcommon.Slice, i int) string {
 	return ""
 }
 
-// removePersonalFromText does it in a text that is JSON: the body of a request, or what an application has logged. An object with
-// too many members for a map is its own text too (values.go), which is left out as a whole.
+// removePersonalFromText removes personal data from text that is JSON: the body of a request, or a
+// logged object. An object with too many members for a map is text, too (values.go); it is removed
+// as a whole.
 func removePersonalFromText(value pcommon.Value) {
 	text := strings.TrimSpace(value.Str())
 	if text == "" || text[0] != '{' && text[0] != '[' || !namesPersonal(text) {
@@ -186,7 +190,7 @@ func removePersonalFromText(value pcommon.Value) {
 	}
 }
 
-// filtered is what Sentry puts in place of what it takes out.
+// filtered is Sentry's replacement for removed data.
 const filtered = "[Filtered]"
 
 // personalNames are the keys of personalKeys and personalHeaders, with hyphens.
@@ -199,13 +203,14 @@ var personalNames = func() (names []string) {
 	return append(names, "email") // of objects that describe a user
 }()
 
-// namesPersonal says whether the text of an object mentions a personal header or key anywhere.
+// namesPersonal reports whether the text of an object contains a personal header or key anywhere.
 func namesPersonal(text string) bool {
 	text = strings.ReplaceAll(strings.ToLower(text), "_", "-")
 	return slices.ContainsFunc(personalNames, func(name string) bool { return strings.Contains(text, name) })
 }
 
-// trimPrefixFold removes a prefix in any case: "HTTP_COOKIE" is the header "Cookie" in a CGI environment.
+// trimPrefixFold removes a prefix in any case: "HTTP_COOKIE" is the header "Cookie" in a CGI
+// environment.
 func trimPrefixFold(text, prefix string) string {
 	if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
 		return text[len(prefix):]
@@ -213,7 +218,7 @@ func trimPrefixFold(text, prefix string) string {
 	return text
 }
 
-// IsPersonalHeader judges a header by its name, hyphens or underscores.
+// IsPersonalHeader reports whether a header is personal, with hyphens or underscores in its name.
 func IsPersonalHeader(name string) bool {
 	return personalHeaders[strings.ReplaceAll(strings.ToLower(name), "_", "-")]
 }

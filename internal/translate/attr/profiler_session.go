@@ -8,20 +8,23 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// DefaultProfilerIDAttributes identify a service instance by OpenTelemetry's conventions ("the triplet … MUST be unique").
+// DefaultProfilerIDAttributes identify a service instance by OpenTelemetry's conventions ("the
+// triplet … MUST be unique").
 var DefaultProfilerIDAttributes = []string{semconv.ServiceNamespace, semconv.ServiceName, semconv.ServiceInstanceID}
 
-// processAttributes identify a process whose resource has no service.instance.id: the machine, the process, its executable. Of
-// each list the first attribute that is present counts: a profiler outside of the process states other ones beside it.
+// processAttributes identify a process without service.instance.id: the machine, the process, its
+// executable. The first present attribute of each list counts, because profilers outside of the
+// process add others.
 var processAttributes = [][]string{
 	{semconv.ContainerID, semconv.K8sPodUID, semconv.K8sPodName, semconv.HostID, semconv.HostName},
 	{semconv.ProcessPID},
 	{semconv.ProcessExecutablePath, semconv.ProcessExecutableName},
 }
 
-// ProfilerSession identifies a profiler session of data that name none. It is the same in the exporter of profiles and in that
-// of traces, which know nothing of each other. A process has one session for its profiles of CPU time and another one for all
-// others: a sample lasts until the next one of its thread, whatever profile that is from.
+// ProfilerSession returns the ID of a profiler session for data without one. The exporters of
+// profiles and of traces derive the same ID independently. A process has one session for its
+// profiles of CPU time and another one for all others: a sample lasts until the next one of its
+// thread, in any profile of the session.
 func ProfilerSession(resource pcommon.Map, attributes []string, onCPU bool) string {
 	if attributes == nil {
 		attributes = DefaultProfilerIDAttributes
@@ -54,7 +57,7 @@ func ProfilerSession(resource pcommon.Map, attributes []string, onCPU bool) stri
 	return HashID(parts...)
 }
 
-// Clocks are kinds of profiles.
+// Clocks is a set of profile kinds.
 type Clocks struct{ CPU, Wall bool }
 
 func (c *Clocks) Add(onCPU bool) {

@@ -11,8 +11,8 @@ import (
 // OriginalPayloadFormat is the format of original payloads that the receiver keeps.
 const OriginalPayloadFormat = "sentry"
 
-// Profiling is what ties a span to samples: the profiler session and the thread (V2), or the one profile of the transaction
-// (V1).
+// Profiling refers from a span to samples: by profiler session and thread (V2), or by the profile
+// of the transaction (V1).
 type Profiling struct {
 	Profiler string
 	Profile  string
@@ -20,7 +20,8 @@ type Profiling struct {
 	Name     string // of the thread
 }
 
-// ProfilingKeys are the names of these in the data of spans and among the attributes of streamed spans.
+// ProfilingKeys are the keys of these fields in the data of spans and among the attributes of
+// streamed spans.
 var ProfilingKeys = map[string]bool{
 	semconv.SentryProfilerID: true,
 	semconv.ProfilerID:       true,
@@ -30,7 +31,7 @@ var ProfilingKeys = map[string]bool{
 	semconv.ThreadName:       true,
 }
 
-// Set takes a value by its key.
+// Set sets the field with the given key, if there is one.
 func (p *Profiling) Set(key string, value []byte) {
 	if !ProfilingKeys[key] {
 		return
@@ -48,7 +49,8 @@ func (p *Profiling) Set(key string, value []byte) {
 	}
 }
 
-// Or fills what is missing. Id and name of the thread belong together: the name of another thread is no name for this one.
+// Or fills missing fields. ID and name of a thread belong together: the name of another thread is
+// never used.
 func (p Profiling) Or(other Profiling) Profiling {
 	if p.Thread == "" && p.Name == "" || p.Thread == other.Thread {
 		p.Thread, p.Name = other.Thread, FirstText(p.Name, other.Name)
@@ -58,7 +60,7 @@ func (p Profiling) Or(other Profiling) Profiling {
 	return p
 }
 
-// Put writes ids as the profiles have them, so that both sides compare equal.
+// Put writes the IDs in the same form as in profiles.
 func (p Profiling) Put(attrs pcommon.Map) {
 	PutText(attrs, semconv.SentryProfilerID, SimpleID(p.Profiler))
 	PutText(attrs, semconv.ProfileID, SimpleID(p.Profile))

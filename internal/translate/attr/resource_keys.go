@@ -7,10 +7,10 @@ import "github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 // ContextMember is a member of one of Sentry's contexts.
 type ContextMember struct{ Context, Name string }
 
-// DeviceArch becomes host.arch, in the convention's words.
+// DeviceArch becomes host.arch, with the values of the convention.
 var DeviceArch = ContextMember{"device", "arch"}
 
-// ResourceContextKeys are the attributes of the resource for members of contexts.
+// ResourceContextKeys are the resource attributes for members of contexts.
 var ResourceContextKeys = map[ContextMember]string{
 	{"os", "name"}:             semconv.OSName,
 	{"os", "version"}:          semconv.OSVersion,

@@ -4,7 +4,7 @@ package attr
 
 import "go.opentelemetry.io/collector/pdata/ptrace"
 
-// SpanKinds are the words of the attribute sentry.kind, and of otel.kind, which is in upper case.
+// SpanKinds are the values of the attribute sentry.kind, and in upper case of otel.kind.
 var SpanKinds = map[string]ptrace.SpanKind{
 	"internal": ptrace.SpanKindInternal,
 	"server":   ptrace.SpanKindServer,
@@ -13,14 +13,14 @@ var SpanKinds = map[string]ptrace.SpanKind{
 	"consumer": ptrace.SpanKindConsumer,
 }
 
-// StatusNames are Sentry's names of the gRPC codes, by number: its schema takes the number as well.
+// StatusNames are Sentry's names of the gRPC codes, by number: its schema also accepts the number.
 var StatusNames = [...]string{
 	"ok", "cancelled", "unknown", "invalid_argument", "deadline_exceeded", "not_found", "already_exists", "permission_denied",
 	"resource_exhausted", "failed_precondition", "aborted", "out_of_range", "unimplemented", "internal_error", "unavailable",
 	"data_loss", "unauthenticated",
 }
 
-// Unnamed is Sentry's word for a transaction without a name.
+// Unnamed is Sentry's name of a transaction without a name.
 const Unnamed = "<unlabeled transaction>"
 
 // SampledFlag is the only W3C trace flag: spans that were not sampled are not sent.

@@ -7,6 +7,7 @@ const (
 	NanosPerSecond = 1_000_000_000
 	NanosPerMinute = 60 * NanosPerSecond
 
-	// MaxUnixSeconds is the end of time in decoding too: the year 2242. Sums of two still fit 64 bits of nanoseconds.
+	// MaxUnixSeconds is the upper bound of decoded times: the year 2242. The sum of two still fits
+	// 64 bits of nanoseconds.
 	MaxUnixSeconds = 1 << 33
 )

@@ -4,14 +4,14 @@ package attr
 
 import "strings"
 
-// Units of attributes of profiles.
+// Units of profile attributes.
 const (
 	UnitNanoseconds  = "ns"
 	UnitMilliseconds = "ms"
 )
 
-// ucumUnits are the UCUM codes of Sentry's units, as OpenTelemetry writes them: Relay's names (relay-base-schema metric
-// units), the short forms that SDKs take for them, and what profiles measure in.
+// ucumUnits are the UCUM codes of Sentry's units, as in OpenTelemetry: Relay's names
+// (relay-base-schema metric units), the short forms that SDKs accept, and the units of profiles.
 var ucumUnits = map[string]string{
 	"": "", "none": "",
 
@@ -33,20 +33,20 @@ var ucumUnits = map[string]string{
 	"petabyte": "PBy", "pb": "PBy", "pebibyte": "PiBy", "pib": "PiBy",
 	"exabyte": "EBy", "eb": "EBy", "exbibyte": "EiBy", "eib": "EiBy",
 
-	"ratio": "1", "percent": "%", "%": "%", // values stay as they are: 42 percent is 42 %
+	"ratio": "1", "percent": "%", "%": "%", // values do not change: 42 percent is 42 %
 
 	"hertz": "Hz", "hz": "Hz",
 	"nanojoule": "nJ", "nj": "nJ",
 }
 
-// UcumUnit translates a unit. A word of the user's own (euro) is a UCUM annotation, {euro}; ingest makes none of it.
+// UcumUnit translates a unit. A custom unit (euro) becomes a UCUM annotation, {euro}.
 func UcumUnit(unit string) string {
 	if code, known := ucumUnits[strings.ToLower(unit)]; known {
 		return code
 	}
 	for _, c := range []byte(unit) {
 		if c <= ' ' || c > '~' || c == '{' || c == '}' {
-			return "" // no annotation can hold it
+			return "" // not allowed in an annotation
 		}
 	}
 	return "{" + unit + "}"

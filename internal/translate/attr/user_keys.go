@@ -4,7 +4,7 @@ package attr
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 
-// UserKeys are the conventional names of what Sentry knows of a user.
+// UserKeys are the conventional attributes for the fields of Sentry's user.
 var UserKeys = map[string]string{
 	"id":         semconv.UserID,
 	"username":   semconv.UserName,

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// SetJSON sets a value of any shape from the text of a JSON value, types as they are, members in their order: whole numbers
-// are ints, those beyond 64 bits the text of their digits. The decoder has bounded the depth.
+// SetJSON sets a value of any type from JSON text and keeps the order of members. Whole numbers
+// become ints; those beyond 64 bits become text. The decoder has bounded the depth.
 func SetJSON(value pcommon.Value, text []byte) {
 	if setScalar(value, text) {
 		return
@@ -25,8 +25,8 @@ func SetJSON(value pcommon.Value, text []byte) {
 	r.set(value)
 }
 
-// setScalar sets what is no object and no list: nearly all attributes, for which a json.Decoder of their own would be most of
-// the work. The text has been validated.
+// setScalar sets a value that is neither object nor list, as in nearly all attributes: a
+// json.Decoder for each of these would take most of the time. The text is valid.
 func setScalar(value pcommon.Value, text []byte) bool {
 	if len(text) == 0 {
 		return true
@@ -45,8 +45,8 @@ func setScalar(value pcommon.Value, text []byte) bool {
 	return true
 }
 
-// MaxMembers is how many members of a JSON object become a map. One with more becomes its own text, and nothing of it is
-// lost; decoding has counted it.
+// MaxMembers is the maximum number of members of a map. A JSON object with more is kept as text;
+// decoding has counted it.
 const MaxMembers = jsonscan.MaxMembers
 
 type jsonReader struct {
@@ -119,7 +119,7 @@ func setNumber(value pcommon.Value, number json.Number) {
 	value.SetStr(string(number))
 }
 
-// PutRaw sets an attribute from JSON text; nil and empty objects and lists say nothing.
+// PutRaw sets an attribute from JSON text, unless it is absent or an empty object or list.
 func PutRaw(m pcommon.Map, key string, text []byte) {
 	if len(text) == 0 || string(text) == "{}" || string(text) == "[]" {
 		return
@@ -127,8 +127,8 @@ func PutRaw(m pcommon.Map, key string, text []byte) {
 	SetJSON(m.PutEmpty(key), text)
 }
 
-// EachMember visits the members of a JSON object in their order, at most MaxMembers of them: all says whether there were no
-// more. There are none where it is no object.
+// EachMember visits the members of a JSON object in order, at most MaxMembers. It reports whether
+// it visited all. Other JSON values have no members.
 func EachMember(text []byte, visit func(key string, value []byte)) (all bool) {
 	if len(text) == 0 || text[0] != '{' {
 		return true
@@ -146,7 +146,7 @@ func EachMember(text []byte, visit func(key string, value []byte)) (all bool) {
 	return !d.More()
 }
 
-// PlainText is the content of a JSON string, or the text of a number or a boolean.
+// PlainText returns the content of a JSON string, or the text of a number or boolean.
 func PlainText(text []byte) string {
 	if len(text) == 0 || text[0] == '{' || text[0] == '[' || text[0] == 'n' {
 		return ""
@@ -157,13 +157,13 @@ func PlainText(text []byte) string {
 	return JsonText(text)
 }
 
-// JsonText is the content of a JSON string, "" where it is none.
+// JsonText returns the content of a JSON string, "" for other values.
 func JsonText(text []byte) (content string) {
 	if len(text) < 2 || text[0] != '"' {
 		return ""
 	}
 	if inside := text[1 : len(text)-1]; bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
-		return string(inside) // as it stands
+		return string(inside) // without escapes
 	}
 	if json.Unmarshal(text, &content) != nil {
 		return ""
@@ -171,7 +171,7 @@ func JsonText(text []byte) (content string) {
 	return content
 }
 
-// CanonicalInt reads the canonical decimal of an int64.
+// CanonicalInt parses the canonical decimal of an int64.
 func CanonicalInt(text string) (number int64, ok bool) {
 	number, err := strconv.ParseInt(text, 10, 64)
 	return number, err == nil && strconv.FormatInt(number, 10) == text
@@ -186,20 +186,21 @@ func FirstText(texts ...string) string {
 	return ""
 }
 
-// PutText sets an attribute unless the text is empty: to Sentry, empty and absent are the same. The text is copied: it may
-// be a view into a request.
+// PutText sets an attribute unless the text is empty: to Sentry, empty and absent are the same. It
+// copies the text, which may be part of a request.
 func PutText(m pcommon.Map, key, text string) {
 	PutShared(m, key, strings.Clone(text))
 }
 
-// PutShared is PutText for a text of which there is a copy already.
+// PutShared is PutText for a text that is a copy already.
 func PutShared(m pcommon.Map, key, text string) {
 	if text != "" {
 		m.PutStr(key, text)
 	}
 }
 
-// PutDecimal sets an int where the text is the canonical decimal of an int64, else a string, as thread ids are everywhere.
+// PutDecimal sets an int if the text is the canonical decimal of an int64, else a string, as for
+// all thread IDs.
 func PutDecimal(m pcommon.Map, key, text string) {
 	if text == "" {
 		return

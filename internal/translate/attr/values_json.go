@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// MaxValueDepth bounds the nesting of values that are written: SDKs cut at 10 levels. What is deeper becomes null.
+// MaxValueDepth bounds the nesting of values: SDKs cut at 10 levels. Deeper values become null.
 const MaxValueDepth = 32
 
 // JsonOf is the inverse of SetJSON.
@@ -68,7 +68,7 @@ func appendJSONMap(dst []byte, m pcommon.Map, depth int) []byte {
 	return append(dst, '}')
 }
 
-// AppendDouble writes a double so that it reads as one: 1 as 1.0. What JSON has no number for is text.
+// AppendDouble writes a double with a fraction or exponent: 1 as 1.0. Infinity and NaN become text.
 func AppendDouble(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return strconv.AppendQuote(dst, strconv.FormatFloat(f, 'g', -1, 64))
@@ -83,11 +83,12 @@ func AppendDouble(dst []byte, f float64) []byte {
 	return append(dst, ".0"...)
 }
 
-// JsonString is a text as JSON.
+// JsonString returns a text as JSON.
 func JsonString(text string) []byte { return jsonscan.AppendJSONText(nil, text) }
 
-// TypedAttribute is the inverse of setAttribute: an attribute as containers have it. Types are of scalars, and of lists of them;
-// an object is the text of its JSON, which is what Sentry makes of attributes of OpenTelemetry.
+// TypedAttribute is the inverse of fromsentry.setAttribute: an attribute of a container. Types are
+// scalars and lists of scalars. An object becomes the text of its JSON, as Sentry does for
+// attributes from OpenTelemetry.
 func TypedAttribute(key string, value pcommon.Value) event.Attribute {
 	a := event.Attribute{Key: key, Type: "string", Value: JsonOf(value)}
 	switch value.Type() {

@@ -2,8 +2,8 @@
 
 // Package exphistogram fills the exponential histograms of OTLP.
 //
-// Bucket i contains the values in (base^i, base^(i+1)] with base = 2^(2^-scale). A bucket is open below, and each scale step halves
-// its width in the logarithm.
+// Bucket i contains the values in (base^i, base^(i+1)] with base = 2^(2^-scale). A bucket is open
+// below, and each scale step halves its width in the logarithm.
 // https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram
 package exphistogram
 
@@ -13,14 +13,15 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 )
 
-// The defaults of OpenTelemetry's SDKs. At scale -4, 160 buckets cover the range of a double, 2^-1074 to 2^1024: every set of values
-// fits.
+// The defaults of OpenTelemetry's SDKs. At scale -4, 160 buckets cover the range of a double,
+// 2^-1074 to 2^1024: every set of values fits.
 const (
 	maxScale   = 20
 	maxBuckets = 160
 )
 
-// Fill sets a histogram of finite values, at least one, with the finest scale at which both signs fit into maxBuckets.
+// Fill sets a histogram of finite values, at least one, with the finest scale at which both signs
+// fit into maxBuckets.
 func Fill(point pmetric.ExponentialHistogramDataPoint, values []float64) {
 	var positive, negative []int // bucket of each value at maxScale
 	least, most, sum := values[0], values[0], 0.0
@@ -46,15 +47,17 @@ func Fill(point pmetric.ExponentialHistogramDataPoint, values []float64) {
 	fillBuckets(point.Negative(), negative, shift)
 }
 
-// bucketIndex returns the bucket of a positive value at maxScale: ceil(log2(v) * 2^maxScale) - 1. It separates the exponent and uses
-// the logarithm of 1+x, so that powers of two are exactly on their boundary and the next double is above it.
+// bucketIndex returns the bucket of a positive value at maxScale: ceil(log2(v) * 2^maxScale) - 1.
+// It separates the exponent and uses the logarithm of 1+x, so that powers of two are exactly on
+// their boundary and the next double is above it.
 func bucketIndex(v float64) int {
 	fraction, exponent := math.Frexp(v) // v = fraction * 2^exponent with fraction in [1/2, 1)
 	above := math.Log1p(2*fraction-1) / math.Ln2
 	return (exponent-1)<<maxScale + int(math.Ceil(math.Ldexp(above, maxScale))) - 1
 }
 
-// shiftToFit returns the number of scale steps until the buckets fit. Each step merges buckets 2i and 2i+1.
+// shiftToFit returns the number of scale steps until the buckets fit. Each step merges buckets 2i
+// and 2i+1.
 func shiftToFit(indices []int) (shift int) {
 	if len(indices) == 0 {
 		return 0

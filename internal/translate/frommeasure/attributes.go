@@ -12,10 +12,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// connectionTypes are the words of network.connection.type. It has none for vpn, and opentelemetry-android says so too.
+// connectionTypes are the values of network.connection.type. The convention has none for vpn;
+// opentelemetry-android also sends "vpn".
 var connectionTypes = map[string]string{"wifi": "wifi", "cellular": "cell", "no_network": "unavailable", "unknown": "unknown", "vpn": "vpn"}
 
-// unknownWord is what SDKs send for what they do not know.
+// unknownWord is what SDKs send for unknown values.
 const unknownWord = "unknown"
 
 func putKnown(m pcommon.Map, key, text string) {
@@ -24,7 +25,7 @@ func putKnown(m pcommon.Map, key, text string) {
 	}
 }
 
-// putMoment sets what every record and span says about the moment: all that changes while an app runs.
+// putMoment sets the attributes of every record and span that change while an app runs.
 func putMoment(m pcommon.Map, session measure.ID, a *measure.Attributes, src Source) {
 	attr.PutText(m, semconv.SessionID, session.String())
 	attr.PutText(m, semconv.UserID, a.UserID)
@@ -41,15 +42,15 @@ func putMoment(m pcommon.Map, session measure.ID, a *measure.Attributes, src Sou
 	attr.PutText(m, semconv.ClientAddress, src.ClientAddress)
 }
 
-// putUserAttributes sets what the app has set itself. Its keys have no dots, so that they meet none of ours; validation has
-// bounded their number.
+// putUserAttributes sets the attributes that the app defines. Their keys contain no dots, so they
+// never collide with conventional keys; validation has bounded their number.
 func putUserAttributes(m pcommon.Map, u measure.UserAttributes, src Source) {
 	for _, pair := range u.Pairs {
 		attr.SetJSON(m.PutEmpty(src.UserPrefix+pair.Key), pair.Value)
 	}
 }
 
-// putAttachments names the files of an event.
+// putAttachments lists the files of an event.
 func putAttachments(m pcommon.Map, attachments []measure.Attachment) {
 	if len(attachments) == 0 {
 		return
@@ -64,12 +65,12 @@ func putAttachments(m pcommon.Map, attachments []measure.Attachment) {
 	names.MoveAndAppendTo(m.PutEmptySlice(semconv.MeasureAttachmentNames))
 }
 
-// classOnly is the class name without its package.
+// classOnly returns the class name without its package.
 func classOnly(class string) string {
 	return class[strings.LastIndexByte(class, '.')+1:]
 }
 
-// putScreen sets the screen that a class stands for.
+// putScreen sets the screen of a class.
 func putScreen(m pcommon.Map, class string) {
 	attr.PutText(m, semconv.AppScreenName, classOnly(class))
 	attr.PutText(m, semconv.AppScreenID, class)

@@ -22,8 +22,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
-// maxMeasureRatio is how many times the size of a batch its OTLP may have, as marshalled, all signals together. The most is
-// that of empty frames, each of which is a line of the stack trace and one of the unit's.
+// maxMeasureRatio is how many times the size of a batch its OTLP may have, as marshalled, all
+// signals together. The most is that of empty frames, each of which is a line of the stack trace
+// and one of the unit's.
 const maxMeasureRatio = 8
 
 // shortest are the smallest batches that make the most of their bytes.
@@ -71,8 +72,8 @@ func shortItem(i int, kind, payload string) string {
 		`"app_version":"%d","app_build":"2","app_unique_id":"c","measure_sdk_version":"0","os_name":"ios","network_type":"wifi","network_generation":"2g"}}`, i, kind, kind, payload, i)
 }
 
-// TestMeasureShortest: a batch of the shortest elements there are becomes no more than maxMeasureRatio times as much, and what it
-// takes in memory until then has been asked for.
+// TestMeasureShortest: a batch of the shortest elements there are becomes no more than
+// maxMeasureRatio times as much, and what it takes in memory until then has been asked for.
 func TestMeasureShortest(t *testing.T) {
 	for name, body := range shortest {
 		before := liveHeap()
@@ -189,8 +190,8 @@ func isOpen(name string) bool {
 	return false
 }
 
-// TestMeasureOneLongManyShort: for each text and each list of an item, one long text beside many list elements, or beside many
-// items, becomes no more than maxMeasureRatio times as much.
+// TestMeasureOneLongManyShort: for each text and each list of an item, one long text beside many
+// list elements, or beside many items, becomes no more than maxMeasureRatio times as much.
 func TestMeasureOneLongManyShort(t *testing.T) {
 	const textSize, elements = 16 << 10, 25
 	seen, worst, worstName := map[string]bool{}, 0.0, ""

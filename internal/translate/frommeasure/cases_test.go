@@ -130,8 +130,9 @@ func TestMeasureCPU(t *testing.T) {
 	}
 }
 
-// TestMeasureCorpus reads the recorded requests a second time, by a decoder that knows no types, and looks for everything in
-// what came out: each event once, and each text of it, but for those that docs/mapping.md lists as dropped or reworded.
+// TestMeasureCorpus reads the recorded requests a second time, by a decoder that knows no types,
+// and looks for everything in what came out: each event once, and each text of it, but for those
+// that docs/mapping.md lists as dropped or reworded.
 func TestMeasureCorpus(t *testing.T) {
 	for _, request := range golden.MeasureCorpus(t) {
 		b := decodeMeasure(t, request.Body)
@@ -219,7 +220,7 @@ func FuzzMeasure(f *testing.F) {
 		metrics, _ := frommeasure.ToMetrics(b.Events, measureSource)
 		measured := 0
 		for i := range b.Events {
-			if frommeasure.SignalOf(&b.Events[i]) == frommeasure.MeasureMetric {
+			if frommeasure.SignalOf(&b.Events[i]) == frommeasure.SignalMetrics {
 				measured++
 			}
 		}

@@ -28,8 +28,9 @@ var unmapped = map[string]string{
 	"CPUUsage.cutime": "always 0", "CPUUsage.cstime": "always 0",
 }
 
-// TestMeasureFields changes every field of testdata/measure, one at a time, and looks whether anything else comes out. So each
-// field of the model stands in a case, and each is mapped, or listed as not.
+// TestMeasureFields changes every field of testdata/measure, one at a time, and looks whether
+// anything else comes out. So each field of the model stands in a case, and each is mapped, or
+// listed as not.
 func TestMeasureFields(t *testing.T) {
 	missing := map[string]bool{}
 	for _, model := range []any{measure.Event{}, measure.Span{}} {
@@ -65,7 +66,8 @@ func TestMeasureFields(t *testing.T) {
 	}
 }
 
-// fieldsOf gives the struct of a model that stands behind a field, and whether it has fields of its own in JSON.
+// fieldsOf gives the struct of a model that stands behind a field, and whether it has fields of its
+// own in JSON.
 func fieldsOf(field reflect.Type) (reflect.Type, bool) {
 	for field.Kind() == reflect.Pointer || field.Kind() == reflect.Slice {
 		field = field.Elem()
@@ -201,11 +203,12 @@ var unshown = map[string]string{
 	"measure.app_exit.trace_bytes": "256 KiB", "measure.fields_dropped": "129 fields", "measure.exception.parts_dropped": "65 exceptions",
 }
 
-// made are values that look like names of ours: what made the exception, and what comes of the type "hologram".
+// made are values that look like names of ours: what made the exception, and what comes of the type
+// "hologram".
 var made = regexp.MustCompile(`^measure\.(android\.anr|hologram(\..*)?)$`)
 
-// TestMeasureDocument holds docs/measure.md against the golden files: what it names comes out, where it says so, and what comes
-// out under a name of ours is named.
+// TestMeasureDocument holds docs/measure.md against the golden files: what it names comes out,
+// where it says so, and what comes out under a name of ours is named.
 func TestMeasureDocument(t *testing.T) {
 	root := golden.Root(t)
 	text, err := os.ReadFile(filepath.Join(root, "docs", "measure.md"))

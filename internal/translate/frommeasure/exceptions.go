@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// What is kept of the structure of one exception. SDKs trim stacks; the longest recorded one has 43 frames, the most threads
-// are 23.
+// Limits of the structured form of an exception. SDKs trim stacks; the longest recorded stack has
+// 43 frames, and the largest number of threads is 23.
 const (
 	maxExceptionUnits   = 64
 	maxExceptionFrames  = 1000 // of all units and threads together
@@ -35,17 +35,17 @@ func exceptionRecord(r plog.LogRecord, e *measure.Event) {
 		r.SetEventName("exception")
 		r.SetSeverityNumber(plog.SeverityNumberWarn)
 	}
-	putMeasureException(r, e, e.Exception)
+	putException(r, e, e.Exception)
 	r.Attributes().PutStr(semconv.MeasureExceptionSeverity, e.Exception.EffectiveSeverity())
 }
 
 func anrRecord(r plog.LogRecord, e *measure.Event) {
 	r.SetEventName(semconv.EventMeasureANR)
 	r.SetSeverityNumber(plog.SeverityNumberError)
-	putMeasureException(r, e, e.ANR)
+	putException(r, e, e.ANR)
 }
 
-func putMeasureException(r plog.LogRecord, e *measure.Event, x *measure.Exception) {
+func putException(r plog.LogRecord, e *measure.Event, x *measure.Exception) {
 	attrs, framework, data := r.Attributes(), x.EffectiveFramework(), x.Data()
 	var first measure.ExceptionUnit
 	if len(x.Exceptions) > 0 {
@@ -57,7 +57,7 @@ func putMeasureException(r plog.LogRecord, e *measure.Event, x *measure.Exceptio
 	}
 	attr.PutText(attrs, semconv.ExceptionType, kind)
 	attr.PutText(attrs, semconv.ExceptionMessage, message)
-	attr.PutText(attrs, semconv.ExceptionStacktrace, measureStacktrace(x.Exceptions, framework))
+	attr.PutText(attrs, semconv.ExceptionStacktrace, stacktraceText(x.Exceptions, framework))
 	if title := strings.TrimSuffix(kind+": "+message, ": "); title != "" {
 		r.Body().SetStr(title)
 	}
@@ -67,11 +67,11 @@ func putMeasureException(r plog.LogRecord, e *measure.Event, x *measure.Exceptio
 	attrs.PutStr(semconv.MeasureExceptionFramework, framework)
 	flagOf(x.Foreground).put(attrs, semconv.MeasureExceptionForeground)
 	putTrue(attrs, semconv.MeasureExceptionIsCustom, x.IsCustom)
-	putMeasureInt(attrs, semconv.MeasureExceptionNumCode, data.NumCode)
+	putInt(attrs, semconv.MeasureExceptionNumCode, data.NumCode)
 	attr.PutText(attrs, semconv.MeasureExceptionCode, data.Code)
 	attr.PutRaw(attrs, semconv.MeasureExceptionMeta, data.Meta)
 	attr.PutText(attrs, semconv.MeasureExceptionSignal, first.Signal)
-	putMeasureInt(attrs, semconv.MeasureExceptionThreadSequence, first.ThreadSequence)
+	putInt(attrs, semconv.MeasureExceptionThreadSequence, first.ThreadSequence)
 
 	s := exceptionStructure{frames: maxExceptionFrames}
 	s.units(attrs, x.Exceptions)
@@ -82,22 +82,23 @@ func putMeasureException(r plog.LogRecord, e *measure.Event, x *measure.Exceptio
 	}
 }
 
-// exceptionStructure writes stacks as nested values under their original names: symbolication needs them.
+// exceptionStructure writes stacks as nested values with their original names: symbolication needs
+// them.
 type exceptionStructure struct {
 	frames  int   // that may still be written
-	dropped int64 // units, frames, threads and images that were too many
+	dropped int64 // units, frames, threads and images above the limits
 }
 
-func (s *exceptionStructure) cut(n, most int) int {
-	if n > most {
-		s.dropped += int64(n - most)
-		return most
+func (s *exceptionStructure) clamp(n, limit int) int {
+	if n > limit {
+		s.dropped += int64(n - limit)
+		return limit
 	}
 	return n
 }
 
 func (s *exceptionStructure) units(attrs pcommon.Map, units []measure.ExceptionUnit) {
-	n := s.cut(len(units), maxExceptionUnits)
+	n := s.clamp(len(units), maxExceptionUnits)
 	if n == 0 {
 		return
 	}
@@ -109,14 +110,14 @@ func (s *exceptionStructure) units(attrs pcommon.Map, units []measure.ExceptionU
 		attr.PutText(m, "message", units[i].Message)
 		attr.PutText(m, "signal", units[i].Signal)
 		attr.PutText(m, "thread_name", units[i].ThreadName)
-		putMeasureInt(m, "thread_sequence", units[i].ThreadSequence)
+		putInt(m, "thread_sequence", units[i].ThreadSequence)
 		attr.PutText(m, "os_build_number", units[i].OSBuildNumber)
 		s.stack(m, units[i].Frames)
 	}
 }
 
 func (s *exceptionStructure) threads(attrs pcommon.Map, threads []measure.Thread) {
-	n := s.cut(len(threads), maxExceptionThreads)
+	n := s.clamp(len(threads), maxExceptionThreads)
 	if n == 0 {
 		return
 	}
@@ -125,13 +126,13 @@ func (s *exceptionStructure) threads(attrs pcommon.Map, threads []measure.Thread
 	for i := range threads[:n] {
 		m := list.AppendEmpty().SetEmptyMap()
 		attr.PutText(m, "name", threads[i].Name)
-		putMeasureInt(m, "sequence", threads[i].Sequence)
+		putInt(m, "sequence", threads[i].Sequence)
 		s.stack(m, threads[i].Frames)
 	}
 }
 
 func (s *exceptionStructure) stack(m pcommon.Map, frames []measure.Frame) {
-	n := s.cut(len(frames), s.frames)
+	n := s.clamp(len(frames), s.frames)
 	s.frames -= n
 	if n == 0 {
 		return
@@ -144,20 +145,20 @@ func (s *exceptionStructure) stack(m pcommon.Map, frames []measure.Frame) {
 		attr.PutText(m, "method_name", f.MethodName)
 		attr.PutText(m, "module_name", f.ModuleName)
 		attr.PutText(m, "file_name", f.FileName)
-		putMeasureInt(m, "line_num", f.Line)
-		putMeasureInt(m, "col_num", f.Column)
+		putInt(m, "line_num", f.Line)
+		putInt(m, "col_num", f.Column)
 		flagOf(f.InApp).put(m, "in_app")
 		attr.PutText(m, "instruction_address", f.InstructionAddress)
-		putMeasureInt(m, "frame_index", f.FrameIndex)
+		putInt(m, "frame_index", f.FrameIndex)
 		attr.PutText(m, "binary_name", f.BinaryName)
 		attr.PutText(m, "binary_address", f.BinaryAddress)
 		attr.PutText(m, "symbol_address", f.SymbolAddress)
-		putMeasureInt(m, "offset", f.Offset)
+		putInt(m, "offset", f.Offset)
 	}
 }
 
 func (s *exceptionStructure) images(attrs pcommon.Map, images []measure.BinaryImage) {
-	n := s.cut(len(images), maxExceptionImages)
+	n := s.clamp(len(images), maxExceptionImages)
 	if n == 0 {
 		return
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// fillHTTPSpan translates a request that the app made. Where it carried a traceparent, the span is the one that the server's
-// spans name as their parent; else its ids come from the event, so that a retry makes no second one.
+// fillHTTPSpan translates a request of the app. With a traceparent header, the span has its IDs, so
+// it is the parent of the server's span. Otherwise, the IDs are derived from the event, so that a
+// retry yields the same span.
 func fillHTTPSpan(span ptrace.Span, e *measure.Event, src Source) {
 	h, attrs := e.HTTP, span.Attributes()
 	trace, id, ok := traceparent(h.RequestHeaders.Get("traceparent"))
@@ -61,22 +62,23 @@ func fillHTTPSpan(span ptrace.Span, e *measure.Event, src Source) {
 	putUserAttributes(attrs, e.LegacyUserDefined, src)
 }
 
-// knownMethods are those that the convention names.
+// knownMethods are the methods of the convention.
 var knownMethods = map[string]bool{
 	"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true, "CONNECT": true, "OPTIONS": true, "TRACE": true, "PATCH": true, "QUERY": true,
 }
 
-// maxHTTPBody is how many bytes of a body are passed on, if any are asked for.
+// maxHTTPBody limits the bytes of a body, if bodies are enabled.
 const maxHTTPBody = 4 << 10
 
-func cutText(text string, most int) string {
-	if len(text) <= most {
+func cutText(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "")
+	return strings.ToValidUTF8(text[:limit], "")
 }
 
-// requestNanos is how long the request took. Its two times are since boot or since 1970, and end at the event's.
+// requestNanos returns the duration of the request. Its two times count from boot or from 1970, and
+// the event's time is the end.
 func requestNanos(e *measure.Event) uint64 {
 	begin, end := e.HTTP.StartTime.Value, e.HTTP.EndTime.Value
 	if begin <= 0 || end <= begin || uint64(end-begin) >= e.Timestamp.UnixNano/1e6 {
@@ -98,21 +100,22 @@ func setHTTPStatus(span ptrace.Span, h *measure.HTTP) {
 	span.Status().SetMessage(h.FailureDescription)
 }
 
-// traceparent reads the header of W3C's trace context.
+// traceparent parses the header of W3C's trace context.
 func traceparent(header string) (trace pcommon.TraceID, span pcommon.SpanID, ok bool) {
 	parts := strings.SplitN(header, "-", 5) // later versions may have more
 	ok = len(parts) >= 4 && len(parts[0]) == 2 && attr.DecodeHex(trace[:], parts[1]) && attr.DecodeHex(span[:], parts[2]) && !trace.IsEmpty() && !span.IsEmpty()
 	return trace, span, ok
 }
 
-// secretParameters are the query parameters whose values the convention says to redact.
+// secretParameters are the query parameters that the convention redacts.
 var secretParameters = []string{"AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature"}
 
-// putURL sets a URL without credentials. Text that is no URL with a host is kept: apps call their requests what they like.
+// putURL sets a URL without credentials. Text that is not a URL with a host is kept: apps may
+// choose any name for a request.
 func putURL(attrs pcommon.Map, text string) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		if !strings.Contains(text, "@") { // what cannot be read cannot be cleaned
+		if !strings.Contains(text, "@") { // may contain credentials that cannot be removed
 			attr.PutText(attrs, semconv.URLFull, text)
 		}
 		return
@@ -137,7 +140,7 @@ func putURL(attrs pcommon.Map, text string) {
 	}
 }
 
-// redactParameter leaves the rest of the query as it was sent, which url.Values would not.
+// redactParameter redacts one parameter and keeps the rest of the query as sent, unlike url.Values.
 func redactParameter(text, name string) string {
 	before, query, found := strings.Cut(text, "?")
 	if !found || !strings.Contains(query, name+"=") {
@@ -152,7 +155,7 @@ func redactParameter(text, name string) string {
 	return before + "?" + strings.Join(parameters, "&")
 }
 
-// putHeaders sets headers but those that carry credentials or the address of the client.
+// putHeaders sets headers, except those with credentials or the client's address.
 func putHeaders(attrs pcommon.Map, prefix string, headers measure.Headers) {
 	for _, header := range headers.Pairs {
 		name := strings.ToLower(header.Key)

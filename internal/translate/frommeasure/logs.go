@@ -11,49 +11,51 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// MeasureSignal is where the events of a type go.
-type MeasureSignal int
+// Signal is the OTLP signal of an event.
+type Signal int
 
 const (
-	MeasureLog MeasureSignal = iota
-	MeasureSpan
-	MeasureMetric
+	SignalLogs Signal = iota
+	SignalTraces
+	SignalMetrics
 )
 
-// SignalOf says where an event goes: to one signal, except for low_memory, which is a record with data points beside it.
-func SignalOf(e *measure.Event) MeasureSignal {
+// SignalOf returns the signal of an event. A low_memory event is a log record and also has data
+// points.
+func SignalOf(e *measure.Event) Signal {
 	switch e.Type {
 	case measure.TypeHTTP:
-		return MeasureSpan
+		return SignalTraces
 	case measure.TypeCPUUsage, measure.TypeMemoryUsage, measure.TypeMemoryUsageAbsolute:
-		return MeasureMetric
+		return SignalMetrics
 	}
-	return MeasureLog
+	return SignalLogs
 }
 
-// ToLogs translates events: a record for each that is no span and no metric, in order, under the resource it names.
+// ToLogs translates events that are neither spans nor metrics: one record per event, in order,
+// under its resource.
 func ToLogs(events []measure.Event, src Source) plog.Logs {
 	out := plog.NewLogs()
-	places := newByResource(func(r measureResource) plog.ScopeLogs {
-		return newMeasureLogs(out, r, src)
+	entries := newByResource(func(r resourceKey) plog.ScopeLogs {
+		return newLogs(out, r, src)
 	})
 	for i := range events {
-		if e := &events[i]; SignalOf(e) == MeasureLog {
-			fillMeasureRecord(places.of(&e.Attribute).LogRecords().AppendEmpty(), e, src)
+		if e := &events[i]; SignalOf(e) == SignalLogs {
+			fillRecord(entries.of(&e.Attribute).LogRecords().AppendEmpty(), e, src)
 		}
 	}
 	return out
 }
 
-func newMeasureLogs(out plog.Logs, r measureResource, src Source) plog.ScopeLogs {
+func newLogs(out plog.Logs, r resourceKey, src Source) plog.ScopeLogs {
 	resource := out.ResourceLogs().AppendEmpty()
 	r.fill(resource.Resource().Attributes(), src)
 	scope := resource.ScopeLogs().AppendEmpty()
-	scope.Scope().SetName(measureScope)
+	scope.Scope().SetName(scopeName)
 	return scope
 }
 
-func fillMeasureRecord(record plog.LogRecord, e *measure.Event, src Source) {
+func fillRecord(record plog.LogRecord, e *measure.Event, src Source) {
 	record.SetTimestamp(pcommon.Timestamp(e.Timestamp.UnixNano))
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
 	record.SetSeverityNumber(plog.SeverityNumberInfo)
@@ -61,7 +63,7 @@ func fillMeasureRecord(record plog.LogRecord, e *measure.Event, src Source) {
 	attrs.PutStr(semconv.LogRecordUID, e.ID.String())
 	putMoment(attrs, e.SessionID, &e.Attribute, src)
 	putTrue(attrs, semconv.MeasureUserTriggered, e.UserTriggered)
-	if translate, known := measureRecords[e.Type]; known {
+	if translate, known := recordFillers[e.Type]; known {
 		translate(record, e)
 	} else {
 		record.SetEventName(semconv.MeasurePrefix + e.Type)
@@ -72,8 +74,8 @@ func fillMeasureRecord(record plog.LogRecord, e *measure.Event, src Source) {
 	putUserAttributes(attrs, e.LegacyUserDefined, src)
 }
 
-// measureRecords make the records of the types; those that are not here become spans or metrics, or are unknown.
-var measureRecords = map[string]func(plog.LogRecord, *measure.Event){
+// recordFillers fill the records of known types; other types are spans, metrics or unknown.
+var recordFillers = map[string]func(plog.LogRecord, *measure.Event){
 	measure.TypeSessionStart: func(r plog.LogRecord, _ *measure.Event) { r.SetEventName(semconv.EventSessionStart) },
 	measure.TypeException:    exceptionRecord, // exceptions.go
 	measure.TypeANR:          anrRecord,
@@ -108,7 +110,7 @@ var measureRecords = map[string]func(plog.LogRecord, *measure.Event){
 	measure.TypeProfile:       profileRecord,
 }
 
-// maxUnknown is how many attributes the payload of an unknown type may become.
+// maxUnknown limits the attributes from the payload of an unknown type.
 const maxUnknown = 128
 
 func putUnknownPayload(attrs pcommon.Map, e *measure.Event) {

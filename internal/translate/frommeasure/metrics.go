@@ -18,28 +18,29 @@ const (
 	msPerSecond = 1000
 )
 
-// bytesOf gives the bytes of a number of KiB.
+// bytesOf converts KiB to bytes. It reports false if the number is absent or out of range.
 func bytesOf(kib measure.Int) (int64, bool) {
 	return kib.Value * bytesPerKiB, kib.Set && kib.Value >= 0 && kib.Value <= math.MaxInt64/bytesPerKiB
 }
 
-// ToMetrics translates the events that measure something, each with the time it was taken at: nothing is added up and
-// no rate is computed, since events come days late and in any order. It says how many events gave no data point.
+// ToMetrics translates measuring events to data points with the event's time. It neither sums nor
+// computes rates, because events arrive days late and in any order. It also returns the events
+// without a data point.
 func ToMetrics(events []measure.Event, src Source) (out pmetric.Metrics, empty []*measure.Event) {
 	out = pmetric.NewMetrics()
-	places := newByResource(func(r measureResource) *measureMetrics {
+	entries := newByResource(func(r resourceKey) *resourceMetrics {
 		resource := out.ResourceMetrics().AppendEmpty()
 		r.fill(resource.Resource().Attributes(), src)
 		scope := resource.ScopeMetrics().AppendEmpty()
-		scope.Scope().SetName(measureScope)
-		return &measureMetrics{scope: scope, src: src, points: map[string]pmetric.NumberDataPointSlice{}}
+		scope.Scope().SetName(scopeName)
+		return &resourceMetrics{scope: scope, src: src, points: map[string]pmetric.NumberDataPointSlice{}}
 	})
 	for i := range events {
 		e := &events[i]
-		if SignalOf(e) != MeasureMetric && e.Type != measure.TypeLowMemory {
+		if SignalOf(e) != SignalMetrics && e.Type != measure.TypeLowMemory {
 			continue
 		}
-		m := places.of(&e.Attribute)
+		m := entries.of(&e.Attribute)
 		before := m.count
 		m.event = e
 		switch e.Type {
@@ -61,8 +62,8 @@ func ToMetrics(events []measure.Event, src Source) (out pmetric.Metrics, empty [
 	return out, empty
 }
 
-// measureMetrics collects the points of one resource, one metric of each name.
-type measureMetrics struct {
+// resourceMetrics collects the points of one resource, with one metric per name.
+type resourceMetrics struct {
 	scope  pmetric.ScopeMetrics
 	src    Source
 	points map[string]pmetric.NumberDataPointSlice
@@ -78,8 +79,8 @@ const (
 	counter
 )
 
-// measureTexts describe the metrics, by name.
-var measureTexts = byName(
+// metricTexts describe the metrics, by name.
+var metricTexts = byName(
 	attr.MetricText{Name: semconv.MetricProcessCPUUtilization, Description: "Share of the device's CPUs that the app used.", Unit: "1"},
 	attr.MetricText{Name: semconv.MetricProcessCPUTime, Description: "CPU time of the app's process.", Unit: "s"},
 	attr.MetricText{Name: semconv.MetricProcessUptime, Description: "Time that the app's process has been running.", Unit: "s"},
@@ -101,10 +102,10 @@ func byName(texts ...attr.MetricText) map[string]attr.MetricText {
 	return all
 }
 
-func (m *measureMetrics) point(name string, kind metricKind) pmetric.NumberDataPoint {
+func (m *resourceMetrics) point(name string, kind metricKind) pmetric.NumberDataPoint {
 	points, known := m.points[name]
 	if !known {
-		metric := attr.NewMetric(m.scope, measureTexts[name])
+		metric := attr.NewMetric(m.scope, metricTexts[name])
 		switch kind {
 		case gauge:
 			points = metric.SetEmptyGauge().DataPoints()
@@ -125,14 +126,14 @@ func (m *measureMetrics) point(name string, kind metricKind) pmetric.NumberDataP
 	return p
 }
 
-// size sets a number of KiB in bytes; 0 is what SDKs send when they do not know.
-func (m *measureMetrics) size(name string, kind metricKind, kib measure.Int) {
+// size sets a size in bytes from KiB; SDKs send 0 for unknown sizes.
+func (m *resourceMetrics) size(name string, kind metricKind, kib measure.Int) {
 	if bytes, ok := bytesOf(kib); ok && bytes > 0 {
 		m.point(name, kind).SetIntValue(bytes)
 	}
 }
 
-func (m *measureMetrics) memory(u *measure.MemoryUsage) {
+func (m *resourceMetrics) memory(u *measure.MemoryUsage) {
 	m.size(semconv.MetricProcessMemoryUsage, upDown, u.RSS)
 	m.size(semconv.MetricMeasureProcessMemoryPSS, gauge, u.TotalPSS)
 	m.size(semconv.MetricMeasureProcessMemoryNativeSize, gauge, u.NativeTotalHeap)
@@ -149,19 +150,20 @@ func (m *measureMetrics) memory(u *measure.MemoryUsage) {
 	}
 }
 
-func (m *measureMetrics) heap(name string, bytes int64) {
+func (m *resourceMetrics) heap(name string, bytes int64) {
 	p := m.point(name, upDown)
 	p.SetIntValue(bytes)
 	p.Attributes().PutStr(semconv.JVMMemoryType, "heap")
 }
 
-// maxTicks is the most clock ticks per second that any kernel counts; iOS sends the CPU's Hz in the same field.
+// maxTicks is the largest number of clock ticks per second of any kernel; iOS sends the CPU's Hz in
+// the same field.
 const maxTicks = 10_000
 
-func (m *measureMetrics) cpu(u *measure.CPUUsage) {
+func (m *resourceMetrics) cpu(u *measure.CPUUsage) {
 	if share := u.PercentageUsage.Value / 100; u.PercentageUsage.Set && share >= 0 {
 		if m.event.Attribute.Family() == measure.Apple {
-			share /= float64(u.NumCores.Value) // it is of one core there; validation has made sure that there are some
+			share /= float64(u.NumCores.Value) // of one core on Apple; validation requires at least one core
 		}
 		m.point(semconv.MetricProcessCPUUtilization, gauge).SetDoubleValue(share)
 	}
@@ -179,7 +181,7 @@ func (m *measureMetrics) cpu(u *measure.CPUUsage) {
 	m.cpuTime("system", u.SystemTime, ticks, start)
 }
 
-func (m *measureMetrics) cpuTime(mode string, spent measure.Int, ticks float64, start uint64) {
+func (m *resourceMetrics) cpuTime(mode string, spent measure.Int, ticks float64, start uint64) {
 	if !spent.Set || spent.Value < 0 {
 		return
 	}

@@ -17,29 +17,29 @@ import (
 
 func logRecord(r plog.LogRecord, e *measure.Event) {
 	r.SetSeverityText(e.Log.SeverityText)
-	r.SetSeverityNumber(plog.SeverityNumber(e.Log.SeverityNumber.Value)) // of OpenTelemetry's own, as validated
+	r.SetSeverityNumber(plog.SeverityNumber(e.Log.SeverityNumber.Value)) // OpenTelemetry's number; validated
 	r.Body().SetStr(e.Log.Body)
 }
 
-// measureSeverities are those of "log" by their text; a "string" has only the text.
-var measureSeverities = map[string]plog.SeverityNumber{
+// severities are the numbers of "log" events, by text; a "string" event has only the text.
+var severities = map[string]plog.SeverityNumber{
 	"debug": plog.SeverityNumberDebug4, "info": plog.SeverityNumberInfo4, "warning": plog.SeverityNumberWarn4,
 	"error": plog.SeverityNumberError4, "fatal": plog.SeverityNumberFatal4,
 }
 
 func stringRecord(r plog.LogRecord, e *measure.Event) {
 	r.SetSeverityText(e.String.SeverityText)
-	r.SetSeverityNumber(measureSeverities[strings.ToLower(e.String.SeverityText)])
+	r.SetSeverityNumber(severities[strings.ToLower(e.String.SeverityText)])
 	r.Body().SetStr(e.String.String)
 }
 
-// exitErrors are the reasons for which a process ends that somebody should look at, without the REASON_ that they begin with in
-// Android's API and Measure's published document.
+// exitErrors are the exit reasons that are errors, without the prefix REASON_ of Android's API and
+// Measure's documentation.
 var exitErrors = map[string]bool{
 	"CRASH": true, "CRASH_NATIVE": true, "ANR": true, "LOW_MEMORY": true, "INITIALIZATION_FAILURE": true, "EXCESSIVE_RESOURCE_USAGE": true,
 }
 
-// maxTrace is what is kept of the text dump of all threads; recorded ones have 60 KB.
+// maxTrace limits the text dump of all threads; recorded dumps have 60 KB.
 const maxTrace = 256 << 10
 
 func appExitRecord(r plog.LogRecord, e *measure.Event) {
@@ -63,7 +63,8 @@ func appExitRecord(r plog.LogRecord, e *measure.Event) {
 	attr.PutText(attrs, semconv.MeasureAppExitTrace, trace)
 }
 
-// clickRecord: the convention's event for widgets needs an id of the widget.
+// clickRecord uses the convention's event for widgets only if the widget has an ID, which it
+// requires.
 func clickRecord(r plog.LogRecord, g *measure.Gesture) {
 	if g.TargetID != "" {
 		gestureRecord(r, semconv.EventAppWidgetClick, g)
@@ -83,15 +84,15 @@ func gestureRecord(r plog.LogRecord, name string, g *measure.Gesture) {
 	attrs.PutInt(semconv.AppScreenCoordinateX, int64(math.Round(g.X.Value)))
 	attrs.PutInt(semconv.AppScreenCoordinateY, int64(math.Round(g.Y.Value)))
 	attr.PutText(attrs, semconv.MeasureGestureTarget, g.Target)
-	putMeasureInt(attrs, semconv.MeasureGestureWidth, g.Width)
-	putMeasureInt(attrs, semconv.MeasureGestureHeight, g.Height)
+	putInt(attrs, semconv.MeasureGestureWidth, g.Width)
+	putInt(attrs, semconv.MeasureGestureHeight, g.Height)
 	if g.TouchDown.Set && g.TouchUp.Set {
 		attrs.PutInt(semconv.MeasureGestureTouchDurationMS, g.TouchUp.Value-g.TouchDown.Value)
 	}
-	putMeasureFloat(attrs, semconv.MeasureGestureX, g.X)
-	putMeasureFloat(attrs, semconv.MeasureGestureY, g.Y)
-	putMeasureFloat(attrs, semconv.MeasureGestureEndX, g.EndX)
-	putMeasureFloat(attrs, semconv.MeasureGestureEndY, g.EndY)
+	putFloat(attrs, semconv.MeasureGestureX, g.X)
+	putFloat(attrs, semconv.MeasureGestureY, g.Y)
+	putFloat(attrs, semconv.MeasureGestureEndX, g.EndX)
+	putFloat(attrs, semconv.MeasureGestureEndY, g.EndY)
 	attr.PutText(attrs, semconv.MeasureGestureDirection, g.Direction)
 }
 
@@ -114,7 +115,7 @@ func appLifecycleRecord(r plog.LogRecord, e *measure.Event) {
 		key = semconv.IOSAppState
 	}
 	if state == "terminated" {
-		state = "terminate" // the convention's word
+		state = "terminate" // the convention's value
 	}
 	attr.PutText(r.Attributes(), key, state)
 }
@@ -130,11 +131,11 @@ func launchRecord(r plog.LogRecord, eventType, kind string, l *measure.Launch) {
 	attr.PutText(attrs, semconv.MeasureLaunchActivity, l.LaunchedActivity)
 	flagOf(l.HasSavedState).put(attrs, semconv.MeasureLaunchHasSavedState)
 	attr.PutText(attrs, semconv.MeasureLaunchIntentData, l.IntentData)
-	putMeasureInt(attrs, semconv.MeasureLaunchProcessStartUptime, l.ProcessStart)
-	putMeasureInt(attrs, semconv.MeasureLaunchProcessStartRequestedUptime, l.ProcessStartRequested)
-	putMeasureInt(attrs, semconv.MeasureLaunchContentProviderAttachUptime, l.ContentProviderAttach)
-	putMeasureInt(attrs, semconv.MeasureLaunchAppVisibleUptime, l.AppVisible)
-	putMeasureInt(attrs, semconv.MeasureLaunchOnNextDrawUptime, l.OnNextDraw)
+	putInt(attrs, semconv.MeasureLaunchProcessStartUptime, l.ProcessStart)
+	putInt(attrs, semconv.MeasureLaunchProcessStartRequestedUptime, l.ProcessStartRequested)
+	putInt(attrs, semconv.MeasureLaunchContentProviderAttachUptime, l.ContentProviderAttach)
+	putInt(attrs, semconv.MeasureLaunchAppVisibleUptime, l.AppVisible)
+	putInt(attrs, semconv.MeasureLaunchOnNextDrawUptime, l.OnNextDraw)
 }
 
 func navigationRecord(r plog.LogRecord, e *measure.Event) {
@@ -149,7 +150,8 @@ func screenViewRecord(r plog.LogRecord, e *measure.Event) {
 	attr.PutText(r.Attributes(), semconv.AppScreenName, e.ScreenView.Name)
 }
 
-// networkChangeRecord: what the network is now replaces what the attributes of the event say, which is as of the change too.
+// networkChangeRecord overrides the network of the event's attributes, which also is the network
+// after the change.
 func networkChangeRecord(r plog.LogRecord, e *measure.Event) {
 	r.SetEventName(semconv.EventMeasureNetworkChange)
 	n, attrs := e.NetworkChange, r.Attributes()
@@ -211,26 +213,27 @@ func profileRecord(r plog.LogRecord, e *measure.Event) {
 	attr.PutText(r.Attributes(), semconv.MeasureProfileFormat, e.Profile.Format)
 }
 
-// File is a file that came for an event or a build, or was announced.
+// File is a file of an event or a build, uploaded or announced.
 type File struct {
 	ID, Type, Name string
 	ContentType    string
-	Encoding       string // Content-Encoding that it is stored in
-	SHA256         string // of what is stored
-	Path           string // where; "" = it was dropped
+	Encoding       string // Content-Encoding of the stored file
+	SHA256         string // of the stored file
+	Path           string // of the stored file; "" = dropped
 	Size           int64
 	EventID        measure.ID
 	SessionID      measure.ID
 	EventNano      uint64
 }
 
-// FileToLogs describes a file in a record. attributes are those of its event, nil when they are not known any more.
+// FileToLogs translates a file to a record. attributes are those of its event, nil if they are
+// unknown.
 func FileToLogs(f File, attributes *measure.Attributes, src Source) plog.Logs {
 	out := plog.NewLogs()
 	if attributes == nil {
 		attributes = &measure.Attributes{}
 	}
-	scope := newMeasureLogs(out, measureResourceOf(attributes), src)
+	scope := newLogs(out, resourceOf(attributes), src)
 	record := scope.LogRecords().AppendEmpty()
 	record.SetTimestamp(pcommon.Timestamp(f.EventNano))
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
@@ -250,7 +253,7 @@ func FileToLogs(f File, attributes *measure.Attributes, src Source) plog.Logs {
 	return out
 }
 
-// BuildToLogs describes a build of an app.
+// BuildToLogs translates a build of an app to a record.
 func BuildToLogs(b *measure.Build, src Source) plog.Logs {
 	out := plog.NewLogs()
 	resource := out.ResourceLogs().AppendEmpty()
@@ -260,13 +263,13 @@ func BuildToLogs(b *measure.Build, src Source) plog.Logs {
 	attr.PutText(attrs, semconv.ServiceVersion, b.VersionName)
 	attr.PutText(attrs, semconv.AppBuildID, b.VersionCode)
 	scope := resource.ScopeLogs().AppendEmpty()
-	scope.Scope().SetName(measureScope)
+	scope.Scope().SetName(scopeName)
 	record := scope.LogRecords().AppendEmpty()
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
 	record.SetSeverityNumber(plog.SeverityNumberInfo)
 	record.SetEventName(semconv.EventMeasureBuild)
 	attr.PutText(record.Attributes(), semconv.MeasureBuildType, b.Type)
-	putMeasureInt(record.Attributes(), semconv.MeasureBuildSize, b.Size)
+	putInt(record.Attributes(), semconv.MeasureBuildSize, b.Size)
 	attr.PutText(record.Attributes(), semconv.MeasurePatchID, b.PatchID.String())
 	attr.PutText(record.Attributes(), semconv.MeasurePatchVersion, b.PatchVersion)
 	if n := len(b.Mappings); n > 0 {

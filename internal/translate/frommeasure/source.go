@@ -12,54 +12,56 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Source is what the request and the configuration tell about a batch of Measure's.
+// Source contains the inputs of the translation beside the batch: the request and the
+// configuration.
 type Source struct {
-	ServiceName  string // configured for the app; "" = its package or bundle id
+	ServiceName  string // configured for the app; "" = its package or bundle ID
 	Environment  string // configured for the app
 	ReceivedNano uint64 // time of receipt, unix nanoseconds
 
-	UserPrefix       string // in front of user-defined attributes
-	ClientAddress    string // "" = not asked for
-	HTTPBodies       bool   // pass on what http events have of them
+	UserPrefix       string // prefix of user-defined attributes
+	ClientAddress    string // "" = disabled
+	HTTPBodies       bool   // keep the bodies of http events
 	SessionOnMetrics bool   // session.id on data points: a series per session
 }
 
-// measureScope is the scope of all that is made from Measure's events: not the SDK's, of which we are only told.
-const measureScope = "github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
+// scopeName is the scope of all messages: the receiver, because the SDK's instrumentation is
+// unknown.
+const scopeName = "github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
 
-// measureResource are the attributes that stand on the resource, and the key by which items are grouped: one batch may mix
-// app versions.
-type measureResource struct {
+// resourceKey contains the attributes of a resource. It is the key by which items are grouped,
+// because a batch may mix app versions.
+type resourceKey struct {
 	installation, version, build, app, sdk               string
 	patch, patchVersion                                  string
 	expoUpdate, expoRuntime, expoPolicy, expoEnvironment string
 	expoVersion, expoSDK, expoProject                    string
-	expoEmbeddedLaunch, expoEmbeddedAssets               measureFlag
+	expoEmbeddedLaunch, expoEmbeddedAssets               flag
 	platform, osName, osVersion                          string
 	pageSize, dpi, width, height                         measure.Int
 	density                                              measure.Float
 	deviceName, model, manufacturer, deviceType, cpuArch string
-	foldable, physical                                   measureFlag
+	foldable, physical                                   flag
 }
 
-// measureFlag is a *bool that can be compared.
-type measureFlag struct{ value, set bool }
+// flag is a *bool that can be compared.
+type flag struct{ value, set bool }
 
-func flagOf(b *bool) measureFlag {
+func flagOf(b *bool) flag {
 	if b == nil {
-		return measureFlag{}
+		return flag{}
 	}
-	return measureFlag{*b, true}
+	return flag{value: *b, set: true}
 }
 
-func (f measureFlag) put(m pcommon.Map, key string) {
+func (f flag) put(m pcommon.Map, key string) {
 	if f.set {
 		m.PutBool(key, f.value)
 	}
 }
 
-func measureResourceOf(a *measure.Attributes) measureResource {
-	return measureResource{
+func resourceOf(a *measure.Attributes) resourceKey {
+	return resourceKey{
 		a.InstallationID.String(), a.AppVersion, a.AppBuild, a.AppUniqueID, a.SDKVersion,
 		a.PatchID.String(), a.PatchVersion,
 		a.ExpoUpdateID.String(), a.ExpoRuntimeVersion, a.ExpoAutomaticUpdatePolicy, a.ExpoExecutionEnvironment,
@@ -73,10 +75,10 @@ func measureResourceOf(a *measure.Attributes) measureResource {
 	}
 }
 
-// maxPlatform bounds text for which the backend has no rule. The words in use have up to seven bytes.
+// maxPlatform limits a text without a limit in the backend. Known platforms have up to seven bytes.
 const maxPlatform = 32
 
-// platformBeside returns the platform unless os_name says the same, as it does for all but Flutter.
+// platformBeside returns the platform unless os_name is the same, which it is except for Flutter.
 func platformBeside(a *measure.Attributes) string {
 	name := strings.ToLower(a.OSName)
 	if strings.EqualFold(a.Platform, name) || strings.EqualFold(a.Platform, "ios") && name == "ipados" {
@@ -85,13 +87,14 @@ func platformBeside(a *measure.Attributes) string {
 	return cutText(a.Platform, maxPlatform)
 }
 
-// androidReleases are the versions that people know, by API level. os_version of Android's SDK is the level.
+// androidReleases are the public version numbers by API level. Android's SDK sends the level as
+// os_version.
 var androidReleases = map[string]string{
 	"21": "5.0", "22": "5.1", "23": "6.0", "24": "7.0", "25": "7.1", "26": "8.0", "27": "8.1", "28": "9", "29": "10", "30": "11",
 	"31": "12", "32": "12L", "33": "13", "34": "14", "35": "15", "36": "16",
 }
 
-func (r measureResource) fill(m pcommon.Map, src Source) {
+func (r resourceKey) fill(m pcommon.Map, src Source) {
 	attr.PutText(m, semconv.ServiceName, attr.FirstText(src.ServiceName, r.app))
 	attr.PutText(m, semconv.ServiceVersion, r.version)
 	attr.PutText(m, semconv.DeploymentEnvironmentName, src.Environment)
@@ -106,7 +109,7 @@ func (r measureResource) fill(m pcommon.Map, src Source) {
 	if knownHostArchs[arch] {
 		m.PutStr(semconv.HostArch, arch)
 	}
-	if arch != r.cpuArch || !knownHostArchs[arch] { // arm64e has instructions that arm64 has not
+	if arch != r.cpuArch || !knownHostArchs[arch] { // arm64e has more instructions than arm64
 		attr.PutText(m, semconv.MeasureDeviceCPUArch, r.cpuArch)
 	}
 	attr.PutText(m, semconv.MeasureAppUniqueID, r.appBeside(src))
@@ -114,10 +117,10 @@ func (r measureResource) fill(m pcommon.Map, src Source) {
 	attr.PutText(m, semconv.MeasureDeviceType, r.deviceType)
 	r.foldable.put(m, semconv.MeasureDeviceIsFoldable)
 	r.physical.put(m, semconv.MeasureDeviceIsPhysical)
-	putMeasureInt(m, semconv.MeasureDeviceDensityDPI, r.dpi)
-	putMeasureInt(m, semconv.MeasureDeviceWidthPx, r.width)
-	putMeasureInt(m, semconv.MeasureDeviceHeightPx, r.height)
-	putMeasureFloat(m, semconv.MeasureDeviceDensity, r.density)
+	putInt(m, semconv.MeasureDeviceDensityDPI, r.dpi)
+	putInt(m, semconv.MeasureDeviceWidthPx, r.width)
+	putInt(m, semconv.MeasureDeviceHeightPx, r.height)
+	putFloat(m, semconv.MeasureDeviceDensity, r.density)
 	if r.pageSize.Value > 0 {
 		m.PutInt(semconv.MeasureOSPageSize, r.pageSize.Value*bytesPerKiB)
 	}
@@ -126,8 +129,8 @@ func (r measureResource) fill(m pcommon.Map, src Source) {
 	r.fillExpo(m)
 }
 
-// appBeside is the package or bundle id where service.name is another.
-func (r measureResource) appBeside(src Source) string {
+// appBeside returns the package or bundle ID if it is not the service.name.
+func (r resourceKey) appBeside(src Source) string {
 	if src.ServiceName == "" || src.ServiceName == r.app {
 		return ""
 	}
@@ -136,7 +139,7 @@ func (r measureResource) appBeside(src Source) string {
 
 var knownHostArchs = map[string]bool{"amd64": true, "arm32": true, "arm64": true, "x86": true}
 
-func (r measureResource) fillOS(m pcommon.Map) {
+func (r resourceKey) fillOS(m pcommon.Map) {
 	attr.PutText(m, semconv.MeasurePlatform, r.platform)
 	switch name := strings.ToLower(r.osName); name {
 	case "android":
@@ -145,7 +148,7 @@ func (r measureResource) fillOS(m pcommon.Map) {
 		m.PutStr(semconv.OSName, "Android")
 		attr.PutText(m, semconv.OSVersion, attr.FirstText(androidReleases[r.osVersion], r.osVersion))
 		attr.PutText(m, semconv.AndroidOSAPILevel, r.osVersion)
-	default: // validation leaves ios and ipados
+	default: // validation permits only ios and ipados
 		m.PutStr(semconv.TelemetrySDKLanguage, "swift")
 		m.PutStr(semconv.OSType, "darwin")
 		m.PutStr(semconv.OSName, map[string]string{"ios": "iOS", "ipados": "iPadOS"}[name])
@@ -153,7 +156,7 @@ func (r measureResource) fillOS(m pcommon.Map) {
 	}
 }
 
-func (r measureResource) fillExpo(m pcommon.Map) {
+func (r resourceKey) fillExpo(m pcommon.Map) {
 	attr.PutText(m, semconv.MeasureExpoUpdateID, r.expoUpdate)
 	attr.PutText(m, semconv.MeasureExpoRuntimeVersion, r.expoRuntime)
 	r.expoEmbeddedLaunch.put(m, semconv.MeasureExpoIsEmbeddedLaunch)
@@ -165,39 +168,39 @@ func (r measureResource) fillExpo(m pcommon.Map) {
 	attr.PutText(m, semconv.MeasureExpoEASProjectID, r.expoProject)
 }
 
-// byResource gives each resource of a batch its place in a message.
+// byResource creates one entry per resource of a batch.
 type byResource[S any] struct {
-	places map[measureResource]S
-	make   func(measureResource) S
+	entries map[resourceKey]S
+	build   func(resourceKey) S
 }
 
-func newByResource[S any](make func(measureResource) S) *byResource[S] {
-	return &byResource[S]{map[measureResource]S{}, make}
+func newByResource[S any](build func(resourceKey) S) *byResource[S] {
+	return &byResource[S]{entries: map[resourceKey]S{}, build: build}
 }
 
 func (b *byResource[S]) of(a *measure.Attributes) S {
-	key := measureResourceOf(a)
-	place, known := b.places[key]
+	key := resourceOf(a)
+	entry, known := b.entries[key]
 	if !known {
-		place = b.make(key)
-		b.places[key] = place
+		entry = b.build(key)
+		b.entries[key] = entry
 	}
-	return place
+	return entry
 }
 
-func putMeasureInt(m pcommon.Map, key string, n measure.Int) {
+func putInt(m pcommon.Map, key string, n measure.Int) {
 	if n.Set {
 		m.PutInt(key, n.Value)
 	}
 }
 
-func putMeasureFloat(m pcommon.Map, key string, n measure.Float) {
+func putFloat(m pcommon.Map, key string, n measure.Float) {
 	if n.Set {
 		m.PutDouble(key, n.Value)
 	}
 }
 
-// putTrue sets a flag that says something only when it is set.
+// putTrue sets a flag only if it is true.
 func putTrue(m pcommon.Map, key string, flag bool) {
 	if flag {
 		m.PutBool(key, true)

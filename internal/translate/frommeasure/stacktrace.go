@@ -11,8 +11,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// measureStacktrace prints a chain of exceptions as the platform does, the outermost first.
-func measureStacktrace(units []measure.ExceptionUnit, framework string) string {
+// stacktraceText returns a chain of exceptions in the platform's notation, the outermost exception
+// first.
+func stacktraceText(units []measure.ExceptionUnit, framework string) string {
 	var b strings.Builder
 	frames := maxExceptionFrames
 	for i := range units[:min(len(units), maxExceptionUnits)] {
@@ -24,14 +25,14 @@ func measureStacktrace(units []measure.ExceptionUnit, framework string) string {
 		n := min(len(unit.Frames), frames)
 		for j := range unit.Frames[:n] {
 			b.WriteByte('\n')
-			writeMeasureFrame(&b, j, &unit.Frames[j], framework)
+			writeFrame(&b, j, &unit.Frames[j], framework)
 		}
 		frames -= n
 	}
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-func writeMeasureFrame(b *strings.Builder, index int, f *measure.Frame, framework string) {
+func writeFrame(b *strings.Builder, index int, f *measure.Frame, framework string) {
 	switch framework {
 	case measure.FrameworkApple:
 		fmt.Fprintf(b, "%-3d %s 0x%s %s + %d", index, f.BinaryName, f.SymbolAddress, f.BinaryAddress, f.Offset.Value)
@@ -40,15 +41,15 @@ func writeMeasureFrame(b *strings.Builder, index int, f *measure.Frame, framewor
 			fmt.Fprintf(b, "#%-2d abs %s", index, strings.TrimPrefix(f.InstructionAddress, "0x"))
 			return
 		}
-		fmt.Fprintf(b, "#%-2d %s (%s)", index, measureJoined(".", f.ClassName, f.MethodName), measureJoined(":", f.ModuleName+f.FileName, intText(f.Line), intText(f.Column)))
+		fmt.Fprintf(b, "#%-2d %s (%s)", index, joinPresent(".", f.ClassName, f.MethodName), joinPresent(":", f.ModuleName+f.FileName, intText(f.Line), intText(f.Column)))
 	case measure.FrameworkJS:
-		fmt.Fprintf(b, "    at %s (%s)", attr.FirstText(f.MethodName, "<anonymous>"), measureJoined(":", f.FileName, intText(f.Line), intText(f.Column)))
+		fmt.Fprintf(b, "    at %s (%s)", attr.FirstText(f.MethodName, "<anonymous>"), joinPresent(":", f.FileName, intText(f.Line), intText(f.Column)))
 	default:
-		fmt.Fprintf(b, "\tat %s(%s)", measureJoined(".", f.ClassName, f.MethodName), javaPlace(f))
+		fmt.Fprintf(b, "\tat %s(%s)", joinPresent(".", f.ClassName, f.MethodName), javaPlace(f))
 	}
 }
 
-// javaNativeLine is how the JVM marks native methods.
+// javaNativeLine is the line number that the JVM uses for native methods.
 const javaNativeLine = -2
 
 func javaPlace(f *measure.Frame) string {
@@ -63,8 +64,8 @@ func javaPlace(f *measure.Frame) string {
 	return f.FileName + ":" + intText(f.Line)
 }
 
-// measureJoined puts together what is there.
-func measureJoined(separator string, parts ...string) string {
+// joinPresent joins the parts that are not empty.
+func joinPresent(separator string, parts ...string) string {
 	var present []string
 	for _, part := range parts {
 		if part != "" {

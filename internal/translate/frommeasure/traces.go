@@ -14,38 +14,39 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// ToTraces translates spans, and the events that are requests the app made, in order, under the resource each names.
+// ToTraces translates spans, and events that are requests of the app, in order, under their
+// resource.
 func ToTraces(spans []measure.Span, events []measure.Event, src Source) ptrace.Traces {
 	out := ptrace.NewTraces()
-	places := newByResource(func(r measureResource) ptrace.SpanSlice {
+	entries := newByResource(func(r resourceKey) ptrace.SpanSlice {
 		resource := out.ResourceSpans().AppendEmpty()
 		r.fill(resource.Resource().Attributes(), src)
 		scope := resource.ScopeSpans().AppendEmpty()
-		scope.Scope().SetName(measureScope)
+		scope.Scope().SetName(scopeName)
 		return scope.Spans()
 	})
 	for i := range spans {
-		fillMeasureSpan(places.of(&spans[i].Attributes).AppendEmpty(), &spans[i], src)
+		fillSpan(entries.of(&spans[i].Attributes).AppendEmpty(), &spans[i], src)
 	}
 	for i := range events {
-		if e := &events[i]; SignalOf(e) == MeasureSpan {
-			fillHTTPSpan(places.of(&e.Attribute).AppendEmpty(), e, src) // http.go
+		if e := &events[i]; SignalOf(e) == SignalTraces {
+			fillHTTPSpan(entries.of(&e.Attribute).AppendEmpty(), e, src) // http.go
 		}
 	}
 	return out
 }
 
-func fillMeasureSpan(span ptrace.Span, s *measure.Span, src Source) {
+func fillSpan(span ptrace.Span, s *measure.Span, src Source) {
 	attrs := span.Attributes()
-	setMeasureIDs(span, s)
+	setIDs(span, s)
 	span.SetName(s.Name)
 	span.SetKind(ptrace.SpanKindInternal)
 	span.SetStartTimestamp(pcommon.Timestamp(s.StartTime.UnixNano))
 	span.SetEndTimestamp(pcommon.Timestamp(s.EndTime.UnixNano))
-	span.Status().SetCode(ptrace.StatusCode(s.Status.Value)) // the numbers are the same, as validated
+	span.Status().SetCode(ptrace.StatusCode(s.Status.Value)) // the same numbers; validated
 	putMoment(attrs, s.SessionID, &s.Attributes, src)
 	putTimeToDisplay(attrs, s.Name)
-	// The duration is by a clock that nobody sets; the times may have been taken before and after the other was.
+	// The duration is monotonic; the wall clock may have been set between the two times.
 	elapsed := int64(s.EndTime.UnixNano-s.StartTime.UnixNano) / 1e6
 	if s.Duration.Set && (s.Duration.Value-elapsed > 1 || elapsed-s.Duration.Value > 1) {
 		attrs.PutInt(semconv.MeasureSpanDurationMS, s.Duration.Value)
@@ -58,26 +59,26 @@ func fillMeasureSpan(span ptrace.Span, s *measure.Span, src Source) {
 	}
 }
 
-// setMeasureIDs takes ids that are OpenTelemetry's, as those of all SDKs. The backend takes any text: others become a hash of
-// it, the same for every span that names it, and stand beside it.
-func setMeasureIDs(span ptrace.Span, s *measure.Span) {
-	trace, ok := measureTraceID(s.TraceID)
+// setIDs sets IDs in OpenTelemetry's form, which all SDKs send. The backend accepts any text: other
+// IDs become a hash, and the original is an attribute.
+func setIDs(span ptrace.Span, s *measure.Span) {
+	trace, ok := traceIDOf(s.TraceID)
 	if span.SetTraceID(trace); !ok {
 		attr.PutText(span.Attributes(), semconv.MeasureTraceID, s.TraceID)
 	}
-	id, ok := measureSpanID(s.SpanID)
+	id, ok := spanIDOf(s.SpanID)
 	if span.SetSpanID(id); !ok {
 		attr.PutText(span.Attributes(), semconv.MeasureSpanID, s.SpanID)
 	}
 	if s.ParentID != "" {
-		parent, ok := measureSpanID(s.ParentID)
+		parent, ok := spanIDOf(s.ParentID)
 		if span.SetParentSpanID(parent); !ok {
 			attr.PutText(span.Attributes(), semconv.MeasureParentID, s.ParentID)
 		}
 	}
 }
 
-func measureTraceID(text string) (id pcommon.TraceID, stated bool) {
+func traceIDOf(text string) (id pcommon.TraceID, stated bool) {
 	if attr.DecodeHex(id[:], text) && !id.IsEmpty() {
 		return id, true
 	}
@@ -86,7 +87,7 @@ func measureTraceID(text string) (id pcommon.TraceID, stated bool) {
 	return id, false
 }
 
-func measureSpanID(text string) (id pcommon.SpanID, stated bool) {
+func spanIDOf(text string) (id pcommon.SpanID, stated bool) {
 	if attr.DecodeHex(id[:], text) && !id.IsEmpty() {
 		return id, true
 	}
@@ -95,7 +96,8 @@ func measureSpanID(text string) (id pcommon.SpanID, stated bool) {
 	return id, false
 }
 
-// displaySpans are those that SDKs make by themselves: how long a screen took to show. The last word of the name is its class.
+// displaySpans are the spans that SDKs create for the time until a screen is shown. The last word
+// of the name is its class.
 var displaySpans = map[string]string{"Activity TTID ": "activity_ttid", "Fragment TTID ": "fragment_ttid", "VC TTID ": "vc_ttid"}
 
 func putTimeToDisplay(attrs pcommon.Map, name string) {

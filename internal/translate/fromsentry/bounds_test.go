@@ -20,7 +20,8 @@ func TestClip(t *testing.T) {
 	require.Equal(t, "1234…", attr.Clip("1234äöü", 8), "no part of a character")
 }
 
-// TestClippedIDsMeet: however long the id of a profiler session, its spans and its profiles have the same.
+// TestClippedIDsMeet: however long the id of a profiler session, its spans and its profiles have
+// the same.
 func TestClippedIDsMeet(t *testing.T) {
 	id := strings.Repeat("i", 1000)
 	profiles := ChunkToProfiles(&profile.Chunk{ProfilerID: id, Sampled: oneSample()}, Source{})

@@ -12,7 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// checkOutput compares a translated profile with what the oracle reads from the payload, and checks that it is valid OTLP.
+// checkOutput compares a translated profile with what the oracle reads from the payload, and checks
+// that it is valid OTLP.
 func checkOutput(t *testing.T, name string, out pprofile.Profiles, want golden.Observations) {
 	t.Helper()
 	checkConformance(t, name, out)

@@ -12,10 +12,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// The only conversions of time. Decoding has already turned decimal text into whole nanoseconds (package jsonscan).
+// This file contains the only conversions of time. Decoding has already converted decimal text to
+// whole nanoseconds (package jsonscan).
 
-// Anchor is the instant that the samples of a V1 profile count from, in unix nanoseconds: the profile's own, else the start
-// of its transaction, else so that the last sample falls on the time of receipt.
+// Anchor returns the instant from which the samples of a V1 profile count, in unix nanoseconds: the
+// profile's own, else the start of its transaction. Without both, the last sample gets the time of
+// receipt.
 func Anchor(p *profile.Profile, src Source) uint64 {
 	switch {
 	case p.Timestamp.Set:
@@ -29,7 +31,8 @@ func Anchor(p *profile.Profile, src Source) uint64 {
 	return src.ReceivedNano - min(last, src.ReceivedNano)
 }
 
-// timeRange gives the earliest and the latest of at least one time. Java's are not in order.
+// timeRange returns the earliest and the latest of at least one time. Java sends times out of
+// order.
 func timeRange(times []uint64) (first, last uint64) {
 	first, last = times[0], times[0]
 	for _, t := range times {
@@ -38,21 +41,24 @@ func timeRange(times []uint64) (first, last uint64) {
 	return first, last
 }
 
-// unixNano is an instant of the client's clock, by ours if that is asked for. Times of receipt are not to go through here.
+// unixNano returns an instant of the client's clock, corrected if src.CorrectDrift is set. It is
+// not for times of receipt.
 func (src Source) unixNano(t jsonscan.Timestamp) uint64 {
 	if !src.CorrectDrift || src.ClockDriftMilli == 0 {
 		return t.UnixNano
 	}
-	// Decoded instants end in 2242 and a drift, being a time.Duration, has less than 293 years: the sum fits.
+	// Decoded instants end in 2242, and a drift is a time.Duration of less than 293 years: the sum
+	// fits.
 	drift := src.ClockDriftMilli * attr.NanosPerMilli
 	if drift < 0 && uint64(-drift) > t.UnixNano {
-		return 0 // before 1970, where OTLP has no times
+		return 0 // before 1970: not representable in OTLP
 	}
 	return min(t.UnixNano+uint64(drift), attr.MaxUnixSeconds*attr.NanosPerSecond)
 }
 
-// putDrift says how far the client's clock was off, and whether the times beside it are corrected by that. It stands on
-// profiles, spans and log records. On a resource it would make a new one of every request, and on data points a new series.
+// putDrift adds the offset of the client's clock, and whether times are corrected by it. It is an
+// attribute of profiles, spans and log records. On a resource, it would create a new resource per
+// request; on data points, a new series.
 func putDrift(attrs pcommon.Map, src Source) {
 	if src.ClockDriftMilli != 0 {
 		attrs.PutInt(semconv.SentryClockDriftMS, src.ClockDriftMilli)

@@ -44,8 +44,8 @@ func leaves(v reflect.Value, prefix string) (all []leaf) {
 	return []leaf{{strings.Trim(prefix, "."), v}}
 }
 
-// wireNames are the keys of the fields that have no JSON tag, because the scanner decodes them. "-" is not a field of the
-// wire; "" adds nothing to the path.
+// wireNames are the keys of the fields that have no JSON tag, because the scanner decodes them. "-"
+// is not a field of the wire; "" adds nothing to the path.
 var wireNames = map[string]string{
 	"Profile.EventID": "event_id", "Profile.DebugMeta": "", "Profile.Sampled": "", "Chunk.Sampled": "", "Chunk.DebugMeta": "",
 	"Chunk.ProfilerID": "profiler_id", "Chunk.ChunkID": "chunk_id", "Chunk.ClientSDK": "client_sdk",
@@ -85,7 +85,8 @@ func decodeFull(t *testing.T) (*profile.Profile, *profile.Chunk) {
 	return p, c
 }
 
-// TestEveryFieldArrives translates payloads that have every field, and looks for every value in the output.
+// TestEveryFieldArrives translates payloads that have every field, and looks for every value in the
+// output.
 func TestEveryFieldArrives(t *testing.T) {
 	p, c := decodeFull(t)
 	src := Source{ProjectID: "42", PeriodType: "wall"}

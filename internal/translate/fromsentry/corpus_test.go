@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestCorpus translates every recorded profile and compares it with the oracle: every usable sample is there, at its exact
-// time, on its thread, with its frames.
+// TestCorpus translates every recorded profile and compares it with the oracle: every usable sample
+// is there, at its exact time, on its thread, with its frames.
 func TestCorpus(t *testing.T) {
 	v1, v2 := 0, 0
 	for _, request := range golden.Corpus(t) {

@@ -12,19 +12,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// frameTranslator turns frames into locations and stacks of them into stacks: those that samples refer to, each once.
-// Nine of ten stacks of a browser chunk are referred to by no sample.
+// frameTranslator translates the frames and stacks that samples refer to, each once. Nine of ten
+// stacks of a browser chunk are unused.
 type frameTranslator struct {
 	b         *dictionary.Builder
 	images    *imageMap
 	frames    []profile.Frame
-	locations []dictionary.LocationIndex // by frame; 0 = not yet translated, or a frame that says nothing
+	locations []dictionary.LocationIndex // by frame; 0 = not translated yet, or an empty frame
 
-	platform  string // the profile's
+	platform  string // of the profile
 	frameType string // of frames without a platform of their own
-	tagged    bool   // addresses carry pointer authentication codes
+	tagged    bool   // addresses contain pointer authentication codes
 
-	// Scratch: the builder copies what it is given.
+	// Scratch: the builder copies it.
 	lines [1]dictionary.Line
 	attrs []dictionary.AttributeIndex
 }
@@ -37,7 +37,7 @@ func newFrameTranslator(b *dictionary.Builder, images *imageMap, frames []profil
 	}
 }
 
-// profileFrames translates the frames of a V1 profile, which says more about itself than a chunk does.
+// profileFrames returns the translator for a V1 profile, which states its architecture and runtime.
 func profileFrames(b *dictionary.Builder, images *imageMap, p *profile.Profile) *frameTranslator {
 	t := newFrameTranslator(b, images, p.Frames, p.Platform)
 	t.tagged = p.Platform == "cocoa" && strings.HasPrefix(deref(p.Device.Architecture), "arm64")
@@ -47,14 +47,14 @@ func profileFrames(b *dictionary.Builder, images *imageMap, p *profile.Profile) 
 	return t
 }
 
-// chunkFrames translates the frames of a V2 chunk. It does not say which architecture it is from.
+// chunkFrames returns the translator for a V2 chunk, which does not state its architecture.
 func chunkFrames(b *dictionary.Builder, images *imageMap, c *profile.Chunk) *frameTranslator {
 	t := newFrameTranslator(b, images, c.Frames, c.Platform)
 	t.tagged = c.Platform == "cocoa"
 	return t
 }
 
-// untranslated marks a stack that no sample has referred to.
+// untranslated marks a stack without samples so far.
 const untranslated = -1
 
 // stacks translates the stacks that samples refer to.
@@ -94,8 +94,8 @@ func (t *frameTranslator) translate(f *profile.Frame) dictionary.LocationIndex {
 	return t.b.Location(location)
 }
 
-// functionFile is the path that names the file best: absolute where the SDK knows it. What else was sent is kept in an
-// attribute, so that the way back is certain:
+// functionFile returns the best path of the file: the absolute one if the SDK sends it. An
+// attribute keeps the rest, so that tosentry can restore both:
 //
 //	sent                     Function.filename   attribute
 //	filename and abs_path    abs_path            sentry.frame.filename = filename

@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// checkPayload takes a payload through decoding and translation as either format. Whatever decodes comes out as a valid OTLP
-// profile that holds exactly the usable samples.
+// checkPayload takes a payload through decoding and translation as either format. Whatever decodes
+// comes out as a valid OTLP profile that holds exactly the usable samples.
 func checkPayload(t *testing.T, payload []byte) {
 	before := string(payload)
 	d := profile.AcquireDecoder()
@@ -57,7 +57,8 @@ func FuzzTranslate(f *testing.F) {
 	f.Fuzz(checkPayload)
 }
 
-// TestOrderOfSamplesDoesNotMatter shuffles the observations of decoded profiles: the result is the same.
+// TestOrderOfSamplesDoesNotMatter shuffles the observations of decoded profiles: the result is the
+// same.
 func TestOrderOfSamplesDoesNotMatter(t *testing.T) {
 	for _, name := range []string{"all-fields-v2", "quirk-16-java-unsorted", "sdk-python-v2", "cocoa-v2-native"} {
 		payload := golden.Payload(t, name, sentry.ItemProfileChunk)

@@ -17,26 +17,26 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// imageMap finds the debug image an address lies in and makes a mapping of it. Images that no frame refers to, and those
-// that cannot be a mapping, are kept as they were sent, in an attribute of the profile.
+// imageMap finds the debug image of an address and translates it to a mapping. Other images,
+// without frames or an address range, are kept in an attribute of the profile.
 type imageMap struct {
 	b      *dictionary.Builder
 	images []profile.Image
-	ranges []imageRange // by start; those that can be a mapping
+	ranges []imageRange // images that can be a mapping, by start
 	mapped []bool       // by image
 }
 
 type imageRange struct {
 	start, limit uint64
 	image        int
-	mapping      dictionary.MappingIndex // 0 = no frame yet
+	mapping      dictionary.MappingIndex // 0 = not translated yet
 }
 
 func newImageMap(b *dictionary.Builder, images []profile.Image) *imageMap {
 	m := &imageMap{b: b, images: images, mapped: make([]bool, len(images))}
 	for i, image := range images {
 		start, limit := image.Addr.Value, image.Addr.Value+image.Size.Value
-		hasBuildID := image.DebugID != "" || image.Type == "elf" && image.CodeID != "" // a mapping must have one
+		hasBuildID := image.DebugID != "" || image.Type == "elf" && image.CodeID != "" // mappings require one
 		if image.Addr.Set && limit > start && hasBuildID {
 			m.ranges = append(m.ranges, imageRange{start: start, limit: limit, image: i})
 		}
@@ -45,12 +45,13 @@ func newImageMap(b *dictionary.Builder, images []profile.Image) *imageMap {
 	return m
 }
 
-// pointerMask is what Sentry leaves of an address on Apple's 64-bit ARM: the bits above hold the pointer authentication
-// code (relay-profiling, "strip_pointer_authentication_code").
+// pointerMask is Sentry's mask for addresses on Apple's 64-bit ARM: the upper bits contain the
+// pointer authentication code (relay-profiling, "strip_pointer_authentication_code").
 const pointerMask = 0x0000000FFFFFFFFF
 
-// find gives the mapping of an address, 0 if it lies in no image, and the address without a pointer authentication code.
-// An address inside an image has none: simulators on x86 use addresses beyond the mask.
+// find returns the mapping of an address, 0 if it is in no image, and the address without a pointer
+// authentication code. An address inside an image has no such code: simulators on x86 use addresses
+// beyond the mask.
 func (m *imageMap) find(address uint64, tagged bool) (dictionary.MappingIndex, uint64) {
 	if mapping := m.mapping(address); mapping != 0 || !tagged {
 		return mapping, address
@@ -97,7 +98,7 @@ func (m *imageMap) translate(r *imageRange) dictionary.MappingIndex {
 	})
 }
 
-// unmapped gives the images that became no mapping, in the order they were sent.
+// unmapped returns the images without a mapping, in the order of the payload.
 func (m *imageMap) unmapped() []profile.Image {
 	rest := make([]profile.Image, 0, len(m.images))
 	for i, image := range m.images {
@@ -108,7 +109,7 @@ func (m *imageMap) unmapped() []profile.Image {
 	return rest
 }
 
-// images keeps images as a list of objects with Sentry's keys.
+// images adds images as a list of objects with Sentry's keys.
 func (l *attributeList) images(images []profile.Image) {
 	if len(images) == 0 {
 		return

@@ -43,7 +43,7 @@ func fillLog(record plog.LogRecord, log *event.Log, shared *sharedAttributes, sr
 	setTrace(record, log.TraceID, strings.ToLower(span))
 }
 
-// logAttributeKey gives Sentry's name of an attribute for what go's SDK 0.50 calls otherwise.
+// logAttributeKey returns Sentry's key for attributes that go's SDK 0.50 names differently.
 func logAttributeKey(key string) string {
 	if number, ok := strings.CutPrefix(key, semconv.SentryMessageParametersPrefix); ok {
 		return semconv.SentryMessageParameterPrefix + number
@@ -54,8 +54,9 @@ func logAttributeKey(key string) string {
 	return key
 }
 
-// setAttribute takes the value for what it is; the declared type decides only where JSON cannot tell: whether a number is a
-// double, and whether a string holds an integer that JavaScript cannot write.
+// setAttribute sets a value from JSON. The declared type matters only where JSON is ambiguous: for
+// doubles without a fraction, and for integers in strings, because JavaScript cannot write large
+// integers.
 func setAttribute(value pcommon.Value, key string, a *event.Attribute) {
 	attr.SetJSON(value, a.Value)
 	switch {
@@ -68,8 +69,8 @@ func setAttribute(value pcommon.Value, key string, a *event.Attribute) {
 	}
 }
 
-// sharedAttributes are the attributes of logs that say what the resource says: SDKs repeat release, environment and their own
-// name on each. They are on the resource, and on a record only where it says something else than the first one.
+// sharedAttributes are attributes that SDKs repeat on each log: release, environment and SDK. They
+// are on the resource, and on a record only if its value differs from the first one.
 type sharedAttributes struct {
 	attr.Identity
 	values [4]string
@@ -77,7 +78,7 @@ type sharedAttributes struct {
 
 var sharedKeys = [4]string{semconv.SentryRelease, semconv.SentryEnvironment, semconv.SentrySDKName, semconv.SentrySDKVersion}
 
-// firstIdentity is what the attributes of a container's first element say of where all of them come from.
+// firstIdentity returns the identity that the container's first element states.
 func firstIdentity(first []event.Attribute, src Source) (shared sharedAttributes) {
 	for i := range first {
 		for k, key := range sharedKeys {
@@ -99,7 +100,7 @@ func logIdentity(c *event.LogContainer, src Source) sharedAttributes {
 	return firstIdentity(c.Logs[0].Attributes, src)
 }
 
-// stated says whether the resource says this already.
+// stated reports whether the resource has the same value.
 func (s *sharedAttributes) stated(a *event.Attribute) bool {
 	for k, key := range sharedKeys {
 		if a.Key == key {

@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// EventToLogs translates an error event: one record, with the thrown exception as its headline.
+// EventToLogs translates an error event to one record, with the thrown exception as its headline.
 func EventToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 	out, record := newEventLogs(e, sentry.ItemEvent, src)
 	setSeverity(record, attr.FirstText(e.Level, "error")) // Sentry's default
@@ -25,7 +25,7 @@ func EventToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 	return out
 }
 
-// FeedbackToLogs translates feedback: what a person said, and as an event all that the SDK knew then.
+// FeedbackToLogs translates user feedback, with everything that the SDK adds to an event.
 func FeedbackToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 	out, record := newEventLogs(e, sentry.ItemFeedback, src)
 	setSeverity(record, attr.FirstText(e.Level, "info"))
@@ -41,7 +41,7 @@ func FeedbackToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 	return out
 }
 
-// newEventLogs makes the record with everything but level and body.
+// newEventLogs returns a record with everything except severity and body.
 func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.Logs, plog.LogRecord) {
 	id := attr.Identity{Platform: e.Platform, Release: e.Release, Dist: e.Dist, Environment: e.Environment, Sdk: e.SDK}
 	out, scope := newLogs(completed(id, src), src)
@@ -73,7 +73,7 @@ func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.L
 	return out, record
 }
 
-// eventBody is the message, else "Type: value" of the thrown exception.
+// eventBody returns the message, else "Type: value" of the thrown exception.
 func eventBody(e *event.ErrorEvent) string {
 	if text := e.Message.Text(); text != "" || len(e.Exceptions) == 0 {
 		return text
@@ -81,7 +81,8 @@ func eventBody(e *event.ErrorEvent) string {
 	return e.Exceptions[len(e.Exceptions)-1].Headline()
 }
 
-// putMessage sets template and parameters as logs have them: numbered, or named where python's logging has named ones.
+// putMessage sets template and parameters as in logs: numbered, or named for named parameters of
+// python's logging.
 func putMessage(attrs pcommon.Map, m *event.Message) {
 	attr.PutText(attrs, semconv.SentryMessageTemplate, m.Template)
 	if len(m.Params) == 0 {
@@ -103,7 +104,8 @@ func putMessage(attrs pcommon.Map, m *event.Message) {
 	}
 }
 
-// putTags sets each tag under its own key, as Relay does, unless the event itself says something there.
+// putTags sets each tag under its own key, as Relay does, unless the event has that attribute
+// already.
 func putTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 	for _, tag := range tags {
 		if _, taken := attrs.Get(tag.Key); taken || !src.IncludePII && attr.IsPersonal(tag.Key) {
@@ -117,7 +119,7 @@ func putUser(attrs pcommon.Map, user []event.NamedValue, src Source) {
 	for _, member := range user {
 		key := attr.FirstText(attr.UserKeys[member.Name], semconv.SentryUserPrefix+member.Name)
 		if !src.IncludePII && attr.IsPersonal(key) || string(member.Value) == `"{{auto}}"` {
-			continue // auto: the server would take the address of the sender
+			continue // auto: Sentry's server would insert the sender's address
 		}
 		if _, conventional := attr.UserKeys[member.Name]; conventional {
 			attr.PutText(attrs, key, attr.PlainText(member.Value))
@@ -136,7 +138,7 @@ func putRequest(attrs pcommon.Map, r *event.HTTPRequest, src Source) {
 	attr.PutText(attrs, semconv.URLFragment, r.Fragment)
 	if query := attr.PlainText(r.QueryString); query != "" {
 		attr.PutText(attrs, semconv.URLQuery, strings.TrimPrefix(query, "?"))
-	} else if string(r.QueryString) != `""` { // python, where there is no query
+	} else if string(r.QueryString) != `""` { // python sends it if there is no query
 		attr.PutRaw(attrs, semconv.SentryRequestQueryString, r.QueryString)
 	}
 	for _, header := range r.Headers {
@@ -149,7 +151,7 @@ func putRequest(attrs pcommon.Map, r *event.HTTPRequest, src Source) {
 	}
 }
 
-// putHeader sets a header as OpenTelemetry does: a list of texts, under the name in lower case.
+// putHeader sets a header as in OpenTelemetry: a list of texts, with the name in lower case.
 func putHeader(attrs pcommon.Map, prefix, name, value string, src Source) {
 	if value == "" || !src.IncludePII && attr.IsPersonalHeader(name) {
 		return
@@ -161,7 +163,8 @@ func putHeader(attrs pcommon.Map, prefix, name, value string, src Source) {
 	}
 }
 
-// putTraceContext sets what contexts.trace says beyond the ids: its data are attributes already, thread.id among them.
+// putTraceContext adds the fields of contexts.trace other than the IDs. Its data are attributes
+// already, thread.id among them.
 func putTraceContext(attrs pcommon.Map, t *event.TraceContext, src Source) {
 	attr.PutText(attrs, semconv.SentryOp, t.Op)
 	attr.PutText(attrs, semconv.SentryOrigin, t.Origin)

@@ -11,11 +11,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// The structured form of exceptions, threads and breadcrumbs: lists of maps with Sentry's own keys, in Sentry's order (an
-// exception's cause stands before it). Only the frames are turned round, so that everywhere in the output the innermost
-// comes first.
+// This file translates exceptions, threads and breadcrumbs to lists of maps with Sentry's own keys,
+// in Sentry's order (the cause before its effect). Only frames are reversed: everywhere in the
+// output, the innermost frame comes first.
 
-// putExceptions sets the headline, which is the thrown exception, the last one of the chain, and the chain itself.
+// putExceptions sets the headline, which is the thrown exception and the last one of the chain, and
+// the chain.
 func putExceptions(attrs pcommon.Map, e *event.ErrorEvent) {
 	chain := e.Exceptions
 	if len(chain) == 0 {
@@ -34,8 +35,8 @@ func putExceptions(attrs pcommon.Map, e *event.ErrorEvent) {
 	}
 }
 
-// withThreadStack gives the thrown exception the stack of the thread that threw it, where the SDK left it to the thread
-// (native, cocoa and android crashes). The input is left as it is.
+// withThreadStack returns the chain with the stack of the throwing thread, if the thrown exception
+// has no stack (native, cocoa and android crashes). It does not modify the input.
 func withThreadStack(chain []event.Exception, threads []event.EventThread) []event.Exception {
 	thrown := chain[len(chain)-1]
 	if thrown.Stacktrace != nil {
@@ -170,7 +171,7 @@ func putInt(m pcommon.Map, key string, number jsonscan.Optional[int64]) {
 	}
 }
 
-// putNumber sets a line or column; 0 is none.
+// putNumber sets a line or column; 0 = none.
 func putNumber(m pcommon.Map, key string, number uint32) {
 	if number != 0 {
 		m.PutInt(key, int64(number))

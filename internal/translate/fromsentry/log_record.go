@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// newLogs makes a message with one resource and one scope in it. The scope is the SDK.
+// newLogs returns a message with one resource and one scope, the SDK.
 func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
 	out := plog.NewLogs()
 	resource := out.ResourceLogs().AppendEmpty()
@@ -25,8 +25,8 @@ func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
 	return out, scope
 }
 
-// newRecord makes a record of an item that is no log by itself; the item type tells them apart. Where the payload has no
-// time, the record has only that of receipt.
+// newRecord appends a record for an item that is not a log; the item type is an attribute. Without
+// a time in the payload, the record has only the time of receipt.
 func newRecord(scope plog.ScopeLogs, item sentry.ItemType, t jsonscan.Timestamp, src Source) plog.LogRecord {
 	record := scope.LogRecords().AppendEmpty()
 	setTimes(record, t, src)
@@ -42,8 +42,8 @@ func setTimes(record plog.LogRecord, t jsonscan.Timestamp, src Source) {
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
 }
 
-// severities are OpenTelemetry's numbers for Sentry's levels: those of logs, those of events ("warning"), and "log", which
-// JavaScript's console writes.
+// severities are OpenTelemetry's numbers for Sentry's levels: those of logs, those of events
+// ("warning"), and "log" from JavaScript's console.
 var severities = map[string]plog.SeverityNumber{
 	"trace":    plog.SeverityNumberTrace,
 	"debug":    plog.SeverityNumberDebug,
@@ -56,13 +56,13 @@ var severities = map[string]plog.SeverityNumber{
 	"critical": plog.SeverityNumberFatal,
 }
 
-// setSeverity takes the level as it was sent, with the number it stands for; none for a word of the sender's own.
+// setSeverity sets the level as sent and its number; custom levels have no number.
 func setSeverity(record plog.LogRecord, level string) {
 	record.SetSeverityText(level)
 	record.SetSeverityNumber(severities[strings.ToLower(level)])
 }
 
-// setTrace takes ids that decoding has checked. Without a trace id, a span id means nothing.
+// setTrace sets validated IDs. A span ID without a trace ID is ignored.
 func setTrace(record plog.LogRecord, traceID, spanID string) {
 	var trace pcommon.TraceID
 	var span pcommon.SpanID

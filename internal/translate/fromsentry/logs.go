@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// LogsToLogs translates a log container: a record for each of its elements, in order.
+// LogsToLogs translates a log container: one record per element, in order.
 func LogsToLogs(c *event.LogContainer, src Source) plog.Logs {
 	shared := logIdentity(c, src)
 	out, scope := newLogs(shared.Identity, src)
@@ -23,7 +23,7 @@ func LogsToLogs(c *event.LogContainer, src Source) plog.Logs {
 	return out
 }
 
-// CheckInToLogs translates a check-in: a record that says what became of which scheduled job.
+// CheckInToLogs translates a check-in to a record with the status of the scheduled job.
 func CheckInToLogs(c *event.CheckIn, src Source) plog.Logs {
 	out, scope := newLogs(checkInIdentity(c, src), src)
 	record := newRecord(scope, sentry.ItemCheckIn, c.Timestamp, src)
@@ -43,10 +43,11 @@ func CheckInToLogs(c *event.CheckIn, src Source) plog.Logs {
 	return out
 }
 
-// checkInLevels: a job that failed, or did not come, is an error of its own.
+// checkInLevels: failed and missed jobs are errors.
 var checkInLevels = map[string]string{"in_progress": "info", "ok": "info", "error": "error", "missed": "error", "timeout": "error"}
 
-// UserReportToLogs translates a user report: what a person said about an event. Their e-mail address is PII.
+// UserReportToLogs translates a user report: the comment of a person on an event. Their e-mail
+// address is PII.
 func UserReportToLogs(r *event.UserReport, src Source) plog.Logs {
 	out, scope := newLogs(completed(attr.Identity{}, src), src)
 	record := newRecord(scope, sentry.ItemUserReport, jsonscan.Timestamp{}, src)
@@ -62,8 +63,8 @@ func UserReportToLogs(r *event.UserReport, src Source) plog.Logs {
 	return out
 }
 
-// ItemToLogs says of an item that it was there, without its body: attachments, replays, security and network error reports.
-// Size is the length of the payload.
+// ItemToLogs records that an item arrived, without its body: attachments, replays, security and
+// network error reports. Size is the length of the payload.
 func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
 	out, scope := newLogs(completed(attr.Identity{}, src), src)
 	record := newRecord(scope, header.Type, jsonscan.Timestamp{}, src)
@@ -72,7 +73,7 @@ func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
 
 	attrs := record.Attributes()
 	attrs.PutInt(semconv.SentryItemSize, int64(size))
-	attr.PutText(attrs, semconv.SentryItemContentType, attr.Clip(header.ContentType, attr.MaxNameBytes)) // of reports, that of the request
+	attr.PutText(attrs, semconv.SentryItemContentType, attr.Clip(header.ContentType, attr.MaxNameBytes)) // of the request, for reports
 	attr.PutText(attrs, semconv.FileName, header.Filename)
 	if header.Type == sentry.ItemAttachment {
 		attr.PutText(attrs, semconv.SentryAttachmentType, attr.FirstText(header.AttachmentType, "event.attachment"))

@@ -12,7 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// BenchmarkLogs runs decoding and translation over a recorded log container, made as long as SDKs make them, and an event.
+// BenchmarkLogs runs decoding and translation over a recorded log container, made as long as SDKs
+// make them, and an event.
 func BenchmarkLogs(b *testing.B) {
 	for _, request := range golden.Corpus(b) {
 		if request.Name != "sentry.javascript.node-10.75.3/continuous-manual/006" && request.Name != "sentry.javascript.node-10.75.3/continuous-manual/110" {

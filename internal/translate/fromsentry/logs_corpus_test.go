@@ -20,8 +20,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestLogsCorpus translates all that becomes log records in the recorded requests, and compares it with what encoding/json
-// reads from the payloads: records out = elements in, exact times, trace ids as the payload says, no PII.
+// TestLogsCorpus translates all that becomes log records in the recorded requests, and compares it
+// with what encoding/json reads from the payloads: records out = elements in, exact times, trace
+// ids as the payload says, no PII.
 func TestLogsCorpus(t *testing.T) {
 	found := map[sentry.ItemType]int{}
 	logs, stored := 0, 0
@@ -173,8 +174,8 @@ func checkEvent(t *testing.T, name string, item sentry.ItemType, payload []byte)
 	requireNoPII(t, name, out)
 }
 
-// checkChain compares exceptions: the last of the payload is the headline, and the first frame of the trace is the last one
-// of its stack.
+// checkChain compares exceptions: the last of the payload is the headline, and the first frame of
+// the trace is the last one of its stack.
 func checkChain(t *testing.T, name string, exception json.RawMessage, record plog.LogRecord) {
 	type wanted struct {
 		Type, Value string
@@ -249,8 +250,8 @@ func checkCheckIn(t *testing.T, name string, payload []byte) {
 	require.Equal(t, want.Contexts.Trace.TraceID, hexOf(record.TraceID()), name)
 }
 
-// requireNoPII looks for what the recorded workload has of it. Source lines are left out: some workloads have the address in
-// their code. It changes the records.
+// requireNoPII looks for what the recorded workload has of it. Source lines are left out: some
+// workloads have the address in their code. It changes the records.
 func requireNoPII(t *testing.T, name string, out plog.Logs) {
 	t.Helper()
 	for _, record := range out.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().All() {

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// checkLogPayload takes any text through decoding and translation as everything that becomes log records. What decodes comes
-// out as records that can be sent, and the text stays as it was.
+// checkLogPayload takes any text through decoding and translation as everything that becomes log
+// records. What decodes comes out as records that can be sent, and the text stays as it was.
 func checkLogPayload(t *testing.T, payload []byte) {
 	before := string(payload)
 	src := Source{ProjectID: "1", ReceivedNano: 1_777_629_600_000_000_000}

@@ -24,7 +24,8 @@ const chain = `[
 		{"function":"handle","filename":"shop/web.py","lineno":17},
 		{"function":"checkout","filename":"shop/orders.py","lineno":42,"colno":5}]}}]`
 
-// TestExceptionChain: Sentry has the cause first and the innermost frame last; a reader wants both the other way round.
+// TestExceptionChain: Sentry has the cause first and the innermost frame last; a reader wants both
+// the other way round.
 func TestExceptionChain(t *testing.T) {
 	for name, exception := range map[string]string{"flat list": chain, "values": `{"values":` + chain + `}`} {
 		record := eventRecord(t, `{"platform":"python","exception":`+exception+`}`, Source{})
@@ -240,7 +241,8 @@ func TestCheckInAndItems(t *testing.T) {
 	require.Equal(t, "shop", service.Str())
 }
 
-// TestHugeObject: an object with more members than a map should have is kept as text, and takes no quadratic time.
+// TestHugeObject: an object with more members than a map should have is kept as text, and takes no
+// quadratic time.
 func TestHugeObject(t *testing.T) {
 	var b strings.Builder
 	for i := range 200_000 {

@@ -28,7 +28,8 @@ type mappingRow struct {
 // shapeTable is the head of the one table without cases: it is the shape of every profile.
 const shapeTable = "| OTLP | value |"
 
-// wayBack is the head of the last part of the page: its rows are the differences that the round trips apply.
+// wayBack is the head of the last part of the page: its rows are the differences that the round
+// trips apply.
 const wayBack = "## OTLP to Sentry\n"
 
 var code = regexp.MustCompile("`([^`]+)`")

@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// ProfileMeasurementsToMetrics translates the series that travel with a V1 profile: a gauge for each, with the profile's
-// resource, tied to it by its id.
+// ProfileMeasurementsToMetrics translates the measurements of a V1 profile: a gauge per series,
+// with the profile's resource and ID.
 func ProfileMeasurementsToMetrics(p *profile.Profile, src Source) pmetric.Metrics {
 	out, scope := newMetrics(profileIdentity(p, src), src)
 	if len(p.Measurements) == 0 {
@@ -32,8 +32,8 @@ func ProfileMeasurementsToMetrics(p *profile.Profile, src Source) pmetric.Metric
 	return out
 }
 
-// ChunkMeasurementsToMetrics translates the series that travel with a V2 chunk. Lost are the points whose time is no instant
-// after 1970.
+// ChunkMeasurementsToMetrics translates the measurements of a V2 chunk. It also returns the number
+// of points without a valid time, which are dropped.
 func ChunkMeasurementsToMetrics(c *profile.Chunk, src Source) (out pmetric.Metrics, lost int) {
 	out, scope := newMetrics(chunkIdentity(c, src), src)
 	clock := profile.NewMeasurementClock(c)
@@ -64,7 +64,7 @@ func newMeasurement(scope pmetric.ScopeMetrics, m *profile.Measurement) pmetric.
 	return points
 }
 
-// removeEmptyGauges removes the series that had no usable value: a metric without points says nothing, and backends refuse it.
+// removeEmptyGauges removes series without usable values: backends reject metrics without points.
 func removeEmptyGauges(scope pmetric.ScopeMetrics) {
 	scope.Metrics().RemoveIf(func(metric pmetric.Metric) bool { return metric.Gauge().DataPoints().Len() == 0 })
 }

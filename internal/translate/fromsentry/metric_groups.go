@@ -16,13 +16,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exphistogram"
 )
 
-// metricGroups sorts the elements of a container into metrics and data points, each in order of first appearance.
+// metricGroups groups the elements of a container by metric and data point, in order of first
+// appearance.
 type metricGroups struct {
 	byName map[metricName]*metricGroup
 	list   []*metricGroup
 }
 
-// metricName is what makes a metric. OpenTelemetry identifies one by its unit and type as well.
+// metricName identifies a metric. In OpenTelemetry, the identity includes unit and type.
 type metricName struct {
 	name, unit string
 	kind       event.MetricType
@@ -43,11 +44,11 @@ type metricSeries struct {
 
 type metricElement struct {
 	*event.TraceMetric
-	beside pcommon.Map // attributes of this recording alone
+	recording pcommon.Map // attributes of this recording only
 }
 
 func (g *metricGroups) add(m *event.TraceMetric, shared *sharedAttributes, src Source) {
-	name := metricName{m.Name, attr.UcumUnit(m.Unit), m.Type}
+	name := metricName{name: m.Name, unit: attr.UcumUnit(m.Unit), kind: m.Type}
 	group, known := g.byName[name]
 	if !known {
 		if g.byName == nil {
@@ -57,13 +58,13 @@ func (g *metricGroups) add(m *event.TraceMetric, shared *sharedAttributes, src S
 		g.byName[name] = group
 		g.list = append(g.list, group)
 	}
-	attributes, beside := metricAttributes(m, shared, src)
-	group.add(attributes, metricElement{m, beside})
+	attributes, recording := metricAttributes(m, shared, src)
+	group.add(attributes, metricElement{TraceMetric: m, recording: recording})
 }
 
 func (g *metricGroup) add(attributes pcommon.Map, element metricElement) {
 	series := &metricSeries{attributes: attributes}
-	if g.kind != event.MetricGauge { // each value of a gauge is a point of its own
+	if g.kind != event.MetricGauge { // each value of a gauge is a separate point
 		key := attributesKey(attributes)
 		if known, ok := g.byAttributes[key]; ok {
 			known.elements = append(known.elements, element)
@@ -75,10 +76,11 @@ func (g *metricGroup) add(attributes pcommon.Map, element metricElement) {
 	g.series = append(g.series, series)
 }
 
-// metricAttributes splits the attributes of an element into those of the data point and those of the recording alone, which
-// OpenTelemetry keeps beside an exemplar. JavaScript numbers each recording: by that number no two would ever add up.
-func metricAttributes(m *event.TraceMetric, shared *sharedAttributes, src Source) (attributes, beside pcommon.Map) {
-	attributes, beside = pcommon.NewMap(), pcommon.NewMap()
+// metricAttributes splits the attributes of an element into those of the data point and those of
+// the recording, which become attributes of an exemplar. JavaScript numbers each recording; with
+// that number on the data point, no two could be aggregated.
+func metricAttributes(m *event.TraceMetric, shared *sharedAttributes, src Source) (attributes, recording pcommon.Map) {
+	attributes, recording = pcommon.NewMap(), pcommon.NewMap()
 	attributes.EnsureCapacity(len(m.Attributes))
 	for i := range m.Attributes {
 		a := &m.Attributes[i]
@@ -88,7 +90,7 @@ func metricAttributes(m *event.TraceMetric, shared *sharedAttributes, src Source
 		}
 		to := attributes
 		if key == semconv.SentryTimestampSequence || key == semconv.SentryReplayID {
-			to = beside
+			to = recording
 		}
 		value := to.PutEmpty(key)
 		setAttribute(value, key, a)
@@ -96,10 +98,10 @@ func metricAttributes(m *event.TraceMetric, shared *sharedAttributes, src Source
 			attr.RemovePersonalIn(value)
 		}
 	}
-	return attributes, beside
+	return attributes, recording
 }
 
-// attributesKey is equal for equal attributes, whatever their order.
+// attributesKey returns a key that is equal for equal attributes in any order.
 func attributesKey(m pcommon.Map) string {
 	entries := make([]string, 0, m.Len())
 	for key, value := range m.All() {
@@ -158,7 +160,7 @@ func (g *metricGroup) write(metric pmetric.Metric, src Source) {
 	}
 }
 
-// dataPoint is what points of all types have.
+// dataPoint is the interface of all types of points.
 type dataPoint interface {
 	Attributes() pcommon.Map
 	SetStartTimestamp(pcommon.Timestamp)
@@ -183,15 +185,15 @@ func (s *metricSeries) describe(point dataPoint, src Source) {
 	}
 }
 
-// maxExemplars is how many recordings of a data point keep their trace: as many as OpenTelemetry's SDKs keep of an
-// exponential histogram.
+// maxExemplars limits the exemplars of a data point: the default of OpenTelemetry's SDKs for
+// exponential histograms.
 const maxExemplars = 20
 
-// exemplar ties the recording to the span it was made in.
+// exemplar links the recording to its span.
 func (e metricElement) exemplar(exemplars pmetric.ExemplarSlice, src Source) {
 	var trace pcommon.TraceID
 	var span pcommon.SpanID
-	if !attr.DecodeHex(trace[:], e.TraceID) && e.beside.Len() == 0 {
+	if !attr.DecodeHex(trace[:], e.TraceID) && e.recording.Len() == 0 {
 		return
 	}
 	exemplar := exemplars.AppendEmpty()
@@ -201,5 +203,5 @@ func (e metricElement) exemplar(exemplars pmetric.ExemplarSlice, src Source) {
 	if !trace.IsEmpty() && attr.DecodeHex(span[:], e.SpanID) {
 		exemplar.SetSpanID(span)
 	}
-	e.beside.MoveTo(exemplar.FilteredAttributes())
+	e.recording.MoveTo(exemplar.FilteredAttributes())
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exphistogram"
 )
 
-// newMetrics makes a message with one resource and one scope in it. The scope is the SDK.
+// newMetrics returns a message with one resource and one scope, the SDK.
 func newMetrics(id attr.Identity, src Source) (pmetric.Metrics, pmetric.ScopeMetrics) {
 	out := pmetric.NewMetrics()
 	resource := out.ResourceMetrics().AppendEmpty()
@@ -23,7 +23,7 @@ func newMetrics(id attr.Identity, src Source) (pmetric.Metrics, pmetric.ScopeMet
 	return out, scope
 }
 
-// Everything counted here is a delta: a receiver does not remember what it has seen, and the senders do not add up.
+// All counts are deltas: the receiver is stateless, and the senders do not accumulate.
 func setDeltaSum(metric pmetric.Metric) pmetric.NumberDataPointSlice {
 	sum := metric.SetEmptySum()
 	sum.SetAggregationTemporality(pmetric.AggregationTemporalityDelta)
@@ -37,7 +37,7 @@ func setDeltaHistogram(metric pmetric.Metric) pmetric.ExponentialHistogramDataPo
 	return histogram.DataPoints()
 }
 
-// newCount makes a sum with one point.
+// newCount returns the point of a new sum.
 func newCount(scope pmetric.ScopeMetrics, text attr.MetricText, start, end uint64, count int64) pmetric.NumberDataPoint {
 	return appendCount(setDeltaSum(attr.NewMetric(scope, text)), start, end, count)
 }
@@ -50,7 +50,7 @@ func appendCount(points pmetric.NumberDataPointSlice, start, end uint64, count i
 	return point
 }
 
-// newDuration makes a histogram with one point of one value.
+// newDuration returns the point of a new histogram with one value.
 func newDuration(scope pmetric.ScopeMetrics, text attr.MetricText, at uint64, seconds float64) pmetric.ExponentialHistogramDataPoint {
 	point := setDeltaHistogram(attr.NewMetric(scope, text)).AppendEmpty()
 	point.SetStartTimestamp(pcommon.Timestamp(at))
@@ -59,7 +59,8 @@ func newDuration(scope pmetric.ScopeMetrics, text attr.MetricText, at uint64, se
 	return point
 }
 
-// countSeries is a sum that is made when its first point is, and adds up the points of equal attributes and times.
+// countSeries is a sum that aggregates points with equal attributes and times. It is created with
+// its first point.
 type countSeries struct {
 	scope  pmetric.ScopeMetrics
 	metric attr.MetricText

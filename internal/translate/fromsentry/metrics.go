@@ -12,11 +12,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// TraceMetricsToMetrics translates a metric container. SDKs aggregate nothing: each element is one recording. Those of one
-// name, type, unit and attributes become one data point where that loses nothing, which is to say counters and
-// distributions; of a gauge each value is kept.
+// TraceMetricsToMetrics translates a metric container. SDKs do not aggregate: each element is one
+// recording. Counters and distributions with the same name, type, unit and attributes are
+// aggregated into one data point without loss; each value of a gauge is kept.
 //
-// A point lasts from its first recording to its last: when the SDK flushed before is in no payload.
+// A point lasts from its first to its last recording, because no payload states the time of the
+// previous flush.
 func TraceMetricsToMetrics(c *event.MetricContainer, src Source) pmetric.Metrics {
 	shared := metricIdentity(c, src)
 	out, scope := newMetrics(shared.Identity, src)
@@ -28,7 +29,8 @@ func TraceMetricsToMetrics(c *event.MetricContainer, src Source) pmetric.Metrics
 	return out
 }
 
-// CheckInToMetrics translates a check-in: one update of one run of a scheduled job, and how long the run took once it is over.
+// CheckInToMetrics translates a check-in: one update of a run of a scheduled job, and the duration
+// of a finished run.
 func CheckInToMetrics(c *event.CheckIn, src Source) pmetric.Metrics {
 	out, scope := newMetrics(checkInIdentity(c, src), src)
 	at := instant(c.Timestamp, src)
@@ -43,8 +45,8 @@ func CheckInToMetrics(c *event.CheckIn, src Source) pmetric.Metrics {
 	return out
 }
 
-// ClientReportToMetrics translates a client report: what an SDK did not send, by reason and category. The report covers the
-// time since the one before, of which it says nothing.
+// ClientReportToMetrics translates a client report: what an SDK dropped, by reason and category. A
+// report covers the time since the previous one, which it does not state.
 func ClientReportToMetrics(r *event.ClientReport, src Source) pmetric.Metrics {
 	out, scope := newMetrics(completed(attr.Identity{}, src), src)
 	at := instant(r.Timestamp, src)
@@ -66,7 +68,7 @@ func metricIdentity(c *event.MetricContainer, src Source) sharedAttributes {
 	return firstIdentity(c.Metrics[0].Attributes, src)
 }
 
-// instant is when something was recorded; of what does not say, when it arrived.
+// instant returns the time of a recording, else the time of receipt.
 func instant(t jsonscan.Timestamp, src Source) uint64 {
 	if t.Set {
 		return src.unixNano(t)

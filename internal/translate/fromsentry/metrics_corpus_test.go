@@ -23,8 +23,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/histogramtest"
 )
 
-// TestMetricsCorpus translates all that becomes metrics in the recorded requests, and compares counts, sums, times and traces
-// with what encoding/json reads from the payloads.
+// TestMetricsCorpus translates all that becomes metrics in the recorded requests, and compares
+// counts, sums, times and traces with what encoding/json reads from the payloads.
 func TestMetricsCorpus(t *testing.T) {
 	items, elements := map[sentry.ItemType]int{}, map[sentry.ItemType]int{}
 	for _, request := range golden.Corpus(t) {
@@ -296,7 +296,8 @@ func checkCheckInMetrics(t *testing.T, name string, payload []byte, src Source) 
 	return 1
 }
 
-// rawMeasurements are the series of either format, with the first and last instant of the profile's samples.
+// rawMeasurements are the series of either format, with the first and last instant of the profile's
+// samples.
 type rawMeasurements struct {
 	Timestamp    any
 	Measurements map[string]struct {
@@ -325,8 +326,8 @@ func checkProfileMeasurements(t *testing.T, name string, payload []byte, src Sou
 	})
 }
 
-// checkChunkMeasurements: all chunks with measurements are node's. Repaired, the times are in order, keep their distances, and
-// begin within the first samples.
+// checkChunkMeasurements: all chunks with measurements are node's. Repaired, the times are in
+// order, keep their distances, and begin within the first samples.
 func checkChunkMeasurements(t *testing.T, name string, payload []byte, src Source) int {
 	var raw rawMeasurements
 	readJSON(t, name, payload, &raw)
@@ -378,7 +379,8 @@ type dataPointTimes interface {
 	Exemplars() pmetric.ExemplarSlice
 }
 
-// FuzzMetrics takes any payload through all that makes metrics: no panic, and histograms whose counts add up.
+// FuzzMetrics takes any payload through all that makes metrics: no panic, and histograms whose
+// counts add up.
 func FuzzMetrics(f *testing.F) {
 	for _, payload := range []string{
 		threeKinds, `{"sid":"a","init":true,"status":"crashed","duration":1e308,"errors":4}`,

@@ -24,15 +24,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Output is bounded by input: see "Bounds" in doc.go. The test makes one text long and one list long, for all pairs of both in
-// each item type: a text that is copied for each element of a list is then as large as both multiplied.
+// Output is bounded by input: see "Bounds" in doc.go. The test makes one text long and one list
+// long, for all pairs of both in each item type: a text that is copied for each element of a list
+// is then as large as both multiplied.
 
 const (
 	longText = 5_000 // beyond every limit on texts
 	longList = 100
 )
 
-// boundItem is an item type with a payload that has every field, and at least one element in every list.
+// boundItem is an item type with a payload that has every field, and at least one element in every
+// list.
 type boundItem struct {
 	name    string
 	payload string
@@ -235,8 +237,9 @@ func longSources() map[string]Source {
 	return sources
 }
 
-// places names the texts and the lists of a payload by their paths. An object whose keys are the sender's is a list too, of
-// members: those with one member here, and two kinds that have keys with a meaning as well.
+// places names the texts and the lists of a payload by their paths. An object whose keys are the
+// sender's is a list too, of members: those with one member here, and two kinds that have keys with
+// a meaning as well.
 func places(t *testing.T, payload string) (texts, lists []string) {
 	var document any
 	require.NoError(t, json.Unmarshal([]byte(payload), &document))
@@ -259,8 +262,8 @@ func places(t *testing.T, payload string) (texts, lists []string) {
 	return texts, lists
 }
 
-// grow makes a long text of the one at a path, and puts many copies of the last element of a list behind it, without the long
-// text.
+// grow makes a long text of the one at a path, and puts many copies of the last element of a list
+// behind it, without the long text.
 func grow(t *testing.T, payload, text, list string) []byte {
 	var document any
 	require.NoError(t, json.Unmarshal([]byte(payload), &document))

@@ -18,8 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// TestPersonalDataInSpans: cookies and credentials stay behind however deep they are, and also where an object is too large
-// to be taken apart.
+// TestPersonalDataInSpans: cookies and credentials stay behind however deep they are, and also
+// where an object is too large to be taken apart.
 func TestPersonalDataInSpans(t *testing.T) {
 	members := []string{`"HTTP_COOKIE":"secret-7"`}
 	for i := range 2 * attr.MaxMembers {
@@ -48,7 +48,8 @@ func TestPersonalDataInSpans(t *testing.T) {
 	}
 }
 
-// TestPersonalDataInLists: headers are pairs, objects with a name and a value, a flat list, or JSON in a text.
+// TestPersonalDataInLists: headers are pairs, objects with a name and a value, a flat list, or JSON
+// in a text.
 func TestPersonalDataInLists(t *testing.T) {
 	for name, c := range map[string]struct{ sent, want string }{
 		"pairs":            {`[["Cookie","secret"],["Accept","kept"],["HTTP_AUTHORIZATION","secret"]]`, `[["Accept","kept"]]`},

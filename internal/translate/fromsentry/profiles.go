@@ -18,7 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// ProfileToProfiles translates a V1 profile that has at least one sample.
+// ProfileToProfiles translates a V1 profile with at least one sample.
 func ProfileToProfiles(p *sentryprofile.Profile, src Source) pprofile.Profiles {
 	out, profile, b := newProfile(profileIdentity(p, src), src)
 	defer b.Release()
@@ -41,8 +41,8 @@ func ProfileToProfiles(p *sentryprofile.Profile, src Source) pprofile.Profiles {
 	return out
 }
 
-// ChunkToProfiles translates a V2 chunk that has at least one sample. Its times stay the client's: its spans come in other
-// requests, each of which would be moved by an amount of its own.
+// ChunkToProfiles translates a V2 chunk with at least one sample. It never corrects clock drift:
+// the chunk's spans arrive in other requests, each with a different drift.
 func ChunkToProfiles(c *sentryprofile.Chunk, src Source) pprofile.Profiles {
 	src.CorrectDrift = false
 	out, profile, b := newProfile(chunkIdentity(c, src), src)
@@ -65,7 +65,8 @@ func ChunkToProfiles(c *sentryprofile.Chunk, src Source) pprofile.Profiles {
 	return out
 }
 
-// newProfile makes a message with one resource, one scope and one profile in it. The scope is the SDK: it took the profile.
+// newProfile returns a message with one resource, one scope and one profile. The scope is the SDK,
+// which is the profiler.
 func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profile, *dictionary.Builder) {
 	out := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(out.Dictionary())
@@ -83,13 +84,15 @@ func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profi
 	return out, profile, b
 }
 
-// setTimeRange covers first and last: the range of a profile is half-open, so it ends one period after the last sample.
+// setTimeRange sets the range of a profile. It is half-open, so it ends one period after the last
+// sample.
 func setTimeRange(profile pprofile.Profile, first, last uint64) {
 	profile.SetTime(pcommon.Timestamp(first))
 	profile.SetDurationNano(last - first + sentryprofile.NominalPeriod)
 }
 
-// setProfileID takes the id of the item for that of the profile. Text that is no UUID is kept as an attribute.
+// setProfileID sets the profile ID to the ID of the item. Text that is not a UUID becomes an
+// attribute.
 func setProfileID(profile pprofile.Profile, attributes *attributeList, key, id string) {
 	if bytes, ok := sentry.ParseID(id); ok {
 		profile.SetProfileID(bytes)
@@ -108,7 +111,7 @@ func finish(profile pprofile.Profile, b *dictionary.Builder, attributes *attribu
 	b.Finish()
 }
 
-// attributeList collects the attributes of one record.
+// attributeList collects the attributes of a profile, sample, location or mapping.
 type attributeList struct {
 	b       *dictionary.Builder
 	indices []dictionary.AttributeIndex
@@ -124,8 +127,8 @@ func (l *attributeList) text(key, text string) {
 	}
 }
 
-// decimal sets an int where the text is the canonical decimal of an int64, else a string: thread ids are numbers by
-// OpenTelemetry's convention, and any text by Sentry's.
+// decimal adds an int if the text is the canonical decimal of an int64, else a string: thread IDs
+// are numbers in OpenTelemetry's convention, and any text in Sentry's.
 func (l *attributeList) decimal(key, text string) {
 	if text != "" {
 		l.add(key, decimalValue(text), "")
@@ -149,7 +152,8 @@ func (l *attributeList) uint(key string, u jsonscan.Uint, unit string) {
 	}
 }
 
-// transaction keeps what ties a V1 profile to its transaction: trace, event, thread and window.
+// transaction adds the references of a V1 profile to its transaction: trace, event, thread and time
+// window.
 func (l *attributeList) transaction(t *sentryprofile.ProfileTransaction) {
 	if t == nil {
 		return
@@ -165,7 +169,8 @@ func (l *attributeList) transaction(t *sentryprofile.ProfileTransaction) {
 	l.uint(semconv.SentryTransactionRelativeCPUEnd, t.RelativeCPUEndMS, attr.UnitMilliseconds)
 }
 
-// measurements keeps the series as they were sent, node's broken V2 clock included: name → {unit, times, values}.
+// measurements adds the series as sent, including node's broken V2 clock: name → {unit, times,
+// values}.
 func (l *attributeList) measurements(series []sentryprofile.Measurement, timeKey string) {
 	if len(series) == 0 {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// profileIdentity is that of a V1 profile, which leaves its SDK to the envelope header.
+// profileIdentity returns the identity of a V1 profile. The envelope header states its SDK.
 func profileIdentity(p *profile.Profile, src Source) attr.Identity {
 	return completed(attr.Identity{Platform: p.Platform, Release: p.Release, Dist: p.Dist, Environment: p.Environment, Sdk: sentry.ClientSDK{}, Machine: p}, src)
 }
@@ -28,8 +28,8 @@ func checkInIdentity(c *event.CheckIn, src Source) attr.Identity {
 	return completed(attr.Identity{Platform: c.Platform, Release: c.Release, Environment: c.Environment, Sdk: c.SDK}, src)
 }
 
-// completed takes from the envelope's header what the payload does not say: python sends sessions and client reports in
-// envelopes without any, most others name their SDK there only.
+// completed fills the identity from the envelope header. Most SDKs state their name only there;
+// python sends session and client report envelopes without it.
 func completed(id attr.Identity, src Source) attr.Identity {
 	id.Release = attr.FirstText(id.Release, src.Release)
 	id.Environment = attr.FirstText(id.Environment, src.Environment)
@@ -55,15 +55,15 @@ func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 	src.configure(resource)
 }
 
-// configure sets what is configured for the resources of the project, in place of what payloads say.
+// configure sets the configured resource attributes of the project. They override the payload.
 func (src Source) configure(resource pcommon.Map) {
 	for _, configured := range src.Resource {
 		configured.Value.CopyTo(resource.PutEmpty(configured.Key))
 	}
 }
 
-// splitRelease splits "package@version" as Sentry does; an npm scope at the front is part of the package. Without an @ the
-// whole release is a version.
+// splitRelease splits "package@version" as Sentry does; an npm scope at the start is part of the
+// package. Without an @, the release is a version.
 func splitRelease(release string) (name, version string) {
 	if len(release) > 1 {
 		if at := strings.IndexByte(release[1:], '@'); at >= 0 {
@@ -73,7 +73,7 @@ func splitRelease(release string) (name, version string) {
 	return "", release
 }
 
-// fillMachine adds what a V1 profile says about the machine it was taken on.
+// fillMachine adds the machine of a V1 profile.
 func fillMachine(resource pcommon.Map, p *profile.Profile) {
 	architecture := deref(p.Device.Architecture)
 	attr.PutText(resource, semconv.HostArch, attr.HostArch(architecture))

@@ -14,8 +14,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// TestOneResourceForAllSignals: what items leave to the envelope's header is the same on everything made of them, or a profile
-// and its spans, a check-in's record and its metric, would be of two services.
+// TestOneResourceForAllSignals: what items leave to the envelope's header is the same on everything
+// made of them, or a profile and its spans, a check-in's record and its metric, would be of two
+// services.
 func TestOneResourceForAllSignals(t *testing.T) {
 	src := Source{ProjectID: "42", Release: "shop@1.2", Environment: "prod", SDK: sentry.ClientSDK{Name: "sentry.ruby", Version: "6.6.2"}}
 	chunk, _ := ChunkMeasurementsToMetrics(&profile.Chunk{}, src)
@@ -41,7 +42,8 @@ func TestOneResourceForAllSignals(t *testing.T) {
 	}
 }
 
-// TestConfiguredResourceWins over what contexts say of the machine too: a project has one resource in all signals.
+// TestConfiguredResourceWins over what contexts say of the machine too: a project has one resource
+// in all signals.
 func TestConfiguredResourceWins(t *testing.T) {
 	src := Source{ProjectID: "42"}
 	for _, key := range []string{"host.arch", "os.name", "os.version", "process.runtime.name", "device.model.identifier"} {

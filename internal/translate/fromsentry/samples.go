@@ -14,30 +14,31 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// translateSamples turns observations into OTLP samples: one Sample per identity (stack, attributes), its observations as
-// timestamps in ascending order, no values. `start` is added to every time.
+// translateSamples translates observations to OTLP samples: one Sample per identity (stack,
+// attributes), with its observations as ascending timestamps and without values. `start` is added
+// to every time.
 func translateSamples(profile pprofile.Profile, s *profile.Sampled, start uint64, frames *frameTranslator) {
 	g := groupings.Get().(*grouping)
 	defer g.release()
 	g.group(s, frames.stacks(s))
-	g.layOut(s.Samples.Time, start)
+	g.groupTimes(s.Samples.Time, start)
 
-	attributes := make([][]dictionary.AttributeIndex, len(g.contexts))
+	attributes := make([][]dictionary.AttributeIndex, len(g.origins))
 	samples := profile.Samples()
 	samples.EnsureCapacity(len(g.groups))
 	for _, group := range g.groups {
-		if attributes[group.context] == nil {
-			attributes[group.context] = contextAttributes(frames.b, s, g.contexts[group.context].context)
+		if attributes[group.origin] == nil {
+			attributes[group.origin] = originAttributes(frames.b, s, g.origins[group.origin].threadQueue)
 		}
 		sample := samples.AppendEmpty()
 		sample.SetStackIndex(int32(group.stack))
-		dictionary.SetAttributes(sample.AttributeIndices(), attributes[group.context]...)
+		dictionary.SetAttributes(sample.AttributeIndices(), attributes[group.origin]...)
 		sample.TimestampsUnixNano().FromRaw(g.sortedTimes(group))
 	}
 }
 
-// contextAttributes are what an observation says beside its stack.
-func contextAttributes(b *dictionary.Builder, s *profile.Sampled, c context) []dictionary.AttributeIndex {
+// originAttributes returns the attributes of an observation: its thread and queue.
+func originAttributes(b *dictionary.Builder, s *profile.Sampled, c threadQueue) []dictionary.AttributeIndex {
 	thread, queue := s.Threads[c.thread], s.Queues[c.queue]
 	list := attributeList{b: b}
 	list.add(semconv.ThreadID, decimalValue(thread.ID), "")
@@ -50,38 +51,39 @@ func contextAttributes(b *dictionary.Builder, s *profile.Sampled, c context) []d
 	return list.indices
 }
 
-// grouping sorts observations by identity, in linear time. It is scratch: nothing of it is handed downstream.
+// grouping groups observations by identity, in linear time. It is scratch memory.
 type grouping struct {
-	groups   []group
-	contexts []contextState
+	groups  []group
+	origins []originState
 
-	groupOf   []int32          // observation → group
-	byKey     map[uint64]int32 // stack and context → group
-	byContext map[context]int32
-	times     []uint64 // observations by group
+	groupOf  []int32          // observation → group
+	byKey    map[uint64]int32 // stack and origin → group
+	byOrigin map[threadQueue]int32
+	times    []uint64 // observations by group
 }
 
-// group is one identity: a Sample to be.
+// group is one identity, which becomes a Sample.
 type group struct {
-	stack   dictionary.StackIndex
-	context int32 // index into grouping.contexts
+	stack  dictionary.StackIndex
+	origin int32 // index into grouping.origins
 
 	count, end int32 // its observations are grouping.times[end-count:end]
 }
 
-// context is a thread, and on cocoa a dispatch queue.
-type context struct{ thread, queue int32 }
+// threadQueue is a thread and, on cocoa, its dispatch queue.
+type threadQueue struct{ thread, queue int32 }
 
-type contextState struct {
-	context
+type originState struct {
+	threadQueue
 	recent int32 // the group of its last observation, plus one
 }
 
 var groupings = sync.Pool{New: func() any {
-	return &grouping{byKey: map[uint64]int32{}, byContext: map[context]int32{}}
+	return &grouping{byKey: map[uint64]int32{}, byOrigin: map[threadQueue]int32{}}
 }}
 
-// maxPooledObservations bounds the scratch that is kept: 20 bytes each, some megabytes for ten times a chunk of 60 s.
+// maxPooledObservations bounds the scratch memory: 20 bytes per observation, a few megabytes for
+// ten times a chunk of 60 s.
 const maxPooledObservations = 1 << 18
 
 func (g *grouping) release() {
@@ -95,56 +97,57 @@ func (g *grouping) group(s *profile.Sampled, stacks []dictionary.StackIndex) {
 	g.groups = g.groups[:0]
 	g.groupOf = slices.Grow(g.groupOf[:0], s.Samples.Len())
 
-	contextOf := g.contextsOf(s)
+	originOf := g.originsOf(s)
 	for i, stack := range s.Samples.Stack {
-		context := contextOf(i)
-		index := g.find(stacks[stack], context)
+		origin := originOf(i)
+		index := g.find(stacks[stack], origin)
 		g.groups[index].count++
 		g.groupOf = append(g.groupOf, index)
 	}
 }
 
-// find gives the group of an identity. The thread is often still where it was, which spares the map.
-func (g *grouping) find(stack dictionary.StackIndex, context int32) int32 {
-	recent := &g.contexts[context].recent
+// find returns the group of an identity. A thread often remains in its stack, which saves the map
+// lookup.
+func (g *grouping) find(stack dictionary.StackIndex, origin int32) int32 {
+	recent := &g.origins[origin].recent
 	if *recent != 0 && g.groups[*recent-1].stack == stack {
 		return *recent - 1
 	}
-	key := uint64(stack)<<32 | uint64(context)
+	key := uint64(stack)<<32 | uint64(origin)
 	index, known := g.byKey[key]
 	if !known {
 		index = int32(len(g.groups))
-		g.groups = append(g.groups, group{stack: stack, context: context})
+		g.groups = append(g.groups, group{stack: stack, origin: origin})
 		g.byKey[key] = index
 	}
 	*recent = index + 1
 	return index
 }
 
-// contextsOf numbers the contexts: by thread where no sample names a queue, the rule.
-func (g *grouping) contextsOf(s *profile.Sampled) func(observation int) int32 {
-	clear(g.byContext)
-	g.contexts = g.contexts[:0]
+// originsOf numbers the origins. They are the threads, unless a sample names a queue.
+func (g *grouping) originsOf(s *profile.Sampled) func(observation int) int32 {
+	clear(g.byOrigin)
+	g.origins = g.origins[:0]
 	if len(s.Samples.Queue) == 0 {
 		for thread := range s.Threads {
-			g.contexts = append(g.contexts, contextState{context: context{thread: int32(thread)}})
+			g.origins = append(g.origins, originState{threadQueue: threadQueue{thread: int32(thread)}})
 		}
 		return func(i int) int32 { return s.Samples.Thread[i] }
 	}
 	return func(i int) int32 {
-		c := context{s.Samples.Thread[i], s.Samples.Queue[i]}
-		index, known := g.byContext[c]
+		c := threadQueue{thread: s.Samples.Thread[i], queue: s.Samples.Queue[i]}
+		index, known := g.byOrigin[c]
 		if !known {
-			index = int32(len(g.contexts))
-			g.contexts = append(g.contexts, contextState{context: c})
-			g.byContext[c] = index
+			index = int32(len(g.origins))
+			g.origins = append(g.origins, originState{threadQueue: c})
+			g.byOrigin[c] = index
 		}
 		return index
 	}
 }
 
-// layOut puts the times of each group side by side.
-func (g *grouping) layOut(elapsed []uint64, start uint64) {
+// groupTimes stores the times of each group contiguously.
+func (g *grouping) groupTimes(elapsed []uint64, start uint64) {
 	begin := int32(0)
 	for i := range g.groups {
 		g.groups[i].end = begin
@@ -158,7 +161,8 @@ func (g *grouping) layOut(elapsed []uint64, start uint64) {
 	}
 }
 
-// sortedTimes gives the times of a group, ascending. Java sends them out of order; equal ones are observations of their own.
+// sortedTimes returns the times of a group, ascending. Java sends them out of order. Equal times
+// are separate observations.
 func (g *grouping) sortedTimes(of group) []uint64 {
 	times := g.times[of.end-of.count : of.end]
 	if !slices.IsSorted(times) {

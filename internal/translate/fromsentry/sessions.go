@@ -11,12 +11,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Release health. A client sends updates of one session, each of which states the whole session anew, and a server sends how
-// many began in a minute and how they ended. Both become the same two counts: how many began, once for each session, and how
-// many ended, by status, so that the share without a crash is 1 - count{status=crashed} / started.
+// Release health. Clients send updates of one session, each with the complete state. Servers send
+// how many sessions began in a minute and how they ended. Both become the same two counts: started
+// sessions, and ended sessions by status. The crash-free share is 1 - count{status=crashed} /
+// started.
 //
-// Translation remembers nothing, hence counts nothing that two updates of one session may both state: what a session says of
-// its errors and duration is taken from the update that ends it.
+// The translation is stateless and must not count anything that two updates of one session both
+// state: errors and duration of a session come from the update that ends it.
 
 // SessionToMetrics translates one update of a session.
 func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
@@ -32,10 +33,10 @@ func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
 
 	status, errors := s.Status, s.Errors
 	if status == attr.StatusCrashed {
-		errors = max(errors, 1) // as Relay has it: the crash is one
+		errors = max(errors, 1) // as in Relay: the crash is an error
 	}
 	if status == attr.StatusExited && errors > 0 {
-		status = attr.StatusErrored // the word of aggregates, where "exited" are those without errors
+		status = attr.StatusErrored // the status in aggregates, where "exited" means without errors
 	}
 	attributes := func(m pcommon.Map) {
 		attr.PutText(m, semconv.SentrySessionStatus, status)
@@ -49,7 +50,7 @@ func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
 	return out
 }
 
-// SessionsToMetrics translates aggregates. They say nothing of durations, nor of how many errors a session had.
+// SessionsToMetrics translates aggregates. They contain no durations and no error counts.
 func SessionsToMetrics(s *event.Sessions, src Source) pmetric.Metrics {
 	out, scope := newMetrics(completed(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
 	started := countSeries{scope: scope, metric: attr.MetricSessionsStarted}
@@ -74,8 +75,8 @@ func SessionsToMetrics(s *event.Sessions, src Source) pmetric.Metrics {
 	return out
 }
 
-// aggregateRange is the minute in which the sessions began, as far as it has passed. SDKs send what they have of a minute
-// and the rest of it later: the ends differ, which tells the points apart.
+// aggregateRange returns the minute in which the sessions began, up to now. SDKs send the sessions
+// of a minute in several parts; the end times distinguish their points.
 func aggregateRange(a event.SessionAggregate, src Source) (start, end uint64) {
 	start = instant(a.Started, src)
 	end = start + attr.NanosPerMinute

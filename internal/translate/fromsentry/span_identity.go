@@ -12,7 +12,8 @@ func transactionIdentity(t *event.Transaction, src Source) attr.Identity {
 	return completed(attr.Identity{Platform: t.Platform, Release: t.Release, Dist: t.Dist, Environment: t.Environment, Sdk: t.SDK}, src)
 }
 
-// standaloneIdentity is that of a span without a transaction: browsers name release and environment in its data.
+// standaloneIdentity returns the identity of a span without a transaction: browsers state release
+// and environment in its data.
 func standaloneIdentity(s *event.Span, src Source) attr.Identity {
 	return completed(attr.Identity{
 		Platform:    s.Platform,
@@ -21,8 +22,9 @@ func standaloneIdentity(s *event.Span, src Source) attr.Identity {
 	}, src)
 }
 
-// ContainerIdentity is that of streamed spans: SDKs repeat it in the attributes, some of it on segments only. The resource has
-// what the first span that tells says, and a span only what differs from it.
+// ContainerIdentity returns the identity of streamed spans. SDKs repeat it in the attributes,
+// partly on segments only. The resource has the first value of each field; a span keeps a value
+// only if it differs.
 func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 	for i := range c.Spans {
 		for j := range c.Spans[i].Attributes {
@@ -35,7 +37,8 @@ func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 	return completed(id, src)
 }
 
-// attribute is the part of the identity that an attribute of a streamed span states, nil for others.
+// identityField returns the field of the identity for an attribute of a streamed span, nil for
+// others.
 func identityField(id *attr.Identity, key string) *string {
 	switch key {
 	case semconv.SentryRelease:
@@ -54,7 +57,7 @@ func identityField(id *attr.Identity, key string) *string {
 	return nil
 }
 
-// states says whether the resource says this already.
+// states reports whether the resource has the same value.
 func states(id *attr.Identity, a *event.Attribute) bool {
 	said := identityField(id, a.Key)
 	return said != nil && *said != "" && *said == attr.JsonText(a.Value)

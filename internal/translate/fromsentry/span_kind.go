@@ -11,8 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// opKinds are the operations, or beginnings of operations, that have a kind by their meaning, longest first where one begins
-// another. https://develop.sentry.dev/sdk/telemetry/traces/span-operations/
+// opKinds are the kinds of operations, by prefix. A longer prefix comes first.
+// https://develop.sentry.dev/sdk/telemetry/traces/span-operations/
 var opKinds = []struct {
 	op   string
 	kind ptrace.SpanKind
@@ -36,8 +36,8 @@ var opKinds = []struct {
 	{"function.gcp", ptrace.SpanKindServer},
 }
 
-// spanKind is the kind that the span states, else the one its operation stands for. Most operations are something that
-// happens inside the program; without an operation the kind is not known.
+// spanKind returns the kind that the span states, else the kind of its operation. Most operations
+// are internal; without an operation, the kind is unspecified.
 func spanKind(stated, op string) ptrace.SpanKind {
 	if kind, known := attr.SpanKinds[strings.ToLower(stated)]; known {
 		return kind
@@ -53,8 +53,8 @@ func spanKind(stated, op string) ptrace.SpanKind {
 	return ptrace.SpanKindInternal
 }
 
-// isPersonalOnSpan adds to IsPersonal what is the address of the client on the spans of a server, and an address of our own
-// infrastructure on others.
+// isPersonalOnSpan extends attr.IsPersonal: on a server's span, peer addresses are the client's; on
+// other spans, they belong to the application's own infrastructure.
 func isPersonalOnSpan(key string, kind ptrace.SpanKind) bool {
 	if kind == ptrace.SpanKindServer {
 		switch key {

@@ -8,7 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// removePersonalFromSpans does it for whole spans, unless personal data are asked for.
+// removePersonalFromSpans removes personal data from spans and links, unless src.IncludePII is set.
 func removePersonalFromSpans(spans ptrace.SpanSlice, src Source) {
 	if src.IncludePII {
 		return

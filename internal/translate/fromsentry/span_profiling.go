@@ -7,7 +7,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// SpanProfiling is what a span itself states, in its data as python and java do, or beside them as cocoa does.
+// SpanProfiling returns the profiling IDs of a span: in its data from python and java, or in fields
+// of the span from cocoa.
 func SpanProfiling(s *event.Span) (p attr.Profiling) {
 	for _, member := range s.Data {
 		p.Set(member.Name, member.Value)
@@ -17,8 +18,9 @@ func SpanProfiling(s *event.Span) (p attr.Profiling) {
 	return p
 }
 
-// TransactionProfiling is what a transaction states for all of its spans: in the data of contexts.trace, else in
-// contexts.profile. The transaction hardly ever names the V1 profile that travels with it; the envelope does.
+// TransactionProfiling returns the profiling IDs for all spans of a transaction: from the data of
+// contexts.trace, else from contexts.profile. Transactions rarely name the V1 profile in the same
+// envelope, so src does.
 func TransactionProfiling(t *event.Transaction, src Source) (p attr.Profiling) {
 	if t.Root != nil {
 		p = SpanProfiling(t.Root)

@@ -14,11 +14,12 @@ import (
 // statusAliases are old names, and the two spellings of code 2.
 var statusAliases = map[string]string{"success": "ok", "failure": "internal_error", "unknown_error": "unknown"}
 
-// setStatus: ok is Ok, absent is Unset, all others are Error with Sentry's name as the message, unless the span has a
-// message of its own. "error" is all that streamed spans say, and no message.
+// setStatus sets the status: ok is Ok, absent is Unset, all others are Error with Sentry's name as
+// the message, unless the span has a message of its own. Streamed spans have only "error", without
+// a message.
 func setStatus(status ptrace.Status, sent, message string) {
 	name := strings.ToLower(sent)
-	if name != "" && name[0] <= '9' { // an error of Atoi's costs more than everything else here
+	if name != "" && name[0] <= '9' { // a failing Atoi is slower than everything else here
 		if code, err := strconv.Atoi(name); err == nil && code >= 0 && code < len(attr.StatusNames) {
 			name = attr.StatusNames[code]
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// fillStreamedSpan translates one element of a span container. Its attributes are attributes; only those that OpenTelemetry
-// has a field for are looked at.
+// fillStreamedSpan translates one element of a span container. Only attributes with an OTLP field
+// are interpreted.
 func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity, src Source) {
 	said := streamedFields(s)
-	setPlace(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
+	setIdentity(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
 	span.SetName(attr.FirstText(s.Name, said.op, attr.Unnamed))
 	span.SetKind(spanKind(attr.FirstText(s.Kind, said.kind, said.otelKind), said.op))
 	setStatus(span.Status(), s.Status, said.message)
@@ -32,7 +32,7 @@ func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity,
 	putLinks(span.Links(), s.Links, src)
 }
 
-// streamed are the attributes that become fields of the span, or take part in finding its profile.
+// streamed are the attributes that become fields of the span or refer to its profile.
 type streamed struct {
 	op, kind, otelKind, message string
 	attr.Profiling
@@ -57,8 +57,9 @@ func streamedFields(s *event.StreamedSpan) (said streamed) {
 	return said
 }
 
-// putStreamed sets an attribute, unless resource or profiling say it, or it is personal. A unit, which OpenTelemetry's
-// attributes have no place for, is put beside the value under the key with ".unit".
+// putStreamed sets an attribute, unless the resource or the profiling IDs contain it, or it is
+// personal. OpenTelemetry's attributes have no unit, so it becomes an attribute of its own: the key
+// with the suffix ".unit".
 func putStreamed(attrs pcommon.Map, a *event.Attribute, kind ptrace.SpanKind, id attr.Identity, src Source) {
 	if attr.ProfilingKeys[a.Key] || states(&id, a) || !src.IncludePII && isPersonalOnSpan(a.Key, kind) {
 		return

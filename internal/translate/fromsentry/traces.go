@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// TransactionToTraces translates a transaction: its root span, with all that the transaction says as an event, and the
-// others in the order they were sent.
+// TransactionToTraces translates a transaction: its root span, with the fields that the transaction
+// has as an event, and its other spans in order.
 func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
 	out, spans := newTraces(transactionIdentity(t, src), src)
 	spans.EnsureCapacity(1 + len(t.Spans))
@@ -39,7 +39,7 @@ func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
 	return out
 }
 
-// SpanToTraces translates a standalone span that came without a container.
+// SpanToTraces translates a standalone span without a container.
 func SpanToTraces(s *event.Span, src Source) ptrace.Traces {
 	out, spans := newTraces(standaloneIdentity(s, src), src)
 	fillSpan(spans.AppendEmpty(), s, attr.Profiling{}, src)
@@ -47,8 +47,8 @@ func SpanToTraces(s *event.Span, src Source) ptrace.Traces {
 	return out
 }
 
-// SpansToTraces translates a container of streamed spans, in order. What a span does not say itself is not made up: the
-// segment of a child may be in another request.
+// SpansToTraces translates a container of streamed spans, in order. Fields that a span does not
+// state are not derived: the segment of a child may be in another request.
 func SpansToTraces(c *event.SpanContainer, src Source) ptrace.Traces {
 	id := ContainerIdentity(c, src)
 	out, spans := newTraces(id, src)
@@ -60,7 +60,7 @@ func SpansToTraces(c *event.SpanContainer, src Source) ptrace.Traces {
 	return out
 }
 
-// newTraces makes a message with one resource and one scope in it. The scope is the SDK.
+// newTraces returns a message with one resource and one scope, the SDK.
 func newTraces(id attr.Identity, src Source) (ptrace.Traces, ptrace.SpanSlice) {
 	out := ptrace.NewTraces()
 	resource := out.ResourceSpans().AppendEmpty()
@@ -71,8 +71,8 @@ func newTraces(id attr.Identity, src Source) (ptrace.Traces, ptrace.SpanSlice) {
 	return out, scope.Spans()
 }
 
-// setPlace sets ids and times, which decoding has checked.
-func setPlace(span ptrace.Span, traceID, spanID, parentID string, start, end jsonscan.Timestamp, src Source) {
+// setIdentity sets validated IDs and times.
+func setIdentity(span ptrace.Span, traceID, spanID, parentID string, start, end jsonscan.Timestamp, src Source) {
 	span.SetTraceID(traceIDOf(traceID))
 	span.SetSpanID(attr.SpanIDOf(spanID))
 	span.SetParentSpanID(attr.SpanIDOf(parentID))
@@ -82,10 +82,10 @@ func setPlace(span ptrace.Span, traceID, spanID, parentID string, start, end jso
 	putDrift(span.Attributes(), src)
 }
 
-// fillSpan translates a span of a transaction, root or child, or a standalone one. What stands at the top level of the span
-// wins over the same thing in its data.
+// fillSpan translates a span of a transaction, root or child, or a standalone span. Top-level
+// fields override the span's data.
 func fillSpan(span ptrace.Span, s *event.Span, stated attr.Profiling, src Source) {
-	setPlace(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
+	setIdentity(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
 	op := attr.FirstText(s.Op, DataText(s.Data, semconv.SentryOp))
 	span.SetName(attr.FirstText(s.Description, op, attr.Unnamed))
 	span.SetKind(spanKind(attr.FirstText(s.Kind, DataText(s.Data, semconv.SentryKind), DataText(s.Data, semconv.OTelKind)), op))
@@ -115,7 +115,7 @@ func fillSpan(span ptrace.Span, s *event.Span, stated attr.Profiling, src Source
 	putLinks(span.Links(), s.Links, src)
 }
 
-// fillRoot adds what the transaction says of its root span, and of itself as an event.
+// fillRoot adds the fields of the transaction to its root span.
 func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attrs := span.Attributes()
 	if t.Transaction != "" && t.Root.Description != t.Transaction {
@@ -125,7 +125,7 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attrs.PutBool(semconv.SentryIsSegment, true)
 	attr.PutText(attrs, semconv.SentrySegmentID, t.Root.SpanID)
 	attr.PutText(attrs, semconv.SentrySegmentNameSource, t.Source)
-	attr.PutText(attrs, semconv.SentryTransactionID, attr.FirstText(t.EventID, src.EventID)) // php has it in the envelope header only
+	attr.PutText(attrs, semconv.SentryTransactionID, attr.FirstText(t.EventID, src.EventID)) // php states it only in the envelope header
 	putMeasures(attrs, t.Measurements)
 
 	putServerName(attrs, span.Kind(), t.ServerName)
@@ -138,7 +138,7 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attr.PutRaw(attrs, semconv.SentryExtra, t.Extra)
 }
 
-// putSpanTags sets tags as attributes, and says which ones they are: Sentry searches for tags and not for data.
+// putSpanTags sets tags as attributes and lists their keys: Sentry indexes tags, but not data.
 func putSpanTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 	if len(tags) == 0 {
 		return
@@ -165,8 +165,8 @@ func putSpanTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 	}
 }
 
-// putServerName sets where the code ran. server.address says that on the serving side; on a client's span, or where the
-// span's own data say it, it is what the other side calls the machine.
+// putServerName sets the name of the host. That is server.address on the serving side; on a
+// client's span, or if the span's own data contain server.address, it is the name of the peer.
 func putServerName(attrs pcommon.Map, kind ptrace.SpanKind, name string) {
 	_, taken := attrs.Get(semconv.ServerAddress)
 	if taken || kind == ptrace.SpanKindClient || kind == ptrace.SpanKindProducer {
@@ -176,7 +176,7 @@ func putServerName(attrs pcommon.Map, kind ptrace.SpanKind, name string) {
 	attr.PutText(attrs, semconv.ServerAddress, name)
 }
 
-// putRequestDefaults sets what the request says, unless the span's own data say it.
+// putRequestDefaults sets the attributes of the request that the span's data do not contain.
 func putRequestDefaults(attrs pcommon.Map, request *event.HTTPRequest, src Source) {
 	said := pcommon.NewMap()
 	putRequest(said, request, src)
@@ -187,14 +187,14 @@ func putRequestDefaults(attrs pcommon.Map, request *event.HTTPRequest, src Sourc
 	}
 }
 
-// putDefault sets a text unless there is one.
+// putDefault sets a text unless the key exists.
 func putDefault(attrs pcommon.Map, key, text string) {
 	if _, taken := attrs.Get(key); !taken {
 		attr.PutText(attrs, key, text)
 	}
 }
 
-// putMeasures sets one attribute for all measurements, name → {unit, value}, as profiles have it.
+// putMeasures sets one attribute for all measurements, name → {unit, value}, as for profiles.
 func putMeasures(attrs pcommon.Map, measures []event.NamedMeasure) {
 	if len(measures) == 0 {
 		return
@@ -229,7 +229,7 @@ func traceIDOf(text string) (id pcommon.TraceID) {
 	return id
 }
 
-// DataText is the text of a member of a span's data, "" where there is none.
+// DataText returns the text of a member of a span's data, "" if it is absent.
 func DataText(data []event.NamedValue, name string) string {
 	for _, member := range data {
 		if member.Name == name {

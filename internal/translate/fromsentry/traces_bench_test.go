@@ -11,7 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// BenchmarkSpans runs decoding and translation over the largest recorded transaction and the largest recorded container.
+// BenchmarkSpans runs decoding and translation over the largest recorded transaction and the
+// largest recorded container.
 func BenchmarkSpans(b *testing.B) {
 	var transaction, container []byte
 	for _, request := range golden.Corpus(b) {

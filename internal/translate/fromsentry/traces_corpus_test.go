@@ -73,8 +73,8 @@ func compareSpans(t *testing.T, name string, out ptrace.Traces, sent []sentSpan)
 	require.Empty(t, got, name)
 }
 
-// TestTracesCorpus translates every recorded transaction and span item: spans out are spans in, by id, each under its parent and at
-// its exact times; and who was profiled says so.
+// TestTracesCorpus translates every recorded transaction and span item: spans out are spans in, by
+// id, each under its parent and at its exact times; and who was profiled says so.
 func TestTracesCorpus(t *testing.T) {
 	counts := map[string]int{}
 	for _, request := range golden.Corpus(t) {

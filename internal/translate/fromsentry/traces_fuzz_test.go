@@ -16,7 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// spanSeeds have one oddity each; the fuzzer starts from them and from the recorded shapes of the cases.
+// spanSeeds have one oddity each; the fuzzer starts from them and from the recorded shapes of the
+// cases.
 var spanSeeds = []string{
 	smallTransaction, smallContainer, smallSpan,
 	``, `{}`, `[]`, `null`, `7`, `{"items":{}}`, `{"items":[null,7,{}]}`, `{"spans":[null,7,{}]}`, `{"contexts":{"trace":7,"profile":[]}}`,
@@ -27,8 +28,8 @@ var spanSeeds = []string{
 	  "links":[{},{"trace_id":"1","span_id":"2"}],"attributes":{"a":{"type":"integer","value":"9223372036854775808"},"b":7,"c":{"value":null}}}]}`,
 }
 
-// checkSpans takes a payload through decoding and translation in every form. What comes out is valid: ids, times in order,
-// and as many spans as were decoded.
+// checkSpans takes a payload through decoding and translation in every form. What comes out is
+// valid: ids, times in order, and as many spans as were decoded.
 func checkSpans(t *testing.T, payload []byte) {
 	before := string(payload)
 	src := Source{ProjectID: "1", ProfileID: "not a uuid", IncludePII: len(payload)%2 == 0}

@@ -58,7 +58,8 @@ const smallSpan = `{"trace_id":"8a5c1bfa0e1a4f3ab5f1d2c3b4a59687","span_id":"b46
  "segment_id":"b46a0d5e3520fdfe","measurements":{"inp":{"value":8,"unit":"millisecond"}},
  "data":{"release":"shop@3.2.0","environment":"prod","sentry.exclusive_time":8,"replay_id":"x"}}`
 
-// spansInWords is a readable form of traces: a line for the resource, then per span a head and its attributes by name.
+// spansInWords is a readable form of traces: a line for the resource, then per span a head and its
+// attributes by name.
 func spansInWords(out ptrace.Traces) string {
 	var b strings.Builder
 	resource := out.ResourceSpans().At(0)
@@ -230,7 +231,8 @@ func TestSpanStatus(t *testing.T) {
 	}
 }
 
-// TestSpanProfiling: own data, else the trace's data, else the profile context; a thread's name never goes with another id.
+// TestSpanProfiling: own data, else the trace's data, else the profile context; a thread's name
+// never goes with another id.
 func TestSpanProfiling(t *testing.T) {
 	all := attr.Profiling{Profiler: "p", Profile: "v", Thread: "1", Name: "main"}
 	for _, test := range []struct {

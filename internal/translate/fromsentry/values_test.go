@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// TestWideObjects: what has more members than a map may have is kept as text, to the last member, and is counted.
+// TestWideObjects: what has more members than a map may have is kept as text, to the last member,
+// and is counted.
 func TestWideObjects(t *testing.T) {
 	members := func(n int) string {
 		var all []string

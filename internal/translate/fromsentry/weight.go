@@ -8,26 +8,26 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// Weight estimates how many bytes of memory an item takes while it is translated and what is made of it is delivered, without
-// decoding it. Items of very many elements that say next to nothing take up to three and a half times as much, ordinary ones a
+// Weight estimates the memory in bytes for translating and delivering an item, without decoding it.
+// Items with very many tiny elements need up to three and a half times as much, ordinary items a
 // third.
 func Weight(item sentry.ItemType, payload []byte) int64 {
 	count := func(text string) int64 { return int64(bytes.Count(payload, []byte(text))) }
 	size := int64(len(payload))
 	switch item {
 	case sentry.ItemProfile, sentry.ItemProfileChunk, sentry.ItemProfileChunkUI:
-		return messageBytes + size + sampledBytes*count("{") // of single bytes, which takes a fiftieth of the decoding
+		return messageBytes + size + sampledBytes*count("{") // of a single byte: a fiftieth of the decoding time
 	case sentry.ItemTransaction, sentry.ItemSpan, sentry.ItemLog, sentry.ItemTraceMetric, sentry.ItemSession, sentry.ItemSessions,
 		sentry.ItemEvent, sentry.ItemFeedback, sentry.ItemUserReport, sentry.ItemCheckIn, sentry.ItemClientReport:
 		return messageBytes + 3*size + objectBytes*count("{") + valueBytes*(count("[")+count(","))
 	}
-	return messageBytes // described without being decoded
+	return messageBytes // not decoded
 }
 
-// Sizes in memory, as TestWeight measures them.
+// Sizes in memory, as measured by TestWeight.
 const (
 	messageBytes = 4 << 10 // with resource and scope
-	sampledBytes = 200     // a sample, a frame or a thread of a profile: of a frame a third, of a sample four times what it takes
-	objectBytes  = 300     // a frame of an event, the largest struct of which there are lists
+	sampledBytes = 200     // a sample, frame or thread of a profile: a frame takes three times as much, a sample a quarter
+	objectBytes  = 300     // a frame of an event: the largest struct in lists
 	valueBytes   = 64      // an attribute
 )

@@ -18,7 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// shortest are payloads of very many elements that say as little as they may: of the memory that an item takes they need the most.
+// shortest are payloads of very many elements that say as little as they may: of the memory that an
+// item takes they need the most.
 func shortest(n int) map[string]struct {
 	item    sentry.ItemType
 	payload string
@@ -78,7 +79,8 @@ func shortest(n int) map[string]struct {
 	}
 }
 
-// translateAny decodes and translates a payload, and returns all that lives until it is delivered, and is the most that lives before.
+// translateAny decodes and translates a payload, and returns all that lives until it is delivered,
+// and is the most that lives before.
 func translateAny(t *testing.T, item sentry.ItemType, payload []byte) (alive []any) {
 	keep := func(decoded any, err error, out ...any) {
 		require.NoError(t, err)
@@ -135,7 +137,8 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestOrdinaryWeight: recorded items weigh a few times their payload, so that the budget of the receiver holds many of them.
+// TestOrdinaryWeight: recorded items weigh a few times their payload, so that the budget of the
+// receiver holds many of them.
 func TestOrdinaryWeight(t *testing.T) {
 	size, weight := map[sentry.ItemType]int64{}, map[sentry.ItemType]int64{}
 	for _, request := range golden.Corpus(t) {

@@ -14,10 +14,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// maxCrumbs is how many breadcrumbs SDKs send with an event (max_breadcrumbs).
+// maxCrumbs is the default limit of breadcrumbs in SDKs (max_breadcrumbs).
 const maxCrumbs = 100
 
-// crumbs collects the events of a transaction's spans: Sentry's spans have none, and a breadcrumb is what happened at an instant.
+// crumbs collects the span events of a transaction. Sentry's spans have no events; a breadcrumb is
+// the closest equivalent.
 type crumbs struct {
 	t   *sentryevent.Transaction
 	all []sentryevent.Breadcrumb
@@ -51,7 +52,8 @@ func exceptionText(attrs pcommon.Map) string {
 	return kind + ": " + message
 }
 
-// settle puts the last ones, in the order of time, behind those that the transaction had. It returns how many are too many.
+// settle appends the last maxCrumbs events, sorted by time, to the breadcrumbs of the transaction.
+// It returns the number of dropped events.
 func (c *crumbs) settle() (tooMany int) {
 	slices.SortStableFunc(c.all, func(a, b sentryevent.Breadcrumb) int { return cmp.Compare(a.Timestamp.UnixNano, b.Timestamp.UnixNano) })
 	tooMany = max(len(c.all)-maxCrumbs, 0)
@@ -59,7 +61,7 @@ func (c *crumbs) settle() (tooMany int) {
 	return tooMany
 }
 
-// crumbsOf is the inverse of putBreadcrumbs.
+// crumbsOf is the inverse of fromsentry.putBreadcrumbs.
 func crumbsOf(list pcommon.Slice) (all []sentryevent.Breadcrumb) {
 	for _, entry := range list.All() {
 		if entry.Type() != pcommon.ValueTypeMap {

@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 )
 
-// TestHalves: of any chunk that we send, each half is one that ingest accepts and is smaller in samples, and the same each time.
+// TestHalves: of any chunk that we send, each half is one that ingest accepts and is smaller in
+// samples, and the same each time.
 func TestHalves(t *testing.T) {
 	halved := 0
 	for seed := range uint64(40) {

@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// attributeKind says what an entry of the attribute table means to a sample or to a frame.
+// attributeKind is the meaning of an entry of the attribute table for a sample, frame or mapping.
 type attributeKind uint8
 
 const (
@@ -39,7 +39,7 @@ const (
 	attributeImageVMAddr
 )
 
-// attributeKinds are the keys that the way there writes.
+// attributeKinds are the kinds of the keys that fromsentry writes.
 var attributeKinds = map[string]attributeKind{
 	semconv.ThreadID:                    attributeThreadID,
 	semconv.ThreadName:                  attributeThreadName,
@@ -62,11 +62,12 @@ var attributeKinds = map[string]attributeKind{
 	semconv.SentryImageVMAddr:           attributeImageVMAddr,
 }
 
-// keyTable knows the kind of every entry of the attribute table: what is looked up for each sample and frame is looked up once.
+// keyTable stores the kind of every entry of the attribute table. Each entry is looked up once, not
+// once per sample or frame.
 type keyTable struct {
 	table pprofile.KeyValueAndUnitSlice
 	kinds []attributeKind
-	texts map[int32]string // of entries that are no text, or a long one: many samples and frames may refer to one
+	texts map[int32]string // of entries with long texts or other types: many samples and frames may refer to one
 }
 
 // readKeys reuses the memory of kinds.
@@ -82,7 +83,7 @@ func readKeys(view dictionary.View, d pprofile.ProfilesDictionary, kinds []attri
 	return t
 }
 
-// kind is attributeOther for entry 0 and for what is not in the table.
+// kind returns attributeOther for entry 0 and for indices outside the table.
 func (t *keyTable) kind(index int32) attributeKind {
 	if index <= 0 || int(index) >= len(t.kinds) {
 		return attributeOther
@@ -92,7 +93,7 @@ func (t *keyTable) kind(index int32) attributeKind {
 
 func (t *keyTable) value(index int32) pcommon.Value { return t.table.At(int(index)).Value() }
 
-// text is the value of an entry that has a kind, a number in decimal.
+// text returns the value of an entry as text; numbers are decimal.
 func (t *keyTable) text(index int32) string {
 	value := t.value(index)
 	if value.Type() == pcommon.ValueTypeStr && len(value.Str()) <= attr.MaxFrameText {

@@ -8,87 +8,77 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// ExportOptions is what the way back to Sentry depends on beside the data: configuration. The zero value works, but for SDK.
+// ExportOptions configure the translation. Only SDK is required.
 type ExportOptions struct {
-	SDK sentry.ClientSDK // this collector: named as the SDK of data that name none. Both fields must be set
+	SDK sentry.ClientSDK // this collector, for data that name no SDK; name and version are required
 
-	// MaxItemBytes is how large the payload of an item may be, if that is less than Sentry takes; 0 = as large as Sentry takes.
+	// MaxItemBytes limits the payload of an item; 0 = Sentry's limit.
 	MaxItemBytes int
 
-	// ProfilerIDAttributes are the resource attributes that a profiler id is made of where the data name none. nil =
-	// DefaultProfilerIDAttributes. Where they identify no process, processAttributes complete them. Profiles and traces must be
-	// exported with the same ones.
+	// ProfilerIDAttributes are the resource attributes from which profiler IDs are derived if the
+	// data have none; nil = attr.DefaultProfilerIDAttributes. Profiles and traces must be exported
+	// with the same attributes.
 	ProfilerIDAttributes []string
 
-	// Profiled says that profiles of the same processes are exported too: a span that names no profiler session is then tied to
-	// the one whose id is made of its resource. Without profiles, Sentry would show a link to nothing.
+	// Profiled states that profiles of the same processes are exported, too. Spans without a
+	// profiler session then refer to the session derived from their resource. Without profiles,
+	// such a reference would be a dead link in Sentry.
 	Profiled bool
 
-	// WallSessions says that spans name the sessions of wall-clock profiles, not those of CPU profiles.
+	// WallSessions makes spans refer to the sessions of wall-clock profiles instead of CPU
+	// profiles.
 	WallSessions bool
 
-	// SpansOnly sends every span in a container (span v2), none in transactions.
+	// SpansOnly sends all spans in span containers (span v2), none in transactions.
 	SpansOnly bool
 }
 
-// atMost is how large an item may be of which Sentry takes so many bytes.
-func (o *ExportOptions) atMost(taken int) int {
+// atMost returns the size limit of an item for which Sentry has the given limit.
+func (o *ExportOptions) atMost(limit int) int {
 	if o.MaxItemBytes <= 0 {
-		return taken
+		return limit
 	}
-	return min(o.MaxItemBytes, taken)
+	return min(o.MaxItemBytes, limit)
 }
 
-// Outgoing is an item that is ready to be sent, alone in its envelope. It is a pure function of the message and of the options:
-// translating the same message again, after a crash, gives the same items with the same ids.
+// Outgoing is an item ready to be sent, alone in its envelope. It depends only on the message and
+// the options: translating the same message again, after a crash, yields the same items with the
+// same IDs.
 //
-// Item.Header has the type, and the platform of a chunk; len(Item.Payload) is the size in bytes, not compressed;
-// sentry.LimitedBy gives the rate limits that stop it.
+// Item.Header contains the type and, for chunks, the platform. len(Item.Payload) is the
+// uncompressed size. sentry.LimitedBy returns the rate limits that apply.
 type Outgoing struct {
 	sentry.Item
 
-	// EventID is for the header of the envelope; "" = none.
+	// EventID belongs in the envelope header; "" = none.
 	EventID string
-	// Trace is for the header of the envelope, where the sender adds its public key; nil = none. Span containers need it.
+	// Trace belongs in the envelope header, where the sender adds its public key; nil = none. Span
+	// containers require it.
 	Trace *sentry.DynamicSamplingContext
-	// Count is how much of the message is in the item: observations of a profile, or spans.
+	// Count is the number of observations of a profile, or of spans, in the item.
 	Count int
 }
 
-// Export is what became of a message.
+// Export is the result for a message.
 type Export struct {
 	Items []Outgoing
-	// Lost counts what could not be sent, by a stable reason: observations of profiles (the samples that have no timestamps
-	// count as one each), spans, and events of spans.
+	// Lost counts dropped observations, spans and span events by reason. A sample without
+	// timestamps counts as one observation.
 	Lost []discard.Loss
-	// Flaws count what was left out of items that are sent: images, measurements, references to nowhere.
+	// Flaws count images, measurements and dangling references that were dropped from items.
 	Flaws []discard.Flaw
-	// Clocks says of which kinds the profiles were whose profiler sessions are made of their resource.
+	// Clocks are the kinds of profiles with a profiler session derived from their resource.
 	Clocks attr.Clocks
 }
 
 func (e *Export) lose(reason discard.Reason, count int) {
-	if count == 0 {
-		return
+	if count > 0 {
+		e.Lost = discard.AddLoss(e.Lost, reason, count)
 	}
-	for i := range e.Lost {
-		if e.Lost[i].Reason == reason {
-			e.Lost[i].Count += count
-			return
-		}
-	}
-	e.Lost = append(e.Lost, discard.Loss{Reason: reason, Count: count})
 }
 
 func (e *Export) flaw(field string, count int) {
-	if count == 0 {
-		return
+	if count > 0 {
+		e.Flaws = discard.AddFlaw(e.Flaws, field, count)
 	}
-	for i := range e.Flaws {
-		if e.Flaws[i].Field == field {
-			e.Flaws[i].Count += count
-			return
-		}
-	}
-	e.Flaws = append(e.Flaws, discard.Flaw{Field: field, Count: count})
 }

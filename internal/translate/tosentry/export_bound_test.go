@@ -19,15 +19,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// What stands once in OTLP stands in Sentry's format with each item, frame or sample. The tests below make one text long and one list
-// long, for all pairs of them, and compare what is made of it with what is promised (bounds.go).
+// What stands once in OTLP stands in Sentry's format with each item, frame or sample. The tests
+// below make one text long and one list long, for all pairs of them, and compare what is made of it
+// with what is promised (bounds.go).
 
 const (
 	exportText = 20_000
 	exportList = 300
 )
 
-// checkBound compares an export with the size of its message. Memory that is used for a moment may be several times the output.
+// checkBound compares an export with the size of its message. Memory that is used for a moment may
+// be several times the output.
 func checkBound(t *testing.T, name string, size int, export func() Export) Export {
 	t.Helper()
 	var before, after runtime.MemStats

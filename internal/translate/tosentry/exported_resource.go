@@ -11,14 +11,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// exportedResource is a resource whose spans are sent. Every item repeats it, so it is read once.
+// exportedResource is a resource with the parts that every item repeats.
 type exportedResource struct {
 	pcommon.Map
 	fromSentry bool
-	session    string            // that spans of no other session name; "" = not made yet
-	machine    []machineMember   // has places of their own in contexts
-	other      pcommon.Map       // has none
-	typed      []event.Attribute // other, as containers have it
+	session    string            // profiler session for spans without one; "" = not computed yet
+	machine    []machineMember   // attributes that become members of contexts
+	other      pcommon.Map       // all other attributes
+	typed      []event.Attribute // other, in the form of span containers
 	size       int               // bytes of machine and other in an item
 }
 
@@ -49,7 +49,7 @@ func readResource(attrs pcommon.Map) *exportedResource {
 	return r
 }
 
-// read reads a resource, and how the spans of each scope say who sent them.
+// read reads a resource and the identity of each scope, and returns the usable spans.
 func (e *traceExporter) read(resource ptrace.ResourceSpans) (all []tracedSpan) {
 	e.resource = readResource(resource.Resource().Attributes())
 	ofResource := readIdentity(e.resource.Map)
@@ -60,7 +60,7 @@ func (e *traceExporter) read(resource ptrace.ResourceSpans) (all []tracedSpan) {
 	return all
 }
 
-// session is the profiler session of the resource.
+// session returns the profiler session derived from the resource.
 func (e *traceExporter) session() string {
 	if e.resource.session == "" {
 		e.resource.session = attr.ProfilerSession(e.resource.Map, e.options.ProfilerIDAttributes, !e.options.WallSessions)
@@ -68,8 +68,8 @@ func (e *traceExporter) session() string {
 	return e.resource.session
 }
 
-// repeatResource reports whether an item may have what the resource says. Copies of resources take up to half of what may be made of
-// the message; after that items are without, which is counted.
+// repeatResource reports whether an item may repeat the resource. Copies use at most half of the
+// output limit of a message; items without a copy are counted.
 func (e *traceExporter) repeatResource() bool {
 	if e.resource.size > e.copies {
 		e.flaw("resource", 1)

@@ -9,23 +9,23 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// What SDKs of Sentry's say of frames, for frames of other profilers.
+// This file derives the fields that Sentry's SDKs set, for frames of other profilers.
 
 const nativePlatform = "native"
 
-// platformOfFrames are Sentry's words for values of profile.frame.type.
+// platformOfFrames are Sentry's platforms for values of profile.frame.type.
 var platformOfFrames = map[string]string{
 	"beam": "elixir", "cpython": "python", "dotnet": "csharp", "go": "go", attr.HermesFrameType: "javascript", "jvm": "java",
 	"kernel": nativePlatform, "luajit": otherPlatform, "native": nativePlatform, "perl": "perl", "php": "php", "ruby": "ruby",
 	"rust": "rust", "v8js": "node",
 }
 
-// SplitFunction takes the module off the name of a function, where OpenTelemetry's profilers write it in front: Sentry groups by
-// module.
+// splitFunction splits the module from the function name, where OpenTelemetry's profilers write it
+// in front: Sentry groups by module.
 //
 //	go   net/http.(*Server).Serve  →  net/http, (*Server).Serve
 //	jvm  java.lang.Thread.run      →  java.lang.Thread, run
-func SplitFunction(f profile.Frame, frameType string) (function, module string) {
+func splitFunction(f profile.Frame, frameType string) (function, module string) {
 	if f.Module != "" {
 		return f.Function, f.Module
 	}
@@ -47,8 +47,8 @@ func SplitFunction(f profile.Frame, frameType string) (function, module string) 
 	return f.Function, ""
 }
 
-// inApp says whether a frame is the application's, for the languages where Sentry has no rule of its own and takes false unless
-// it is told. For the others absent lets Sentry's rule decide.
+// inApp classifies frames of languages for which Sentry has no rule and assumes false. For the
+// other languages it returns absent, so that Sentry's rule applies.
 func inApp(f *profile.Frame, frameType string) profile.InApp {
 	switch frameType {
 	case "cpython", "php", "rust", "v8js", attr.HermesFrameType:
@@ -56,18 +56,18 @@ func inApp(f *profile.Frame, frameType string) profile.InApp {
 	case "kernel":
 		return profile.InAppFalse
 	case "go":
-		return truth(isGoApp(f))
+		return inAppIf(isGoApp(f))
 	case "jvm":
-		return truth(!hasPrefix(f.Module, jvmPrefixes))
+		return inAppIf(!hasPrefix(f.Module, jvmPrefixes))
 	case "dotnet":
-		return truth(!hasPrefix(attr.FirstText(f.Module, f.Function), dotnetPrefixes))
+		return inAppIf(!hasPrefix(attr.FirstText(f.Module, f.Function), dotnetPrefixes))
 	case "ruby", "perl", "luajit", "beam":
-		return truth(attr.FirstText(f.AbsPath, f.Filename) != "" && !containsAny(attr.FirstText(f.AbsPath, f.Filename), libraryPaths))
+		return inAppIf(attr.FirstText(f.AbsPath, f.Filename) != "" && !containsAny(attr.FirstText(f.AbsPath, f.Filename), libraryPaths))
 	}
-	return truth(f.Package != "" && !isSystemLibrary(f.Package)) // native, and what there is no name for
+	return inAppIf(f.Package != "" && !isSystemLibrary(f.Package)) // native and unknown types
 }
 
-func truth(inApp bool) profile.InApp {
+func inAppIf(inApp bool) profile.InApp {
 	if inApp {
 		return profile.InAppTrue
 	}
@@ -75,17 +75,18 @@ func truth(inApp bool) profile.InApp {
 }
 
 var (
-	// jvmPrefixes are those that Sentry takes for the platform's (vroomrs, Android).
+	// jvmPrefixes are the packages that Sentry classifies as platform code (vroomrs, Android).
 	jvmPrefixes = []string{
 		"java.", "javax.", "jakarta.", "kotlin.", "kotlinx.", "android.", "com.android.", "dalvik.", "libcore.", "sun.", "com.sun.",
 		"jdk.", "scala.", "io.sentry.",
 	}
 	dotnetPrefixes = []string{"System.", "Microsoft.", "Interop."}
-	// libraryPaths are where package managers put what is not the application's.
+	// libraryPaths are the folders of package managers.
 	libraryPaths = []string{"/gems/", "/lib/ruby/", "/usr/share/perl", "/usr/lib/", "/usr/local/lib/", "/deps/", "/site-packages/"}
 )
 
-// isGoApp: neither the standard library, whose packages have no dot in their first element, nor a module of others.
+// isGoApp reports whether a frame is neither in the standard library, whose packages have no dot in
+// their first element, nor in a module cache or vendor folder.
 func isGoApp(f *profile.Frame) bool {
 	if file := attr.FirstText(f.AbsPath, f.Filename); containsAny(file, []string{"/pkg/mod/", "/vendor/", "/go/src/"}) {
 		return false
@@ -94,7 +95,8 @@ func isGoApp(f *profile.Frame) bool {
 	return first == "main" || strings.Contains(first, ".")
 }
 
-// isSystemLibrary: shared libraries, and what the system maps into every process. Profilers give the path or only the name.
+// isSystemLibrary reports whether a path is a shared library, the kernel or a mapping of the
+// system. Profilers state the path or only the name.
 func isSystemLibrary(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	return hasPrefix(path, []string{"/usr/lib", "/lib", "/System/", "["}) || strings.Contains(name, ".so") || strings.HasSuffix(name, ".dylib") ||

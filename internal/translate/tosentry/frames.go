@@ -17,24 +17,25 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// frameReader turns stacks of locations into stacks of frames: the inverse of frameTranslator. It lives for a whole message,
-// whose profiles share one dictionary; what it holds of one profile goes when the next one starts.
+// frameReader translates stacks of locations to stacks of frames: the inverse of
+// fromsentry.frameTranslator. Its lookup tables cover the dictionary of a message; frames and
+// stacks are those of the current profile.
 type frameReader struct {
 	view dictionary.View
 	keys keyTable
 
 	frames     []profile.Frame
 	stacks     profile.Stacks
-	frameTypes map[string]int // how many locations are of a type
+	frameTypes map[string]int // number of locations by type
 
 	fromSentry bool
 	stackOf    memo[stackResult]
 	locationOf memo[frameRange]
 	mappingOf  memo[string]                      // filenames
 	long       map[dictionary.StringIndex]string // clipped texts
-	limit      int                               // bytes of what is made of the message
+	limit      int                               // output limit of the message, in bytes
 	mappings   []dictionary.MappingIndex         // that locations refer to, in order
-	broken     int                               // references to nowhere
+	broken     int                               // dangling references
 
 	// Scratch.
 	indices  []int32
@@ -42,17 +43,18 @@ type frameReader struct {
 	loc      dictionary.Location
 }
 
-// frameRange are the frames of a location: several where calls were inlined.
+// frameRange is the range of a location's frames: several if calls were inlined.
 type frameRange struct{ first, end int32 }
 
 type stackResult struct {
 	index  int32
-	reason discard.Reason // why samples in the stack cannot be used
+	reason discard.Reason // why samples with this stack are unusable
 }
 
-// maxStackFrames and maxStackEntries bound what inlined calls make of the stacks of one profile: a location of a hundred bytes
-// can stand for as many frames, in any number of stacks. The deepest stack recorded has 195 frames; recursion until Java's
-// stack overflows is some 20,000 deep. A payload of 45 MB holds 16 million indices of two digits.
+// maxStackFrames and maxStackEntries bound the frames of inlined calls in one profile: a location
+// of a hundred bytes can contain as many frames, and any number of stacks can refer to it. The
+// deepest recorded stack has 195 frames; a stack overflow in Java is some 20,000 deep. A payload of
+// 45 MB holds 16 million indices of two digits.
 const (
 	maxStackFrames  = 1 << 15
 	maxStackEntries = 1 << 24
@@ -60,7 +62,7 @@ const (
 	bytesOfFrame, bytesOfEntry = 180, 4 // in memory
 )
 
-// open takes a message.
+// open prepares the tables for a message.
 func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.ProfilesDictionary, limit int) {
 	r.view, r.keys, r.limit, r.long = view, keys, limit, nil
 	r.stackOf.open(d.StackTable().Len())
@@ -68,7 +70,7 @@ func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.Profi
 	r.mappingOf.open(d.MappingTable().Len())
 }
 
-// start forgets the profile before.
+// start discards the previous profile.
 func (r *frameReader) start(fromSentry bool) {
 	r.frames, r.mappings = r.frames[:0], r.mappings[:0]
 	r.stacks.Reset()
@@ -78,7 +80,7 @@ func (r *frameReader) start(fromSentry bool) {
 	r.mappingOf.clear()
 }
 
-// stack gives the stack at an index of the stack table.
+// stack returns the stack at an index of the stack table, or the reason why it is unusable.
 func (r *frameReader) stack(index dictionary.StackIndex) (int32, discard.Reason) {
 	if index < 0 || int(index) >= r.stackOf.len() && index != 0 {
 		return 0, discard.ReasonMalformedSamples
@@ -115,8 +117,8 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 	return r.stacks.Append(r.indices...), ""
 }
 
-// read gives the frames of a location, none if there are too many. One that is not there is a frame that says nothing, so that
-// the depth stays what the sender said.
+// read returns the frames of a location, none if the limit is reached. A missing location becomes
+// an empty frame, which keeps the depth of the stack.
 func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	if known, ok := r.locationOf.get(int(index)); ok {
 		return known
@@ -134,7 +136,7 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	}
 	for i, line := range r.loc.Lines {
 		frame := r.withLine(frame, line)
-		if i < len(r.loc.Lines)-1 { // inlined: the address is that of the function the call was inlined into
+		if i < len(r.loc.Lines)-1 { // inlined: the address belongs to the function into which the call was inlined
 			frame.InstructionAddr = 0
 		}
 		r.frames = append(r.frames, r.finish(frame, frameType))
@@ -145,7 +147,8 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	return frames
 }
 
-// common is what all frames of a location have in common. Filename and AbsPath say which of the two the file's path is.
+// common returns the fields that all frames of a location share. Filename or AbsPath is set if the
+// line's file is the other one.
 func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType string) {
 	f.InstructionAddr = l.Address
 	for _, index := range l.Attributes {
@@ -180,7 +183,8 @@ func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType
 	return f, frameType
 }
 
-// refer notes that a mapping is referred to. Frames that are not from Sentry have its name as their package.
+// refer records a reference to a mapping. Its file name is the package of frames from other
+// origins.
 func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
 	filename, known := r.mappingOf.get(int(index))
 	if !known {
@@ -195,7 +199,7 @@ func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
 	}
 }
 
-// withLine adds function, file and position: the inverse of functionFile.
+// withLine adds function, file and position: the inverse of fromsentry.functionFile.
 func (r *frameReader) withLine(f profile.Frame, line dictionary.Line) profile.Frame {
 	function, ok := r.view.Function(line.Function)
 	if !ok {
@@ -215,7 +219,7 @@ func (r *frameReader) withLine(f profile.Frame, line dictionary.Line) profile.Fr
 	return f
 }
 
-// text is an entry of the string table, which any number of frames may refer to.
+// text returns an entry of the string table, clipped. Any number of frames may refer to it.
 func (r *frameReader) text(index dictionary.StringIndex) string {
 	text := r.view.Text(index)
 	if len(text) <= attr.MaxFrameText {
@@ -232,7 +236,7 @@ func (r *frameReader) text(index dictionary.StringIndex) string {
 	return clipped
 }
 
-// position is a line or column number; 0 is none.
+// position returns a line or column number; 0 = none.
 func position(number int64) uint32 {
 	if number < 0 || number > math.MaxUint32 {
 		return 0
@@ -240,17 +244,17 @@ func position(number int64) uint32 {
 	return uint32(number)
 }
 
-// isAbsolute: a path, a path of Windows, or a URL.
+// isAbsolute reports whether a file is an absolute path of Unix or Windows, or a URL.
 func isAbsolute(file string) bool {
 	return strings.HasPrefix(file, "/") || strings.Contains(file, "://") || len(file) > 2 && file[1] == ':' && (file[2] == '\\' || file[2] == '/')
 }
 
-// finish adds what Sentry's SDKs would have said of a frame that is not from one of them.
+// finish adds fields that Sentry's SDKs set to a frame of another origin.
 func (r *frameReader) finish(f profile.Frame, frameType string) profile.Frame {
 	if r.fromSentry {
 		return f
 	}
-	f.Function, f.Module = SplitFunction(f, frameType)
+	f.Function, f.Module = splitFunction(f, frameType)
 	if f.InApp == profile.InAppAbsent {
 		f.InApp = inApp(&f, frameType)
 	}
@@ -258,8 +262,9 @@ func (r *frameReader) finish(f profile.Frame, frameType string) profile.Frame {
 	return f
 }
 
-// settlePlatform is the platform of the profile: the stated one, else that of most frames; code of the kernel and of native
-// libraries runs below any language. Frames of that platform then need not say so.
+// settlePlatform returns the platform of the profile: the stated one, else that of most frames.
+// Native and kernel code runs below any language and counts only if there is no other. Frames of
+// that platform then need no platform of their own.
 func (r *frameReader) settlePlatform(stated string) string {
 	platform := stated
 	if platform == "" {
@@ -290,7 +295,7 @@ func (r *frameReader) settlePlatform(stated string) string {
 	return platform
 }
 
-// isSame says whether frames of a type, which stand for one platform as a rule, are of the profile's own.
+// isSame reports whether the usual platform of a frame type is the same as the profile's platform.
 func isSame(frame, profile string) bool {
 	switch profile {
 	case "javascript":
@@ -303,14 +308,14 @@ func isSame(frame, profile string) bool {
 	return frame == profile
 }
 
-// memo remembers results by index, and forgets all of them at once.
+// memo caches results by index. clear invalidates all of them in constant time.
 type memo[T any] struct {
 	results    []T
 	generation []uint32
 	current    uint32
 }
 
-// open makes room for a table of n entries; index 0 may be asked for even if it is empty.
+// open prepares the cache for a table of n entries. Index 0 is valid even if the table is empty.
 func (m *memo[T]) open(n int) {
 	m.results = slices.Grow(m.results[:0], n+1)[:n+1]
 	m.generation = slices.Grow(m.generation[:0], n+1)[:n+1]

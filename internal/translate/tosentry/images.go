@@ -17,29 +17,30 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// images gives the debug images of a profile: the mappings its frames refer to, then those that were no mapping. Ingest refuses
-// a profile for one image of a type or with an id that it does not know: such an image is mended or left out.
+// images returns the debug images of a profile: the mappings that its frames refer to, then images
+// that never were mappings. Ingest rejects a profile with an image of an unknown type or with an
+// invalid ID, so such images are repaired or dropped.
 func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sentryprofile.Image) {
 	known, size := map[imageKey]int{}, 0
 	keep := func(image sentryprofile.Image) {
-		mended, ok := sentryprofile.RepairImage(image)
+		repaired, ok := sentryprofile.RepairImage(image)
 		if !ok {
 			e.flaw("image", 1)
 			return
 		}
-		if key := (imageKey{mended.DebugID, mended.Addr}); key.isUnique() {
+		if key := (imageKey{repaired.DebugID, repaired.Addr}); key.isUnique() {
 			if i, again := known[key]; again {
-				images[i].Size.Value = max(images[i].Size.Value, mended.Size.Value)
+				images[i].Size.Value = max(images[i].Size.Value, repaired.Size.Value)
 				return
 			}
 			known[key] = len(images)
 		}
-		if size += textOfImage(&mended); size > maxImageText || len(images) == sentry.MaxImages {
-			delete(known, imageKey{mended.DebugID, mended.Addr})
+		if size += textOfImage(&repaired); size > maxImageText || len(images) == sentry.MaxImages {
+			delete(known, imageKey{repaired.DebugID, repaired.Addr})
 			e.flaw("image", 1)
 			return
 		}
-		images = append(images, mended)
+		images = append(images, repaired)
 	}
 	for _, index := range r.mappings {
 		if image, ok := r.image(index); ok {
@@ -61,14 +62,15 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 	return images
 }
 
-// maxImageText bounds the texts of all images of a profile, which each of its chunks has: 20,000 images of 200 bytes.
+// maxImageText bounds the texts of all images of a profile, which each of its chunks repeats:
+// 20,000 images of 200 bytes.
 const maxImageText = 4 << 20
 
 func textOfImage(i *sentryprofile.Image) int {
 	return len(i.Type) + len(i.CodeFile) + len(i.CodeID) + len(i.DebugFile) + len(i.DebugID) + len(i.UUID) + len(i.Arch)
 }
 
-// imageKey is equal for the segments of one file, which are mappings of their own, and one image together.
+// imageKey is equal for the segments of one file: separate mappings, but one image.
 type imageKey struct {
 	debugID string
 	addr    jsonscan.Address
@@ -76,8 +78,8 @@ type imageKey struct {
 
 func (k imageKey) isUnique() bool { return k.debugID != "" && k.addr.Set }
 
-// image is the inverse of imageMap.translate, for mappings of any origin; false for one without an id that Sentry knows, such
-// as Go's build id: it says nothing to a symbol server.
+// image is the inverse of fromsentry.imageMap.translate, for mappings of any origin. It reports
+// false if the mapping has no ID that a symbol server knows, such as with Go's build ID.
 func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.Image, ok bool) {
 	var m dictionary.Mapping
 	r.view.Mapping(index, &m)
@@ -109,7 +111,7 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.
 		image.Type = "elf"
 	}
 
-	// The image begins where the file would, were it mapped as a whole: the mapping is the segment at FileOffset.
+	// The image begins at the address of file offset 0; the mapping is the segment at FileOffset.
 	begin := m.Start
 	if m.FileOffset <= begin {
 		begin -= m.FileOffset
@@ -121,7 +123,7 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.
 	return image, image.DebugID != "" || image.UUID != "" || buildID != ""
 }
 
-// readImage is the inverse of attributeList.images.
+// readImage is the inverse of fromsentry.attributeList.images.
 func readImage(m pcommon.Map) sentryprofile.Image {
 	image := sentryprofile.Image{
 		Type: textOf(m, "type"), CodeFile: textOf(m, "code_file"), CodeID: textOf(m, "code_id"),

@@ -17,8 +17,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// readMeasurements is the inverse of attributeList.measurements, for both formats: V1 counts its times from the profile's. One
-// unknown unit fails a whole chunk at ingest: such a series is left out.
+// readMeasurements is the inverse of fromsentry.attributeList.measurements, for both formats: V1
+// counts times from the start of the profile. Ingest rejects a chunk with an unknown unit, so such
+// series are dropped.
 func readMeasurements(view dictionary.View, profile pprofile.Profile, e *Export) (all []sentryprofile.Measurement) {
 	attribute, ok := view.Get(profile.AttributeIndices(), semconv.SentryMeasurements)
 	if !ok || attribute.Type() != pcommon.ValueTypeMap {
@@ -60,7 +61,7 @@ func readPoints(series pcommon.Map, anchor uint64, e *Export) (points []sentrypr
 			point.Timestamp = float64(anchor+uint64(max(0, times.At(i).Int()))) / attr.NanosPerSecond
 		}
 		if math.IsInf(point.Timestamp, 0) || math.IsNaN(point.Timestamp) || math.IsInf(point.Value, 0) || math.IsNaN(point.Value) {
-			e.flaw("measurement_value", 1) // JSON has no word for it
+			e.flaw("measurement_value", 1) // not representable in JSON
 			continue
 		}
 		points = append(points, point)
@@ -76,7 +77,7 @@ func listOf(m pcommon.Map, key string) (pcommon.Slice, bool) {
 	return value.Slice(), true
 }
 
-// number is a double, or an int as one; NaN for anything else.
+// number returns a double or an int as float64, NaN for other types.
 func number(value pcommon.Value) float64 {
 	switch value.Type() {
 	case pcommon.ValueTypeDouble:

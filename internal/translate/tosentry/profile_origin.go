@@ -14,10 +14,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// origin is what a chunk says about where its samples are from.
+// origin describes the source of a profile.
 type origin struct {
 	attr.Identity
-	fromSentry bool   // made by this package: what is absent was not sent, and nothing is made up
+	fromSentry bool   // translated by fromsentry: absent fields were not sent and are not derived
 	profilerID string // in Sentry's form; "" = none
 	chunkID    string // likewise; "" = none
 }
@@ -32,12 +32,12 @@ func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity
 	}
 	src.profilerID = sentryID(profileText(view, profile, semconv.SentryProfilerID))
 	if src.profilerID == "" && version == "1" {
-		src.profilerID = src.chunkID // its spans name it by the same id: see profilingOf
+		src.profilerID = src.chunkID // spans refer to it by the same ID: see profilingOf
 	}
 	return src
 }
 
-// sentryID is an id in Sentry's form: of text that is no UUID one that is made of it, "" where there is none.
+// sentryID returns an ID in Sentry's form: a hash if the text is not a UUID, "" if it is empty.
 func sentryID(text string) string {
 	if text == "" {
 		return ""

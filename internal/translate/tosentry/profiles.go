@@ -18,8 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// ProfilesToChunks translates profiles of any origin to profile chunks (sample format V2), each within what Sentry's ingest
-// accepts: the inverse of ChunkToProfiles. The message may be broken in any way; it is left as it is.
+// ProfilesToChunks translates profiles of any origin to profile chunks (sample format V2) within
+// the limits of Sentry's ingest: the inverse of fromsentry.ChunkToProfiles. The message may be
+// invalid in any way; it is not modified.
 func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 	e := newProfileExporter(profiles, o)
 	defer e.release()
@@ -41,28 +42,29 @@ func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 	return e.Export
 }
 
-// Reasons for which a profile, or a part of it, cannot be a chunk; beside those of Sentry's ingest.
+// Reasons for dropping a profile or a part of it, in addition to those of Sentry's ingest.
 const (
-	// ReasonNotTime: the values are bytes, objects, contentions: not time spent, which is all that Sentry's profiles know.
+	// ReasonNotTime: the values are bytes, objects or contentions. Sentry's profiles support only
+	// time.
 	ReasonNotTime discard.Reason = "sample_type_not_time"
-	// ReasonProfileRestated: another profile beside it has the same observations. Go's CPU profiles state them as counts and
-	// again as nanoseconds.
+	// ReasonProfileRestated: another profile of the scope has the same observations. Go's CPU
+	// profiles contain them as counts and as nanoseconds.
 	ReasonProfileRestated discard.Reason = "profile_restated"
-	// ReasonNoProfileTime: neither the samples nor the profile say when it was.
+	// ReasonNoProfileTime: neither the samples nor the profile have a time.
 	ReasonNoProfileTime discard.Reason = "profile_without_time"
 )
 
-// profileExporter goes through one message.
+// profileExporter translates one message.
 type profileExporter struct {
 	Export
 	options  ExportOptions
 	view     dictionary.View
 	chunkIDs map[string]bool // of the items
 
-	resource pcommon.Map     // of the profiles at hand
-	sessions map[bool]string // of the resource, by whether the profiles are of the CPU
+	resource pcommon.Map     // of the current profiles
+	sessions map[bool]string // derived from the resource, by weight.onCPU
 
-	// What these hold on to beyond a message is memory.
+	// These keep their memory between messages.
 	frames   frameReader
 	samples  sampleReader
 	splitter chunking.Splitter
@@ -84,10 +86,10 @@ func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExp
 	return e
 }
 
-// maxPooledExport is how much memory, in bytes, is kept: a chunk of 5 MB takes 15.
+// maxPooledExport limits the memory, in bytes, that an exporter keeps: a chunk of 5 MB takes 15 MB.
 const maxPooledExport = 32 << 20
 
-// Release gives the memory back, and everything that points into the message.
+// release returns the exporter to the pool, without references to the message.
 func (e *profileExporter) release() {
 	observations := cap(e.samples.observations) + cap(e.samples.scratch) + cap(e.samples.counted)
 	tables := cap(e.frames.stackOf.results) + cap(e.frames.locationOf.results) + cap(e.samples.keys.kinds)
@@ -103,7 +105,7 @@ func (e *profileExporter) release() {
 	profileExporters.Put(e)
 }
 
-// Profile translates one profile.
+// profile translates one profile.
 func (e *profileExporter) profile(profile pprofile.Profile, id attr.Identity) {
 	if e.original(profile) {
 		return
@@ -125,12 +127,12 @@ func (e *profileExporter) profile(profile pprofile.Profile, id attr.Identity) {
 	e.frames.start(src.fromSentry)
 	weight = e.samples.read(profile, weight, &e.frames, &e.Export)
 	if len(e.samples.observations) == 0 {
-		return // nothing was in it, or all is counted as lost
+		return // empty, or everything is counted as lost
 	}
 	e.write(profile, src, weight)
 }
 
-// session is the profiler session of the resource.
+// session returns the profiler session derived from the resource.
 func (e *profileExporter) session(onCPU bool) string {
 	if e.sessions[onCPU] == "" {
 		e.sessions[onCPU] = attr.ProfilerSession(e.resource, e.options.ProfilerIDAttributes, onCPU)
@@ -147,7 +149,7 @@ func countProfiles(profiles pprofile.Profiles) (count int) {
 	return count
 }
 
-// write cuts what was read into chunks.
+// write appends items for the profile that was read.
 func (e *profileExporter) write(profile pprofile.Profile, src origin, weight weight) {
 	chunk := sentryprofile.Chunk{
 		ProfilerID: src.profilerID, Platform: e.frames.settlePlatform(src.Platform), Release: src.Release, Dist: src.Dist,
@@ -169,8 +171,9 @@ func (e *profileExporter) write(profile pprofile.Profile, src origin, weight wei
 	}
 }
 
-// add appends an item for a part of a profile. The first part has the ID of the profile. Later parts, and profiles without an ID
-// or with the ID of an earlier profile, get an ID derived from their content: Sentry keeps one chunk per ID.
+// add appends an item for a part of a profile. The first part has the ID of the profile. Later
+// parts, and profiles without an ID or with the ID of an earlier profile, get an ID derived from
+// their content: Sentry keeps one chunk per ID.
 func (e *profileExporter) add(part chunking.Part, platform, id string) {
 	if id == "" || part.Number > 0 || e.chunkIDs[id] {
 		id = part.ContentID()
@@ -190,8 +193,9 @@ func chunkHeader(platform string) sentry.ItemHeader {
 	return sentry.ItemHeader{Type: sentry.ItemProfileChunk, ContentType: sentry.ContentTypeJSON, Platform: platform}
 }
 
-// original sends the payload the profile was made of, where it was kept: steps that change a profile take it out. It must be
-// one that ingest takes, which real payloads are not always.
+// original appends the payload from which the profile was translated, if it was kept; steps that
+// change a profile remove it. Real payloads do not always satisfy ingest: those are translated
+// instead.
 func (e *profileExporter) original(profile pprofile.Profile) bool {
 	if profile.OriginalPayloadFormat() != attr.OriginalPayloadFormat {
 		return false
@@ -208,7 +212,7 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 		return false
 	}
 	for _, image := range chunk.DebugMeta.Images {
-		if mended, ok := sentryprofile.RepairImage(image); !ok || mended != image {
+		if repaired, ok := sentryprofile.RepairImage(image); !ok || repaired != image {
 			return false
 		}
 	}

@@ -20,7 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// The listed differences of the way back, applied to what was sent; written down a second time, slowly.
+// The listed differences of the way back, applied to what was sent; written down a second time,
+// slowly.
 
 // expectedPart is a chunk to come.
 type expectedPart struct {
@@ -146,8 +147,8 @@ func measurementLines(series []profile.Measurement) (lines []string) {
 	return lines
 }
 
-// imageLines: types that ingest refuses are "symbolic", ids that it cannot read are left out, and so is an image without any. Of
-// two with one id at one address the first is kept.
+// imageLines: types that ingest refuses are "symbolic", ids that it cannot read are left out, and
+// so is an image without any. Of two with one id at one address the first is kept.
 func imageLines(images []profile.Image) (lines []string) {
 	known := map[string]bool{}
 	for _, image := range images {
@@ -207,7 +208,8 @@ func lineAt(lines []string, i int) string {
 	return "(none)"
 }
 
-// headText is the head of a chunk as it comes back: ids in Sentry's form, and what is required and was not sent made up.
+// headText is the head of a chunk as it comes back: ids in Sentry's form, and what is required and
+// was not sent made up.
 func headText(c *profile.Chunk) string {
 	return headTextLike(c, c)
 }

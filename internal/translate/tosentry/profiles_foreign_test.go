@@ -75,8 +75,8 @@ func (f foreign) inWords(t *testing.T) string {
 	return strings.Join(words, " ")
 }
 
-// TestWeights: views of Sentry's let a sample last until the next one of its thread. What a profile says of time has to come
-// out in these terms.
+// TestWeights: views of Sentry's let a sample last until the next one of its thread. What a profile
+// says of time has to come out in these terms.
 func TestWeights(t *testing.T) {
 	const ms = 1_000_000
 	f := newForeign("samples", "count", "cpu", 10*ms) // eBPF: not seen is not running
@@ -117,7 +117,8 @@ func TestWeights(t *testing.T) {
 	require.Equal(t, "0/7/a 59995/7/a 60000/7/a 60000/7/a 60010/7/a 60020/7/a", f.inWords(t))
 }
 
-// TestManyRepeats: beyond the bound each observation stands for more, and shares stay what they are.
+// TestManyRepeats: beyond the bound each observation stands for more, and shares stay what they
+// are.
 func TestManyRepeats(t *testing.T) {
 	f := newForeign("samples", "count", "cpu", 1_000)
 	f.SetDurationNano(30_000_000_000)
@@ -169,7 +170,8 @@ func TestGoStatesTwice(t *testing.T) {
 	require.Equal(t, []discard.Loss{{Reason: ReasonProfileRestated, Count: 1}}, out.Lost)
 }
 
-// TestNotRestated: time, duration and period are those of the counts, but the profile is of another clock, process or sample.
+// TestNotRestated: time, duration and period are those of the counts, but the profile is of another
+// clock, process or sample.
 func TestNotRestated(t *testing.T) {
 	for name, change := range map[string]func(f foreign, again pprofile.Profile){
 		"wall": func(f foreign, again pprofile.Profile) {
@@ -236,8 +238,9 @@ func TestForeignFrames(t *testing.T) {
 	}
 }
 
-// TestInlinedAndMapped: lines of a location are frames, the address is that of the last; its mapping is an image, with the debug
-// id of the build id. The id is the published test vector (relay-event-schema, debugmeta.rs).
+// TestInlinedAndMapped: lines of a location are frames, the address is that of the last; its
+// mapping is an image, with the debug id of the build id. The id is the published test vector
+// (relay-event-schema, debugmeta.rs).
 func TestInlinedAndMapped(t *testing.T) {
 	f := newForeign("samples", "count", "cpu", 10_000_000)
 	b := f.b
@@ -267,7 +270,8 @@ func TestInlinedAndMapped(t *testing.T) {
 		`{"package":"/app/server","in_app":true,"instruction_addr":"0x401300"}]`)
 }
 
-// TestBombs: little input stands for a lot of output. It ends, within bounds, and what is left out is counted.
+// TestBombs: little input stands for a lot of output. It ends, within bounds, and what is left out
+// is counted.
 func TestBombs(t *testing.T) {
 	f := newForeign("samples", "count", "cpu", 10_000_000)
 	b := f.b

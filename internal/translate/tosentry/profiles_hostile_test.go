@@ -18,8 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
-// randomProfiles makes a message as any profiler might send it: all three shapes of samples, inlined calls, mappings with and
-// without ids, and everything optional left out at times. Small ranges on purpose: equal things must meet.
+// randomProfiles makes a message as any profiler might send it: all three shapes of samples,
+// inlined calls, mappings with and without ids, and everything optional left out at times. Small
+// ranges on purpose: equal things must meet.
 func randomProfiles(r *rand.Rand) pprofile.Profiles {
 	out := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(out.Dictionary())
@@ -115,8 +116,8 @@ func randomLocation(r *rand.Rand, b *dictionary.Builder) dictionary.LocationInde
 	return b.Location(l)
 }
 
-// checkExport says that whatever comes of a message is accepted by ingest, or lost for a reason: and the same again for the same
-// message, which stays as it is.
+// checkExport says that whatever comes of a message is accepted by ingest, or lost for a reason:
+// and the same again for the same message, which stays as it is.
 func checkExport(t testing.TB, profiles pprofile.Profiles, o ExportOptions) Export {
 	t.Helper()
 	before, after := pprofile.NewProfiles(), pprofile.NewProfiles()
@@ -154,7 +155,8 @@ func isBounded(e Export) bool {
 	return slices.ContainsFunc(e.Lost, func(l discard.Loss) bool { return l.Reason == discard.ReasonExceedSizeLimit })
 }
 
-// TestAnyProfiles: as a profiler made it, and as it arrives by the otlp receiver, whose sender had its texts in the dictionary.
+// TestAnyProfiles: as a profiler made it, and as it arrives by the otlp receiver, whose sender had
+// its texts in the dictionary.
 func TestAnyProfiles(t *testing.T) {
 	accepted, bounded, lost := 0, 0, map[string]int{}
 	seeds := uint64(150)
@@ -191,7 +193,8 @@ func TestAnyProfiles(t *testing.T) {
 	}
 }
 
-// throughWire marshals a mutable message, which moves the texts of its resources into the dictionary, and reads it again.
+// throughWire marshals a mutable message, which moves the texts of its resources into the
+// dictionary, and reads it again.
 func throughWire(t testing.TB, profiles pprofile.Profiles) pprofile.Profiles {
 	mutable := pprofile.NewProfiles()
 	profiles.CopyTo(mutable)
@@ -202,7 +205,8 @@ func throughWire(t testing.TB, profiles pprofile.Profiles) pprofile.Profiles {
 	return decoded
 }
 
-// TestHostileDictionaries breaks references everywhere, and takes entries out of the tables, the zero entries first.
+// TestHostileDictionaries breaks references everywhere, and takes entries out of the tables, the
+// zero entries first.
 func TestHostileDictionaries(t *testing.T) {
 	lost, flaws := map[string]int{}, map[string]int{}
 	seeds := uint64(150)

@@ -20,9 +20,9 @@ import (
 
 var exportOptions = ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-sentry", Version: "0.1.0"}}
 
-// TestProfilesThereAndBack takes every profile of the cases and of the corpus to OTLP and back, and compares what came back with
-// what was sent as text. The differences that docs/mapping.md lists under "OTLP to Sentry" are applied to what was sent; there
-// are no others.
+// TestProfilesThereAndBack takes every profile of the cases and of the corpus to OTLP and back, and
+// compares what came back with what was sent as text. The differences that docs/mapping.md lists
+// under "OTLP to Sentry" are applied to what was sent; there are no others.
 func TestProfilesThereAndBack(t *testing.T) {
 	counts := map[string]int{}
 	for _, c := range golden.Cases(t) {
@@ -42,7 +42,8 @@ func TestCorpusThereAndBack(t *testing.T) {
 	}
 	t.Log("corpus", counts)
 	if !testing.Short() {
-		// Three have an image whose id ends in 16 digits without a hyphen, which fails the chunk at ingest.
+		// Three have an image whose id ends in 16 digits without a hyphen, which fails the chunk at
+		// ingest.
 		require.Equal(t, map[string]int{"chunks": 113, "profiles": 109, "same bytes": 110}, counts)
 	}
 }
@@ -93,7 +94,8 @@ func chunkThereAndBack(t *testing.T, name string, payload []byte, counts map[str
 	require.Equal(t, sent.Platform, kept.Items[0].Header.Platform, name)
 }
 
-// profileThereAndBack: a V1 profile comes back as a chunk of a profiler session of its own, at absolute times.
+// profileThereAndBack: a V1 profile comes back as a chunk of a profiler session of its own, at
+// absolute times.
 func profileThereAndBack(t *testing.T, name string, payload []byte, counts map[string]int) {
 	d := profile.AcquireDecoder()
 	defer d.Release()

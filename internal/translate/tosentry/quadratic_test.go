@@ -20,7 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// TestManyHeadersOfManyResponses: attributes are compared with each other, so that their number has a bound. These took minutes.
+// TestManyHeadersOfManyResponses: attributes are compared with each other, so that their number has
+// a bound. These took minutes.
 func TestManyHeadersOfManyResponses(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"contexts":{"k":1`)

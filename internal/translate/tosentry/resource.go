@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// readIdentity is the inverse of fillResource, for resources of any origin: what Sentry's attributes say comes first, as it was
-// sent; else OpenTelemetry's. platform is "" where neither names a language.
+// readIdentity is the inverse of fromsentry.fillResource, for resources of any origin: Sentry's
+// attributes take precedence over OpenTelemetry's. Platform is "" if neither states a language.
 func readIdentity(resource pcommon.Map) attr.Identity {
 	return attr.Identity{
 		Platform:    platformOf(resource),
@@ -25,8 +25,9 @@ func readIdentity(resource pcommon.Map) attr.Identity {
 	}.Clipped()
 }
 
-// languages are the Sentry platforms of OpenTelemetry's languages: the inverse of platforms, where several platforms have one
-// language. Android, which is billed otherwise than Java, says so itself (sentry.platform).
+// languages are the Sentry platforms of OpenTelemetry's languages: the inverse of attr.Platforms,
+// where several platforms share a language. Android, which Sentry bills separately from Java, is
+// stated in sentry.platform.
 var languages = map[string]string{
 	"cpp": "native", "dotnet": "csharp", "erlang": "elixir", "go": "go", "java": "java", "kotlin": "java", "nodejs": "node",
 	"php": "php", "python": "python", "ruby": "ruby", "rust": "rust", "swift": "cocoa", "webjs": "javascript",
@@ -39,10 +40,10 @@ func platformOf(resource pcommon.Map) string {
 	return languages[textOf(resource, semconv.TelemetrySDKLanguage)]
 }
 
-// otherPlatform is Sentry's word for all languages it has no word for.
+// otherPlatform is Sentry's platform for all other languages.
 const otherPlatform = "other"
 
-// validPlatform: a platform is a word in the header of the item, too.
+// validPlatform returns otherPlatform for text that is not allowed in an item header.
 func validPlatform(text string) string {
 	if len(text) > 64 || strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
 		return otherPlatform
@@ -50,7 +51,7 @@ func validPlatform(text string) string {
 	return text
 }
 
-// releaseOf joins what splitRelease splits.
+// releaseOf is the inverse of fromsentry.splitRelease.
 func releaseOf(resource pcommon.Map) string {
 	if sent := textOf(resource, semconv.SentryRelease); sent != "" || isFromSentry(resource) {
 		return sent
@@ -65,8 +66,8 @@ func releaseOf(resource pcommon.Map) string {
 	return name + "@" + version
 }
 
-// inScope adds who made the data, if the resource names no SDK: the scope, which in profiles of a profiler without an SDK is the
-// profiler. Sentry requires both, name and version.
+// inScope sets the SDK to the scope if the resource names none: in profiles without an SDK, the
+// scope is the profiler. Sentry requires both name and version.
 func inScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptions) attr.Identity {
 	id.Sdk = cmp.Or(id.Sdk, sentry.ClientSDK{Name: scope.Name(), Version: scope.Version()})
 	switch {
@@ -78,14 +79,14 @@ func inScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptio
 	return id.Clipped()
 }
 
-// isFromSentry says whether the resource was made by this package: then what is not there was not sent.
+// isFromSentry reports whether fromsentry wrote the resource: absent fields were not sent.
 func isFromSentry(resource pcommon.Map) bool {
 	_, project := resource.Get(semconv.SentryProjectID)
 	_, platform := resource.Get(semconv.SentryPlatform)
 	return project || platform
 }
 
-// textOf is the text of an attribute, "" where there is none.
+// textOf returns the text of an attribute, "" if it is absent.
 func textOf(attributes pcommon.Map, key string) string {
 	if value, ok := attributes.Get(key); ok {
 		return value.AsString()

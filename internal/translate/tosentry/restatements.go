@@ -12,15 +12,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// run is what a profile and its restatement have in common beside their observations.
+// run identifies a profile and its restatement, apart from their observations.
 type run struct {
 	start, duration, period uint64
 	kind, unit              string // of the period
 }
 
-// restatements marks the profiles of a scope that state the observations of another one again, as Go's CPU profiles do: samples/count and
-// cpu/nanoseconds, both with the period type cpu. Time and period alone do not tell: profiles of other processes, and of the wall clock,
-// can have the same.
+// restatements marks the profiles of a scope that repeat the observations of another one, as in
+// Go's CPU profiles: samples/count and cpu/nanoseconds, both with the period type cpu. Equal times
+// and periods are not sufficient: profiles of other processes or of the wall clock may have the
+// same.
 func restatements(view dictionary.View, profiles pprofile.ProfilesSlice) []bool {
 	marked := make([]bool, profiles.Len())
 	counts, times := map[run][]int{}, map[run][]int{}
@@ -39,15 +40,15 @@ func restatements(view dictionary.View, profiles pprofile.ProfilesSlice) []bool 
 			times[r] = append(times[r], i)
 		}
 	}
-	for r, again := range times {
+	for r, restated := range times {
 		if len(counts[r]) == 0 {
 			continue
 		}
-		left := map[string]int{} // counts that were not restated so far
+		left := map[string]int{} // counts without a restatement so far
 		for _, i := range counts[r] {
 			left[observationsOf(view, profiles.At(i))]++
 		}
-		for _, i := range again {
+		for _, i := range restated {
 			if o := observationsOf(view, profiles.At(i)); left[o] > 0 {
 				left[o]--
 				marked[i] = true
@@ -57,7 +58,8 @@ func restatements(view dictionary.View, profiles pprofile.ProfilesSlice) []bool 
 	return marked
 }
 
-// observationsOf is the same for profiles with the same attributes and the same observations, whatever the unit of their values is.
+// observationsOf returns a key that is equal for profiles with equal attributes and observations,
+// in any unit.
 func observationsOf(view dictionary.View, profile pprofile.Profile) string {
 	w, _ := weightOf(view, profile)
 	samples := make([]string, 0, profile.Samples().Len())

@@ -9,13 +9,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// maxRepeats is how many observations the values of one profile become: a thread at 101 Hz for a minute has 6060. Where they
-// stand for more, each observation stands for more time, so that the shares stay what they are; a value is one observation at
-// least.
+// maxRepeats bounds the observations that the values of one profile become: a thread at 101 Hz for
+// a minute has 6060. For larger values, each observation represents more time, so that the
+// proportions remain. Each value becomes at least one observation.
 const maxRepeats = 10_000
 
-// In a message of many profiles each has its share of ExportOverhead, of which half is for frames, or as many observations as its samples
-// take in the bound: they have some ten bytes each.
+// In a message with many profiles, each gets a share of half of ExportOverhead (the other half is
+// for frames), or as many observations as its samples allow: a sample has some ten bytes.
 const (
 	bytesOfRepeat    = 2 * 70
 	repeatsPerSample = 20
@@ -25,30 +25,31 @@ func (r *sampleReader) maxRepeats() int {
 	return min(maxRepeats, max(r.share, repeatsPerSample*len(r.counted)))
 }
 
-// spread makes observations of counts. Those without a time share the profile's duration, thread by thread, one sample after
-// another: each lasts for its share of the thread's observations. Sentry wants times, and no other order is known.
+// spread converts counts to observations. Samples without a time share the profile's duration, per
+// thread and one after another, in proportion to their counts. Sentry requires times, and no other
+// order is known.
 func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) weight {
 	total := 0.0
-	laid := layout{start: uint64(profile.Time()), duration: float64(profile.DurationNano()), period: float64(w.period)}
-	laid.counts, laid.done = make([]float64, len(r.threads)), make([]float64, len(r.threads))
+	clock := threadClock{start: uint64(profile.Time()), duration: float64(profile.DurationNano()), period: float64(w.period)}
+	clock.counts, clock.done = make([]float64, len(r.threads)), make([]float64, len(r.threads))
 	untimed := 0
 	for _, c := range r.counted {
 		total += c.count
 		if c.at == 0 && c.count > 0 {
-			laid.counts[c.thread] += c.count
+			clock.counts[c.thread] += c.count
 			untimed++
 		}
 	}
-	if untimed > 0 && laid.start == 0 {
+	if untimed > 0 && clock.start == 0 {
 		e.lose(ReasonNoProfileTime, untimed)
 	}
 	repeats := min(1, float64(r.maxRepeats())/max(total, 1)) // of an observation
 	for _, c := range r.counted {
-		if c.count == 0 || c.at == 0 && laid.start == 0 {
+		if c.count == 0 || c.at == 0 && clock.start == 0 {
 			continue
 		}
 		times := max(1, int(c.count*repeats))
-		begin, length := laid.place(c)
+		begin, length := clock.next(c)
 		for i := range times {
 			offset := uint64(min(float64(i)/float64(times)*length, jsonscan.MaxUnixNano))
 			r.observations = append(r.observations, chunking.Observation{Time: begin + offset, Stack: c.stack, Thread: c.thread})
@@ -58,23 +59,24 @@ func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) wei
 	return w
 }
 
-// layout lays the samples of each thread end to end over the duration of the profile.
-type layout struct {
+// threadClock lays the samples of each thread end to end over the duration of the profile.
+type threadClock struct {
 	start            uint64
-	duration, period float64 // nanoseconds; no duration: as long as what is counted
+	duration, period float64 // nanoseconds; without a duration, each observation lasts one period
 	counts, done     []float64
 }
 
-// place gives the time of a sample's first observation, and how long it lasts: at a time of its own no more than a chunk.
-func (l *layout) place(c countedSample) (begin uint64, length float64) {
+// next returns the time of a sample's first observation and the sample's length. A sample with a
+// time of its own lasts no longer than a chunk.
+func (t *threadClock) next(c countedSample) (begin uint64, length float64) {
 	if c.at != 0 {
-		return min(c.at, jsonscan.MaxUnixNano), min(c.count*l.period, maxPeriod)
+		return min(c.at, jsonscan.MaxUnixNano), min(c.count*t.period, maxPeriod)
 	}
-	step := l.period
-	if l.duration > 0 {
-		step = l.duration / l.counts[c.thread]
+	step := t.period
+	if t.duration > 0 {
+		step = t.duration / t.counts[c.thread]
 	}
-	begin = min(l.start, jsonscan.MaxUnixNano) + uint64(min(l.done[c.thread]*step, jsonscan.MaxUnixNano))
-	l.done[c.thread] += c.count
+	begin = min(t.start, jsonscan.MaxUnixNano) + uint64(min(t.done[c.thread]*step, jsonscan.MaxUnixNano))
+	t.done[c.thread] += c.count
 	return begin, c.count * step
 }

@@ -14,33 +14,34 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// weight says how much time the values of a profile stand for. Sentry's format has no values: a sample lasts until the next one
-// of its thread. So only time can be said in it, on the CPU or by the wall clock.
+// weight is the time that the values of a profile represent. Sentry's format has no values: a
+// sample lasts until the next one of its thread. It can therefore represent only time, on the CPU
+// or of the wall clock.
 type weight struct {
-	period  uint64  // nanoseconds that one observation stands for
-	perUnit float64 // observations that a value of 1 stands for
-	onCPU   bool    // a thread that is not observed is not running; else it is where it was last seen
+	period  uint64  // nanoseconds per observation
+	perUnit float64 // observations per value of 1
+	onCPU   bool    // a thread without observations is not running; otherwise it remains where it was last seen
 }
 
-// timeUnits in nanoseconds, by the words of pprof and by those of UCUM.
+// timeUnits are nanoseconds per unit, by the names of pprof and UCUM.
 var timeUnits = map[string]float64{
 	"nanoseconds": 1, "nanosecond": 1, "ns": 1, "microseconds": 1e3, "us": 1e3, "milliseconds": 1e6, "ms": 1e6,
 	"seconds": 1e9, "s": 1e9,
 }
 
-// timeTypes are the sample types and period types that say how time was spent; true where it is time on the CPU. itimer and
-// ctimer are async-profiler's. Not among them: off_cpu, whose values are the lengths of waits of a part of the threads, beside
-// a profile of the time on the CPU; delay and contentions (locks), and all of memory.
+// timeTypes are the sample types and period types that measure time; true = time on the CPU. itimer
+// and ctimer are async-profiler's. Excluded are off_cpu, with the length of waits of some threads
+// beside a CPU profile; delay and contentions (locks); and everything about memory.
 var timeTypes = map[string]bool{"cpu": true, "itimer": true, "ctimer": true, "wall": false}
 
-// countTypes are sample types that count observations; the period type says of what.
+// countTypes are sample types that count observations; the period type states of what.
 var countTypes = map[string]bool{"samples": true, "sample": true}
 
-// maxPeriod keeps what a profile says of its period within reason: a sampler that looks once in a minute has nothing to say of
-// time.
+// maxPeriod bounds the period of a profile: a sampler with less than one sample per minute measures
+// no time.
 const maxPeriod = sentry.MaxOutgoingChunkSeconds * attr.NanosPerSecond
 
-// weightOf reads the types of a profile; a reason, if what it measures is not time.
+// weightOf returns the weight of a profile, or the reason if it does not measure time.
 func weightOf(view dictionary.View, profile pprofile.Profile) (w weight, _ discard.Reason) {
 	kind, unit, ok1 := view.ValueType(profile.SampleType())
 	periodKind, periodUnit, ok2 := view.ValueType(profile.PeriodType())
@@ -65,7 +66,7 @@ func weightOf(view dictionary.View, profile pprofile.Profile) (w weight, _ disca
 	return w, ReasonNotTime
 }
 
-// observations is how many observations a value stands for: one at least, for what is there was observed.
+// observations returns the number of observations for a value, at least one for positive values.
 func (w weight) observations(value int64) float64 {
 	if value <= 0 {
 		return 0
@@ -73,7 +74,7 @@ func (w weight) observations(value int64) float64 {
 	return max(1, math.Round(float64(value)*w.perUnit))
 }
 
-// countObservations is what is lost with a profile.
+// countObservations returns the number of observations that are lost with a profile.
 func countObservations(profile pprofile.Profile) (count int) {
 	for _, sample := range profile.Samples().All() {
 		count += max(1, sample.TimestampsUnixNano().Len())

@@ -16,16 +16,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// sampleReader turns the samples of a profile, in all their shapes, into observations in the order of time.
+// sampleReader converts the samples of a profile, in all their shapes, to observations sorted by
+// time.
 //
 //	timestamps             one observation each
-//	timestamps and values  as many observations as the value stands for, from the timestamp on, one period apart
-//	one value              as many as it stands for; those of a thread share the profile's duration, one sample after another
+//	timestamps and values  observations by value, from the timestamp on, one period apart
+//	one value              observations by value; those of a thread share the profile's duration
 type sampleReader struct {
 	view dictionary.View
 	keys keyTable
 
-	share int // of each profile of the message, in observations that values become
+	share int // observations that values may become, per profile of the message
 
 	observations []chunking.Observation
 	threads      []profile.Thread
@@ -35,23 +36,24 @@ type sampleReader struct {
 	scratch  []chunking.Observation // of sorting
 }
 
-// open takes a message.
+// open prepares for a message.
 func (r *sampleReader) open(view dictionary.View, keys keyTable) { r.view, r.keys = view, keys }
 
-// close forgets it, but for memory.
+// close drops references to the message and keeps the memory.
 func (r *sampleReader) close() {
 	r.view, r.keys = dictionary.View{}, keyTable{kinds: r.keys.kinds}
 	r.threads, r.threadOf = nil, nil
 }
 
-// countedSample is a value that is to become observations.
+// countedSample is a value that becomes observations.
 type countedSample struct {
 	stack, thread int32
 	count         float64
-	at            uint64 // unix nanoseconds of the first; 0 = somewhere in the profile's duration
+	at            uint64 // unix nanoseconds of the first observation; 0 = unknown
 }
 
-// read gives the weight of the observations, which is that of the profile unless there would be too many.
+// read reads the samples. It returns the weight of the observations, which is larger than that of
+// the profile if there were too many.
 func (r *sampleReader) read(profile pprofile.Profile, w weight, frames *frameReader, e *Export) weight {
 	r.observations, r.counted = r.observations[:0], r.counted[:0]
 	r.threads, r.threadOf = nil, map[string]int32{}
@@ -66,7 +68,7 @@ func (r *sampleReader) read(profile pprofile.Profile, w weight, frames *frameRea
 	return w
 }
 
-// dropLate removes the observations that are beyond all time, which no clock has shown.
+// dropLate drops observations after the last representable time.
 func (r *sampleReader) dropLate(e *Export) {
 	kept := r.observations[:0]
 	for _, o := range r.observations {
@@ -78,7 +80,7 @@ func (r *sampleReader) dropLate(e *Export) {
 	r.observations = kept
 }
 
-// sample reads one sample; it says why it cannot be used.
+// sample reads one sample. It returns a reason if the sample is unusable.
 func (r *sampleReader) sample(sample pprofile.Sample, w weight, frames *frameReader) discard.Reason {
 	values, times := sample.Values(), sample.TimestampsUnixNano()
 	timed := times.Len() > 0
@@ -114,14 +116,15 @@ func (r *sampleReader) sample(sample pprofile.Sample, w weight, frames *frameRea
 	return ""
 }
 
-// noThread is the id of the thread of samples that name none.
+// noThread is the thread ID of samples without a thread.
 const noThread = "0"
 
-// threadOr is the id of a thread, for samples and spans alike: Sentry takes any text, so that a name will do where there is no
-// number.
+// threadOr returns the ID of a thread, for samples and spans: Sentry accepts any text, so a name
+// can replace the ID.
 func threadOr(id, name string) string { return attr.FirstText(id, name, noThread) }
 
-// Thread gives the index of the thread that a sample names. What it is called is what the first of its samples says.
+// thread returns the index of the sample's thread. The first sample with a name or priority sets
+// it.
 func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 	id, name, named, priority := "", "", false, (*int64)(nil)
 	for i := range attributes.Len() {
@@ -141,7 +144,7 @@ func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 	if !named {
 		id = attr.Clip(threadOr("", name), attr.MaxIDBytes)
 	}
-	id = strings.ToValidUTF8(id, "\uFFFD") // as it will be written: no two threads of one name
+	id = strings.ToValidUTF8(id, "\uFFFD") // as written, so that each thread has one ID
 	thread, known := r.threadOf[id]
 	if !known {
 		thread = int32(len(r.threads))

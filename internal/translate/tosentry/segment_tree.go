@@ -12,10 +12,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// segmentTree says for every span of a resource which segment it is part of: the index of the segment's root.
+// segmentTree stores the segment of every span of a resource, as the index of the segment's root.
 type segmentTree struct {
 	segment  []int
-	children map[int][]int // by root, in the order of the message, without the root
+	children map[int][]int // by root, in message order, without the root
 }
 
 // elsewhere is the segment of a span whose root is in another message.
@@ -26,7 +26,7 @@ type spanKey struct {
 	span  pcommon.SpanID
 }
 
-// What a segment is while the tree is made.
+// Values of segment while the tree is built.
 const (
 	unknown  = -2
 	visiting = -3
@@ -54,17 +54,17 @@ func newSegmentTree(spans []tracedSpan) *segmentTree {
 	return t
 }
 
-// resolve finds the segment of a span by going up, and of all spans on the way.
+// resolve finds the segment of a span and of its ancestors up to a known one.
 func (t *segmentTree) resolve(spans []tracedSpan, from int, byID map[spanKey]int) int {
 	var path []int
 	at, ok := from, true
 	for ok && t.segment[at] == unknown {
 		t.segment[at] = visiting
 		path = append(path, at)
-		at, ok = above(&spans[at], byID, t.segment)
+		at, ok = owner(&spans[at], byID, t.segment)
 	}
 	found := elsewhere
-	if ok && t.segment[at] != visiting { // else it ends outside the message, or the parents go round in a circle
+	if ok && t.segment[at] != visiting { // otherwise the root is in another message, or the parents form a cycle
 		found = t.segment[at]
 	}
 	for _, i := range path {
@@ -73,8 +73,9 @@ func (t *segmentTree) resolve(spans []tracedSpan, from int, byID map[spanKey]int
 	return t.segment[from]
 }
 
-// isRoot: the span begins a segment. SDKs of Sentry's say so; by OpenTelemetry it is a span whose parent is none, or in another
-// process. Where flags do not tell, the parent of a server's or a consumer's span is elsewhere if it is not here.
+// isRoot reports whether the span begins a segment. Sentry's SDKs state it. In OpenTelemetry, such
+// a span has no parent or a remote one. Without flags, a server's or consumer's span has a remote
+// parent if its parent is not in the message.
 func isRoot(s *tracedSpan, byID map[spanKey]int) bool {
 	if stated, ok := s.Attributes().Get(semconv.SentryIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
 		return stated.Bool()
@@ -91,8 +92,9 @@ func isRoot(s *tracedSpan, byID map[spanKey]int) bool {
 	return !parentIsHere && (s.Kind() == ptrace.SpanKindServer || s.Kind() == ptrace.SpanKindConsumer)
 }
 
-// above is the span that a span is part of the segment of: the root it names, else its parent.
-func above(s *tracedSpan, byID map[spanKey]int, segment []int) (int, bool) {
+// owner returns the span that determines the segment of a span: the root that it names, else its
+// parent.
+func owner(s *tracedSpan, byID map[spanKey]int, segment []int) (int, bool) {
 	if root, ok := byID[spanKey{s.TraceID(), attr.SpanIDOf(textOf(s.Attributes(), semconv.SentrySegmentID))}]; ok && segment[root] == root {
 		return root, true
 	}

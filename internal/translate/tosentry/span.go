@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// legacySpan is the inverse of fillSpan: a span as transactions have it, root or child.
+// legacySpan is the inverse of fromsentry.fillSpan: a span of a transaction, root or child.
 func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	fromSentry := e.resource.fromSentry
 	out := event.Span{
@@ -43,7 +43,7 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 		case semconv.SentryMeasurements:
 			out.Measurements = measuresOf(value)
 		case semconv.SentryIsSegment, semconv.SentrySegmentID, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName:
-			// Said by the transaction as a whole, or below.
+			// Set by the transaction, or below.
 		default:
 			if tags[key] {
 				out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
@@ -55,35 +55,35 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	if !fromSentry {
 		fillForeign(&out, s.Span)
 	}
-	out.Op, out.Origin = Clipped(out.Op, MaxOp), OriginText(out.Origin)
+	out.Op, out.Origin = clip(out.Op, maxOp), originText(out.Origin)
 	return out
 }
 
-// MaxOp is how long operations and origins may be, by Sentry's schema.
-const MaxOp = 128
+// maxOp is the length limit of operations and origins in Sentry's schema.
+const maxOp = 128
 
-// Clipped keeps text within what is taken of it.
-func Clipped(text string, most int) string {
+// clip returns at most limit bytes of text.
+func clip(text string, limit int) string {
 	for i := range text {
-		if i >= most { // bytes, which are no fewer than characters
+		if i >= limit { // bytes are at least as many as characters
 			return text[:i]
 		}
 	}
 	return text
 }
 
-// OriginText puts "_" in the place of what an origin cannot have.
-func OriginText(text string) string {
-	return Clipped(strings.Map(func(r rune) rune {
+// originText replaces characters that are not allowed in an origin with "_".
+func originText(text string) string {
+	return clip(strings.Map(func(r rune) rune {
 		if r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 			return r
 		}
 		return '_'
-	}, text), MaxOp)
+	}, text), maxOp)
 }
 
-// childSpan is a span of a transaction. Its thread it states itself, for that is where Sentry looks for the samples; its
-// profiler only where it is another one than the transaction's.
+// childSpan returns a child span of a transaction. It has its own thread, because Sentry uses it to
+// find the samples. It has its own profiler only if that differs from the transaction's.
 func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Span {
 	out := e.legacySpan(s)
 	out.Description = descriptionOf(s.Span, &out, e.resource.fromSentry)
@@ -98,7 +98,7 @@ func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Spa
 	return out
 }
 
-// putThread states the thread as Sentry's specification has it: as text.
+// putThread adds the thread as text, as Sentry's specification requires.
 func putThread(s *event.Span, p attr.Profiling) {
 	if p.Thread != "" {
 		s.Data = append(s.Data, event.NamedValue{Name: semconv.ThreadID, Value: attr.JsonString(p.Thread)})
@@ -108,7 +108,8 @@ func putThread(s *event.Span, p attr.Profiling) {
 	}
 }
 
-// profilingOf is what ties a span to the chunks that ProfilesToChunks makes: profiler ids are made here as they are there.
+// profilingOf returns the reference from a span to the chunks of ProfilesToChunks: both derive the
+// same profiler ID.
 func (e *traceExporter) profilingOf(s *tracedSpan) (p attr.Profiling) {
 	attrs := s.Attributes()
 	p = attr.Profiling{
@@ -134,7 +135,8 @@ func timesOf(s ptrace.Span) (start, end jsonscan.Timestamp) {
 	return jsonscan.Timestamp{UnixNano: begin, Set: true}, jsonscan.Timestamp{UnixNano: max(begin, stop), Set: true}
 }
 
-// descriptionOf is the name, but for what the way there puts in the place of a description that is absent.
+// descriptionOf returns the name, or "" if fromsentry derived the name for a span without a
+// description.
 func descriptionOf(s ptrace.Span, out *event.Span, fromSentry bool) string {
 	switch name := s.Name(); {
 	case !fromSentry:
@@ -158,7 +160,7 @@ func tagKeys(attrs pcommon.Map) map[string]bool {
 	return keys
 }
 
-// measuresOf is the inverse of putMeasures.
+// measuresOf is the inverse of fromsentry.putMeasures.
 func measuresOf(value pcommon.Value) (all []event.NamedMeasure) {
 	if value.Type() != pcommon.ValueTypeMap {
 		return nil
@@ -174,7 +176,7 @@ func measuresOf(value pcommon.Value) (all []event.NamedMeasure) {
 	return all
 }
 
-// linksOf is the inverse of putLinks. One without ids points nowhere.
+// linksOf is the inverse of fromsentry.putLinks. Links without IDs are skipped.
 func linksOf(links ptrace.SpanLinkSlice, attribute func(string, pcommon.Value) event.Attribute) (all []event.SpanLink) {
 	for _, link := range links.All() {
 		if link.TraceID().IsEmpty() || link.SpanID().IsEmpty() {

@@ -15,8 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
-// TestEventsOfSpansAreCountedOnce: each event of a span is a breadcrumb of a transaction or lost, also where the span itself is cut
-// from the transaction and follows in a container.
+// TestEventsOfSpansAreCountedOnce: each event of a span is a breadcrumb of a transaction or lost,
+// also where the span itself is cut from the transaction and follows in a container.
 func TestEventsOfSpansAreCountedOnce(t *testing.T) {
 	for name, c := range map[string]struct{ children, attribute, rootAttribute int }{
 		"all in one transaction":           {150, 0, 0},

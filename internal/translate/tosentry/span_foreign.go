@@ -14,9 +14,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// What Sentry's SDKs would have said of spans that are not from one of them, by OpenTelemetry's conventions, old and new.
+// This file derives the fields that Sentry's SDKs set, for spans of other origins, from old and new
+// OpenTelemetry conventions.
 
-// fillForeign adds operation, origin and kind.
+// fillForeign adds operation, origin, kind and status message.
 func fillForeign(out *event.Span, s ptrace.Span) {
 	out.Op = attr.FirstText(out.Op, foreignOp(s))
 	out.Origin = attr.FirstText(out.Origin, "auto.otel")
@@ -28,7 +29,7 @@ func fillForeign(out *event.Span, s ptrace.Span) {
 	}
 }
 
-// kindName is the inverse of SpanKinds.
+// kindName is the inverse of attr.SpanKinds.
 func kindName(kind ptrace.SpanKind) string {
 	for name, known := range attr.SpanKinds {
 		if known == kind {
@@ -38,7 +39,7 @@ func kindName(kind ptrace.SpanKind) string {
 	return ""
 }
 
-// foreignOp is the operation: https://develop.sentry.dev/sdk/telemetry/traces/span-operations/
+// foreignOp returns the operation: https://develop.sentry.dev/sdk/telemetry/traces/span-operations/
 func foreignOp(s ptrace.Span) string {
 	attrs := s.Attributes()
 	has := func(keys ...string) bool {
@@ -84,8 +85,8 @@ func byKind(kind ptrace.SpanKind, op string) string {
 	return op
 }
 
-// foreignDescription says what was done: the statement, or the request. The name of OpenTelemetry's has low cardinality, and
-// often is a method alone.
+// foreignDescription returns the statement or the request, else the name. Names in OpenTelemetry
+// have low cardinality and are often only a method.
 func foreignDescription(s ptrace.Span) string {
 	attrs := s.Attributes()
 	if statement := attr.FirstText(textOf(attrs, semconv.DBQueryText), textOf(attrs, semconv.DBStatement)); statement != "" {
@@ -99,7 +100,7 @@ func foreignDescription(s ptrace.Span) string {
 	return s.Name()
 }
 
-// foreignSource says what kind of text the name of a transaction is.
+// foreignSource returns the kind of name that a transaction has.
 func foreignSource(s ptrace.Span) string {
 	attrs := s.Attributes()
 	if _, ok := attrs.Get(semconv.HTTPRoute); ok {
@@ -115,8 +116,8 @@ func foreignSource(s ptrace.Span) string {
 	return "custom"
 }
 
-// otherResource are the attributes of a resource that have no place of their own in what is sent: as Sentry's SDKs on
-// OpenTelemetry send them.
+// otherResource returns the attributes of a resource without a field of their own, as Sentry's SDKs
+// on OpenTelemetry send them.
 func otherResource(resource pcommon.Map) pcommon.Map {
 	other := pcommon.NewMap()
 	fromSentry := isFromSentry(resource)

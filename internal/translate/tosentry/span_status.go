@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// statusName is the inverse of setStatus. Of a span that did not come from Sentry the response says more than the code: by
-// OpenTelemetry, a server's 404 is no error of the server.
+// statusName is the inverse of fromsentry.setStatus. For spans of other origins, the response is
+// more precise than the status code: in OpenTelemetry, a server's 404 is not an error.
 func statusName(s ptrace.Span, fromSentry bool) string {
 	message := strings.ToLower(s.Status().Message())
 	switch {
@@ -34,7 +34,8 @@ func statusName(s ptrace.Span, fromSentry bool) string {
 	return "ok"
 }
 
-// sentName is the spelling that ingest reads: it writes "unknown" and does not read it (relay-base-schema/src/spans.rs).
+// sentName returns the spelling that ingest accepts: it writes "unknown" but does not read it
+// (relay-base-schema/src/spans.rs).
 func sentName(name string) string {
 	if name == "unknown" {
 		return "unknown_error"
@@ -42,11 +43,12 @@ func sentName(name string) string {
 	return name
 }
 
-// statusOfResponse is the name of what was answered, "" where that is not known or in order.
+// statusOfResponse returns the status of an HTTP or gRPC response, "" if it is unknown or
+// successful.
 func statusOfResponse(attrs pcommon.Map) string {
 	for _, key := range []string{semconv.HTTPResponseStatusCode, semconv.HTTPStatusCode} {
 		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt {
-			return StatusOfHTTP(code.Int())
+			return statusOfHTTP(code.Int())
 		}
 	}
 	for _, key := range []string{semconv.RPCGRPCStatusCode, semconv.RPCResponseStatusCode} {
@@ -57,8 +59,8 @@ func statusOfResponse(attrs pcommon.Map) string {
 	return ""
 }
 
-// StatusOfHTTP is what Sentry's SDKs make of a status code.
-func StatusOfHTTP(code int64) string {
+// statusOfHTTP returns the status of an HTTP status code, as in Sentry's SDKs.
+func statusOfHTTP(code int64) string {
 	switch code {
 	case 401:
 		return "unauthenticated"

@@ -14,7 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// streamedSpan is the inverse of fillStreamedSpan: a span as containers have it, which says all by itself.
+// streamedSpan is the inverse of fromsentry.fillStreamedSpan: a self-contained span of a span
+// container.
 func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmentTree) event.StreamedSpan {
 	s := &spans[index]
 	root := tree.segment[index]
@@ -39,7 +40,7 @@ func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmen
 	return out
 }
 
-// ownAttributes are those of the span, profiling and status in the form that Sentry compares.
+// ownAttributes adds the attributes of the span, its profiling IDs and its status.
 func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	p := e.profilingOf(s)
 	all.text(semconv.SentryProfilerID, p.Profiler)
@@ -72,13 +73,14 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	}
 }
 
-// unitEntry is what stands under a key with UnitSuffix. It is a unit if there is an attribute that it belongs to.
+// unitEntry is the value of a key with UnitSuffix. It is a unit if there is an attribute without
+// the suffix.
 type unitEntry struct {
 	unit    string
 	belongs bool
 }
 
-// unitsOf returns the units of a span from Sentry, by the key of the attribute. Few spans have any.
+// unitsOf returns the units of a span from Sentry, by attribute key. Few spans have any.
 func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) {
 	if !e.resource.fromSentry {
 		return nil
@@ -102,7 +104,8 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) 
 	return units
 }
 
-// sharedAttributes are what transactions say once: who sent the span. The resource as a whole is on segments only.
+// sharedAttributes adds the identity of the sender, which transactions state once, and to segments
+// the resource.
 func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
 	id := s.id
 	all.text(semconv.SentryRelease, id.Release)
@@ -118,7 +121,7 @@ func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSeg
 	}
 }
 
-// attributeSet collects attributes: of two with one key the first.
+// attributeSet collects attributes; the first one of a key is kept.
 type attributeSet struct {
 	list  []event.Attribute
 	taken map[string]bool

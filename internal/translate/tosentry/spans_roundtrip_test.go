@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// containerThereAndBack: with the option for it, the spans of a container come back in containers, one for each trace.
+// containerThereAndBack: with the option for it, the spans of a container come back in containers,
+// one for each trace.
 func containerThereAndBack(t *testing.T, name string, sent *event.SpanContainer, src fromsentry.Source) {
 	o := exportOptions
 	o.SpansOnly = true
@@ -65,8 +66,9 @@ func streamedLines(s event.StreamedSpan) (lines []string) {
 	return lines
 }
 
-// expectedStreamed is what was sent, with the listed differences: every span says who sent it; kind and is_remote are attributes;
-// ids of the profiler are in Sentry's form and the thread is text; an attribute has the type of its value.
+// expectedStreamed is what was sent, with the listed differences: every span says who sent it; kind
+// and is_remote are attributes; ids of the profiler are in Sentry's form and the thread is text; an
+// attribute has the type of its value.
 func expectedStreamed(s event.StreamedSpan, id attr.Identity) event.StreamedSpan {
 	s.Attributes = slices.Clone(s.Attributes)
 	add := func(key, text string) {

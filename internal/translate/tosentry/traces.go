@@ -15,9 +15,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// TracesToTransactions translates spans of any origin: each segment in the message, that is the work of one service on one
-// request, becomes a transaction with its spans. Spans whose segment is elsewhere, in a message before or after this one, are
-// sent in span containers, one for each trace; and so is what does not fit into a transaction.
+// TracesToTransactions translates spans of any origin. Each segment in the message, which is the
+// work of one service on one request, becomes a transaction with its spans. Spans of segments in
+// other messages, and spans that exceed the limits of a transaction, are sent in span containers,
+// one or more per trace.
 func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
 	e := traceExporter{options: o, copies: attr.ExportBound(new(ptrace.ProtoMarshaler).TracesSize(traces)) / 2}
 	for _, resource := range traces.ResourceSpans().All() {
@@ -26,23 +27,23 @@ func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
 	return e.Export
 }
 
-// traceExporter goes through one message.
+// traceExporter translates one message.
 type traceExporter struct {
 	Export
 	options  ExportOptions
-	resource *exportedResource // of the spans at hand
+	resource *exportedResource // of the current spans
 	copies   int               // bytes of resources that items may still repeat
 	payload  []byte            // scratch
 }
 
-// tracedSpan is a span with what stands around it.
+// tracedSpan is a span with its context.
 type tracedSpan struct {
 	ptrace.Span
 	id     *attr.Identity // of its resource and scope
-	crumbs bool           // its events are breadcrumbs of a transaction, or lost as such
+	crumbs bool           // its events are breadcrumbs of a transaction, or counted as lost
 }
 
-// collectSpans appends the spans of a scope; those that Sentry has no place for are counted.
+// collectSpans appends the usable spans of a scope and counts the others.
 func collectSpans(spans ptrace.SpanSlice, id *attr.Identity, e *Export, all []tracedSpan) []tracedSpan {
 	for _, span := range spans.All() {
 		switch {
@@ -58,7 +59,7 @@ func collectSpans(spans ptrace.SpanSlice, id *attr.Identity, e *Export, all []tr
 	return all
 }
 
-// segments sends the spans of one resource.
+// segments translates the spans of one resource.
 func (e *traceExporter) segments(spans []tracedSpan) {
 	tree := newSegmentTree(spans)
 	var rest []int
@@ -73,7 +74,7 @@ func (e *traceExporter) segments(spans []tracedSpan) {
 	e.containers(spans, rest, tree)
 }
 
-// transaction sends a segment. It gives the spans that did not fit.
+// transaction translates a segment. It returns the spans that did not fit.
 func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int) (rest []int) {
 	t := e.newTransaction(&spans[root])
 	children, rest = children[:min(len(children), sentry.MaxOutgoingSpans)], children[min(len(children), sentry.MaxOutgoingSpans):]
@@ -103,17 +104,19 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 	return append(append([]int(nil), children[fitting:]...), rest...)
 }
 
-// samplingContext is what SDKs put into the header of an envelope about the trace in it.
+// samplingContext returns the trace header that SDKs add to the envelope.
 func (e *traceExporter) samplingContext(t *event.Transaction) *sentry.DynamicSamplingContext {
 	return &sentry.DynamicSamplingContext{
-		TraceID: t.Root.TraceID, Sampled: "true", Release: Clipped(t.Release, maxName), Environment: Clipped(t.Environment, maxName), Transaction: Clipped(t.Transaction, maxName),
+		TraceID: t.Root.TraceID, Sampled: "true", Release: clip(t.Release, maxName), Environment: clip(t.Environment, maxName), Transaction: clip(t.Transaction, maxName),
 	}
 }
 
-// maxName is how long the name of a transaction may be, by Sentry's schema; and what else goes from data into a header.
+// maxName is the length limit of transaction names in Sentry's schema; it applies to all text in
+// headers.
 const maxName = 200
 
-// containers sends spans in containers: each has the spans of one trace, as the header of its envelope names it.
+// containers translates spans to span containers: each has the spans of one trace, which the
+// envelope header names.
 func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmentTree) {
 	var order []pcommon.TraceID
 	byTrace := map[pcommon.TraceID][]int{}
@@ -129,7 +132,8 @@ func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmen
 	}
 }
 
-// container sends the spans of a trace: each is written once, and a container ends when the next span does not fit.
+// container translates the spans of a trace. Each span is written once; if it does not fit, it
+// starts the next container.
 func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segmentTree) {
 	w := event.NewSpansWriter(e.payload, e.options.atMost(sentry.MaxOutgoingContainer))
 	first := 0 // of the container
@@ -168,14 +172,14 @@ func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []b
 			Payload: append([]byte(nil), payload...),
 		},
 		Trace: &sentry.DynamicSamplingContext{
-			TraceID: traceText(first.TraceID()), Sampled: "true", Release: Clipped(first.id.Release, maxName), Environment: Clipped(first.id.Environment, maxName),
+			TraceID: traceText(first.TraceID()), Sampled: "true", Release: clip(first.id.Release, maxName), Environment: clip(first.id.Environment, maxName),
 		},
 		Count: len(part),
 	})
 }
 
-// ReasonSpanEvent: an event of a span that goes into a container, which has no place for it, or beyond those that a transaction
-// takes as breadcrumbs.
+// ReasonSpanEvent: an event of a span in a container, which has no field for it, or an event above
+// the limit of breadcrumbs.
 const ReasonSpanEvent discard.Reason = "span_event_no_place"
 
 func traceText(id pcommon.TraceID) string { return hex.EncodeToString(id[:]) }

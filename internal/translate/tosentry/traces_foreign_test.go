@@ -23,7 +23,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// otelTraces are spans of an SDK of OpenTelemetry's: a request, a query under it, and one span whose parent is elsewhere.
+// otelTraces are spans of an SDK of OpenTelemetry's: a request, a query under it, and one span
+// whose parent is elsewhere.
 func otelTraces() ptrace.Traces {
 	out := ptrace.NewTraces()
 	resource := out.ResourceSpans().AppendEmpty()
@@ -165,7 +166,8 @@ func TestValuesThereAndBack(t *testing.T) {
 	require.JSONEq(t, strings.Repeat("[", attr.MaxValueDepth)+"null"+strings.Repeat("]", attr.MaxValueDepth), string(attr.JsonOf(deep)))
 }
 
-// TestOneProfilerForBoth: profiles and traces of a process get one profiler id, though their exporters know nothing of each other.
+// TestOneProfilerForBoth: profiles and traces of a process get one profiler id, though their
+// exporters know nothing of each other.
 func TestOneProfilerForBoth(t *testing.T) {
 	traces := otelTraces()
 	for _, clock := range []string{"cpu", "wall"} {
@@ -194,8 +196,8 @@ func sessionsOf(out Export) (ids []string) {
 	return ids
 }
 
-// TestSessionsOfProcesses: two processes, services or replicas never share a profiler session, and nor do the CPU and the
-// wall-clock profile of one process.
+// TestSessionsOfProcesses: two processes, services or replicas never share a profiler session, and
+// nor do the CPU and the wall-clock profile of one process.
 func TestSessionsOfProcesses(t *testing.T) {
 	of := func(clock string, attributes ...string) string {
 		f := newForeign("samples", "count", clock, 10_000_000)
@@ -232,7 +234,8 @@ func TestSessionsOfProcesses(t *testing.T) {
 		"an instance is a process, wherever it runs")
 }
 
-// TestV1IsASession: the profile of a transaction and the transaction itself are tied by the profile's id.
+// TestV1IsASession: the profile of a transaction and the transaction itself are tied by the
+// profile's id.
 func TestV1IsASession(t *testing.T) {
 	d := profile.AcquireDecoder()
 	defer d.Release()
@@ -247,7 +250,8 @@ func TestV1IsASession(t *testing.T) {
 	require.Contains(t, string(transaction.Payload), `"profile":{"profiler_id":"`+p.EventID+`"}`)
 }
 
-// TestLargeTransaction: what does not fit into a transaction follows in containers, and nothing is lost.
+// TestLargeTransaction: what does not fit into a transaction follows in containers, and nothing is
+// lost.
 func TestLargeTransaction(t *testing.T) {
 	traces := otelTraces()
 	spans := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
@@ -273,7 +277,8 @@ func TestLargeTransaction(t *testing.T) {
 	require.Len(t, out.Items, 3, "a transaction, and two containers: of 1000 spans at most")
 }
 
-// randomTraces are spans in all kinds of families: roots, children, circles, repeated ids, ids and times that are missing.
+// randomTraces are spans in all kinds of families: roots, children, circles, repeated ids, ids and
+// times that are missing.
 func randomTraces(r *rand.Rand) ptrace.Traces {
 	out := ptrace.NewTraces()
 	for range 1 + r.IntN(2) {
@@ -368,7 +373,8 @@ func spansIn(item *Outgoing) []spanInItem {
 	return all
 }
 
-// checkTraces says that every span is sent once or lost for a reason, the same again for the same message, which stays as it is.
+// checkTraces says that every span is sent once or lost for a reason, the same again for the same
+// message, which stays as it is.
 func checkTraces(t testing.TB, traces ptrace.Traces, o ExportOptions) {
 	t.Helper()
 	before, err := new(ptrace.ProtoMarshaler).MarshalTraces(traces)

@@ -20,8 +20,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// TestSpansThereAndBack takes every transaction and every span container of the cases to OTLP and back, and compares what came
-// back with what was sent as text. The differences that docs/mapping.md lists under "OTLP to Sentry" are applied to what was sent.
+// TestSpansThereAndBack takes every transaction and every span container of the cases to OTLP and
+// back, and compares what came back with what was sent as text. The differences that
+// docs/mapping.md lists under "OTLP to Sentry" are applied to what was sent.
 func TestSpansThereAndBack(t *testing.T) {
 	counts := map[string]int{}
 	for _, c := range golden.Cases(t) {
@@ -144,7 +145,8 @@ func spanLines(name string, s *event.Span) (lines []string) {
 	return lines
 }
 
-// plainJSON is the text of a value with sorted keys, and without nulls and empty texts, lists and objects: they say nothing.
+// plainJSON is the text of a value with sorted keys, and without nulls and empty texts, lists and
+// objects: they say nothing.
 func plainJSON(text []byte) string {
 	if len(text) == 0 {
 		return ""
@@ -190,7 +192,8 @@ func withoutEmpty(value any) any {
 	return value
 }
 
-// numberText: a double that is whole is written with a decimal, and numbers beyond 64 bits are text.
+// numberText: a double that is whole is written with a decimal, and numbers beyond 64 bits are
+// text.
 func numberText(number json.Number) any {
 	if _, err := number.Int64(); err == nil {
 		return number
@@ -246,7 +249,8 @@ func expectedTransaction(sent *event.Transaction) *event.Transaction {
 	return &t
 }
 
-// expectSpan: op from its data, the status by its name of today, profiling and thread on every span.
+// expectSpan: op from its data, the status by its name of today, profiling and thread on every
+// span.
 func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRoot bool) {
 	s.Op = attr.FirstText(s.Op, fromsentry.DataText(s.Data, semconv.SentryOp))
 	if s.Description == s.Op && !isRoot {
@@ -315,7 +319,8 @@ func expectFields(t *event.Transaction) {
 	})
 }
 
-// expectMachine: what a response was goes to the data of the root; white space around texts of the machine goes.
+// expectMachine: what a response was goes to the data of the root; white space around texts of the
+// machine goes.
 func expectMachine(t *event.Transaction) {
 	contexts := slices.Clone(t.Contexts)
 	for i := range contexts {

@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// newTransaction makes a transaction of the root of a segment: the inverse of fillRoot.
+// newTransaction translates the root of a segment: the inverse of fromsentry.fillRoot.
 func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	fromSentry, id := e.resource.fromSentry, s.id
 	root := e.legacySpan(s)
@@ -42,14 +42,16 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	return t
 }
 
-// takeEvent moves what a root says of its transaction as an event to its place there.
+// takeEvent moves the attributes of a root that belong to its transaction to their fields. It
+// returns the others.
 func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []event.NamedValue) (rest []event.NamedValue) {
 	attrs := s.Attributes()
 	t.User = userOf(attrs, e.resource.fromSentry)
 	t.Request = requestOf(attrs, s.Kind())
 	namesServer := has(attrs, semconv.SentryServerName)
 	for _, member := range data {
-		// Looked up for the few keys that need it: each look goes through the list, which can have a hundred thousand.
+		// Only a few keys need the value: each lookup searches the list, which may have a hundred
+		// thousand entries.
 		value := func() pcommon.Value { value, _ := attrs.Get(member.Name); return value }
 		switch key := member.Name; {
 		case key == semconv.SentryTransactionID, key == semconv.SentryDescription:
@@ -95,7 +97,8 @@ func isUserKey(key string) bool {
 	return false
 }
 
-// userOf is the inverse of putUser. The address of the client is the user's only where Sentry's SDKs said so.
+// userOf is the inverse of fromsentry.putUser. Only data from Sentry state that the client's
+// address is the user's.
 func userOf(attrs pcommon.Map, fromSentry bool) (user []event.NamedValue) {
 	for _, name := range []string{"id", "username", "name", "email", "ip_address"} {
 		if value, ok := attrs.Get(attr.UserKeys[name]); ok && (fromSentry || name != "ip_address") {
@@ -110,7 +113,7 @@ func userOf(attrs pcommon.Map, fromSentry bool) (user []event.NamedValue) {
 	return user
 }
 
-// requestOnly are attributes that putRequest alone sets.
+// requestOnly are attributes that only fromsentry.putRequest sets.
 var requestOnly = map[string]bool{
 	semconv.SentryRequestQueryString: true,
 	semconv.SentryRequestData:        true,
@@ -118,13 +121,13 @@ var requestOnly = map[string]bool{
 	semconv.SentryRequestEnv:         true,
 }
 
-// requestOf is the inverse of putRequest. What has a name of OpenTelemetry's stays among the data of the span too: of spans that
-// is where Sentry looks, of events here.
+// requestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also
+// remain in the data of the span: Sentry reads them there for spans, and here for events.
 func requestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 	r := &event.HTTPRequest{
 		URL: textOf(attrs, semconv.URLFull), Method: textOf(attrs, semconv.HTTPRequestMethod), Fragment: textOf(attrs, semconv.URLFragment),
 	}
-	if kind == ptrace.SpanKindClient { // what the program asked for, not what it was asked
+	if kind == ptrace.SpanKindClient { // its request is an outgoing one
 		return nil
 	}
 	if query, ok := attrs.Get(semconv.URLQuery); ok {
@@ -151,7 +154,7 @@ func requestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 	return r
 }
 
-// joined is the text of a header, whose values are a list by OpenTelemetry.
+// joined returns the text of a header, whose values are a list in OpenTelemetry.
 func joined(value pcommon.Value) string {
 	if value.Type() != pcommon.ValueTypeSlice {
 		return value.AsString()
@@ -163,8 +166,8 @@ func joined(value pcommon.Value) string {
 	return strings.Join(texts, ", ")
 }
 
-// contextsOf is the inverse of putContexts, with what the resource says of the machine; other attributes of the resource are in
-// a context of their own.
+// contextsOf is the inverse of fromsentry.putContexts. It adds the resource's machine, and its
+// other attributes as a context of their own.
 func (e *traceExporter) contextsOf(attrs pcommon.Map) (contexts []event.NamedValue) {
 	members := map[string]pcommon.Map{}
 	var names []string

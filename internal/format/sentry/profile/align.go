@@ -8,7 +8,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Alignment is the reason why the times of a V1 profile differ from the times of its transaction's spans.
+// Alignment is the reason why the times of a V1 profile differ from the times of its transaction's
+// spans.
 type Alignment string
 
 // The alignments.
@@ -19,8 +20,8 @@ const (
 	AlignedLateAnchor    Alignment = "late_anchor"    // python 1.15 sends the end of the transaction as the start of the profile
 )
 
-// Align returns the nanoseconds to add to the times of a profile before its samples are linked to spans, and the reason. The profile
-// itself keeps its times.
+// Align returns the nanoseconds to add to the times of a profile before its samples are linked to
+// spans, and the reason. The profile itself keeps its times.
 func Align(anchor jsonscan.Timestamp, relativeStart jsonscan.Uint, transactionStart, transactionEnd jsonscan.Timestamp) (int64, Alignment) {
 	why, offset := NotAligned, int64(0)
 	switch {

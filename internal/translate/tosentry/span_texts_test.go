@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fromsentry
+package tosentry
 
 import (
 	"strings"
@@ -9,16 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
 // TestOriginText: every character that an origin may have, and those beside them in ASCII.
 func TestOriginText(t *testing.T) {
-	require.Equal(t, "_09_azAZ.__", tosentry.OriginText("_09_azAZ._\u00e4"))
-	require.Equal(t, "_______", tosentry.OriginText("/:`{@[-"))
-	require.Equal(t, strings.Repeat("a", tosentry.MaxOp), tosentry.OriginText(strings.Repeat("a", tosentry.MaxOp)))
-	require.Equal(t, strings.Repeat("a", tosentry.MaxOp), tosentry.OriginText(strings.Repeat("a", tosentry.MaxOp+1)))
-	require.Equal(t, "ab", tosentry.Clipped("ab\u00e4", 3)[:2], "no part of a character")
+	require.Equal(t, "_09_azAZ.__", originText("_09_azAZ._\u00e4"))
+	require.Equal(t, "_______", originText("/:`{@[-"))
+	require.Equal(t, strings.Repeat("a", maxOp), originText(strings.Repeat("a", maxOp)))
+	require.Equal(t, strings.Repeat("a", maxOp), originText(strings.Repeat("a", maxOp+1)))
+	require.Equal(t, "ab", clip("ab\u00e4", 3)[:2], "no part of a character")
 }
 
 func TestStatusOfHTTP(t *testing.T) {
@@ -28,7 +27,7 @@ func TestStatusOfHTTP(t *testing.T) {
 		499: "cancelled", 500: "internal_error", 501: "unimplemented", 502: "internal_error", 503: "unavailable", 504: "deadline_exceeded",
 		600: "internal_error",
 	} {
-		require.Equal(t, want, tosentry.StatusOfHTTP(code), code)
+		require.Equal(t, want, statusOfHTTP(code), code)
 	}
 }
 
@@ -45,9 +44,9 @@ func TestSplitFunction(t *testing.T) {
 		{"a/b.f[c/d.T]", "go", "f[c/d.T]", "a/b"},
 		{"a.b", "native", "a.b", ""},
 	} {
-		function, module := tosentry.SplitFunction(profile.Frame{Function: row[0]}, row[1])
+		function, module := splitFunction(profile.Frame{Function: row[0]}, row[1])
 		require.Equal(t, row, [4]string{row[0], row[1], function, module})
 	}
-	function, module := tosentry.SplitFunction(profile.Frame{Function: "a.b", Module: "m"}, "jvm")
+	function, module := splitFunction(profile.Frame{Function: "a.b", Module: "m"}, "jvm")
 	require.Equal(t, [2]string{"a.b", "m"}, [2]string{function, module})
 }
