@@ -28,7 +28,8 @@ const faultsHead = `# Faults
 
 ` + "`make faults`" + ` writes this page. Clients send profiles, transactions and logs while a fault happens at a random moment. At the end, every
 acknowledged item must have arrived or be accounted for, by its ID. Each round uses its own collector, directory and backend.
-` + "`FAULTS=50 make faults`" + ` runs more rounds. The seed selects the moments of the faults; timing on the machine decides what they interrupt.
+` + "`FAULTS=50 make faults`" + ` runs more rounds. The seed selects the moments of the faults; the timing of the machine
+determines what they interrupt.
 
 An item is *acknowledged* if its request was answered 200 and ` + "`X-Sentry-Rate-Limits`" + ` does not name its category. All configurations use a
 persistent queue (` + "`sending_queue: {storage: file_storage}`" + `) and, unless stated, ` + "`retry_on_failure: {max_elapsed_time: 0}`" + `. *Held* describes
@@ -51,7 +52,7 @@ receiver answers when the queue has stored the item on disk, or when the process
 | corrupt file | one file of the storage is damaged between two runs; if the collector does not start with it, the test moves it away | only items in that file are lost |
 
 - *No answer*: the connection broke. The item may or may not have been accepted; an SDK does not know either.
-- *Delivered meanwhile, after*: before the fault ended, and afterwards from the queue or from held profiles.
+- *Delivered meanwhile, after*: delivered before the end of the fault, or after it from the queue or from held profiles.
 - *Dropped, counted*: by the exporter, or by the processor: profiles that the next component refuses until their retries end, or at a shutdown.
 - *Held, lost*: profiles in memory when the collector was killed. The test allows at most the number that
   ` + "`otelcol_processor_profile_transform_held_messages`" + ` reported just before, plus profiles being forwarded and those acknowledged since.
@@ -169,7 +170,7 @@ func (p *faultsPage) ledger() string {
 const isolationHead = `
 ## Isolation
 
-*Latest* is the longest time from the acknowledgement of an item that the backend accepts to its arrival, while the backend refused the others.
+*Latest* is the longest time between acknowledgement and arrival of an item that the backend accepts while it refuses others.
 It includes the second that profiles are held. The test fails above 30 s.
 
 | Fault | Configuration | Rounds | Latest, s |
