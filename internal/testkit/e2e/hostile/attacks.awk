@@ -57,7 +57,7 @@ END {
 	print "the request plus 128 KiB, or more than 8 bytes for each byte by which the text grows plus 16 KiB; if an answer of the viewer is"
 	print "larger than 8 MiB; if a request takes more than 10 µs of CPU time per byte plus 1 s; or if a valid profile does not arrive"
 	print "at every destination afterwards. `make attacks` sends every pair in large sizes; CI sends every 23rd pair in small sizes, and every"
-	print "text with all lists. The figures below are of a run in " sizes " sizes.\n"
+	print "text with all lists. The figures below are from a run in " sizes " sizes.\n"
 	print "| Payload | Pairs | Sent, bytes | Most output bytes per input byte | Pair and destination | Peak memory, MiB | CPU per byte, µs | Verdict |"
 	print "|---|---|---|---|---|---|---|---|"
 	for (i = 1; i <= n; i++) print products[i]
