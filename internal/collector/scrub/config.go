@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrub
+
+import (
+	"encoding"
+	"fmt"
+)
+
+// Config is the option scrubbing of a component: default, off, or the settings of a Sentry project.
+type Config struct {
+	// Data, Defaults and IPAddresses are the three switches of a project. Data includes Defaults.
+	Data        bool `mapstructure:"scrub_data"`
+	Defaults    bool `mapstructure:"scrub_defaults"`
+	IPAddresses bool `mapstructure:"scrub_ip_addresses"`
+
+	// SensitiveFields are more names whose values are replaced; SafeFields are selectors or names that the default rules leave.
+	SensitiveFields []string `mapstructure:"sensitive_fields"`
+	SafeFields      []string `mapstructure:"safe_fields"`
+
+	// PIIConfig has the advanced rules of a project: its JSON, or the same as YAML.
+	PIIConfig any `mapstructure:"pii_config"`
+
+	// UserPaths replaces the names of users in paths, those of frames too. SQLLiterals replaces literals in queries. Sentry keeps both.
+	UserPaths   bool `mapstructure:"user_paths"`
+	SQLLiterals bool `mapstructure:"sql_literals"`
+}
+
+var _ encoding.TextUnmarshaler = (*Config)(nil)
+
+const (
+	settingDefault = "default"
+	settingOff     = "off"
+)
+
+// DefaultConfig returns the settings of a new Sentry project.
+func DefaultConfig() Config { return Config{Data: true, Defaults: true, IPAddresses: true} }
+
+// UnmarshalText reads the short forms.
+func (c *Config) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case settingDefault:
+		*c = DefaultConfig()
+	case settingOff, "false": // off is a boolean in older YAML
+		*c = Config{}
+	default:
+		return fmt.Errorf("is %q, must be %s, %s, or a map of settings, e.g. {sensitive_fields: [iban]}", text, settingDefault, settingOff)
+	}
+	return nil
+}
+
+// Validate checks the settings. Its errors name the key and the fix.
+func (c *Config) Validate() error {
+	_, err := New(*c)
+	return err
+}

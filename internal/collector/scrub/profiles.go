@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrub
+
+import (
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+)
+
+// Profiles scrubs profiles in place: each string and each attribute of the dictionary once. A profile that keeps the payload of its
+// sender loses it if anything was replaced, because the payload contains that, too.
+func (s *Scrubber) Profiles(data pprofile.Profiles) Counts {
+	w := s.walk("profile")
+	if w == nil {
+		return nil
+	}
+	dict := data.Dictionary()
+	table := dict.StringTable()
+	for i := range table.Len() {
+		text := table.At(i)
+		w.field(text, frameName, func(clean string) { table.SetAt(i, clean) })
+	}
+	for _, entry := range dict.AttributeTable().All() {
+		key := ""
+		if i := int(entry.KeyStrindex()); i >= 0 && i < table.Len() {
+			key = table.At(i)
+		}
+		if p := w.places.of(key); w.root(entry.Value(), key, p) == removed {
+			entry.Value().SetStr(Filtered)
+		}
+	}
+	inDictionary := len(w.counts) > 0
+	for _, resource := range data.ResourceProfiles().All() {
+		w.attributes(resource.Resource().Attributes())
+		for _, scope := range resource.ScopeProfiles().All() {
+			w.attributes(scope.Scope().Attributes())
+		}
+	}
+	if len(w.counts) > 0 {
+		clearPayloads(data)
+	}
+	if inDictionary {
+		dictionary.Compact(data) // equal entries are one
+	}
+	return w.counts
+}
+
+// frameName is the place of names of functions, files and binaries.
+var frameName = &place{policy: policyLocation, path: "$frame.filename"}
+
+func clearPayloads(data pprofile.Profiles) {
+	for _, resource := range data.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			for _, profile := range scope.Profiles().All() {
+				profile.SetOriginalPayloadFormat("")
+				profile.OriginalPayload().FromRaw(nil)
+			}
+		}
+	}
+}

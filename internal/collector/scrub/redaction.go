@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrub
+
+import (
+	"crypto/hmac"
+	"crypto/sha1"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// redaction is what replaces a match.
+type redaction struct {
+	Method string `json:"method"`
+	Text   string `json:"text"`
+}
+
+// Methods of redaction.
+const (
+	methodDefault = "default" // like remove, and a rule that refers to this one may replace it
+	methodRemove  = "remove"
+	methodReplace = "replace"
+	methodMask    = "mask"
+	methodHash    = "hash"
+)
+
+// Filtered is the text that replaces removed values.
+const Filtered = "[Filtered]"
+
+func replaceBy(text string) redaction { return redaction{Method: methodReplace, Text: text} }
+
+// removes reports whether a whole value is removed instead of replaced.
+func (r redaction) removes() bool {
+	return r.Method == methodDefault || r.Method == methodRemove || r.Method == ""
+}
+
+// of returns the replacement of a match.
+func (r redaction) of(match string) string {
+	switch r.Method {
+	case methodReplace:
+		return r.Text
+	case methodMask:
+		return strings.Repeat("*", utf8.RuneCountInString(match))
+	case methodHash:
+		mac := hmac.New(sha1.New, nil)
+		mac.Write([]byte(match))
+		return fmt.Sprintf("%X", mac.Sum(nil))
+	default:
+		return ""
+	}
+}
+
+// redacted is a text during the application of rules. A NUL stands for each replacement, so that no rule matches the result of another.
+type redacted struct {
+	text  string
+	marks []string // in the order of the NULs
+}
+
+const nul = "\x00"
+
+// replace replaces the groups of all matches of a pattern, and reports whether there were any.
+func (r *redacted) replace(p *pattern, by redaction) bool {
+	search := r.text
+	if len(r.marks) == 0 && strings.Contains(search, nul) {
+		search = strings.ReplaceAll(search, nul, "") // Relay does so, too, if anything matches
+	}
+	matches := p.regexp.FindAllStringSubmatchIndex(search, -1)
+	if len(matches) == 0 {
+		return false
+	}
+	var out strings.Builder
+	var marks []string
+	pos, next := 0, 0
+	keep := func(end int) {
+		part := search[pos:end]
+		out.WriteString(part)
+		n := strings.Count(part, nul)
+		marks = append(marks, r.marks[next:next+n]...)
+		next += n
+	}
+	for _, match := range matches {
+		for _, group := range p.groups {
+			if 2*group >= len(match) || match[2*group] < 0 {
+				continue
+			}
+			from, to := match[2*group], match[2*group+1]
+			if from < pos {
+				continue // a group inside a replaced one
+			}
+			keep(from)
+			text := search[from:to]
+			next += strings.Count(text, nul)
+			out.WriteString(nul)
+			marks = append(marks, by.of(text))
+			pos = to
+		}
+	}
+	keep(len(search))
+	r.text, r.marks = out.String(), marks
+	return true
+}
+
+// replaceAll replaces the whole text, unless nothing of the original is left.
+func (r *redacted) replaceAll(by redaction) bool {
+	if strings.Trim(r.text, nul) == "" && len(r.marks) > 0 {
+		return false
+	}
+	r.text, r.marks = nul, []string{by.of(r.text)}
+	return true
+}
+
+// String returns the text with its replacements.
+func (r *redacted) String() string {
+	if len(r.marks) == 0 {
+		return r.text
+	}
+	var out strings.Builder
+	rest := r.text
+	for _, mark := range r.marks {
+		before, after, _ := strings.Cut(rest, nul)
+		out.WriteString(before)
+		out.WriteString(mark)
+		rest = after
+	}
+	out.WriteString(rest)
+	return out.String()
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+func newDefault(t testing.TB) *Scrubber {
+	s, err := New(DefaultConfig())
+	require.NoError(t, err)
+	return s
+}
+
+// after scrubs attributes of a span.
+func after(t testing.TB, s *Scrubber, attributes map[string]any) (map[string]any, Counts) {
+	data := ptrace.NewTraces()
+	span := data.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+	require.NoError(t, span.Attributes().FromRaw(attributes))
+	counts := s.Traces(data)
+	return span.Attributes().AsRaw(), counts
+}
+
+// TestAttributes: each line is an attribute before and after.
+func TestAttributes(t *testing.T) {
+	s := newDefault(t)
+	for _, test := range []struct {
+		key         string
+		value, want any
+	}{
+		{"password", "x", Filtered},
+		{"user.api_key", int64(5), Filtered},
+		{"app.auth_id", "x", Filtered},
+		{"credentials", map[string]any{"a": "b"}, Filtered},
+		{"secret", true, true},
+		{"token", "null", "null"},
+		{"note", "4111 1111 1111 1111 is a card", "[Filtered] is a card"},
+		{"note", "the password is x", Filtered},
+		{"note", "postgres://u:pw@h/db", "postgres://u:[Filtered]@h/db"},
+		{"note", "from 10.0.0.1", "from [ip]"},
+		{"pairs", []any{[]any{"Cookie", "a=b"}, []any{"X-Auth-Token", "s"}, []any{"Accept", "x"}},
+			[]any{[]any{"Cookie", Filtered}, []any{"X-Auth-Token", Filtered}, []any{"Accept", "x"}}},
+		{"rawHeaders", []any{"Host", "h", "X-Api-Key", "s", "Cookie", "a=b"}, []any{"Host", "h", Filtered, Filtered, "Cookie", Filtered}},
+		{"fields", []any{map[string]any{"name": "password", "value": "s"}}, []any{map[string]any{"name": Filtered, "value": Filtered}}},
+		{"fields", []any{map[string]any{"key": "Cookie", "Value": "s"}}, []any{map[string]any{"key": "Cookie", "Value": Filtered}}},
+		{"body", `{"password":"x"}`, Filtered},
+		{"body", `[{"name": "Cookie", "value": "a=b"}]`, `[{"name": "Cookie", "value": "[Filtered]"}]`},
+
+		// URLs, queries and messages keep everything but the match.
+		{"url.full", "https://u:pw@h/oauth/cb?token=abc&state=1&api_key=2", "https://u:[Filtered]@h/oauth/cb?token=[Filtered]&state=1&api_key=[Filtered]"},
+		{"url.query", "password=hunter2&q=a", "password=[Filtered]&q=a"},
+		{"url.full", "http://10.0.0.1/a", "http://[ip]/a"},
+		{"db.query.text", "UPDATE users SET password = 'hunter2', name = 'x'", "UPDATE users SET password = '[Filtered]', name = 'x'"},
+		{"db.query.text", "SELECT password FROM users", "SELECT password FROM users"},
+		{"exception.message", "login failed: Authorization: Basic dTpw, author: Jane", "login failed: Authorization: Basic [Filtered], author: Jane"},
+		{"exception.message", `bad {"api_key": "a\"b", "credentials": {"a": [1]}, "x": 1}`, `bad {"api_key": "[Filtered]", "credentials": [Filtered], "x": 1}`},
+		{"exception.message", `bad [["X-Auth-Token", "s3"], {"name": "token", "value": "s4"}]`, `bad [["X-Auth-Token", "[Filtered]"], {"name": "token", "value": "[Filtered]"}]`},
+		{"gen_ai.prompt", "mail a@b.com, card 4111111111111111, Bearer abc", "mail [email], card [creditcard], Bearer [token]"},
+		{"http.request.header.cookie", []any{"a=b; session=c"}, Filtered},
+		{"http.request.header.authorization", []any{"x"}, Filtered},
+		{"http.request.header.user-agent", []any{"x 1.2.3.4"}, []any{"x 1.2.3.4"}},
+
+		// IDs, hashes, versions, counters and names of files.
+		{"gen_ai.usage.input_tokens", int64(5), int64(5)},
+		{"messaging.message.id", "4111111111111111", "4111111111111111"},
+		{"service.version", "1.2.3.4", "1.2.3.4"},
+		{"process.runtime.version", "1.2.3.4", "1.2.3.4"},
+		{"note", "8a5c1bfa0e1a4f3ab5f1d2c3b4a59687 4115c1bf-0e1a-4f3a-b5f1-d2c3b4a59687", "8a5c1bfa0e1a4f3ab5f1d2c3b4a59687 4115c1bf-0e1a-4f3a-b5f1-d2c3b4a59687"},
+		{"code.file.path", "/srv/auth/token_store.py", "/srv/auth/token_store.py"},
+		{"code.file.path", "https://u:pw@cdn/auth/a.js?token=x", "https://u:[Filtered]@cdn/auth/a.js?token=[Filtered]"},
+		{"code.function.name", "Session#password=", "Session#password="},
+		{"thread.id", int64(4111111111111111), int64(4111111111111111)},
+	} {
+		got, counts := after(t, s, map[string]any{test.key: test.value})
+		assert.Equal(t, map[string]any{test.key: test.want}, got)
+		assert.Equal(t, fmt.Sprint(test.value) != fmt.Sprint(test.want), len(counts) > 0, "%s is counted", test.key)
+		again, counts := after(t, s, got)
+		assert.Equal(t, got, again, "a second pass changes nothing")
+		_ = counts
+	}
+}
+
+func TestKnownPlacesOfIPs(t *testing.T) {
+	got, counts := after(t, newDefault(t), map[string]any{"client.address": "anything", "user.ip_address": "::1", "a": "b"})
+	assert.Equal(t, map[string]any{"a": "b"}, got)
+	assert.Equal(t, Counts{"@ip:remove": 2}, counts)
+}
+
+// TestFrames: only local variables of frames lose whole values.
+func TestFrames(t *testing.T) {
+	got, _ := after(t, newDefault(t), map[string]any{"sentry.exceptions": []any{map[string]any{
+		"type": "AuthError", "value": "token=abc is bad",
+		"mechanism": map[string]any{"type": "auth", "data": map[string]any{"password": "x"}},
+		"stacktrace": map[string]any{"frames": []any{map[string]any{
+			"function": "auth", "filename": "auth/token.py", "module": "auth.token", "context_line": `login(password="hunter2", token=t)`,
+			"vars": map[string]any{"password": "x", "n": int64(1), "headers": []any{[]any{"Cookie", "a=b"}}},
+		}}},
+	}}})
+	assert.Equal(t, map[string]any{"sentry.exceptions": []any{map[string]any{
+		"type": "AuthError", "value": "token=[Filtered] is bad",
+		"mechanism": map[string]any{"type": "auth", "data": map[string]any{"password": Filtered}},
+		"stacktrace": map[string]any{"frames": []any{map[string]any{
+			"function": "auth", "filename": "auth/token.py", "module": "auth.token", "context_line": `login(password="[Filtered]", token=t)`,
+			"vars": map[string]any{"password": Filtered, "n": int64(1), "headers": []any{[]any{"Cookie", Filtered}}},
+		}}},
+	}}}, got)
+}
+
+func TestLogBody(t *testing.T) {
+	logs := plog.NewLogs()
+	records := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
+	records.AppendEmpty().Body().SetStr("authors of a@b.com: password=x, 10.0.0.1, 4111111111111111")
+	require.NoError(t, records.AppendEmpty().Body().FromRaw(map[string]any{"password": "x", "a": "b"}))
+	counts := newDefault(t).Logs(logs)
+	assert.Equal(t, "authors of [email]: password=[Filtered], 10.0.0.1, [creditcard]", records.At(0).Body().Str())
+	assert.Equal(t, map[string]any{"password": Filtered, "a": "b"}, records.At(1).Body().AsRaw())
+	assert.Equal(t, Counts{"@email:replace": 1, "@creditcard:replace": 1, ruleAssignment: 1, "@password:filter": 1}, counts)
+}
+
+// TestAdvancedRules: the settings of a project, pasted.
+func TestAdvancedRules(t *testing.T) {
+	c := DefaultConfig()
+	c.SafeFields, c.SensitiveFields = []string{"author", "extra.*.auth"}, []string{"sku"}
+	c.PIIConfig = `{
+		"rules": {
+			"0": {"type": "pattern", "pattern": "cust-(\\d+)", "replaceGroups": [1], "redaction": {"method": "mask"}},
+			"1": {"type": "redact_pair", "keyPattern": "internal", "redaction": {"method": "remove"}}},
+		"applications": {
+			"$string && !'url.full'": ["0"],
+			"**": ["1"],
+			"$user.name || $http.headers.x-tenant": ["@anything:hash"],
+			"extra.order.mac": ["@mac"]}}`
+	s, err := New(c)
+	require.NoError(t, err)
+	got, counts := after(t, s, map[string]any{
+		"note": "cust-42", "url.full": "/cust-42", "internal.id": int64(7), "user.name": "jane", "author": "me", "mysku": "x",
+		"http.request.header.x-tenant": "acme",
+		"sentry.extra":                 map[string]any{"order": map[string]any{"mac": "4a:00:04:10:9b:50", "auth": "kept", "authx": "y"}},
+	})
+	assert.Equal(t, map[string]any{
+		"note": "cust-**", "url.full": "/cust-42", "user.name": got["user.name"], "author": "me", "mysku": Filtered,
+		"http.request.header.x-tenant": got["http.request.header.x-tenant"],
+		"sentry.extra":                 map[string]any{"order": map[string]any{"mac": "*****************", "auth": "kept", "authx": Filtered}},
+	}, got)
+	assert.Regexp(t, "^[0-9A-F]{40}$", got["user.name"])
+	assert.Regexp(t, "^[0-9A-F]{40}$", got["http.request.header.x-tenant"])
+	assert.Equal(t, Counts{"0": 1, "1": 1, "@anything:hash": 2, "@mac": 1, "strip-fields": 1, "@password:filter": 1}, counts)
+}
+
+func TestOptions(t *testing.T) {
+	c := DefaultConfig()
+	c.SQLLiterals, c.UserPaths = true, true
+	s, err := New(c)
+	require.NoError(t, err)
+	got, _ := after(t, s, map[string]any{"db.query.text": "SELECT a1 FROM t WHERE b = 'x''y' AND c IN (1, 2.5) AND d = $1", "code.file.path": "/home/jane/a.py"})
+	assert.Equal(t, map[string]any{"db.query.text": "SELECT a1 FROM t WHERE b = ? AND c IN (?, ?) AND d = $1", "code.file.path": "/home/[user]/a.py"}, got)
+
+	var off Config
+	require.NoError(t, off.UnmarshalText([]byte("off")))
+	s, err = New(off)
+	require.NoError(t, err)
+	assert.Nil(t, s)
+	got, counts := after(t, s, map[string]any{"password": "x"})
+	assert.Equal(t, map[string]any{"password": "x"}, got)
+	assert.Empty(t, counts)
+}
+
+// TestConfigErrors: each error names the key and the fix.
+func TestConfigErrors(t *testing.T) {
+	var c Config
+	assert.ErrorContains(t, c.UnmarshalText([]byte("on")), `is "on", must be default, off, or a map of settings`)
+	for written, want := range map[any]string{
+		`{"applications":{"$strin":["@ip"]}}`:                                             `pii_config: applications: "$strin" is not a selector: $strin is not a type of values`,
+		`{"applications":{"a.**.b.**":["@ip"]}}`:                                          "** can be used only once",
+		`{"applications":{"*":["@ip"]}}`:                                                  "* must be part of a path",
+		`{"applications":{"(a":["@ip"]}}`:                                                 "a closing parenthesis is missing",
+		`{"applications":{"a":["@ipp"]}}`:                                                 `there is no rule "@ipp"; define it under rules, or use a built-in one`,
+		`{"applications":{"a":["r"]},"rules":{"r":{"type":"pattern","pattern":"(?=a)"}}}`: "rules: r: pattern: is not a regular expression (RE2)",
+		`{"applications":[]}`:                                                             "is not a PII configuration of Sentry",
+		7:                                                                                 "is not a PII configuration of Sentry",
+	} {
+		c := Config{PIIConfig: written}
+		assert.ErrorContains(t, c.Validate(), want)
+	}
+}
+
+// TestTriggersMissNothing: a pattern never matches a text without its triggers, and the automaton finds what the regular expression
+// of the password rule matches.
+func TestTriggersMissNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	for range 10_000 {
+		text := text(random)
+		found := scan(text)
+		for _, patterns := range typePatterns {
+			for _, p := range patterns {
+				require.False(t, p.regexp.MatchString(text) && !p.possible(found, text), "%q %s", text, p.regexp)
+			}
+		}
+		require.Equal(t, passwordRegexp.MatchString(text), sensitiveText(text, found), "%q", text)
+		require.Equal(t, passwordRegexp.MatchString(text) || tokenRegexp.MatchString(text), sensitiveKey(text), "%q", text)
+	}
+}
+
+// TestHostile: deep, long and repetitive values take linear time, and end up replaced rather than unchecked.
+func TestHostile(t *testing.T) {
+	deep := any("password=x")
+	for range 3 * maxDepth {
+		deep = []any{deep}
+	}
+	s := newDefault(t)
+	got, counts := after(t, s, map[string]any{"deep": deep, "long": strings.Repeat("a", maxText+1)})
+	assert.Equal(t, Filtered, got["long"])
+	assert.NotContains(t, fmt.Sprint(got), "password")
+	assert.Equal(t, Counts{ruleDepth: 1, ruleSize: 1}, counts)
+
+	begin := time.Now()
+	for _, unit := range []string{"token", "auth=", `"token":{`, "1.1.1.", "1-", "4111 ", "::", "-----BEGIN A KEY", "//a:b", "password='", "DE12", "a@a.", "bearer "} {
+		value := strings.Repeat(unit, maxText/64/len(unit))
+		_, _ = after(t, s, map[string]any{"a": value, "exception.message": value, "url.full": value, "gen_ai.prompt": value})
+	}
+	assert.Less(t, time.Since(begin), 30*time.Second)
+}
+
+// FuzzScrub: nothing panics, a second pass changes nothing, and the result is bounded by the input.
+func FuzzScrub(f *testing.F) {
+	for _, piece := range pieces {
+		f.Add("a", piece+" "+piece)
+	}
+	f.Add("url.full", "https://u:p@h/?token=a&b=[1]")
+	f.Add("exception.message", `"password": {"a": "b`)
+	s := newDefault(f)
+	f.Fuzz(func(t *testing.T, key, value string) {
+		attributes := pcommon.NewMap()
+		attributes.PutStr(key, value)
+		w := s.walk("span")
+		w.attributes(attributes)
+		clean, ok := attributes.Get(key)
+		if !ok {
+			return
+		}
+		require.LessOrEqual(t, len(clean.AsString()), (len(value)+1)*len(Filtered))
+		if len(w.counts) == 0 {
+			require.Equal(t, value, clean.AsString())
+		}
+	})
+}
+
+// FuzzSelector: no text makes the parser panic.
+func FuzzSelector(f *testing.F) {
+	f.Add("($string || a.*.'b''c') && !**.d && ~e.0")
+	f.Fuzz(func(t *testing.T, text string) {
+		if s, err := parseSelector(text); err == nil {
+			s.matches([]path{{elements: []element{named("a"), named("b", "string")}}})
+		}
+	})
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrub
+
+import (
+	"fmt"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Scrubber replaces sensitive data. Its methods are safe for concurrent use. A nil Scrubber does nothing.
+type Scrubber struct {
+	advanced []application // first, as at Sentry
+	safe     []selector
+
+	full, url, text, message, location, code ruleset
+	removesIP, filtersCookies                bool
+	sqlLiterals, userPaths                   bool
+
+	places placeCache
+}
+
+// Counts is the number of changed values by rule.
+type Counts map[string]int
+
+// New returns the Scrubber of a configuration, nil if there is nothing to do.
+func New(c Config) (*Scrubber, error) {
+	advanced, err := readPIIConfig(c.PIIConfig)
+	if err != nil {
+		return nil, fmt.Errorf("pii_config: %w", err)
+	}
+	s := &Scrubber{
+		safe: safeFields(c.SafeFields), removesIP: c.IPAddresses, filtersCookies: c.Data && c.Defaults,
+		sqlLiterals: c.SQLLiterals, userPaths: c.UserPaths,
+	}
+	if s.advanced, err = advanced.applications(); err != nil {
+		return nil, fmt.Errorf("pii_config: %w", err)
+	}
+	s.defaults(c)
+	if len(s.advanced) == 0 && !s.removesIP && !s.sqlLiterals && !s.full.active() && !s.location.active() {
+		return nil, nil
+	}
+	return s, nil
+}
+
+// defaults prepares the rules of each policy.
+func (s *Scrubber) defaults(c Config) {
+	rules := map[*ruleset][]string{}
+	if c.Data && c.Defaults {
+		matches := []string{"@creditcard:filter", "@iban:filter", "@pemkey:filter", "@urlauth:legacy", "@usssn:filter", "@bearer:filter"}
+		rules[&s.full] = append(rules[&s.full], "@common:filter")
+		rules[&s.url] = append(rules[&s.url], matches...)
+		rules[&s.text] = append(rules[&s.text], matches...)
+		rules[&s.message] = append(rules[&s.message], "@email:replace", "@creditcard:replace", "@iban:replace", "@usssn:replace",
+			"@bearer:replace", "@pemkey:filter", "@urlauth:legacy")
+		rules[&s.location] = append(rules[&s.location], "@urlauth:legacy")
+		rules[&s.code] = append(rules[&s.code], "@pemkey:filter", "@urlauth:legacy", "@bearer:filter")
+		s.full.cookies, s.url.assigns, s.text.assigns, s.message.assigns, s.location.assigns, s.code.assigns = true, true, true, true, true, true
+		s.location.syntax, s.code.syntax = querySyntax, codeSyntax
+	}
+	if c.IPAddresses {
+		rules[&s.full] = append(rules[&s.full], "@ip:replace")
+		rules[&s.url] = append(rules[&s.url], "@ip:replace")
+	}
+	all := []*ruleset{&s.full, &s.url, &s.text, &s.message, &s.location, &s.code}
+	if c.UserPaths {
+		for _, set := range all {
+			rules[set] = append(rules[set], "@userpath:replace")
+		}
+	}
+	for _, set := range all {
+		found := map[string]*rule{}
+		for _, name := range rules[set] {
+			_ = (&piiConfig{}).collect(found, name, nil, 0) // the built-in rules have no errors
+		}
+		if strip := stripFields(c.SensitiveFields); strip != nil && c.Data && set == &s.full {
+			found[strip.id] = strip
+		}
+		set.rules = inOrder(found)
+		for _, r := range set.rules {
+			set.pair = set.pair || r.pair != nil
+			set.password = set.password || r.password
+		}
+	}
+}
+
+// ruleset is the rules of a policy.
+type ruleset struct {
+	rules   []*rule
+	assigns bool // values beside sensitive names
+	cookies bool // only cookies beside their names
+	syntax  syntax
+
+	pair, password bool // there is such a rule
+}
+
+func (s *ruleset) active() bool { return len(s.rules) > 0 || s.assigns }
+
+// Traces scrubs spans in place.
+func (s *Scrubber) Traces(data ptrace.Traces) Counts {
+	w := s.walk("span")
+	if w == nil {
+		return nil
+	}
+	for _, resource := range data.ResourceSpans().All() {
+		w.attributes(resource.Resource().Attributes())
+		for _, scope := range resource.ScopeSpans().All() {
+			w.attributes(scope.Scope().Attributes())
+			for _, span := range scope.Spans().All() {
+				w.span(span)
+			}
+		}
+	}
+	return w.counts
+}
+
+func (w *walker) span(span ptrace.Span) {
+	w.field(span.Name(), spanName, span.SetName)
+	w.field(span.Status().Message(), spanMessage, span.Status().SetMessage)
+	w.attributes(span.Attributes())
+	for _, event := range span.Events().All() {
+		w.field(event.Name(), spanName, event.SetName)
+		w.attributes(event.Attributes())
+	}
+	for _, link := range span.Links().All() {
+		w.attributes(link.Attributes())
+	}
+}
+
+// Logs scrubs log records in place.
+func (s *Scrubber) Logs(data plog.Logs) Counts {
+	w := s.walk("log")
+	if w == nil {
+		return nil
+	}
+	for _, resource := range data.ResourceLogs().All() {
+		w.attributes(resource.Resource().Attributes())
+		for _, scope := range resource.ScopeLogs().All() {
+			w.attributes(scope.Scope().Attributes())
+			for _, record := range scope.LogRecords().All() {
+				if w.root(record.Body(), "body", &logBody) == removed {
+					record.Body().SetStr("")
+				}
+				w.attributes(record.Attributes())
+			}
+		}
+	}
+	return w.counts
+}
+
+// Metrics scrubs data points in place.
+func (s *Scrubber) Metrics(data pmetric.Metrics) Counts {
+	w := s.walk("trace_metric")
+	if w == nil {
+		return nil
+	}
+	for _, resource := range data.ResourceMetrics().All() {
+		w.attributes(resource.Resource().Attributes())
+		for _, scope := range resource.ScopeMetrics().All() {
+			w.attributes(scope.Scope().Attributes())
+			for _, metric := range scope.Metrics().All() {
+				w.points(metric)
+			}
+		}
+	}
+	return w.counts
+}
+
+func (w *walker) points(metric pmetric.Metric) {
+	w.field(metric.Description(), spanName, metric.SetDescription)
+	switch metric.Type() {
+	case pmetric.MetricTypeGauge:
+		w.numbers(metric.Gauge().DataPoints())
+	case pmetric.MetricTypeSum:
+		w.numbers(metric.Sum().DataPoints())
+	case pmetric.MetricTypeHistogram:
+		for _, point := range metric.Histogram().DataPoints().All() {
+			w.attributes(point.Attributes())
+			w.exemplars(point.Exemplars())
+		}
+	case pmetric.MetricTypeExponentialHistogram:
+		for _, point := range metric.ExponentialHistogram().DataPoints().All() {
+			w.attributes(point.Attributes())
+			w.exemplars(point.Exemplars())
+		}
+	case pmetric.MetricTypeSummary:
+		for _, point := range metric.Summary().DataPoints().All() {
+			w.attributes(point.Attributes())
+		}
+	}
+}
+
+func (w *walker) numbers(points pmetric.NumberDataPointSlice) {
+	for _, point := range points.All() {
+		w.attributes(point.Attributes())
+		w.exemplars(point.Exemplars())
+	}
+}
+
+func (w *walker) exemplars(exemplars pmetric.ExemplarSlice) {
+	for _, exemplar := range exemplars.All() {
+		w.attributes(exemplar.FilteredAttributes())
+	}
+}

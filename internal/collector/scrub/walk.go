@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrub
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// walker scrubs one message.
+type walker struct {
+	*Scrubber
+	signal string // the type of the elements, for selectors
+	counts Counts
+	paths  []path // of the current value; nil if there are no selectors
+}
+
+// walk returns the walker of a message, nil for a nil Scrubber.
+func (s *Scrubber) walk(signal string) *walker {
+	if s == nil {
+		return nil
+	}
+	return &walker{Scrubber: s, signal: signal}
+}
+
+func (w *walker) count(rule string) {
+	if w.counts == nil {
+		w.counts = Counts{}
+	}
+	w.counts[rule]++
+}
+
+// Rules of this package that Relay does not have, as they are counted.
+const (
+	ruleAssignment = "assignment" // a value beside a sensitive name in a text that is not replaced as a whole
+	ruleCookie     = "cookie"
+	ruleSQL        = "sql_literal"
+	ruleDepth      = "depth"
+	ruleSize       = "size"
+)
+
+const (
+	// maxDepth bounds recursion. Most protobuf decoders reject more than 100 levels, so no valid sender exceeds it. Deeper values cannot
+	// be checked and are replaced.
+	maxDepth = 100
+
+	// maxText bounds the work on one text. Sentry cuts texts at some kB; the largest that SDKs send are dumps of threads of 1 MB. Longer
+	// ones are replaced.
+	maxText = 4 << 20
+)
+
+// Places of data that are no attributes.
+var (
+	spanName    = &place{policy: policyText, path: "$span.description"}
+	spanMessage = &place{policy: policyText, path: "$span.status_message"}
+	logBody     = place{policy: policyMessage, path: "$logentry.formatted"}
+)
+
+// attributes scrubs the attributes of a resource, a scope or an element.
+func (w *walker) attributes(attributes pcommon.Map) {
+	remove := false
+	for key, value := range attributes.All() {
+		p := w.places.of(key)
+		if p.policy == policyNever && len(w.advanced) == 0 {
+			continue
+		}
+		if w.root(value, key, p) == removed {
+			value.SetStr(gone)
+			remove = true
+		}
+	}
+	if remove {
+		removeMarked(attributes)
+	}
+}
+
+// root scrubs the value of an attribute.
+func (w *walker) root(v pcommon.Value, key string, p *place) outcome {
+	if len(w.advanced)+len(w.safe) > 0 {
+		w.paths = w.rootPaths(key, p)
+	}
+	return w.value(v, key, p.policy, p, 0)
+}
+
+// rootPaths returns the paths of an attribute: that of the event, and those of attributes and tags.
+func (w *walker) rootPaths(key string, p *place) (all []path) {
+	if p.path != "" {
+		all = append(all, pathOf(p.path))
+	}
+	for _, parent := range []string{"data", "attributes", "tags"} {
+		at := path{elements: []element{named("", w.signal, "event"), named(parent, "object"), named(key)}}
+		all = append(all, at)
+	}
+	all = append(all, all[len(all)-2].enter(named("value")))
+	for i := range all {
+		all[i].explicit = p.policy == policyNever || p.policy == policyLocation
+	}
+	return all
+}
+
+// field scrubs a field that is no attribute.
+func (w *walker) field(text string, p *place, set func(string)) {
+	if text == "" {
+		return
+	}
+	if len(w.advanced) == 0 {
+		if clean := w.plain(text, w.rulesOf(p.policy), ""); clean != text {
+			set(clean)
+		}
+		return
+	}
+	v := pcommon.NewValueStr(text)
+	if w.root(v, "", p); v.Str() != text {
+		set(v.AsString())
+	}
+}
+
+// gone marks a value for removal from its map: a loop over a map must not change it.
+const gone = "\x00removed\x00"
+
+func removeMarked(m pcommon.Map) {
+	m.RemoveIf(func(_ string, v pcommon.Value) bool { return v.Type() == pcommon.ValueTypeStr && v.Str() == gone })
+}
+
+// value scrubs a value under a key. p is what the key says; nested keys have it, too.
+func (w *walker) value(v pcommon.Value, key string, as policy, p *place, depth int) outcome {
+	if depth > maxDepth {
+		v.SetStr(Filtered)
+		w.count(ruleDepth)
+		return changed
+	}
+	for i := range w.paths {
+		w.paths[i].elements = withKind(w.paths[i].elements, kindOf(v))
+	}
+	advanced := w.applyAdvanced(v, key)
+	if advanced == removed {
+		return removed
+	}
+	return max(advanced, w.applyDefaults(v, key, as, p, depth))
+}
+
+// applyDefaults applies the default rules.
+func (w *walker) applyDefaults(v pcommon.Value, key string, as policy, p *place, depth int) outcome {
+	switch {
+	case as == policyNever:
+		return unchanged
+	case as == policyIP && w.removesIP:
+		w.count("@ip:remove")
+		return removed
+	}
+	if w.isSafe() {
+		return w.children(v, as, depth)
+	}
+	if o := w.sensitive(v, key, p); o != unchanged {
+		return o
+	}
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		return w.str(v, key, as)
+	case pcommon.ValueTypeBytes:
+		return w.bytes(v, key, as)
+	case pcommon.ValueTypeSlice, pcommon.ValueTypeMap:
+		return w.children(v, as, depth)
+	default:
+		return unchanged
+	}
+}
+
+// withKind states the type of the last element of a path.
+func withKind(elements []element, kind string) []element {
+	last := &elements[len(elements)-1]
+	types := last.types[:len(last.types):len(last.types)]
+	elements = append(elements[:len(elements)-1:len(elements)-1], element{last.key, last.index, append(types, kind)})
+	return elements
+}
+
+// isSafe reports whether the current value is a safe field.
+func (w *walker) isSafe() bool {
+	for _, s := range w.safe {
+		if s.matches(w.paths) {
+			return true
+		}
+	}
+	return false
+}
+
+// sensitive replaces a value as a whole because of its key.
+func (w *walker) sensitive(v pcommon.Value, key string, p *place) outcome {
+	if isHarmless(v) {
+		return unchanged
+	}
+	rule, does := w.filters(key, p)
+	if !does {
+		return unchanged
+	}
+	v.SetStr(Filtered)
+	w.count(rule)
+	return changed
+}
+
+// filters reports whether the value under a key is replaced as a whole, and by which rule.
+func (w *walker) filters(key string, p *place) (rule string, does bool) {
+	switch {
+	case key == "":
+		return "", false
+	case w.filtersCookies && p.cookie != noCookie:
+		return ruleCookie, true
+	case w.full.password && p.sensitive:
+		return "@password:filter", true
+	case w.full.pair && w.full.pairs(key):
+		return "strip-fields", true
+	}
+	return "", false
+}
+
+// pairs reports whether a rule for sensitive fields matches a key.
+func (s *ruleset) pairs(key string) bool {
+	for _, r := range s.rules {
+		if r.pair != nil && r.pair.MatchString(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHarmless reports whether a value is no data: booleans, nothing, and the texts of such values.
+func isHarmless(v pcommon.Value) bool {
+	switch v.Type() {
+	case pcommon.ValueTypeBool, pcommon.ValueTypeEmpty:
+		return true
+	case pcommon.ValueTypeStr:
+		return isHarmlessText(v.Str())
+	default:
+		return false
+	}
+}
+
+func isHarmlessText(text string) bool {
+	switch text {
+	case "", "true", "false", "null", "undefined", Filtered:
+		return true
+	}
+	return false
+}
+
+// applyAdvanced applies the advanced rules whose selectors match.
+func (w *walker) applyAdvanced(v pcommon.Value, key string) outcome {
+	if len(w.advanced) == 0 || isHarmless(v) {
+		return unchanged
+	}
+	isText, found, result := v.Type() == pcommon.ValueTypeStr, triggers(0), unchanged
+	var t redacted
+	if isText {
+		t.text = v.Str()
+		found = scan(t.text)
+	}
+	for _, a := range w.advanced {
+		if !a.selector.matches(w.paths) {
+			continue
+		}
+		for _, r := range a.rules {
+			o := r.whole(key)
+			if isText {
+				o = r.text(&t, key, found)
+			}
+			if o != unchanged {
+				w.count(r.origin)
+				result = max(result, o)
+			}
+			if o == removed {
+				return o
+			}
+			if o == changed && !isText {
+				v.SetStr(r.by.Text)
+				return o
+			}
+		}
+	}
+	if result == changed {
+		v.SetStr(t.String())
+	}
+	return result
+}
+
+func (w *walker) rulesOf(as policy) *ruleset {
+	switch as {
+	case policyURL:
+		return &w.url
+	case policyText, policyFrames, policyCrumbs:
+		return &w.text
+	case policyMessage:
+		return &w.message
+	case policyLocation:
+		return &w.location
+	case policyCode:
+		return &w.code
+	default:
+		return &w.full
+	}
+}
+
+func (w *walker) str(v pcommon.Value, key string, as policy) outcome {
+	text := v.Str()
+	clean := w.plain(text, w.rulesOf(as), key)
+	if w.sqlLiterals && isQuery(key) {
+		clean = w.withoutLiterals(clean)
+	}
+	if clean == text {
+		return unchanged
+	}
+	v.SetStr(clean)
+	return changed
+}
+
+// bytes scrubs bytes that are a text.
+func (w *walker) bytes(v pcommon.Value, key string, as policy) outcome {
+	raw := v.Bytes().AsRaw()
+	if !utf8.Valid(raw) {
+		return unchanged
+	}
+	clean := w.plain(string(raw), w.rulesOf(as), key)
+	if clean == string(raw) {
+		return unchanged
+	}
+	v.Bytes().FromRaw([]byte(clean))
+	return changed
+}
+
+// plain scrubs a text under a key that is not sensitive by itself.
+func (w *walker) plain(text string, set *ruleset, key string) string {
+	if isHarmlessText(text) || !set.active() {
+		return text
+	}
+	if len(text) > maxText {
+		w.count(ruleSize)
+		return Filtered
+	}
+	if set == &w.location && !w.userPaths && strings.IndexByte(text, '@') < 0 && strings.IndexByte(text, '=') < 0 {
+		return text
+	}
+	found := scan(text)
+	if found == 0 && !set.pair && !w.userPaths && len(text) > len("two-factor") && !isCookies(key) {
+		return text
+	}
+	t := redacted{text: text}
+	for _, r := range set.rules {
+		if r.pair != nil {
+			key := "" // the key was checked before
+			if r.text(&t, key, found) != unchanged {
+				w.count(r.origin)
+			}
+			continue
+		}
+		if r.text(&t, "", found) != unchanged {
+			w.count(r.origin)
+		}
+	}
+	if (set.assigns && found&(hasWord|hasCookie) != 0 || set.cookies && found&hasCookie != 0) && t.assignments(set.syntax) {
+		w.count(ruleAssignment)
+	}
+	if set.cookies && isCookies(key) && t.replace(&cookiesPattern, replaceBy(Filtered)) {
+		w.count(ruleCookie)
+	}
+	if len(t.marks) == 0 {
+		return text
+	}
+	return t.String()
+}
