@@ -21,42 +21,40 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
-// Config is the configuration of the receiver. The settings of the HTTP server stand beside its own keys.
+// Config is the configuration of the receiver. It contains the settings of the HTTP server.
 type Config struct {
-	// HTTP is a named field, not an embedded one, which would promote the methods of ServerConfig.
+	// HTTP is a named field: an embedded one would promote the methods of ServerConfig.
 	HTTP confighttp.ServerConfig `mapstructure:",squash"`
 
-	// Apps are those that may send, by their keys.
+	// Apps are the accepted apps.
 	Apps []AppConfig `mapstructure:"apps"`
 
-	// AllowAnyKey takes what comes with any key, or with none that is listed: for one's own network.
+	// AllowAnyKey accepts any key, for private networks.
 	AllowAnyKey bool `mapstructure:"allow_any_key"`
 
-	// Validation says what happens to items that break a rule: "lenient" drops the item, "strict" refuses its batch as
-	// Measure does.
+	// Validation selects the handling of items that break a rule: "lenient" drops the item, "strict" rejects its batch, like Measure.
 	Validation measure.Validation `mapstructure:"validation"`
 
-	// MaxBytesInFlight bounds the bodies of all requests together, decoded and encoded, and what is made of them. Uploads of files
-	// are not among them.
+	// MaxBytesInFlight limits the memory of all requests together: their bodies, encoded and decoded, and their translations. File
+	// uploads do not count.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
-	// Connections bounds what clients may hold of the server, whoever they are.
+	// Connections limits the resources of the server that clients use.
 	Connections httpserver.Limits `mapstructure:"connections"`
 
-	// PublicEndpoint is the URL by which apps reach the receiver, for the addresses that they upload files to. Without it,
-	// that is where the request came to.
+	// PublicEndpoint is the URL of the receiver for apps, in the URLs for uploads. "": the host of the request.
 	PublicEndpoint string `mapstructure:"public_endpoint"`
 
-	// UserAttributePrefix stands in front of the attributes that the app has set itself.
+	// UserAttributePrefix is the prefix of the attributes that the app sets.
 	UserAttributePrefix string `mapstructure:"user_attribute_prefix"`
 
-	// IncludeHTTPBodies passes on the bodies of requests that apps report, up to 4 KiB each.
+	// IncludeHTTPBodies includes the bodies of the HTTP requests that apps report, up to 4 KiB each.
 	IncludeHTTPBodies bool `mapstructure:"include_http_bodies"`
 
 	// IncludeClientAddress sets client.address to the peer of the connection.
 	IncludeClientAddress bool `mapstructure:"include_client_address"`
 
-	// MetricsSessionID sets session.id on data points: a series per session.
+	// MetricsSessionID sets session.id on data points, which creates a series per session.
 	MetricsSessionID bool `mapstructure:"metrics_session_id"`
 
 	// Dedup recognizes batches that SDKs send again.
@@ -69,34 +67,34 @@ type Config struct {
 // AppConfig is one app.
 type AppConfig struct {
 	APIKey      configopaque.String `mapstructure:"api_key"`
-	ServiceName string              `mapstructure:"service_name"` // "" = package or bundle id of each event
+	ServiceName string              `mapstructure:"service_name"` // "": package or bundle ID of each event
 	Environment string              `mapstructure:"environment"`
-	SDK         measure.SDKConfig   `mapstructure:"config"` // what GET /config answers
+	SDK         measure.SDKConfig   `mapstructure:"config"` // the response to GET /config
 }
 
-// Unmarshal sets the defaults of an element of a list.
+// Unmarshal sets the defaults of a list element.
 func (a *AppConfig) Unmarshal(conf *confmap.Conf) error {
 	a.SDK = measure.DefaultSDKConfig()
 	return conf.Unmarshal(a)
 }
 
-// AttachmentsConfig is about the files of events.
+// AttachmentsConfig configures the files of events.
 type AttachmentsConfig struct {
-	Directory    string              `mapstructure:"directory"` // "" = files are dropped
+	Directory    string              `mapstructure:"directory"` // "": files are dropped
 	MaxTotalSize int64               `mapstructure:"max_total_size"`
-	MaxSize      map[string]int64    `mapstructure:"max_size"` // by type; 0 refuses the type
+	MaxSize      map[string]int64    `mapstructure:"max_size"` // by type; 0 rejects the type
 	URLTTL       time.Duration       `mapstructure:"url_ttl"`
-	TokenSecret  configopaque.String `mapstructure:"token_secret"` // "" = a new one with every start
+	TokenSecret  configopaque.String `mapstructure:"token_secret"` // "": a new one at every start
 	MaxInFlight  int                 `mapstructure:"max_in_flight"`
 }
 
-// BuildsConfig is about mapping files of builds.
+// BuildsConfig configures the mapping files of builds.
 type BuildsConfig struct {
 	Enabled      bool                  `mapstructure:"enabled"`
 	Directory    string                `mapstructure:"directory"`
 	MaxSize      int64                 `mapstructure:"max_size"`
 	MaxTotalSize int64                 `mapstructure:"max_total_size"`
-	APIKeys      []configopaque.String `mapstructure:"api_keys"` // that may replace uploads; without any, those of apps may only add
+	APIKeys      []configopaque.String `mapstructure:"api_keys"` // may replace files; without any, the keys of apps may add files
 }
 
 var (
@@ -105,20 +103,17 @@ var (
 )
 
 const (
-	// defaultEndpoint: one beyond the sentry receiver's, on the local host only, as the collector's other receivers.
+	// defaultEndpoint is reachable from this host only, like those of other receivers. 4319 is the port of the sentry receiver.
 	defaultEndpoint = "localhost:4320"
 
-	// defaultMaxRequestBodySize is what Measure's document says. The backend takes 10 MiB of events and spans, and files of
-	// older SDKs beside them.
+	// defaultMaxRequestBodySize is the documented limit of Measure. Its backend accepts 10 MiB of events and spans, plus the files of
+	// older SDKs.
 	defaultMaxRequestBodySize = 20 << 20
 
-	// defaultMaxBytesInFlight is that of one batch of the largest size, or of hundreds as SDKs send them: what is made of one counts too.
+	// defaultMaxBytesInFlight is enough for one batch of the maximum size, or hundreds of usual size, including their translations.
 	defaultMaxBytesInFlight = 128 << 20
 
-	// defaultReadTimeout: a phone on a bad network needs a minute for a megabyte, and an upload may have 32.
-	defaultReadTimeout = 5 * time.Minute
-
-	// SDKs send a batch again when the app starts the next time, which may be days later.
+	// SDKs send a batch again at the next start of the app, which may be days later.
 	defaultDedupIDs = 10_000
 	defaultDedupAge = 7 * 24 * time.Hour
 
@@ -129,8 +124,8 @@ const (
 	defaultMaxMappingsTotal = 50 << 30
 )
 
-// defaultMaxSizes: the largest recorded screenshot has 723 KB, layout snapshots 10 KB. Heap dumps have hundreds of megabytes
-// and whatever the app had in memory.
+// defaultMaxSizes are the maximum sizes of files by type. The largest recorded screenshot has 723 KB, layout snapshots 10 KB. Heap
+// dumps have hundreds of megabytes and contain all data in the memory of the app.
 var defaultMaxSizes = map[measure.FileType]int64{
 	measure.FileScreenshot:       2 << 20,
 	measure.FileLayoutSnapshot:   2 << 20,
@@ -142,17 +137,12 @@ var defaultMaxSizes = map[measure.FileType]int64{
 }
 
 func createDefaultConfig() component.Config {
-	server := confighttp.NewDefaultServerConfig()
-	server.NetAddr.Endpoint = defaultEndpoint
-	server.MaxRequestBodySize = defaultMaxRequestBodySize
-	server.ReadTimeout = defaultReadTimeout
-	server.CompressionAlgorithms = slices.Clone(httpbody.Defaults)
 	sizes := map[string]int64{}
 	for fileType, size := range defaultMaxSizes {
 		sizes[string(fileType)] = size
 	}
 	return &Config{
-		HTTP:       server,
+		HTTP:       httpbody.DefaultServerConfig(defaultEndpoint, defaultMaxRequestBodySize),
 		Validation: measure.Lenient,
 
 		MaxBytesInFlight: defaultMaxBytesInFlight,
@@ -164,21 +154,18 @@ func createDefaultConfig() component.Config {
 	}
 }
 
-// Unmarshal reads the configuration, and fails for keys that do not exist.
+// Unmarshal reads the configuration. Unknown keys are errors.
 func (c *Config) Unmarshal(conf *confmap.Conf) error {
 	return collector.UnmarshalConfig(conf, c,
 		collector.RenamedKey{Old: "dedup::size", New: "dedup::max_ids"}, collector.RenamedKey{Old: "dedup::ttl", New: "dedup::max_age"})
 }
 
-// Validate checks the configuration; its messages name the key and what to write instead.
+// Validate checks the configuration. Its messages name the key and a valid value.
 func (c *Config) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 
-	if c.HTTP.NetAddr.Endpoint == "" {
-		problem("endpoint: must not be empty, give host:port, e.g. %s", defaultEndpoint)
-	}
-	problems = append(problems, httpbody.Validate(&c.HTTP, c.MaxBytesInFlight, defaultMaxRequestBodySize)...)
+	problems = append(problems, httpbody.Validate(&c.HTTP, c.MaxBytesInFlight, defaultEndpoint, defaultMaxRequestBodySize)...)
 	if c.Validation != measure.Lenient && c.Validation != measure.Strict {
 		problem("validation: is %q, must be %q or %q", c.Validation, measure.Lenient, measure.Strict)
 	}
@@ -192,7 +179,7 @@ func (c *Config) Validate() error {
 func (c *Config) validateApps() error {
 	var problems []error
 	if len(c.Apps) == 0 && !c.AllowAnyKey {
-		problems = append(problems, errors.New("apps: must not be empty, give an api_key, or set allow_any_key on a network of your own"))
+		problems = append(problems, errors.New("apps: must not be empty, add an api_key, or set allow_any_key on a private network"))
 	}
 	keys := map[configopaque.String]bool{}
 	for i := range c.Apps {
@@ -201,7 +188,7 @@ func (c *Config) validateApps() error {
 		case app.APIKey == "":
 			problems = append(problems, fmt.Errorf("apps: %d: api_key: must not be empty", i))
 		case keys[app.APIKey]:
-			problems = append(problems, fmt.Errorf("apps: %d: api_key: is that of another app", i))
+			problems = append(problems, fmt.Errorf("apps: %d: api_key: is the same as in another app", i))
 		}
 		keys[app.APIKey] = true
 		if err := app.SDK.Validate(); err != nil {
@@ -216,7 +203,7 @@ func (c *Config) validateFiles() error {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for name, size := range c.Attachments.MaxSize {
 		if !slices.Contains(measure.AttachmentTypes(), measure.FileType(name)) {
-			problem("attachments: max_size: %q is no type, must be among %q", name, measure.AttachmentTypes())
+			problem("attachments: max_size: %q is not a type, must be one of %q", name, measure.AttachmentTypes())
 		} else if size < 0 {
 			problem("attachments: max_size: %s: is %d, must not be negative", name, size)
 		}
@@ -234,7 +221,7 @@ func (c *Config) validateFiles() error {
 		problem("builds: directory: must not be empty when builds are enabled")
 	}
 	if c.Builds.MaxSize <= 0 || c.Builds.MaxTotalSize < c.Builds.MaxSize {
-		problem("builds: max_size and max_total_size: are %d and %d, must be greater than 0, and the second not smaller", c.Builds.MaxSize, c.Builds.MaxTotalSize)
+		problem("builds: max_size and max_total_size: are %d and %d, must be positive, and max_total_size must not be smaller", c.Builds.MaxSize, c.Builds.MaxTotalSize)
 	}
 	return errors.Join(problems...)
 }

@@ -110,7 +110,7 @@ func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (i
 		in.batch, in.blobs, err = decodeMultipart(body.Data, kind, r.reserve(claim, body))
 	}
 	switch {
-	case errors.Is(err, httpbody.ErrNoRoom):
+	case errors.Is(err, httpbody.ErrNoMemory):
 		return nil, id, busy(reasonBytesInFlight)
 	case err != nil:
 		return nil, id, &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "failed to parse event request payload", details: err.Error()}

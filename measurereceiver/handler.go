@@ -96,13 +96,13 @@ func (r *measureReceiver) readBody(req *http.Request, claim *httpbody.Claim) (*h
 		body.Release()
 		return nil, bodyRejection(err, "cannot decode the body") // also where it ends too early: it would come again just so
 	}
-	claim.Keep(int64(len(body.Data)))
+	claim.ShrinkTo(int64(len(body.Data)))
 	return body, nil
 }
 
 // reserve claims what is made of a body beside the body: never more than one request may hold, so that it has room if it is alone.
 func (r *measureReceiver) reserve(claim *httpbody.Claim, body *httpbody.Body) func(int64) error {
-	left := httpbody.NeedOfOne(r.cfg.HTTP.MaxRequestBodySize) - int64(len(body.Data))
+	left := httpbody.MaxPerRequest(r.cfg.HTTP.MaxRequestBodySize) - int64(len(body.Data))
 	return func(bytes int64) error {
 		bytes = min(bytes, left)
 		left -= bytes
@@ -112,7 +112,7 @@ func (r *measureReceiver) reserve(claim *httpbody.Claim, body *httpbody.Body) fu
 
 func bodyRejection(err error, what string) *rejection {
 	switch {
-	case errors.Is(err, httpbody.ErrNoRoom):
+	case errors.Is(err, httpbody.ErrNoMemory):
 		return busy(reasonBytesInFlight)
 	case errors.Is(err, httpbody.ErrTooLarge):
 		return &rejection{status: http.StatusBadRequest, reason: reasonBodyTooLarge, err: "the body is larger than this collector takes"}

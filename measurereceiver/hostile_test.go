@@ -118,7 +118,7 @@ func TestShutdownInMidRequest(t *testing.T) {
 
 // TestManyLargeBatches: eight batches of 20 MiB at once, and room for three. The others come again, and all arrive once.
 func TestManyLargeBatches(t *testing.T) {
-	clients, limit := 8, httpbody.NeedOfOne(defaultMaxRequestBodySize)
+	clients, limit := 8, httpbody.MaxPerRequest(defaultMaxRequestBodySize)
 	h := start(t, nopHost, func(c *Config) { c.MaxBytesInFlight = limit })
 	hold := make(chan struct{})
 	h.sink.hold = hold
@@ -212,7 +212,7 @@ func TestLongHost(t *testing.T) {
 // TestMadeOfABody: what becomes of a body counts as bytes in flight until it is delivered, and never more than one request may have.
 func TestMadeOfABody(t *testing.T) {
 	const limit = 1 << 20
-	h := start(t, nopHost, func(c *Config) { c.HTTP.MaxRequestBodySize, c.MaxBytesInFlight = limit, httpbody.NeedOfOne(limit) })
+	h := start(t, nopHost, func(c *Config) { c.HTTP.MaxRequestBodySize, c.MaxBytesInFlight = limit, httpbody.MaxPerRequest(limit) })
 	used := func(body string) (held int64) {
 		hold, done := make(chan struct{}), make(chan reply, 1)
 		h.sink.mu.Lock()
@@ -235,6 +235,6 @@ func TestMadeOfABody(t *testing.T) {
 	for i := range 8 {
 		heaviest += "," + strings.Replace(frames(19_000), eventHead+`7`, eventHead+fmt.Sprint(i), 1)
 	}
-	assert.LessOrEqual(t, used(heaviest+`]}`), httpbody.NeedOfOne(limit))
+	assert.LessOrEqual(t, used(heaviest+`]}`), httpbody.MaxPerRequest(limit))
 	require.Eventually(t, func() bool { return h.shared.inFlight.Used() == 0 }, 30*time.Second, time.Millisecond)
 }

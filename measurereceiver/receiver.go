@@ -35,13 +35,13 @@ type measureReceiver struct {
 
 	pipelines   *pipeline.Pipelines
 	server      httpserver.Server
-	batches     *dedup.Window  // accepted ones
-	uploaded    *dedup.Window  // accepted files
-	announced   *announcedMap  // files that may come
-	attachments *fileStore     // nil = dropped
-	builds      *fileStore     // nil = off
-	uploading   *uploadSlots   // one per upload
-	inFlight    *httpbody.Room // of all else
+	batches     *dedup.Window    // accepted ones
+	uploaded    *dedup.Window    // accepted files
+	announced   *announcedMap    // files that may come
+	attachments *fileStore       // nil = dropped
+	builds      *fileStore       // nil = off
+	uploading   *uploadSlots     // one per upload
+	inFlight    *httpbody.Budget // of all else
 }
 
 // acquire returns the receiver of a configuration, after connect has set the pipeline of one signal.
@@ -76,7 +76,7 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 		uploaded:  dedup.New(dedup.Config{MaxIDs: maxAnnounced, MaxAge: cfg.Attachments.URLTTL}),
 		announced: newAnnounced(),
 		uploading: newUploadSlots(cfg.Attachments.MaxInFlight, len(cfg.Apps) > 1 || cfg.AllowAnyKey && len(cfg.Apps) > 0),
-		inFlight:  httpbody.NewRoom(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
+		inFlight:  httpbody.NewBudget(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
 	}
 	r.pipelines, err = pipeline.New(set, dataFormat, &r.server.Closed)
 	return r, err
@@ -93,7 +93,7 @@ func (r *measureReceiver) Start(ctx context.Context, host component.Host) error 
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}
-	server.Handler = r.uploadsAround(httpbody.Normalise(server.Handler))
+	server.Handler = r.uploadsAround(httpbody.Normalize(server.Handler))
 	listener, err := config.ToListener(ctx)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)

@@ -80,16 +80,16 @@ func TestConfig(t *testing.T) {
 		"endpoint:":              func(c *Config) { c.HTTP.NetAddr.Endpoint = "" },
 		"max_request_body_size:": func(c *Config) { c.HTTP.MaxRequestBodySize = 0 },
 		"max_bytes_in_flight:":   func(c *Config) { c.MaxBytesInFlight = 3 * defaultMaxRequestBodySize },
-		"compression_algorithms: \"compress\" is not known": func(c *Config) { c.HTTP.CompressionAlgorithms = []string{"", "compress"} },
-		"compression_algorithms: must not be empty":         func(c *Config) { c.HTTP.CompressionAlgorithms = nil },
-		"validation:":         func(c *Config) { c.Validation = "loose" },
-		"public_endpoint:":    func(c *Config) { c.PublicEndpoint = "rum.example.com" },
-		"api_key: must not":   func(c *Config) { c.Apps = []AppConfig{{}} },
-		"that of another app": func(c *Config) { c.Apps = []AppConfig{{APIKey: "a"}, {APIKey: "a"}} },
-		"max_size: \"photo\"": func(c *Config) { c.Attachments.MaxSize["photo"] = 1 },
-		"url_ttl":             func(c *Config) { c.Attachments.URLTTL = 0 },
-		"builds: directory":   func(c *Config) { c.Builds.Enabled = true },
-		"dedup: max_ids":      func(c *Config) { c.Dedup.MaxIDs = -1 },
+		"compression_algorithms: \"compress\" is unknown": func(c *Config) { c.HTTP.CompressionAlgorithms = []string{"", "compress"} },
+		"compression_algorithms: must not be empty":       func(c *Config) { c.HTTP.CompressionAlgorithms = nil },
+		"validation:":                func(c *Config) { c.Validation = "loose" },
+		"public_endpoint:":           func(c *Config) { c.PublicEndpoint = "rum.example.com" },
+		"api_key: must not":          func(c *Config) { c.Apps = []AppConfig{{}} },
+		"the same as in another app": func(c *Config) { c.Apps = []AppConfig{{APIKey: "a"}, {APIKey: "a"}} },
+		"max_size: \"photo\"":        func(c *Config) { c.Attachments.MaxSize["photo"] = 1 },
+		"url_ttl":                    func(c *Config) { c.Attachments.URLTTL = 0 },
+		"builds: directory":          func(c *Config) { c.Builds.Enabled = true },
+		"dedup: max_ids":             func(c *Config) { c.Dedup.MaxIDs = -1 },
 	} {
 		cfg := createDefaultConfig().(*Config)
 		cfg.AllowAnyKey = true
@@ -98,7 +98,7 @@ func TestConfig(t *testing.T) {
 	}
 	for old, renamed := range map[string]string{"size": "max_ids", "ttl": "max_age"} {
 		conf := confmap.NewFromStringMap(map[string]any{"dedup": map[string]any{old: 1}})
-		assert.ErrorContains(t, conf.Unmarshal(createDefaultConfig()), "dedup::"+old+": was renamed, write dedup::"+renamed+" instead")
+		assert.ErrorContains(t, conf.Unmarshal(createDefaultConfig()), "dedup::"+old+": was renamed; use dedup::"+renamed+" instead")
 	}
 }
 

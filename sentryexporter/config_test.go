@@ -116,7 +116,7 @@ func TestValidate(t *testing.T) {
 		`sending_queue: {batch: {max_size: 10}}`:           `sending_queue::batch: must not be set, Sentry accepts envelopes only one by one`,
 		`sending_queue: {queue_size: 1000}`:                `sending_queue::queue_size: 1000 bytes are less than some envelopes have, must be at least 1048576`,
 		`max_attempts: 0`:                                  `max_attempts: is 0, must be at least 1`,
-		`timeout: 30`:                                      `timeout: is 30, a number without a unit: write 30s for seconds`,
+		`timeout: 30`:                                      `timeout: is 30, a number without a unit; use 30s for seconds`,
 		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
 	} {
 		if !strings.HasPrefix(text, "dsn") {

@@ -20,7 +20,7 @@ type budget struct {
 }
 
 func (r *sentryReceiver) newBudget(claim *httpbody.Claim, body int64) budget {
-	return budget{claim: claim, body: body, limit: httpbody.NeedOfOne(r.cfg.HTTP.MaxRequestBodySize) - body}
+	return budget{claim: claim, body: body, limit: httpbody.MaxPerRequest(r.cfg.HTTP.MaxRequestBodySize) - body}
 }
 
 // reserve claims the weight of an item before it is translated. If it does not fit together with the output of earlier items, these
@@ -51,7 +51,7 @@ func (b *budget) settle(reserved int64, out *translated) {
 
 func (b *budget) release(n int64) {
 	b.pending -= n
-	b.claim.Keep(b.body + b.pending)
+	b.claim.ShrinkTo(b.body + b.pending)
 }
 
 // dropBody releases the body. The output that awaits delivery stays claimed.

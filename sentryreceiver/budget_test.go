@@ -73,7 +73,7 @@ func TestMuchOutputIsDeliveredEarly(t *testing.T) {
 	require.Equal(t, http.StatusOK, h.post(envelope(strings.Repeat(shortLogs(30_000), 10))).status)
 	assert.Equal(t, 300_000, records)
 	assert.Equal(t, 10, deliveries)
-	assert.LessOrEqual(t, most, httpbody.NeedOfOne(4<<20))
+	assert.LessOrEqual(t, most, httpbody.MaxPerRequest(4<<20))
 	assert.Equal(t, map[string]int64{"outcome=accepted type=log": 10}, h.items())
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// ProjectConfig is a project that may send.
+// ProjectConfig is an accepted project.
 type ProjectConfig struct {
 	// ID is the number at the end of the DSN.
 	ID uint64 `mapstructure:"id"`
@@ -22,46 +22,46 @@ type ProjectConfig struct {
 	// PublicKeys are the key parts of DSNs. Several keys allow a rotation without downtime.
 	PublicKeys []string `mapstructure:"public_keys"`
 
-	// ResourceAttributes stand on the resources of all signals, and win over what the SDK says. Values are text, numbers,
-	// true and false, and lists of one of these.
+	// ResourceAttributes are added to the resources of all signals and override those of the SDK. Values are strings, numbers,
+	// booleans, or lists of one of these.
 	ResourceAttributes map[string]any `mapstructure:"resource_attributes"`
 
-	// Disabled turns the project away, as Sentry does with one that was disabled there.
+	// Disabled makes the receiver reject the project, like a project that is disabled in Sentry.
 	Disabled bool `mapstructure:"disabled"`
 }
 
-// reservedPrefix is that of attributes which say what the SDK sent. What comes behind the receiver relies on them.
+// reservedPrefix is the prefix of attributes that describe the data of SDKs. Other components rely on them.
 const reservedPrefix = "sentry."
 
-// validateProjects checks each project by itself and all together.
+// validateProjects checks each project, and that IDs and keys differ.
 func validateProjects(projects []ProjectConfig) error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 
 	if projects != nil && len(projects) == 0 {
-		problem("projects: must not be empty, list those that may send, or leave the key out to accept every DSN")
+		problem("projects: must not be empty; list the accepted projects, or remove the key to accept every DSN")
 	}
-	ids, keys := map[uint64]string{}, map[string]string{} // where they were seen
+	ids, keys := map[uint64]string{}, map[string]string{} // the paths of those so far
 	for i, p := range projects {
 		path := fmt.Sprintf("projects[%d]", i)
 		switch first, seen := ids[p.ID]; {
 		case p.ID == 0:
-			problem("%s.id: must not be 0 or left out, give the number at the end of the DSN, e.g. 42", path)
+			problem("%s.id: must not be 0 or missing; use the number at the end of the DSN, e.g. 42", path)
 		case seen:
-			problem("%s.id: is %d, as in %s, put the keys of both into one entry", path, p.ID, first)
+			problem("%s.id: is %d, the same as in %s; combine the keys in one entry", path, p.ID, first)
 		default:
 			ids[p.ID] = path
 		}
 		if len(p.PublicKeys) == 0 {
-			problem("%s.public_keys: must not be empty, give the part of the DSN between // and @", path)
+			problem("%s.public_keys: must not be empty; use the part of the DSN between // and @", path)
 		}
 		for j, key := range p.PublicKeys {
 			path := fmt.Sprintf("%s.public_keys[%d]", path, j)
 			switch first, seen := keys[key]; {
-			case !sentry.ValidKey(key): // and may be a secret: it is not repeated
-				problem("%s: must have 1 to %d letters, digits, '_' or '-', as the part of the DSN between // and @", path, sentry.MaxKeyBytes)
+			case !sentry.ValidKey(key): // it may be a secret, so the error does not contain it
+				problem("%s: must have 1 to %d letters, digits, '_' or '-'; use the part of the DSN between // and @", path, sentry.MaxKeyBytes)
 			case seen:
-				problem("%s: is the key of %s, must be in one place only", path, first)
+				problem("%s: is the same as %s; keys must be unique", path, first)
 			default:
 				keys[key] = path
 			}
@@ -78,16 +78,16 @@ func validateProjects(projects []ProjectConfig) error {
 func validateAttribute(key string, value any) error {
 	switch {
 	case key == "" || strings.ContainsFunc(key, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }):
-		return errors.New("the name must not be empty or have blanks, give one such as service.name")
+		return errors.New("the name must not be empty or contain spaces, e.g. service.name")
 	case strings.HasPrefix(key, reservedPrefix):
-		return fmt.Errorf("names in %q say what the SDK sent, choose another", reservedPrefix)
+		return fmt.Errorf("the prefix %q is reserved for data of SDKs; use another name", reservedPrefix)
 	}
 	list, isList := value.([]any)
 	if !isList {
 		kind, err := kindOf(value)
 		// "service.version: 1.10" is a number in YAML, and would come out as 1.1.
 		if err == nil && kind != kindText && (strings.HasPrefix(key, "service.") || strings.HasPrefix(key, "deployment.")) {
-			return fmt.Errorf("is a %s, must be text: put it in quotes", kind)
+			return fmt.Errorf("is of type %s, must be a string; put it in quotes", kind)
 		}
 		return err
 	}
@@ -103,23 +103,23 @@ func validateAttribute(key string, value any) error {
 		case err != nil:
 			return err
 		case kind != first:
-			return fmt.Errorf("has a %s beside a %s, must be a list of one kind", kind, first)
+			return fmt.Errorf("contains values of type %s and %s, must be a list of one type", first, kind)
 		}
 	}
 	return nil
 }
 
-// kind is that of an attribute value, in words.
+// kind is the type of an attribute value, for messages.
 type kind string
 
 const (
-	kindText    kind = "text"
+	kindText    kind = "string"
 	kindBoolean kind = "boolean"
-	kindInteger kind = "whole number"
+	kindInteger kind = "integer"
 	kindFloat   kind = "number"
 )
 
-var errEmptyAttribute = errors.New("must not be empty, give a value or leave the name out")
+var errEmptyAttribute = errors.New("must not be empty; set a value or remove the name")
 
 func kindOf(value any) (kind, error) {
 	switch v := value.(type) {
@@ -140,5 +140,5 @@ func kindOf(value any) (kind, error) {
 		}
 		return kindFloat, nil
 	}
-	return "", errors.New("must be text, a number, true or false, or a list of one of these, put anything else in quotes")
+	return "", errors.New("must be a string, a number, a boolean, or a list of one of these; put other values in quotes")
 }

@@ -71,7 +71,7 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 		return response{}, err
 	}
 	envelope, framing := sub.open(sub, body)
-	claim.Keep(int64(len(body.Data)))
+	claim.ShrinkTo(int64(len(body.Data)))
 	sender := newSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
 	auth, from, err := r.identify(sub, envelope.Header.DSN) // the envelope may contradict the request
 	if err == nil {

@@ -22,7 +22,7 @@ import (
 // tight is the least that is allowed for bodies of 4 MiB.
 func tight(c *Config) {
 	c.HTTP.MaxRequestBodySize = 4 << 20
-	c.MaxBytesInFlight = httpbody.NeedOfOne(4 << 20)
+	c.MaxBytesInFlight = httpbody.MaxPerRequest(4 << 20)
 }
 
 const busyLimits = "10:error;log_item;feedback;default;monitor;transaction;span;profile;profile_chunk;profile_chunk_ui;" +

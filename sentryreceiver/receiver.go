@@ -29,7 +29,7 @@ type sentryReceiver struct {
 	settings  component.TelemetrySettings
 	logger    *zap.Logger
 	telemetry *telemetry
-	inflight  *httpbody.Room
+	inflight  *httpbody.Budget
 	id        component.ID
 	dedup     *dedup.Window
 
@@ -60,7 +60,7 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		settings:  set.TelemetrySettings,
 		logger:    collector.LimitLogs(set.Logger),
 		telemetry: telemetry,
-		inflight:  httpbody.NewRoom(cfg.MaxBytesInFlight, telemetry.bytesTaken),
+		inflight:  httpbody.NewBudget(cfg.MaxBytesInFlight, telemetry.bytesTaken),
 		id:        set.ID,
 		dedup:     dedup.New(cfg.Dedup),
 		endpoints: endpointsOf(cfg),
@@ -80,7 +80,7 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}
-	server.Handler = httpbody.Normalise(server.Handler)
+	server.Handler = httpbody.Normalize(server.Handler)
 	if !restrictsOrigins(config) {
 		server.Handler = openToBrowsers(server.Handler, config.ResponseHeaders)
 	}

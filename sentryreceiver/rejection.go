@@ -57,14 +57,14 @@ func invalidBody(detail string, cause error) *rejection {
 
 // errBusy is the rejection of a request that does not fit into the memory budget. Its response has a rate limit, see reject.
 var errBusy = &rejection{status: http.StatusTooManyRequests, reason: reasonBytesInFlight, detail: "the collector is busy, nothing was read",
-	cause: httpbody.ErrNoRoom.Error()}
+	cause: httpbody.ErrNoMemory.Error()}
 
 var errShuttingDown = &rejection{status: http.StatusServiceUnavailable, reason: pipeline.ReasonShuttingDown, detail: "the collector is shutting down"}
 
 // bodyRejection returns the rejection of a body that cannot be read or decoded; reason and detail are for errors of the client.
 func bodyRejection(err error, reason, detail string, limit int64) *rejection {
 	switch {
-	case errors.Is(err, httpbody.ErrNoRoom):
+	case errors.Is(err, httpbody.ErrNoMemory):
 		return errBusy
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &rejection{status: http.StatusRequestTimeout, reason: reasonBodyTooSlow, detail: "the body comes too slowly"}

@@ -25,7 +25,7 @@ type forwarder struct {
 	logger    *zap.Logger
 	telemetry *telemetry
 	post      func(context.Context, *request) (reply, time.Duration) // upstream's
-	room      *httpbody.Room                                         // for requests in memory
+	room      *httpbody.Budget                                       // for requests in memory
 	spool     *spool                                                 // nil = there is no storage
 	limits    *keyLimits
 	outgoing  *outgoing
@@ -79,7 +79,7 @@ const (
 func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwarder {
 	f := &forwarder{
 		cfg: cfg, logger: logger, telemetry: telemetry, limits: newKeyLimits(), reports: &reports{}, now: time.Now,
-		room: httpbody.NewRoom(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
+		room: httpbody.NewBudget(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
 	}
 	f.outgoing = newOutgoing(cfg, f.limits)
 	f.changed = sync.NewCond(&f.mu)

@@ -51,7 +51,7 @@ func (b *heldBody) keep(read []byte) {
 			return
 		}
 		b.data = append(make([]byte, 0, size), b.data...)
-		b.claim.Keep(int64(size))
+		b.claim.ShrinkTo(int64(size))
 	}
 	b.data = append(b.data, read...)
 }

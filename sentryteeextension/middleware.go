@@ -109,7 +109,7 @@ func (t *tee) answerUpstream(own *ownAnswer, e *entry) {
 // notKept counts a request whose body is not there to be forwarded.
 func (t *tee) notKept(r *route, forwarded *request, err error) {
 	reason := reasonIncomplete
-	if err == httpbody.ErrNoRoom {
+	if err == httpbody.ErrNoMemory {
 		reason = reasonNoRoom
 	}
 	t.telemetry.ended(r.endpoint, outcomeDropped, reason)

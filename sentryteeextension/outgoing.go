@@ -19,7 +19,7 @@ import (
 type outgoing struct {
 	rates  rates
 	limits *keyLimits // nil = SDKs follow Sentry's limits themselves
-	room   *httpbody.Room
+	room   *httpbody.Budget
 }
 
 // prepared is a request for Sentry.
@@ -43,14 +43,14 @@ const (
 )
 
 func newOutgoing(cfg *Config, limits *keyLimits) *outgoing {
-	o := &outgoing{rates: newRates(cfg.Forward), room: httpbody.NewRoom(rewriteBytes, func(context.Context, int64) {})}
+	o := &outgoing{rates: newRates(cfg.Forward), room: httpbody.NewBudget(rewriteBytes, func(context.Context, int64) {})}
 	if !cfg.passesLimitsOn() {
 		o.limits = limits
 	}
 	return o
 }
 
-// prepare returns what Sentry gets of a request. The error is httpbody.ErrNoRoom, or that of the context.
+// prepare returns what Sentry gets of a request. The error is httpbody.ErrNoMemory, or that of the context.
 func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prepared, error) {
 	if r.Endpoint == endpointReport {
 		return prepared{request: r}, nil
@@ -72,9 +72,9 @@ func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prep
 	if p.claim == nil {
 		claim.Release()
 	} else {
-		claim.Keep(int64(len(p.request.Body)))
+		claim.ShrinkTo(int64(len(p.request.Body)))
 	}
-	if err == nil || errors.Is(err, httpbody.ErrNoRoom) || ctx.Err() != nil {
+	if err == nil || errors.Is(err, httpbody.ErrNoMemory) || ctx.Err() != nil {
 		return p, err
 	}
 	return prepared{request: r}, nil // Sentry says what is wrong with it

@@ -25,7 +25,7 @@ func UnmarshalConfig(conf *confmap.Conf, cfg any, renamed ...RenamedKey) error {
 	var problems []error
 	for _, key := range renamed {
 		if conf.IsSet(key.Old) {
-			problems = append(problems, fmt.Errorf("%s: was renamed, write %s instead", key.Old, key.New))
+			problems = append(problems, fmt.Errorf("%s: was renamed; use %s instead", key.Old, key.New))
 		}
 	}
 	if len(problems) > 0 {
@@ -72,7 +72,7 @@ func withoutUnit(t reflect.Type, value any, path string) (problems []error) {
 	switch keys, isMap := value.(map[string]any); {
 	case t == duration:
 		if kind := reflect.ValueOf(value); kind.IsValid() && !kind.IsZero() && (kind.CanInt() || kind.CanUint() || kind.CanFloat()) {
-			problems = append(problems, fmt.Errorf("%s: is %v, a number without a unit: write %[2]vs for seconds", path, value))
+			problems = append(problems, fmt.Errorf("%s: is %v, a number without a unit; use %[2]vs for seconds", path, value))
 		}
 	case t.Kind() == reflect.Pointer:
 		return withoutUnit(t.Elem(), value, path)

@@ -76,7 +76,7 @@ func TestDurationsWithoutUnit(t *testing.T) {
 		"list":         []any{map[string]any{"wait": "1s"}, map[string]any{"wait": 2}},
 	})
 	for _, message := range []string{
-		"read_timeout: is 30, a number without a unit: write 30s for seconds",
+		"read_timeout: is 30, a number without a unit; use 30s for seconds",
 		"own::age: is 24, ", "own::other: is 1.5, ", "list[1]::wait: is 2, ",
 	} {
 		assert.ErrorContains(t, err, message)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package collector is what the components have in common as components of the collector: strict configuration, state that the
-// signals of one configuration share, metrics, logs, and checksums of stored values.
+// Package collector contains the shared code of the components: strict configuration, state that the signals of a configuration share,
+// metrics, logs, and checksums of stored values.
 package collector
 
 import "sync"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package httpbody reads the bodies of requests into memory that all of them together have a bound for: as they come, then
-// decoded. Who cannot be given the memory is told so before it is spent.
+// Package httpbody reads and decodes the bodies of requests within a memory budget for all requests together. A request that does not
+// get the memory fails before the memory is used.
 //
-//	claim := room.Claim(ctx)
+//	claim := budget.Claim(ctx)
 //	defer claim.Release()
-//	body, err := httpbody.Read(req, limit, claim)   // as it came
+//	body, err := httpbody.Read(req, limit, claim)   // still encoded
 //	…
 //	defer body.Release()
 //	err = body.Decode(httpbody.Coding(req.Header.Values("Content-Encoding")), limit)
@@ -22,34 +22,34 @@ import (
 )
 
 const (
-	// maxPooledBuffer is what a buffer may keep between requests. Nearly all bodies fit; one of 50 MB gives its memory back.
+	// maxPooledBuffer is the maximum size of a buffer that is reused. Nearly all bodies fit; a buffer of 50 MB is freed.
 	maxPooledBuffer = 8 << 20
 
-	// minBuffer: half of the recorded bodies have less than this when decoded.
+	// minBuffer is larger than half of the recorded bodies when decoded.
 	minBuffer = 64 << 10
 
-	// firstRead is how much of a body is read before it claims any memory: many connections may send their headers and no more.
-	// firstBuffer is what it claims then.
+	// firstRead is the number of bytes that are read before the body claims memory: many connections may send only headers.
+	// firstBuffer is the first claim.
 	firstRead   = 512
 	firstBuffer = 4 << 10
 
-	// maxTrustedRatio is how many times larger than its encoded form a body may say it is to have all the memory at once;
-	// one that claims more gets it as its bytes come. Node's chunks repeat themselves 27 times.
+	// maxTrustedRatio is the maximum ratio of stated decoded size to encoded size for which the memory is reserved at once. With a
+	// higher ratio, the memory grows with the decoded bytes. The ratio of Node.js chunks is up to 27.
 	maxTrustedRatio = 32
 
-	// growth is how far ahead of arrived bytes memory may run for a body that says how large it is. A Content-Length costs
-	// nothing to claim.
+	// growth is the maximum ratio of reserved memory to received bytes for a body with a stated size: any client can state a large
+	// Content-Length.
 	growth = 4
 )
 
-// ErrTooLarge is why a body is not read: it has more bytes than are allowed, encoded or decoded.
+// ErrTooLarge is the error of a body that exceeds the limit, encoded or decoded.
 var ErrTooLarge = errors.New("body is too large")
 
-// Body is the body of one request. Read makes one.
+// Body is the body of one request.
 type Body struct {
-	Data  []byte
-	room  int // bytes that the claim holds for data; never more than its capacity
-	claim *Claim
+	Data     []byte
+	reserved int // bytes that the claim holds for Data; never more than its capacity
+	claim    *Claim
 }
 
 var bodies = sync.Pool{New: func() any { return new(Body) }}
@@ -60,8 +60,8 @@ func acquire(c *Claim) *Body {
 	return b
 }
 
-// Release gives the memory to the next request: nothing may point into it any more. The claim keeps its bytes, as what was made of
-// the body is as large.
+// Release makes the memory available to the next request: no reference to Data may remain. The claim keeps its bytes, because the
+// translation of the body is as large.
 func (b *Body) Release() {
 	if cap(b.Data) <= maxPooledBuffer {
 		*b = Body{Data: b.Data[:0]}
@@ -69,8 +69,8 @@ func (b *Body) Release() {
 	}
 }
 
-// fill reads src to its end. size is how long that is said to be, -1 if nothing is said; trusted is how much of that to
-// believe at once. More than limit bytes give ErrTooLarge.
+// fill reads src to its end. size is its stated length, or -1; memory for up to trusted bytes of it is reserved at once. The error of
+// more than limit bytes is ErrTooLarge.
 func (b *Body) fill(src io.Reader, size int64, trusted int, limit int64) error {
 	size = min(size, limit)
 	if trusted > 0 {
@@ -79,12 +79,12 @@ func (b *Body) fill(src io.Reader, size int64, trusted int, limit int64) error {
 		}
 	}
 	for {
-		if len(b.Data) == b.room {
+		if len(b.Data) == b.reserved {
 			if err := b.reserve(b.next(size, limit)); err != nil {
 				return err
 			}
 		}
-		n, err := src.Read(b.Data[len(b.Data):b.room])
+		n, err := src.Read(b.Data[len(b.Data):b.reserved])
 		b.Data = b.Data[:len(b.Data)+n]
 		switch {
 		case int64(len(b.Data)) > limit:
@@ -97,11 +97,11 @@ func (b *Body) fill(src io.Reader, size int64, trusted int, limit int64) error {
 	}
 }
 
-// next is how many bytes to have room for when those so far are used up.
+// next returns the next size of the buffer, when it is full.
 func (b *Body) next(size, limit int64) int {
 	arrived := int64(len(b.Data))
 	switch {
-	case arrived <= size: // to the said size, and one byte that is not there
+	case arrived <= size: // up to the stated size, and one byte to detect the end
 		return int(min(size+1, growth*arrived))
 	case arrived < minBuffer:
 		return int(min(limit+1, growth*arrived))
@@ -109,29 +109,29 @@ func (b *Body) next(size, limit int64) int {
 	return int(min(limit+1, 2*arrived))
 }
 
-// reserve makes room for n bytes in all, once the claim has them. Memory from the pool is no smaller than what it is needed
-// for, and only as much is claimed: else forty slow requests that need a few bytes each would fill the collector.
+// reserve enlarges the buffer to n bytes, once the claim holds them. A buffer from the pool may be larger, but only the bytes in use are
+// claimed: otherwise forty slow requests with a few bytes each would use up the budget.
 func (b *Body) reserve(n int) error {
 	n = max(n, firstBuffer)
 	switch {
-	case n <= b.room:
+	case n <= b.reserved:
 		return nil
 	case n <= cap(b.Data):
-		if err := b.claim.Acquire(int64(n - b.room)); err != nil {
+		if err := b.claim.Acquire(int64(n - b.reserved)); err != nil {
 			return err
 		}
-	default: // for a moment there are both
+	default: // both buffers exist during the copy
 		if err := b.claim.Acquire(int64(n)); err != nil {
 			return err
 		}
 		b.Data = append(make([]byte, 0, n), b.Data...)
-		b.claim.give(int64(b.room))
+		b.claim.shrinkBy(int64(b.reserved))
 	}
-	b.room = n
+	b.reserved = n
 	return nil
 }
 
-// Read reads the body of a request as it came, at most limit bytes of it. The error is ErrTooLarge, ErrNoRoom or one of the
+// Read reads the body of a request without decoding it, up to limit bytes. The error is ErrTooLarge, ErrNoMemory or one of the
 // connection.
 func Read(r *http.Request, limit int64, c *Claim) (*Body, error) {
 	first := make([]byte, firstRead)
@@ -139,7 +139,7 @@ func Read(r *http.Request, limit int64, c *Claim) (*Body, error) {
 	b := acquire(c)
 	switch {
 	case err == io.EOF:
-		return b, nil // there is none
+		return b, nil // no body
 	case err == nil:
 		err = b.fill(io.MultiReader(bytes.NewReader(first[:n]), r.Body), r.ContentLength, 0, limit)
 	}
@@ -150,7 +150,7 @@ func Read(r *http.Request, limit int64, c *Claim) (*Body, error) {
 	return b, nil
 }
 
-// readError is the error of a body that cannot be read. confighttp has a limit of its own.
+// readError returns ErrTooLarge for the error of confighttp's own limit.
 func readError(err error) error {
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return ErrTooLarge
@@ -158,7 +158,7 @@ func readError(err error) error {
 	return err
 }
 
-// Decode puts the decoded body in place of the encoded one. The error is ErrTooLarge, ErrNoRoom or one of the decoder.
+// Decode replaces the encoded body by the decoded one. The error is ErrTooLarge, ErrNoMemory or one of the decoder.
 func (b *Body) Decode(name string, limit int64) error {
 	coding := codings[name]
 	if coding == nil || len(b.Data) == 0 {
@@ -167,7 +167,7 @@ func (b *Body) Decode(name string, limit int64) error {
 	return b.replace(func(decoded *Body) error { return coding.decode(b.Data, decoded, limit) })
 }
 
-// Decoded returns what bytes decode to, which stay as they are. The errors are those of Decode. Release the body.
+// Decoded returns the decoded form of bytes, which it does not change. The errors are those of Decode. The caller releases the body.
 func Decoded(encoded []byte, name string, limit int64, c *Claim) (*Body, error) {
 	b := acquire(c)
 	var err error
@@ -183,7 +183,7 @@ func Decoded(encoded []byte, name string, limit int64, c *Claim) (*Body, error) 
 	return b, nil
 }
 
-// DecodeBase64 puts what text encodes, which is a part of the body without its padding, in place of all of it.
+// DecodeBase64 replaces the body by the decoded form of text, which is a part of the body without padding.
 func (b *Body) DecodeBase64(text []byte) error {
 	return b.replace(func(decoded *Body) error {
 		if err := decoded.reserve(base64.RawStdEncoding.DecodedLen(len(text))); err != nil {
@@ -202,6 +202,6 @@ func (b *Body) replace(fill func(*Body) error) error {
 		return err
 	}
 	*b, *other = *other, *b
-	b.claim.give(int64(other.room))
+	b.claim.shrinkBy(int64(other.reserved))
 	return nil
 }

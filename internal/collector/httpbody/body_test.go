@@ -28,34 +28,34 @@ func gzipped(t *testing.T, text []byte) []byte {
 	return out.Bytes()
 }
 
-// TestReadAndDecode: a claim has what is in memory at each step, and an error of one step leaves nothing half done.
+// TestReadAndDecode: the claim equals the memory after each step, also after errors.
 func TestReadAndDecode(t *testing.T) {
 	const limit = 1 << 20
-	room := newRoom(NeedOfOne(limit))
+	budget := newRoom(MaxPerRequest(limit))
 	text := bytes.Repeat([]byte("a"), limit)
-	claim := room.Claim(t.Context())
+	claim := budget.Claim(t.Context())
 	body, err := Read(httptest.NewRequest("POST", "/", bytes.NewReader(gzipped(t, text))), limit, claim)
 	require.NoError(t, err)
 	require.NoError(t, body.Decode(Gzip, limit))
 	assert.True(t, bytes.Equal(text, body.Data))
-	claim.Keep(int64(len(body.Data)))
-	assert.EqualValues(t, limit, room.used)
+	claim.ShrinkTo(int64(len(body.Data)))
+	assert.EqualValues(t, limit, budget.used)
 	require.NoError(t, body.Decode(Identity, limit))
 	assert.Error(t, body.Decode(Deflate, limit), "it is none")
 	assert.True(t, bytes.Equal(text, body.Data), "as it was")
 	body.Release()
 	claim.Release()
-	assert.Zero(t, room.used)
+	assert.Zero(t, budget.used)
 
 	_, err = Read(httptest.NewRequest("POST", "/", strings.NewReader("abc")), 2, nil)
 	assert.ErrorIs(t, err, ErrTooLarge)
-	full := room.Claim(t.Context())
-	require.NoError(t, full.Acquire(NeedOfOne(limit)))
-	_, err = Read(httptest.NewRequest("POST", "/", strings.NewReader("abc")), limit, room.Claim(t.Context()))
-	assert.ErrorIs(t, err, ErrNoRoom)
+	full := budget.Claim(t.Context())
+	require.NoError(t, full.Acquire(MaxPerRequest(limit)))
+	_, err = Read(httptest.NewRequest("POST", "/", strings.NewReader("abc")), limit, budget.Claim(t.Context()))
+	assert.ErrorIs(t, err, ErrNoMemory)
 }
 
-// TestOneAlwaysFits: a request that is alone has room, however often what it holds is encoded, and with the smallest limits.
+// TestOneAlwaysFits: a single request fits, in any coding and with the smallest limits.
 func TestOneAlwaysFits(t *testing.T) {
 	for _, limit := range []int64{1, minBuffer, 1 << 20, 3 << 19} {
 		text := bytes.Repeat([]byte("a"), int(limit))
@@ -67,8 +67,8 @@ func TestOneAlwaysFits(t *testing.T) {
 		_, _ = w.Write(text)
 		require.NoError(t, w.Close())
 
-		room := newRoom(NeedOfOne(limit))
-		claim := room.Claim(t.Context())
+		budget := newRoom(MaxPerRequest(limit))
+		claim := budget.Claim(t.Context())
 		body := acquire(claim)
 		require.NoError(t, body.fill(bytes.NewReader(brotlied.Bytes()), -1, 0, limit+1000))
 		require.NoError(t, body.reserve(int(limit)+1), "an encoded body may be as large as a decoded one")
@@ -76,14 +76,14 @@ func TestOneAlwaysFits(t *testing.T) {
 		require.NoError(t, body.DecodeBase64([]byte(base64.RawStdEncoding.EncodeToString(zlibbed.Bytes()))))
 		require.NoError(t, body.Decode(Deflate, limit), limit)
 		assert.Len(t, body.Data, int(limit/2))
-		assert.EqualValues(t, body.room, room.used, "what was decoded is given back")
+		assert.EqualValues(t, body.reserved, budget.used, "what was decoded is given back")
 		body.Release()
 		claim.Release()
-		assert.Zero(t, room.used)
+		assert.Zero(t, budget.used)
 	}
 }
 
-// Small bodies that claim to be large get no more memory than they need.
+// TestClaimedSizes: small bodies with a large stated size get no more memory than they need.
 func TestClaimedSizes(t *testing.T) {
 	const limit = 1 << 30
 	small := gzipped(t, []byte("{}\n"))
@@ -96,27 +96,27 @@ func TestClaimedSizes(t *testing.T) {
 	require.NoError(t, out.fill(strings.NewReader("{}\n"), 900<<20, 0, limit))
 	assert.LessOrEqual(t, cap(out.Data), minBuffer)
 
-	// A zstd frame may ask for a window of terabytes.
+	// A zstd frame may state a window of terabytes.
 	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0x01, 0x00, 0x00}
 	assert.Error(t, codings["zstd"].decode(window, &Body{}, limit))
 }
 
-// readFunc is a reader.
+// readFunc implements io.Reader.
 type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestClaimFollowsTheBytes: a body that does not come claims nothing, and one that comes slowly no more than a few times what has
-// come, whatever size it says it has.
+// TestClaimFollowsTheBytes: a body without bytes claims nothing, and a slow one a small multiple of the received bytes, whatever size
+// it states.
 func TestClaimFollowsTheBytes(t *testing.T) {
 	for _, size := range []int64{-1, 100 << 10, 1 << 20, 90 << 20} {
-		room := newRoom(NeedOfOne(100 << 20))
-		claim, arrived := room.Claim(t.Context()), int64(0)
+		budget := newRoom(MaxPerRequest(100 << 20))
+		claim, arrived := budget.Claim(t.Context()), int64(0)
 		req := httptest.NewRequest("POST", "/", readFunc(func(p []byte) (int, error) {
 			if arrived == 0 {
-				assert.Zero(t, room.Used())
+				assert.Zero(t, budget.Used())
 			} else {
-				assert.LessOrEqual(t, room.Used(), firstBuffer+growth*arrived, "after %d bytes", arrived)
+				assert.LessOrEqual(t, budget.Used(), firstBuffer+growth*arrived, "after %d bytes", arrived)
 			}
 			if arrived >= 1<<20 {
 				return 0, io.EOF
@@ -134,7 +134,7 @@ func TestClaimFollowsTheBytes(t *testing.T) {
 	}
 }
 
-// A body that says how large it is is read into memory of that size.
+// TestBufferFitsTheBody reads a body with a stated size.
 func TestBufferFitsTheBody(t *testing.T) {
 	body := bytes.Repeat([]byte(`{"timestamp":1777629600.010,"thread_id":"1","stack_id":0},`), 250_000) // 14 MB
 	for name, read := range map[string]func(*Body) error{
@@ -153,7 +153,7 @@ func TestBufferFitsTheBody(t *testing.T) {
 	}
 }
 
-// TestShortBodies: a body without a byte has nothing to decode, one with a byte has.
+// TestShortBodies: an empty body needs no decoding, a body of one byte does.
 func TestShortBodies(t *testing.T) {
 	for _, name := range []string{Gzip, Zstd, Brotli, Deflate} {
 		body := &Body{}

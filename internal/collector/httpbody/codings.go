@@ -20,8 +20,8 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 )
 
-// Content codings that are decoded here, by the names that Coding gives them. "br" is what Sentry's python SDK prefers where the
-// brotli module is installed, and confighttp has none.
+// Content codings that this package decodes, by their names from Coding. Sentry's Python SDK prefers "br" if the brotli module is
+// installed; confighttp does not support it.
 const (
 	Identity = ""
 	Gzip     = "gzip"
@@ -30,15 +30,15 @@ const (
 	Zstd     = "zstd"
 )
 
-// Defaults are all of these.
+// Defaults are all codings that this package decodes.
 var Defaults = []string{Identity, Gzip, Deflate, Brotli, Zstd}
 
-// Foreign are those that confighttp decodes, and no SDK knows.
+// Foreign are the codings that confighttp decodes. No SDK uses them.
 var Foreign = []string{"snappy", "x-snappy-framed", "lz4"}
 
-// Coding gives the one name of a Content-Encoding. Content codings are case-insensitive, a list may name identity,
-// old ruby SDKs send an empty one and java-android 2.0 sent "UTF-8": both mean none. What is left of a real list ("gzip,br")
-// is a name that nobody knows.
+// Coding returns the canonical name of a Content-Encoding. Content codings are case-insensitive and lists may contain identity. Old
+// Ruby SDKs send an empty one and java-android 2.0 sent "UTF-8"; both mean identity. A list of several codings ("gzip,br") has an
+// unknown name.
 func Coding(headers []string) string {
 	var codings []string
 	for coding := range strings.SplitSeq(strings.Join(headers, ","), ",") {
@@ -55,30 +55,31 @@ func Coding(headers []string) string {
 	return strings.Join(codings, ",")
 }
 
-// Known says whether compression_algorithms may name it.
+// Known reports whether a coding is valid in compression_algorithms.
 func Known(name string) bool {
 	_, ours := codings[Coding([]string{name})]
 	return ours || name == Identity || slices.Contains(Foreign, name)
 }
 
-// LeaveEncoded has confighttp pass bodies of our codings on as they are: Body.Decode decodes them. There, the
-// encoded body is complete before decoding begins, so that the decoded size, which most encodings tell, is known in time
-// to read into memory of the right size; and a body that is too large is told from one that is broken.
+// LeaveEncoded returns options that make confighttp forward encoded bodies of our codings: Body.Decode decodes them. It has the
+// complete encoded body, and thus the decoded size that most codings state, to allocate a buffer of the right size. It also
+// distinguishes bodies that are too large from invalid ones.
 func LeaveEncoded(algorithms []string) []confighttp.ToServerOption {
 	var options []confighttp.ToServerOption
 	for _, algorithm := range algorithms {
 		name := Coding([]string{algorithm})
 		if _, ours := codings[name]; ours || name == Identity {
 			options = append(options, confighttp.WithDecoder(name, func(io.ReadCloser) (io.ReadCloser, error) {
-				return nil, nil // "not encoded": the body stays
+				return nil, nil // not encoded: keep the body
 			}))
 		}
 	}
 	return options
 }
 
-// Normalise lets confighttp find the decoder of any spelling. SentCodings returns what was sent.
-func Normalise(next http.Handler) http.Handler {
+// Normalize replaces a Content-Encoding by its canonical name, for the lookup of decoders in confighttp. SentCodings returns the
+// original.
+func Normalize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		sent := req.Header.Values("Content-Encoding")
 		if name := Coding(sent); len(sent) > 1 || len(sent) == 1 && sent[0] != name || len(sent) == 1 && name == Identity {
@@ -95,23 +96,23 @@ func Normalise(next http.Handler) http.Handler {
 
 type sentCodings struct{}
 
-// SentCodings returns the values of Content-Encoding as the client has sent them, if Normalise has changed them.
+// SentCodings returns the original values of Content-Encoding, if Normalize has changed them.
 func SentCodings(req *http.Request) (sent []string, changed bool) {
 	sent, changed = req.Context().Value(sentCodings{}).([]string)
 	return sent, changed
 }
 
-// coding is a content coding with its pool of decoders: setting one up costs more than decoding a small body.
+// coding is a content coding with a pool of decoders: creating a decoder takes longer than decoding a small body.
 type coding struct {
 	decoders sync.Pool
-	size     func(encoded []byte) int64 // what the encoding says of the decoded size, -1 if nothing
-	window   int64                      // bytes that a decoder holds at most, beside what it is given and gives
+	size     func(encoded []byte) int64 // stated decoded size, or -1
+	window   int64                      // maximum memory of a decoder, without input and output
 }
 
 type decoder interface {
 	io.Reader
 	open(encoded []byte) error
-	close() // lets go of what open was given
+	close() // drops the reference to the encoded bytes
 }
 
 var codings = map[string]*coding{
@@ -122,14 +123,14 @@ var codings = map[string]*coding{
 }
 
 const (
-	// flateWindow: RFC 1951 has 32 KiB, and tables come beside it.
+	// flateWindow is the window of RFC 1951, 32 KiB, and tables.
 	flateWindow = 64 << 10
-	// MaxWindow is enough for that of brotli, the largest, and for the byte beyond the limit that each buffer of a body may have.
+	// MaxWindow is enough for the largest window, that of brotli, and for the byte beyond the limit in each buffer of a body.
 	MaxWindow = 16 << 20
-	// brotliWindow is the largest of RFC 7932 (9.1); python encodes with 4 MiB.
+	// brotliWindow is the maximum of RFC 7932 (9.1); Python encodes with 4 MiB.
 	brotliWindow = 16<<20 - 16
-	// maxZstdWindow is what RFC 8878 (3.1.1.1.2) recommends decoders to support, and what zstd uses up to level 19. A frame
-	// may ask for terabytes.
+	// maxZstdWindow is the window that RFC 8878 (3.1.1.1.2) recommends to support, and that zstd uses up to level 19. A frame may
+	// state terabytes.
 	maxZstdWindow = 8 << 20
 )
 
@@ -137,14 +138,14 @@ func newCoding(size func([]byte) int64, window int64, newDecoder func() decoder)
 	return &coding{size: size, window: window, decoders: sync.Pool{New: func() any { return newDecoder() }}}
 }
 
-// decode appends the decoded bytes to out, at most limit of them: one more and the error is ErrTooLarge.
+// decode appends the decoded bytes to out. The error of more than limit bytes is ErrTooLarge.
 func (c *coding) decode(encoded []byte, out *Body, limit int64) error {
 	return c.with(encoded, out.claim, func(d io.Reader) error {
 		return out.fill(d, c.size(encoded), max(minBuffer, maxTrustedRatio*len(encoded)), limit)
 	})
 }
 
-// begin appends limit bytes of the decoded to out, or as many as there are.
+// begin appends the first decoded bytes to out, up to limit.
 func (c *coding) begin(encoded []byte, out *Body, limit int) error {
 	return c.with(encoded, out.claim, func(d io.Reader) error {
 		if err := out.reserve(limit); err != nil {
@@ -159,12 +160,12 @@ func (c *coding) begin(encoded []byte, out *Body, limit int) error {
 	})
 }
 
-// with has a decoder of encoded, and its window, for the time of a call.
+// with calls use with a decoder, whose window is claimed during the call.
 func (c *coding) with(encoded []byte, claim *Claim, use func(io.Reader) error) error {
 	if err := claim.Acquire(c.window); err != nil {
 		return err
 	}
-	defer claim.give(c.window)
+	defer claim.shrinkBy(c.window)
 	d := c.decoders.Get().(decoder)
 	defer func() {
 		d.close()
@@ -178,7 +179,7 @@ func (c *coding) with(encoded []byte, claim *Claim, use func(io.Reader) error) e
 
 func noSize([]byte) int64 { return -1 }
 
-// gzipSize reads the trailer: the size of the last member (real ones have one), modulo 2^32.
+// gzipSize returns the size in the trailer: that of the last member, modulo 2^32. Real bodies have one member.
 func gzipSize(encoded []byte) int64 {
 	if len(encoded) < 4 {
 		return -1
@@ -186,7 +187,7 @@ func gzipSize(encoded []byte) int64 {
 	return int64(binary.LittleEndian.Uint32(encoded[len(encoded)-4:]))
 }
 
-// zstdSize reads the header of the first frame.
+// zstdSize returns the size in the header of the first frame.
 func zstdSize(encoded []byte) int64 {
 	var header zstd.Header
 	if header.Decode(encoded) != nil || !header.HasFCS || header.FrameContentSize >= 1<<62 {
@@ -207,12 +208,11 @@ func (d *gzipDecoder) open(encoded []byte) error {
 
 func (d *gzipDecoder) close() { d.encoded.Reset(nil) }
 
-// deflateDecoder takes what HTTP calls deflate, which is the zlib format, and also the bare deflate that the name suggests
-// and some clients send.
+// deflateDecoder decodes the zlib format, which HTTP calls deflate, and raw deflate, which some clients send.
 type deflateDecoder struct {
-	io.Reader // one of the two below
+	io.Reader // zlib or raw
 	zlib      io.ReadCloser
-	bare      io.ReadCloser
+	raw       io.ReadCloser
 	encoded   bytes.Reader
 }
 
@@ -225,19 +225,19 @@ func (d *deflateDecoder) open(encoded []byte) (err error) {
 	case isZlib:
 		err = d.zlib.(zlib.Resetter).Reset(&d.encoded, nil)
 		d.Reader = d.zlib
-	case d.bare == nil:
-		d.bare = flate.NewReader(&d.encoded)
-		d.Reader = d.bare
+	case d.raw == nil:
+		d.raw = flate.NewReader(&d.encoded)
+		d.Reader = d.raw
 	default:
-		err = d.bare.(flate.Resetter).Reset(&d.encoded, nil)
-		d.Reader = d.bare
+		err = d.raw.(flate.Resetter).Reset(&d.encoded, nil)
+		d.Reader = d.raw
 	}
 	return err
 }
 
 func (d *deflateDecoder) close() { d.encoded.Reset(nil) }
 
-// brotliDecoder keeps its window between uses.
+// brotliDecoder reuses its window.
 type brotliDecoder struct {
 	brotli.Reader
 	encoded bytes.Reader
@@ -258,7 +258,7 @@ type zstdDecoder struct {
 func (d *zstdDecoder) open(encoded []byte) (err error) {
 	d.encoded.Reset(encoded)
 	if d.Decoder == nil {
-		// One at a time means without goroutines: nothing has to be stopped when the pool drops a decoder.
+		// A concurrency of 1 needs no goroutines, so that the pool can drop a decoder.
 		d.Decoder, err = zstd.NewReader(&d.encoded, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecodeBuffersBelow(0))
 		return err

@@ -6,28 +6,45 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"go.opentelemetry.io/collector/config/confighttp"
 )
 
-// Validate checks what a configuration says of bodies: the sizes in bytes and the codings. The messages name the key and what to
-// write instead.
-func Validate(http *confighttp.ServerConfig, maxBytesInFlight, defaultMaxBody int64) (problems []error) {
+// defaultReadTimeout limits the duration of a request, for which confighttp has no default. A phone on a slow network needs a minute
+// for a megabyte, and uploads of the measure receiver have up to 32.
+const defaultReadTimeout = 5 * time.Minute
+
+// DefaultServerConfig returns the default settings of the server of a receiver.
+func DefaultServerConfig(endpoint string, maxBody int64) confighttp.ServerConfig {
+	server := confighttp.NewDefaultServerConfig()
+	server.NetAddr.Endpoint = endpoint
+	server.MaxRequestBodySize = maxBody
+	server.ReadTimeout = defaultReadTimeout
+	server.CompressionAlgorithms = slices.Clone(Defaults)
+	return server
+}
+
+// Validate checks the settings of the server of a receiver. Its messages name the key and a valid value.
+func Validate(http *confighttp.ServerConfig, maxBytesInFlight int64, defaultEndpoint string, defaultMaxBody int64) (problems []error) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if http.NetAddr.Endpoint == "" {
+		problem("endpoint: must not be empty; use host:port, e.g. %s", defaultEndpoint)
+	}
 	if size := http.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
 		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxBody)
 	}
-	if need := NeedOfOne(http.MaxRequestBodySize); maxBytesInFlight < need {
-		problem("max_bytes_in_flight: is %d, must be at least %d for max_request_body_size: %d: three times that, which counts as %d at least, and %d",
+	if need := MaxPerRequest(http.MaxRequestBodySize); maxBytesInFlight < need {
+		problem("max_bytes_in_flight: is %d, must be at least %d: three times max_request_body_size (%d, at least %d) plus %d",
 			maxBytesInFlight, need, http.MaxRequestBodySize, minBuffer, MaxWindow)
 	}
 	if len(http.CompressionAlgorithms) == 0 {
-		problem("compression_algorithms: must not be empty, give at least %q, which is no compression", Identity)
+		problem("compression_algorithms: must not be empty; use at least %q, for no compression", Identity)
 	}
 	for _, name := range http.CompressionAlgorithms {
-		// confighttp takes any name, and then fails on the first request that is encoded so.
+		// confighttp accepts any name, and fails at the first request with the coding.
 		if !Known(name) {
-			problem("compression_algorithms: %q is not known, must be among %q", name, slices.Concat(Defaults, Foreign))
+			problem("compression_algorithms: %q is unknown, must be one of %q", name, slices.Concat(Defaults, Foreign))
 		}
 	}
 	return problems

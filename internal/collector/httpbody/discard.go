@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// maxDiscardTime is how long the rest of a refused body is read. A phone on a bad network sends half a megabyte in that time; a client
-// that is refused holds its connection no longer.
+// maxDiscardTime is the maximum time for which the rest of a rejected body is read. A phone on a slow network sends half a megabyte in
+// that time. Rejected clients use a connection no longer than this.
 const maxDiscardTime = 30 * time.Second
 
-// Discard reads what is left of the body of a request, as it came and into no memory, before it is refused: an answer in the
-// middle of a body often does not arrive, and SDKs with an offline cache would send again. Whoever waits for 100 Continue has
-// sent no body yet.
+// Discard reads and drops the rest of the body of a rejected request. Clients often miss a response that arrives while they send, and
+// SDKs with an offline cache would send the body again. A client that waits for 100 Continue has not sent a body.
 func Discard(r *http.Request) {
 	if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 		return
@@ -27,5 +26,5 @@ func Discard(r *http.Request) {
 	}
 }
 
-// discardStep is how much is read between two looks at the clock. A body has a minimum rate, see package httpserver.
+// discardStep is the number of bytes between two checks of the time. Package httpserver enforces a minimum rate.
 const discardStep = 16 << 10

@@ -9,12 +9,12 @@ import (
 	"net/http"
 )
 
-// maxPeek is how much of an encoded body is read to see how it begins: a block of zstd, of 128 KiB (RFC 8878, 3.1.1.2.4), is decoded
-// when it is complete.
+// maxPeek is the maximum number of encoded bytes that Peek reads: decoders need a complete zstd block of up to 128 KiB (RFC 8878,
+// 3.1.1.2.4).
 const maxPeek = 130 << 10
 
-// Peek decodes the beginning of a body, limit bytes at most, until enough reports that it is. The request keeps all of its body.
-// The error is ErrTooLarge, ErrNoRoom, one of the decoder or of the connection; that there was not enough is none.
+// Peek decodes the beginning of a body, up to limit bytes, until enough returns true. The body of the request remains complete. The
+// error is ErrTooLarge, ErrNoMemory, or one of the decoder or the connection. It is nil if enough never returns true.
 func Peek(r *http.Request, name string, limit int, c *Claim, enough func(decoded []byte) bool) error {
 	first := make([]byte, firstRead)
 	n, err := io.ReadAtLeast(r.Body, first, 1)
@@ -23,7 +23,7 @@ func Peek(r *http.Request, name string, limit int, c *Claim, enough func(decoded
 	}
 	encoded, rest := &Body{Data: first[:n], claim: c}, r.Body
 	defer func() { r.Body = replayed{io.MultiReader(bytes.NewReader(encoded.Data), rest), rest} }()
-	for size := firstRead; ; size = min(growth*size, maxPeek) { // in steps: a decoder begins anew each time
+	for size := firstRead; ; size = min(growth*size, maxPeek) { // in steps, because every attempt starts from the beginning
 		ended, err := encoded.readTo(rest, size)
 		if err != nil {
 			return readError(err)
@@ -32,25 +32,25 @@ func Peek(r *http.Request, name string, limit int, c *Claim, enough func(decoded
 		if found || size == maxPeek {
 			return nil
 		}
-		if ended || errors.Is(err, ErrNoRoom) {
+		if ended || errors.Is(err, ErrNoMemory) {
 			return err
 		}
 	}
 }
 
-// PeekAt is Peek for an encoded body that is there. It reports whether there was enough.
+// PeekAt is Peek for an encoded body in memory. It reports whether enough returned true.
 func PeekAt(encoded []byte, name string, limit int, c *Claim, enough func(decoded []byte) bool) (bool, error) {
 	b := &Body{Data: encoded[:min(len(encoded), maxPeek)], claim: c}
 	return b.begins(name, limit, enough)
 }
 
-// replayed is a body whose beginning has been read before.
+// replayed is a body that starts with bytes that were read before.
 type replayed struct {
 	io.Reader
 	io.Closer
 }
 
-// readTo reads until there are n bytes, or to the end.
+// readTo reads until the body has n bytes, or to its end.
 func (b *Body) readTo(src io.Reader, n int) (ended bool, err error) {
 	if err := b.reserve(n); err != nil {
 		return false, err
@@ -58,12 +58,12 @@ func (b *Body) readTo(src io.Reader, n int) (ended bool, err error) {
 	read, err := io.ReadFull(src, b.Data[len(b.Data):n])
 	b.Data = b.Data[:len(b.Data)+read]
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return true, nil // a body that is cut off says so again when it is read
+		return true, nil // reading a truncated body again returns the error again
 	}
 	return false, err
 }
 
-// begins asks whether what an encoded body decodes to so far is enough.
+// begins decodes the bytes so far and returns the result of enough.
 func (b *Body) begins(name string, limit int, enough func([]byte) bool) (bool, error) {
 	coding := codings[name]
 	if coding == nil || len(b.Data) == 0 {
@@ -75,13 +75,13 @@ func (b *Body) begins(name string, limit int, enough func([]byte) bool) (bool, e
 	decoded := acquire(b.claim)
 	defer decoded.Release()
 	err := coding.begin(b.Data, decoded, limit)
-	defer func() { b.claim.give(int64(decoded.room)) }()
+	defer func() { b.claim.shrinkBy(int64(decoded.reserved)) }()
 	return enough(decoded.Data), err
 }
 
-// narrow lowers the window that a brotli stream asks for to 256 KiB, until the returned function is called. A decoder gives its first
-// byte when it has filled the window, which 20 bytes may do: with one of 16 MiB that takes as long as a large profile. What is
-// encoded before the end of a window does not depend on its size (RFC 7932, 4), and 256 KiB are more than a Peek is for.
+// narrow lowers the window size in the header of a brotli stream to 256 KiB, until the returned function is called. A decoder returns
+// its first byte after it has filled the window. 20 bytes of input can fill a window of 16 MiB, which takes as long as decoding a large
+// profile. The decoded bytes before the end of a window do not depend on its size (RFC 7932, 4), and Peek reads less than 256 KiB.
 func narrow(stream []byte) (restore func()) {
 	first := stream[0]
 	if first&1 == 1 && first>>1&7 > 1 { // four bits for windows from 18 to 24 (9.1)

@@ -44,7 +44,7 @@ func encoded(t *testing.T, name string, text []byte) []byte {
 	return out.Bytes()
 }
 
-// TestPeek: of each coding, the beginning is decoded as soon as it is there, and the body is still whole.
+// TestPeek: the beginning is decoded as soon as it has arrived, in each coding, and the body stays complete.
 func TestPeek(t *testing.T) {
 	const limit = 4 << 10
 	line := []byte("{\"dsn\":\"x\"}\n")
@@ -52,8 +52,8 @@ func TestPeek(t *testing.T) {
 	large := append(bytes.Clone(line), bytes.Repeat([]byte("Many different words: "), 1<<20)...)
 	for _, name := range []string{Identity, Gzip, Deflate, Zstd, Brotli} {
 		for what, text := range map[string][]byte{"small": line, "large": large} {
-			room := newRoom(NeedOfOne(100 << 20))
-			claim := room.Claim(t.Context())
+			budget := newRoom(MaxPerRequest(100 << 20))
+			claim := budget.Claim(t.Context())
 			sent := encoded(t, name, text)
 			found := false
 			req := httptest.NewRequest("POST", "/", iotest.HalfReader(bytes.NewReader(sent)))
@@ -63,7 +63,7 @@ func TestPeek(t *testing.T) {
 				return found
 			}), "%s %s", name, what)
 			assert.True(t, found, "%s %s", name, what)
-			assert.LessOrEqual(t, room.Used(), int64(2*maxPeek), "the window and what was decoded are given back")
+			assert.LessOrEqual(t, budget.Used(), int64(2*maxPeek), "the window and the decoded bytes are released")
 			body, err := Read(req, 100<<20, claim)
 			require.NoError(t, err)
 			assert.True(t, bytes.Equal(sent, body.Data), "%s %s", name, what)
@@ -72,7 +72,7 @@ func TestPeek(t *testing.T) {
 	}
 }
 
-// TestPeekIsBounded in what it reads and decodes of a body that does not begin as expected.
+// TestPeekIsBounded: Peek reads and decodes a limited part of a body with an unexpected beginning.
 func TestPeekIsBounded(t *testing.T) {
 	const limit = 4 << 10
 	never := func([]byte) bool { return false }
@@ -94,7 +94,7 @@ func TestPeekIsBounded(t *testing.T) {
 	assert.Less(t, tries, 10, "a decoder begins anew each time")
 }
 
-// TestPeekOfABrotliBomb: what its decoder does before it gives the first byte is bounded too.
+// TestPeekOfABrotliBomb: the work before the first decoded byte is bounded too.
 func TestPeekOfABrotliBomb(t *testing.T) {
 	bomb := encoded(t, Brotli, bytes.Repeat([]byte(" "), 32<<20))
 	peek := func() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package httpclient makes the HTTP clients of components from confighttp's settings, with limits that these lack.
+// Package httpclient creates the HTTP clients of components from the settings of confighttp, with limits that confighttp lacks.
 package httpclient
 
 import (
@@ -15,15 +15,14 @@ import (
 	"go.opentelemetry.io/collector/extension/extensionmiddleware"
 )
 
-// MaxAnswerHeaders bounds the headers of an answer, in bytes: net/http reads ten megabytes. Relay's have some hundred.
+// MaxAnswerHeaders is the maximum size of the headers of a response: net/http reads ten megabytes. Those of Relay have some hundred
+// bytes.
 const MaxAnswerHeaders = 64 << 10
 
-// New returns a client that reads no answer with longer headers and follows no redirects: most turn a POST into a GET without the
-// body, which a page with the status 200 may answer, and the new address would get the credentials. adjust makes further changes
-// to the transport.
+// New returns a client that limits response headers and follows no redirects. Most redirects turn a POST into a GET without a body,
+// which any page may answer with 200, and send the credentials to the new address. adjust makes further changes to the transport.
 //
-// Confighttp has no setting for the size of headers, but gives its transport to middlewares: the last one of them is the first one to
-// have it.
+// confighttp has no setting for the size of headers, but it passes its transport to middlewares, to the last one first.
 func New(ctx context.Context, cfg confighttp.ClientConfig, extensions map[component.ID]component.Component, set component.TelemetrySettings,
 	adjust ...func(*http.Transport)) (*http.Client, error) {
 	extensions = maps.Clone(extensions)
@@ -42,10 +41,10 @@ func New(ctx context.Context, cfg confighttp.ClientConfig, extensions map[compon
 
 func limitHeaders(transport *http.Transport) { transport.MaxResponseHeaderBytes = MaxAnswerHeaders }
 
-// adjusterID is no extension of a configuration: these have no such type.
+// adjusterID cannot be the ID of a configured extension: no extension has this type.
 var adjusterID = component.MustNewIDWithName("httpclient", "adjuster")
 
-// adjuster is a middleware that changes the transport.
+// adjuster is a middleware that modifies the transport.
 type adjuster struct {
 	component.StartFunc
 	component.ShutdownFunc

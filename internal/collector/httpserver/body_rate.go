@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// bodyGrace is how long a body may pause, and how long it may take before its rate counts: a phone that changes cells, or is in a lift
-// for a moment, sends on after that.
+// bodyGrace is the maximum pause of a body, and the time before its rate counts. It covers a phone that changes cells or is briefly
+// without a network.
 const bodyGrace = 20 * time.Second
 
-// pacedBodies has reading fail with os.ErrDeadlineExceeded where a body comes too slowly.
-type pacedBodies struct {
+// minBodyRate makes reads of a body fail with os.ErrDeadlineExceeded if the body is too slow.
+type minBodyRate struct {
 	next        http.Handler
 	rate        int64         // bytes per second
-	readTimeout time.Duration // of the server, for the whole request; 0 = none
+	readTimeout time.Duration // of the server, for the whole request; 0: none
 }
 
 // ServeHTTP implements http.Handler.
-func (p pacedBodies) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (p minBodyRate) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.Body != nil && req.Body != http.NoBody {
 		b := &pacedBody{ReadCloser: req.Body, control: http.NewResponseController(w), rate: p.rate, start: time.Now()}
 		if p.readTimeout > 0 {
@@ -37,8 +37,8 @@ type pacedBody struct {
 	rate    int64
 
 	start    time.Time
-	end      time.Time // of the whole request; zero = none
-	deadline time.Time // as it is set
+	end      time.Time // deadline of the whole request; zero: none
+	deadline time.Time // the current one
 	read     int64
 }
 
@@ -47,13 +47,13 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	b.extend(time.Now())
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	if err == io.EOF { // the deadline would end the context of the handler
+	if err == io.EOF { // else the deadline would cancel the context of the handler
 		_ = b.control.SetReadDeadline(b.end)
 	}
 	return n, err
 }
 
-// extend moves the deadline as far as the bytes so far allow. It is set only when that makes a difference: fast bodies end before.
+// extend moves the deadline according to the bytes so far. It changes it in steps of a second: most bodies end before the first one.
 func (b *pacedBody) extend(now time.Time) {
 	deadline := b.start.Add(bodyGrace + time.Duration(b.read/b.rate)*time.Second)
 	if paused := now.Add(bodyGrace); deadline.After(paused) {

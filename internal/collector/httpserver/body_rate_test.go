@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pipeListener accepts one end of a pipe. The other is the client's.
+// pipeListener accepts one end of a pipe; the client has the other.
 type pipeListener chan net.Conn
 
 func (l pipeListener) Accept() (net.Conn, error) {
@@ -34,7 +34,7 @@ func (l pipeListener) Accept() (net.Conn, error) {
 func (l pipeListener) Close() error   { close(l); return nil }
 func (l pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
 
-// TestBodyRate: slow bodies end when they are too slow, not when they take long. The clock is that of synctest.
+// TestBodyRate: the rate of a body matters, not its duration. The clock is that of synctest.
 func TestBodyRate(t *testing.T) {
 	const size = 1 << 20
 	for name, test := range map[string]struct {
@@ -108,7 +108,7 @@ func TestBodyRate(t *testing.T) {
 	}
 }
 
-// TestHeaderBytes: headers have a limit, far below that of net/http.
+// TestHeaderBytes: the limit of headers is far below that of net/http.
 func TestHeaderBytes(t *testing.T) {
 	_, url := serve(t, func(http.ResponseWriter, *http.Request) {})
 	for size, status := range map[int]int{maxHeaderBytes - 1000: 200, maxHeaderBytes + 8<<10: 431} {

@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
-// connections are those of a server.
+// connections holds the connections of a server.
 type connections struct {
 	max, maxPerPeer int
 	trusted         []netip.Prefix
@@ -25,32 +25,32 @@ type connections struct {
 	idle peers // without a request
 }
 
-// peers are connections by their peer, in the order in which they became what they are.
+// peers holds connections by peer, in the order in which they were opened or became idle.
 type peers = fairshare.Queue[netip.Addr, *connection]
 
 type connection struct {
 	net.Conn
 	all  *fairshare.Entry[netip.Addr, *connection]
-	idle *fairshare.Entry[netip.Addr, *connection] // nil = it has a request
+	idle *fairshare.Entry[netip.Addr, *connection] // nil: it has a request
 }
 
 func newConnections(l *Limits, closed func(reason string)) *connections {
 	c := &connections{max: l.Max, maxPerPeer: l.MaxPerPeer, closed: closed, open: map[net.Conn]*connection{}}
 	for _, text := range l.TrustedProxies {
-		if network, err := parseNetwork(text); err == nil { // Validate has seen them
+		if network, err := parseNetwork(text); err == nil { // Validate has checked them
 			c.trusted = append(c.trusted, network)
 		}
 	}
 	return c
 }
 
-// limitedListener closes the connections that are too many before any memory is spent on them.
+// limitedListener closes connections beyond the limits before they use memory.
 type limitedListener struct {
 	net.Listener
 	connections *connections
 }
 
-// Accept returns the next connection that may stay.
+// Accept returns the next connection within the limits.
 func (l limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -61,8 +61,8 @@ func (l limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// add reports whether a new connection may stay. Another one may have to go for it: an idle one, which loses nothing; else one of the
-// peer that has the most, unless that is this one.
+// add reports whether a new connection is within the limits. It may close another connection for it: an idle one, or else one of the
+// peer with the most connections, unless this is the peer of the new one.
 func (c *connections) add(conn net.Conn) bool {
 	peer := peerOf(conn.RemoteAddr())
 	c.mu.Lock()
@@ -100,7 +100,7 @@ func (c *connections) close(victim *connection) {
 	c.remove(victim)
 	conn := victim.Conn
 	if encrypted, ok := conn.(*tls.Conn); ok {
-		conn = encrypted.NetConn() // without a farewell, which may have to wait for the peer
+		conn = encrypted.NetConn() // without close_notify, which may block
 	}
 	_ = conn.Close()
 }
@@ -119,7 +119,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	defer c.mu.Unlock()
 	known := c.open[conn]
 	if known == nil {
-		return // closed here
+		return // closed by us
 	}
 	switch state {
 	case http.StateActive:
@@ -136,12 +136,12 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// trusts reports whether a peer is a trusted proxy. One without an address is: it is on this machine, at a Unix socket.
+// trusts reports whether a peer is a trusted proxy. A peer without an address uses a Unix socket of this machine and is trusted.
 func (c *connections) trusts(peer netip.Addr) bool {
 	return !peer.IsValid() || slices.ContainsFunc(c.trusted, func(network netip.Prefix) bool { return network.Contains(peer) })
 }
 
-// peerOf returns the address of a peer: of IPv6 the network, of which every client has one for itself.
+// peerOf returns the address of a peer; for IPv6 its network, because a client has a whole network.
 func peerOf(address net.Addr) netip.Addr {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok {

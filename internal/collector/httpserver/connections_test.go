@@ -26,13 +26,13 @@ func from(address string) *stubConn {
 	return &stubConn{from: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}}
 }
 
-// limited returns connections with the limits, and the reasons of those that were closed.
+// limited returns connections with limits, and the number of closed connections by reason.
 func limited(limits Limits) (*connections, map[string]int) {
 	reasons := map[string]int{}
 	return newConnections(&limits, func(reason string) { reasons[reason]++ }), reasons
 }
 
-// accept adds connections of one address that have a request, as far as they may stay.
+// accept adds active connections of an address and returns those within the limits.
 func accept(c *connections, address string, n int) (stayed []*stubConn) {
 	for range n {
 		conn := from(address)
@@ -56,8 +56,8 @@ func TestConnectionsPerPeer(t *testing.T) {
 	assert.Equal(t, map[string]int{ReasonMaxConnectionsPerPeer: 2*4 + 1}, reasons)
 }
 
-// TestIdleConnectionsMakeRoom: a peer at its limit loses its oldest idle connection, and nobody is turned away.
-func TestIdleConnectionsMakeRoom(t *testing.T) {
+// TestIdleConnectionsAreReplaced: a peer at its limit loses its oldest idle connection; none is rejected.
+func TestIdleConnectionsAreReplaced(t *testing.T) {
 	c, reasons := limited(Limits{Max: 4, MaxPerPeer: 3})
 	mine, other := accept(c, "203.0.113.1", 3), accept(c, "203.0.113.2", 1)
 	c.changed(mine[1], http.StateIdle)
@@ -69,11 +69,11 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	assert.True(t, mine[0].closed)
 	assert.False(t, mine[2].closed || other[0].closed)
 	assert.Empty(t, reasons, "nothing is lost")
-	c.changed(mine[0], http.StateClosed) // as the server finds it
+	c.changed(mine[0], http.StateClosed) // as reported by the server
 	assert.Equal(t, 4, c.all.Len())
 }
 
-// TestAllConnectionsInUse: then the peer that has the most loses its oldest, so that none keeps out the others, proxy or not.
+// TestAllConnectionsInUse: if all connections are in use, the peer with the most loses its oldest, also if it is a proxy.
 func TestAllConnectionsInUse(t *testing.T) {
 	c, reasons := limited(Limits{Max: 6, MaxPerPeer: 3, TrustedProxies: []string{"10.0.0.0/8"}})
 	flood := accept(c, "10.0.0.1", 9)
@@ -89,8 +89,8 @@ func TestAllConnectionsInUse(t *testing.T) {
 	assert.Len(t, accept(c, "203.0.113.1", 3), 3)
 }
 
-// TestEveryConnectionIsForgotten, whatever ends it.
-func TestEveryConnectionIsForgotten(t *testing.T) {
+// TestEveryConnectionIsRemoved: connections are removed in every state.
+func TestEveryConnectionIsRemoved(t *testing.T) {
 	c, _ := limited(Limits{Max: 10, MaxPerPeer: 10})
 	conns := accept(c, "203.0.113.1", 5)
 	c.changed(conns[0], http.StateIdle)
@@ -104,7 +104,7 @@ func TestEveryConnectionIsForgotten(t *testing.T) {
 	assert.Zero(t, c.all.Len()+c.idle.Len()+len(c.open))
 }
 
-// TestConnectionsOfAServer: the limit holds for real ones.
+// TestConnectionsOfAServer tests the limit with real connections.
 func TestConnectionsOfAServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -143,6 +143,6 @@ func TestLimitsValidate(t *testing.T) {
 	bad := Limits{Max: 0, MaxPerPeer: -1, MinBodyRate: -1, TrustedProxies: []string{"10.0.0.0/8", "::1", "proxy.local"}}
 	assert.EqualError(t, bad.Validate(), `max: is 0, must be at least 1, e.g. 8192
 max_per_peer: is -1, must be at least 1, e.g. 512
-min_body_rate: is -1, must be a number of bytes per second, or 0 for none, e.g. 1024
-trusted_proxies: "proxy.local" is no address or network, give e.g. 10.0.0.0/8`)
+min_body_rate: is -1, must be a number of bytes per second, or 0 for no minimum, e.g. 1024
+trusted_proxies: "proxy.local" is not an address or network; use e.g. 10.0.0.0/8`)
 }

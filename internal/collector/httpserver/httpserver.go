@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package httpserver is the life of a component's HTTP server: it serves once, and a shutdown lets running requests finish but
-// waits for none for ever.
+// Package httpserver runs the HTTP server of a component within limits. A shutdown waits for running requests for a limited time.
 package httpserver
 
 import (
@@ -19,19 +18,19 @@ import (
 	"go.uber.org/zap"
 )
 
-// Server is an HTTP server on one listener. Its user sees to it that Serve, Stop and Shutdown do not run at the same time.
+// Server is an HTTP server on one listener. Its caller must not call Serve, Stop and Shutdown concurrently.
 type Server struct {
 	Listener net.Listener   // nil before Serve
-	Handling sync.WaitGroup // requests, as far as the handler enters them
-	Stopping atomic.Bool    // new requests are to be turned away
-	Closed   atomic.Bool    // nothing may be handed on any more: the consumers may be gone
+	Handling sync.WaitGroup // requests that the handler has added
+	Stopping atomic.Bool    // the handler must reject new requests
+	Closed   atomic.Bool    // no data may be forwarded: the consumers may have been shut down
 
 	server  *http.Server
 	serving sync.WaitGroup
 }
 
-// Serve begins to serve, within limits. closed hears of connections that are closed for them, by reason, and the host of an end that
-// nobody has asked for.
+// Serve starts the server. closed is called for each connection that is closed because of a limit. If the server fails, Serve reports
+// this to the host.
 func (s *Server) Serve(server *http.Server, listener net.Listener, limits Limits, closed func(reason string), host component.Host) {
 	listener = limits.apply(server, listener, closed)
 	s.server, s.Listener = server, listener
@@ -42,25 +41,24 @@ func (s *Server) Serve(server *http.Server, listener net.Listener, limits Limits
 	})
 }
 
-// stopGrace is how long running requests may take to finish. The collector gives Shutdown a context without an end, and a
-// client that never completes its body would keep the process alive.
+// stopGrace is the time that running requests have to finish. The collector calls Shutdown with a context without a deadline, and a
+// client that never completes its body would keep the process running.
 const stopGrace = 5 * time.Second
 
-// Stop turns away new requests and lets running ones finish, for a while, or until the context ends. The error says so where
-// requests are still running when it returns.
+// Stop rejects new requests and waits for running ones, until the grace period or the context ends. The error states whether requests
+// are still running.
 func (s *Server) Stop(ctx context.Context, logger *zap.Logger) error {
 	s.Stopping.Store(true)
 	finished, err := s.Shutdown(ctx, stopGrace)
 	if !finished {
-		logger.Warn("Requests cut off by the shutdown: they did not finish in time", zap.Duration("grace", stopGrace))
+		logger.Warn("Closed connections of requests that did not finish before the shutdown", zap.Duration("grace", stopGrace))
 		s.Closed.Store(true)
 		err = errors.Join(err, s.waitForHandlers(ctx))
 	}
 	return err
 }
 
-// Shutdown closes the listener, and after the grace, or the end of the context, also the connections of requests that have not
-// finished.
+// Shutdown closes the listener and, after the grace period or the end of the context, the connections of unfinished requests.
 func (s *Server) Shutdown(ctx context.Context, grace time.Duration) (finished bool, err error) {
 	if s.server == nil {
 		return true, nil // never started
@@ -77,10 +75,10 @@ func (s *Server) Shutdown(ctx context.Context, grace time.Duration) (finished bo
 	return true, nil
 }
 
-// errStillRunning is the error of a Stop that does not wait for the end of all requests.
+// errStillRunning is the error of Stop if requests are still running.
 var errStillRunning = errors.New("requests are still running")
 
-// waitForHandlers gives requests that are inside a consumer as much time again: it may not be called after Shutdown.
+// waitForHandlers waits for another grace period for requests inside a consumer, which must not be called after Shutdown.
 func (s *Server) waitForHandlers(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {

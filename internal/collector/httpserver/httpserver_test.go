@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// serve starts a server whose handler counts itself, as those of the receivers do.
+// serve starts a server whose handler counts its requests, as the receivers do.
 func serve(t *testing.T, handler http.HandlerFunc) (*Server, string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -28,7 +28,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (*Server, string) {
 	return s, "http://" + listener.Addr().String()
 }
 
-// TestStopWithoutTime: a context that has ended is no reason to say that all requests have finished.
+// TestStopWithoutTime: with a canceled context, Stop reports running requests.
 func TestStopWithoutTime(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -42,7 +42,7 @@ func TestStopWithoutTime(t *testing.T) {
 	err := s.Stop(over, zap.NewNop())
 	assert.ErrorIs(t, err, errStillRunning)
 	assert.ErrorIs(t, err, context.Canceled)
-	assert.True(t, s.Closed.Load(), "nothing of it may reach a consumer any more")
+	assert.True(t, s.Closed.Load(), "no data may reach a consumer")
 	close(goOn)
 	s.Handling.Wait()
 

@@ -10,50 +10,49 @@ import (
 	"net/netip"
 )
 
-// Limits bound what the clients of a server may hold of it: connections, headers, and the time that bodies take.
+// Limits limit the resources of a server that its clients use: connections, headers, and the duration of bodies.
 type Limits struct {
-	// Max is how many connections there may be. The next one takes the place of an idle one, if there is any.
+	// Max is the maximum number of connections. Further connections replace idle ones, if there are any.
 	Max int `mapstructure:"max"`
 
-	// MaxPerPeer is how many of them may be from one address (IPv6: one /64), which is not a trusted proxy.
+	// MaxPerPeer is the maximum number of connections from one address (IPv6: one /64), except from trusted proxies.
 	MaxPerPeer int `mapstructure:"max_per_peer"`
 
-	// TrustedProxies are addresses and networks with the connections of many clients.
+	// TrustedProxies are addresses and networks of proxies, which open connections for many clients.
 	TrustedProxies []string `mapstructure:"trusted_proxies"`
 
-	// MinBodyRate is how fast a body has to come, in bytes per second on average; 0 = as slowly as read_timeout allows.
+	// MinBodyRate is the minimum average rate of a body in bytes per second; 0: limited by read_timeout only.
 	MinBodyRate int64 `mapstructure:"min_body_rate"`
 }
 
 const (
-	// defaultMax: a connection takes 20 KiB while it waits, with TLS about twice that: 160 or 320 MiB in all. SDKs keep one open for a
-	// minute, so this is for some thousand hosts, or for any number behind a proxy.
+	// defaultMax limits the memory of idle connections to 160 MiB, or 320 MiB with TLS: 20 or 40 KiB each. SDKs keep a connection for a
+	// minute, so this is enough for some thousand hosts, or for any number behind a proxy.
 	defaultMax = 8192
 
-	// defaultMaxPerPeer: idle connections make room for new ones, so this is how many requests one address may have at a time. An
-	// office, or a mobile carrier behind one address, is far below it; sixteen addresses are needed to take all connections.
+	// defaultMaxPerPeer is in effect the number of concurrent requests of an address, because new connections replace idle ones. Offices
+	// and mobile carriers with one address need far fewer. An attacker needs sixteen addresses to use all connections.
 	defaultMaxPerPeer = 512
 
-	// defaultMinBodyRate: GPRS, the slowest that phones fall back to, has about 4 kB/s.
+	// defaultMinBodyRate is a quarter of the rate of GPRS, the slowest mobile network.
 	defaultMinBodyRate = 1 << 10
 
-	// maxHeaderBytes: the longest recorded headers of an SDK have 2 kB. A tunnel on a site's own host name gets its cookies, of which
-	// browsers send some kilobytes; net/http allows a megabyte.
+	// maxHeaderBytes is enough for SDKs, whose headers have up to 2 kB, and for the cookies that a tunnel on the host of a site receives.
+	// The default of net/http is a megabyte.
 	maxHeaderBytes = 64 << 10
 
-	// maxStreams is how many requests one connection of HTTP/2 may carry at a time: the least that RFC 9113 (6.5.2) recommends.
+	// maxStreams is the maximum number of concurrent requests on a connection of HTTP/2: the minimum that RFC 9113 (6.5.2) recommends.
 	maxStreams = 100
 )
 
-// privateNetworks are the machine itself, and the networks of one's own: RFC 1918, RFC 4193, RFC 6598 (pods of some clouds), and
-// link-local addresses. A proxy or load balancer in front of a collector has such an address; clients from the internet have none.
-// Where applications of one's own send directly, each has its own address, and none has a reason to be kept below a limit that is
-// for strangers; when all connections are in use, the address with the most of them makes room.
+// privateNetworks are the loopback addresses and the private networks: RFC 1918, RFC 4193, RFC 6598 (pods of some clouds), and
+// link-local addresses. Proxies and load balancers in front of a collector have such addresses; clients from the internet do not. Own
+// applications that send directly are exempt as well. If all connections are in use, the address with the most loses one.
 var privateNetworks = []string{
 	"127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7", "fe80::/10",
 }
 
-// DefaultLimits returns limits for a server behind a proxy, or in front of which there is nothing.
+// DefaultLimits returns limits for a server with or without a proxy in front of it.
 func DefaultLimits() Limits {
 	return Limits{
 		Max: defaultMax, MaxPerPeer: defaultMaxPerPeer, MinBodyRate: defaultMinBodyRate,
@@ -61,7 +60,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Validate checks the limits; its messages name the key and what to write instead.
+// Validate checks the limits. Its messages name the key and a valid value.
 func (l *Limits) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -72,11 +71,11 @@ func (l *Limits) Validate() error {
 		problem("max_per_peer: is %d, must be at least 1, e.g. %d", l.MaxPerPeer, defaultMaxPerPeer)
 	}
 	if l.MinBodyRate < 0 {
-		problem("min_body_rate: is %d, must be a number of bytes per second, or 0 for none, e.g. %d", l.MinBodyRate, defaultMinBodyRate)
+		problem("min_body_rate: is %d, must be a number of bytes per second, or 0 for no minimum, e.g. %d", l.MinBodyRate, defaultMinBodyRate)
 	}
 	for _, text := range l.TrustedProxies {
 		if _, err := parseNetwork(text); err != nil {
-			problem("trusted_proxies: %q is no address or network, give e.g. 10.0.0.0/8", text)
+			problem("trusted_proxies: %q is not an address or network; use e.g. 10.0.0.0/8", text)
 		}
 	}
 	return errors.Join(problems...)
@@ -89,20 +88,20 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return netip.ParsePrefix(text)
 }
 
-// Reasons for which a connection is closed before its requests are answered.
+// Reasons why a connection is closed.
 const (
 	ReasonMaxConnections        = "max_connections"
 	ReasonMaxConnectionsPerPeer = "max_connections_per_peer"
 )
 
-// apply sets the limits up on a server, and returns the listener for it. closed hears of the connections that are closed, by reason.
+// apply sets the limits of a server and returns its listener. closed is called for each connection that is closed because of a limit.
 func (l *Limits) apply(server *http.Server, listener net.Listener, closed func(reason string)) net.Listener {
 	server.MaxHeaderBytes = maxHeaderBytes
 	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
 	if l.MinBodyRate > 0 {
-		server.Handler = pacedBodies{server.Handler, l.MinBodyRate, server.ReadTimeout}
+		server.Handler = minBodyRate{next: server.Handler, rate: l.MinBodyRate, readTimeout: server.ReadTimeout}
 	}
 	c := newConnections(l, closed)
 	server.ConnState = c.changed
-	return limitedListener{listener, c}
+	return limitedListener{Listener: listener, connections: c}
 }

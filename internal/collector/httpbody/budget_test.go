@@ -15,26 +15,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func newRoom(limit int64) *Room { return NewRoom(limit, func(context.Context, int64) {}) }
+func newRoom(limit int64) *Budget { return NewBudget(limit, func(context.Context, int64) {}) }
 
 var claims atomic.Int64
 
-// newClaim has a tenant of its own.
-func newClaim(f *Room) *Claim { return claimOf(f, fmt.Sprint(claims.Add(1))) }
+// newClaim returns a claim with its own tenant.
+func newClaim(f *Budget) *Claim { return claimOf(f, fmt.Sprint(claims.Add(1))) }
 
-func claimOf(f *Room, tenant string) *Claim {
+func claimOf(f *Budget, tenant string) *Claim {
 	c := f.Claim(context.Background())
 	c.SetTenant(tenant)
 	return c
 }
 
-// later runs acquire and waits until it is in the queue.
+// later starts an acquisition and waits until it is in the queue.
 func later(t *testing.T, c *Claim, n int64) <-chan error {
 	t.Helper()
 	queued := func() int {
-		c.room.mu.Lock()
-		defer c.room.mu.Unlock()
-		return len(c.room.queue)
+		c.budget.mu.Lock()
+		defer c.budget.mu.Unlock()
+		return len(c.budget.queue)
 	}
 	before, done := queued(), make(chan error, 1)
 	go func() { done <- c.Acquire(n) }()
@@ -42,15 +42,15 @@ func later(t *testing.T, c *Claim, n int64) <-chan error {
 	return done
 }
 
-// Two bodies that are half inflated and both need more: one gives way at once.
-func TestHalfInflatedBodiesDoNotBlockEachOther(t *testing.T) {
+// TestDeadlock: of two half-decompressed bodies that need more memory, one fails at once.
+func TestDeadlock(t *testing.T) {
 	f := newRoom(100)
 	a, b := newClaim(f), newClaim(f)
 	require.NoError(t, a.Acquire(50))
 	require.NoError(t, b.Acquire(50))
 	first := later(t, a, 50)
 	begin := time.Now()
-	assert.ErrorIs(t, b.Acquire(1), ErrNoRoom)
+	assert.ErrorIs(t, b.Acquire(1), ErrNoMemory)
 	assert.Less(t, time.Since(begin), maxWait/2, "there is nothing to wait for")
 	b.Release()
 	assert.NoError(t, <-first)
@@ -58,27 +58,27 @@ func TestHalfInflatedBodiesDoNotBlockEachOther(t *testing.T) {
 	assert.Zero(t, f.used+int64(f.holders))
 }
 
-// A third that works on makes waiting worthwhile, until it too waits.
-func TestWaitingForOneThatWorks(t *testing.T) {
+// TestNoDeadlock: they wait while a third request is running, until it waits as well.
+func TestNoDeadlock(t *testing.T) {
 	f := newRoom(100)
 	a, b, working := newClaim(f), newClaim(f), newClaim(f)
 	for c, n := range map[*Claim]int64{a: 40, b: 40, working: 20} {
 		require.NoError(t, c.Acquire(n))
 	}
 	first, second := later(t, a, 20), later(t, b, 20)
-	working.Keep(10)
+	working.ShrinkTo(10)
 	assert.Empty(t, first)
 	working.Release()
 	assert.NoError(t, <-first)
 	assert.Empty(t, second)
-	assert.ErrorIs(t, a.Acquire(1), ErrNoRoom, "now nobody works")
+	assert.ErrorIs(t, a.Acquire(1), ErrNoMemory, "now nobody works")
 	a.Release()
 	assert.NoError(t, <-second)
 	b.Release()
 	assert.Zero(t, f.used+int64(f.holders))
 }
 
-func TestNewcomersWaitBehindThoseUnderWay(t *testing.T) {
+func TestHoldersPrecedeNewRequests(t *testing.T) {
 	f := newRoom(100)
 	working, growing, newcomer := newClaim(f), newClaim(f), newClaim(f)
 	require.NoError(t, working.Acquire(60))
@@ -92,15 +92,15 @@ func TestNewcomersWaitBehindThoseUnderWay(t *testing.T) {
 	assert.NoError(t, <-new)
 }
 
-func TestPatienceEnds(t *testing.T) {
+func TestMaxWait(t *testing.T) {
 	f := newRoom(100)
 	holder, patient := newClaim(f), newClaim(f)
 	require.NoError(t, holder.Acquire(100))
 	begin := time.Now()
-	assert.ErrorIs(t, patient.Acquire(1), ErrNoRoom)
+	assert.ErrorIs(t, patient.Acquire(1), ErrNoMemory)
 	assert.GreaterOrEqual(t, time.Since(begin), maxWait)
 	begin = time.Now()
-	assert.ErrorIs(t, patient.Acquire(1), ErrNoRoom)
+	assert.ErrorIs(t, patient.Acquire(1), ErrNoMemory)
 	assert.Less(t, time.Since(begin), maxWait/2, "all waits together")
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -110,8 +110,7 @@ func TestPatienceEnds(t *testing.T) {
 	assert.Empty(t, f.queue)
 }
 
-// TestBytesInFlight: whatever many claims do at once, there are never more bytes than the limit, all come to an end, and
-// everything is given back.
+// TestBytesInFlight runs many claims: they never exceed the limit, all finish, and all bytes are released.
 func TestBytesInFlight(t *testing.T) {
 	const limit = 1000
 	f := newRoom(limit)
@@ -136,7 +135,7 @@ func TestBytesInFlight(t *testing.T) {
 				}
 				held += n
 				if random.IntN(3) == 0 {
-					c.give(n)
+					c.shrinkBy(n)
 					held -= n
 				}
 				if random.IntN(8) == 0 {
@@ -145,7 +144,7 @@ func TestBytesInFlight(t *testing.T) {
 				f.mu.Lock()
 				over = over || f.used > limit
 				f.mu.Unlock()
-				time.Sleep(100 * time.Microsecond) // so that the others come in between
+				time.Sleep(100 * time.Microsecond) // so that others run in between
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -161,8 +160,8 @@ func TestBytesInFlight(t *testing.T) {
 	t.Logf("%d served, %d refused", served, refused)
 }
 
-// TestTenantsShareTheRoom: one that has many requests leaves a fifth to the next, and does not get it back while that needs it.
-func TestTenantsShareTheRoom(t *testing.T) {
+// TestTenantsShareTheBudget: a tenant with many requests leaves a fifth to the next one, as long as that one needs it.
+func TestTenantsShareTheBudget(t *testing.T) {
 	f := newRoom(100)
 	var flood []*Claim
 	for range 8 {
@@ -183,7 +182,7 @@ func TestTenantsShareTheRoom(t *testing.T) {
 	assert.NoError(t, <-waits)
 }
 
-// TestOnlyRequestOfItsTenant: it may have the whole room if that is empty, and what is left of it if it is not.
+// TestOnlyRequestOfItsTenant: the only request of a tenant may use all free bytes.
 func TestOnlyRequestOfItsTenant(t *testing.T) {
 	f := newRoom(100)
 	large, small := newClaim(f), newClaim(f)
@@ -194,8 +193,8 @@ func TestOnlyRequestOfItsTenant(t *testing.T) {
 	assert.NoError(t, <-waits)
 }
 
-// TestTenantStuckInItsShare: the requests of one tenant that all wait for each other end with the refusal of one, though others run.
-func TestTenantStuckInItsShare(t *testing.T) {
+// TestDeadlockOfATenant: if all requests of a tenant wait for each other, one is rejected, even while other tenants run.
+func TestDeadlockOfATenant(t *testing.T) {
 	f := newRoom(100)
 	running, a, b := newClaim(f), claimOf(f, "stuck"), claimOf(f, "stuck")
 	require.NoError(t, running.Acquire(1))
@@ -203,13 +202,13 @@ func TestTenantStuckInItsShare(t *testing.T) {
 	require.NoError(t, b.Acquire(39))
 	first := later(t, a, 10)
 	begin := time.Now()
-	assert.ErrorIs(t, b.Acquire(10), ErrNoRoom)
+	assert.ErrorIs(t, b.Acquire(10), ErrNoMemory)
 	assert.Less(t, time.Since(begin), maxWait/2)
 	b.Release()
 	assert.NoError(t, <-first)
 }
 
-// TestSetTenant: what a claim holds counts against the tenant that it is found to be of.
+// TestSetTenant: the bytes of a claim move to its new tenant.
 func TestSetTenant(t *testing.T) {
 	f := newRoom(100)
 	unknown := f.Claim(context.Background())
@@ -221,7 +220,7 @@ func TestSetTenant(t *testing.T) {
 	waits := later(t, claimOf(f, "a"), 30)
 	require.NoError(t, f.Claim(context.Background()).Acquire(20))
 	unknown.SetTenant("b")
-	assert.Empty(t, waits, "its tenant holds nothing any more, but there is no room")
+	assert.Empty(t, waits, "its tenant holds nothing any more, but there is no budget")
 	unknown.Release()
 	assert.NoError(t, <-waits)
 }
