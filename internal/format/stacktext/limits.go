@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stacktext
+
+const (
+	// maxFrames bounds the frames of an exception: Relay cuts stacks at 250. Both ends stay, the middle goes, as in Relay: the ends tell
+	// where a recursion began and where it failed.
+	maxFrames  = 250
+	halfFrames = maxFrames / 2
+
+	// maxExceptions bounds the exceptions of a trace. The chains of Sentry's SDKs end at 50 exceptions at the latest.
+	maxExceptions = 50
+
+	// maxRepeats bounds the lines of Python that stand for repeated frames: 40 bytes of text make up to 250 frames.
+	maxRepeats = 20
+)
