@@ -3,8 +3,9 @@
 // Package profiletransformprocessor is a collector processor (component type "profile_transform")
 // that links samples of profiles to spans and reshapes profiles for the backend that receives them.
 //
-// The package is a shell; internal/profiles/spanlink implements linking and
-// internal/profiles/transform reshaping. The package decides which profiles wait, and for how long:
+// The package is a shell; internal/profiles/spanlink links profiles, and
+// internal/profiles/transform reshapes them. The package decides which profiles wait, and for how
+// long:
 //
 //	processor.go   profiles: consume, link, reshape, forward
 //	enqueue.go     holds profiles that wait for their spans

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package profileviewerexporter is a collector exporter (component type "profile_viewer") that stores the latest profiles, traces
-// and logs in memory and serves a page that displays them.
+// Package profileviewerexporter is a collector exporter (component type "profile_viewer") that
+// stores the latest profiles, traces and logs in memory and serves a page that displays them.
 //
 //	exporter.go     lifecycle; messages of the pipelines
 //	server.go       routes, security headers
@@ -12,5 +12,6 @@
 //	assets.go       the page: built from web/, committed in assets/
 //	telemetry.go    metrics
 //
-// internal/store holds the messages, internal/profiles/flame builds graphs, internal/profiles/timeline computes weights.
+// internal/store holds the messages, internal/profiles/flame builds graphs,
+// internal/profiles/timeline computes weights.
 package profileviewerexporter

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store keeps the latest messages of profiles, traces and logs in memory, up to a number of bytes and an age.
+// Package store keeps the latest messages of profiles, traces and logs in memory, within limits of
+// size and age.
 //
-// A message is stored as encoded OTLP, so that its memory is known to the byte, next to a summary for lists and lookups. Its
-// content is decoded for the duration of one request.
+// A message is stored as encoded OTLP, so its memory use is known exactly, with a summary for lists
+// and lookups. Its content is decoded for the duration of one request.
 //
 //	store.go     limits, eviction, lookups by profile and by trace
 //	message.go   messages, and the memory that they use
