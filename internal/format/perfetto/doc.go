@@ -2,7 +2,7 @@
 
 // Package perfetto reads the call stack samples of Perfetto traces, which Android 15 and later
 // record for an application (ProfilingManager, PROFILING_TYPE_STACK_SAMPLING). It has no knowledge
-// of Sentry and OTLP.
+// of Sentry or OTLP.
 //
 // # The trace
 //
