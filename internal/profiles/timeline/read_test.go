@@ -70,6 +70,27 @@ func TestWallTimeIsTheGapToTheNextSampleOfTheThread(t *testing.T) {
 	assert.Equal(t, uint64(timelinetest.Start+3010*ms), p.End)
 }
 
+// Producers name the same time differently: the page shows all of it in nanoseconds of its clock.
+func TestTypesOfProducers(t *testing.T) {
+	for name, c := range map[string]struct {
+		shape   timelinetest.Shape
+		measure timeline.Measure
+		weight  int64
+	}{
+		"async-profiler":        {timelinetest.Shape{Type: "ctimer", Unit: "count", PeriodType: "ctimer", PeriodUnit: "ns"}, timeline.Measure{Type: "cpu", Unit: "nanoseconds"}, 3 * int64(timelinetest.Interval)},
+		"async-profiler, wall":  {timelinetest.Shape{Type: "wall", Unit: "count", PeriodType: "wall", PeriodUnit: "ns"}, timeline.Measure{Type: "wall", Unit: "nanoseconds"}, 3 * int64(timelinetest.Interval)},
+		"async-profiler, total": {timelinetest.Shape{Type: "itimer", Unit: "ns", PeriodType: "itimer", PeriodUnit: "ns"}, timeline.Measure{Type: "cpu", Unit: "nanoseconds"}, 3},
+		"microseconds":          {timelinetest.Shape{Type: "cpu", Unit: "microseconds", PeriodType: "cpu", PeriodUnit: "nanoseconds"}, timeline.Measure{Type: "cpu", Unit: "nanoseconds"}, 3000},
+		"async-profiler, locks": {timelinetest.Shape{Type: "lock_tracer", Unit: "count", PeriodType: "lock_tracer", PeriodUnit: "ns"}, timeline.Measure{Type: "lock_tracer", Unit: "count"}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := read(c.shape, timelinetest.Sample{Stack: "main;a", Values: []int64{3}})
+			assert.Equal(t, c.measure, p.Measure)
+			assert.Equal(t, c.weight, p.Threads[0].Samples[0].Weight)
+		})
+	}
+}
+
 func TestShapes(t *testing.T) {
 	times := []time.Duration{0, 7 * ms}
 	for name, c := range map[string]struct {

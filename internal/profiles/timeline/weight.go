@@ -6,13 +6,11 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
 )
 
-const (
-	unitCount       = "count"
-	unitNanoseconds = "nanoseconds"
-	typeWall        = "wall"
-)
+const unitNanoseconds = sampletype.UnitNanoseconds
 
 // scale says what an observation weighs.
 type scale struct {
@@ -43,17 +41,23 @@ func (s scale) count(value int64) int64 {
 
 // scale finds out what the weights of the profile are.
 func (r *reader) scale() scale {
-	typ, unit, ok := r.view.ValueType(r.profile.SampleType())
-	periodType, periodUnit, ok2 := r.view.ValueType(r.profile.PeriodType())
-	if !ok || !ok2 {
+	t, ok := sampletype.Of(r.view, r.profile)
+	if !ok {
 		r.out.Broken++
 	}
-	counts := unit == unitCount
-	if period := r.profile.Period(); typ == "samples" && counts && periodUnit == unitNanoseconds && period > 0 {
-		r.out.Measure = Measure{periodType, unitNanoseconds}
-		return scale{nanoseconds: period, gaps: periodType == typeWall, counts: true}
+	counts := t.Unit == sampletype.UnitCount
+	switch period := r.profile.Period(); {
+	case t.Counts && t.Clock != sampletype.None && t.Period >= 1:
+		r.out.Measure = Measure{string(t.Clock), unitNanoseconds}
+		return scale{nanoseconds: int64(min(t.Period, math.MaxInt64/2)), gaps: t.Clock == sampletype.Wall, counts: true}
+	case t.Counts && t.PeriodUnit == unitNanoseconds && period > 0: // time of another kind, such as off_cpu
+		r.out.Measure = Measure{t.PeriodName, unitNanoseconds}
+		return scale{nanoseconds: period, counts: true}
+	case !t.Counts && t.Clock != sampletype.None:
+		r.out.Measure = Measure{string(t.Clock), unitNanoseconds}
+		return scale{nanoseconds: int64(t.Nanoseconds())}
 	}
-	r.out.Measure = Measure{typ, unit}
+	r.out.Measure = Measure{t.Name, t.Unit}
 	return scale{counts: counts}
 }
 
