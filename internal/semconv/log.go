@@ -18,6 +18,7 @@ const (
 	SentryMessageParameterPrefix  = "sentry.message.parameter."
 	SentryMessageParametersPrefix = "sentry.message.parameters." // Go SDK 0.50
 	SentryTimestampSequence       = "sentry.timestamp.sequence"
+	SentrySeverityText            = "sentry.severity_text" // as sent, if the text of the record differs
 )
 
 // Project: all items.

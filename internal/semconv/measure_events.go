@@ -66,6 +66,9 @@ const (
 	MeasureAppExitTraceBytes       = "measure.app_exit.trace_bytes"
 )
 
+// Project: logs.
+const MeasureSeverityText = "measure.severity_text" // as sent, if the text of the record differs
+
 // Project: user interface.
 const (
 	MeasureGestureTarget                     = "measure.gesture.target"

@@ -16,7 +16,7 @@ import (
 )
 
 func logRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetSeverityText(e.Log.SeverityText)
+	setSeverityText(r, e.Log.SeverityText)
 	r.SetSeverityNumber(plog.SeverityNumber(e.Log.SeverityNumber.Value)) // OpenTelemetry's number; validated
 	r.Body().SetStr(e.Log.Body)
 }
@@ -27,8 +27,17 @@ var severities = map[string]plog.SeverityNumber{
 	"error": plog.SeverityNumberError4, "fatal": plog.SeverityNumberFatal4,
 }
 
+// setSeverityText sets the usual text of a severity, and keeps the original if it differs.
+func setSeverityText(r plog.LogRecord, severity string) {
+	_, text := attr.Severity(severity)
+	r.SetSeverityText(text)
+	if text != severity {
+		r.Attributes().PutStr(semconv.MeasureSeverityText, severity)
+	}
+}
+
 func stringRecord(r plog.LogRecord, e *measure.Event) {
-	r.SetSeverityText(e.String.SeverityText)
+	setSeverityText(r, e.String.SeverityText)
 	r.SetSeverityNumber(severities[strings.ToLower(e.String.SeverityText)])
 	r.Body().SetStr(e.String.String)
 }

@@ -42,24 +42,15 @@ func setTimes(record plog.LogRecord, t jsonscan.Timestamp, src Source) {
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
 }
 
-// severities are OpenTelemetry's numbers for Sentry's levels: those of logs, those of events
-// ("warning"), and "log" from JavaScript's console.
-var severities = map[string]plog.SeverityNumber{
-	"trace":    plog.SeverityNumberTrace,
-	"debug":    plog.SeverityNumberDebug,
-	"info":     plog.SeverityNumberInfo,
-	"log":      plog.SeverityNumberInfo,
-	"warn":     plog.SeverityNumberWarn,
-	"warning":  plog.SeverityNumberWarn,
-	"error":    plog.SeverityNumberError,
-	"fatal":    plog.SeverityNumberFatal,
-	"critical": plog.SeverityNumberFatal,
-}
-
-// setSeverity sets the level as sent and its number; custom levels have no number.
+// setSeverity sets the number of a level and its usual text, so that queries find all warnings by
+// one word. A word of the sender's own stays as it is, without a number.
 func setSeverity(record plog.LogRecord, level string) {
-	record.SetSeverityText(level)
-	record.SetSeverityNumber(severities[strings.ToLower(level)])
+	number, text := attr.Severity(level)
+	record.SetSeverityNumber(number)
+	record.SetSeverityText(text)
+	if text != level {
+		record.Attributes().PutStr(semconv.SentrySeverityText, level)
+	}
 }
 
 // setTrace sets validated IDs. A span ID without a trace ID is ignored.
