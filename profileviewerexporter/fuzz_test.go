@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
@@ -89,7 +88,7 @@ func FuzzProfile(f *testing.F) {
 func threadsOf(v *viewer) (list []string) {
 	summary, _ := v.store.Profile(1)
 	decoded, _ := summary.Message.DecodeProfiles()
-	for _, thread := range timeline.Read(decoded.Dictionary(), profileAt(decoded, summary.Position)).Threads {
+	for _, thread := range timelinetest.Read(decoded.Dictionary(), profileAt(decoded, summary.Position)).Threads {
 		list = append(list, thread.ID)
 	}
 	return list[:min(len(list), 3)]

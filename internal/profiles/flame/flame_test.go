@@ -20,15 +20,18 @@ const ms = time.Millisecond
 
 func read(samples ...timelinetest.Sample) *timeline.Profile {
 	message := timelinetest.Message("shop", timelinetest.Wall, samples...)
-	return timeline.Read(message.Dictionary(), timelinetest.Profile(message))
+	return timelinetest.Read(message.Dictionary(), timelinetest.Profile(message))
 }
 
 func all(profiles ...*timeline.Profile) flame.Source {
-	var list []flame.Selection
-	for _, p := range profiles {
-		list = append(list, flame.Selection{Profile: p})
+	return func(visit func(flame.Selection) error) error {
+		for _, p := range profiles {
+			if err := visit(flame.Selection{Profile: p}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return flame.List(list...)
 }
 
 var shop = []timelinetest.Sample{

@@ -27,18 +27,6 @@ type Selection struct {
 // at a time.
 type Source func(visit func(Selection) error) error
 
-// List is the source of selections that are in memory.
-func List(selections ...Selection) Source {
-	return func(visit func(Selection) error) error {
-		for _, s := range selections {
-			if err := visit(s); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
 // Graph is the samples of a selection, added up by function.
 type Graph struct {
 	Measure timeline.Measure

@@ -37,7 +37,7 @@ func inlined(samples int) *timeline.Profile {
 		sample.Values().Append(int64(time.Millisecond))
 	}
 	b.Finish()
-	return timeline.Read(message.Dictionary(), p)
+	return timelinetest.Read(message.Dictionary(), p)
 }
 
 // TestTreesAreBounded: a stack of a few bytes may have a thousand functions, and nodes take memory.
@@ -78,7 +78,7 @@ func TestDescribeIsLinear(t *testing.T) {
 	b.Finish()
 	long := message.Dictionary().AttributeTable().At(int(attribute)).Value().SetEmptyMap()
 	long.PutStr("long", string(make([]byte, 1<<20)))
-	source := all(timeline.Read(message.Dictionary(), p))
+	source := all(timelinetest.Read(message.Dictionary(), p))
 	g, err := flame.New(source)
 	require.NoError(t, err)
 

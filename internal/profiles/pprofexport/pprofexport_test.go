@@ -45,7 +45,7 @@ func export(filter timeline.Filter, profiles ...*timeline.Profile) (*profile.Pro
 
 func read(shape timelinetest.Shape, samples ...timelinetest.Sample) *timeline.Profile {
 	message := timelinetest.Message("shop", shape, samples...)
-	return timeline.Read(message.Dictionary(), timelinetest.Profile(message))
+	return timelinetest.Read(message.Dictionary(), timelinetest.Profile(message))
 }
 
 var shop = []timelinetest.Sample{
@@ -119,7 +119,7 @@ func TestMappings(t *testing.T) {
 	})})))
 	b.Finish()
 
-	out, err := export(timeline.Filter{}, timeline.Read(message.Dictionary(), p))
+	out, err := export(timeline.Filter{}, timelinetest.Read(message.Dictionary(), p))
 	require.NoError(t, err)
 	require.Len(t, out.Mapping, 1)
 	m := out.Mapping[0]
@@ -171,7 +171,7 @@ func TestExportIsBounded(t *testing.T) {
 	for i := range list.Len() {
 		list.At(i).SetStackIndex(list.At(0).StackIndex())
 	}
-	p := timeline.Read(message.Dictionary(), timelinetest.Profile(message))
+	p := timelinetest.Read(message.Dictionary(), timelinetest.Profile(message))
 	_, err := export(timeline.Filter{}, p)
 	assert.ErrorIs(t, err, timeline.ErrTooLarge)
 }

@@ -44,7 +44,7 @@ func export(t *testing.T, title string, filter timeline.Filter, profiles ...*tim
 
 func read(shape timelinetest.Shape, samples ...timelinetest.Sample) *timeline.Profile {
 	message := timelinetest.Message("shop", shape, samples...)
-	return timeline.Read(message.Dictionary(), timelinetest.Profile(message))
+	return timelinetest.Read(message.Dictionary(), timelinetest.Profile(message))
 }
 
 var shop = []timelinetest.Sample{

@@ -13,10 +13,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Read reads a profile of a message with this dictionary. Whatever is broken in it is left out and counted. Texts longer than MaxText
-// are clipped.
-func Read(d pprofile.ProfilesDictionary, p pprofile.Profile) *Profile { return NewReader(d).Read(p) }
-
 // Reader reads the profiles of one message. What they have in common, it resolves once: a message may have a hundred thousand
 // profiles of one deep stack. So the tables of a profile may have entries of those that were read before it.
 type Reader struct {
@@ -41,7 +37,7 @@ func NewReader(d pprofile.ProfilesDictionary) *Reader {
 	}
 }
 
-// Read reads a profile of the message.
+// Read reads a profile of the message. It drops and counts invalid data, and clips texts longer than MaxText.
 func (r *Reader) Read(p pprofile.Profile) *Profile {
 	r.profile, r.threads, r.links = p, map[string]ThreadIndex{}, map[Link]LinkIndex{{}: 0}
 	r.out = &Profile{

@@ -22,7 +22,7 @@ const ms = time.Millisecond
 
 func read(shape timelinetest.Shape, samples ...timelinetest.Sample) *timeline.Profile {
 	message := timelinetest.Message("shop", shape, samples...)
-	return timeline.Read(message.Dictionary(), timelinetest.Profile(message))
+	return timelinetest.Read(message.Dictionary(), timelinetest.Profile(message))
 }
 
 // lines says what a profile holds: a line per sample.
@@ -172,7 +172,7 @@ func TestNamesOfFramesWithoutName(t *testing.T) {
 	sample.Values().Append(1)
 	b.Finish()
 	assert.Equal(t, []string{"@-1ns libshop.so+0x234<0x99<_Zmain<(anonymous in app.js)<(unknown) +1ns x1"},
-		lines(timeline.Read(message.Dictionary(), p), timeline.Filter{}))
+		lines(timelinetest.Read(message.Dictionary(), p), timeline.Filter{}))
 }
 
 // Nothing in a broken message is followed where it points.
@@ -190,7 +190,7 @@ func TestBrokenReferences(t *testing.T) {
 	broken.Values().Append(1)
 	p.Samples().AppendEmpty().AttributeIndices().Append(50)
 
-	got := timeline.Read(d, p)
+	got := timelinetest.Read(d, p)
 	assert.Equal(t, []string{"1@0s (anonymous in main.py) +1ns x1"}, lines(got, timeline.Filter{}))
 	assert.Positive(t, got.Broken)
 }

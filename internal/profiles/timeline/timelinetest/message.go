@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 // Start is the time of the profiles, and what times count from.
@@ -102,4 +103,9 @@ func stack(b *dictionary.Builder, folded string) dictionary.StackIndex {
 // Profile is the first profile of a message.
 func Profile(message pprofile.Profiles) pprofile.Profile {
 	return message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
+}
+
+// Read reads a profile of a message with this dictionary.
+func Read(d pprofile.ProfilesDictionary, p pprofile.Profile) *timeline.Profile {
+	return timeline.NewReader(d).Read(p)
 }

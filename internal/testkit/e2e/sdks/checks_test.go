@@ -16,6 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/oracle"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
@@ -166,7 +167,7 @@ func readProfiles(t *testing.T, messages [][]byte) (profiles []*timeline.Profile
 	for _, message := range messages {
 		decoded, err := harness.DecodeProfiles(message)
 		require.NoError(t, err)
-		profiles = append(profiles, timeline.Read(decoded.Dictionary(), harness.OnlyProfile(decoded)))
+		profiles = append(profiles, timelinetest.Read(decoded.Dictionary(), harness.OnlyProfile(decoded)))
 	}
 	return profiles
 }

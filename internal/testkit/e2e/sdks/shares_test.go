@@ -29,7 +29,14 @@ const leastAllowed = 0.05
 // checkShares: in the flame graph, each busy function has the share of its thread that it really took, within four standard
 // deviations of a binomial distribution.
 func checkShares(t *testing.T, all []busy, profiles []*timeline.Profile) (shares []share) {
-	graph, err := flame.New(flame.List(ownThreads(profiles)...))
+	graph, err := flame.New(func(visit func(flame.Selection) error) error {
+		for _, selection := range ownThreads(profiles) {
+			if err := visit(selection); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	require.NoError(t, err)
 	weights := map[string]float64{}
 	for _, top := range graph.Top() {
