@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// maxAnnounced is how many files may be awaited with what is known of their events; of others only the ticket is known.
+	// maxAnnounced is the maximum number of announced files with the attributes of their events; others only have their ticket.
 	maxAnnounced = 10_000
 
-	// maxAnnouncedName is what is remembered of a name. All else that is remembered has a bound by the rules for attributes.
+	// maxAnnouncedName is the maximum stored length of a name. The rules for attributes limit the other values.
 	maxAnnouncedName = 256
 )
 
-// announcedMap holds the attributes of the events whose files may come, hours or days later. Apps share it fairly.
+// announcedMap holds the attributes of events whose files may arrive hours or days later. Apps have fair shares of it.
 type announcedMap struct {
 	mu    sync.Mutex
 	all   map[dedup.ID]*fairshare.Entry[string, announcedFile]

@@ -17,23 +17,23 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
-// appID stands for an app in tokens and keys: the beginning of the hash of its API key.
+// appID identifies an app in tokens and keys: a prefix of the hash of its API key.
 type appID [8]byte
 
-// app is one that may send.
+// app is an accepted app.
 type app struct {
 	id          appID
 	folder      string // for its files
 	serviceName string
 	environment string
-	config      []byte // what GET /config answers
+	config      []byte // response to GET /config
 	etag        string
 }
 
-// tenant returns the name of the app where apps share memory.
+// tenant returns the name of the app in shared memory limits.
 func (a *app) tenant() string { return string(a.id[:]) }
 
-// dedupID returns the ID of a batch or file. Two apps may use one UUID.
+// dedupID returns the ID of a batch or file. Two apps may use the same UUID.
 func (a *app) dedupID(id uuid.UUID) dedup.ID {
 	d := dedup.ID{Tenant: a.tenant()}
 	copy(d.Value[:], id[:])
@@ -43,7 +43,7 @@ func (a *app) dedupID(id uuid.UUID) dedup.ID {
 type apps struct {
 	byHash map[[sha256.Size]byte]*app
 	byID   map[appID]*app
-	any    *app // for keys that are not listed; nil = refuse them
+	any    *app // for unknown keys; nil: they are rejected
 
 	buildKeys [][sha256.Size]byte
 }
@@ -74,7 +74,7 @@ func newApp(cfg *AppConfig, id appID) *app {
 	return a
 }
 
-// safeName makes a text from configuration or request one name in a directory, "" if there is nothing in it.
+// safeName returns a text from the configuration or a request as a file name, or "" if no character is usable.
 func safeName(text string) string {
 	name := url.PathEscape(text)
 	if strings.Trim(name, ".") == "" {
@@ -83,7 +83,7 @@ func safeName(text string) string {
 	return name
 }
 
-// authenticate finds the app of a request. Keys are compared by their hashes, so that the time it takes tells nothing.
+// authenticate returns the app of a request. It compares hashes of keys, so that its duration reveals nothing.
 func (all *apps) authenticate(req *http.Request) (*app, *rejection) {
 	key := measure.APIKey(req.Header.Get("Authorization"))
 	if a := all.byHash[sha256.Sum256([]byte(key))]; a != nil && key != "" {
@@ -100,7 +100,7 @@ func (all *apps) authenticate(req *http.Request) (*app, *rejection) {
 	return nil, &rejection{status: http.StatusNotFound, reason: reasonKeyUnknown, err: "no app found for this api key"}
 }
 
-// mayBuild says whether a key may upload builds: those of apps are in every copy of the app, so that others can be required.
+// mayBuild reports whether a key may upload builds. The keys of apps are in every copy of the app, so builds can require other keys.
 func (all *apps) mayBuild(key configopaque.String) bool {
 	if len(all.buildKeys) == 0 {
 		return true
@@ -114,5 +114,5 @@ func (all *apps) mayBuild(key configopaque.String) bool {
 	return false
 }
 
-// mayOverwrite reports whether whoever may upload builds may also replace them.
+// mayOverwrite reports whether uploads of builds may replace earlier ones.
 func (all *apps) mayOverwrite() bool { return len(all.buildKeys) > 0 }

@@ -17,22 +17,22 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
-// mappingTTL is for how long build tools may upload what they have announced; they do it at once.
+// mappingTTL is the time for which build tools may upload an announced file; they do so at once.
 const mappingTTL = time.Hour
 
-// maxBuildRecord bounds the description of a build that is kept beside its files.
+// maxBuildRecord is the maximum size of the stored description of a build.
 const maxBuildRecord = 1 << 20
 
 func (r *measureReceiver) serveBuild(w http.ResponseWriter, req *http.Request) {
-	r.takeBuild(w, req, false)
+	r.acceptBuild(w, req, false)
 }
 
 func (r *measureReceiver) serveOTABuild(w http.ResponseWriter, req *http.Request) {
-	r.takeBuild(w, req, true)
+	r.acceptBuild(w, req, true)
 }
 
-// takeBuild takes what a build tool says of a build, and answers where to put its mapping files.
-func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, overTheAir bool) {
+// acceptBuild stores the description of a build and returns the URLs for its mapping files.
+func (r *measureReceiver) acceptBuild(w http.ResponseWriter, req *http.Request, overTheAir bool) {
 	app, why := r.apps.authenticate(req)
 	switch {
 	case why != nil:
@@ -76,13 +76,13 @@ func (r *measureReceiver) takeBuild(w http.ResponseWriter, req *http.Request, ov
 	writeJSON(w, http.StatusOK, measure.BuildResponse{Mappings: uploads})
 }
 
-// mappingUploads gives each mapping file of a build a place: always the same one, so that a second upload replaces the first, if
-// it may.
+// mappingUploads returns the uploads of the mapping files of a build. Their names are stable, so that a second upload replaces the
+// first, if allowed.
 func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, publicURL string) (uploads []measure.Upload) {
 	for _, m := range b.Mappings {
 		identity, err := json.Marshal([]string{string(a.id[:]), b.VersionName, b.VersionCode, b.PatchID.String(), string(m.Type), m.Filename})
 		if err != nil {
-			panic(err) // a list of texts
+			panic(err) // strings have no errors
 		}
 		id := uuid.NewSHA1(uuid.Nil, identity)
 		t := ticket{id: id, expires: time.Now().Add(mappingTTL), fileType: m.Type, app: a.id}
@@ -97,7 +97,7 @@ func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, publicURL str
 	return uploads
 }
 
-// buildRecord is the description of a build beside its files.
+// buildRecord is the stored description of a build.
 type buildRecord struct {
 	VersionName  string        `json:"version_name,omitempty"`
 	VersionCode  string        `json:"version_code,omitempty"`
@@ -109,13 +109,13 @@ type buildRecord struct {
 }
 
 type mappingFile struct {
-	ID       string           `json:"id"` // its record is mappings/<id>.json, once it has come
+	ID       string           `json:"id"` // its record is mappings/<id>.json, after its upload
 	Type     measure.FileType `json:"type"`
 	Filename string           `json:"filename"`
 }
 
-// mergeInto adds the mapping files that an earlier description of the build has: tools for native code, Dart and JavaScript describe
-// it one after the other. The size is the first one unless it may be replaced.
+// mergeInto adds the mapping files of an earlier description of the build: tools for native code, Dart and JavaScript each send one. It
+// keeps the first size, unless replacement is allowed.
 func (b *buildRecord) mergeInto(before []byte, overwrite bool) {
 	var first buildRecord
 	if json.Unmarshal(before, &first) != nil {
@@ -144,16 +144,16 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 	if !b.PatchID.Set() {
 		version, code := safeName(b.VersionName), safeName(b.VersionCode)
 		if version == "" || code == "" {
-			return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "failed to parse build info", details: "version_name and version_code must be more than dots"}
+			return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "failed to parse build info", details: "version_name and version_code must contain characters other than dots"}
 		}
-		name = a.folder + "/builds/" + version + "/" + code + "/" + b.Type + ".json" // aab and apk are of one version
+		name = a.folder + "/builds/" + version + "/" + code + "/" + b.Type + ".json" // a version has an aab and an apk
 	}
 	if before, err := r.builds.root.ReadFile(name); err == nil {
 		record.mergeInto(before, r.apps.mayOverwrite())
 	}
 	text, err := json.Marshal(record)
 	if err != nil {
-		panic(err) // plain texts and numbers
+		panic(err) // strings and numbers have no errors
 	}
 	if _, err := r.builds.save(name, bytes.NewReader(text), maxBuildRecord); err != nil {
 		return fileRejection(err)

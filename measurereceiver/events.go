@@ -23,7 +23,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
-// ingestion is the work on one batch: translate, deliver, answer.
+// ingestion is the processing of one batch: translate, deliver, respond.
 type ingestion struct {
 	*measureReceiver
 	app       *app
@@ -35,12 +35,12 @@ type ingestion struct {
 	publicURL string
 }
 
-// serveEvents is the way of a batch through the receiver. The order of the checks is that of Measure's backend.
+// serveEvents processes a batch. The order of the checks is that of Measure's backend.
 func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) {
 	claim := r.inFlight.Claim(req.Context())
-	defer claim.Release() // not before the deliveries are done: what is made of a body is larger than the body
+	defer claim.Release() // after the deliveries: the translation is larger than the body
 	in, id, why := r.openBatch(req, claim)
-	r.timeToAnswer(w)
+	r.startWriteTimeout(w)
 	if why != nil {
 		r.reject(w, req, why)
 		return
@@ -53,15 +53,15 @@ func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) 
 		return
 	case attempt.Seen[0]:
 		r.telemetry.batchRepeated(req.Context(), "known")
-		_ = in.batch.Validate(r.cfg.Validation) // for its attachments; it is not judged again
-		in.answer(w, "accepted, known event request")
+		_ = in.batch.Validate(r.cfg.Validation) // for its attachments; the result does not matter
+		in.respond(w, "accepted, known event request")
 		return
 	}
 	if why := in.attempt(req.Context(), attempt); why != nil {
 		r.reject(w, req, why)
 		return
 	}
-	in.answer(w, "accepted")
+	in.respond(w, "accepted")
 }
 
 // attempt ingests a batch that is new, or of which some signals were delivered before. Delivered signals are remembered even if the
@@ -77,7 +77,7 @@ func (in *ingestion) attempt(ctx context.Context, attempt *dedup.Attempt) *rejec
 	return why
 }
 
-// openBatch reads a request up to where it is known whether it came before.
+// openBatch reads the batch of a request and its ID.
 func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (in *ingestion, id dedup.ID, why *rejection) {
 	app, why := r.apps.authenticate(req)
 	if why != nil {
@@ -99,7 +99,7 @@ func (r *measureReceiver) openBatch(req *http.Request, claim *httpbody.Claim) (i
 	if why != nil {
 		return nil, id, why
 	}
-	defer body.Release() // what is decoded are copies
+	defer body.Release() // decoded values are copies
 	in = &ingestion{measureReceiver: r, app: app, received: time.Now(), publicURL: publicURL}
 	in.source = r.source(app, in.received)
 	in.source.ClientAddress = r.clientAddress(req)
@@ -138,7 +138,7 @@ func decodeMultipart(body []byte, contentType string, reserve func(int64) error)
 }
 
 // ingest validates and delivers a batch. delivered are the signals that were delivered before; the result adds those that are delivered
-// now. A refusal asks for the batch again, or states that none of it is usable.
+// now. A rejection asks for the batch again, or states that no part of it is usable.
 func (in *ingestion) ingest(ctx context.Context, delivered dedup.Parts) (dedup.Parts, *rejection) {
 	err := in.batch.Validate(in.cfg.Validation)
 	if delivered == 0 {
@@ -173,7 +173,7 @@ type delivery struct {
 // part returns the delivery as a part of its batch.
 func (d *delivery) part() dedup.Parts { return 1 << d.signal }
 
-// deliveries returns crashes first: they are delivered even if the pipelines refuse the rest.
+// deliveries returns the deliveries of a batch, crashes first: they are delivered even if the pipelines refuse the rest.
 func (in *ingestion) deliveries() []delivery {
 	logs := delivery{signal: pipeline.SignalLogs, labels: map[string]int{}}
 	traces := delivery{signal: pipeline.SignalTraces, labels: map[string]int{}}
@@ -217,8 +217,8 @@ func (in *ingestion) deliveries() []delivery {
 	return []delivery{logs, traces, metrics}
 }
 
-// deliver translates and sends the data of one signal, if it has a pipeline. Data that is rejected permanently is not refused: the SDK
-// would send it again and again.
+// deliver translates and sends the data of one signal, if it has a pipeline. Permanently rejected data counts as delivered: otherwise the
+// SDK would send it again and again.
 func (r *measureReceiver) deliver(ctx context.Context, d *delivery) (pipeline.Outcome, string) {
 	if d.translate == nil || !r.pipelines.Has(d.signal) {
 		return pipeline.Ignored, ""
@@ -234,7 +234,7 @@ func (r *measureReceiver) deliver(ctx context.Context, d *delivery) (pipeline.Ou
 	return r.pipelines.Send(ctx, message, "batch")
 }
 
-// deliverLogs sends a log record. The refusal asks for its data again.
+// deliverLogs sends a log record. Its rejection asks for the data again.
 func (r *measureReceiver) deliverLogs(ctx context.Context, translate func() plog.Logs) *rejection {
 	d := delivery{signal: pipeline.SignalLogs, translate: func() (pipeline.Message, bool) { return pipeline.Logs(translate()), true }}
 	if o, reason := r.deliver(ctx, &d); o == pipeline.Refused {
@@ -250,14 +250,14 @@ func (in *ingestion) count(ctx context.Context, d *delivery, o pipeline.Outcome,
 		}
 	}
 	for label, n := range d.empty {
-		if o != pipeline.Refused { // then the batch is sent again
+		if o != pipeline.Refused { // else the SDK sends the batch again
 			in.telemetry.itemsDone(ctx, label, pipeline.Discarded, reasonNoPoint, n)
 		}
 	}
 }
 
-// answer tells the SDK where to put the attachments. As JSON, there must be nothing else in it.
-func (in *ingestion) answer(w http.ResponseWriter, word string) {
+// respond returns the upload URLs of the attachments to the SDK. The response must have no other fields.
+func (in *ingestion) respond(w http.ResponseWriter, word string) {
 	if in.multipart {
 		writeJSON(w, http.StatusAccepted, done{word})
 		return
@@ -265,7 +265,7 @@ func (in *ingestion) answer(w http.ResponseWriter, word string) {
 	writeJSON(w, http.StatusOK, measure.EventsResponse{Attachments: in.uploads()})
 }
 
-// storeBlobs stores the files that came with the batch: parts of a form, or base64 in the JSON of iOS before 0.6.
+// storeBlobs stores the files in the batch: parts of a form, or base64 in the JSON of iOS before 0.6.
 func (in *ingestion) storeBlobs(ctx context.Context) *rejection {
 	blobs := map[uuid.UUID][]byte{}
 	for i := range in.blobs {

@@ -20,8 +20,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// fileStore keeps files below a directory, which it never leaves: os.Root sees to that, whatever a name says. When there are
-// more bytes than it may have, the app with the most of them loses its oldest files. The first folder of a name is the app's.
+// fileStore stores files in a directory. os.Root prevents access outside of it, whatever the names. If the store exceeds its size, the app
+// with the most bytes loses its oldest files. The first folder of a name is that of the app.
 type fileStore struct {
 	directory string
 	root      *os.Root
@@ -31,24 +31,24 @@ type fileStore struct {
 	total int64 // bytes stored, see sizeOnDisk
 }
 
-// storedFile is what is known of a file that has been stored.
+// storedFile describes a stored file.
 type storedFile struct {
-	path   string // with the store's directory
+	path   string // including the directory of the store
 	size   int64
 	sha256 string
 	head   []byte // the first bytes
 }
 
-// blockSize is what file systems give out at a time, and about what they need to know a file by. A file of one byte counts as one:
-// else whoever has the key of an app could have all the inodes there are for a hundred million of them.
+// blockSize is the usual block size of file systems, and about the size of their metadata of a file. Every file counts at least one
+// block: otherwise a client with the key of an app could use up the inodes with a hundred million tiny files.
 const blockSize = 4096
 
 func sizeOnDisk(size int64) int64 { return (size + blockSize - 1) / blockSize * blockSize }
 
 const (
-	headSize     = 512 // what http.DetectContentType looks at
+	headSize     = 512 // the bytes that http.DetectContentType uses
 	partPrefix   = ".part-"
-	sweptPercent = 90 // what is left after a sweep
+	sweptPercent = 90 // of the maximum size, after a sweep
 )
 
 var (
@@ -67,7 +67,7 @@ func openFileStore(directory string, most int64) (*fileStore, error) {
 	}
 	s := &fileStore{directory: directory, root: root, most: most}
 	for _, file := range s.list() {
-		if strings.HasPrefix(path.Base(file.name), partPrefix) { // of a process that was killed
+		if strings.HasPrefix(path.Base(file.name), partPrefix) { // of a killed process
 			_ = root.Remove(file.name)
 			continue
 		}
@@ -78,8 +78,8 @@ func openFileStore(directory string, most int64) (*fileStore, error) {
 
 func (s *fileStore) close() error { return s.root.Close() }
 
-// save stores a file under a name, in place of one that is there, all of it or nothing. More than limit bytes give
-// errFileTooLarge; an error of the body is a *readError.
+// save stores a file under a name atomically, and replaces an existing one. The error of more than limit bytes is errFileTooLarge; an
+// error of the body is a *readError.
 func (s *fileStore) save(name string, body io.Reader, limit int64) (stored storedFile, err error) {
 	part := path.Join(path.Dir(name), partPrefix+uuid.NewString())
 	file, err := s.create(part)
@@ -102,7 +102,7 @@ func (s *fileStore) save(name string, body io.Reader, limit int64) (stored store
 	return stored, nil
 }
 
-// create makes a file and the directories above it, which no sweep removes in between.
+// create creates a file and its directories; no sweep can remove them in between.
 func (s *fileStore) create(name string) (*os.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (s *fileStore) create(name string) (*os.File, error) {
 	return s.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 }
 
-// readError is an error of the client's, not of the disk.
+// readError is an error of the client, not of the disk.
 type readError struct{ error }
 
 func fill(file io.Writer, body io.Reader, limit int64) (stored storedFile, err error) {
@@ -174,7 +174,7 @@ func (s *fileStore) remove(name string) error {
 	return err
 }
 
-// move gives a file another name, in place of one that is there.
+// move renames a file and replaces an existing one.
 func (s *fileStore) move(from, to string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,8 +191,8 @@ func (s *fileStore) move(from, to string) error {
 	return nil
 }
 
-// sweep removes files until there is room, the oldest of the app that has the most first, and directories that have become empty.
-// There may be millions: it keeps no more of them than the list.
+// sweep removes files until the store has free space: the oldest of the app with the most bytes first. It also removes empty
+// directories. The list of files is all that it holds in memory: there may be millions.
 func (s *fileStore) sweep(room int64) {
 	files := slices.DeleteFunc(s.list(), func(f listedFile) bool { return strings.HasPrefix(path.Base(f.name), partPrefix) })
 	slices.SortFunc(files, func(a, b listedFile) int {
@@ -212,7 +212,7 @@ func (s *fileStore) sweep(room int64) {
 	for len(apps) > 0 && (s.total+room > s.most || s.total > s.most/100*sweptPercent) {
 		largest := slices.MaxFunc(apps, func(a, b *share) int { return cmp.Compare(a.size, b.size) })
 		if len(largest.files) == 0 {
-			return // none of them can be removed
+			return // no file can be removed
 		}
 		oldest := largest.files[0]
 		largest.files = largest.files[1:]
@@ -224,7 +224,7 @@ func (s *fileStore) sweep(room int64) {
 	}
 }
 
-// share is what an app has in a store.
+// share is the share of an app in a store.
 type share struct {
 	files []listedFile // the oldest first
 	size  int64
@@ -245,7 +245,7 @@ func (f *listedFile) app() string {
 func (s *fileStore) list() (files []listedFile) {
 	_ = fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
-			return nil // gone meanwhile, or none of ours
+			return nil // removed in the meantime, or not ours
 		}
 		if info, err := entry.Info(); err == nil {
 			files = append(files, listedFile{name, info.Size(), info.ModTime()})
@@ -255,7 +255,7 @@ func (s *fileStore) list() (files []listedFile) {
 	return files
 }
 
-// attachmentName is where an attachment is kept: nothing of it is text that a client chose.
+// attachmentName returns the name of the file of an attachment. It contains no text of a client.
 func attachmentName(a *app, id uuid.UUID, day time.Time) string {
 	return fmt.Sprintf("%s/%s/%s", a.folder, day.UTC().Format(time.DateOnly), id)
 }

@@ -27,7 +27,7 @@ var (
 	getOrHead = []string{http.MethodGet, http.MethodHead}
 )
 
-// endpoints are at the root: Android drops the path of the configured URL.
+// endpoints are the endpoints of the receiver. They are at the root: Android drops the path of the configured URL.
 var endpoints = map[string]endpoint{
 	"/events":     {methods: put, serve: (*measureReceiver).serveEvents},
 	"/builds":     {methods: put, serve: (*measureReceiver).serveBuild},
@@ -59,10 +59,10 @@ func (r *measureReceiver) servePing(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "pong")
 }
 
-// configMaxAge is for how long SDKs may keep their configuration; they ask with nearly every launch all the same.
+// configMaxAge is the time for which SDKs may cache their configuration; they request it at nearly every launch all the same.
 const configMaxAge = "max-age=600"
 
-// serveConfig answers what SDKs do from their next launch on. They echo the tag as it was.
+// serveConfig returns the configuration of SDKs, which they apply at their next launch. They return the ETag unchanged.
 func (r *measureReceiver) serveConfig(w http.ResponseWriter, req *http.Request) {
 	app, why := r.apps.authenticate(req)
 	if why != nil {
@@ -86,21 +86,21 @@ func (r *measureReceiver) serveConfig(w http.ResponseWriter, req *http.Request) 
 func (r *measureReceiver) readBody(req *http.Request, claim *httpbody.Claim) (*httpbody.Body, *rejection) {
 	limit := r.cfg.HTTP.MaxRequestBodySize
 	body, err := httpbody.Read(req, limit, claim)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) { // it may come whole the next time
-		return nil, &rejection{status: http.StatusServiceUnavailable, reason: reasonBodyUnreadable, err: "the body was cut off"}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) { // the next attempt may be complete
+		return nil, &rejection{status: http.StatusServiceUnavailable, reason: reasonBodyUnreadable, err: "the body is incomplete"}
 	}
 	if err != nil {
 		return nil, bodyRejection(err, "cannot read the body")
 	}
 	if err := body.Decode(httpbody.Coding(req.Header.Values("Content-Encoding")), limit); err != nil {
 		body.Release()
-		return nil, bodyRejection(err, "cannot decode the body") // also where it ends too early: it would come again just so
+		return nil, bodyRejection(err, "cannot decode the body") // also if it is truncated: the SDK would send the same again
 	}
 	claim.ShrinkTo(int64(len(body.Data)))
 	return body, nil
 }
 
-// reserve claims what is made of a body beside the body: never more than one request may hold, so that it has room if it is alone.
+// reserve claims the memory of the translation of a body, up to the maximum of a request, so that a single request always fits.
 func (r *measureReceiver) reserve(claim *httpbody.Claim, body *httpbody.Body) func(int64) error {
 	left := httpbody.MaxPerRequest(r.cfg.HTTP.MaxRequestBodySize) - int64(len(body.Data))
 	return func(bytes int64) error {
@@ -115,12 +115,12 @@ func bodyRejection(err error, what string) *rejection {
 	case errors.Is(err, httpbody.ErrNoMemory):
 		return busy(reasonBytesInFlight)
 	case errors.Is(err, httpbody.ErrTooLarge):
-		return &rejection{status: http.StatusBadRequest, reason: reasonBodyTooLarge, err: "the body is larger than this collector takes"}
+		return &rejection{status: http.StatusBadRequest, reason: reasonBodyTooLarge, err: "the body exceeds max_request_body_size"}
 	}
 	return &rejection{status: http.StatusBadRequest, reason: reasonBodyUnreadable, err: what, details: err.Error()}
 }
 
-// rejectForConfighttp answers for what confighttp finds wrong before ServeHTTP sees the request.
+// rejectForConfighttp responds to requests that confighttp rejects before ServeHTTP.
 func (r *measureReceiver) rejectForConfighttp(w http.ResponseWriter, req *http.Request, message string, status int) {
 	if status == http.StatusUnauthorized {
 		r.reject(w, req, &rejection{status: status, reason: reasonUnauthorized, err: "invalid api key", details: message})
@@ -129,7 +129,7 @@ func (r *measureReceiver) rejectForConfighttp(w http.ResponseWriter, req *http.R
 	r.reject(w, req, &rejection{status: status, reason: reasonBodyUnreadable, err: "cannot decode the body", details: message})
 }
 
-// clientAddress is the peer, "" unless it is asked for.
+// clientAddress returns the address of the peer, or "" if it is not configured.
 func (r *measureReceiver) clientAddress(req *http.Request) string {
 	if !r.cfg.IncludeClientAddress {
 		return ""
@@ -141,25 +141,25 @@ func (r *measureReceiver) clientAddress(req *http.Request) string {
 	return host
 }
 
-// maxHost is what a name in the DNS may have, and a port. The Host header stands in every address of an answer: with 100,000
-// attachments, one of a megabyte would become 100 GB.
+// maxHost is the maximum length of a DNS name and a port. Every URL in a response contains the Host header: with 100,000 attachments, a
+// header of a megabyte would become 100 GB.
 const maxHost = 255 + len(":65535")
 
-// publicURL returns where apps reach the receiver: configured, else where this request came to.
+// publicURL returns the URL of the receiver for apps: the configured one, or else that of the request.
 func (r *measureReceiver) publicURL(req *http.Request) (string, *rejection) {
 	switch {
 	case r.cfg.PublicEndpoint != "":
 		return strings.TrimRight(r.cfg.PublicEndpoint, "/"), nil
 	case len(req.Host) > maxHost:
-		return "", &rejection{status: http.StatusBadRequest, reason: reasonHost, err: "the Host header is longer than a name may be"}
+		return "", &rejection{status: http.StatusBadRequest, reason: reasonHost, err: "the Host header is too long"}
 	case req.TLS != nil:
 		return "https://" + req.Host, nil
 	}
 	return "http://" + req.Host, nil
 }
 
-// timeToAnswer lets write_timeout begin with the answer: a phone may take longer than that to send a body.
-func (r *measureReceiver) timeToAnswer(w http.ResponseWriter) {
+// startWriteTimeout starts write_timeout at the response: a phone may need more time to send a body.
+func (r *measureReceiver) startWriteTimeout(w http.ResponseWriter) {
 	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
 	}

@@ -18,21 +18,20 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
-// A mapping file is stored once, by its content. Two kinds of small files name it, both with a mappingRecord: that of the build
-// that announced it, and those of its debug ids, where the first stays. Keys of apps are in every copy of the app: whoever has one
-// must not exchange the symbols that builds are read with, so the record of a build is replaced only if builds have keys of their
-// own.
+// A mapping file is stored once, by its content. Two kinds of small files refer to it, each with a mappingRecord: that of the build that
+// announced it, and those of its debug IDs, where the first one stays. Every copy of an app contains its key, which must not allow
+// replacing the symbols of builds. The record of a build can therefore be replaced only if builds have their own keys.
 
-// mappingRecord says what an uploaded mapping file is, and where.
+// mappingRecord describes an uploaded mapping file.
 type mappingRecord struct {
 	Type     measure.FileType `json:"type"`
-	File     string           `json:"file"` // below the directory
+	File     string           `json:"file"` // in the directory
 	Size     int64            `json:"size"`
 	SHA256   string           `json:"sha256"`
 	DebugIDs []string         `json:"debug_ids,omitempty"`
 }
 
-// maxMappingRecord is that of a dSYM archive with all the ids it may have.
+// maxMappingRecord is the maximum size of a record: that of a dSYM archive with the maximum number of IDs.
 const maxMappingRecord = 64 << 10
 
 func uploadName(a *app, id uuid.UUID) string { return fmt.Sprintf("%s/uploads/%s", a.folder, id) }
@@ -43,13 +42,13 @@ func contentName(a *app, sha256 string) string {
 	return fmt.Sprintf("%s/files/%s/%s", a.folder, sha256[:2], sha256)
 }
 
-// debugIDName is laid out as symbol servers are. ProGuard's UUIDs stand beside those of binaries.
+// debugIDName returns the name of the record of a debug ID, in the layout of symbol servers. UUIDs of ProGuard are next to those of binaries.
 func debugIDName(a *app, id string) string {
 	return fmt.Sprintf("%s/debug-ids/%s/%s.json", a.folder, id[:2], id[2:])
 }
 
-// storeMapping stores a mapping file by its build, and by the debug ids in it. One in which none can be read is stored by build
-// only, and identified is false; bundles of JavaScript have none.
+// storeMapping stores a mapping file by its build and by its debug IDs. A file without readable debug IDs is stored by build only, and
+// identified is false; JavaScript bundles have none.
 func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored storedFile, identified bool, err error) {
 	upload := uploadName(a, t.id)
 	if stored, err = r.builds.save(upload, body, r.cfg.Builds.MaxSize); err != nil {
@@ -57,7 +56,7 @@ func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored
 	}
 	ids, identifyErr := r.builds.identify(upload, t.fileType)
 	if identifyErr != nil {
-		r.logger.Warn("A mapping file without a debug id that could be read is stored by its build only",
+		r.logger.Warn("Stored a mapping file by its build only: it has no readable debug ID",
 			zap.String("type", string(t.fileType)), zap.Stringer("mapping", t.id), zap.Error(identifyErr))
 	}
 	content := contentName(a, stored.sha256)
@@ -71,7 +70,7 @@ func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored
 	stored.path = path.Join(r.builds.directory, content)
 	record, err := json.Marshal(mappingRecord{t.fileType, content, stored.size, stored.sha256, ids})
 	if err != nil {
-		panic(err) // plain texts and numbers
+		panic(err) // strings and numbers have no errors
 	}
 	if _, err := r.builds.save(mappingName(a, t.id), bytes.NewReader(record), maxMappingRecord); err != nil {
 		return stored, false, err
@@ -87,7 +86,7 @@ func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored
 	return stored, identifyErr == nil, nil
 }
 
-// identify gives the debug ids in a file.
+// identify returns the debug IDs in a file.
 func (s *fileStore) identify(name string, fileType measure.FileType) ([]string, error) {
 	file, err := s.root.Open(name)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *fileStore) identify(name string, fileType measure.FileType) ([]string, 
 	return []string{id}, nil
 }
 
-// record reads the record of that name. It is not found if the file that it names has been swept.
+// record returns the record with a name. It is not found if its file was swept.
 func (s *fileStore) record(name string) (r mappingRecord, found bool) {
 	text, err := s.root.ReadFile(name)
 	if err != nil || json.Unmarshal(text, &r) != nil {

@@ -23,7 +23,7 @@ import (
 
 var receivers collector.SharedComponents[Config, *measureReceiver]
 
-// measureReceiver is the one listener behind the components of all signals.
+// measureReceiver is the server that the receivers of all signals share.
 type measureReceiver struct {
 	cfg       *Config
 	id        component.ID
@@ -37,11 +37,11 @@ type measureReceiver struct {
 	server      httpserver.Server
 	batches     *dedup.Window    // accepted ones
 	uploaded    *dedup.Window    // accepted files
-	announced   *announcedMap    // files that may come
-	attachments *fileStore       // nil = dropped
-	builds      *fileStore       // nil = off
+	announced   *announcedMap    // files that may arrive
+	attachments *fileStore       // nil: dropped
+	builds      *fileStore       // nil: off
 	uploading   *uploadSlots     // one per upload
-	inFlight    *httpbody.Budget // of all else
+	inFlight    *httpbody.Budget // of all other requests
 }
 
 // acquire returns the receiver of a configuration, after connect has set the pipeline of one signal.
@@ -87,7 +87,7 @@ func (r *measureReceiver) Start(ctx context.Context, host component.Host) error 
 	if err := r.openStores(ctx, host); err != nil {
 		return err
 	}
-	config := r.cfg.HTTP // a copy: ToServer changes what it is given
+	config := r.cfg.HTTP // a copy: ToServer modifies it
 	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
 		confighttp.WithErrorHandler(r.rejectForConfighttp))...)
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 			return fmt.Errorf("attachments: directory: %w", err)
 		}
 		if r.cfg.Attachments.TokenSecret == "" {
-			r.logger.Warn("Without attachments: token_secret, apps cannot upload what they were given addresses for before a restart")
+			r.logger.Warn("attachments: token_secret is not set: upload URLs become invalid at a restart")
 		}
 	}
 	if r.cfg.Builds.Enabled {
@@ -120,7 +120,7 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 	return r.batches.Start(ctx, host, r.id, r.logger)
 }
 
-// Shutdown turns away new requests and lets running ones finish, for a while.
+// Shutdown rejects new requests and waits for running ones, for a limited time.
 func (r *measureReceiver) Shutdown(ctx context.Context) error {
 	err := r.server.Stop(ctx, r.logger)
 	err = errors.Join(err, r.batches.Shutdown(ctx))
@@ -133,8 +133,8 @@ func (r *measureReceiver) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// uploadsAround takes uploads past confighttp: SDKs send no credentials with them but the URL, the size depends on the type,
-// and what is compressed is stored so.
+// uploadsAround handles uploads without confighttp: SDKs send no credentials except the URL, the maximum size depends on the type, and
+// compressed files are stored as they are.
 func (r *measureReceiver) uploadsAround(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if kind, id, is := uploadPath(req.URL.Path); is {

@@ -13,21 +13,21 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
-// Android, iOS and Measure's build tools keep a batch or file for another time after 429, 5xx and a broken connection, and
-// delete it after any other error. So what may be taken later is 503, and what never will be is 4xx.
+// Android, iOS and Measure's build tools send a batch or file again after 429, 5xx and a broken connection, and delete it after any
+// other error. The status is therefore 503 if a retry can succeed, and else 4xx.
 
-// The pauses of Retry-After, which SDKs of today do not read: they send again when the app starts or goes to the background.
+// The pauses in Retry-After. Current SDKs do not read it: they send again when the app starts or goes to the background.
 const (
 	retryBusy       = 30 * time.Second
-	retryInProgress = 60 * time.Second // as Measure's backend had it
+	retryInProgress = 60 * time.Second // like Measure's backend
 )
 
-// rejection is the error of a request of which nothing is taken, or not all.
+// rejection is the error of a request that is rejected completely or in part.
 type rejection struct {
 	status  int
 	reason  string // metric attribute
-	err     string // Measure's word for it
-	details string // why; "" if err says it all
+	err     string // the message of Measure's backend
+	details string // "" if err is sufficient
 }
 
 func (r *rejection) Error() string {
@@ -37,21 +37,21 @@ func (r *rejection) Error() string {
 	return r.err + ": " + r.details
 }
 
-// Reasons for which a request is refused.
+// Reasons of rejected requests.
 const (
 	reasonNotFound         = "not_found"
 	reasonMethodNotAllowed = "method_not_allowed"
-	reasonUnauthorized     = "unauthorized" // by the authenticator extension of the collector's configuration
+	reasonUnauthorized     = "unauthorized" // by the configured authenticator extension
 	reasonKeyMissing       = "key_missing"
 	reasonKeyMalformed     = "key_malformed"
 	reasonKeyUnknown       = "key_unknown"
 	reasonRequestID        = "request_id"
-	reasonHost             = "host" // longer than a name may be
+	reasonHost             = "host" // too long
 	reasonBodyUnreadable   = "body_unreadable"
 	reasonBodyTooLarge     = "body_too_large"
 	reasonBodyInvalid      = "body_invalid"
-	reasonBatchInvalid     = "batch_invalid"   // nothing of it can be used, or not all in strict mode
-	reasonBytesInFlight    = "bytes_in_flight" // no room for one more body
+	reasonBatchInvalid     = "batch_invalid"   // no part is usable, or in strict mode not every part
+	reasonBytesInFlight    = "bytes_in_flight" // the memory budget is used up
 	reasonInProgress       = "in_progress"
 	reasonToken            = "token"
 	reasonFileTooLarge     = "file_too_large"
@@ -60,14 +60,14 @@ const (
 	reasonOverwrite        = "overwrite" // of a build, without builds: api_keys
 )
 
-// busy is the refusal of what may be taken later.
+// busy returns the rejection of a request that may succeed later.
 func busy(reason string) *rejection {
 	return &rejection{status: http.StatusServiceUnavailable, reason: reason, err: "the collector is busy"}
 }
 
 var errShuttingDown = &rejection{status: http.StatusServiceUnavailable, reason: pipeline.ReasonShuttingDown, err: "the collector is shutting down"}
 
-// refuse answers a request of which nothing is taken, and counts it.
+// reject rejects a request and counts it.
 func (r *measureReceiver) reject(w http.ResponseWriter, req *http.Request, why *rejection) {
 	r.telemetry.requestRejected(req.Context(), why.reason)
 	r.logger.Debug("Request rejected", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
@@ -84,18 +84,18 @@ func (r *measureReceiver) reject(w http.ResponseWriter, req *http.Request, why *
 	}{why.err, why.details})
 }
 
-// writeJSON writes without blanks: scripts of React Native search the text.
+// writeJSON writes JSON without spaces: React Native scripts search the text.
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // plain structs of text
+		panic(err) // structs of strings have no errors
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // if the client is gone, there is nobody left to tell
+	_, _ = w.Write(text) // an error means that the client disconnected
 }
 
-// done is the answer of requests that have nothing else to say.
+// done is the response without further content.
 type done struct {
 	OK string `json:"ok"`
 }

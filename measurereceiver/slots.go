@@ -4,8 +4,8 @@ package measurereceiver
 
 import "sync"
 
-// uploadSlots bounds uploads at a time. Of several apps, each may have as many as are left free: one alone gets half of them,
-// n busy ones 1/(n+1) each, and the next app always finds some.
+// uploadSlots limits concurrent uploads. If several apps share the slots, each may use as many as are free: one app gets half of them, n
+// busy apps 1/(n+1) each, and some remain for the next app.
 type uploadSlots struct {
 	most   int
 	shared bool // by several apps
@@ -19,7 +19,7 @@ func newUploadSlots(most int, shared bool) *uploadSlots {
 	return &uploadSlots{most: most, shared: shared, byApp: map[appID]int{}}
 }
 
-// acquire reports whether an app may upload one more file. If so, release must follow.
+// acquire reports whether an app may upload another file. The caller then calls release.
 func (s *uploadSlots) acquire(app appID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,18 +19,18 @@ const scopeName = "github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
 // dataFormat is the format in the collector's own receiver metrics and spans.
 const dataFormat = "measure"
 
-// Outcomes of files, beside pipeline.Discarded.
+// Outcomes of files, in addition to pipeline.Discarded.
 const (
 	outcomeAnnounced    pipeline.Outcome = "announced"    // the app may upload it
 	outcomeStored       pipeline.Outcome = "stored"       //
 	outcomeDropped      pipeline.Outcome = "dropped"      // no directory is configured
-	outcomeUnidentified pipeline.Outcome = "unidentified" // a mapping file that is stored by its build only
+	outcomeUnidentified pipeline.Outcome = "unidentified" // a mapping file stored by its build only
 )
 
 // reasonNoPoint is the reason of events without a data point.
 const reasonNoPoint = "no_data_point"
 
-// telemetry counts what becomes of requests, items and files. Each attribute has a bounded set of values.
+// telemetry counts requests, items and files by outcome. Each attribute has a bounded set of values.
 type telemetry struct {
 	items             metric.Int64Counter
 	flawed            metric.Int64Counter
@@ -71,7 +71,7 @@ func (t *telemetry) itemsDone(ctx context.Context, label string, o pipeline.Outc
 	t.items.Add(ctx, int64(n), metric.WithAttributes(attributes...))
 }
 
-// batchRead counts what was lost of a batch while it was read and validated.
+// batchRead counts the losses of a batch in decoding and validation.
 func (t *telemetry) batchRead(ctx context.Context, b *measure.Batch) {
 	for _, loss := range b.Lost {
 		t.itemsDone(ctx, loss.Label, pipeline.Discarded, string(loss.Reason), loss.Count)

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
-// ticket is what the URL of an upload carries: the permission, and what is said of the file if nothing else is known any more.
-// Android's job for large files has room for few bytes of URL; a ticket takes 82.
+// ticket is the content of the URL of an upload: the permission, and a description of the file for the case that its event is no longer
+// known. Android's job for large files limits the length of URLs; a ticket has 82 bytes.
 type ticket struct {
 	id       uuid.UUID // in the path
 	expires  time.Time
@@ -39,7 +39,7 @@ func (t ticket) payload() []byte {
 	return append(b, t.event[:]...)
 }
 
-// token signs a ticket.
+// token returns a signed ticket.
 func (t ticket) token(secret []byte) string {
 	payload := t.payload()
 	return base64.RawURLEncoding.EncodeToString(append(payload, sign(secret, payload, t.id)...))
@@ -52,12 +52,12 @@ func sign(secret, payload []byte, id uuid.UUID) []byte {
 	return mac.Sum(nil)[:macSize]
 }
 
-// readToken gives the ticket of a token for the file of that id, if we have signed it and it is still good.
+// readToken returns the ticket of a token for the file with an ID. It checks signature and expiry.
 func readToken(secret []byte, id uuid.UUID, token string, now time.Time) (t ticket, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(ticketSize+macSize) {
 		return t, false
 	}
-	// Strict, so that a token has one spelling. New lines are skipped all the same, and what is left may be too short.
+	// Strict, so that a token has one encoding. Decoding skips line breaks all the same, so the result may be too short.
 	signed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(signed) != ticketSize+macSize || !hmac.Equal(sign(secret, signed[:ticketSize], id), signed[ticketSize:]) {
 		return t, false

@@ -21,7 +21,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
-// announce remembers the attachments of a batch.
+// announce stores the attributes of the attachments of a batch.
 func (in *ingestion) announce(ctx context.Context) {
 	for _, a := range in.batch.Announced() {
 		in.telemetry.fileDone(ctx, measure.FileType(a.Type), outcomeAnnounced, 0)
@@ -36,7 +36,7 @@ func (in *ingestion) ticket(a measure.Announced) ticket {
 	}
 }
 
-// uploads gives the places to upload to, for attachments that are wanted and were not in the batch; nil for none.
+// uploads returns the uploads of the accepted attachments that are not in the batch, or nil.
 func (in *ingestion) uploads() (uploads []measure.Upload) {
 	if in.attachments == nil {
 		return nil
@@ -63,7 +63,7 @@ func (r *measureReceiver) upload(t ticket, base, name string, headers map[string
 	}
 }
 
-// printable says whether a text may stand in a header.
+// printable reports whether a text is valid in a header.
 func printable(text string) bool {
 	return len(text) <= 256 && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
 }
@@ -73,7 +73,7 @@ const (
 	symbolsPath     = "/symbols/"
 )
 
-// uploadPath takes the path of an upload apart.
+// uploadPath parses the path of an upload.
 func uploadPath(path string) (prefix, id string, is bool) {
 	for _, prefix := range []string{attachmentsPath, symbolsPath} {
 		if id, is := strings.CutPrefix(path, prefix); is {
@@ -83,7 +83,7 @@ func uploadPath(path string) (prefix, id string, is bool) {
 	return "", "", false
 }
 
-// serveUpload takes a file. What SDKs are to delete is 4xx, too large files included.
+// serveUpload receives a file. The status is 4xx if SDKs should delete the file, for instance because it is too large.
 func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, prefix, idText string) {
 	id, err := uuid.Parse(idText)
 	t, ok := readToken(r.secret, id, req.URL.Query().Get("t"), time.Now())
@@ -94,32 +94,32 @@ func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, 
 		r.reject(w, req, &rejection{status: http.StatusMethodNotAllowed, reason: reasonMethodNotAllowed, err: "method not allowed"})
 		return
 	case err != nil || !ok || app == nil || t.fileType.IsMapping() != (prefix == symbolsPath):
-		r.reject(w, req, &rejection{status: http.StatusForbidden, reason: reasonToken, err: "the URL is not one of ours, or has expired"})
+		r.reject(w, req, &rejection{status: http.StatusForbidden, reason: reasonToken, err: "the URL is invalid or has expired"})
 		return
 	case r.server.Stopping.Load():
 		r.reject(w, req, errShuttingDown)
 		return
 	case !t.fileType.IsMapping() && r.pipelines.Busy(pipeline.SignalLogs):
-		r.reject(w, req, busy(pipeline.ReasonBackpressure)) // its description would be refused when the file has been stored
+		r.reject(w, req, busy(pipeline.ReasonBackpressure)) // else its log record would be refused after the upload
 		return
 	}
 	if !r.uploading.acquire(app.id) {
-		r.reject(w, req, &rejection{status: http.StatusServiceUnavailable, reason: reasonBusy, err: "too many uploads at a time"})
+		r.reject(w, req, &rejection{status: http.StatusServiceUnavailable, reason: reasonBusy, err: "too many concurrent uploads"})
 		return
 	}
 	defer r.uploading.release(app.id)
 	why := r.receiveFile(req.Context(), app, t, req.Header.Get(measure.HeaderFilename), req.Header.Get("Content-Encoding"), req.Body)
-	r.timeToAnswer(w)
+	r.startWriteTimeout(w)
 	if why != nil {
-		w.Header().Set("Connection", "close") // the rest of the body is not wanted
+		w.Header().Set("Connection", "close") // the rest of the body is not read
 		r.reject(w, req, why)
 		return
 	}
 	w.WriteHeader(http.StatusOK)
 }
 
-// receiveFile stores a file, or drops it if there is no place, and describes it in a log record. One that came before is not
-// described again.
+// receiveFile stores a file, or drops it if no directory is configured, and sends a log record that describes it. It sends none for
+// repeated uploads.
 func (r *measureReceiver) receiveFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *rejection {
 	attempt, err := r.uploaded.TryBegin(a.dedupID(t.id))
 	switch {
@@ -145,7 +145,7 @@ func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name,
 		if stored, identified, err = r.storeMapping(a, t, body); !identified {
 			o = outcomeUnidentified
 		}
-	case t.fileType.IsMapping(): // switched off since the URL was given
+	case t.fileType.IsMapping(): // disabled since the URL was created
 		return &rejection{status: http.StatusNotFound, reason: reasonNotFound, err: "builds are not enabled"}
 	case r.attachments != nil:
 		stored, err = r.attachments.save(attachmentName(a, t.id, time.Now()), body, limit)
@@ -155,7 +155,7 @@ func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name,
 	}
 	if why := fileRejection(err); why != nil {
 		r.telemetry.fileDone(ctx, t.fileType, pipeline.Discarded, 0)
-		r.logger.Debug("File refused", zap.String("type", string(t.fileType)), zap.Error(err))
+		r.logger.Debug("File rejected", zap.String("type", string(t.fileType)), zap.Error(err))
 		return why
 	}
 	if why := r.describe(ctx, a, t, name, encoding, stored); why != nil {
@@ -170,20 +170,20 @@ func fileRejection(err error) *rejection {
 		return nil
 	}
 	if _, reading := errors.AsType[*readError](err); reading {
-		return &rejection{status: http.StatusServiceUnavailable, reason: reasonBodyUnreadable, err: "the upload was cut off"}
+		return &rejection{status: http.StatusServiceUnavailable, reason: reasonBodyUnreadable, err: "the upload is incomplete"}
 	}
 	switch {
 	case errors.Is(err, errFileTooLarge):
-		return &rejection{status: http.StatusRequestEntityTooLarge, reason: reasonFileTooLarge, err: "the file is larger than this collector takes"}
+		return &rejection{status: http.StatusRequestEntityTooLarge, reason: reasonFileTooLarge, err: "the file exceeds the maximum size of its type"}
 	case errors.Is(err, errOverwrite):
-		return &rejection{status: http.StatusConflict, reason: reasonOverwrite, err: "another upload for this build is stored", details: "give the build another version_code, or configure builds: api_keys"}
+		return &rejection{status: http.StatusConflict, reason: reasonOverwrite, err: "another upload for this build is stored", details: "use another version_code, or configure builds: api_keys"}
 	case errors.Is(err, errFileEmpty):
 		return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "the file is empty"}
 	}
 	return &rejection{status: http.StatusServiceUnavailable, reason: reasonStorage, err: "the file cannot be stored"}
 }
 
-// describe makes a log record of an attachment.
+// describe returns a log record that describes an attachment.
 func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, encoding string, stored storedFile) *rejection {
 	if !r.pipelines.Has(pipeline.SignalLogs) || t.fileType.IsMapping() {
 		return nil
@@ -199,7 +199,7 @@ func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, 
 	return r.deliverLogs(ctx, func() plog.Logs { return frommeasure.FileToLogs(f, attributes, r.source(a, time.Now())) })
 }
 
-// contentType looks at the bytes: some screenshots are SVG.
+// contentType returns the type of the content: some screenshots are SVG.
 func contentType(head []byte) string {
 	if trimmed := bytes.TrimSpace(head); bytes.HasPrefix(trimmed, []byte("<svg")) || bytes.HasPrefix(trimmed, []byte("<?xml")) && bytes.Contains(trimmed, []byte("<svg")) {
 		return "image/svg+xml"

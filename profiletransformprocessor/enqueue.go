@@ -26,8 +26,8 @@ const (
 // slows it down to the pace of the next component. If that does not help, the message is refused
 // and left unchanged.
 //
-// A message that cannot be stored is not held: whoever configures a storage expects accepted
-// messages to outlive a crash, and the next component may have a persistent queue.
+// A message that cannot be stored is not held: with a storage, accepted messages must survive a
+// crash, and the next component may have a persistent queue.
 func (p *profilesProcessor) enqueue(ctx context.Context, profiles pprofile.Profiles) error {
 	size := int64((&pprofile.ProtoMarshaler{}).ProfilesSize(profiles))
 	if size > p.cfg.Link.MaxHeldBytes {

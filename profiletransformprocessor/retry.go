@@ -8,12 +8,12 @@ import (
 )
 
 // A next component that refuses a message may refuse everything, as a queue does while its backend
-// is down, or only this message, however often it gets it. The attempt that follows tells: if the
-// next component then accepts another message, the refused one is a suspect.
+// is down, or only this message, in every attempt. The next attempt with another message shows which:
+// if it is accepted, the refused message is a suspect.
 //
 // While the last attempt of any other message was refused, retries probe the next component, one
-// every retryInterval. Nothing is dropped then: how long a backend is down says nothing of a
-// message. Once a message is accepted, all that were refused are retried at once, except for
+// every retryInterval. Nothing is dropped then, because the outage is not due to a message. Once a
+// message is accepted, all that were refused are retried at once, except for
 // suspects. These are retried ever less often and expire, by the time for which the next component
 // refused them and accepted others.
 
@@ -51,7 +51,7 @@ func (r *retries) pause() time.Duration {
 	return min(firstPause<<min(max(r.refusals-1, 0), 10), longestPause)
 }
 
-// nextState is the state of the next component, as far as the attempts show it.
+// nextState is the state of the next component according to the attempts.
 type nextState struct {
 	refusing    bool         // it refused the last message that is not a suspect
 	lastRefused *heldMessage // that message, if it is queued

@@ -23,8 +23,8 @@ import (
 )
 
 // store keeps held messages in a storage extension. Each message has a number as its key, in the
-// order of arrival; the range of these numbers has a key of its own. Another key per message has
-// the time for which it has been refused, so that a restart does not reset it. The metadata of the
+// order of arrival; another key has the range of these numbers. A second key per message has the
+// time for which it has been refused, so that a restart does not reset it. The metadata of the
 // sender is stored, but not its address and authentication.
 type store struct {
 	client storage.Client

@@ -42,7 +42,7 @@ func (p *tracesProcessor) Start(context.Context, component.Host) error {
 	return nil
 }
 
-// Shutdown keeps the spans for profiles that are still held.
+// Shutdown does not drop the spans: held profiles may still need them.
 func (p *tracesProcessor) Shutdown(ctx context.Context) error {
 	p.shutdownOnce.Do(func() { p.linking.release(ctx) })
 	return nil

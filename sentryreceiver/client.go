@@ -11,9 +11,8 @@ import (
 )
 
 // withClient adds the sender to the client metadata of the context, for batching, routing and the keys and headers of
-// messages. The key of the project is that of the resource attribute. Headers of a client cannot set these keys, and the
-// secret of a legacy DSN is not among them. The name of the SDK is that of our metrics: names that clients make up do not
-// become headers of messages or batches of their own.
+// messages. The key of the project is that of the resource attribute. Headers of a client cannot set these keys, and they do not
+// contain the secret of a legacy DSN. The name of the SDK is that of our metrics, so that invented names create no headers or batches.
 func (in *ingestion) withClient(ctx context.Context) context.Context {
 	info := client.FromContext(ctx)
 	metadata := map[string][]string{}

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 )
 
-// What browsers may do across origins, as Relay says it (relay-server/src/middlewares/cors.rs).
+// CORS headers, the same as those of Relay (relay-server/src/middlewares/cors.rs).
 var (
 	corsRequestHeaders = []string{
 		"x-sentry-auth", "x-requested-with", "x-forwarded-for", "origin", "referer", "accept", "content-type",
@@ -22,9 +22,8 @@ var (
 
 const corsMaxAge = 3600 // seconds
 
-// openToBrowsers lets pages of any origin send, browser extensions and files (Origin: null) included: that is where
-// browser SDKs live, and a DSN is public. It goes around all of confighttp, so that the headers are on every answer and a
-// preflight, which carries no credentials, is never asked for any.
+// openToBrowsers accepts pages of any origin, including browser extensions and files (Origin: null): browser SDKs run there, and a DSN is
+// public. It wraps all of confighttp, so that every response has the headers, and preflights, which have no credentials, need none.
 func openToBrowsers(next http.Handler, userHeaders configopaque.MapList) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		h := w.Header()
@@ -45,7 +44,7 @@ func openToBrowsers(next http.Handler, userHeaders configopaque.MapList) http.Ha
 	})
 }
 
-// restrictsOrigins says whether the user has named the origins that may send, with the "cors" section.
+// restrictsOrigins reports whether the section "cors" of the configuration restricts origins.
 func restrictsOrigins(config *confighttp.ServerConfig) bool {
 	return config.CORS.HasValue() && len(config.CORS.Get().AllowedOrigins) > 0
 }

@@ -63,7 +63,7 @@ func readCheckInQuery(fields map[string]any, query url.Values) error {
 	if text := query.Get("duration"); text != "" {
 		duration, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(duration) || math.IsInf(duration, 0) {
-			return errors.New("the duration in the query is no number")
+			return errors.New("the duration in the query is not a number")
 		}
 		fields["duration"] = duration
 	}

@@ -14,10 +14,10 @@ import (
 
 var componentType = component.MustNewType("sentry")
 
-// stability is that of all signals.
+// stability is the stability of all signals.
 const stability = component.StabilityLevelDevelopment
 
-// NewFactory creates the factory of the receiver.
+// NewFactory returns the factory of the receiver.
 func NewFactory() xreceiver.Factory {
 	return xreceiver.NewFactory(componentType, createDefaultConfig,
 		xreceiver.WithProfiles(createProfiles, stability),

@@ -94,7 +94,7 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 	}
 }
 
-// decisiveSignal returns the signal of an item's first delivery. Items whose signals have no pipeline are not wanted.
+// decisiveSignal returns the signal of an item's first delivery. Items whose signals have no pipeline are ignored.
 func (in *ingestion) decisiveSignal(t itemType) (decisive pipeline.Signal, wanted bool) {
 	for _, s := range t.signals {
 		if in.pipelines.Has(s) {

@@ -14,10 +14,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// ledger counts items by what became of them and who sent them.
+// ledger counts items by outcome and sender.
 //
-// Projects, SDKs and versions are the client's to choose, so that series are bounded: of the senders that come when there are
-// maxSeries already, all items count under "other".
+// Clients choose projects, SDKs and versions, so the number of series is limited: after maxSeries, items of new senders count as "other".
 type ledger struct {
 	counter metric.Int64Counter
 
@@ -25,11 +24,11 @@ type ledger struct {
 	known map[entry]metric.MeasurementOption
 }
 
-// maxSeries is half of what OpenTelemetry's SDK allows an instrument (2000) before it folds everything, types and outcomes
-// too. A sender takes two to five: its types, nearly all accepted.
+// maxSeries is half of the limit of OpenTelemetry's SDK (2000), which would combine all attributes of further series. A sender has two to
+// five series: its types, nearly all accepted.
 const maxSeries = 1000
 
-// entry is what an item counts under. All but the sender have a bounded number of values.
+// entry is the attributes of an item. All except the sender have a bounded number of values.
 type entry struct {
 	item    string
 	outcome pipeline.Outcome
@@ -37,7 +36,7 @@ type entry struct {
 	sender
 }
 
-// sender is who sent an item.
+// sender is the sender of an item.
 type sender struct {
 	project string // its number
 	sdk     string // sentry.javascript.browser
@@ -86,7 +85,7 @@ func (e entry) attributes() []attribute.KeyValue {
 	return attributes
 }
 
-// newSender names a sender. The project is a number or "".
+// newSender returns a sender. The project is a number or "".
 func newSender(project string, sdk sentry.ClientSDK) sender {
 	if project == "" {
 		project = unknown
@@ -94,7 +93,7 @@ func newSender(project string, sdk sentry.ClientSDK) sender {
 	return sender{project, sdkLabel(sdk.Name), versionLabel(sdk.Version)}
 }
 
-// sdkFamilies are the second words of the names of Sentry's SDKs. What may follow is the framework: sentry.php.laravel.
+// sdkFamilies are the second parts of the names of Sentry's SDKs. The third part is a framework: sentry.php.laravel.
 var sdkFamilies = map[string]bool{
 	"browser": true, "cocoa": true, "cordova": true, "dart": true, "dotnet": true, "elixir": true, "go": true, "godot": true,
 	"java": true, "javascript": true, "kotlin": true, "native": true, "perl": true, "php": true, "python": true, "relay": true,
@@ -104,7 +103,7 @@ var sdkFamilies = map[string]bool{
 // maxLabel is longer than any name of an SDK: sentry.java.spring-boot.jakarta has 31 bytes.
 const maxLabel = 48
 
-// sdkLabel is the name of one of Sentry's SDKs, or of a raven, as its predecessors are called.
+// sdkLabel returns the name of an SDK of Sentry, or of its predecessor raven; else "other".
 func sdkLabel(name string) string {
 	name = strings.ToLower(name)
 	if name == "" {
@@ -127,7 +126,7 @@ func isLabel(text string) bool {
 	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789._-") == ""
 }
 
-// versionLabel is major and minor: patches would triple the series, and hardly ever tell why something is lost.
+// versionLabel returns major and minor version: patch versions would triple the series and rarely explain a loss.
 func versionLabel(version string) string {
 	if version == "" {
 		return unknown
@@ -140,7 +139,7 @@ func versionLabel(version string) string {
 	return major + "." + minor
 }
 
-// isShortNumber: unreal counts its versions by year, nobody has more than four digits.
+// isShortNumber reports whether a text is a number of up to four digits, enough for the years in the versions of Unreal.
 func isShortNumber(text string) bool {
 	return text != "" && len(text) <= 4 && strings.Trim(text, "0123456789") == ""
 }

@@ -14,22 +14,22 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// projects are those that may send. nil is everybody, with any key.
+// projects holds the accepted projects by ID. nil accepts every project and key.
 type projects struct {
 	byID  map[string]*project
 	byKey map[string]*project
 }
 
-// project is what requests need to know of an entry of the configuration.
+// project is an entry of the configuration, prepared for requests.
 type project struct {
 	disabled bool
 	resource []fromsentry.Attribute // in the order of their keys
 }
 
-// anyProject is that of a request when none are configured.
+// anyProject is the project of a request if none are configured.
 var anyProject = &project{}
 
-// newProjects makes the projects of a valid configuration.
+// newProjects returns the projects of a valid configuration.
 func newProjects(configs []ProjectConfig) *projects {
 	if configs == nil {
 		return nil
@@ -56,7 +56,7 @@ func resourceAttributes(configured map[string]any) (attributes []fromsentry.Attr
 	return attributes
 }
 
-// Reasons for which senders are turned away that say well enough who they are.
+// Reasons why well-formed credentials are rejected.
 const (
 	reasonProjectUnknown  = "project_unknown"
 	reasonProjectDisabled = "project_disabled"
@@ -64,8 +64,8 @@ const (
 	reasonKeyForeign      = "key_foreign" // it belongs to another project
 )
 
-// admit gives the project that credentials are for. The error is a *rejection, Relay's in all cases (relay-server
-// src/services/projects/project, check_envelope): who guesses keys does not learn how near the guess was.
+// admit returns the project of credentials. The error is a *rejection, the same as Relay's in all cases (relay-server
+// src/services/projects/project, check_envelope): it reveals nothing to a client that guesses keys.
 func (p *projects) admit(auth sentry.Auth) (*project, error) {
 	if p == nil {
 		return anyProject, nil

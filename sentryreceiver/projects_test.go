@@ -239,8 +239,8 @@ func TestTunnelTakesAllEncodings(t *testing.T) {
 	assert.Equal(t, len(bodies), s.logs.LogRecordCount())
 }
 
-func TestOpenDoorIsSaid(t *testing.T) {
-	const message = "Any DSN is accepted"
+func TestAnyDSNIsLogged(t *testing.T) {
+	const message = "Accepting any DSN"
 	for name, test := range map[string]struct {
 		endpoint string
 		edit     func(*Config)

@@ -22,7 +22,7 @@ import (
 
 var receivers collector.SharedComponents[Config, *sentryReceiver]
 
-// sentryReceiver is the one listener behind the components of all signals.
+// sentryReceiver is the server that the receivers of all signals share.
 type sentryReceiver struct {
 	cfg       *Config
 	projects  *projects
@@ -91,7 +91,7 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 
 	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
 	if r.projects == nil && reachableFromOutside(listener.Addr()) {
-		r.logger.Warn("Any DSN is accepted, from other machines too: list the projects that may send under projects")
+		r.logger.Warn("Accepting any DSN, also from other machines. To restrict access, configure projects")
 	}
 	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil
@@ -102,13 +102,13 @@ func reachableFromOutside(address net.Addr) bool {
 	return ok && !tcp.IP.IsLoopback()
 }
 
-// serverConfig completes what the user says about the server. It is a copy: ToServer changes what it is given.
+// serverConfig returns the complete settings of the server. It is a copy: ToServer modifies it.
 func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 	config := r.cfg.HTTP
 	if !restrictsOrigins(&config) {
 		return &config
 	}
-	// Only the origins are the user's business; without the rest, SDKs of the allowed ones would not work either.
+	// Users configure only the origins; SDKs need all other settings.
 	cors := config.CORS.Get()
 	if len(cors.AllowedHeaders) == 0 {
 		cors.AllowedHeaders = corsRequestHeaders
@@ -122,7 +122,7 @@ func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 	return &config
 }
 
-// Shutdown turns away new requests and lets running ones finish, for a while.
+// Shutdown rejects new requests and waits for running ones, for a limited time.
 func (r *sentryReceiver) Shutdown(ctx context.Context) error {
 	return errors.Join(r.server.Stop(ctx, r.logger), r.dedup.Shutdown(ctx))
 }

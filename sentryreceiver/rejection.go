@@ -67,7 +67,7 @@ func bodyRejection(err error, reason, detail string, limit int64) *rejection {
 	case errors.Is(err, httpbody.ErrNoMemory):
 		return errBusy
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &rejection{status: http.StatusRequestTimeout, reason: reasonBodyTooSlow, detail: "the body comes too slowly"}
+		return &rejection{status: http.StatusRequestTimeout, reason: reasonBodyTooSlow, detail: "the body is too slow"}
 	case errors.Is(err, httpbody.ErrTooLarge):
 		return &rejection{status: http.StatusRequestEntityTooLarge, reason: reasonBodyTooLarge, detail: "envelope exceeds the size limit",
 			cause: fmt.Sprintf("the body has more than %d bytes, compressed or decompressed", limit)}

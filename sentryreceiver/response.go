@@ -80,7 +80,7 @@ func (in *ingestion) response() response {
 		return response{status: http.StatusRequestEntityTooLarge, Detail: "envelope exceeds the size limit", Causes: []string{in.outcomes.tooLarge.Detail}}
 	case count[pipeline.Rejected] > 0:
 		return response{status: http.StatusBadRequest, Detail: "everything in the envelope was dropped",
-			Causes: []string{"the pipeline rejected the data for good"}}
+			Causes: []string{"the pipeline rejected the data permanently"}}
 	}
 	return response{status: http.StatusOK, ID: in.eventID()}
 }

@@ -67,13 +67,13 @@ func unwrap(body *httpbody.Body, limit int64) error {
 		return nil
 	}
 	if err := body.DecodeBase64(bytes.TrimRight(text, "=")); err != nil {
-		return bodyRejection(err, reasonBodyUndecodable, "cannot decode the body, which is no JSON, as base64", limit)
+		return bodyRejection(err, reasonBodyUndecodable, "cannot decode the body: it is neither JSON nor base64", limit)
 	}
 	if len(body.Data) == 0 || body.Data[0] == '{' {
 		return nil
 	}
 	if err := body.Decode(httpbody.Deflate, limit); err != nil {
-		return bodyRejection(err, reasonBodyUndecodable, "cannot decode the body, which is base64, as "+httpbody.Deflate, limit)
+		return bodyRejection(err, reasonBodyUndecodable, "cannot decode the base64 body as "+httpbody.Deflate, limit)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ const (
 	// as they are, and Sentry applies its limits itself.
 	maxRewritten = sentry.MaxProfileSize + 1<<20
 
-	// rewriteBytes is the memory for bodies that are rewritten, see httpbody.NeedOfOne. It is not part of max_bytes_in_flight: requests
+	// rewriteBytes is the memory for bodies that are rewritten, see httpbody.MaxPerRequest. It is not part of max_bytes_in_flight: requests
 	// that wait there could take all of it, and then none could be sent.
 	rewriteBytes = 3*maxRewritten + httpbody.MaxWindow
 

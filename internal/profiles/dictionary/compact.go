@@ -4,10 +4,10 @@ package dictionary
 
 import "go.opentelemetry.io/collector/pdata/pprofile"
 
-// Compact gives a message a new dictionary that has exactly the entries that its profiles refer to,
-// without duplicates. Samples of a profile that are equal after that (stack, set of attributes,
-// link) are merged: timestamps in the order of time, with their values; values without timestamps
-// as their sum.
+// Compact replaces the dictionary of a message by one that contains exactly the entries that its
+// profiles refer to, without duplicates. It merges samples of a profile that are equal afterwards
+// (stack, set of attributes, link): timestamps in order of time, with their values; values without
+// timestamps as their sum.
 //
 // Code that changes a message in place may therefore leave orphans and duplicates in tables and
 // samples, and ends with one Compact. Broken references become "none": see [Integrity]. Nothing

@@ -134,8 +134,8 @@ func slotsFor(n int) int {
 	return size
 }
 
-// The hashes are seeded per process: whoever writes payloads must not be able to choose entries
-// that all collide.
+// The hashes are seeded per process, so that payloads cannot be built with entries that all
+// collide.
 var (
 	byteSeed = maphash.MakeSeed()
 	wordSeed = rand.Uint64()

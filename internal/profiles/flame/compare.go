@@ -4,15 +4,15 @@ package flame
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 
-// Comparison is two graphs in one tree. Totals are of both together, the first scaled so that both weigh the same: recordings
-// are rarely of the same length.
+// Comparison is a tree of two graphs. Totals are sums of both, where the first is scaled to the weight of the second: recordings rarely
+// have the same length.
 type Comparison struct {
 	*Graph
-	Before, After int64   // what each weighs
-	Delta         []int64 // by node: how much more, or less, of the second's weight it takes in the second
+	Before, After int64   // total weights
+	Delta         []int64 // by node: difference of the second to the first, in the weight of the second
 }
 
-// Compare puts two graphs, which must be of one measure, together.
+// Compare returns the comparison of two graphs, which must have the same measure.
 func Compare(before, after *Graph) *Comparison {
 	c := &comparer{
 		out: &Comparison{
@@ -22,7 +22,7 @@ func Compare(before, after *Graph) *Comparison {
 			Delta:  []int64{0},
 		},
 		frames:   map[timeline.Frame]int32{},
-		children: map[place]int32{},
+		children: map[call]int32{},
 	}
 	scale := 1.0
 	if c.out.Before > 0 && c.out.After > 0 {
@@ -37,19 +37,19 @@ func Compare(before, after *Graph) *Comparison {
 type comparer struct {
 	out      *Comparison
 	frames   map[timeline.Frame]int32
-	children map[place]int32
+	children map[call]int32
 }
 
 func (c *comparer) add(g *Graph, scale float64, sign int64) {
-	nodes := make([]int32, len(g.Tree)) // of theirs, in ours
+	nodes := make([]int32, len(g.Tree)) // of g, in c
 	for id, n := range g.Tree {
 		if id > 0 {
 			nodes[id] = c.child(nodes[n.Parent], g.Frames[n.Frame])
 		}
-		ours := &c.out.Tree[nodes[id]]
+		sum := &c.out.Tree[nodes[id]]
 		self, total := int64(float64(n.Self)*scale), int64(float64(n.Total)*scale)
-		ours.Self += self
-		ours.Total += total
+		sum.Self += self
+		sum.Total += total
 		c.out.Delta[nodes[id]] += sign * total
 	}
 }
@@ -61,10 +61,10 @@ func (c *comparer) child(parent int32, frame timeline.Frame) int32 {
 		c.frames[frame] = number
 		c.out.Frames = append(c.out.Frames, frame)
 	}
-	child, known := c.children[place{parent, number}]
+	child, known := c.children[call{parent, number}]
 	if !known {
 		child = int32(len(c.out.Tree))
-		c.children[place{parent, number}] = child
+		c.children[call{parent, number}] = child
 		c.out.Tree = append(c.out.Tree, Node{Parent: parent, Frame: number})
 		c.out.Delta = append(c.out.Delta, 0)
 	}

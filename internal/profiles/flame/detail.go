@@ -10,7 +10,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// Detail is everything there is to say about one function in a selection. Lists are the heaviest first.
+// Detail describes one function in a selection. Lists start with the heaviest entries.
 type Detail struct {
 	Frame       timeline.Frame
 	Self, Total int64
@@ -20,30 +20,30 @@ type Detail struct {
 	Attributes  []AttributeValues
 }
 
-// LineWeight is what a line of the function weighs.
+// LineWeight is the weight of a line of the function.
 type LineWeight struct {
 	Line, Column int64
 	Address      uint64
 	Self, Total  int64
 }
 
-// SpanWeight is what the function weighs in a span; the zero Link is no span.
+// SpanWeight is the weight of the function in a span; the zero Link is no span.
 type SpanWeight struct {
 	Link  timeline.Link
 	Total int64
 }
 
-// AttributeValues are the values of an attribute of the function's locations, and of the mappings they are in.
+// AttributeValues are the values of an attribute of the locations of the function and of their mappings.
 type AttributeValues struct {
 	Key, Unit string
-	Values    []string // no more than maxValues
-	More      bool     // there are others
+	Values    []string // the first maxValues
+	More      bool     // there are more values
 }
 
-// maxValues of one attribute: enough to see what varies.
+// maxValues is the maximum number of listed values of an attribute.
 const maxValues = 5
 
-// Describe says everything about a frame of a graph of the same selection.
+// Describe returns the details of a frame. The source must be that of the graph.
 func (g *Graph) Describe(source Source, frame int32) (*Detail, error) {
 	d := describer{
 		wanted:     g.Frames[frame],
@@ -78,13 +78,13 @@ func (g *Graph) Describe(source Source, frame int32) (*Detail, error) {
 type describer struct {
 	wanted     timeline.Frame
 	out        *Detail
-	lines      map[LineWeight]*LineWeight // by place, with zero weights
+	lines      map[LineWeight]*LineWeight // by line with zero weights
 	spans      map[timeline.Link]*SpanWeight
 	attributes map[string]*AttributeValues
-	walked     int
-	stacks     int                // looked at
-	seen       map[LineWeight]int // places, and the last of the stacks they were in
-	// Of the profile that is being looked at; each is described once, however many refer to it.
+	visited    int                // lines
+	stacks     int                // visited
+	seen       map[LineWeight]int // the last stack with a line
+	// Visited locations, mappings and attributes of the current profile.
 	described map[dictionary.LocationIndex]bool
 	mappings  map[dictionary.MappingIndex]bool
 	collected map[dictionary.AttributeIndex]bool
@@ -93,11 +93,11 @@ type describer struct {
 	mapping  dictionary.Mapping
 }
 
-// occurrence is where in a stack the function is.
+// occurrence describes the function in a stack.
 type occurrence struct {
 	found bool
 	leaf  bool
-	lines []LineWeight // without weights, each once
+	lines []LineWeight // with zero weights, without duplicates
 }
 
 func (d *describer) add(s Selection) error {
@@ -114,7 +114,7 @@ func (d *describer) add(s Selection) error {
 		}
 		if stacks[sample.Stack] == nil {
 			stacks[sample.Stack] = d.find(p, sample.Stack, timeline.FrameIndex(wanted))
-			if d.walked > timeline.MaxExportedFrames {
+			if d.visited > timeline.MaxExportedFrames {
 				return timeline.ErrTooLarge
 			}
 		}
@@ -137,15 +137,15 @@ func (d *describer) find(p *timeline.Profile, stack timeline.StackIndex, wanted 
 	d.stacks++
 	for i, location := range p.Stacks[stack] {
 		l := &p.Locations[location]
-		d.walked += len(l.Lines)
+		d.visited += len(l.Lines)
 		for j, line := range l.Lines {
 			if line.Frame != wanted {
 				continue
 			}
-			place := LineWeight{Line: line.Line, Column: line.Column, Address: l.Address}
-			if d.seen[place] != d.stacks {
-				d.seen[place] = d.stacks
-				at.lines = append(at.lines, place)
+			key := LineWeight{Line: line.Line, Column: line.Column, Address: l.Address}
+			if d.seen[key] != d.stacks {
+				d.seen[key] = d.stacks
+				at.lines = append(at.lines, key)
 			}
 			if !at.found {
 				at.leaf = i == 0 && j == 0
@@ -166,11 +166,11 @@ func (d *describer) count(at *occurrence, sum sum) {
 	if at.leaf {
 		d.out.Self += sum.weight
 	}
-	for i, place := range at.lines {
-		line := d.lines[place]
+	for i, key := range at.lines {
+		line := d.lines[key]
 		if line == nil {
-			line = &LineWeight{Line: place.Line, Column: place.Column, Address: place.Address}
-			d.lines[place] = line
+			line = &LineWeight{Line: key.Line, Column: key.Column, Address: key.Address}
+			d.lines[key] = line
 		}
 		line.Total += sum.weight
 		if i == 0 && at.leaf { // leaf first

@@ -41,7 +41,7 @@ var shop = []timelinetest.Sample{
 	{Thread: 1, Stack: "main;render;main", At: []time.Duration{50 * ms}},
 }
 
-// text draws a pruned tree: depth, name, total/self.
+// text returns a pruned tree as text: depth, name, total/self.
 func text(g *flame.Graph, list []flame.Visible) (lines []string) {
 	depth := make([]int, len(list))
 	for i, v := range list {
@@ -92,7 +92,7 @@ func TestMerged(t *testing.T) {
 	assert.Len(t, twice.Tree, len(g.Tree), "the same functions")
 }
 
-// TestTop: a function with the smallest weight that there is is listed, and one without any is not.
+// TestTop: Top lists functions with any weight, and none without.
 func TestTop(t *testing.T) {
 	p := read(timelinetest.Sample{Thread: 1, Stack: "main", At: []time.Duration{0}}, timelinetest.Sample{Thread: 1, Stack: "none", At: []time.Duration{10 * ms}})
 	p.Threads[0].Samples[0].Weight, p.Threads[0].Samples[1].Weight = 1, 0
@@ -144,7 +144,7 @@ func TestInOrder(t *testing.T) {
 	require.NoError(t, err)
 	list, _ = coarse.Tree.Prune(flame.Part{Most: 100}, coarse.Earliest)
 	assert.Equal(t, []string{"all 60ms/0s", " main 60ms/0s @0s", "  handle 60ms/0s @0s", "   libquery 60ms/60ms @0s"}, text(coarse.Graph, list),
-		"where there is room for one, the longest")
+		"the longest of combined samples")
 }
 
 func TestDescribe(t *testing.T) {
@@ -181,7 +181,7 @@ func TestDescribe(t *testing.T) {
 	assert.Len(t, main.Spans, 3, "two spans, and no span")
 }
 
-// Deep stacks are cut, and a message that names them without end is refused.
+// TestDepth: deep stacks are cut, and a message with too many references to them is an error.
 func TestBounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("walks 60 million frames")

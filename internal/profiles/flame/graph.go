@@ -9,36 +9,36 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// MaxDepth of a stack that is shown; what is deeper counts for the last function that is. The deepest of our recordings have
-// 130 frames, runaway recursion has thousands, of which the first thousand say everything.
+// MaxDepth is the maximum depth of a stack in a graph. The weight of deeper frames is that of the last function in the graph. The
+// deepest stacks of our recordings have 130 frames; unlimited recursion has thousands.
 const MaxDepth = 1000
 
-// maxNodes of a tree, and functions of a graph. A stack of a few bytes can have a thousand functions that were inlined; the largest
-// tree of our recordings has some ten thousand nodes.
+// maxNodes is the maximum number of nodes of a tree, and of functions of a graph. A stack of a few bytes can have a thousand inlined
+// functions. The largest tree of our recordings has some ten thousand nodes.
 const maxNodes = 1 << 19
 
-// Selection is a profile and the samples of it that are meant.
+// Selection is a profile and a filter for its samples.
 type Selection struct {
 	Profile *timeline.Profile
 	Filter  timeline.Filter
 }
 
-// Source visits selections, the same ones each time. None of them is used after its visit, so that one profile needs to be in memory
-// at a time.
+// Source visits selections, the same ones in every call. A selection is not used after its visit, so that one profile at a time needs
+// to be in memory.
 type Source func(visit func(Selection) error) error
 
-// Graph is the samples of a selection, added up by function.
+// Graph is the sum of the samples of a selection, by function.
 type Graph struct {
 	Measure timeline.Measure
-	Frames  []timeline.Frame // of the profiles; some may not be in the tree
+	Frames  []timeline.Frame // of the profiles; the tree may not refer to all of them
 	Tree    Tree
-	Idle    int64 // of samples without a stack
-	Samples int64 // observations that are in the tree
-	Cut     int64 // of them, deeper than MaxDepth
+	Idle    int64 // weight of samples without a stack
+	Samples int64 // number of observations in the tree
+	Cut     int64 // number of those deeper than MaxDepth
 }
 
-// New adds up the samples of profiles, which must be of one measure. The same selections give the same numbers for nodes, and the
-// same profiles those for frames, whatever is selected of them.
+// New returns the graph of profiles, which must have the same measure. The IDs of nodes depend only on the selections, and those of
+// frames only on the profiles.
 func New(source Source) (*Graph, error) {
 	b := newBuilder()
 	if err := source(b.add); err != nil {
@@ -50,24 +50,24 @@ func New(source Source) (*Graph, error) {
 
 type builder struct {
 	graph    *Graph
-	children map[place]int32
+	children map[call]int32
 	frames   map[timeline.Frame]int32
-	walked   int
+	visited  int // frames
 	path     []int32
 }
 
-// place is a function as called by a node.
-type place struct{ parent, frame int32 }
+// call is a function, as called by a node.
+type call struct{ parent, frame int32 }
 
 func newBuilder() *builder {
 	return &builder{
 		graph:    &Graph{Tree: Tree{{Parent: -1, Frame: -1}}},
-		children: map[place]int32{},
+		children: map[call]int32{},
 		frames:   map[timeline.Frame]int32{},
 	}
 }
 
-// number numbers the frames of a profile.
+// number returns the numbers of the frames of a profile.
 func (b *builder) number(p *timeline.Profile) ([]int32, error) {
 	b.graph.Measure = p.Measure
 	numbers := make([]int32, len(p.Frames))
@@ -85,7 +85,7 @@ func (b *builder) number(p *timeline.Profile) ([]int32, error) {
 	return numbers, nil
 }
 
-// sum is what all samples with one stack weigh.
+// sum is the sum of all samples with one stack.
 type sum struct{ weight, count int64 }
 
 func (b *builder) add(s Selection) error {
@@ -96,7 +96,7 @@ func (b *builder) add(s Selection) error {
 	}
 	sums := make([]sum, len(p.Stacks))
 	for _, sample := range p.Selected(s.Filter) {
-		if sample.Weight > 0 { // memory that was freed has no width
+		if sample.Weight > 0 { // freed memory has no width
 			sums[sample.Stack].weight += sample.Weight
 			sums[sample.Stack].count += sample.Count
 		}
@@ -126,7 +126,7 @@ func (b *builder) add(s Selection) error {
 	return nil
 }
 
-// pathOf lists the functions of a stack, root first.
+// pathOf returns the functions of a stack, root first.
 func (b *builder) pathOf(p *timeline.Profile, numbers []int32, stack timeline.StackIndex) (path []int32, cut bool, err error) {
 	b.path = b.path[:0]
 	for _, location := range slices.Backward(p.Stacks[stack]) {
@@ -137,7 +137,7 @@ func (b *builder) pathOf(p *timeline.Profile, numbers []int32, stack timeline.St
 			b.path = append(b.path, numbers[line.Frame])
 		}
 	}
-	if b.walked += len(b.path); b.walked > timeline.MaxExportedFrames {
+	if b.visited += len(b.path); b.visited > timeline.MaxExportedFrames {
 		return nil, false, timeline.ErrTooLarge
 	}
 	return b.path, false, nil
@@ -145,12 +145,12 @@ func (b *builder) pathOf(p *timeline.Profile, numbers []int32, stack timeline.St
 
 func (b *builder) walk(path []int32) (node int32, err error) {
 	for _, frame := range path {
-		child, known := b.children[place{node, frame}]
+		child, known := b.children[call{node, frame}]
 		if !known {
 			if child = int32(len(b.graph.Tree)); child == maxNodes {
 				return 0, timeline.ErrTooLarge
 			}
-			b.children[place{node, frame}] = child
+			b.children[call{node, frame}] = child
 			b.graph.Tree = append(b.graph.Tree, Node{Parent: node, Frame: frame})
 		}
 		node = child
@@ -158,7 +158,7 @@ func (b *builder) walk(path []int32) (node int32, err error) {
 	return node, nil
 }
 
-// Heaviest orders siblings by their totals, and by name where those are equal.
+// Heaviest compares siblings by total, then by name.
 func (g *Graph) Heaviest(a, b int32) int {
 	return cmp.Or(cmp.Compare(g.Tree[b].Total, g.Tree[a].Total), cmp.Compare(g.name(a), g.name(b)), cmp.Compare(a, b))
 }
@@ -170,19 +170,19 @@ func (g *Graph) name(node int32) string {
 	return ""
 }
 
-// FrameTotal is what a function weighs in a tree. In Total, a function that calls itself counts once.
+// FrameTotal is the weight of a function in a tree. Total counts recursive calls once.
 type FrameTotal struct {
 	Frame       int32
 	Self, Total int64
 }
 
-// Top gives the totals of the functions in the tree, the largest own first.
+// Top returns the totals of the functions in the tree, the largest self weight first.
 func (g *Graph) Top() []FrameTotal {
 	list := make([]FrameTotal, len(g.Frames))
 	for i := range list {
 		list[i].Frame = int32(i)
 	}
-	// A node is within another of its function if that is among its ancestors; depth first, a counter tells.
+	// open is the number of ancestors with the function, in depth-first order.
 	open := make([]int, len(g.Frames))
 	children := make([][]int32, len(g.Tree))
 	for id := 1; id < len(g.Tree); id++ {
@@ -190,7 +190,7 @@ func (g *Graph) Top() []FrameTotal {
 		children[parent] = append(children[parent], int32(id))
 	}
 	var visit func(id int32)
-	visit = func(id int32) { // no deeper than MaxDepth
+	visit = func(id int32) { // recursion is limited by MaxDepth
 		if n := g.Tree[id]; n.Frame >= 0 {
 			list[n.Frame].Self += n.Self
 			if open[n.Frame] == 0 {

@@ -18,7 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
 
-// inlined is a profile of so many samples, each under a function of its own, and all with one location of 1000 inlined functions.
+// inlined returns a profile with a number of samples. Each has its own root function, and all share a location of 1000 inlined functions.
 func inlined(samples int) *timeline.Profile {
 	message := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(message.Dictionary())
@@ -56,7 +56,7 @@ func TestTreesAreBounded(t *testing.T) {
 	assert.ErrorIs(t, err, timeline.ErrTooLarge)
 }
 
-// TestDescribeIsLinear: neither the places of a function are counted for each sample, nor a shared attribute rendered for each place.
+// TestDescribeIsLinear: the lines of a function are not counted per sample, and a shared attribute is not formatted per line.
 func TestDescribeIsLinear(t *testing.T) {
 	const places = 2000
 	message := pprofile.NewProfiles()
@@ -87,7 +87,7 @@ func TestDescribeIsLinear(t *testing.T) {
 	begin := time.Now()
 	d, err := g.Describe(source, 0)
 	require.NoError(t, err)
-	assert.Less(t, time.Since(begin), 2*time.Second, "a place for each of a thousand million")
+	assert.Less(t, time.Since(begin), 2*time.Second, "not a line for each of a thousand million")
 	runtime.ReadMemStats(&after)
 	assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(100), "MiB")
 	assert.Equal(t, int64(500_000), d.Total)

@@ -9,18 +9,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// Ordered is the calls of a thread in the order of time. Nodes of its tree have a Start; a call ends when its function is no
-// longer in the samples, or when there is a pause between them.
+// Ordered is the graph of the calls of a thread in order of time. Nodes of its tree have a Start. A call ends at the first sample without
+// its function, or at a pause between samples.
 type Ordered struct {
 	*Graph
 	From, To   uint64 // Unix nanoseconds: from the first sample to the end of the last
-	Resolution uint64 // of samples closer together than this, only the longest is drawn
+	Resolution uint64 // of closer samples, the graph contains the longest
 }
 
-// maxMoments of a graph in the order of time: an hour of a thread has 360,000 at 100 Hz.
+// maxMoments is the maximum number of samples in order of time: an hour of a thread has 360,000 at 100 Hz.
 const maxMoments = 1_000_000
 
-// InOrder gives the calls of the selected samples, which should be of one thread. Steps is how many samples there is room for.
+// InOrder returns the calls of the selected samples, which should be of one thread. It reduces them to at most the given number of steps.
 func InOrder(source Source, steps int) (*Ordered, error) {
 	b := newBuilder()
 	out := &Ordered{Graph: b.graph}
@@ -43,16 +43,16 @@ func InOrder(source Source, steps int) (*Ordered, error) {
 	return out, nil
 }
 
-// moment is a sample, or several that are drawn as one.
+// moment is a sample, or several combined samples.
 type moment struct {
 	time, end uint64
 	stack     timeline.StackIndex
-	profile   int32   // its number in the source
+	profile   int32   // its index in the source
 	path      []int32 // its functions, root first
 	cut       bool
 }
 
-// collect lists samples by time, each ending no later than the next begins.
+// collect returns the samples by time. Each ends no later than the next one starts.
 func collect(source Source) (list []moment, err error) {
 	profile := int32(0)
 	err = source(func(s Selection) error {
@@ -74,7 +74,7 @@ func collect(source Source) (list []moment, err error) {
 	return list, err
 }
 
-// thin draws neighbours that are closer together than resolution as one: with the stack of the longest.
+// thin combines adjacent samples within the resolution. The result has the stack of the longest.
 func thin(list []moment, resolution uint64) []moment {
 	kept := list[:0]
 	var longest uint64
@@ -92,7 +92,7 @@ func thin(list []moment, resolution uint64) []moment {
 	return kept
 }
 
-// paths finds the functions of moments, those of one profile after those of another.
+// paths sets the functions of the moments, one profile at a time.
 func (b *builder) paths(source Source, moments []moment) error {
 	byProfile := map[int32][]*moment{}
 	for i := range moments {
@@ -123,7 +123,7 @@ func (b *builder) paths(source Source, moments []moment) error {
 	})
 }
 
-// calls makes nodes of what neighbours have in common.
+// calls adds a node for each call: adjacent moments with a common path share nodes.
 func (b *builder) calls(moments []moment) error {
 	var open []int32 // the nodes of the running calls, root first
 	var at uint64
@@ -148,7 +148,7 @@ func (b *builder) calls(moments []moment) error {
 	return nil
 }
 
-// follow ends the calls that are not in the path any more, and begins those that are new in it.
+// follow ends the calls that are not in the path and starts its new calls.
 func (b *builder) follow(open, path []int32, now uint64) []int32 {
 	tree := &b.graph.Tree
 	same := 0
@@ -167,7 +167,7 @@ func (b *builder) follow(open, path []int32, now uint64) []int32 {
 	return open
 }
 
-// Earliest orders siblings by time.
+// Earliest compares siblings by time.
 func (o *Ordered) Earliest(a, b int32) int {
 	return cmp.Or(cmp.Compare(o.Tree[a].Start, o.Tree[b].Start), cmp.Compare(a, b))
 }

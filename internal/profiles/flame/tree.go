@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// Node is a function where it was called. Its parent comes before it in the list; that of node 0, the root, is -1.
+// Node is a function with its callers. Its parent precedes it in the tree; the parent of node 0, the root, is -1.
 type Node struct {
 	Parent int32
-	Frame  int32 // into Graph.Frames; of the root -1
+	Frame  int32 // index in Graph.Frames; -1 for the root
 	Self   int64
 	Total  int64
-	Start  uint64 // Unix nanoseconds, in the order of time only
+	Start  uint64 // Unix nanoseconds; only in graphs in order of time
 }
 
 // Tree is a list of nodes, parents first.
 type Tree []Node
 
-// addUp fills in the totals from Self.
+// addUp computes the totals from Self.
 func (t Tree) addUp() {
 	for i := len(t) - 1; i >= 0; i-- {
 		t[i].Total += t[i].Self
@@ -29,24 +29,23 @@ func (t Tree) addUp() {
 	}
 }
 
-// Visible is a node of a tree that was cut down.
+// Visible is a node of a pruned tree.
 type Visible struct {
-	ID     int32 // in the whole tree
-	Parent int32 // in the list; -1: the first
-	Hidden bool  // some of its children are too small to be in the list
+	ID     int32 // index in the whole tree
+	Parent int32 // index in the list; -1 for the first
+	Hidden bool  // some of its children are not in the list
 	Node   Node
 }
 
-// Part says what to keep of a tree.
+// Part selects a part of a tree.
 type Part struct {
-	Root  int32   // where to begin
-	Share float64 // of the root's total that a node must have
-	Most  int     // nodes; the smallest of too many go
+	Root  int32   // of the part
+	Share float64 // minimum share of a node in the total of the root
+	Most  int     // maximum number of nodes; the largest are kept
 }
 
-// Prune gives the part of a tree that can be seen: parents first, children in the order that less says, and the smallest
-// total that was kept.
-func (t Tree) Prune(part Part, less func(a, b int32) int) (list []Visible, smallest int64) {
+// Prune returns a part of a tree, parents first and siblings ordered by compare, and the minimum total of its nodes.
+func (t Tree) Prune(part Part, compare func(a, b int32) int) (list []Visible, smallest int64) {
 	smallest = max(1, int64(part.Share*float64(t[part.Root].Total)))
 	children := t.children(part.Root, smallest)
 	if totals := t.totals(children); len(totals) > part.Most {
@@ -59,42 +58,42 @@ func (t Tree) Prune(part Part, less func(a, b int32) int) (list []Visible, small
 	for len(stack) > 0 {
 		at := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		position := int32(len(list))
-		group := children[at.id]
-		list = append(list, Visible{ID: at.id, Parent: at.parent, Hidden: group.hidden, Node: t[at.id]})
-		slices.SortFunc(group.list, less)
-		for _, child := range slices.Backward(group.list) {
-			stack = append(stack, step{child, position})
+		index := int32(len(list))
+		siblings := children[at.id]
+		list = append(list, Visible{ID: at.id, Parent: at.parent, Hidden: siblings.hidden, Node: t[at.id]})
+		slices.SortFunc(siblings.list, compare)
+		for _, child := range slices.Backward(siblings.list) {
+			stack = append(stack, step{child, index})
 		}
 	}
 	return list, smallest
 }
 
-// group is the children of a node that are kept.
-type group struct {
+// siblings are the remaining children of a node.
+type siblings struct {
 	list   []int32
-	hidden bool // there are others
+	hidden bool // others were removed
 }
 
-func (t Tree) children(root int32, smallest int64) map[int32]group {
-	groups := map[int32]group{root: {}}
+func (t Tree) children(root int32, smallest int64) map[int32]siblings {
+	byParent := map[int32]siblings{root: {}}
 	for id := root + 1; int(id) < len(t); id++ {
-		parent, kept := groups[t[id].Parent]
+		of, kept := byParent[t[id].Parent]
 		if !kept {
-			continue // below another root, or below something small
+			continue // not a descendant of root, or of a removed node
 		}
 		if t[id].Total >= smallest {
-			parent.list = append(parent.list, id)
-			groups[id] = group{}
+			of.list = append(of.list, id)
+			byParent[id] = siblings{}
 		} else {
-			parent.hidden = true
+			of.hidden = true
 		}
-		groups[t[id].Parent] = parent
+		byParent[t[id].Parent] = of
 	}
-	return groups
+	return byParent
 }
 
-func (t Tree) totals(kept map[int32]group) []int64 {
+func (t Tree) totals(kept map[int32]siblings) []int64 {
 	list := make([]int64, 0, len(kept))
 	for id := range kept {
 		list = append(list, t[id].Total)
@@ -102,7 +101,7 @@ func (t Tree) totals(kept map[int32]group) []int64 {
 	return list
 }
 
-// Ancestors lists what called a node, the root first.
+// Ancestors returns the ancestors of a node, the root first.
 func (t Tree) Ancestors(id int32) (list []int32) {
 	for id = t[id].Parent; id >= 0; id = t[id].Parent {
 		list = append(list, id)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pprofexport writes OTLP profiles as one pprof profile
-// (https://github.com/google/pprof/blob/main/proto/profile.proto). It writes samples as it comes to them: google/pprof's own package
-// needs all of them in memory, with a kilobyte of maps each.
+// Package pprofexport exports OTLP profiles as one pprof profile
+// (https://github.com/google/pprof/blob/main/proto/profile.proto). It streams the samples: google/pprof's own package needs all of them
+// in memory, with a kilobyte of maps each.
 //
 //	OTLP                         pprof
-//	samples by identity          samples: observations, and nanoseconds where they are known
+//	samples by identity          samples: observations, and nanoseconds if known
 //	thread.id, other attributes  labels; numbers as numeric labels with their unit
 //	link                         labels trace_id and span_id
 //	build ids, debug ids         build id of the mapping
 //	time, duration, period       the same
 //
-// Functions, locations and mappings of several profiles are merged. Samples are not: tools add them up.
+// Functions, locations and mappings of several profiles are merged. Samples are not: tools sum them.
 //
-// Lost: the times of samples, attributes of locations, and samples without a stack: tools for pprof have no notion of a thread
-// that did nothing, so a comment says how much that was.
+// The times of samples, the attributes of locations and samples without a stack are lost: pprof tools do not support idle threads. A
+// comment states the idle time.
 package pprofexport
 
 import (
@@ -32,7 +32,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Labels of samples that belong to a span.
+// Labels of samples with a link.
 const (
 	labelTrace = "trace_id"
 	labelSpan  = "span_id"
@@ -41,7 +41,7 @@ const (
 // Writer writes one pprof profile.
 type Writer struct {
 	out       *gzip.Writer
-	err       error // the first
+	err       error // the first error
 	strings   map[string]uint64
 	functions map[string]uint64 // by their encoding
 	mappings  map[string]uint64
@@ -52,10 +52,10 @@ type Writer struct {
 	start, duration uint64
 	period          int64
 	idle            int64 // weight of samples without a stack
-	frames          int   // of all samples
+	frames          int   // in all samples
 }
 
-// NewWriter returns a Writer that compresses what it writes.
+// NewWriter returns a writer of a compressed file.
 func NewWriter(out io.Writer) *Writer {
 	return &Writer{
 		out:       gzip.NewWriter(out),
@@ -66,7 +66,7 @@ func NewWriter(out io.Writer) *Writer {
 	}
 }
 
-// Add writes the selected samples of a profile. All profiles must be of one measure.
+// Add writes the selected samples of a profile. All profiles must have the same measure.
 func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
 	if !w.begun {
 		w.begin(p)
@@ -80,19 +80,19 @@ func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
 	w.period = max(w.period, p.OTLP.Period())
 	a := adder{
 		Writer: w, in: p,
-		places: make([]uint64, len(p.Locations)),
-		frames: make([]uint64, len(p.Frames)),
-		labels: map[dictionary.AttributeIndex]string{},
-		mapped: map[dictionary.MappingIndex]uint64{},
+		written: make([]uint64, len(p.Locations)),
+		frames:  make([]uint64, len(p.Frames)),
+		labels:  map[dictionary.AttributeIndex]string{},
+		mapped:  map[dictionary.MappingIndex]uint64{},
 	}
 	return a.samples(filter)
 }
 
-// begin writes what must be the same in all profiles.
+// begin writes the properties that all profiles must share.
 func (w *Writer) begin(p *timeline.Profile) {
 	w.begun, w.measure = true, p.Measure
 	w.string("")
-	// The observations, and what they weigh where that is something else.
+	// The number of observations, and their weight if it differs.
 	weight := w.valueType(p.Measure.Type, p.Measure.Unit)
 	if w.weighsTime() {
 		w.write(appendBytes(nil, profileSampleType, w.valueType("samples", "count")))
@@ -106,7 +106,7 @@ func (w *Writer) begin(p *timeline.Profile) {
 
 func (w *Writer) weighsTime() bool { return w.measure.Unit == "nanoseconds" }
 
-// Close writes the rest.
+// Close writes the end of the file.
 func (w *Writer) Close() error {
 	if !w.begun {
 		return errors.New("nothing to export")
@@ -123,11 +123,11 @@ func (w *Writer) Close() error {
 // adder writes the samples of one profile.
 type adder struct {
 	*Writer
-	in     *timeline.Profile
-	places []uint64 // ids of locations; 0: not written yet
-	frames []uint64 // ids of functions
-	labels map[dictionary.AttributeIndex]string
-	mapped map[dictionary.MappingIndex]uint64 // ids of mappings
+	in      *timeline.Profile
+	written []uint64 // IDs of locations; 0: not written yet
+	frames  []uint64 // IDs of functions
+	labels  map[dictionary.AttributeIndex]string
+	mapped  map[dictionary.MappingIndex]uint64 // IDs of mappings
 
 	scratch dictionary.Location
 	mapping dictionary.Mapping
@@ -136,7 +136,7 @@ type adder struct {
 	record  []byte
 }
 
-// total is what the observations of one OTLP sample add up to: it is one identity already.
+// total is the sum of the observations of one OTLP sample, which has one identity.
 type total struct {
 	count, weight int64
 	stack         timeline.StackIndex
@@ -193,7 +193,7 @@ func (a *adder) sample(source int32, t *total) {
 	a.write(a.record)
 }
 
-// label returns the encoded label of an attribute, "" for one that is broken.
+// label returns the encoded label of an attribute, or "" if the attribute is broken.
 func (a *adder) label(index dictionary.AttributeIndex) string {
 	label, known := a.labels[index]
 	if known {
@@ -220,7 +220,7 @@ func (w *Writer) textLabel(key, value string) []byte {
 }
 
 func (a *adder) location(index timeline.LocationIndex) uint64 {
-	if id := a.places[index]; id != 0 {
+	if id := a.written[index]; id != 0 {
 		return id
 	}
 	in := &a.in.Locations[index]
@@ -232,8 +232,8 @@ func (a *adder) location(index timeline.LocationIndex) uint64 {
 		l = appendNumber(l, lineLine, uint64(line.Line))
 		encoded = appendBytes(encoded, locationLine, appendNumber(l, lineColumn, uint64(line.Column)))
 	}
-	a.places[index] = a.entry(a.locations, profileLocation, encoded)
-	return a.places[index]
+	a.written[index] = a.entry(a.locations, profileLocation, encoded)
+	return a.written[index]
 }
 
 func (a *adder) function(index timeline.FrameIndex) uint64 {
@@ -259,7 +259,7 @@ var keysBuildID = []string{
 	semconv.SentryDebugID,
 }
 
-// mappingOf gives the mapping of native code. Interpreted code has none, and gets none here.
+// mappingOf returns the ID of the mapping of native code. Interpreted code has no mapping.
 func (a *adder) mappingOf(index dictionary.MappingIndex) uint64 {
 	if index == 0 {
 		return 0
@@ -273,7 +273,7 @@ func (a *adder) mappingOf(index dictionary.MappingIndex) uint64 {
 	encoded = appendNumber(encoded, mappingOffset, a.mapping.FileOffset)
 	encoded = appendNumber(encoded, mappingFilename, a.string(timeline.Clip(a.in.View.Text(a.mapping.Filename), timeline.MaxText)))
 	encoded = appendNumber(encoded, mappingBuildID, a.string(timeline.Clip(a.buildID(), timeline.MaxText)))
-	encoded = appendNumber(encoded, mappingHasFunctions, 1) // names are what we have; nothing is left to look up by address
+	encoded = appendNumber(encoded, mappingHasFunctions, 1) // pprof must not symbolize by address
 	a.mapped[index] = a.entry(a.mappings, profileMapping, encoded)
 	return a.mapped[index]
 }
@@ -289,7 +289,7 @@ func (a *adder) buildID() string {
 	return ""
 }
 
-// entry writes an entry of a table unless there is one like it, and returns its id.
+// entry returns the ID of an entry of a table. It writes the entry if it is new.
 func (w *Writer) entry(table map[string]uint64, field int, encoded []byte) uint64 {
 	id, known := table[string(encoded)]
 	if !known {
@@ -325,5 +325,5 @@ func (w *Writer) write(encoded []byte) {
 	}
 }
 
-// signed: pprof counts in signed numbers.
+// signed converts a number to the signed type of pprof.
 func signed(n uint64) uint64 { return min(n, math.MaxInt64) }

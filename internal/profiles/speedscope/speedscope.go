@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package speedscope writes files for speedscope (https://www.speedscope.app) of OTLP profiles: one profile per thread, its
-// samples in the order of time, with the pauses between them. It writes samples as it comes to them.
+// Package speedscope exports OTLP profiles to speedscope (https://www.speedscope.app): one profile per thread, its samples in order of
+// time, and the pauses between them. It streams the samples.
 //
-// The file format is described by https://www.speedscope.app/file-format-schema.json. Lost: attributes, links and addresses.
+// https://www.speedscope.app/file-format-schema.json describes the format. Attributes, links and addresses are lost.
 package speedscope
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const schema = "https://www.speedscope.app/file-format-schema.json"
 
-// frame is a place in the code.
+// frame is a line of a function.
 type frame struct {
 	Name   string `json:"name"`
 	File   string `json:"file,omitempty"`
@@ -30,18 +30,18 @@ type frame struct {
 // Writer writes one file.
 type Writer struct {
 	out     *bufio.Writer
-	err     error // the first of out, which keeps it
+	err     error // the first error of out, which returns it for all further writes
 	frames  map[frame]int32
-	list    []frame // in the order of their numbers
+	list    []frame // by number
 	count   int     // of profiles
-	written int     // frames of all samples
+	written int     // frames in all samples
 
-	// The thread to look at first is the one that did most.
+	// The profile that speedscope opens first: the thread with the most weight on stacks.
 	active     int
 	activeBusy int64
 }
 
-// NewWriter returns a Writer of a file with this title.
+// NewWriter returns the writer of a file with a title.
 func NewWriter(out io.Writer, title string) *Writer {
 	w := &Writer{out: bufio.NewWriter(out), frames: map[frame]int32{}}
 	w.text(`{"$schema":`)
@@ -52,7 +52,7 @@ func NewWriter(out io.Writer, title string) *Writer {
 	return w
 }
 
-// Add writes the selected samples of a profile, a thread at a time. Threads of different profiles stay apart.
+// Add writes the selected samples of a profile, one thread after another. Threads of different profiles are not merged.
 func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
 	stacks := make([][]int32, len(p.Stacks))
 	for t := range p.Threads {
@@ -71,10 +71,10 @@ func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
 
 func (w *Writer) thread(p *timeline.Profile, filter timeline.Filter, thread timeline.ThreadIndex, stacks [][]int32) error {
 	weigh := weigher{unit: unit(p.Measure.Unit)}
-	begun := false
+	started := false
 	for _, s := range p.Selected(filter) {
-		if !begun {
-			begun = true
+		if !started {
+			started = true
 			w.begin(p.Threads[thread], weigh.unit)
 			weigh.at = s.Time
 		}
@@ -93,7 +93,7 @@ func (w *Writer) thread(p *timeline.Profile, filter timeline.Filter, thread time
 			w.sample(&weigh, stack, weight)
 		}
 	}
-	if begun {
+	if started {
 		w.end(p, filter, &weigh)
 	}
 	return w.err
@@ -131,10 +131,10 @@ func (w *Writer) sample(weigh *weigher, stack []int32, weight int64) {
 	w.text("]")
 }
 
-// end writes the rest of a profile: the weights are those of the samples, in their order.
+// end writes the rest of a profile: the weights, in the order of the samples.
 func (w *Writer) end(p *timeline.Profile, filter timeline.Filter, written *weigher) {
 	w.text(`],"weights":[`)
-	weigh, begun, any := weigher{unit: written.unit}, false, false
+	weigh, started, any := weigher{unit: written.unit}, false, false
 	push := func(weight int64) {
 		if weight <= 0 {
 			return
@@ -146,8 +146,8 @@ func (w *Writer) end(p *timeline.Profile, filter timeline.Filter, written *weigh
 		w.number(weight)
 	}
 	for _, s := range p.Selected(filter) {
-		if !begun {
-			begun, weigh.at = true, s.Time
+		if !started {
+			started, weigh.at = true, s.Time
 		}
 		gap, weight := weigh.next(s)
 		push(gap)
@@ -162,7 +162,7 @@ func (w *Writer) end(p *timeline.Profile, filter timeline.Filter, written *weigh
 	w.count++
 }
 
-// Close writes the rest.
+// Close writes the end of the file.
 func (w *Writer) Close() error {
 	w.text(`],"activeProfileIndex":`)
 	w.number(int64(w.active))
@@ -177,17 +177,17 @@ func (w *Writer) Close() error {
 	return w.out.Flush()
 }
 
-// weigher says what the samples of a thread weigh, and what the pauses before them.
+// weigher computes the weights of the samples of a thread and of the pauses before them.
 type weigher struct {
 	unit  string
-	at    uint64 // where the last sample ended
+	at    uint64 // end of the last sample
 	end   int64  // of all weights
 	busy  int64  // of samples with a stack
 	count int
 }
 
-// next returns the pause before a sample, in which none was taken or selected, and the weight of it. Nothing is drawn of what is not
-// positive: two samples at one time, or freed memory.
+// next returns the pause before a sample and the weight of the sample. A weight that is not positive is not displayed: two samples at
+// one time, or freed memory.
 func (w *weigher) next(s *timeline.Sample) (gap, weight int64) {
 	if w.unit == unitNanoseconds && s.Time > w.at {
 		gap = int64(s.Time - w.at)
@@ -196,7 +196,7 @@ func (w *weigher) next(s *timeline.Sample) (gap, weight int64) {
 	return gap, s.Weight
 }
 
-// stack lists the frames of a stack, root first.
+// stack returns the frames of a stack, root first.
 func (w *Writer) stack(p *timeline.Profile, index timeline.StackIndex) []int32 {
 	list := []int32{}
 	for _, location := range p.Stacks[index] {
@@ -226,7 +226,7 @@ func (w *Writer) number(n int64) {
 }
 
 func (w *Writer) json(value any) {
-	encoded, _ := json.Marshal(value) // of texts and numbers
+	encoded, _ := json.Marshal(value) // texts and numbers have no errors
 	_, w.err = w.out.Write(encoded)
 }
 
@@ -242,7 +242,7 @@ func threadName(t timeline.Thread) string {
 
 const unitNanoseconds = "nanoseconds"
 
-// unit gives speedscope's word for a unit; it knows no others.
+// unit returns the name of a unit in speedscope, "none" if it has none.
 func unit(u string) string {
 	switch u {
 	case unitNanoseconds, "microseconds", "milliseconds", "seconds", "bytes":

@@ -66,7 +66,7 @@ func (c *code) location(index dictionary.LocationIndex, out *Profile) (i Locatio
 func (c *code) frame(index dictionary.FunctionIndex, frame Frame) (Frame, bool) {
 	function, ok := c.view.Function(index)
 	name, system, file := c.text(function.Name), c.text(function.SystemName), c.text(function.Filename)
-	// node and the browser name functions without a name "", and then the file is what there is to say.
+	// Node.js and browsers state the name "" for anonymous functions: use the file instead.
 	frame.Name = cmp.Or(name, system, anonymous(file), c.addressName())
 	if system != frame.Name {
 		frame.System = system
@@ -82,12 +82,12 @@ func anonymous(file string) string {
 	return "(anonymous in " + baseName(file) + ")"
 }
 
-// maxBase of a file in a name that is made of it: many names are made of one file.
+// maxBase is the maximum length of a file name in the names of its anonymous functions, which may be many.
 const maxBase = 200
 
 func baseName(file string) string { return Clip(path.Base(file), maxBase) }
 
-// addressName is what to call native code without symbols: its binary and the address in it.
+// addressName returns a name for native code without symbols: its binary and the address in it.
 func (c *code) addressName() string {
 	address := c.scratch.Address
 	if address == 0 {

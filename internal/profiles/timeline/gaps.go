@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// medianGaps is how many median gaps of its thread an observation lasts at most: recordings have holes, where an SDK lost samples
-// (browsers send 3000 in a minute at most) or the profiler was off.
+// medianGaps is the maximum duration of an observation, in median gaps of its thread. Recordings have pauses in which an SDK lost
+// samples (browsers send up to 3000 per minute) or the profiler was off.
 const medianGaps = 3
 
-// WeighByGaps tells what each observation of one thread lasts, in nanoseconds. They are given in the order of time; each lasts
-// until the next instant, at most longest (0: three times the median gap), and the last one a period. Observations at one
-// instant share its gap, to the nanosecond.
+// WeighByGaps calls lasts with the duration of each observation of one thread. Observations must be in order of time. Each lasts until
+// the next one, but no longer than longest (0: three times the median gap); the last one lasts a period. Observations with the same
+// time share the gap, exact to the nanosecond.
 func WeighByGaps[T any](all []T, at func(*T) uint64, period, longest uint64, lasts func(o *T, nanoseconds int64)) {
 	if longest == 0 {
 		longest = longestGap(all, at)
@@ -39,7 +39,7 @@ func WeighByGaps[T any](all []T, at func(*T) uint64, period, longest uint64, las
 	}
 }
 
-// longestGap is three times the median gap between the instants at which a thread was seen.
+// longestGap returns three times the median gap between the times of the observations.
 func longestGap[T any](all []T, at func(*T) uint64) uint64 {
 	var gaps []uint64
 	for i := 1; i < len(all); i++ {

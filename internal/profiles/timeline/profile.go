@@ -11,30 +11,30 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Profile is one OTLP profile. It refers to the message it was read from, which must not change.
+// Profile is the display form of one OTLP profile. It refers to its message, which must not change.
 type Profile struct {
 	Measure Measure
 	Start   uint64 // Unix nanoseconds
 	End     uint64 // exclusive; 0 for profiles without times
 
-	Threads   []Thread // in the order in which they first appear
-	Links     []Link   // entry 0 is no span
-	Stacks    []Stack  // entry 0 is no stack: the thread did nothing
+	Threads   []Thread // in order of their first sample
+	Links     []Link   // entry 0: no span
+	Stacks    []Stack  // entry 0: no stack, the thread was idle
 	Locations []Location
 	Frames    []Frame
 
-	// Broken counts references that point outside of their tables; what they should have named is left out.
+	// Broken is the number of references outside of their tables. Their targets are missing here.
 	Broken int
 
-	// For what is not resolved here: attributes and mappings.
+	// View and OTLP give access to attributes and mappings.
 	View dictionary.View
 	OTLP pprofile.Profile
 }
 
-// Measure says what weights are.
+// Measure is the meaning of weights.
 type Measure struct {
-	Type string // such as wall, cpu, alloc_space
-	Unit string // such as nanoseconds, bytes, count
+	Type string // for instance wall, cpu, alloc_space
+	Unit string // for instance nanoseconds, bytes, count
 }
 
 // Indices into the tables of a Profile.
@@ -48,20 +48,20 @@ type (
 
 // Thread is one thread and its samples.
 type Thread struct {
-	ID   string // text of thread.id; empty where samples do not name their thread
+	ID   string // text of thread.id; empty if samples state no thread
 	Name string
-	// Samples are in the order of time.
+	// Samples are in order of time.
 	Samples []Sample
 }
 
 // Sample is one observation, or one total.
 type Sample struct {
-	Time   uint64 // Unix nanoseconds; 0 where it is not known
+	Time   uint64 // Unix nanoseconds; 0: unknown
 	Weight int64  // in the profile's Unit
 	Count  int64  // observations
 	Stack  StackIndex
 	Link   LinkIndex
-	// Source is the position of the OTLP sample in the profile, for its attributes.
+	// Source is the index of the OTLP sample in the profile, for its attributes.
 	Source int32
 }
 
@@ -74,30 +74,30 @@ type Link struct {
 // Stack is a list of locations, leaf first.
 type Stack []LocationIndex
 
-// Location is a place in the code. With several lines, all but the last are inlined: the last is the caller of those before it.
+// Location is a location in the code. If it has several lines, all but the last are inlined: each is the caller of the one before it.
 type Location struct {
 	Lines   []Line
 	Address uint64
 	Source  dictionary.LocationIndex
 }
 
-// Line is a function and where in it.
+// Line is a line of a function.
 type Line struct {
 	Frame        FrameIndex
-	Line, Column int64 // from 1; 0 where not known
+	Line, Column int64 // from 1; 0: unknown
 }
 
-// Frame is a function, as people tell functions apart. It is comparable: equal frames are the same function.
+// Frame is a function. Frames are comparable: equal frames are the same function.
 type Frame struct {
 	Name      string // never empty
-	System    string // as the linker knows it, where it differs
+	System    string // the name for the linker, if it differs
 	File      string
 	StartLine int64
 	Module    string
 	InApp     InApp
 }
 
-// InApp says whether code belongs to the application or to what it uses.
+// InApp states whether code belongs to the application or to a library.
 type InApp int8
 
 // The values of InApp.
@@ -110,7 +110,7 @@ const (
 // Range is a half-open range of Unix nanoseconds. The zero value is everything.
 type Range struct{ From, To uint64 }
 
-// Contains tells whether a time is within the range; times that are not known are within the whole range only.
+// Contains reports whether a time is in the range. Unknown times are only in the zero range.
 func (r Range) Contains(t uint64) bool { return r == Range{} || t >= r.From && t < r.end() }
 
 func (r Range) end() uint64 {
@@ -127,7 +127,7 @@ type Filter struct {
 	Range  Range
 }
 
-// Selected calls yield for every sample that the filter lets pass.
+// Selected returns the samples that the filter selects.
 func (p *Profile) Selected(f Filter) func(yield func(ThreadIndex, *Sample) bool) {
 	return func(yield func(ThreadIndex, *Sample) bool) {
 		first, end := ThreadIndex(0), ThreadIndex(len(p.Threads))
@@ -152,7 +152,7 @@ func (p *Profile) Selected(f Filter) func(yield func(ThreadIndex, *Sample) bool)
 	}
 }
 
-// FindThread finds a thread by its id; false where there is none.
+// FindThread returns the thread with an ID.
 func (p *Profile) FindThread(id string) (ThreadIndex, bool) {
 	for i := range p.Threads {
 		if p.Threads[i].ID == id {

@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Reader reads the profiles of one message. What they have in common, it resolves once: a message may have a hundred thousand
-// profiles of one deep stack. So the tables of a profile may have entries of those that were read before it.
+// Reader reads the profiles of one message. It resolves shared entries once: a message may have a hundred thousand profiles with one
+// deep stack. The tables of a profile may therefore contain entries of earlier profiles.
 type Reader struct {
 	reader
 	stacks    []Stack
@@ -37,7 +37,7 @@ func NewReader(d pprofile.ProfilesDictionary) *Reader {
 	}
 }
 
-// Read reads a profile of the message. It drops and counts invalid data, and clips texts longer than MaxText.
+// Read reads a profile of the message. It omits and counts broken references, and clips texts longer than MaxText. It drops and counts invalid data, and clips texts longer than MaxText.
 func (r *Reader) Read(p pprofile.Profile) *Profile {
 	r.profile, r.threads, r.links = p, map[string]ThreadIndex{}, map[Link]LinkIndex{{}: 0}
 	r.out = &Profile{
@@ -93,7 +93,7 @@ func (r *reader) sample(source int32, s pprofile.Sample, scale scale) {
 	}
 }
 
-// thread finds the thread of a sample. Names repeat, and change while a thread lives; the id does not.
+// thread returns the thread of a sample. The ID identifies it: names may repeat and change.
 func (r *reader) thread(attributes pcommon.Int32Slice) ThreadIndex {
 	id, name := r.attribute(attributes, semconv.ThreadID), r.attribute(attributes, semconv.ThreadName)
 	key := "i" + id
@@ -136,7 +136,7 @@ func (r *reader) stack(index int32) StackIndex {
 	stack := make(Stack, 0, len(r.list))
 	for _, location := range r.list {
 		if location == 0 {
-			continue // none, or broken
+			continue // missing or broken
 		}
 		stack = append(stack, r.location(location))
 	}
@@ -153,7 +153,7 @@ func (r *reader) stack(index int32) StackIndex {
 	return i
 }
 
-// idleName is the function that V8 says to be running when nothing is; others send no stack then.
+// idleName is the function in V8's samples of an idle thread; other profilers send no stack.
 const idleName = "(idle)"
 
 func (r *reader) idle(stack Stack) bool {

@@ -25,7 +25,7 @@ func read(shape timelinetest.Shape, samples ...timelinetest.Sample) *timeline.Pr
 	return timelinetest.Read(message.Dictionary(), timelinetest.Profile(message))
 }
 
-// lines says what a profile holds: a line per sample.
+// lines returns a text line per sample.
 func lines(p *timeline.Profile, filter timeline.Filter) (list []string) {
 	for t, s := range p.Selected(filter) {
 		var names []string
@@ -137,7 +137,7 @@ func TestFilter(t *testing.T) {
 	assert.Equal(t, []string{"1@20ms a +10ms x1", "2@20ms b +10ms x1", "2@30ms b +10ms x1"}, lines(p, timeline.Filter{Range: from}))
 	from.To = from.From + uint64(10*ms)
 	assert.Equal(t, []string{"1@20ms a +10ms x1", "2@20ms b +10ms x1"}, lines(p, timeline.Filter{Range: from}), "half-open")
-	assert.Equal(t, []string{"1@20ms a +10ms x1"}, lines(p, timeline.Filter{Link: &timeline.Link{}}), "what no span ran")
+	assert.Equal(t, []string{"1@20ms a +10ms x1"}, lines(p, timeline.Filter{Link: &timeline.Link{}}), "samples without a span")
 	_, found = p.FindThread("3")
 	assert.False(t, found)
 }
@@ -175,7 +175,7 @@ func TestNamesOfFramesWithoutName(t *testing.T) {
 		lines(timelinetest.Read(message.Dictionary(), p), timeline.Filter{}))
 }
 
-// Nothing in a broken message is followed where it points.
+// TestBroken: broken references of a message are not followed.
 func TestBrokenReferences(t *testing.T) {
 	message := timelinetest.Message("shop", timelinetest.Wall,
 		timelinetest.Sample{Thread: 1, Stack: "main;a", Span: 1, At: []time.Duration{0}})

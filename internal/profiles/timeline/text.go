@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// MaxText is the number of bytes of the name of a function, file, module or thread. A message has a long one once and names it
-	// from every function; the formats for other tools write it out each time. The longest of our recordings have 300 bytes.
+	// MaxText is the maximum length of the name of a function, file, module or thread. A message has a long name once and refers to it
+	// from many functions; the formats of other tools repeat it. The longest of our recordings have 300 bytes.
 	MaxText = 2000
-	// ClipSlack is how much longer than asked for clipped text may be: the mark in it. So it is not clipped again.
+	// ClipSlack is the maximum length of the mark in a clipped text, which may exceed the limit by it and is not clipped again.
 	ClipSlack = 32
-	// keptEnd is how much of the end of a longer text stays: paths and qualified names differ there.
+	// keptEnd is the number of bytes at the end of a clipped text: paths and qualified names differ there.
 	keptEnd = 200
 )
 
-// Clip cuts the middle out of a text that is longer, and says how many bytes that was.
+// Clip shortens a text to the given length. It replaces the middle by the number of its bytes.
 func Clip(text string, longest int) string {
 	all := len(text)
 	if all <= longest+ClipSlack {
@@ -32,7 +32,7 @@ func Clip(text string, longest int) string {
 	return strings.ToValidUTF8(text[:longest-end], "") + fmt.Sprintf("…[%d bytes]…", all-longest) + strings.ToValidUTF8(text[all-end:], "")
 }
 
-// texts reads the texts of a message, the long ones once.
+// texts reads the texts of a message. It clips long ones once.
 type texts struct {
 	view    dictionary.View
 	strings map[dictionary.StringIndex]string
@@ -57,7 +57,7 @@ func (t texts) text(i dictionary.StringIndex) string {
 	return short
 }
 
-// value returns the value of an entry of the attribute table as text: a map is written out once.
+// value returns the value of an entry of the attribute table as text. It formats a map once.
 func (t texts) value(i dictionary.AttributeIndex, value pcommon.Value) string {
 	if value.Type() == pcommon.ValueTypeStr && len(value.Str()) <= MaxText {
 		return value.Str()
@@ -70,8 +70,7 @@ func (t texts) value(i dictionary.AttributeIndex, value pcommon.Value) string {
 	return short
 }
 
-// attribute returns the value of one attribute of a record as text, "" if it has none. Thread ids are numbers or strings, and the
-// same thread either way.
+// attribute returns the value of an attribute of a record as text, or "". A thread ID may be a number or a string.
 func (t texts) attribute(indices pcommon.Int32Slice, key string) string {
 	value, ok := t.view.Get(indices, key)
 	switch {

@@ -12,9 +12,9 @@ import (
 
 const unitNanoseconds = sampletype.UnitNanoseconds
 
-// scale says what an observation weighs.
+// scale converts values to weights.
 type scale struct {
-	nanoseconds int64 // of one observation; 0 where weights are the values as they are
+	nanoseconds int64 // of one observation; 0: weights are the values
 	gaps        bool  // weigh by the gaps between samples
 	counts      bool  // values count observations
 }
@@ -31,7 +31,7 @@ func (s scale) of(value int64) int64 {
 	return value * s.nanoseconds
 }
 
-// count says how many observations a value stands for.
+// count returns the number of observations of a value.
 func (s scale) count(value int64) int64 {
 	if s.counts {
 		return value
@@ -39,7 +39,7 @@ func (s scale) count(value int64) int64 {
 	return 1
 }
 
-// scale finds out what the weights of the profile are.
+// scale returns the scale of the profile and sets its measure.
 func (r *reader) scale() scale {
 	t, ok := sampletype.Of(r.view, r.profile)
 	if !ok {
@@ -61,8 +61,8 @@ func (r *reader) scale() scale {
 	return scale{counts: counts}
 }
 
-// weigh puts the samples of each thread in the order of time and, where that is better than the period, weighs each by the gap
-// to the next. Totals, which have values, keep what they weigh.
+// weigh sorts the samples of each thread by time. For wall clock profiles, it sets their weights to the gap to the next sample, except
+// for samples with values.
 func (r *reader) weigh(s scale) {
 	for t := range r.out.Threads {
 		samples := r.out.Threads[t].Samples

@@ -17,15 +17,15 @@ import (
 // split by samples, and the start of each part is a nanosecond after that of the part before it.
 //
 // The profile id of a part is derived from the id of the profile and the number of the part: equal
-// input gives equal ids. A part carries split.profile_id (the id of the original profile, which is
+// input gives equal ids. A part has the attributes split.profile_id (the id of the original profile, which is
 // the chunk id of Sentry's continuous profiles) and split.part (from 1). Its time and duration are
 // those of its observations; sentry.transaction.relative_start and related attributes still count
 // from the start of the original profile. Measurements stay with the first part, because they would
 // be counted twice otherwise.
 //
-// It drops nothing. What cannot be split is forwarded even above a limit: a single observation, a
-// profile whose own attributes take half of MaxBytes, and the rest of a profile after 1000 parts,
-// or of a message after parts that take 16 times its size together.
+// It drops nothing. Indivisible data is forwarded even above a limit: a single observation, a
+// profile whose attributes use half of MaxBytes, and the rest of a profile after 1000 parts, or of
+// a message after parts with 16 times its size in total.
 type Split struct {
 	MaxBytes    int           `mapstructure:"max_bytes"`    // of the message as protobuf, uncompressed
 	MaxSamples  int           `mapstructure:"max_samples"`  // of each profile

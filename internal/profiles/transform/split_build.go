@@ -262,7 +262,7 @@ func (c *splitter) markPart(b *dictionary.Builder, part pprofile.Profile, p part
 }
 
 // markStart moves the start of a part without timestamps by a nanosecond per part: some backends
-// take profiles with equal start for duplicates, see [UniqueTimes].
+// treat profiles with equal start as duplicates, see [UniqueTimes].
 func (c *splitter) markStart(b *dictionary.Builder, part pprofile.Profile, number int) {
 	start := uint64(c.source.Time())
 	if number == 1 || start > math.MaxInt64-maxParts {

@@ -12,7 +12,7 @@ import (
 
 // Step is one transform with its settings. Steps can be shared: applying a step does not change it.
 type Step interface {
-	// Validate says which setting is wrong and what to write instead.
+	// Validate checks the settings. Its messages name the key and a valid value.
 	Validate() error
 	apply(m *message)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// UniqueTimes gives each profile a start time of its own, for backends that take profiles with
-// equal labels and equal start for duplicates. Grafana Pyroscope v2 keeps one of them when it
-// compacts blocks (pkg/block/section_profiles.go, DedupeProfileRowIterator). Sources state the
+// UniqueTimes makes the start times of profiles unique, for backends that treat profiles with equal
+// labels and equal start as duplicates. Grafana Pyroscope v2 drops all but one when it compacts
+// blocks (pkg/block/section_profiles.go, DedupeProfileRowIterator). Sources state the
 // start in seconds (Ruby), milliseconds or microseconds, so several profiles of a process share it.
 //
 // It adds an offset below the precision of the start, at most a millisecond, from a hash of the
@@ -61,7 +61,7 @@ func hasTimestamps(profile pprofile.Profile) bool {
 	return false
 }
 
-// precision returns the nanoseconds that the last digit of a time stands for, in steps of 1000.
+// precision returns the precision of a time in nanoseconds, in steps of 1000.
 func precision(t uint64) uint64 {
 	p := uint64(1)
 	for p < maxPrecision && t%(1000*p) == 0 {
@@ -92,10 +92,10 @@ func profileHash(profile pprofile.Profile) uint64 {
 	return h.Sum64()
 }
 
-// takenTimes has a later time for each taken one, from which to search a free one.
+// takenTimes maps each used time to a later one, from which to search for an unused one.
 type takenTimes map[uint64]uint64
 
-// take returns t, or the first free time after it.
+// take returns t, or the first unused time after it, and marks it as used.
 func (u takenTimes) take(t uint64) uint64 {
 	free := t
 	for later, taken := u[free]; taken; later, taken = u[free] {

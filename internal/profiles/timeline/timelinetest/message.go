@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package timelinetest writes OTLP profiles in few words, for tests.
+// Package timelinetest builds short OTLP profiles for tests.
 package timelinetest
 
 import (
@@ -14,28 +14,28 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// Start is the time of the profiles, and what times count from.
+// Start is the start time of the profiles. Times of samples are relative to it.
 const Start = 1_700_000_000_000_000_000
 
-// Interval is their period.
+// Interval is the period of the profiles.
 const Interval = 10 * time.Millisecond
 
 // Sample is a stack on a thread, at some times.
 type Sample struct {
-	Thread int64  // 0: samples name no thread
-	Stack  string // "main;handler;query", root first; functions that begin with "lib" are not of the application
-	Span   byte   // of the span and its trace; 0: no span
+	Thread int64  // 0: samples state no thread
+	Stack  string // "main;handler;query", root first; functions with the prefix "lib" are not in the application
+	Span   byte   // of the IDs of the span and its trace; 0: no span
 	At     []time.Duration
 	Values []int64
 }
 
-// Shape is what samples mean.
+// Shape is the meaning of samples.
 type Shape struct{ Type, Unit, PeriodType, PeriodUnit string }
 
-// Wall is the shape of what our receiver makes.
+// Wall is the shape of profiles of our receiver.
 var Wall = Shape{"samples", "count", "wall", "nanoseconds"}
 
-// Message makes a message with one profile, valid where the samples are.
+// Message returns a message with one profile. It is valid if the samples are.
 func Message(service string, shape Shape, samples ...Sample) pprofile.Profiles {
 	message := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(message.Dictionary())
@@ -70,10 +70,10 @@ func Message(service string, shape Shape, samples ...Sample) pprofile.Profiles {
 	return message
 }
 
-// Trace and Span are the ids behind the number of a span.
+// Trace returns the trace ID of the span with a number.
 func Trace(n byte) pcommon.TraceID { return pcommon.TraceID{15: n} }
 
-// Span is the span's id.
+// Span returns the ID of the span with a number.
 func Span(n byte) pcommon.SpanID { return pcommon.SpanID{7: n} }
 
 func threadName(id int64) string {
@@ -83,7 +83,7 @@ func threadName(id int64) string {
 	return "worker"
 }
 
-// stack writes a stack. Line numbers are 10 times the depth, so that they can be told in tests.
+// stack adds a stack. Line numbers are 10 times the depth.
 func stack(b *dictionary.Builder, folded string) dictionary.StackIndex {
 	if folded == "" {
 		return 0
@@ -100,7 +100,7 @@ func stack(b *dictionary.Builder, folded string) dictionary.StackIndex {
 	return b.Stack(locations)
 }
 
-// Profile is the first profile of a message.
+// Profile returns the first profile of a message.
 func Profile(message pprofile.Profiles) pprofile.Profile {
 	return message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
 }
