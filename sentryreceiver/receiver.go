@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 
 	"go.opentelemetry.io/collector/component"
@@ -105,6 +106,10 @@ func reachableFromOutside(address net.Addr) bool {
 // serverConfig returns the complete settings of the server. It is a copy: ToServer modifies it.
 func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 	config := r.cfg.HTTP
+	if len(config.Middlewares) > 0 {
+		// One may forward larger bodies elsewhere, as a stream. Each endpoint has its own limit, of this size at most.
+		config.MaxRequestBodySize = math.MaxInt64
+	}
 	if !restrictsOrigins(&config) {
 		return &config
 	}

@@ -13,12 +13,19 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 // Config is the configuration of the extension. The settings of the HTTP client stand beside its own keys.
 type Config struct {
 	// Upstream is the address of Sentry: that of the DSNs, without key and project. A path is a prefix, as in a DSN.
 	Upstream string `mapstructure:"upstream"`
+
+	// Projects map keys of ours to DSNs of Sentry. Other projects have the same keys there, and go to Upstream.
+	Projects []ProjectConfig `mapstructure:"projects"`
+
+	// ManagementAPI forwards /api/0/ to Upstream, with the tokens of its clients: for sentry-cli.
+	ManagementAPI bool `mapstructure:"management_api"`
 
 	// Answer says who answers SDKs: "own", the receiver, at once; "upstream", Sentry, for AnswerTimeout at most, then the receiver.
 	Answer string `mapstructure:"answer"`
@@ -128,9 +135,13 @@ func (c *Config) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 
-	if err := validateUpstream(c.Upstream); err != nil {
+	if err := validateUpstream(c.Upstream); err != nil && (c.Upstream != "" || len(c.Projects) == 0) {
 		problem("upstream: %w", err)
 	}
+	if c.ManagementAPI && c.Upstream == "" {
+		problem("management_api: needs upstream, give the address of Sentry, e.g. https://sentry.io")
+	}
+	problems = append(problems, validateProjects(c.Projects)...)
 	if c.HTTP.Endpoint != "" {
 		problem("endpoint: must be left out, upstream says where to send")
 	}
@@ -156,7 +167,7 @@ func (c *Config) Validate() error {
 		problem("on_limit: is %q, but answer: %s passes on all that Sentry says: write on_limit: %s, or answer: %s",
 			c.OnLimit, answerUpstream, onLimitPassOn, answerOwn)
 	}
-	problems = append(problems, validateRates(c.Forward)...)
+	problems = append(problems, omit.ValidateRates(c.Forward)...)
 	if c.NumConsumers < 1 {
 		problem("num_consumers: is %d, must be at least 1, e.g. %d", c.NumConsumers, defaultNumConsumers)
 	}

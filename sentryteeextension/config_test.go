@@ -3,6 +3,7 @@
 package sentryteeextension
 
 import (
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -63,6 +64,14 @@ func TestValidate(t *testing.T) {
 		"answer_timeout: is 0s":                      func(c *Config) { c.AnswerTimeout = 0 },
 		`on_limit: is "drop"`:                        func(c *Config) { c.OnLimit = "drop" },
 		"answer: upstream passes on all":             func(c *Config) { c.OnLimit, c.Answer = onLimitAbsorb, answerUpstream },
+		`forward: "errors" is not an item type`:      func(c *Config) { c.Forward = map[string]float64{"errors": 1} },
+		`forward: "replay_recording" is not`:         func(c *Config) { c.Forward = map[string]float64{"replay_recording": 1} },
+		"forward: event: is 1.5":                     func(c *Config) { c.Forward = map[string]float64{"event": 1.5} },
+		"forward: span: is NaN":                      func(c *Config) { c.Forward = map[string]float64{"span": math.NaN()} },
+		"projects[0].id: must not be 0":              func(c *Config) { c.Projects = []ProjectConfig{{UpstreamDSN: theirDSN}} },
+		"projects[1].id: is 1, as in projects[0]":    func(c *Config) { c.Projects = []ProjectConfig{{1, theirDSN}, {1, theirDSN}} },
+		"projects[0].upstream_dsn: dsn_invalid":      func(c *Config) { c.Projects = []ProjectConfig{{1, "sentry.io"}} },
+		"management_api: needs upstream":             func(c *Config) { c.Upstream, c.ManagementAPI = "", true },
 		"num_consumers: is 0":                        func(c *Config) { c.NumConsumers = 0 },
 		"max_bytes_in_flight: is 1":                  func(c *Config) { c.MaxBytesInFlight = 1 },
 		"spool: max_bytes: is 1":                     func(c *Config) { c.Spool.MaxBytes = 1 },

@@ -15,9 +15,11 @@
 //	entry.go        the state of a request, and the queues
 //	breaker.go      pauses while Sentry does not answer
 //	spool.go        requests in a storage
+//	stream.go       requests that only Sentry knows, and its responses
+//	destinations.go where the requests of a project go
+//	mapping.go      other keys for them
 //	outgoing.go     what Sentry gets of a request
-//	omission.go     items that it does not get
-//	rates.go        the parts of item types that it gets
+//	internal/omit   which items it does not get
 //	reports.go      what is omitted, for client reports
 //	report_loop.go  client reports
 //	upstream.go     one request to Sentry

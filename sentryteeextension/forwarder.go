@@ -4,6 +4,7 @@ package sentryteeextension
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 // forwarder sends requests to Sentry, each until it has an answer or is dropped.
@@ -66,6 +68,7 @@ const (
 	reasonIncomplete = "body_incomplete"   // the client did not send all of it
 	reasonShutdown   = "shutdown"          // was in memory only
 	reasonUnreadable = "unreadable"        // is damaged in the storage
+	reasonNoUpstream = "no_upstream"       // the configuration has none for its project
 )
 
 const (
@@ -254,6 +257,9 @@ func (f *forwarder) send(ctx context.Context, e *entry) {
 	}
 	p, err := f.outgoing.prepare(ctx, e.request, f.now())
 	switch {
+	case errors.Is(err, errNoUpstream):
+		f.putBack(e, reasonNoUpstream)
+		return
 	case err != nil:
 		f.putBack(e, reasonNoRoom)
 		return
@@ -271,7 +277,7 @@ func (f *forwarder) send(ctx context.Context, e *entry) {
 }
 
 // settle decides what becomes of an entry after an attempt, for which a part of it was omitted.
-func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part tally) {
+func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part omit.Losses) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.changed.Broadcast()
@@ -289,7 +295,7 @@ func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part tally) {
 			f.logger.Warn("Request not accepted by Sentry", zap.String("endpoint", e.endpoint), zap.String("project", e.project), zap.Stringer("answer", &r))
 		}
 		if r.verdict == limited && e.endpoint == endpointReport {
-			part = tallyOf(e.request.Losses) // for another report
+			part = omit.LossesOf(e.request.Losses) // for another report
 		}
 		f.telemetry.ended(e.endpoint, outcomes[r.verdict], r.reason)
 		f.forget(e, r, part)
@@ -342,27 +348,28 @@ func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 }
 
 // omit ends an entry of which nothing is to be sent.
-func (f *forwarder) omit(e *entry, all tally) {
+func (f *forwarder) omit(e *entry, all omit.Losses) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.changed.Broadcast()
 	f.breaker.trying = false
 	f.underWay--
-	f.telemetry.ended(e.endpoint, outcomes[omitted], all.reason())
+	f.telemetry.ended(e.endpoint, outcomes[omitted], all.Reason())
 	f.forget(e, reply{verdict: omitted}, all)
 }
 
-// putBack ends an attempt before anything was sent.
+// putBack ends an attempt before anything was sent: for lack of memory another one follows.
 func (f *forwarder) putBack(e *entry, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.changed.Broadcast()
 	f.breaker.trying = false
 	f.underWay--
-	if reason == reasonUnreadable {
+	if reason != reasonNoRoom {
 		f.drop(e, reason)
 		return
 	}
+	e.leaveMemory()
 	e.due = f.now().Add(firstPause)
 	f.again.push(e)
 }
@@ -375,7 +382,7 @@ func (f *forwarder) drop(e *entry, reason string) {
 }
 
 // forget ends an entry, of which a part is to be reported as omitted.
-func (f *forwarder) forget(e *entry, r reply, part tally) {
+func (f *forwarder) forget(e *entry, r reply, part omit.Losses) {
 	e.answer(r)
 	f.telemetry.omitted(part)
 	if e.number != 0 {

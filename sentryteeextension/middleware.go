@@ -21,6 +21,8 @@ func (t *tee) wrap(_ context.Context, receiver http.Handler) (http.Handler, erro
 			http.Error(w, "the address of Sentry in the configuration of the collector is its own", http.StatusLoopDetected)
 		case r.handling == kept || r.handling == tunnelled:
 			t.keep(w, req, &r, receiver)
+		case r.handling == streamed && (r.endpoint != endpointManagement || t.cfg.ManagementAPI):
+			t.stream(w, req, &r, receiver)
 		default:
 			receiver.ServeHTTP(w, req)
 		}
@@ -67,6 +69,12 @@ func (t *tee) keep(w http.ResponseWriter, req *http.Request, r *route, receiver 
 
 // forward adds a request to those that are to be forwarded, and answers the client.
 func (t *tee) forward(own *ownAnswer, r *request, claim *httpbody.Claim) {
+	if t.forwarder.outgoing.destinations.of(r.Project) == nil {
+		claim.Release()
+		t.telemetry.ended(r.Endpoint, outcomeDropped, reasonNoUpstream)
+		own.send("")
+		return
+	}
 	claim.SetTenant(r.Project)
 	size := r.size()
 	if err := claim.Acquire(size); err != nil {

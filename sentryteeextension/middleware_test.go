@@ -27,7 +27,6 @@ func onlyProject(cfg *sentryreceiver.Config) {
 // TestForwarded: which requests reach Sentry, and under which path.
 func TestForwarded(t *testing.T) {
 	upstream := newRecorder(t, nil)
-	prefixed := func(cfg *sentryreceiver.Config) { onlyProject(cfg); cfg.PathPrefix = "/in" }
 	h := start(t, upstream.URL+"/prefix/", options{receiver: prefixed})
 	dsn := fmt.Sprintf(`{"dsn":"https://%s@attacker.example/4507"}`, testKey)
 	for _, c := range []struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 // envelopeOf writes an envelope with these headers and payloads of items, in turn.
@@ -87,12 +88,12 @@ func TestFilter(t *testing.T) {
 				if coding != httpbody.Identity {
 					r.Header["Content-Encoding"], r.Body = []string{coding}, compress(r.Body)
 				}
-				o := newOutgoing(&Config{Forward: c.rates}, newKeyLimits())
+				o := newOutgoing(&Config{Upstream: "https://a", Forward: c.rates}, newKeyLimits())
 				o.limits.byKey[r.key()] = limitedTo(c.limits, now)
 				p, err := o.prepare(t.Context(), r, now)
 				require.NoError(t, err)
 				var lines []string
-				for _, e := range p.omitted.events() {
+				for _, e := range p.omitted.Events() {
 					lines = append(lines, fmt.Sprint(e.Outcome, " ", e.Reason, " ", e.Category, " ", e.Quantity))
 				}
 				assert.Equal(t, c.report, lines)
@@ -116,7 +117,7 @@ func TestFilter(t *testing.T) {
 // TestUnreadableEnvelopes are forwarded as they are: Sentry says what is wrong.
 func TestUnreadableEnvelopes(t *testing.T) {
 	now := time.Now()
-	o := newOutgoing(&Config{Forward: map[string]float64{"event": 0}}, newKeyLimits())
+	o := newOutgoing(&Config{Upstream: "https://a", Forward: map[string]float64{"event": 0}}, newKeyLimits())
 	for coding, body := range map[string]string{"": "{", httpbody.Gzip: "no gzip", httpbody.Zstd: "\x28\xb5\x2f\xfd", "new": errorEnvelope} {
 		r := &request{Body: []byte(body), Header: map[string][]string{"Content-Encoding": {coding}}, Endpoint: endpointEnvelope, Received: now}
 		p, err := o.prepare(t.Context(), r, now)
@@ -131,7 +132,7 @@ func TestUnreadableEnvelopes(t *testing.T) {
 // TestRates: tees decide alike, a trace is whole or absent whatever its items are, and the parts are as configured.
 func TestRates(t *testing.T) {
 	now := time.Now()
-	config := &Config{Forward: map[string]float64{"transaction": 0.1, "span": 0.1, "log": 0.3, "profile_chunk": 0.5}}
+	config := &Config{Upstream: "https://a", Forward: map[string]float64{"transaction": 0.1, "span": 0.1, "log": 0.3, "profile_chunk": 0.5}}
 	one, another := newOutgoing(config, newKeyLimits()), newOutgoing(config, newKeyLimits())
 	const traces = 3000
 	counts := map[string]int{}
@@ -184,7 +185,7 @@ func TestContainersAreSplit(t *testing.T) {
 	}
 	payload := `{"items":[` + strings.Join(elements, ",") + `]}`
 	r := &request{Body: []byte(envelopeOf(`{}`, `{"type":"log","item_count":400,"z":1}`, payload)), Endpoint: endpointEnvelope, Received: now}
-	o := newOutgoing(&Config{Forward: map[string]float64{"log": 0.5}}, newKeyLimits())
+	o := newOutgoing(&Config{Upstream: "https://a", Forward: map[string]float64{"log": 0.5}}, newKeyLimits())
 	p, err := o.prepare(t.Context(), r, now)
 	require.NoError(t, err)
 	e, err := sentry.ReadEnvelope(p.request.Body)
@@ -200,15 +201,15 @@ func TestContainersAreSplit(t *testing.T) {
 		assert.Equal(t, 10, count, id)
 	}
 	assert.InDelta(t, 20, len(byTrace), 12)
-	assert.EqualValues(t, 400-len(left.Logs), p.omitted[loss{event.OutcomeClientDiscard, "sample_rate", sentry.CategoryLogItem}])
-	assert.EqualValues(t, len(payload)-len(e.Items[0].Payload), p.omitted[loss{event.OutcomeClientDiscard, "sample_rate", sentry.CategoryLogByte}])
+	assert.EqualValues(t, 400-len(left.Logs), p.omitted[omit.Loss{Outcome: event.OutcomeClientDiscard, Reason: "sample_rate", Category: sentry.CategoryLogItem}])
+	assert.EqualValues(t, len(payload)-len(e.Items[0].Payload), p.omitted[omit.Loss{Outcome: event.OutcomeClientDiscard, Reason: "sample_rate", Category: sentry.CategoryLogByte}])
 	assert.Contains(t, string(p.request.Body), `"z":1`)
 }
 
 // TestLateRequests: Sentry's clock correction finds the error of the client's clock, not the time in the queue.
 func TestLateRequests(t *testing.T) {
 	received := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
-	o := newOutgoing(&Config{}, newKeyLimits())
+	o := newOutgoing(&Config{Upstream: "https://a"}, newKeyLimits())
 	for _, c := range []struct {
 		header string
 		delay  time.Duration

@@ -13,19 +13,21 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 // outgoing turns the requests of clients into those that Sentry gets. Nearly all are the same.
 type outgoing struct {
-	rates  rates
-	limits *keyLimits // nil = SDKs follow Sentry's limits themselves
-	room   *httpbody.Budget
+	destinations *destinations
+	rates        omit.Rates
+	limits       *keyLimits // nil = SDKs follow Sentry's limits themselves
+	room         *httpbody.Budget
 }
 
 // prepared is a request for Sentry.
 type prepared struct {
 	request *request // nil = nothing is left of it
-	omitted tally
+	omitted omit.Losses
 	claim   *httpbody.Claim // for its own body; nil = it has none
 }
 
@@ -43,32 +45,37 @@ const (
 )
 
 func newOutgoing(cfg *Config, limits *keyLimits) *outgoing {
-	o := &outgoing{rates: newRates(cfg.Forward), room: httpbody.NewBudget(rewriteBytes, func(context.Context, int64) {})}
+	o := &outgoing{destinations: newDestinations(cfg), rates: omit.NewRates(cfg.Forward), room: httpbody.NewBudget(rewriteBytes, func(context.Context, int64) {})}
 	if !cfg.passesLimitsOn() {
 		o.limits = limits
 	}
 	return o
 }
 
-// prepare returns what Sentry gets of a request. The error is httpbody.ErrNoMemory, or that of the context.
+// prepare returns what Sentry gets of a request. The error is httpbody.ErrNoMemory, errNoUpstream, or that of the context.
 func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prepared, error) {
+	to := o.destinations.of(r.Project)
+	if to == nil {
+		return prepared{}, errNoUpstream
+	}
+	r = to.mapped(r)
 	if r.Endpoint == endpointReport {
 		return prepared{request: r}, nil
 	}
-	out := omission{rates: o.rates, now: now}
+	out := selection{Selection: omit.Selection{Rates: o.rates, Now: now}}
 	if o.limits != nil {
-		out.limits = o.limits.of(r.key())
+		out.Limits = o.limits.of(r.key())
 	}
 	delay := now.Sub(r.Received)
 	switch {
 	case !r.hasEnvelope():
 		return out.single(r), nil
-	case len(o.rates) == 0 && out.limits == nil && delay < lateAfter:
+	case len(o.rates) == 0 && out.Limits == nil && delay < lateAfter && !to.isMapped():
 		return prepared{request: r}, nil // the rule
 	}
 	claim := o.room.Claim(ctx)
 	claim.SetTenant(r.Project)
-	p, err := out.rewrite(r, delay, claim)
+	p, err := out.rewrite(r, to, delay, claim)
 	if p.claim == nil {
 		claim.Release()
 	} else {
@@ -80,8 +87,11 @@ func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prep
 	return prepared{request: r}, nil // Sentry says what is wrong with it
 }
 
-// rewrite removes omitted items from an envelope, and moves its sent_at. The bytes stay if nothing changes.
-func (o *omission) rewrite(r *request, delay time.Duration, claim *httpbody.Claim) (prepared, error) {
+// selection makes requests of what is selected.
+type selection struct{ omit.Selection }
+
+// rewrite removes omitted items from an envelope, moves its sent_at and maps its keys. The bytes stay if nothing changes.
+func (s *selection) rewrite(r *request, to *destination, delay time.Duration, claim *httpbody.Claim) (prepared, error) {
 	coding := httpbody.Coding(r.Header["Content-Encoding"])
 	body, err := httpbody.Decoded(r.Body, coding, maxRewritten, claim)
 	if err != nil {
@@ -92,44 +102,43 @@ func (o *omission) rewrite(r *request, delay time.Duration, claim *httpbody.Clai
 	if err != nil {
 		return prepared{}, err
 	}
-	if o.header, err = sentry.ReadEnvelopeHeader(body.Data); err != nil {
+	if s.Header, err = sentry.ReadEnvelopeHeader(body.Data); err != nil {
 		return prepared{}, err
 	}
 	before := len(frames.Items)
-	frames.Items = o.filter(frames.Items)
+	frames.Items = s.Filter(frames.Items)
 	if before > 0 && len(frames.Items) == 0 {
-		return prepared{omitted: o.omitted}, nil
+		return prepared{omitted: s.Omitted}, nil
 	}
-	edits := o.edits(delay)
-	if len(o.omitted) == 0 && len(edits) == 0 {
+	header := sentry.EditHeader(frames.Header, append(to.envelopeEdits(), s.edits(delay)...)...)
+	if len(s.Omitted) == 0 && bytes.Equal(header, frames.Header) {
 		return prepared{request: r}, nil
 	}
-	frames.Header = sentry.EditHeader(frames.Header, edits...)
+	frames.Header = header
 	size := frames.Size()
 	if err := claim.Acquire(2 * int64(size)); err != nil { // plain and compressed
 		return prepared{}, err
 	}
-	return prepared{request: r.withBody(frames.Append(make([]byte, 0, size)), coding), omitted: o.omitted, claim: claim}, nil
+	return prepared{request: r.withBody(frames.Append(make([]byte, 0, size)), coding), omitted: s.Omitted, claim: claim}, nil
 }
 
 // edits returns the changes to the header of the envelope.
-func (o *omission) edits(delay time.Duration) (edits []sentry.HeaderEdit) {
-	if delay >= lateAfter && !o.header.SentAt.IsZero() {
+func (s *selection) edits(delay time.Duration) (edits []sentry.HeaderEdit) {
+	if delay >= lateAfter && !s.Header.SentAt.IsZero() {
 		// Sentry takes what lies between sent_at and the arrival for the error of the client's clock, and would move all times.
-		edits = append(edits, sentry.HeaderEdit{Key: "sent_at", Value: o.header.SentAt.Add(delay).Format(time.RFC3339Nano)})
+		edits = append(edits, sentry.HeaderEdit{Key: "sent_at", Value: s.Header.SentAt.Add(delay).Format(time.RFC3339Nano)})
 	}
 	return edits
 }
 
 // single prepares a request that is an item by itself.
-func (o *omission) single(r *request) prepared {
+func (s *selection) single(r *request) prepared {
 	item := sentry.Item{Header: sentry.ItemHeader{Type: itemOf[r.Endpoint]}, Payload: r.Body}
 	if len(r.Body) == 0 {
 		item.Payload = []byte(r.Target) // the data is in the query
 	}
-	if why := o.causeOf(&item); why != (cause{}) {
-		o.omit(&item, why)
-		return prepared{omitted: o.omitted}
+	if !s.Admits(&item) {
+		return prepared{omitted: s.Omitted}
 	}
 	return prepared{request: r}
 }

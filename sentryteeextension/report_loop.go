@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 // reportInterval is how often Sentry hears of omitted data: one request for each key that has some, whatever the traffic.
@@ -42,7 +44,7 @@ func (f *forwarder) report(ctx context.Context) {
 }
 
 // addReport adds a request with losses, which from then on are no longer to be reported. After an error they are.
-func (f *forwarder) addReport(ctx context.Context, k key, losses tally, now time.Time) error {
+func (f *forwarder) addReport(ctx context.Context, k key, losses omit.Losses, now time.Time) error {
 	r, err := newReport(k, losses, now)
 	if err != nil {
 		return err

@@ -3,12 +3,10 @@
 package sentryteeextension
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,80 +14,26 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
-
-// loss is an entry of a client report without its quantity.
-type loss struct {
-	outcome, reason string
-	category        sentry.Category
-}
-
-// tally has quantities of losses.
-type tally map[loss]int64
-
-func (t *tally) add(l loss, quantity int64) {
-	if *t == nil {
-		*t = tally{}
-	}
-	(*t)[l] += quantity
-}
-
-// label is why, as metrics have it.
-func (l loss) label() string {
-	if l.outcome == event.OutcomeRateLimited {
-		return reasonLimited
-	}
-	return l.reason
-}
-
-// reason is why a request was omitted that has several items: rates come before limits.
-func (t tally) reason() string {
-	reason := ""
-	for l := range t {
-		if label := l.label(); reason != causeSampled.reason {
-			reason = label
-		}
-	}
-	return reason
-}
-
-// events are the entries of a client report in a fixed order.
-func (t tally) events() []event.LostEvents {
-	events := make([]event.LostEvents, 0, len(t))
-	for l, quantity := range t {
-		events = append(events, event.LostEvents{Outcome: l.outcome, Reason: l.reason, Category: string(l.category), Quantity: quantity})
-	}
-	slices.SortFunc(events, func(a, b event.LostEvents) int {
-		return cmp.Or(cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Category, b.Category))
-	})
-	return events
-}
-
-func tallyOf(events []event.LostEvents) tally {
-	t := tally{}
-	for _, e := range events {
-		t.add(loss{e.Outcome, e.Reason, sentry.Category(e.Category)}, e.Quantity)
-	}
-	return t
-}
 
 // reports are the losses that Sentry does not know yet, by key. Losses of stored requests are added by the writer of the storage: what
 // they say and which requests are stored agree at any time.
 type reports struct {
 	mu    sync.Mutex
-	byKey map[key]tally
+	byKey map[key]omit.Losses
 }
 
 // add adds losses of a key, or with sign -1 subtracts what a report has.
-func (r *reports) add(k key, t tally, sign int64) {
+func (r *reports) add(k key, t omit.Losses, sign int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byKey == nil {
-		r.byKey = map[key]tally{}
+		r.byKey = map[key]omit.Losses{}
 	}
 	sum := r.byKey[k]
 	for l, quantity := range t {
-		sum.add(l, sign*quantity)
+		sum.Add(l, sign*quantity)
 		if sum[l] <= 0 {
 			delete(sum, l)
 		}
@@ -101,10 +45,10 @@ func (r *reports) add(k key, t tally, sign int64) {
 }
 
 // all returns the losses of all keys.
-func (r *reports) all() map[key]tally {
+func (r *reports) all() map[key]omit.Losses {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	copied := make(map[key]tally, len(r.byKey))
+	copied := make(map[key]omit.Losses, len(r.byKey))
 	for k, t := range r.byKey {
 		copied[k] = maps.Clone(t)
 	}
@@ -121,7 +65,7 @@ type storedLosses struct {
 func (r *reports) encode() ([]byte, error) {
 	stored := []storedLosses{}
 	for k, t := range r.all() {
-		stored = append(stored, storedLosses{k.project, k.public, t.events()})
+		stored = append(stored, storedLosses{k.project, k.public, t.Events()})
 	}
 	text, err := json.Marshal(stored)
 	if err != nil {
@@ -144,14 +88,14 @@ func (r *reports) decode(sealed []byte) error {
 		return fmt.Errorf("%w: losses: %w", collector.ErrDamaged, err)
 	}
 	for _, s := range stored {
-		r.add(key{s.Project, s.Key}, tallyOf(s.Events), 1)
+		r.add(key{s.Project, s.Key}, omit.LossesOf(s.Events), 1)
 	}
 	return nil
 }
 
 // newReport returns the request that reports losses of a key.
-func newReport(k key, t tally, now time.Time) (*request, error) {
-	losses := t.events()
+func newReport(k key, t omit.Losses, now time.Time) (*request, error) {
+	losses := t.Events()
 	payload := event.AppendClientReport(nil, &event.ClientReport{
 		Timestamp: jsonscan.Timestamp{UnixNano: uint64(now.UnixNano()), Set: true}, Events: losses,
 	})

@@ -25,6 +25,8 @@ type request struct {
 	Body     []byte `json:"-"`
 
 	Losses []event.LostEvents `json:",omitempty"` // of a report of the tee
+
+	base *url.URL // of a mapped project's server; nil = the upstream
 }
 
 // requestOverhead is what a request takes in memory beside its headers and its body.
@@ -54,6 +56,9 @@ func (r *request) keyOrNone() key {
 
 // toHTTP makes a request to the server at base.
 func (r *request) toHTTP(ctx context.Context, base *url.URL) (*http.Request, error) {
+	if r.base != nil {
+		base = r.base
+	}
 	u, err := targetURL(base, r.Target)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ const (
 	passed    handling = iota // to the receiver only
 	kept                      // to the receiver, and then, with the bytes that it has read, to Sentry
 	tunnelled                 // kept; only the envelope names the project
-	relayed                   // to Sentry only, as a stream, and its answer back to the client
+	streamed                  // to Sentry only, and its response back to the client
 )
 
 // Names of endpoints, as metrics have them.
@@ -44,8 +44,8 @@ const (
 	endpointReport     = "client_report" // of the tee itself
 )
 
-// relayedEndpoints are those that have a name of their own in metrics, with the place of the public key in their path, if it has one.
-var relayedEndpoints = map[string]int{
+// streamedEndpoints are those that have a name of their own in metrics, with the place of the public key in their path, if it has one.
+var streamedEndpoints = map[string]int{
 	"minidump": 0, "unreal": 2, "playstation": 0, "events": 0, endpointUpload: 0, "integration": 0, "otlp": 0,
 }
 
@@ -65,7 +65,7 @@ func routeOf(req *http.Request) route {
 		return route{}
 	}
 	if segments[0] == "0" {
-		return route{handling: relayed, endpoint: endpointManagement, prefix: prefix}
+		return route{handling: streamed, endpoint: endpointManagement, prefix: prefix}
 	}
 	project, err := sentry.ParseProjectID(segments[0])
 	if err != nil {
@@ -82,8 +82,8 @@ func routeOf(req *http.Request) route {
 			r.handling, r.pathKey = kept, strings.Join(segments[3:], "")
 		}
 	default: // whatever a future ingest has, too
-		r.handling = relayed
-		key, named := relayedEndpoints[segments[1]]
+		r.handling = streamed
+		key, named := streamedEndpoints[segments[1]]
 		if !named {
 			r.endpoint = endpointOther
 		}

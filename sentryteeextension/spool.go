@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 // spool keeps requests in a storage extension, each under a number of its own, and the range of these numbers. One goroutine writes:
@@ -42,7 +43,7 @@ type write struct {
 	stored chan error // of a value
 
 	key    key // of losses that are to be reported from now on, or with a value are reported by it
-	losses tally
+	losses omit.Losses
 }
 
 // sign is that of the losses among those that are not reported yet.
@@ -92,7 +93,7 @@ func (s *spool) put(r *request) (uint64, int64, error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	w := &write{value: value, stored: make(chan error, 1), key: r.key(), losses: tallyOf(r.Losses)}
+	w := &write{value: value, stored: make(chan error, 1), key: r.key(), losses: omit.LossesOf(r.Losses)}
 	s.mu.Lock()
 	if s.closing {
 		s.mu.Unlock()
@@ -123,7 +124,7 @@ func (s *spool) get(ctx context.Context, number uint64) (*request, error) {
 }
 
 // remove deletes a request, soon, and adds what of it is to be reported. A kill before that makes it arrive again.
-func (s *spool) remove(number uint64, k key, losses tally) {
+func (s *spool) remove(number uint64, k key, losses omit.Losses) {
 	s.forget(number)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryteeextension"
@@ -91,10 +92,10 @@ func (t *telemetry) ended(endpoint, outcome, reason string) {
 }
 
 // omitted counts omitted data, as reports to Sentry have it.
-func (t *telemetry) omitted(losses tally) {
+func (t *telemetry) omitted(losses omit.Losses) {
 	for l, quantity := range losses {
 		t.items.Add(context.Background(), quantity, metric.WithAttributes(
-			attribute.String("category", string(l.category)), attribute.String("reason", l.label())))
+			attribute.String("category", string(l.Category)), attribute.String("reason", l.Label())))
 	}
 }
 

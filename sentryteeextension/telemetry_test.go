@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 func TestInstruments(t *testing.T) {
@@ -24,7 +25,7 @@ func TestInstruments(t *testing.T) {
 		disk.err = assert.AnError
 		disk.mu.Unlock()
 		b.send("1", "b", 10)
-		b.forwarder.telemetry.omitted(tally{loss{"rate_limited", "generic", sentry.CategorySpan}: 1})
+		b.forwarder.telemetry.omitted(omit.Losses{{Outcome: "rate_limited", Reason: "generic", Category: sentry.CategorySpan}: 1})
 		synctest.Wait()
 		metadatatest.CheckInstruments(t, b.telemetry, scopeName)
 		b.close()

@@ -16,8 +16,9 @@ import (
 
 // upstream is Sentry.
 type upstream struct {
-	client *http.Client
-	base   *url.URL
+	client    *http.Client
+	streaming *http.Client // without a timeout for the whole request
+	base      *url.URL     // of projects that are not mapped
 }
 
 // newUpstream makes the client of a valid configuration.
@@ -36,7 +37,26 @@ func newUpstream(ctx context.Context, cfg *Config, host component.Host, set comp
 	if err != nil {
 		return nil, err
 	}
-	return &upstream{client: client, base: base}, nil
+	streaming := *client
+	streaming.Timeout = 0
+	return &upstream{client: client, streaming: &streaming, base: base}, nil
+}
+
+// stream sends a request with the body of a client's, as it arrives. The response is to be closed.
+func (u *upstream) stream(ctx context.Context, r *request, from *http.Request) (*http.Response, error) {
+	req, err := r.toHTTP(ctx, u.base)
+	if err != nil {
+		return nil, err
+	}
+	req.Body, req.GetBody, req.ContentLength = from.Body, nil, from.ContentLength
+	if from.ContentLength == 0 {
+		req.Body = http.NoBody
+	}
+	resp, err := u.streaming.Do(req)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	return resp, nil
 }
 
 // post sends a request, and reads the answer.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryteeextension
+package omit
 
 import (
 	"crypto/sha256"
@@ -12,8 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// rates are the parts of item types that are forwarded: hashes below the value. A type that is missing is forwarded in full.
-type rates map[sentry.ItemType]uint64
+// Rates are the parts of item types that are forwarded: hashes below the value. A type that is missing is forwarded in full.
+type Rates map[sentry.ItemType]uint64
 
 // sampledTypes are the item types that may have a rate. Replay recordings follow their replay event, client reports are never omitted.
 var sampledTypes = []sentry.ItemType{
@@ -22,8 +22,8 @@ var sampledTypes = []sentry.ItemType{
 	sentry.ItemTransaction, sentry.ItemUserReport,
 }
 
-// validateRates checks the configuration of rates.
-func validateRates(config map[string]float64) (problems []error) {
+// ValidateRates checks the rates of a configuration.
+func ValidateRates(config map[string]float64) (problems []error) {
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		if !slices.Contains(sampledTypes, sentry.ItemType(name)) {
 			problems = append(problems, fmt.Errorf("forward: %q is not an item type that can have a rate, must be among %q", name, sampledTypes))
@@ -35,8 +35,9 @@ func validateRates(config map[string]float64) (problems []error) {
 	return problems
 }
 
-func newRates(config map[string]float64) rates {
-	r := rates{}
+// NewRates returns the rates of a valid configuration.
+func NewRates(config map[string]float64) Rates {
+	r := Rates{}
 	for name, rate := range config {
 		if rate < 1 {
 			r[sentry.ItemType(name)] = uint64(rate * (1 << 64))
@@ -50,7 +51,7 @@ func newRates(config map[string]float64) rates {
 
 // forwards reports whether items of the type with this ID are forwarded. Every tee decides alike, and an ID that is forwarded at one
 // rate is forwarded at all higher ones: the errors of a forwarded transaction are forwarded, too.
-func (r rates) forwards(t sentry.ItemType, id []byte) bool {
+func (r Rates) forwards(t sentry.ItemType, id []byte) bool {
 	threshold, set := r[t]
 	if !set {
 		return true

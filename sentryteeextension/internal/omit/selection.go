@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryteeextension
+package omit
 
 import (
 	"time"
@@ -9,15 +9,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
-// omission selects the items of one request that Sentry does not get: those of categories that it limits, and those that the rates of
-// the configuration leave out.
-type omission struct {
-	rates  rates
-	limits *sentry.ActiveLimits // nil = there are none that the tee follows
-	now    time.Time
+// Selection selects the items of one request that Sentry gets.
+type Selection struct {
+	Rates  Rates
+	Limits *sentry.ActiveLimits // nil = there are none to follow
+	Now    time.Time
+	Header sentry.EnvelopeHeader
 
-	header  sentry.EnvelopeHeader
-	omitted tally
+	Omitted Losses // the other items
 }
 
 // cause is why an item is omitted, as client reports have it; zero = it is forwarded.
@@ -38,21 +37,21 @@ var (
 	}
 )
 
-// filter returns the items that are forwarded, and adds the others to omitted.
-func (o *omission) filter(items []sentry.Frame) (forwarded []sentry.Frame) {
-	leading := o.causeOfLeader(items)
+// Filter returns the items of an envelope that are forwarded, and adds the others to Omitted.
+func (s *Selection) Filter(items []sentry.Frame) (forwarded []sentry.Frame) {
+	leading := s.causeOfLeader(items)
 	for i := range items {
 		item := &items[i]
-		why := o.causeOf(&item.Item)
+		why := s.causeOf(&item.Item)
 		if followers[item.Header.Type] && leading != (cause{}) {
 			why = leading
 		}
 		if why != (cause{}) {
-			o.omit(&item.Item, why)
+			s.omit(&item.Item, why)
 			continue
 		}
-		if o.isSampledContainer(item) {
-			if left, some := o.sampleContainer(item); some {
+		if s.isSampledContainer(item) {
+			if left, some := s.sampleContainer(item); some {
 				forwarded = append(forwarded, left)
 			}
 			continue
@@ -63,42 +62,42 @@ func (o *omission) filter(items []sentry.Frame) (forwarded []sentry.Frame) {
 }
 
 // causeOfLeader returns why the item that others follow is omitted.
-func (o *omission) causeOfLeader(items []sentry.Frame) cause {
+func (s *Selection) causeOfLeader(items []sentry.Frame) cause {
 	for i := range items {
 		if leaders[items[i].Header.Type] {
-			return o.causeOf(&items[i].Item)
+			return s.causeOf(&items[i].Item)
 		}
 	}
 	return cause{}
 }
 
 // causeOf returns why an item is omitted, of which the rates come first: they hold at any time. Containers are sampled by element.
-func (o *omission) causeOf(item *sentry.Item) cause {
+func (s *Selection) causeOf(item *sentry.Item) cause {
 	switch t := item.Header.Type; {
-	case o.isSampled(t) && !isContainer(item) && !o.rates.forwards(t, o.idOf(item)):
+	case s.isSampled(t) && !isContainer(item) && !s.Rates.forwards(t, s.idOf(item)):
 		return causeSampled
-	case o.isLimited(item):
+	case s.isLimited(item):
 		return causeLimited
 	}
 	return cause{}
 }
 
-func (o *omission) isSampled(t sentry.ItemType) bool {
-	_, sampled := o.rates[t]
+func (s *Selection) isSampled(t sentry.ItemType) bool {
+	_, sampled := s.Rates[t]
 	return sampled
 }
 
 // idOf returns the ID by which an item is sampled. One without is sampled by its content, so that a retry decides alike.
-func (o *omission) idOf(item *sentry.Item) []byte {
-	if id := sentry.CorrelationID(item, &o.header); id != "" {
+func (s *Selection) idOf(item *sentry.Item) []byte {
+	if id := sentry.CorrelationID(item, &s.Header); id != "" {
 		return []byte(id)
 	}
 	return item.Payload
 }
 
 // isLimited reports whether Sentry limits an item now. Items of no category are never limited, as in Relay.
-func (o *omission) isLimited(item *sentry.Item) bool {
-	if o.limits == nil {
+func (s *Selection) isLimited(item *sentry.Item) bool {
+	if s.Limits == nil {
 		return false
 	}
 	header := item.Header
@@ -109,18 +108,18 @@ func (o *omission) isLimited(item *sentry.Item) bool {
 	if len(categories) == 0 {
 		return false
 	}
-	wait, _ := o.limits.Of(categories, o.now)
+	wait, _ := s.Limits.Of(categories, s.Now)
 	return wait > 0
 }
 
 // omit adds an item to what was omitted.
-func (o *omission) omit(item *sentry.Item, why cause) {
+func (s *Selection) omit(item *sentry.Item, why cause) {
 	counted := *item
 	if counted.Header.Type == sentry.ItemProfileChunk {
 		counted.Header.Platform = sentry.PlatformOf(item)
 	}
 	for _, q := range sentry.Quantities(&counted) {
-		o.omitted.add(loss{why.outcome, why.reason, q.Category}, q.Count)
+		s.Omitted.Add(Loss{why.outcome, why.reason, q.Category}, q.Count)
 	}
 }
 
@@ -135,28 +134,37 @@ func isContainer(item *sentry.Item) bool {
 	return false
 }
 
-func (o *omission) isSampledContainer(item *sentry.Frame) bool {
-	return o.isSampled(item.Header.Type) && isContainer(&item.Item)
+func (s *Selection) isSampledContainer(item *sentry.Frame) bool {
+	return s.isSampled(item.Header.Type) && isContainer(&item.Item)
 }
 
 // sampleContainer removes elements from a container: traces are whole or absent. If it cannot be read, it is sampled as a whole.
-func (o *omission) sampleContainer(item *sentry.Frame) (left sentry.Frame, some bool) {
+func (s *Selection) sampleContainer(item *sentry.Frame) (left sentry.Frame, some bool) {
 	t := item.Header.Type
 	payload, kept, omitted, ok := sentry.FilterContainer(item.Payload, func(traceID string) bool {
 		if traceID == "" {
-			traceID = string(o.idOf(&item.Item))
+			traceID = string(s.idOf(&item.Item))
 		}
-		return o.rates.forwards(t, []byte(traceID))
+		return s.Rates.forwards(t, []byte(traceID))
 	})
 	switch {
-	case !ok && o.rates.forwards(t, o.idOf(&item.Item)) || ok && omitted == 0:
+	case !ok && s.Rates.forwards(t, s.idOf(&item.Item)) || ok && omitted == 0:
 		return *item, true
 	case !ok || kept == 0:
-		o.omit(&item.Item, causeSampled)
+		s.omit(&item.Item, causeSampled)
 		return sentry.Frame{}, false
 	}
 	part := sentry.Item{Header: item.Header, Payload: item.Payload[:len(item.Payload)-len(payload)]}
 	part.Header.ItemCount.Value, part.Header.ItemCount.Set = omitted, true
-	o.omit(&part, causeSampled)
+	s.omit(&part, causeSampled)
 	return item.WithPayload(payload, kept), true
+}
+
+// Admits reports whether a request that is an item by itself is forwarded, or adds it to Omitted.
+func (s *Selection) Admits(item *sentry.Item) bool {
+	why := s.causeOf(item)
+	if why != (cause{}) {
+		s.omit(item, why)
+	}
+	return why == (cause{})
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// ProjectConfig maps the keys of one of our projects to a DSN of Sentry.
+type ProjectConfig struct {
+	// ID is the number at the end of our DSN.
+	ID uint64 `mapstructure:"id"`
+
+	// UpstreamDSN is Sentry's DSN for the data of the project.
+	UpstreamDSN string `mapstructure:"upstream_dsn"`
+}
+
+// validateProjects checks each project by itself and all together.
+func validateProjects(projects []ProjectConfig) (problems []error) {
+	seen := map[uint64]int{}
+	for i, p := range projects {
+		switch first, again := seen[p.ID]; {
+		case p.ID == 0:
+			problems = append(problems, fmt.Errorf("projects[%d].id: must not be 0 or left out, give the number at the end of your DSN, e.g. 42", i))
+		case again:
+			problems = append(problems, fmt.Errorf("projects[%d].id: is %d, as in projects[%d], must be in one entry only", i, p.ID, first))
+		default:
+			seen[p.ID] = i
+		}
+		if _, err := sentry.ParseDSN(p.UpstreamDSN); err != nil {
+			problems = append(problems, fmt.Errorf("projects[%d].upstream_dsn: %w, give Sentry's DSN, e.g. https://key@o123.ingest.us.sentry.io/4507", i, err))
+		}
+	}
+	return problems
+}
+
+// destination is where requests go.
+type destination struct {
+	base *url.URL
+	dsn  sentry.DSN // of mapped projects; zero = the keys are the same
+}
+
+func (d *destination) isMapped() bool { return d.dsn.PublicKey != "" }
+
+// destinations are those of all projects.
+type destinations struct {
+	byProject map[string]*destination
+	others    *destination // nil = other projects are not forwarded
+}
+
+// errNoUpstream is why a request is not forwarded: its project is not in the configuration, and there is no upstream for others.
+var errNoUpstream = errors.New("the project has no upstream")
+
+// newDestinations reads a valid configuration.
+func newDestinations(cfg *Config) *destinations {
+	d := &destinations{byProject: map[string]*destination{}}
+	if base, err := url.Parse(cfg.Upstream); err == nil && cfg.Upstream != "" {
+		d.others = &destination{base: base}
+	}
+	for _, p := range cfg.Projects {
+		dsn, err := sentry.ParseDSN(p.UpstreamDSN)
+		if err != nil {
+			continue
+		}
+		base := &url.URL{Scheme: dsn.Scheme, Host: dsn.Host, Path: dsn.Path}
+		if plain, err := url.PathUnescape(dsn.Path); err == nil {
+			base.Path, base.RawPath = plain, dsn.Path
+		}
+		d.byProject[fmt.Sprint(p.ID)] = &destination{base: base, dsn: dsn}
+	}
+	return d
+}
+
+// of returns the destination of a project, nil if there is none.
+func (d *destinations) of(project string) *destination {
+	if mapped := d.byProject[project]; mapped != nil {
+		return mapped
+	}
+	return d.others
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// mapped returns the request for another project with another key: in its path, query and headers. Its body may be an envelope, which
+// has them too: see envelopeEdits.
+func (d *destination) mapped(r *request) *request {
+	if !d.isMapped() {
+		return r
+	}
+	changed := *r
+	changed.base = d.base
+	changed.Target = d.mapTarget(r.Target, r.Project, r.Key)
+	changed.Header = d.mapHeader(r.Header, r.Key)
+	return &changed
+}
+
+// mapTarget replaces the project, and the key where it is a segment of the path or in the query.
+func (d *destination) mapTarget(target, project, key string) string {
+	path, query, hasQuery := strings.Cut(target, "?")
+	segments := strings.Split(path, "/")
+	named := 0 // segments that are not empty, as in routeOf
+	for i, segment := range segments {
+		if segment == "" {
+			continue
+		}
+		switch named++; {
+		case named == 2: // behind api
+			segments[i] = d.dsn.ProjectID
+		case named >= 4 && segment == key:
+			segments[i] = d.dsn.PublicKey
+		}
+	}
+	target = strings.Join(segments, "/")
+	if !hasQuery {
+		return target
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		if name, value, _ := strings.Cut(pair, "="); name == "sentry_key" {
+			pairs[i] = "sentry_key=" + d.mapKey(value)
+		}
+	}
+	return target + "?" + strings.Join(pairs, "&")
+}
+
+// mapKey replaces a key, which may have flags: "abc:no-cache".
+func (d *destination) mapKey(value string) string {
+	_, flags, has := strings.Cut(value, ":")
+	if has {
+		return d.dsn.PublicKey + ":" + flags
+	}
+	return d.dsn.PublicKey
+}
+
+// mapHeader replaces the key in credentials.
+func (d *destination) mapHeader(header http.Header, key string) http.Header {
+	changed := header.Clone()
+	for _, name := range ofTheSite {
+		for i, value := range changed[name] {
+			changed[name][i] = d.mapCredentials(value, key)
+		}
+	}
+	return changed
+}
+
+// mapCredentials replaces the key in "Sentry sentry_key=…, …" or "Basic base64(key:…)". Other credentials are not Sentry's.
+func (d *destination) mapCredentials(value, key string) string {
+	scheme, rest, _ := strings.Cut(value, " ")
+	switch strings.ToLower(scheme) {
+	case "sentry":
+		pairs := strings.Split(rest, ",")
+		for i, pair := range pairs {
+			name, old, _ := strings.Cut(pair, "=")
+			if strings.TrimSpace(name) == "sentry_key" {
+				pairs[i] = name + "=" + d.mapKey(strings.TrimSpace(old))
+			}
+		}
+		return scheme + " " + strings.Join(pairs, ",")
+	case "basic":
+		decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.TrimSpace(rest), "="))
+		if user, _, _ := strings.Cut(string(decoded), ":"); err == nil && user == key {
+			return scheme + " " + base64.StdEncoding.EncodeToString([]byte(d.dsn.PublicKey+":"))
+		}
+	}
+	return value
+}
+
+// envelopeEdits are the changes to the header of an envelope: Sentry compares its DSN with the request, and finds the rules of dynamic
+// sampling by the key of the trace.
+func (d *destination) envelopeEdits() []sentry.HeaderEdit {
+	if !d.isMapped() {
+		return nil
+	}
+	return []sentry.HeaderEdit{{Key: "dsn", Value: d.dsn.String()}, {Key: "trace", Inner: "public_key", Value: d.dsn.PublicKey}}
+}
+
+// mapBack returns a path of Sentry as one of ours, which a client resolves against the address that it knows: with our prefix and our
+// project. It returns the addresses of other servers as they are.
+func (d *destination) mapBack(location, prefix, project string) string {
+	u, err := d.base.Parse(location)
+	if err != nil || u.Host != d.base.Host {
+		return location
+	}
+	path, ours := strings.CutPrefix(u.EscapedPath(), strings.TrimRight(d.base.EscapedPath(), "/"))
+	if !ours {
+		return location
+	}
+	if d.isMapped() {
+		if rest, its := strings.CutPrefix(path, "/api/"+d.dsn.ProjectID+"/"); its {
+			path = "/api/" + project + "/" + rest
+		}
+	}
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return prefix + path
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryteeextension
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// stream forwards a request that the receiver does not know, and its response, with constant memory: minidumps, uploads, what a future
+// SDK sends. Nothing of it is stored: crash reporters and uploads need Sentry's own response.
+func (t *tee) stream(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) {
+	key := ""
+	if r.endpoint != endpointManagement {
+		var admitted bool
+		if key, admitted = admission(w, req, r, receiver); !admitted {
+			return
+		}
+	}
+	to := t.forwarder.outgoing.destinations.of(r.project)
+	if to == nil {
+		t.telemetry.ended(r.endpoint, outcomeDropped, reasonNoUpstream)
+		http.Error(w, "this project is not forwarded to Sentry", http.StatusNotFound)
+		return
+	}
+	outgoing := to.mapped(&request{Method: req.Method, Target: r.targetOf(req), Header: upstreamHeader(req, r, t.via), Project: r.project, Key: key})
+	ctx, cancel := context.WithTimeout(req.Context(), maxStream)
+	defer cancel()
+	began := time.Now()
+	resp, err := t.upstream.stream(ctx, outgoing, req)
+	answer := reply{verdict: failed, reason: reasonNetwork, err: err}
+	if err == nil {
+		answer = replyOf(resp.StatusCode)
+	}
+	t.telemetry.answered(ctx, &answer, time.Since(began))
+	t.streamed(r, &answer)
+	extendWrites(w)
+	if err != nil {
+		http.Error(w, "Sentry is not reachable", http.StatusBadGateway)
+		return
+	}
+	defer resp.Body.Close()
+	copyAnswerHeader(w.Header(), resp.Header)
+	if location := resp.Header.Get("Location"); location != "" {
+		w.Header().Set("Location", to.mapBack(location, r.prefix, r.project))
+	}
+	w.WriteHeader(resp.StatusCode)
+	_, _ = io.Copy(w, resp.Body) // if either side is gone, the other sees a response that is cut off
+}
+
+// streamed counts a request. One that failed is not sent again: the client has the response.
+func (t *tee) streamed(r *route, answer *reply) {
+	outcome, reason := outcomes[answer.verdict], answer.reason
+	if answer.verdict == failed {
+		outcome = outcomeDropped
+	}
+	t.telemetry.ended(r.endpoint, outcome, reason)
+	if answer.verdict != sent {
+		t.logger.Warn("Request not accepted by Sentry", zap.String("endpoint", r.endpoint), zap.String("project", r.project), zap.Stringer("answer", answer))
+	}
+}
+
+// maxStream bounds one request: the largest upload of Sentry, 1 GiB, takes as long at 2.4 Mbit/s.
+const maxStream = time.Hour
+
+// answerTime is how long a client may take to read a response. The write timeout of the server began with the request.
+const answerTime = time.Minute
+
+func extendWrites(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+}
+
+// admission asks the receiver whether a client may send, by an empty envelope with the credentials of the request: who may send is in
+// its configuration only. It returns the public key of the client, or responds with the receiver's refusal.
+func admission(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) (publicKey string, admitted bool) {
+	auth, err := sentry.Authenticate(r.credentials(req))
+	question := req.Clone(req.Context())
+	question.Method = http.MethodPost
+	question.URL = &url.URL{RawPath: r.prefix + "/api/" + r.project + "/envelope/", RawQuery: req.URL.RawQuery}
+	question.URL.Path, _ = url.PathUnescape(question.URL.RawPath) // the prefix is that of a valid path
+	question.Header.Del("Content-Encoding")
+	question.Header.Del("Expect")
+	question.Header.Set("Content-Type", sentry.ContentTypeEnvelope)
+	if err == nil && r.pathKey != "" {
+		question.Header.Set("X-Sentry-Auth", auth.Header())
+	}
+	const empty = "{}\n"
+	question.Body, question.ContentLength, question.TransferEncoding = io.NopCloser(strings.NewReader(empty)), int64(len(empty)), nil
+	unsent := blank{}
+	answer := &ownAnswer{ResponseWriter: unsent}
+	receiver.ServeHTTP(answer, question)
+	if answer.admits(err == nil) {
+		return auth.PublicKey, true
+	}
+	httpbody.Discard(req)
+	extendWrites(w)
+	maps.Copy(w.Header(), http.Header(unsent))
+	answer.ResponseWriter = w
+	answer.send("")
+	return "", false
+}
+
+// blank is a response that is not sent.
+type blank http.Header
+
+func (b blank) Header() http.Header         { return http.Header(b) }
+func (b blank) Write(p []byte) (int, error) { return len(p), nil }
+func (b blank) WriteHeader(int)             {}
