@@ -30,10 +30,11 @@
 //
 // # The other signals
 //
-//	transaction, span                    →  spans              traces.go
+//	transaction, span                    →  spans              traces.go, span_streamed.go
 //	log, event, feedback, check_in, …    →  log records        logs.go, log_event.go
 //	trace_metric, session, check_in,
-//	client_report, measurements          →  metric points      metrics.go, sessions.go, measurements.go
+//	client_report, measurements          →  metric points      metrics.go, metric_groups.go,
+//	                                                           sessions.go, measurements.go
 //
 // They share three files with profiles: resource.go, so that a profile and its spans have the same
 // service; values.go, which converts JSON values to attributes; and privacy.go, which removes

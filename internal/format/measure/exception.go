@@ -129,7 +129,7 @@ func (e *Exception) EffectiveSeverity() string {
 
 // Data returns code, number and details of the error from either of the two positions.
 func (e *Exception) Data() ExceptionError {
-	data := ExceptionError{e.NumCode, e.Code, e.Meta}
+	data := ExceptionError{NumCode: e.NumCode, Code: e.Code, Meta: e.Meta}
 	if e.Error != nil {
 		if !data.NumCode.Set {
 			data.NumCode = e.Error.NumCode

@@ -6,42 +6,12 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
-
-// fillLog translates one element of a log container.
-func fillLog(record plog.LogRecord, log *event.Log, shared *sharedAttributes, src Source) {
-	setTimes(record, log.Timestamp, src)
-	setSeverity(record, log.Level)
-	if number := log.SeverityNumber; number.Set && number.Value >= 1 && number.Value <= 24 {
-		record.SetSeverityNumber(plog.SeverityNumber(number.Value))
-	}
-	record.Body().SetStr(log.Body)
-
-	attrs, span := record.Attributes(), log.SpanID
-	attrs.EnsureCapacity(len(log.Attributes))
-	for i := range log.Attributes {
-		attribute := &log.Attributes[i]
-		key := logAttributeKey(attribute.Key)
-		if shared.stated(attribute) || !src.IncludePII && attr.IsPersonal(key) {
-			continue
-		}
-		value := attrs.PutEmpty(key)
-		setAttribute(value, key, attribute)
-		if !src.IncludePII {
-			attr.RemovePersonalIn(value)
-		}
-		if span == "" && key == semconv.SentryTraceParentSpanID {
-			span = attr.JsonText(attribute.Value)
-		}
-	}
-	setTrace(record, log.TraceID, strings.ToLower(span))
-}
 
 // logAttributeKey returns Sentry's key for attributes that go's SDK 0.50 names differently.
 func logAttributeKey(key string) string {

@@ -3,8 +3,6 @@
 package fromsentry
 
 import (
-	"strings"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
@@ -20,8 +18,7 @@ func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
 	resource := out.ResourceLogs().AppendEmpty()
 	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeLogs().AppendEmpty()
-	scope.Scope().SetName(strings.Clone(id.Sdk.Name))
-	scope.Scope().SetVersion(strings.Clone(id.Sdk.Version))
+	fillScope(scope.Scope(), id)
 	return out, scope
 }
 

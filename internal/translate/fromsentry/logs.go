@@ -3,6 +3,8 @@
 package fromsentry
 
 import (
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -21,6 +23,35 @@ func LogsToLogs(c *event.LogContainer, src Source) plog.Logs {
 		fillLog(scope.LogRecords().AppendEmpty(), &c.Logs[i], &shared, src)
 	}
 	return out
+}
+
+// fillLog translates one element of a log container.
+func fillLog(record plog.LogRecord, log *event.Log, shared *sharedAttributes, src Source) {
+	setTimes(record, log.Timestamp, src)
+	setSeverity(record, log.Level)
+	if number := log.SeverityNumber; number.Set && number.Value >= 1 && number.Value <= 24 {
+		record.SetSeverityNumber(plog.SeverityNumber(number.Value))
+	}
+	record.Body().SetStr(log.Body)
+
+	attrs, span := record.Attributes(), log.SpanID
+	attrs.EnsureCapacity(len(log.Attributes))
+	for i := range log.Attributes {
+		attribute := &log.Attributes[i]
+		key := logAttributeKey(attribute.Key)
+		if shared.stated(attribute) || !src.IncludePII && attr.IsPersonal(key) {
+			continue
+		}
+		value := attrs.PutEmpty(key)
+		setAttribute(value, key, attribute)
+		if !src.IncludePII {
+			attr.RemovePersonalIn(value)
+		}
+		if span == "" && key == semconv.SentryTraceParentSpanID {
+			span = attr.JsonText(attribute.Value)
+		}
+	}
+	setTrace(record, log.TraceID, strings.ToLower(span))
 }
 
 // CheckInToLogs translates a check-in to a record with the status of the scheduled job.

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -75,4 +76,29 @@ func newGaugePoint(points pmetric.NumberDataPointSlice, at uint64, value float64
 	point.SetTimestamp(pcommon.Timestamp(at))
 	point.SetDoubleValue(value)
 	return point
+}
+
+// measurements adds the series as sent, including node's broken V2 clock: name → {unit, times,
+// values}.
+func (l *attributeList) measurements(series []profile.Measurement, timeKey string) {
+	if len(series) == 0 {
+		return
+	}
+	all := pcommon.NewValueMap()
+	for _, m := range series {
+		entry := all.Map().PutEmptyMap(m.Name)
+		entry.PutStr(attr.KeyUnit, m.Unit)
+		times, values := entry.PutEmptySlice(timeKey), entry.PutEmptySlice(attr.KeyValue)
+		times.EnsureCapacity(len(m.Values))
+		values.EnsureCapacity(len(m.Values))
+		for _, v := range m.Values {
+			if timeKey == attr.KeyElapsed {
+				times.AppendEmpty().SetInt(int64(v.ElapsedNS))
+			} else {
+				times.AppendEmpty().SetDouble(v.Timestamp)
+			}
+			values.AppendEmpty().SetDouble(v.Value)
+		}
+	}
+	l.add(semconv.SentryMeasurements, dictionary.AnyValue(all), "")
 }

@@ -3,8 +3,6 @@
 package fromsentry
 
 import (
-	"strings"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
@@ -18,8 +16,7 @@ func newMetrics(id attr.Identity, src Source) (pmetric.Metrics, pmetric.ScopeMet
 	resource := out.ResourceMetrics().AppendEmpty()
 	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeMetrics().AppendEmpty()
-	scope.Scope().SetName(strings.Clone(id.Sdk.Name))
-	scope.Scope().SetVersion(strings.Clone(id.Sdk.Version))
+	fillScope(scope.Scope(), id)
 	return out, scope
 }
 

@@ -5,7 +5,6 @@ package fromsentry
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -74,8 +73,7 @@ func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profi
 	resource := out.ResourceProfiles().AppendEmpty()
 	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeProfiles().AppendEmpty()
-	scope.Scope().SetName(strings.Clone(id.Sdk.Name))
-	scope.Scope().SetVersion(strings.Clone(id.Sdk.Version))
+	fillScope(scope.Scope(), id)
 
 	profile := scope.Profiles().AppendEmpty()
 	dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
@@ -136,7 +134,7 @@ func (l *attributeList) decimal(key, text string) {
 }
 
 func decimalValue(text string) dictionary.Value {
-	if number, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(number, 10) == text {
+	if number, ok := attr.CanonicalInt(text); ok {
 		return dictionary.IntValue(number)
 	}
 	return dictionary.StringValue(text)
@@ -167,29 +165,4 @@ func (l *attributeList) transaction(t *sentryprofile.ProfileTransaction) {
 	l.uint(semconv.SentryTransactionRelativeEnd, t.RelativeEndNS, attr.UnitNanoseconds)
 	l.uint(semconv.SentryTransactionRelativeCPUStart, t.RelativeCPUStartMS, attr.UnitMilliseconds)
 	l.uint(semconv.SentryTransactionRelativeCPUEnd, t.RelativeCPUEndMS, attr.UnitMilliseconds)
-}
-
-// measurements adds the series as sent, including node's broken V2 clock: name → {unit, times,
-// values}.
-func (l *attributeList) measurements(series []sentryprofile.Measurement, timeKey string) {
-	if len(series) == 0 {
-		return
-	}
-	all := pcommon.NewValueMap()
-	for _, m := range series {
-		entry := all.Map().PutEmptyMap(m.Name)
-		entry.PutStr(attr.KeyUnit, m.Unit)
-		times, values := entry.PutEmptySlice(timeKey), entry.PutEmptySlice(attr.KeyValue)
-		times.EnsureCapacity(len(m.Values))
-		values.EnsureCapacity(len(m.Values))
-		for _, v := range m.Values {
-			if timeKey == attr.KeyElapsed {
-				times.AppendEmpty().SetInt(int64(v.ElapsedNS))
-			} else {
-				times.AppendEmpty().SetDouble(v.Timestamp)
-			}
-			values.AppendEmpty().SetDouble(v.Value)
-		}
-	}
-	l.add(semconv.SentryMeasurements, dictionary.AnyValue(all), "")
 }

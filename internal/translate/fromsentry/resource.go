@@ -55,6 +55,12 @@ func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 	src.configure(resource)
 }
 
+// fillScope sets the scope to the SDK.
+func fillScope(scope pcommon.InstrumentationScope, id attr.Identity) {
+	scope.SetName(strings.Clone(id.Sdk.Name))
+	scope.SetVersion(strings.Clone(id.Sdk.Version))
+}
+
 // configure sets the configured resource attributes of the project. They override the payload.
 func (src Source) configure(resource pcommon.Map) {
 	for _, configured := range src.Resource {

@@ -29,8 +29,8 @@ func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 	for i := range c.Spans {
 		for j := range c.Spans[i].Attributes {
 			a := &c.Spans[i].Attributes[j]
-			if said := identityField(&id, a.Key); said != nil && *said == "" {
-				*said = attr.JsonText(a.Value)
+			if field := identityField(&id, a.Key); field != nil && *field == "" {
+				*field = attr.JsonText(a.Value)
 			}
 		}
 	}
@@ -59,6 +59,6 @@ func identityField(id *attr.Identity, key string) *string {
 
 // states reports whether the resource has the same value.
 func states(id *attr.Identity, a *event.Attribute) bool {
-	said := identityField(id, a.Key)
-	return said != nil && *said != "" && *said == attr.JsonText(a.Value)
+	field := identityField(id, a.Key)
+	return field != nil && *field != "" && *field == attr.JsonText(a.Value)
 }

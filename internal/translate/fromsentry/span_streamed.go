@@ -14,11 +14,11 @@ import (
 // fillStreamedSpan translates one element of a span container. Only attributes with an OTLP field
 // are interpreted.
 func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity, src Source) {
-	said := streamedFields(s)
+	fields := streamedFields(s)
 	setIdentity(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
-	span.SetName(attr.FirstText(s.Name, said.op, attr.Unnamed))
-	span.SetKind(spanKind(attr.FirstText(s.Kind, said.kind, said.otelKind), said.op))
-	setStatus(span.Status(), s.Status, said.message)
+	span.SetName(attr.FirstText(s.Name, fields.op, attr.Unnamed))
+	span.SetKind(spanKind(attr.FirstText(s.Kind, fields.kind, fields.otelKind), fields.op))
+	setStatus(span.Status(), s.Status, fields.message)
 
 	attrs := span.Attributes()
 	attrs.EnsureCapacity(len(s.Attributes) + 2)
@@ -28,7 +28,7 @@ func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity,
 	attr.PutText(attrs, semconv.SentryKind, s.Kind)
 	putFlag(attrs, semconv.SentryIsSegment, s.IsSegment)
 	putFlag(attrs, semconv.SentryIsRemote, s.IsRemote)
-	said.Put(attrs)
+	fields.Put(attrs)
 	putLinks(span.Links(), s.Links, src)
 }
 
@@ -38,23 +38,23 @@ type streamed struct {
 	attr.Profiling
 }
 
-func streamedFields(s *event.StreamedSpan) (said streamed) {
+func streamedFields(s *event.StreamedSpan) (fields streamed) {
 	for i := range s.Attributes {
 		a := &s.Attributes[i]
 		switch a.Key {
 		case semconv.SentryOp:
-			said.op = attr.JsonText(a.Value)
+			fields.op = attr.JsonText(a.Value)
 		case semconv.SentryKind:
-			said.kind = attr.JsonText(a.Value)
+			fields.kind = attr.JsonText(a.Value)
 		case semconv.OTelKind:
-			said.otelKind = attr.JsonText(a.Value)
+			fields.otelKind = attr.JsonText(a.Value)
 		case semconv.SentryStatusMessage:
-			said.message = attr.JsonText(a.Value)
+			fields.message = attr.JsonText(a.Value)
 		default:
-			said.Set(a.Key, a.Value)
+			fields.Set(a.Key, a.Value)
 		}
 	}
-	return said
+	return fields
 }
 
 // putStreamed sets an attribute, unless the resource or the profiling IDs contain it, or it is

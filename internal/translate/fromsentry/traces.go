@@ -3,8 +3,6 @@
 package fromsentry
 
 import (
-	"strings"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -66,8 +64,7 @@ func newTraces(id attr.Identity, src Source) (ptrace.Traces, ptrace.SpanSlice) {
 	resource := out.ResourceSpans().AppendEmpty()
 	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeSpans().AppendEmpty()
-	scope.Scope().SetName(strings.Clone(id.Sdk.Name))
-	scope.Scope().SetVersion(strings.Clone(id.Sdk.Version))
+	fillScope(scope.Scope(), id)
 	return out, scope.Spans()
 }
 
@@ -178,9 +175,9 @@ func putServerName(attrs pcommon.Map, kind ptrace.SpanKind, name string) {
 
 // putRequestDefaults sets the attributes of the request that the span's data do not contain.
 func putRequestDefaults(attrs pcommon.Map, request *event.HTTPRequest, src Source) {
-	said := pcommon.NewMap()
-	putRequest(said, request, src)
-	for key, value := range said.All() {
+	defaults := pcommon.NewMap()
+	putRequest(defaults, request, src)
+	for key, value := range defaults.All() {
 		if _, taken := attrs.Get(key); !taken {
 			value.MoveTo(attrs.PutEmpty(key))
 		}
