@@ -27,7 +27,7 @@ func (r *sentryReceiver) newBudget(claim *httpbody.Claim, body int64) budget {
 // are delivered first.
 func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (weight int64, err error) {
 	b := &in.budget
-	weight = fromsentry.Weight(item.Header.Type, item.Payload)
+	weight = fromsentry.Weight(item)
 	if b.pending > 0 && b.pending+weight > b.limit {
 		in.deliverEarly(ctx)
 	}

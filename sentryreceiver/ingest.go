@@ -12,6 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // ingestion is the work on one envelope: translate the items, deliver the results, respond.
@@ -143,6 +144,9 @@ func (in *ingestion) record(ctx context.Context, item sentry.ItemType, o pipelin
 
 // countLinks counts the links of V1 profiles. Those that have not found their transaction by now stay unlinked.
 func (in *ingestion) countLinks(ctx context.Context) {
+	if n := in.translation.takeForeignThreads(); n > 0 {
+		in.telemetry.fieldsLost(ctx, sentry.ItemTransaction, []discard.Flaw{{Field: semconv.ThreadID, Count: n}})
+	}
 	links, unlinked := in.translation.takeLinks()
 	for _, l := range links {
 		in.telemetry.aligned(ctx, l.alignment)

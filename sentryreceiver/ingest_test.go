@@ -110,10 +110,10 @@ func TestBadItems(t *testing.T) {
 		"dangling stacks":     {item("profile_chunk", "", strings.ReplaceAll(goodChunk, `"stack_id":0`, `"stack_id":9`)), "profiling_malformed_samples", "profile_chunk"},
 		"other version":       {item("profile_chunk", "", `{"version":"3"}`), "profiling_platform_not_supported", "profile_chunk"},
 		"nested too deep":     {item("profile_chunk", "", tooDeep), "json_too_deep", "profile_chunk"},
-		"android trace":       {item("profile", "", `{"platform":"android","sampled_profile":"x"}`), "unsupported_format", "profile"},
-		"android trace chunk": {item("profile_chunk", "", `{"version":"2","platform":"android","sampled_profile":"x"}`), "unsupported_format", "profile_chunk"},
-		"Perfetto":            {item("profile_chunk", `,"content_type":"application/X-Perfetto-Trace"`, goodChunk+"\x00\n"), "unsupported_format", "profile_chunk"},
-		"Perfetto by length":  {item("profile_chunk", `,"meta_length":700`, goodChunk+"\x00\n"), "unsupported_format", "profile_chunk"},
+		"android trace":       {item("profile", "", `{"platform":"android","sampled_profile":"x"}`), "profiling_invalid_base64_value", "profile"},
+		"android trace chunk": {item("profile_chunk", "", `{"version":"2","platform":"android","sampled_profile":"xxxx"}`), "profiling_invalid_sampled_profile", "profile_chunk"},
+		"Perfetto":            {item("profile_chunk", `,"content_type":"application/X-Perfetto-Trace"`, goodChunk+"\x00\n"), "profiling_invalid_sampled_profile", "profile_chunk"},
+		"Perfetto by length":  {item("profile_chunk", `,"meta_length":700`, goodChunk+"\x00\n"), "profiling_invalid_sampled_profile", "profile_chunk"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := start(t, nil)

@@ -18,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
@@ -31,6 +32,7 @@ type unlinked struct {
 	activeThread  string
 	anchor        jsonscan.Timestamp
 	relativeStart jsonscan.Uint
+	threads       map[string]bool // of a profile of Android; nil = its spans name the same threads
 }
 
 // link is the result for one profile, to be counted.
@@ -40,12 +42,18 @@ type link struct {
 }
 
 // awaitSpans keeps the data of a profile that linking needs. Texts of the profile are only valid until its decoder is released.
-func (t *translation) awaitSpans(p *profile.Profile, profiles pprofile.Profiles) {
+func (t *translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, profiles pprofile.Profiles) {
 	u := unlinked{profiles: profiles, anchor: p.Timestamp}
 	if tx := p.Transaction; tx != nil {
 		u.transactionID = strings.Clone(tx.ID)
 		u.activeThread = strings.Clone(tx.ActiveThreadID.Text)
 		u.relativeStart = tx.RelativeStartNS
+	}
+	if trace != nil {
+		u.threads = trace.ThreadIDs()
+		for _, thread := range p.Threads { // of the JavaScript
+			u.threads[strings.Clone(thread.ID)] = true
+		}
 	}
 	t.unlinked = append(t.unlinked, u)
 }
@@ -72,9 +80,14 @@ func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 		return
 	}
 	index := spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: math.MaxInt, MaxAge: time.Hour})
+	threads, main := t.androidThreads()
 	index.Add(func(yield func(spanlink.Span) bool) {
 		for span := range spanlink.Sentry.Spans(spans) {
 			span.Sessions, span.Program = []spanlink.Session{v1Session}, nil
+			if threads != nil && span.Thread != "" && !threads[span.Thread] {
+				span.Thread = main
+				t.foreignThreads++
+			}
 			if !yield(span) {
 				return
 			}
@@ -91,6 +104,23 @@ func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 		})})
 		return true
 	})
+}
+
+// androidThreads returns the threads of the first profile of Android, and its active one. Spans on other threads are taken for spans on
+// that: some SDKs state the ids of Java's threads, but traces have those of the kernel.
+func (t *translation) androidThreads() (threads map[string]bool, active string) {
+	for _, u := range t.unlinked {
+		if u.threads != nil {
+			return u.threads, u.activeThread
+		}
+	}
+	return nil, ""
+}
+
+// takeForeignThreads returns how many spans, not counted yet, were moved to the active thread of a profile of Android.
+func (t *translation) takeForeignThreads() (n int) {
+	n, t.foreignThreads = t.foreignThreads, 0
+	return n
 }
 
 // takeLinks returns the results that were not counted yet, and the profiles without a transaction.

@@ -15,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
@@ -31,7 +32,12 @@ func (t *translation) profile(item *sentry.Item) (out translated) {
 	defer decoder.Release()
 	subject, err := t.decodeProfile(decoder, item, &out)
 	if err != nil {
-		t.onlyMeasurements(&out, item, subject, discardOf(err))
+		out.unusable = discardOf(err)
+		return out
+	}
+	trace, why := t.decodeTrace(&subject, &out)
+	if why != nil && subject.Sampled().Samples.Len() == 0 {
+		t.onlyMeasurements(&out, item, subject, why)
 		return out
 	}
 	t.profiles++ // unusable ones do not count against the rule one_profile_per_envelope
@@ -39,15 +45,18 @@ func (t *translation) profile(item *sentry.Item) (out translated) {
 	if out.unusable = t.validateProfile(&out, subject); out.unusable != nil {
 		return out
 	}
-	out.addUndecoded(subject)
+	if why != nil {
+		out.addUnusableTrace(why)
+		subject = subject.JavaScript()
+	}
 	src := t.profileSource(subject, item)
 	if t.has(pipeline.SignalProfiles) {
-		profiles := toProfiles(subject, src)
+		profiles := toProfiles(&out, subject, trace, src)
 		out.weight = outputWeight * int64(new(pprofile.ProtoMarshaler).ProfilesSize(profiles))
 		out.deliveries = one(pipeline.Profiles(profiles))
 		if subject.Profile != nil {
 			t.profileID = subject.Profile.EventID
-			t.awaitSpans(subject.Profile, profiles)
+			t.awaitSpans(subject.Profile, trace, profiles)
 		}
 	}
 	t.addMeasurements(&out, subject, src)
@@ -55,37 +64,6 @@ func (t *translation) profile(item *sentry.Item) (out translated) {
 		out.deliveries[0].ids = t.profileIDs(subject)
 	}
 	return out
-}
-
-// onlyMeasurements translates the measurements of a profile whose trace cannot be decoded. Without any, the profile is unusable.
-func (t *translation) onlyMeasurements(out *translated, item *sentry.Item, subject profile.Subject, why *discard.Error) {
-	if undecoded(subject) != nil {
-		t.addMeasurements(out, subject, t.profileSource(subject, item))
-	}
-	if len(out.deliveries) == 0 {
-		out.unusable = why
-		return
-	}
-	out.addUndecoded(subject)
-	out.deliveries[0].ids = t.profileIDs(subject)
-}
-
-// addUndecoded counts the trace of a profile if only other data of the profile is usable.
-func (out *translated) addUndecoded(subject profile.Subject) {
-	if why := undecoded(subject); why != nil {
-		out.elements = append(out.elements, discard.Loss{Reason: why.Reason, Count: 1})
-	}
-}
-
-// undecoded returns why the trace of a profile of Android is not decoded, nil for other profiles.
-func undecoded(subject profile.Subject) *discard.Error {
-	switch {
-	case subject.Chunk != nil:
-		return subject.Chunk.Undecoded
-	case subject.Profile != nil:
-		return subject.Profile.Undecoded
-	}
-	return nil
 }
 
 func (t *translation) profileIDs(subject profile.Subject) []dedup.ID {
@@ -101,8 +79,8 @@ func (t *translation) unsuitable(item *sentry.Item) *discard.Error {
 	meta := item.Header.MetaLength
 	switch {
 	// Perfetto chunks are JSON followed by a binary trace. Without its length the JSON cannot be found.
-	case meta.Set && (meta.Value <= 0 || meta.Value > size), !meta.Set && strings.EqualFold(item.Header.ContentType, sentry.ContentTypePerfetto):
-		return &discard.Error{Reason: discard.ReasonUnsupportedFormat, Detail: "a Perfetto trace, expected JSON"}
+	case meta.Set && (meta.Value <= 0 || meta.Value >= size), !meta.Set && strings.EqualFold(item.Header.ContentType, sentry.ContentTypePerfetto):
+		return discard.Errorf(discard.ReasonInvalidSampledProfile, "a Perfetto trace after %d bytes of JSON, in a payload of %d", meta.Value, size)
 	case int64(size) > t.cfg.MaxProfileSize:
 		return &discard.Error{Reason: discard.ReasonExceedSizeLimit,
 			Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, size, t.cfg.MaxProfileSize)}
@@ -124,7 +102,7 @@ func (t *translation) decodeProfile(decoder *profile.Decoder, item *sentry.Item,
 		return s, err
 	}
 	if meta := item.Header.MetaLength; meta.Set {
-		s.Chunk, err = decoder.Perfetto(item.Payload[:meta.Value])
+		s.Chunk, err = decoder.Perfetto(item.Payload[:meta.Value], item.Payload[meta.Value:])
 	} else {
 		s.Chunk, err = decoder.Chunk(item.Payload)
 	}
@@ -148,7 +126,7 @@ func (t *translation) validateProfile(out *translated, subject profile.Subject) 
 // profileSource returns the source of a profile, and completes the profile by data from elsewhere in the envelope.
 func (t *translation) profileSource(subject profile.Subject, item *sentry.Item) fromsentry.Source {
 	src := t.source
-	if t.cfg.KeepOriginalPayload {
+	if t.cfg.KeepOriginalPayload && !item.Header.MetaLength.Set { // "sentry" is a format of JSON
 		src.OriginalPayload = item.Payload
 	}
 	if subject.Chunk != nil {
@@ -162,8 +140,11 @@ func (t *translation) profileSource(subject profile.Subject, item *sentry.Item) 
 	return src
 }
 
-func toProfiles(subject profile.Subject, src fromsentry.Source) pprofile.Profiles {
-	if subject.Chunk != nil {
+func toProfiles(out *translated, subject profile.Subject, trace *fromandroid.Trace, src fromsentry.Source) pprofile.Profiles {
+	switch {
+	case trace != nil:
+		return androidToProfiles(out, subject, trace, src)
+	case subject.Chunk != nil:
 		return fromsentry.ChunkToProfiles(subject.Chunk, src)
 	}
 	return fromsentry.ProfileToProfiles(subject.Profile, src)

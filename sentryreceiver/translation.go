@@ -16,6 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
@@ -85,11 +86,13 @@ type translation struct {
 	source   fromsentry.Source
 	received time.Time
 
-	transactionStart func() jsonscan.Timestamp // of the envelope's transaction, decoded once and only if needed
-	profiles         int                       // usable ones so far
-	profileID        string                    // of the V1 profile that is delivered
-	unlinked         []unlinked                // V1 profiles
-	links            []link                    // made, and not counted yet
+	transactionStart  func() jsonscan.Timestamp // of the envelope's transaction, decoded once and only if needed
+	profiles          int                       // usable ones so far
+	profileID         string                    // of the V1 profile that is delivered
+	spareObservations int                       // of traces of Android, see attr.SpareObservations
+	unlinked          []unlinked                // V1 profiles
+	links             []link                    // made, and not counted yet
+	foreignThreads    int                       // spans of threads that are not in the trace of Android
 }
 
 // translated is the translation of one item.
@@ -106,7 +109,7 @@ type translated struct {
 }
 
 func newTranslation(r *sentryReceiver, envelope *sentry.Envelope, auth sentry.Auth, from *project, received time.Time) *translation {
-	t := &translation{cfg: r.cfg, has: r.pipelines.Has, envelope: envelope, received: received}
+	t := &translation{cfg: r.cfg, has: r.pipelines.Has, envelope: envelope, received: received, spareObservations: attr.SpareObservations}
 	drift := driftOf(envelope, received, r.cfg.CorrectClockDrift)
 	t.source = fromsentry.Source{
 		ProjectID:    auth.ProjectID,

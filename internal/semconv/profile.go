@@ -38,3 +38,6 @@ const (
 	SplitPart         = "split.part"
 	SplitTimeUnixNano = "split.time_unix_nano" // start of the original profile, if that of this one differs
 )
+
+// Project, on profiles: the buffer of a trace of Android's runtime was full before the trace ended.
+const AndroidTraceTruncated = "android.trace.truncated"

@@ -17,3 +17,6 @@ const (
 	SentryQueueAddress   = "sentry.queue.address"
 	SentryQueueLabel     = "sentry.queue.label"
 )
+
+// Project, on samples: why Perfetto could not find the outer frames of a call stack (Profiling.StackUnwindError).
+const AndroidUnwindError = "android.unwind_error"

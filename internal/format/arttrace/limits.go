@@ -19,13 +19,11 @@ const (
 	// maxNodes bounds the call paths of a trace. The 3 MB of a trace of Sentry's SDKs hold at most 333,000 records.
 	maxNodes = 1 << 20
 
-	// maxGridPoints and observationsPerByte bound the observations of a trace, whose number depends on its duration and threads
-	// rather than on its size: 80 threads for 66 s at 101 Hz, and a trace of 3 MB twice as many. Beyond them the grid is coarser.
-	maxGridPoints, bytesPerGridPoint = 1 << 19, 4
-
-	// minStackEntries and stackEntriesPerByte bound the observed stacks, which a trace tells by differences: two records make a new
-	// stack of a thousand frames. Recorded traces have 0.2 entries for each byte.
-	minStackEntries, stackEntriesPerByte = 1 << 16, 4
+	// observationsPerByte bounds the observations of a trace, whose number depends on its duration and threads rather than on its
+	// size, and framesPerByte the frames of the observed stacks, which a trace tells by differences: two records make a new stack
+	// of a thousand frames. Recorded traces have 0.1 observations and 0.2 frames for each byte; traces of idle apps have more, for
+	// which there is a spare. Beyond the observations the grid is coarser.
+	observationsPerByte, framesPerByte = 1, 2
 )
 
 // The errors of this package, for errors.Is.

@@ -21,6 +21,7 @@ type Observations struct {
 
 	Unmatched int // exits from methods that were not entered, which are passed over
 	TooDeep   int // enters beyond the depth that is observed
+	Spent     int // of the spare
 }
 
 // Node is a call path: a method, called at the end of another path.
@@ -49,8 +50,11 @@ type Run struct {
 
 // Observe observes the threads of a trace once in a period, each from its first record on, to the end of the trace or to the exit
 // from its last method. With sampling, records come at their own times, so that two of them in one period count as the later one.
-func (t *Trace) Observe(period time.Duration) (*Observations, error) {
-	o := newObserver(t, max(period, minPeriod))
+//
+// The number of observations, and that of frames in their stacks, is bounded by the size of the trace. The spare is how many more of
+// both there may be.
+func (t *Trace) Observe(period time.Duration, spare int) (*Observations, error) {
+	o := newObserver(t, max(period, minPeriod), spare)
 	for r := t.reader(); o.tooLarge == nil; {
 		event, ok := r.next()
 		if !ok {
@@ -69,7 +73,7 @@ const minPeriod = time.Millisecond
 type observer struct {
 	trace  *Trace
 	period uint64 // nanoseconds
-	most   int    // observations
+	spare  int
 	end    uint64 // of the trace, nanoseconds from its start
 
 	threads  []threadState
@@ -108,9 +112,9 @@ func (t *threadState) node() int32 {
 	return t.stack[len(t.stack)-1].node
 }
 
-func newObserver(t *Trace, period time.Duration) *observer {
+func newObserver(t *Trace, period time.Duration, spare int) *observer {
 	o := &observer{
-		trace: t, period: uint64(period), most: maxGridPoints + len(t.records)/bytesPerGridPoint, end: t.endNanos(),
+		trace: t, period: uint64(period), spare: spare, end: t.endNanos(),
 		threads:  make([]threadState, len(t.Threads)),
 		threadOf: make(map[uint16]int32, len(t.Threads)),
 		methodOf: make(map[uint32]int32, len(t.Methods)),
@@ -196,7 +200,7 @@ func (o *observer) observeUntil(index int32, thread *threadState, nanos uint64) 
 	}
 	o.add(thread, Run{Thread: index, Node: thread.node(), First: thread.next, Count: point - thread.next})
 	thread.next = point
-	for o.out.Count > o.most {
+	for o.out.Count > o.spare+observationsPerByte*o.trace.size {
 		o.coarsen()
 	}
 }
@@ -235,7 +239,7 @@ func (o *observer) use(node int32) {
 	}
 	o.observed[node] = true
 	o.entries += int(o.out.Nodes[node].Depth)
-	if most := minStackEntries + stackEntriesPerByte*len(o.trace.records); o.entries > most {
+	if most := o.spare + framesPerByte*o.trace.size; o.entries > most {
 		o.tooLarge = fmt.Errorf("%w: stacks of more than %d frames together", ErrTooLarge, most)
 	}
 }
@@ -327,5 +331,6 @@ func (o *observer) result() (*Observations, error) {
 		return nil, fmt.Errorf("%w: none of %d threads was in a method at a point of the grid", ErrEmpty, len(o.threads))
 	}
 	o.out.Period = time.Duration(o.period)
+	o.out.Spent = max(0, o.out.Count-observationsPerByte*o.trace.size, o.entries-framesPerByte*o.trace.size)
 	return &o.out, nil
 }

@@ -23,7 +23,7 @@ const millisecond = 1000 // in the unit of records
 func observe(t testing.TB, trace arttrace.Trace, period time.Duration, events ...arttrace.Event) (*arttrace.Observations, error) {
 	parsed, err := arttrace.Parse(arttracetest.File(trace, events))
 	require.NoError(t, err)
-	return parsed.Observe(period)
+	return parsed.Observe(period, spare)
 }
 
 // table lists observations as "thread point stack", callers first.

@@ -22,6 +22,7 @@ type Trace struct {
 	Threads []Thread // of the table, in its order
 	Methods []Method // likewise
 
+	size       int // of the data
 	records    []byte
 	recordSize int
 	tooLarge   error // of the tables
@@ -57,11 +58,16 @@ type Method struct {
 
 // Parse reads a method trace: the text, the tables and the extent of the records. A trace that ends within a record is a trace
 // without that record.
-func Parse(data []byte) (*Trace, error) {
+func Parse(data []byte) (t *Trace, err error) {
 	if bytes.HasPrefix(data, []byte(magic)) {
-		return parseStreaming(data)
+		t, err = parseStreaming(data)
+	} else {
+		t, err = parseFile(data)
 	}
-	return parseFile(data)
+	if err == nil {
+		t.size = len(data)
+	}
+	return t, err
 }
 
 // endOfText is the line before the binary part.

@@ -28,7 +28,7 @@ const (
 
 	// minWork and a trace's size bound the frames of call stacks that are resolved, and the paths that are joined. An id takes a byte,
 	// so that call stacks that are resolved once stay below it.
-	minWork = 1 << 16
+	minWork = 1 << 12
 )
 
 // The errors of this package, for errors.Is.

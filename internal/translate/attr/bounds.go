@@ -16,6 +16,11 @@ const (
 	// MaxOverhead is the sum of the texts of a resource, most of which occur twice.
 	MaxOverhead = 8 << 10
 
+	// SpareObservations bounds the observations of the traces of Android in one request beyond one for
+	// each byte: a few bytes of a trace say that a thread did nothing for a minute, which is 6,000
+	// observations of 8 bytes. An idle app has 80 threads.
+	SpareObservations = 1 << 18
+
 	// ExportGrowth and ExportOverhead bound the output for Sentry in the same way, by the size of
 	// the marshalled OTLP message. A sample of Sentry's has 70 bytes of JSON for the 8 bytes of a
 	// timestamp, and a frame repeats texts that the dictionary stores once. A transaction has a

@@ -49,7 +49,7 @@ func leaves(v reflect.Value, prefix string) (all []leaf) {
 var wireNames = map[string]string{
 	"Profile.EventID": "event_id", "Profile.DebugMeta": "", "Profile.Sampled": "", "Chunk.Sampled": "", "Chunk.DebugMeta": "",
 	"Chunk.ProfilerID": "profiler_id", "Chunk.ChunkID": "chunk_id", "Chunk.ClientSDK": "client_sdk",
-	"Profile.Measurements": "", "Chunk.Measurements": "", "Profile.Undecoded": "-", "Chunk.Undecoded": "-",
+	"Profile.Measurements": "", "Chunk.Measurements": "", "Profile.Android": "-", "Chunk.Android": "-",
 	"Sampled.Samples": "-", "Sampled.Stacks": "-", "Sampled.Lost": "-", "Sampled.Flaws": "-",
 	"Sampled.Frames": "", "Sampled.Threads": "", "Sampled.Queues": "", "DebugMeta.Images": "",
 	"Thread.ID": "samples.thread_id", "Thread.Name": "thread_metadata.name", "Thread.Priority": "thread_metadata.priority",

@@ -9,12 +9,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
 
 // checkPayload takes a payload through decoding and translation as either format. Whatever decodes
@@ -23,18 +26,34 @@ func checkPayload(t *testing.T, payload []byte) {
 	before := string(payload)
 	d := profile.AcquireDecoder()
 	defer d.Release()
-	if p, err := d.Profile(payload); err == nil {
+	if p, err := d.Profile(payload); err == nil && p.Android != nil {
+		checkAndroid(t, p.Android, func(trace *fromandroid.Trace) (pprofile.Profiles, bool) {
+			return AndroidProfileToProfiles(p, trace, Source{ProjectID: "1", PeriodType: "wall"})
+		})
+	} else if err == nil {
 		want, err := sentrytest.Read(1, payload)
 		require.NoError(t, err)
 		src := Source{ProjectID: "1", PeriodType: "wall", ReceivedNano: 1_777_629_600_000_000_000}
 		checkOutput(t, "V1", ProfileToProfiles(p, src), golden.Expected(want, Anchor(p, src)))
 	}
-	if c, err := d.Chunk(payload); err == nil {
+	if c, err := d.Chunk(payload); err == nil && c.Android != nil {
+		checkAndroid(t, c.Android, func(trace *fromandroid.Trace) (pprofile.Profiles, bool) {
+			return AndroidChunkToProfiles(c, trace, Source{ProjectID: "1", PeriodType: "wall"})
+		})
+	} else if err == nil {
 		want, err := sentrytest.Read(2, payload)
 		require.NoError(t, err)
 		checkOutput(t, "V2", ChunkToProfiles(c, Source{ProjectID: "1", PeriodType: "wall"}), golden.Expected(want, 0))
 	}
 	require.Equal(t, before, string(payload), "the payload was changed")
+}
+
+// checkAndroid takes the trace of a profile of Android, and the JavaScript beside it, through translation.
+func checkAndroid(t *testing.T, android *profile.Android, translate func(*fromandroid.Trace) (pprofile.Profiles, bool)) {
+	if trace, err := fromandroid.MethodTrace(android.MethodTrace, profile.NominalPeriod, attr.SpareObservations); err == nil {
+		out, _ := translate(trace)
+		checkConformance(t, "trace", out)
+	}
 }
 
 // FuzzTranslate starts from the payloads of all cases.

@@ -23,21 +23,24 @@ func ProfileToProfiles(p *sentryprofile.Profile, src Source) pprofile.Profiles {
 	defer b.Release()
 
 	attributes := attributeList{b: b}
-	attributes.text(semconv.SentryProfileVersion, p.Version)
 	setProfileID(profile, &attributes, semconv.SentryProfileID, p.EventID)
+	fillProfile(profile, &attributes, p, Anchor(p, src))
+	finish(profile, &attributes, src)
+	return out
+}
+
+// fillProfile sets all of a V1 profile but its id.
+func fillProfile(profile pprofile.Profile, attributes *attributeList, p *sentryprofile.Profile, start uint64) {
+	attributes.text(semconv.SentryProfileVersion, p.Version)
 	attributes.transaction(p.Transaction)
 	attributes.measurements(p.Measurements, attr.KeyElapsed)
 
-	start := Anchor(p, src)
 	_, last := timeRange(p.Samples.Time)
 	setTimeRange(profile, start, start+last)
 
-	images := newImageMap(b, p.DebugMeta.Images)
-	translateSamples(profile, &p.Sampled, start, profileFrames(b, images, p))
+	images := newImageMap(attributes.b, p.DebugMeta.Images)
+	translateSamples(profile, &p.Sampled, start, profileFrames(attributes.b, images, p))
 	attributes.images(images.unmapped())
-
-	finish(profile, b, &attributes, src)
-	return out
 }
 
 // ChunkToProfiles translates a V2 chunk with at least one sample. It never corrects clock drift:
@@ -48,20 +51,24 @@ func ChunkToProfiles(c *sentryprofile.Chunk, src Source) pprofile.Profiles {
 	defer b.Release()
 
 	attributes := attributeList{b: b}
+	setProfileID(profile, &attributes, semconv.SentryChunkID, c.ChunkID)
+	fillChunk(profile, &attributes, c)
+	finish(profile, &attributes, src)
+	return out
+}
+
+// fillChunk sets all of a V2 chunk but its id.
+func fillChunk(profile pprofile.Profile, attributes *attributeList, c *sentryprofile.Chunk) {
 	attributes.text(semconv.SentryProfileVersion, c.Version)
 	attributes.text(semconv.SentryProfilerID, attr.SimpleID(c.ProfilerID))
-	setProfileID(profile, &attributes, semconv.SentryChunkID, c.ChunkID)
 	attributes.measurements(c.Measurements, attr.KeyTimestamp)
 
 	first, last := timeRange(c.Samples.Time)
 	setTimeRange(profile, first, last)
 
-	images := newImageMap(b, c.DebugMeta.Images)
-	translateSamples(profile, &c.Sampled, 0, chunkFrames(b, images, c))
+	images := newImageMap(attributes.b, c.DebugMeta.Images)
+	translateSamples(profile, &c.Sampled, 0, chunkFrames(attributes.b, images, c))
 	attributes.images(images.unmapped())
-
-	finish(profile, b, &attributes, src)
-	return out
 }
 
 // newProfile returns a message with one resource, one scope and one profile. The scope is the SDK,
@@ -75,11 +82,15 @@ func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profi
 	scope := resource.ScopeProfiles().AppendEmpty()
 	fillScope(scope.Scope(), id)
 
+	return out, addProfile(scope, b, src.PeriodType), b
+}
+
+func addProfile(scope pprofile.ScopeProfiles, b *dictionary.Builder, periodType string) pprofile.Profile {
 	profile := scope.Profiles().AppendEmpty()
 	dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
-	dictionary.SetValueType(profile.PeriodType(), b.String(src.PeriodType), b.String("nanoseconds"))
+	dictionary.SetValueType(profile.PeriodType(), b.String(periodType), b.String("nanoseconds"))
 	profile.SetPeriod(sentryprofile.NominalPeriod)
-	return out, profile, b
+	return profile
 }
 
 // setTimeRange sets the range of a profile. It is half-open, so it ends one period after the last
@@ -99,14 +110,14 @@ func setProfileID(profile pprofile.Profile, attributes *attributeList, key, id s
 	attributes.text(key, attr.SimpleID(id))
 }
 
-func finish(profile pprofile.Profile, b *dictionary.Builder, attributes *attributeList, src Source) {
+func finish(profile pprofile.Profile, attributes *attributeList, src Source) {
 	attributes.clockDrift(src)
 	dictionary.SetAttributes(profile.AttributeIndices(), attributes.indices...)
 	if src.OriginalPayload != nil {
 		profile.SetOriginalPayloadFormat(attr.OriginalPayloadFormat)
 		profile.OriginalPayload().FromRaw(src.OriginalPayload)
 	}
-	b.Finish()
+	attributes.b.Finish()
 }
 
 // attributeList collects the attributes of a profile, sample, location or mapping.

@@ -11,11 +11,15 @@ import (
 // Weight estimates the memory in bytes for translating and delivering an item, without decoding it.
 // Items with very many tiny elements need up to three and a half times as much, ordinary items a
 // third.
-func Weight(item sentry.ItemType, payload []byte) int64 {
+func Weight(item *sentry.Item) int64 {
+	payload := item.Payload
 	count := func(text string) int64 { return int64(bytes.Count(payload, []byte(text))) }
 	size := int64(len(payload))
-	switch item {
+	switch item.Header.Type {
 	case sentry.ItemProfile, sentry.ItemProfileChunk, sentry.ItemProfileChunkUI:
+		if item.Header.MetaLength.Set || bytes.Contains(payload, []byte(`"sampled_profile"`)) {
+			return messageBytes + traceBytes + traceGrowth*size
+		}
 		return messageBytes + size + sampledBytes*count("{") // of a single byte: a fiftieth of the decoding time
 	case sentry.ItemTransaction, sentry.ItemSpan, sentry.ItemLog, sentry.ItemTraceMetric, sentry.ItemSession, sentry.ItemSessions,
 		sentry.ItemEvent, sentry.ItemFeedback, sentry.ItemUserReport, sentry.ItemCheckIn, sentry.ItemClientReport:
@@ -30,4 +34,7 @@ const (
 	sampledBytes = 200     // a sample, frame or thread of a profile: a frame takes three times as much, a sample a quarter
 	objectBytes  = 300     // a frame of an event: the largest struct in lists
 	valueBytes   = 64      // an attribute
+
+	traceBytes  = 4 << 20 // of a trace of Android, which may have so many observations beyond its size
+	traceGrowth = 16      // of recorded ones a third
 )

@@ -3,19 +3,25 @@
 package fromsentry
 
 import (
+	"encoding/base64"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace/arttracetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
 
 // shortest are payloads of very many elements that say as little as they may: of the memory that an
@@ -130,10 +136,52 @@ func TestWeight(t *testing.T) {
 		runtime.GC()
 		runtime.GC() // pools keep what they had for one
 		runtime.ReadMemStats(&after)
-		took, weight := int64(after.HeapAlloc)-int64(before.HeapAlloc), Weight(c.item, payload)
+		took, weight := int64(after.HeapAlloc)-int64(before.HeapAlloc), Weight(itemOf(c.item, payload))
 		t.Logf("%s: %d bytes take %.1f times as many, %.2f times the weight", name, len(payload), float64(took)/float64(len(payload)), float64(took)/float64(weight))
 		assert.LessOrEqual(t, took, 7*weight/2, name)
 		runtime.KeepAlive(alive)
+	}
+}
+
+func itemOf(item sentry.ItemType, payload []byte) *sentry.Item {
+	return &sentry.Item{Header: sentry.ItemHeader{Type: item}, Payload: payload}
+}
+
+// TestWeightOfTraces: no trace of Android takes more than three and a half times its weight, even if it has short records, short
+// lines or no observations but those that are spare. Recorded ones take less than it.
+func TestWeightOfTraces(t *testing.T) {
+	trace := arttrace.Trace{Version: 2, Clock: arttrace.ClockWall, Elapsed: 66 * time.Second}
+	lines := trace
+	var calls, waits []arttrace.Event
+	for i := range uint32(100_000) {
+		calls = append(calls, arttrace.Event{Thread: uint16(i % 7), Method: 4 * (i / 14 % 999), Action: arttrace.Action(i / 7 % 2), Wall: i * 600})
+		lines.Methods = append(lines.Methods, arttrace.Method{ID: 4 * i, Class: "c"})
+	}
+	for i := range uint16(50) {
+		waits = append(waits, arttrace.Event{Thread: i, Method: 4})
+	}
+	traces := map[string][]byte{
+		"records": arttracetest.File(trace, calls), "lines": arttracetest.File(lines, waits), "spare": arttracetest.File(trace, waits),
+		"recorded": golden.AndroidTrace(t, "art-trace-regular.trace"),
+	}
+	for name, data := range traces {
+		payload := []byte(`{"platform":"android","sampled_profile":"` + base64.RawStdEncoding.EncodeToString(data) + `"}`)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		c, err := new(profile.Decoder).Chunk(payload)
+		require.NoError(t, err)
+		read, err := fromandroid.MethodTrace(c.Android.MethodTrace, profile.NominalPeriod, attr.SpareObservations)
+		require.NoError(t, err)
+		out, _ := AndroidChunkToProfiles(c, read, Source{})
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		took, weight := int64(after.HeapAlloc)-int64(before.HeapAlloc), Weight(itemOf(sentry.ItemProfileChunk, payload))
+		t.Logf("%s: %d bytes take %.1f times as many, %.2f times the weight", name, len(payload), float64(took)/float64(len(payload)), float64(took)/float64(weight))
+		assert.LessOrEqual(t, took, 7*weight/2, name)
+		runtime.KeepAlive([]any{c, read, out})
 	}
 }
 
@@ -148,7 +196,7 @@ func TestOrdinaryWeight(t *testing.T) {
 		}
 		for _, item := range envelope.Items {
 			size[item.Header.Type] += int64(len(item.Payload))
-			weight[item.Header.Type] += Weight(item.Header.Type, item.Payload) - messageBytes
+			weight[item.Header.Type] += Weight(&item) - messageBytes
 		}
 	}
 	for item := range size {

@@ -58,7 +58,7 @@ func inApp(f *profile.Frame, frameType string) profile.InApp {
 	case "go":
 		return inAppIf(isGoApp(f))
 	case "jvm":
-		return inAppIf(!hasPrefix(f.Module, jvmPrefixes))
+		return inAppIf(!attr.IsJVMLibrary(f.Module))
 	case "dotnet":
 		return inAppIf(!hasPrefix(attr.FirstText(f.Module, f.Function), dotnetPrefixes))
 	case "ruby", "perl", "luajit", "beam":
@@ -75,11 +75,6 @@ func inAppIf(inApp bool) profile.InApp {
 }
 
 var (
-	// jvmPrefixes are the packages that Sentry classifies as platform code (vroomrs, Android).
-	jvmPrefixes = []string{
-		"java.", "javax.", "jakarta.", "kotlin.", "kotlinx.", "android.", "com.android.", "dalvik.", "libcore.", "sun.", "com.sun.",
-		"jdk.", "scala.", "io.sentry.",
-	}
 	dotnetPrefixes = []string{"System.", "Microsoft.", "Interop."}
 	// libraryPaths are the folders of package managers.
 	libraryPaths = []string{"/gems/", "/lib/ruby/", "/usr/share/perl", "/usr/lib/", "/usr/local/lib/", "/deps/", "/site-packages/"}

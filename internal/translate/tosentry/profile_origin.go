@@ -25,6 +25,9 @@ type origin struct {
 func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity) origin {
 	version := profileText(view, profile, semconv.SentryProfileVersion)
 	src := origin{Identity: id, fromSentry: version != ""}
+	if platform := profileText(view, profile, semconv.SentryPlatform); platform != "" { // beside one of another platform
+		src.Platform = validPlatform(platform)
+	}
 	if id := profile.ProfileID(); !id.IsEmpty() {
 		src.chunkID = hex.EncodeToString(id[:])
 	} else {

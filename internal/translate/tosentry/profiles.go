@@ -204,7 +204,7 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 	d := sentryprofile.AcquireDecoder()
 	defer d.Release()
 	chunk, err := d.Chunk(payload)
-	if err != nil || len(payload) > e.options.MaxItemBytes || e.chunkIDs[chunk.ChunkID] {
+	if err != nil || chunk.Android != nil || len(payload) > e.options.MaxItemBytes || e.chunkIDs[chunk.ChunkID] {
 		return false
 	}
 	subject := sentryprofile.Subject{Chunk: chunk, HeaderPlatform: chunk.Platform, Number: 1, Size: len(payload)}

@@ -11,25 +11,24 @@ type Reason string
 
 // Reasons for which Sentry's ingest discards a profile. The names are Sentry's.
 const (
-	ReasonInvalidJSON          Reason = "profiling_invalid_json"
-	ReasonExceedSizeLimit      Reason = "profiling_exceed_size_limit"
-	ReasonInvalidMetadata      Reason = "profiling_invalid_profile_metadata"
-	ReasonInvalidTransaction   Reason = "profiling_invalid_transaction_metadata"
-	ReasonInvalidProfileType   Reason = "profiling_invalid_profile_type"
-	ReasonMalformedSamples     Reason = "profiling_malformed_samples"
-	ReasonMalformedStacks      Reason = "profiling_malformed_stacks"
-	ReasonNoTransaction        Reason = "profiling_no_transaction_associated"
-	ReasonNotEnoughSamples     Reason = "profiling_not_enough_samples"
-	ReasonPlatformNotSupported Reason = "profiling_platform_not_supported"
-	ReasonTooManyProfiles      Reason = "profiling_too_many_profiles"
-	ReasonDurationTooLong      Reason = "profiling_duration_is_too_long"
+	ReasonInvalidJSON           Reason = "profiling_invalid_json"
+	ReasonExceedSizeLimit       Reason = "profiling_exceed_size_limit"
+	ReasonInvalidMetadata       Reason = "profiling_invalid_profile_metadata"
+	ReasonInvalidTransaction    Reason = "profiling_invalid_transaction_metadata"
+	ReasonInvalidProfileType    Reason = "profiling_invalid_profile_type"
+	ReasonMalformedSamples      Reason = "profiling_malformed_samples"
+	ReasonMalformedStacks       Reason = "profiling_malformed_stacks"
+	ReasonNoTransaction         Reason = "profiling_no_transaction_associated"
+	ReasonNotEnoughSamples      Reason = "profiling_not_enough_samples"
+	ReasonPlatformNotSupported  Reason = "profiling_platform_not_supported"
+	ReasonTooManyProfiles       Reason = "profiling_too_many_profiles"
+	ReasonDurationTooLong       Reason = "profiling_duration_is_too_long"
+	ReasonInvalidBase64         Reason = "profiling_invalid_base64_value"
+	ReasonInvalidSampledProfile Reason = "profiling_invalid_sampled_profile"
 )
 
 // Reasons of our own, for cases that Sentry's ingest does not have.
 const (
-	// ReasonUnsupportedFormat: an Android dialect under a profile item type (ART trace, Perfetto)
-	// that Sentry would convert.
-	ReasonUnsupportedFormat Reason = "unsupported_format"
 	// ReasonTooDeep: JSON nested deeper than MaxJSONDepth.
 	ReasonTooDeep Reason = "json_too_deep"
 	// ReasonTooManyFrames: more than MaxFrames distinct frames.

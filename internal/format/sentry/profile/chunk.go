@@ -4,15 +4,14 @@ package profile
 
 import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
 // Chunk is the payload of a "profile_chunk" item in sample format version 2: a part of a profiler
 // session, independent of any transaction.
 // https://develop.sentry.dev/sdk/telemetry/profiles/sample-format-v2/
 //
-// The top-level "timestamp" that java adds is not decoded: ingest drops it, and the samples have
-// their own times.
+// The top-level "timestamp" that java adds is only decoded for a trace of Android: ingest drops it,
+// and samples have their own times.
 type Chunk struct {
 	Version     string
 	ProfilerID  string // one per profiler session
@@ -28,5 +27,5 @@ type Chunk struct {
 
 	Sampled
 
-	Undecoded *discard.Error // reason why an Android trace was not decoded; nil = no trace
+	Android *Android // nil = the profile is in sample format
 }

@@ -68,12 +68,14 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 		"transaction_id":         (*text)(&legacy.ID),
 		"transaction_name":       (*text)(&legacy.Name),
 		"trace_id":               (*text)(&legacy.TraceID),
+		"active_thread_id":       &legacy.ActiveThreadID,
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Version != "1" && (p.Platform == "android" || dialect.sampledProfile):
-		return p, d.legacyAndroid(p, legacy, dialect)
+	case p.Version != "1" && (p.Platform == platformAndroid || dialect.sampledProfile != nil):
+		d.legacyAndroid(p, legacy, dialect)
+		return p, nil
 	case p.Version != "1":
 		return nil, discard.Errorf(discard.ReasonPlatformNotSupported, "profile of version %.20q, expected \"1\"", p.Version)
 	}
@@ -84,8 +86,26 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 // Chunk decodes the payload of a "profile_chunk" item (V2). The error is a *discard.Error.
 func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 	d.reset(formatV2, payload)
-	c := &Chunk{}
-	dialect, err := d.document(fields{
+	c, dialect, err := d.chunkDocument()
+	switch {
+	case err != nil:
+		return nil, err
+	case dialect.sampledProfile != nil: // whatever the version is
+		d.androidChunk(c, dialect)
+		return c, nil
+	case c.Version != "2":
+		return nil, discard.Errorf(discard.ReasonPlatformNotSupported, "profile chunk of version %.20q, expected \"2\"", c.Version)
+	}
+	c.Sampled, c.DebugMeta, c.Measurements = d.resolve(), d.meta, d.series
+	return c, c.usable(dialect)
+}
+
+// platformAndroid is the platform of profiles that may have a trace in place of samples.
+const platformAndroid = "android"
+
+func (d *sampledDecoder) chunkDocument() (c *Chunk, found dialect, err error) {
+	c = &Chunk{}
+	found, err = d.document(fields{
 		"version":     (*text)(&c.Version),
 		"profiler_id": (*text)(&c.ProfilerID),
 		"chunk_id":    (*text)(&c.ChunkID),
@@ -95,16 +115,7 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 		"environment": (*text)(&c.Environment),
 		"client_sdk":  &c.ClientSDK,
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case dialect.sampledProfile || c.Version == "2.android-trace":
-		return c, d.androidChunk(c, dialect)
-	case c.Version != "2":
-		return nil, discard.Errorf(discard.ReasonPlatformNotSupported, "profile chunk of version %.20q, expected \"2\"", c.Version)
-	}
-	c.Sampled, c.DebugMeta, c.Measurements = d.resolve(), d.meta, d.series
-	return c, c.usable(dialect)
+	return c, found, err
 }
 
 // fields are the targets of the top-level fields that encoding/json decodes, by key.
@@ -112,10 +123,12 @@ type fields map[string]any
 
 // dialect is the kind of payload, as far as its top-level keys tell.
 type dialect struct {
-	profile        bool // "profile" is present: sampled data
-	sampledProfile bool // "sampled_profile" is present: an ART trace in base64
+	profile bool // "profile" is present: sampled data
 
-	jsProfile []byte // JSON of "js_profile", which React Native sends beside an ART trace: an object like "profile"
+	// JSON of members that only profiles of Android have; nil if absent.
+	sampledProfile     []byte // an ART trace in base64
+	jsProfile          []byte // an object like "profile", which React Native sends beside the trace
+	timestamp, buildID []byte // of chunks, and of the ProGuard mapping
 }
 
 // document walks the top level of a payload.
@@ -139,8 +152,13 @@ func (d *sampledDecoder) document(targets fields) (found dialect, err error) {
 			d.series = d.measurements()
 		case known:
 			d.field(string(key), target)
+		case string(key) == "sampled_profile":
+			found.sampledProfile = d.notNull()
+		case string(key) == "timestamp":
+			found.timestamp = d.notNull()
+		case string(key) == "build_id":
+			found.buildID = d.notNull()
 		default:
-			found.sampledProfile = found.sampledProfile || string(key) == "sampled_profile"
 			d.Skip()
 		}
 	}
@@ -148,6 +166,15 @@ func (d *sampledDecoder) document(targets fields) (found dialect, err error) {
 		return found, d.Err
 	}
 	return found, nil
+}
+
+// notNull returns the next value, nil for null.
+func (d *sampledDecoder) notNull() []byte {
+	value := d.Value()
+	if d.Err != nil || jsonscan.IsNull(value) {
+		return nil
+	}
+	return value
 }
 
 // field decodes the next value into target with encoding/json. A value of the wrong type is a flaw,

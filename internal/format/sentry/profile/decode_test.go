@@ -178,58 +178,96 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestAndroid: a trace of Android is not decoded, but its measurements and the JavaScript beside it
-// are.
+// TestAndroid: the trace of a profile of Android is taken out of its base64, and its measurements and the JavaScript beside it are
+// decoded.
 func TestAndroid(t *testing.T) {
 	const (
 		jsV1 = `"js_profile":{"samples":[{"elapsed_since_start_ns":"5","thread_id":"7","stack_id":0}],"stacks":[[0]],"frames":[{"function":"render"}],` +
 			`"thread_metadata":{"7":{"name":"JavaScriptThread"}}}`
 		jsV2   = `"js_profile":{"samples":[{"timestamp":1777629600.5,"thread_id":"7","stack_id":0}],"stacks":[[0]],"frames":[{"function":"render"}]}`
-		rest   = `"platform":"android","sampled_profile":"KnZlcnNpb24","debug_meta":{"images":[{"type":"proguard","uuid":"a"},{"type":"sourcemap","debug_id":"b"}]},`
+		trace  = `"sampled_profile":"KnZlcnNpb24",`
+		rest   = `"platform":"android","debug_meta":{"images":[{"type":"proguard","uuid":"a"},{"type":"sourcemap","debug_id":"b"}]},`
 		legacy = `"device_model":"Pixel","device_os_name":"android","transaction_id":"t","transaction_name":"n","trace_id":"i","active_thread_id":"1",` +
 			`"measurements":{"cpu":{"unit":"percent","values":[{"elapsed_since_start_ns":1,"value":2}]}},`
-		chunk = `"chunk_id":"c","measurements":{"cpu":{"unit":"percent","values":[{"timestamp":1,"value":2}]}},`
+		chunk = `"chunk_id":"c","timestamp":1777629600.25,"measurements":{"cpu":{"unit":"percent","values":[{"timestamp":1,"value":2}]}},`
 	)
 	d := new(Decoder)
-	p, err := d.Profile([]byte(`{` + rest + legacy + jsV1 + `}`))
+	p, err := d.Profile([]byte(`{` + rest + trace + legacy + jsV1 + `}`))
 	require.NoError(t, err)
-	require.Equal(t, discard.ReasonUnsupportedFormat, p.Undecoded.Reason)
+	require.Equal(t, &Android{MethodTrace: []byte("*version")}, p.Android)
 	require.Equal(t, "1", p.Version)
-	require.Equal(t, "javascript", p.Platform)
+	require.Equal(t, "android", p.Platform)
 	require.Equal(t, []uint64{5}, p.Samples.Time)
 	require.Equal(t, []Thread{{ID: "7", Name: "JavaScriptThread"}}, p.Threads)
-	require.Equal(t, []Image{{Type: "sourcemap", DebugID: "b"}}, p.DebugMeta.Images)
-	require.Equal(t, &ProfileTransaction{ID: "t", Name: "n", TraceID: "i", ActiveThreadID: jsonscan.Decimal{Text: "7"}}, p.Transaction)
+	require.Equal(t, []Image{{Type: "proguard", UUID: "a"}}, p.DebugMeta.WithoutSourceMaps().Images)
+	require.Equal(t, &ProfileTransaction{ID: "t", Name: "n", TraceID: "i", ActiveThreadID: jsonscan.Decimal{Text: "1"}}, p.Transaction)
 	require.Equal(t, "Pixel", *p.Device.Model)
 	require.Len(t, p.Measurements, 1)
 
-	for _, payload := range []string{`{` + rest + legacy + `"x":1}`, `{` + rest + legacy + `"js_profile":null}`, `{` + rest + legacy + `"js_profile":{"samples":[]}}`} {
+	js := p.JavaScript()
+	require.Nil(t, js.Android)
+	require.Equal(t, "javascript", js.Platform)
+	require.Equal(t, []Image{{Type: "sourcemap", DebugID: "b"}}, js.DebugMeta.Images)
+	require.Equal(t, &ProfileTransaction{ID: "t", Name: "n", TraceID: "i", ActiveThreadID: jsonscan.Decimal{Text: "7"}}, js.Transaction)
+	require.Equal(t, "1", p.Transaction.ActiveThreadID.Text, "the profile of the trace keeps its own")
+	require.Len(t, p.DebugMeta.Images, 2)
+
+	for _, payload := range []string{`{` + rest + legacy + `"x":1}`, `{` + rest + trace + legacy + `"js_profile":null}`, `{` + rest + legacy + `"js_profile":{"samples":[]}}`} {
 		p, err = d.Profile([]byte(payload))
-		require.ErrorContains(t, err, string(discard.ReasonUnsupportedFormat), payload)
+		require.NoError(t, err, payload)
+		require.Zero(t, p.Samples.Len(), payload)
 		require.Len(t, p.Measurements, 1, payload)
-		require.Equal(t, "android", p.Platform)
 	}
 
 	for _, version := range []string{``, `"version":"2",`, `"version":"2.android-trace",`} {
-		c, err := d.Chunk([]byte(`{` + version + rest + chunk + jsV2 + `}`))
+		c, err := d.Chunk([]byte(`{` + version + rest + trace + chunk + jsV2 + `}`))
 		require.NoError(t, err)
-		require.Equal(t, discard.ReasonUnsupportedFormat, c.Undecoded.Reason)
+		require.Equal(t, &Android{MethodTrace: []byte("*version"), Timestamp: jsonscan.Timestamp{UnixNano: 1777629600_250000000, Set: true}}, c.Android)
 		require.Equal(t, "2", c.Version)
-		require.Equal(t, "javascript", c.Platform)
 		require.Equal(t, 1, c.Samples.Len())
 		require.Len(t, c.Measurements, 1)
-		c, err = d.Chunk([]byte(`{` + version + rest + chunk + `"x":1}`))
-		require.ErrorContains(t, err, string(discard.ReasonUnsupportedFormat))
-		require.Len(t, c.Measurements, 1)
+		require.Equal(t, "javascript", c.JavaScript().Platform)
 	}
+	_, err = d.Chunk([]byte(`{"version":"2.android-trace",` + rest + chunk + jsV2 + `}`))
+	require.ErrorContains(t, err, string(discard.ReasonPlatformNotSupported), "no trace")
 
-	c, err := d.Perfetto([]byte(`{"version":"2","platform":"android","content_type":"perfetto",` + chunk + `"x":1}`))
-	require.ErrorContains(t, err, string(discard.ReasonUnsupportedFormat))
+	c, err := d.Perfetto([]byte(`{"version":"2","content_type":"perfetto",`+rest+chunk+`"x":1}`), []byte("binary"))
+	require.NoError(t, err)
+	require.Equal(t, []byte("binary"), c.Android.PerfettoTrace)
+	require.Nil(t, c.Android.Unusable)
 	require.Equal(t, "c", c.ChunkID)
 	require.Len(t, c.Measurements, 1)
 
 	p, err = d.Profile([]byte(`{"version":"1","platform":"cocoa",` + jsV1 + `,"profile":{"samples":[{"elapsed_since_start_ns":"9","thread_id":"1","stack_id":0}],"stacks":[[]]}}`))
 	require.NoError(t, err)
 	require.Equal(t, []uint64{9}, p.Samples.Time, "of other profiles it says nothing")
-	require.Nil(t, p.Undecoded)
+	require.Nil(t, p.Android)
+}
+
+// TestBase64: the forms of base64 that SDKs send, and those of other writers.
+func TestBase64(t *testing.T) {
+	for value, want := range map[string]string{
+		`"/v7+/v4"`: "\xfe\xfe\xfe\xfe\xfe", `"/v7+/v4="`: "\xfe\xfe\xfe\xfe\xfe", `"\/v7+\/v4=\n"`: "\xfe\xfe\xfe\xfe\xfe",
+		`"/v7\r\n+/v4"`: "\xfe\xfe\xfe\xfe\xfe", `""`: "", `"AA=="`: "\x00",
+	} {
+		got, why := decodeBase64([]byte(value))
+		require.Nil(t, why, value)
+		require.Equal(t, want, string(got), value)
+	}
+	for _, value := range []string{`"_v7-_v4"`, `"A"`, `"/v7=/v4"`, `7`, `{}`, `["AA"]`} {
+		_, why := decodeBase64([]byte(value))
+		require.NotNil(t, why, value)
+		require.Equal(t, discard.ReasonInvalidBase64, why.Reason, value)
+	}
+}
+
+// TestMappingByBuildID: older SDKs name the ProGuard mapping of their app beside debug_meta.
+func TestMappingByBuildID(t *testing.T) {
+	d := new(Decoder)
+	c, err := d.Chunk([]byte(`{"platform":"android","sampled_profile":"","build_id":"u"}`))
+	require.NoError(t, err)
+	require.Equal(t, []Image{{Type: "proguard", UUID: "u"}}, c.DebugMeta.Images)
+	c, err = d.Chunk([]byte(`{"platform":"android","sampled_profile":"","build_id":"u","debug_meta":{"images":[{"type":"jvm"}]}}`))
+	require.NoError(t, err)
+	require.Equal(t, []Image{{Type: "jvm"}}, c.DebugMeta.Images)
 }

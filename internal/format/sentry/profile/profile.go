@@ -3,7 +3,6 @@
 package profile
 
 import (
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
@@ -28,7 +27,7 @@ type Profile struct {
 
 	Sampled
 
-	Undecoded *discard.Error // reason why an Android trace was not decoded; nil = no trace
+	Android *Android // nil = the profile is in sample format
 }
 
 // Device is the machine that was profiled. Nil means "not sent": ingest distinguishes it from empty

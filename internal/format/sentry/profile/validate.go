@@ -31,6 +31,7 @@ type Subject struct {
 	HeaderPlatform  string // "platform" of the item header
 	Number          int    // 1 for the first profile of its envelope, 2 for the second, …
 	Size            int    // bytes of the payload
+	TraceNanos      uint64 // duration of a trace of Android; 0 = none is decoded
 	WithTransaction bool   // the envelope has a transaction, or the item header states that there is none ("sampled":false)
 }
 
@@ -59,7 +60,7 @@ var Rules = []Rule{
 		return s.Number > 1
 	}},
 	{"field_types", discard.ReasonInvalidJSON, "the field is coerced or left out, a sample without a required field is dropped", "rule-field-types", func(s Subject) bool {
-		return len(s.sampled().Flaws) > 0 || s.lost(discard.ReasonInvalidJSON) || s.lost(discard.ReasonTimeOutOfRange) || s.badScalars()
+		return len(s.Sampled().Flaws) > 0 || s.lost(discard.ReasonInvalidJSON) || s.lost(discard.ReasonTimeOutOfRange) || s.badScalars()
 	}},
 	{"measurement_unit", discard.ReasonInvalidJSON, "the measurement is kept with its unit", "rule-measurement-unit", func(s Subject) bool {
 		for _, m := range s.measurements() {
@@ -87,10 +88,10 @@ var Rules = []Rule{
 		if c := s.Chunk; c != nil {
 			return c.Platform == "" || c.ClientSDK.Name == "" || c.ClientSDK.Version == ""
 		}
-		return s.Profile.Undecoded == nil && s.Profile.lacksMetadata() // android's legacy format has other fields
+		return s.Profile.Android == nil && s.Profile.lacksMetadata() // android's legacy format has other fields
 	}},
 	{"platform_header", discard.ReasonInvalidProfileType, "the payload's platform counts", "rule-platform-header", func(s Subject) bool {
-		return s.Chunk != nil && s.Chunk.Undecoded == nil && s.HeaderPlatform != "" && s.Chunk.Platform != "" && s.HeaderPlatform != s.Chunk.Platform
+		return s.Chunk != nil && s.HeaderPlatform != "" && s.Chunk.Platform != "" && s.HeaderPlatform != s.Chunk.Platform
 	}},
 	{"transaction", discard.ReasonNoTransaction, "kept without a transaction", "rule-transaction", func(s Subject) bool {
 		return s.Profile != nil && (s.Profile.Transaction == nil || !s.WithTransaction)
@@ -102,7 +103,7 @@ var Rules = []Rule{
 		return s.lost(discard.ReasonMalformedSamples)
 	}},
 	{"frame_exists", discard.ReasonMalformedStacks, "the samples whose stack lacks a frame are dropped", "rule-frame-exists", func(s Subject) bool {
-		return s.sampled().Stacks.dangling > 0
+		return s.Sampled().Stacks.dangling > 0
 	}},
 	{"enough_samples", discard.ReasonNotEnoughSamples, "single samples are kept", "rule-enough-samples", func(s Subject) bool {
 		return !s.hasThreadWithTwoSamples()
@@ -144,7 +145,26 @@ func (t *ProfileTransaction) lacksMetadata() bool {
 	return t.Name == "" || strings.Trim(t.ID, "0-") == "" || strings.Trim(t.TraceID, "0-") == ""
 }
 
-func (s Subject) sampled() *Sampled {
+// Android returns the trace of a profile of Android, nil for other profiles.
+func (s Subject) Android() *Android {
+	if s.Chunk != nil {
+		return s.Chunk.Android
+	}
+	return s.Profile.Android
+}
+
+// JavaScript returns the JavaScript of a profile of Android alone.
+func (s Subject) JavaScript() Subject {
+	if s.Chunk != nil {
+		s.Chunk = s.Chunk.JavaScript()
+	} else {
+		s.Profile = s.Profile.JavaScript()
+	}
+	return s
+}
+
+// Sampled returns the samples of the profile.
+func (s Subject) Sampled() *Sampled {
 	if s.Chunk != nil {
 		return &s.Chunk.Sampled
 	}
@@ -166,7 +186,7 @@ func (s Subject) images() []Image {
 }
 
 func (s Subject) lost(reason discard.Reason) bool {
-	for _, loss := range s.sampled().Lost {
+	for _, loss := range s.Sampled().Lost {
 		if loss.Reason == reason {
 			return true
 		}
@@ -188,7 +208,10 @@ func (s Subject) badScalars() bool {
 // threads with fewer than two non-idle samples; in V1 it does so by removing idle samples from both
 // ends first, and it also cuts the profile to the window of its transaction.
 func (s Subject) hasThreadWithTwoSamples() bool {
-	sampled := s.sampled()
+	if s.TraceNanos > 0 { // the traces without samples are unusable
+		return true
+	}
+	sampled := s.Sampled()
 	from, to := s.window()
 	seen := make([]bool, len(sampled.Threads))
 	for i, thread := range sampled.Samples.Thread {
@@ -216,11 +239,14 @@ func (s Subject) window() (from, to uint64) {
 // durationNanos returns the time from the first to the last sample, like the specification and V2
 // ingest. (V1 ingest uses the last element of the list and does not subtract the first.)
 func (s Subject) durationNanos() uint64 {
+	if s.Sampled().Samples.Len() == 0 {
+		return s.TraceNanos
+	}
 	first, last := uint64(math.MaxUint64), uint64(0)
-	for _, t := range s.sampled().Samples.Time {
+	for _, t := range s.Sampled().Samples.Time {
 		first, last = min(first, t), max(last, t)
 	}
-	return last - first
+	return max(last-first, s.TraceNanos)
 }
 
 func (s Subject) maxDurationNanos() uint64 {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fromandroid
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/perfetto"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// frameBuilder makes locations of frames. Class and method are apart, as in frames of Sentry's Java SDK.
+type frameBuilder struct {
+	b          *dictionary.Builder
+	lines      [1]dictionary.Line          // scratch
+	attributes []dictionary.AttributeIndex // scratch
+}
+
+// platforms are Sentry's words for the code of a frame.
+const (
+	platformJava   = "java"
+	platformNative = "native"
+)
+
+// unknownMethod is the name of methods of which a trace has only the id.
+const unknownMethod = "unknown"
+
+// method translates a method of an ART trace.
+func (f *frameBuilder) method(m arttrace.Method) dictionary.LocationIndex {
+	f.java(m.Class)
+	f.text(semconv.SentryFrameSignature, m.Signature)
+	if m.Class == "" && m.Name == "" {
+		m.Name = unknownMethod
+		f.text(semconv.AndroidMethodID, "0x"+strconv.FormatUint(uint64(m.ID), 16))
+	}
+	return f.location(dictionary.Location{}, m.Name, m.File, m.Line)
+}
+
+// java starts the attributes of a frame of Java.
+func (f *frameBuilder) java(class string) {
+	f.start(attr.Platforms[platformJava].FrameType, platformJava)
+	f.text(semconv.SentryFrameModule, class)
+	if class != "" {
+		f.attributes = append(f.attributes, f.b.AttrBool(semconv.SentryFrameInApp, !attr.IsJVMLibrary(class)))
+	}
+}
+
+// sampled translates a frame of a Perfetto trace. Names of Java methods have their class in front.
+func (f *frameBuilder) sampled(t *perfetto.Trace, frame perfetto.Frame, mapping dictionary.MappingIndex) dictionary.LocationIndex {
+	name, file := t.Strings[frame.Function], t.Strings[frame.File]
+	m := &t.Mappings[frame.Mapping]
+	if m.Java {
+		class, method := "", name
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+			class, method = name[:dot], name[dot+1:]
+		}
+		f.java(class)
+		return f.location(dictionary.Location{}, method, file, frame.Line)
+	}
+	f.start(attr.Platforms[platformNative].FrameType, platformNative)
+	f.text(semconv.SentryFramePackage, t.Strings[m.Path])
+	location := dictionary.Location{}
+	if address, ok := t.Address(frame); ok {
+		location.Address, location.Mapping = address, mapping
+	}
+	return f.location(location, name, file, frame.Line)
+}
+
+func (f *frameBuilder) start(frameType, platform string) {
+	f.attributes = f.attributes[:0]
+	f.text(semconv.ProfileFrameType, frameType)
+	f.text(semconv.SentryFramePlatform, platform)
+}
+
+func (f *frameBuilder) text(key, text string) {
+	if text != "" {
+		f.attributes = append(f.attributes, f.b.AttrString(key, text))
+	}
+}
+
+func (f *frameBuilder) location(l dictionary.Location, name, file string, line uint32) dictionary.LocationIndex {
+	f.lines[0] = dictionary.Line{Line: int64(line)}
+	f.lines[0].Function = f.b.Function(dictionary.Function{Name: f.b.String(name), Filename: f.b.String(file)})
+	if f.lines[0] != (dictionary.Line{}) {
+		l.Lines = f.lines[:]
+	}
+	l.Attributes = f.attributes
+	return f.b.Location(l)
+}
+
+// mapping translates a segment of native code; 0 if no build id says which file it is of. The offset is that in the ELF file, which
+// may lie in an APK: symbols are found by the build id, and by addresses in the ELF file.
+func mapping(b *dictionary.Builder, t *perfetto.Trace, m *perfetto.Mapping) dictionary.MappingIndex {
+	buildID := t.Strings[m.BuildID]
+	if m.Java || buildID == "" || m.End <= m.Start {
+		return 0
+	}
+	attributes := []dictionary.AttributeIndex{b.AttrString(semconv.ProcessExecutableBuildIDGNU, hex.EncodeToString([]byte(buildID)))}
+	if m.LoadBias != 0 {
+		attributes = append(attributes, b.AttrString(semconv.SentryImageVMAddr, "0x"+strconv.FormatUint(m.LoadBias, 16)))
+	}
+	return b.Mapping(dictionary.Mapping{
+		Start: m.Start, Limit: m.End, FileOffset: m.Offset, Filename: b.String(t.Strings[m.Path]), Attributes: attributes,
+	})
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fromandroid
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/perfetto"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// Trace is a decoded trace.
+type Trace struct {
+	Start    uint64        // Unix nanoseconds of the instant that the trace's times count from; 0 if the trace does not say
+	First    time.Duration // of the observations, after Start
+	Duration time.Duration // from First to a period after the last observation
+	OnCPU    bool          // its times are CPU times of each thread
+
+	Spent    int            // of the spare observations
+	Samples  []discard.Loss // that cannot be used
+	Elements []discard.Loss // likewise, other parts of the trace
+
+	period    time.Duration
+	truncated bool
+	threads   []thread
+	source    source
+}
+
+// thread is a thread of the trace, observed or not.
+type thread struct {
+	id   uint32
+	name string
+}
+
+// text is the id as profiles and spans state it.
+func (t thread) text() string { return strconv.FormatUint(uint64(t.id), 10) }
+
+// source is the format of a trace.
+type source interface {
+	// fill adds the samples of the trace. Times count from start, in Unix nanoseconds.
+	fill(samples pprofile.SampleSlice, b *dictionary.Builder, threads *threadAttributes, start uint64)
+}
+
+// threadAttributes are the attributes of the samples of each thread. Many threads of a trace have no samples.
+type threadAttributes struct {
+	b       *dictionary.Builder
+	threads []thread
+	known   [][]dictionary.AttributeIndex
+}
+
+func (t *threadAttributes) of(thread int32) []dictionary.AttributeIndex {
+	if t.known[thread] == nil {
+		t.known[thread] = append(t.known[thread], t.b.AttrInt(semconv.ThreadID, int64(t.threads[thread].id)))
+		if name := t.threads[thread].name; name != "" {
+			t.known[thread] = append(t.known[thread], t.b.AttrString(semconv.ThreadName, name))
+		}
+	}
+	return t.known[thread]
+}
+
+// mainThread is the name of the thread on which Android runs an app's user interface.
+const mainThread = "main"
+
+// MainThread returns the id of the main thread, "" if the trace has none.
+func (t *Trace) MainThread() string {
+	for _, thread := range t.threads {
+		if thread.name == mainThread {
+			return thread.text()
+		}
+	}
+	return ""
+}
+
+// ThreadIDs returns the ids of all threads.
+func (t *Trace) ThreadIDs() map[string]bool {
+	ids := make(map[string]bool, len(t.threads))
+	for _, thread := range t.threads {
+		ids[thread.text()] = true
+	}
+	return ids
+}
+
+// HasThread reports whether the trace has a thread of that id.
+func (t *Trace) HasThread(id string) bool {
+	for _, thread := range t.threads {
+		if thread.text() == id {
+			return true
+		}
+	}
+	return false
+}
+
+// AddTo sets times, period and samples of a profile, and returns its attributes. The type of its period is left to the caller.
+func (t *Trace) AddTo(profile pprofile.Profile, b *dictionary.Builder, start uint64) (attributes []dictionary.AttributeIndex) {
+	profile.SetTime(pcommon.Timestamp(start + uint64(t.First)))
+	profile.SetDurationNano(uint64(t.Duration))
+	profile.SetPeriod(int64(t.period))
+
+	threads := threadAttributes{b, t.threads, make([][]dictionary.AttributeIndex, len(t.threads))}
+	t.source.fill(profile.Samples(), b, &threads, start)
+	if t.truncated {
+		attributes = append(attributes, b.AttrBool(semconv.AndroidTraceTruncated, true))
+	}
+	return attributes
+}
+
+// PeriodType returns the type of the profile's period, given the one of profiles by wall time.
+func (t *Trace) PeriodType(wall string) string {
+	if t.OnCPU {
+		return "cpu"
+	}
+	return wall
+}
+
+// discardOf names the reason why a trace cannot be used, as Sentry's ingest does.
+func discardOf(err error) *discard.Error {
+	reason := discard.ReasonInvalidSampledProfile
+	switch {
+	case errors.Is(err, arttrace.ErrTooLarge), errors.Is(err, perfetto.ErrTooLarge):
+		reason = discard.ReasonExceedSizeLimit
+	case errors.Is(err, arttrace.ErrEmpty), errors.Is(err, perfetto.ErrEmpty):
+		reason = discard.ReasonNotEnoughSamples
+	}
+	return &discard.Error{Reason: reason, Detail: err.Error()}
+}
+
+func addLoss(lost []discard.Loss, reason discard.Reason, count int) []discard.Loss {
+	if count == 0 {
+		return lost
+	}
+	return discard.AddLoss(lost, reason, count)
+}
