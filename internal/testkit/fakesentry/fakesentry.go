@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakesentry is test support: an HTTP server that stands in for Sentry's ingest, which cannot run here, and the rules that
-// ingest applies afterwards (Verdict). The server follows Relay in what it checks before it answers (credentials, framing, sizes)
-// and answers what the test tells it to.
+// Package fakesentry contains an HTTP server for tests that replaces Sentry's ingest, and the rules that ingest applies after its
+// response (Verdict). The server has Relay's checks before the response (credentials, framing, sizes). Tests set its responses.
 package fakesentry
 
 import (
@@ -26,7 +25,7 @@ const (
 	PublicKey = "0123456789abcdef0123456789abcdef"
 )
 
-// Server keeps every envelope it takes.
+// Server stores every accepted envelope.
 type Server struct {
 	http *httptest.Server
 
@@ -44,7 +43,7 @@ type Request struct {
 	At       time.Time
 }
 
-// Answer is what the client gets; the zero value is 200.
+// Answer is a response; the zero value is 200.
 type Answer struct {
 	Status int
 	Header map[string]string
@@ -73,14 +72,14 @@ func (s *Server) Answer(answer func(*Request) Answer) {
 	s.answer = answer
 }
 
-// Requests are all envelopes that have arrived, taken or not.
+// Requests returns all received envelopes, accepted or not.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*Request(nil), s.requests...)
 }
 
-// Taken are the envelopes that were taken.
+// Taken returns the accepted envelopes.
 func (s *Server) Taken() []*sentry.Envelope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +132,7 @@ func (s *Server) take(envelope *sentry.Envelope) {
 	s.envelopes = append(s.envelopes, envelope)
 }
 
-// read does what Relay does before its answer (relay-server/src/endpoints/envelope.rs).
+// read applies the checks of Relay before its response (relay-server/src/endpoints/envelope.rs).
 func read(r *http.Request) (e *sentry.Envelope, status int, detail string) {
 	if r.Method != http.MethodPost || r.URL.Path != "/api/"+ProjectID+"/envelope/" {
 		return nil, http.StatusNotFound, "no such endpoint"

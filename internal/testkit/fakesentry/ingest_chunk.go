@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// Verdict says why Sentry's ingest would refuse the one item of an envelope, or drop a part of it, after it has answered 200; ""
-// if it takes all. Nothing of the product is used but the headers.
+// Verdict returns why Sentry's ingest would reject the item of an envelope, or drop a part of it, after its response 200; "" if it
+// accepts all. It uses no code of the product except the headers.
 func Verdict(e *sentry.Envelope) string {
 	if len(e.Items) != 1 {
 		return fmt.Sprintf("%d items", len(e.Items))
@@ -32,8 +32,7 @@ func Verdict(e *sentry.Envelope) string {
 	}
 }
 
-// What ingest does with a profile chunk, by the published rules (relay-profiling): the types of its fields, then its checks in
-// their order.
+// The published rules of ingest for a profile chunk (relay-profiling): the types of its fields, then its checks in their order.
 
 type ingestChunk struct {
 	Version     *string                      `json:"version"`

@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// What Sentry's ingest asks of transactions and of span containers.
+// The rules of Sentry's ingest for transactions and span containers.
 
 type ingestSpan struct {
 	TraceID      *string  `json:"trace_id"`

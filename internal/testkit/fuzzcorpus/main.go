@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Fuzzcorpus keeps what fuzzers have found, see `make corpus`: of the inputs in Go's build cache, those that reach code which no
-// smaller one and nothing kept before reaches are copied to testdata/fuzz of their package. There, `go test` runs them every time,
-// and fuzzers begin with them.
+// Fuzzcorpus copies useful inputs of fuzzers from Go's build cache to testdata/fuzz of their package, see `make corpus`. An input is
+// useful if it reaches code that no smaller input and no stored one reaches. `go test` runs the stored inputs, and fuzzers start with
+// them.
 //
-// How much new code an input reaches is known to the fuzzer only. It says so while it reads its corpus, one input after another in
-// the order of their names, if it is asked to: GODEBUG=fuzzdebug=1.
+// Only the fuzzer knows how much new code an input reaches. With GODEBUG=fuzzdebug=1, it logs this while it reads its corpus, in the order
+// of the names.
 package main
 
 import (
@@ -57,8 +57,8 @@ type input struct {
 	bits int // how much new code it reaches
 }
 
-// keep copies what one fuzzer has found. Inputs are tried in the order of their sizes; where there is no room for all, those that
-// reach most are kept.
+// keep copies the useful inputs of one fuzzer. It tries inputs in the order of their sizes. If there are too many, it keeps those that
+// reach the most code.
 func keep(folder, binary, fuzzer, found, work string) {
 	target := filepath.Join(folder, "testdata", "fuzz", fuzzer)
 	before, size := read(target), 0
@@ -112,7 +112,7 @@ var (
 	initial    = regexp.MustCompile(`processed an initial input, .*new bits: (\d+),`)
 )
 
-// newBits runs a fuzzer over its seeds and the inputs in a cache, and gives how much new code each has reached.
+// newBits runs a fuzzer over its seeds and the inputs in a cache, and returns how much new code each reaches.
 func newBits(folder, binary, fuzzer, cache string) (bits []int) {
 	run := func(times string) string {
 		return outputIn(folder, binary, "-test.run", "^$", "-test.fuzz", "^"+fuzzer+"$", "-test.fuzztime", times, "-test.parallel", "1", "-test.fuzzcachedir", cache)

@@ -14,17 +14,17 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// Case is a folder of testdata/cases: what an SDK sends, and what comes of it.
+// Case is a folder of testdata/cases: a request of an SDK and its result.
 //
-//	case.md       what the case shows, and where it comes from
+//	case.md       purpose and origin of the case
 //	in.envelope   the body of the request, not compressed
-//	outcome.txt   how it is answered and counted
-//	profiles.txt  the OTLP profiles that come out, and traces.txt, logs.txt, metrics.txt; each only if there are any
+//	outcome.txt   response and counters
+//	profiles.txt  the OTLP profiles of the output; likewise traces.txt, logs.txt, metrics.txt; each only if it is not empty
 //
-// Those from outcome.txt on are golden files. testdata/cases/README.md lists the cases by SDK, quirk and rule.
+// The last five are golden files. testdata/cases/README.md lists the cases by SDK, quirk and rule.
 type Case struct {
 	Name     string
-	Envelope []byte // nil if there is no in.envelope: too large for a file, the test makes it
+	Envelope []byte // nil if there is no in.envelope: the test generates an envelope that is too large for a file
 
 	dir string
 }
@@ -40,7 +40,7 @@ const (
 // Signals are the golden files of all signals.
 var Signals = []string{Profiles, Traces, Logs, Metrics}
 
-// Cases gives all cases, by name.
+// Cases returns all cases, by name.
 func Cases(t testing.TB) []Case {
 	t.Helper()
 	root := filepath.Join(Root(t), "testdata", "cases")
@@ -74,7 +74,7 @@ func (c Case) Files(t testing.TB) []string {
 	return names
 }
 
-// Read gives the text of a file of the case; "" if there is none.
+// Read returns the text of a file of the case, or "" if there is none.
 func (c Case) Read(t testing.TB, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, file))
@@ -84,8 +84,7 @@ func (c Case) Read(t testing.TB, file string) string {
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
-// Compare holds text against a golden file of the case; nothing stands for a file that does not exist. With the flag -update
-// it writes or removes the file.
+// Compare compares text with a golden file of the case; a missing file is empty. With the flag -update it writes or removes the file.
 func (c Case) Compare(t testing.TB, file, text string) {
 	t.Helper()
 	if *update {

@@ -31,8 +31,8 @@ type Request struct {
 	Encoding     string
 }
 
-// Corpus gives the recorded requests, in the order of their index. The recordings are not part of the repository: a test
-// that needs them is skipped, and says so, where they are absent.
+// Corpus returns the recorded requests, in the order of their index. The recordings are not part of the repository: it skips tests
+// without them.
 func Corpus(t testing.TB) []Request {
 	t.Helper()
 	root := filepath.Join(Root(t), "..", "shared", "corpus", "sentry")
@@ -77,7 +77,7 @@ func readRequest(t testing.TB, root, name string) Request {
 	return r
 }
 
-// Header gives a header by its name in any case.
+// Header returns a header; the case of its name does not matter.
 func (r Request) Header(name string) string {
 	for _, h := range r.Headers {
 		if bytes.EqualFold([]byte(h[0]), []byte(name)) {
@@ -103,7 +103,7 @@ func (r Request) Decoded(t testing.TB) []byte {
 	return decoded
 }
 
-// Event is the body of a request to the store endpoint: JSON, or what raven's SDKs make of it, zlib in base64.
+// Event returns the body of a request to the store endpoint: JSON, or its encoding by raven SDKs, zlib in base64.
 func (r Request) Event(t testing.TB) []byte {
 	body := r.Decoded(t)
 	if body[0] == '{' {

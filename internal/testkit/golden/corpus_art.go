@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// AndroidTrace gives a recorded method trace of Android by its name. As Corpus, it skips tests where they are absent.
+// AndroidTrace returns a recorded method trace of Android. Like Corpus, it skips tests without recordings.
 func AndroidTrace(t testing.TB, name string) []byte {
 	t.Helper()
 	file, err := os.Open(filepath.Join(Root(t), "..", "shared", "corpus", "android", name+".gz"))

@@ -10,13 +10,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// Receipt is when the request of a case was under way. What has no time of its own carries one in between, which is another
-// every time: dumps say "receipt" there.
+// Receipt is the time range of the request of a case. Data without a time gets one in this range, which differs in every run: dumps
+// contain "receipt" instead.
 type Receipt struct{ From, To time.Time }
 
-// dumper writes a message as text for people: for golden files, which are reviewed line by line. The dumps of all signals
-// have one shape: resource, scope, then an entry for each span, record or metric, with one line for each field and
-// attribute, in the order of the message. What is unset is left out. Types show: strings are quoted, doubles have a point.
+// dumper writes a message as readable text: golden files are reviewed line by line. The dumps of all signals have the same form:
+// resource, scope, then an entry for each span, record or metric, with a line for each field and attribute, in the order of the message.
+// Unset fields are omitted. Types are visible: strings are quoted, doubles have a decimal point.
 type dumper struct {
 	receipt Receipt
 	out     strings.Builder

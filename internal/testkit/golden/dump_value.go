@@ -13,8 +13,7 @@ import (
 // lineWidth is how long a value with structure may be before its parts get lines of their own.
 const lineWidth = 110
 
-// value prints a value behind its name: in one line where it fits, else its members below, in their order. Texts of several
-// lines stay readable.
+// value prints a name and a value: in one line if it fits, else with its members below, in their order. Multi-line texts stay readable.
 func (d *dumper) value(indent int, name string, v pcommon.Value) {
 	if v.Type() == pcommon.ValueTypeStr && strings.Contains(v.Str(), "\n") {
 		d.line(indent, "%s =", name)
@@ -39,7 +38,7 @@ func (d *dumper) value(indent int, name string, v pcommon.Value) {
 	}
 }
 
-// nameBefore separates a name from its value; "-" stands for an element of a list.
+// nameBefore returns a name with its separator; "-" is an element of a list.
 func nameBefore(name string) string {
 	if name == "-" {
 		return "- "

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 )
 
-// Observations are the samples of one profile in words: times in ascending order, by what was observed (thread, queue, and
-// stack, frame by frame).
+// Observations are the samples of one profile as text: times in ascending order, by identity (thread, queue, and the frames of the
+// stack).
 type Observations map[string][]uint64
 
 // Count is the number of observations.
@@ -26,7 +26,7 @@ func (o Observations) Count() (n int) {
 	return n
 }
 
-// Diff says how two differ; "" if they do not.
+// Diff returns the differences of two observations, or "".
 func (o Observations) Diff(want Observations) string {
 	for what, times := range want {
 		if !slices.Equal(times, o[what]) {
@@ -56,7 +56,7 @@ func observed(sample sentrytest.Sample) string {
 		sample.Thread, sample.ThreadName, sample.Priority, sample.Queue, sample.QueueLabel, sample.StackText())
 }
 
-// Expected are the observations that a payload tells of; start is the anchor of a V1 profile, else 0.
+// Expected returns the observations in a payload; start is the anchor of a V1 profile, else 0.
 func Expected(p *sentrytest.Profile, start uint64) Observations {
 	o := Observations{}
 	for _, sample := range p.Samples {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metadatatest is test support: it holds a component's metadata.yaml, documentation.md and README.md against its code.
+// Package metadatatest compares metadata.yaml, documentation.md and README.md of a component with its code, in tests.
 package metadatatest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// metadata is what we read of metadata.yaml.
+// metadata is the part of metadata.yaml that tests use.
 type metadata struct {
 	Type   string `yaml:"type"`
 	Status struct {
@@ -65,7 +65,7 @@ func MetricNames(t *testing.T, directory string) (names []string) {
 	return names
 }
 
-// Factory is what the factories of receivers, processors and exporters have in common.
+// Factory is the common interface of the factories of components.
 type Factory interface {
 	component.Factory
 	TracesStability() component.StabilityLevel
@@ -96,8 +96,8 @@ func CheckFactory(t *testing.T, class string, factory Factory) {
 	}
 }
 
-// CheckInstruments compares metadata.yaml and documentation.md with the instruments that the component has registered under
-// scope. Every instrument must have measured something, with all of its attributes.
+// CheckInstruments compares metadata.yaml and documentation.md with the instruments that the component has registered under scope.
+// Every instrument must have data points with all of its attributes.
 func CheckInstruments(t *testing.T, telemetry *componenttest.Telemetry, scope string) {
 	t.Helper()
 	page, err := os.ReadFile("documentation.md")
@@ -127,7 +127,7 @@ func CheckInstruments(t *testing.T, telemetry *componenttest.Telemetry, scope st
 	noOthers(t, telemetry, scope, m)
 }
 
-// measured gives the attributes of a metric's data points, having compared its kind.
+// measured compares the kind of a metric and returns the attributes of its data points.
 func measured(t *testing.T, name string, want metric, data metricdata.Aggregation) (sets []attribute.Set) {
 	t.Helper()
 	switch data := data.(type) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command mutate changes one place of the code at a time and runs the tests of its package: a change that no test detects is a
-// survivor, and either makes no difference or shows a gap in the tests. It changes no file (go test -overlay).
+// Command mutate changes the code in one place at a time and runs the tests of its package. A change that no test detects is a survivor:
+// it has no effect, or shows a gap in the tests. The command changes no file (go test -overlay).
 //
 //	go run ./internal/testkit/mutate -n 200 -seed 1 ./internal/... ./sentryreceiver
 //
-// The same seed gives the same sites as long as the code is the same. Changes that do not compile do not count.
+// The same seed selects the same sites in the same code. Changes that do not compile do not count.
 package main
 
 import (

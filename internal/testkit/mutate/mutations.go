@@ -20,7 +20,7 @@ type mutation struct {
 	what      string
 }
 
-// operators are what binary operators become.
+// operators are the replacements of binary operators.
 var operators = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR}, token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
 	token.EQL: {token.NEQ}, token.NEQ: {token.EQL}, token.LAND: {token.LOR}, token.LOR: {token.LAND},
@@ -125,7 +125,7 @@ func (f *finder) zero(n *ast.ReturnStmt, function *ast.FuncType) {
 	}
 }
 
-// isLog reports whether a call writes a log or panics: tests do not look at logs, and panics are for what cannot be.
+// isLog reports whether a call writes a log or panics: tests do not check logs, and panics are for impossible cases.
 func isLog(call *ast.CallExpr) bool {
 	switch function := call.Fun.(type) {
 	case *ast.Ident:
@@ -158,7 +158,7 @@ func isZero(e ast.Expr) bool {
 	return false
 }
 
-// replace puts text in place of a node, or one of its own parts if there is one.
+// replace replaces a node by text, or by one of its own parts if there is one.
 func (f *finder) replace(n, part ast.Node, text string) {
 	if part != nil {
 		text = f.source(part)
