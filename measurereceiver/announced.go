@@ -12,14 +12,17 @@ import (
 )
 
 const (
-	// maxAnnounced is the maximum number of announced files with the attributes of their events; others only have their ticket.
+	// maxAnnounced is the maximum number of announced files with the attributes of their events;
+	// others only have their ticket.
 	maxAnnounced = 10_000
 
-	// maxAnnouncedName is the maximum stored length of a name. The rules for attributes limit the other values.
+	// maxAnnouncedName is the maximum stored length of a name. The rules for attributes limit the
+	// other values.
 	maxAnnouncedName = 256
 )
 
-// announcedMap holds the attributes of events whose files may arrive hours or days later. Apps have fair shares of it.
+// announcedMap holds the attributes of events whose files may arrive hours or days later. Apps have
+// fair shares of it.
 type announcedMap struct {
 	mu    sync.Mutex
 	all   map[dedup.ID]*fairshare.Entry[string, announcedFile]

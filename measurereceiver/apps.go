@@ -74,7 +74,8 @@ func newApp(cfg *AppConfig, id appID) *app {
 	return a
 }
 
-// safeName returns a text from the configuration or a request as a file name, or "" if no character is usable.
+// safeName returns a text from the configuration or a request as a file name, or "" if no character
+// is usable.
 func safeName(text string) string {
 	name := url.PathEscape(text)
 	if strings.Trim(name, ".") == "" {
@@ -83,7 +84,8 @@ func safeName(text string) string {
 	return name
 }
 
-// authenticate returns the app of a request. It compares hashes of keys, so that its duration reveals nothing.
+// authenticate returns the app of a request. It compares hashes of keys, so that its duration
+// reveals nothing.
 func (all *apps) authenticate(req *http.Request) (*app, *rejection) {
 	key := measure.APIKey(req.Header.Get("Authorization"))
 	if a := all.byHash[sha256.Sum256([]byte(key))]; a != nil && key != "" {
@@ -100,7 +102,8 @@ func (all *apps) authenticate(req *http.Request) (*app, *rejection) {
 	return nil, &rejection{status: http.StatusNotFound, reason: reasonKeyUnknown, err: "no app found for this api key"}
 }
 
-// mayBuild reports whether a key may upload builds. The keys of apps are in every copy of the app, so builds can require other keys.
+// mayBuild reports whether a key may upload builds. The keys of apps are in every copy of the app,
+// so builds can require other keys.
 func (all *apps) mayBuild(key configopaque.String) bool {
 	if len(all.buildKeys) == 0 {
 		return true

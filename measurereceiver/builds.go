@@ -76,8 +76,8 @@ func (r *measureReceiver) acceptBuild(w http.ResponseWriter, req *http.Request, 
 	writeJSON(w, http.StatusOK, measure.BuildResponse{Mappings: uploads})
 }
 
-// mappingUploads returns the uploads of the mapping files of a build. Their names are stable, so that a second upload replaces the
-// first, if allowed.
+// mappingUploads returns the uploads of the mapping files of a build. Their names are stable, so
+// that a second upload replaces the first, if allowed.
 func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, publicURL string) (uploads []measure.Upload) {
 	for _, m := range b.Mappings {
 		identity, err := json.Marshal([]string{string(a.id[:]), b.VersionName, b.VersionCode, b.PatchID.String(), string(m.Type), m.Filename})
@@ -114,8 +114,8 @@ type mappingFile struct {
 	Filename string           `json:"filename"`
 }
 
-// mergeInto adds the mapping files of an earlier description of the build: tools for native code, Dart and JavaScript each send one. It
-// keeps the first size, unless replacement is allowed.
+// mergeInto adds the mapping files of an earlier description of the build: tools for native code,
+// Dart and JavaScript each send one. It keeps the first size, unless replacement is allowed.
 func (b *buildRecord) mergeInto(before []byte, overwrite bool) {
 	var first buildRecord
 	if json.Unmarshal(before, &first) != nil {
@@ -131,7 +131,8 @@ func (b *buildRecord) mergeInto(before []byte, overwrite bool) {
 	b.Files = append(first.Files, slices.DeleteFunc(b.Files, func(f mappingFile) bool { return known[f.ID] })...)
 }
 
-// recordBuild stores the description as builds/<version>/<code>/<build type>.json or patches/<id>.json, and forwards a log record.
+// recordBuild stores the description as builds/<version>/<code>/<build type>.json or
+// patches/<id>.json, and forwards a log record.
 func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Build, uploads []measure.Upload) *rejection {
 	record := buildRecord{
 		VersionName: b.VersionName, VersionCode: b.VersionCode, Type: b.Type, Size: b.Size.Value,

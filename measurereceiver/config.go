@@ -32,23 +32,26 @@ type Config struct {
 	// AllowAnyKey accepts any key, for private networks.
 	AllowAnyKey bool `mapstructure:"allow_any_key"`
 
-	// Validation selects the handling of items that break a rule: "lenient" drops the item, "strict" rejects its batch, like Measure.
+	// Validation selects the handling of items that break a rule: "lenient" drops the item,
+	// "strict" rejects its batch, like Measure.
 	Validation measure.Validation `mapstructure:"validation"`
 
-	// MaxBytesInFlight limits the memory of all requests together: their bodies, encoded and decoded, and their translations. File
-	// uploads do not count.
+	// MaxBytesInFlight limits the memory of all requests together: their bodies, encoded and
+	// decoded, and their translations. File uploads do not count.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
 	// Connections limits the resources of the server that clients use.
 	Connections httpserver.Limits `mapstructure:"connections"`
 
-	// PublicEndpoint is the URL of the receiver for apps, in the URLs for uploads. "": the host of the request.
+	// PublicEndpoint is the URL of the receiver for apps, in the URLs for uploads. "": the host of
+	// the request.
 	PublicEndpoint string `mapstructure:"public_endpoint"`
 
 	// UserAttributePrefix is the prefix of the attributes that the app sets.
 	UserAttributePrefix string `mapstructure:"user_attribute_prefix"`
 
-	// IncludeHTTPBodies includes the bodies of the HTTP requests that apps report, up to 4 KiB each.
+	// IncludeHTTPBodies includes the bodies of the HTTP requests that apps report, up to 4 KiB
+	// each.
 	IncludeHTTPBodies bool `mapstructure:"include_http_bodies"`
 
 	// IncludeClientAddress sets client.address to the peer of the connection.
@@ -103,14 +106,16 @@ var (
 )
 
 const (
-	// defaultEndpoint is reachable from this host only, like those of other receivers. 4319 is the port of the sentry receiver.
+	// defaultEndpoint is reachable from this host only, like those of other receivers. 4319 is the
+	// port of the sentry receiver.
 	defaultEndpoint = "localhost:4320"
 
-	// defaultMaxRequestBodySize is the documented limit of Measure. Its backend accepts 10 MiB of events and spans, plus the files of
-	// older SDKs.
+	// defaultMaxRequestBodySize is the documented limit of Measure. Its backend accepts 10 MiB of
+	// events and spans, plus the files of older SDKs.
 	defaultMaxRequestBodySize = 20 << 20
 
-	// defaultMaxBytesInFlight is enough for one batch of the maximum size, or hundreds of usual size, including their translations.
+	// defaultMaxBytesInFlight is enough for one batch of the maximum size, or hundreds of usual
+	// size, including their translations.
 	defaultMaxBytesInFlight = 128 << 20
 
 	// SDKs send a batch again at the next start of the app, which may be days later.
@@ -124,8 +129,9 @@ const (
 	defaultMaxMappingsTotal = 50 << 30
 )
 
-// defaultMaxSizes are the maximum sizes of files by type. The largest recorded screenshot has 723 KB, layout snapshots 10 KB. Heap
-// dumps have hundreds of megabytes and contain all data in the memory of the app.
+// defaultMaxSizes are the maximum sizes of files by type. The largest recorded screenshot has 723
+// KB, layout snapshots 10 KB. Heap dumps have hundreds of megabytes and contain all data in the
+// memory of the app.
 var defaultMaxSizes = map[measure.FileType]int64{
 	measure.FileScreenshot:       2 << 20,
 	measure.FileLayoutSnapshot:   2 << 20,

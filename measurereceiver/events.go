@@ -64,8 +64,8 @@ func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) 
 	in.respond(w, "accepted")
 }
 
-// attempt ingests a batch that is new, or of which some signals were delivered before. Delivered signals are remembered even if the
-// client has disconnected.
+// attempt ingests a batch that is new, or of which some signals were delivered before. Delivered
+// signals are remembered even if the client has disconnected.
 func (in *ingestion) attempt(ctx context.Context, attempt *dedup.Attempt) *rejection {
 	accepted, why := in.ingest(ctx, attempt.Parts)
 	if why == nil {
@@ -137,8 +137,9 @@ func decodeMultipart(body []byte, contentType string, reserve func(int64) error)
 	return measure.DecodeMultipart(body, parameters["boundary"], reserve)
 }
 
-// ingest validates and delivers a batch. delivered are the signals that were delivered before; the result adds those that are delivered
-// now. A rejection asks for the batch again, or states that no part of it is usable.
+// ingest validates and delivers a batch. delivered are the signals that were delivered before; the
+// result adds those that are delivered now. A rejection asks for the batch again, or states that no
+// part of it is usable.
 func (in *ingestion) ingest(ctx context.Context, delivered dedup.Parts) (dedup.Parts, *rejection) {
 	err := in.batch.Validate(in.cfg.Validation)
 	if delivered == 0 {
@@ -173,7 +174,8 @@ type delivery struct {
 // part returns the delivery as a part of its batch.
 func (d *delivery) part() dedup.Parts { return 1 << d.signal }
 
-// deliveries returns the deliveries of a batch, crashes first: they are delivered even if the pipelines refuse the rest.
+// deliveries returns the deliveries of a batch, crashes first: they are delivered even if the
+// pipelines refuse the rest.
 func (in *ingestion) deliveries() []delivery {
 	logs := delivery{signal: pipeline.SignalLogs, labels: map[string]int{}}
 	traces := delivery{signal: pipeline.SignalTraces, labels: map[string]int{}}
@@ -217,8 +219,8 @@ func (in *ingestion) deliveries() []delivery {
 	return []delivery{logs, traces, metrics}
 }
 
-// deliver translates and sends the data of one signal, if it has a pipeline. Permanently rejected data counts as delivered: otherwise the
-// SDK would send it again and again.
+// deliver translates and sends the data of one signal, if it has a pipeline. Permanently rejected
+// data counts as delivered: otherwise the SDK would send it again and again.
 func (r *measureReceiver) deliver(ctx context.Context, d *delivery) (pipeline.Outcome, string) {
 	if d.translate == nil || !r.pipelines.Has(d.signal) {
 		return pipeline.Ignored, ""
@@ -256,7 +258,8 @@ func (in *ingestion) count(ctx context.Context, d *delivery, o pipeline.Outcome,
 	}
 }
 
-// respond returns the upload URLs of the attachments to the SDK. The response must have no other fields.
+// respond returns the upload URLs of the attachments to the SDK. The response must have no other
+// fields.
 func (in *ingestion) respond(w http.ResponseWriter, word string) {
 	if in.multipart {
 		writeJSON(w, http.StatusAccepted, done{word})
@@ -265,7 +268,8 @@ func (in *ingestion) respond(w http.ResponseWriter, word string) {
 	writeJSON(w, http.StatusOK, measure.EventsResponse{Attachments: in.uploads()})
 }
 
-// storeBlobs stores the files in the batch: parts of a form, or base64 in the JSON of iOS before 0.6.
+// storeBlobs stores the files in the batch: parts of a form, or base64 in the JSON of iOS before
+// 0.6.
 func (in *ingestion) storeBlobs(ctx context.Context) *rejection {
 	blobs := map[uuid.UUID][]byte{}
 	for i := range in.blobs {

@@ -27,7 +27,8 @@ var (
 	getOrHead = []string{http.MethodGet, http.MethodHead}
 )
 
-// endpoints are the endpoints of the receiver. They are at the root: Android drops the path of the configured URL.
+// endpoints are the endpoints of the receiver. They are at the root: Android drops the path of the
+// configured URL.
 var endpoints = map[string]endpoint{
 	"/events":     {methods: put, serve: (*measureReceiver).serveEvents},
 	"/builds":     {methods: put, serve: (*measureReceiver).serveBuild},
@@ -36,8 +37,8 @@ var endpoints = map[string]endpoint{
 	"/ping":       {methods: getOrHead, serve: (*measureReceiver).servePing},
 }
 
-// ServeHTTP dispatches a request by the table of endpoints. confighttp has limited the body, and authenticated the client if
-// configured.
+// ServeHTTP dispatches a request by the table of endpoints. confighttp has limited the body, and
+// authenticated the client if configured.
 func (r *measureReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.server.Handling.Add(1)
 	defer r.server.Handling.Done()
@@ -59,10 +60,12 @@ func (r *measureReceiver) servePing(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "pong")
 }
 
-// configMaxAge is the time for which SDKs may cache their configuration; they request it at nearly every launch all the same.
+// configMaxAge is the time for which SDKs may cache their configuration; they request it at nearly
+// every launch all the same.
 const configMaxAge = "max-age=600"
 
-// serveConfig returns the configuration of SDKs, which they apply at their next launch. They return the ETag unchanged.
+// serveConfig returns the configuration of SDKs, which they apply at their next launch. They return
+// the ETag unchanged.
 func (r *measureReceiver) serveConfig(w http.ResponseWriter, req *http.Request) {
 	app, why := r.apps.authenticate(req)
 	if why != nil {
@@ -100,7 +103,8 @@ func (r *measureReceiver) readBody(req *http.Request, claim *httpbody.Claim) (*h
 	return body, nil
 }
 
-// reserve claims the memory of the translation of a body, up to the maximum of a request, so that a single request always fits.
+// reserve claims the memory of the translation of a body, up to the maximum of a request, so that a
+// single request always fits.
 func (r *measureReceiver) reserve(claim *httpbody.Claim, body *httpbody.Body) func(int64) error {
 	left := httpbody.MaxPerRequest(r.cfg.HTTP.MaxRequestBodySize) - int64(len(body.Data))
 	return func(bytes int64) error {
@@ -141,11 +145,12 @@ func (r *measureReceiver) clientAddress(req *http.Request) string {
 	return host
 }
 
-// maxHost is the maximum length of a DNS name and a port. Every URL in a response contains the Host header: with 100,000 attachments, a
-// header of a megabyte would become 100 GB.
+// maxHost is the maximum length of a DNS name and a port. Every URL in a response contains the Host
+// header: with 100,000 attachments, a header of a megabyte would become 100 GB.
 const maxHost = 255 + len(":65535")
 
-// publicURL returns the URL of the receiver for apps: the configured one, or else that of the request.
+// publicURL returns the URL of the receiver for apps: the configured one, or else that of the
+// request.
 func (r *measureReceiver) publicURL(req *http.Request) (string, *rejection) {
 	switch {
 	case r.cfg.PublicEndpoint != "":
@@ -158,7 +163,8 @@ func (r *measureReceiver) publicURL(req *http.Request) (string, *rejection) {
 	return "http://" + req.Host, nil
 }
 
-// startWriteTimeout starts write_timeout at the response: a phone may need more time to send a body.
+// startWriteTimeout starts write_timeout at the response: a phone may need more time to send a
+// body.
 func (r *measureReceiver) startWriteTimeout(w http.ResponseWriter) {
 	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))

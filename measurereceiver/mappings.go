@@ -18,9 +18,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
-// A mapping file is stored once, by its content. Two kinds of small files refer to it, each with a mappingRecord: that of the build that
-// announced it, and those of its debug IDs, where the first one stays. Every copy of an app contains its key, which must not allow
-// replacing the symbols of builds. The record of a build can therefore be replaced only if builds have their own keys.
+// A mapping file is stored once, by its content. Two kinds of small files refer to it, each with a
+// mappingRecord: that of the build that announced it, and those of its debug IDs, where the first
+// one stays. Every copy of an app contains its key, which must not allow replacing the symbols of
+// builds. The record of a build can therefore be replaced only if builds have their own keys.
 
 // mappingRecord describes an uploaded mapping file.
 type mappingRecord struct {
@@ -31,7 +32,8 @@ type mappingRecord struct {
 	DebugIDs []string         `json:"debug_ids,omitempty"`
 }
 
-// maxMappingRecord is the maximum size of a record: that of a dSYM archive with the maximum number of IDs.
+// maxMappingRecord is the maximum size of a record: that of a dSYM archive with the maximum number
+// of IDs.
 const maxMappingRecord = 64 << 10
 
 func uploadName(a *app, id uuid.UUID) string { return fmt.Sprintf("%s/uploads/%s", a.folder, id) }
@@ -42,13 +44,14 @@ func contentName(a *app, sha256 string) string {
 	return fmt.Sprintf("%s/files/%s/%s", a.folder, sha256[:2], sha256)
 }
 
-// debugIDName returns the name of the record of a debug ID, in the layout of symbol servers. UUIDs of ProGuard are next to those of binaries.
+// debugIDName returns the name of the record of a debug ID, in the layout of symbol servers. UUIDs
+// of ProGuard are next to those of binaries.
 func debugIDName(a *app, id string) string {
 	return fmt.Sprintf("%s/debug-ids/%s/%s.json", a.folder, id[:2], id[2:])
 }
 
-// storeMapping stores a mapping file by its build and by its debug IDs. A file without readable debug IDs is stored by build only, and
-// identified is false; JavaScript bundles have none.
+// storeMapping stores a mapping file by its build and by its debug IDs. A file without readable
+// debug IDs is stored by build only, and identified is false; JavaScript bundles have none.
 func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored storedFile, identified bool, err error) {
 	upload := uploadName(a, t.id)
 	if stored, err = r.builds.save(upload, body, r.cfg.Builds.MaxSize); err != nil {

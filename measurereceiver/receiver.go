@@ -44,7 +44,8 @@ type measureReceiver struct {
 	inFlight    *httpbody.Budget // of all other requests
 }
 
-// acquire returns the receiver of a configuration, after connect has set the pipeline of one signal.
+// acquire returns the receiver of a configuration, after connect has set the pipeline of one
+// signal.
 func acquire(cfg *Config, set receiver.Settings, connect func(*measureReceiver)) (*collector.SharedComponent[*measureReceiver], error) {
 	c, err := receivers.Acquire(cfg, func() (*measureReceiver, error) { return newMeasureReceiver(cfg, set) })
 	if err != nil {
@@ -133,8 +134,8 @@ func (r *measureReceiver) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// uploadsAround handles uploads without confighttp: SDKs send no credentials except the URL, the maximum size depends on the type, and
-// compressed files are stored as they are.
+// uploadsAround handles uploads without confighttp: SDKs send no credentials except the URL, the
+// maximum size depends on the type, and compressed files are stored as they are.
 func (r *measureReceiver) uploadsAround(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if kind, id, is := uploadPath(req.URL.Path); is {

@@ -13,10 +13,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
-// Android, iOS and Measure's build tools send a batch or file again after 429, 5xx and a broken connection, and delete it after any
-// other error. The status is therefore 503 if a retry can succeed, and else 4xx.
+// Android, iOS and Measure's build tools send a batch or file again after 429, 5xx and a broken
+// connection, and delete it after any other error. The status is therefore 503 if a retry can
+// succeed, and else 4xx.
 
-// The pauses in Retry-After. Current SDKs do not read it: they send again when the app starts or goes to the background.
+// The pauses in Retry-After. Current SDKs do not read it: they send again when the app starts or
+// goes to the background.
 const (
 	retryBusy       = 30 * time.Second
 	retryInProgress = 60 * time.Second // like Measure's backend

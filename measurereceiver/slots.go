@@ -4,8 +4,8 @@ package measurereceiver
 
 import "sync"
 
-// uploadSlots limits concurrent uploads. If several apps share the slots, each may use as many as are free: one app gets half of them, n
-// busy apps 1/(n+1) each, and some remain for the next app.
+// uploadSlots limits concurrent uploads. If several apps share the slots, each may use as many as
+// are free: one app gets half of them, n busy apps 1/(n+1) each, and some remain for the next app.
 type uploadSlots struct {
 	most   int
 	shared bool // by several apps

@@ -30,7 +30,8 @@ const (
 // reasonNoPoint is the reason of events without a data point.
 const reasonNoPoint = "no_data_point"
 
-// telemetry counts requests, items and files by outcome. Each attribute has a bounded set of values.
+// telemetry counts requests, items and files by outcome. Each attribute has a bounded set of
+// values.
 type telemetry struct {
 	items             metric.Int64Counter
 	flawed            metric.Int64Counter

@@ -14,8 +14,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
-// ticket is the content of the URL of an upload: the permission, and a description of the file for the case that its event is no longer
-// known. Android's job for large files limits the length of URLs; a ticket has 82 bytes.
+// ticket is the content of the URL of an upload: the permission, and a description of the file for
+// the case that its event is no longer known. Android's job for large files limits the length of
+// URLs; a ticket has 82 bytes.
 type ticket struct {
 	id       uuid.UUID // in the path
 	expires  time.Time
@@ -57,7 +58,8 @@ func readToken(secret []byte, id uuid.UUID, token string, now time.Time) (t tick
 	if len(token) != base64.RawURLEncoding.EncodedLen(ticketSize+macSize) {
 		return t, false
 	}
-	// Strict, so that a token has one encoding. Decoding skips line breaks all the same, so the result may be too short.
+	// Strict, so that a token has one encoding. Decoding skips line breaks all the same, so the
+	// result may be too short.
 	signed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(signed) != ticketSize+macSize || !hmac.Equal(sign(secret, signed[:ticketSize], id), signed[ticketSize:]) {
 		return t, false

@@ -83,7 +83,8 @@ func uploadPath(path string) (prefix, id string, is bool) {
 	return "", "", false
 }
 
-// serveUpload receives a file. The status is 4xx if SDKs should delete the file, for instance because it is too large.
+// serveUpload receives a file. The status is 4xx if SDKs should delete the file, for instance
+// because it is too large.
 func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, prefix, idText string) {
 	id, err := uuid.Parse(idText)
 	t, ok := readToken(r.secret, id, req.URL.Query().Get("t"), time.Now())
@@ -118,8 +119,8 @@ func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, 
 	w.WriteHeader(http.StatusOK)
 }
 
-// receiveFile stores a file, or drops it if no directory is configured, and sends a log record that describes it. It sends none for
-// repeated uploads.
+// receiveFile stores a file, or drops it if no directory is configured, and sends a log record that
+// describes it. It sends none for repeated uploads.
 func (r *measureReceiver) receiveFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *rejection {
 	attempt, err := r.uploaded.TryBegin(a.dedupID(t.id))
 	switch {

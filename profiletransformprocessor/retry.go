@@ -8,8 +8,8 @@ import (
 )
 
 // A next component that refuses a message may refuse everything, as a queue does while its backend
-// is down, or only this message, in every attempt. The next attempt with another message shows which:
-// if it is accepted, the refused message is a suspect.
+// is down, or only this message, in every attempt. The next attempt with another message shows
+// which: if it is accepted, the refused message is a suspect.
 //
 // While the last attempt of any other message was refused, retries probe the next component, one
 // every retryInterval. Nothing is dropped then, because the outage is not due to a message. Once a

@@ -9,8 +9,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 )
 
-// compareAnswer is a graph of two profiles; see [flame.Comparison]. Nodes: ID, index of the parent, index of the frame, total of
-// both, difference of the second to the first, and 1 if children are hidden.
+// compareAnswer is a graph of two profiles; see [flame.Comparison]. Nodes: ID, index of the parent,
+// index of the frame, total of both, difference of the second to the first, and 1 if children are
+// hidden.
 type compareAnswer struct {
 	graphAnswer
 	Before int64      `json:"before"`

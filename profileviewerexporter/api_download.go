@@ -19,7 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// file is a response that the browser saves. It is written into memory, compressed, while other responses wait, and then sent.
+// file is a response that the browser saves. It is written into memory, compressed, while other
+// responses wait, and then sent.
 type file struct {
 	name, contentType string
 	compressed        bool // the format is compressed
@@ -27,8 +28,9 @@ type file struct {
 	write             func(io.Writer) error
 }
 
-// maxDownload returns the maximum size, before compression, of a file that contains messages. Formats without shared stacks repeat
-// a frame for each of its samples: in our recordings the largest file has five times the size of its message.
+// maxDownload returns the maximum size, before compression, of a file that contains messages.
+// Formats without shared stacks repeat a frame for each of its samples: in our recordings the
+// largest file has five times the size of its message.
 func maxDownload(messages map[*store.Message]bool) int64 {
 	encoded := 0
 	for m := range messages {
@@ -37,7 +39,8 @@ func maxDownload(messages map[*store.Message]bool) int64 {
 	return 8<<20 + 128*int64(encoded)
 }
 
-// download returns the samples of a selection as pprof or speedscope, or the message of a profile or a trace as OTLP JSON.
+// download returns the samples of a selection as pprof or speedscope, or the message of a profile
+// or a trace as OTLP JSON.
 func (v *viewer) download(r *http.Request) (any, error) {
 	format, query := r.PathValue("format"), r.URL.Query()
 	if format == "otlp" && !query.Has("profile") {

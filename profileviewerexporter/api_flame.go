@@ -15,8 +15,9 @@ import (
 const (
 	// smallestShare is the minimum share of a node in a flame graph: one pixel in a thousand.
 	smallestShare = 0.001
-	// mostNodes is the maximum number of nodes of a flame graph: browsers draw some thousand rectangles without delay. The largest
-	// graph of our recordings has 900 nodes above smallestShare.
+	// mostNodes is the maximum number of nodes of a flame graph: browsers draw some thousand
+	// rectangles without delay. The largest graph of our recordings has 900 nodes above
+	// smallestShare.
 	mostNodes = 2000
 	// orderedSteps is the maximum number of samples in a graph in order of time.
 	orderedSteps = 1000
@@ -48,14 +49,16 @@ type frameAnswer struct {
 	InApp  *bool  `json:"in_app,omitempty"` // absent: unknown
 }
 
-// flameAnswer is a merged graph. Nodes are numbers, to save space: ID, index of the parent, index of the frame, total, self, and 1 if
-// children are hidden. The first node is the root: its parent is -1 and, in a graph of all samples, its frame is -1.
+// flameAnswer is a merged graph. Nodes are numbers, to save space: ID, index of the parent, index
+// of the frame, total, self, and 1 if children are hidden. The first node is the root: its parent
+// is -1 and, in a graph of all samples, its frame is -1.
 type flameAnswer struct {
 	graphAnswer
 	Nodes     [][6]int64 `json:"nodes"`
 	Ancestors [][2]int64 `json:"ancestors"` // of the requested root: IDs and indices of frames, the outermost first
 	Top       []topLine  `json:"top"`       // by self time, the highest first
-	// Threads of the selection, the heaviest first, no more than maxListed. Absent if the query selects one.
+	// Threads of the selection, the heaviest first, no more than maxListed. Absent if the query
+	// selects one.
 	Threads []threadShare `json:"threads,omitempty"`
 }
 
@@ -71,8 +74,8 @@ type topLine struct {
 	Total int64 `json:"total"`
 }
 
-// orderedAnswer is a graph in order of time. Nodes: ID, index of the parent, index of the frame, nanoseconds after the origin,
-// duration, and 1 if children are hidden.
+// orderedAnswer is a graph in order of time. Nodes: ID, index of the parent, index of the frame,
+// nanoseconds after the origin, duration, and 1 if children are hidden.
 type orderedAnswer struct {
 	graphAnswer
 	From       uint64     `json:"from"` // nanoseconds after the origin

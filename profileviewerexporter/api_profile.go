@@ -37,7 +37,8 @@ type threadAnswer struct {
 	Samples int64  `json:"samples"`
 	Busy    int64  `json:"busy"` // weight of samples with a stack
 	Idle    int64  `json:"idle"`
-	// Activity is the busy share of the thread, from 0 to 1, in equal steps over the profile. It is absent if times are unknown.
+	// Activity is the busy share of the thread, from 0 to 1, in equal steps over the profile. It is
+	// absent if times are unknown.
 	Activity []float32 `json:"activity,omitempty"`
 }
 
@@ -55,7 +56,8 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	}
 	summary := s.profiles[0]
 	out := profileAnswer{ThreadList: []threadAnswer{}}
-	// The profile itself, its attributes, its threads and its spans have a quarter of the response each.
+	// The profile itself, its attributes, its threads and its spans have a quarter of the response
+	// each.
 	texts := perEntry(maxTexts/4, 1, &out.omissions)
 	out.profileListing = listProfile(summary, &texts)
 	p, err := s.profile(summary)

@@ -31,7 +31,8 @@ type eventAnswer struct {
 	Attributes []attributeAnswer `json:"attributes"`
 }
 
-// spanDetail describes one span of a trace. If several have the ID, it describes the first that arrived.
+// spanDetail describes one span of a trace. If several have the ID, it describes the first that
+// arrived.
 func (v *viewer) spanDetail(r *http.Request) (any, error) {
 	link, err := parseLink(map[string][]string{"trace": {r.PathValue("trace")}, "span": {r.PathValue("span")}})
 	if err != nil {

@@ -17,12 +17,13 @@ import (
 const (
 	// maxSpansShown is the maximum number of rows of a trace. A window shows some hundred.
 	maxSpansShown = 2000
-	// maxSpansOrdered is the maximum number of spans of a trace that are read: the first to arrive. The largest traces of our
-	// recordings have some hundred.
+	// maxSpansOrdered is the maximum number of spans of a trace that are read: the first to arrive.
+	// The largest traces of our recordings have some hundred.
 	maxSpansOrdered = 100_000
 )
 
-// traceAnswer is a trace, with its spans in the order of display: each after its parent, siblings by start time.
+// traceAnswer is a trace, with its spans in the order of display: each after its parent, siblings
+// by start time.
 type traceAnswer struct {
 	omissions
 	traceListing
@@ -32,7 +33,8 @@ type traceAnswer struct {
 	Origin string `json:"origin"`
 }
 
-// spanAnswer is a row of a trace. Its attributes and events have a response of their own, spanDetailAnswer.
+// spanAnswer is a row of a trace. Its attributes and events have a response of their own,
+// spanDetailAnswer.
 type spanAnswer struct {
 	ID       string `json:"id"`
 	Parent   string `json:"parent,omitempty"`
@@ -104,8 +106,8 @@ func listTraceRecords(fragments []*store.Fragment, id pcommon.TraceID, omissions
 	return out, err
 }
 
-// traceReader reads the spans of a trace twice: first the values that determine their order, then the details of the spans that
-// are shown. It holds one decoded message at a time.
+// traceReader reads the spans of a trace twice: first the values that determine their order, then
+// the details of the spans that are shown. It holds one decoded message at a time.
 type traceReader struct {
 	id        pcommon.TraceID
 	fragments []*store.Fragment

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// assets is the page. It is built from web/ (make page) and committed, so that building the collector needs no Node. A test compares
-// its stamp with web/.
+// assets is the page. It is built from web/ (make page) and committed, so that building the
+// collector needs no Node. A test compares its stamp with web/.
 //
 //go:embed all:assets
 var assets embed.FS

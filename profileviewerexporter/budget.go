@@ -13,17 +13,20 @@ import (
 )
 
 const (
-	// maxResponse is the maximum size of a response of the API, before compression. A browser parses it without a noticeable delay;
-	// the largest response to our recordings has 200 kB.
+	// maxResponse is the maximum size of a response of the API, before compression. A browser
+	// parses it without a noticeable delay; the largest response to our recordings has 200 kB.
 	maxResponse = 8 << 20
-	// maxTexts is the part of maxResponse for encoded text. The rest is enough for 2,000 rows of numbers.
+	// maxTexts is the part of maxResponse for encoded text. The rest is enough for 2,000 rows of
+	// numbers.
 	maxTexts = 6 << 20
 	// briefText is the number of bytes of a text that are always shown.
 	briefText = 64
-	// attributeBytes is reserved for one more attribute: its punctuation, and a brief key, value and unit.
+	// attributeBytes is reserved for one more attribute: its punctuation, and a brief key, value
+	// and unit.
 	attributeBytes = 512
-	// longestText is the maximum length of a name or value in a response. The longest function names of our recordings (Swift,
-	// nested closures) have 300 bytes, database statements some thousand.
+	// longestText is the maximum length of a name or value in a response. The longest function
+	// names of our recordings (Swift, nested closures) have 300 bytes, database statements some
+	// thousand.
 	longestText = timeline.MaxText
 )
 
@@ -33,8 +36,8 @@ type omissions struct {
 	Omitted int `json:"omitted,omitempty"`
 }
 
-// budget is the remaining number of bytes for the texts of one entry of a response. Entries have equal budgets, so that a long
-// entry displaces no other.
+// budget is the remaining number of bytes for the texts of one entry of a response. Entries have
+// equal budgets, so that a long entry displaces no other.
 type budget struct {
 	left    int
 	omitted *int
@@ -45,8 +48,8 @@ func perEntry(bytes, n int, omissions *omissions) budget {
 	return budget{bytes / max(n, 1), &omissions.Omitted}
 }
 
-// text returns a text for display: no longer than longestText, and no longer than half of the budget, which leaves bytes for the
-// texts after it.
+// text returns a text for display: no longer than longestText, and no longer than half of the
+// budget, which leaves bytes for the texts after it.
 func (b *budget) text(text string) string {
 	longest := min(longestText, max(briefText, b.left/2))
 	if len(text) > longest+timeline.ClipSlack && longest < longestText {
@@ -60,14 +63,14 @@ func (b *budget) text(text string) string {
 // displayText returns a text for an error, or for a comparison with the summaries of the store.
 func displayText(text string) string { return timeline.Printable(text, longestText) }
 
-// encodedLen returns the length of a displayed text in JSON, without its quotes. A displayed text has no other characters that JSON
-// escapes.
+// encodedLen returns the length of a displayed text in JSON, without its quotes. A displayed text
+// has no other characters that JSON escapes.
 func encodedLen(text string) int {
 	return len(text) + strings.Count(text, `"`) + strings.Count(text, `\`) + strings.Count(text, "\n") + strings.Count(text, "\t")
 }
 
-// attribute appends one of all attributes to the list. If the list or the budget is full, it appends the number of missing ones
-// instead and returns false.
+// attribute appends one of all attributes to the list. If the list or the budget is full, it
+// appends the number of missing ones instead and returns false.
 func (b *budget) attribute(list *[]attributeAnswer, all int, key, unit string, value pcommon.Value) (more bool) {
 	if listed := len(*list); listed == maxAttributes || b.left < attributeBytes {
 		*list = append(*list, attributeAnswer{Key: "…", Value: moreText(all - listed)})

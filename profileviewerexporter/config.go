@@ -26,7 +26,8 @@ type Config struct {
 	// MaxAge is the time after which messages are evicted.
 	MaxAge time.Duration `mapstructure:"max_age"`
 
-	// AllowedHosts are the host names that may serve the page, besides localhost, IP addresses and the host of Endpoint.
+	// AllowedHosts are the host names that may serve the page, besides localhost, IP addresses and
+	// the host of Endpoint.
 	AllowedHosts []string `mapstructure:"allowed_hosts"`
 }
 
@@ -36,11 +37,12 @@ var (
 )
 
 const (
-	// defaultEndpoint is reachable from this host only. 4319 is the port of the Sentry receiver, 4320 of OpAMP.
+	// defaultEndpoint is reachable from this host only. 4319 is the port of the Sentry receiver,
+	// 4320 of OpAMP.
 	defaultEndpoint = "localhost:4321"
 
-	// defaultMaxBytes is enough for an hour of a service under continuous profiling: a minute of Node.js under load is 1.5 MB of
-	// OTLP.
+	// defaultMaxBytes is enough for an hour of a service under continuous profiling: a minute of
+	// Node.js under load is 1.5 MB of OTLP.
 	defaultMaxBytes = 128 << 20
 
 	// minMaxBytes is the order of a large profile: the largest one of our recordings is 2 MB.

@@ -110,7 +110,8 @@ func (v *viewer) expire() {
 // stopGrace is the time that downloads have to finish.
 const stopGrace = time.Second
 
-// Shutdown stops the server. The first of the exporters to shut down calls it: later messages could not be displayed.
+// Shutdown stops the server. The first of the exporters to shut down calls it: later messages could
+// not be displayed.
 func (v *viewer) Shutdown(ctx context.Context) error {
 	close(v.end)
 	err := v.telemetry.unregister()
@@ -134,8 +135,8 @@ func (v *viewer) consumeLogs(ctx context.Context, logs plog.Logs) error {
 	return v.report(ctx, store.Logs, stored, err)
 }
 
-// report counts a message that is too large for the store. This is not an error, which would affect the other exporters of the
-// pipeline.
+// report counts a message that is too large for the store. This is not an error, which would affect
+// the other exporters of the pipeline.
 func (v *viewer) report(ctx context.Context, signal store.Signal, stored bool, err error) error {
 	if err != nil {
 		return consumererror.NewPermanent(err)

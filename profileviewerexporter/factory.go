@@ -28,8 +28,8 @@ func NewFactory() xexporter.Factory {
 		xexporter.WithLogs(createLogs, stability))
 }
 
-// createProfiles declares MutatesData: marshaling modifies profiles that are not read-only. The collector then copies profiles that
-// other components share.
+// createProfiles declares MutatesData: marshaling modifies profiles that are not read-only. The
+// collector then copies profiles that other components share.
 func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Config) (xexporter.Profiles, error) {
 	viewer, err := acquire(cfg.(*Config), set)
 	if err != nil {
@@ -60,7 +60,8 @@ func acquire(cfg *Config, set exporter.Settings) (*collector.SharedComponent[*vi
 	return viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
 }
 
-// options returns the options of the exporters of all signals. There is no queue: storing a message is faster than queueing it.
+// options returns the options of the exporters of all signals. There is no queue: storing a message
+// is faster than queueing it.
 func options(viewer component.Component) []exporterhelper.Option {
 	return []exporterhelper.Option{exporterhelper.WithStart(viewer.Start), exporterhelper.WithShutdown(viewer.Shutdown)}
 }

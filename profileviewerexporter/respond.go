@@ -35,8 +35,8 @@ func gone(what string) error {
 // notModified is the answer if the page has the current content.
 type notModified struct{}
 
-// concurrentBuilds is the number of responses that are built at the same time: a decoded message and the response to it use several
-// times the memory of the message.
+// concurrentBuilds is the number of responses that are built at the same time: a decoded message
+// and the response to it use several times the memory of the message.
 const concurrentBuilds = 1
 
 // respond builds a response when its turn comes. The next one is built while this one is written.
@@ -144,8 +144,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// encodeJSON does not escape <, which would take six bytes: the content type, nosniff and the content security policy prevent its
-// interpretation as HTML.
+// encodeJSON does not escape <, which would take six bytes: the content type, nosniff and the
+// content security policy prevent its interpretation as HTML.
 func encodeJSON(value any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

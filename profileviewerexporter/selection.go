@@ -18,10 +18,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// maxProfiles is the maximum number of profiles in a selection: a span of an hour under continuous profiling, in chunks of a minute.
+// maxProfiles is the maximum number of profiles in a selection: a span of an hour under continuous
+// profiling, in chunks of a minute.
 const maxProfiles = 60
 
-// selection is the subject of a request: samples of one or more profiles. The query selects them with
+// selection is the subject of a request: samples of one or more profiles. The query selects them
+// with
 //
 //	profile=17       a profile; may be repeated
 //	trace=…&span=…   the samples of a span; without a profile, of all profiles
@@ -36,7 +38,8 @@ type selection struct {
 	thread   *string
 	within   timeline.Range
 
-	// The last message that was decoded, and the last profile that was read: most selections have one of each.
+	// The last message that was decoded, and the last profile that was read: most selections have
+	// one of each.
 	message *store.Message
 	decoded pprofile.Profiles
 	reader  *timeline.Reader
@@ -91,8 +94,8 @@ func (v *viewer) profilesOf(ids []string) (list []*store.Profile, err error) {
 	return slices.Compact(list), nil
 }
 
-// profilesWith returns the profiles with samples of a span; of too many, the latest. Different measures have no sum: it returns the
-// profiles with the measure of the first.
+// profilesWith returns the profiles with samples of a span; of too many, the latest. Different
+// measures have no sum: it returns the profiles with the measure of the first.
 func (v *viewer) profilesWith(link *timeline.Link) (list []*store.Profile, err error) {
 	if link == nil {
 		return nil, badRequest("profile: is missing; set profile, or trace and span")
@@ -155,7 +158,8 @@ func (s *selection) filter(p *timeline.Profile) timeline.Filter {
 	return f
 }
 
-// each visits the selected samples of each profile; it is a [flame.Source]. It holds one decoded message at a time.
+// each visits the selected samples of each profile; it is a [flame.Source]. It holds one decoded
+// message at a time.
 func (s *selection) each(visit func(flame.Selection) error) error {
 	for _, summary := range s.profiles {
 		if err := s.of(summary)(visit); err != nil {

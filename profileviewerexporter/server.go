@@ -31,8 +31,8 @@ func (v *viewer) routes() http.Handler {
 	return v.guard(mux)
 }
 
-// guard protects the content against other sites, including those that point a name of theirs to this address (DNS rebinding), and
-// against scripts in the data, for instance in a function name.
+// guard protects the content against other sites, including those that point a name of theirs to
+// this address (DNS rebinding), and against scripts in the data, for instance in a function name.
 func (v *viewer) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -56,10 +56,11 @@ func (v *viewer) guard(next http.Handler) http.Handler {
 	})
 }
 
-// crossSite reports whether a page of another origin sends the request. Such a page could not read the responses, but it could make
-// the collector build many. Another port of this host is another origin. A link from another site may open the page, but may not
-// download. Old browsers send no Sec-Fetch-Site, nor does any browser without TLS except to the local host; requests other than links
-// and images have an Origin then.
+// crossSite reports whether a page of another origin sends the request. Such a page could not read
+// the responses, but it could make the collector build many. Another port of this host is another
+// origin. A link from another site may open the page, but may not download. Old browsers send no
+// Sec-Fetch-Site, nor does any browser without TLS except to the local host; requests other than
+// links and images have an Origin then.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none": // none: typed by the user
@@ -94,7 +95,8 @@ func policyFor(path string) string {
 	return pagePolicy
 }
 
-// hostAllowed reports whether the page may be served for a Host header. Addresses are safe: only names can be rebound.
+// hostAllowed reports whether the page may be served for a Host header. Addresses are safe: only
+// names can be rebound.
 func (v *viewer) hostAllowed(hostport string) bool {
 	host := hostname(hostport)
 	if net.ParseIP(host) != nil || host == "localhost" || strings.HasSuffix(host, ".localhost") {

@@ -48,8 +48,8 @@ func (v *viewer) listSpans(spans map[timeline.Link]store.Sum, bytes int, omissio
 	return out
 }
 
-// maxNamingBytes is the maximum size of the messages that are searched for names: a list without some names is better than a
-// slow list.
+// maxNamingBytes is the maximum size of the messages that are searched for names: a list without
+// some names is better than a slow list.
 const maxNamingBytes = 32 << 20
 
 // spanNames returns the names of those spans that are in the store. It decodes each message once.

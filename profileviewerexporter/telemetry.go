@@ -49,5 +49,6 @@ func (t *telemetry) messageDropped(ctx context.Context, signal store.Signal, rea
 	t.dropped.Add(ctx, 1, metric.WithAttributes(attribute.String("signal", string(signal)), attribute.String("reason", reason)))
 }
 
-// unregister removes the callback, which would otherwise keep the store in memory until the collector exits.
+// unregister removes the callback, which would otherwise keep the store in memory until the
+// collector exits.
 func (t *telemetry) unregister() error { return t.callback.Unregister() }

@@ -11,12 +11,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
-// maxUnread is the maximum size of all responses that are being written: eight responses of the API of the maximum size. One download
-// may exceed it.
+// maxUnread is the maximum size of all responses that are being written: eight responses of the API
+// of the maximum size. One download may exceed it.
 const maxUnread = 64 << 20
 
-// unread holds the responses that are being written. If they use too much memory, the client that uses the most loses its oldest
-// response: a slow client does not delay others.
+// unread holds the responses that are being written. If they use too much memory, the client that
+// uses the most loses its oldest response: a slow client does not delay others.
 type unread struct {
 	mu    sync.Mutex
 	queue fairshare.Queue[string, *http.ResponseController]

@@ -10,8 +10,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// budget is the share of a request in max_bytes_in_flight for the translation of its items and for output that awaits delivery, in
-// addition to its body: the JSON of an item takes up to a hundred times its size.
+// budget is the share of a request in max_bytes_in_flight for the translation of its items and for
+// output that awaits delivery, in addition to its body: the JSON of an item takes up to a hundred
+// times its size.
 type budget struct {
 	claim   *httpbody.Claim
 	body    int64 // held for the body
@@ -23,8 +24,8 @@ func (r *sentryReceiver) newBudget(claim *httpbody.Claim, body int64) budget {
 	return budget{claim: claim, body: body, limit: httpbody.MaxPerRequest(r.cfg.HTTP.MaxRequestBodySize) - body}
 }
 
-// reserve claims the weight of an item before it is translated. If it does not fit together with the output of earlier items, these
-// are delivered first.
+// reserve claims the weight of an item before it is translated. If it does not fit together with
+// the output of earlier items, these are delivered first.
 func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (weight int64, err error) {
 	b := &in.budget
 	weight = fromsentry.Weight(item)
@@ -60,7 +61,8 @@ func (b *budget) dropBody() {
 	b.release(0)
 }
 
-// deliverEarly delivers the output so far. V1 profiles are linked before, because their transaction may be a later item.
+// deliverEarly delivers the output so far. V1 profiles are linked before, because their transaction
+// may be a later item.
 func (in *ingestion) deliverEarly(ctx context.Context) {
 	for i := range in.items {
 		in.translation.linkOnly(&in.items[i])

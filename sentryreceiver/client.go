@@ -10,9 +10,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// withClient adds the sender to the client metadata of the context, for batching, routing and the keys and headers of
-// messages. The key of the project is that of the resource attribute. Headers of a client cannot set these keys, and they do not
-// contain the secret of a legacy DSN. The name of the SDK is that of our metrics, so that invented names create no headers or batches.
+// withClient adds the sender to the client metadata of the context, for batching, routing and the
+// keys and headers of messages. The key of the project is that of the resource attribute. Headers
+// of a client cannot set these keys, and they do not contain the secret of a legacy DSN. The name
+// of the SDK is that of our metrics, so that invented names create no headers or batches.
 func (in *ingestion) withClient(ctx context.Context) context.Context {
 	info := client.FromContext(ctx)
 	metadata := map[string][]string{}

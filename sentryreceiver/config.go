@@ -30,43 +30,51 @@ type Config struct {
 	// PathPrefix precedes /api, like the path of a DSN: https://key@host/some/prefix/1.
 	PathPrefix string `mapstructure:"path_prefix"`
 
-	// TunnelPath accepts envelopes that contain the DSN instead of credentials in the request. It is the whole path, also with a
-	// PathPrefix. "": no tunnel.
+	// TunnelPath accepts envelopes that contain the DSN instead of credentials in the request. It
+	// is the whole path, also with a PathPrefix. "": no tunnel.
 	TunnelPath string `mapstructure:"tunnel_path"`
 
-	// Projects are the accepted projects. Without projects, every DSN is accepted: for development and private networks.
+	// Projects are the accepted projects. Without projects, every DSN is accepted: for development
+	// and private networks.
 	Projects []ProjectConfig `mapstructure:"projects"`
 
-	// MaxBytesInFlight limits the memory of all requests together: their bodies, encoded and decoded, and their translations.
+	// MaxBytesInFlight limits the memory of all requests together: their bodies, encoded and
+	// decoded, and their translations.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
 	// Connections limits the resources of the server that clients use.
 	Connections httpserver.Limits `mapstructure:"connections"`
 
-	// MaxProfileSize is the maximum size of the payload of a profile item, in bytes after decompression.
+	// MaxProfileSize is the maximum size of the payload of a profile item, in bytes after
+	// decompression.
 	MaxProfileSize int64 `mapstructure:"max_profile_size"`
 
-	// Validation selects the handling of profiles and spans that break a published rule: "lenient" keeps their usable parts, "strict"
-	// discards them, like Sentry.
+	// Validation selects the handling of profiles and spans that break a published rule: "lenient"
+	// keeps their usable parts, "strict" discards them, like Sentry.
 	Validation profile.Validation `mapstructure:"validation"`
 
-	// ProfileType is the type of samples: "wall" or "cpu". Sentry's formats do not state it; its SDKs sample wall time.
+	// ProfileType is the type of samples: "wall" or "cpu". Sentry's formats do not state it; its
+	// SDKs sample wall time.
 	ProfileType string `mapstructure:"profile_type"`
 
-	// KeepOriginalPayload adds the JSON of each profile to its translation, with the format "sentry".
+	// KeepOriginalPayload adds the JSON of each profile to its translation, with the format
+	// "sentry".
 	KeepOriginalPayload bool `mapstructure:"keep_original_payload"`
 
-	// IncludePII includes what Sentry calls default PII: cookies, authorization headers, http.env, IP addresses, e-mail addresses.
+	// IncludePII includes what Sentry calls default PII: cookies, authorization headers, http.env,
+	// IP addresses, e-mail addresses.
 	IncludePII bool `mapstructure:"include_pii"`
 
-	// CorrectClockDrift corrects the times of clients with a wrong clock, except where this would separate a profile from its spans.
+	// CorrectClockDrift corrects the times of clients with a wrong clock, except where this would
+	// separate a profile from its spans.
 	CorrectClockDrift bool `mapstructure:"correct_clock_drift"`
 
-	// Dedup drops data that was accepted before. The Native SDK sends an event again after a crash; Java and Cocoa send all data
-	// again that got no response.
+	// Dedup drops data that was accepted before. The Native SDK sends an event again after a crash;
+	// Java and Cocoa send all data again that got no response.
 	Dedup dedup.Config `mapstructure:"dedup"`
 
-	// BackpressurePause is the time for which SDKs are asked to stop sending a signal whose pipeline refuses data.
+	// BackpressurePause is the time for which SDKs are asked to stop sending a signal whose
+	// pipeline refuses data.
 	BackpressurePause time.Duration `mapstructure:"backpressure_pause"`
 }
 
@@ -79,18 +87,21 @@ const (
 	profileTypeWall = "wall"
 	profileTypeCPU  = "cpu"
 
-	// defaultEndpoint is reachable from this host only, like those of other receivers. 4317 and 4318 are the ports of OTLP.
+	// defaultEndpoint is reachable from this host only, like those of other receivers. 4317 and
+	// 4318 are the ports of OTLP.
 	defaultEndpoint = "localhost:4319"
 
-	// defaultMaxRequestBodySize is enough for two profiles of the maximum size. The largest recorded request is a Node.js chunk of
-	// 34 MB, uncompressed. Sentry accepts 200 MiB because of attachments, which this receiver does not use.
+	// defaultMaxRequestBodySize is enough for two profiles of the maximum size. The largest
+	// recorded request is a Node.js chunk of 34 MB, uncompressed. Sentry accepts 200 MiB because of
+	// attachments, which this receiver does not use.
 	defaultMaxRequestBodySize = 100 << 20
 
-	// defaultMaxBytesInFlight is enough for one request of the maximum size (see MaxPerRequest), or for the bodies of nine of the
-	// largest recorded chunks, of 34 MB.
+	// defaultMaxBytesInFlight is enough for one request of the maximum size (see MaxPerRequest), or
+	// for the bodies of nine of the largest recorded chunks, of 34 MB.
 	defaultMaxBytesInFlight = 320 << 20
 
-	// defaultBackpressurePause relieves a pipeline, and is short compared with the 60 s of a continuous profiling chunk.
+	// defaultBackpressurePause relieves a pipeline, and is short compared with the 60 s of a
+	// continuous profiling chunk.
 	defaultBackpressurePause = 10 * time.Second
 
 	// maxBackpressurePause is the maximum of Relay's own limits. A paused SDK sends no data at all.

@@ -22,15 +22,16 @@ type ProjectConfig struct {
 	// PublicKeys are the key parts of DSNs. Several keys allow a rotation without downtime.
 	PublicKeys []string `mapstructure:"public_keys"`
 
-	// ResourceAttributes are added to the resources of all signals and override those of the SDK. Values are strings, numbers,
-	// booleans, or lists of one of these.
+	// ResourceAttributes are added to the resources of all signals and override those of the SDK.
+	// Values are strings, numbers, booleans, or lists of one of these.
 	ResourceAttributes map[string]any `mapstructure:"resource_attributes"`
 
 	// Disabled makes the receiver reject the project, like a project that is disabled in Sentry.
 	Disabled bool `mapstructure:"disabled"`
 }
 
-// reservedPrefix is the prefix of attributes that describe the data of SDKs. Other components rely on them.
+// reservedPrefix is the prefix of attributes that describe the data of SDKs. Other components rely
+// on them.
 const reservedPrefix = "sentry."
 
 // validateProjects checks each project, and that IDs and keys differ.

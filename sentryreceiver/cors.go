@@ -22,8 +22,9 @@ var (
 
 const corsMaxAge = 3600 // seconds
 
-// openToBrowsers accepts pages of any origin, including browser extensions and files (Origin: null): browser SDKs run there, and a DSN is
-// public. It wraps all of confighttp, so that every response has the headers, and preflights, which have no credentials, need none.
+// openToBrowsers accepts pages of any origin, including browser extensions and files (Origin:
+// null): browser SDKs run there, and a DSN is public. It wraps all of confighttp, so that every
+// response has the headers, and preflights, which have no credentials, need none.
 func openToBrowsers(next http.Handler, userHeaders configopaque.MapList) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		h := w.Header()

@@ -23,8 +23,8 @@ const (
 	latestCheckIn = "00000000000000000000000000000000"
 )
 
-// openCheckIn reads a check-in of a job without an SDK, sent with curl for instance: a JSON object, or ?status=ok in the query without
-// a body. The monitor is in the path.
+// openCheckIn reads a check-in of a job without an SDK, sent with curl for instance: a JSON object,
+// or ?status=ok in the query without a body. The monitor is in the path.
 func openCheckIn(sub *submission, body *httpbody.Body) (*sentry.Envelope, error) {
 	read := func(fields map[string]any) error { return readCheckInQuery(fields, sub.req.URL.Query()) }
 	if mediaType(sub.req) == sentry.ContentTypeJSON {
@@ -70,7 +70,8 @@ func readCheckInQuery(fields map[string]any, query url.Values) error {
 	return nil
 }
 
-// respondCheckIn responds as Relay does: a job learns that its check-in was understood, never that the collector is busy.
+// respondCheckIn responds as Relay does: a job learns that its check-in was understood, never that
+// the collector is busy.
 func respondCheckIn(w http.ResponseWriter, r response) {
 	if r.status == http.StatusOK || r.status == http.StatusTooManyRequests {
 		w.WriteHeader(http.StatusAccepted)

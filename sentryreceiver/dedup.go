@@ -14,7 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// defaultDedupAge: an SDK with an offline cache sends data again at the next start of the application.
+// defaultDedupAge: an SDK with an offline cache sends data again at the next start of the
+// application.
 const defaultDedupAge = 24 * time.Hour
 
 // reasonResent is the reason of items and spans that were accepted before.
@@ -30,8 +31,8 @@ func (t *translation) itemIDs(kind sentry.ItemType, id string) []dedup.ID {
 	return []dedup.ID{key}
 }
 
-// spanIDs returns the IDs of all spans of a message, in its order. Spans have IDs of their own, not that of their item: one that comes
-// in a transaction and in a span container is counted once.
+// spanIDs returns the IDs of all spans of a message, in its order. Spans have IDs of their own, not
+// that of their item: one that comes in a transaction and in a span container is counted once.
 func (t *translation) spanIDs(traces ptrace.Traces) (ids []dedup.ID) {
 	if !t.cfg.Dedup.Enabled() {
 		return nil

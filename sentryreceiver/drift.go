@@ -9,8 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// minClockDrift is Relay's (relay-server, MINIMUM_CLOCK_DRIFT): a smaller difference may be transport time, and a difference of an hour
-// is usually a wrong time zone.
+// minClockDrift is Relay's (relay-server, MINIMUM_CLOCK_DRIFT): a smaller difference may be
+// transport time, and a difference of an hour is usually a wrong time zone.
 const minClockDrift = 55 * time.Minute
 
 // drift is the error of the client's clock, by the envelope.
@@ -33,9 +33,10 @@ func driftOf(envelope *sentry.Envelope, received time.Time, correct bool) (d dri
 
 var profilerID = []byte("profiler_id")
 
-// isSelfContained reports whether related data is in this envelope only. The drift of each envelope includes its transport time, so
-// the chunks of a profiler session and their spans, or the spans of a streamed trace, would be shifted by different amounts, and
-// samples would match other spans; python's chunks have no time of sending at all.
+// isSelfContained reports whether related data is in this envelope only. The drift of each envelope
+// includes its transport time, so the chunks of a profiler session and their spans, or the spans of
+// a streamed trace, would be shifted by different amounts, and samples would match other spans;
+// python's chunks have no time of sending at all.
 func isSelfContained(envelope *sentry.Envelope) bool {
 	for i := range envelope.Items {
 		item := &envelope.Items[i]

@@ -28,8 +28,8 @@ type endpoint struct {
 	segments []string
 }
 
-// opener reads an envelope from the body of a request. The envelope is never nil: after an error, it has the items before it. Its
-// payloads may point into the body.
+// opener reads an envelope from the body of a request. The envelope is never nil: after an error,
+// it has the items before it. Its payloads may point into the body.
 type opener func(sub *submission, body *httpbody.Body) (*sentry.Envelope, error)
 
 var (
@@ -39,7 +39,8 @@ var (
 	getOrHead = []string{http.MethodGet, http.MethodHead}
 )
 
-// endpointsOf returns the table of endpoints. Those below /api are Relay's; current SDKs use only the first.
+// endpointsOf returns the table of endpoints. Those below /api are Relay's; current SDKs use only
+// the first.
 func endpointsOf(cfg *Config) []endpoint {
 	all := []endpoint{
 		{path: "/api/{project}/envelope", methods: post, open: openEnvelope, isEnvelope: always},
@@ -70,7 +71,8 @@ func endpointsOf(cfg *Config) []endpoint {
 
 func always(*http.Request) bool { return true }
 
-// segmentsOf splits a path. A DSN with a path makes double slashes, and SDKs differ in the slash at the end.
+// segmentsOf splits a path. A DSN with a path makes double slashes, and SDKs differ in the slash at
+// the end.
 func segmentsOf(path string) []string {
 	return strings.FieldsFunc(path, func(c rune) bool { return c == '/' })
 }
@@ -96,10 +98,11 @@ func (e *endpoint) match(segments []string, sub *submission) bool {
 	return true
 }
 
-// ServeHTTP dispatches a request by the table of endpoints. confighttp has limited the body, and authenticated the client if
-// configured.
+// ServeHTTP dispatches a request by the table of endpoints. confighttp has limited the body, and
+// authenticated the client if configured.
 //
-// http.ServeMux does not fit: it responds in plain text, and redirects double slashes, which SDKs do not follow.
+// http.ServeMux does not fit: it responds in plain text, and redirects double slashes, which SDKs
+// do not follow.
 func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.server.Handling.Add(1)
 	defer r.server.Handling.Done()

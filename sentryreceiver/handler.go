@@ -39,9 +39,9 @@ func (r *sentryReceiver) serve(w http.ResponseWriter, sub *submission) {
 	}
 }
 
-// readRest reads a request to its end, whatever the result. confighttp's write_timeout started with the headers, and a phone may take
-// longer than that to send a body. SDKs with an offline cache (java, cocoa) resend data without a response, so the timeout restarts
-// with the response.
+// readRest reads a request to its end, whatever the result. confighttp's write_timeout started with
+// the headers, and a phone may take longer than that to send a body. SDKs with an offline cache
+// (java, cocoa) resend data without a response, so the timeout restarts with the response.
 func (r *sentryReceiver) readRest(w http.ResponseWriter, req *http.Request) {
 	httpbody.Discard(req)
 	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
@@ -105,7 +105,8 @@ func (r *sentryReceiver) readBody(sub *submission, coding string, claim *httpbod
 	return body, nil
 }
 
-// admit identifies the sender before the body takes any memory: by the request, or else by the header of the envelope.
+// admit identifies the sender before the body takes any memory: by the request, or else by the
+// header of the envelope.
 func (r *sentryReceiver) admit(sub *submission, coding string, claim *httpbody.Claim) (sentry.Auth, *project, error) {
 	auth, from, err := r.identify(sub, "")
 	if err == nil || sub.isEnvelope == nil || !sub.isEnvelope(sub.req) || rejectionOf(err).reason != string(sentry.ReasonAuthMissing) {
@@ -123,7 +124,8 @@ func (r *sentryReceiver) admit(sub *submission, coding string, claim *httpbody.C
 	return r.identify(sub, dsn)
 }
 
-// identify identifies the sender, and checks that it may send. dsn is that of the envelope, "" if it is not known yet.
+// identify identifies the sender, and checks that it may send. dsn is that of the envelope, "" if
+// it is not known yet.
 func (r *sentryReceiver) identify(sub *submission, dsn string) (sentry.Auth, *project, error) {
 	credentials := sentry.Credentials{EnvelopeDSN: dsn}
 	if !sub.tunnel { // a tunnel is often part of a site: headers and query belong to the site
@@ -178,7 +180,8 @@ func namedEncodings(algorithms []string) (named []string) {
 	return named
 }
 
-// sdkOf returns the SDK that created the data: by the envelope header, else by the credentials, as "sentry.python/2.68.0".
+// sdkOf returns the SDK that created the data: by the envelope header, else by the credentials, as
+// "sentry.python/2.68.0".
 func sdkOf(header *sentry.EnvelopeHeader, auth sentry.Auth) sentry.ClientSDK {
 	if header.SDK != (sentry.SDK{}) {
 		return sentry.ClientSDK(header.SDK)

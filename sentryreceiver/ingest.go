@@ -43,8 +43,8 @@ func (in *ingestion) run(ctx context.Context, body *httpbody.Body) response {
 
 // translate translates all items. An unusable item affects no other.
 //
-// V1 profiles are first: the spans of their transaction refer to them, and they are linked to these spans. SDKs differ in the order
-// of the two.
+// V1 profiles are first: the spans of their transaction refer to them, and they are linked to these
+// spans. SDKs differ in the order of the two.
 func (in *ingestion) translate(ctx context.Context) {
 	for _, first := range []bool{true, false} {
 		for i := range in.items {
@@ -95,7 +95,8 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 	}
 }
 
-// decisiveSignal returns the signal of an item's first delivery. Items whose signals have no pipeline are ignored.
+// decisiveSignal returns the signal of an item's first delivery. Items whose signals have no
+// pipeline are ignored.
 func (in *ingestion) decisiveSignal(t itemType) (decisive pipeline.Signal, wanted bool) {
 	for _, s := range t.signals {
 		if in.pipelines.Has(s) {
@@ -105,7 +106,8 @@ func (in *ingestion) decisiveSignal(t itemType) (decisive pipeline.Signal, wante
 	return 0, false
 }
 
-// allow reports whether an item may be translated for a signal. It asks the breaker once per envelope: a trial is all of its items.
+// allow reports whether an item may be translated for a signal. It asks the breaker once per
+// envelope: a trial is all of its items.
 func (in *ingestion) allow(s pipeline.Signal) bool {
 	in.allowed[s] = in.allowed[s] || in.pipelines.Allow(s)
 	return in.allowed[s]
@@ -142,7 +144,8 @@ func (in *ingestion) record(ctx context.Context, item sentry.ItemType, o pipelin
 	in.telemetry.itemDone(ctx, in.sender, item, o, reason)
 }
 
-// countLinks counts the links of V1 profiles. Those that have not found their transaction by now stay unlinked.
+// countLinks counts the links of V1 profiles. Those that have not found their transaction by now
+// stay unlinked.
 func (in *ingestion) countLinks(ctx context.Context) {
 	if n := in.translation.takeForeignThreads(); n > 0 {
 		in.telemetry.fieldsLost(ctx, sentry.ItemTransaction, []discard.Flaw{{Field: semconv.ThreadID, Count: n}})
@@ -155,8 +158,8 @@ func (in *ingestion) countLinks(ctx context.Context) {
 	in.telemetry.withoutTransaction(ctx, unlinked)
 }
 
-// dropPayloads drops the references to the body: translated data are copies, a pipeline may be slow, and a body may be as large as
-// its output.
+// dropPayloads drops the references to the body: translated data are copies, a pipeline may be
+// slow, and a body may be as large as its output.
 func (in *ingestion) dropPayloads() {
 	for i := range in.items {
 		in.items[i].Payload = nil

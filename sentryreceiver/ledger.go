@@ -16,7 +16,8 @@ import (
 
 // ledger counts items by outcome and sender.
 //
-// Clients choose projects, SDKs and versions, so the number of series is limited: after maxSeries, items of new senders count as "other".
+// Clients choose projects, SDKs and versions, so the number of series is limited: after maxSeries,
+// items of new senders count as "other".
 type ledger struct {
 	counter metric.Int64Counter
 
@@ -24,8 +25,8 @@ type ledger struct {
 	known map[entry]metric.MeasurementOption
 }
 
-// maxSeries is half of the limit of OpenTelemetry's SDK (2000), which would combine all attributes of further series. A sender has two to
-// five series: its types, nearly all accepted.
+// maxSeries is half of the limit of OpenTelemetry's SDK (2000), which would combine all attributes
+// of further series. A sender has two to five series: its types, nearly all accepted.
 const maxSeries = 1000
 
 // entry is the attributes of an item. All except the sender have a bounded number of values.
@@ -93,7 +94,8 @@ func newSender(project string, sdk sentry.ClientSDK) sender {
 	return sender{project, sdkLabel(sdk.Name), versionLabel(sdk.Version)}
 }
 
-// sdkFamilies are the second parts of the names of Sentry's SDKs. The third part is a framework: sentry.php.laravel.
+// sdkFamilies are the second parts of the names of Sentry's SDKs. The third part is a framework:
+// sentry.php.laravel.
 var sdkFamilies = map[string]bool{
 	"browser": true, "cocoa": true, "cordova": true, "dart": true, "dotnet": true, "elixir": true, "go": true, "godot": true,
 	"java": true, "javascript": true, "kotlin": true, "native": true, "perl": true, "php": true, "python": true, "relay": true,
@@ -126,7 +128,8 @@ func isLabel(text string) bool {
 	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789._-") == ""
 }
 
-// versionLabel returns major and minor version: patch versions would triple the series and rarely explain a loss.
+// versionLabel returns major and minor version: patch versions would triple the series and rarely
+// explain a loss.
 func versionLabel(version string) string {
 	if version == "" {
 		return unknown
@@ -139,7 +142,8 @@ func versionLabel(version string) string {
 	return major + "." + minor
 }
 
-// isShortNumber reports whether a text is a number of up to four digits, enough for the years in the versions of Unreal.
+// isShortNumber reports whether a text is a number of up to four digits, enough for the years in
+// the versions of Unreal.
 func isShortNumber(text string) bool {
 	return text != "" && len(text) <= 4 && strings.Trim(text, "0123456789") == ""
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// The receiver links V1 profiles, by the rule of package spanlink: they are in one envelope with their transaction, so linking needs
-// neither state nor a traces pipeline.
+// The receiver links V1 profiles, by the rule of package spanlink: they are in one envelope with
+// their transaction, so linking needs neither state nor a traces pipeline.
 
 // unlinked is a V1 profile that awaits the spans of its transaction.
 type unlinked struct {
@@ -41,7 +41,8 @@ type link struct {
 	stats     spanlink.LinkStats
 }
 
-// awaitSpans keeps the data of a profile that linking needs. Texts of the profile are only valid until its decoder is released.
+// awaitSpans keeps the data of a profile that linking needs. Texts of the profile are only valid
+// until its decoder is released.
 func (t *translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, profiles pprofile.Profiles) {
 	u := unlinked{profiles: profiles, anchor: p.Timestamp}
 	if tx := p.Transaction; tx != nil {
@@ -58,7 +59,8 @@ func (t *translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, p
 	t.unlinked = append(t.unlinked, u)
 }
 
-// linkOnly links the V1 profiles of the envelope to the spans of a transaction that is not delivered.
+// linkOnly links the V1 profiles of the envelope to the spans of a transaction that is not
+// delivered.
 func (t *translation) linkOnly(item *sentry.Item) {
 	if len(t.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || itemTypes[sentry.ItemTransaction].oversize(item) != nil {
 		return
@@ -68,7 +70,8 @@ func (t *translation) linkOnly(item *sentry.Item) {
 	}
 }
 
-// reasonNoTransaction is the reason of observations without a link because the envelope has no usable transaction.
+// reasonNoTransaction is the reason of observations without a link because the envelope has no
+// usable transaction.
 const reasonNoTransaction = "no_transaction"
 
 // v1Session is the session of all samples and spans of an envelope.
@@ -106,8 +109,9 @@ func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 	})
 }
 
-// androidThreads returns the threads of the first profile of Android, and its active one. Spans on other threads are taken for spans on
-// that: some SDKs state the ids of Java's threads, but traces have those of the kernel.
+// androidThreads returns the threads of the first profile of Android, and its active one. Spans on
+// other threads are taken for spans on that: some SDKs state the ids of Java's threads, but traces
+// have those of the kernel.
 func (t *translation) androidThreads() (threads map[string]bool, active string) {
 	for _, u := range t.unlinked {
 		if u.threads != nil {
@@ -117,7 +121,8 @@ func (t *translation) androidThreads() (threads map[string]bool, active string) 
 	return nil, ""
 }
 
-// takeForeignThreads returns how many spans, not counted yet, were moved to the active thread of a profile of Android.
+// takeForeignThreads returns how many spans, not counted yet, were moved to the active thread of a
+// profile of Android.
 func (t *translation) takeForeignThreads() (n int) {
 	n, t.foreignThreads = t.foreignThreads, 0
 	return n
@@ -130,7 +135,8 @@ func (t *translation) takeLinks() (links []link, none []unlinked) {
 	return links, none
 }
 
-// isOf reports whether a profile belongs to a transaction. php has the ID of the event in the header only.
+// isOf reports whether a profile belongs to a transaction. php has the ID of the event in the
+// header only.
 func (u *unlinked) isOf(t *event.Transaction, headerID string) bool {
 	id := cmp.Or(t.EventID, headerID)
 	return u.transactionID == "" || id == "" || attr.SameID(u.transactionID, id)

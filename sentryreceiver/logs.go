@@ -63,7 +63,8 @@ func (t *translation) checkIn(item *sentry.Item) translated {
 	return out
 }
 
-// describe translates an item without an equivalent in OTLP to a log record about it, without its content.
+// describe translates an item without an equivalent in OTLP to a log record about it, without its
+// content.
 func (t *translation) describe(item *sentry.Item) translated {
 	return translated{deliveries: one(pipeline.Logs(fromsentry.ItemToLogs(item.Header, len(item.Payload), t.source)))}
 }

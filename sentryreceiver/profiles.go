@@ -19,11 +19,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// outputWeight is the memory of a profile's OTLP as a multiple of its size on the wire. The OTLP of a profile is a fifth of its JSON,
-// so it is measured; the estimate holds for other items.
+// outputWeight is the memory of a profile's OTLP as a multiple of its size on the wire. The OTLP of
+// a profile is a fifth of its JSON, so it is measured; the estimate holds for other items.
 const outputWeight = 8
 
-// profile translates a profile item: decode, validate, translate. Its measurements also become metrics.
+// profile translates a profile item: decode, validate, translate. Its measurements also become
+// metrics.
 func (t *translation) profile(item *sentry.Item) (out translated) {
 	if out.unusable = t.unsuitable(item); out.unusable != nil {
 		return out
@@ -78,7 +79,8 @@ func (t *translation) unsuitable(item *sentry.Item) *discard.Error {
 	size := len(item.Payload)
 	meta := item.Header.MetaLength
 	switch {
-	// Perfetto chunks are JSON followed by a binary trace. Without its length the JSON cannot be found.
+	// Perfetto chunks are JSON followed by a binary trace. Without its length the JSON cannot be
+	// found.
 	case meta.Set && (meta.Value <= 0 || meta.Value >= size), !meta.Set && strings.EqualFold(item.Header.ContentType, sentry.ContentTypePerfetto):
 		return discard.Errorf(discard.ReasonInvalidSampledProfile, "a Perfetto trace after %d bytes of JSON, in a payload of %d", meta.Value, size)
 	case int64(size) > t.cfg.MaxProfileSize:
@@ -123,7 +125,8 @@ func (t *translation) validateProfile(out *translated, subject profile.Subject) 
 	return nil
 }
 
-// profileSource returns the source of a profile, and completes the profile by data from elsewhere in the envelope.
+// profileSource returns the source of a profile, and completes the profile by data from elsewhere
+// in the envelope.
 func (t *translation) profileSource(subject profile.Subject, item *sentry.Item) fromsentry.Source {
 	src := t.source
 	if t.cfg.KeepOriginalPayload && !item.Header.MetaLength.Set { // "sentry" is a format of JSON

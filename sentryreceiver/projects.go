@@ -64,8 +64,9 @@ const (
 	reasonKeyForeign      = "key_foreign" // it belongs to another project
 )
 
-// admit returns the project of credentials. The error is a *rejection, the same as Relay's in all cases (relay-server
-// src/services/projects/project, check_envelope): it reveals nothing to a client that guesses keys.
+// admit returns the project of credentials. The error is a *rejection, the same as Relay's in all
+// cases (relay-server src/services/projects/project, check_envelope): it reveals nothing to a
+// client that guesses keys.
 func (p *projects) admit(auth sentry.Auth) (*project, error) {
 	if p == nil {
 		return anyProject, nil

@@ -40,7 +40,8 @@ type sentryReceiver struct {
 	server httpserver.Server
 }
 
-// acquire returns the receiver of a configuration, after connect has set the pipeline of one signal.
+// acquire returns the receiver of a configuration, after connect has set the pipeline of one
+// signal.
 func acquire(cfg *Config, set receiver.Settings, connect func(*sentryReceiver)) (*collector.SharedComponent[*sentryReceiver], error) {
 	c, err := receivers.Acquire(cfg, func() (*sentryReceiver, error) { return newSentryReceiver(cfg, set) })
 	if err != nil {
@@ -107,7 +108,8 @@ func reachableFromOutside(address net.Addr) bool {
 func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 	config := r.cfg.HTTP
 	if len(config.Middlewares) > 0 {
-		// One may forward larger bodies elsewhere, as a stream. Each endpoint has its own limit, of this size at most.
+		// One may forward larger bodies elsewhere, as a stream. Each endpoint has its own limit, of
+		// this size at most.
 		config.MaxRequestBodySize = math.MaxInt64
 	}
 	if !restrictsOrigins(&config) {

@@ -37,7 +37,8 @@ func (r *rejection) response() response {
 	return response
 }
 
-// Reasons of rejected requests. internal/format/sentry has those for credentials and for the format of an envelope.
+// Reasons of rejected requests. internal/format/sentry has those for credentials and for the format
+// of an envelope.
 const (
 	reasonNotFound            = "not_found"
 	reasonMethodNotAllowed    = "method_not_allowed"
@@ -55,13 +56,15 @@ func invalidBody(detail string, cause error) *rejection {
 	return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, detail: detail, cause: cause.Error()}
 }
 
-// errBusy is the rejection of a request that does not fit into the memory budget. Its response has a rate limit, see reject.
+// errBusy is the rejection of a request that does not fit into the memory budget. Its response has
+// a rate limit, see reject.
 var errBusy = &rejection{status: http.StatusTooManyRequests, reason: reasonBytesInFlight, detail: "the collector is busy, nothing was read",
 	cause: httpbody.ErrNoMemory.Error()}
 
 var errShuttingDown = &rejection{status: http.StatusServiceUnavailable, reason: pipeline.ReasonShuttingDown, detail: "the collector is shutting down"}
 
-// bodyRejection returns the rejection of a body that cannot be read or decoded; reason and detail are for errors of the client.
+// bodyRejection returns the rejection of a body that cannot be read or decoded; reason and detail
+// are for errors of the client.
 func bodyRejection(err error, reason, detail string, limit int64) *rejection {
 	switch {
 	case errors.Is(err, httpbody.ErrNoMemory):
@@ -75,7 +78,8 @@ func bodyRejection(err error, reason, detail string, limit int64) *rejection {
 	return &rejection{status: http.StatusBadRequest, reason: reason, detail: detail, cause: err.Error()}
 }
 
-// rejectionOf returns the rejection for an error of internal/format/sentry, or for one that is a rejection already.
+// rejectionOf returns the rejection for an error of internal/format/sentry, or for one that is a
+// rejection already.
 func rejectionOf(err error) *rejection {
 	if r, ok := errors.AsType[*rejection](err); ok {
 		return r
@@ -89,7 +93,8 @@ func rejectionOf(err error) *rejection {
 	return &rejection{status: http.StatusBadRequest, reason: "invalid", detail: "invalid request", cause: err.Error()}
 }
 
-// authStatus returns Relay's status: 401 for missing or contradicting senders, 400 for invalid ones.
+// authStatus returns Relay's status: 401 for missing or contradicting senders, 400 for invalid
+// ones.
 func authStatus(reason discard.Reason) int {
 	switch reason {
 	case sentry.ReasonAuthMissing, sentry.ReasonAuthMultiple, sentry.ReasonAuthBadEnvelopeDSN:

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// response is the response to a client, in Sentry's format: {"id":"…"} or {} for accepted data, {"detail":"…","causes":[…]} for an
-// error.
+// response is the response to a client, in Sentry's format: {"id":"…"} or {} for accepted data,
+// {"detail":"…","causes":[…]} for an error.
 type response struct {
 	status int
 	limits []sentry.RateLimit
@@ -63,9 +63,10 @@ func (o *outcomes) add(outcome pipeline.Outcome) {
 
 // response responds to the SDK.
 //
-// SDKs drop data for which they receive an error and never resend it, so for them the status matters only in client reports; the rate
-// limit slows them down, with any status. It always names categories, and a 429 always has one: otherwise SDKs would pause everything,
-// errors included. There is no Retry-After for the same reason.
+// SDKs drop data for which they receive an error and never resend it, so for them the status
+// matters only in client reports; the rate limit slows them down, with any status. It always names
+// categories, and a 429 always has one: otherwise SDKs would pause everything, errors included.
+// There is no Retry-After for the same reason.
 //
 // The response to a profile that breaks the rules is 200, as from Sentry, which validates later.
 func (in *ingestion) response() response {
@@ -85,8 +86,8 @@ func (in *ingestion) response() response {
 	return response{status: http.StatusOK, ID: in.eventID()}
 }
 
-// typesWithEventID are the items for which Relay generates an event ID if the envelope has none (relay-server src/envelope/item.rs,
-// creates_event and requires_event).
+// typesWithEventID are the items for which Relay generates an event ID if the envelope has none
+// (relay-server src/envelope/item.rs, creates_event and requires_event).
 var typesWithEventID = []sentry.ItemType{
 	sentry.ItemEvent, sentry.ItemTransaction, sentry.ItemProfile, sentry.ItemAttachment, sentry.ItemFeedback,
 	sentry.ItemUserReport, sentry.ItemReplayEvent, sentry.ItemSecurity, sentry.ItemRawSecurity, sentry.ItemFormData,

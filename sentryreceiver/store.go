@@ -11,8 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// openStore reads one event or transaction, the format of SDKs before there were envelopes. The content type may state that it is an
-// envelope nevertheless.
+// openStore reads one event or transaction, the format of SDKs before there were envelopes. The
+// content type may state that it is an envelope nevertheless.
 func openStore(sub *submission, body *httpbody.Body) (*sentry.Envelope, error) {
 	if hasEnvelope(sub.req) {
 		return sentry.ReadEnvelope(body.Data)
@@ -59,8 +59,8 @@ func respondPixel(w http.ResponseWriter, r response) {
 var transparentPixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00!\xf9\x04\x01\x00\x00\x00\x00" +
 	",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")
 
-// unwrap decodes the encodings of raven SDKs, which no header states: base64 of JSON, or base64 of JSON in zlib's format. The error is
-// a *rejection.
+// unwrap decodes the encodings of raven SDKs, which no header states: base64 of JSON, or base64 of
+// JSON in zlib's format. The error is a *rejection.
 func unwrap(body *httpbody.Body, limit int64) error {
 	text := bytes.TrimSpace(body.Data)
 	if len(text) == 0 || text[0] == '{' {

@@ -22,8 +22,9 @@ const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 // dataFormat is the format in the collector's own receiver metrics and spans.
 const dataFormat = "sentry"
 
-// telemetry counts requests, items and samples by outcome. Each attribute has a bounded set of values: invented types count as
-// "unknown", reasons, rules and fields are constants, and ledger limits senders.
+// telemetry counts requests, items and samples by outcome. Each attribute has a bounded set of
+// values: invented types count as "unknown", reasons, rules and fields are constants, and ledger
+// limits senders.
 type telemetry struct {
 	items             ledger
 	samplesDiscarded  metric.Int64Counter

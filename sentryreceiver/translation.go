@@ -20,7 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// itemTypes is the table of items that are translated. Items of other types are accepted, counted and dropped.
+// itemTypes is the table of items that are translated. Items of other types are accepted, counted
+// and dropped.
 var itemTypes = map[sentry.ItemType]itemType{
 	sentry.ItemProfile:        {profilesOrMetrics, unlimited, (*translation).profile}, // profiles.go
 	sentry.ItemProfileChunk:   {profilesOrMetrics, unlimited, (*translation).profile},
@@ -78,7 +79,8 @@ func (t itemType) oversize(item *sentry.Item) *discard.Error {
 		Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, len(item.Payload), item.Header.Type.MaxSize())}
 }
 
-// translation translates the items of one envelope. It does no I/O: its results state what to deliver and what to count.
+// translation translates the items of one envelope. It does no I/O: its results state what to
+// deliver and what to count.
 type translation struct {
 	cfg      *Config
 	has      func(pipeline.Signal) bool // a pipeline

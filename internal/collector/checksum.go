@@ -8,8 +8,9 @@ import (
 	"hash/crc32"
 )
 
-// ErrDamaged is the error of a stored value that differs from the one that was written. Storage extensions do not detect this: a
-// damaged file can return a value with other bytes, which a decoder may accept.
+// ErrDamaged is the error of a stored value that differs from the one that was written. Storage
+// extensions do not detect this: a damaged file can return a value with other bytes, which a
+// decoder may accept.
 var ErrDamaged = errors.New("is damaged: its checksum does not match")
 
 const checksumSize = 4

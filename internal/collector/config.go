@@ -15,12 +15,13 @@ import (
 // RenamedKey is a configuration key of an older version, and what to write instead.
 type RenamedKey struct{ Old, New string }
 
-// UnmarshalConfig reads conf into cfg, a pointer to a struct. Unknown keys are errors, and so are numbers for durations, because
-// confmap reads 30 as 30 ns. The error of a renamed key names the new one.
+// UnmarshalConfig reads conf into cfg, a pointer to a struct. Unknown keys are errors, and so are
+// numbers for durations, because confmap reads 30 as 30 ns. The error of a renamed key names the
+// new one.
 //
-// It is for components whose Config squashes a struct with its own Unmarshal method, as confighttp's ServerConfig and ClientConfig
-// have: next to one of those, confmap ignores unknown keys. So the keys are read a second time, into a copy of the struct without
-// methods.
+// It is for components whose Config squashes a struct with its own Unmarshal method, as
+// confighttp's ServerConfig and ClientConfig have: next to one of those, confmap ignores unknown
+// keys. So the keys are read a second time, into a copy of the struct without methods.
 func UnmarshalConfig(conf *confmap.Conf, cfg any, renamed ...RenamedKey) error {
 	var problems []error
 	for _, key := range renamed {
@@ -45,7 +46,8 @@ func UnmarshalConfig(conf *confmap.Conf, cfg any, renamed ...RenamedKey) error {
 
 var unmarshaler = reflect.TypeFor[confmap.Unmarshaler]()
 
-// withoutMethods returns a struct type without its methods, and without those of the structs squashed into it.
+// withoutMethods returns a struct type without its methods, and without those of the structs
+// squashed into it.
 func withoutMethods(t reflect.Type) reflect.Type {
 	var fields []reflect.StructField
 	for i := range t.NumField() {
@@ -66,8 +68,9 @@ func squashed(field reflect.StructField) bool { return field.Tag.Get("mapstructu
 
 var duration = reflect.TypeFor[time.Duration]()
 
-// withoutUnit returns an error for each duration of a struct that value, its configuration, states as a number. It looks into structs
-// and lists of structs, but not into types that unmarshal themselves, such as configoptional's.
+// withoutUnit returns an error for each duration of a struct that value, its configuration, states
+// as a number. It looks into structs and lists of structs, but not into types that unmarshal
+// themselves, such as configoptional's.
 func withoutUnit(t reflect.Type, value any, path string) (problems []error) {
 	switch keys, isMap := value.(map[string]any); {
 	case t == duration:

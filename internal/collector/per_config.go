@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package collector contains the shared code of the components: strict configuration, state that the signals of a configuration share,
-// metrics, logs, and checksums of stored values.
+// Package collector contains the shared code of the components: strict configuration, state that
+// the signals of a configuration share, metrics, logs, and checksums of stored values.
 package collector
 
 import "sync"
 
-// PerConfig holds state per configuration: the collector creates one component per signal and passes the same *Config to all of them.
+// PerConfig holds state per configuration: the collector creates one component per signal and
+// passes the same *Config to all of them.
 type PerConfig[Config, Shared any] struct {
 	mu  sync.Mutex
 	all map[*Config]*user[Shared]
@@ -36,7 +37,8 @@ func (m *PerConfig[Config, Shared]) Acquire(cfg *Config, build func() (*Shared, 
 	return s, nil
 }
 
-// Release undoes one Acquire, and reports whether it was the last. After the last one, Acquire builds new state.
+// Release undoes one Acquire, and reports whether it was the last. After the last one, Acquire
+// builds new state.
 func (m *PerConfig[Config, Shared]) Release(cfg *Config, s *Shared) (last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,12 +10,14 @@ import (
 	"go.opentelemetry.io/collector/component"
 )
 
-// SharedComponents holds components that serve all signals of a configuration, for instance because they listen on one address.
+// SharedComponents holds components that serve all signals of a configuration, for instance because
+// they listen on one address.
 type SharedComponents[Config any, Shared component.Component] struct {
 	PerConfig[Config, SharedComponent[Shared]]
 }
 
-// Acquire returns the component of a configuration. The first call, and the first one after its Shutdown, builds it.
+// Acquire returns the component of a configuration. The first call, and the first one after its
+// Shutdown, builds it.
 func (m *SharedComponents[Config, Shared]) Acquire(cfg *Config, build func() (Shared, error)) (*SharedComponent[Shared], error) {
 	return m.PerConfig.Acquire(cfg, func() (*SharedComponent[Shared], error) {
 		shared, err := build()
@@ -28,7 +30,8 @@ func (m *SharedComponents[Config, Shared]) Acquire(cfg *Config, build func() (Sh
 	})
 }
 
-// SharedComponent serves all signals of a configuration. The collector starts and shuts it down once per signal.
+// SharedComponent serves all signals of a configuration. The collector starts and shuts it down
+// once per signal.
 type SharedComponent[Shared component.Component] struct {
 	Shared Shared
 	forget func()
@@ -54,8 +57,8 @@ func (c *SharedComponent[Shared]) Start(ctx context.Context, host component.Host
 	return err
 }
 
-// Shutdown stops the shared component for all signals, because the consumers of the first one shut down next. It stops a component
-// that was never started too.
+// Shutdown stops the shared component for all signals, because the consumers of the first one shut
+// down next. It stops a component that was never started too.
 func (c *SharedComponent[Shared]) Shutdown(ctx context.Context) error {
 	c.forget()
 	c.mu.Lock()

@@ -12,7 +12,8 @@ import (
 
 // Config is the section "dedup" of a receiver.
 type Config struct {
-	// MaxIDs is the number of IDs to remember, the latest accepted ones; 0 turns deduplication off. An ID takes about 320 bytes.
+	// MaxIDs is the number of IDs to remember, the latest accepted ones; 0 turns deduplication off.
+	// An ID takes about 320 bytes.
 	MaxIDs int `mapstructure:"max_ids"`
 
 	// MaxAge is how long an ID is remembered.

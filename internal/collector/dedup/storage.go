@@ -19,8 +19,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 )
 
-// The storage is a copy of the window: an ID is in "slot/N" while the window remembers it, and "slots" is the highest N. Slots of
-// forgotten IDs are used again, so the storage is as bounded, and as fairly shared, as the window. Extensions cannot list their keys.
+// The storage is a copy of the window: an ID is in "slot/N" while the window remembers it, and
+// "slots" is the highest N. Slots of forgotten IDs are used again, so the storage is as bounded,
+// and as fairly shared, as the window. Extensions cannot list their keys.
 
 // storageName separates the window from other data of the receiver in the same extension.
 const storageName = "dedup"
@@ -54,7 +55,8 @@ func (s *slots) release(slot uint64) {
 	}
 }
 
-// Start loads the IDs from the configured storage, if there is one. From then on the window keeps a copy of them there.
+// Start loads the IDs from the configured storage, if there is one. From then on the window keeps a
+// copy of them there.
 func (w *Window) Start(ctx context.Context, host component.Host, receiver component.ID, logger *zap.Logger) error {
 	id := w.config.Storage
 	if id == nil {
@@ -134,8 +136,8 @@ func loadSlotCount(ctx context.Context, client storage.Client) (uint64, error) {
 	return binary.BigEndian.Uint64(count), nil
 }
 
-// restore fills the window with a record per slot; those without an ID are free. An ID is in several slots after it was forgotten and
-// accepted again.
+// restore fills the window with a record per slot; those without an ID are free. An ID is in
+// several slots after it was forgotten and accepted again.
 func (w *Window) restore(records []record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

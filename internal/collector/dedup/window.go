@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dedup recognizes data that a receiver has accepted before. SDKs send data again after a crash, after a restart of the
-// application, or when they did not get an answer.
+// Package dedup recognizes data that a receiver has accepted before. SDKs send data again after a
+// crash, after a restart of the application, or when they did not get an answer.
 //
 //	attempt, err := window.Begin(ctx, ids)  // waits for other attempts with one of the IDs
 //	…                                       // drop the data of attempt.Seen, deliver the rest
@@ -27,13 +27,15 @@ type ID struct {
 	Value  [24]byte
 }
 
-// Parts is a set of parts of the data with one ID, for receivers that deliver it in parts. A receiver defines the bits.
+// Parts is a set of parts of the data with one ID, for receivers that deliver it in parts. A
+// receiver defines the bits.
 type Parts uint8
 
 // All is the complete data.
 const All Parts = math.MaxUint8
 
-// Window remembers the IDs that were accepted last: a number of IDs, for some time, of each tenant a fair share.
+// Window remembers the IDs that were accepted last: a number of IDs, for some time, of each tenant
+// a fair share.
 type Window struct {
 	config Config
 	now    func() time.Time
@@ -67,7 +69,8 @@ func New(config Config) *Window {
 	return &Window{config: config, now: time.Now, accepted: map[ID]*entry{}, pending: map[ID]chan struct{}{}}
 }
 
-// Attempt is the delivery of data with some IDs. Those that are not Seen are pending until it is finished.
+// Attempt is the delivery of data with some IDs. Those that are not Seen are pending until it is
+// finished.
 type Attempt struct {
 	Seen  []bool // per ID: accepted before, or the same as an earlier one
 	Parts Parts  // of the first ID, accepted before
@@ -80,8 +83,9 @@ type Attempt struct {
 // ErrPending is the error of TryBegin during another attempt with the ID.
 var ErrPending = errors.New("another attempt is in progress")
 
-// Begin starts an attempt. If one of the IDs is pending, Begin waits for the end of that attempt: to drop the data now could lose
-// both copies. It claims nothing while it waits, so attempts cannot block each other. The error is that of the context.
+// Begin starts an attempt. If one of the IDs is pending, Begin waits for the end of that attempt:
+// to drop the data now could lose both copies. It claims nothing while it waits, so attempts cannot
+// block each other. The error is that of the context.
 func (w *Window) Begin(ctx context.Context, ids []ID) (*Attempt, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,8 +151,8 @@ func (w *Window) begin(ids []ID) *Attempt {
 	return a
 }
 
-// Finish ends an attempt: accepted are the parts that were delivered, 0 if nothing was. The error is that of the storage; the window
-// then remembers the IDs in memory.
+// Finish ends an attempt: accepted are the parts that were delivered, 0 if nothing was. The error
+// is that of the storage; the window then remembers the IDs in memory.
 func (a *Attempt) Finish(ctx context.Context, accepted Parts) error {
 	w := a.window
 	w.storing.Lock()

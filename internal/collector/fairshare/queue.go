@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fairshare shares one limit between tenants: entries are kept in order of arrival, and when there are too many, the
-// tenant that uses the most loses its oldest entry. A tenant alone may use the whole limit; a tenant that stays below an equal
-// share of it never loses an entry to another tenant.
+// Package fairshare shares one limit between tenants: entries are kept in order of arrival, and
+// when there are too many, the tenant that uses the most loses its oldest entry. A tenant alone may
+// use the whole limit; a tenant that stays below an equal share of it never loses an entry to
+// another tenant.
 //
-// The tenant is whatever the caller authenticates, for instance a Sentry project. Where anyone may invent a tenant, no share is
-// fair: n invented tenants leave every other tenant 1/(n+1) of the limit.
+// The tenant is whatever the caller authenticates, for instance a Sentry project. Where anyone may
+// invent a tenant, no share is fair: n invented tenants leave every other tenant 1/(n+1) of the
+// limit.
 package fairshare
 
 import "container/heap"
 
-// Queue holds entries of tenants K in order of arrival. It has no limit and no lock of its own: after a Push, its owner removes
-// LargestOldest until the rest fits. Every method takes O(log tenants).
+// Queue holds entries of tenants K in order of arrival. It has no limit and no lock of its own:
+// after a Push, its owner removes LargestOldest until the rest fits. Every method takes O(log
+// tenants).
 type Queue[K comparable, V any] struct {
 	oldest, newest *Entry[K, V]
 	tenants        map[K]*tenant[K, V]
@@ -95,7 +98,8 @@ func (q *Queue[K, V]) Push(key K, value V, size int64) *Entry[K, V] {
 // Oldest returns the entry that arrived first, or nil.
 func (q *Queue[K, V]) Oldest() *Entry[K, V] { return q.oldest }
 
-// LargestOldest returns the oldest entry of the tenant that uses the most, or nil: the one to evict.
+// LargestOldest returns the oldest entry of the tenant that uses the most, or nil: the one to
+// evict.
 func (q *Queue[K, V]) LargestOldest() *Entry[K, V] {
 	if len(q.largest) == 0 {
 		return nil

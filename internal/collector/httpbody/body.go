@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package httpbody reads and decodes the bodies of requests within a memory budget for all requests together. A request that does not
-// get the memory fails before the memory is used.
+// Package httpbody reads and decodes the bodies of requests within a memory budget for all requests
+// together. A request that does not get the memory fails before the memory is used.
 //
 //	claim := budget.Claim(ctx)
 //	defer claim.Release()
@@ -22,23 +22,25 @@ import (
 )
 
 const (
-	// maxPooledBuffer is the maximum size of a buffer that is reused. Nearly all bodies fit; a buffer of 50 MB is freed.
+	// maxPooledBuffer is the maximum size of a buffer that is reused. Nearly all bodies fit; a
+	// buffer of 50 MB is freed.
 	maxPooledBuffer = 8 << 20
 
 	// minBuffer is larger than half of the recorded bodies when decoded.
 	minBuffer = 64 << 10
 
-	// firstRead is the number of bytes that are read before the body claims memory: many connections may send only headers.
-	// firstBuffer is the first claim.
+	// firstRead is the number of bytes that are read before the body claims memory: many
+	// connections may send only headers. firstBuffer is the first claim.
 	firstRead   = 512
 	firstBuffer = 4 << 10
 
-	// maxTrustedRatio is the maximum ratio of stated decoded size to encoded size for which the memory is reserved at once. With a
-	// higher ratio, the memory grows with the decoded bytes. The ratio of Node.js chunks is up to 27.
+	// maxTrustedRatio is the maximum ratio of stated decoded size to encoded size for which the
+	// memory is reserved at once. With a higher ratio, the memory grows with the decoded bytes. The
+	// ratio of Node.js chunks is up to 27.
 	maxTrustedRatio = 32
 
-	// growth is the maximum ratio of reserved memory to received bytes for a body with a stated size: any client can state a large
-	// Content-Length.
+	// growth is the maximum ratio of reserved memory to received bytes for a body with a stated
+	// size: any client can state a large Content-Length.
 	growth = 4
 )
 
@@ -60,8 +62,8 @@ func acquire(c *Claim) *Body {
 	return b
 }
 
-// Release makes the memory available to the next request: no reference to Data may remain. The claim keeps its bytes, because the
-// translation of the body is as large.
+// Release makes the memory available to the next request: no reference to Data may remain. The
+// claim keeps its bytes, because the translation of the body is as large.
 func (b *Body) Release() {
 	if cap(b.Data) <= maxPooledBuffer {
 		*b = Body{Data: b.Data[:0]}
@@ -69,8 +71,8 @@ func (b *Body) Release() {
 	}
 }
 
-// fill reads src to its end. size is its stated length, or -1; memory for up to trusted bytes of it is reserved at once. The error of
-// more than limit bytes is ErrTooLarge.
+// fill reads src to its end. size is its stated length, or -1; memory for up to trusted bytes of it
+// is reserved at once. The error of more than limit bytes is ErrTooLarge.
 func (b *Body) fill(src io.Reader, size int64, trusted int, limit int64) error {
 	size = min(size, limit)
 	if trusted > 0 {
@@ -109,8 +111,9 @@ func (b *Body) next(size, limit int64) int {
 	return int(min(limit+1, 2*arrived))
 }
 
-// reserve enlarges the buffer to n bytes, once the claim holds them. A buffer from the pool may be larger, but only the bytes in use are
-// claimed: otherwise forty slow requests with a few bytes each would use up the budget.
+// reserve enlarges the buffer to n bytes, once the claim holds them. A buffer from the pool may be
+// larger, but only the bytes in use are claimed: otherwise forty slow requests with a few bytes
+// each would use up the budget.
 func (b *Body) reserve(n int) error {
 	n = max(n, firstBuffer)
 	switch {
@@ -131,8 +134,8 @@ func (b *Body) reserve(n int) error {
 	return nil
 }
 
-// Read reads the body of a request without decoding it, up to limit bytes. The error is ErrTooLarge, ErrNoMemory or one of the
-// connection.
+// Read reads the body of a request without decoding it, up to limit bytes. The error is
+// ErrTooLarge, ErrNoMemory or one of the connection.
 func Read(r *http.Request, limit int64, c *Claim) (*Body, error) {
 	first := make([]byte, firstRead)
 	n, err := io.ReadAtLeast(r.Body, first, 1)
@@ -158,7 +161,8 @@ func readError(err error) error {
 	return err
 }
 
-// Decode replaces the encoded body by the decoded one. The error is ErrTooLarge, ErrNoMemory or one of the decoder.
+// Decode replaces the encoded body by the decoded one. The error is ErrTooLarge, ErrNoMemory or one
+// of the decoder.
 func (b *Body) Decode(name string, limit int64) error {
 	coding := codings[name]
 	if coding == nil || len(b.Data) == 0 {
@@ -167,7 +171,8 @@ func (b *Body) Decode(name string, limit int64) error {
 	return b.replace(func(decoded *Body) error { return coding.decode(b.Data, decoded, limit) })
 }
 
-// Decoded returns the decoded form of bytes, which it does not change. The errors are those of Decode. The caller releases the body.
+// Decoded returns the decoded form of bytes, which it does not change. The errors are those of
+// Decode. The caller releases the body.
 func Decoded(encoded []byte, name string, limit int64, c *Claim) (*Body, error) {
 	b := acquire(c)
 	var err error
@@ -183,7 +188,8 @@ func Decoded(encoded []byte, name string, limit int64, c *Claim) (*Body, error) 
 	return b, nil
 }
 
-// DecodeBase64 replaces the body by the decoded form of text, which is a part of the body without padding.
+// DecodeBase64 replaces the body by the decoded form of text, which is a part of the body without
+// padding.
 func (b *Body) DecodeBase64(text []byte) error {
 	return b.replace(func(decoded *Body) error {
 		if err := decoded.reserve(base64.RawStdEncoding.DecodedLen(len(text))); err != nil {

@@ -10,24 +10,27 @@ import (
 	"time"
 )
 
-// maxWait is the total time that a request waits for memory. Sentry's Java SDK times out after 5 s, and a body of 34 MB is decoded,
-// translated and forwarded in less than one second.
+// maxWait is the total time that a request waits for memory. Sentry's Java SDK times out after 5 s,
+// and a body of 34 MB is decoded, translated and forwarded in less than one second.
 const maxWait = 2 * time.Second
 
-// MaxPerRequest returns the maximum memory of a request: the encoded body, the decoded body, the buffer that it is being copied from,
-// which is at most as large, and the window of a decoder. The smallest bodies use a whole buffer.
+// MaxPerRequest returns the maximum memory of a request: the encoded body, the decoded body, the
+// buffer that it is being copied from, which is at most as large, and the window of a decoder. The
+// smallest bodies use a whole buffer.
 func MaxPerRequest(maxBody int64) int64 { return 3*max(maxBody, minBuffer) + MaxWindow }
 
-// freeFactor is the dynamic threshold of Choudhury and Hahne: a tenant with several requests holds at most this many times the free
-// memory. A single tenant gets four fifths and leaves one fifth to the next. The default of the sentry receiver, 64 MiB, is enough
-// for the largest recorded chunk, 34 MB. The only request of a tenant has no threshold, so that a request of any allowed size fits.
+// freeFactor is the dynamic threshold of Choudhury and Hahne: a tenant with several requests holds
+// at most this many times the free memory. A single tenant gets four fifths and leaves one fifth to
+// the next. The default of the sentry receiver, 64 MiB, is enough for the largest recorded chunk,
+// 34 MB. The only request of a tenant has no threshold, so that a request of any allowed size fits.
 const freeFactor = 4
 
-// Budget limits the memory of all requests together. Requests read and decompress only into bytes that they hold. Tenants share the
-// budget, see freeFactor.
+// Budget limits the memory of all requests together. Requests read and decompress only into bytes
+// that they hold. Tenants share the budget, see freeFactor.
 //
-// Requests that hold bytes precede new ones of their tenant, which would only add unfinished work. Otherwise the order is first come,
-// first served, so that small bodies do not starve large ones. A waiting tenant does not block others.
+// Requests that hold bytes precede new ones of their tenant, which would only add unfinished work.
+// Otherwise the order is first come, first served, so that small bodies do not starve large ones. A
+// waiting tenant does not block others.
 type Budget struct {
 	limit   int64
 	changed func(ctx context.Context, delta int64) // for a metric
@@ -72,7 +75,8 @@ type waiter struct {
 	result chan error // nil for granted; has a buffer of one, and one result
 }
 
-// Claim is the memory of one request. Only the goroutine of the request uses it. A nil Claim has no limit.
+// Claim is the memory of one request. Only the goroutine of the request uses it. A nil Claim has no
+// limit.
 type Claim struct {
 	budget   *Budget
 	ctx      context.Context
@@ -82,7 +86,8 @@ type Claim struct {
 	deadline time.Time // of all waits, set by the first one
 }
 
-// ErrNoMemory is the error of a body that is not read, or not completely, because the budget is used up.
+// ErrNoMemory is the error of a body that is not read, or not completely, because the budget is
+// used up.
 var ErrNoMemory = errors.New("too many bytes are in flight")
 
 // NeverWait makes Acquire return ErrNoMemory at once instead of waiting.
@@ -99,7 +104,8 @@ func (c *Claim) SetTenant(name string) {
 	c.budget.changeTenant(c, name)
 }
 
-// Acquire adds n bytes to the claim. It waits if necessary. The error is ErrNoMemory or that of the context of the request.
+// Acquire adds n bytes to the claim. It waits if necessary. The error is ErrNoMemory or that of the
+// context of the request.
 func (c *Claim) Acquire(n int64) error {
 	if c == nil || n <= 0 {
 		return nil
@@ -250,7 +256,8 @@ func (b *Budget) uncount(w *waiter) {
 	b.dropUnused(w.claim)
 }
 
-// dropUnused removes the tenant of a claim that holds no bytes, and the tenant itself after its last claim.
+// dropUnused removes the tenant of a claim that holds no bytes, and the tenant itself after its
+// last claim.
 func (b *Budget) dropUnused(c *Claim) {
 	t := c.tenant
 	if t.holders == 0 && t.waiters == 0 {
@@ -261,7 +268,8 @@ func (b *Budget) dropUnused(c *Claim) {
 	}
 }
 
-// fits reports whether a waiter can be granted its bytes, and if not, whether only the threshold of its tenant prevents it.
+// fits reports whether a waiter can be granted its bytes, and if not, whether only the threshold of
+// its tenant prevents it.
 func (b *Budget) fits(w *waiter) (fits, overShare bool) {
 	t, free := w.claim.tenant, b.limit-b.used-w.bytes
 	others := t.holders
@@ -272,7 +280,8 @@ func (b *Budget) fits(w *waiter) (fits, overShare bool) {
 	return free >= 0 && !overShare, free >= 0 && overShare
 }
 
-// advance grants the waiters that fit. If one waiter of a tenant does not fit, the later ones of the tenant wait too.
+// advance grants the waiters that fit. If one waiter of a tenant does not fit, the later ones of
+// the tenant wait too.
 func (b *Budget) advance() {
 	b.pass++
 	waiting := b.queue[:0]
@@ -307,9 +316,10 @@ func (b *Budget) grant(w *waiter) {
 	w.result <- nil
 }
 
-// resolveDeadlock rejects a waiter if every holder waits, of all tenants or of one above its threshold: none would ever release bytes,
-// for instance with several half-decompressed bodies. It rejects the last waiter of the tenant with the most bytes; the others continue
-// with the bytes that its request releases.
+// resolveDeadlock rejects a waiter if every holder waits, of all tenants or of one above its
+// threshold: none would ever release bytes, for instance with several half-decompressed bodies. It
+// rejects the last waiter of the tenant with the most bytes; the others continue with the bytes
+// that its request releases.
 func (b *Budget) resolveDeadlock(stuck *tenant) {
 	waiting := b.queue[:b.waitingHolders()]
 	if len(waiting) > 0 && len(waiting) == b.holders {

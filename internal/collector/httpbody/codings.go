@@ -20,8 +20,8 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 )
 
-// Content codings that this package decodes, by their names from Coding. Sentry's Python SDK prefers "br" if the brotli module is
-// installed; confighttp does not support it.
+// Content codings that this package decodes, by their names from Coding. Sentry's Python SDK
+// prefers "br" if the brotli module is installed; confighttp does not support it.
 const (
 	Identity = ""
 	Gzip     = "gzip"
@@ -36,9 +36,9 @@ var Defaults = []string{Identity, Gzip, Deflate, Brotli, Zstd}
 // Foreign are the codings that confighttp decodes. No SDK uses them.
 var Foreign = []string{"snappy", "x-snappy-framed", "lz4"}
 
-// Coding returns the canonical name of a Content-Encoding. Content codings are case-insensitive and lists may contain identity. Old
-// Ruby SDKs send an empty one and java-android 2.0 sent "UTF-8"; both mean identity. A list of several codings ("gzip,br") has an
-// unknown name.
+// Coding returns the canonical name of a Content-Encoding. Content codings are case-insensitive and
+// lists may contain identity. Old Ruby SDKs send an empty one and java-android 2.0 sent "UTF-8";
+// both mean identity. A list of several codings ("gzip,br") has an unknown name.
 func Coding(headers []string) string {
 	var codings []string
 	for coding := range strings.SplitSeq(strings.Join(headers, ","), ",") {
@@ -61,9 +61,10 @@ func Known(name string) bool {
 	return ours || name == Identity || slices.Contains(Foreign, name)
 }
 
-// LeaveEncoded returns options that make confighttp forward encoded bodies of our codings: Body.Decode decodes them. It has the
-// complete encoded body, and thus the decoded size that most codings state, to allocate a buffer of the right size. It also
-// distinguishes bodies that are too large from invalid ones.
+// LeaveEncoded returns options that make confighttp forward encoded bodies of our codings:
+// Body.Decode decodes them. It has the complete encoded body, and thus the decoded size that most
+// codings state, to allocate a buffer of the right size. It also distinguishes bodies that are too
+// large from invalid ones.
 func LeaveEncoded(algorithms []string) []confighttp.ToServerOption {
 	var options []confighttp.ToServerOption
 	for _, algorithm := range algorithms {
@@ -77,8 +78,8 @@ func LeaveEncoded(algorithms []string) []confighttp.ToServerOption {
 	return options
 }
 
-// Normalize replaces a Content-Encoding by its canonical name, for the lookup of decoders in confighttp. SentCodings returns the
-// original.
+// Normalize replaces a Content-Encoding by its canonical name, for the lookup of decoders in
+// confighttp. SentCodings returns the original.
 func Normalize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		sent := req.Header.Values("Content-Encoding")
@@ -102,7 +103,8 @@ func SentCodings(req *http.Request) (sent []string, changed bool) {
 	return sent, changed
 }
 
-// coding is a content coding with a pool of decoders: creating a decoder takes longer than decoding a small body.
+// coding is a content coding with a pool of decoders: creating a decoder takes longer than decoding
+// a small body.
 type coding struct {
 	decoders sync.Pool
 	size     func(encoded []byte) int64 // stated decoded size, or -1
@@ -125,12 +127,13 @@ var codings = map[string]*coding{
 const (
 	// flateWindow is the window of RFC 1951, 32 KiB, and tables.
 	flateWindow = 64 << 10
-	// MaxWindow is enough for the largest window, that of brotli, and for the byte beyond the limit in each buffer of a body.
+	// MaxWindow is enough for the largest window, that of brotli, and for the byte beyond the limit
+	// in each buffer of a body.
 	MaxWindow = 16 << 20
 	// brotliWindow is the maximum of RFC 7932 (9.1); Python encodes with 4 MiB.
 	brotliWindow = 16<<20 - 16
-	// maxZstdWindow is the window that RFC 8878 (3.1.1.1.2) recommends to support, and that zstd uses up to level 19. A frame may
-	// state terabytes.
+	// maxZstdWindow is the window that RFC 8878 (3.1.1.1.2) recommends to support, and that zstd
+	// uses up to level 19. A frame may state terabytes.
 	maxZstdWindow = 8 << 20
 )
 
@@ -179,7 +182,8 @@ func (c *coding) with(encoded []byte, claim *Claim, use func(io.Reader) error) e
 
 func noSize([]byte) int64 { return -1 }
 
-// gzipSize returns the size in the trailer: that of the last member, modulo 2^32. Real bodies have one member.
+// gzipSize returns the size in the trailer: that of the last member, modulo 2^32. Real bodies have
+// one member.
 func gzipSize(encoded []byte) int64 {
 	if len(encoded) < 4 {
 		return -1
@@ -208,7 +212,8 @@ func (d *gzipDecoder) open(encoded []byte) error {
 
 func (d *gzipDecoder) close() { d.encoded.Reset(nil) }
 
-// deflateDecoder decodes the zlib format, which HTTP calls deflate, and raw deflate, which some clients send.
+// deflateDecoder decodes the zlib format, which HTTP calls deflate, and raw deflate, which some
+// clients send.
 type deflateDecoder struct {
 	io.Reader // zlib or raw
 	zlib      io.ReadCloser

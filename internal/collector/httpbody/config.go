@@ -11,8 +11,9 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 )
 
-// defaultReadTimeout limits the duration of a request, for which confighttp has no default. A phone on a slow network needs a minute
-// for a megabyte, and uploads of the measure receiver have up to 32.
+// defaultReadTimeout limits the duration of a request, for which confighttp has no default. A phone
+// on a slow network needs a minute for a megabyte, and uploads of the measure receiver have up to
+// 32.
 const defaultReadTimeout = 5 * time.Minute
 
 // DefaultServerConfig returns the default settings of the server of a receiver.
@@ -25,7 +26,8 @@ func DefaultServerConfig(endpoint string, maxBody int64) confighttp.ServerConfig
 	return server
 }
 
-// Validate checks the settings of the server of a receiver. Its messages name the key and a valid value.
+// Validate checks the settings of the server of a receiver. Its messages name the key and a valid
+// value.
 func Validate(http *confighttp.ServerConfig, maxBytesInFlight int64, defaultEndpoint string, defaultMaxBody int64) (problems []error) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if http.NetAddr.Endpoint == "" {

@@ -9,12 +9,13 @@ import (
 	"net/http"
 )
 
-// maxPeek is the maximum number of encoded bytes that Peek reads: decoders need a complete zstd block of up to 128 KiB (RFC 8878,
-// 3.1.1.2.4).
+// maxPeek is the maximum number of encoded bytes that Peek reads: decoders need a complete zstd
+// block of up to 128 KiB (RFC 8878, 3.1.1.2.4).
 const maxPeek = 130 << 10
 
-// Peek decodes the beginning of a body, up to limit bytes, until enough returns true. The body of the request remains complete. The
-// error is ErrTooLarge, ErrNoMemory, or one of the decoder or the connection. It is nil if enough never returns true.
+// Peek decodes the beginning of a body, up to limit bytes, until enough returns true. The body of
+// the request remains complete. The error is ErrTooLarge, ErrNoMemory, or one of the decoder or the
+// connection. It is nil if enough never returns true.
 func Peek(r *http.Request, name string, limit int, c *Claim, enough func(decoded []byte) bool) error {
 	first := make([]byte, firstRead)
 	n, err := io.ReadAtLeast(r.Body, first, 1)
@@ -79,9 +80,11 @@ func (b *Body) begins(name string, limit int, enough func([]byte) bool) (bool, e
 	return enough(decoded.Data), err
 }
 
-// narrow lowers the window size in the header of a brotli stream to 256 KiB, until the returned function is called. A decoder returns
-// its first byte after it has filled the window. 20 bytes of input can fill a window of 16 MiB, which takes as long as decoding a large
-// profile. The decoded bytes before the end of a window do not depend on its size (RFC 7932, 4), and Peek reads less than 256 KiB.
+// narrow lowers the window size in the header of a brotli stream to 256 KiB, until the returned
+// function is called. A decoder returns its first byte after it has filled the window. 20 bytes of
+// input can fill a window of 16 MiB, which takes as long as decoding a large profile. The decoded
+// bytes before the end of a window do not depend on its size (RFC 7932, 4), and Peek reads less
+// than 256 KiB.
 func narrow(stream []byte) (restore func()) {
 	first := stream[0]
 	if first&1 == 1 && first>>1&7 > 1 { // four bits for windows from 18 to 24 (9.1)

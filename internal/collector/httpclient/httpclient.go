@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package httpclient creates the HTTP clients of components from the settings of confighttp, with limits that confighttp lacks.
+// Package httpclient creates the HTTP clients of components from the settings of confighttp, with
+// limits that confighttp lacks.
 package httpclient
 
 import (
@@ -15,14 +16,16 @@ import (
 	"go.opentelemetry.io/collector/extension/extensionmiddleware"
 )
 
-// MaxAnswerHeaders is the maximum size of the headers of a response: net/http reads ten megabytes. Those of Relay have some hundred
-// bytes.
+// MaxAnswerHeaders is the maximum size of the headers of a response: net/http reads ten megabytes.
+// Those of Relay have some hundred bytes.
 const MaxAnswerHeaders = 64 << 10
 
-// New returns a client that limits response headers and follows no redirects. Most redirects turn a POST into a GET without a body,
-// which any page may answer with 200, and send the credentials to the new address. adjust makes further changes to the transport.
+// New returns a client that limits response headers and follows no redirects. Most redirects turn a
+// POST into a GET without a body, which any page may answer with 200, and send the credentials to
+// the new address. adjust makes further changes to the transport.
 //
-// confighttp has no setting for the size of headers, but it passes its transport to middlewares, to the last one first.
+// confighttp has no setting for the size of headers, but it passes its transport to middlewares, to
+// the last one first.
 func New(ctx context.Context, cfg confighttp.ClientConfig, extensions map[component.ID]component.Component, set component.TelemetrySettings,
 	adjust ...func(*http.Transport)) (*http.Client, error) {
 	extensions = maps.Clone(extensions)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// bodyGrace is the maximum pause of a body, and the time before its rate counts. It covers a phone that changes cells or is briefly
-// without a network.
+// bodyGrace is the maximum pause of a body, and the time before its rate counts. It covers a phone
+// that changes cells or is briefly without a network.
 const bodyGrace = 20 * time.Second
 
 // minBodyRate makes reads of a body fail with os.ErrDeadlineExceeded if the body is too slow.
@@ -53,7 +53,8 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// extend moves the deadline according to the bytes so far. It changes it in steps of a second: most bodies end before the first one.
+// extend moves the deadline according to the bytes so far. It changes it in steps of a second: most
+// bodies end before the first one.
 func (b *pacedBody) extend(now time.Time) {
 	deadline := b.start.Add(bodyGrace + time.Duration(b.read/b.rate)*time.Second)
 	if paused := now.Add(bodyGrace); deadline.After(paused) {

@@ -61,8 +61,9 @@ func (l limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// add reports whether a new connection is within the limits. It may close another connection for it: an idle one, or else one of the
-// peer with the most connections, unless this is the peer of the new one.
+// add reports whether a new connection is within the limits. It may close another connection for
+// it: an idle one, or else one of the peer with the most connections, unless this is the peer of
+// the new one.
 func (c *connections) add(conn net.Conn) bool {
 	peer := peerOf(conn.RemoteAddr())
 	c.mu.Lock()
@@ -136,7 +137,8 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// trusts reports whether a peer is a trusted proxy. A peer without an address uses a Unix socket of this machine and is trusted.
+// trusts reports whether a peer is a trusted proxy. A peer without an address uses a Unix socket of
+// this machine and is trusted.
 func (c *connections) trusts(peer netip.Addr) bool {
 	return !peer.IsValid() || slices.ContainsFunc(c.trusted, func(network netip.Prefix) bool { return network.Contains(peer) })
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package httpserver runs the HTTP server of a component within limits. A shutdown waits for running requests for a limited time.
+// Package httpserver runs the HTTP server of a component within limits. A shutdown waits for
+// running requests for a limited time.
 package httpserver
 
 import (
@@ -18,7 +19,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// Server is an HTTP server on one listener. Its caller must not call Serve, Stop and Shutdown concurrently.
+// Server is an HTTP server on one listener. Its caller must not call Serve, Stop and Shutdown
+// concurrently.
 type Server struct {
 	Listener net.Listener   // nil before Serve
 	Handling sync.WaitGroup // requests that the handler has added
@@ -29,8 +31,8 @@ type Server struct {
 	serving sync.WaitGroup
 }
 
-// Serve starts the server. closed is called for each connection that is closed because of a limit. If the server fails, Serve reports
-// this to the host.
+// Serve starts the server. closed is called for each connection that is closed because of a limit.
+// If the server fails, Serve reports this to the host.
 func (s *Server) Serve(server *http.Server, listener net.Listener, limits Limits, closed func(reason string), host component.Host) {
 	listener = limits.apply(server, listener, closed)
 	s.server, s.Listener = server, listener
@@ -41,12 +43,13 @@ func (s *Server) Serve(server *http.Server, listener net.Listener, limits Limits
 	})
 }
 
-// stopGrace is the time that running requests have to finish. The collector calls Shutdown with a context without a deadline, and a
-// client that never completes its body would keep the process running.
+// stopGrace is the time that running requests have to finish. The collector calls Shutdown with a
+// context without a deadline, and a client that never completes its body would keep the process
+// running.
 const stopGrace = 5 * time.Second
 
-// Stop rejects new requests and waits for running ones, until the grace period or the context ends. The error states whether requests
-// are still running.
+// Stop rejects new requests and waits for running ones, until the grace period or the context ends.
+// The error states whether requests are still running.
 func (s *Server) Stop(ctx context.Context, logger *zap.Logger) error {
 	s.Stopping.Store(true)
 	finished, err := s.Shutdown(ctx, stopGrace)
@@ -58,7 +61,8 @@ func (s *Server) Stop(ctx context.Context, logger *zap.Logger) error {
 	return err
 }
 
-// Shutdown closes the listener and, after the grace period or the end of the context, the connections of unfinished requests.
+// Shutdown closes the listener and, after the grace period or the end of the context, the
+// connections of unfinished requests.
 func (s *Server) Shutdown(ctx context.Context, grace time.Duration) (finished bool, err error) {
 	if s.server == nil {
 		return true, nil // never started
@@ -78,7 +82,8 @@ func (s *Server) Shutdown(ctx context.Context, grace time.Duration) (finished bo
 // errStillRunning is the error of Stop if requests are still running.
 var errStillRunning = errors.New("requests are still running")
 
-// waitForHandlers waits for another grace period for requests inside a consumer, which must not be called after Shutdown.
+// waitForHandlers waits for another grace period for requests inside a consumer, which must not be
+// called after Shutdown.
 func (s *Server) waitForHandlers(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {

@@ -10,44 +10,53 @@ import (
 	"net/netip"
 )
 
-// Limits limit the resources of a server that its clients use: connections, headers, and the duration of bodies.
+// Limits limit the resources of a server that its clients use: connections, headers, and the
+// duration of bodies.
 type Limits struct {
-	// Max is the maximum number of connections. Further connections replace idle ones, if there are any.
+	// Max is the maximum number of connections. Further connections replace idle ones, if there are
+	// any.
 	Max int `mapstructure:"max"`
 
-	// MaxPerPeer is the maximum number of connections from one address (IPv6: one /64), except from trusted proxies.
+	// MaxPerPeer is the maximum number of connections from one address (IPv6: one /64), except from
+	// trusted proxies.
 	MaxPerPeer int `mapstructure:"max_per_peer"`
 
-	// TrustedProxies are addresses and networks of proxies, which open connections for many clients.
+	// TrustedProxies are addresses and networks of proxies, which open connections for many
+	// clients.
 	TrustedProxies []string `mapstructure:"trusted_proxies"`
 
-	// MinBodyRate is the minimum average rate of a body in bytes per second; 0: limited by read_timeout only.
+	// MinBodyRate is the minimum average rate of a body in bytes per second; 0: limited by
+	// read_timeout only.
 	MinBodyRate int64 `mapstructure:"min_body_rate"`
 }
 
 const (
-	// defaultMax limits the memory of idle connections to 160 MiB, or 320 MiB with TLS: 20 or 40 KiB each. SDKs keep a connection for a
-	// minute, so this is enough for some thousand hosts, or for any number behind a proxy.
+	// defaultMax limits the memory of idle connections to 160 MiB, or 320 MiB with TLS: 20 or 40
+	// KiB each. SDKs keep a connection for a minute, so this is enough for some thousand hosts, or
+	// for any number behind a proxy.
 	defaultMax = 8192
 
-	// defaultMaxPerPeer is in effect the number of concurrent requests of an address, because new connections replace idle ones. Offices
-	// and mobile carriers with one address need far fewer. An attacker needs sixteen addresses to use all connections.
+	// defaultMaxPerPeer is in effect the number of concurrent requests of an address, because new
+	// connections replace idle ones. Offices and mobile carriers with one address need far fewer.
+	// An attacker needs sixteen addresses to use all connections.
 	defaultMaxPerPeer = 512
 
 	// defaultMinBodyRate is a quarter of the rate of GPRS, the slowest mobile network.
 	defaultMinBodyRate = 1 << 10
 
-	// maxHeaderBytes is enough for SDKs, whose headers have up to 2 kB, and for the cookies that a tunnel on the host of a site receives.
-	// The default of net/http is a megabyte.
+	// maxHeaderBytes is enough for SDKs, whose headers have up to 2 kB, and for the cookies that a
+	// tunnel on the host of a site receives. The default of net/http is a megabyte.
 	maxHeaderBytes = 64 << 10
 
-	// maxStreams is the maximum number of concurrent requests on a connection of HTTP/2: the minimum that RFC 9113 (6.5.2) recommends.
+	// maxStreams is the maximum number of concurrent requests on a connection of HTTP/2: the
+	// minimum that RFC 9113 (6.5.2) recommends.
 	maxStreams = 100
 )
 
-// privateNetworks are the loopback addresses and the private networks: RFC 1918, RFC 4193, RFC 6598 (pods of some clouds), and
-// link-local addresses. Proxies and load balancers in front of a collector have such addresses; clients from the internet do not. Own
-// applications that send directly are exempt as well. If all connections are in use, the address with the most loses one.
+// privateNetworks are the loopback addresses and the private networks: RFC 1918, RFC 4193, RFC 6598
+// (pods of some clouds), and link-local addresses. Proxies and load balancers in front of a
+// collector have such addresses; clients from the internet do not. Own applications that send
+// directly are exempt as well. If all connections are in use, the address with the most loses one.
 var privateNetworks = []string{
 	"127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7", "fe80::/10",
 }
@@ -94,7 +103,8 @@ const (
 	ReasonMaxConnectionsPerPeer = "max_connections_per_peer"
 )
 
-// apply sets the limits of a server and returns its listener. closed is called for each connection that is closed because of a limit.
+// apply sets the limits of a server and returns its listener. closed is called for each connection
+// that is closed because of a limit.
 func (l *Limits) apply(server *http.Server, listener net.Listener, closed func(reason string)) net.Listener {
 	server.MaxHeaderBytes = maxHeaderBytes
 	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}

@@ -12,17 +12,19 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumererror"
 )
 
-// BreakerPause is long compared with the work that a trial may waste (0.75 ms for the usual profile: 4 % of a core), and short
-// compared with the work in a queue (a queue of 200 profiles lasts 100 ms and more): the pipeline has work until the next trial. On
-// a busy machine, 10 and 50 ms delivered as much.
+// BreakerPause is long compared with the work that a trial may waste (0.75 ms for the usual
+// profile: 4 % of a core), and short compared with the work in a queue (a queue of 200 profiles
+// lasts 100 ms and more): the pipeline has work until the next trial. On a busy machine, 10 and 50
+// ms delivered as much.
 const BreakerPause = 20 * time.Millisecond
 
 // Breaker is a circuit breaker in front of the work for one pipeline.
 //
-// A pipeline reports that it is busy (a queue is full, memory is short) when it receives data, which has been decoded and translated
-// by then. With more clients than the collector has CPU for, that work is wasted again and again, and slows down whatever empties the
-// queue. So the first refusal opens the breaker, which rejects data before that work. After a pause one trial is allowed; its result
-// closes the breaker or opens it again.
+// A pipeline reports that it is busy (a queue is full, memory is short) when it receives data,
+// which has been decoded and translated by then. With more clients than the collector has CPU for,
+// that work is wasted again and again, and slows down whatever empties the queue. So the first
+// refusal opens the breaker, which rejects data before that work. After a pause one trial is
+// allowed; its result closes the breaker or opens it again.
 //
 //	closed ──── refused ────▶ open ─── end of the pause: one trial ──────┐
 //	  ▲                        ▲                                         ▼
@@ -32,8 +34,8 @@ const BreakerPause = 20 * time.Millisecond
 //
 // The zero Breaker is closed. Its methods are safe for concurrent use and never block.
 //
-// A breaker that closes allows all data, although the pipeline may have room for one message. Callers ask right before the work, so
-// at most one message per core is wasted.
+// A breaker that closes allows all data, although the pipeline may have room for one message.
+// Callers ask right before the work, so at most one message per core is wasted.
 type Breaker struct {
 	state atomic.Pointer[openState] // nil = closed
 }
@@ -49,9 +51,10 @@ func (b *Breaker) Open(now time.Time) bool {
 	return s != nil && now.Before(s.until)
 }
 
-// Allow reports whether the work may be done. After a pause it allows one trial, and rejects all other data until the trial has a
-// result, or for another pause. Allowed work ends in Report or Abandon. Call it once for data that belongs together, such as the
-// items of a request: a second call would reject the rest of the trial.
+// Allow reports whether the work may be done. After a pause it allows one trial, and rejects all
+// other data until the trial has a result, or for another pause. Allowed work ends in Report or
+// Abandon. Call it once for data that belongs together, such as the items of a request: a second
+// call would reject the rest of the trial.
 func (b *Breaker) Allow(now time.Time) bool {
 	s := b.state.Load()
 	if s == nil {
@@ -63,17 +66,18 @@ func (b *Breaker) Allow(now time.Time) bool {
 	return b.state.CompareAndSwap(s, &openState{until: now.Add(BreakerPause), trial: true})
 }
 
-// Abandon reports that allowed data does not reach the pipeline: it was unusable, or a duplicate. The next trial may start at once;
-// otherwise a client that sends unusable data in each pause would lock out all others. If the trial was another request, there are
-// two trials.
+// Abandon reports that allowed data does not reach the pipeline: it was unusable, or a duplicate.
+// The next trial may start at once; otherwise a client that sends unusable data in each pause would
+// lock out all others. If the trial was another request, there are two trials.
 func (b *Breaker) Abandon(now time.Time) {
 	if s := b.state.Load(); s != nil && s.trial {
 		b.state.CompareAndSwap(s, &openState{until: now})
 	}
 }
 
-// Report reports the result of the pipeline. Only an error that may go away opens the breaker: neither a permanent one nor one that
-// is due to the end of ctx, the client's request, says that the pipeline is busy.
+// Report reports the result of the pipeline. Only an error that may go away opens the breaker:
+// neither a permanent one nor one that is due to the end of ctx, the client's request, says that
+// the pipeline is busy.
 func (b *Breaker) Report(ctx context.Context, err error, now time.Time) {
 	switch {
 	case err == nil || IsPermanent(err):
@@ -89,9 +93,10 @@ func (b *Breaker) Report(ctx context.Context, err error, now time.Time) {
 
 var permanent = reflect.TypeOf(consumererror.NewPermanent(nil))
 
-// IsPermanent reports whether a retry cannot succeed. The errors of several pipelines of a signal are joined, and one busy pipeline is
-// reason enough to retry, whereas consumererror.IsPermanent reports true for any permanent error among them. Errors joined inside a
-// permanent error do not matter.
+// IsPermanent reports whether a retry cannot succeed. The errors of several pipelines of a signal
+// are joined, and one busy pipeline is reason enough to retry, whereas consumererror.IsPermanent
+// reports true for any permanent error among them. Errors joined inside a permanent error do not
+// matter.
 func IsPermanent(err error) bool {
 	for err != nil && reflect.TypeOf(err) != permanent {
 		switch outer := err.(type) {

@@ -17,7 +17,8 @@ type Message struct {
 	send   func(context.Context, *Pipelines) error
 }
 
-// The four look alike: consume, and report it as all receivers do. Sizes are read before, because consumers may change the data.
+// The four look alike: consume, and report it as all receivers do. Sizes are read before, because
+// consumers may change the data.
 
 // Profiles returns a message of profiles.
 func Profiles(data pprofile.Profiles) Message {

@@ -48,7 +48,8 @@ type Pipelines struct {
 // transport is the transport that the collector's own metrics of receivers state.
 const transport = "http"
 
-// New returns the pipelines of a receiver, for data of a format. Nothing is sent after closed is set.
+// New returns the pipelines of a receiver, for data of a format. Nothing is sent after closed is
+// set.
 func New(set receiver.Settings, format string, closed *atomic.Bool) (*Pipelines, error) {
 	obsreport, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
 		ReceiverID: set.ID, Transport: transport, ReceiverCreateSettings: set,
@@ -86,7 +87,8 @@ func (p *Pipelines) Signals() (all []Signal) {
 // Busy reports whether the pipeline of a signal exists and its breaker is open.
 func (p *Pipelines) Busy(s Signal) bool { return p.Has(s) && p.breakers[s].Open(p.Now()) }
 
-// AllBusy reports whether the breakers of all signals are open: then a request is not worth reading.
+// AllBusy reports whether the breakers of all signals are open: then a request is not worth
+// reading.
 func (p *Pipelines) AllBusy() bool {
 	for s := range NumSignals {
 		if p.Has(s) && !p.Busy(s) {

@@ -4,8 +4,8 @@ package flame
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 
-// Comparison is a tree of two graphs. Totals are sums of both, where the first is scaled to the weight of the second: recordings rarely
-// have the same length.
+// Comparison is a tree of two graphs. Totals are sums of both, where the first is scaled to the
+// weight of the second: recordings rarely have the same length.
 type Comparison struct {
 	*Graph
 	Before, After int64   // total weights

@@ -33,7 +33,8 @@ type SpanWeight struct {
 	Total int64
 }
 
-// AttributeValues are the values of an attribute of the locations of the function and of their mappings.
+// AttributeValues are the values of an attribute of the locations of the function and of their
+// mappings.
 type AttributeValues struct {
 	Key, Unit string
 	Values    []string // the first maxValues

@@ -9,12 +9,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// MaxDepth is the maximum depth of a stack in a graph. The weight of deeper frames is that of the last function in the graph. The
-// deepest stacks of our recordings have 130 frames; unlimited recursion has thousands.
+// MaxDepth is the maximum depth of a stack in a graph. The weight of deeper frames is that of the
+// last function in the graph. The deepest stacks of our recordings have 130 frames; unlimited
+// recursion has thousands.
 const MaxDepth = 1000
 
-// maxNodes is the maximum number of nodes of a tree, and of functions of a graph. A stack of a few bytes can have a thousand inlined
-// functions. The largest tree of our recordings has some ten thousand nodes.
+// maxNodes is the maximum number of nodes of a tree, and of functions of a graph. A stack of a few
+// bytes can have a thousand inlined functions. The largest tree of our recordings has some ten
+// thousand nodes.
 const maxNodes = 1 << 19
 
 // Selection is a profile and a filter for its samples.
@@ -23,8 +25,8 @@ type Selection struct {
 	Filter  timeline.Filter
 }
 
-// Source visits selections, the same ones in every call. A selection is not used after its visit, so that one profile at a time needs
-// to be in memory.
+// Source visits selections, the same ones in every call. A selection is not used after its visit,
+// so that one profile at a time needs to be in memory.
 type Source func(visit func(Selection) error) error
 
 // Graph is the sum of the samples of a selection, by function.
@@ -37,8 +39,8 @@ type Graph struct {
 	Cut     int64 // number of those deeper than MaxDepth
 }
 
-// New returns the graph of profiles, which must have the same measure. The IDs of nodes depend only on the selections, and those of
-// frames only on the profiles.
+// New returns the graph of profiles, which must have the same measure. The IDs of nodes depend only
+// on the selections, and those of frames only on the profiles.
 func New(source Source) (*Graph, error) {
 	b := newBuilder()
 	if err := source(b.add); err != nil {

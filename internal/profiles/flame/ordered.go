@@ -9,18 +9,20 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// Ordered is the graph of the calls of a thread in order of time. Nodes of its tree have a Start. A call ends at the first sample without
-// its function, or at a pause between samples.
+// Ordered is the graph of the calls of a thread in order of time. Nodes of its tree have a Start. A
+// call ends at the first sample without its function, or at a pause between samples.
 type Ordered struct {
 	*Graph
 	From, To   uint64 // Unix nanoseconds: from the first sample to the end of the last
 	Resolution uint64 // of closer samples, the graph contains the longest
 }
 
-// maxMoments is the maximum number of samples in order of time: an hour of a thread has 360,000 at 100 Hz.
+// maxMoments is the maximum number of samples in order of time: an hour of a thread has 360,000 at
+// 100 Hz.
 const maxMoments = 1_000_000
 
-// InOrder returns the calls of the selected samples, which should be of one thread. It reduces them to at most the given number of steps.
+// InOrder returns the calls of the selected samples, which should be of one thread. It reduces them
+// to at most the given number of steps.
 func InOrder(source Source, steps int) (*Ordered, error) {
 	b := newBuilder()
 	out := &Ordered{Graph: b.graph}

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Node is a function with its callers. Its parent precedes it in the tree; the parent of node 0, the root, is -1.
+// Node is a function with its callers. Its parent precedes it in the tree; the parent of node 0,
+// the root, is -1.
 type Node struct {
 	Parent int32
 	Frame  int32 // index in Graph.Frames; -1 for the root
@@ -44,7 +45,8 @@ type Part struct {
 	Most  int     // maximum number of nodes; the largest are kept
 }
 
-// Prune returns a part of a tree, parents first and siblings ordered by compare, and the minimum total of its nodes.
+// Prune returns a part of a tree, parents first and siblings ordered by compare, and the minimum
+// total of its nodes.
 func (t Tree) Prune(part Part, compare func(a, b int32) int) (list []Visible, smallest int64) {
 	smallest = max(1, int64(part.Share*float64(t[part.Root].Total)))
 	children := t.children(part.Root, smallest)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package pprofexport exports OTLP profiles as one pprof profile
-// (https://github.com/google/pprof/blob/main/proto/profile.proto). It streams the samples: google/pprof's own package needs all of them
-// in memory, with a kilobyte of maps each.
+// (https://github.com/google/pprof/blob/main/proto/profile.proto). It streams the samples:
+// google/pprof's own package needs all of them in memory, with a kilobyte of maps each.
 //
 //	OTLP                         pprof
 //	samples by identity          samples: observations, and nanoseconds if known
@@ -11,10 +11,11 @@
 //	build ids, debug ids         build id of the mapping
 //	time, duration, period       the same
 //
-// Functions, locations and mappings of several profiles are merged. Samples are not: tools sum them.
+// Functions, locations and mappings of several profiles are merged. Samples are not: tools sum
+// them.
 //
-// The times of samples, the attributes of locations and samples without a stack are lost: pprof tools do not support idle threads. A
-// comment states the idle time.
+// The times of samples, the attributes of locations and samples without a stack are lost: pprof
+// tools do not support idle threads. A comment states the idle time.
 package pprofexport
 
 import (

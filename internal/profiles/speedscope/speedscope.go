@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package speedscope exports OTLP profiles to speedscope (https://www.speedscope.app): one profile per thread, its samples in order of
-// time, and the pauses between them. It streams the samples.
+// Package speedscope exports OTLP profiles to speedscope (https://www.speedscope.app): one profile
+// per thread, its samples in order of time, and the pauses between them. It streams the samples.
 //
-// https://www.speedscope.app/file-format-schema.json describes the format. Attributes, links and addresses are lost.
+// https://www.speedscope.app/file-format-schema.json describes the format. Attributes, links and
+// addresses are lost.
 package speedscope
 
 import (
@@ -52,7 +53,8 @@ func NewWriter(out io.Writer, title string) *Writer {
 	return w
 }
 
-// Add writes the selected samples of a profile, one thread after another. Threads of different profiles are not merged.
+// Add writes the selected samples of a profile, one thread after another. Threads of different
+// profiles are not merged.
 func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
 	stacks := make([][]int32, len(p.Stacks))
 	for t := range p.Threads {
@@ -186,8 +188,8 @@ type weigher struct {
 	count int
 }
 
-// next returns the pause before a sample and the weight of the sample. A weight that is not positive is not displayed: two samples at
-// one time, or freed memory.
+// next returns the pause before a sample and the weight of the sample. A weight that is not
+// positive is not displayed: two samples at one time, or freed memory.
 func (w *weigher) next(s *timeline.Sample) (gap, weight int64) {
 	if w.unit == unitNanoseconds && s.Time > w.at {
 		gap = int64(s.Time - w.at)

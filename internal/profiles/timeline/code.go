@@ -82,7 +82,8 @@ func anonymous(file string) string {
 	return "(anonymous in " + baseName(file) + ")"
 }
 
-// maxBase is the maximum length of a file name in the names of its anonymous functions, which may be many.
+// maxBase is the maximum length of a file name in the names of its anonymous functions, which may
+// be many.
 const maxBase = 200
 
 func baseName(file string) string { return Clip(path.Base(file), maxBase) }

@@ -7,13 +7,15 @@ import (
 	"slices"
 )
 
-// medianGaps is the maximum duration of an observation, in median gaps of its thread. Recordings have pauses in which an SDK lost
-// samples (browsers send up to 3000 per minute) or the profiler was off.
+// medianGaps is the maximum duration of an observation, in median gaps of its thread. Recordings
+// have pauses in which an SDK lost samples (browsers send up to 3000 per minute) or the profiler
+// was off.
 const medianGaps = 3
 
-// WeighByGaps calls lasts with the duration of each observation of one thread. Observations must be in order of time. Each lasts until
-// the next one, but no longer than longest (0: three times the median gap); the last one lasts a period. Observations with the same
-// time share the gap, exact to the nanosecond.
+// WeighByGaps calls lasts with the duration of each observation of one thread. Observations must be
+// in order of time. Each lasts until the next one, but no longer than longest (0: three times the
+// median gap); the last one lasts a period. Observations with the same time share the gap, exact to
+// the nanosecond.
 func WeighByGaps[T any](all []T, at func(*T) uint64, period, longest uint64, lasts func(o *T, nanoseconds int64)) {
 	if longest == 0 {
 		longest = longestGap(all, at)

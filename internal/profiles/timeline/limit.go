@@ -4,12 +4,14 @@ package timeline
 
 import "errors"
 
-// MaxExportedFrames is the maximum number of frames of all samples of an export. A message can refer to a deep stack many times in few
-// bytes; formats without shared stacks repeat its frames. A minute of the busiest recording has a million. A file with 20 million has
-// about 100 MB, which tools open slowly.
+// MaxExportedFrames is the maximum number of frames of all samples of an export. A message can
+// refer to a deep stack many times in few bytes; formats without shared stacks repeat its frames. A
+// minute of the busiest recording has a million. A file with 20 million has about 100 MB, which
+// tools open slowly.
 const MaxExportedFrames = 20_000_000
 
-// MaxExportedEntries is the maximum number of functions, and of locations, of all profiles of an export.
+// MaxExportedEntries is the maximum number of functions, and of locations, of all profiles of an
+// export.
 const MaxExportedEntries = 1 << 20
 
 // ErrTooLarge is the error of a view or an export that exceeds a limit.

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns a text for display: clipped, with control and format characters as escapes, and without a reference to the
-// memory of the text.
+// Printable returns a text for display: clipped, with control and format characters as escapes, and
+// without a reference to the memory of the text.
 func Printable(text string, longest int) string {
 	text = Clip(text, longest)
 	if !strings.ContainsFunc(text, unprintable) && utf8.ValidString(text) {
@@ -31,8 +31,8 @@ func Printable(text string, longest int) string {
 	return b.String()
 }
 
-// unprintable reports whether r is a control or format character, for instance one that changes the direction of writing. Joiners
-// are printable: many scripts need them.
+// unprintable reports whether r is a control or format character, for instance one that changes the
+// direction of writing. Joiners are printable: many scripts need them.
 func unprintable(r rune) bool {
 	if ' ' <= r && r <= '~' { // most text; lookups in Unicode tables take a hundred times as long
 		return false

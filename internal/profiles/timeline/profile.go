@@ -74,7 +74,8 @@ type Link struct {
 // Stack is a list of locations, leaf first.
 type Stack []LocationIndex
 
-// Location is a location in the code. If it has several lines, all but the last are inlined: each is the caller of the one before it.
+// Location is a location in the code. If it has several lines, all but the last are inlined: each
+// is the caller of the one before it.
 type Location struct {
 	Lines   []Line
 	Address uint64

@@ -13,8 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Reader reads the profiles of one message. It resolves shared entries once: a message may have a hundred thousand profiles with one
-// deep stack. The tables of a profile may therefore contain entries of earlier profiles.
+// Reader reads the profiles of one message. It resolves shared entries once: a message may have a
+// hundred thousand profiles with one deep stack. The tables of a profile may therefore contain
+// entries of earlier profiles.
 type Reader struct {
 	reader
 	stacks    []Stack
@@ -37,7 +38,8 @@ func NewReader(d pprofile.ProfilesDictionary) *Reader {
 	}
 }
 
-// Read reads a profile of the message. It omits and counts broken references, and clips texts longer than MaxText. It drops and counts invalid data, and clips texts longer than MaxText.
+// Read reads a profile of the message. It omits and counts broken references, and clips texts
+// longer than MaxText.
 func (r *Reader) Read(p pprofile.Profile) *Profile {
 	r.profile, r.threads, r.links = p, map[string]ThreadIndex{}, map[Link]LinkIndex{{}: 0}
 	r.out = &Profile{

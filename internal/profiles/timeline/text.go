@@ -13,12 +13,15 @@ import (
 )
 
 const (
-	// MaxText is the maximum length of the name of a function, file, module or thread. A message has a long name once and refers to it
-	// from many functions; the formats of other tools repeat it. The longest of our recordings have 300 bytes.
+	// MaxText is the maximum length of the name of a function, file, module or thread. A message
+	// has a long name once and refers to it from many functions; the formats of other tools repeat
+	// it. The longest of our recordings have 300 bytes.
 	MaxText = 2000
-	// ClipSlack is the maximum length of the mark in a clipped text, which may exceed the limit by it and is not clipped again.
+	// ClipSlack is the maximum length of the mark in a clipped text, which may exceed the limit by
+	// it and is not clipped again.
 	ClipSlack = 32
-	// keptEnd is the number of bytes at the end of a clipped text: paths and qualified names differ there.
+	// keptEnd is the number of bytes at the end of a clipped text: paths and qualified names differ
+	// there.
 	keptEnd = 200
 )
 
@@ -70,7 +73,8 @@ func (t texts) value(i dictionary.AttributeIndex, value pcommon.Value) string {
 	return short
 }
 
-// attribute returns the value of an attribute of a record as text, or "". A thread ID may be a number or a string.
+// attribute returns the value of an attribute of a record as text, or "". A thread ID may be a
+// number or a string.
 func (t texts) attribute(indices pcommon.Int32Slice, key string) string {
 	value, ok := t.view.Get(indices, key)
 	switch {

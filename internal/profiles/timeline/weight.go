@@ -61,8 +61,8 @@ func (r *reader) scale() scale {
 	return scale{counts: counts}
 }
 
-// weigh sorts the samples of each thread by time. For wall clock profiles, it sets their weights to the gap to the next sample, except
-// for samples with values.
+// weigh sorts the samples of each thread by time. For wall clock profiles, it sets their weights to
+// the gap to the next sample, except for samples with values.
 func (r *reader) weigh(s scale) {
 	for t := range r.out.Threads {
 		samples := r.out.Threads[t].Samples

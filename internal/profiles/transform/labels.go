@@ -20,8 +20,8 @@ import (
 // digits and underscores by an underscore: dots need quotes in the queries of Grafana. Keys in Keep
 // stay as they are and are not counted out.
 //
-// It drops other attributes beyond MaxPerSample, and those with the key of an earlier one; it cuts texts
-// at MaxValueBytes. Grafana Pyroscope rejects requests above its limits.
+// It drops other attributes beyond MaxPerSample, and those with the key of an earlier one; it cuts
+// texts at MaxValueBytes. Grafana Pyroscope rejects requests above its limits.
 type Labels struct {
 	Keep          []string `mapstructure:"keep"`
 	MaxPerSample  int      `mapstructure:"max_per_sample"`

@@ -28,10 +28,10 @@ type ResourceToSamples struct {
 	// has is copied.
 	FirstOf map[string][]string `mapstructure:"first_of"`
 
-	// Integers moves all integer attributes of resources and scopes to the samples. Pyroscope (since
-	// April 2026) rejects a request with one: the key is a reference into the dictionary, which it
-	// does not resolve, and it reads an integer without a name. The first maxIntegers of a resource or
-	// scope are copied; others are removed only.
+	// Integers moves all integer attributes of resources and scopes to the samples. Pyroscope
+	// (since April 2026) rejects a request with one: the key is a reference into the dictionary,
+	// which it does not resolve, and it reads an integer without a name. The first maxIntegers of a
+	// resource or scope are copied; others are removed only.
 	Integers bool `mapstructure:"integers"`
 }
 

@@ -17,11 +17,11 @@ import (
 // split by samples, and the start of each part is a nanosecond after that of the part before it.
 //
 // The profile id of a part is derived from the id of the profile and the number of the part: equal
-// input gives equal ids. A part has the attributes split.profile_id (the id of the original profile, which is
-// the chunk id of Sentry's continuous profiles) and split.part (from 1). Its time and duration are
-// those of its observations; sentry.transaction.relative_start and related attributes still count
-// from the start of the original profile. Measurements stay with the first part, because they would
-// be counted twice otherwise.
+// input gives equal ids. A part has the attributes split.profile_id (the id of the original
+// profile, which is the chunk id of Sentry's continuous profiles) and split.part (from 1). Its time
+// and duration are those of its observations; sentry.transaction.relative_start and related
+// attributes still count from the start of the original profile. Measurements stay with the first
+// part, because they would be counted twice otherwise.
 //
 // It drops nothing. Indivisible data is forwarded even above a limit: a single observation, a
 // profile whose attributes use half of MaxBytes, and the rest of a profile after 1000 parts, or of

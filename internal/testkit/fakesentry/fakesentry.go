@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakesentry contains an HTTP server for tests that replaces Sentry's ingest, and the rules that ingest applies after its
-// response (Verdict). The server has Relay's checks before the response (credentials, framing, sizes). Tests set its responses.
+// Package fakesentry contains an HTTP server for tests that replaces Sentry's ingest, and the rules
+// that ingest applies after its response (Verdict). The server has Relay's checks before the
+// response (credentials, framing, sizes). Tests set its responses.
 package fakesentry
 
 import (

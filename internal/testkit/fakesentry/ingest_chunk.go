@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// Verdict returns why Sentry's ingest would reject the item of an envelope, or drop a part of it, after its response 200; "" if it
-// accepts all. It uses no code of the product except the headers.
+// Verdict returns why Sentry's ingest would reject the item of an envelope, or drop a part of it,
+// after its response 200; "" if it accepts all. It uses no code of the product except the headers.
 func Verdict(e *sentry.Envelope) string {
 	if len(e.Items) != 1 {
 		return fmt.Sprintf("%d items", len(e.Items))
@@ -32,7 +32,8 @@ func Verdict(e *sentry.Envelope) string {
 	}
 }
 
-// The published rules of ingest for a profile chunk (relay-profiling): the types of its fields, then its checks in their order.
+// The published rules of ingest for a profile chunk (relay-profiling): the types of its fields,
+// then its checks in their order.
 
 type ingestChunk struct {
 	Version     *string                      `json:"version"`

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Fuzzcorpus copies useful inputs of fuzzers from Go's build cache to testdata/fuzz of their package, see `make corpus`. An input is
-// useful if it reaches code that no smaller input and no stored one reaches. `go test` runs the stored inputs, and fuzzers start with
-// them.
+// Fuzzcorpus copies useful inputs of fuzzers from Go's build cache to testdata/fuzz of their
+// package, see `make corpus`. An input is useful if it reaches code that no smaller input and no
+// stored one reaches. `go test` runs the stored inputs, and fuzzers start with them.
 //
-// Only the fuzzer knows how much new code an input reaches. With GODEBUG=fuzzdebug=1, it logs this while it reads its corpus, in the order
-// of the names.
+// Only the fuzzer knows how much new code an input reaches. With GODEBUG=fuzzdebug=1, it logs this
+// while it reads its corpus, in the order of the names.
 package main
 
 import (
@@ -57,8 +57,8 @@ type input struct {
 	bits int // how much new code it reaches
 }
 
-// keep copies the useful inputs of one fuzzer. It tries inputs in the order of their sizes. If there are too many, it keeps those that
-// reach the most code.
+// keep copies the useful inputs of one fuzzer. It tries inputs in the order of their sizes. If
+// there are too many, it keeps those that reach the most code.
 func keep(folder, binary, fuzzer, found, work string) {
 	target := filepath.Join(folder, "testdata", "fuzz", fuzzer)
 	before, size := read(target), 0
@@ -112,7 +112,8 @@ var (
 	initial    = regexp.MustCompile(`processed an initial input, .*new bits: (\d+),`)
 )
 
-// newBits runs a fuzzer over its seeds and the inputs in a cache, and returns how much new code each reaches.
+// newBits runs a fuzzer over its seeds and the inputs in a cache, and returns how much new code
+// each reaches.
 func newBits(folder, binary, fuzzer, cache string) (bits []int) {
 	run := func(times string) string {
 		return outputIn(folder, binary, "-test.run", "^$", "-test.fuzz", "^"+fuzzer+"$", "-test.fuzztime", times, "-test.parallel", "1", "-test.fuzzcachedir", cache)

@@ -31,8 +31,8 @@ type Request struct {
 	Encoding     string
 }
 
-// Corpus returns the recorded requests, in the order of their index. The recordings are not part of the repository: it skips tests
-// without them.
+// Corpus returns the recorded requests, in the order of their index. The recordings are not part of
+// the repository: it skips tests without them.
 func Corpus(t testing.TB) []Request {
 	t.Helper()
 	root := filepath.Join(Root(t), "..", "shared", "corpus", "sentry")
@@ -103,7 +103,8 @@ func (r Request) Decoded(t testing.TB) []byte {
 	return decoded
 }
 
-// Event returns the body of a request to the store endpoint: JSON, or its encoding by raven SDKs, zlib in base64.
+// Event returns the body of a request to the store endpoint: JSON, or its encoding by raven SDKs,
+// zlib in base64.
 func (r Request) Event(t testing.TB) []byte {
 	body := r.Decoded(t)
 	if body[0] == '{' {

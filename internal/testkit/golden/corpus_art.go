@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// AndroidTrace returns a recorded method trace of Android. Like Corpus, it skips tests without recordings.
+// AndroidTrace returns a recorded method trace of Android. Like Corpus, it skips tests without
+// recordings.
 func AndroidTrace(t testing.TB, name string) []byte {
 	t.Helper()
 	file, err := os.Open(filepath.Join(Root(t), "..", "shared", "corpus", "android", name+".gz"))

@@ -19,7 +19,8 @@ type MeasureRequest struct {
 	Blobs map[string][]byte // contents of attachments, by id; shared by the requests of an app version
 }
 
-// MeasureCorpus returns the recorded requests of Measure SDKs, by path. Like Corpus, it skips tests without recordings.
+// MeasureCorpus returns the recorded requests of Measure SDKs, by path. Like Corpus, it skips tests
+// without recordings.
 func MeasureCorpus(t testing.TB) (requests []MeasureRequest) {
 	t.Helper()
 	root := filepath.Join(Root(t), "..", "shared", "corpus", "measure", "requests")
@@ -56,8 +57,8 @@ func readBlobs(t testing.TB, folder string) map[string][]byte {
 	return blobs
 }
 
-// MeasureCases returns the folders of testdata/measure, by name: in.json is the body of a PUT /events, case.md describes it, and the
-// other files are golden.
+// MeasureCases returns the folders of testdata/measure, by name: in.json is the body of a PUT
+// /events, case.md describes it, and the other files are golden.
 func MeasureCases(t testing.TB) (cases []Case) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(Root(t), "testdata", "measure", "*", "in.json"))

@@ -10,13 +10,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// Receipt is the time range of the request of a case. Data without a time gets one in this range, which differs in every run: dumps
-// contain "receipt" instead.
+// Receipt is the time range of the request of a case. Data without a time gets one in this range,
+// which differs in every run: dumps contain "receipt" instead.
 type Receipt struct{ From, To time.Time }
 
-// dumper writes a message as readable text: golden files are reviewed line by line. The dumps of all signals have the same form:
-// resource, scope, then an entry for each span, record or metric, with a line for each field and attribute, in the order of the message.
-// Unset fields are omitted. Types are visible: strings are quoted, doubles have a decimal point.
+// dumper writes a message as readable text: golden files are reviewed line by line. The dumps of
+// all signals have the same form: resource, scope, then an entry for each span, record or metric,
+// with a line for each field and attribute, in the order of the message. Unset fields are omitted.
+// Types are visible: strings are quoted, doubles have a decimal point.
 type dumper struct {
 	receipt Receipt
 	out     strings.Builder

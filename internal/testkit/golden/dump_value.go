@@ -13,7 +13,8 @@ import (
 // lineWidth is how long a value with structure may be before its parts get lines of their own.
 const lineWidth = 110
 
-// value prints a name and a value: in one line if it fits, else with its members below, in their order. Multi-line texts stay readable.
+// value prints a name and a value: in one line if it fits, else with its members below, in their
+// order. Multi-line texts stay readable.
 func (d *dumper) value(indent int, name string, v pcommon.Value) {
 	if v.Type() == pcommon.ValueTypeStr && strings.Contains(v.Str(), "\n") {
 		d.line(indent, "%s =", name)

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 )
 
-// Observations are the samples of one profile as text: times in ascending order, by identity (thread, queue, and the frames of the
-// stack).
+// Observations are the samples of one profile as text: times in ascending order, by identity
+// (thread, queue, and the frames of the stack).
 type Observations map[string][]uint64
 
 // Count is the number of observations.
@@ -66,8 +66,8 @@ func Expected(p *sentrytest.Profile, start uint64) Observations {
 	return o.sorted()
 }
 
-// Observed are the observations of an OTLP profile, frames spelled out as Sentry's. It panics on indices that are out of
-// range: check conformance first.
+// Observed are the observations of an OTLP profile, frames spelled out as Sentry's. It panics on
+// indices that are out of range: check conformance first.
 func Observed(dict pprofile.ProfilesDictionary, profile pprofile.Profile) Observations {
 	r := reader{dict}
 	o := Observations{}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metadatatest compares metadata.yaml, documentation.md and README.md of a component with its code, in tests.
+// Package metadatatest compares metadata.yaml, documentation.md and README.md of a component with
+// its code, in tests.
 package metadatatest
 
 import (
@@ -74,7 +75,8 @@ type Factory interface {
 	ProfilesStability() component.StabilityLevel
 }
 
-// CheckFactory compares metadata.yaml with the factory; class is "receiver", "processor" or "exporter".
+// CheckFactory compares metadata.yaml with the factory; class is "receiver", "processor" or
+// "exporter".
 func CheckFactory(t *testing.T, class string, factory Factory) {
 	t.Helper()
 	m := read(t, ".")
@@ -96,8 +98,9 @@ func CheckFactory(t *testing.T, class string, factory Factory) {
 	}
 }
 
-// CheckInstruments compares metadata.yaml and documentation.md with the instruments that the component has registered under scope.
-// Every instrument must have data points with all of its attributes.
+// CheckInstruments compares metadata.yaml and documentation.md with the instruments that the
+// component has registered under scope. Every instrument must have data points with all of its
+// attributes.
 func CheckInstruments(t *testing.T, telemetry *componenttest.Telemetry, scope string) {
 	t.Helper()
 	page, err := os.ReadFile("documentation.md")
@@ -175,8 +178,9 @@ func noOthers(t *testing.T, telemetry *componenttest.Telemetry, scope string, m 
 
 var environment = regexp.MustCompile(`\$\{env:(\w+)\}`)
 
-// CheckREADME loads the component's sections of every YAML block on its page, which is README.md; kind is "receivers",
-// "processors" or "exporters". Blocks without such a section are other things. ${env:NAME} is looked up.
+// CheckREADME loads the component's sections of every YAML block on its page, which is README.md;
+// kind is "receivers", "processors" or "exporters". Blocks without such a section are other things.
+// ${env:NAME} is looked up.
 func CheckREADME(t *testing.T, kind string, factory component.Factory) {
 	t.Helper()
 	page, err := os.ReadFile("README.md")

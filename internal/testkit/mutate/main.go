@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command mutate changes the code in one place at a time and runs the tests of its package. A change that no test detects is a survivor:
-// it has no effect, or shows a gap in the tests. The command changes no file (go test -overlay).
+// Command mutate changes the code in one place at a time and runs the tests of its package. A
+// change that no test detects is a survivor: it has no effect, or shows a gap in the tests. The
+// command changes no file (go test -overlay).
 //
 //	go run ./internal/testkit/mutate -n 200 -seed 1 ./internal/... ./sentryreceiver
 //

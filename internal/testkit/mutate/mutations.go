@@ -125,7 +125,8 @@ func (f *finder) zero(n *ast.ReturnStmt, function *ast.FuncType) {
 	}
 }
 
-// isLog reports whether a call writes a log or panics: tests do not check logs, and panics are for impossible cases.
+// isLog reports whether a call writes a log or panics: tests do not check logs, and panics are for
+// impossible cases.
 func isLog(call *ast.CallExpr) bool {
 	switch function := call.Fun.(type) {
 	case *ast.Ident:

@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// byTrace holds values by trace, in order of arrival. Removing a value takes constant time wherever it is: the values of one
-// trace may fill the store.
+// byTrace holds values by trace, in order of arrival. Removing a value takes constant time wherever
+// it is: the values of one trace may fill the store.
 type byTrace[T any] map[pcommon.TraceID]*list.List
 
 // traceEntry is the entry of a value, for its removal.

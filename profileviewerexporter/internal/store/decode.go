@@ -61,7 +61,8 @@ func EachMessage(fragments []*Fragment, signal Signal, visit func(*Message) erro
 	return nil
 }
 
-// SpanReader reads the spans of messages. It holds the last message that it decoded: most traces are in one message.
+// SpanReader reads the spans of messages. It holds the last message that it decoded: most traces
+// are in one message.
 type SpanReader struct {
 	last   *Message
 	traces ptrace.Traces

@@ -34,8 +34,8 @@ type Message struct {
 	otlp    []byte // encoded
 }
 
-// projectOf returns the tenant of a resource: the project that our receivers authorized. Resources without a project share one:
-// clients could invent any other name.
+// projectOf returns the tenant of a resource: the project that our receivers authorized. Resources
+// without a project share one: clients could invent any other name.
 func projectOf(resource pcommon.Resource) string {
 	if id, ok := resource.Attributes().Get(semconv.SentryProjectID); ok {
 		return displayText(id.AsString())
@@ -43,7 +43,8 @@ func projectOf(resource pcommon.Resource) string {
 	return ""
 }
 
-// serviceName returns the name of the service of a resource, or the name that SDKs use for an unknown one.
+// serviceName returns the name of the service of a resource, or the name that SDKs use for an
+// unknown one.
 func serviceName(resource pcommon.Resource) string {
 	if name, ok := resource.Attributes().Get(semconv.ServiceName); ok && name.AsString() != "" {
 		return displayText(name.AsString())
@@ -57,7 +58,8 @@ func displayText(text string) string { return timeline.Printable(text, timeline.
 // EncodedSize returns the size of the message as OTLP.
 func (m *Message) EncodedSize() int { return len(m.otlp) }
 
-// size estimates the memory of the message to within a fifth. The summary of a message with many spans is large.
+// size estimates the memory of the message to within a fifth. The summary of a message with many
+// spans is large.
 func (m *Message) size() int64 {
 	size := perMessage + len(m.project) + len(m.otlp)
 	for _, p := range m.Profiles {

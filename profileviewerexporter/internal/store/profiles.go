@@ -68,7 +68,8 @@ func (s *Store) AddProfiles(profiles pprofile.Profiles, now time.Time) (stored b
 	return s.add(m), nil
 }
 
-// summarize returns the summary of a profile. It copies strings, which would otherwise keep the message in memory.
+// summarize returns the summary of a profile. It copies strings, which would otherwise keep the
+// message in memory.
 func summarize(read *timeline.Profile, texts textCache) *Profile {
 	out := &Profile{
 		Start:   read.Start,
@@ -94,7 +95,8 @@ func summarize(read *timeline.Profile, texts textCache) *Profile {
 	return out
 }
 
-// textCache holds the displayed texts of one message: every profile may refer to the same long text of the dictionary.
+// textCache holds the displayed texts of one message: every profile may refer to the same long text
+// of the dictionary.
 type textCache map[string]string
 
 func (c textCache) display(text string) string {

@@ -12,8 +12,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
-// Store holds the latest messages, up to a number of bytes and an age. Projects share the bytes: when the store is full, the
-// project that uses the most loses its own oldest message; see [fairshare].
+// Store holds the latest messages, up to a number of bytes and an age. Projects share the bytes:
+// when the store is full, the project that uses the most loses its own oldest message; see
+// [fairshare].
 type Store struct {
 	maxBytes int64
 	maxAge   time.Duration
@@ -40,7 +41,8 @@ func New(maxBytes int64, maxAge time.Duration) *Store {
 	}
 }
 
-// add stores a message. It returns false, and drops the message, if the message alone is larger than the store.
+// add stores a message. It returns false, and drops the message, if the message alone is larger
+// than the store.
 func (s *Store) add(m *Message) bool {
 	size := m.size()
 	s.mu.Lock()
@@ -179,7 +181,8 @@ func (s *Store) SpanSums(trace pcommon.TraceID) map[pcommon.SpanID]Sum {
 	return sums
 }
 
-// All returns the whole content, the newest first. Summaries do not change, so that they can be read without the lock.
+// All returns the whole content, the newest first. Summaries do not change, so that they can be
+// read without the lock.
 func (s *Store) All() (profiles []*Profile, traces [][]*Fragment, logs []*Message) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -65,7 +65,8 @@ type Trace struct {
 	Arrived    time.Time
 }
 
-// Combine returns the summary of a trace from its fragments, which must be at least one and in order of arrival.
+// Combine returns the summary of a trace from its fragments, which must be at least one and in
+// order of arrival.
 func Combine(fragments []*Fragment) Trace {
 	out := Trace{ID: fragments[0].Trace, Arrived: fragments[len(fragments)-1].Message.Arrived}
 	var first *Fragment
@@ -93,13 +94,13 @@ func Combine(fragments []*Fragment) Trace {
 const (
 	// maxTraceNames is the maximum number of trace names of a profile in a list.
 	maxTraceNames = 3
-	// maxNamedSpans is the maximum number of spans of a profile that gets trace names: more spans have no few typical traces,
-	// and the page requests lists all the time.
+	// maxNamedSpans is the maximum number of spans of a profile that gets trace names: more spans
+	// have no few typical traces, and the page requests lists all the time.
 	maxNamedSpans = 1000
 )
 
-// TraceNames returns the names of traces for one list. It computes each name once: many profiles may have samples of a trace
-// with many fragments.
+// TraceNames returns the names of traces for one list. It computes each name once: many profiles
+// may have samples of a trace with many fragments.
 type TraceNames struct {
 	store *Store
 	known map[pcommon.TraceID]string
