@@ -4,7 +4,7 @@
 // Sentry does, and sends usable data to the pipelines as OTLP.
 //
 // The package has no format knowledge: internal/format/sentry knows envelopes and profiles,
-// internal/translate maps them to OTLP. A request passes these files:
+// internal/translate maps them to OTLP. A request passes through these files:
 //
 //	endpoints.go   the table of endpoints
 //	handler.go     authentication, body

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scrub removes sensitive data as Sentry's servers do by default: passwords, tokens, keys, card numbers, IBANs, US social
-// security numbers, passwords in URLs, session cookies and IP addresses. It implements the documented rules of Sentry's ingestion
-// service, Relay, over OTLP of all signals, and reads the PII configuration of a Sentry project unchanged.
+// Package scrub removes sensitive data as Sentry's servers do by default: passwords, tokens, keys,
+// card numbers, IBANs, US social security numbers, passwords in URLs, session cookies and IP
+// addresses. It implements the documented rules of Sentry's ingestion service, Relay, over OTLP of
+// all signals, and reads the PII configuration of a Sentry project unchanged.
 //
 // # Flow
 //
@@ -10,8 +11,9 @@
 //	                                ─▶ key: the whole value becomes [Filtered]
 //	                                ─▶ text: scan finds the triggers in one pass ─▶ only patterns that can match
 //
-// The rules run in Relay's order, and no rule sees the replacement of another. Messages without a trigger cost one pass over their texts.
-// Every pattern is RE2: neither data nor a configured pattern can take more than linear time.
+// The rules run in Relay's order, and no rule sees the replacement of another. Messages without a
+// trigger cost one pass over their texts. Every pattern is RE2: neither data nor a configured
+// pattern can take more than linear time.
 //
 // # Differences from Relay
 //

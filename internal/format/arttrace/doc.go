@@ -2,7 +2,7 @@
 
 // Package arttrace reads method traces of the Android runtime (ART): the files that
 // Debug.startMethodTracing writes, with or without sampling, and their streaming variant. It has no
-// knowledge of Sentry and OTLP.
+// knowledge of Sentry or OTLP.
 //
 // # The file
 //

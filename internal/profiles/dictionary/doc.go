@@ -23,9 +23,9 @@
 //
 // The first entry of every table must exist and must be the zero value: "" for strings, no frames
 // for stacks, and so on. It means "none": stack 0 is an idle sample, link 0 is no span, mapping 0
-// is no binary. Without it, real data would mean "none" (collector issue 15897). [NewBuilder]
-// therefore writes these entries first, and [View] treats index 0 as absent, regardless of the
-// entry in an incoming message.
+// is no binary. Without it, the first real entry would be read as "none" (collector issue 15897).
+// [NewBuilder] therefore writes these entries first, and [View] treats index 0 as absent,
+// regardless of the entry in an incoming message.
 //
 // # Why not the pprofile.Set* helpers
 //
