@@ -71,8 +71,11 @@ func TestSentryOut(t *testing.T) {
 			t.Errorf("a %s", item.Header.Type)
 		}
 	}
-	metrics := c.Scrape(t)
-	assert.Equal(t, 2, metrics.Sum("otelcol_exporter_sentry_envelope_items", "outcome=sent"))
+	require.EventuallyWithT(t, func(t *assert.CollectT) { // counted after the response, which the server sends after it has taken the item
+		metrics, err := c.TryScrape()
+		assert.NoError(t, err)
+		assert.Equal(t, 2, metrics.Sum("otelcol_exporter_sentry_envelope_items", "outcome=sent"))
+	}, 10*time.Second, 50*time.Millisecond)
 	harness.CheckLog(t, c, harness.TestKey, fakesentry.PublicKey)
 }
 
