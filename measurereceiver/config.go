@@ -18,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
@@ -56,6 +57,9 @@ type Config struct {
 
 	// IncludeClientAddress sets client.address to the peer of the connection.
 	IncludeClientAddress bool `mapstructure:"include_client_address"`
+
+	// Scrubbing removes passwords, tokens, card numbers and similar data from all signals, as Sentry's servers do by default.
+	Scrubbing scrub.Config `mapstructure:"scrubbing"`
 
 	// MetricsSessionID sets session.id on data points, which creates a series per session.
 	MetricsSessionID bool `mapstructure:"metrics_session_id"`
@@ -153,6 +157,8 @@ func createDefaultConfig() component.Config {
 
 		MaxBytesInFlight: defaultMaxBytesInFlight,
 		Connections:      httpserver.DefaultLimits(),
+
+		Scrubbing: scrub.DefaultConfig(),
 
 		Dedup:       dedup.Config{MaxIDs: defaultDedupIDs, MaxAge: defaultDedupAge},
 		Attachments: AttachmentsConfig{MaxTotalSize: defaultMaxTotalSize, MaxSize: sizes, URLTTL: defaultURLTTL, MaxInFlight: defaultMaxInFlight},

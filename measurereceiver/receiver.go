@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 )
 
 var receivers collector.SharedComponents[Config, *measureReceiver]
@@ -79,7 +80,11 @@ func newMeasureReceiver(cfg *Config, set receiver.Settings) (*measureReceiver, e
 		uploading: newUploadSlots(cfg.Attachments.MaxInFlight, len(cfg.Apps) > 1 || cfg.AllowAnyKey && len(cfg.Apps) > 0),
 		inFlight:  httpbody.NewBudget(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
 	}
-	r.pipelines, err = pipeline.New(set, dataFormat, &r.server.Closed)
+	if r.pipelines, err = pipeline.New(set, dataFormat, &r.server.Closed); err != nil {
+		return nil, err
+	}
+	r.pipelines.Scrubbed = telemetry.scrubbed
+	r.pipelines.Scrubber, err = scrub.New(cfg.Scrubbing)
 	return r, err
 }
 

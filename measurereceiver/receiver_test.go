@@ -45,6 +45,7 @@ func TestMetadata(t *testing.T) {
 	h := start(t, nopHost, nil)
 	h.events(batchID, strings.Replace(goodBatch, `"name":"cart"`, `"name":7`, 1))
 	h.events(batchID, goodBatch)
+	h.shared.telemetry.scrubbed(t.Context(), pipeline.SignalLogs, "@ip:replace", 1)
 	h.events("x", goodBatch)
 	h.events(uuid.NewString(), `{"events":[`+badEvent+`]}`)
 	h.shared.telemetry.fileDone(t.Context(), measure.FileScreenshot, outcomeStored, 1)

@@ -39,6 +39,7 @@ type telemetry struct {
 	files             metric.Int64Counter
 	fileBytes         metric.Int64Counter
 	requestsRejected  metric.Int64Counter
+	valuesScrubbed    metric.Int64Counter
 	connectionsClosed metric.Int64Counter
 }
 
@@ -61,6 +62,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		connectionsClosed: meter.Counter("otelcol_receiver_measure_connections_closed", "{connection}",
 			"Number of connections that were closed at a limit."),
 	}
+	t.valuesScrubbed = meter.Counter("otelcol_receiver_measure_values_scrubbed", "{value}",
+		"Number of values that scrubbing replaced or removed, by rule and signal.")
 	return t, meter.Err()
 }
 
@@ -100,4 +103,8 @@ func (t *telemetry) requestRejected(ctx context.Context, reason string) {
 
 func (t *telemetry) connectionClosed(reason string) {
 	t.connectionsClosed.Add(context.Background(), 1, metric.WithAttributes(attribute.String("reason", reason)))
+}
+
+func (t *telemetry) scrubbed(ctx context.Context, s pipeline.Signal, rule string, n int64) {
+	t.valuesScrubbed.Add(ctx, n, metric.WithAttributes(attribute.String("rule", rule), attribute.String("signal", s.String())))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
@@ -64,6 +65,10 @@ type Config struct {
 	// IncludePII includes what Sentry calls default PII: cookies, authorization headers, http.env,
 	// IP addresses, e-mail addresses.
 	IncludePII bool `mapstructure:"include_pii"`
+
+	// Scrubbing removes passwords, tokens, card numbers and similar data from all signals, as
+	// Sentry's servers do by default.
+	Scrubbing scrub.Config `mapstructure:"scrubbing"`
 
 	// CorrectClockDrift corrects the times of clients with a wrong clock, except where this would
 	// separate a profile from its spans.
@@ -117,6 +122,7 @@ func createDefaultConfig() component.Config {
 		Validation:        profile.Lenient,
 		ProfileType:       profileTypeWall,
 		Dedup:             dedup.Config{MaxAge: defaultDedupAge},
+		Scrubbing:         scrub.DefaultConfig(),
 		BackpressurePause: defaultBackpressurePause,
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 )
 
 var receivers collector.SharedComponents[Config, *sentryReceiver]
@@ -67,7 +68,11 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		dedup:     dedup.New(cfg.Dedup),
 		endpoints: endpointsOf(cfg),
 	}
-	r.pipelines, err = pipeline.New(set, dataFormat, &r.server.Closed)
+	if r.pipelines, err = pipeline.New(set, dataFormat, &r.server.Closed); err != nil {
+		return nil, err
+	}
+	r.pipelines.Scrubbed = telemetry.scrubbed
+	r.pipelines.Scrubber, err = scrub.New(cfg.Scrubbing)
 	return r, err
 }
 
@@ -94,6 +99,9 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
 	if r.projects == nil && reachableFromOutside(listener.Addr()) {
 		r.logger.Warn("Accepting any DSN, also from other machines. To restrict access, configure projects")
+	}
+	if r.cfg.KeepOriginalPayload && r.pipelines.Scrubber != nil {
+		r.logger.Warn("keep_original_payload keeps payloads as sent: scrubbing drops the payload of a profile that it changes, and changes no other")
 	}
 	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil

@@ -32,6 +32,7 @@ type telemetry struct {
 	fieldsDiscarded   metric.Int64Counter
 	tolerated         metric.Int64Counter
 	requestsRejected  metric.Int64Counter
+	valuesScrubbed    metric.Int64Counter
 	connectionsClosed metric.Int64Counter
 	profilesAligned   metric.Int64Counter
 	linkedCount       metric.Int64Counter
@@ -66,6 +67,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		bytesInFlight: meter.UpDownCounter("otelcol_receiver_sentry_bytes_in_flight", "By",
 			"Number of bytes of bodies that are being read, decoded or translated, and of output that is being delivered."),
 	}
+	t.valuesScrubbed = meter.Counter("otelcol_receiver_sentry_values_scrubbed", "{value}",
+		"Number of values that scrubbing replaced or removed, by rule and signal.")
 	return t, meter.Err()
 }
 
@@ -142,4 +145,8 @@ func (t *telemetry) requestRejected(ctx context.Context, reason string) {
 
 func (t *telemetry) connectionClosed(reason string) {
 	t.connectionsClosed.Add(context.Background(), 1, metric.WithAttributes(attribute.String("reason", reason)))
+}
+
+func (t *telemetry) scrubbed(ctx context.Context, s pipeline.Signal, rule string, n int64) {
+	t.valuesScrubbed.Add(ctx, n, metric.WithAttributes(attribute.String("rule", rule), attribute.String("signal", s.String())))
 }

@@ -26,7 +26,7 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	h := startSignals(t, nil)
 	h.post("")
 	h.post(envelope(item("profile_chunk", "", "{"), item("profile_chunk", "", oddChunk)))
-	h.post(envelope(item("log", `,"item_count":3`, `{"items":[{"body":"x","level":7},{}]}`)))
+	h.post(envelope(item("log", `,"item_count":3`, `{"items":[{"body":"password=x","level":7},{}]}`)))
 	late := strings.Replace(goodProfile, "10:00:00.000000Z", "10:00:30.000000Z", 1)
 	h.post(envelope(profileItem, item("profile", "", late), item("transaction", "", fullTransaction)))
 	h.post(envelope(profileItem))

@@ -17,12 +17,13 @@ type Message struct {
 	send   func(context.Context, *Pipelines) error
 }
 
-// The four look alike: consume, and report it as all receivers do. Sizes are read before, because
-// consumers may change the data.
+// The four look alike: scrub, consume, and report it as all receivers do. Sizes are read before,
+// because consumers may change the data.
 
 // Profiles returns a message of profiles.
 func Profiles(data pprofile.Profiles) Message {
 	return Message{Signal: SignalProfiles, send: func(ctx context.Context, p *Pipelines) error {
+		p.scrubbed(ctx, SignalProfiles, p.Scrubber.Profiles(data))
 		n := data.SampleCount()
 		ctx = p.obsreport.StartProfilesOp(ctx)
 		err := p.Profiles.ConsumeProfiles(ctx, data)
@@ -34,6 +35,7 @@ func Profiles(data pprofile.Profiles) Message {
 // Traces returns a message of spans.
 func Traces(data ptrace.Traces) Message {
 	return Message{Signal: SignalTraces, send: func(ctx context.Context, p *Pipelines) error {
+		p.scrubbed(ctx, SignalTraces, p.Scrubber.Traces(data))
 		n := data.SpanCount()
 		ctx = p.obsreport.StartTracesOp(ctx)
 		err := p.Traces.ConsumeTraces(ctx, data)
@@ -45,6 +47,7 @@ func Traces(data ptrace.Traces) Message {
 // Logs returns a message of log records.
 func Logs(data plog.Logs) Message {
 	return Message{Signal: SignalLogs, send: func(ctx context.Context, p *Pipelines) error {
+		p.scrubbed(ctx, SignalLogs, p.Scrubber.Logs(data))
 		n := data.LogRecordCount()
 		ctx = p.obsreport.StartLogsOp(ctx)
 		err := p.Logs.ConsumeLogs(ctx, data)
@@ -56,6 +59,7 @@ func Logs(data plog.Logs) Message {
 // Metrics returns a message of data points.
 func Metrics(data pmetric.Metrics) Message {
 	return Message{Signal: SignalMetrics, send: func(ctx context.Context, p *Pipelines) error {
+		p.scrubbed(ctx, SignalMetrics, p.Scrubber.Metrics(data))
 		n := data.DataPointCount()
 		ctx = p.obsreport.StartMetricsOp(ctx)
 		err := p.Metrics.ConsumeMetrics(ctx, data)

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 )
 
 // Signal is one of OpenTelemetry's.
@@ -29,12 +30,18 @@ const (
 	NumSignals
 )
 
+// String returns the name of the signal.
+func (s Signal) String() string { return [...]string{"profiles", "traces", "logs", "metrics"}[s] }
+
 // Pipelines are the pipelines behind a receiver, set before its Start; nil for signals without one.
 type Pipelines struct {
 	Profiles xconsumer.Profiles
 	Traces   consumer.Traces
 	Logs     consumer.Logs
 	Metrics  consumer.Metrics
+
+	Scrubber *scrub.Scrubber                              // nil = off
+	Scrubbed func(context.Context, Signal, string, int64) // counts scrubbed values by rule
 
 	Now func() time.Time // of the breakers
 
@@ -103,6 +110,16 @@ func (p *Pipelines) Allow(s Signal) bool { return p.breakers[s].Allow(p.Now()) }
 
 // Abandon reports to the breaker of a signal that nothing is sent after all.
 func (p *Pipelines) Abandon(s Signal) { p.breakers[s].Abandon(p.Now()) }
+
+// scrubbed counts the values that a message has lost.
+func (p *Pipelines) scrubbed(ctx context.Context, s Signal, counts scrub.Counts) {
+	if p.Scrubbed == nil {
+		return
+	}
+	for rule, n := range counts {
+		p.Scrubbed(ctx, s, rule, int64(n))
+	}
+}
 
 // Outcome is the fate of received data, an attribute of metrics.
 type Outcome string

@@ -311,8 +311,8 @@ func text(random *rand.Rand) string {
 	return out.String()
 }
 
-// besideLetter matches a word that touches a letter or a digit outside ASCII.
-var besideLetter = regexp.MustCompile(`[a-zA-Z0-9_/][^\x00-\x7f]|[^\x00-\x7f][a-zA-Z0-9_/]`)
+// besideLetter matches a text that touches a letter or a digit outside ASCII.
+var besideLetter = regexp.MustCompile(`\S[^\x00-\x7f]|[^\x00-\x7f]\S`)
 
 // deviates reports whether a value belongs to the differences that doc.go lists.
 func deviates(rule string, value [2]any, want any) bool {

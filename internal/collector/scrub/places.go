@@ -36,7 +36,7 @@ type place struct {
 	path      string // for selectors; "" = under its own key
 	sensitive bool   // the password rule matches the key
 	cookie    cookie
-	header    string // the name of the header, "" for other attributes
+	header    bool // a header of a request or a response
 }
 
 //go:embed places.txt
@@ -81,9 +81,7 @@ func placeOf(key string) place {
 		p.policy = policyNever
 	}
 	for _, prefix := range headerPrefixes {
-		if name, is := strings.CutPrefix(key, prefix); is {
-			p.header = name
-		}
+		p.header = p.header || strings.HasPrefix(key, prefix)
 	}
 	return p
 }

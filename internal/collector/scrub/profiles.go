@@ -8,9 +8,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Profiles scrubs profiles in place: each string and each attribute of the dictionary once. A profile that keeps the payload of its
-// sender loses it if anything was replaced, because the payload contains that, too.
+// Profiles scrubs profiles in place.
 func (s *Scrubber) Profiles(data pprofile.Profiles) Counts {
+	counts := s.Dictionary(data)
+	if len(counts) > 0 {
+		dictionary.Compact(data) // equal entries are one
+	}
+	return counts
+}
+
+// Dictionary scrubs profiles in place, and leaves entries that became equal to the caller: each string and each attribute is checked
+// once. A profile that keeps the payload of its sender loses it if anything was replaced, because the payload contains that, too.
+func (s *Scrubber) Dictionary(data pprofile.Profiles) Counts {
 	w := s.walk("profile")
 	if w == nil {
 		return nil
@@ -30,7 +39,6 @@ func (s *Scrubber) Profiles(data pprofile.Profiles) Counts {
 			entry.Value().SetStr(Filtered)
 		}
 	}
-	inDictionary := len(w.counts) > 0
 	for _, resource := range data.ResourceProfiles().All() {
 		w.attributes(resource.Resource().Attributes())
 		for _, scope := range resource.ScopeProfiles().All() {
@@ -39,9 +47,6 @@ func (s *Scrubber) Profiles(data pprofile.Profiles) Counts {
 	}
 	if len(w.counts) > 0 {
 		clearPayloads(data)
-	}
-	if inDictionary {
-		dictionary.Compact(data) // equal entries are one
 	}
 	return w.counts
 }

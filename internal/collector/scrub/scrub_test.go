@@ -66,8 +66,8 @@ func TestAttributes(t *testing.T) {
 		{"exception.message", `bad {"api_key": "a\"b", "credentials": {"a": [1]}, "x": 1}`, `bad {"api_key": "[Filtered]", "credentials": [Filtered], "x": 1}`},
 		{"exception.message", `bad [["X-Auth-Token", "s3"], {"name": "token", "value": "s4"}]`, `bad [["X-Auth-Token", "[Filtered]"], {"name": "token", "value": "[Filtered]"}]`},
 		{"gen_ai.prompt", "mail a@b.com, card 4111111111111111, Bearer abc", "mail [email], card [creditcard], Bearer [token]"},
-		{"http.request.header.cookie", []any{"a=b; session=c"}, Filtered},
-		{"http.request.header.authorization", []any{"x"}, Filtered},
+		{"http.request.header.cookie", []any{"a=b; session=c"}, []any{Filtered}},
+		{"http.request.header.authorization", []any{"x"}, []any{Filtered}},
 		{"http.request.header.user-agent", []any{"x 1.2.3.4"}, []any{"x 1.2.3.4"}},
 
 		// IDs, hashes, versions, counters and names of files.

@@ -188,15 +188,19 @@ func (w *walker) isSafe() bool {
 
 // sensitive replaces a value as a whole because of its key.
 func (w *walker) sensitive(v pcommon.Value, key string, p *place) outcome {
-	if isHarmless(v) {
+	if isHarmless(v) || p.header && v.Type() == pcommon.ValueTypeSlice && v.Slice().Len() == 1 && textAt(v.Slice(), 0) == Filtered {
 		return unchanged
 	}
 	rule, does := w.filters(key, p)
 	if !does {
 		return unchanged
 	}
-	v.SetStr(Filtered)
 	w.count(rule)
+	if p.header && v.Type() == pcommon.ValueTypeSlice { // by convention, headers are lists
+		v.SetEmptySlice().AppendEmpty().SetStr(Filtered)
+		return changed
+	}
+	v.SetStr(Filtered)
 	return changed
 }
 

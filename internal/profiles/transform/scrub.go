@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
@@ -25,6 +26,9 @@ type Scrub struct {
 	// user.
 	Preset string      `mapstructure:"preset"`
 	Rules  []ScrubRule `mapstructure:"rules"` // applied in this order, after the preset's
+
+	// Scrubbing has the rules of Sentry's default data scrubbing, applied last.
+	Scrubbing scrub.Config `mapstructure:"scrubbing"`
 }
 
 // ScrubRule replaces every match of a regular expression (RE2). $1 in Replacement is the first
@@ -58,8 +62,12 @@ func (s *Scrub) Validate() error {
 	if s.Preset != "" && s.Preset != PresetHome {
 		return fmt.Errorf("scrub: preset: is %q, must be %s", s.Preset, PresetHome)
 	}
-	if s.Preset == "" && len(s.Rules) == 0 {
-		return errors.New("scrub: set preset or rules, e.g. preset: home")
+	scrubber, err := scrub.New(s.Scrubbing)
+	if err != nil {
+		return fmt.Errorf("scrub: scrubbing: %w", err)
+	}
+	if s.Preset == "" && len(s.Rules) == 0 && scrubber == nil {
+		return errors.New("scrub: set preset or rules, e.g. preset: home, or scrubbing: default")
 	}
 	for i, rule := range s.Rules {
 		if rule.Pattern == nil {
@@ -78,8 +86,18 @@ func (s *Scrub) apply(m *message) {
 		c.rules = append(slices.Clip(homes), s.Rules...)
 		c.userKeys = userKeys
 	}
+	c.names()
+	scrubber, _ := scrub.New(s.Scrubbing) // valid
+	scrubber.Dictionary(m.profiles)
+}
+
+// names applies the rules for names.
+func (c *scrubber) names() {
+	if len(c.rules) == 0 {
+		return
+	}
 	c.tables()
-	for _, resource := range m.profiles.ResourceProfiles().All() {
+	for _, resource := range c.profiles.ResourceProfiles().All() {
 		c.attributes(resource.Resource().Attributes(), 0)
 		for _, scope := range resource.ScopeProfiles().All() {
 			c.attributes(scope.Scope().Attributes(), 0)

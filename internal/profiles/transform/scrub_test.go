@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
@@ -107,4 +108,20 @@ func TestScrubToNothing(t *testing.T) {
 	for _, violation := range dictionarytest.Check(p) {
 		require.NotEqual(t, dictionarytest.RuleFunctionUnnamed, violation.Rule)
 	}
+}
+
+// The rules of Sentry's default data scrubbing reach attributes of every record, and leave names of code.
+func TestScrubSecrets(t *testing.T) {
+	p := stackProfile([]namedFrame{{functions: "auth", file: "/srv/auth/token.py"}})
+	profile, e := firstProfile(p), dictionary.NewEditor(p.Dictionary())
+	dictionary.SetAttributes(profile.AttributeIndices(), attributeOf(e, "api_key", "hush"), attributeOf(e, "note", "postgres://u:hush@db/x"))
+	dictionary.SetAttributes(profile.Samples().At(0).AttributeIndices(), attributeOf(e, "vars", map[string]any{"password": "hush"}))
+	p.ResourceProfiles().At(0).Resource().Attributes().PutStr("token", "hush")
+
+	Apply(p, []Step{&Scrub{Scrubbing: scrub.DefaultConfig()}})
+	text := dictionarytest.Dump(p)
+	require.NotContains(t, text, "hush")
+	require.Contains(t, text, "/srv/auth/token.py")
+	require.Contains(t, text, "postgres://u:[Filtered]@db/x")
+	require.Empty(t, dictionarytest.Check(p))
 }
