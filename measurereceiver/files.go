@@ -133,7 +133,7 @@ func fill(file io.Writer, body io.Reader, limit int64) (stored storedFile, err e
 			break
 		}
 		if readErr != nil {
-			return stored, &readError{readErr}
+			return stored, &readError{error: readErr}
 		}
 	}
 	if stored.size == 0 {

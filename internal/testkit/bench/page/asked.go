@@ -47,7 +47,7 @@ var nothing target
 func atLeast(reach, later float64) target { return target{reach, later, false} }
 func atMost(reach, later float64) target  { return target{reach, later, true} }
 
-// verdict says how far a ratio got.
+// verdict compares a ratio with its target.
 func (t target) verdict(ratio float64) string {
 	switch {
 	case t == nothing:

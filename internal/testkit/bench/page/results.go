@@ -69,7 +69,7 @@ func (r *results) all() (all []result) {
 	return all
 }
 
-// complete says whether each figure was measured, and no other.
+// complete reports whether exactly the expected figures were measured.
 func (r *results) complete() error {
 	listed, measured := map[key]bool{}, map[key]bool{}
 	for _, f := range figures {
@@ -94,7 +94,7 @@ func (r result) key() key { return key{r.benchmark, r.unit, r.data} }
 
 func (r result) median() float64 { return benchmath.AssumeNothing.Summary(r.Sample, 0.95).Center }
 
-// String says where and when it was.
+// String returns place and time of the run.
 func (r *results) String() string {
 	value := func(key string) string { return strings.Join(r.config[key], ", ") }
 	runs := 0

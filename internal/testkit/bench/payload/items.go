@@ -95,7 +95,7 @@ func repeat(payload []byte, list string) (longer []byte, n int, err error) {
 	return longer, len(all), err
 }
 
-// withID gives the span another id; log records of python have none.
+// withID replaces the ID of a span; log records of Python have none.
 func withID(element []byte, id int) json.RawMessage {
 	const key = `"span_id":"`
 	at := bytes.Index(element, []byte(key))

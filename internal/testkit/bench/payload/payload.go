@@ -27,7 +27,7 @@ type Payload struct {
 // MB is the size in millions of bytes.
 func (p Payload) MB() float64 { return float64(len(p.JSON)) / 1e6 }
 
-// Source makes a payload when it is needed: all together take a hundred megabytes.
+// Source creates a payload on demand: all payloads have a hundred megabytes together.
 type Source struct {
 	Name string
 	Load func() (Payload, error)

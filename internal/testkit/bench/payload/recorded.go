@@ -25,10 +25,10 @@ var recordings = []struct{ name, path string }{
 	{"rec-browser-0.1MB", "sentry.javascript.browser-11.12.0/ui-profiling-trace/020"},
 }
 
-// ErrNoCorpus says that the recordings are not here. They are not part of the repository.
+// ErrNoCorpus is the error of missing recordings, which are not part of the repository.
 var ErrNoCorpus = errors.New("no recordings: the corpus of SDK requests is not beside the repository, in shared/corpus/sentry")
 
-// Recorded gives the profiles of the large recorded requests.
+// Recorded returns the profiles of the large recorded requests.
 func Recorded() ([]Source, error) {
 	root, err := Root()
 	if err != nil {

@@ -24,7 +24,7 @@ type Converter struct {
 	stackEnds    []int32
 }
 
-// NewConverter makes a converter for one payload only.
+// NewConverter returns a converter for one payload.
 func NewConverter(payload []byte) (*Converter, error) {
 	stacks, err := stacksOf(payload)
 	return &Converter{stacks: stacks, threads: map[string]int32{}}, err

@@ -63,7 +63,7 @@ type outFrame struct {
 	InApp           *bool  `json:"in_app,omitempty"`
 }
 
-// MarshalChunk makes the payload of the first profile of a message.
+// MarshalChunk returns the payload of the first profile of a message.
 func MarshalChunk(profiles pprofile.Profiles) ([]byte, error) {
 	resource := profiles.ResourceProfiles().At(0)
 	profile := resource.ScopeProfiles().At(0).Profiles().At(0)

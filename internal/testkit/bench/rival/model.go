@@ -46,7 +46,7 @@ type Profile struct {
 	} `json:"profile"`
 }
 
-// ProfileSample takes the time as text only, which is what node's SDK sends.
+// ProfileSample accepts times as text only, which the Node.js SDK sends.
 type ProfileSample struct {
 	Elapsed  uint64 `json:"elapsed_since_start_ns,string"`
 	ThreadID string `json:"thread_id"`
