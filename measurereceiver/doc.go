@@ -11,6 +11,7 @@
 //	apps.go       authentication
 //	events.go     PUT /events: batch → deliveries → outcomes
 //	uploads.go    PUT /attachments and /symbols: files, by signed URLs
+//	profiles.go   stored method traces → profiles
 //	announced.go  event attributes of announced files
 //	slots.go      concurrent uploads
 //	token.go      signatures of the URLs

@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/xreceiver"
 )
@@ -19,9 +20,14 @@ const stability = component.StabilityLevelDevelopment
 // NewFactory returns the factory of the receiver.
 func NewFactory() xreceiver.Factory {
 	return xreceiver.NewFactory(componentType, createDefaultConfig,
+		xreceiver.WithProfiles(createProfiles, stability),
 		xreceiver.WithTraces(createTraces, stability),
 		xreceiver.WithLogs(createLogs, stability),
 		xreceiver.WithMetrics(createMetrics, stability))
+}
+
+func createProfiles(_ context.Context, set receiver.Settings, cfg component.Config, next xconsumer.Profiles) (xreceiver.Profiles, error) {
+	return acquire(cfg.(*Config), set, func(r *measureReceiver) { r.pipelines.Profiles = next })
 }
 
 func createTraces(_ context.Context, set receiver.Settings, cfg component.Config, next consumer.Traces) (receiver.Traces, error) {

@@ -117,6 +117,9 @@ func (s *fileStore) create(name string) (*os.File, error) {
 // readError is an error of the client, not of the disk.
 type readError struct{ error }
 
+// read returns the content of a file.
+func (s *fileStore) read(name string) ([]byte, error) { return s.root.ReadFile(name) }
+
 func fill(file io.Writer, body io.Reader, limit int64) (stored storedFile, err error) {
 	hash := sha256.New()
 	out, buffer := io.MultiWriter(file, hash), make([]byte, 64<<10)

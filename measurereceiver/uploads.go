@@ -129,16 +129,17 @@ func (r *measureReceiver) receiveFile(ctx context.Context, a *app, t ticket, nam
 	case attempt.Seen[0]:
 		return nil
 	}
-	accepted := dedup.Parts(0)
+	accepted := attempt.Parts
 	defer func() { _ = attempt.Finish(ctx, accepted) }() // no storage, no error
-	why := r.storeFile(ctx, a, t, name, encoding, body)
+	why := r.storeFile(ctx, a, t, name, encoding, body, &accepted)
 	if why == nil && !t.fileType.IsMapping() {
 		accepted = dedup.All
 	}
 	return why
 }
 
-func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader) *rejection {
+// storeFile adds to accepted the profile that it delivers.
+func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader, accepted *dedup.Parts) *rejection {
 	o, stored, err := outcomeStored, storedFile{}, error(nil)
 	switch limit := r.cfg.Attachments.MaxSize[string(t.fileType)]; {
 	case t.fileType.IsMapping() && r.builds != nil:
@@ -159,7 +160,11 @@ func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name,
 		r.logger.Debug("File rejected", zap.String("type", string(t.fileType)), zap.Error(err))
 		return why
 	}
-	if why := r.describe(ctx, a, t, name, encoding, stored); why != nil {
+	f, attributes := r.describe(a, t, name, encoding, stored)
+	if why := r.deliverTrace(ctx, a, f, attributes, accepted); why != nil {
+		return why
+	}
+	if why := r.deliverDescription(ctx, a, t, f, attributes); why != nil {
 		return why
 	}
 	r.telemetry.fileDone(ctx, t.fileType, o, stored.size)
@@ -184,18 +189,22 @@ func fileRejection(err error) *rejection {
 	return &rejection{status: http.StatusServiceUnavailable, reason: reasonStorage, err: "the file cannot be stored"}
 }
 
-// describe returns a log record that describes an attachment.
-func (r *measureReceiver) describe(ctx context.Context, a *app, t ticket, name, encoding string, stored storedFile) *rejection {
-	if !r.pipelines.Has(pipeline.SignalLogs) || t.fileType.IsMapping() {
-		return nil
-	}
-	f := frommeasure.File{
+// describe returns what is known of a file, and the attributes of its event, nil if they are unknown.
+func (r *measureReceiver) describe(a *app, t ticket, name, encoding string, stored storedFile) (f frommeasure.File, attributes *measure.Attributes) {
+	f = frommeasure.File{
 		ID: t.id.String(), Type: string(t.fileType), Name: name, Encoding: encoding, SHA256: stored.sha256, Path: stored.path, Size: stored.size,
 		ContentType: contentType(stored.head), EventID: measure.ID{UUID: t.event}, SessionID: measure.ID{UUID: t.session},
 	}
-	var attributes *measure.Attributes
 	if event, known := r.announced.get(a.dedupID(t.id)); known {
 		attributes, f.EventNano, f.Name = &event.attributes, event.nano, event.name
+	}
+	return f, attributes
+}
+
+// deliverDescription makes a log record of an attachment.
+func (r *measureReceiver) deliverDescription(ctx context.Context, a *app, t ticket, f frommeasure.File, attributes *measure.Attributes) *rejection {
+	if !r.pipelines.Has(pipeline.SignalLogs) || t.fileType.IsMapping() {
+		return nil
 	}
 	return r.deliverLogs(ctx, func() plog.Logs { return frommeasure.FileToLogs(f, attributes, r.source(a, time.Now())) })
 }

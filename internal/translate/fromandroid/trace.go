@@ -15,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // Trace is a decoded trace.
@@ -79,6 +80,16 @@ func (t *Trace) MainThread() string {
 	return ""
 }
 
+// ActiveThread returns the attribute that names the main thread, none if the trace has no such thread.
+func (t *Trace) ActiveThread(b *dictionary.Builder) []dictionary.AttributeIndex {
+	for _, thread := range t.threads {
+		if thread.name == mainThread {
+			return []dictionary.AttributeIndex{b.AttrInt(semconv.SentryActiveThreadID, int64(thread.id))}
+		}
+	}
+	return nil
+}
+
 // ThreadIDs returns the ids of all threads.
 func (t *Trace) ThreadIDs() map[string]bool {
 	ids := make(map[string]bool, len(t.threads))
@@ -138,3 +149,12 @@ func addLoss(lost []discard.Loss, reason discard.Reason, count int) []discard.Lo
 	}
 	return discard.AddLoss(lost, reason, count)
 }
+
+// Weight estimates the memory that a trace of so many bytes takes while it is translated and its profile is delivered. Recorded traces
+// take a third of it.
+func Weight(size int64) int64 { return spareBytes + growth*size }
+
+const (
+	spareBytes = 16 * attr.SpareObservations // a run, or a timestamp and its copy
+	growth     = 16
+)

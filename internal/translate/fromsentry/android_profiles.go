@@ -51,10 +51,10 @@ func AndroidChunkToProfiles(c *profile.Chunk, trace *fromandroid.Trace, src Sour
 	attributes.text(semconv.SentryProfileVersion, c.Version)
 	attributes.text(semconv.SentryProfilerID, attr.SimpleID(c.ProfilerID))
 	setProfileID(native, &attributes, semconv.SentryChunkID, c.ChunkID)
-	attributes.decimal(semconv.SentryActiveThreadID, trace.MainThread())
 	attributes.measurements(c.Measurements, attr.KeyTimestamp)
 	attributes.images(c.DebugMeta.WithoutSourceMaps().Images)
 	attributes.indices = append(attributes.indices, trace.AddTo(native, b, start)...)
+	attributes.indices = append(attributes.indices, trace.ActiveThread(b)...)
 	finish(native, &attributes, src)
 
 	if c.Samples.Len() > 0 {

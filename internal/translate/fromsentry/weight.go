@@ -6,6 +6,7 @@ import (
 	"bytes"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
 
 // Weight estimates the memory in bytes for translating and delivering an item, without decoding it.
@@ -18,7 +19,7 @@ func Weight(item *sentry.Item) int64 {
 	switch item.Header.Type {
 	case sentry.ItemProfile, sentry.ItemProfileChunk, sentry.ItemProfileChunkUI:
 		if item.Header.MetaLength.Set || bytes.Contains(payload, []byte(`"sampled_profile"`)) {
-			return messageBytes + traceBytes + traceGrowth*size
+			return messageBytes + fromandroid.Weight(size)
 		}
 		return messageBytes + size + sampledBytes*count("{") // of a single byte: a fiftieth of the decoding time
 	case sentry.ItemTransaction, sentry.ItemSpan, sentry.ItemLog, sentry.ItemTraceMetric, sentry.ItemSession, sentry.ItemSessions,
@@ -34,7 +35,4 @@ const (
 	sampledBytes = 200     // a sample, frame or thread of a profile: a frame takes three times as much, a sample a quarter
 	objectBytes  = 300     // a frame of an event: the largest struct in lists
 	valueBytes   = 64      // an attribute
-
-	traceBytes  = 4 << 20 // of a trace of Android, which may have so many observations beyond its size
-	traceGrowth = 16      // of recorded ones a third
 )
