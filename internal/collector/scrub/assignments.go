@@ -67,7 +67,11 @@ func spans(text string, s syntax) (found [][2]int) {
 			until = name
 			continue
 		}
-		from, to := valueSpan(text, from, s, hit&hasCookie != 0)
+		at := s
+		if s == codeSyntax && inQuery(text, i) {
+			at = anySyntax
+		}
+		from, to := valueSpan(text, from, at, hit&hasCookie != 0)
 		if from < to && strings.Trim(text[from:to], nul) != "" && !strings.HasPrefix(text[from:], Filtered) {
 			found = append(found, [2]int{from, to})
 			until, i, state = to, to-1, 0
@@ -96,7 +100,7 @@ func nameEnd(text string, i int) int {
 
 // valueAfter returns where the value starts after a name that ends at i, -1 if there is none.
 func valueAfter(text string, i int, s syntax) int {
-	if s == anySyntax {
+	if s != querySyntax {
 		if from := valueOfPair(text, i); from >= 0 {
 			return from
 		}
@@ -170,6 +174,9 @@ func valueSpan(text string, i int, s syntax, line bool) (from, to int) {
 	case text[i] == '"' || text[i] == '\'' || text[i] == '`':
 		return i + 1, closingQuote(text, i+1, text[i])
 	case s == codeSyntax:
+		if from, to = afterScheme(text, i, wordEnd(text, i)); from > i {
+			return from, to
+		}
 		return i, i
 	case text[i] == '{' || text[i] == '[':
 		return i, closingBracket(text, i)
@@ -180,7 +187,19 @@ func valueSpan(text string, i int, s syntax, line bool) (from, to int) {
 		}
 		return i, i + end
 	}
-	from, to = i, wordEnd(text, i)
+	return afterScheme(text, i, wordEnd(text, i))
+}
+
+// inQuery reports whether the name around i is a parameter of a URL.
+func inQuery(text string, i int) bool {
+	for i >= 0 && isName(text[i]) {
+		i--
+	}
+	return i >= 0 && (text[i] == '?' || text[i] == '&')
+}
+
+// afterScheme returns the word of a header behind its scheme, if it has one.
+func afterScheme(text string, from, to int) (int, int) {
 	for _, scheme := range []string{"basic", "bearer", "digest", "token", "negotiate", "apikey"} {
 		if strings.EqualFold(text[from:to], scheme) && to < len(text) && text[to] == ' ' {
 			from = skipBlanks(text, to)

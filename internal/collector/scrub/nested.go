@@ -81,7 +81,7 @@ var (
 		"module": policyLocation, "package": policyLocation, "symbol": policyLocation,
 		"file_name": policyLocation, "method_name": policyLocation, "class_name": policyLocation, "module_name": policyLocation,
 		"context_line": policyCode, "pre_context": policyCode, "post_context": policyCode,
-		"held_locks": policyNever, "type": policyNever,
+		"code_file": policyLocation, "debug_file": policyLocation, "type": policyNever,
 	}
 	crumbMembers = map[string]policy{
 		"data": policyFull, "message": policyFull,
@@ -120,14 +120,15 @@ func (w *walker) pair(list pcommon.Slice, as policy, depth int) outcome {
 	if name == "" || len(name) > maxCachedKey {
 		return unchanged
 	}
-	if _, does := w.filters(name, w.places.of(name)); does && textAt(list, 1) == Filtered {
-		return changed // before
-	}
-	o := w.child(list.At(1), named(name), as, w.places.of(name), depth)
-	if o == removed {
+	p := w.places.of(name)
+	if o := w.child(list.At(1), named(name), as, p, depth); o == removed {
 		pcommon.NewValueEmpty().CopyTo(list.At(1))
 	}
-	return min(o, changed)
+	if _, does := w.filters(name, p); !does {
+		return unchanged
+	}
+	w.child(list.At(0), element{index: 0}, policyText, noPlace, depth) // the name stays, but not a secret in it
+	return changed
 }
 
 // headers filters values of headers in a flat list of names and values.

@@ -83,7 +83,7 @@ var (
 		`(?i)(?:\b(?:[a-zA-Z]:[\\/])?(?:users|home|documents and settings|[^/\\]+[/\\]profiles)[\\/]|/(?:home|users)/)([^/\\\r\n\x00]+)`)}
 
 	// cookiesPattern finds session cookies in the text of a header.
-	cookiesPattern = pattern{groups: []int{1}, regexp: regexp.MustCompile(`(?i)(?:^|;|` + blank + `)(?:` +
+	cookiesPattern = pattern{groups: []int{1}, regexp: regexp.MustCompile(`(?i)\b(?:` +
 		strings.Join(slices.Sorted(maps.Keys(sessionCookies)), "|") + `)=([^;]*)`)}
 
 	anythingPattern = pattern{groups: []int{0}, regexp: regexp.MustCompile(`.*`)}

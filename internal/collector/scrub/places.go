@@ -98,7 +98,7 @@ var headerPrefixes = func() (all []string) {
 // idNames are the last words of keys of IDs, versions and hashes: digits in them are not the number of a card.
 var idNames = map[string]bool{
 	"id": true, "ids": true, "uid": true, "uuid": true, "guid": true, "hash": true, "digest": true, "version": true, "build": true,
-	"checksum": true, "sha256": true, "address": true, "addr": true, "timestamp": true,
+	"checksum": true, "sha256": true, "timestamp": true,
 }
 
 // keepsID reports whether an attribute of a convention is an ID, a version or a hash by its name.

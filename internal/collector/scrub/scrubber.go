@@ -169,6 +169,7 @@ func (s *Scrubber) Metrics(data pmetric.Metrics) Counts {
 }
 
 func (w *walker) points(metric pmetric.Metric) {
+	w.field(metric.Name(), spanName, metric.SetName)
 	w.field(metric.Description(), spanName, metric.SetDescription)
 	switch metric.Type() {
 	case pmetric.MetricTypeGauge:
