@@ -181,9 +181,7 @@ func leaks(t *testing.T, p *planter, body []byte, edit func(*Config)) map[string
 			lines = append(lines, strings.Split(text, "\n")...)
 		}
 	}
-	for _, entry := range s.reports() {
-		lines = append(lines, entry)
-	}
+	lines = append(lines, s.reports()...)
 	found := map[string]string{}
 	for _, line := range lines {
 		for _, secret := range secretPattern.FindAllString(line, -1) {
