@@ -23,6 +23,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline/pipelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 const (
@@ -51,6 +52,7 @@ type sink struct {
 	hold                   chan struct{}
 	records, spans, points int
 	lastLogs               plog.Logs
+	dumps                  []string // of all messages
 }
 
 func (s *sink) ConsumeLogs(_ context.Context, logs plog.Logs) error {
@@ -65,6 +67,7 @@ func (s *sink) ConsumeLogs(_ context.Context, logs plog.Logs) error {
 	if s.logs == nil {
 		s.records += logs.LogRecordCount()
 		s.lastLogs = logs
+		s.dumps = append(s.dumps, golden.DumpLogs(logs, golden.Receipt{}))
 	}
 	return s.logs
 }
@@ -74,6 +77,7 @@ func (s *sink) ConsumeTraces(_ context.Context, traces ptrace.Traces) error {
 	defer s.mu.Unlock()
 	if s.traces == nil {
 		s.spans += traces.SpanCount()
+		s.dumps = append(s.dumps, golden.DumpTraces(traces, golden.Receipt{}))
 	}
 	return s.traces
 }
@@ -83,6 +87,7 @@ func (s *sink) ConsumeMetrics(_ context.Context, metrics pmetric.Metrics) error 
 	defer s.mu.Unlock()
 	if s.metrics == nil {
 		s.points += metrics.DataPointCount()
+		s.dumps = append(s.dumps, golden.DumpMetrics(metrics, golden.Receipt{}))
 	}
 	return s.metrics
 }
