@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 )
 
 // profilesProcessor is the component of one profiles pipeline.
@@ -110,6 +111,10 @@ func (p *profilesProcessor) Shutdown(ctx context.Context) (err error) {
 // that are counted. It forwards other profiles at once and returns the error.
 func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	p.telemetry.incoming.Add(ctx, int64(profiles.ProfileCount()))
+	profiles, err := p.inCurrentDialect(ctx, profiles)
+	if err != nil {
+		return err
+	}
 	switch {
 	case !p.linksProfiles:
 		return p.forward(ctx, profiles)
@@ -118,6 +123,20 @@ func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofi
 		return p.forward(ctx, profiles)
 	}
 	return p.enqueue(ctx, profiles)
+}
+
+// inCurrentDialect translates profiles of older versions of OTLP.
+func (p *profilesProcessor) inCurrentDialect(ctx context.Context, profiles pprofile.Profiles) (pprofile.Profiles, error) {
+	current, translated, err := dialect.Current(profiles)
+	if err != nil {
+		p.countOutcome(ctx, []pprofile.Profiles{profiles}, outcomeRefused)
+		return current, consumererror.NewPermanent(err)
+	}
+	if translated {
+		p.logger.Warn("Profiles of an older OTLP version were translated; update the producer to OTLP 1.10 or later",
+			zap.String("producer", dialect.Producer(profiles)))
+	}
+	return current, nil
 }
 
 // forward reshapes profiles and sends them to the next component.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -121,6 +122,10 @@ func (v *viewer) Shutdown(ctx context.Context) error {
 }
 
 func (v *viewer) consumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
+	profiles, _, err := dialect.Current(profiles)
+	if err != nil {
+		return consumererror.NewPermanent(err)
+	}
 	stored, err := v.store.AddProfiles(profiles, time.Now())
 	return v.report(ctx, store.Profiles, stored, err)
 }

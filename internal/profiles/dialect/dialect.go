@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package dialect recognises profiles in older dialects of OTLP and translates them.
+//
+// OTLP 1.10 renumbered the fields of Sample (opentelemetry-proto#724, November 2025). A collector
+// decodes a sample of OTLP 1.9 without an error, but each field gets the content of another one:
+//
+//	number   OTLP 1.8, 1.9           OTLP 1.10 and later
+//	  1      stack_index             stack_index
+//	  2      values            ──▶   attribute_indices
+//	  3      attribute_indices ──▶   link_index
+//	  4      link_index        ──▶   values
+//	  5      timestamps_unix_nano    timestamps_unix_nano
+//
+// Two cases never reach this package, because decoding fails: attribute_indices in the packed
+// encoding of most protobuf libraries, and the profiles of OTLP 1.7 and older. The receiver rejects
+// such requests.
+//
+// This package is the only place that knows about dialects. docs/dialects.md lists their producers,
+// and the effects of the next breaking change.
+package dialect
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// Error is the error for a message in an unknown dialect.
+type Error struct{ Producer string }
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("profiles of %s are in an unknown dialect of OTLP, older than 1.10; update the producer to a version with OTLP 1.10 or later", e.Producer)
+}
+
+// Current returns a message in the current dialect: p itself if it already is, else a translated
+// copy; p does not change. The result is translated only if all samples are valid in OTLP 1.9 and
+// some sample is impossible in the current dialect.
+//
+// Current returns an [Error] if no sample has a value or a timestamp and the message cannot be
+// translated: nothing in it can be used. Other messages are returned unchanged.
+func Current(p pprofile.Profiles) (current pprofile.Profiles, translated bool, err error) {
+	tables := tablesOf(p)
+	samples, impossible, empty := 0, 0, 0
+	for s := range eachSample(p) {
+		samples++
+		if !tables.possible(sampleOf(s)) {
+			impossible++
+		}
+		if s.Values().Len() == 0 && s.TimestampsUnixNano().Len() == 0 {
+			empty++
+		}
+	}
+	if impossible == 0 {
+		return p, false, nil
+	}
+	old := 0
+	for s := range eachSample(p) {
+		if renumbered, ok := renumber(s); ok && tables.possible(renumbered) {
+			old++
+		}
+	}
+	switch {
+	case old == samples:
+		return translate(p), true, nil
+	case empty == samples:
+		return p, false, &Error{Producer: Producer(p)}
+	}
+	return p, false, nil
+}
+
+// sample has the content of a sample.
+type sample struct {
+	stack, link int32
+	attributes  pcommon.Int32Slice
+	values      pcommon.Int64Slice
+	timestamps  int
+}
+
+func sampleOf(s pprofile.Sample) sample {
+	return sample{
+		stack: s.StackIndex(), link: s.LinkIndex(), attributes: s.AttributeIndices(), values: s.Values(),
+		timestamps: s.TimestampsUnixNano().Len(),
+	}
+}
+
+// renumber reads a sample of OTLP 1.9. It fails if a value was cut to 32 bits, or if there are
+// several links.
+func renumber(s pprofile.Sample) (sample, bool) {
+	r := sample{
+		stack: s.StackIndex(), attributes: pcommon.NewInt32Slice(), values: pcommon.NewInt64Slice(),
+		timestamps: s.TimestampsUnixNano().Len(),
+	}
+	for _, value := range s.AttributeIndices().All() {
+		if value < 0 {
+			return r, false
+		}
+		r.values.Append(int64(value))
+	}
+	if i := s.LinkIndex(); i != 0 {
+		r.attributes.Append(i)
+	}
+	switch links := s.Values(); {
+	case links.Len() > 1 || links.Len() == 1 && links.At(0) != int64(int32(links.At(0))):
+		return r, false
+	case links.Len() == 1:
+		r.link = int32(links.At(0))
+	}
+	return r, true
+}
+
+// tables has the sizes of the tables that samples refer to.
+type tables struct{ stacks, attributes, links int }
+
+func tablesOf(p pprofile.Profiles) tables {
+	d := p.Dictionary()
+	return tables{d.StackTable().Len(), d.AttributeTable().Len(), d.LinkTable().Len()}
+}
+
+// possible reports whether a sample obeys the rules of the protocol: its references exist, no
+// attribute is there twice, and it has one value, timestamps, or as many of both.
+func (t tables) possible(s sample) bool {
+	exists := func(i int32, n int) bool { return i >= 0 && int(i) < max(n, 1) }
+	if !exists(s.stack, t.stacks) || !exists(s.link, t.links) {
+		return false
+	}
+	for j, i := range s.attributes.All() {
+		if i == 0 || !exists(i, t.attributes) {
+			return false
+		}
+		for k := range min(j, maxCompared) {
+			if s.attributes.At(k) == i {
+				return false
+			}
+		}
+	}
+	switch values := s.values.Len(); values {
+	case 0:
+		return s.timestamps > 0
+	case 1:
+		return s.timestamps <= 1
+	default:
+		return s.timestamps == values
+	}
+}
+
+// maxCompared bounds the search for duplicates: records have few attributes, a hostile one has a
+// million.
+const maxCompared = 32
+
+func translate(p pprofile.Profiles) pprofile.Profiles {
+	out := pprofile.NewProfiles()
+	p.CopyTo(out)
+	for s := range eachSample(out) {
+		r, _ := renumber(s)
+		r.attributes.MoveTo(s.AttributeIndices())
+		r.values.MoveTo(s.Values())
+		s.SetLinkIndex(r.link)
+	}
+	return out
+}
+
+func eachSample(p pprofile.Profiles) iter.Seq[pprofile.Sample] {
+	return func(yield func(pprofile.Sample) bool) {
+		for _, resource := range p.ResourceProfiles().All() {
+			for _, scope := range resource.ScopeProfiles().All() {
+				for _, profile := range scope.Profiles().All() {
+					for _, s := range profile.Samples().All() {
+						if !yield(s) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// maxProducer bounds the text of a message that appears in logs.
+const maxProducer = 100
+
+// Producer returns name and version of the producer of a message, as its first resource states
+// them.
+func Producer(p pprofile.Profiles) string {
+	if p.ResourceProfiles().Len() == 0 {
+		return unknownProducer
+	}
+	resource := p.ResourceProfiles().At(0)
+	name, version := "", ""
+	if resource.ScopeProfiles().Len() > 0 {
+		scope := resource.ScopeProfiles().At(0).Scope()
+		name, version = scope.Name(), scope.Version()
+	}
+	if name == "" {
+		name, version = text(resource, semconv.TelemetrySDKName), text(resource, semconv.TelemetrySDKVersion)
+	}
+	if name == "" && usesEngineNames(p) {
+		name = "async-profiler" // it states no name
+	}
+	if name == "" {
+		return unknownProducer
+	}
+	if version == "" {
+		version = "of an unknown version"
+	}
+	return clip(name) + " " + clip(version)
+}
+
+const unknownProducer = "a producer without a name"
+
+func text(resource pprofile.ResourceProfiles, key string) string {
+	value, ok := resource.Resource().Attributes().Get(key)
+	if !ok {
+		return ""
+	}
+	return value.AsString()
+}
+
+func clip(s string) string { return s[:min(len(s), maxProducer)] }
+
+// usesEngineNames reports whether the first sample type is named after an engine of async-profiler.
+func usesEngineNames(p pprofile.Profiles) bool {
+	scopes := p.ResourceProfiles().At(0).ScopeProfiles()
+	if scopes.Len() == 0 || scopes.At(0).Profiles().Len() == 0 {
+		return false
+	}
+	name, _, _ := dictionary.NewView(p.Dictionary()).ValueType(scopes.At(0).Profiles().At(0).SampleType())
+	return slices.Contains([]string{"itimer", "ctimer", "perf_events", "j9_wall"}, name)
+}
