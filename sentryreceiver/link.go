@@ -16,7 +16,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
@@ -100,6 +102,9 @@ func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 		if !u.isOf(transaction, t.envelope.Header.EventID) {
 			return false
 		}
+		if transaction.Root != nil {
+			u.stateThread(spans.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0))
+		}
 		shift, why := u.align(transaction.Root)
 		t.links = append(t.links, link{alignment: why, stats: index.Link(u.profiles, spanlink.Options{
 			Now: t.received, Ambiguous: spanlink.Skip, Shift: shift,
@@ -107,6 +112,32 @@ func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 		})})
 		return true
 	})
+}
+
+// stateThread sets the thread of the profile on the root span of its transaction, if the span states
+// none. Sentry's flame graph finds the profile of a transaction by it.
+func (u *unlinked) stateThread(root ptrace.Span) {
+	if _, stated := root.Attributes().Get(semconv.ThreadID); !stated {
+		attr.PutDecimal(root.Attributes(), semconv.ThreadID, attr.Clip(cmp.Or(u.activeThread, u.onlyThread()), attr.MaxIDBytes))
+	}
+}
+
+// onlyThread returns the thread of all samples, "" if there are several.
+func (u *unlinked) onlyThread() (id string) {
+	view, only := dictionary.NewView(u.profiles.Dictionary()), int32(0)
+	for _, sample := range u.profiles.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
+		for _, i := range sample.AttributeIndices().All() {
+			a, _ := view.Attribute(dictionary.AttributeIndex(i))
+			switch {
+			case a.Key != semconv.ThreadID || i == only:
+			case only != 0:
+				return ""
+			default:
+				only, id = i, a.Value.AsString()
+			}
+		}
+	}
+	return id
 }
 
 // androidThreads returns the threads of the first profile of Android, and its active one. Spans on

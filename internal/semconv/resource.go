@@ -21,6 +21,7 @@ const (
 	HostID                = "host.id"
 	HostName              = "host.name"
 	ContainerID           = "container.id"
+	ContainerImageTags    = "container.image.tags"
 	K8sPodUID             = "k8s.pod.uid"
 	K8sPodName            = "k8s.pod.name"
 	OSType                = "os.type"
@@ -38,10 +39,17 @@ const (
 	ProcessOwner          = "process.owner"
 	ProcessExecutableName = "process.executable.name"
 	ProcessExecutablePath = "process.executable.path"
+	ProcessCreationTime   = "process.creation.time"
 	ProcessRuntimeName    = "process.runtime.name"
 	ProcessRuntimeVersion = "process.runtime.version"
 	AppBuildID            = "app.build_id"
 	AppInstallationID     = "app.installation.id"
+)
+
+// OTel: variables of a process, which profilers for a whole host can read.
+const (
+	ProcessEnvironmentVariableSentryRelease     = "process.environment_variable.SENTRY_RELEASE"
+	ProcessEnvironmentVariableSentryEnvironment = "process.environment_variable.SENTRY_ENVIRONMENT"
 )
 
 // Sentry.

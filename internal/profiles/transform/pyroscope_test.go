@@ -17,6 +17,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
 )
 
 // push sends messages through the preset to a store, which must accept and keep all of them.
@@ -249,4 +250,33 @@ func withoutStep[S Step](t *testing.T) []Step {
 	steps = slices.DeleteFunc(steps, func(s Step) bool { _, is := s.(S); return is })
 	require.Len(t, steps, n-1)
 	return steps
+}
+
+// Profiles of other producers survive, with the time that they represent.
+func TestPyroscopeProducers(t *testing.T) {
+	for engine, p := range producers.AsyncProfiler(t) {
+		profile, want := firstProfile(p), int64(0)
+		for _, s := range profile.Samples().All() {
+			want += s.Values().At(0) * profile.Period()
+		}
+		stored := push(t, p)
+		require.Equal(t, want, fakepyroscope.Sum(stored), engine)
+	}
+	var messages []pprofile.Profiles
+	for n, host := range []string{"a", "b"} { // hosts are no labels; their starts differ, in nanoseconds
+		for i := range uint64(2) {
+			messages = append(messages, producers.EBPF(host, 3, testStart+uint64(1+n)+i*5_000_000_000))
+		}
+	}
+	sums := map[string]int64{}
+	for _, p := range push(t, messages...) {
+		require.Equal(t, "shop", p.Labels["service_name"])
+		require.Contains(t, p.Labels, "process_pid")
+		require.Len(t, p.Labels, 2)
+		sums[p.Type] += p.Total
+	}
+	require.Equal(t, map[string]int64{
+		"process_cpu:cpu:nanoseconds:cpu:nanoseconds": 2 * 2 * 3 * producers.EBPFSamples * 50_000_000,
+		"off_cpu:off_cpu:nanoseconds::":               2 * 2 * 3 * producers.EBPFSamples * 2_000_000,
+	}, sums)
 }

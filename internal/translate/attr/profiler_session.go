@@ -19,6 +19,7 @@ var processAttributes = [][]string{
 	{semconv.ContainerID, semconv.K8sPodUID, semconv.K8sPodName, semconv.HostID, semconv.HostName},
 	{semconv.ProcessPID},
 	{semconv.ProcessExecutablePath, semconv.ProcessExecutableName},
+	{semconv.ProcessCreationTime}, // if known: process IDs are used again
 }
 
 // ProfilerSession returns the ID of a profiler session for data without one. The exporters of

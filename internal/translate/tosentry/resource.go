@@ -20,7 +20,7 @@ func readIdentity(resource pcommon.Map) attr.Identity {
 		Platform:    platformOf(resource),
 		Release:     releaseOf(resource),
 		Dist:        textOf(resource, semconv.SentryDist),
-		Environment: attr.FirstText(textOf(resource, semconv.DeploymentEnvironmentName), textOf(resource, semconv.DeploymentEnvironment)),
+		Environment: environmentOf(resource),
 		Sdk:         sentry.ClientSDK{Name: textOf(resource, semconv.TelemetrySDKName), Version: textOf(resource, semconv.TelemetrySDKVersion)},
 	}.Clipped()
 }
@@ -51,19 +51,46 @@ func validPlatform(text string) string {
 	return text
 }
 
-// releaseOf is the inverse of fromsentry.splitRelease.
+// environmentOf returns the environment. Profilers for a whole host know it only as a variable of the
+// process.
+func environmentOf(resource pcommon.Map) string {
+	return attr.FirstText(textOf(resource, semconv.DeploymentEnvironmentName), textOf(resource, semconv.DeploymentEnvironment),
+		textOf(resource, semconv.ProcessEnvironmentVariableSentryEnvironment))
+}
+
+// releaseOf is the inverse of fromsentry.splitRelease. Resources of profilers for a whole host have
+// no service.version, but may have the variables of the process and the tag of its container image.
 func releaseOf(resource pcommon.Map) string {
 	if sent := textOf(resource, semconv.SentryRelease); sent != "" || isFromSentry(resource) {
 		return sent
 	}
 	name, version := textOf(resource, semconv.ServiceName), textOf(resource, semconv.ServiceVersion)
+	if version == "" {
+		if sent := textOf(resource, semconv.ProcessEnvironmentVariableSentryRelease); sent != "" {
+			return sent
+		}
+		version = imageTag(resource)
+	}
+	if strings.HasPrefix(name, "unknown_service") {
+		name = ""
+	}
+	name = attr.FirstText(name, textOf(resource, semconv.ProcessExecutableName))
 	switch {
 	case version == "":
 		return ""
-	case name == "" || strings.HasPrefix(name, "unknown_service"):
+	case name == "":
 		return version
 	}
 	return name + "@" + version
+}
+
+// imageTag returns the first tag of the container image.
+func imageTag(resource pcommon.Map) string {
+	tags, ok := resource.Get(semconv.ContainerImageTags)
+	if !ok || tags.Type() != pcommon.ValueTypeSlice || tags.Slice().Len() == 0 {
+		return ""
+	}
+	return tags.Slice().At(0).AsString()
 }
 
 // inScope sets the SDK to the scope if the resource names none: in profiles without an SDK, the

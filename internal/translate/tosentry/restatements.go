@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
 )
 
 // run identifies a profile and its restatement, apart from their observations.
@@ -29,14 +30,15 @@ func restatements(view dictionary.View, profiles pprofile.ProfilesSlice) []bool 
 		if profile.Time() == 0 {
 			continue
 		}
-		kind, unit, _ := view.ValueType(profile.SampleType())
-		r := run{start: uint64(profile.Time()), duration: profile.DurationNano(), period: uint64(profile.Period())}
-		r.kind, r.unit, _ = view.ValueType(profile.PeriodType())
-		_, timed := timeTypes[kind]
+		t, _ := sampletype.Of(view, profile)
+		r := run{
+			start: uint64(profile.Time()), duration: profile.DurationNano(), period: uint64(profile.Period()),
+			kind: t.PeriodName, unit: t.PeriodUnit,
+		}
 		switch {
-		case countTypes[kind] && unit == "count":
+		case t.Counts:
 			counts[r] = append(counts[r], i)
-		case timed && kind == r.kind && timeUnits[unit] > 0:
+		case t.Clock != sampletype.None && t.Name == t.PeriodName:
 			times[r] = append(times[r], i)
 		}
 	}

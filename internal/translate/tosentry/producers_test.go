@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tosentry
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
+)
+
+// chunk is an item, with the fields that the oracle does not read.
+type chunk struct {
+	*sentrytest.Profile `json:"-"`
+	ProfilerID          string `json:"profiler_id"`
+	Release             string `json:"release"`
+}
+
+func chunksOf(t *testing.T, out Export) (chunks []chunk) {
+	t.Helper()
+	for i := range out.Items {
+		var c chunk
+		require.NoError(t, json.Unmarshal(out.Items[i].Payload, &c))
+		read, err := sentrytest.Read(2, out.Items[i].Payload)
+		require.NoError(t, err)
+		c.Profile = read
+		chunks = append(chunks, c)
+	}
+	return chunks
+}
+
+// All time that async-profiler measured arrives, thread by thread, with legible names.
+func TestAsyncProfiler(t *testing.T) {
+	for engine, p := range producers.AsyncProfiler(t) {
+		t.Run(engine, func(t *testing.T) {
+			profile := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
+			want := map[string]float64{}
+			for _, s := range profile.Samples().All() {
+				name := ""
+				if s.AttributeIndices().Len() > 0 {
+					name = p.Dictionary().AttributeTable().At(int(s.AttributeIndices().At(0))).Value().Str()
+				}
+				want[name] += float64(s.Values().At(0) * profile.Period())
+			}
+			out := checkExport(t, p, exportOptions)
+			require.Empty(t, out.Lost)
+			got, names := map[string]float64{}, map[string]bool{}
+			for _, chunk := range chunksOf(t, out) {
+				last := map[string]int{}
+				for i, s := range chunk.Samples {
+					if j, has := last[s.Thread]; has && len(chunk.Samples[j].Stack) > 0 {
+						got[s.Thread] += float64(s.Time - chunk.Samples[j].Time)
+					}
+					last[s.Thread] = i
+					for _, frame := range s.Stack {
+						names[frame.Function] = true
+					}
+				}
+			}
+			require.Len(t, got, len(want))
+			for thread, time := range want {
+				if engine == "4.5-wall" { // threads exist for the whole profile, whether or not all samples were taken
+					time = max(time, float64(profile.DurationNano()))
+				}
+				require.InDelta(t, time, got[thread], 0.02*time+1e6, "%s: %v", thread, got)
+			}
+			require.Contains(t, strings.Join(keysOf(names), " "), "checkout")
+		})
+	}
+}
+
+func keysOf(names map[string]bool) (keys []string) {
+	for name := range names {
+		keys = append(keys, name)
+	}
+	return keys
+}
+
+// Each process of each host is a session, the same in every message, with all its samples.
+func TestEBPFProcesses(t *testing.T) {
+	const processes = 3
+	samples := map[string]int{}
+	for _, host := range []string{"a", "b"} {
+		for message := range uint64(2) {
+			out := checkExport(t, producers.EBPF(host, processes, someTime+message*5_000_000_000), exportOptions)
+			require.Equal(t, []discard.Loss{{Reason: ReasonNotTime, Count: processes * producers.EBPFSamples}}, out.Lost, "off CPU")
+			for _, chunk := range chunksOf(t, out) {
+				require.Equal(t, "shop@7", chunk.Release)
+				for _, s := range chunk.Samples {
+					if len(s.Stack) > 0 {
+						samples[chunk.ProfilerID]++
+						require.True(t, strings.HasPrefix(s.Stack[0].Function, "handle_"), "%v", s.Stack)
+					}
+				}
+			}
+		}
+	}
+	require.Len(t, samples, 2*processes)
+	for session, n := range samples {
+		require.GreaterOrEqual(t, n, 2*producers.EBPFSamples, session)
+	}
+}
+
+// Two processes with one ID, one after the other, are two sessions if their start is known.
+func TestCreationTime(t *testing.T) {
+	session := func(created string) string {
+		p := producers.EBPF("a", 1, someTime)
+		p.ResourceProfiles().At(0).Resource().Attributes().PutStr("process.creation.time", created)
+		return chunksOf(t, ProfilesToChunks(p, exportOptions))[0].ProfilerID
+	}
+	require.NotEqual(t, session("2026-08-01T10:00:00Z"), session("2026-08-01T11:00:00Z"))
+}
