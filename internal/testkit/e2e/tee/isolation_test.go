@@ -35,7 +35,7 @@ func TestIsolation(t *testing.T) {
 		for n := range 50 {
 			require.Equal(t, http.StatusOK, c.Send(t, harness.EnvelopeRequest(numbered(n))).Status)
 		}
-		assert.Equal(t, 50, backend.Count(harness.LogsPath))
+		assert.Equal(t, 2*50, backend.Count(harness.LogsPath), "a message for the error, and one for the log record")
 	})
 	t.Run("the backend refuses", func(t *testing.T) {
 		backend := harness.NewSink(t)
@@ -102,7 +102,7 @@ func TestStarvation(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	assert.Equal(t, requests, backend.Count(harness.LogsPath), "OTLP has all of it")
+	assert.Equal(t, 2*requests, backend.Count(harness.LogsPath), "OTLP has all of it: a message for each error, and one for each log record")
 	require.Eventually(t, func() bool {
 		mu.Lock()
 		defer mu.Unlock()

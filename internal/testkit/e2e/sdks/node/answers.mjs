@@ -5,13 +5,13 @@ import { createRequire } from 'node:module';
 const require = createRequire(new URL(`./installed/${process.argv[2]}/package.json`, import.meta.url));
 const Sentry = require('@sentry/node');
 const dropped = {};
-const client = Sentry.init({ defaultIntegrations: false, sendClientReports: true });
-const record = client.recordDroppedEvent.bind(client);
-client.recordDroppedEvent = (reason, category, count = 1) => {
+const record = Sentry.NodeClient.prototype.recordDroppedEvent; // the transport binds it when it is made
+Sentry.NodeClient.prototype.recordDroppedEvent = function (reason, category, count = 1) {
   const key = `${category} ${reason}`;
   dropped[key] = (dropped[key] || 0) + (typeof count === 'number' ? count : 1);
-  record(reason, category, count);
+  return record.call(this, reason, category, count);
 };
+Sentry.init({ defaultIntegrations: false });
 for (let number = 0; number < 3; number++) {
   Sentry.captureMessage(`message ${number}`, 'error');
   await Sentry.flush(10000);
