@@ -20,7 +20,7 @@ import (
 
 var metricName = regexp.MustCompile(`\botelcol_\w+`)
 
-// TestOperationsPage: every metric that docs/operations.md names is the receiver's or the processor's by its metadata.yaml, which a
+// TestOperationsPage: every metric that docs/operations.md names is the receiver's, the processor's or the tee's by its metadata.yaml, which a
 // test there compares with what it registers, or in the scrape of a collector to which things have happened; the labels that alerts use are
 // there; and what is shown is YAML.
 func TestOperationsPage(t *testing.T) {
@@ -38,7 +38,7 @@ func TestOperationsPage(t *testing.T) {
 	scraped := c.Scrape(t)
 	known := scrapedNames(scraped)
 	require.True(t, known["otelcol_receiver_sentry_items"], "names are prefixed as the page has them")
-	for _, component := range []string{"sentryreceiver", "profiletransformprocessor"} {
+	for _, component := range []string{"sentryreceiver", "profiletransformprocessor", "sentryteeextension"} {
 		for _, name := range metadatatest.MetricNames(t, filepath.Join(golden.Root(t), component)) {
 			known[name] = true
 		}
