@@ -30,7 +30,9 @@ type bench struct {
 	answer func(*request) int // a status, 0 = no answer; nil = 200
 	// answerWith also has headers. It is called by one request at a time.
 	answerWith func(*request) (int, map[string][]string)
-	attempts   []attempt
+	// postWith is instead of both, and called by many requests at a time.
+	postWith func(*bench, *request) (int, map[string][]string)
+	attempts []attempt
 }
 
 type attempt struct {
@@ -40,6 +42,14 @@ type attempt struct {
 }
 
 func newBench(t *testing.T, disk *memoryStorage, edit ...func(*Config)) *bench {
+	if disk == nil {
+		return newBenchOn(t, nil, edit...)
+	}
+	return newBenchOn(t, disk, edit...)
+}
+
+// newBenchOn has any storage extension; nil = none.
+func newBenchOn(t *testing.T, disk component.Component, edit ...func(*Config)) *bench {
 	b := &bench{t: t, telemetry: componenttest.NewTelemetry()}
 	cfg := testConfig("https://sentry.example", edit...)
 	extensions := map[component.ID]component.Component{}
@@ -60,6 +70,15 @@ func newBench(t *testing.T, disk *memoryStorage, edit ...func(*Config)) *bench {
 func (b *bench) run() *bench { b.start(b.fakePost); return b }
 
 func (b *bench) fakePost(ctx context.Context, r *request) (reply, time.Duration) {
+	if b.postWith != nil {
+		status, header := b.postWith(b, r)
+		if status == 0 {
+			return reply{verdict: failed, reason: reasonNetwork, err: errors.New("connection refused")}, 0
+		}
+		answered := replyOf(status)
+		answered.header = header
+		return answered, 0
+	}
 	b.mu.Lock()
 	answer := b.answer
 	b.mu.Unlock()
@@ -254,8 +273,9 @@ func TestShutdown(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		assert.Empty(t, b.close())
-		next := newBench(t, disk).run()
+		next := newBench(t, disk)
 		assert.EqualValues(t, 10, next.observe().requests)
+		next.run()
 		time.Sleep(time.Minute)
 		assert.Len(t, next.sent(), 10)
 		next.close()
