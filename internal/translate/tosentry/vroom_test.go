@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tosentry
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// object is JSON that is written.
+type object map[string]any
+
+// ingested adds what Sentry's ingest adds to a chunk.
+func ingested(chunk object) object {
+	for key, value := range (object{"organization_id": 1, "project_id": 1, "received": 1777629600.5, "retention_days": 30}) {
+		chunk[key] = value
+	}
+	return chunk
+}
+
+const vroomStart = 1_777_629_600_000_000_000
+
+// asEvents is a chunk with the events of a method trace, as Sentry's ingest writes them (relay-profiling, android/chunk.rs).
+func asEvents(trace *arttrace.Trace) object {
+	duration := func(micros int64) object { return object{"secs": micros / 1e6, "nanos": micros % 1e6 * 1000} }
+	var threads, methods, events []object
+	for _, t := range trace.Threads {
+		threads = append(threads, object{"id": t.ID, "name": t.Name})
+	}
+	for _, m := range trace.Methods {
+		methods = append(methods, object{"id": m.ID, "class_name": m.Class, "name": m.Name, "signature": m.Signature, "source_file": m.File, "source_line": m.Line})
+	}
+	for e := range trace.Events() {
+		events = append(events, object{"action": [...]string{"Enter", "Exit", "Unwind"}[e.Action], "thread_id": e.Thread, "method_id": e.Method,
+			"time": object{"Monotonic": object{"wall": duration(int64(e.Wall)), "cpu": duration(int64(e.CPU))}}})
+	}
+	return ingested(object{
+		"version": "2.android-trace", "chunk_id": "90ab12cd34ef56ab78cd90ef12ab34cd", "profiler_id": "1c6f0e4f0b2a4c3d8e9f00112233aabb",
+		"platform": "android", "release": "shop@1", "environment": "prod", "client_sdk": object{"name": "sentry.java.android", "version": "8.20.0"},
+		"timestamp": vroomStart / 1e9, "duration_ns": trace.Elapsed.Nanoseconds(), "measurements": object{}, "debug_meta": object{"images": []object{}},
+		"profile": object{
+			"data_file_overflow": trace.Overflow, "clock": "Dual", "elapsed_time": duration(trace.Elapsed.Microseconds()), "total_method_calls": len(events),
+			"clock_call_overhead": duration(0), "vm": "Art", "start_time": int64(0), "pid": 1, "gc_trace": nil,
+			"threads": threads, "methods": methods, "events": events,
+		},
+	})
+}
+
+// asSamples are the chunks that the exporter sends for a method trace.
+func asSamples(t *testing.T, data []byte) (chunks []object) {
+	payload := fmt.Sprintf(`{"version":"2","chunk_id":"90ab12cd34ef56ab78cd90ef12ab34cd","profiler_id":"1c6f0e4f0b2a4c3d8e9f00112233aabb","platform":"android",`+
+		`"release":"shop@1","client_sdk":{"name":"sentry.java.android","version":"8.20.0"},"timestamp":%d,"sampled_profile":"%s"}`,
+		int64(vroomStart/1e9), base64.RawStdEncoding.EncodeToString(data))
+	message, ok := translateAndroid(t, sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemProfileChunk}, Payload: []byte(payload)})
+	require.True(t, ok)
+	export := ProfilesToChunks(message, exportOptions)
+	require.Empty(t, export.Lost)
+	for _, item := range export.Items {
+		var chunk object
+		require.NoError(t, json.Unmarshal(item.Item.Payload, &chunk))
+		onlyMain(chunk)
+		chunks = append(chunks, ingested(chunk))
+	}
+	return chunks
+}
+
+// onlyMain removes the samples of other threads, whose events Sentry does not use.
+func onlyMain(chunk object) {
+	sampled := chunk["profile"].(map[string]any)
+	threads := sampled["thread_metadata"].(map[string]any)
+	sampled["samples"] = slices.DeleteFunc(sampled["samples"].([]any), func(sample any) bool {
+		thread := threads[sample.(map[string]any)["thread_id"].(string)]
+		return thread.(map[string]any)["name"] != "main"
+	})
+}
+
+// vroomTimes are Sentry's metrics of a function of the main thread, in nanoseconds.
+type vroomTimes struct{ calls, self, total float64 }
+
+// askVroom runs Sentry's processing.
+func askVroom(t *testing.T, python string, chunks ...object) (answers []map[string]vroomTimes) {
+	arguments := []string{"testdata/vroom.py"}
+	for i, chunk := range chunks {
+		text, err := json.Marshal(chunk)
+		require.NoError(t, err)
+		name := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		require.NoError(t, os.WriteFile(name, text, 0o600))
+		arguments = append(arguments, name)
+	}
+	out, err := exec.Command(python, arguments...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for line := range strings.Lines(string(out)) {
+		var rows [][5]any
+		require.NoError(t, json.Unmarshal([]byte(line), &rows))
+		answer := map[string]vroomTimes{}
+		for _, row := range rows {
+			name := functionName(row[0].(string), row[1].(string))
+			times := answer[name]
+			times.calls += row[2].(float64)
+			times.self += row[3].(float64)
+			times.total += row[4].(float64)
+			answer[name] = times
+		}
+		answers = append(answers, answer)
+	}
+	return answers
+}
+
+// functionName is the class and the method. Of events, Sentry has the package, and the class in the name, with the signature; of samples
+// the class and the method.
+func functionName(module, function string) string {
+	name, _, isEvent := strings.Cut(function, "(")
+	if isEvent {
+		return name
+	}
+	return strings.TrimSuffix(module+"."+name, ".<init>")
+}
+
+// TestAsVroomSeesIt: in the samples that the exporter sends, Sentry's own processing finds the functions that it finds in the events of
+// the trace, with the same times to a period for each call.
+func TestAsVroomSeesIt(t *testing.T) {
+	python := os.Getenv("VROOMRS_PYTHON")
+	if python == "" {
+		t.Skip("set VROOMRS_PYTHON to a Python with the package vroomrs")
+	}
+	data := golden.AndroidTrace(t, "art-trace-regular.trace")
+	trace, err := arttrace.Parse(data)
+	require.NoError(t, err)
+	chunks := asSamples(t, data)
+	require.Len(t, chunks, 1)
+	answers := askVroom(t, python, asEvents(trace), chunks[0])
+	events, samples := answers[0], answers[1]
+	require.Greater(t, len(events), 500)
+
+	long := 0
+	for name, want := range events {
+		got := samples[name]
+		calls := max(want.calls, got.calls)
+		if strings.HasPrefix(name, "-$$Lambda") { // of lambdas, Sentry has other names in samples
+			continue
+		}
+		bound := (calls + 1) * profile.NominalPeriod
+		if got.calls == 0 {
+			bound += 10e6
+		}
+		assert.InDelta(t, want.total, got.total, bound, name)
+		if want.total > (want.calls+1)*profile.NominalPeriod {
+			long++
+			assert.Positive(t, got.calls, "%s: a call is longer than a period", name)
+		}
+	}
+	for name, got := range samples { // of events, Sentry leaves out functions that took less than 10 ms
+		assert.LessOrEqual(t, got.total-events[name].total, 10e6+max(got.calls, events[name].calls)*profile.NominalPeriod, name)
+	}
+	t.Logf("%d functions in events, %d in samples, %d of them with a call that is longer than a period", len(events), len(samples), long)
+}
