@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/perfetto"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
@@ -64,6 +65,10 @@ func compareItems(t *testing.T, before, after sentry.Item) {
 	assert.Equal(t, before.Header, after.Header)
 	if before.Header.Type != sentry.ItemProfile && before.Header.Type != sentry.ItemProfileChunk {
 		assert.Equal(t, json.Valid(before.Payload), json.Valid(after.Payload))
+		return
+	}
+	if before.Header.MetaLength.Set || bytes.Contains(before.Payload, []byte(`"sampled_profile"`)) {
+		assert.NotEqual(t, before.Payload, after.Payload) // TestFreshenTraces
 		return
 	}
 	rulesBefore, anchorBefore := verdict(t, before)
@@ -215,4 +220,27 @@ func TestFreshenLeavesTheOriginal(t *testing.T) {
 	for i, r := range old {
 		require.True(t, bytes.Equal(before[i], r.body), r.name)
 	}
+}
+
+// TestFreshenTraces: the samples of a Perfetto trace move with its request.
+func TestFreshenTraces(t *testing.T) {
+	old := loadCases(t)
+	fresh := freshen(old, testNow)
+	traces := 0
+	for i := range old {
+		envelope, err := sentry.ReadEnvelope(fresh[i].body)
+		require.NoError(t, err)
+		for _, item := range envelope.Items {
+			if !item.Header.MetaLength.Set {
+				continue
+			}
+			traces++
+			trace, err := perfetto.Parse(item.Payload[item.Header.MetaLength.Value:])
+			require.NoError(t, err)
+			at := time.Unix(0, int64(trace.Samples[0].Time))
+			assert.WithinRange(t, at, testNow.Add(-5*time.Minute), testNow)
+			assert.Equal(t, 846_000_000, at.Nanosecond(), "distances remain")
+		}
+	}
+	assert.Equal(t, 1, traces)
 }

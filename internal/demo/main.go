@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command demo sends recorded requests of real Sentry SDKs to a running collector, with new IDs and
+// Command demo sends recorded requests of real Sentry SDKs, and hand-written ones of Android, to a running collector, with new IDs and
 // current times, so that you can try the collector without an SDK.
 //
 //	make run    # in one terminal

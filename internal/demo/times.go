@@ -68,5 +68,6 @@ func shift(body []byte, newest, seconds int64) []byte {
 			copy(text, strconv.FormatInt(value+seconds*unit, 10))
 		}
 	}
+	shiftTraces(shifted, seconds)
 	return shifted
 }

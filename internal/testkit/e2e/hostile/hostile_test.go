@@ -17,7 +17,7 @@ import (
 // TestHostile: after each attack the collector lives, has not had more memory than stated, and does its work: a valid profile
 // comes out. Attacks that take more than one request are in hostile_connections_test.go.
 func TestHostile(t *testing.T) {
-	for _, attacks := range [][]attack{bombAttacks, envelopeAttacks, profileAttacks, smallestAttacks, itemAttacks} {
+	for _, attacks := range [][]attack{bombAttacks, envelopeAttacks, profileAttacks, androidAttacks, smallestAttacks, itemAttacks} {
 		for _, a := range attacks {
 			t.Run(a.name, a.run)
 		}
