@@ -17,7 +17,7 @@ import (
 // Traces of Android, which are binary and tell much in few bytes. Those of Perfetto are Relay's (relay-profiling,
 // perfetto/convert/attacks.rs).
 var androidAttacks = []attack{
-	{name: "ART: 64 k threads for a minute", status: 200, observations: 720_896, memory: memoryLarge,
+	{name: "ART: 64 k threads for a minute", status: 200, observations: 786_432, memory: memoryLarge,
 		request: func() harness.Request { return artRequest(1, artThreads(1<<16)) }},
 	{name: "ART: three million enters without exits", status: 200, observations: 6061, memory: memoryLarge,
 		request: func() harness.Request {
@@ -32,16 +32,16 @@ var androidAttacks = []attack{
 				return arttrace.Event{Thread: 1, Method: 1 << 30, Action: arttrace.Exit}
 			}))
 		}},
-	{name: "ART: every observation in another stack of a thousand methods", status: 200, reason: "profiling_exceed_size_limit", memory: memoryLarge,
+	{name: "ART: every observation in another stack of a thousand methods", status: 413, reason: "profiling_exceed_size_limit", memory: memoryLarge,
 		request: func() harness.Request {
-			return artRequest(1, artEvents(200_000, func(i uint32) arttrace.Event {
+			return artRequest(1, artEvents(13_000, func(i uint32) arttrace.Event {
 				if i < 999 {
 					return arttrace.Event{Thread: 1, Method: 4 * i}
 				}
-				return arttrace.Event{Thread: 1, Method: 4 * (1000 + i/2), Action: arttrace.Action(1 - i%2), Wall: i * 5000}
+				return arttrace.Event{Thread: 1, Method: 4 * (1000 + (i+1)/2), Action: arttrace.Action(1 - i%2), Wall: i * 5000}
 			}))
 		}},
-	{name: "ART: times that wrap", status: 200, observations: 6062, memory: memorySmall,
+	{name: "ART: times that wrap", status: 200, observations: 6061, memory: memorySmall,
 		request: func() harness.Request {
 			return artRequest(1, artEvents(1000, func(i uint32) arttrace.Event { return arttrace.Event{Thread: 1, Method: 4, Wall: i << 31} }))
 		}},
@@ -51,14 +51,14 @@ var androidAttacks = []attack{
 			trace.Methods = []arttrace.Method{{ID: 4, Class: strings.Repeat("x", 30<<20)}}
 			return artRequestOf(1, arttracetest.File(trace, []arttrace.Event{{Thread: 1, Method: 4}}))
 		}},
-	{name: "ART: a thousand traces of a minute in which 50 threads wait", status: 200, observations: 805_256, memory: memoryLarge,
+	{name: "ART: a thousand traces of a minute in which 50 threads wait", status: 200, observations: 862_300, memory: memoryLarge,
 		request: func() harness.Request { return artRequest(1000, artThreads(50)) }},
 	{name: "Perfetto: one name of 4 MB for a hundred thousand frames", status: 200, observations: 1, memory: memorySmall,
 		request: func() harness.Request {
 			return perfettoRequest(perfettotest.Trace(perfettotest.Snapshot(), perfettotest.Interned(5, perfettotest.Text(1, strings.Repeat("x", 4<<20-100))),
 				perfettoFrames(100_000), perfettotest.Interned(7, perfettotest.Callstack(1, ids(1000)...)), perfettotest.Sample(0, 40, 1)))
 		}},
-	{name: "Perfetto: one path of 4 MB for a thousand mappings", status: 200, reason: "profiling_exceed_size_limit", memory: memorySmall,
+	{name: "Perfetto: one path of 4 MB for a thousand mappings", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
 		request: func() harness.Request {
 			var mappings []any
 			for id := 1; id <= 1000; id++ {
@@ -67,7 +67,7 @@ var androidAttacks = []attack{
 			return perfettoRequest(perfettotest.Trace(perfettotest.Snapshot(), perfettotest.Interned(17, perfettotest.Text(1, strings.Repeat("x", 4<<20-100))),
 				perfettotest.Interned(mappings...), perfettoFrames(1000), perfettotest.Interned(7, perfettotest.Callstack(1, ids(1000)...)), perfettotest.Sample(0, 40, 1)))
 		}},
-	{name: "Perfetto: a million interned names", status: 200, reason: "profiling_exceed_size_limit", memory: memoryLimit,
+	{name: "Perfetto: a million interned names", status: 413, reason: "profiling_exceed_size_limit", memory: memoryLimit,
 		request: func() harness.Request {
 			var packets [][]byte
 			for i := range 100 {
@@ -79,7 +79,7 @@ var androidAttacks = []attack{
 			}
 			return perfettoRequest(perfettotest.Trace(packets...))
 		}},
-	{name: "Perfetto: fifty thousand sequences", status: 200, reason: "profiling_exceed_size_limit", memory: memorySmall,
+	{name: "Perfetto: fifty thousand sequences", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
 		request: func() harness.Request {
 			var packets [][]byte
 			for i := range 50_000 {
@@ -87,12 +87,12 @@ var androidAttacks = []attack{
 			}
 			return perfettoRequest(perfettotest.Trace(packets...))
 		}},
-	{name: "Perfetto: a call stack of a million frames that no sample has", status: 200, reason: "profiling_exceed_size_limit", memory: memorySmall,
+	{name: "Perfetto: a call stack of a million frames that no sample has", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
 		request: func() harness.Request {
 			return perfettoRequest(perfettotest.Trace(perfettotest.Snapshot(), perfettoFrames(1),
 				perfettotest.Interned(7, perfettotest.Callstack(1, 1)), perfettotest.Sample(0, 40, 1), perfettotest.Interned(7, perfettotest.Callstack(2, ids(million)...))))
 		}},
-	{name: "Perfetto: a hundred thousand samples, and a call stack that changes with each", status: 200, reason: "profiling_exceed_size_limit", memory: memoryLimit,
+	{name: "Perfetto: fifty thousand samples, and a call stack that changes with each", status: 413, reason: "profiling_exceed_size_limit", memory: memoryLimit,
 		request: func() harness.Request {
 			packets := [][]byte{perfettotest.Snapshot(), perfettoFrames(1000), perfettotest.Interned(7, perfettotest.Callstack(1, ids(1000)...))}
 			for i := range 50_000 {
