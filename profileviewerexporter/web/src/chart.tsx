@@ -104,7 +104,7 @@ export function FlameChart(props: Props) {
         {props.time && <Axis {...props.time} />}
         <div ref={box} />
       </div>
-      <p class="status" role="status"><bdi>{status || 'Hover over a function to see its weight, click it to zoom in.'}</bdi></p>
+      <p class="status" role="status"><bdi>{status || 'Hover over a function to see its weight; click it to zoom in.'}</bdi></p>
     </div>
   )
 }

@@ -7,7 +7,7 @@ export function Summary({ whole, graph, ordered }: { whole: MergedGraph; graph: 
     <p class="sum" data-total={whole.total}>
       <strong>{weight(whole.total, whole.measure)}</strong> in {count(whole.samples)} samples
       {whole.idle > 0 && <>, plus {weight(whole.idle, whole.measure)} idle</>}
-      {graph.hidden && <>; calls below {weight(graph.smallest, whole.measure)} are hidden, click a function to show them</>}
+      {graph.hidden && <>; calls below {weight(graph.smallest, whole.measure)} are hidden: click a function to show them</>}
       {ordered && ordered.resolution > 1e6 && <>; one sample per {duration(ordered.resolution)}</>}
       {whole.cut > 0 && <>; the stacks of {count(whole.cut)} samples are truncated</>}
       <Legend graph={whole} />
