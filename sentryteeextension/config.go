@@ -16,55 +16,56 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// Config is the configuration of the extension. The settings of the HTTP client stand beside its own keys.
+// Config is the configuration of the extension. The settings of the HTTP client are on the same level as its own keys.
 type Config struct {
-	// Upstream is the address of Sentry: that of the DSNs, without key and project. A path is a prefix, as in a DSN.
+	// Upstream is the address of Sentry: a DSN without key and project. A path is a prefix, as in a DSN.
 	Upstream string `mapstructure:"upstream"`
 
-	// Projects map keys of ours to DSNs of Sentry. Other projects have the same keys there, and go to Upstream.
+	// Projects maps the receiver's projects to DSNs at Sentry. Requests of all other projects go to Upstream with their own keys.
 	Projects []ProjectConfig `mapstructure:"projects"`
 
-	// ManagementAPI forwards /api/0/ to Upstream, with the tokens of its clients: for sentry-cli.
+	// ManagementAPI forwards /api/0/ to Upstream with the tokens of the clients, for sentry-cli.
 	ManagementAPI bool `mapstructure:"management_api"`
 
-	// Answer says who answers SDKs: "own", the receiver, at once; "upstream", Sentry, for AnswerTimeout at most, then the receiver.
+	// Answer is the source of the response to SDKs. With "own", the receiver responds at once. With "upstream", SDKs receive Sentry's
+	// response, or that of the receiver after AnswerTimeout.
 	Answer string `mapstructure:"answer"`
 
-	// AnswerTimeout is how long a client waits for Sentry's answer. Requests that only Sentry can answer wait for the timeout.
+	// AnswerTimeout is how long a client waits for Sentry's response. Requests that only Sentry can respond to wait for HTTP.Timeout.
 	AnswerTimeout time.Duration `mapstructure:"answer_timeout"`
 
-	// OnLimit says what SDKs learn of Sentry's rate limits: with "absorb" nothing, with "pass_on" everything. "" = absorb, and with
-	// Sentry's own answers pass_on.
+	// OnLimit controls whether SDKs receive Sentry's rate limits: "absorb" hides them, "pass_on" reports them. If empty, it is "pass_on"
+	// with Answer "upstream", else "absorb".
 	OnLimit string `mapstructure:"on_limit"`
 
-	// Forward has the part of items, by type, that is forwarded to Sentry: 1 = all, which is the default.
+	// Forward is the fraction of the items of each type that is forwarded to Sentry. The default is 1, all items.
 	Forward map[string]float64 `mapstructure:"forward"`
 
-	// NumConsumers is how many requests are forwarded at a time.
+	// NumConsumers is the number of requests that are forwarded concurrently.
 	NumConsumers int `mapstructure:"num_consumers"`
 
-	// MaxBytesInFlight bounds the memory of all requests together that are being received or forwarded, or wait without a storage.
+	// MaxBytesInFlight limits the total memory of requests that are being received or forwarded, or wait without a storage.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
-	// Storage is the storage extension in which requests are kept until Sentry has accepted them. nil = they wait in memory.
+	// Storage is the storage extension that keeps requests until Sentry has accepted them. If it is nil, they wait in memory.
 	Storage *component.ID `mapstructure:"storage"`
 
-	// Spool bounds what waits.
+	// Spool limits the requests that wait.
 	Spool SpoolConfig `mapstructure:"spool"`
 
-	// HTTP is a named field, not an embedded one, which would promote the methods of ClientConfig. Its endpoint is unused.
+	// HTTP is not embedded, because that would promote the methods of ClientConfig. Its endpoint is not used.
 	HTTP confighttp.ClientConfig `mapstructure:",squash"`
 }
 
-// SpoolConfig bounds the requests that wait for Sentry.
+// SpoolConfig limits the requests that wait for Sentry.
 type SpoolConfig struct {
-	// MaxBytes is the limit of the storage. Beyond it, the project that uses the most loses its oldest request.
+	// MaxBytes is the maximum size of stored requests. At the limit, the project that uses the most loses its oldest request.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
 	// MaxAge is how long a request may wait.
 	MaxAge time.Duration `mapstructure:"max_age"`
 
-	// DrainRate is how many of the requests that have waited are sent per second.
+	// DrainRate is the number of waiting requests sent per second.
 	DrainRate int `mapstructure:"drain_rate"`
 }
 
@@ -80,32 +81,33 @@ const (
 	onLimitAbsorb = "absorb"
 	onLimitPassOn = "pass_on"
 
-	// defaultTimeout of one request: as the exporter's, 20 MiB take as long at 6 Mbit/s.
+	// defaultTimeout is that of the exporter: the time that 20 MiB take at 6 Mbit/s.
 	defaultTimeout = 30 * time.Second
 
-	// defaultAnswerTimeout is what PHP's SDK waits for an answer, inside the page of a user. Ruby's waits 2 s.
+	// defaultAnswerTimeout is how long the PHP SDK waits for a response while the application handles a request. The Ruby SDK waits 2 s.
 	defaultAnswerTimeout = 5 * time.Second
 
-	// defaultNumConsumers: answers of sentry.io take 50 to 200 ms, so this is for some hundred requests per second.
+	// defaultNumConsumers: sentry.io responds in 50 to 200 ms, so this is enough for a few hundred requests per second.
 	defaultNumConsumers = 64
 
-	// defaultMaxBytesInFlight: fifty of the largest recorded requests, or some ten thousand usual ones.
+	// defaultMaxBytesInFlight: fifty of the largest recorded requests, or about ten thousand typical ones.
 	defaultMaxBytesInFlight = 64 << 20
 
-	// minBytesInFlight has room for the largest body that can be stored, twice: once more while it grows.
+	// minBytesInFlight is three times the largest body that can be stored: a body needs more memory while its buffer grows.
 	minBytesInFlight = 3 * maxStoredBody
 
-	// defaultSpoolBytes: an outage of a day at one request of 12 kB per second.
+	// defaultSpoolBytes is enough for an outage of a day at one request of 12 kB per second.
 	defaultSpoolBytes = 1 << 30
 
-	// minSpoolBytes is room for a few bodies of the largest size.
+	// minSpoolBytes has room for a few bodies of the maximum size.
 	minSpoolBytes = 3 * maxStoredBody
 
-	// defaultSpoolAge is a day: Sentry accepts sessions for five, and events for thirty.
+	// defaultSpoolAge is one day. Sentry accepts sessions up to five days old, and events up to thirty.
 	defaultSpoolAge = 24 * time.Hour
 	maxSpoolAge     = 5 * 24 * time.Hour
 
-	// defaultDrainRate empties an hour's outage in an hour at twice that rate.
+	// defaultDrainRate: at 100 new requests per second, the requests of a one-hour outage are sent within an hour. Sentry then receives
+	// twice the usual rate.
 	defaultDrainRate = 100
 )
 
@@ -122,15 +124,15 @@ func createDefaultConfig() component.Config {
 	}
 }
 
-// Unmarshal reads the configuration, and fails for keys that do not exist.
+// Unmarshal reads the configuration and rejects unknown keys.
 func (c *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, c) }
 
-// passesLimitsOn reports whether SDKs learn of Sentry's limits.
+// passesLimitsOn reports whether SDKs receive Sentry's limits.
 func (c *Config) passesLimitsOn() bool {
 	return c.OnLimit == onLimitPassOn || c.OnLimit == "" && c.Answer == answerUpstream
 }
 
-// Validate checks the configuration; its messages name the key and what to write instead.
+// Validate checks the configuration. Its errors name the key and suggest a valid value.
 func (c *Config) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package omit decides which items of a request Sentry does not get: those of categories that it
-// limits, and those that the rates of the configuration leave out. It counts them as client reports
-// do.
+// Package omit decides which items of a request are not forwarded to Sentry: items in categories
+// that Sentry limits, and items that the configured rates exclude. It counts them in the form that
+// client reports use.
 //
-//	rates.go      parts of item types, decided by a hash
-//	selection.go  the items of one envelope: related ones stay together
-//	losses.go     what is omitted
+//	rates.go      the fraction of each item type to forward, decided by a hash
+//	selection.go  the items of one envelope; related items stay together
+//	losses.go     counts of omitted data
 //
-// Nothing here blocks, logs, or reads a clock.
+// The package does not block, log or read a clock.
 package omit

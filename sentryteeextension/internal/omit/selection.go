@@ -9,27 +9,27 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
-// Selection selects the items of one request that Sentry gets.
+// Selection selects the items of one request that are forwarded to Sentry.
 type Selection struct {
 	Rates  Rates
-	Limits *sentry.ActiveLimits // nil = there are none to follow
+	Limits *sentry.ActiveLimits // nil: no limits apply
 	Now    time.Time
 	Header sentry.EnvelopeHeader
 
 	Omitted Losses // the other items
 }
 
-// cause is why an item is omitted, as client reports have it; zero = it is forwarded.
+// cause is the reason for omitting an item, as in client reports. The zero value means that the item is forwarded.
 type cause struct{ outcome, reason string }
 
 var (
-	// causeSampled is how SDKs report what their own sample rates leave out.
+	// causeSampled is what SDKs report for data that their own sample rates exclude.
 	causeSampled = cause{event.OutcomeClientDiscard, "sample_rate"}
-	// causeLimited is how Relay reports limits, whose reason it calls generic if it has none (tests/integration/test_proxy.py).
+	// causeLimited is what Relay reports for limited data; a limit without a reason is "generic" (tests/integration/test_proxy.py).
 	causeLimited = cause{event.OutcomeRateLimited, "generic"}
 )
 
-// leaders are the types without which Sentry rejects their followers in the same envelope, or shows them without context.
+// Without an item of a leader type in the same envelope, Sentry rejects followers or shows them without context.
 var (
 	leaders   = map[sentry.ItemType]bool{sentry.ItemEvent: true, sentry.ItemTransaction: true, sentry.ItemFeedback: true, sentry.ItemReplayEvent: true}
 	followers = map[sentry.ItemType]bool{
@@ -61,7 +61,7 @@ func (s *Selection) Filter(items []sentry.Frame) (forwarded []sentry.Frame) {
 	return forwarded
 }
 
-// causeOfLeader returns why the item that others follow is omitted.
+// causeOfLeader returns the reason for omitting the item that the followers depend on.
 func (s *Selection) causeOfLeader(items []sentry.Frame) cause {
 	for i := range items {
 		if leaders[items[i].Header.Type] {
@@ -71,7 +71,8 @@ func (s *Selection) causeOfLeader(items []sentry.Frame) cause {
 	return cause{}
 }
 
-// causeOf returns why an item is omitted, of which the rates come first: they hold at any time. Containers are sampled by element.
+// causeOf returns the reason for omitting an item. Rates take precedence over limits, because they always apply. Containers are sampled
+// by element.
 func (s *Selection) causeOf(item *sentry.Item) cause {
 	switch t := item.Header.Type; {
 	case s.isSampled(t) && !isContainer(item) && !s.Rates.forwards(t, s.idOf(item)):
@@ -87,7 +88,7 @@ func (s *Selection) isSampled(t sentry.ItemType) bool {
 	return sampled
 }
 
-// idOf returns the ID by which an item is sampled. One without is sampled by its content, so that a retry decides alike.
+// idOf returns the ID by which an item is sampled. An item without an ID is sampled by its content, so that a retry has the same result.
 func (s *Selection) idOf(item *sentry.Item) []byte {
 	if id := sentry.CorrelationID(item, &s.Header); id != "" {
 		return []byte(id)
@@ -95,7 +96,7 @@ func (s *Selection) idOf(item *sentry.Item) []byte {
 	return item.Payload
 }
 
-// isLimited reports whether Sentry limits an item now. Items of no category are never limited, as in Relay.
+// isLimited reports whether a rate limit of Sentry currently applies to an item. As in Relay, items without a category are never limited.
 func (s *Selection) isLimited(item *sentry.Item) bool {
 	if s.Limits == nil {
 		return false
@@ -112,7 +113,7 @@ func (s *Selection) isLimited(item *sentry.Item) bool {
 	return wait > 0
 }
 
-// omit adds an item to what was omitted.
+// omit adds an item to Omitted.
 func (s *Selection) omit(item *sentry.Item, why cause) {
 	counted := *item
 	if counted.Header.Type == sentry.ItemProfileChunk {
@@ -123,7 +124,7 @@ func (s *Selection) omit(item *sentry.Item, why cause) {
 	}
 }
 
-// isContainer reports whether the elements of an item may be of several traces.
+// isContainer reports whether the elements of an item may belong to several traces.
 func isContainer(item *sentry.Item) bool {
 	switch item.Header.Type {
 	case sentry.ItemLog, sentry.ItemTraceMetric:
@@ -138,7 +139,8 @@ func (s *Selection) isSampledContainer(item *sentry.Frame) bool {
 	return s.isSampled(item.Header.Type) && isContainer(&item.Item)
 }
 
-// sampleContainer removes elements from a container: traces are whole or absent. If it cannot be read, it is sampled as a whole.
+// sampleContainer removes elements from a container, so that each trace is complete or absent. A container that cannot be read is sampled
+// as a whole.
 func (s *Selection) sampleContainer(item *sentry.Frame) (left sentry.Frame, some bool) {
 	t := item.Header.Type
 	payload, kept, omitted, ok := sentry.FilterContainer(item.Payload, func(traceID string) bool {
@@ -160,7 +162,7 @@ func (s *Selection) sampleContainer(item *sentry.Frame) (left sentry.Frame, some
 	return item.WithPayload(payload, kept), true
 }
 
-// Admits reports whether a request that is an item by itself is forwarded, or adds it to Omitted.
+// Admits reports whether a request that consists of a single item is forwarded. If it is not, Admits adds it to Omitted.
 func (s *Selection) Admits(item *sentry.Item) bool {
 	why := s.causeOf(item)
 	if why != (cause{}) {
