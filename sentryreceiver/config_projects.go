@@ -19,10 +19,10 @@ type ProjectConfig struct {
 	// ID is the number at the end of the DSN.
 	ID uint64 `mapstructure:"id"`
 
-	// PublicKeys are the key parts of DSNs. Several keys allow a rotation without downtime.
+	// PublicKeys are the keys in the DSNs of the project. With several keys, you can rotate keys without downtime.
 	PublicKeys []string `mapstructure:"public_keys"`
 
-	// ResourceAttributes are added to the resources of all signals and override those of the SDK.
+	// ResourceAttributes are added to the resources of all signals and override attributes from the SDK.
 	// Values are strings, numbers, booleans, or lists of one of these.
 	ResourceAttributes map[string]any `mapstructure:"resource_attributes"`
 
@@ -34,7 +34,7 @@ type ProjectConfig struct {
 // on them.
 const reservedPrefix = "sentry."
 
-// validateProjects checks each project, and that IDs and keys differ.
+// validateProjects checks each project, and that IDs and keys are unique.
 func validateProjects(projects []ProjectConfig) error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -42,7 +42,7 @@ func validateProjects(projects []ProjectConfig) error {
 	if projects != nil && len(projects) == 0 {
 		problem("projects: must not be empty; list the accepted projects, or remove the key to accept every DSN")
 	}
-	ids, keys := map[uint64]string{}, map[string]string{} // the paths of those so far
+	ids, keys := map[uint64]string{}, map[string]string{} // paths in the configuration, for errors about duplicates
 	for i, p := range projects {
 		path := fmt.Sprintf("projects[%d]", i)
 		switch first, seen := ids[p.ID]; {
@@ -59,7 +59,7 @@ func validateProjects(projects []ProjectConfig) error {
 		for j, key := range p.PublicKeys {
 			path := fmt.Sprintf("%s.public_keys[%d]", path, j)
 			switch first, seen := keys[key]; {
-			case !sentry.ValidKey(key): // it may be a secret, so the error does not contain it
+			case !sentry.ValidKey(key): // the error omits the key, which may be a secret
 				problem("%s: must have 1 to %d letters, digits, '_' or '-'; use the part of the DSN between // and @", path, sentry.MaxKeyBytes)
 			case seen:
 				problem("%s: is the same as %s; keys must be unique", path, first)
@@ -86,7 +86,7 @@ func validateAttribute(key string, value any) error {
 	list, isList := value.([]any)
 	if !isList {
 		kind, err := kindOf(value)
-		// "service.version: 1.10" is a number in YAML, and would come out as 1.1.
+		// In YAML, "service.version: 1.10" is a number and would become 1.1.
 		if err == nil && kind != kindText && (strings.HasPrefix(key, "service.") || strings.HasPrefix(key, "deployment.")) {
 			return fmt.Errorf("is of type %s, must be a string; put it in quotes", kind)
 		}
@@ -110,7 +110,7 @@ func validateAttribute(key string, value any) error {
 	return nil
 }
 
-// kind is the type of an attribute value, for messages.
+// kind is the type of an attribute value, for error messages.
 type kind string
 
 const (
