@@ -341,7 +341,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		w.count(ruleSize)
 		return Filtered
 	}
-	if set == &w.location && !w.userPaths && strings.IndexByte(text, '@') < 0 && strings.IndexByte(text, '=') < 0 {
+	if set == &w.location && !w.userPaths && strings.IndexByte(text, '=') < 0 && !mayHaveURLPassword(text) {
 		return text
 	}
 	found := scan(text)
@@ -371,4 +371,9 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		return text
 	}
 	return t.String()
+}
+
+// mayHaveURLPassword reports whether a path may be a URL with a password: paths of packages have an @, too.
+func mayHaveURLPassword(text string) bool {
+	return strings.IndexByte(text, '@') >= 0 && strings.Contains(text, "//")
 }

@@ -33,6 +33,7 @@ var figures = []figure{
 	{"Items", "goccy÷own", atLeast(1, 0)},
 	{"Items", "sonic÷own", atLeast(1, 0)},
 	{"Items", "objects÷elements", nothing},
+	{"Scrubbing", "scrub÷receive", atMost(0.25, 0.1)},
 }
 
 // target is what a ratio should reach, and what later on, if there is something: at least, or at most.
