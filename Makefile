@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test packages browser sdks ci build deb attacks load faults lint format golden bench fuzz mutants corpus soak clean
+.PHONY: help run demo page test packages asyncprofiler browser sdks ci build deb attacks load faults lint format golden bench fuzz mutants corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -44,6 +44,10 @@ packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chro
 
 browser: build packages ## Run the tests of the viewer and of the browser SDK in Chromium; needs node and chromium
 	go test ./internal/testkit/e2e/browser -count=1 -v
+
+asyncprofiler: build ## Run async-profiler with the collector; needs Linux, Java and Maven
+	@cd internal/testkit/e2e/asyncprofiler && sh ../../../../.ci/quiet mvn -q -B dependency:copy-dependencies
+	go test ./internal/testkit/e2e/asyncprofiler -count=1 -v
 
 kafka: build ## Run examples/kafka against a real broker; needs Java and Maven
 	@cd internal/testkit/e2e/kafka && sh ../../../../.ci/quiet mvn -q -B dependency:copy-dependencies

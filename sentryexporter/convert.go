@@ -14,6 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
@@ -22,6 +23,11 @@ import (
 // error.
 
 func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) ([]*request, error) {
+	profiles, _, err := dialect.Current(profiles)
+	if err != nil {
+		e.logger.Error("Message dropped: unknown dialect of OTLP", zap.Error(err))
+		return nil, consumererror.NewPermanent(err)
+	}
 	export := tosentry.ProfilesToChunks(profiles, e.exportOptions())
 	e.destination.clocks.add(export.Clocks)
 	e.telemetry.lost(ctx, e.telemetry.samplesDiscarded, export.Lost)
