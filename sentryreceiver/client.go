@@ -22,7 +22,7 @@ func (in *ingestion) withClient(ctx context.Context) context.Context {
 	}
 	metadata[semconv.SentryProjectID] = []string{in.auth.ProjectID}
 	metadata[semconv.MetadataSentryPublicKey] = []string{in.auth.PublicKey}
-	metadata[semconv.MetadataSentrySDKName] = []string{in.sender.sdk}
+	metadata[semconv.MetadataSentrySDKName] = []string{in.sender.SDK}
 	info.Metadata = client.NewMetadata(metadata)
 	return client.NewContext(ctx, info)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/client"
+
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/ledger"
 )
 
 func TestSenderIsInTheClientMetadata(t *testing.T) {
@@ -46,8 +48,8 @@ func TestSDKNamesOfTheClientsMaking(t *testing.T) {
 	for name, want := range map[string]string{
 		``:                          "sentry.python", // of the credentials
 		`sentry.cocoa`:              "sentry.cocoa",
-		`a\r\nX-Injected: 1`:        other,
-		strings.Repeat("a", 10_000): other,
+		`a\r\nX-Injected: 1`:        ledger.Unidentified.SDK,
+		strings.Repeat("a", 10_000): ledger.Unidentified.SDK,
 	} {
 		s.logs.Reset()
 		require.Equal(t, 200, s.post(`{"sdk":{"name":"`+name+`"}}`+"\n"+item("event", "", errorEvent)).status)

@@ -20,7 +20,7 @@
 //	client.go      client metadata for later components
 //	response.go, rejection.go   status, body and headers
 //	cors.go        pages of other origins
-//	telemetry.go, ledger.go   metrics
+//	telemetry.go   metrics
 //	receiver.go    lifecycle
 //
 // The collector creates one receiver per signal. Receivers with the same *Config share one

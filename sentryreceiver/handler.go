@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/ledger"
 )
 
 // submission is a request with data. At every endpoint, the data becomes the items of an envelope.
@@ -72,12 +73,12 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 	}
 	envelope, framing := sub.open(sub, body)
 	claim.ShrinkTo(int64(len(body.Data)))
-	sender := newSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
+	sender := ledger.NewSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
 	auth, from, err := r.identify(sub, envelope.Header.DSN) // the envelope may contradict the request
 	if err == nil {
 		err = framing
 	} else {
-		sender = otherSender // the sender is in doubt
+		sender = ledger.Unidentified
 	}
 	if err != nil {
 		body.Release()

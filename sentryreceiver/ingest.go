@@ -13,6 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/ledger"
 )
 
 // ingestion is the work on one envelope: translate the items, deliver the results, respond.
@@ -21,7 +22,7 @@ type ingestion struct {
 	translation *translation
 	items       []sentry.Item
 	auth        sentry.Auth
-	sender      sender // in metrics
+	sender      ledger.Sender // in metrics
 	budget      budget
 
 	allowed    [pipeline.NumSignals]bool // the breaker of a signal allowed this envelope

@@ -15,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/ledger"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
@@ -23,10 +24,10 @@ const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 const dataFormat = "sentry"
 
 // telemetry counts requests, items and samples by outcome. Each attribute has a bounded set of
-// values: invented types count as "unknown", reasons, rules and fields are constants, and ledger
-// limits senders.
+// values: invented types count as "unknown", reasons, rules and fields are constants, and
+// package ledger limits senders.
 type telemetry struct {
-	items             ledger
+	items             *ledger.Ledger
 	samplesDiscarded  metric.Int64Counter
 	elementsDiscarded metric.Int64Counter
 	fieldsDiscarded   metric.Int64Counter
@@ -44,8 +45,8 @@ type telemetry struct {
 func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
-		items: ledger{counter: meter.Counter("otelcol_receiver_sentry_items", "{item}",
-			"Number of envelope items, by outcome and sender.")},
+		items: ledger.New(meter.Counter("otelcol_receiver_sentry_items", "{item}",
+			"Number of envelope items, by outcome and sender.")),
 		samplesDiscarded: meter.Counter("otelcol_receiver_sentry_samples_discarded", "{sample}",
 			"Number of unusable samples in profiles that were otherwise decoded."),
 		elementsDiscarded: meter.Counter("otelcol_receiver_sentry_elements_discarded", "{element}",
@@ -72,12 +73,12 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	return t, meter.Err()
 }
 
-func (t *telemetry) itemDone(ctx context.Context, from sender, item sentry.ItemType, o pipeline.Outcome, reason string) {
-	t.items.count(ctx, entry{item.Label(), o, reason, from})
+func (t *telemetry) itemDone(ctx context.Context, from ledger.Sender, item sentry.ItemType, o pipeline.Outcome, reason string) {
+	t.items.Count(ctx, from, item, o, reason)
 }
 
 // itemsLost counts the items of an envelope that was refused as a whole.
-func (t *telemetry) itemsLost(ctx context.Context, from sender, items []sentry.Item, reason string) {
+func (t *telemetry) itemsLost(ctx context.Context, from ledger.Sender, items []sentry.Item, reason string) {
 	for i := range items {
 		t.itemDone(ctx, from, items[i].Header.Type, pipeline.Discarded, reason)
 	}

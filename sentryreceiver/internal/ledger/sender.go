@@ -1,97 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryreceiver
+package ledger
 
 import (
-	"context"
 	"strings"
-	"sync"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// ledger counts items by outcome and sender.
-//
-// Clients choose projects, SDKs and versions, so the number of series is limited: after maxSeries,
-// items of new senders count as "other".
-type ledger struct {
-	counter metric.Int64Counter
-
-	mu    sync.Mutex
-	known map[entry]metric.MeasurementOption
-}
-
-// maxSeries is half of the limit of OpenTelemetry's SDK (2000), which would combine all attributes
-// of further series. A sender has two to five series: its types, nearly all accepted.
-const maxSeries = 1000
-
-// entry is the attributes of an item. All except the sender have a bounded number of values.
-type entry struct {
-	item    string
-	outcome pipeline.Outcome
-	reason  string // "" = none
-	sender
-}
-
-// sender is the sender of an item.
-type sender struct {
+// Sender is the sender of an item, in values of which there are few.
+type Sender struct {
+	SDK     string // sentry.javascript.browser
 	project string // its number
-	sdk     string // sentry.javascript.browser
 	version string // of the SDK, 10.78
 }
 
 const (
 	other   = "other"   // a value that is not told apart
-	unknown = "unknown" // nothing was said
+	unknown = "unknown" // the client does not state it
 )
 
-var otherSender = sender{other, other, other}
+// Unidentified is the sender of items whose sender is in doubt, or is one of too many.
+var Unidentified = Sender{other, other, other}
 
-func (l *ledger) count(ctx context.Context, e entry) {
-	l.counter.Add(ctx, 1, l.series(e))
-}
-
-func (l *ledger) series(e entry) metric.MeasurementOption {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, known := l.known[e]; !known && len(l.known) >= maxSeries {
-		e.sender = otherSender
-	}
-	option, known := l.known[e]
-	if !known {
-		if l.known == nil {
-			l.known = map[entry]metric.MeasurementOption{}
-		}
-		option = metric.WithAttributeSet(attribute.NewSet(e.attributes()...))
-		l.known[e] = option
-	}
-	return option
-}
-
-func (e entry) attributes() []attribute.KeyValue {
-	attributes := []attribute.KeyValue{
-		attribute.String("type", e.item),
-		attribute.String("outcome", string(e.outcome)),
-		attribute.String("project", e.project),
-		attribute.String("sdk", e.sdk),
-		attribute.String("sdk_version", e.version),
-	}
-	if e.reason != "" {
-		attributes = append(attributes, attribute.String("reason", e.reason))
-	}
-	return attributes
-}
-
-// newSender returns a sender. The project is a number or "".
-func newSender(project string, sdk sentry.ClientSDK) sender {
+// NewSender returns a sender. The project is a number or "".
+func NewSender(project string, sdk sentry.ClientSDK) Sender {
 	if project == "" {
 		project = unknown
 	}
-	return sender{project, sdkLabel(sdk.Name), versionLabel(sdk.Version)}
+	return Sender{SDK: sdkLabel(sdk.Name), project: project, version: versionLabel(sdk.Version)}
 }
 
 // sdkFamilies are the second parts of the names of Sentry's SDKs. The third part is a framework:
