@@ -109,7 +109,7 @@ func TestConcurrentDuplicates(t *testing.T) {
 		both.Go(func() { h.post(envelope(chunkItem)) })
 		<-entered
 		both.Go(func() { h.post(envelope(chunkItem)) })
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(time.Second) // the second must wait by then: after a failure, the pipeline is not asked for a while
 		assert.Zero(t, h.sink.count())
 		close(hold)
 		both.Wait()

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package golden
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// goFiles returns the Go files of the repository by their paths.
+func goFiles(t *testing.T) map[string][]byte {
+	list := exec.Command("git", "ls-files", "*.go")
+	list.Dir = Root(t)
+	output, err := list.Output()
+	if err != nil {
+		t.Skipf("not a checkout of git: %v", err)
+	}
+	files := map[string][]byte{}
+	for _, name := range strings.Fields(string(output)) {
+		text, err := os.ReadFile(filepath.Join(Root(t), name))
+		if os.IsNotExist(err) {
+			continue // deleted, and not committed yet
+		}
+		require.NoError(t, err)
+		files[name] = text
+	}
+	return files
+}
+
+// TestSPDX: every Go file names its licence.
+func TestSPDX(t *testing.T) {
+	for name, text := range goFiles(t) {
+		assert.True(t, bytes.HasPrefix(text, []byte("// SPDX-License-Identifier: Apache-2.0\n")), "%s has no SPDX header", name)
+	}
+}
+
+// A package that exceeds these limits has two subjects.
+const (
+	maxPackageFiles = 30
+	maxPackageLines = 3000
+)
+
+// TestPackageSizes checks the files of each package that are not tests.
+func TestPackageSizes(t *testing.T) {
+	files, lines := map[string]int{}, map[string]int{}
+	for name, text := range goFiles(t) {
+		if !strings.HasSuffix(name, "_test.go") {
+			files[filepath.Dir(name)]++
+			lines[filepath.Dir(name)] += bytes.Count(text, []byte("\n"))
+		}
+	}
+	for folder := range files {
+		assert.LessOrEqual(t, files[folder], maxPackageFiles, "files of %s", folder)
+		assert.LessOrEqual(t, lines[folder], maxPackageLines, "lines of %s", folder)
+	}
+}
