@@ -33,6 +33,9 @@ type Config struct {
 	// containers of version 2.
 	SpansAs string `mapstructure:"spans_as"`
 
+	// Errors configure the events that are created from exceptions.
+	Errors ErrorsConfig `mapstructure:"errors"`
+
 	// ProfilerIDAttributes are the resource attributes that together identify one process. The ID
 	// of its profiler session is derived from them if the data have none. If they identify only a
 	// service, attributes of the process are added.
@@ -107,6 +110,7 @@ func createDefaultConfig() component.Config {
 
 	return &Config{
 		SpansAs:              spansAsTransactions,
+		Errors:               defaultErrors(),
 		ProfilerIDAttributes: slices.Clone(attr.DefaultProfilerIDAttributes),
 		MaxAttempts:          defaultMaxAttempts,
 		HTTP:                 client,
@@ -146,6 +150,9 @@ func (c *Config) Validate() error {
 	}
 	if c.SpansAs != spansAsTransactions && c.SpansAs != spansAsContainers {
 		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)
+	}
+	if err := c.Errors.validate(); err != nil {
+		problems = append(problems, err)
 	}
 	if len(c.ProfilerIDAttributes) == 0 || slices.Contains(c.ProfilerIDAttributes, "") {
 		problem("profiler_id_attributes: must have at least one resource attribute and no empty ones, e.g. %q", attr.DefaultProfilerIDAttributes)

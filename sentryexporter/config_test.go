@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
 const testDSN = "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.example/42"
@@ -50,6 +51,9 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, exporterhelper.RequestSizerTypeBytes, queue.Sizer)
 	assert.Equal(t, int64(128<<20), queue.QueueSize)
 	assert.False(t, queue.Batch.HasValue())
+	assert.Equal(t, ErrorsConfig{
+		FromSpans: "unhandled", SkipIfSentrySDK: true, Tags: toissues.DefaultTags, Dedupe: 10 * time.Minute, MaxPerMinute: 60,
+	}, cfg.Errors)
 	assert.NotNil(t, cfg.destination, "what the exporters of both signals share")
 }
 
@@ -76,6 +80,7 @@ dsn: `+testDSN+`
 spans_as: spans
 profiler_id_attributes: [host.name, process.pid]
 report_losses: true
+errors: {from_spans: all, skip_if_sentry_sdk: false, include_pii: true, tags: [shop.region], dedupe: 1m, max_per_minute: 5}
 max_attempts: 5
 timeout: 5s
 compression: none
@@ -90,6 +95,7 @@ retry_on_failure: {max_elapsed_time: 1h}
 	assert.Equal(t, "spans", cfg.SpansAs)
 	assert.Equal(t, []string{"host.name", "process.pid"}, cfg.ProfilerIDAttributes)
 	assert.True(t, cfg.ReportLosses)
+	assert.Equal(t, ErrorsConfig{FromSpans: "all", IncludePII: true, Tags: []string{"shop.region"}, Dedupe: time.Minute, MaxPerMinute: 5}, cfg.Errors)
 	assert.Equal(t, 5, cfg.MaxAttempts)
 	assert.Equal(t, 5*time.Second, cfg.HTTP.Timeout)
 	assert.Equal(t, "http://proxy:3128", cfg.HTTP.ProxyURL)
@@ -99,7 +105,7 @@ retry_on_failure: {max_elapsed_time: 1h}
 }
 
 func TestUnknownKeysFail(t *testing.T) {
-	for _, text := range []string{"dns: x", "http: {timeout: 1s}", "sending_queue: {size: 1}", "tls: {insecrue: true}"} {
+	for _, text := range []string{"dns: x", "http: {timeout: 1s}", "sending_queue: {size: 1}", "tls: {insecrue: true}", "errors: {from_logs: all}"} {
 		_, err := load(t, "dsn: "+testDSN+"\n"+text)
 		assert.ErrorContains(t, err, "invalid keys", text)
 	}
@@ -117,6 +123,10 @@ func TestValidate(t *testing.T) {
 		`sending_queue: {queue_size: 1000}`:                `sending_queue::queue_size: 1000 bytes are less than some envelopes have, must be at least 1048576`,
 		`max_attempts: 0`:                                  `max_attempts: is 0, must be at least 1`,
 		`timeout: 30`:                                      `timeout: is 30, a number without a unit; use 30s for seconds`,
+		`errors: {from_spans: some}`:                       `errors::from_spans: is "some", must be one of ["unhandled" "all" "none"]`,
+		`errors: {tags: [""]}`:                             `errors::tags: has 1 keys, must have at most 50 and no empty ones`,
+		`errors: {dedupe: -1s}`:                            `errors::dedupe: is -1s, must not be negative; 0s turns it off`,
+		`errors: {max_per_minute: -1}`:                     `errors::max_per_minute: is -1, must not be negative; 0 is no limit`,
 		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
 	} {
 		if !strings.HasPrefix(text, "dsn") {

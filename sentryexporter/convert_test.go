@@ -159,6 +159,7 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	broken := someProfile("samples", "count")
 	broken.Dictionary().LocationTable().At(1).AttributeIndices().Append(99)
 	require.NoError(t, e.profiles(broken))
+	require.NoError(t, e.traces(handledException()))
 	bad := someSpan()
 	bad.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).SetTraceID(pcommon.TraceID{})
 	require.NoError(t, e.traces(bad))

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
@@ -44,11 +45,17 @@ type destination struct {
 	clocks   clocks      // of the profiles that were sent there
 	limits   sentry.ActiveLimits
 	losses   losses
+	failures *dedup.Window // whose events were sent
+	flood    flood
 	accepted atomic.Int64 // number of envelopes that Sentry accepted
 
+	once    sync.Once
 	mu      sync.Mutex
 	checked time.Time // time of the last check
 }
+
+// maxFailures bounds the memory of failures: 320 bytes for each.
+const maxFailures = 50_000
 
 func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, error) {
 	telemetry, err := newTelemetry(set.TelemetrySettings)
@@ -57,6 +64,9 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 	}
 	// The collector's queue logs each dropped request and does not count it; its logger is not
 	// rate-limited.
+	cfg.destination.once.Do(func() {
+		cfg.destination.failures = dedup.New(dedup.Config{MaxIDs: maxFailures, MaxAge: cfg.Errors.Dedupe})
+	})
 	return &sentryExporter{
 		destination: cfg.destination, cfg: cfg, settings: set, logger: collector.LimitLogs(set.Logger), telemetry: telemetry,
 		stopping: make(chan struct{}),

@@ -262,9 +262,9 @@ func TestReportLosses(t *testing.T) {
 // TestLossesOfSpans: a transaction is one loss and as many of spans as it has with its own, a
 // container as many as it has.
 func TestLossesOfSpans(t *testing.T) {
-	for spansAs, want := range map[string]map[sentry.Category]int{
-		spansAsTransactions: {sentry.CategoryTransaction: 1, sentry.CategorySpan: 3},
-		spansAsContainers:   {sentry.CategorySpan: 3},
+	for spansAs, want := range map[string]map[loss]int{
+		spansAsTransactions: {{lossRejected, sentry.CategoryTransaction}: 1, {lossRejected, sentry.CategorySpan}: 3},
+		spansAsContainers:   {{lossRejected, sentry.CategorySpan}: 3},
 	} {
 		h := &harness{t: t, metrics: componenttest.NewTelemetry()}
 		e, err := newSentryExporter(testConfig(fakesentry.Start(t), func(cfg *Config) { cfg.SpansAs = spansAs }), h.settings())

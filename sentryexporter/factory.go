@@ -9,10 +9,12 @@ import (
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
 // Contrib's exporter with the type "sentry" may be in the same build.
@@ -68,11 +70,17 @@ type tracesExporter struct{ *sentryExporter }
 
 // ConsumeTraces implements consumer.Traces.
 func (e tracesExporter) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
-	requests, err := e.convertTraces(ctx, traces)
+	requests, tooLarge := e.convertTraces(ctx, traces)
+	issues, err := e.convertIssues(ctx, traces)
 	if err != nil {
 		return err
 	}
-	return e.enqueue(ctx, requests)
+	err = e.enqueue(ctx, append(requests, issues.requests...))
+	issues.finish(ctx, err)
+	if err == nil {
+		return tooLarge
+	}
+	return err
 }
 
 func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
@@ -82,6 +90,11 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 	}
 	for _, category := range []sentry.Category{sentry.CategoryTransaction, sentry.CategorySpan} {
 		if err := e.addTracesQueue(ctx, category); err != nil {
+			return nil, err
+		}
+	}
+	if e.cfg.Errors.FromSpans != toissues.None {
+		if err := e.addEventsQueue(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -96,5 +109,17 @@ func (e *sentryExporter) addTracesQueue(ctx context.Context, category sentry.Cat
 	}
 	q.helper = traces
 	q.consume = func(ctx context.Context) error { return traces.ConsumeTraces(ctx, ptrace.NewTraces()) }
+	return nil
+}
+
+// addEventsQueue adds the queue of error events. The collector's metrics count them as log records.
+func (e *sentryExporter) addEventsQueue(ctx context.Context) error {
+	q := e.addQueue(sentry.CategoryError)
+	logs, err := xexporterhelper.NewLogsRequest(ctx, q.queueSettings(), requestOf[plog.Logs], q.push, q.options()...)
+	if err != nil {
+		return err
+	}
+	q.helper = logs
+	q.consume = func(ctx context.Context) error { return logs.ConsumeLogs(ctx, plog.NewLogs()) }
 	return nil
 }

@@ -3,6 +3,7 @@
 package sentryexporter
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -18,15 +19,24 @@ import (
 // https://develop.sentry.dev/sdk/telemetry/client-reports/
 type losses struct {
 	mu         sync.Mutex
-	counts     map[sentry.Category]int
+	counts     map[loss]int
 	lastReport time.Time // time of the last attempt
+}
+
+// loss is an entry of a client report.
+type loss struct {
+	reason   string
+	category sentry.Category
 }
 
 // reportInterval is the interval of the SDKs.
 const reportInterval = time.Minute
 
-// lossReason is the specification's reason for items that the server rejected.
-const lossReason = "send_error"
+// The specification's reasons for items that the server rejected, and for items that the client did not send.
+const (
+	lossRejected = "send_error"
+	lossSampled  = "sample_rate"
+)
 
 // add counts a rejected item as the specification requires: chunks and transactions by number, and
 // all spans, including those of transactions. If Sentry rejects the key, it would reject the
@@ -35,25 +45,29 @@ func (l *losses) add(e *envelope, r reply) {
 	if r.isUnauthorized() {
 		return
 	}
+	switch e.Item.Header.Type {
+	case sentry.ItemSpan:
+		l.count(lossRejected, sentry.CategorySpan, e.Count)
+	case sentry.ItemTransaction: // "an additional span category entry containing the number of spans inside the transaction plus one"
+		l.count(lossRejected, sentry.CategoryTransaction, 1)
+		l.count(lossRejected, sentry.CategorySpan, e.Count)
+	default:
+		l.count(lossRejected, sentry.LimitedBy(&e.Item.Header)[0], 1)
+	}
+}
+
+func (l *losses) count(reason string, category sentry.Category, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.counts == nil {
-		l.counts = map[sentry.Category]int{}
+		l.counts = map[loss]int{}
 	}
-	switch e.Item.Header.Type {
-	case sentry.ItemSpan:
-		l.counts[sentry.CategorySpan] += e.Count
-	case sentry.ItemTransaction: // "an additional span category entry containing the number of spans inside the transaction plus one"
-		l.counts[sentry.CategoryTransaction]++
-		l.counts[sentry.CategorySpan] += e.Count
-	default:
-		l.counts[sentry.LimitedBy(&e.Item.Header)[0]]++
-	}
+	l.counts[loss{reason, category}] += n
 }
 
 // due returns the counts to report and resets them. It returns nil within reportInterval of the
 // previous report, unless this is the last one.
-func (l *losses) due(now time.Time, last bool) map[sentry.Category]int {
+func (l *losses) due(now time.Time, last bool) map[loss]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.counts) == 0 || !last && now.Sub(l.lastReport) < reportInterval {
@@ -79,12 +93,12 @@ func (e *sentryExporter) reportLosses(ctx context.Context, last bool) {
 	e.telemetry.posted(ctx, report, r)
 }
 
-func newClientReport(counts map[sentry.Category]int, now time.Time) *envelope {
+func newClientReport(counts map[loss]int, now time.Time) *envelope {
 	return &envelope{Item: sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemClientReport}, Payload: clientReport(counts, now)}}
 }
 
 // clientReport returns the payload of a client report, in a fixed order.
-func clientReport(counts map[sentry.Category]int, now time.Time) []byte {
+func clientReport(counts map[loss]int, now time.Time) []byte {
 	type event struct {
 		Reason   string          `json:"reason"`
 		Category sentry.Category `json:"category"`
@@ -94,8 +108,11 @@ func clientReport(counts map[sentry.Category]int, now time.Time) []byte {
 		Timestamp float64 `json:"timestamp"`
 		Discarded []event `json:"discarded_events"`
 	}{Timestamp: float64(now.UnixMilli()) / 1000, Discarded: []event{}}
-	for _, category := range slices.Sorted(maps.Keys(counts)) {
-		report.Discarded = append(report.Discarded, event{lossReason, category, counts[category]})
+	entries := slices.SortedFunc(maps.Keys(counts), func(a, b loss) int {
+		return cmp.Or(cmp.Compare(a.category, b.category), cmp.Compare(a.reason, b.reason))
+	})
+	for _, entry := range entries {
+		report.Discarded = append(report.Discarded, event{entry.reason, entry.category, counts[entry]})
 	}
 	payload, err := json.Marshal(report)
 	if err != nil {

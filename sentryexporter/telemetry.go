@@ -19,13 +19,14 @@ const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryexporter"
 // telemetry counts samples, spans and envelopes by outcome. Each attribute has a bounded set of
 // values.
 type telemetry struct {
-	items            metric.Int64Counter
-	bytes            metric.Int64Counter
-	throttled        metric.Int64Counter
-	samplesDiscarded metric.Int64Counter
-	spansDiscarded   metric.Int64Counter
-	fieldsDiscarded  metric.Int64Counter
-	unreadable       metric.Int64Counter
+	items               metric.Int64Counter
+	bytes               metric.Int64Counter
+	throttled           metric.Int64Counter
+	samplesDiscarded    metric.Int64Counter
+	spansDiscarded      metric.Int64Counter
+	exceptionsDiscarded metric.Int64Counter
+	fieldsDiscarded     metric.Int64Counter
+	unreadable          metric.Int64Counter
 }
 
 // newTelemetry registers the instruments of metadata.yaml.
@@ -42,6 +43,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of samples that Sentry's format cannot represent."),
 		spansDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_spans_discarded", "{span}",
 			"Number of spans and span events that Sentry's format cannot represent."),
+		exceptionsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_exceptions_discarded", "{exception}",
+			"Number of exceptions of spans that became no event."),
 		fieldsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",
 			"Number of fields that were omitted from data that was sent."),
 		unreadable: meter.Counter("otelcol_exporter_sentry_envelope_unreadable_requests", "{request}",

@@ -7,6 +7,8 @@ const (
 	ExceptionType       = "exception.type"
 	ExceptionMessage    = "exception.message"
 	ExceptionStacktrace = "exception.stacktrace"
+	ExceptionEscaped    = "exception.escaped" // deprecated in 1.32
+	CodeFunctionName    = "code.function.name"
 	ErrorType           = "error.type"
 	FileName            = "file.name"
 	LogRecordUID        = "log.record.uid"

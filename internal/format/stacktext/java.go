@@ -20,11 +20,12 @@ type javaParser struct {
 	frame func(content string) (Frame, bool)
 	open  []*section // by indentation: the last exception of each
 	nodes int
+	share int // frames that the text may still leave out
 }
 
 func (p *javaParser) parse(text string) *node {
 	l := &lines{text: text}
-	p.open, p.nodes = []*section{newSection(l, 0)}, 1
+	p.open, p.nodes, p.share = []*section{newSection(l, 0)}, 1, len(text)/bytesPerShared
 	current, thrown := p.open[0], p.open[0]
 	for line, ok := l.line(); ok; line, ok = l.line() {
 		content := strings.TrimLeft(line, " \t")
@@ -38,7 +39,7 @@ func (p *javaParser) parse(text string) *node {
 			current = next
 			continue
 		}
-		if !current.readShared(content) && content != "" && !strings.HasPrefix(content, "- ") { // locks of a thread dump
+		if !p.readShared(current, content) && content != "" && !strings.HasPrefix(content, "- ") { // locks of a thread dump
 			current.other()
 		}
 	}
@@ -82,7 +83,7 @@ func isTypeName(headline string) bool {
 }
 
 // readShared reads "... 6 more": the outermost frames, which are those of the enclosing exception.
-func (s *section) readShared(content string) bool {
+func (p *javaParser) readShared(s *section, content string) bool {
 	content, found := strings.CutPrefix(content, "... ")
 	if !found {
 		return strings.Contains(content, "[CIRCULAR REFERENCE")
@@ -94,7 +95,7 @@ func (s *section) readShared(content string) bool {
 	}
 	s.name(s.lines.start)
 	if s.enclosing != nil {
-		s.stack.share(&s.enclosing.stack, int(n))
+		p.share -= s.stack.share(&s.enclosing.stack, int(n), p.share)
 		s.enclosing = nil // a second line of a hostile text
 	}
 	return true

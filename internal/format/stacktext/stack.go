@@ -59,18 +59,19 @@ func (s *stack) inOrder() []Frame {
 	return slices.Concat(s.frames[:halfFrames], s.frames[oldest:], s.frames[halfFrames:oldest])
 }
 
-// share adds the n outermost frames of an enclosing stack, both innermost first.
-func (s *stack) share(enclosing *stack, n int) {
+// share adds the n outermost frames of an enclosing stack, both innermost first. It returns the number of added frames: at most limit.
+func (s *stack) share(enclosing *stack, n, limit int) int {
 	frames := enclosing.inOrder()
 	known := len(frames)
 	if n < enclosing.total && enclosing.total > maxFrames {
 		known = halfFrames // those of the first half are further inside
 	}
-	known = min(n, known)
+	known = min(n, known, limit)
 	for _, frame := range frames[len(frames)-known:] {
 		s.add(frame)
 	}
 	s.elided += n - known
+	return known
 }
 
 // outermostFirst returns the frames and the number of those that are missing.

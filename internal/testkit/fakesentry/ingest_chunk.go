@@ -27,6 +27,8 @@ func Verdict(e *sentry.Envelope) string {
 		return transactionVerdict(&e.Header, item)
 	case sentry.ItemSpan:
 		return containerVerdict(&e.Header, item)
+	case sentry.ItemEvent:
+		return eventVerdict(&e.Header, item)
 	default:
 		return "item type " + string(item.Header.Type)
 	}

@@ -29,7 +29,7 @@ type machineMember struct {
 }
 
 func readResource(attrs pcommon.Map) *exportedResource {
-	r := &exportedResource{Map: attrs, fromSentry: isFromSentry(attrs), other: otherResource(attrs)}
+	r := &exportedResource{Map: attrs, fromSentry: IsFromSentry(attrs), other: otherResource(attrs)}
 	for _, key := range machineKeys {
 		from := attr.FirstText(attr.ResourceContextKeys[key], semconv.SentryDeviceArchitecture)
 		value, ok := attrs.Get(from)
@@ -52,7 +52,7 @@ func readResource(attrs pcommon.Map) *exportedResource {
 // read reads a resource and the identity of each scope, and returns the usable spans.
 func (e *traceExporter) read(resource ptrace.ResourceSpans) (all []tracedSpan) {
 	e.resource = readResource(resource.Resource().Attributes())
-	ofResource := readIdentity(e.resource.Map)
+	ofResource := ReadIdentity(e.resource.Map)
 	for _, scope := range resource.ScopeSpans().All() {
 		id := inScope(ofResource, scope.Scope(), e.options)
 		all = collectSpans(scope.Spans(), &id, &e.Export, all)

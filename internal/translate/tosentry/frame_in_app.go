@@ -47,9 +47,9 @@ func splitFunction(f profile.Frame, frameType string) (function, module string) 
 	return f.Function, ""
 }
 
-// inApp classifies frames of languages for which Sentry has no rule and assumes false. For the
+// InApp classifies frames of languages for which Sentry has no rule and assumes false. For the
 // other languages it returns absent, so that Sentry's rule applies.
-func inApp(f *profile.Frame, frameType string) profile.InApp {
+func InApp(f *profile.Frame, frameType string) profile.InApp {
 	switch frameType {
 	case "cpython", "php", "rust", "v8js", attr.HermesFrameType:
 		return profile.InAppAbsent

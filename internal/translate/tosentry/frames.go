@@ -256,7 +256,7 @@ func (r *frameReader) finish(f profile.Frame, frameType string) profile.Frame {
 	}
 	f.Function, f.Module = splitFunction(f, frameType)
 	if f.InApp == profile.InAppAbsent {
-		f.InApp = inApp(&f, frameType)
+		f.InApp = InApp(&f, frameType)
 	}
 	f.Platform = attr.FirstText(f.Platform, platformOfFrames[frameType])
 	return f

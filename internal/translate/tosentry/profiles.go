@@ -26,7 +26,7 @@ func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 	defer e.release()
 	for _, resource := range profiles.ResourceProfiles().All() {
 		e.resource, e.sessions = resource.Resource().Attributes(), map[bool]string{}
-		ofResource := readIdentity(e.resource)
+		ofResource := ReadIdentity(e.resource)
 		for _, scope := range resource.ScopeProfiles().All() {
 			id := inScope(ofResource, scope.Scope(), e.options)
 			restated := restatements(e.view, scope.Profiles())

@@ -13,9 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// readIdentity is the inverse of fromsentry.fillResource, for resources of any origin: Sentry's
+// ReadIdentity is the inverse of fromsentry.fillResource, for resources of any origin: Sentry's
 // attributes take precedence over OpenTelemetry's. Platform is "" if neither states a language.
-func readIdentity(resource pcommon.Map) attr.Identity {
+func ReadIdentity(resource pcommon.Map) attr.Identity {
 	return attr.Identity{
 		Platform:    platformOf(resource),
 		Release:     releaseOf(resource),
@@ -61,7 +61,7 @@ func environmentOf(resource pcommon.Map) string {
 // releaseOf is the inverse of fromsentry.splitRelease. Resources of profilers for a whole host have
 // no service.version, but may have the variables of the process and the tag of its container image.
 func releaseOf(resource pcommon.Map) string {
-	if sent := textOf(resource, semconv.SentryRelease); sent != "" || isFromSentry(resource) {
+	if sent := textOf(resource, semconv.SentryRelease); sent != "" || IsFromSentry(resource) {
 		return sent
 	}
 	name, version := textOf(resource, semconv.ServiceName), textOf(resource, semconv.ServiceVersion)
@@ -106,8 +106,8 @@ func inScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptio
 	return id.Clipped()
 }
 
-// isFromSentry reports whether fromsentry wrote the resource: absent fields were not sent.
-func isFromSentry(resource pcommon.Map) bool {
+// IsFromSentry reports whether fromsentry wrote the resource: absent fields were not sent.
+func IsFromSentry(resource pcommon.Map) bool {
 	_, project := resource.Get(semconv.SentryProjectID)
 	_, platform := resource.Get(semconv.SentryPlatform)
 	return project || platform

@@ -21,6 +21,15 @@ type segmentTree struct {
 // elsewhere is the segment of a span whose root is in another message.
 const elsewhere = -1
 
+// SegmentRoots returns the index of the root of each span's segment; -1 if the root is in another message.
+func SegmentRoots(spans []ptrace.Span) []int {
+	traced := make([]tracedSpan, len(spans))
+	for i, span := range spans {
+		traced[i].Span = span
+	}
+	return newSegmentTree(traced).segment
+}
+
 type spanKey struct {
 	trace pcommon.TraceID
 	span  pcommon.SpanID

@@ -19,7 +19,7 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	fromSentry := e.resource.fromSentry
 	out := event.Span{
 		TraceID: traceText(s.TraceID()), SpanID: spanText(s.SpanID()), ParentSpanID: spanText(s.ParentSpanID()),
-		Status: statusName(s.Span, fromSentry),
+		Status: StatusName(s.Span, fromSentry),
 		Links: linksOf(s.Links(), func(key string, value pcommon.Value) event.Attribute {
 			return event.Attribute{Key: key, Value: attr.JsonOf(value)}
 		}),

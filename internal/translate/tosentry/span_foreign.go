@@ -19,7 +19,7 @@ import (
 
 // fillForeign adds operation, origin, kind and status message.
 func fillForeign(out *event.Span, s ptrace.Span) {
-	out.Op = attr.FirstText(out.Op, foreignOp(s))
+	out.Op = attr.FirstText(out.Op, ForeignOp(s))
 	out.Origin = attr.FirstText(out.Origin, "auto.otel")
 	if kind := kindName(s.Kind()); out.Kind == "" && kind != "" {
 		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryKind, Value: attr.JsonString(kind)})
@@ -39,8 +39,8 @@ func kindName(kind ptrace.SpanKind) string {
 	return ""
 }
 
-// foreignOp returns the operation: https://develop.sentry.dev/sdk/telemetry/traces/span-operations/
-func foreignOp(s ptrace.Span) string {
+// ForeignOp returns the operation: https://develop.sentry.dev/sdk/telemetry/traces/span-operations/
+func ForeignOp(s ptrace.Span) string {
 	attrs := s.Attributes()
 	has := func(keys ...string) bool {
 		for _, key := range keys {
@@ -120,7 +120,7 @@ func foreignSource(s ptrace.Span) string {
 // on OpenTelemetry send them.
 func otherResource(resource pcommon.Map) pcommon.Map {
 	other := pcommon.NewMap()
-	fromSentry := isFromSentry(resource)
+	fromSentry := IsFromSentry(resource)
 	resource.CopyTo(other)
 	other.RemoveIf(func(key string, _ pcommon.Value) bool {
 		switch key {

@@ -13,9 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// statusName is the inverse of fromsentry.setStatus. For spans of other origins, the response is
+// StatusName is the inverse of fromsentry.setStatus. For spans of other origins, the response is
 // more precise than the status code: in OpenTelemetry, a server's 404 is not an error.
-func statusName(s ptrace.Span, fromSentry bool) string {
+func StatusName(s ptrace.Span, fromSentry bool) string {
 	message := strings.ToLower(s.Status().Message())
 	switch {
 	case s.Status().Code() == ptrace.StatusCodeOk:

@@ -67,7 +67,7 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	}
 	all.text(semconv.SentryStatusMessage, s.Status().Message())
 	if !e.resource.fromSentry {
-		all.text(semconv.SentryOp, foreignOp(s.Span))
+		all.text(semconv.SentryOp, ForeignOp(s.Span))
 		all.text(semconv.SentryOrigin, "auto.otel")
 		all.text(semconv.SentryKind, kindName(s.Kind()))
 	}

@@ -139,8 +139,8 @@ func TestStatusNames(t *testing.T) {
 		if test.grpc != 0 {
 			s.Attributes().PutInt("rpc.grpc.status_code", test.grpc)
 		}
-		require.Equal(t, test.foreign, statusName(s, false), test)
-		require.Equal(t, test.sent, statusName(s, true), test)
+		require.Equal(t, test.foreign, StatusName(s, false), test)
+		require.Equal(t, test.sent, StatusName(s, true), test)
 	}
 }
 

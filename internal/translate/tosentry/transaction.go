@@ -46,8 +46,8 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 // returns the others.
 func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []event.NamedValue) (rest []event.NamedValue) {
 	attrs := s.Attributes()
-	t.User = userOf(attrs, e.resource.fromSentry)
-	t.Request = requestOf(attrs, s.Kind())
+	t.User = UserOf(attrs, e.resource.fromSentry)
+	t.Request = RequestOf(attrs, s.Kind())
 	namesServer := has(attrs, semconv.SentryServerName)
 	for _, member := range data {
 		// Only a few keys need the value: each lookup searches the list, which may have a hundred
@@ -97,9 +97,9 @@ func isUserKey(key string) bool {
 	return false
 }
 
-// userOf is the inverse of fromsentry.putUser. Only data from Sentry state that the client's
+// UserOf is the inverse of fromsentry.putUser. Only data from Sentry state that the client's
 // address is the user's.
-func userOf(attrs pcommon.Map, fromSentry bool) (user []event.NamedValue) {
+func UserOf(attrs pcommon.Map, fromSentry bool) (user []event.NamedValue) {
 	for _, name := range []string{"id", "username", "name", "email", "ip_address"} {
 		if value, ok := attrs.Get(attr.UserKeys[name]); ok && (fromSentry || name != "ip_address") {
 			user = append(user, event.NamedValue{Name: name, Value: attr.JsonString(value.AsString())})
@@ -121,9 +121,9 @@ var requestOnly = map[string]bool{
 	semconv.SentryRequestEnv:         true,
 }
 
-// requestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also
+// RequestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also
 // remain in the data of the span: Sentry reads them there for spans, and here for events.
-func requestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
+func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 	r := &event.HTTPRequest{
 		URL: textOf(attrs, semconv.URLFull), Method: textOf(attrs, semconv.HTTPRequestMethod), Fragment: textOf(attrs, semconv.URLFragment),
 	}

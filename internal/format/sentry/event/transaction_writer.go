@@ -2,10 +2,7 @@
 
 package event
 
-import (
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
-)
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
 // AppendTransaction appends the payload of a "transaction" item to dst. It is the inverse of
 // DecodeTransaction. It writes as many of the spans, in their order, as fit into maxBytes and
@@ -56,11 +53,7 @@ func (t *Transaction) appendHead(dst []byte) []byte {
 	dst = jsonscan.AppendText(dst, "environment", t.Environment)
 	dst = jsonscan.AppendText(dst, "server_name", t.ServerName)
 	dst = jsonscan.AppendText(dst, "logger", t.Logger)
-	if t.SDK != (sentry.ClientSDK{}) {
-		dst = append(jsonscan.AppendKey(dst, "sdk"), '{')
-		dst = jsonscan.AppendText(dst, "name", t.SDK.Name)
-		dst = append(jsonscan.AppendText(dst, "version", t.SDK.Version), '}')
-	}
+	dst = appendSDK(dst, t.SDK)
 	dst = appendTags(dst, "tags", t.Tags)
 	dst = appendTexts(dst, "fingerprint", t.Fingerprint)
 	dst = appendNamed(dst, "user", t.User)

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package event
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// TestAppendEventForgetsNoField: an event with all fields returns with all fields.
+func TestAppendEventForgetsNoField(t *testing.T) {
+	for _, name := range []string{"all-fields-event", "event-native", "event-python-attachments"} {
+		sent, err := DecodeEvent(caseItem(t, name, sentry.ItemEvent))
+		require.NoError(t, err)
+		payload := AppendEvent([]byte("before"), sent)[len("before"):]
+		require.True(t, json.Valid(payload), "%s", payload)
+		back, err := DecodeEvent(payload)
+		require.NoError(t, err)
+		sent.Flaws = nil                                                        // of fields that were dropped
+		sent.Timestamp.WholeSeconds, back.Timestamp.WholeSeconds = false, false // of RFC 3339
+		assert.Equal(t, sent, back, name)
+		assert.Equal(t, string(payload), string(AppendEvent(nil, back)))
+	}
+	assert.Equal(t, "{}", string(AppendEvent(nil, &ErrorEvent{})))
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toissues
+
+import (
+	"cmp"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// breadcrumbs returns the last span events of the trace before the exception, oldest first.
+func (e *exporter) breadcrumbs(r *record) []sentryevent.Breadcrumb {
+	if r.service.crumbs == nil {
+		r.service.crumbs = r.service.allCrumbs()
+	}
+	all := r.service.crumbs[r.spans[r.span].TraceID()]
+	end, _ := slices.BinarySearchFunc(all, r.at, func(c crumb, at pcommon.Timestamp) int { return cmp.Compare(c.at, at) })
+	all = all[max(0, end-maxCrumbs):end]
+	size := 0
+	for i := range all {
+		size += all[i].size
+	}
+	if len(all) == 0 || !e.spend(size, "breadcrumbs") {
+		return nil
+	}
+	crumbs := make([]sentryevent.Breadcrumb, len(all))
+	for i, c := range all {
+		crumbs[i] = c.Breadcrumb
+	}
+	return crumbs
+}
+
+// crumb is a breadcrumb with its time and size.
+type crumb struct {
+	sentryevent.Breadcrumb
+	at   pcommon.Timestamp
+	size int
+}
+
+// allCrumbs returns the events of all spans by trace and in order of time, without their attributes.
+func (s *service) allCrumbs() map[pcommon.TraceID][]crumb {
+	crumbs := map[pcommon.TraceID][]crumb{}
+	for _, span := range s.spans {
+		for _, event := range span.Events().All() {
+			c := crumb{at: event.Timestamp(), Breadcrumb: sentryevent.Breadcrumb{
+				Timestamp: timestamp(event.Timestamp()), Type: "default", Category: attr.Clip(event.Name(), maxTagValue),
+			}}
+			if attrs := event.Attributes(); isException(attrs) {
+				c.Type, c.Level = "error", "error"
+				c.Message = attr.Clip(attr.FirstText(text(attrs, semconv.ExceptionMessage), text(attrs, semconv.ExceptionType)), maxExtra)
+			}
+			c.size = len(c.Category) + len(c.Message) + len(`{"timestamp":1700000000.000000000,"type":"default","category":"","level":"error","message":""},`)
+			crumbs[span.TraceID()] = append(crumbs[span.TraceID()], c)
+		}
+	}
+	for _, all := range crumbs {
+		slices.SortStableFunc(all, func(a, b crumb) int { return cmp.Compare(a.at, b.at) })
+	}
+	return crumbs
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toissues
+
+import (
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
+)
+
+// event creates the event of a failure.
+func (e *exporter) event(r *record) Event {
+	span := r.spans[r.span]
+	trace, id := span.TraceID(), span.SpanID()
+	x := newException(r.attrs, r.Platform)
+	out := &sentryevent.ErrorEvent{
+		// The same message yields the same IDs, so that a repeated post replaces the event.
+		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.kindName, x.message, strconv.Itoa(r.index)),
+		Timestamp: timestamp(r.at), Platform: eventPlatform(x.platform), Level: "error",
+		Release: r.Release, Dist: r.Dist, Environment: r.Environment, SDK: e.options.SDK,
+		ServerName: attr.Clip(attr.FirstText(text(r.resource, semconv.HostName), text(r.resource, semconv.ServiceInstanceID)), attr.MaxNameBytes),
+		Exceptions: x.chain(r.handled()),
+		User:       tosentry.UserOf(span.Attributes(), false),
+		Trace: sentryevent.TraceContext{
+			TraceID: hex.EncodeToString(trace[:]), SpanID: hex.EncodeToString(id[:]), Op: attr.Clip(tosentry.ForeignOp(span), 128),
+			Status: tosentry.StatusName(span, false),
+		},
+	}
+	if parent := span.ParentSpanID(); !parent.IsEmpty() {
+		out.Trace.ParentSpanID = hex.EncodeToString(parent[:])
+	}
+	if root := r.roots[r.span]; root >= 0 {
+		out.Transaction = attr.Clip(r.spans[root].Name(), maxTagValue)
+		out.Request = e.request(r.spans[root])
+	}
+	for _, part := range fingerprint(r.attrs, span.Attributes()) {
+		out.Fingerprint = append(out.Fingerprint, attr.Clip(part, maxTagValue))
+	}
+	out.Tags = e.tags(r)
+	out.Extra = e.extra(r, x.unparsed)
+	out.Contexts = r.contexts()
+	out.Breadcrumbs = e.breadcrumbs(r)
+	if !e.options.IncludePII {
+		removePersonal(out)
+	}
+	return Event{
+		Outgoing: tosentry.Outgoing{
+			Item:    sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemEvent, ContentType: sentry.ContentTypeJSON}, Payload: e.payload(out)},
+			EventID: out.EventID, Count: 1,
+			Trace: &sentry.DynamicSamplingContext{
+				TraceID: out.Trace.TraceID, Sampled: "true", Release: attr.Clip(r.Release, maxTagValue), Environment: attr.Clip(r.Environment, maxTagValue), Transaction: out.Transaction,
+			},
+		},
+		Failure: r.failure(), Kind: r.kind,
+	}
+}
+
+// handled is false for an exception that left its span, and otherwise absent: a span cannot know what its caller does.
+func (r *record) handled() (handled jsonscan.Optional[bool]) {
+	if escaped(r.attrs) {
+		return jsonscan.Some(false)
+	}
+	return handled
+}
+
+// payload writes the event within the size limit. It omits breadcrumbs first, then extra data, then the causes.
+func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
+	limit := sentry.MaxOutgoingTransaction
+	if e.options.MaxItemBytes > 0 {
+		limit = min(limit, e.options.MaxItemBytes)
+	}
+	payload := sentryevent.AppendEvent(nil, out)
+	for _, omit := range []struct {
+		field string
+		parts func() bool
+	}{
+		{"breadcrumbs", func() bool { some := len(out.Breadcrumbs) > 0; out.Breadcrumbs = nil; return some }},
+		{"extra", func() bool { some := len(out.Extra) > 0; out.Extra = nil; return some }},
+		{"exception.causes", func() bool {
+			some := len(out.Exceptions) > 1
+			out.Exceptions = out.Exceptions[len(out.Exceptions)-1:]
+			return some
+		}},
+		{"request", func() bool { some := out.Request != nil; out.Request = nil; return some }},
+		{"user", func() bool { some := len(out.User) > 0; out.User = nil; return some }},
+	} {
+		// Frames that a text stands for, as Java's "... 12 more", are copies, too.
+		if len(payload) <= limit && len(payload) <= e.copies+minEvent {
+			break
+		}
+		if omit.parts() {
+			e.Flaws = discard.AddFlaw(e.Flaws, omit.field, 1)
+			payload = sentryevent.AppendEvent(nil, out)
+		}
+	}
+	for thrown := &out.Exceptions[len(out.Exceptions)-1]; len(payload) > limit && halve(thrown.Stacktrace); {
+		e.Flaws = discard.AddFlaw(e.Flaws, "stacktrace.frames", 1)
+		payload = sentryevent.AppendEvent(nil, out)
+	}
+	e.copies -= min(e.copies, max(0, len(payload)-minEvent))
+	return payload
+}
+
+// halve removes the middle half of the frames. It reports false if there is nothing to remove.
+func halve(stack *sentryevent.Stacktrace) bool {
+	if stack == nil || len(stack.Frames) < 4 {
+		return false
+	}
+	n := len(stack.Frames)
+	stack.Frames = slices.Delete(stack.Frames, n/4, n/4+n/2)
+	return true
+}
+
+// minEvent is the size that an event may always have: one stack of 250 frames with short names.
+const minEvent = 64 << 10
+
+// request returns the request that the segment served.
+func (e *exporter) request(root ptrace.Span) *sentryevent.HTTPRequest {
+	request := tosentry.RequestOf(root.Attributes(), root.Kind())
+	if request == nil {
+		return nil
+	}
+	size := len(request.URL) + len(request.QueryString) + len(request.Data) + len(request.Env) + len(request.Cookies)
+	for _, header := range request.Headers {
+		size += len(header.Key) + len(header.Value)
+	}
+	if !e.spend(size, "request") {
+		return nil
+	}
+	return request
+}
+
+// fingerprint returns the parts of the attribute sentry.fingerprint.
+func fingerprint(places ...pcommon.Map) (parts []string) {
+	for _, attrs := range places {
+		if value, ok := attrs.Get(semconv.SentryFingerprint); ok && value.Type() == pcommon.ValueTypeSlice && value.Slice().Len() <= maxAlsoOn {
+			for _, part := range value.Slice().All() {
+				parts = append(parts, part.AsString())
+			}
+			return parts
+		}
+	}
+	return nil
+}
+
+// tags returns the attributes of the list that are scalars and short enough.
+func (e *exporter) tags(r *record) (tags []sentryevent.Tag) {
+	for _, key := range e.options.Tags {
+		for _, attrs := range []pcommon.Map{r.attrs, r.spans[r.span].Attributes()} {
+			if value, ok := attrs.Get(key); ok && isTag(key, value) {
+				tags = append(tags, sentryevent.Tag{Key: key, Value: value.AsString()})
+				break
+			}
+		}
+	}
+	return tags
+}
+
+func isTag(key string, value pcommon.Value) bool {
+	switch value.Type() {
+	case pcommon.ValueTypeStr, pcommon.ValueTypeInt, pcommon.ValueTypeBool, pcommon.ValueTypeDouble:
+		content := value.AsString()
+		return len(key) <= maxTagKey && content != "" && len(content) <= maxTagValue && !strings.ContainsAny(content, "\r\n")
+	}
+	return false
+}
+
+// extra returns the other attributes of the exception and of its span, and a stack without frames.
+func (e *exporter) extra(r *record, stack string) []byte {
+	m := pcommon.NewMap()
+	size := 0
+	for _, attrs := range []pcommon.Map{r.spans[r.span].Attributes(), r.attrs} {
+		for key, value := range attrs.All() {
+			if slices.Contains(e.options.Tags, key) && isTag(key, value) || isField(key) || m.Len() == maxAttributes {
+				continue
+			}
+			content := attr.Clip(value.AsString(), maxExtra)
+			if size += len(key) + len(content); size > e.copies {
+				break
+			}
+			if value.Type() == pcommon.ValueTypeStr || len(content) >= maxExtra {
+				m.PutStr(key, content)
+			} else {
+				value.CopyTo(m.PutEmpty(key))
+			}
+		}
+	}
+	if stack != "" {
+		m.PutStr("stacktrace", attr.Clip(stack, maxStacktrace))
+	}
+	if !e.options.IncludePII {
+		m.RemoveIf(func(key string, _ pcommon.Value) bool { return attr.IsPersonal(key) })
+		attr.RemovePersonal(m)
+	}
+	if m.Len() == 0 || !e.spend(size, "extra") {
+		return nil
+	}
+	value := pcommon.NewValueMap()
+	m.MoveTo(value.Map())
+	return attr.JsonOf(value)
+}
+
+// maxAttributes bounds the extra data: SDKs record at most 128 attributes of a span by default.
+const maxAttributes = 128
+
+// isField reports whether an attribute has a field of its own in the event.
+func isField(key string) bool {
+	switch key {
+	case semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace, semconv.ExceptionEscaped, semconv.SentryFingerprint:
+		return true
+	}
+	for _, user := range attr.UserKeys {
+		if key == user {
+			return true
+		}
+	}
+	return strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
+}
+
+// contexts returns the origin of the event: the SDK that recorded it, and the other spans that did.
+func (r *record) contexts() []sentryevent.NamedValue {
+	value := pcommon.NewValueMap()
+	resource := value.Map().PutEmptyMap("resource")
+	for _, key := range []string{
+		semconv.TelemetrySDKName, semconv.TelemetrySDKVersion, semconv.TelemetrySDKLanguage, semconv.ServiceNamespace, semconv.ServiceName,
+		semconv.ServiceVersion, semconv.ServiceInstanceID,
+	} {
+		if content := text(r.resource, key); content != "" {
+			resource.PutStr(key, attr.Clip(content, attr.MaxNameBytes))
+		}
+	}
+	if len(r.alsoOn) > 0 {
+		spans := value.Map().PutEmptySlice("also_on")
+		for _, id := range r.alsoOn {
+			spans.AppendEmpty().SetStr(hex.EncodeToString(id[:]))
+		}
+	}
+	contexts := []sentryevent.NamedValue{{Name: "otel", Value: attr.JsonOf(value)}}
+	if name := text(r.resource, semconv.ProcessRuntimeName); name != "" {
+		runtime := pcommon.NewValueMap()
+		runtime.Map().PutStr("name", attr.Clip(name, attr.MaxNameBytes))
+		if version := text(r.resource, semconv.ProcessRuntimeVersion); version != "" {
+			runtime.Map().PutStr("version", attr.Clip(version, attr.MaxNameBytes))
+		}
+		contexts = append(contexts, sentryevent.NamedValue{Name: "runtime", Value: attr.JsonOf(runtime)})
+	}
+	return contexts
+}
+
+// removePersonal removes what Sentry's SDKs send only with send_default_pii.
+func removePersonal(out *sentryevent.ErrorEvent) {
+	out.User = slices.DeleteFunc(out.User, func(member sentryevent.NamedValue) bool { return member.Name != "id" })
+	if out.Request != nil {
+		out.Request.Cookies, out.Request.Env, out.Request.Data = nil, nil, nil
+		out.Request.Headers = slices.DeleteFunc(out.Request.Headers, func(header sentryevent.Tag) bool { return attr.IsPersonalHeader(header.Key) })
+	}
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toissues
+
+import (
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// exception is an exception with its parsed stack.
+type exception struct {
+	kindName, message string // of the thrown exception
+	platform          string
+	trace             stacktext.Trace
+	unparsed          string // the text of the stack, if it has no frames
+	kind              string // type and place: see Event.Kind
+}
+
+// stackLanguages are the languages of platforms.
+var stackLanguages = map[string]stacktext.Language{
+	"python": stacktext.Python, "java": stacktext.Java, "android": stacktext.Java, "javascript": stacktext.JavaScript, "node": stacktext.JavaScript,
+	"csharp": stacktext.DotNet, "go": stacktext.Go, "ruby": stacktext.Ruby, "php": stacktext.PHP, "native": stacktext.Native,
+	"rust": stacktext.Native, "elixir": stacktext.Elixir,
+}
+
+// stackPlatforms are the platforms of languages, for resources without one.
+var stackPlatforms = map[stacktext.Language]string{
+	stacktext.Python: "python", stacktext.Java: "java", stacktext.JavaScript: "javascript", stacktext.DotNet: "csharp", stacktext.Go: "go",
+	stacktext.Ruby: "ruby", stacktext.PHP: "php", stacktext.Native: "native", stacktext.Elixir: "elixir",
+}
+
+func newException(attrs pcommon.Map, platform string) *exception {
+	e := &exception{kindName: text(attrs, semconv.ExceptionType), message: text(attrs, semconv.ExceptionMessage), platform: platform}
+	stack := text(attrs, semconv.ExceptionStacktrace)
+	trace, ok := stacktext.Parse(stack, stackLanguages[platform])
+	if !ok {
+		e.unparsed = stack
+	} else {
+		e.trace = trace
+		e.takeHeadline()
+	}
+	if e.platform == "" || e.platform == otherPlatform {
+		e.platform = attr.FirstText(stackPlatforms[trace.Language], otherPlatform)
+	}
+	e.kind = e.identify()
+	return e
+}
+
+const otherPlatform = "other"
+
+// eventPlatform returns the platform of an event: Relay knows fewer platforms for events than for profiles (VALID_PLATFORMS).
+func eventPlatform(platform string) string {
+	switch platform {
+	case "rust":
+		return "native"
+	case "android":
+		return "java"
+	case "as3", "c", "cfml", "cocoa", "csharp", "elixir", "haskell", "go", "groovy", "java", "javascript", "native", "node", "objc", "perl", "php",
+		"python", "ruby":
+		return platform
+	}
+	return otherPlatform
+}
+
+// takeHeadline takes type and message from the text if the record has none. In logs, Python's SDK records the first argument of an
+// exception as its message; the text has the message that Sentry's SDK sends.
+func (e *exception) takeHeadline() {
+	thrown := &e.trace.Exceptions[0]
+	if e.kindName == "" {
+		e.kindName = thrown.Type
+	}
+	sameType := lastComponent(e.kindName) == lastComponent(thrown.Type)
+	python := e.trace.Language == stacktext.Python && !strings.HasPrefix(thrown.Message, e.message+"\n") // else followed by notes
+	if e.message == "" && sameType || python && sameType && thrown.Message != "" {
+		e.message = thrown.Message
+	}
+}
+
+// identify returns what all records of an exception have in common: the last component of its type and its innermost frame, or its
+// message if there are no frames.
+func (e *exception) identify() string {
+	parts := []string{lastComponent(e.kindName)}
+	if len(e.trace.Exceptions) > 0 && len(e.trace.Exceptions[0].Frames) > 0 {
+		frames := e.trace.Exceptions[0].Frames
+		f := frames[len(frames)-1]
+		parts = append(parts, f.Module, f.Function, f.File, strconv.FormatUint(uint64(f.Line), 10))
+	} else {
+		parts = append(parts, e.message, e.unparsed)
+	}
+	return attr.HashID(parts...)
+}
+
+// lastComponent returns PaymentError of shop.payment.PaymentError, Shop::PaymentError and Shop\PaymentError.
+func lastComponent(name string) string {
+	return name[strings.LastIndexAny(name, `.:\`)+1:]
+}
+
+// chain returns the exceptions in Sentry's order: the oldest cause first, the thrown one last.
+func (e *exception) chain(handled jsonscan.Optional[bool]) []event.Exception {
+	thrown := event.Exception{Mechanism: &event.Mechanism{Type: "otel", Handled: handled}}
+	thrown.Type, thrown.Module = e.splitType(e.kindName)
+	thrown.Value = attr.Clip(e.message, maxValue)
+	parsed := e.trace.Exceptions
+	if len(parsed) == 0 {
+		return []event.Exception{thrown}
+	}
+	thrown.Stacktrace = e.stacktrace(parsed[0].Frames)
+	chain := make([]event.Exception, len(parsed))
+	chain[len(parsed)-1] = thrown
+	for i := 1; i < len(parsed); i++ {
+		p := &parsed[i]
+		c := event.Exception{Value: attr.Clip(p.Message, maxValue), Stacktrace: e.stacktrace(p.Frames)}
+		c.Type, c.Module = e.splitType(p.Type)
+		c.Mechanism = &event.Mechanism{Type: "chained", Source: e.source(p.Relation), ParentID: jsonscan.Some(int64(p.Parent))}
+		chain[len(parsed)-1-i] = c
+	}
+	if len(parsed) > 1 {
+		for i := range chain {
+			chain[i].Mechanism.ExceptionID = jsonscan.Some(int64(len(parsed) - 1 - i))
+		}
+	}
+	for _, p := range parsed {
+		if p.Relation == stacktext.Member {
+			chain[len(parsed)-1-p.Parent].Mechanism.Group = jsonscan.Some(true)
+		}
+	}
+	return chain
+}
+
+// source returns the member of the parent that holds an exception, in its language.
+func (e *exception) source(relation stacktext.Relation) string {
+	switch {
+	case relation == stacktext.Context:
+		return "__context__"
+	case relation == stacktext.Suppressed:
+		return "suppressed"
+	case relation == stacktext.Member && e.trace.Language == stacktext.DotNet:
+		return "InnerExceptions"
+	case relation == stacktext.Member:
+		return "exceptions"
+	case e.trace.Language == stacktext.Python:
+		return "__cause__"
+	case e.trace.Language == stacktext.DotNet:
+		return "InnerException"
+	case e.trace.Language == stacktext.PHP:
+		return "previous"
+	}
+	return "cause"
+}
+
+// splitType splits the module off a type, as Sentry's SDKs for Python and Java do.
+func (e *exception) splitType(name string) (kind, module string) {
+	name = attr.Clip(name, maxFrameText)
+	if e.platform == "python" || e.platform == "java" || e.platform == "android" {
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 && dot < len(name)-1 {
+			return name[dot+1:], name[:dot]
+		}
+	}
+	return name, ""
+}

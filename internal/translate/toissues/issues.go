@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toissues
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
+)
+
+// Options configure the translation.
+type Options struct {
+	tosentry.ExportOptions
+
+	FromSpans       Selection
+	SkipIfSentrySDK bool     // exceptions of applications with one of Sentry's SDKs become no events
+	IncludePII      bool     // personal data stay in the event
+	Tags            []string // attributes that become tags
+}
+
+// Selection selects exceptions of spans.
+type Selection string
+
+// The values of Selection.
+const (
+	None      Selection = "none"
+	Unhandled Selection = "unhandled" // those that left their span
+	All       Selection = "all"
+)
+
+// DefaultTags are short attributes with few values.
+var DefaultTags = []string{
+	semconv.ErrorType, semconv.HTTPRequestMethod, semconv.HTTPRoute, semconv.HTTPResponseStatusCode, semconv.RPCSystem, semconv.RPCService,
+	semconv.DBSystemName, semconv.MessagingSystem, semconv.ServerAddress, semconv.CodeFunctionName, semconv.ThreadName,
+}
+
+// Event is an event with what recognizes it.
+type Event struct {
+	tosentry.Outgoing
+	// Failure identifies the failure, also in later messages and in other signals.
+	Failure [24]byte
+	// Kind identifies failures of the same kind: type and place, in any trace.
+	Kind string
+}
+
+// Export is the result for a message.
+type Export struct {
+	Events []Event
+	// Lost counts exceptions that became no event, by reason.
+	Lost []discard.Loss
+	// Flaws count parts that were omitted from events.
+	Flaws []discard.Flaw
+}
+
+// Reasons of exceptions that become no event.
+const (
+	ReasonHandled   discard.Reason = "exception_handled"
+	ReasonSentrySDK discard.Reason = "reported_by_sentry_sdk"
+	ReasonDuplicate discard.Reason = "duplicate_exception"
+	ReasonNoTrace   discard.Reason = "exception_invalid_span"
+)
+
+// FromTraces creates events from the exceptions of spans.
+func FromTraces(traces ptrace.Traces, o Options) Export {
+	if o.FromSpans == None {
+		return Export{}
+	}
+	e := exporter{options: o, copies: attr.ExportBound(new(ptrace.ProtoMarshaler).TracesSize(traces)) / 2}
+	for _, resource := range traces.ResourceSpans().All() {
+		e.collect(resource)
+	}
+	for _, r := range e.failures() {
+		e.Events = append(e.Events, e.event(r))
+	}
+	return e.Export
+}
+
+// exporter translates one message.
+type exporter struct {
+	Export
+	options Options
+	records []*record
+	copies  int // bytes of attributes that events may still repeat
+}
+
+// record is an exception that a span recorded.
+type record struct {
+	*service
+	kind   string // type and place: see Event.Kind
+	span   int    // of the service
+	at     pcommon.Timestamp
+	attrs  pcommon.Map
+	index  int              // of the span event
+	alsoOn []pcommon.SpanID // spans with the same failure
+}
+
+// service is a resource with its spans.
+type service struct {
+	attr.Identity
+	resource pcommon.Map
+	spans    []ptrace.Span
+	roots    []int                       // of the segment of each span; -1 = in another message
+	crumbs   map[pcommon.TraceID][]crumb // of the spans; nil = not yet collected
+}
+
+// collect appends the selected exceptions of a resource.
+func (e *exporter) collect(spans ptrace.ResourceSpans) {
+	resource := spans.Resource().Attributes()
+	s := &service{Identity: tosentry.ReadIdentity(resource), resource: resource}
+	for _, scope := range spans.ScopeSpans().All() {
+		for _, span := range scope.Spans().All() {
+			s.spans = append(s.spans, span)
+		}
+	}
+	ofSDK := tosentry.IsFromSentry(resource) || strings.HasPrefix(text(resource, semconv.TelemetrySDKName), "sentry")
+	for i, span := range s.spans {
+		for index, event := range span.Events().All() {
+			if attrs := event.Attributes(); isException(attrs) {
+				if reason := e.unwanted(span, attrs, ofSDK); reason != "" {
+					e.Lost = discard.AddLoss(e.Lost, reason, 1)
+					continue
+				}
+				e.records = append(e.records, &record{service: s, span: i, at: cmp.Or(event.Timestamp(), span.EndTimestamp()), attrs: attrs, index: index})
+			}
+		}
+	}
+	if len(e.records) > 0 {
+		s.roots = tosentry.SegmentRoots(s.spans)
+	}
+}
+
+func isException(attrs pcommon.Map) bool {
+	return attr.FirstText(text(attrs, semconv.ExceptionType), text(attrs, semconv.ExceptionMessage)) != ""
+}
+
+// unwanted returns the reason why an exception becomes no event, "" if it does.
+func (e *exporter) unwanted(span ptrace.Span, attrs pcommon.Map, ofSDK bool) discard.Reason {
+	_, sentryOrigin := span.Attributes().Get(semconv.SentryOrigin)
+	switch {
+	case span.TraceID().IsEmpty() || span.SpanID().IsEmpty():
+		return ReasonNoTrace
+	case e.options.SkipIfSentrySDK && (ofSDK || sentryOrigin):
+		return ReasonSentrySDK
+	case e.options.FromSpans == Unhandled && !escaped(attrs) && span.Status().Code() != ptrace.StatusCodeError:
+		return ReasonHandled
+	}
+	return ""
+}
+
+// escaped reports whether the exception left its span. Python's SDK writes text.
+func escaped(attrs pcommon.Map) bool {
+	return strings.EqualFold(text(attrs, semconv.ExceptionEscaped), "true")
+}
+
+// failures returns one record of each failure: the earliest.
+func (e *exporter) failures() (unique []*record) {
+	slices.SortStableFunc(e.records, func(a, b *record) int { return cmp.Compare(a.at, b.at) })
+	byFailure := map[[24]byte]*record{}
+	for _, r := range e.records {
+		// The frames are parsed again when the event is written: those of a whole message would take much memory.
+		r.kind = newException(r.attrs, r.Platform).kind
+		first, known := byFailure[r.failure()]
+		if !known {
+			byFailure[r.failure()] = r
+			unique = append(unique, r)
+			continue
+		}
+		e.Lost = discard.AddLoss(e.Lost, ReasonDuplicate, 1)
+		if id := r.spans[r.span].SpanID(); len(first.alsoOn) < maxAlsoOn && id != first.spans[first.span].SpanID() {
+			first.alsoOn = append(first.alsoOn, id)
+		}
+	}
+	return unique
+}
+
+// failure identifies the failure of a record.
+func (r *record) failure() (id [24]byte) {
+	trace := r.spans[r.span].TraceID()
+	sum := sha256.Sum256(append(trace[:], r.kind...))
+	copy(id[:], sum[:])
+	return id
+}
+
+// spend reports whether an event may repeat attributes of a size, and counts them otherwise: output is bounded by input.
+func (e *exporter) spend(size int, field string) bool {
+	if size > e.copies {
+		e.Flaws = discard.AddFlaw(e.Flaws, field, 1)
+		return false
+	}
+	e.copies -= size
+	return true
+}
+
+func text(attrs pcommon.Map, key string) string {
+	if value, ok := attrs.Get(key); ok {
+		return value.AsString()
+	}
+	return ""
+}
+
+func timestamp(at pcommon.Timestamp) jsonscan.Timestamp {
+	return jsonscan.Timestamp{UnixNano: uint64(at), Set: at != 0 && uint64(at) < jsonscan.MaxUnixNano}
+}

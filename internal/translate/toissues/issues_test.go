@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toissues
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
+)
+
+const second = 1_000_000_000
+
+func options() Options {
+	return Options{
+		ExportOptions: tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}},
+		FromSpans:     Unhandled, SkipIfSentrySDK: true, Tags: DefaultTags,
+	}
+}
+
+// shop is a request with nested spans: GET /cart, checkout, charge. All failed.
+func shop(language string) (traces ptrace.Traces, spans []ptrace.Span) {
+	traces = ptrace.NewTraces()
+	resource := traces.ResourceSpans().AppendEmpty()
+	for key, value := range map[string]string{
+		"service.name": "shop", "service.version": "1.0", "deployment.environment.name": "prod", "host.name": "web-1",
+		"telemetry.sdk.name": "opentelemetry", "telemetry.sdk.language": language,
+	} {
+		resource.Resource().Attributes().PutStr(key, value)
+	}
+	scope := resource.ScopeSpans().AppendEmpty()
+	for i, name := range []string{"GET /cart", "checkout", "charge"} {
+		span := scope.Spans().AppendEmpty()
+		span.SetName(name)
+		span.SetTraceID(pcommon.TraceID{1})
+		span.SetSpanID(pcommon.SpanID{byte(i + 1)})
+		if i > 0 {
+			span.SetParentSpanID(pcommon.SpanID{byte(i)})
+		} else {
+			span.SetKind(ptrace.SpanKindServer)
+		}
+		span.SetStartTimestamp(pcommon.Timestamp(1_700_000_000*second + i))
+		span.SetEndTimestamp(pcommon.Timestamp(1_700_000_001*second - i))
+		span.Status().SetCode(ptrace.StatusCodeError)
+		spans = append(spans, span)
+	}
+	return traces, spans
+}
+
+func fail(span ptrace.Span, kind, message, stack string) ptrace.SpanEvent {
+	event := span.Events().AppendEmpty()
+	event.SetName("exception")
+	event.SetTimestamp(span.EndTimestamp())
+	event.Attributes().PutStr("exception.type", kind)
+	event.Attributes().PutStr("exception.message", message)
+	event.Attributes().PutStr("exception.stacktrace", stack)
+	return event
+}
+
+func python(frames ...string) string {
+	stack := "Traceback (most recent call last):\n"
+	for i, frame := range frames {
+		stack += fmt.Sprintf("  File \"/app/%s.py\", line %d, in %s\n    call()\n", frame, i+1+len(frame), frame)
+	}
+	return stack + "shop.payment.PaymentError: card of order 17 declined\n"
+}
+
+// decode returns the event, which Sentry's ingest accepts.
+func decode(t *testing.T, e Event) *sentryevent.ErrorEvent {
+	t.Helper()
+	envelope := &sentry.Envelope{Header: sentry.EnvelopeHeader{EventID: e.EventID, Trace: e.Trace}, Items: []sentry.Item{e.Item}}
+	require.Empty(t, fakesentry.Verdict(envelope), "%s", e.Payload)
+	decoded, err := sentryevent.DecodeEvent(e.Payload)
+	require.NoError(t, err)
+	require.Empty(t, decoded.Flaws)
+	return decoded
+}
+
+// TestOneFailureOnNestedSpansIsOneEvent: each span records the exception as it passes, the outer ones with more frames.
+func TestOneFailureOnNestedSpansIsOneEvent(t *testing.T) {
+	traces, spans := shop("python")
+	spans[0].Attributes().PutStr("http.request.method", "GET")
+	spans[0].Attributes().PutStr("url.full", "https://shop.example/cart")
+	spans[2].Attributes().PutStr("http.route", "/charge")
+	spans[2].Attributes().PutStr("user.id", "42")
+	spans[2].Attributes().PutStr("card.type", "debit")
+	spans[2].Events().AppendEmpty().SetName("card checked")
+	spans[2].Events().At(0).SetTimestamp(spans[2].StartTimestamp())
+	fail(spans[2], "shop.payment.PaymentError", "card of order 17 declined", python("charge"))
+	fail(spans[1], "PaymentError", "card", python("checkout", "charge")[:]) // as in logs: shorter type, other message
+	fail(spans[0], "shop.payment.PaymentError", "card of order 17 declined", python("view", "checkout", "charge"))
+	// The innermost frame has the same line everywhere.
+	for _, span := range spans {
+		event := span.Events().At(span.Events().Len() - 1)
+		stack, _ := event.Attributes().Get("exception.stacktrace")
+		lines := strings.Split(stack.Str(), "\n")
+		lines[len(lines)-4] = `  File "/app/charge.py", line 7, in charge`
+		stack.SetStr(strings.Join(lines, "\n"))
+	}
+	before := marshal(t, traces)
+	export := FromTraces(traces, options())
+	require.Equal(t, before, marshal(t, traces), "the source is only read")
+	require.Len(t, export.Events, 1)
+	assert.Equal(t, []discard.Loss{{Reason: ReasonDuplicate, Count: 2}}, export.Lost)
+	assert.Empty(t, export.Flaws)
+
+	e := decode(t, export.Events[0])
+	require.Len(t, e.Exceptions, 1)
+	thrown := e.Exceptions[0]
+	assert.Equal(t, "PaymentError", thrown.Type)
+	assert.Equal(t, "shop.payment", thrown.Module)
+	assert.Equal(t, "card of order 17 declined", thrown.Value)
+	assert.Equal(t, &sentryevent.Mechanism{Type: "otel"}, thrown.Mechanism)
+	innermost := thrown.Stacktrace.Frames[len(thrown.Stacktrace.Frames)-1]
+	assert.Equal(t, "charge", innermost.Function)
+	assert.Equal(t, "/app/charge.py", innermost.AbsPath)
+	assert.Equal(t, "call()", innermost.ContextLine)
+	assert.True(t, innermost.InApp.Value)
+	assert.Equal(t, sentryevent.TraceContext{
+		TraceID: "01000000000000000000000000000000", SpanID: "0300000000000000", ParentSpanID: "0200000000000000", Op: "default", Status: "internal_error",
+	}, e.Trace, "of the earliest record")
+	assert.Equal(t, "GET /cart", e.Transaction)
+	assert.Equal(t, "https://shop.example/cart", e.Request.URL)
+	assert.Equal(t, [...]string{"python", "error", "shop@1.0", "prod", "web-1"}, [...]string{e.Platform, e.Level, e.Release, e.Environment, e.ServerName})
+	assert.Equal(t, "otelcol-test", e.SDK.Name)
+	assert.Contains(t, string(e.Contexts[0].Value), `"also_on":["0200000000000000","0100000000000000"]`)
+	require.NotEmpty(t, e.Breadcrumbs)
+	assert.Equal(t, "card checked", e.Breadcrumbs[0].Category)
+
+	assert.Equal(t, export, FromTraces(traces, options()), "the same IDs for the same message")
+}
+
+// TestFieldsOfTheSpan: tags from the list, other attributes as extra data, the user's ID.
+func TestFieldsOfTheSpan(t *testing.T) {
+	traces, spans := shop("python")
+	attrs := spans[2].Attributes()
+	attrs.PutStr("http.route", "/charge")
+	attrs.PutStr("user.id", "42")
+	attrs.PutStr("user.email", "jane@example.com")
+	attrs.PutStr("client.address", "203.0.113.7")
+	attrs.PutStr("card.type", "debit")
+	attrs.PutInt("http.response.status_code", 500)
+	attrs.PutStr("db.system.name", strings.Repeat("x", 300)) // too long for a tag
+	event := fail(spans[2], "PaymentError", "declined", python("charge"))
+	event.Attributes().PutStr("exception.escaped", "True")
+	event.Attributes().PutEmptySlice("sentry.fingerprint").AppendEmpty().SetStr("payment")
+
+	e := decode(t, FromTraces(traces, options()).Events[0])
+	assert.Equal(t, []sentryevent.Tag{{Key: "http.route", Value: "/charge"}, {Key: "http.response.status_code", Value: "500"}}, e.Tags)
+	assert.Equal(t, []sentryevent.NamedValue{{Name: "id", Value: []byte(`"42"`)}}, e.User)
+	assert.Equal(t, []string{"payment"}, e.Fingerprint)
+	assert.False(t, e.Exceptions[0].Mechanism.Handled.Value)
+	assert.True(t, e.Exceptions[0].Mechanism.Handled.Set)
+	var extra map[string]any
+	require.NoError(t, json.Unmarshal(e.Extra, &extra))
+	assert.Equal(t, map[string]any{"card.type": "debit", "db.system.name": strings.Repeat("x", 300)}, extra)
+	assert.Equal(t, "0200000000000000", e.Trace.ParentSpanID)
+
+	personal := options()
+	personal.IncludePII = true
+	e = decode(t, FromTraces(traces, personal).Events[0])
+	assert.Contains(t, e.User, sentryevent.NamedValue{Name: "email", Value: []byte(`"jane@example.com"`)})
+}
+
+func TestSelection(t *testing.T) {
+	handled := func(span ptrace.Span, _ ptrace.SpanEvent) { span.Status().SetCode(ptrace.StatusCodeUnset) }
+	for name, test := range map[string]struct {
+		from   Selection
+		edit   func(ptrace.Span, ptrace.SpanEvent)
+		reason discard.Reason // "" = becomes an event
+	}{
+		"status Error":                {from: Unhandled},
+		"status Error, escaped False": {from: Unhandled, edit: func(_ ptrace.Span, e ptrace.SpanEvent) { e.Attributes().PutStr("exception.escaped", "False") }},
+		"escaped": {from: Unhandled, edit: func(s ptrace.Span, e ptrace.SpanEvent) {
+			handled(s, e)
+			e.Attributes().PutBool("exception.escaped", true)
+		}},
+		"handled":                      {from: Unhandled, edit: handled, reason: ReasonHandled},
+		"handled, all":                 {from: All, edit: handled},
+		"span of an SDK of Sentry":     {from: All, edit: func(s ptrace.Span, _ ptrace.SpanEvent) { s.Attributes().PutStr("sentry.origin", "auto.http") }, reason: ReasonSentrySDK},
+		"span without ID":              {from: All, edit: func(s ptrace.Span, _ ptrace.SpanEvent) { s.SetSpanID(pcommon.SpanID{}) }, reason: ReasonNoTrace},
+		"message only":                 {from: All, edit: func(_ ptrace.Span, e ptrace.SpanEvent) { e.Attributes().Remove("exception.type") }},
+		"no time, that of the span":    {from: All, edit: func(_ ptrace.Span, e ptrace.SpanEvent) { e.SetTimestamp(0) }},
+		"another name of the event":    {from: All, edit: func(_ ptrace.Span, e ptrace.SpanEvent) { e.SetName("failure") }},
+		"no stack, type and message":   {from: All, edit: func(_ ptrace.Span, e ptrace.SpanEvent) { e.Attributes().Remove("exception.stacktrace") }},
+		"a stack that no parser reads": {from: All, edit: func(_ ptrace.Span, e ptrace.SpanEvent) { e.Attributes().PutStr("exception.stacktrace", "somewhere") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			traces, spans := shop("python")
+			event := fail(spans[1], "PaymentError", "declined", python("charge"))
+			if test.edit != nil {
+				test.edit(spans[1], event)
+			}
+			o := options()
+			o.FromSpans = test.from
+			export := FromTraces(traces, o)
+			if test.reason != "" {
+				assert.Empty(t, export.Events)
+				assert.Equal(t, []discard.Loss{{Reason: test.reason, Count: 1}}, export.Lost)
+				return
+			}
+			require.Len(t, export.Events, 1)
+			assert.Empty(t, export.Lost)
+			e := decode(t, export.Events[0])
+			if name == "a stack that no parser reads" {
+				assert.Nil(t, e.Exceptions[0].Stacktrace)
+				assert.JSONEq(t, `{"stacktrace":"somewhere"}`, string(e.Extra))
+			}
+			o.FromSpans = None
+			assert.Empty(t, FromTraces(traces, o))
+		})
+	}
+}
+
+// TestResourceOfASentrySDK: its exceptions are events already.
+func TestResourceOfASentrySDK(t *testing.T) {
+	traces, spans := shop("python")
+	fail(spans[1], "PaymentError", "declined", "")
+	resource := traces.ResourceSpans().At(0).Resource().Attributes()
+	resource.PutStr("telemetry.sdk.name", "sentry.python")
+	assert.Equal(t, []discard.Loss{{Reason: ReasonSentrySDK, Count: 1}}, FromTraces(traces, options()).Lost)
+	o := options()
+	o.SkipIfSentrySDK = false
+	assert.Len(t, FromTraces(traces, o).Events, 1)
+}
+
+// TestEveryLanguage: the traces of package stacktext become events that Sentry accepts, with application frames and chained causes.
+func TestEveryLanguage(t *testing.T) {
+	languages := map[string]string{
+		"python": "python", "java": "java", "v8": "nodejs", "firefox": "webjs", "safari": "webjs", "dotnet": "dotnet", "go": "go", "ruby": "ruby",
+		"php": "php", "rust": "rust", "cpp": "cpp", "elixir": "erlang",
+	}
+	var lines []byte
+	for folder, language := range languages {
+		paths, err := filepath.Glob(filepath.Join("..", "..", "format", "stacktext", "testdata", folder, "*.txt"))
+		require.NoError(t, err)
+		require.NotEmpty(t, paths)
+		for _, path := range paths {
+			stack, err := os.ReadFile(path)
+			require.NoError(t, err)
+			traces, spans := shop(language)
+			fail(spans[2], "shop.Error", "failed", string(stack))
+			export := FromTraces(traces, options())
+			require.Len(t, export.Events, 1, path)
+			e := decode(t, export.Events[0])
+			thrown := e.Exceptions[len(e.Exceptions)-1]
+			require.NotNil(t, thrown.Stacktrace, path)
+			if folder != "java" { // the project decides
+				var application bool
+				for _, f := range thrown.Stacktrace.Frames {
+					require.True(t, f.InApp.Set, path)
+					application = application || f.InApp.Value
+				}
+				assert.True(t, application, "%s has no application frame", path)
+			}
+			lines = append(append(lines, export.Events[0].Payload...), '\n')
+		}
+	}
+	if file := os.Getenv("EVENTS"); file != "" { // for other judges
+		require.NoError(t, os.WriteFile(file, lines, 0o644))
+	}
+}
+
+// TestGroups: failures with IDs in their messages have as many kinds as there are places that throw.
+func TestGroups(t *testing.T) {
+	kinds := map[string]bool{}
+	for i := range 1000 {
+		traces, spans := shop("python")
+		site := fmt.Sprintf("site%d", i%7)
+		fail(spans[2], "OrderError", fmt.Sprintf("order %d failed", i), python("view", site))
+		events := FromTraces(traces, options()).Events
+		require.Len(t, events, 1)
+		kinds[events[0].Kind] = true
+	}
+	assert.Len(t, kinds, 7)
+}
+
+// TestOutputIsBounded: one long attribute and many exceptions, a long stack and many exceptions, many breadcrumbs.
+func TestOutputIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	deep := "E: x\n" + strings.Repeat("\tat a.B.c(D.java:1)\n", 300) + strings.Repeat("Caused by: E: y\n\tat a.B.c(D.java:1)\n\t... 300 more\n", 49)
+	for name, fill := range map[string]func(spans []ptrace.Span){
+		"attribute": func(spans []ptrace.Span) {
+			for i := range 100 {
+				spans[1].Attributes().PutStr(fmt.Sprintf("long%d", i), long[:10_000])
+			}
+		},
+		"request": func(spans []ptrace.Span) { spans[0].Attributes().PutStr("url.full", long) },
+		"message": func(spans []ptrace.Span) { fail(spans[1], "E", long, long) },
+		"stack":   func(spans []ptrace.Span) { fail(spans[1], "E", "x", deep) },
+		"crumbs": func(spans []ptrace.Span) {
+			for range 1000 {
+				spans[1].Events().AppendEmpty().SetName(long[:200])
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			traces, spans := shop("java")
+			fill(spans)
+			for i := range 2000 {
+				stack := ""
+				if name == "stack" {
+					stack = strings.Replace(deep, "D.java:1", fmt.Sprintf("D.java:%d", i+2), 1)
+				}
+				fail(spans[1], fmt.Sprintf("E%d", i), "failed", stack)
+			}
+			export := FromTraces(traces, options())
+			require.GreaterOrEqual(t, len(export.Events), 2000)
+			total := 0
+			for _, e := range export.Events {
+				total += len(e.Payload)
+				require.LessOrEqual(t, len(e.Payload), sentry.MaxOutgoingTransaction)
+			}
+			for _, i := range []int{0, 1000, len(export.Events) - 1} {
+				decode(t, export.Events[i])
+			}
+			size := len(marshal(t, traces))
+			// Beyond the bound of copies, an event has what its exception has, and a kilobyte.
+			assert.LessOrEqual(t, total, attr.ExportBound(size)+2048*len(export.Events), "%d bytes of %d", total, size)
+		})
+	}
+}
+
+func marshal(t *testing.T, traces ptrace.Traces) string {
+	data, err := new(ptrace.ProtoMarshaler).MarshalTraces(traces)
+	require.NoError(t, err)
+	return string(data)
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryexporter
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
+)
+
+// issues are the events of the exceptions in a message, apart from those that Sentry has already.
+type issues struct {
+	requests []*request
+	attempt  *dedup.Attempt // nil = no deduplication
+	logger   *zap.Logger
+}
+
+// convertIssues creates events from the exceptions of spans. The error is that of the context.
+func (e *sentryExporter) convertIssues(ctx context.Context, traces ptrace.Traces) (*issues, error) {
+	export := toissues.FromTraces(traces, e.issueOptions())
+	e.telemetry.lost(ctx, e.telemetry.exceptionsDiscarded, export.Lost)
+	e.telemetry.fieldsLost(ctx, export.Flaws)
+	result := &issues{logger: e.logger}
+	if len(export.Events) == 0 {
+		return result, nil
+	}
+	seen := make([]bool, len(export.Events))
+	if e.cfg.Errors.Dedupe > 0 {
+		ids := make([]dedup.ID, len(export.Events))
+		for i := range export.Events {
+			ids[i] = dedup.ID{Value: export.Events[i].Failure}
+		}
+		attempt, err := e.failures.Begin(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		result.attempt, seen = attempt, attempt.Seen
+	}
+	for i := range export.Events {
+		event := &export.Events[i]
+		switch {
+		case seen[i]:
+			e.telemetry.lost(ctx, e.telemetry.exceptionsDiscarded, []discard.Loss{{Reason: toissues.ReasonDuplicate, Count: 1}})
+		case !e.flood.allow(event.Kind, e.cfg.Errors.MaxPerMinute, time.Now()):
+			e.telemetry.lost(ctx, e.telemetry.exceptionsDiscarded, []discard.Loss{{Reason: reasonFlood, Count: 1}})
+			e.losses.count(lossSampled, sentry.CategoryError, 1)
+		default:
+			result.requests = append(result.requests, &request{Version: requestVersion, Count: 1, Envelopes: []envelope{newEnvelope(event.Outgoing)}})
+		}
+	}
+	return result, nil
+}
+
+// finish remembers the failures, unless the sender will send the message again.
+func (i *issues) finish(ctx context.Context, err error) {
+	if i.attempt == nil {
+		return
+	}
+	accepted := dedup.All
+	if err != nil && !consumererror.IsPermanent(err) {
+		accepted = 0
+	}
+	if err := i.attempt.Finish(ctx, accepted); err != nil { // only with a storage, which this window does not have
+		i.logger.Error("Cannot remember failures", zap.Error(err))
+	}
+}
+
+func (e *sentryExporter) issueOptions() toissues.Options {
+	return toissues.Options{
+		ExportOptions:   e.exportOptions(),
+		FromSpans:       e.cfg.Errors.FromSpans,
+		SkipIfSentrySDK: e.cfg.Errors.SkipIfSentrySDK,
+		IncludePII:      e.cfg.Errors.IncludePII,
+		Tags:            e.cfg.Errors.Tags,
+	}
+}
+
+// reasonFlood: more failures of one kind than errors::max_per_minute.
+const reasonFlood discard.Reason = "sampled"
+
+// flood counts the events of each kind in the current minute, so that a loop of exceptions does not use up a quota.
+type flood struct {
+	mu     sync.Mutex
+	minute time.Time
+	counts map[string]int
+}
+
+// maxKinds bounds the memory of a flood; further kinds have one limit together.
+const maxKinds = 10_000
+
+// allow counts an event and reports whether it is within the limit; 0 = no limit.
+func (f *flood) allow(kind string, limit int, now time.Time) bool {
+	if limit == 0 {
+		return true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if minute := now.Truncate(time.Minute); minute != f.minute {
+		f.minute, f.counts = minute, map[string]int{}
+	}
+	if _, known := f.counts[kind]; !known && len(f.counts) >= maxKinds {
+		kind = ""
+	}
+	if f.counts[kind] == limit {
+		return false
+	}
+	f.counts[kind]++
+	return true
+}
