@@ -23,6 +23,19 @@ export default async function (page, url) {
   assert.equal(await page.locator('a[href^="#/profile/"]').count(), overview.profiles.length);
   await shot('overview');
 
+  // Android: a method trace, a Perfetto trace, and React Native with a profile of its JavaScript.
+  const found = new Set();
+  for (const { id } of overview.profiles.filter((p) => p.service === 'io.example.shop')) {
+    await page.click(`a[href="#/profile/${id}"]`);
+    const { total: weight, nodes, frames } = await api(`flame?profile=${id}`);
+    await total(weight);
+    assert.equal(await page.locator('g.frame').count(), nodes.length);
+    frames.forEach((f) => found.add(f.name));
+    await page.goBack();
+    await page.waitForSelector('.chips .chip >> nth=1');
+  }
+  for (const name of ['onCreate', 'wait', '_ZN4Shop4openEv', 'onPress']) assert.ok(found.has(name), `${name} in ${[...found]}`);
+
   // A profile: all of it, then one of its threads.
   const profile = overview.profiles.filter((p) => p.service === 'shop-py').sort((a, b) => b.samples - a.samples)[0];
   await page.click(`a[href="#/profile/${profile.id}"]`);
