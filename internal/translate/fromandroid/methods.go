@@ -90,21 +90,17 @@ type inStack struct {
 // group returns the samples in the order of their first runs, and the sample of each run. Call paths of equal methods, which are
 // different ones to the trace, are one stack.
 func (m methods) group(b *dictionary.Builder) (samples []inStack, sampleOf []int32) {
-	stacks, stackOf := m.stacks(b), map[int32]dictionary.StackIndex{}
-	known := map[inStack]int32{}
+	stacks := m.stacks(b)
+	known := map[uint64]int32{} // by thread and stack
 	sampleOf = make([]int32, len(m.Runs))
 	for i, run := range m.Runs {
-		stack, again := stackOf[run.Node]
-		if !again {
-			stack = stacks(run.Node)
-			stackOf[run.Node] = stack
-		}
-		key := inStack{thread: run.Thread, stack: stack}
+		stack := stacks(run.Node)
+		key := uint64(run.Thread)<<32 | uint64(stack)
 		sample, again := known[key]
 		if !again {
 			sample = int32(len(samples))
 			known[key] = sample
-			samples = append(samples, key)
+			samples = append(samples, inStack{thread: run.Thread, stack: stack})
 		}
 		sampleOf[i] = sample
 		samples[sample].count += int(run.Count)
@@ -116,16 +112,21 @@ func (m methods) group(b *dictionary.Builder) (samples []inStack, sampleOf []int
 func (m methods) stacks(b *dictionary.Builder) func(node int32) dictionary.StackIndex {
 	frames := frameBuilder{b: b}
 	locations := make([]dictionary.LocationIndex, m.Methods())
+	known := make([]dictionary.StackIndex, len(m.Nodes))
 	var stack []dictionary.LocationIndex
 	return func(node int32) dictionary.StackIndex {
+		if known[node] != 0 || node == 0 {
+			return known[node]
+		}
 		stack = stack[:0]
-		for ; node != 0; node = m.Nodes[node].Parent {
-			method := m.Nodes[node].Method
+		for at := node; at != 0; at = m.Nodes[at].Parent {
+			method := m.Nodes[at].Method
 			if locations[method] == 0 {
 				locations[method] = frames.method(m.Method(method))
 			}
 			stack = append(stack, locations[method])
 		}
-		return b.Stack(stack)
+		known[node] = b.Stack(stack)
+		return known[node]
 	}
 }

@@ -77,6 +77,20 @@ Notes:
   start.
 `
 
+// pageMobile is about the SDKs that are not run.
+const pageMobile = `
+## Android and React Native
+
+These SDKs need a device or an emulator, and are not run. Their profiles are tested with other data:
+
+| Data | Origin | Compared with |
+|---|---|---|
+| method traces (ART), from a file and streamed | real: two recordings of an Android app, from the tests of Firefox Profiler | threads, methods and events: the Rust crate ` + "`" + `android_trace_log` + "`" + `, which Sentry's ingest uses (file only); stacks: Firefox Profiler's importer; times of functions: Sentry's own processing (PyPI ` + "`" + `vroomrs` + "`" + `) of the exported chunks |
+| method traces of versions 1 to 3 and all clocks | generated | the definition of an observation, in a slow and simple form |
+| Perfetto traces | generated with the Python package ` + "`" + `perfetto` + "`" + ` | a slow reader over the same protobuf definitions |
+| requests of both SDKs: V1 profiles, chunks, Perfetto chunks, ` + "`" + `js_profile` + "`" + ` | hand-written, after the documentation and sources of the SDKs and of Sentry's ingest | reviewed line by line: ` + "`" + `testdata/cases/android-*` + "`" + `, ` + "`" + `react-native-*` + "`" + ` |
+`
+
 // writeCompatibility writes the page of all runs.
 func writeCompatibility(t *testing.T, rows []row) {
 	var page strings.Builder
@@ -93,6 +107,7 @@ func writeCompatibility(t *testing.T, rows []row) {
 	if len(missing) > 0 {
 		page.WriteString("\nNot run:\n\n" + strings.Join(missing, ""))
 	}
+	page.WriteString(pageMobile)
 	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "compatibility.md"), []byte(page.String()), 0o644))
 }
 
