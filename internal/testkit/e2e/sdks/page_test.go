@@ -73,8 +73,8 @@ Notes:
   of Node 11) and no other thread has spans at the same time (see [linking](linking.md#spans-without-a-profiler-session)).
 - Node 11 and browser 11 have no V1 profiles. Go 0.27.0 has V1 profiles; Go 0.50.0 has no profiles.
 - Ruby: the version in Debian 12, which predates profiles and logs. Rust has no profiles.
-- Native: the version in an unofficial crate of 2021, which predates spans and logs. One of its errors is a crash, sent at the program's next
-  start.
+- Native: the version in an unofficial crate from 2021, which predates spans and logs. One of its errors is a crash, sent at the program's
+  next start.
 `
 
 // pageMobile is about the SDKs that are not run.
