@@ -62,7 +62,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		heldMessages: meter.UpDownCounter("otelcol_processor_profile_transform_held_messages", "{message}",
 			"Number of messages that currently wait for spans."),
 		heldBytes: meter.UpDownCounter("otelcol_processor_profile_transform_held_bytes", "By",
-			"Size of the messages that currently wait for spans, in OTLP."),
+			"Size of the messages that currently wait for spans, encoded as OTLP."),
 		storageErrors: meter.Counter("otelcol_processor_profile_transform_storage_errors", "{error}",
 			"Number of failed storage operations."),
 		waitTime: meter.Histogram("otelcol_processor_profile_transform_wait_time", "s",
