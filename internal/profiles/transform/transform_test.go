@@ -17,6 +17,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 )
 
 // Nothing configured, nothing touched.
@@ -196,6 +197,7 @@ func TestPresetPyroscope(t *testing.T) {
 	typ, unit, _ := v.ValueType(firstProfile(p).SampleType())
 	require.Equal(t, "wall nanoseconds", typ+" "+unit)
 	require.NotZero(t, firstProfile(p).Period())
+	new(fakepyroscope.Store).MustPush(t, p)
 }
 
 // Whatever pdata accepts as a message, all steps in a row end without a panic, and nothing vanishes
