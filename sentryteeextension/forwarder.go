@@ -385,11 +385,14 @@ func (f *forwarder) drop(e *entry, reason string) {
 func (f *forwarder) forget(e *entry, r reply, part omit.Losses) {
 	e.answer(r)
 	f.telemetry.omitted(part)
-	if e.number != 0 {
+	switch {
+	case e.number != 0:
 		f.storedBytes -= e.weight
 		f.spool.remove(e.number, e.request.keyOrNone(), part)
 		e.number = 0
-	} else {
+	case f.spool != nil && len(part) > 0:
+		f.spool.note(e.request.key(), part)
+	default:
 		f.reports.add(e.request.keyOrNone(), part, 1)
 	}
 	e.request = nil

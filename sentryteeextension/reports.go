@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// reports are the losses that Sentry does not know yet, by key. Losses of stored requests are added by the writer of the storage: what
-// they say and which requests are stored agree at any time.
+// reports are the losses that Sentry does not know yet, by key. With a storage, only its writer changes them: what they say and which
+// requests are stored agree at any time.
 type reports struct {
 	mu    sync.Mutex
 	byKey map[key]omit.Losses

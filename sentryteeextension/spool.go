@@ -32,11 +32,12 @@ type spool struct {
 	first   uint64 // no number below is present
 	next    uint64
 	closing bool
+	unsaved bool // the storage lacks some of the reports; of the writer
 
 	writer sync.WaitGroup
 }
 
-// write is a value to be stored, or without one a number to be deleted.
+// write is a value to be stored, or without one a number to be deleted; 0 = none.
 type write struct {
 	number uint64
 	value  []byte
@@ -129,6 +130,14 @@ func (s *spool) remove(number uint64, k key, losses omit.Losses) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pending = append(s.pending, &write{number: number, key: k, losses: losses})
+	s.changed.Signal()
+}
+
+// note adds what is to be reported of a request that is not stored.
+func (s *spool) note(k key, losses omit.Losses) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = append(s.pending, &write{key: k, losses: losses})
 	s.changed.Signal()
 }
 
@@ -233,22 +242,28 @@ func (s *spool) nextWrites() (writes []*write, bounds []byte, ok bool) {
 		}
 	}
 	s.pending = later
-	return writes, binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.first), s.next), true
+	return writes, s.bounds(), true
+}
+
+// bounds is the range of the numbers of requests.
+func (s *spool) bounds() []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.first), s.next)
 }
 
 // transact writes. Losses change with the requests that they are of.
 func (s *spool) transact(writes []*write, bounds []byte) error {
 	operations := make([]*storage.Operation, 0, len(writes)+2)
-	changed := false
+	changed := s.unsaved
 	for _, w := range writes {
 		if len(w.losses) > 0 {
 			s.reports.add(w.key, w.losses, w.sign())
 			changed = true
 		}
-		if w.value == nil {
-			operations = append(operations, storage.DeleteOperation(keyOf(w.number)))
-		} else {
+		switch {
+		case w.value != nil:
 			operations = append(operations, storage.SetOperation(keyOf(w.number), w.value))
+		case w.number != 0:
+			operations = append(operations, storage.DeleteOperation(keyOf(w.number)))
 		}
 	}
 	if changed {
@@ -263,8 +278,10 @@ func (s *spool) transact(writes []*write, bounds []byte) error {
 		for _, w := range writes {
 			s.reports.add(w.key, w.losses, -w.sign())
 		}
+		return err
 	}
-	return err
+	s.unsaved = false
+	return nil
 }
 
 func (s *spool) tell(writes []*write, err error) {
@@ -279,6 +296,7 @@ func (s *spool) tell(writes []*write, err error) {
 		}
 		if err != nil && w.value == nil {
 			s.reports.add(w.key, w.losses, 1) // the request is gone for this run
+			s.unsaved = s.unsaved || len(w.losses) > 0
 		}
 	}
 }
@@ -290,6 +308,11 @@ func (s *spool) close(ctx context.Context) error {
 	s.mu.Unlock()
 	s.changed.Broadcast()
 	s.writer.Wait()
+	if s.unsaved {
+		if err := s.transact(nil, s.bounds()); err != nil {
+			s.failed("losses", err)
+		}
+	}
 	return s.client.Close(ctx)
 }
 
