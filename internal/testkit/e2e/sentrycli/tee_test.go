@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
+// started is the time at which the tool runs.
+var started = regexp.MustCompile(`\d{4}-\d\d-\d\dT[^"]*`)
+
 // TestManagementAPI: sentry-cli creates a release through the tee's /api/0/, with its own token, as it does directly.
 func TestManagementAPI(t *testing.T) {
 	tool := findSentryCLI(t)
@@ -27,7 +31,7 @@ func TestManagementAPI(t *testing.T) {
 	sentry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
-		requests = append(requests, r.Method+" "+r.RequestURI+" "+r.Header.Get("Authorization")+" "+string(body))
+		requests = append(requests, r.Method+" "+r.RequestURI+" "+r.Header.Get("Authorization")+" "+started.ReplaceAllString(string(body), "now"))
 		mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
