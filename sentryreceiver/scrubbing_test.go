@@ -5,7 +5,10 @@ package sentryreceiver
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,3 +126,53 @@ func TestScrubbingSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestScrubbedCorpus compares what scrubbing changes in the recorded requests of real SDKs with a
+// list that was reviewed line by line: secrets and IP addresses, but no ID, hash, version or name of
+// a file. A line is the key, and the part that differs; numbers are 0.
+func TestScrubbedCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends the corpus twice")
+	}
+	with := startSignals(t, nil)
+	without := startSignals(t, func(cfg *Config) { cfg.Scrubbing = scrub.Config{} })
+	for _, request := range golden.Corpus(t) {
+		if !strings.HasSuffix(request.Path, "/envelope/") || len(request.Body) > 30_000 {
+			continue // the large ones are profiles: frames
+		}
+		for _, s := range []*signals{with, without} {
+			s.do(caseRequest(s.harness, request.Decoded(t)))
+		}
+	}
+	changes := map[string]bool{}
+	receipt := golden.Receipt{From: time.Now().Add(-time.Hour), To: time.Now()}
+	after, before := with.dumps(receipt), without.dumps(receipt)
+	for signal := range before {
+		require.Len(t, after[signal], len(before[signal]))
+		for i, message := range before[signal] {
+			lines := strings.Split(after[signal][i], "\n")
+			for n, line := range strings.Split(message, "\n") {
+				if n < len(lines) && line != lines[n] {
+					changes[change(line, lines[n])] = true
+				}
+			}
+		}
+	}
+	list, err := os.ReadFile("testdata/scrubbed.txt")
+	require.NoError(t, err)
+	assert.Equal(t, string(list), strings.Join(slices.Sorted(maps.Keys(changes)), "\n")+"\n")
+}
+
+// change returns the key of a line, and the parts that differ.
+func change(before, after string) string {
+	key, _, _ := strings.Cut(strings.TrimSpace(before), " = ")
+	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+		before, after = before[1:], after[1:]
+	}
+	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+	return digits.ReplaceAllString(fmt.Sprintf("%s: %s → %s", key, before, after), "0")
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)

@@ -32,5 +32,6 @@
 //   - Containers and numbers under a sensitive key become [Filtered]. Relay removes them and adds a note, which OTLP cannot represent.
 //   - A value under a sensitive key always becomes [Filtered]. Relay writes, for example, [ip] if the whole value is an IP address.
 //   - A letter outside ASCII ends a word. In Relay it is part of the word, so Relay does not find a card number next to a Chinese character.
+//   - Digits behind a decimal point are no card number: Sentry's own header baggage has such fractions.
 //   - Variables of GraphQL requests keep values that no rule matches.
 package scrub

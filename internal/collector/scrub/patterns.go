@@ -19,6 +19,8 @@ type pattern struct {
 	regexp  *regexp.Regexp
 	groups  []int // to replace; 0 = the match
 	literal byte  // a byte that the text must contain; 0 = none
+
+	notFraction bool // digits behind a decimal point do not match
 }
 
 const (
@@ -36,7 +38,7 @@ const ibanCountries = `A[DELOTZ]|B[AEFGHIJRY]|C[FGHIMRVYZ]|D[EJKOZ]|E[EGS]|F[IOR
 var (
 	bearerPattern = pattern{needs: hasBearer, regexp: regexp.MustCompile(`(?i)\bbearer` + blank + `+[^\s\v\x{85}\p{Z}]+`), groups: []int{0}}
 
-	cardPattern = pattern{needs: hasCard, groups: []int{0}, regexp: regexp.MustCompile(
+	cardPattern = pattern{needs: hasCard, groups: []int{0}, notFraction: true, regexp: regexp.MustCompile(
 		`\b(?:3[47]` + digit + `|4` + digit + `{3}|5[1-5]` + digit + `{2}|65` + digit + `{2}|6011)(?:(?:-|` + blank + `)?` + digit + `){12}\b`)}
 
 	ibanPattern = pattern{needs: hasIBAN, groups: []int{0}, regexp: regexp.MustCompile(
@@ -88,6 +90,11 @@ var (
 
 	anythingPattern = pattern{groups: []int{0}, regexp: regexp.MustCompile(`.*`)}
 )
+
+// excludes reports whether a match at a position does not count.
+func (p *pattern) excludes(text string, at int) bool {
+	return p.notFraction && at >= 2 && text[at-1] == '.' && text[at-2] >= '0' && text[at-2] <= '9'
+}
 
 // possible reports whether the pattern may match.
 func (p *pattern) possible(found triggers, text string) bool {

@@ -79,6 +79,7 @@ func TestAttributes(t *testing.T) {
 		{"code.file.path", "/srv/auth/token_store.py", "/srv/auth/token_store.py"},
 		{"code.file.path", "https://u:pw@cdn/auth/a.js?token=x", "https://u:[Filtered]@cdn/auth/a.js?token=[Filtered]"},
 		{"code.function.name", "Session#password=", "Session#password="},
+		{"sample", "rand=0.4111111111111111", "rand=0.4111111111111111"},
 		{"thread.id", int64(4111111111111111), int64(4111111111111111)},
 	} {
 		got, counts := after(t, s, map[string]any{test.key: test.value})
