@@ -60,7 +60,8 @@ func (e *exception) eventFrame(f *stacktext.Frame) event.EventFrame {
 	return frame
 }
 
-// paths returns the path of a file, if it is absolute, and its name in the project: the path without the folder of a package manager.
+// paths returns the path of a file, if it is absolute, and its name: the path without the folder of a package manager or of Python's
+// standard library, as Sentry's SDK for Python has it.
 func paths(file string) (abs, name string) {
 	file = attr.Clip(strings.TrimPrefix(file, "file://"), maxFrameText)
 	name = file
@@ -68,6 +69,9 @@ func paths(file string) (abs, name string) {
 		if i := strings.LastIndex(file, folder); i >= 0 {
 			name = file[i+len(folder):]
 		}
+	}
+	if _, library, found := strings.Cut(name, "/lib/python"); found {
+		_, name, _ = strings.Cut(library, "/")
 	}
 	if strings.HasPrefix(file, "/") || strings.Contains(file, "://") || len(file) > 2 && file[1] == ':' {
 		return file, name

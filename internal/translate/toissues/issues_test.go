@@ -275,6 +275,22 @@ func TestEveryLanguage(t *testing.T) {
 	}
 }
 
+func TestPaths(t *testing.T) {
+	for file, want := range map[string][2]string{
+		"/app/shop.py":                        {"/app/shop.py", "/app/shop.py"},
+		"shop.rb":                             {"", "shop.rb"},
+		"/usr/lib/python3.11/json/decoder.py": {"/usr/lib/python3.11/json/decoder.py", "json/decoder.py"},
+		"/venv/lib/python3.11/site-packages/flask/app.py": {"/venv/lib/python3.11/site-packages/flask/app.py", "flask/app.py"},
+		"file:///app/shop.mjs":                            {"/app/shop.mjs", "/app/shop.mjs"},
+		"https://shop.example/app.js":                     {"https://shop.example/app.js", "https://shop.example/app.js"},
+		`C:\app\Shop.cs`:                                  {`C:\app\Shop.cs`, `C:\app\Shop.cs`},
+		"":                                                {"", ""},
+	} {
+		abs, name := paths(file)
+		assert.Equal(t, want, [2]string{abs, name}, file)
+	}
+}
+
 // TestGroups: failures with IDs in their messages have as many kinds as there are places that throw.
 func TestGroups(t *testing.T) {
 	kinds := map[string]bool{}

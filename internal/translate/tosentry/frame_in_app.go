@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -31,13 +32,7 @@ func splitFunction(f profile.Frame, frameType string) (function, module string) 
 	}
 	switch frameType {
 	case "go":
-		path := strings.LastIndexByte(f.Function, '/') + 1
-		if bracket := strings.IndexByte(f.Function, '['); bracket >= 0 && bracket < path { // of a type parameter
-			path = strings.LastIndexByte(f.Function[:bracket], '/') + 1
-		}
-		if dot := strings.IndexByte(f.Function[path:], '.'); dot > 0 {
-			return f.Function[path+dot+1:], f.Function[:path+dot]
-		}
+		return stacktext.SplitGo(f.Function)
 	case "jvm":
 		name, _, _ := strings.Cut(f.Function, "(") // async-profiler writes signatures
 		if dot := strings.LastIndexByte(name, '.'); dot > 0 {
