@@ -141,17 +141,17 @@ func (c *Config) Validate() error {
 		problem("upstream: %w", err)
 	}
 	if c.ManagementAPI && c.Upstream == "" {
-		problem("management_api: needs upstream, give the address of Sentry, e.g. https://sentry.io")
+		problem("management_api: requires upstream: set it to the address of Sentry, e.g. https://sentry.io")
 	}
 	problems = append(problems, validateProjects(c.Projects)...)
 	if c.HTTP.Endpoint != "" {
-		problem("endpoint: must be left out, upstream says where to send")
+		problem("endpoint: must not be set: requests are sent to upstream")
 	}
 	if c.HTTP.Compression.IsCompressed() {
-		problem("compression: is %q, must be left out: bodies are forwarded as they came", c.HTTP.Compression)
+		problem("compression: is %q, must not be set: bodies are forwarded unchanged", c.HTTP.Compression)
 	}
 	if c.HTTP.Cookies.HasValue() {
-		problem("cookies: must be left out, requests of different clients share the connection")
+		problem("cookies: must not be set: requests of different clients share a connection")
 	}
 	if c.HTTP.Timeout <= 0 {
 		problem("timeout: is %s, must be positive, e.g. %s", c.HTTP.Timeout, defaultTimeout)
@@ -166,7 +166,7 @@ func (c *Config) Validate() error {
 		problem("on_limit: is %q, must be %q or %q", c.OnLimit, onLimitAbsorb, onLimitPassOn)
 	}
 	if c.OnLimit == onLimitAbsorb && c.Answer == answerUpstream {
-		problem("on_limit: is %q, but answer: %s passes on all that Sentry says: write on_limit: %s, or answer: %s",
+		problem("on_limit: is %q, but answer: %s passes on everything that Sentry returns: set on_limit: %s, or answer: %s",
 			c.OnLimit, answerUpstream, onLimitPassOn, answerOwn)
 	}
 	problems = append(problems, omit.ValidateRates(c.Forward)...)
@@ -180,7 +180,7 @@ func (c *Config) Validate() error {
 		problem("spool: max_bytes: is %d, must be at least %d, e.g. %d", c.Spool.MaxBytes, minSpoolBytes, defaultSpoolBytes)
 	}
 	if c.Spool.MaxAge <= 0 || c.Spool.MaxAge > maxSpoolAge {
-		problem("spool: max_age: is %s, must be positive and at most %s, which is what Sentry accepts of sessions, e.g. %s", c.Spool.MaxAge, maxSpoolAge, defaultSpoolAge)
+		problem("spool: max_age: is %s, must be positive and at most %s because Sentry rejects older sessions, e.g. %s", c.Spool.MaxAge, maxSpoolAge, defaultSpoolAge)
 	}
 	if c.Spool.DrainRate < 1 {
 		problem("spool: drain_rate: is %d, must be at least 1 request per second, e.g. %d", c.Spool.DrainRate, defaultDrainRate)
@@ -190,18 +190,18 @@ func (c *Config) Validate() error {
 
 func validateUpstream(text string) error {
 	if text == "" {
-		return errors.New("must not be empty, give the address in your DSN without key and project, e.g. https://o123.ingest.us.sentry.io")
+		return errors.New("must not be empty: set it to the address in your DSN, without key and project, e.g. https://o123.ingest.us.sentry.io")
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return errors.New("is no URL, give e.g. https://o123.ingest.us.sentry.io") // err would repeat it, with its key if it is a DSN
+		return errors.New("is not a valid URL: use the address in your DSN, e.g. https://o123.ingest.us.sentry.io") // err would repeat it, with its key if it is a DSN
 	case u.User != nil:
-		return errors.New("must not have a key: give the address of the DSN only, e.g. https://o123.ingest.us.sentry.io")
+		return errors.New("must not contain a key: use only the address in your DSN, e.g. https://o123.ingest.us.sentry.io")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return fmt.Errorf("is %q, must begin with https:// or http:// and a host, e.g. https://o123.ingest.us.sentry.io", text)
+		return fmt.Errorf("is %q, must begin with https:// or http://, followed by a host, e.g. https://o123.ingest.us.sentry.io", text)
 	case u.RawQuery != "" || u.Fragment != "" || hasDotSegments(u.Path):
-		return fmt.Errorf("is %q, must have neither query nor fragment nor dot segments", text)
+		return fmt.Errorf("is %q, must not contain a query, a fragment or dot segments", text)
 	}
 	return nil
 }
