@@ -29,7 +29,7 @@ import (
 var made = map[string]func() []byte{"rule-payload-size": oversizedEnvelope}
 
 // configured are the settings of cases that are about a setting.
-var configured = map[string]func(*Config){"include-pii": func(cfg *Config) { cfg.IncludePII = true }}
+var configured = map[string]func(*Config){"include-pii": func(cfg *Config) { cfg.IncludePII, cfg.Scrubbing.IPAddresses = true, false }}
 
 // oversizedEnvelope has a chunk that breaks no rule but that it is one byte larger than Sentry takes.
 func oversizedEnvelope() []byte {
