@@ -28,43 +28,44 @@ const faultsHead = `# Faults
 
 ` + "`make faults`" + ` writes this page. Clients send profiles, transactions and logs while a fault happens at a random moment. At the end, every
 acknowledged item must have arrived or be accounted for, by its ID. Each round uses its own collector, directory and backend.
-` + "`FAULTS=50 make faults`" + ` runs more rounds. The seed selects the moments of the faults; the timing of the machine
-determines what they interrupt.
+` + "`FAULTS=50 make faults`" + ` runs more rounds. The seed determines when the faults happen; what they interrupt depends on the timing of the
+machine.
 
 An item is *acknowledged* if its request was answered 200 and ` + "`X-Sentry-Rate-Limits`" + ` does not name its category. All configurations use a
-persistent queue (` + "`sending_queue: {storage: file_storage}`" + `) and, unless stated, ` + "`retry_on_failure: {max_elapsed_time: 0}`" + `. *Held* describes
-profiles that wait for their spans in ` + "`profile_transform`" + `: ` + "`link::wait`" + ` is 0s (*nothing held*), or 1s with or without ` + "`storage`" + `. The
-receiver answers when the queue has stored the item on disk, or when the processor holds it.
+persistent queue (` + "`sending_queue: {storage: file_storage}`" + `) and, unless stated otherwise, ` + "`retry_on_failure: {max_elapsed_time: 0}`" + `. *Held*
+refers to profiles that wait for their spans in ` + "`profile_transform`" + `: ` + "`link::wait`" + ` is 0s (*nothing held*), or 1s, with ` + "`storage`" + ` (*held in
+storage*) or without it (*held in memory*). The receiver answers when the queue has stored the item on disk, or when the processor holds it.
 
 | Fault | What happens | Expected result |
 |---|---|---|
-| kill -9 | one to three times, while the backend accepts, refuses and breaks connections | only profiles held in memory are lost; requests in flight are delivered again |
+| kill -9 | one to three times, while the backend accepts requests, refuses them and breaks connections | only profiles held in memory are lost; requests in flight are delivered again |
 | kill -9 during the start | with a filled queue, up to five times within a second of the start | as above, plus *lost by the queue* |
 | SIGTERM | one to three times; the backend behaves as above, or is down | nothing is lost: the queue stays on disk and accepts held profiles |
 | reload | SIGHUP with a changed configuration, one to three times | as above |
-| backend down | one to three times, 503 and broken connections; in some rounds the queue is too small | the receiver refuses items that the queue does not accept, so that SDKs pause; held profiles wait |
+| backend down | one to three times, with 503 and broken connections; in some rounds the queue is too small | the receiver refuses items that the queue does not accept, so that SDKs pause; held profiles wait |
 | backend slow | most answers take 20 or 100 ms, some longer than the exporter's timeout | nothing is lost; requests that timed out may be delivered twice |
 | backend refuses | 400 for a third of the requests | refused items are dropped, logged and counted in ` + "`otelcol_exporter_send_failed_*`" + ` |
-| one message always refused | the backend refuses one item in 6 to 25 on every attempt (in 26 to 45 with ` + "`otlp_http`" + `, which waits for each response), by 502, 503, a broken connection or a late 504, and accepts all others; some rounds restart the collector. With held profiles, ` + "`otlp_http`" + ` has no queue, so that the processor retries | refused items are dropped after a second and counted, or arrive once the backend accepts them; all others arrive: see *Isolation* |
-| one category limited for an hour | 429 with ` + "`Retry-After: 3600`" + ` for all spans, or ` + "`X-Sentry-Rate-Limits`" + ` of an hour for the chunks of browsers, until the collector restarts | all others arrive during the limit: see *Isolation*; the limited items arrive after the restart |
-| disk full | a file system of 8 MB fills up while the backend is down, and has room again after the backend is back | the receiver refuses items that cannot be stored; held profiles wait; see *lost by the queue* |
+| one message always refused | on every attempt, the backend refuses one item out of 6 to 25 (out of 26 to 45 with ` + "`otlp_http`" + `, which waits for each response) with a 502, a 503, a broken connection or a late 504, and accepts all others; some rounds restart the collector. With held profiles, ` + "`otlp_http`" + ` has no queue, so that the processor retries | refused items are dropped after a second and counted, or arrive once the backend accepts them; all others arrive: see *Isolation* |
+| one category limited for an hour | 429 with ` + "`Retry-After: 3600`" + ` for all spans, or ` + "`X-Sentry-Rate-Limits`" + ` of an hour for browser chunks, until the collector restarts | all others arrive during the limit: see *Isolation*; the limited items arrive after the restart |
+| disk full | a file system of 8 MB fills up while the backend is down, and has free space again after the backend is back | the receiver refuses items that cannot be stored; held profiles wait; see *lost by the queue* |
 | restart on a full disk | as above, with SIGTERM or kill -9 and a start while the disk is full | as above; profiles held in memory are lost |
 | corrupt file | one file of the storage is damaged between two runs; if the collector does not start with it, the test moves it away | only items in that file are lost |
 
 - *No answer*: the connection broke. The item may or may not have been accepted; an SDK does not know either.
 - *Delivered meanwhile, after*: delivered before the end of the fault, or after it from the queue or from held profiles.
-- *Dropped, counted*: by the exporter, or by the processor: profiles that the next component refuses until their retries end, or at a shutdown.
+- *Dropped, counted*: dropped by the exporter, or by the processor, which drops profiles that the next component refuses until retries end
+  or during a shutdown.
 - *Held, lost*: profiles in memory when the collector was killed. The test allows at most the number that
   ` + "`otelcol_processor_profile_transform_held_messages`" + ` reported just before, plus profiles being forwarded and those acknowledged since.
-- *Lost by the queue*: the collector's own persistent queue dropped them; it logs this and does not count it. At startup the queue deletes
-  the requests that were in flight before it stores them again (` + "`enqueueNotDispatchedReqs`" + ` in exporterhelper's persistent_queue.go,
-  v0.164.0): a full disk or a kill at that moment loses at most ` + "`num_consumers`" + ` requests per signal. To read a request, the queue must
-  first mark it on disk; if the disk is full, it skips the request (` + "`getNextItem`" + `). Keep the queue's limit in bytes well below the size of
-  its disk ([operations](operations.md#when-things-break)).
+- *Lost by the queue*: the collector's own persistent queue dropped them; it logs the loss but does not count it. At startup, the queue
+  first deletes the requests that were in flight, then stores them again (` + "`enqueueNotDispatchedReqs`" + ` in exporterhelper's
+  persistent_queue.go, v0.164.0): a full disk or a kill at that moment loses at most ` + "`num_consumers`" + ` requests per signal. To read a request,
+  the queue must first mark it on disk; if the disk is full, it skips the request (` + "`getNextItem`" + `). Keep the queue's limit in bytes well
+  below the size of its disk ([operations](operations.md#when-things-break)).
 - *In the file, lost*: the item was in a damaged file.
 - *Again*: repeated deliveries. Backends can deduplicate by ID.
 
-A killed process loses nothing that was written. A power cut may lose data or damage the file: ` + "`file_storage`" + ` syncs to disk only with
+A killed process loses nothing that it has written. A power cut may lose data or damage the file: ` + "`file_storage`" + ` syncs to disk only with
 ` + "`fsync: true`" + `. These tests do not cut the power.
 
 With most kinds of damage, the collector does not start: it reports "invalid database" with the name of the component, or bbolt, the database
@@ -76,14 +77,14 @@ The database does not detect all damage. ` + "`sentry_envelope`" + ` and ` + "`p
 (` + "`otelcol_exporter_sentry_envelope_unreadable_requests`" + `, ` + "`otelcol_processor_profile_transform_storage_errors`" + `) and continue with the next.
 Queues of other exporters have no checksum: they drop messages that they cannot decode, and log it at debug level only.
 
-The [tee](../sentryteeextension/README.md) has tests of its own, which the table does not contain.
+The [tee](../sentryteeextension/README.md) has its own tests, which are not in the table.
 ` + "`FAULTS=1000 go test ./sentryteeextension -run TestFaultRounds`" + ` runs its queue, storage and rate limits on a fake clock: Sentry fails, hangs
-and limits, the disk fills up, and the process restarts and is killed at random moments. Each item must be accepted by Sentry, be rate limited
-by it, or be in a client report or a counter. The run of 2026-11-22 (seed 20261122) had 2,387 kills and 120,000 items: 44,378 accepted, 6,004
-rate limited, 66,537 reported, 1,904 dropped and counted. The other 1,177 were only in memory when the process was killed: being forwarded, or
-kept out of the storage by the full disk. 589 items arrived again. Without kills and full disks the sums are exact.
-` + "`FAULTS=50 go test ./internal/testkit/e2e/tee -run TestFaults`" + ` kills the built collector and checks both sides, Sentry's by request and OTLP's by
-record.
+and sets rate limits, the disk fills up, and the process restarts and is killed at random moments. Each item must be accepted by Sentry,
+rate limited by Sentry, or included in a client report or a counter. The run of 2026-11-22 (seed 20261122) had 2,387 kills and 120,000
+items: 44,378 accepted, 6,004 rate limited, 66,537 reported, 1,904 dropped and counted. The other 1,177 were only in memory when the process
+was killed, because they were being forwarded or because the full disk could not store them. 589 items arrived again. Without kills and full
+disks the sums are exact. ` + "`FAULTS=50 go test ./internal/testkit/e2e/tee -run TestFaults`" + ` kills the built collector and checks both outputs:
+what Sentry receives, by request, and the OTLP output, by record.
 `
 
 // faultsPage is docs/faults.md as it comes about.
@@ -179,8 +180,8 @@ func (p *faultsPage) ledger() string {
 const isolationHead = `
 ## Isolation
 
-*Latest* is the longest time between acknowledgement and arrival of an item that the backend accepts while it refuses others.
-It includes the second that profiles are held. The test fails above 30 s.
+*Latest* is the longest time between acknowledgement and arrival of an item that the backend accepts while it refuses others. It includes
+the one second for which profiles are held. The test fails above 30 s.
 
 | Fault | Configuration | Rounds | Latest, s |
 |---|---|---|---|

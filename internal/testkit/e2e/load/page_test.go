@@ -77,14 +77,15 @@ The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each 
 	tooMuchHead = `
 ## Overload
 
-The sender sends recorded profiles for ten seconds (three for the capacity). The collector has a ` + "`memory_limiter`" + ` and a queue of 200 before
-an OTLP backend. A comparison by ID shows that every accepted profile was delivered. Every other profile was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its
-transaction was accepted) and counted as an item or, if it was not decompressed, as a request. The run fails otherwise, or if
-1 % of the responses take a second or longer, or if the delivery rate drops below half of the capacity.
+The sender sends recorded profiles for ten seconds (three to measure the capacity). The collector has a ` + "`memory_limiter`" + `, and a queue of
+size 200 in front of an OTLP backend. A comparison by ID shows that every accepted profile was delivered. Every other profile was refused
+with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its transaction was accepted) and counted as an item or, if it was not decompressed, as a
+request. The run fails otherwise, or if 1 % of the responses take a second or longer, or if the delivery rate drops below half of the
+capacity.
 
 The first backend accepts one profile every 10 ms. The others are fast, but sender, collector and backend share the cores. The sender has at
-most 256 open requests; clients without that limit were not tested. The capacity is the highest delivery rate, including exporter and
-backend, while the offered rate rises by half per step until less than half of it is delivered.
+most 256 open requests; clients without that limit were not tested. To measure the capacity, the offered rate rises by half per step until
+less than half of it is delivered. The capacity is the highest delivery rate of these steps, and includes exporter and backend.
 
 For 20 ms after a pipeline refuses data, the receiver refuses profiles before it decompresses and decodes them, which keeps the delivery rate high
 ([operations](operations.md#sizing)).

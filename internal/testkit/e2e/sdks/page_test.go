@@ -46,15 +46,15 @@ four minutes and writes this page:
 make sdks
 ` + "```" + `
 
-Each line is one successful run of the workload in [internal/testkit/e2e/sdks](../internal/testkit/e2e/sdks): nested spans, busy functions inside named
-spans, on two threads if the SDK supports threads, an error and a log. A run fails unless:
+Each line is one successful run of the workload in [internal/testkit/e2e/sdks](../internal/testkit/e2e/sdks): nested spans, an error, a log,
+and busy functions inside named spans, on two threads if the SDK supports threads. A run fails unless:
 
-- the collector outputs every span, profile, error and log that the SDK reports as sent, and no data on the wire is lost, duplicated or
-  changed, sample by sample;
-- each busy function has its expected share of its thread's time in the flame graph: within four standard deviations of a binomial
-  distribution, and at least five points. *Share* is the largest deviation and its limit;
-- 95 % of the samples of busy functions are linked to the right span. The rest allows for samplers that take the timestamp just before or
-  after the sample. *Linked* is the actual percentage;
+- the collector outputs every span, profile, error and log that the SDK reports as sent, and a comparison sample by sample shows that no
+  data on the wire is lost, duplicated or changed;
+- each busy function has its expected share of its thread's time in the flame graph: the tolerance is four standard deviations of a binomial
+  distribution, but at least five percentage points. *Share* is the largest deviation and its limit;
+- 95 % of the samples of busy functions are linked to the right span. The remaining 5 % allow for samplers that take the timestamp just
+  before or after the sample. *Linked* is the actual percentage;
 - the ` + "`sentry_envelope`" + ` exporter sends all spans with their parents, and all samples with their threads, times and stacks, to
   a stand-in for Sentry, as the SDK sent them.
 
@@ -65,8 +65,8 @@ spans, on two threads if the SDK supports threads, an error and a log. A run fai
 const pageNotes = `
 Notes:
 
-- Browser: by default, the SDK makes all spans of a page children of its root span. It is then unknown which of several concurrent spans ran
-  on the thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
+- Browser: by default, the SDK makes all spans of a page children of its root span. This hides which of several concurrent spans ran on the
+  thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
 - Node: the SDK does not sample worker threads, even if they initialize the SDK.
 - Node 11.12.0 and Java 8.62.0 are the newest versions; 11.1.0 and 8.43.0 are the latest with a published profiler.
 - Node 11.12.0 with profiler 11.1.0: the spans of this pair state no profiler session. They are linked only if they are streamed (the default
@@ -81,14 +81,14 @@ Notes:
 const pageMobile = `
 ## Android and React Native
 
-These SDKs need a device or an emulator, and are not run. Their profiles are tested with other data:
+These SDKs need a device or an emulator, so they are not run. Their profiles are tested with other data:
 
 | Data | Origin | Compared with |
 |---|---|---|
 | method traces (ART), from a file and streamed | real: two recordings of an Android app, from the tests of Firefox Profiler | threads, methods and events: the Rust crate ` + "`" + `android_trace_log` + "`" + `, which Sentry's ingest uses (file only); stacks: Firefox Profiler's importer; times of functions: Sentry's own processing (PyPI ` + "`" + `vroomrs` + "`" + `) of the exported chunks |
-| method traces of versions 1 to 3 and all clocks | generated | the definition of an observation, in a slow and simple form |
-| Perfetto traces | generated with the Python package ` + "`" + `perfetto` + "`" + ` | a slow reader over the same protobuf definitions |
-| requests of both SDKs: V1 profiles, chunks, Perfetto chunks, ` + "`" + `js_profile` + "`" + ` | hand-written, after the documentation and sources of the SDKs and of Sentry's ingest | reviewed line by line: ` + "`" + `testdata/cases/android-*` + "`" + `, ` + "`" + `react-native-*` + "`" + ` |
+| method traces of versions 1 to 3 and all clocks | generated | a slow, simple implementation of the definition of an observation |
+| Perfetto traces | generated with the Python package ` + "`" + `perfetto` + "`" + ` | a slow reader that uses the same protobuf definitions |
+| requests of both SDKs: V1 profiles, chunks, Perfetto chunks, ` + "`" + `js_profile` + "`" + ` | hand-written, based on the documentation and sources of the SDKs and of Sentry's ingest | reviewed line by line: ` + "`" + `testdata/cases/android-*` + "`" + `, ` + "`" + `react-native-*` + "`" + ` |
 `
 
 // writeCompatibility writes the page of all runs.
