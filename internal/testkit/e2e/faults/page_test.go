@@ -38,23 +38,23 @@ storage*) or without it (*held in memory*). The receiver answers when the queue 
 
 | Fault | What happens | Expected result |
 |---|---|---|
-| kill -9 | one to three times, while the backend accepts requests, refuses them and breaks connections | only profiles held in memory are lost; requests in flight are delivered again |
-| kill -9 during the start | with a filled queue, up to five times within a second of the start | as above, plus *lost by the queue* |
-| SIGTERM | one to three times; the backend behaves as above, or is down | nothing is lost: the queue stays on disk and accepts held profiles |
+| kill -9 | one to three times, while the backend accepts some requests, refuses others and breaks some connections | only profiles held in memory are lost; requests in flight are delivered again |
+| kill -9 during the start | with a filled queue, one to five times, each within a second of the start | as above, plus *lost by the queue* |
+| SIGTERM | one to three times; the backend behaves as above, or is down | nothing is lost: the queue stays on disk and takes over the held profiles |
 | reload | SIGHUP with a changed configuration, one to three times | as above |
 | backend down | one to three times, with 503 and broken connections; in some rounds the queue is too small | the receiver refuses items that the queue does not accept, so that SDKs pause; held profiles wait |
 | backend slow | most answers take 20 or 100 ms, some longer than the exporter's timeout | nothing is lost; requests that timed out may be delivered twice |
 | backend refuses | 400 for a third of the requests | refused items are dropped, logged and counted in ` + "`otelcol_exporter_send_failed_*`" + ` |
 | one message always refused | on every attempt, the backend refuses one item out of 6 to 25 (out of 26 to 45 with ` + "`otlp_http`" + `, which waits for each response) with a 502, a 503, a broken connection or a late 504, and accepts all others; some rounds restart the collector. With held profiles, ` + "`otlp_http`" + ` has no queue, so that the processor retries | refused items are dropped after a second and counted, or arrive once the backend accepts them; all others arrive: see *Isolation* |
 | one category limited for an hour | 429 with ` + "`Retry-After: 3600`" + ` for all spans, or ` + "`X-Sentry-Rate-Limits`" + ` of an hour for browser chunks, until the collector restarts | all others arrive during the limit: see *Isolation*; the limited items arrive after the restart |
-| disk full | a file system of 8 MB fills up while the backend is down, and has free space again after the backend is back | the receiver refuses items that cannot be stored; held profiles wait; see *lost by the queue* |
+| disk full | a file system of 8 MB fills up while the backend is down, and has free space again once the backend is back | the receiver refuses items that cannot be stored; held profiles wait; see *lost by the queue* |
 | restart on a full disk | as above, with SIGTERM or kill -9 and a start while the disk is full | as above; profiles held in memory are lost |
 | corrupt file | one file of the storage is damaged between two runs; if the collector does not start with it, the test moves it away | only items in that file are lost |
 
-- *No answer*: the connection broke. The item may or may not have been accepted; an SDK does not know either.
+- *No answer*: the connection broke. The item may or may not have been accepted; an SDK cannot tell either.
 - *Delivered meanwhile, after*: delivered before the end of the fault, or after it from the queue or from held profiles.
-- *Dropped, counted*: dropped by the exporter, or by the processor, which drops profiles that the next component refuses until retries end
-  or during a shutdown.
+- *Dropped, counted*: dropped by the exporter, or by the processor. The processor drops profiles that the next component still refuses when
+  retries end, or that it refuses during a shutdown.
 - *Held, lost*: profiles in memory when the collector was killed. The test allows at most the number that
   ` + "`otelcol_processor_profile_transform_held_messages`" + ` reported just before, plus profiles being forwarded and those acknowledged since.
 - *Lost by the queue*: the collector's own persistent queue dropped them; it logs the loss but does not count it. At startup, the queue
@@ -62,20 +62,20 @@ storage*) or without it (*held in memory*). The receiver answers when the queue 
   persistent_queue.go, v0.164.0): a full disk or a kill at that moment loses at most ` + "`num_consumers`" + ` requests per signal. To read a request,
   the queue must first mark it on disk; if the disk is full, it skips the request (` + "`getNextItem`" + `). Keep the queue's limit in bytes well
   below the size of its disk ([operations](operations.md#when-things-break)).
-- *In the file, lost*: the item was in a damaged file.
+- *In the file, lost*: the item was in the damaged file.
 - *Again*: repeated deliveries. Backends can deduplicate by ID.
 
 A killed process loses nothing that it has written. A power cut may lose data or damage the file: ` + "`file_storage`" + ` syncs to disk only with
 ` + "`fsync: true`" + `. These tests do not cut the power.
 
-With most kinds of damage, the collector does not start: it reports "invalid database" with the name of the component, or bbolt, the database
-behind ` + "`file_storage`" + `, panics. Move the file away by hand. All rounds use ` + "`file_storage: {recreate: true}`" + `, which should replace such a
-file but rarely does (*starts with a new file*): "invalid database" is not a panic, and bbolt v1.5.0 panics in its own goroutine
-(` + "`freepages`" + ` in db.go), where the collector cannot recover.
+With most kinds of damage, the collector does not start: it reports "invalid database" with the name of the component, or bbolt, the
+database behind ` + "`file_storage`" + `, panics. Move the file away by hand. All rounds use ` + "`file_storage: {recreate: true}`" + `, which should replace
+such a file but rarely does (in the table below: *starts with a new file*): "invalid database" is not a panic, and bbolt v1.5.0 panics in
+its own goroutine (` + "`freepages`" + ` in db.go), where the collector cannot recover.
 
 The database does not detect all damage. ` + "`sentry_envelope`" + ` and ` + "`profile_transform`" + ` verify a checksum of each message, count failures
 (` + "`otelcol_exporter_sentry_envelope_unreadable_requests`" + `, ` + "`otelcol_processor_profile_transform_storage_errors`" + `) and continue with the next.
-Queues of other exporters have no checksum: they drop messages that they cannot decode, and log it at debug level only.
+The queues of other exporters have no checksums: they drop messages that they cannot decode, and log it at debug level only.
 
 The [tee](../sentryteeextension/README.md) has its own tests, which are not in the table.
 ` + "`FAULTS=1000 go test ./sentryteeextension -run TestFaultRounds`" + ` runs its queue, storage and rate limits on a fake clock: Sentry fails, hangs
@@ -83,8 +83,8 @@ and sets rate limits, the disk fills up, and the process restarts and is killed 
 rate limited by Sentry, or included in a client report or a counter. The run of 2026-11-22 (seed 20261122) had 2,387 kills and 120,000
 items: 44,378 accepted, 6,004 rate limited, 66,537 reported, 1,904 dropped and counted. The other 1,177 were only in memory when the process
 was killed, because they were being forwarded or because the full disk could not store them. 589 items arrived again. Without kills and full
-disks the sums are exact. ` + "`FAULTS=50 go test ./internal/testkit/e2e/tee -run TestFaults`" + ` kills the built collector and checks both outputs:
-what Sentry receives, by request, and the OTLP output, by record.
+disks, the sums match exactly. ` + "`FAULTS=50 go test ./internal/testkit/e2e/tee -run TestFaults`" + ` kills the built collector and checks both
+outputs: what Sentry receives, by request, and the OTLP output, by record.
 `
 
 // faultsPage is docs/faults.md as it comes about.

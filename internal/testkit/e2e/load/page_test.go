@@ -29,8 +29,9 @@ responses (up to 256 concurrent requests) and measures response times from the s
 - *Generated*: a chunk of 6060 samples of ten threads, with 300 stacks of 20 frames.
 - *OTLP*: the same profiles as this collector's OTLP output, sent to its ` + "`otlp`" + ` receiver.
 
-**Other processes used the machine during the run** (see the load average), and sender and collector shared its cores. Compare columns, not
-machines. The figures per second of the collector's own CPU time depend far less on the machine's load.
+**Other processes used the machine during the run** (see the load average), and sender and collector shared its cores. Compare figures
+within this page, not with those of another machine. The figures per CPU-second (of the collector's own CPU time) depend far less on the
+machine's load.
 `
 
 // loadPage is docs/load.md as it comes about.
@@ -77,15 +78,16 @@ The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each 
 	tooMuchHead = `
 ## Overload
 
-The sender sends recorded profiles for ten seconds (three to measure the capacity). The collector has a ` + "`memory_limiter`" + `, and a queue of
-size 200 in front of an OTLP backend. A comparison by ID shows that every accepted profile was delivered. Every other profile was refused
-with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its transaction was accepted) and counted as an item or, if it was not decompressed, as a
-request. The run fails otherwise, or if 1 % of the responses take a second or longer, or if the delivery rate drops below half of the
-capacity.
+The sender sends recorded profiles for ten seconds (three seconds per step when it measures the capacity). The collector has a
+` + "`memory_limiter`" + `, and a queue of size 200 in front of an OTLP backend. A comparison by ID shows that every accepted profile was delivered.
+Every other profile was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its transaction was accepted) and counted as an item or, if it
+was not decompressed, as a request. The run fails otherwise, or if 1 % of the responses take a second or longer, or if the delivery rate
+drops below half of the capacity.
 
-The first backend accepts one profile every 10 ms. The others are fast, but sender, collector and backend share the cores. The sender has at
-most 256 open requests; clients without that limit were not tested. To measure the capacity, the offered rate rises by half per step until
-less than half of it is delivered. The capacity is the highest delivery rate of these steps, and includes exporter and backend.
+The first backend accepts one profile every 10 ms. The backends of the other rows are fast, but sender, collector and backend share the
+cores. The sender has at most 256 open requests; clients without that limit were not tested. To measure the capacity, the offered rate rises
+by half per step until less than half of it is delivered. The capacity is the highest delivery rate of these steps, and includes exporter
+and backend.
 
 For 20 ms after a pipeline refuses data, the receiver refuses profiles before it decompresses and decodes them, which keeps the delivery rate high
 ([operations](operations.md#sizing)).

@@ -49,14 +49,14 @@ make sdks
 Each line is one successful run of the workload in [internal/testkit/e2e/sdks](../internal/testkit/e2e/sdks): nested spans, an error, a log,
 and busy functions inside named spans, on two threads if the SDK supports threads. A run fails unless:
 
-- the collector outputs every span, profile, error and log that the SDK reports as sent, and a comparison sample by sample shows that no
+- the collector outputs every span, profile, error and log that the SDK reports as sent, and a sample-by-sample comparison shows that no
   data on the wire is lost, duplicated or changed;
 - each busy function has its expected share of its thread's time in the flame graph: the tolerance is four standard deviations of a binomial
-  distribution, but at least five percentage points. *Share* is the largest deviation and its limit;
-- 95 % of the samples of busy functions are linked to the right span. The remaining 5 % allow for samplers that take the timestamp just
-  before or after the sample. *Linked* is the actual percentage;
-- the ` + "`sentry_envelope`" + ` exporter sends all spans with their parents, and all samples with their threads, times and stacks, to
-  a stand-in for Sentry, as the SDK sent them.
+  distribution, but at least five percentage points. *Share* shows the largest deviation and its limit;
+- at least 95 % of the samples of busy functions are linked to the right span. The remaining 5 % allow for samplers that take the timestamp
+  just before or after the sample. *Linked* is the actual percentage;
+- the ` + "`sentry_envelope`" + ` exporter sends a stand-in for Sentry all spans with their parents, and all samples with their threads, times and
+  stacks, exactly as the SDK sent them.
 
 | SDK | Version | Profiling | Spans | Errors | Logs | Profiles | Samples | Share | Linked | Dropped by the SDK |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -69,8 +69,8 @@ Notes:
   thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
 - Node: the SDK does not sample worker threads, even if they initialize the SDK.
 - Node 11.12.0 and Java 8.62.0 are the newest versions; 11.1.0 and 8.43.0 are the latest with a published profiler.
-- Node 11.12.0 with profiler 11.1.0: the spans of this pair state no profiler session. They are linked only if they are streamed (the default
-  of Node 11) and no other thread has spans at the same time (see [linking](linking.md#spans-without-a-profiler-session)).
+- Node 11.12.0 with profiler 11.1.0: the spans of this combination do not name a profiler session. They are linked only if they are streamed
+  (the default of Node 11) and no other thread has spans at the same time (see [linking](linking.md#spans-without-a-profiler-session)).
 - Node 11 and browser 11 have no V1 profiles. Go 0.27.0 has V1 profiles; Go 0.50.0 has no profiles.
 - Ruby: the version in Debian 12, which predates profiles and logs. Rust has no profiles.
 - Native: the version in an unofficial crate from 2021, which predates spans and logs. One of its errors is a crash, sent at the program's
@@ -81,7 +81,7 @@ Notes:
 const pageMobile = `
 ## Android and React Native
 
-These SDKs need a device or an emulator, so they are not run. Their profiles are tested with other data:
+These SDKs need a device or an emulator, so the test does not run them. Their profiles are tested with other data:
 
 | Data | Origin | Compared with |
 |---|---|---|
