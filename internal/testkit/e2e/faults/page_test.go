@@ -33,8 +33,9 @@ machine.
 
 An item is *acknowledged* if its request was answered 200 and ` + "`X-Sentry-Rate-Limits`" + ` does not name its category. All configurations use a
 persistent queue (` + "`sending_queue: {storage: file_storage}`" + `) and, unless stated otherwise, ` + "`retry_on_failure: {max_elapsed_time: 0}`" + `. *Held*
-refers to profiles that wait for their spans in ` + "`profile_transform`" + `: ` + "`link::wait`" + ` is 0s (*nothing held*), or 1s, with ` + "`storage`" + ` (*held in
-storage*) or without it (*held in memory*). The receiver answers when the queue has stored the item on disk, or when the processor holds it.
+refers to profiles that wait for their spans in ` + "`profile_transform`" + `: ` + "`link::wait`" + ` is either 0s (*nothing held*) or 1s; with 1s, profiles
+wait in a ` + "`storage`" + ` (*held in storage*) or in memory (*held in memory*). The receiver answers when the queue has stored the item on disk, or
+when the processor holds it.
 
 | Fault | What happens | Expected result |
 |---|---|---|
