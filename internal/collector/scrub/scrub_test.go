@@ -229,7 +229,7 @@ func TestHostile(t *testing.T) {
 		value := strings.Repeat(unit, maxText/64/len(unit))
 		_, _ = after(t, s, map[string]any{"a": value, "exception.message": value, "url.full": value, "gen_ai.prompt": value})
 	}
-	assert.Less(t, time.Since(begin), 30*time.Second)
+	assert.Less(t, time.Since(begin), 2*time.Minute)
 }
 
 // FuzzScrub: nothing panics, a second pass changes nothing, and the result is bounded by the input.
