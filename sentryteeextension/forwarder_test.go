@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -226,6 +227,7 @@ func TestRetriesOfOutagesAreNoRefusals(t *testing.T) {
 		b.setAnswer(func(*request) int { return http.StatusBadGateway })
 		b.send("1", "a", 10)
 		time.Sleep(20 * time.Hour)
+		synctest.Wait()
 		assert.Greater(t, len(b.attempts), 100)
 		b.setAnswer(nil)
 		time.Sleep(2 * time.Minute)
@@ -293,11 +295,13 @@ func TestKill(t *testing.T) {
 			senders.Go(func() { b.send("1", fmt.Sprint(n), 10) })
 		}
 		senders.Wait()
-		copied := &memoryStorage{values: disk.values} // the kill
+		synctest.Wait()
+		copied := &memoryStorage{values: maps.Clone(disk.values)} // the kill
 		next := newBench(t, copied).run()
 		time.Sleep(time.Minute)
 		assert.Len(t, next.sent(), 100)
 		next.close()
+		synctest.Wait()
 		assert.Less(t, disk.batches, 100, "requests share transactions")
 		b.close()
 	})

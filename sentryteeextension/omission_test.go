@@ -315,6 +315,7 @@ func TestStarvation(t *testing.T) {
 					}
 				}
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				got := map[string]int64{}
 				for _, part := range []map[string]int64{sentryd.accepted, sentryd.reported} {
 					for category, quantity := range part {
