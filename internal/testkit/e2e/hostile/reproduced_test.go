@@ -41,8 +41,8 @@ func TestHostileReproduced(t *testing.T) {
 	t.Run("rate limits of 9 MB in a response from Sentry", longRateLimits)
 }
 
-// longestWork is how long processors may be busy with one of these. The longest, 60,000 security reports, took 32 s on a busy machine;
-// without the bounds on output they all ended the collector.
+// longestWork is the CPU time that one of these may take. The longest, 60,000 security reports, took 32 s on a busy machine: each report is
+// a message of its own to every exporter.
 const longestWork = 2 * time.Minute
 
 type reproduction struct {
