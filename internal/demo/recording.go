@@ -21,7 +21,7 @@ type recording struct {
 	body  []byte
 }
 
-// handWritten are test cases of SDKs of which there are no recordings: a method trace and a Perfetto trace of Android, and React Native.
+// handWritten are test cases for SDKs without recordings: an Android method trace, a Perfetto trace, and React Native.
 var handWritten = []string{"android-v1-art", "android-v2-perfetto-trace", "react-native-v2-art"}
 
 // load reads the recorded requests of the test cases.

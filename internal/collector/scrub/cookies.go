@@ -4,7 +4,7 @@ package scrub
 
 import "strings"
 
-// cookie is what a key says about cookies.
+// cookie is the kind of cookie data that a key names.
 type cookie uint8
 
 const (

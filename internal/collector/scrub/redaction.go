@@ -52,7 +52,7 @@ func (r redaction) of(match string) string {
 	}
 }
 
-// redacted is a text during the application of rules. A NUL stands for each replacement, so that no rule matches the result of another.
+// redacted is a text to which rules are applied. A NUL stands for each replacement, so that no rule matches the result of another.
 type redacted struct {
 	text  string
 	marks []string // in the order of the NULs

@@ -160,7 +160,7 @@ func (r *rule) matchesKey(key string) bool {
 	return r.password && sensitiveKey(key) || r.pair != nil && r.pair.MatchString(key)
 }
 
-// outcome is what a rule did to a value.
+// outcome is the effect of a rule on a value.
 type outcome uint8
 
 const (

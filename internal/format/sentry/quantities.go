@@ -4,14 +4,14 @@ package sentry
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// Quantity is what an item counts in a category: items, or bytes.
+// Quantity is the contribution of an item to a category, in items or bytes.
 type Quantity struct {
 	Category Category
 	Count    int64
 }
 
-// Quantities returns what an item counts in client reports, by the rules of SDKs: a transaction counts
-// its spans and itself as spans, too. It is empty for items that are in no category.
+// Quantities returns the quantities of an item for client reports, by the rules of SDKs: a transaction
+// also counts itself and its spans as spans. The result is empty for items without a category.
 //
 // Relay's own outcomes also have the categories that end in _indexed (relay-server
 // src/envelope/item.rs); SDKs do not report them.
