@@ -30,7 +30,7 @@ responses (up to 256 concurrent requests) and measures response times from the s
 - *OTLP*: the same profiles as this collector's OTLP output, sent to its ` + "`otlp`" + ` receiver.
 
 **Other processes used the machine during the run** (see the load average), and sender and collector shared its cores. Compare figures
-within this page, not with those of another machine. The figures per CPU-second (of the collector's own CPU time) depend far less on the
+within this page, not with figures from another machine. The figures per CPU-second (of the collector's own CPU time) depend far less on the
 machine's load.
 `
 
@@ -72,25 +72,25 @@ const (
 
 The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each in its own collector. p50 and p99 are response times.
 
-| Profiles | as | Offered/s | Answered/s | Samples/s | Profiles per CPU-second | Samples per CPU-second | p50 | p99 | Peak RSS, MiB | Sentry ÷ OTLP, per CPU-second |
+| Profiles | Sent as | Offered/s | Answered/s | Samples/s | Profiles per CPU-second | Samples per CPU-second | p50 | p99 | Peak RSS, MiB | Sentry ÷ OTLP, per CPU-second |
 |---|---|---|---|---|---|---|---|---|---|---|
 `
 	tooMuchHead = `
 ## Overload
 
 The sender sends recorded profiles for ten seconds (three seconds per step when it measures the capacity). The collector has a
-` + "`memory_limiter`" + `, and a queue of size 200 in front of an OTLP backend. A comparison by ID shows that every accepted profile was delivered.
-Every other profile was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its transaction was accepted) and counted as an item or, if it
-was not decompressed, as a request. The run fails otherwise, or if 1 % of the responses take a second or longer, or if the delivery rate
-drops below half of the capacity.
+` + "`memory_limiter`" + `, and a ` + "`sending_queue`" + ` of 200 requests (one profile each) in front of an OTLP backend. A comparison by ID shows that every
+accepted profile was delivered. Every other profile was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its transaction was accepted)
+and counted as an item or, if it was not decompressed, as a request. The run fails if any profile is unaccounted for, if 1 % of the
+responses take a second or longer, or if the delivery rate drops below half of the capacity.
 
 The first backend accepts one profile every 10 ms. The backends of the other rows are fast, but sender, collector and backend share the
-cores. The sender has at most 256 open requests; clients without that limit were not tested. To measure the capacity, the offered rate rises
-by half per step until less than half of it is delivered. The capacity is the highest delivery rate of these steps, and includes exporter
-and backend.
+cores. The sender has at most 256 open requests; clients without that limit were not tested. To measure the capacity, the sender raises its
+rate by half per step until less than half of it is delivered. The capacity is the highest delivery rate of these steps, and includes
+exporter and backend.
 
-For 20 ms after a pipeline refuses data, the receiver refuses profiles before it decompresses and decodes them, which keeps the delivery rate high
-([operations](operations.md#sizing)).
+For 20 ms after a pipeline refuses data, the receiver refuses profiles before it decompresses and decodes them, which keeps the delivery
+rate high ([operations](operations.md#sizing)).
 
 | | Offered/s | Answered | Not sent: 256 waiting | Accepted = delivered | Delivered/s | Delivered per CPU-second | 429 | 200 with limits | p50 | p99 | Peak RSS, MiB |
 |---|---|---|---|---|---|---|---|---|---|---|---|
