@@ -43,6 +43,7 @@ type forwarder struct {
 	accepted              uint64
 	underWay              int
 	storedBytes           int64
+	lost                  int // at the shutdown
 	state                 state
 
 	consumers, reporter sync.WaitGroup
@@ -402,6 +403,7 @@ func (f *forwarder) forget(e *entry, r reply, part omit.Losses) {
 // abandon ends an entry at the shutdown: it stays in the storage if it is there.
 func (f *forwarder) abandon(e *entry) {
 	if e.number == 0 {
+		f.lost++
 		f.drop(e, reasonShutdown)
 		return
 	}
@@ -431,6 +433,9 @@ func (f *forwarder) stop(ctx context.Context) error {
 	f.cancel()
 	f.setState(stopped)
 	f.abandonAll()
+	if f.lost > 0 { // metrics of a shutdown are rarely scraped, and the lines of single requests are limited
+		f.logger.Warn("Requests lost because they were only in memory", zap.Int("requests", f.lost))
+	}
 	if f.spool == nil {
 		return nil
 	}

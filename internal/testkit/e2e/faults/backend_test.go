@@ -19,11 +19,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"go.opentelemetry.io/collector/pdata/pprofile/pprofileotlp"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
@@ -43,7 +45,7 @@ var (
 
 // backend is where the collector exports to.
 type backend struct {
-	address string // as a line of the exporter's section
+	address string // as a line of the exporter's section, or the upstream of a tee
 	collect func(t testing.TB, arrived map[sentItem]int)
 
 	mu      sync.Mutex
@@ -52,6 +54,10 @@ type backend struct {
 	random  *rand.Rand
 	arrived map[sentItem]int       // how often
 	seen    map[sentItem]time.Time // when its arrival was first noticed
+
+	// Of Sentry, for a tee, which does not retry what Sentry has rejected or rate limited.
+	rejected map[sentItem]bool
+	reported map[kind]int // in client reports
 }
 
 func (b *backend) be(m mood) {
@@ -75,7 +81,13 @@ func (b *backend) draw(items []sentItem) fakesentry.Answer {
 	if b.marked != nil && slices.ContainsFunc(items, sentItem.marked) {
 		m = b.marked
 	}
-	return m[b.random.IntN(len(m))]
+	answer := m[b.random.IntN(len(m))]
+	if answer.Status >= 400 && answer.Status < 500 {
+		for _, i := range items {
+			b.rejected[i] = true
+		}
+	}
+	return answer
 }
 
 // arrivals are the items that have arrived so far.
@@ -92,19 +104,25 @@ func (b *backend) arrivals(t testing.TB) map[sentItem]int {
 }
 
 func newBackend(t testing.TB, s setup, seed uint64) *backend {
-	b := &backend{mood: well, random: rand.New(rand.NewPCG(seed, 0)), arrived: map[sentItem]int{}, seen: map[sentItem]time.Time{}}
+	b := &backend{mood: well, random: rand.New(rand.NewPCG(seed, 0)), arrived: map[sentItem]int{}, seen: map[sentItem]time.Time{},
+		rejected: map[sentItem]bool{}, reported: map[kind]int{}}
 	if s.sentry {
-		b.standInForSentry(t)
+		b.standInForSentry(t, s.tee)
 	} else {
 		b.takeOTLP(t)
 	}
 	return b
 }
 
-func (b *backend) standInForSentry(t testing.TB) {
+func (b *backend) standInForSentry(t testing.TB, forTee bool) {
 	server := fakesentry.Start(t)
 	server.Answer(func(r *fakesentry.Request) fakesentry.Answer { return b.draw(itemsOfEnvelope(t, r.Envelope)) })
 	b.address = "dsn: " + server.DSN()
+	if forTee {
+		dsn, err := sentry.ParseDSN(server.DSN())
+		require.NoError(t, err)
+		b.address = "upstream: " + dsn.Scheme + "://" + dsn.Host
+	}
 	read := 0
 	b.collect = func(t testing.TB, arrived map[sentItem]int) {
 		taken := server.Taken()
@@ -112,8 +130,27 @@ func (b *backend) standInForSentry(t testing.TB) {
 			for _, i := range itemsOfEnvelope(t, e) {
 				arrived[i]++
 			}
+			b.countReports(t, e)
 		}
 		read = len(taken)
+	}
+}
+
+// kindOfCategory are the categories of client reports that count items of each kind.
+var kindOfCategory = map[string]kind{
+	"profile": aProfile, "profile_chunk": aProfile, "profile_chunk_ui": aProfile, "transaction": aSpan, "log_item": aLog,
+}
+
+func (b *backend) countReports(t testing.TB, e *sentry.Envelope) {
+	for _, item := range e.Items {
+		if item.Header.Type != sentry.ItemClientReport {
+			continue
+		}
+		report, err := event.DecodeClientReport(item.Payload)
+		assert.NoError(t, err)
+		for _, lost := range report.Events {
+			b.reported[kindOfCategory[lost.Category]] += int(lost.Quantity)
+		}
 	}
 }
 
@@ -121,6 +158,8 @@ func itemsOfEnvelope(t testing.TB, e *sentry.Envelope) (items []sentItem) {
 	for _, item := range e.Items {
 		var payload struct {
 			ChunkID  string `json:"chunk_id"`
+			EventID  string `json:"event_id"`
+			Items    []struct{ Body string }
 			Contexts struct {
 				Trace struct {
 					SpanID string `json:"span_id"`
@@ -131,9 +170,17 @@ func itemsOfEnvelope(t testing.TB, e *sentry.Envelope) (items []sentItem) {
 		case sentry.ItemProfileChunk:
 			assert.NoError(t, json.Unmarshal(item.Payload, &payload))
 			items = append(items, sentItem{aProfile, payload.ChunkID})
+		case sentry.ItemProfile:
+			assert.NoError(t, json.Unmarshal(item.Payload, &payload))
+			items = append(items, sentItem{aProfile, payload.EventID})
 		case sentry.ItemTransaction:
 			assert.NoError(t, json.Unmarshal(item.Payload, &payload))
 			items = append(items, sentItem{aSpan, payload.Contexts.Trace.SpanID})
+		case sentry.ItemLog:
+			assert.NoError(t, json.Unmarshal(item.Payload, &payload))
+			for _, record := range payload.Items {
+				items = append(items, sentItem{aLog, record.Body})
+			}
 		}
 	}
 	return items

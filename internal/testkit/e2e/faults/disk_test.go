@@ -30,6 +30,7 @@ func restartOnFullDisk(r *rig) {
 
 func (r *rig) fullDisk(meanwhile func()) {
 	r.smallDisk()
+	r.diskWasFull = true
 	r.start()
 	stop := r.send()
 	r.awaitAnswers(r.some(50))

@@ -17,25 +17,35 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestFaults lets each fault happen to each configuration, a number of times and at random moments, and holds against each other what
-// the collector acknowledged and what arrived, by id. It writes docs/faults.md if none of that was left out by -run.
-func TestFaults(t *testing.T) {
+// TestFaults has each fault occur in each configuration of exporters, and writes docs/faults.md except for the part on the tee.
+func TestFaults(t *testing.T) { runRounds(t, setups, (*faultsPage).writeExporters) }
+
+// TestTee does the same with a tee, and writes its part of docs/faults.md.
+func TestTee(t *testing.T) { runRounds(t, teeSetups, (*faultsPage).writeTee) }
+
+// runRounds has each fault occur in each configuration, a number of times and at random moments, and compares what the collector
+// acknowledged with what arrived, by ID. It writes the page if -run left out no round.
+func runRounds(t *testing.T, setups []setup, write func(*faultsPage, *testing.T)) {
 	harness.Binary(t)
 	rounds, seed := number(t, "FAULTS", defaultRounds), number(t, "FAULTS_SEED", rand.IntN(1e6))
-	page := newFaultsPage(rounds, seed)
+	page := newFaultsPage(setups, rounds, seed)
 	begun := 0 // of faults and configurations
 	t.Run("rounds", func(t *testing.T) {
 		for f := range faults {
 			for s := range setups {
 				t.Run(faults[f].name+", "+setups[s].name, func(t *testing.T) {
 					begun++
-					t.Parallel() // most of a round is waiting
+					t.Parallel()
 					for round := range rounds {
 						t.Run(strconv.Itoa(round), func(t *testing.T) {
+							t.Parallel() // most of a round is waiting
 							r := newRig(t, setups[s], uint64(((seed*100+f)*100+s)*10000+round))
 							faults[f].happen(r)
 							result, unexplained := r.settle()
 							assert.Empty(t, unexplained, "acknowledged, and neither delivered nor explained")
+							if r.otlp != nil {
+								assert.Empty(t, r.otlp.settle(t), "acknowledged, and not delivered as OTLP")
+							}
 							page.round(f, s, r, result, unexplained)
 						})
 					}
@@ -47,7 +57,7 @@ func TestFaults(t *testing.T) {
 		t.Log("docs/faults.md stays as it is: not everything has run")
 		return
 	}
-	page.write(t)
+	write(page, t)
 }
 
 // defaultRounds of each fault and configuration take about five minutes.

@@ -49,7 +49,7 @@ func (r *rig) interrupted(happen func()) {
 
 // killed: while the backend has a bad day.
 func killed(r *rig) {
-	r.backend.be(badDay)
+	r.backend.be(r.setup.badDay())
 	r.interrupted(func() {
 		r.Crash()
 		r.start()
@@ -75,7 +75,7 @@ func killedEarly(r *rig) {
 
 // terminated: as killed; at times the backend is down.
 func terminated(r *rig) {
-	r.backend.be([]mood{badDay, down}[r.random.IntN(2)])
+	r.backend.be([]mood{r.setup.badDay(), down}[r.random.IntN(2)])
 	r.interrupted(func() {
 		r.Stop()
 		r.start()
@@ -84,7 +84,7 @@ func terminated(r *rig) {
 
 // reloaded: with another number of consumers, and where profiles wait, another wait.
 func reloaded(r *rig) {
-	r.backend.be(badDay)
+	r.backend.be(r.setup.badDay())
 	r.interrupted(func() {
 		r.consumers = r.some(10)
 		if r.setup.wait > 0 {

@@ -5,6 +5,7 @@
 package faults
 
 import (
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +44,8 @@ const (
 type ledger struct {
 	mu      sync.Mutex
 	entries map[sentItem]entry
-	answers int // to requests
+	answers int  // to requests
+	ofTee   bool // which forwards what the pipelines reject
 }
 
 type entry struct {
@@ -76,7 +78,9 @@ func (l *ledger) answered(items []sentItem, a harness.Response) {
 	limits := a.Header.Get("X-Sentry-Rate-Limits")
 	for _, i := range items {
 		e := entry{acknowledged, time.Now()}
-		if a.Status != 200 || strings.Contains(limits, category[i.kind]) {
+		if l.ofTee && a.Status == http.StatusTooManyRequests {
+			e.fate = acknowledged
+		} else if a.Status != http.StatusOK || !l.ofTee && strings.Contains(limits, category[i.kind]) {
 			e.fate = refused
 		}
 		l.entries[i] = e
@@ -109,7 +113,7 @@ type account struct {
 	// What became of the acknowledged.
 	delivered   int // while the fault lasted
 	queued      int // delivered after it
-	dropped     int // by the collector's own count
+	dropped     int // by the collector's own count; with a tee, also by Sentry's answer or in client reports
 	held        int // in memory when the collector was killed
 	byQueue     int // by the collector's queue, which tells its log and no counter
 	damaged     int // in a file that was damaged
@@ -135,6 +139,7 @@ func (a *account) add(b account) {
 type losses struct {
 	wasHeld, wasInFile     func(sentItem, time.Time) bool
 	held, dropped, byQueue map[kind]int
+	rejected               map[sentItem]bool // by Sentry
 }
 
 // settle adds up what was sent and what had arrived when the fault was over, and at the end.
@@ -146,7 +151,7 @@ func (l *ledger) settle(during, atEnd map[sentItem]int, known losses) (a account
 			a.damaged++
 		case known.wasHeld(i, at), one(known.held):
 			a.held++
-		case one(known.dropped):
+		case known.rejected[i], one(known.dropped):
 			a.dropped++
 		case one(known.byQueue):
 			a.byQueue++

@@ -5,6 +5,7 @@
 package faults
 
 import (
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,10 +18,14 @@ import (
 func (r *rig) knownLosses() losses {
 	known := losses{
 		wasHeld: r.wasHeld, wasInFile: r.wasInDamagedFile,
-		held: map[kind]int{}, dropped: r.dropped, byQueue: map[kind]int{},
+		held: map[kind]int{}, dropped: maps.Clone(r.dropped), byQueue: map[kind]int{},
 	}
 	for _, c := range r.crashes {
 		known.held[aProfile] += c.held
+	}
+	if r.setup.tee {
+		r.addLossesOfTee(&known)
+		return known
 	}
 	byLog := map[kind]int{}
 	for _, c := range r.all {
@@ -42,7 +47,7 @@ func (r *rig) knownLosses() losses {
 // wasHeld: profiles that wait in memory end with the process, and nothing else. It may have been acknowledged after those that waited
 // were counted.
 func (r *rig) wasHeld(i sentItem, at time.Time) bool {
-	if i.kind != aProfile || r.setup.wait == 0 || r.setup.stored {
+	if r.setup.tee && !r.diskWasFull || !r.setup.tee && (i.kind != aProfile || r.setup.wait == 0 || r.setup.stored) {
 		return false
 	}
 	for _, c := range r.crashes {
@@ -55,7 +60,7 @@ func (r *rig) wasHeld(i sentItem, at time.Time) bool {
 
 // wasInDamagedFile: it had been sent by then, and the file is of its signal.
 func (r *rig) wasInDamagedFile(i sentItem, at time.Time) bool {
-	return i.kind == r.damagedKind && at.Before(r.damagedAt)
+	return (r.setup.tee || i.kind == r.damagedKind) && at.Before(r.damagedAt)
 }
 
 // counted returns the losses by the collector's own count. Requests that an exporter gives up at a shutdown stay in the storage of its
@@ -63,6 +68,9 @@ func (r *rig) wasInDamagedFile(i sentItem, at time.Time) bool {
 // sample, and each request one item of a kind.
 func (r *rig) counted(metrics harness.Metrics) map[kind]int {
 	counted := map[kind]int{}
+	if r.setup.tee {
+		return countedByTee(metrics)
+	}
 	for _, outcome := range []string{"expired", "evicted"} {
 		counted[aProfile] += metrics.Sum("otelcol_processor_profile_transform_outgoing_profiles", "outcome="+outcome)
 	}

@@ -77,19 +77,11 @@ its own goroutine (` + "`freepages`" + ` in db.go), where the collector cannot r
 The database does not detect all damage. ` + "`sentry_envelope`" + ` and ` + "`profile_transform`" + ` verify a checksum of each message, count failures
 (` + "`otelcol_exporter_sentry_envelope_unreadable_requests`" + `, ` + "`otelcol_processor_profile_transform_storage_errors`" + `) and continue with the next.
 The queues of other exporters have no checksums: they drop messages that they cannot decode, and log it at debug level only.
-
-The [tee](../sentryteeextension/README.md) has its own tests, which are not in the table.
-` + "`FAULTS=1000 go test ./sentryteeextension -run TestFaultRounds`" + ` runs its queue, storage and rate limits on a fake clock: Sentry fails, hangs
-and sets rate limits, the disk fills up, and the process restarts and is killed at random moments. Each item must be accepted by Sentry,
-rate limited by Sentry, or included in a client report or a counter. The run of 2026-11-22 (seed 20261122) had 2,387 kills and 120,000
-items: 44,378 accepted, 6,004 rate limited, 66,537 reported, 1,904 dropped and counted. The other 1,177 were only in memory when the process
-was killed, because they were being forwarded or because the full disk could not store them. 589 items arrived again. Without kills and full
-disks, the sums match exactly. ` + "`FAULTS=50 go test ./internal/testkit/e2e/tee -run TestFaults`" + ` kills the built collector and checks both
-outputs: what Sentry receives, by request, and the OTLP output, by record.
 `
 
 // faultsPage is docs/faults.md as it comes about.
 type faultsPage struct {
+	setups       []setup
 	begin        time.Time
 	loadBefore   string
 	rounds, seed int
@@ -97,6 +89,7 @@ type faultsPage struct {
 	mu          sync.Mutex
 	accounts    map[cell]*account
 	latest      map[cell]time.Duration
+	otlp        account      // of the OTLP side of a tee
 	done        map[cell]int // rounds
 	damaged     map[damaged]*loss
 	unexplained []string
@@ -112,9 +105,9 @@ type damaged struct {
 
 type loss struct{ rounds, items int }
 
-func newFaultsPage(rounds, seed int) *faultsPage {
+func newFaultsPage(setups []setup, rounds, seed int) *faultsPage {
 	return &faultsPage{
-		begin: time.Now(), loadBefore: harness.LoadAverage(), rounds: rounds, seed: seed,
+		setups: setups, begin: time.Now(), loadBefore: harness.LoadAverage(), rounds: rounds, seed: seed,
 		accounts: map[cell]*account{}, latest: map[cell]time.Duration{}, done: map[cell]int{}, damaged: map[damaged]*loss{},
 	}
 }
@@ -128,9 +121,12 @@ func (p *faultsPage) round(f, s int, r *rig, result account, unexplained []sentI
 	}
 	p.accounts[at].add(result)
 	p.done[at]++
+	if r.otlp != nil {
+		p.otlp.add(r.otlp.account)
+	}
 	p.latest[at] = max(p.latest[at], r.latest)
 	for _, i := range unexplained {
-		p.unexplained = append(p.unexplained, fmt.Sprintf("- %s, %s: %s %s", faults[f].name, setups[s].name, i.kind, i.id))
+		p.unexplained = append(p.unexplained, fmt.Sprintf("- %s, %s: %s %s", faults[f].name, p.setups[s].name, i.kind, i.id))
 	}
 	if r.damage != "" {
 		d := damaged{r.damage, r.ended}
@@ -163,13 +159,13 @@ func (p *faultsPage) ledger() string {
 		rows.WriteString("\n")
 	}
 	for f := range faults {
-		for s := range setups {
+		for s := range p.setups {
 			at := cell{f, s}
 			if p.done[at] == 0 {
-				row(faults[f].name, setups[s].name, 0, &account{})
+				row(faults[f].name, p.setups[s].name, 0, &account{})
 				continue
 			}
-			row(faults[f].name, setups[s].name, p.done[at], p.accounts[at])
+			row(faults[f].name, p.setups[s].name, p.done[at], p.accounts[at])
 			total.add(*p.accounts[at])
 			rounds += p.done[at]
 		}
@@ -191,9 +187,9 @@ the one second for which profiles are held. The test fails above 30 s.
 func (p *faultsPage) isolation() string {
 	var rows strings.Builder
 	for f := range faults {
-		for s := range setups {
+		for s := range p.setups {
 			if at := (cell{f, s}); p.latest[at] > 0 {
-				fmt.Fprintf(&rows, "| %s | %s | %d | %.1f |\n", faults[f].name, setups[s].name, p.done[at], p.latest[at].Seconds())
+				fmt.Fprintf(&rows, "| %s | %s | %d | %.1f |\n", faults[f].name, p.setups[s].name, p.done[at], p.latest[at].Seconds())
 			}
 		}
 	}
@@ -217,17 +213,43 @@ func (p *faultsPage) damage() string {
 	return rows.String()
 }
 
-// write writes the page, also when something is unexplained: that is what it is for.
-func (p *faultsPage) write(t *testing.T) {
+// results has the tables of a run, also when something is unexplained: that is what they are for.
+func (p *faultsPage) results(command string) string {
 	var page strings.Builder
-	page.WriteString(faultsHead)
-	fmt.Fprintf(&page, "\n%s, %d cores, %s: `FAULTS=%d FAULTS_SEED=%d make faults`. One-minute load average before and after: %s, %s. "+
-		"The run took %v.\n", p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.rounds, p.seed,
+	fmt.Fprintf(&page, "\n%s, %d cores, %s: `FAULTS=%d FAULTS_SEED=%d %s`. One-minute load average before and after: %s, %s. "+
+		"The run took %v.\n", p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.rounds, p.seed, command,
 		p.loadBefore, harness.LoadAverage(), time.Since(p.begin).Round(time.Second))
 	page.WriteString(ledgerHead + p.ledger())
 	page.WriteString(isolationHead + p.isolation())
 	page.WriteString(damageHead + p.damage())
 	page.WriteString("\n## Unexplained losses\n\n" + cmp.Or(strings.Join(p.unexplained, "\n"), "None.") + "\n")
-	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "faults.md"), []byte(page.String()), 0o644))
-	t.Log("\n" + page.String())
+	return page.String()
+}
+
+// teeHeading begins the part of the page that the rounds of the tee write.
+const teeHeading = "\n## Tee\n"
+
+// writeExporters writes the page up to the part on the tee.
+func (p *faultsPage) writeExporters(t *testing.T) {
+	writePage(t, func(_, tee string) string { return faultsHead + p.results("make faults") + tee })
+}
+
+// writeTee writes the part on the tee.
+func (p *faultsPage) writeTee(t *testing.T) {
+	part := teeHead + p.results("go test ./internal/testkit/e2e/faults -tags faults -run TestTee") + p.otlpResults()
+	part = strings.ReplaceAll(part, "\n## ", "\n### ")
+	writePage(t, func(exporters, _ string) string { return exporters + teeHeading + part })
+}
+
+func writePage(t *testing.T, edit func(exporters, tee string) string) {
+	path := filepath.Join(golden.Root(t), "docs", "faults.md")
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	exporters, tee, found := strings.Cut(string(before), teeHeading)
+	if found {
+		tee = teeHeading + tee
+	}
+	page := edit(exporters, tee)
+	require.NoError(t, os.WriteFile(path, []byte(page), 0o644))
+	t.Log("\n" + page)
 }

@@ -24,6 +24,7 @@ type setup struct {
 	sentry bool          // to Sentry, else OTLP
 	wait   time.Duration // of profiles for their spans
 	stored bool          // what waits is
+	tee    bool          // in front of the receiver, to Sentry; the exporter is otlp_http
 	mark   marking
 }
 
@@ -47,6 +48,7 @@ type rig struct {
 	random  *rand.Rand // of the test; clients have their own
 	backend *backend
 	ledger  *ledger
+	otlp    *otlpSide // of a tee; nil = there is none
 
 	directory string // of the storage
 	queueSize int    // requests
@@ -60,22 +62,31 @@ type rig struct {
 
 	crashes     []crash
 	dropped     map[kind]int // counted by collectors before they were stopped
-	damagedAt   time.Time    // while no collector ran
+	diskWasFull bool
+	inMemory    int       // requests that a tee could not store before a crash
+	damagedAt   time.Time // while no collector ran
 	damagedKind kind
 	ended       ending // of the collector with the damaged file
 	damage      string
 }
 
 func newRig(t *testing.T, s setup, seed uint64) *rig {
-	return &rig{
+	r := &rig{
 		t: t, setup: s, random: rand.New(rand.NewPCG(seed, 1)), backend: newBackend(t, s, seed),
-		ledger:    &ledger{entries: map[sentItem]entry{}},
+		ledger:    &ledger{entries: map[sentItem]entry{}, ofTee: s.tee},
 		directory: t.TempDir(), queueSize: 10000, consumers: 4, dropped: map[kind]int{},
 	}
+	if s.tee {
+		r.otlp = newOTLPSide(t, seed)
+	}
+	return r
 }
 
 // Settings of the collector. Its log has everything, as the queue says there what it drops.
 func (r *rig) settings() harness.Settings {
+	if r.setup.tee {
+		return r.settingsOfTee()
+	}
 	exporter, storage, logs := "otlp_http", "", "logs: {receivers: [sentry], exporters: [otlp_http]}"
 	if r.setup.sentry {
 		exporter, logs = "sentry_envelope", "" // which takes none
@@ -134,6 +145,9 @@ type crash struct {
 // Crash kills the collector without warning.
 func (r *rig) Crash() {
 	c := crash{from: time.Now()}
+	if r.setup.tee {
+		r.countInMemory()
+	}
 	if metrics, err := r.collector.Load().TryScrape(); err == nil && r.setup.wait > 0 && !r.setup.stored { // else it has not started
 		const handedOn = clients + 1 // just now: by those who bring more, and by the processor
 		c.held = metrics.Sum("otelcol_processor_profile_transform_held_messages") + handedOn
@@ -209,7 +223,8 @@ func (r *rig) drain() (arrived map[sentItem]int) {
 		switch {
 		case err != nil:
 			return false
-		case metrics.Sum("otelcol_exporter_queue_size")+metrics.Sum("otelcol_processor_profile_transform_held_messages") == 0:
+		case metrics.Sum("otelcol_exporter_queue_size")+metrics.Sum("otelcol_processor_profile_transform_held_messages")+
+			metrics.Sum("otelcol_extension_sentry_tee_waiting_requests") == 0:
 			idle++ // several times: between being held and being queued, a profile is in neither
 		default:
 			idle = 0
@@ -226,6 +241,9 @@ func (r *rig) settle() (account, []sentItem) {
 	r.backend.be(well)
 	r.backend.beForMarked(nil)
 	atEnd := r.drain()
+	if r.setup.tee {
+		r.awaitReports()
+	}
 	r.Stop()
 	if r.setup.mark != (marking{}) {
 		for i := range r.ledger.undelivered(atEnd) {

@@ -50,14 +50,20 @@ func (r *rig) send() (stop func()) {
 
 func (r *rig) sendOne(random *rand.Rand) {
 	request, items := r.setup.request(random)
-	r.ledger.sent(items)
+	for _, l := range r.ledgers() {
+		l.sent(items)
+	}
 	got, err := r.collector.Load().TrySend(request)
 	switch nobody := (*net.OpError)(nil); {
 	case errors.As(err, &nobody) && nobody.Op == "dial":
-		r.ledger.unsent(items)
+		for _, l := range r.ledgers() {
+			l.unsent(items)
+		}
 		time.Sleep(5 * time.Millisecond)
 	case err == nil:
-		r.ledger.answered(items, got)
+		for _, l := range r.ledgers() {
+			l.answered(items, got)
+		}
 		assert.Contains(r.t, []int{http.StatusOK, http.StatusTooManyRequests, http.StatusServiceUnavailable}, got.Status, got.Body)
 	}
 }
@@ -88,7 +94,10 @@ func (s setup) request(random *rand.Rand) (harness.Request, []sentItem) {
 		return c.Request(), []sentItem{i}
 	case draw < 8:
 		return harness.ItemRequest("transaction", transaction("")), []sentItem{{aSpan, span}}
-	case draw < 9 || s.sentry: // which takes no logs
+	case draw < 9 || s.sentry && !s.tee: // the exporter takes no logs
+		if s.tee && (sentItem{aSpan, span}).marked() { // it forwards both or neither
+			id = mark + id[len(mark):]
+		}
 		return envelopeWith(
 			[2]string{`{"type":"transaction"}`, transaction(`"profile":{"profile_id":"` + id + `"},`)},
 			[2]string{`{"type":"profile"}`, harness.ProfileV1(id)},
