@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// breaker pauses forwarding while Sentry does not answer. After each pause, which is longer than the one before, one request tries.
+// breaker pauses forwarding while Sentry does not respond. Each pause is longer than the one before, and ends with one request as a probe.
 type breaker struct {
 	failures int           // in a row
-	pause    time.Duration // 0 = closed: everything may pass
-	until    time.Time     // then one may try
+	pause    time.Duration // 0 = closed: all requests may be sent
+	until    time.Time     // end of the pause
 	trying   bool
 }
 
 const (
-	// tolerated is how many requests may fail in a row: some fail by themselves, whatever becomes of others.
+	// tolerated is the number of consecutive failures that do not pause forwarding: single requests may fail while Sentry works.
 	tolerated = 10
 
-	// firstPause and maxPause are Relay's of its own upstream.
+	// firstPause and maxPause are those of Relay for its own upstream.
 	firstPause = time.Second
 	maxPause   = time.Minute
 )
 
-// wait returns how long nothing may pass; negative means: until the one that tries has an answer.
+// wait returns how long no request may be sent. A negative result means: until the probe has a reply.
 func (b *breaker) wait(now time.Time) time.Duration {
 	switch {
 	case b.pause == 0:
@@ -35,11 +35,11 @@ func (b *breaker) wait(now time.Time) time.Duration {
 	return max(b.until.Sub(now), 0)
 }
 
-// begin notes that a request is on its way.
+// begin records that a request is being sent.
 func (b *breaker) begin() { b.trying = b.pause > 0 }
 
-// end notes what came of one, whose first attempt it was or not: those that have failed before fail again, whatever becomes of others.
-// It reports whether forwarding has just been paused.
+// end records the result of a request, and reports whether it paused forwarding. Only first attempts count as failures: retries may fail
+// again while Sentry accepts others.
 func (b *breaker) end(failed, first bool, now time.Time) (opened bool) {
 	if !failed {
 		*b = breaker{}
@@ -49,11 +49,11 @@ func (b *breaker) end(failed, first bool, now time.Time) (opened bool) {
 		b.failures++
 	}
 	if b.failures < tolerated || b.pause > 0 && !b.trying {
-		return false // those that were under way when the pause began do not make it longer
+		return false // requests that were sent before the pause do not extend it
 	}
 	opened = b.pause == 0
 	b.pause = min(max(2*b.pause, firstPause), maxPause)
-	b.until = now.Add(b.pause/2 + rand.N(b.pause/2+1)) // not all replicas at once
+	b.until = now.Add(b.pause/2 + rand.N(b.pause/2+1)) // random, so that replicas do not probe at the same time
 	b.trying = false
 	return opened
 }

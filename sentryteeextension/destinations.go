@@ -10,16 +10,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// ProjectConfig maps the keys of one of our projects to a DSN of Sentry.
+// ProjectConfig maps one of our projects, with all its keys, to a DSN of Sentry.
 type ProjectConfig struct {
-	// ID is the number at the end of our DSN.
+	// ID is the project number at the end of our DSN.
 	ID uint64 `mapstructure:"id"`
 
 	// UpstreamDSN is Sentry's DSN for the data of the project.
 	UpstreamDSN string `mapstructure:"upstream_dsn"`
 }
 
-// validateProjects checks each project by itself and all together.
+// validateProjects checks each project, and that no project occurs twice.
 func validateProjects(projects []ProjectConfig) (problems []error) {
 	seen := map[uint64]int{}
 	for i, p := range projects {
@@ -38,24 +38,24 @@ func validateProjects(projects []ProjectConfig) (problems []error) {
 	return problems
 }
 
-// destination is where requests go.
+// destination is the server, project and key that requests of a project are sent to.
 type destination struct {
 	base *url.URL
-	dsn  sentry.DSN // of mapped projects; zero = the keys are the same
+	dsn  sentry.DSN // zero = project and key are the same as ours
 }
 
 func (d *destination) isMapped() bool { return d.dsn.PublicKey != "" }
 
-// destinations are those of all projects.
+// destinations has the destination of each project.
 type destinations struct {
 	byProject map[string]*destination
-	others    *destination // nil = other projects are not forwarded
+	others    *destination // nil = requests of other projects are not forwarded
 }
 
-// errNoUpstream is why a request is not forwarded: its project is not in the configuration, and there is no upstream for others.
+// errNoUpstream is the error for requests of a project that is not configured, if there is no upstream for other projects.
 var errNoUpstream = errors.New("the project has no upstream")
 
-// newDestinations reads a valid configuration.
+// newDestinations returns the destinations of a valid configuration.
 func newDestinations(cfg *Config) *destinations {
 	d := &destinations{byProject: map[string]*destination{}}
 	if base, err := url.Parse(cfg.Upstream); err == nil && cfg.Upstream != "" {
@@ -75,7 +75,7 @@ func newDestinations(cfg *Config) *destinations {
 	return d
 }
 
-// of returns the destination of a project, nil if there is none.
+// of returns the destination of a project, or nil if it has none.
 func (d *destinations) of(project string) *destination {
 	if mapped := d.byProject[project]; mapped != nil {
 		return mapped

@@ -9,24 +9,24 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 )
 
-// entry is a request from its acceptance to its end.
+// entry is a request in the forwarder, from its acceptance until it is sent or dropped.
 type entry struct {
 	project  string // the tenant
 	endpoint string
 	received time.Time
-	number   uint64          // in the storage; 0 = it is not there
+	number   uint64          // in the storage; 0 = not stored
 	weight   int64           // bytes
-	request  *request        // nil = it is only in the storage
+	request  *request        // nil = in the storage only
 	claim    *httpbody.Claim // for the memory of the request
-	done     chan<- reply    // for a client that waits, of size 1; nil = there is none
+	done     chan<- reply    // receives the reply for a waiting client; its buffer has size 1; nil = no client waits
 
 	attempts int
-	refusals int    // failed attempts since which, or since the ones before, Sentry has accepted other requests
+	refusals int    // failed attempts between which Sentry accepted other requests
 	accepted uint64 // requests that Sentry had accepted at the last attempt
 	due      time.Time
 }
 
-// answer tells the client that waits what came of the first attempt.
+// answer sends the result of the first attempt to the waiting client, if any.
 func (e *entry) answer(r reply) {
 	if e.done != nil {
 		e.done <- r
@@ -34,7 +34,7 @@ func (e *entry) answer(r reply) {
 	}
 }
 
-// leaveMemory keeps an entry in the storage only, if it is there.
+// leaveMemory releases the memory of an entry that is in the storage.
 func (e *entry) leaveMemory() {
 	if e.number != 0 {
 		e.request = nil
@@ -42,14 +42,14 @@ func (e *entry) leaveMemory() {
 	}
 }
 
-// queue holds entries of which projects have fair shares.
+// queue is a queue of entries with fair shares for projects.
 type queue struct {
 	fairshare.Queue[string, *entry]
 }
 
 func (q *queue) push(e *entry) { q.Push(e.project, e, e.weight) }
 
-// pop removes the entry that has waited for the longest time, if there is any.
+// pop removes and returns the entry that has waited longest, or nil.
 func (q *queue) pop() *entry {
 	oldest := q.Oldest()
 	if oldest == nil {
@@ -59,7 +59,7 @@ func (q *queue) pop() *entry {
 	return oldest.Value
 }
 
-// evict removes the oldest entry of the project that has the most, if there is any.
+// evict removes and returns the oldest entry of the project that uses the most, or nil.
 func (q *queue) evict() *entry {
 	oldest := q.LargestOldest()
 	if oldest == nil {
@@ -69,7 +69,7 @@ func (q *queue) evict() *entry {
 	return oldest.Value
 }
 
-// popBefore removes the entry that has waited for the longest time if it was received before then.
+// popBefore is pop for entries that were received before a time.
 func (q *queue) popBefore(received time.Time) *entry {
 	if oldest := q.Oldest(); oldest == nil || !oldest.Value.received.Before(received) {
 		return nil

@@ -23,7 +23,7 @@ type tee struct {
 	telemetry *telemetry
 	forwarder *forwarder
 	upstream  *upstream // since Start
-	via       string    // names this tee in requests that it forwards
+	via       string    // name of this tee in the Via header of forwarded requests
 }
 
 var _ extensionmiddleware.HTTPServer = (*tee)(nil)

@@ -11,7 +11,7 @@ import (
 
 var componentType = component.MustNewType("sentry_tee")
 
-// NewFactory creates the factory of the extension.
+// NewFactory returns the factory of the extension.
 func NewFactory() extension.Factory {
 	return extension.NewFactory(componentType, createDefaultConfig, createExtension, component.StabilityLevelDevelopment)
 }

@@ -15,20 +15,21 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// forwarder sends requests to Sentry, each until it has an answer or is dropped.
+// forwarder sends each request to Sentry until Sentry responds or the request is dropped.
 //
 //	add ──▶ fresh ──────────┬──▶ consumer ──▶ Sentry ──▶ end: forwarded, refused, rate limited, dropped
 //	load ─▶ waiting ─drain──┤       │
 //	        again ◀─────────┴───────┘ failed
 //
-// Requests that Sentry fails to accept wait in again, and while it accepts none, all others in waiting. Both are drained slowly.
+// The queue again has requests that Sentry failed to accept. While Sentry accepts none, new requests go to the queue waiting. Both are
+// drained at a limited rate.
 type forwarder struct {
 	cfg       *Config
 	logger    *zap.Logger
 	telemetry *telemetry
-	post      func(context.Context, *request) (reply, time.Duration) // upstream's
-	room      *httpbody.Budget                                       // for requests in memory
-	spool     *spool                                                 // nil = there is no storage
+	post      func(context.Context, *request) (reply, time.Duration) // of the upstream
+	room      *httpbody.Budget                                       // memory of requests
+	spool     *spool                                                 // nil = no storage
 	limits    *keyLimits
 	outgoing  *outgoing
 	reports   *reports
@@ -39,7 +40,7 @@ type forwarder struct {
 	fresh, waiting, again queue
 	breaker               breaker
 	nextDrained           time.Time
-	drainedAgain          bool // the last one was drained from again
+	drainedAgain          bool // the last drained entry was from again
 	accepted              uint64
 	underWay              int
 	storedBytes           int64
@@ -51,32 +52,32 @@ type forwarder struct {
 	cancel              context.CancelFunc
 }
 
-// state of a forwarder.
+// state is the state of a forwarder.
 type state int
 
 const (
 	running  state = iota
-	flushing       // until fresh is empty
+	flushing       // sends the entries in fresh, then stops
 	stopped
 )
 
-// Reasons for which requests are dropped, as they stand in metrics.
+// Reasons for dropping requests, as used in metrics.
 const (
-	reasonNoRoom     = "no_room"           // in memory: max_bytes_in_flight
-	reasonSpoolFull  = "spool_full"        // evicted for newer ones: spool::max_bytes
+	reasonNoRoom     = "no_room"           // no memory: max_bytes_in_flight
+	reasonSpoolFull  = "spool_full"        // evicted in favour of newer requests: spool::max_bytes
 	reasonTooOld     = "too_old"           // spool::max_age
-	reasonExhausted  = "retries_exhausted" // Sentry fails to accept it, and accepts others
-	reasonIncomplete = "body_incomplete"   // the client did not send all of it
-	reasonShutdown   = "shutdown"          // was in memory only
-	reasonUnreadable = "unreadable"        // is damaged in the storage
-	reasonNoUpstream = "no_upstream"       // the configuration has none for its project
+	reasonExhausted  = "retries_exhausted" // Sentry keeps failing to accept the request, but accepts others
+	reasonIncomplete = "body_incomplete"   // the client did not send the whole body
+	reasonShutdown   = "shutdown"          // was only in memory
+	reasonUnreadable = "unreadable"        // damaged in the storage
+	reasonNoUpstream = "no_upstream"       // its project has no upstream
 )
 
 const (
-	// maxRefusals is how often Sentry may fail to accept a request while it accepts others: with their pauses they take five minutes.
+	// maxRefusals is the maximum number of failed attempts of a request while Sentry accepts others: with their pauses, five minutes.
 	maxRefusals = 10
 
-	// stopGrace is how long requests under way, and without a storage all that wait, may take at the shutdown.
+	// stopGrace is the time at shutdown for requests that are being sent and, without a storage, for waiting requests.
 	stopGrace = 5 * time.Second
 )
 
@@ -91,7 +92,7 @@ func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwar
 	return f
 }
 
-// openSpool opens the storage. What earlier runs have left there waits.
+// openSpool opens the storage, and queues the requests of earlier runs.
 func (f *forwarder) openSpool(ctx context.Context, host component.Host, tee component.ID) (err error) {
 	f.spool, err = openSpool(ctx, host, *f.cfg.Storage, tee, f.reports, f.telemetry.storageFailed)
 	if err != nil {
@@ -119,7 +120,7 @@ func (f *forwarder) observe() observed {
 	return o
 }
 
-// start begins to send.
+// start starts the consumers and the reporter.
 func (f *forwarder) start(post func(context.Context, *request) (reply, time.Duration)) {
 	f.post = post
 	ctx, cancel := context.WithCancel(context.Background())
@@ -134,7 +135,7 @@ func (f *forwarder) start(post func(context.Context, *request) (reply, time.Dura
 	}
 }
 
-// add accepts a request, which is in memory. It is stored when add returns, if there is a storage.
+// add accepts a request that is in memory. With a storage, the request is stored when add returns.
 func (f *forwarder) add(e *entry) {
 	if f.spool != nil && len(e.request.Body) <= maxStoredBody {
 		if number, size, err := f.spool.put(e.request); err == nil {
@@ -144,7 +145,7 @@ func (f *forwarder) add(e *entry) {
 	f.queueUp(e)
 }
 
-// queueUp adds an entry to those that are to be sent.
+// queueUp adds an entry to a queue.
 func (f *forwarder) queueUp(e *entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -175,13 +176,13 @@ func (f *forwarder) evict() {
 			e = f.fresh.evict()
 		}
 		if e == nil {
-			return // the rest is under way
+			return // the other stored requests are being sent
 		}
 		f.drop(e, reasonSpoolFull)
 	}
 }
 
-// next waits for the entry that is to be sent. It returns nil when the forwarder stops.
+// next waits for an entry to send. It returns nil when the forwarder stops.
 func (f *forwarder) next() *entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -201,7 +202,7 @@ func (f *forwarder) next() *entry {
 	}
 }
 
-// choose removes the entry that is to be sent, or returns how long there is none, 0 = until something changes.
+// choose removes and returns the entry to send next, or returns the time until there is one; 0 means until the state changes.
 func (f *forwarder) choose(now time.Time) (*entry, time.Duration) {
 	if wait := f.breaker.wait(now); wait != 0 {
 		return nil, max(wait, 0)
@@ -218,7 +219,7 @@ func (f *forwarder) choose(now time.Time) (*entry, time.Duration) {
 	}
 	isDue := failedBefore != nil && !failedBefore.Value.due.After(now)
 	source := &f.waiting
-	// By turns. After a pause, one that has not failed before tells more.
+	// The queues take turns. The probe after a pause is a request that has not failed before: it is more likely to succeed.
 	if f.waiting.Len() == 0 || isDue && !f.drainedAgain && f.breaker.pause == 0 {
 		if !isDue {
 			return nil, failedBefore.Value.due.Sub(now)
@@ -230,7 +231,7 @@ func (f *forwarder) choose(now time.Time) (*entry, time.Duration) {
 	return source.pop(), 0
 }
 
-// sleep waits for a change, and for d if it is not 0.
+// sleep waits until the state changes, at most d unless d is 0.
 func (f *forwarder) sleep(d time.Duration) {
 	if d > 0 {
 		timer := time.AfterFunc(d, func() { f.changed.Broadcast() })
@@ -239,7 +240,7 @@ func (f *forwarder) sleep(d time.Duration) {
 	f.changed.Wait()
 }
 
-// expire drops what has waited for too long.
+// expire drops requests that have waited longer than spool::max_age.
 func (f *forwarder) expire(now time.Time) {
 	for _, q := range []*queue{&f.again, &f.waiting, &f.fresh} {
 		for e := q.popBefore(now.Add(-f.cfg.Spool.MaxAge)); e != nil; e = q.popBefore(now.Add(-f.cfg.Spool.MaxAge)) {
@@ -248,7 +249,7 @@ func (f *forwarder) expire(now time.Time) {
 	}
 }
 
-// send sends an entry, once.
+// send makes one attempt to send an entry.
 func (f *forwarder) send(ctx context.Context, e *entry) {
 	if e.request == nil {
 		if reason := f.load(ctx, e); reason != "" {
@@ -277,7 +278,7 @@ func (f *forwarder) send(ctx context.Context, e *entry) {
 	f.settle(ctx, e, r, p.omitted)
 }
 
-// settle decides what becomes of an entry after an attempt, for which a part of it was omitted.
+// settle processes the result of an attempt. part is the data that was omitted from the request.
 func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part omit.Losses) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -296,7 +297,7 @@ func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part omit.Los
 			f.logger.Warn("Request not accepted by Sentry", zap.String("endpoint", e.endpoint), zap.String("project", e.project), zap.Stringer("answer", &r))
 		}
 		if r.verdict == limited && e.endpoint == endpointReport {
-			part = omit.LossesOf(e.request.Losses) // for another report
+			part = omit.LossesOf(e.request.Losses) // reported again later
 		}
 		f.telemetry.ended(e.endpoint, outcomes[r.verdict], r.reason)
 		f.forget(e, r, part)
@@ -315,7 +316,7 @@ func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part omit.Los
 	f.again.push(e)
 }
 
-// park makes the entries that are in the storage wait there.
+// park moves new entries that are in the storage to waiting.
 func (f *forwarder) park() {
 	if f.spool == nil {
 		return
@@ -331,7 +332,7 @@ func (f *forwarder) park() {
 	}
 }
 
-// load reads an entry from the storage. It returns why it cannot.
+// load reads the request of an entry from the storage. If it cannot, it returns the reason.
 func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 	claim := f.room.Claim(ctx)
 	claim.SetTenant(e.project)
@@ -348,7 +349,7 @@ func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 	return ""
 }
 
-// omit ends an entry of which nothing is to be sent.
+// omit ends an entry that is omitted completely.
 func (f *forwarder) omit(e *entry, all omit.Losses) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -359,7 +360,7 @@ func (f *forwarder) omit(e *entry, all omit.Losses) {
 	f.forget(e, reply{verdict: omitted}, all)
 }
 
-// putBack ends an attempt before anything was sent: for lack of memory another one follows.
+// putBack ends an attempt that sent nothing. For lack of memory, it is repeated; for other reasons, the entry is dropped.
 func (f *forwarder) putBack(e *entry, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -375,14 +376,14 @@ func (f *forwarder) putBack(e *entry, reason string) {
 	f.again.push(e)
 }
 
-// drop ends an entry that was not sent.
+// drop ends an entry that was not sent, and counts it.
 func (f *forwarder) drop(e *entry, reason string) {
 	f.telemetry.ended(e.endpoint, outcomeDropped, reason)
 	f.logger.Warn("Request dropped", zap.String("endpoint", e.endpoint), zap.String("project", e.project), zap.String("reason", reason))
 	f.forget(e, reply{verdict: failed, reason: reason}, nil)
 }
 
-// forget ends an entry, of which a part is to be reported as omitted.
+// forget removes an entry. part is the data that was omitted from it, to be reported to Sentry.
 func (f *forwarder) forget(e *entry, r reply, part omit.Losses) {
 	e.answer(r)
 	f.telemetry.omitted(part)
@@ -400,7 +401,7 @@ func (f *forwarder) forget(e *entry, r reply, part omit.Losses) {
 	e.claim.Release()
 }
 
-// abandon ends an entry at the shutdown: it stays in the storage if it is there.
+// abandon ends an entry at shutdown: it stays in the storage or, if it is not stored, is dropped.
 func (f *forwarder) abandon(e *entry) {
 	if e.number == 0 {
 		f.lost++
@@ -411,12 +412,12 @@ func (f *forwarder) abandon(e *entry) {
 	e.leaveMemory()
 }
 
-// stop sends what is under way, and without a storage all that waits, for a while.
+// stop waits for requests that are being sent and, without a storage, for all waiting requests, but not longer than stopGrace.
 func (f *forwarder) stop(ctx context.Context) error {
 	close(f.stopReports)
 	f.reporter.Wait()
 	if f.spool == nil {
-		f.report(ctx) // with a storage, the next run does
+		f.report(ctx) // with a storage, the next run sends the reports
 	}
 	f.setState(flushing)
 	if f.spool != nil {

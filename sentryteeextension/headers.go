@@ -11,21 +11,20 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 )
 
-// hopByHop are the headers of one connection (RFC 9110, 7.6.1), those that the client of the tee sets itself, and cookies: they are of
-// the collector's own origin.
+// hopByHop lists headers that are not forwarded: those of one connection (RFC 9110, 7.6.1), those that the HTTP client sets, and cookies.
 var hopByHop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 	"Host", "Content-Length", "Expect", "Cookie",
 }
 
-// ofTheSite are the headers of a tunnel request that are credentials of the site which uses the tunnel.
+// ofTheSite lists headers of a tunnel request that contain credentials of the web site.
 var ofTheSite = []string{"Authorization", "X-Sentry-Auth"}
 
 // upstreamHeader returns the headers of a request for Sentry. via names this tee.
 func upstreamHeader(req *http.Request, r *route, via string) http.Header {
 	header := make(http.Header, len(req.Header)+2)
 	for name, values := range req.Header {
-		header[name] = values // no one changes the values of a request
+		header[name] = values // values are never modified
 	}
 	for list := range strings.SplitSeq(strings.Join(header["Connection"], ","), ",") {
 		delete(header, http.CanonicalHeaderKey(strings.TrimSpace(list)))
@@ -53,8 +52,8 @@ func upstreamHeader(req *http.Request, r *route, via string) http.Header {
 	return header
 }
 
-// addForwardedFor adds the address of the peer. Sentry takes the first address of the list for that of the user: without it, all users
-// would have that of the collector.
+// addForwardedFor adds the address of the client. Sentry uses the first address in the list as the user's; without this header, that would
+// be the address of the collector.
 func addForwardedFor(header http.Header, peer string) {
 	if host, _, err := net.SplitHostPort(peer); err == nil {
 		peer = host
@@ -65,27 +64,27 @@ func addForwardedFor(header http.Header, peer string) {
 	header["X-Forwarded-For"] = []string{peer}
 }
 
-// product is what all tees are called in Via, in front of what tells them apart.
+// product is the prefix of the names of tees in Via.
 const product = "otelcol-sentry-tee-"
 
-// maxTees bounds a chain of tees, which a loop through several of them would make endless.
+// maxTees is the maximum number of tees in a chain. It ends loops through several tees.
 const maxTees = 8
 
-// isLoop reports whether a request has been here before.
+// isLoop reports whether a request has passed through this tee before, or through too many tees.
 func isLoop(header http.Header, via string) bool {
 	before := strings.Join(header["Via"], ",")
 	return strings.Contains(before, via) || strings.Count(before, product) >= maxTees
 }
 
-// answered are the headers of Sentry's answer that a client of the tee gets. Access-Control-* is not among them: the receiver has set
-// its own, and browsers refuse an answer with two.
+// answered lists the headers of Sentry's response that the client receives. Access-Control-* headers come from the receiver: browsers
+// reject a response with two.
 var answered = []string{
 	"Content-Type", "Content-Encoding", "X-Sentry-Rate-Limits", "Retry-After", "X-Sentry-Error", "Location", "Allow", "Link", "Etag",
 	"Tus-Resumable", "Tus-Version", "Tus-Extension", "Tus-Max-Size", "Tus-Checksum-Algorithm", "Upload-Offset", "Upload-Length",
 	"Upload-Metadata", "Upload-Expires", "Upload-Defer-Length",
 }
 
-// copyAnswerHeader writes those of Sentry's headers that are for the client.
+// copyAnswerHeader copies the headers in answered.
 func copyAnswerHeader(to, from http.Header) {
 	for _, name := range answered {
 		if values := from[name]; len(values) > 0 {

@@ -9,22 +9,22 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 )
 
-// heldBody is the body of a request, which keeps what the receiver reads of it. Nothing is read before the receiver asks for it: so
-// the body of a client that it rejects takes no memory here.
+// heldBody is the body of a request. It keeps the bytes that the receiver reads. It reads nothing before the receiver does, so the body of
+// a rejected client uses no memory.
 type heldBody struct {
 	io.ReadCloser
 	claim *httpbody.Claim // for the capacity of data
-	size  int64           // as the client says, -1 = it does not
+	size  int64           // Content-Length, or -1
 	data  []byte
 	ended bool
-	err   error // why it cannot be forwarded
+	err   error // the reason why the body cannot be forwarded
 }
 
 const (
-	// firstBuffer: half of all recorded bodies fit.
+	// firstBuffer is enough for half of all recorded bodies.
 	firstBuffer = 4 << 10
 
-	// exactBuffer is how large a body may say it is to get all its memory with its first bytes.
+	// exactBuffer is the largest Content-Length for which memory is allocated with the first bytes.
 	exactBuffer = 64 << 10
 )
 
@@ -56,7 +56,7 @@ func (b *heldBody) keep(read []byte) {
 	b.data = append(b.data, read...)
 }
 
-// capacity is how much memory to have for so many bytes.
+// capacity returns the size of the buffer for a number of bytes.
 func (b *heldBody) capacity(need int) int {
 	if said := b.size; said >= int64(need) && said <= max(exactBuffer, 4*int64(need)) {
 		return int(said)
@@ -69,7 +69,7 @@ func (b *heldBody) fail(err error) {
 	b.claim.Release()
 }
 
-// finish reads what the receiver has left. The error says why the body cannot be forwarded.
+// finish reads the rest of the body after the receiver. The error is the reason why the body cannot be forwarded.
 func (b *heldBody) finish() error {
 	var rest []byte
 	for !b.ended && b.err == nil {
@@ -86,4 +86,4 @@ func (b *heldBody) finish() error {
 	return b.err
 }
 
-var errIncomplete = errors.New("the body has no end")
+var errIncomplete = errors.New("the body is incomplete")

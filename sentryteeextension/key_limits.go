@@ -10,25 +10,24 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// keyLimits are the rate limits that Sentry has stated, for each key by itself: those of a project or an organization come with the
-// answers for each of its keys.
+// keyLimits has Sentry's current rate limits by key. Limits of a project or an organization are in the responses for each of its keys.
 type keyLimits struct {
 	mu    sync.Mutex
 	byKey map[key]*sentry.ActiveLimits
 }
 
-// key is that of a project.
+// key is a public key of a project.
 type key struct{ project, public string }
 
-// maxKeys bounds the keys that limits are remembered of: some hundred bytes each. A receiver without projects accepts any key.
+// maxKeys is the maximum number of keys with limits, at a few hundred bytes each. A receiver without projects accepts any key.
 const maxKeys = 10_000
 
 func newKeyLimits() *keyLimits { return &keyLimits{byKey: map[key]*sentry.ActiveLimits{}} }
 
-// learn adds the limits of an answer.
+// learn adds the limits of a response.
 func (l *keyLimits) learn(k key, status int, header http.Header, now time.Time) {
 	if status != http.StatusTooManyRequests && len(header[sentry.HeaderRateLimits]) == 0 {
-		return // the rule
+		return // the usual case
 	}
 	l.mu.Lock()
 	limits := l.byKey[k]
@@ -46,14 +45,14 @@ func (l *keyLimits) learn(k key, status int, header http.Header, now time.Time) 
 	limits.Learn(status, header, now)
 }
 
-// of returns the limits of a key, nil if Sentry has stated none.
+// of returns the limits of a key, or nil.
 func (l *keyLimits) of(k key) *sentry.ActiveLimits {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.byKey[k]
 }
 
-// text is the header of the limits of a key; "" = there are none.
+// text returns the current limits of a key as a header value, or "" if there are none.
 func (l *keyLimits) text(k key, now time.Time) string {
 	limits := l.of(k)
 	if limits == nil {
@@ -62,7 +61,7 @@ func (l *keyLimits) text(k key, now time.Time) string {
 	return sentry.FormatRateLimits(limits.List(now)...)
 }
 
-// active counts the keys that have a limit on a category now.
+// active returns the number of keys with a current limit, by category.
 func (l *keyLimits) active(now time.Time) map[sentry.Category]int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

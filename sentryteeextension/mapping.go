@@ -10,8 +10,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// mapped returns the request for another project with another key: in its path, query and headers. Its body may be an envelope, which
-// has them too: see envelopeEdits.
+// mapped returns the request with the destination's project and key in path, query and headers. For an envelope, see envelopeEdits.
 func (d *destination) mapped(r *request) *request {
 	if !d.isMapped() {
 		return r
@@ -23,17 +22,17 @@ func (d *destination) mapped(r *request) *request {
 	return &changed
 }
 
-// mapTarget replaces the project, and the key where it is a segment of the path or in the query.
+// mapTarget replaces the project in the path, and the key in the path or query.
 func (d *destination) mapTarget(target, project, key string) string {
 	path, query, hasQuery := strings.Cut(target, "?")
 	segments := strings.Split(path, "/")
-	named := 0 // segments that are not empty, as in routeOf
+	named := 0 // number of segments that are not empty, as in routeOf
 	for i, segment := range segments {
 		if segment == "" {
 			continue
 		}
 		switch named++; {
-		case named == 2: // behind api
+		case named == 2: // the segment after "api"
 			segments[i] = d.dsn.ProjectID
 		case named >= 4 && segment == key:
 			segments[i] = d.dsn.PublicKey
@@ -52,7 +51,7 @@ func (d *destination) mapTarget(target, project, key string) string {
 	return target + "?" + strings.Join(pairs, "&")
 }
 
-// mapKey replaces a key, which may have flags: "abc:no-cache".
+// mapKey replaces a key, which may be followed by flags: "abc:no-cache".
 func (d *destination) mapKey(value string) string {
 	_, flags, has := strings.Cut(value, ":")
 	if has {
@@ -72,7 +71,7 @@ func (d *destination) mapHeader(header http.Header, key string) http.Header {
 	return changed
 }
 
-// mapCredentials replaces the key in "Sentry sentry_key=…, …" or "Basic base64(key:…)". Other credentials are not Sentry's.
+// mapCredentials replaces the key in "Sentry sentry_key=…, …" or "Basic base64(key:…)". Other credentials stay unchanged.
 func (d *destination) mapCredentials(value, key string) string {
 	scheme, rest, _ := strings.Cut(value, " ")
 	switch strings.ToLower(scheme) {
@@ -94,8 +93,8 @@ func (d *destination) mapCredentials(value, key string) string {
 	return value
 }
 
-// envelopeEdits are the changes to the header of an envelope: Sentry compares its DSN with the request, and finds the rules of dynamic
-// sampling by the key of the trace.
+// envelopeEdits returns the changes to an envelope header: Sentry compares the DSN with the request, and uses the key in trace to find its
+// rules for dynamic sampling.
 func (d *destination) envelopeEdits() []sentry.HeaderEdit {
 	if !d.isMapped() {
 		return nil
@@ -103,8 +102,8 @@ func (d *destination) envelopeEdits() []sentry.HeaderEdit {
 	return []sentry.HeaderEdit{{Key: "dsn", Value: d.dsn.String()}, {Key: "trace", Inner: "public_key", Value: d.dsn.PublicKey}}
 }
 
-// mapBack returns a path of Sentry as one of ours, which a client resolves against the address that it knows: with our prefix and our
-// project. It returns the addresses of other servers as they are.
+// mapBack converts a path of Sentry to one of ours, with our prefix and project; the client resolves it against the address that it uses.
+// Addresses of other servers stay unchanged.
 func (d *destination) mapBack(location, prefix, project string) string {
 	u, err := d.base.Parse(location)
 	if err != nil || u.Host != d.base.Host {

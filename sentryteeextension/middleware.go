@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// wrap puts the tee in front of a receiver.
+// wrap returns a handler that passes requests to the receiver and forwards them.
 func (t *tee) wrap(_ context.Context, receiver http.Handler) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		switch r := routeOf(req); {
@@ -29,7 +29,7 @@ func (t *tee) wrap(_ context.Context, receiver http.Handler) (http.Handler, erro
 	}), nil
 }
 
-// keep has the receiver answer a request, and forwards the bytes that it has read.
+// keep lets the receiver respond to a request, and forwards the bytes that the receiver read.
 func (t *tee) keep(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) {
 	forwarded := &request{
 		Method: req.Method, Target: r.targetOf(req), Header: upstreamHeader(req, r, t.via), Received: time.Now(),
@@ -67,7 +67,7 @@ func (t *tee) keep(w http.ResponseWriter, req *http.Request, r *route, receiver 
 	t.forward(own, forwarded, claim)
 }
 
-// forward adds a request to those that are to be forwarded, and answers the client.
+// forward queues a request, and responds to the client.
 func (t *tee) forward(own *ownAnswer, r *request, claim *httpbody.Claim) {
 	if t.forwarder.outgoing.destinations.of(r.Project) == nil {
 		claim.Release()
@@ -96,7 +96,7 @@ func (t *tee) forward(own *ownAnswer, r *request, claim *httpbody.Claim) {
 	own.send(limits)
 }
 
-// answerUpstream answers with Sentry's answer, if it comes in time, otherwise with the receiver's.
+// answerUpstream responds with Sentry's response or, if that does not arrive in time, with the receiver's.
 func (t *tee) answerUpstream(own *ownAnswer, e *entry) {
 	done := make(chan reply, 1)
 	e.done = done
@@ -114,7 +114,7 @@ func (t *tee) answerUpstream(own *ownAnswer, e *entry) {
 	}
 }
 
-// notKept counts a request whose body is not there to be forwarded.
+// notKept counts a request that cannot be forwarded because its body is missing.
 func (t *tee) notKept(r *route, forwarded *request, err error) {
 	reason := reasonIncomplete
 	if err == httpbody.ErrNoMemory {
@@ -125,8 +125,8 @@ func (t *tee) notKept(r *route, forwarded *request, err error) {
 		zap.String("reason", reason))
 }
 
-// identify finds out from the envelope whose request it is. A tunnel request becomes one for the endpoint of its project; where it
-// goes is never what its DSN says, but the upstream of the configuration.
+// identify reads project and key from the envelope header. A tunnel request becomes a request to the envelope endpoint of its project. The
+// host in its DSN is ignored: the configuration determines the upstream.
 func (t *tee) identify(forwarded *request, r *route, credentials sentry.Credentials) bool {
 	if r.endpoint != endpointTunnel && r.endpoint != endpointEnvelope {
 		return false
@@ -138,7 +138,7 @@ func (t *tee) identify(forwarded *request, r *route, credentials sentry.Credenti
 	credentials.EnvelopeDSN = header.DSN
 	auth, err := sentry.Authenticate(credentials)
 	if err != nil || auth.ProjectID == "" {
-		return false // an answer of another endpoint of the receiver
+		return false // a response of another endpoint of the receiver
 	}
 	if r.handling == tunnelled {
 		forwarded.Target = "/api/" + auth.ProjectID + "/envelope/"
@@ -147,7 +147,7 @@ func (t *tee) identify(forwarded *request, r *route, credentials sentry.Credenti
 	return true
 }
 
-// headerOf reads the header of an envelope, if it has one.
+// headerOf returns the header of the envelope, and whether there is one.
 func (t *tee) headerOf(r *request) (sentry.EnvelopeHeader, bool) {
 	coding := httpbody.Coding(r.Header["Content-Encoding"])
 	claim := t.forwarder.room.Claim(context.Background())

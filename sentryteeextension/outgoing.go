@@ -16,31 +16,31 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// outgoing turns the requests of clients into those that Sentry gets. Nearly all are the same.
+// outgoing converts requests of clients to requests for Sentry. Most stay unchanged.
 type outgoing struct {
 	destinations *destinations
 	rates        omit.Rates
-	limits       *keyLimits // nil = SDKs follow Sentry's limits themselves
+	limits       *keyLimits // nil = SDKs receive Sentry's limits and obey them
 	room         *httpbody.Budget
 }
 
-// prepared is a request for Sentry.
+// prepared is a request for Sentry, and the data omitted from it.
 type prepared struct {
-	request *request // nil = nothing is left of it
+	request *request // nil = everything was omitted
 	omitted omit.Losses
-	claim   *httpbody.Claim // for its own body; nil = it has none
+	claim   *httpbody.Claim // memory of a rewritten body; nil = not rewritten
 }
 
 const (
-	// maxRewritten bounds the bodies that are rewritten, decoded: the largest profile that Sentry accepts fits. Larger ones are forwarded
-	// as they are, and Sentry applies its limits itself.
+	// maxRewritten is the maximum decoded size of a body that is rewritten: the largest profile that Sentry accepts fits. Larger bodies are
+	// forwarded unchanged, and Sentry applies its limits itself.
 	maxRewritten = sentry.MaxProfileSize + 1<<20
 
-	// rewriteBytes is the memory for bodies that are rewritten, see httpbody.MaxPerRequest. It is not part of max_bytes_in_flight: requests
-	// that wait there could take all of it, and then none could be sent.
+	// rewriteBytes is the memory for bodies that are rewritten, see httpbody.MaxPerRequest. It is not part of max_bytes_in_flight, because
+	// waiting requests could use up all of that, and then none could be sent.
 	rewriteBytes = 3*maxRewritten + httpbody.MaxWindow
 
-	// lateAfter is how long a request may wait before its sent_at is moved. Sentry corrects clocks that are wrong by 55 minutes.
+	// lateAfter is the waiting time after which sent_at of a request is moved. Sentry corrects clocks that are wrong by 55 minutes.
 	lateAfter = 2 * time.Minute
 )
 
@@ -52,7 +52,7 @@ func newOutgoing(cfg *Config, limits *keyLimits) *outgoing {
 	return o
 }
 
-// prepare returns what Sentry gets of a request. The error is httpbody.ErrNoMemory, errNoUpstream, or that of the context.
+// prepare returns the request that Sentry receives. The error is httpbody.ErrNoMemory, errNoUpstream, or the error of the context.
 func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prepared, error) {
 	to := o.destinations.of(r.Project)
 	if to == nil {
@@ -71,7 +71,7 @@ func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prep
 	case !r.hasEnvelope():
 		return out.single(r), nil
 	case len(o.rates) == 0 && out.Limits == nil && delay < lateAfter && !to.isMapped():
-		return prepared{request: r}, nil // the rule
+		return prepared{request: r}, nil // the usual case
 	}
 	claim := o.room.Claim(ctx)
 	claim.SetTenant(r.Project)
@@ -84,13 +84,13 @@ func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prep
 	if err == nil || errors.Is(err, httpbody.ErrNoMemory) || ctx.Err() != nil {
 		return p, err
 	}
-	return prepared{request: r}, nil // Sentry says what is wrong with it
+	return prepared{request: r}, nil // Sentry reports the error to the client
 }
 
-// selection makes requests of what is selected.
+// selection adds the rewriting of requests to omit.Selection.
 type selection struct{ omit.Selection }
 
-// rewrite removes omitted items from an envelope, moves its sent_at and maps its keys. The bytes stay if nothing changes.
+// rewrite removes omitted items from an envelope, moves its sent_at and replaces its keys. If nothing changes, the body keeps its bytes.
 func (s *selection) rewrite(r *request, to *destination, delay time.Duration, claim *httpbody.Claim) (prepared, error) {
 	coding := httpbody.Coding(r.Header["Content-Encoding"])
 	body, err := httpbody.Decoded(r.Body, coding, maxRewritten, claim)
@@ -116,7 +116,7 @@ func (s *selection) rewrite(r *request, to *destination, delay time.Duration, cl
 	}
 	frames.Header = header
 	size := frames.Size()
-	if err := claim.Acquire(2 * int64(size)); err != nil { // plain and compressed
+	if err := claim.Acquire(2 * int64(size)); err != nil { // decompressed and compressed
 		return prepared{}, err
 	}
 	return prepared{request: r.withBody(frames.Append(make([]byte, 0, size)), coding), omitted: s.Omitted, claim: claim}, nil
@@ -125,13 +125,13 @@ func (s *selection) rewrite(r *request, to *destination, delay time.Duration, cl
 // edits returns the changes to the header of the envelope.
 func (s *selection) edits(delay time.Duration) (edits []sentry.HeaderEdit) {
 	if delay >= lateAfter && !s.Header.SentAt.IsZero() {
-		// Sentry takes what lies between sent_at and the arrival for the error of the client's clock, and would move all times.
+		// Sentry treats the time between sent_at and the arrival as the error of the client's clock, and would shift all times by it.
 		edits = append(edits, sentry.HeaderEdit{Key: "sent_at", Value: s.Header.SentAt.Add(delay).Format(time.RFC3339Nano)})
 	}
 	return edits
 }
 
-// single prepares a request that is an item by itself.
+// single prepares a request that consists of one item.
 func (s *selection) single(r *request) prepared {
 	item := sentry.Item{Header: sentry.ItemHeader{Type: itemOf[r.Endpoint]}, Payload: r.Body}
 	if len(r.Body) == 0 {
@@ -143,13 +143,13 @@ func (s *selection) single(r *request) prepared {
 	return prepared{request: r}
 }
 
-// itemOf are the items that requests without an envelope are.
+// itemOf has the item type of each endpoint without envelopes.
 var itemOf = map[string]sentry.ItemType{
 	endpointStore: sentry.ItemEvent, endpointSecurity: sentry.ItemRawSecurity, endpointCSPReport: sentry.ItemRawSecurity, endpointNel: sentry.ItemNel,
 	endpointCron: sentry.ItemCheckIn,
 }
 
-// withBody returns the request with another body, compressed if the one before was.
+// withBody returns the request with another body, which is compressed if the original one is.
 func (r *request) withBody(body []byte, coding string) *request {
 	changed := *r
 	changed.Body = body
@@ -163,7 +163,7 @@ func (r *request) withBody(body []byte, coding string) *request {
 }
 
 var compressors = sync.Pool{New: func() any {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level exists
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	return w
 }}
 
@@ -172,7 +172,7 @@ func compress(body []byte) []byte {
 	defer compressors.Put(w)
 	var compressed bytes.Buffer
 	w.Reset(&compressed)
-	_, _ = w.Write(body) // into memory
+	_, _ = w.Write(body) // writes to memory cannot fail
 	_ = w.Close()
 	return compressed.Bytes()
 }

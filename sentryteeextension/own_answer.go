@@ -9,11 +9,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// ownAnswer is what the receiver answers, not sent yet: its answer is the client's permission to forget the request, which has to be
-// stored first. The headers are those of the writer below.
+// ownAnswer buffers the receiver's response: with the response, the client may forget the request, so the request must be stored first.
+// Headers are set on the underlying writer.
 type ownAnswer struct {
 	http.ResponseWriter
-	status int // 0 = none yet
+	status int // 0 = no response yet
 	body   bytes.Buffer
 }
 
@@ -30,10 +30,10 @@ func (a *ownAnswer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (a *ownAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// send sends the answer, with further rate limits.
+// send sends the response, with additional rate limits.
 func (a *ownAnswer) send(limits string) {
 	if limits != "" {
 		header := a.Header()
@@ -44,10 +44,10 @@ func (a *ownAnswer) send(limits string) {
 	}
 	a.WriteHeader(http.StatusOK)
 	a.ResponseWriter.WriteHeader(a.status)
-	_, _ = a.ResponseWriter.Write(a.body.Bytes()) // if the client is gone, there is nobody left to tell
+	_, _ = a.ResponseWriter.Write(a.body.Bytes()) // an error means that the client has disconnected
 }
 
-// replace puts Sentry's answer in the place of the receiver's.
+// replace replaces the receiver's response with Sentry's.
 func (a *ownAnswer) replace(r *reply) {
 	header := a.Header()
 	for _, name := range answered {
@@ -59,8 +59,8 @@ func (a *ownAnswer) replace(r *reply) {
 	a.body.Write(r.body)
 }
 
-// admits reports whether the receiver, by its answer, has let the client in. Credentials in the request itself are judged before the
-// body, those in an envelope after a part of it: hence a refusal of the body says less there.
+// admits reports whether the receiver has admitted the client, according to its response. It checks credentials in an envelope only after
+// reading the body, so an error about the body does not show whether they are valid.
 func (a *ownAnswer) admits(credentialsInRequest bool) bool {
 	switch {
 	case a.status >= 200 && a.status < 300:

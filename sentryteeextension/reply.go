@@ -10,33 +10,33 @@ import (
 	"strconv"
 )
 
-var errTarget = errors.New("the path of the request is none that can be forwarded")
+var errTarget = errors.New("the path of the request cannot be forwarded")
 
-// verdict is what is to be done after a request was forwarded.
+// verdict is the result of an attempt to forward a request.
 type verdict int
 
 const (
 	sent    verdict = iota
-	limited         // Sentry has counted it as rate limited; SDKs do not send it again either
-	refused         // for good
-	failed          // to be sent again
-	omitted         // nothing of it was to be sent
+	limited         // Sentry has counted the request as rate limited; SDKs do not resend it either
+	refused         // permanently
+	failed          // will be retried
+	omitted         // completely
 )
 
-// outcomes are the verdicts as they stand in metrics. What failed has none yet.
+// outcomes has the names of verdicts in metrics. A failed attempt is not an outcome yet.
 var outcomes = map[verdict]string{sent: "forwarded", limited: "rate_limited", refused: "refused", omitted: "omitted"}
 
-// reply is Sentry's answer, or why there is none.
+// reply is Sentry's response, or the error if there is none.
 type reply struct {
 	verdict verdict
-	reason  string // metric attribute; "" if sent
-	status  int    // 0 = there was no answer
+	reason  string // metric attribute; "" if accepted
+	status  int    // 0 = no response
 	header  http.Header
 	body    []byte
 	err     error // of the connection
 }
 
-// Reasons, as they stand in metrics. For those of other answers see refusal.
+// Reasons, as used in metrics. refusal returns further ones.
 const (
 	reasonNetwork    = "network_error"
 	reasonServer     = "server_error"
@@ -45,10 +45,10 @@ const (
 	reasonInvalid    = "invalid_request"
 )
 
-// maxAnswer bounds what is read of an answer: Relay's have a line.
+// maxAnswer is the maximum size of a response body. Relay's responses are one line.
 const maxAnswer = 64 << 10
 
-// readReply reads an answer, of which a body that is too long or cut off is no part.
+// readReply reads a response. It drops a body that is too long or truncated.
 func readReply(resp *http.Response) reply {
 	defer resp.Body.Close()
 	r := replyOf(resp.StatusCode)
@@ -60,8 +60,8 @@ func readReply(resp *http.Response) reply {
 	return r
 }
 
-// replyOf says what a status means: Sentry takes the request (2xx), never takes it (3xx, 4xx), or does not take it now (5xx, and 408 of
-// proxies).
+// replyOf returns the verdict for a status: accepted (2xx), rejected permanently (3xx, 4xx), or failed for now (5xx, and 408, which proxies
+// send).
 func replyOf(status int) reply {
 	r := reply{status: status}
 	switch {
@@ -78,7 +78,7 @@ func replyOf(status int) reply {
 	return r
 }
 
-// refusal is the reason of a status from 400 to 499.
+// refusal returns the reason for a status from 400 to 499.
 func refusal(status int) string {
 	if status < 400 || status > 499 {
 		return reasonInvalid
@@ -86,7 +86,7 @@ func refusal(status int) string {
 	return "refused_" + strconv.Itoa(status)
 }
 
-// String describes the reply in logs, without the text of the answer, which may quote the request.
+// String describes the reply for logs, without the body, which may quote the request.
 func (r *reply) String() string {
 	if r.err != nil {
 		return r.err.Error()

@@ -17,14 +17,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// reports are the losses that Sentry does not know yet, by key. With a storage, only its writer changes them: what they say and which
-// requests are stored agree at any time.
+// reports has the losses that were not reported to Sentry yet, by key. With a storage, only its writer changes them, so that they always
+// match the stored requests.
 type reports struct {
 	mu    sync.Mutex
 	byKey map[key]omit.Losses
 }
 
-// add adds losses of a key, or with sign -1 subtracts what a report has.
+// add adds losses of a key, or subtracts those in a report (sign -1).
 func (r *reports) add(k key, t omit.Losses, sign int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,13 +55,13 @@ func (r *reports) all() map[key]omit.Losses {
 	return copied
 }
 
-// storedLosses are the losses of a key in the storage.
+// storedLosses is the form of a key's losses in the storage.
 type storedLosses struct {
 	Project, Key string
 	Events       []event.LostEvents
 }
 
-// encode writes the losses of all keys for the storage.
+// encode encodes the losses of all keys for the storage.
 func (r *reports) encode() ([]byte, error) {
 	stored := []storedLosses{}
 	for k, t := range r.all() {
@@ -74,7 +74,7 @@ func (r *reports) encode() ([]byte, error) {
 	return collector.AppendChecksum(append([]byte{formatVersion}, text...)), nil
 }
 
-// decode reads what encode wrote.
+// decode is the inverse of encode.
 func (r *reports) decode(sealed []byte) error {
 	value, err := collector.VerifyChecksum(sealed)
 	switch {
@@ -93,7 +93,7 @@ func (r *reports) decode(sealed []byte) error {
 	return nil
 }
 
-// newReport returns the request that reports losses of a key.
+// newReport returns a client report with the losses of a key.
 func newReport(k key, t omit.Losses, now time.Time) (*request, error) {
 	losses := t.Events()
 	payload := event.AppendClientReport(nil, &event.ClientReport{
@@ -111,5 +111,5 @@ func newReport(k key, t omit.Losses, now time.Time) (*request, error) {
 	}, nil
 }
 
-// reportClient is who Sentry gets the reports from.
+// reportClient is the client name in reports.
 const reportClient = "otelcol-sentry-tee/1"

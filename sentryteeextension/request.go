@@ -13,26 +13,26 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
-// request is one for Sentry: what a client sent, byte for byte.
+// request is a request for Sentry, byte for byte as the client sent it.
 type request struct {
 	Method   string
 	Target   string      // path and query, from /api on
-	Header   http.Header // upstreamHeader's
+	Header   http.Header // from upstreamHeader
 	Received time.Time
 	Endpoint string // metric attribute
 	Project  string // decimal
 	Key      string // public key
 	Body     []byte `json:"-"`
 
-	Losses []event.LostEvents `json:",omitempty"` // of a report of the tee
+	Losses []event.LostEvents `json:",omitempty"` // of a report by the tee
 
-	base *url.URL // of a mapped project's server; nil = the upstream
+	base *url.URL // server of a mapped project; nil = the upstream
 }
 
-// requestOverhead is what a request takes in memory beside its headers and its body.
+// requestOverhead is the memory of a request in addition to its headers and its body.
 const requestOverhead = 1 << 10
 
-// size is the memory of a request without its body.
+// size returns the memory of a request without its body.
 func (r *request) size() int64 {
 	size := requestOverhead + len(r.Target)
 	for name, values := range r.Header {
@@ -46,7 +46,7 @@ func (r *request) size() int64 {
 
 func (r *request) key() key { return key{r.Project, r.Key} }
 
-// keyOrNone is the key of a request that may be in the storage only, where nothing of it was omitted yet.
+// keyOrNone returns the key of a request. A request that is only in the storage has none here, and no omitted data.
 func (r *request) keyOrNone() key {
 	if r == nil {
 		return key{}
@@ -54,7 +54,7 @@ func (r *request) keyOrNone() key {
 	return r.key()
 }
 
-// toHTTP makes a request to the server at base.
+// toHTTP returns the HTTP request for the server at base.
 func (r *request) toHTTP(ctx context.Context, base *url.URL) (*http.Request, error) {
 	if r.base != nil {
 		base = r.base
@@ -67,12 +67,12 @@ func (r *request) toHTTP(ctx context.Context, base *url.URL) (*http.Request, err
 	if err != nil {
 		return nil, err
 	}
-	req.URL = u // as it is, where String would escape it in another way
+	req.URL = u // unchanged: String would escape it differently
 	req.Header = r.Header
 	return req, nil
 }
 
-// targetURL is the address of a path and query at a server. Only base says which server.
+// targetURL returns the URL of a path and query at the server base. The target cannot select another server.
 func targetURL(base *url.URL, target string) (*url.URL, error) {
 	u, err := url.ParseRequestURI(target)
 	if err != nil || !strings.HasPrefix(target, "/") {

@@ -10,26 +10,26 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// route is the meaning of a request at Sentry's ingest (relay-server/src/endpoints/mod.rs).
+// route describes a request by the endpoints of Sentry's ingest (relay-server/src/endpoints/mod.rs).
 type route struct {
 	handling handling
 	endpoint string // metric attribute
-	prefix   string // path in front of /api, as it was escaped
+	prefix   string // path in front of /api, with its escapes
 	project  string // decimal; "" for tunnels and the management API
 	pathKey  string // public key in the path
 }
 
-// handling is what the tee does with a request.
+// handling is the way in which the tee handles a request.
 type handling int
 
 const (
 	passed    handling = iota // to the receiver only
-	kept                      // to the receiver, and then, with the bytes that it has read, to Sentry
-	tunnelled                 // kept; only the envelope names the project
-	streamed                  // to Sentry only, and its response back to the client
+	kept                      // to the receiver, then the bytes that it read to Sentry
+	tunnelled                 // like kept, but only the envelope contains the project
+	streamed                  // to Sentry only, and the response to the client
 )
 
-// Names of endpoints, as metrics have them.
+// Names of endpoints in metrics.
 const (
 	endpointEnvelope   = "envelope"
 	endpointStore      = "store"
@@ -41,26 +41,26 @@ const (
 	endpointUpload     = "upload"
 	endpointManagement = "management"
 	endpointOther      = "other"
-	endpointReport     = "client_report" // of the tee itself
+	endpointReport     = "client_report" // from the tee itself
 )
 
-// streamedEndpoints are those that have a name of their own in metrics, with the place of the public key in their path, if it has one.
+// streamedEndpoints has the streamed endpoints with their own name in metrics, and the position of the public key in their path, if any.
 var streamedEndpoints = map[string]int{
 	"minidump": 0, "unreal": 2, "playstation": 0, "events": 0, endpointUpload: 0, "integration": 0, "otlp": 0,
 }
 
-// routeOf finds the route of a request.
+// routeOf returns the route of a request.
 func routeOf(req *http.Request) route {
 	prefix, rest, ok := strings.Cut(req.URL.EscapedPath(), "/api/")
 	switch {
 	case hasDotSegments(req.URL.Path):
-		return route{} // whoever resolves them may find another endpoint than this does
+		return route{} // another server may resolve the dots differently
 	case !ok && req.Method == http.MethodPost:
 		return route{handling: tunnelled, endpoint: endpointTunnel}
 	case !ok:
 		return route{}
 	}
-	segments := strings.FieldsFunc(rest, func(c rune) bool { return c == '/' }) // without any empty ones
+	segments := strings.FieldsFunc(rest, func(c rune) bool { return c == '/' }) // without empty segments
 	if len(segments) < 2 || segments[0] == "relay" || strings.Join(segments, "/") == "0/relays/live" {
 		return route{}
 	}
@@ -81,7 +81,7 @@ func routeOf(req *http.Request) route {
 		if len(segments) == 3 || len(segments) == 4 {
 			r.handling, r.pathKey = kept, strings.Join(segments[3:], "")
 		}
-	default: // whatever a future ingest has, too
+	default: // including endpoints of future versions
 		r.handling = streamed
 		key, named := streamedEndpoints[segments[1]]
 		if !named {
@@ -100,7 +100,7 @@ func hasDotSegments(path string) bool {
 	})
 }
 
-// targetOf returns the path and query at Sentry: those of the request, without the prefix.
+// targetOf returns the path and query for Sentry: those of the request, without the prefix.
 func (r *route) targetOf(req *http.Request) string {
 	target := strings.TrimPrefix(req.URL.EscapedPath(), r.prefix)
 	if req.URL.RawQuery != "" || req.URL.ForceQuery {
@@ -109,7 +109,7 @@ func (r *route) targetOf(req *http.Request) string {
 	return target
 }
 
-// credentials are those of the request itself. A tunnel is often on the site that uses it: headers and query are the site's own.
+// credentials returns the credentials in the request. For tunnels, it ignores headers and query: they may belong to the web site.
 func (r *route) credentials(req *http.Request) sentry.Credentials {
 	if r.handling == tunnelled {
 		return sentry.Credentials{}

@@ -18,8 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// spool keeps requests in a storage extension, each under a number of its own, and the range of these numbers. One goroutine writes:
-// requests that arrive together, and deletions of others, share a transaction.
+// spool stores requests in a storage extension, each under its own number, with the range of these numbers. A single goroutine writes. It
+// combines concurrent requests and deletions into one transaction.
 type spool struct {
 	client storage.Client
 	failed func(operation string, err error)
@@ -29,25 +29,25 @@ type spool struct {
 	pending []*write
 	present map[uint64]struct{}
 	reports *reports
-	first   uint64 // no number below is present
+	first   uint64 // no stored number is lower
 	next    uint64
 	closing bool
-	unsaved bool // the storage lacks some of the reports; of the writer
+	unsaved bool // the storage does not have the current reports; used by the writer only
 
 	writer sync.WaitGroup
 }
 
-// write is a value to be stored, or without one a number to be deleted; 0 = none.
+// write stores a value or, if it has none, deletes a number; number 0 means neither.
 type write struct {
 	number uint64
 	value  []byte
-	stored chan error // of a value
+	stored chan error // receives the result of storing a value
 
-	key    key // of losses that are to be reported from now on, or with a value are reported by it
+	key    key // of the losses: a value reports them; a deletion adds them to those to be reported
 	losses omit.Losses
 }
 
-// sign is that of the losses among those that are not reported yet.
+// sign returns 1 if a write adds its losses to those to be reported, and -1 if it removes them.
 func (w *write) sign() int64 {
 	if w.value != nil {
 		return -1
@@ -59,10 +59,10 @@ const (
 	keyRange  = "range"
 	keyLosses = "losses"
 
-	// maxStoredBody bounds the bodies in the storage. Minidumps are larger, and streamed; the largest recorded envelope has 1.3 MB.
+	// maxStoredBody is the maximum size of a stored body. Minidumps are larger, but streamed; the largest recorded envelope is 1.3 MB.
 	maxStoredBody = 20 << 20
 
-	// maxTransaction bounds the bytes of one, beyond its first value.
+	// maxTransaction is the maximum size of a transaction, without its first value.
 	maxTransaction = 4 << 20
 )
 
@@ -85,10 +85,10 @@ func openSpool(ctx context.Context, host component.Host, extension, tee componen
 	return s, nil
 }
 
-// start begins to write, after load.
+// start starts the writer. It must follow load.
 func (s *spool) start() { s.writer.Go(s.writeAll) }
 
-// put stores a request, and returns its number and its size. It waits until the request is stored.
+// put stores a request and returns its number and size. It returns when the request is stored.
 func (s *spool) put(r *request) (uint64, int64, error) {
 	value, err := encodeRequest(r)
 	if err != nil {
@@ -124,7 +124,8 @@ func (s *spool) get(ctx context.Context, number uint64) (*request, error) {
 	return decodeRequest(value)
 }
 
-// remove deletes a request, soon, and adds what of it is to be reported. A kill before that makes it arrive again.
+// remove deletes a request later, and adds its omitted data to the losses to be reported. After a kill before the deletion, the request is
+// sent again.
 func (s *spool) remove(number uint64, k key, losses omit.Losses) {
 	s.forget(number)
 	s.mu.Lock()
@@ -133,7 +134,7 @@ func (s *spool) remove(number uint64, k key, losses omit.Losses) {
 	s.changed.Signal()
 }
 
-// note adds what is to be reported of a request that is not stored.
+// note adds losses of a request that is not stored.
 func (s *spool) note(k key, losses omit.Losses) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +172,7 @@ func (s *spool) load(ctx context.Context, found func(number uint64, size int64, 
 		return nil
 	}
 	bounds, err := collector.VerifyChecksum(value)
-	if err != nil || len(bounds) != 16 { // what is there cannot be found, and is written over
+	if err != nil || len(bounds) != 16 { // earlier requests cannot be found; they will be overwritten
 		s.failed("range", collector.ErrDamaged)
 		return nil
 	}
@@ -179,7 +180,7 @@ func (s *spool) load(ctx context.Context, found func(number uint64, size int64, 
 	for number := s.first; number < s.next; number++ {
 		value, err := s.client.Get(ctx, keyOf(number))
 		if err == nil && value == nil {
-			continue // was forwarded
+			continue // was sent and deleted
 		}
 		var r *request
 		if err == nil {
@@ -192,14 +193,14 @@ func (s *spool) load(ctx context.Context, found func(number uint64, size int64, 
 		case errors.Is(err, collector.ErrDamaged):
 			s.failed("load", fmt.Errorf("request %d: %w", number, err))
 			s.remove(number, key{}, nil)
-		default: // for the next start, or for the collector that wrote it
+		default: // kept for the next start, or for the version that wrote it
 			s.failed("load", fmt.Errorf("request %d: %w", number, err))
 		}
 	}
 	return nil
 }
 
-// writeAll writes what is pending until the spool is closed.
+// writeAll executes writes until the spool is closed.
 func (s *spool) writeAll() {
 	for {
 		writes, bounds, ok := s.nextWrites()
@@ -210,13 +211,13 @@ func (s *spool) writeAll() {
 			s.tell(writes, err)
 			continue
 		}
-		for _, w := range writes { // the deletions first: they make room on a full disk
+		for _, w := range writes { // deletions first: they free space on a full disk
 			s.tell([]*write{w}, s.transact([]*write{w}, bounds))
 		}
 	}
 }
 
-// nextWrites waits for writes, and takes as many as go into a transaction, deletions first.
+// nextWrites waits for writes, and returns as many as fit in a transaction, deletions first.
 func (s *spool) nextWrites() (writes []*write, bounds []byte, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,12 +246,12 @@ func (s *spool) nextWrites() (writes []*write, bounds []byte, ok bool) {
 	return writes, s.bounds(), true
 }
 
-// bounds is the range of the numbers of requests.
+// bounds returns the range of numbers in its stored form.
 func (s *spool) bounds() []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.first), s.next)
 }
 
-// transact writes. Losses change with the requests that they are of.
+// transact executes writes in one transaction. Losses change in the same transaction as their requests.
 func (s *spool) transact(writes []*write, bounds []byte) error {
 	operations := make([]*storage.Operation, 0, len(writes)+2)
 	changed := s.unsaved
@@ -295,13 +296,13 @@ func (s *spool) tell(writes []*write, err error) {
 			s.failed(operation, err)
 		}
 		if err != nil && w.value == nil {
-			s.reports.add(w.key, w.losses, 1) // the request is gone for this run
+			s.reports.add(w.key, w.losses, 1) // for this run, the request is deleted
 			s.unsaved = s.unsaved || len(w.losses) > 0
 		}
 	}
 }
 
-// close writes what is pending, and closes the storage.
+// close executes pending writes and closes the storage.
 func (s *spool) close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing = true
@@ -325,7 +326,8 @@ var (
 	errNewerFormat = fmt.Errorf("has a newer format than this collector can read, which is version %d", formatVersion)
 )
 
-// encodeRequest writes the version of the format, the length of the head, the head as JSON, the body, and a checksum.
+// encodeRequest returns the stored form of a request: the format version, the length of the head, the head as JSON, the body, and a
+// checksum.
 func encodeRequest(r *request) ([]byte, error) {
 	head, err := json.Marshal(r)
 	if err != nil {
@@ -336,7 +338,7 @@ func encodeRequest(r *request) ([]byte, error) {
 	return collector.AppendChecksum(append(append(value, head...), r.Body...)), nil
 }
 
-// decodeRequest reads what encodeRequest wrote.
+// decodeRequest is the inverse of encodeRequest.
 func decodeRequest(sealed []byte) (*request, error) {
 	value, err := collector.VerifyChecksum(sealed)
 	switch {

@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// stream forwards a request that the receiver does not know, and its response, with constant memory: minidumps, uploads, what a future
-// SDK sends. Nothing of it is stored: crash reporters and uploads need Sentry's own response.
+// stream forwards a request that the receiver does not support, and its response, with constant memory: minidumps, uploads, requests of
+// future SDKs. It stores nothing, because crash reporters and uploads need Sentry's own response.
 func (t *tee) stream(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) {
 	key := ""
 	if r.endpoint != endpointManagement {
@@ -55,10 +55,10 @@ func (t *tee) stream(w http.ResponseWriter, req *http.Request, r *route, receive
 		w.Header().Set("Location", to.mapBack(location, r.prefix, r.project))
 	}
 	w.WriteHeader(resp.StatusCode)
-	_, _ = io.Copy(w, resp.Body) // if either side is gone, the other sees a response that is cut off
+	_, _ = io.Copy(w, resp.Body) // after an error on one side, the response is truncated
 }
 
-// streamed counts a request. One that failed is not sent again: the client has the response.
+// streamed counts a request. Failed requests are not retried: the client has received a response.
 func (t *tee) streamed(r *route, answer *reply) {
 	outcome, reason := outcomes[answer.verdict], answer.reason
 	if answer.verdict == failed {
@@ -70,24 +70,24 @@ func (t *tee) streamed(r *route, answer *reply) {
 	}
 }
 
-// maxStream bounds one request: the largest upload of Sentry, 1 GiB, takes as long at 2.4 Mbit/s.
+// maxStream is the maximum duration of a request: Sentry's largest upload, 1 GiB, takes an hour at 2.4 Mbit/s.
 const maxStream = time.Hour
 
-// answerTime is how long a client may take to read a response. The write timeout of the server began with the request.
+// answerTime is the maximum time for a client to read the response. The server's write timeout started with the request.
 const answerTime = time.Minute
 
 func extendWrites(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 }
 
-// admission asks the receiver whether a client may send, by an empty envelope with the credentials of the request: who may send is in
-// its configuration only. It returns the public key of the client, or responds with the receiver's refusal.
+// admission asks the receiver, which has the list of projects, whether a client may send: with an empty envelope and the credentials of the
+// request. It returns the public key of the client, or responds with the receiver's rejection.
 func admission(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) (publicKey string, admitted bool) {
 	auth, err := sentry.Authenticate(r.credentials(req))
 	question := req.Clone(req.Context())
 	question.Method = http.MethodPost
 	question.URL = &url.URL{RawPath: r.prefix + "/api/" + r.project + "/envelope/", RawQuery: req.URL.RawQuery}
-	question.URL.Path, _ = url.PathUnescape(question.URL.RawPath) // the prefix is that of a valid path
+	question.URL.Path, _ = url.PathUnescape(question.URL.RawPath) // the path is valid, and so is its prefix
 	question.Header.Del("Content-Encoding")
 	question.Header.Del("Expect")
 	question.Header.Set("Content-Type", sentry.ContentTypeEnvelope)
@@ -110,7 +110,7 @@ func admission(w http.ResponseWriter, req *http.Request, r *route, receiver http
 	return "", false
 }
 
-// blank is a response that is not sent.
+// blank is a response writer that discards the response.
 type blank http.Header
 
 func (b blank) Header() http.Header         { return http.Header(b) }

@@ -19,7 +19,7 @@ import (
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryteeextension"
 
-// telemetry counts what becomes of requests. Each attribute has a bounded set of values.
+// telemetry counts the outcomes of requests. Each attribute has a bounded set of values.
 type telemetry struct {
 	requests      metric.Int64Counter
 	items         metric.Int64Counter
@@ -33,10 +33,10 @@ type telemetry struct {
 type observed struct {
 	requests, bytes, spoolBytes int64
 	oldest                      time.Duration
-	limits                      map[sentry.Category]int64 // keys that have a limit
+	limits                      map[sentry.Category]int64 // number of keys with a limit
 }
 
-// outcomeDropped is of requests that are not sent again, see the reasons of forwarder.go. For the others see outcomes.
+// outcomeDropped is the outcome of requests that are not retried; forwarder.go has the reasons. For other outcomes, see outcomes.
 const outcomeDropped = "dropped"
 
 // newTelemetry registers the instruments that metadata.yaml lists.
@@ -79,10 +79,10 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	return t, meter.Err()
 }
 
-// observe makes gauges show the state of a forwarder.
+// observe sets the source of the gauges.
 func (t *telemetry) observe(state func() observed) { t.state.Store(&state) }
 
-// ended counts a request once, at its end.
+// ended counts a request, once, when it ends.
 func (t *telemetry) ended(endpoint, outcome, reason string) {
 	attributes := []attribute.KeyValue{attribute.String("endpoint", endpoint), attribute.String("outcome", outcome)}
 	if reason != "" {
@@ -91,7 +91,7 @@ func (t *telemetry) ended(endpoint, outcome, reason string) {
 	t.requests.Add(context.Background(), 1, metric.WithAttributes(attributes...))
 }
 
-// omitted counts omitted data, as reports to Sentry have it.
+// omitted counts omitted data, with the categories and reasons of client reports.
 func (t *telemetry) omitted(losses omit.Losses) {
 	for l, quantity := range losses {
 		t.items.Add(context.Background(), quantity, metric.WithAttributes(
@@ -99,7 +99,7 @@ func (t *telemetry) omitted(losses omit.Losses) {
 	}
 }
 
-// answered notes an attempt.
+// answered records the duration of an attempt.
 func (t *telemetry) answered(ctx context.Context, r *reply, took time.Duration) {
 	outcome := outcomes[r.verdict]
 	if r.verdict == failed {

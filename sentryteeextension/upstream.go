@@ -14,22 +14,22 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 )
 
-// upstream is Sentry.
+// upstream is the HTTP client for Sentry.
 type upstream struct {
 	client    *http.Client
-	streaming *http.Client // without a timeout for the whole request
+	streaming *http.Client // has no timeout for whole requests
 	base      *url.URL     // of projects that are not mapped
 }
 
-// newUpstream makes the client of a valid configuration.
+// newUpstream returns the client of a valid configuration.
 func newUpstream(ctx context.Context, cfg *Config, host component.Host, set component.TelemetrySettings) (*upstream, error) {
 	base, err := url.Parse(cfg.Upstream)
 	if err != nil {
 		return nil, err
 	}
-	set.TracerProvider = nil // else confighttp adds headers of trace propagation, which the SDK has not sent
+	set.TracerProvider = nil // otherwise, confighttp adds trace headers that the SDK did not send
 	client, err := httpclient.New(ctx, cfg.HTTP, host.GetExtensions(), set, func(transport *http.Transport) {
-		transport.DisableCompression = true // else answers that the client asked for compressed arrive decompressed
+		transport.DisableCompression = true // otherwise, the transport decompresses responses that the client requested compressed
 		transport.MaxIdleConnsPerHost = cfg.NumConsumers
 		transport.MaxIdleConns = max(transport.MaxIdleConns, cfg.NumConsumers)
 		transport.ResponseHeaderTimeout = cfg.HTTP.Timeout
@@ -42,7 +42,7 @@ func newUpstream(ctx context.Context, cfg *Config, host component.Host, set comp
 	return &upstream{client: client, streaming: &streaming, base: base}, nil
 }
 
-// stream sends a request with the body of a client's, as it arrives. The response is to be closed.
+// stream sends a request while its body arrives. The caller closes the response.
 func (u *upstream) stream(ctx context.Context, r *request, from *http.Request) (*http.Response, error) {
 	req, err := r.toHTTP(ctx, u.base)
 	if err != nil {
@@ -59,7 +59,7 @@ func (u *upstream) stream(ctx context.Context, r *request, from *http.Request) (
 	return resp, nil
 }
 
-// post sends a request, and reads the answer.
+// post sends a request and reads the response.
 func (u *upstream) post(ctx context.Context, r *request) (reply, time.Duration) {
 	req, err := r.toHTTP(ctx, u.base)
 	if err != nil {
@@ -74,7 +74,7 @@ func (u *upstream) post(ctx context.Context, r *request) (reply, time.Duration) 
 	return answer, time.Since(began)
 }
 
-// withoutURL returns the error of a client without the address, whose query may have the key of a project.
+// withoutURL removes the URL from an error of a client: its query may contain the key of a project.
 func withoutURL(err error) error {
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		return outer.Err

@@ -27,7 +27,7 @@ func (t *Losses) Add(l Loss, quantity int64) {
 	(*t)[l] += quantity
 }
 
-// Label returns the reason as metrics have it.
+// Label returns the reason as used in metrics.
 func (l Loss) Label() string {
 	if l.Outcome == event.OutcomeRateLimited {
 		return event.OutcomeRateLimited
@@ -35,7 +35,8 @@ func (l Loss) Label() string {
 	return l.Reason
 }
 
-// Reason returns the label of an omitted request that has several items: rates come before limits.
+// Reason returns the label of a request of several items that is omitted completely: rates precede
+// limits.
 func (t Losses) Reason() string {
 	reason := ""
 	for l := range t {

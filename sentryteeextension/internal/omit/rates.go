@@ -49,8 +49,9 @@ func NewRates(config map[string]float64) Rates {
 	return r
 }
 
-// forwards reports whether items of this type with this ID are forwarded. All instances of the extension make the same decision, and an
-// ID that is forwarded at one rate is also forwarded at all higher rates: so are the errors of a forwarded transaction.
+// forwards reports whether items of this type with this ID are forwarded. All instances of the extension make the same decision, and an ID
+// that is forwarded at one rate is also forwarded at all higher rates. At equal or higher rates, the errors of a forwarded transaction are
+// therefore forwarded too.
 func (r Rates) forwards(t sentry.ItemType, id []byte) bool {
 	threshold, set := r[t]
 	if !set {
