@@ -25,14 +25,14 @@ func validateProjects(projects []ProjectConfig) (problems []error) {
 	for i, p := range projects {
 		switch first, again := seen[p.ID]; {
 		case p.ID == 0:
-			problems = append(problems, fmt.Errorf("projects[%d].id: must not be 0 or left out, give the number at the end of your DSN, e.g. 42", i))
+			problems = append(problems, fmt.Errorf("projects[%d].id: must not be 0; use the number at the end of your DSN, e.g. 42", i))
 		case again:
-			problems = append(problems, fmt.Errorf("projects[%d].id: is %d, as in projects[%d], must be in one entry only", i, p.ID, first))
+			problems = append(problems, fmt.Errorf("projects[%d].id: is %d, the same as in projects[%d]; use one entry for each project", i, p.ID, first))
 		default:
 			seen[p.ID] = i
 		}
 		if _, err := sentry.ParseDSN(p.UpstreamDSN); err != nil {
-			problems = append(problems, fmt.Errorf("projects[%d].upstream_dsn: %w, give Sentry's DSN, e.g. https://key@o123.ingest.us.sentry.io/4507", i, err))
+			problems = append(problems, fmt.Errorf("projects[%d].upstream_dsn: %w; use Sentry's DSN, e.g. https://key@o123.ingest.us.sentry.io/4507", i, err))
 		}
 	}
 	return problems

@@ -25,12 +25,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
-// defaultFaultRounds take a few seconds; FAULTS asks for others.
+// defaultFaultRounds take a few seconds. The environment variable FAULTS sets another number.
 const defaultFaultRounds = 1000
 
-// TestFaultRounds: in each round Sentry fails, hangs, limits and recovers at random moments, the disk fills up, and the tee is restarted
-// and killed. Afterwards each item was accepted by Sentry, or counted by it as rate limited, or is in a report or in a counter of the tee:
-// exactly once, but for what a kill makes the tee send again, and less what was in memory only when it was killed.
+// TestFaultRounds: in each round, Sentry fails, hangs, limits and recovers at random moments, the disk fills up, and the tee is restarted
+// and killed. Afterwards, each item is exactly once accepted by Sentry, rate limited by Sentry, in a client report, or in a counter of the
+// tee. Exceptions: a kill repeats some items, and loses those that were only in memory.
 func TestFaultRounds(t *testing.T) {
 	rounds := defaultFaultRounds
 	if testing.Short() {
@@ -61,10 +61,10 @@ func TestFaultRounds(t *testing.T) {
 	assert.Positive(t, total.InMemory)
 }
 
-// account has numbers of items.
+// account has numbers of items by their end.
 type account struct {
 	Sent, Accepted, LimitedBySentry, Reported, Dropped int64
-	InMemory                                           int64 // only, when the tee was killed, or restarted on a full disk
+	InMemory                                           int64 // only in memory when the tee was killed, or restarted on a full disk
 	Again                                              int64 // accepted or counted more than once
 	Kills                                              int64
 }
@@ -80,7 +80,7 @@ func (a *account) add(b account) {
 	a.Kills += b.Kills
 }
 
-// faultRound is a tee between clients and a Sentry, for a while.
+// faultRound is one round: a tee between clients and a Sentry.
 type faultRound struct {
 	t        *testing.T
 	random   *rand.Rand
@@ -89,14 +89,14 @@ type faultRound struct {
 
 	disk    *memoryStorage
 	bench   *bench
-	process *mortal          // its storage
-	dropped map[string]int64 // by the counters of ended tees
+	process *mortal          // the storage of the current process
+	dropped map[string]int64 // as counted by earlier tees
 
 	mu       sync.Mutex
 	mood     mood
-	limit    string // header
+	limit    string // header value
 	until    time.Time
-	outcomes map[string]string // of items: the first
+	outcomes map[string]string // the first outcome of each item
 	again    int64
 	reported int64
 	sent     int64
@@ -104,19 +104,19 @@ type faultRound struct {
 	inMemory int64
 }
 
-// mood is what Sentry does.
+// mood is the behaviour of Sentry.
 type mood int
 
 const (
 	well mood = iota
 	failing
 	unreachable
-	slow // accepts, and answers later
+	slow // responds late, with 200
 	limiting
 	moods
 )
 
-// mortal is the storage of one process: after its end nothing is written.
+// mortal is the storage of one process: once the process is killed, nothing more is written.
 type mortal struct {
 	*memoryStorage
 	mu   sync.Mutex
@@ -166,13 +166,13 @@ func (r *faultRound) start() {
 	next.run()
 }
 
-// sentry is what Sentry does with a request.
+// sentry responds to a request.
 func (r *faultRound) sentry(b *bench, req *request) (int, map[string][]string) {
 	time.Sleep(time.Duration(1+len(req.Target)%7) * time.Millisecond)
 	r.mu.Lock()
 	if b != r.bench {
 		r.mu.Unlock()
-		return 0, nil // of a process that is dead
+		return 0, nil // of a killed process
 	}
 	now, mood := time.Now(), r.mood
 	var header map[string][]string
@@ -199,7 +199,7 @@ func (r *faultRound) sentry(b *bench, req *request) (int, map[string][]string) {
 	return status, header
 }
 
-// take counts the items of a request, and reports whether any was accepted.
+// take records the outcomes of a request's items, and reports whether any was accepted.
 func (r *faultRound) take(req *request, limits *sentry.ActiveLimits, now time.Time) (some bool) {
 	e, err := sentry.ReadEnvelope(req.Body)
 	require.NoError(r.t, err)
@@ -257,7 +257,7 @@ func (r *faultRound) run() {
 				continue
 			}
 			r.disk.mu.Lock()
-			r.disk.most = r.random.IntN(2) * (1 + r.random.IntN(4000)) // 0 = there is room
+			r.disk.most = r.random.IntN(2) * (1 + r.random.IntN(4000)) // 0 = free space
 			r.disk.mu.Unlock()
 		}
 	}
@@ -277,11 +277,11 @@ func (r *faultRound) restart() {
 	for reason, count := range old.close() {
 		r.dropped[reason] += count
 	}
-	r.inMemory += max(0, reportable(old.reports)-reportable(r.stored())) // on a full disk
+	r.inMemory += max(0, reportable(old.reports)-reportable(r.stored())) // lost on a full disk
 	r.start()
 }
 
-// stored are the reports that the storage knows.
+// stored returns the losses that the storage has.
 func (r *faultRound) stored() *reports {
 	known := &reports{}
 	if losses := r.disk.copied()[keyLosses]; losses != nil {
@@ -290,7 +290,7 @@ func (r *faultRound) stored() *reports {
 	return known
 }
 
-// kill ends the tee without warning. Requests that it has in memory only are lost, with what is to be reported of such ones.
+// kill ends the tee without a shutdown. Requests that are only in memory are lost, with the losses to be reported for them.
 func (r *faultRound) kill() {
 	r.mu.Lock()
 	old := r.bench
@@ -336,15 +336,15 @@ func (r *faultRound) settle() account {
 	found := a.Accepted + a.LimitedBySentry + a.Reported + a.Dropped
 	assert.LessOrEqual(r.t, a.Sent, found+a.InMemory, "%+v %v", a, r.dropped)
 	if r.fullDisk {
-		return a // requests that cannot be deleted are sent again
+		return a // requests that were not deleted are sent again
 	}
-	const underWay = 2 * 4 // items of the consumers, at each kill
+	const underWay = 2 * 4 // items that the consumers process at each kill
 	assert.LessOrEqual(r.t, found+a.Again, a.Sent+r.killed*underWay, "%+v %v", a, r.dropped)
 	assert.LessOrEqual(r.t, a.InMemory, r.killed*underWay)
 	return a
 }
 
-// lostByKill returns at most how many items are lost with the memory of a tee, of which the storage knows these reports.
+// lostByKill returns the maximum number of items that are lost with the memory of a tee. known are the losses in the storage.
 func (b *bench) lostByKill(known *reports) (items int64) {
 	b.forwarder.mu.Lock()
 	defer b.forwarder.mu.Unlock()
@@ -358,7 +358,7 @@ func (b *bench) lostByKill(known *reports) (items int64) {
 	}
 	b.spool.mu.Lock()
 	defer b.spool.mu.Unlock()
-	noted := &reports{} // of requests that were in memory
+	noted := &reports{} // losses of requests that were in memory
 	for _, w := range b.spool.pending {
 		if w.number == 0 {
 			noted.add(w.key, w.losses, 1)

@@ -21,17 +21,17 @@ import (
 	"go.uber.org/zap"
 )
 
-// bench is a forwarder without a network, whose clock runs as fast as it can.
+// bench is a forwarder with a fake clock and without a network.
 type bench struct {
 	*forwarder
 	t         *testing.T
 	telemetry *componenttest.Telemetry
 
 	mu     sync.Mutex
-	answer func(*request) int // a status, 0 = no answer; nil = 200
-	// answerWith also has headers. It is called by one request at a time.
+	answer func(*request) int // returns a status, 0 = no response; nil = always 200
+	// answerWith also returns headers. It processes one request at a time.
 	answerWith func(*request) (int, map[string][]string)
-	// postWith is instead of both, and called by many requests at a time.
+	// postWith replaces both, and processes requests concurrently.
 	postWith func(*bench, *request) (int, map[string][]string)
 	attempts []attempt
 }
@@ -49,7 +49,7 @@ func newBench(t *testing.T, disk *memoryStorage, edit ...func(*Config)) *bench {
 	return newBenchOn(t, disk, edit...)
 }
 
-// newBenchOn has any storage extension; nil = none.
+// newBenchOn uses a storage extension; nil = none.
 func newBenchOn(t *testing.T, disk component.Component, edit ...func(*Config)) *bench {
 	b := &bench{t: t, telemetry: componenttest.NewTelemetry()}
 	cfg := testConfig("https://sentry.example", edit...)
@@ -122,7 +122,7 @@ func (b *bench) sendBody(project, name, body string) {
 	b.add(&entry{project: project, endpoint: r.Endpoint, received: r.Received, weight: weight, request: r, claim: claim})
 }
 
-// sent returns how often each request was sent with success.
+// sent returns how often Sentry accepted each request.
 func (b *bench) sent() map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,7 +140,7 @@ func (b *bench) counts() map[string]int64 {
 	return h.counts("requests")
 }
 
-// close returns what was counted.
+// close stops the forwarder and returns its counters.
 func (b *bench) close() map[string]int64 {
 	b.t.Helper()
 	require.NoError(b.t, b.stop(context.Background()))
@@ -152,7 +152,7 @@ func (b *bench) close() map[string]int64 {
 
 func down(*request) int { return 0 }
 
-// TestOutage: what was sent while Sentry did not answer arrives afterwards, once, with few attempts in vain, and slowly.
+// TestOutage: requests from an outage of Sentry arrive afterwards, exactly once, at a limited rate, after few failed attempts.
 func TestOutage(t *testing.T) {
 	for _, disk := range []*memoryStorage{nil, {}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -191,7 +191,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestNoRequestStopsAnother: one in five is never accepted. It is dropped after ten refusals, and others are not delayed by a minute.
+// TestNoRequestStopsAnother: Sentry never accepts one request in five. It is dropped after ten refusals, and delays no other request by a
+// minute.
 func TestNoRequestStopsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, &memoryStorage{}).run()
@@ -210,7 +211,7 @@ func TestNoRequestStopsAnother(t *testing.T) {
 		}
 		synctest.Wait()
 		assert.Len(t, b.sent(), 500)
-		for n := range 600 { // Sentry accepts others, so that the refusals count
+		for n := range 600 { // Sentry accepts others, so the refusals count
 			b.send("1", fmt.Sprint("more", n), 10)
 			time.Sleep(time.Second)
 		}
@@ -220,7 +221,7 @@ func TestNoRequestStopsAnother(t *testing.T) {
 	})
 }
 
-// TestRetriesOfOutagesAreNoRefusals: a request is not dropped for failing while all others fail too.
+// TestRetriesOfOutagesAreNoRefusals: while all requests fail, none is dropped for failing.
 func TestRetriesOfOutagesAreNoRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil).run()
@@ -254,7 +255,7 @@ func TestTooOld(t *testing.T) {
 	})
 }
 
-// TestShutdown: without a storage, what waits is sent or counted; with one, it is sent by the next run.
+// TestShutdown: without a storage, waiting requests are sent or counted; with one, the next run sends them.
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil, func(cfg *Config) { cfg.NumConsumers = 1 }).run()
@@ -284,7 +285,7 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// TestKill: the disk has what add has accepted, and nothing twice that was sent before the last writes.
+// TestKill: after a kill, the disk has every request that add accepted. Only requests of the last writes are sent twice.
 func TestKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memoryStorage{delay: time.Millisecond}
@@ -296,7 +297,7 @@ func TestKill(t *testing.T) {
 		}
 		senders.Wait()
 		synctest.Wait()
-		copied := &memoryStorage{values: maps.Clone(disk.values)} // the kill
+		copied := &memoryStorage{values: maps.Clone(disk.values)} // the disk at the time of the kill
 		next := newBench(t, copied).run()
 		time.Sleep(time.Minute)
 		assert.Len(t, next.sent(), 100)

@@ -36,7 +36,7 @@ const (
 	errorEnvelope = `{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}` + "\n" + `{"type":"event"}` + "\n" + `{"message":"boom"}`
 )
 
-// recorded is a request as it has arrived.
+// recorded is a request that Sentry received.
 type recorded struct {
 	Method, URI string
 	Header      http.Header
@@ -72,7 +72,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.WriteString(w, "{}")
 }
 
-// take waits for n requests, and forgets them.
+// take waits for n requests, and removes them from the recorder.
 func (r *recorder) take(t *testing.T, n int) []recorded {
 	t.Helper()
 	var taken []recorded
@@ -107,7 +107,7 @@ type harness struct {
 	stop      func()
 }
 
-// host has extensions.
+// host is a component.Host with extensions.
 type host struct {
 	component.Host
 	extensions map[component.ID]component.Component
@@ -128,7 +128,7 @@ type options struct {
 	tee       []func(*Config)
 	receiver  func(*sentryreceiver.Config)
 	storage   component.Component
-	configure func(*tee) // before it starts
+	configure func(*tee) // called before the start
 }
 
 var storageID = component.MustNewID("file_storage")
@@ -232,7 +232,7 @@ func (h *harness) counts(metric string) map[string]int64 {
 	return counts
 }
 
-// raw sends bytes on a connection of its own, and returns the answer.
+// raw sends bytes on a new connection, and returns the response.
 func (h *harness) raw(text string) string {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))

@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestByteIdentity: each recorded request of a real SDK arrives as it does without the tee, but for X-Forwarded-For and Via.
+// TestByteIdentity: each recorded request of a real SDK arrives with the same bytes as without the tee, except for X-Forwarded-For and Via.
 func TestByteIdentity(t *testing.T) {
 	requests := golden.Corpus(t)
 	direct, behind := newRecorder(t, nil), newRecorder(t, nil)
@@ -23,7 +23,7 @@ func TestByteIdentity(t *testing.T) {
 	for _, recorded := range requests {
 		isTunnel := !strings.Contains(recorded.Path, "/api/")
 		if isTunnel {
-			continue // TestTunnel
+			continue // see TestTunnel
 		}
 		sendRecorded(t, h.client, direct.URL, recorded)
 		sendRecorded(t, h.client, h.url, recorded)
@@ -32,7 +32,7 @@ func TestByteIdentity(t *testing.T) {
 		assert.Regexp(t, "^1.1 otelcol-sentry-tee-.{8}$", got.Header.Get("Via"))
 		got.Header.Del("X-Forwarded-For")
 		got.Header.Del("Via")
-		if want.Length < 0 { // the bytes are the same, their framing is not
+		if want.Length < 0 { // the bytes are equal, but not their framing
 			want.Length = int64(len(want.Body))
 			got.Header.Del("Content-Length")
 		}
@@ -50,7 +50,7 @@ func sendRecorded(t *testing.T, client *http.Client, url string, r golden.Reques
 	require.NoError(t, err)
 	for _, h := range r.Headers {
 		switch name := http.CanonicalHeaderKey(h[0]); name {
-		case "Host", "Content-Length", "Connection", "Keep-Alive", "Te", "Upgrade", "Http2-Settings": // of the connection
+		case "Host", "Content-Length", "Connection", "Keep-Alive", "Te", "Upgrade", "Http2-Settings": // headers of one connection
 		case "Transfer-Encoding":
 			req.ContentLength = -1
 		default:

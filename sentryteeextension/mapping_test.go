@@ -59,7 +59,7 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// TestMappedRequests: the project and the key are others in all places where Sentry looks, and in no other.
+// TestMappedRequests: project and key are replaced wherever Sentry reads them, and nowhere else.
 func TestMappedRequests(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	dsn := "http://" + theirKey + "@" + upstream.Listener.Addr().String() + "/x/99"
@@ -96,7 +96,7 @@ func TestMappedRequests(t *testing.T) {
 	assert.Zero(t, upstream.count())
 }
 
-// TestMappedReports: omitted data of our project is reported to Sentry's.
+// TestMappedReports: omitted data of our project is reported to Sentry's project.
 func TestMappedReports(t *testing.T) {
 	o := newOutgoing(&Config{Projects: []ProjectConfig{{ID: 4507, UpstreamDSN: theirDSN}}}, newKeyLimits())
 	report, err := newReport(key{"4507", testKey}, omit.Losses{{Outcome: "rate_limited", Reason: "generic", Category: "error"}: 1}, time.Now())

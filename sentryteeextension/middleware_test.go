@@ -18,13 +18,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )
 
-// onlyProject lets one key in.
+// onlyProject admits one project and one key.
 func onlyProject(cfg *sentryreceiver.Config) {
 	cfg.Projects = []sentryreceiver.ProjectConfig{{ID: 4507, PublicKeys: []string{testKey}}}
 	cfg.TunnelPath = "/tunnel"
 }
 
-// TestForwarded: which requests reach Sentry, and under which path.
+// TestForwarded: each endpoint is forwarded to the right path, or not at all.
 func TestForwarded(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	h := start(t, upstream.URL+"/prefix/", options{receiver: prefixed})
@@ -78,7 +78,7 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
-// TestHeaders of requests, as they are on the wire.
+// TestHeaders compares the headers of forwarded requests on the wire.
 func TestHeaders(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	h := start(t, upstream.URL, options{})
@@ -99,7 +99,7 @@ func TestHeaders(t *testing.T) {
 	assert.Equal(t, "1.0 proxy", strings.Split(via, ", ")[0])
 }
 
-// TestLoops: a request that was here before is not forwarded again, nor one that many tees have forwarded.
+// TestLoops: a request that has passed through this tee, or through too many tees, is not forwarded.
 func TestLoops(t *testing.T) {
 	var self string
 	loop := newRecorder(t, func(w http.ResponseWriter, req *http.Request) {
@@ -120,7 +120,7 @@ func TestLoops(t *testing.T) {
 	assert.Equal(t, http.StatusLoopDetected, resp.StatusCode)
 }
 
-// TestAnswers: what the SDK sees of each answer of Sentry in both modes, and what becomes of the request.
+// TestAnswers: for each response of Sentry, the response to the SDK in both modes, and the outcome of the request.
 func TestAnswers(t *testing.T) {
 	const limits = "60:transaction:key, 60:error:organization:quota"
 	header := func(status int, pairs ...string) http.HandlerFunc {
@@ -135,10 +135,10 @@ func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer http.HandlerFunc
-		status int    // with answer: upstream
-		header string // X-Sentry-Rate-Limits there
-		own    bool   // the receiver's answer there, too
-		count  string // in requests; "" = it is to be sent again
+		status int    // response with answer: upstream
+		header string // X-Sentry-Rate-Limits of that response
+		own    bool   // it is the receiver's response
+		count  string // outcome in the metrics; "" = will be retried
 	}{
 		{"200", header(200, "Access-Control-Allow-Origin", "https://evil.example", "Set-Cookie", "a=b"), 200, "", false, "envelope forwarded"},
 		{"200 with limits", header(200, sentry.HeaderRateLimits, limits), 200, limits, false, "envelope forwarded"},
@@ -193,7 +193,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestPassOn: with on_limit: pass_on the next answer has what Sentry has stated last, beside the receiver's own limits.
+// TestPassOn: with on_limit: pass_on, the next response has Sentry's latest limits in addition to the receiver's own.
 func TestPassOn(t *testing.T) {
 	upstream := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set(sentry.HeaderRateLimits, "60:transaction;span:key")
@@ -211,7 +211,7 @@ func TestPassOn(t *testing.T) {
 	assert.Empty(t, other.Header.Get(sentry.HeaderRateLimits), "of another key")
 }
 
-// TestBodiesThatEndEarly are not forwarded, and leave no memory behind.
+// TestBodiesThatEndEarly are not forwarded, and their memory is released.
 func TestBodiesThatEndEarly(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	h := start(t, upstream.URL, options{})
@@ -221,8 +221,8 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	assert.Zero(t, upstream.count())
 }
 
-// TestMemoryIsBounded: while Sentry does not answer, held requests take what is allowed and no more, of which a project that sends
-// less than others gets a share; and the receiver takes all of them.
+// TestMemoryIsBounded: while Sentry does not respond, waiting requests use at most max_bytes_in_flight, and a project with few requests
+// gets a fair share. The receiver accepts all requests.
 func TestMemoryIsBounded(t *testing.T) {
 	hang := make(chan struct{})
 	upstream := newRecorder(t, func(http.ResponseWriter, *http.Request) { <-hang })

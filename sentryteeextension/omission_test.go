@@ -19,21 +19,21 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// envelopeOf writes an envelope with these headers and payloads of items, in turn.
+// envelopeOf returns an envelope with a header; parts alternate between item headers and payloads.
 func envelopeOf(header string, parts ...string) string {
 	return header + "\n" + strings.Join(parts, "\n") + "\n"
 }
 
 func traceHeader(id string) string { return fmt.Sprintf(`{"trace":{"trace_id":%q}}`, id) }
 
-// limited returns limits as Sentry states them.
+// limitedTo returns the limits of a header value.
 func limitedTo(header string, now time.Time) *sentry.ActiveLimits {
 	limits := &sentry.ActiveLimits{}
 	limits.Learn(200, map[string][]string{sentry.HeaderRateLimits: {header}}, now)
 	return limits
 }
 
-// TestFilter: what is left of an envelope, and what is reported.
+// TestFilter compares the forwarded items of an envelope, and the reported losses.
 func TestFilter(t *testing.T) {
 	const (
 		transaction = `{"type":"transaction"}` + "\n" + `{"spans":[{},{}]}`
@@ -55,7 +55,7 @@ func TestFilter(t *testing.T) {
 		rates  map[string]float64
 		items  []string
 		left   []string
-		report []string // outcome reason category quantity
+		report []string // lines of outcome, reason, category and quantity
 	}{
 		{"no limit", "", nil, []string{transaction, profile}, []string{transaction, profile}, nil},
 		{"another category", "60:error:key", nil, []string{transaction, profile}, []string{transaction, profile}, nil},
@@ -114,7 +114,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestUnreadableEnvelopes are forwarded as they are: Sentry says what is wrong.
+// TestUnreadableEnvelopes are forwarded unchanged: Sentry reports the error.
 func TestUnreadableEnvelopes(t *testing.T) {
 	now := time.Now()
 	o := newOutgoing(&Config{Upstream: "https://a", Forward: map[string]float64{"event": 0}}, newKeyLimits())
@@ -129,7 +129,8 @@ func TestUnreadableEnvelopes(t *testing.T) {
 	}
 }
 
-// TestRates: tees decide alike, a trace is whole or absent whatever its items are, and the parts are as configured.
+// TestRates: all tees make the same decisions, each trace is complete or absent in all item types, and the forwarded fractions match the
+// configuration.
 func TestRates(t *testing.T) {
 	now := time.Now()
 	config := &Config{Upstream: "https://a", Forward: map[string]float64{"transaction": 0.1, "span": 0.1, "log": 0.3, "profile_chunk": 0.5}}
@@ -176,7 +177,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestContainersAreSplit: of each trace all elements or none, and the numbers of the header, the payload and the report agree.
+// TestContainersAreSplit: all or none of the elements of a trace are forwarded, and the numbers in header, payload and report agree.
 func TestContainersAreSplit(t *testing.T) {
 	now := time.Now()
 	var elements []string
@@ -206,7 +207,7 @@ func TestContainersAreSplit(t *testing.T) {
 	assert.Contains(t, string(p.request.Body), `"z":1`)
 }
 
-// TestLateRequests: Sentry's clock correction finds the error of the client's clock, not the time in the queue.
+// TestLateRequests: Sentry's clock correction yields the error of the client's clock, without the time in the queue.
 func TestLateRequests(t *testing.T) {
 	received := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	o := newOutgoing(&Config{Upstream: "https://a"}, newKeyLimits())
@@ -234,7 +235,7 @@ func TestLateRequests(t *testing.T) {
 	assert.Zero(t, o.room.Used())
 }
 
-// stand is a Sentry that counts.
+// stand is a stand-in for Sentry that counts items.
 type stand struct {
 	accepted, reported map[string]int64
 }
@@ -257,8 +258,8 @@ func (s *stand) accept(t *testing.T, r *request) {
 	}
 }
 
-// TestStarvation: Sentry limits everything for an hour, with restarts of the collector in between. What it has got, what it has refused,
-// and what the tee has reported are together what SDKs have sent.
+// TestStarvation: Sentry limits all categories for an hour, while the collector restarts. The items that Sentry accepted, those that it
+// rejected and those that the tee reported are together all items that SDKs sent.
 func TestStarvation(t *testing.T) {
 	for name, limit := range map[string]string{"everything": "3600::organization", "some": "3600:transaction;profile_chunk;error:organization"} {
 		for _, disk := range []*memoryStorage{nil, {}} {
@@ -281,7 +282,7 @@ func TestStarvation(t *testing.T) {
 							left++
 						}
 					}
-					if left == 0 { // counted by Sentry itself as rate limited
+					if left == 0 { // Sentry itself counts it as rate limited
 						sentryd.accept(t, r)
 						return 429, header
 					}
@@ -309,7 +310,7 @@ func TestStarvation(t *testing.T) {
 					}
 					b.sendBody("1", fmt.Sprint(n), body)
 					time.Sleep(7 * time.Second)
-					if disk != nil && n%200 == 199 { // what Sentry has stated is forgotten, what is to be reported is not
+					if disk != nil && n%200 == 199 { // a restart forgets Sentry's limits, but not the losses to be reported
 						b.close()
 						b = open()
 					}

@@ -74,7 +74,7 @@ func openSpool(ctx context.Context, host component.Host, extension, tee componen
 	}
 	opener, ok := found.(storage.Extension)
 	if !ok {
-		return nil, fmt.Errorf("storage: the extension %q is no storage; name one such as file_storage", extension)
+		return nil, fmt.Errorf("storage: extension %q is not a storage extension; use one, e.g. file_storage", extension)
 	}
 	c, err := opener.GetClient(ctx, component.KindExtension, tee, "requests")
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *spool) forget(number uint64) {
 func (s *spool) load(ctx context.Context, found func(number uint64, size int64, r *request)) error {
 	losses, err := s.client.Get(ctx, keyLosses)
 	if err != nil {
-		return fmt.Errorf("storage: cannot read what is to be reported to Sentry: %w", err)
+		return fmt.Errorf("storage: cannot read the losses to report to Sentry: %w", err)
 	}
 	if losses != nil {
 		if err := s.reports.decode(losses); err != nil {
@@ -166,7 +166,7 @@ func (s *spool) load(ctx context.Context, found func(number uint64, size int64, 
 	}
 	value, err := s.client.Get(ctx, keyRange)
 	if err != nil {
-		return fmt.Errorf("storage: cannot read which requests it has: %w", err)
+		return fmt.Errorf("storage: cannot read the range of stored requests: %w", err)
 	}
 	if value == nil {
 		return nil

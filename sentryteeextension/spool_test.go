@@ -37,7 +37,7 @@ func TestEncodeRequest(t *testing.T) {
 	assert.ErrorIs(t, err, collector.ErrDamaged)
 }
 
-// TestDamagedStorage: what can be read is sent, what cannot is counted, and what a later version wrote stays.
+// TestDamagedStorage: readable requests are sent, unreadable ones are counted, and those of a later version stay in the storage.
 func TestDamagedStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memoryStorage{}
@@ -68,7 +68,7 @@ func TestDamagedStorage(t *testing.T) {
 	})
 }
 
-// TestDamageAfterTheStart is found when the request is read again.
+// TestDamageAfterTheStart: damage is detected when the request is read again.
 func TestDamageAfterTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memoryStorage{}
@@ -87,7 +87,7 @@ func TestDamageAfterTheStart(t *testing.T) {
 	})
 }
 
-// TestFullDisk: requests that cannot be stored are sent from memory, and what is stored is not lost.
+// TestFullDisk: requests that cannot be stored are sent from memory, and stored requests are not lost.
 func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memoryStorage{}
@@ -117,7 +117,7 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// TestFairShares: a project that fills the storage loses its own requests only.
+// TestFairShares: a project that fills the storage loses only its own requests.
 func TestFairShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, &memoryStorage{}, func(cfg *Config) { cfg.Spool.MaxBytes = minSpoolBytes }).run()

@@ -13,16 +13,16 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 )
 
-// memoryStorage is a storage extension. It outlives the tees that use it, as a disk does.
+// memoryStorage is a storage extension. Like a disk, it outlives the tees that use it.
 type memoryStorage struct {
 	component.StartFunc
 	component.ShutdownFunc
 	mu      sync.Mutex
 	values  map[string][]byte
-	most    int // bytes of all values; 0 = no limit
+	most    int // maximum size of all values; 0 = no limit
 	batches int
 	delay   time.Duration
-	err     error // of every operation
+	err     error // returned by every operation
 }
 
 func (s *memoryStorage) GetClient(context.Context, component.Kind, component.ID, string) (storage.Client, error) {
@@ -43,7 +43,7 @@ func (s *memoryStorage) Delete(ctx context.Context, key string) error {
 	return s.Batch(ctx, storage.DeleteOperation(key))
 }
 
-// Batch changes everything or nothing, as a transaction does.
+// Batch executes all operations or none, like a transaction.
 func (s *memoryStorage) Batch(_ context.Context, ops ...*storage.Operation) error {
 	time.Sleep(s.delay)
 	s.mu.Lock()

@@ -17,13 +17,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )
 
-// prefixed is a receiver with a path, that lets one project in.
+// prefixed is a receiver with a path prefix that admits one project.
 func prefixed(cfg *sentryreceiver.Config) {
 	onlyProject(cfg)
 	cfg.PathPrefix = "/in"
 }
 
-// TestStreamed: requests that the receiver does not know arrive as they are, if the receiver lets their client in, and the client gets
+// TestStreamed: requests that the receiver does not support arrive unchanged if the receiver admits their client, and the client receives
 // Sentry's response.
 func TestStreamed(t *testing.T) {
 	upstream := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -75,7 +75,7 @@ func TestStreamed(t *testing.T) {
 	assert.EqualValues(t, 1, h.counts("requests")["other forwarded"])
 }
 
-// TestManagement: /api/0/ is forwarded on request only, with its token.
+// TestManagement: /api/0/ is forwarded, with its token, only if management_api is set.
 func TestManagement(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	h := start(t, upstream.URL, options{tee: []func(*Config){func(cfg *Config) { cfg.ManagementAPI = true }}})
@@ -89,7 +89,7 @@ func TestManagement(t *testing.T) {
 	assert.Zero(t, upstream.count(), "the receiver's own")
 }
 
-// tusServer is Sentry's upload endpoint, whose addresses are paths or absolute.
+// tusServer stands in for Sentry's upload endpoint; the addresses that it returns are paths or absolute URLs.
 type tusServer struct {
 	absolute string
 	sum      string
@@ -114,7 +114,7 @@ func (s *tusServer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// TestUploads: the address of an upload comes back to the tee, with its own prefix and project.
+// TestUploads: the address of an upload is mapped back to the tee, with its own prefix and project.
 func TestUploads(t *testing.T) {
 	for _, absolute := range []bool{false, true} {
 		server := &tusServer{}
@@ -142,7 +142,7 @@ func TestUploads(t *testing.T) {
 	}
 }
 
-// TestStreamsWithoutSentry: the client hears at once that there is no response, and the receiver's own requests are not affected.
+// TestStreamsWithoutSentry: without Sentry, the client receives an error at once, and requests to the receiver are not affected.
 func TestStreamsWithoutSentry(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	upstream.Close()
@@ -155,7 +155,7 @@ func TestStreamsWithoutSentry(t *testing.T) {
 	require.Eventually(t, func() bool { return h.tee.forwarder.observe().requests == 1 }, 5*time.Second, time.Millisecond)
 }
 
-// TestLargerThanTheReceiver: its limit on bodies is one of its own endpoints.
+// TestLargerThanTheReceiver: the receiver's limit on bodies does not apply to streams.
 func TestLargerThanTheReceiver(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	h := start(t, upstream.URL, options{receiver: func(cfg *sentryreceiver.Config) { cfg.HTTP.MaxRequestBodySize = 1000 }})

@@ -111,5 +111,5 @@ func (t *telemetry) answered(ctx context.Context, r *reply, took time.Duration) 
 // storageFailed counts a failed operation.
 func (t *telemetry) storageFailed(operation string, err error) {
 	t.storageErrors.Add(context.Background(), 1, metric.WithAttributes(attribute.String("operation", operation)))
-	t.logger.Error("The storage of the tee fails", zap.String("operation", operation), zap.Error(err))
+	t.logger.Error("Storage operation failed", zap.String("operation", operation), zap.Error(err))
 }
