@@ -14,14 +14,14 @@ type Config struct {
 	Defaults    bool `mapstructure:"scrub_defaults"`
 	IPAddresses bool `mapstructure:"scrub_ip_addresses"`
 
-	// SensitiveFields are more names whose values are replaced; SafeFields are selectors or names that the default rules leave.
+	// SensitiveFields are additional names whose values are replaced. SafeFields are selectors or names that the default rules skip.
 	SensitiveFields []string `mapstructure:"sensitive_fields"`
 	SafeFields      []string `mapstructure:"safe_fields"`
 
-	// PIIConfig has the advanced rules of a project: its JSON, or the same as YAML.
+	// PIIConfig has the advanced rules of a project, as JSON text or YAML.
 	PIIConfig any `mapstructure:"pii_config"`
 
-	// UserPaths replaces the names of users in paths, those of frames too. SQLLiterals replaces literals in queries. Sentry keeps both.
+	// UserPaths replaces user names in paths, including those of frames. SQLLiterals replaces literals in queries. Sentry keeps both.
 	UserPaths   bool `mapstructure:"user_paths"`
 	SQLLiterals bool `mapstructure:"sql_literals"`
 }
@@ -41,7 +41,7 @@ func (c *Config) UnmarshalText(text []byte) error {
 	switch string(text) {
 	case settingDefault:
 		*c = DefaultConfig()
-	case settingOff, "false": // off is a boolean in older YAML
+	case settingOff, "false": // older YAML parses off as a boolean
 		*c = Config{}
 	default:
 		return fmt.Errorf("is %q, must be %s, %s, or a map of settings, e.g. {sensitive_fields: [iban]}", text, settingDefault, settingOff)

@@ -4,16 +4,16 @@ package scrub
 
 import "strings"
 
-// cookie is the kind of cookie data that a key names.
+// cookie is the kind of cookie data under a key.
 type cookie uint8
 
 const (
 	noCookie      cookie = iota
-	cookieHeader         // the header of a request or a response: all cookies in one text
+	cookieHeader         // a Cookie or Set-Cookie header: all cookies in one text
 	sessionCookie        // the value of a session cookie
 )
 
-// sessionCookies are the cookies that Sentry always filters: sessions and tokens against request forgery of well-known frameworks.
+// sessionCookies lists the cookies that Sentry always filters: session cookies and CSRF tokens of well-known frameworks.
 var sessionCookies = map[string]bool{
 	"sentrysid": true, "sudo": true, "su": true, "session": true, "__session": true, "sessionid": true, "user_session": true,
 	"symfony": true, "phpsessid": true, "fasthttpsessionid": true, "mysession": true, "irissessionid": true, "_vercel_jwt": true,
@@ -21,8 +21,8 @@ var sessionCookies = map[string]bool{
 	"xsrf_token": true, "fastcsrf": true, "_iris_csrf": true,
 }
 
-// cookieOf classifies a key or the name of a header. Sentry's servers keep the rest of a cookie header; here it is filtered as a whole,
-// because the value of a session cookie with another name is not known.
+// cookieOf returns the kind of a key or header name. Sentry's servers keep the other cookies of a header. Here, the whole header is
+// filtered, because a session cookie may have any name.
 func cookieOf(key string) cookie {
 	if len(key) > maxCachedKey {
 		return noCookie
@@ -44,7 +44,7 @@ func cookieOf(key string) cookie {
 	return noCookie
 }
 
-// isCookies reports whether a key names an object of cookies.
+// isCookies reports whether the value under a key is an object of cookies.
 func isCookies(key string) bool {
 	return len(key) >= len("cookies") && strings.EqualFold(key[len(key)-len("cookies"):], "cookies")
 }

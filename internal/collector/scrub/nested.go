@@ -37,8 +37,8 @@ func (w *walker) object(m pcommon.Map, as policy, depth int) outcome {
 	return result
 }
 
-// list scrubs the elements of a list. A pair of a name and a value is treated as a value under that name, as are names and values one
-// after the other (Node's rawHeaders).
+// list scrubs the elements of a list. The value of a pair (a list of a name and a value) is treated as a value under that name, and so are
+// the values in a flat list of names and values (Node's rawHeaders).
 func (w *walker) list(list pcommon.Slice, as policy, depth int) outcome {
 	if o := w.pair(list, as, depth); o != unchanged {
 		return o
@@ -54,7 +54,7 @@ func (w *walker) list(list pcommon.Slice, as policy, depth int) outcome {
 	return result
 }
 
-// noPlace is the place of elements of lists, which have no key.
+// noPlace is the place of list elements, which have no key.
 var noPlace = &place{}
 
 // child scrubs an element of a container.
@@ -72,8 +72,8 @@ func (w *walker) child(v pcommon.Value, at element, as policy, p *place, depth i
 	return o
 }
 
-// Members of frames, exceptions and threads, and of breadcrumbs, that differ from the rest of them. Sentry's default rules change only
-// local variables, data of mechanisms, and messages and data of breadcrumbs.
+// Policies of some members of frames, exceptions, threads and breadcrumbs. Sentry's default rules change only local variables, data of
+// mechanisms, and messages and data of breadcrumbs.
 var (
 	frameMembers = map[string]policy{
 		"vars": policyFull, "data": policyFull,
@@ -127,7 +127,7 @@ func (w *walker) pair(list pcommon.Slice, as policy, depth int) outcome {
 	if _, does := w.filters(name, p); !does {
 		return unchanged
 	}
-	w.child(list.At(0), element{index: 0}, policyText, noPlace, depth) // the name stays, but not a secret in it
+	w.child(list.At(0), element{index: 0}, policyText, noPlace, depth) // the name is kept, but scrubbed as a text
 	return changed
 }
 
@@ -151,13 +151,13 @@ func (w *walker) headers(list pcommon.Slice) outcome {
 	return result
 }
 
-// isHeader reports whether a text is the name of a header for certain: other words may be values.
+// isHeader reports whether a text is certainly the name of a header. Other words may be values.
 func isHeader(text string) bool {
 	return strings.IndexByte(text, '-') > 0 && len(text) <= maxCachedKey && strings.IndexByte(text, ' ') < 0 ||
 		strings.EqualFold(text, "authorization") || strings.EqualFold(text, "cookie")
 }
 
-// maxPair is the largest number of members of an object with a name and a value: a cookie of a HAR file has eight.
+// maxPair is the maximum number of members of an object with a name and a value: a cookie in a HAR file has eight.
 const maxPair = 8
 
 // namedValue filters the value of an object with a name and a value, as in HAR files.
@@ -188,7 +188,7 @@ func (w *walker) namedValue(m pcommon.Map) outcome {
 	return result
 }
 
-// textAt returns the text of an element, "" if it is none.
+// textAt returns the text of an element, or "" if it is not a text.
 func textAt(list pcommon.Slice, i int) string {
 	if element := list.At(i); element.Type() == pcommon.ValueTypeStr {
 		return element.Str()

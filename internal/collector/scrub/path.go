@@ -8,10 +8,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// path is the place of a value in Sentry's data, from the root.
+// path is the position of a value in Sentry's data, from the root.
 type path struct {
 	elements []element
-	explicit bool // matched only by selectors that name it: no ** and no $string
+	explicit bool // only selectors that name it match: not ** and not $string
 }
 
 type element struct {
@@ -26,7 +26,7 @@ func (p path) enter(e element) path {
 
 func named(key string, types ...string) element { return element{key: key, index: -1, types: types} }
 
-// typeKeys are the keys under which events have values of a type.
+// typeKeys maps types of values to their keys in events.
 var typeKeys = map[string]string{"http": "request", "error": "values", "stack": "stacktrace"}
 
 // listedPaths are the paths of places.txt.
@@ -58,7 +58,7 @@ func pathOf(text string) path {
 	return p
 }
 
-// kindOf returns the type of a value that selectors name.
+// kindOf returns the type of a value as selectors name it.
 func kindOf(v pcommon.Value) string {
 	switch v.Type() {
 	case pcommon.ValueTypeStr, pcommon.ValueTypeBytes:

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// policy is how the default rules treat the value of an attribute.
+// policy selects the default rules for the value of an attribute.
 type policy uint8
 
 const (
@@ -30,7 +30,7 @@ var policies = map[string]policy{
 	"frames": policyFrames, "crumbs": policyCrumbs, "ip": policyIP, "never": policyNever,
 }
 
-// place is what places.txt states of an attribute, and what its key says.
+// place describes an attribute, by its line in places.txt and by its key.
 type place struct {
 	policy    policy
 	path      string // for selectors; "" = under its own key
@@ -95,18 +95,18 @@ var headerPrefixes = func() (all []string) {
 	return all
 }()
 
-// idNames are the last words of keys of IDs, versions and hashes: digits in them are not the number of a card.
+// idNames lists last words of keys that mark IDs, versions and hashes: digits in their values are not card numbers.
 var idNames = map[string]bool{
 	"id": true, "ids": true, "uid": true, "uuid": true, "guid": true, "hash": true, "digest": true, "version": true, "build": true,
 	"checksum": true, "sha256": true, "timestamp": true,
 }
 
-// keepsID reports whether an attribute of a convention is an ID, a version or a hash by its name.
+// keepsID reports whether the last word of a key marks an ID, a version or a hash.
 func keepsID(key string) bool {
 	return idNames[key[strings.LastIndexAny(key, "._")+1:]]
 }
 
-// placeCache keeps the places of keys: a message repeats its keys. It is bounded, because senders choose keys.
+// placeCache caches places by key, because a message repeats its keys. It is bounded, because senders choose the keys.
 type placeCache struct {
 	places sync.Map // string → place
 	size   atomic.Int32

@@ -12,13 +12,13 @@ import (
 func (s *Scrubber) Profiles(data pprofile.Profiles) Counts {
 	counts := s.Dictionary(data)
 	if len(counts) > 0 {
-		dictionary.Compact(data) // equal entries are one
+		dictionary.Compact(data) // merges entries that became equal
 	}
 	return counts
 }
 
-// Dictionary scrubs profiles in place, and leaves entries that became equal to the caller: each string and each attribute is checked
-// once. A profile that keeps the payload of its sender loses it if anything was replaced, because the payload contains that, too.
+// Dictionary scrubs profiles in place. It checks each string and each attribute once, and leaves it to the caller to merge entries that
+// became equal. If it replaces anything, profiles lose their original payload, because the payload contains the replaced data.
 func (s *Scrubber) Dictionary(data pprofile.Profiles) Counts {
 	w := s.walk("profile")
 	if w == nil {
@@ -51,7 +51,7 @@ func (s *Scrubber) Dictionary(data pprofile.Profiles) Counts {
 	return w.counts
 }
 
-// frameName is the place of names of functions, files and binaries.
+// frameName is the place of function, file and binary names.
 var frameName = &place{policy: policyLocation, path: "$frame.filename"}
 
 func clearPayloads(data pprofile.Profiles) {

@@ -9,10 +9,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// literalPattern matches texts in quotes and numbers in a query. Placeholders such as $1 and names such as t1 stay.
+// literalPattern matches quoted texts and numbers in a query. Placeholders such as $1 and names such as t1 do not match.
 var literalPattern = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'|\B-\d+(?:\.\d+)?\b|(?:^|[\s(,=<>])(\d+(?:\.\d+)?)\b`)
 
-// isQuery reports whether an attribute is a query of a database.
+// isQuery reports whether an attribute is a database query.
 func isQuery(key string) bool {
 	return key == semconv.DBQueryText || key == semconv.DBStatement
 }

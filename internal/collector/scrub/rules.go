@@ -31,7 +31,7 @@ const (
 	typePassword   = "password"
 )
 
-// typePatterns are the patterns of the types that look at values only.
+// typePatterns has the patterns of the rule types that depend on values only.
 var typePatterns = map[string][]*pattern{
 	typeAnything: {&anythingPattern},
 	"bearer":     {&bearerPattern},
@@ -47,27 +47,28 @@ var typePatterns = map[string][]*pattern{
 	"us_ssn":     {&ssnPattern},
 	"userpath":   {&userPathPattern},
 	"uuid":       {&uuidPattern},
-	typePassword: {&bearerPattern}, // for compatibility; keys and other values: see rule
+	typePassword: {&bearerPattern}, // for compatibility; for keys and other values see rule
 }
 
-// rule is a rule ready to apply.
+// rule is a compiled spec.
 type rule struct {
 	id       string
-	origin   string // the name that is counted: of the outer rule if that hides inner ones
+	origin   string // the name in metrics: of the outer rule, if that refers to this one
 	patterns []*pattern
 	anything bool
 	password bool
-	pair     *regexp.Regexp // of redact_pair: matches keys and values
+	pair     *regexp.Regexp // of redact_pair; matches keys and values
 	by       redaction
 }
 
-// builtin returns a rule of Relay by its name. Names of types have the forms @type and @type:method.
+// builtin returns one of Relay's rules by name. Names of types have the forms @type and
+// @type:method.
 func builtin(name string) (spec, bool) {
 	switch name {
 	case "@common":
 		return spec{Type: typeMultiple, Rules: []string{"@iban", "@ip", "@email", "@creditcard", "@pemkey", "@urlauth", "@userpath",
 			"@password", "@usssn", "@bearer"}}, true
-	case "@common:filter": // Relay's own list also names @userpath:filter, which no rule defines: user names in paths stay
+	case "@common:filter": // Relay's list also has @userpath:filter, which is not defined anywhere: user names in paths stay
 		return spec{Type: typeMultiple, Rules: []string{"@creditcard:filter", "@iban:filter", "@pemkey:filter", "@urlauth:legacy",
 			"@password:filter", "@usssn:filter", "@bearer:filter"}}, true
 	case "@urlauth:legacy":
@@ -102,7 +103,7 @@ func builtin(name string) (spec, bool) {
 	return s, true
 }
 
-// builtinTypes are the kinds of built-in rules: their type, their usual method and their mark.
+// builtinTypes has the type of each built-in rule, its default method and its mark.
 var builtinTypes = map[string]struct{ kind, usual, mark string }{
 	"anything":   {typeAnything, methodReplace, Filtered},
 	"bearer":     {"bearer", methodReplace, "Bearer [token]"},
@@ -120,7 +121,7 @@ var builtinTypes = map[string]struct{ kind, usual, mark string }{
 	"uuid":       {"uuid", methodMask, "[uuid]"},
 }
 
-// newRule prepares a rule.
+// newRule compiles a spec. It returns nil for a type that Relay does not know.
 func newRule(id string, s spec) (*rule, error) {
 	r := &rule{id: id, origin: id, by: s.Redaction}
 	if r.by.Method == methodReplace && r.by.Text == "" && !strings.HasPrefix(id, "@") {
@@ -155,7 +156,7 @@ func newRule(id string, s spec) (*rule, error) {
 	return r, nil
 }
 
-// matchesKey reports whether the rule applies to everything under a key.
+// matchesKey reports whether the rule applies to any value under a key.
 func (r *rule) matchesKey(key string) bool {
 	return r.password && sensitiveKey(key) || r.pair != nil && r.pair.MatchString(key)
 }
@@ -169,7 +170,7 @@ const (
 	removed
 )
 
-// whole returns what becomes of a container or a number, for which rules look at the key only.
+// whole returns the outcome for a container or a number, which depends on the key only.
 func (r *rule) whole(key string) outcome {
 	switch {
 	case !r.anything && !r.matchesKey(key):

@@ -12,7 +12,7 @@ import (
 
 // Scrubber replaces sensitive data. Its methods are safe for concurrent use. A nil Scrubber does nothing.
 type Scrubber struct {
-	advanced []application // first, as at Sentry
+	advanced []application // applied first, as in Sentry
 	safe     []selector
 
 	full, url, text, message, location, code ruleset
@@ -25,7 +25,7 @@ type Scrubber struct {
 // Counts is the number of changed values by rule.
 type Counts map[string]int
 
-// New returns the Scrubber of a configuration, nil if there is nothing to do.
+// New returns the Scrubber of a configuration, or nil if it has no rules.
 func New(c Config) (*Scrubber, error) {
 	advanced, err := readPIIConfig(c.PIIConfig)
 	if err != nil {
@@ -45,7 +45,7 @@ func New(c Config) (*Scrubber, error) {
 	return s, nil
 }
 
-// defaults prepares the rules of each policy.
+// defaults compiles the rules of each policy.
 func (s *Scrubber) defaults(c Config) {
 	rules := map[*ruleset][]string{}
 	if c.Data && c.Defaults {
@@ -73,7 +73,7 @@ func (s *Scrubber) defaults(c Config) {
 	for _, set := range all {
 		found := map[string]*rule{}
 		for _, name := range rules[set] {
-			_ = (&piiConfig{}).collect(found, name, nil, 0) // the built-in rules have no errors
+			_ = (&piiConfig{}).collect(found, name, nil, 0) // built-in rules cause no errors
 		}
 		if strip := stripFields(c.SensitiveFields); strip != nil && c.Data && set == &s.full {
 			found[strip.id] = strip
@@ -86,14 +86,14 @@ func (s *Scrubber) defaults(c Config) {
 	}
 }
 
-// ruleset is the rules of a policy.
+// ruleset has the rules of a policy.
 type ruleset struct {
 	rules   []*rule
-	assigns bool // values beside sensitive names
-	cookies bool // only cookies beside their names
+	assigns bool // replaces values next to sensitive names
+	cookies bool // replaces only cookies, next to their names
 	syntax  syntax
 
-	pair, password bool // there is such a rule
+	pair, password bool // whether such a rule is present
 }
 
 func (s *ruleset) active() bool { return len(s.rules) > 0 || s.assigns }

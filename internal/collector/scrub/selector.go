@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// selector is an expression that matches paths, in Relay's language: `$string && !extra.foo`, `$http.headers.'X-Token'`, `**.card`. A
-// value has several paths, see rootPaths; a path of the selector matches if it matches one of them.
+// selector is an expression that matches paths, in Relay's language: `$string && !extra.foo`, `$http.headers.'X-Token'`, `**.card`. A value
+// has several paths, see rootPaths. A path of a selector matches if it matches any of them.
 type selector interface {
 	matches(all []path) bool
 }
@@ -81,7 +81,7 @@ func (s steps) matchesPath(p path) bool {
 	return true
 }
 
-// somewhere reports whether the steps match elements before the end, next to each other.
+// somewhere reports whether the steps match consecutive elements that end before end.
 func (s steps) somewhere(p path, end int) bool {
 	if len(s) == 0 {
 		return end >= 0
@@ -120,12 +120,12 @@ func (s step) matches(p path, at, position int) bool {
 	}
 }
 
-// equalASCII compares in any case of ASCII: keys of selectors.
+// equalASCII compares keys of selectors, ignoring the case of ASCII letters.
 func equalASCII(a, b string) bool {
 	return len(a) == len(b) && strings.EqualFold(a, b)
 }
 
-// selectorTypes are the types of values that selectors name, with the names of their synonyms.
+// selectorTypes has the types of values in selectors, with their synonyms.
 var selectorTypes = map[string]string{
 	"string": "string", "binary": "binary", "number": "number", "boolean": "boolean", "bool": "boolean", "datetime": "datetime",
 	"array": "array", "list": "array", "object": "object", "event": "event", "attachments": "attachments", "replay": "replay",
@@ -139,9 +139,9 @@ var basicTypes = map[string]bool{
 	"string": true, "binary": true, "number": true, "boolean": true, "datetime": true, "array": true, "object": true,
 }
 
-// parseSelector reads a selector.
+// parseSelector parses a selector.
 func parseSelector(text string) (selector, error) {
-	switch text { // names of the first version
+	switch text { // names from the first version of the language
 	case "freeform", "email", "sensitive", "text":
 		text = "$string"
 	case "databag", "container":
@@ -150,7 +150,7 @@ func parseSelector(text string) (selector, error) {
 	return parseSafeField(text)
 }
 
-// parseSafeField reads a selector without the names of the first version.
+// parseSafeField parses a selector, but not the names from the first version.
 func parseSafeField(text string) (selector, error) {
 	p := &selectorParser{text: text}
 	s, err := p.or(0)
@@ -163,7 +163,7 @@ func parseSafeField(text string) (selector, error) {
 	return s, nil
 }
 
-// maxSelectorDepth bounds the nesting of parentheses.
+// maxSelectorDepth is the maximum nesting of parentheses.
 const maxSelectorDepth = 32
 
 type selectorParser struct {
@@ -177,7 +177,7 @@ func (p *selectorParser) skip() {
 	}
 }
 
-// accept consumes the first of the tokens that follows.
+// accept consumes the first of the tokens that matches.
 func (p *selectorParser) accept(tokens ...string) bool {
 	p.skip()
 	for _, token := range tokens {
@@ -299,7 +299,7 @@ func (p *selectorParser) step() (step, error) {
 	return step{kind: stepKey, key: key}, nil
 }
 
-// quoted reads a key in quotes; two quotes in it are one.
+// quoted parses a quoted key, in which two quotes represent one.
 func (p *selectorParser) quoted() (step, error) {
 	var key strings.Builder
 	for ; p.at < len(p.text); p.at++ {
@@ -326,5 +326,5 @@ func (p *selectorParser) take(belongs func(byte) bool) string {
 	return p.text[start:p.at]
 }
 
-// quoteKey writes a key for a selector.
+// quoteKey quotes a key for a selector.
 func quoteKey(key string) string { return "'" + strings.ReplaceAll(key, "'", "''") + "'" }

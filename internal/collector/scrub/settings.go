@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// piiConfig is the configuration of advanced rules, as projects of Sentry store it.
+// piiConfig is the configuration of advanced rules, as Sentry stores it for a project.
 type piiConfig struct {
 	Rules        map[string]spec     `json:"rules"`
 	Applications map[string][]string `json:"applications"`
 }
 
-// readPIIConfig reads advanced rules from JSON, or from the same as YAML.
+// readPIIConfig reads advanced rules from JSON text or from YAML.
 func readPIIConfig(written any) (config piiConfig, err error) {
 	text, isText := written.(string)
 	if written == nil || isText && strings.TrimSpace(text) == "" {
@@ -42,7 +42,7 @@ type application struct {
 	rules    []*rule
 }
 
-// applications prepares the advanced rules, in the order in which Relay applies them.
+// applications compiles the advanced rules, in the order in which Relay applies them.
 func (c *piiConfig) applications() (all []application, err error) {
 	var problems []error
 	for _, text := range slices.Sorted(maps.Keys(c.Applications)) {
@@ -62,7 +62,7 @@ func (c *piiConfig) applications() (all []application, err error) {
 	return all, errors.Join(problems...)
 }
 
-// inOrder returns rules in the order of their names, as Relay applies them.
+// inOrder returns rules sorted by name, the order in which Relay applies them.
 func inOrder(rules map[string]*rule) (all []*rule) {
 	for _, name := range slices.Sorted(maps.Keys(rules)) {
 		all = append(all, rules[name])
@@ -70,10 +70,11 @@ func inOrder(rules map[string]*rule) (all []*rule) {
 	return all
 }
 
-// maxRuleDepth bounds rules that refer to each other.
+// maxRuleDepth is the maximum depth of references between rules.
 const maxRuleDepth = 16
 
-// collect adds the rule of a name, and those that it refers to. outer is the rule that hides it.
+// collect adds a rule by name, and the rules that it refers to. outer is the rule that they are
+// counted as.
 func (c *piiConfig) collect(rules map[string]*rule, name string, outer *rule, depth int) error {
 	if rules[name] != nil || depth > maxRuleDepth {
 		return nil
@@ -83,7 +84,7 @@ func (c *piiConfig) collect(rules map[string]*rule, name string, outer *rule, de
 		known := false
 		if s, known = builtin(name); !known {
 			if depth > 0 {
-				return nil // of @common:filter
+				return nil // as in @common:filter
 			}
 			return fmt.Errorf("applications: there is no rule %q; define it under rules, or use a built-in one such as @creditcard:replace", name)
 		}
@@ -123,7 +124,7 @@ func (c *piiConfig) collect(rules map[string]*rule, name string, outer *rule, de
 	return nil
 }
 
-// stripFields is the rule for sensitive fields that the user lists.
+// stripFields returns the rule for the configured sensitive fields.
 func stripFields(fields []string) *rule {
 	var all []string
 	for _, field := range fields {
@@ -137,7 +138,7 @@ func stripFields(fields []string) *rule {
 	return &rule{id: "strip-fields", origin: "strip-fields", by: replaceBy(Filtered), pair: regexp.MustCompile(`(?i)` + strings.Join(all, "|"))}
 }
 
-// safeFields prepares the fields that the default rules leave: selectors, or plain keys.
+// safeFields compiles the fields that the default rules skip: selectors, or plain keys.
 func safeFields(fields []string) (all []selector) {
 	for _, field := range fields {
 		if field = strings.TrimSpace(field); field == "" {
@@ -145,7 +146,7 @@ func safeFields(fields []string) (all []selector) {
 		}
 		s, err := parseSafeField(field)
 		if err != nil {
-			s = steps{{kind: stepKey, key: field}} // as Sentry treats it
+			s = steps{{kind: stepKey, key: field}} // as in Sentry
 		}
 		all = append(all, s)
 	}

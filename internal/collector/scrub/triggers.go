@@ -4,26 +4,24 @@ package scrub
 
 import "strings"
 
-// triggers are properties of a text that a pattern needs. One pass over the text finds them, so that no pattern runs on a text that
-// it cannot match.
+// triggers are properties of a text that patterns require. scan finds all of them in one pass, and only patterns that can match are run.
 type triggers uint16
 
 const (
-	hasWord   triggers = 1 << iota // a word of sensitive keys, see words
+	hasWord   triggers = 1 << iota // a word of a sensitive key, see words
 	hasBearer                      // "bearer"
 	hasCookie                      // "cookie"
-	hasCard                        // 15 digits in a row; dashes and blanks may separate them
-	hasSSN                         // three digits, two and four, with dashes
+	hasCard                        // 15 consecutive digits, which dashes and blanks may separate
+	hasSSN                         // three, two and four digits, separated by dashes
 	hasIBAN                        // two upper-case letters and two digits at the start of a word
 	hasIPv4                        // three dots between digits
-	hasIPv6                        // two colons in a row, or seven in a row of groups
-	hasPEM                         // five dashes in a row
+	hasIPv6                        // two consecutive colons, or seven consecutive groups
+	hasPEM                         // five consecutive dashes
 	hasAt                          // @
-	hasFold                        // a letter outside ASCII that (?i) treats like one of ASCII: ſ and the Kelvin sign
+	hasFold                        // a non-ASCII letter that (?i) equates with an ASCII letter: ſ and the Kelvin sign
 )
 
-// words are the literals of the password rule. A key or a value that contains one in any case is sensitive; for "token" see
-// sensitiveText.
+// words are the literals of the password rule. A key or value is sensitive if it contains one, in any case. For "token", see sensitiveText.
 var words = []string{
 	"password", "secret", "passwd", "api_key", "api-key", "apikey", "auth", "credentials", "mysql_pwd", "privatekey", "private_key",
 	"private-key", tokenWord,
@@ -31,16 +29,16 @@ var words = []string{
 
 const tokenWord = "token"
 
-// Classes of bytes in the register of recent bytes.
+// Classes of bytes, of which the register of recent bytes consists.
 const (
 	classOther = iota
-	classDigit // also every other start of a rune outside ASCII: \d of Relay's patterns includes the digits of all scripts
+	classDigit // also the first byte of every non-ASCII rune: \d in Relay's patterns includes the digits of all scripts
 	classDash
 	classUpper
 	classDot
 	classColon
 	classWord  // lower-case letters and the underscore
-	classBlank // also the rest of a rune outside ASCII
+	classBlank // also the other bytes of non-ASCII runes
 	classBits  = 3
 )
 
@@ -85,7 +83,7 @@ const (
 	ibanMask = 1<<(4*classBits) - 1
 	dotMask  = 1<<(3*classBits) - 1
 
-	cardDigits = 15 // of the shortest card number
+	cardDigits = 15 // the length of the shortest card number
 	ipv4Dots   = 3
 	ipv6Colons = 7
 	pemDashes  = 5
@@ -95,7 +93,7 @@ const (
 func scan(text string) (found triggers) {
 	var (
 		state              uint8
-		recent             uint64 // classes of the last bytes
+		recent             uint64 // classes of the most recent bytes
 		card, dots, colons int
 		dashes             int
 	)
@@ -178,7 +176,7 @@ func newAutomaton() *wordAutomaton {
 	a.add("bearer", hasBearer)
 	a.add("cookie", hasCookie)
 
-	// Breadth first, the failure of each state is that of its parent, one byte on.
+	// Breadth first: the failure state of a node is that of its parent, advanced by one byte.
 	failure := make([]uint8, len(a.next))
 	var queue []uint8
 	for b := range 256 {

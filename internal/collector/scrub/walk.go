@@ -12,12 +12,12 @@ import (
 // walker scrubs one message.
 type walker struct {
 	*Scrubber
-	signal string // the type of the elements, for selectors
+	signal string // type of the elements, for selectors
 	counts Counts
-	paths  []path // of the current value; nil if there are no selectors
+	paths  []path // of the current value; nil without selectors
 }
 
-// walk returns the walker of a message, nil for a nil Scrubber.
+// walk returns a walker for a message, or nil for a nil Scrubber.
 func (s *Scrubber) walk(signal string) *walker {
 	if s == nil {
 		return nil
@@ -32,9 +32,9 @@ func (w *walker) count(rule string) {
 	w.counts[rule]++
 }
 
-// Rules of this package that Relay does not have, as they are counted.
+// Names in metrics of rules that Relay does not have.
 const (
-	ruleAssignment = "assignment" // a value beside a sensitive name in a text that is not replaced as a whole
+	ruleAssignment = "assignment" // a value next to a sensitive name in a text that is not replaced as a whole
 	ruleCookie     = "cookie"
 	ruleSQL        = "sql_literal"
 	ruleDepth      = "depth"
@@ -42,16 +42,16 @@ const (
 )
 
 const (
-	// maxDepth bounds recursion. Most protobuf decoders reject more than 100 levels, so no valid sender exceeds it. Deeper values cannot
-	// be checked and are replaced.
+	// maxDepth is the maximum depth of nested values. Most protobuf decoders reject more than 100 levels, so no valid sender exceeds it.
+	// Deeper values are replaced unchecked.
 	maxDepth = 100
 
-	// maxText bounds the work on one text. Sentry cuts texts at some kB; the largest that SDKs send are dumps of threads of 1 MB. Longer
-	// ones are replaced.
+	// maxText is the maximum size of a text that is checked. Sentry truncates texts to a few kB; the largest that SDKs send are thread
+	// dumps of 1 MB. Longer texts are replaced unchecked.
 	maxText = 4 << 20
 )
 
-// Places of data that are no attributes.
+// Places of data that is not in attributes.
 var (
 	spanName    = &place{policy: policyText, path: "$span.description"}
 	spanMessage = &place{policy: policyText, path: "$span.status_message"}
@@ -84,7 +84,7 @@ func (w *walker) root(v pcommon.Value, key string, p *place) outcome {
 	return w.value(v, key, p.policy, p, 0)
 }
 
-// rootPaths returns the paths of an attribute: that of the event, and those of attributes and tags.
+// rootPaths returns the paths of an attribute: its path in Sentry's events, and its paths in attributes and tags.
 func (w *walker) rootPaths(key string, p *place) (all []path) {
 	if p.path != "" {
 		all = append(all, pathOf(p.path))
@@ -100,7 +100,7 @@ func (w *walker) rootPaths(key string, p *place) (all []path) {
 	return all
 }
 
-// field scrubs a field that is no attribute.
+// field scrubs a field that is not an attribute.
 func (w *walker) field(text string, p *place, set func(string)) {
 	if text == "" {
 		return
@@ -117,14 +117,14 @@ func (w *walker) field(text string, p *place, set func(string)) {
 	}
 }
 
-// gone marks a value for removal from its map: a loop over a map must not change it.
+// gone marks a value that is to be removed from its map, because a loop over a map must not change it.
 const gone = "\x00removed\x00"
 
 func removeMarked(m pcommon.Map) {
 	m.RemoveIf(func(_ string, v pcommon.Value) bool { return v.Type() == pcommon.ValueTypeStr && v.Str() == gone })
 }
 
-// value scrubs a value under a key. p is what the key says; nested keys have it, too.
+// value scrubs a value under a key. p is the place of the attribute; nested values have the same place.
 func (w *walker) value(v pcommon.Value, key string, as policy, p *place, depth int) outcome {
 	if depth > maxDepth {
 		v.SetStr(Filtered)
@@ -168,7 +168,7 @@ func (w *walker) applyDefaults(v pcommon.Value, key string, as policy, p *place,
 	}
 }
 
-// withKind states the type of the last element of a path.
+// withKind sets the type of the last element of a path.
 func withKind(elements []element, kind string) []element {
 	last := &elements[len(elements)-1]
 	types := last.types[:len(last.types):len(last.types)]
@@ -186,7 +186,7 @@ func (w *walker) isSafe() bool {
 	return false
 }
 
-// sensitive replaces a value as a whole because of its key.
+// sensitive replaces a whole value because of its key.
 func (w *walker) sensitive(v pcommon.Value, key string, p *place) outcome {
 	if isHarmless(v) || p.header && v.Type() == pcommon.ValueTypeSlice && v.Slice().Len() == 1 && textAt(v.Slice(), 0) == Filtered {
 		return unchanged
@@ -196,7 +196,7 @@ func (w *walker) sensitive(v pcommon.Value, key string, p *place) outcome {
 		return unchanged
 	}
 	w.count(rule)
-	if p.header && v.Type() == pcommon.ValueTypeSlice { // by convention, headers are lists
+	if p.header && v.Type() == pcommon.ValueTypeSlice { // by convention, values of headers are lists
 		v.SetEmptySlice().AppendEmpty().SetStr(Filtered)
 		return changed
 	}
@@ -204,7 +204,7 @@ func (w *walker) sensitive(v pcommon.Value, key string, p *place) outcome {
 	return changed
 }
 
-// filters reports whether the value under a key is replaced as a whole, and by which rule.
+// filters returns the rule that replaces the value under a key as a whole, and whether there is one.
 func (w *walker) filters(key string, p *place) (rule string, does bool) {
 	switch {
 	case key == "":
@@ -229,7 +229,7 @@ func (s *ruleset) pairs(key string) bool {
 	return false
 }
 
-// isHarmless reports whether a value is no data: booleans, nothing, and the texts of such values.
+// isHarmless reports whether a value contains no data: booleans, null, and the texts of such values.
 func isHarmless(v pcommon.Value) bool {
 	switch v.Type() {
 	case pcommon.ValueTypeBool, pcommon.ValueTypeEmpty:
@@ -318,7 +318,7 @@ func (w *walker) str(v pcommon.Value, key string, as policy) outcome {
 	return changed
 }
 
-// bytes scrubs bytes that are a text.
+// bytes scrubs a byte slice that contains text.
 func (w *walker) bytes(v pcommon.Value, key string, as policy) outcome {
 	raw := v.Bytes().AsRaw()
 	if !utf8.Valid(raw) {
@@ -332,7 +332,7 @@ func (w *walker) bytes(v pcommon.Value, key string, as policy) outcome {
 	return changed
 }
 
-// plain scrubs a text under a key that is not sensitive by itself.
+// plain scrubs a text under a key that is not sensitive.
 func (w *walker) plain(text string, set *ruleset, key string) string {
 	if isHarmlessText(text) || !set.active() {
 		return text
@@ -351,7 +351,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 	t := redacted{text: text}
 	for _, r := range set.rules {
 		if r.pair != nil {
-			key := "" // the key was checked before
+			key := "" // the key was already checked
 			if r.text(&t, key, found) != unchanged {
 				w.count(r.origin)
 			}
@@ -373,7 +373,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 	return t.String()
 }
 
-// mayHaveURLPassword reports whether a path may be a URL with a password: paths of packages have an @, too.
+// mayHaveURLPassword reports whether a path may be a URL with a password. Package paths may also contain an @.
 func mayHaveURLPassword(text string) bool {
 	return strings.IndexByte(text, '@') >= 0 && strings.Contains(text, "//")
 }
