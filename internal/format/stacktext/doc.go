@@ -8,9 +8,9 @@
 //
 // A [Trace] starts with the thrown exception; its causes, suppressed exceptions and members of
 // groups follow. Each has its own frames, outermost first, regardless of the order in the text.
-// Names stay unchanged, except that arguments, addresses and hashes of symbols are removed. Numbers
-// that the compiler generates would split groups, so lambdas and async methods in .NET get their
-// names in the source.
+// Names stay unchanged, except that arguments, addresses and hashes of symbols are removed.
+// Compiler-generated numbers would split groups, so lambdas and async methods of .NET get the names
+// that they have in the source.
 //
 //	Python                     outermost first   causes before the thrown exception
 //	Java, Kotlin, Scala        innermost first   causes after it, without the frames that they share with it

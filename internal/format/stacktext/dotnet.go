@@ -4,8 +4,8 @@ package stacktext
 
 import "strings"
 
-// parseDotNet reads the output of Exception.ToString, of .NET and of Mono. An inner exception stands between the headline and the
-// frames of the outer one; the others of an aggregate stand behind its frames. .NET translates its words:
+// parseDotNet reads the output of Exception.ToString, of .NET and of Mono. An inner exception is between the headline and the frames of the
+// outer one; further members of an aggregate follow its frames. .NET translates the words of the frames:
 //
 //	System.AggregateException: One or more errors occurred. (one) (two)
 //	 ---> System.Exception: one
@@ -76,7 +76,7 @@ func (s *section) inner(line string) (found []*section) {
 		next := newSection(s.lines, position)
 		if !member {
 			outer.addChild(next.node, Cause)
-		} else if number != "0" || len(outer.children) == 0 { // Mono and the .NET Framework write the first one twice
+		} else if number != "0" || len(outer.children) == 0 { // Mono and the .NET Framework write the first inner exception twice
 			outer.addChild(next.node, Member)
 		}
 		found = append(found, next)
@@ -128,13 +128,13 @@ func dotnetFrame(line string) (f Frame, ok bool) {
 		position = number
 	}
 	f.Line, ok = parseNumber(position)
-	if !strings.HasPrefix(file, "<") { // Mono writes the identifier of an assembly without symbols
+	if !strings.HasPrefix(file, "<") { // for an assembly without symbols, Mono writes its identifier
 		f.File = file
 	}
 	return f, ok && found
 }
 
-// dotnetMethod splits a method off its type, and undoes what the compiler does to names:
+// dotnetMethod splits a method off its type, and restores names that the compiler changed:
 //
 //	Shop.Program.<Later>d__3.MoveNext             →  Shop.Program, Later
 //	Shop.Program.<>c__DisplayClass1_0.<Main>b__0  →  Shop.Program, Main { <lambda> }

@@ -52,8 +52,8 @@ func elixirFrame(content string) (f Frame, ok bool) {
 	return f, f.Module != "" || f.Function == "(file)" && f.File != ""
 }
 
-// withArity replaces arguments, which Elixir writes if no clause matched, by their number: reserve(:atom) → reserve/1. The arguments
-// would split groups.
+// withArity replaces arguments with their number: reserve(:atom) → reserve/1. Elixir writes arguments if no clause matched; they would
+// split groups.
 func withArity(function string) string {
 	name, arguments, found := strings.Cut(strings.TrimSuffix(function, ")"), "(")
 	if !found || name == "" || !strings.HasSuffix(function, ")") {
@@ -62,7 +62,7 @@ func withArity(function string) string {
 	return name + "/" + strconv.Itoa(countTerms(arguments))
 }
 
-// countTerms counts terms between commas, outside of brackets and texts.
+// countTerms counts the terms in a list, ignoring commas in brackets and quoted texts.
 func countTerms(list string) int {
 	if list == "" {
 		return 0

@@ -23,7 +23,7 @@ func parseFirefox(text string) *node {
 			s.other()
 		}
 	}
-	if !placed { // an address of mail looks like a frame without a place
+	if !placed { // without a position, an e-mail address looks like a frame
 		return nil
 	}
 	s.name(len(text))
@@ -43,10 +43,10 @@ func firefoxFrame(line string) (f Frame, ok bool) {
 	case "[native code]":
 		f.Runtime = true
 		return f, true
-	case "": // code of eval in Safari
+	case "": // eval in Safari
 		return f, function != "" && !strings.Contains(function, ": ")
 	}
-	if origin, _, found := strings.Cut(place, " > "); found { // of eval and Function: the place that evaluated the code
+	if origin, _, found := strings.Cut(place, " > "); found { // eval and Function: the position of the caller
 		file, line, found := cutLast(origin, " line ")
 		number, valid := parseNumber(line)
 		f.File, f.Line = file, number

@@ -4,8 +4,8 @@ package stacktext
 
 import "strings"
 
-// parseGo reads the output of runtime/debug.Stack, of an uncaught panic, and the shorter form of zap and of github.com/pkg/errors,
-// which has functions without arguments and no header:
+// parseGo reads the output of runtime/debug.Stack, of an uncaught panic, and the shorter form of zap and github.com/pkg/errors, which has
+// no header and no arguments:
 //
 //	panic: no stock
 //
@@ -22,7 +22,7 @@ func parseGo(text string) *node {
 		place, indented := strings.CutPrefix(line, "\t")
 		switch {
 		case strings.HasPrefix(line, "goroutine ") && strings.HasSuffix(line, "]:"):
-			if p.frames > 0 { // of another goroutine
+			if p.frames > 0 { // the frames of another goroutine follow
 				return p.node
 			}
 			headline = l.start
@@ -53,13 +53,13 @@ type goParser struct {
 	panicked bool
 }
 
-// add adds a frame. The innermost frames are not those of the failure: OpenTelemetry's that recorded the stack, and behind a panic
-// those of the function that recovered.
+// add adds a frame. It removes innermost frames that do not belong to the failure: those of OpenTelemetry, which recorded the stack, and,
+// after a panic, those of the function that recovered.
 func (p *goParser) add(f Frame) {
 	p.frames++
 	switch {
 	case f.Module == "" && f.Function == "panic":
-		if !p.panicked { // else an earlier panic, which this one replaces
+		if !p.panicked { // otherwise, this panic replaced an earlier one
 			p.stack.reset()
 		}
 		p.panicked = true
@@ -69,7 +69,7 @@ func (p *goParser) add(f Frame) {
 	}
 }
 
-// setPanic reads the text before the frames: "panic: no stock [recovered]", and perhaps a line about a signal.
+// setPanic parses the text before the frames: "panic: no stock [recovered]", optionally followed by a line about a signal.
 func (n *node) setPanic(text string) {
 	text, _, _ = strings.Cut(text, "\n\n")
 	text, _, _ = strings.Cut(text, "\n[signal ")
@@ -95,7 +95,7 @@ func goFrame(function, place string) (f Frame, ok bool) {
 // SplitGo splits a qualified name: net/http.(*Server).Serve → (*Server).Serve, net/http.
 func SplitGo(name string) (function, module string) {
 	path := strings.LastIndexByte(name, '/') + 1
-	if bracket := strings.IndexByte(name, '['); bracket >= 0 && bracket < path { // of a type parameter
+	if bracket := strings.IndexByte(name, '['); bracket >= 0 && bracket < path { // a bracket before the path belongs to a type parameter
 		path = strings.LastIndexByte(name[:bracket], '/') + 1
 	}
 	if dot := strings.IndexByte(name[path:], '.'); dot > 0 {

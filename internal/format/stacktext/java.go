@@ -18,9 +18,9 @@ func parseJava(text string) *node { return (&javaParser{frame: javaFrame}).parse
 
 type javaParser struct {
 	frame func(content string) (Frame, bool)
-	open  []*section // by indentation: the last exception of each
+	open  []*section // the last exception at each indentation
 	nodes int
-	share int // frames that the text may still leave out
+	share int // frames that "... n more" may still represent
 }
 
 func (p *javaParser) parse(text string) *node {
@@ -50,7 +50,7 @@ func (p *javaParser) parse(text string) *node {
 	return thrown.withoutThread()
 }
 
-// marker reads "Caused by: " and "Suppressed: ". A message may have such a line, too: it has no type.
+// marker reads "Caused by: " and "Suppressed: ". A line of a message may begin with the same words, but is not followed by a type.
 func (p *javaParser) marker(l *lines, line, content string, indent int) *section {
 	relation := Cause
 	headline, found := strings.CutPrefix(content, "Caused by: ")
@@ -76,13 +76,13 @@ func (p *javaParser) marker(l *lines, line, content string, indent int) *section
 	return next
 }
 
-// isTypeName reports whether a headline begins with a type: letters and digits up to the colon or the end.
+// isTypeName reports whether a headline begins with a type: only letters and digits up to the colon or the end.
 func isTypeName(headline string) bool {
 	name, _, _ := strings.Cut(headline, ":")
 	return name != "" && !strings.ContainsAny(name, " \t[(")
 }
 
-// readShared reads "... 6 more": the outermost frames, which are those of the enclosing exception.
+// readShared reads "... 6 more": the outermost frames, which are equal to those of the enclosing exception.
 func (p *javaParser) readShared(s *section, content string) bool {
 	content, found := strings.CutPrefix(content, "... ")
 	if !found {
@@ -90,13 +90,13 @@ func (p *javaParser) readShared(s *section, content string) bool {
 	}
 	number, rest, _ := strings.Cut(content, " ")
 	n, ok := parseNumber(number)
-	if !ok || rest != "more" && rest != "common frames omitted" { // the latter is Logback's
+	if !ok || rest != "more" && rest != "common frames omitted" { // the latter is written by Logback
 		return false
 	}
 	s.name(s.lines.start)
 	if s.enclosing != nil {
 		p.share -= s.stack.share(&s.enclosing.stack, int(n), p.share)
-		s.enclosing = nil // a second line of a hostile text
+		s.enclosing = nil // a text may contain only one such line
 	}
 	return true
 }
@@ -131,7 +131,7 @@ func javaNameAndPlace(content string) (name, place string, ok bool) {
 		return "", "", false
 	}
 	name, rest, found := strings.Cut(content, "(")
-	if !found || strings.HasSuffix(name, " ") { // V8 has a space there
+	if !found || strings.HasSuffix(name, " ") { // V8 writes a space there
 		return "", "", false
 	}
 	place, jar, found := strings.Cut(rest, ")")
@@ -142,8 +142,8 @@ func javaNameAndPlace(content string) (name, place string, ok bool) {
 	return name, place, known || place != "" && !strings.ContainsAny(place, " ,/\\")
 }
 
-// withoutJavaModule removes class loader and module: app//, java.base@17/. The digits behind the last slash of a hidden class are no
-// module's.
+// withoutJavaModule removes class loader and module: app//, java.base@17/. The number after the last slash of a hidden class is not a
+// module.
 func withoutJavaModule(name string) string {
 	slash := strings.LastIndexByte(name, '/')
 	if slash < 0 {

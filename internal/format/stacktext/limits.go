@@ -3,18 +3,18 @@
 package stacktext
 
 const (
-	// maxFrames bounds the frames of an exception: Relay cuts stacks at 250. Both ends stay, the middle goes, as in Relay: the ends tell
-	// where a recursion began and where it failed.
+	// maxFrames is the maximum number of frames of an exception: Relay truncates stacks at 250. As in Relay, frames in the middle are
+	// dropped, because the ends show where a recursion began and where it failed.
 	maxFrames  = 250
 	halfFrames = maxFrames / 2
 
-	// maxExceptions bounds the exceptions of a trace. The chains of Sentry's SDKs end at 50 exceptions at the latest.
+	// maxExceptions is the maximum number of exceptions of a trace. Sentry's SDKs truncate chains at 50 exceptions or fewer.
 	maxExceptions = 50
 
-	// bytesPerShared bounds the frames that Java's "... 12 more" stands for: a frame for so many bytes of text. A line of a frame has 60
-	// bytes, and recorded chains leave out up to three times the frames that they have.
+	// bytesPerShared limits the frames that lines such as Java's "... 12 more" represent, to one frame for each so many bytes of text. A
+	// frame takes 60 bytes, and recorded chains omit up to three times as many frames as they contain.
 	bytesPerShared = 8
 
-	// maxRepeats bounds the lines of Python that stand for repeated frames: 40 bytes of text make up to 250 frames.
+	// maxRepeats is the maximum number of Python's lines for repeated frames: 40 bytes of text become up to 250 frames.
 	maxRepeats = 20
 )

@@ -28,14 +28,15 @@ func (l *lines) line() (string, bool) {
 	return strings.TrimSuffix(line, "\r"), true
 }
 
-// section is the headline of an exception and its frames. Lines between two runs of frames belong to the message, with the first run.
+// section is the headline of an exception and its frames. If there are two runs of frames, the first run and the lines up to the second
+// belong to the message.
 type section struct {
 	*node
 	lines       *lines
-	headline    int  // where it begins
-	headlineEnd int  // where the last run of frames begins; -1 = no frames yet
-	named       bool // type and message have been set
-	interrupted bool // by lines behind the frames
+	headline    int  // start of the headline
+	headlineEnd int  // start of the last run of frames; -1 = no frames yet
+	named       bool // type and message are set
+	interrupted bool // other lines follow the frames
 }
 
 func newSection(l *lines, headline int) *section {
@@ -52,10 +53,10 @@ func (s *section) frame(f Frame) {
 	s.stack.add(f)
 }
 
-// other notes a line that is no frame.
+// other records a line that is not a frame.
 func (s *section) other() { s.interrupted = true }
 
-// name sets type and message, once. A headline without frames ends at the position.
+// name sets type and message, once. The headline of an exception without frames ends at position.
 func (s *section) name(position int) {
 	if s.named {
 		return
@@ -67,7 +68,7 @@ func (s *section) name(position int) {
 	s.setHeadline(s.lines.text[min(s.headline, position):position])
 }
 
-// cutPosition cuts ":line" or ":line:column" off the end of a place.
+// cutPosition removes ":line" or ":line:column" from the end of a position.
 func cutPosition(place string) (file string, line, column uint32) {
 	file, last, ok := cutNumber(place)
 	if !ok {
@@ -79,7 +80,7 @@ func cutPosition(place string) (file string, line, column uint32) {
 	return file, last, 0
 }
 
-// cutNumber cuts ":number" off the end of a text.
+// cutNumber removes ":number" from the end of a text.
 func cutNumber(text string) (rest string, number uint32, ok bool) {
 	colon := strings.LastIndexByte(text, ':')
 	if colon < 0 {
@@ -93,7 +94,7 @@ func cutNumber(text string) (rest string, number uint32, ok bool) {
 }
 
 func parseNumber(text string) (uint32, bool) {
-	if text == "" || len(text) > 10 || text[0] < '0' || text[0] > '9' { // errors of strconv take memory
+	if text == "" || len(text) > 10 || text[0] < '0' || text[0] > '9' { // strconv would allocate an error
 		return 0, false
 	}
 	number, err := strconv.ParseUint(text, 10, 32)
@@ -113,7 +114,7 @@ func parseAddress(text string) (uint64, bool) {
 	return address, err == nil
 }
 
-// cutLast cuts a text around the last separator.
+// cutLast is strings.Cut at the last separator.
 func cutLast(text, separator string) (before, after string, found bool) {
 	i := strings.LastIndex(text, separator)
 	if i < 0 {

@@ -17,13 +17,13 @@ import "strings"
 //	#1  0x0000555555560650 in shop::checkout (order=1) at shop.cpp:24
 //	./shop(_ZN4shop8checkoutEv+0x59) [0x55d961900650]
 //
-// The last numbered run counts: anyhow numbers causes in front of the frames.
+// Only the last numbered run is read as frames: anyhow numbers causes before the frames.
 func parseNative(text string) *node {
 	p := nativeParser{lines: lines{text: text}, node: &node{}}
 	for line, ok := p.line(); ok; line, ok = p.line() {
 		p.read(strings.TrimLeft(line, " \t"))
 	}
-	if !p.placed { // any numbered list
+	if !p.placed { // otherwise, any numbered list would match
 		return nil
 	}
 	return p.node
@@ -32,10 +32,10 @@ func parseNative(text string) *node {
 type nativeParser struct {
 	lines
 	*node
-	message int    // where the message of a panic begins; 0 = none
+	message int    // start of the message of a panic; 0 = none
 	next    uint32 // number of the next frame
-	rust    bool   // the place of the last frame may follow
-	placed  bool   // some frame has a place, a binary or an address
+	rust    bool   // the position of the last frame may be on the next line
+	placed  bool   // a frame has a position, a binary or an address
 	unwound bool   // the frames that handle the panic have been removed
 }
 
@@ -83,7 +83,8 @@ func cutFrameNumber(line string) (number uint32, rest string, separator byte) {
 	return 0, line, 0
 }
 
-// add adds a frame with its number. Frame 0 begins a run. Behind the frame that begins to unwind are those of the panic itself.
+// add adds a frame with its number. Frame 0 begins a run. Frames inside the one that begins to unwind belong to the panic itself, and are
+// removed.
 func (p *nativeParser) add(f Frame, number uint32) bool {
 	if number == 0 {
 		p.stack.reset()
@@ -106,14 +107,14 @@ func (p *nativeParser) add(f Frame, number uint32) bool {
 	return true
 }
 
-// setPlace sets the place of the last frame: a line of its own in Rust.
+// setPlace sets the position of the last frame, which Rust writes on its own line.
 func (p *nativeParser) setPlace(place string) {
 	f := p.stack.last()
 	f.File, f.Line, f.Column = cutPosition(place)
 	p.placed = true
 }
 
-// readPanic reads "thread 'main' panicked at src/main.rs:15:69:", which the message follows, and the line behind the message.
+// readPanic reads "thread 'main' panicked at src/main.rs:15:69:", the message after it, and the line after the message.
 func (p *nativeParser) readPanic(line string) {
 	switch {
 	case p.message == 0 && strings.Contains(line, " panicked at "):
@@ -136,7 +137,7 @@ func rustFrame(text string) (f Frame) {
 	return f
 }
 
-// withoutHashes removes what differs between builds: the hash of a symbol, and the disambiguator of a crate.
+// withoutHashes removes parts of a symbol that differ between builds: its hash, and the disambiguator of its crate.
 //
 //	shop::main::h4ccbb331a5c54ba6        →  shop::main
 //	core[c1f1a4ba060b9bfa]::fmt::write   →  core::fmt::write

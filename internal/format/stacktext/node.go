@@ -4,12 +4,12 @@ package stacktext
 
 import "strings"
 
-// node is an exception and those that belong to it, while a text is read.
+// node is an exception and the exceptions that belong to it, during parsing.
 type node struct {
 	Exception
 	stack     stack
 	children  []*node
-	enclosing *node // whose outermost frames the text leaves out
+	enclosing *node // the text omits frames that are equal to its outermost frames
 }
 
 func (n *node) addChild(child *node, relation Relation) {
@@ -17,7 +17,7 @@ func (n *node) addChild(child *node, relation Relation) {
 	n.children = append(n.children, child)
 }
 
-// count returns the number of frames. It does not recurse: a hostile text nests a chain as deep as it is long.
+// count returns the number of frames. It does not recurse, because a hostile text may nest exceptions as deeply as its size allows.
 func (n *node) count() (frames int) {
 	for open := []*node{n}; len(open) > 0; {
 		last := open[len(open)-1]
@@ -27,7 +27,7 @@ func (n *node) count() (frames int) {
 	return frames
 }
 
-// add appends a node and its children, each exception before those that belong to it, in their order.
+// add appends a node and its children in order, each exception before those that belong to it.
 func (t *Trace) add(thrown *node) {
 	type entry struct {
 		*node
@@ -63,7 +63,7 @@ func (n *node) descendants() (count int) {
 	return count
 }
 
-// setHeadline sets type and message of "Type: message". A text without a type, which has no spaces, is a message.
+// setHeadline parses "Type: message". A type contains no spaces; a text without a type is a message.
 func (n *node) setHeadline(text string) {
 	text = strings.TrimRight(text, " \t\r\n")
 	name, message, found := strings.Cut(text, ":")

@@ -4,8 +4,8 @@ package stacktext
 
 import "strings"
 
-// parsePHP reads an exception as text. Causes stand before what they caused. A line has the place of a call and the called function,
-// so that a frame has its place in one line and its function in the next:
+// parsePHP reads an exception as text. Causes precede the exceptions that they caused. A line has the position of a call and the name of
+// the called function, so the position of a frame is in one line and its function in the next:
 //
 //	LogicException: no stock in /app/shop.php:11
 //	Stack trace:
@@ -17,7 +17,7 @@ import "strings"
 func parsePHP(text string) *node {
 	l := &lines{text: text}
 	p := phpParser{headline: true}
-	headline, last := 0, 0 // where the headline and its last line begin
+	headline, last := 0, 0 // start of the headline, and of its last line
 	for line, ok := l.line(); ok; line, ok = l.line() {
 		switch {
 		case p.headline && line == "Stack trace:":
@@ -34,7 +34,7 @@ func parsePHP(text string) *node {
 
 type phpParser struct {
 	thrown   *node
-	headline bool   // the current lines are those of a headline
+	headline bool   // the current lines belong to a headline
 	place    Frame  // of the next frame
 	number   uint32 // of the next line
 	main     bool   // the last frame has been read
@@ -91,7 +91,7 @@ func (p *phpParser) entry(line string) {
 	p.thrown.stack.add(f)
 }
 
-// withPHPFile sets the place. The place of evaluated code is where it was evaluated: "/app/shop.php(44) : eval()'d code".
+// withPHPFile sets the position. For evaluated code, it is the position of the eval: "/app/shop.php(44) : eval()'d code".
 func (f Frame) withPHPFile(file string, line uint32) Frame {
 	f.File, f.Line = file, line
 	if place, _, found := strings.Cut(file, ") : "); found {
@@ -104,8 +104,8 @@ func (f Frame) withPHPFile(file string, line uint32) Frame {
 	return f
 }
 
-// parsePHPLikeJava reads what OpenTelemetry's SDK for PHP writes: the shape of Java, with dots for the separators of namespaces and
-// the names of files without their folders.
+// parsePHPLikeJava reads the output of OpenTelemetry's SDK for PHP, which has the form of Java's, with dots as namespace separators and
+// file names without folders.
 func parsePHPLikeJava(text string) *node {
 	scripts := false
 	thrown := (&javaParser{frame: func(content string) (Frame, bool) {

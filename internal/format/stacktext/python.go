@@ -12,8 +12,8 @@ const (
 	pythonBaseLevel = 0
 )
 
-// parsePython reads the output of traceback.format_exception. Blocks of a chain stand before the exception that they caused; members
-// of a group stand behind it, with a margin of two characters for each level:
+// parsePython reads the output of traceback.format_exception. In a chain, a cause precedes the exception that it caused. Members of a group
+// follow the group, with a margin of two characters for each level:
 //
 //   - Exception Group Traceback (most recent call last):
 //     |   File "shop.py", line 49, in group
@@ -37,7 +37,7 @@ func parsePython(text string) *node {
 }
 
 type pythonParser struct {
-	levels  []*pythonLevel // the open ones: the trace itself, members of its group, members of theirs
+	levels  []*pythonLevel // open levels: the trace itself, a member of its group, a member of that member's group, and so on
 	groups  bool           // lines have margins
 	repeats int
 }
@@ -46,9 +46,9 @@ type pythonParser struct {
 type pythonLevel struct {
 	last     *node // of the chain
 	state    pythonState
-	relation Relation // of last to the exception that follows
+	relation Relation // of last to the next exception
 	message  []string
-	repeats  *int // of the whole text
+	repeats  *int // number in the whole text
 	source   bool // the next line is the code of the last frame
 }
 
@@ -58,7 +58,7 @@ const (
 	pythonOutside pythonState = iota // before the first block
 	pythonFrames
 	pythonMessage
-	pythonBetween // behind a separator of the chain, or at the start of a member, which may have no header
+	pythonBetween // after a separator of the chain, or at the start of a member, which may have no header
 )
 
 func (p *pythonParser) read(line string) {
@@ -81,7 +81,7 @@ func (p *pythonParser) readMargin(line string) bool {
 	case strings.HasPrefix(content, "+-+-"): // the first member of the group at this level
 		p.closeTo(level)
 		p.open(pythonBetween)
-	case strings.HasPrefix(content, "+--"): // the next member, or the end of the group
+	case strings.HasPrefix(content, "+--"): // the next member or the end of the group
 		p.closeTo(level - 1)
 		if strings.Trim(content, "+-") != "" {
 			p.open(pythonBetween)
@@ -107,7 +107,7 @@ func (p *pythonParser) closeTo(level int) {
 	}
 }
 
-// close adds the innermost open level to the group that it belongs to.
+// close adds the innermost open level to its group.
 func (p *pythonParser) close() {
 	level := p.levels[len(p.levels)-1]
 	p.levels = p.levels[:len(p.levels)-1]
@@ -138,9 +138,9 @@ func (l *pythonLevel) read(line string) {
 	}
 }
 
-// begin starts an exception: the one that the last one of the chain caused.
+// begin starts an exception. The previous one of the chain is its cause or context.
 func (l *pythonLevel) begin() {
-	if l.state == pythonMessage && l.last != nil { // a second trace in one text
+	if l.state == pythonMessage && l.last != nil { // the text contains a second trace
 		l.separate(Context)
 	}
 	next := &node{}
@@ -164,7 +164,7 @@ func (l *pythonLevel) headline(line string) {
 	l.message = append(l.message[:0], line)
 }
 
-// complete sets the headline of the last exception.
+// complete sets the headline of the last exception of the chain.
 func (l *pythonLevel) complete() {
 	if len(l.message) > 0 {
 		l.last.setHeadline(strings.Join(l.message, "\n"))
@@ -179,7 +179,7 @@ func (l *pythonLevel) thrown() *node {
 	return l.last
 }
 
-// frame reads a line of the frames:
+// frame reads a line of a frame:
 //
 //	File "shop.py", line 13, in reserve
 //	  return stock[sku]
@@ -208,7 +208,7 @@ func (l *pythonLevel) frame(line string) {
 	l.source = false
 }
 
-// pythonFrame reads `File "shop.py", line 13, in reserve`. The place of a syntax error has no function and is no frame.
+// pythonFrame reads `File "shop.py", line 13, in reserve`. The position of a syntax error has no function and is not a frame.
 func pythonFrame(content string) (f Frame, ok bool) {
 	content = strings.TrimPrefix(content, `File "`)
 	file, rest, found := strings.Cut(content, `", line `)

@@ -4,14 +4,14 @@ package stacktext
 
 import "strings"
 
-// parseRuby reads the output of Exception#full_message. Ruby 3.4 quotes and qualifies methods in another way: 'Cart#checkout'.
+// parseRuby reads the output of Exception#full_message. Ruby 3.4 uses other quotes and qualified names: 'Cart#checkout'.
 //
 //	shop.rb:16:in `checkout': order failed (CheckoutError)
 //		from shop.rb:21:in `block in <main>'
 //	shop.rb:8:in `reserve': no stock (KeyError)
 //		from shop.rb:14:in `each'
 //
-// Ruby 2.5 to 2.7 write it reversed, with the thrown exception and its innermost frame at the end:
+// Ruby 2.5 to 2.7 reverse the order: the thrown exception and its innermost frame are at the end:
 //
 //	Traceback (most recent call last):
 //		1: from shop.rb:14:in `each'
@@ -28,13 +28,13 @@ func parseRuby(text string) *node {
 type rubyParser struct {
 	*lines
 	reversed bool
-	outer    stack // reversed: frames before the headline
+	outer    stack // in a reversed text: the frames before the headline
 	thrown   *node
-	last     *node // of the causes
+	last     *node // in the chain of causes
 
 	current     *node
 	head        Frame // of the headline
-	message     int   // where it begins
+	message     int   // start of the message
 	messageEnd  int   // 0 = not yet known
 	interrupted bool
 }
@@ -87,7 +87,7 @@ func (p *rubyParser) begin(f Frame, message int) {
 	p.current, p.head, p.message, p.messageEnd, p.interrupted = next, f, message, 0, false
 }
 
-// from adds a frame behind the headline. Frames before other lines were part of the message.
+// from adds a frame after the headline. If other lines follow earlier frames, those frames were part of the message.
 func (p *rubyParser) from(f Frame) {
 	if p.interrupted {
 		p.current.stack.reset()
@@ -100,7 +100,7 @@ func (p *rubyParser) from(f Frame) {
 	p.current.stack.add(f)
 }
 
-// complete sets type and message of the current exception: the type stands at the end of the first line.
+// complete sets type and message of the current exception. The type is at the end of the first line.
 func (p *rubyParser) complete(end int) {
 	if p.current == nil {
 		return

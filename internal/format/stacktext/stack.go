@@ -4,11 +4,11 @@ package stacktext
 
 import "slices"
 
-// stack collects frames in the order of the text. Beyond maxFrames it keeps the first half, and the second half as a ring.
+// stack collects frames in the order of the text. Of more than maxFrames frames, it keeps the first half, and the last ones in a ring.
 type stack struct {
 	frames   []Frame
 	total    int
-	elided   int  // frames that the text counts only
+	elided   int  // frames that the text only counts
 	reversed bool // the text has the outermost frame first
 }
 
@@ -29,7 +29,7 @@ func (s *stack) ring() int {
 	return (s.total - halfFrames) % halfFrames
 }
 
-// repeat adds the last frame n times. A full stack only counts them.
+// repeat adds the last frame n times. A full stack only counts the repetitions.
 func (s *stack) repeat(n int) {
 	if s.total == 0 || s.total >= maxFrames {
 		s.elided += n
@@ -59,12 +59,13 @@ func (s *stack) inOrder() []Frame {
 	return slices.Concat(s.frames[:halfFrames], s.frames[oldest:], s.frames[halfFrames:oldest])
 }
 
-// share adds the n outermost frames of an enclosing stack, both innermost first. It returns the number of added frames: at most limit.
+// share adds the n outermost frames of an enclosing stack, at most limit. Both stacks are innermost first. It returns the number of added
+// frames.
 func (s *stack) share(enclosing *stack, n, limit int) int {
 	frames := enclosing.inOrder()
 	known := len(frames)
 	if n < enclosing.total && enclosing.total > maxFrames {
-		known = halfFrames // those of the first half are further inside
+		known = halfFrames // frames of the first half are further inside
 	}
 	known = min(n, known, limit)
 	for _, frame := range frames[len(frames)-known:] {
@@ -74,7 +75,7 @@ func (s *stack) share(enclosing *stack, n, limit int) int {
 	return known
 }
 
-// outermostFirst returns the frames and the number of those that are missing.
+// outermostFirst returns the frames and the number of missing frames.
 func (s *stack) outermostFirst() ([]Frame, int) {
 	frames := s.inOrder()
 	if !s.reversed {

@@ -21,45 +21,45 @@ const (
 // Trace is a stack trace.
 type Trace struct {
 	Language   Language
-	Exceptions []Exception // the thrown one first, each before the exceptions that belong to it
+	Exceptions []Exception // the thrown one first; each precedes those that belong to it
 	Omitted    int         // exceptions beyond the limit
 }
 
 // Exception is an exception of a trace.
 type Exception struct {
-	Type, Message string   // as the text has them, empty if it does not
+	Type, Message string   // as in the text, empty if absent
 	Parent        int      // index of the exception that this one belongs to; -1 for the thrown one
 	Relation      Relation // to the parent
 	Frames        []Frame  // outermost first
 	Omitted       int      // frames beyond the limit, from the middle
 }
 
-// Relation says how an exception belongs to its parent.
+// Relation is the relation of an exception to its parent.
 type Relation int8
 
 const (
 	Thrown     Relation = iota // has no parent
-	Cause                      // the parent names it as its cause
-	Context                    // the parent was thrown while it was handled
-	Suppressed                 // was thrown while the parent was on its way
-	Member                     // of the parent, which is a group
+	Cause                      // the cause of the parent
+	Context                    // the parent was thrown while this one was being handled
+	Suppressed                 // thrown while the parent was propagating, and suppressed
+	Member                     // a member of the parent, which is a group
 )
 
 // Frame is a frame of a stack.
 type Frame struct {
 	Function string
 	Module   string // class, type, package or module that declares the function
-	File     string // as the text has it: a path, a URL or a name
+	File     string // a path, a URL or a name, as in the text
 	Line     uint32 // 0 = none
 	Column   uint32 // 0 = none
-	Source   string // the line of code
-	Package  string // binary or application that has the code
+	Source   string // the source line
+	Package  string // the binary or application that contains the code
 	Address  uint64 // of the instruction; 0 = none
-	Runtime  bool   // the text says that the frame is of the runtime, not of any file
+	Runtime  bool   // a frame of the runtime, without a file
 }
 
-// Parse reads a stack trace of a language, or of any language if it is unknown or the text is none of the language. It reports false
-// if the text has no frames.
+// Parse parses a stack trace of a language. It tries all languages if language is unknown or does not match. It reports false if the text
+// has no frames.
 func Parse(text string, language Language) (Trace, bool) {
 	if language != Unknown {
 		if trace, ok := best(text, language); ok {
@@ -69,19 +69,19 @@ func Parse(text string, language Language) (Trace, bool) {
 	return best(text, Unknown)
 }
 
-// parser is a shape of traces. It returns the thrown exception, nil if the text has another shape.
+// parser parses one form of stack traces. It returns the thrown exception, or nil if the text has another form.
 type parser struct {
 	language Language
 	parse    func(text string) *node
 }
 
-// parsers are in order of their strictness.
+// parsers are sorted by strictness.
 var parsers = []parser{
 	{Python, parsePython}, {Go, parseGo}, {Ruby, parseRuby}, {PHP, parsePHP}, {PHP, parsePHPLikeJava}, {Java, parseJava},
 	{JavaScript, parseV8}, {JavaScript, parseFirefox}, {DotNet, parseDotNet}, {Elixir, parseElixir}, {Native, parseNative},
 }
 
-// best returns the trace with the most frames: a few lines of a trace may look like frames of another language.
+// best returns the trace with the most frames, because a few lines of a trace may look like frames of another language.
 func best(text string, language Language) (Trace, bool) {
 	var found Trace
 	most := 0

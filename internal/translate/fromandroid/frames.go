@@ -14,20 +14,20 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// frameBuilder makes locations of frames. Class and method are apart, as in frames of Sentry's Java SDK.
+// frameBuilder creates the locations of frames. Class and method are separate, as in frames of Sentry's Java SDK.
 type frameBuilder struct {
 	b          *dictionary.Builder
 	lines      [1]dictionary.Line          // scratch
 	attributes []dictionary.AttributeIndex // scratch
 }
 
-// platforms are Sentry's words for the code of a frame.
+// Sentry's platforms for the code of a frame.
 const (
 	platformJava   = "java"
 	platformNative = "native"
 )
 
-// unknownMethod is the name of methods of which a trace has only the id.
+// unknownMethod is the name of methods for which a trace has only the ID.
 const unknownMethod = "unknown"
 
 // method translates a method of an ART trace.
@@ -50,7 +50,7 @@ func (f *frameBuilder) java(class string) {
 	}
 }
 
-// sampled translates a frame of a Perfetto trace. Names of Java methods have their class in front.
+// sampled translates a frame of a Perfetto trace, in which names of Java methods begin with the class.
 func (f *frameBuilder) sampled(t *perfetto.Trace, frame perfetto.Frame, mapping dictionary.MappingIndex) dictionary.LocationIndex {
 	name, file := t.Strings[frame.Function], t.Strings[frame.File]
 	m := &t.Mappings[frame.Mapping]
@@ -93,8 +93,8 @@ func (f *frameBuilder) location(l dictionary.Location, name, file string, line u
 	return f.b.Location(l)
 }
 
-// mapping translates a segment of native code; 0 if no build id says which file it is of. The offset is that in the ELF file, which
-// may lie in an APK: symbols are found by the build id, and by addresses in the ELF file.
+// mapping translates a segment of native code. It returns 0 without a build ID, which identifies the file. The offset is the offset in the
+// ELF file, which may be inside an APK: symbols are found by build ID and by addresses in the ELF file.
 func mapping(b *dictionary.Builder, t *perfetto.Trace, m *perfetto.Mapping) dictionary.MappingIndex {
 	buildID := t.Strings[m.BuildID]
 	if m.Java || buildID == "" || m.End <= m.Start {

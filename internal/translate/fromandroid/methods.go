@@ -12,16 +12,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Parts of a method trace that are passed over.
+// Reasons for unusable parts of a method trace.
 const (
-	// ReasonUnmatchedExit: an exit from a method that the thread had not entered.
+	// ReasonUnmatchedExit: an exit from a method that the thread did not enter.
 	ReasonUnmatchedExit discard.Reason = "method_exit_unmatched"
-	// ReasonTooDeep: a call deeper than stacks are observed. Its time counts for its callers.
+	// ReasonTooDeep: a call below the maximum depth of stacks. Its time counts for its callers.
 	ReasonTooDeep discard.Reason = "stack_too_deep"
 )
 
-// MethodTrace decodes a method trace of ART and observes its threads once in a period. Spare is how many more observations there
-// may be than the trace has bytes. The error is a *discard.Error.
+// MethodTrace decodes a method trace of ART and observes its threads once per period. The number of observations is at most the number of
+// bytes in the trace plus spare. The error is a *discard.Error.
 func MethodTrace(data []byte, period time.Duration, spare int) (*Trace, error) {
 	trace, err := arttrace.Parse(data)
 	if err != nil {
@@ -47,10 +47,10 @@ func MethodTrace(data []byte, period time.Duration, spare int) (*Trace, error) {
 	return t, nil
 }
 
-// unlikelyUptime: the header counts from boot. A value of 40 years or more is Unix time, which old versions wrote.
+// unlikelyUptime is the limit above which a time in the header is Unix time, as in old versions, rather than the time since boot.
 const unlikelyUptime = 40 * 365 * 24 * time.Hour
 
-// setExtent sets the time from the first observation to the last one.
+// setExtent sets the times of the first and the last observation.
 func (t *Trace) setExtent(o *arttrace.Observations) {
 	first, end := o.Runs[0].First, uint32(0)
 	for _, run := range o.Runs {
@@ -62,7 +62,7 @@ func (t *Trace) setExtent(o *arttrace.Observations) {
 // methods is a method trace as a source of samples.
 type methods struct{ *arttrace.Observations }
 
-// fill makes one sample of the observations of a thread in a stack.
+// fill creates one sample for each combination of thread and stack.
 func (m methods) fill(samples pprofile.SampleSlice, b *dictionary.Builder, threads *threadAttributes, start uint64) {
 	identities, sampleOf := m.group(b)
 	samples.EnsureCapacity(len(identities))
@@ -80,18 +80,18 @@ func (m methods) fill(samples pprofile.SampleSlice, b *dictionary.Builder, threa
 	}
 }
 
-// inStack is what the observations of one sample have in common, and how many there are.
+// inStack is a thread and a stack, with the number of their observations.
 type inStack struct {
 	thread int32
 	stack  dictionary.StackIndex
 	count  int
 }
 
-// group returns the samples in the order of their first runs, and the sample of each run. Call paths of equal methods, which are
-// different ones to the trace, are one stack.
+// group returns the samples in the order of their first runs, and the index of the sample of each run. Different call paths of equal
+// methods become one stack.
 func (m methods) group(b *dictionary.Builder) (samples []inStack, sampleOf []int32) {
 	stacks := m.stacks(b)
-	known := map[uint64]int32{} // by thread and stack
+	known := map[uint64]int32{} // key: thread and stack
 	sampleOf = make([]int32, len(m.Runs))
 	for i, run := range m.Runs {
 		stack := stacks(run.Node)
@@ -108,7 +108,7 @@ func (m methods) group(b *dictionary.Builder) (samples []inStack, sampleOf []int
 	return samples, sampleOf
 }
 
-// stacks returns a function that translates a call path, which is a list from its last call to its first.
+// stacks returns a function that translates a call path, which is a linked list from the last call to the first.
 func (m methods) stacks(b *dictionary.Builder) func(node int32) dictionary.StackIndex {
 	frames := frameBuilder{b: b}
 	locations := make([]dictionary.LocationIndex, m.Methods())

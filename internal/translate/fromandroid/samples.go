@@ -13,17 +13,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Parts of a Perfetto trace that cannot be used, besides samples with a reason of Sentry's.
+// Reasons for unusable samples of a Perfetto trace, in addition to Sentry's.
 const (
 	ReasonPacket       discard.Reason = "perfetto_packet_malformed"
 	ReasonUnknownFrame discard.Reason = "perfetto_frame_unknown"
-	// ReasonNoStack: the profiler had no time to take the call stack.
+	// ReasonNoStack: the profiler did not capture a call stack in time.
 	ReasonNoStack discard.Reason = "sample_without_stack"
-	// ReasonNoClock: no snapshot has the clock of the sample.
+	// ReasonNoClock: no clock snapshot contains the clock of the sample.
 	ReasonNoClock discard.Reason = "sample_clock_unknown"
 )
 
-// defaultPeriod is that of a Perfetto trace that does not say: Android's ProfilingManager samples 101 times a second by default.
+// defaultPeriod is the period of a Perfetto trace that contains none: by default, Android's ProfilingManager takes 101 samples per second.
 const defaultPeriod = time.Second / 101
 
 // PerfettoTrace decodes the call stack samples of a Perfetto trace. The error is a *discard.Error.
@@ -52,15 +52,15 @@ func PerfettoTrace(data []byte) (*Trace, error) {
 // callStacks is a Perfetto trace as a source of samples.
 type callStacks struct{ *perfetto.Trace }
 
-// identity is what the observations of one OTLP sample have in common.
+// identity is the data that all observations of one OTLP sample share.
 type identity struct {
 	thread int32
 	stack  dictionary.StackIndex
-	mode   string // of the CPU, if OpenTelemetry has a word for it
+	mode   string // CPU mode, if OpenTelemetry has a value for it
 	unwind perfetto.UnwindError
 }
 
-// fill makes one sample of the observations of a thread in a call stack. Start is the time of the first observation.
+// fill creates one sample for each identity. start is the time of the first observation.
 func (c callStacks) fill(samples pprofile.SampleSlice, b *dictionary.Builder, threads *threadAttributes, start uint64) {
 	shift := start - c.Samples[0].Time
 	stacks, stackOf := c.stacks(b), make([]dictionary.StackIndex, c.Stacks.Len())
@@ -95,7 +95,7 @@ func (i identity) attributes(b *dictionary.Builder, threads *threadAttributes) [
 	return attributes
 }
 
-// cpuModes are OpenTelemetry's words for the modes of a CPU.
+// cpuModes maps CPU modes to OpenTelemetry's values.
 var cpuModes = map[perfetto.CPUMode]string{perfetto.ModeKernel: "kernel", perfetto.ModeUser: "user"}
 
 // stacks returns a function that translates a call stack.

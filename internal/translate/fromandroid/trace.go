@@ -20,14 +20,14 @@ import (
 
 // Trace is a decoded trace.
 type Trace struct {
-	Start    uint64        // Unix nanoseconds of the instant that the trace's times count from; 0 if the trace does not say
-	First    time.Duration // of the observations, after Start
-	Duration time.Duration // from First to a period after the last observation
-	OnCPU    bool          // its times are CPU times of each thread
+	Start    uint64        // Unix nanoseconds at time 0 of the trace; 0 if the trace does not contain it
+	First    time.Duration // time of the first observation, relative to Start
+	Duration time.Duration // from First to one period after the last observation
+	OnCPU    bool          // times are the CPU times of each thread
 
-	Spent    int            // of the spare observations
-	Samples  []discard.Loss // that cannot be used
-	Elements []discard.Loss // likewise, other parts of the trace
+	Spent    int            // number of spare observations that were used
+	Samples  []discard.Loss // unusable samples
+	Elements []discard.Loss // other unusable parts of the trace
 
 	period    time.Duration
 	truncated bool
@@ -35,22 +35,22 @@ type Trace struct {
 	source    source
 }
 
-// thread is a thread of the trace, observed or not.
+// thread is a thread of the trace, with or without observations.
 type thread struct {
 	id   uint32
 	name string
 }
 
-// text is the id as profiles and spans state it.
+// text returns the ID as text, as in profiles and spans.
 func (t thread) text() string { return strconv.FormatUint(uint64(t.id), 10) }
 
 // source is the format of a trace.
 type source interface {
-	// fill adds the samples of the trace. Times count from start, in Unix nanoseconds.
+	// fill adds the samples of the trace. start is the Unix time, in nanoseconds, at time 0 of the trace.
 	fill(samples pprofile.SampleSlice, b *dictionary.Builder, threads *threadAttributes, start uint64)
 }
 
-// threadAttributes are the attributes of the samples of each thread. Many threads of a trace have no samples.
+// threadAttributes has the attributes of the samples of each thread. They are created on demand, because many threads have no samples.
 type threadAttributes struct {
 	b       *dictionary.Builder
 	threads []thread
@@ -70,7 +70,7 @@ func (t *threadAttributes) of(thread int32) []dictionary.AttributeIndex {
 // mainThread is the name of the thread on which Android runs an app's user interface.
 const mainThread = "main"
 
-// MainThread returns the id of the main thread, "" if the trace has none.
+// MainThread returns the ID of the main thread, or "" if the trace has none.
 func (t *Trace) MainThread() string {
 	for _, thread := range t.threads {
 		if thread.name == mainThread {
@@ -80,7 +80,7 @@ func (t *Trace) MainThread() string {
 	return ""
 }
 
-// ActiveThread returns the attribute that names the main thread, none if the trace has no such thread.
+// ActiveThread returns the attribute for the main thread, or nothing if the trace has no main thread.
 func (t *Trace) ActiveThread(b *dictionary.Builder) []dictionary.AttributeIndex {
 	for _, thread := range t.threads {
 		if thread.name == mainThread {
@@ -99,7 +99,7 @@ func (t *Trace) ThreadIDs() map[string]bool {
 	return ids
 }
 
-// HasThread reports whether the trace has a thread of that id.
+// HasThread reports whether the trace has a thread with this ID.
 func (t *Trace) HasThread(id string) bool {
 	for _, thread := range t.threads {
 		if thread.text() == id {
@@ -109,7 +109,7 @@ func (t *Trace) HasThread(id string) bool {
 	return false
 }
 
-// AddTo sets times, period and samples of a profile, and returns its attributes. The type of its period is left to the caller.
+// AddTo sets times, period and samples of a profile, and returns its attributes. The caller sets the period type.
 func (t *Trace) AddTo(profile pprofile.Profile, b *dictionary.Builder, start uint64) (attributes []dictionary.AttributeIndex) {
 	profile.SetTime(pcommon.Timestamp(start + uint64(t.First)))
 	profile.SetDurationNano(uint64(t.Duration))
@@ -123,7 +123,7 @@ func (t *Trace) AddTo(profile pprofile.Profile, b *dictionary.Builder, start uin
 	return attributes
 }
 
-// PeriodType returns the type of the profile's period, given the one of profiles by wall time.
+// PeriodType returns the period type of the profile. wall is the type of profiles of wall-clock time.
 func (t *Trace) PeriodType(wall string) string {
 	if t.OnCPU {
 		return "cpu"
@@ -131,7 +131,7 @@ func (t *Trace) PeriodType(wall string) string {
 	return wall
 }
 
-// discardOf names the reason why a trace cannot be used, as Sentry's ingest does.
+// discardOf returns the error for an unusable trace, with the reason that Sentry's ingest uses.
 func discardOf(err error) *discard.Error {
 	reason := discard.ReasonInvalidSampledProfile
 	switch {
@@ -150,11 +150,10 @@ func addLoss(lost []discard.Loss, reason discard.Reason, count int) []discard.Lo
 	return discard.AddLoss(lost, reason, count)
 }
 
-// Weight estimates the memory that a trace of so many bytes takes while it is translated and its profile is delivered. Recorded traces
-// take a third of it.
+// Weight estimates the memory for translating a trace of this size and delivering its profile. Recorded traces use a third of it.
 func Weight(size int64) int64 { return spareBytes + growth*size }
 
 const (
-	spareBytes = 16 * attr.SpareObservations // a run, or a timestamp and its copy
+	spareBytes = 16 * attr.SpareObservations // for each, a run, or a timestamp and its copy
 	growth     = 16
 )

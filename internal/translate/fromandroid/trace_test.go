@@ -33,7 +33,7 @@ const (
 	period = 10 * time.Millisecond
 )
 
-// translate makes a message of a trace, and checks that it is valid OTLP.
+// translate translates a trace to a message, and checks that it is valid OTLP.
 func translate(t testing.TB, trace *Trace, start uint64) (pprofile.Profiles, pprofile.Profile) {
 	out := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(out.Dictionary())
@@ -47,7 +47,7 @@ func translate(t testing.TB, trace *Trace, start uint64) (pprofile.Profiles, ppr
 	return out, profile
 }
 
-// observedMethods are the observations of a method trace in the words of the goldens.
+// observedMethods returns the observations of a method trace as text, in the form of the goldens.
 func observedMethods(o *arttrace.Observations) *sentrytest.Profile {
 	var all sentrytest.Profile
 	for _, run := range o.Runs {
@@ -71,7 +71,7 @@ func observedMethods(o *arttrace.Observations) *sentrytest.Profile {
 	return &all
 }
 
-// TestRecordedMethodTraces: a profile has the observations of the trace, each at its time and in its stack.
+// TestRecordedMethodTraces: the profile has each observation of the trace, with its time and its stack.
 func TestRecordedMethodTraces(t *testing.T) {
 	for _, name := range []string{"art-trace-regular.trace", "art-trace-streaming.trace"} {
 		data := golden.AndroidTrace(t, name)
@@ -93,7 +93,7 @@ func TestRecordedMethodTraces(t *testing.T) {
 	}
 }
 
-// observedStacks are the samples of a Perfetto trace in the words of the goldens.
+// observedStacks returns the samples of a Perfetto trace as text, in the form of the goldens.
 func observedStacks(trace *perfetto.Trace) *sentrytest.Profile {
 	var all sentrytest.Profile
 	for _, s := range trace.Samples {
@@ -120,7 +120,7 @@ func observedStacks(trace *perfetto.Trace) *sentrytest.Profile {
 	return &all
 }
 
-// TestGeneratedPerfettoTraces: the traces that test package perfetto become profiles with their samples.
+// TestGeneratedPerfettoTraces: the traces in the tests of package perfetto become profiles with all of their samples.
 func TestGeneratedPerfettoTraces(t *testing.T) {
 	read := 0
 	lines, err := os.ReadFile(filepath.Join(golden.Root(t), "internal/format/perfetto/testdata/oracle.jsonl"))
@@ -177,7 +177,7 @@ func small() []byte {
 	return perfettotest.Interned(5, perfettotest.Text(1, "f"), 6, perfettotest.Frame(1, 1, 0, 7), 7, perfettotest.Callstack(1, 1))
 }
 
-// TestGrowth: what is made of a trace is bounded by its size and the spare, whatever is long and whatever there is much of.
+// TestGrowth: the size of a translated trace is bounded by its own size and the spare observations, for one long text and many records.
 func TestGrowth(t *testing.T) {
 	const spare = 1 << 12
 	long := strings.Repeat("x", 5000)
@@ -200,7 +200,7 @@ func TestGrowth(t *testing.T) {
 		}
 		require.LessOrEqual(t, read.Spent, spare, name)
 		out, _ := translate(t, read, start)
-		// Base64 makes four bytes of three.
+		// Base64 encodes three bytes as four.
 		assert.LessOrEqual(t, new(pprofile.ProtoMarshaler).ProfilesSize(out), attr.MaxGrowth*len(data)*4/3+8*spare+attr.MaxOverhead, name)
 	}
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package toissues creates Sentry's error events from the exceptions that OpenTelemetry records: Sentry makes issues of events only.
+// Package toissues creates Sentry's error events from the exceptions that OpenTelemetry records. Sentry creates issues from error events
+// only.
 //
 // # What becomes an event
 //
-// A span event with exception.type or exception.message. With [Unhandled], the exception must have left its span: exception.escaped is
-// true, or the status of the span is Error. Python's SDK records escaped = "False" for exceptions that leave a span, too, so that the
-// status decides. Exceptions of Sentry's SDKs, which report events themselves, become no events.
+// A span event with exception.type or exception.message becomes an event. With [Unhandled], the exception must have left its span:
+// exception.escaped is true, or the status of the span is Error. Python's SDK records escaped = "False" even for exceptions that leave a
+// span, so the status decides. Exceptions of applications with a Sentry SDK become no events, because the SDK reports them itself.
 //
 // # One failure, one event
 //
-// Instrumentations record an exception on each span that it passes. The records agree in the trace, in the last component of the type
-// ("mod.PaymentError" and "PaymentError"), and in the innermost frame; outer spans record more frames, and messages differ between
-// signals. Records without frames agree in the message. Of the records of a message, the earliest becomes the event; it names the spans
-// of the others. Two failures of one trace at the same line count as one.
+// Instrumentations record an exception on each span that it passes through. These records have the same trace, the same last component of
+// the type ("mod.PaymentError" and "PaymentError") and the same innermost frame. Outer spans record more frames, and messages differ
+// between signals. For records without frames, the message must be equal. The earliest record in a message becomes the event, which lists
+// the spans of the others. Two failures of one trace at the same line therefore count as one.
 //
 // # The chain
 //
-// The text of a stack has the causes of the exception: see package stacktext. Sentry wants the oldest cause first and the thrown
-// exception last. A text that no parser reads becomes the extra "stacktrace"; the event then has no frames.
+// The text of a stack contains the causes of the exception: see package stacktext. Sentry expects the oldest cause first and the thrown
+// exception last. A text that no parser recognizes becomes the extra data "stacktrace"; the event then has no frames.
 package toissues

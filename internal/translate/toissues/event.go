@@ -26,7 +26,7 @@ func (e *exporter) event(r *record) Event {
 	trace, id := span.TraceID(), span.SpanID()
 	x := newException(r.attrs, r.Platform)
 	out := &sentryevent.ErrorEvent{
-		// The same message yields the same IDs, so that a repeated post replaces the event.
+		// The same message always results in the same IDs, so that Sentry replaces a repeated event.
 		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.kindName, x.message, strconv.Itoa(r.index)),
 		Timestamp: timestamp(r.at), Platform: eventPlatform(x.platform), Level: "error",
 		Release: r.Release, Dist: r.Dist, Environment: r.Environment, SDK: e.options.SDK,
@@ -67,7 +67,7 @@ func (e *exporter) event(r *record) Event {
 	}
 }
 
-// handled is false for an exception that left its span, and otherwise absent: a span cannot know what its caller does.
+// handled returns false for an exception that left its span. Otherwise it is absent, because a span does not show what its caller does.
 func (r *record) handled() (handled jsonscan.Optional[bool]) {
 	if escaped(r.attrs) {
 		return jsonscan.Some(false)
@@ -75,7 +75,7 @@ func (r *record) handled() (handled jsonscan.Optional[bool]) {
 	return handled
 }
 
-// payload writes the event within the size limit. It omits breadcrumbs first, then extra data, then the causes.
+// payload encodes the event within the size limit. If necessary, it omits breadcrumbs, then extra data, then the causes.
 func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
 	limit := sentry.MaxOutgoingTransaction
 	if e.options.MaxItemBytes > 0 {
@@ -96,7 +96,7 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
 		{"request", func() bool { some := out.Request != nil; out.Request = nil; return some }},
 		{"user", func() bool { some := len(out.User) > 0; out.User = nil; return some }},
 	} {
-		// Frames that a text stands for, as Java's "... 12 more", are copies, too.
+		// Frames that the text only refers to, such as Java's "... 12 more", count as copies, too.
 		if len(payload) <= limit && len(payload) <= e.copies+minEvent {
 			break
 		}
@@ -113,7 +113,7 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
 	return payload
 }
 
-// halve removes the middle half of the frames. It reports false if there is nothing to remove.
+// halve removes the middle half of the frames. It reports whether it removed any.
 func halve(stack *sentryevent.Stacktrace) bool {
 	if stack == nil || len(stack.Frames) < 4 {
 		return false
@@ -123,7 +123,7 @@ func halve(stack *sentryevent.Stacktrace) bool {
 	return true
 }
 
-// minEvent is the size that an event may always have: one stack of 250 frames with short names.
+// minEvent is the size that each event may have: a stack of 250 frames with short names.
 const minEvent = 64 << 10
 
 // request returns the request that the segment served.
@@ -155,7 +155,7 @@ func fingerprint(places ...pcommon.Map) (parts []string) {
 	return nil
 }
 
-// tags returns the attributes of the list that are scalars and short enough.
+// tags returns the attributes that are in the list, scalar and short enough.
 func (e *exporter) tags(r *record) (tags []sentryevent.Tag) {
 	for _, key := range e.options.Tags {
 		for _, attrs := range []pcommon.Map{r.attrs, r.spans[r.span].Attributes()} {
@@ -177,7 +177,7 @@ func isTag(key string, value pcommon.Value) bool {
 	return false
 }
 
-// extra returns the other attributes of the exception and of its span, and a stack without frames.
+// extra returns the other attributes of the exception and its span, and a stack trace without frames.
 func (e *exporter) extra(r *record, stack string) []byte {
 	m := pcommon.NewMap()
 	size := 0
@@ -212,10 +212,10 @@ func (e *exporter) extra(r *record, stack string) []byte {
 	return attr.JsonOf(value)
 }
 
-// maxAttributes bounds the extra data: SDKs record at most 128 attributes of a span by default.
+// maxAttributes is the maximum number of attributes in extra data: by default, SDKs record at most 128 attributes of a span.
 const maxAttributes = 128
 
-// isField reports whether an attribute has a field of its own in the event.
+// isField reports whether an attribute has its own field in the event.
 func isField(key string) bool {
 	switch key {
 	case semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace, semconv.ExceptionEscaped, semconv.SentryFingerprint:
@@ -229,7 +229,7 @@ func isField(key string) bool {
 	return strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
 }
 
-// contexts returns the origin of the event: the SDK that recorded it, and the other spans that did.
+// contexts returns the SDK that recorded the exception, and the other spans with the same failure.
 func (r *record) contexts() []sentryevent.NamedValue {
 	value := pcommon.NewValueMap()
 	resource := value.Map().PutEmptyMap("resource")
@@ -259,7 +259,7 @@ func (r *record) contexts() []sentryevent.NamedValue {
 	return contexts
 }
 
-// removePersonal removes what Sentry's SDKs send only with send_default_pii.
+// removePersonal removes the data that Sentry's SDKs send only with send_default_pii.
 func removePersonal(out *sentryevent.ErrorEvent) {
 	out.User = slices.DeleteFunc(out.User, func(member sentryevent.NamedValue) bool { return member.Name != "id" })
 	if out.Request != nil {

@@ -20,18 +20,18 @@ type exception struct {
 	kindName, message string // of the thrown exception
 	platform          string
 	trace             stacktext.Trace
-	unparsed          string // the text of the stack, if it has no frames
-	kind              string // type and place: see Event.Kind
+	unparsed          string // text of the stack, if it has no frames
+	kind              string // type and position: see Event.Kind
 }
 
-// stackLanguages are the languages of platforms.
+// stackLanguages maps platforms to languages.
 var stackLanguages = map[string]stacktext.Language{
 	"python": stacktext.Python, "java": stacktext.Java, "android": stacktext.Java, "javascript": stacktext.JavaScript, "node": stacktext.JavaScript,
 	"csharp": stacktext.DotNet, "go": stacktext.Go, "ruby": stacktext.Ruby, "php": stacktext.PHP, "native": stacktext.Native,
 	"rust": stacktext.Native, "elixir": stacktext.Elixir,
 }
 
-// stackPlatforms are the platforms of languages, for resources without one.
+// stackPlatforms maps languages to platforms, for resources without a platform.
 var stackPlatforms = map[stacktext.Language]string{
 	stacktext.Python: "python", stacktext.Java: "java", stacktext.JavaScript: "javascript", stacktext.DotNet: "csharp", stacktext.Go: "go",
 	stacktext.Ruby: "ruby", stacktext.PHP: "php", stacktext.Native: "native", stacktext.Elixir: "elixir",
@@ -56,7 +56,7 @@ func newException(attrs pcommon.Map, platform string) *exception {
 
 const otherPlatform = "other"
 
-// eventPlatform returns the platform of an event: Relay knows fewer platforms for events than for profiles (VALID_PLATFORMS).
+// eventPlatform returns the platform of an event: Relay accepts fewer platforms for events than for profiles (VALID_PLATFORMS).
 func eventPlatform(platform string) string {
 	switch platform {
 	case "rust":
@@ -70,22 +70,22 @@ func eventPlatform(platform string) string {
 	return otherPlatform
 }
 
-// takeHeadline takes type and message from the text if the record has none. In logs, Python's SDK records the first argument of an
-// exception as its message; the text has the message that Sentry's SDK sends.
+// takeHeadline sets type and message from the text if the record has none. In logs, Python's SDK records only the first argument of an
+// exception as its message. The text has the message that Sentry's SDK sends.
 func (e *exception) takeHeadline() {
 	thrown := &e.trace.Exceptions[0]
 	if e.kindName == "" {
 		e.kindName = thrown.Type
 	}
 	sameType := lastComponent(e.kindName) == lastComponent(thrown.Type)
-	python := e.trace.Language == stacktext.Python && !strings.HasPrefix(thrown.Message, e.message+"\n") // else followed by notes
+	python := e.trace.Language == stacktext.Python && !strings.HasPrefix(thrown.Message, e.message+"\n") // otherwise, the rest are notes
 	if e.message == "" && sameType || python && sameType && thrown.Message != "" {
 		e.message = thrown.Message
 	}
 }
 
-// identify returns what all records of an exception have in common: the last component of its type and its innermost frame, or its
-// message if there are no frames.
+// identify returns a text that is equal for all records of an exception: the last component of its type, and its innermost frame or,
+// without frames, its message.
 func (e *exception) identify() string {
 	parts := []string{lastComponent(e.kindName)}
 	if len(e.trace.Exceptions) > 0 && len(e.trace.Exceptions[0].Frames) > 0 {
@@ -98,7 +98,7 @@ func (e *exception) identify() string {
 	return attr.HashID(parts...)
 }
 
-// lastComponent returns PaymentError of shop.payment.PaymentError, Shop::PaymentError and Shop\PaymentError.
+// lastComponent returns PaymentError for shop.payment.PaymentError, Shop::PaymentError and Shop\PaymentError.
 func lastComponent(name string) string {
 	return name[strings.LastIndexAny(name, `.:\`)+1:]
 }
@@ -135,7 +135,7 @@ func (e *exception) chain(handled jsonscan.Optional[bool]) []event.Exception {
 	return chain
 }
 
-// source returns the member of the parent that holds an exception, in its language.
+// source returns the member of the parent that contains an exception, as named in its language.
 func (e *exception) source(relation stacktext.Relation) string {
 	switch {
 	case relation == stacktext.Context:

@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// stacktrace returns the frames of an exception; nil if it has none.
+// stacktrace returns the frames of an exception, or nil if it has none.
 func (e *exception) stacktrace(frames []stacktext.Frame) *event.Stacktrace {
 	frames = withoutRecorder(frames)
 	if len(frames) == 0 {
@@ -26,8 +26,8 @@ func (e *exception) stacktrace(frames []stacktext.Frame) *event.Stacktrace {
 	return stack
 }
 
-// withoutRecorder removes the frames of OpenTelemetry's Python SDK from the outer end: use_span is a context manager around the code of
-// the application, which Sentry's SDK would not have.
+// withoutRecorder removes the frames of OpenTelemetry's Python SDK from the outer end: use_span is a context manager around application
+// code, and its frames are absent in events of Sentry's SDK.
 func withoutRecorder(frames []stacktext.Frame) []stacktext.Frame {
 	for len(frames) > 1 && isRecorder(&frames[0]) {
 		frames = frames[1:]
@@ -52,7 +52,7 @@ func (e *exception) eventFrame(f *stacktext.Frame) event.EventFrame {
 		frame.Native = jsonscan.Some(true)
 	}
 	if e.trace.Language == stacktext.JavaScript && frame.Function == "" {
-		frame.Function = "?" // as Sentry's SDKs
+		frame.Function = "?" // as in Sentry's SDKs
 	}
 	if frame.Function == "" && frame.Filename == "" && !frame.InstructionAddr.Set {
 		frame.Function = "<unknown>"
@@ -60,8 +60,8 @@ func (e *exception) eventFrame(f *stacktext.Frame) event.EventFrame {
 	return frame
 }
 
-// paths returns the path of a file, if it is absolute, and its name: the path without the folder of a package manager or of Python's
-// standard library, as Sentry's SDK for Python has it.
+// paths returns the path of a file, if it is absolute, and its name. As in Sentry's SDK for Python, the name is the path relative to the
+// folder of the package manager or the standard library.
 func paths(file string) (abs, name string) {
 	file = attr.Clip(strings.TrimPrefix(file, "file://"), maxFrameText)
 	name = file
@@ -79,13 +79,13 @@ func paths(file string) (abs, name string) {
 	return "", name
 }
 
-// frameTypes are the words of profiles for languages: both have the same rules.
+// frameTypes maps languages to the frame types of profiles, which have the same rules.
 var frameTypes = map[stacktext.Language]string{
 	stacktext.DotNet: "dotnet", stacktext.Go: "go", stacktext.Ruby: "ruby", stacktext.Elixir: "beam",
 }
 
-// inApp reports whether a frame is the application's, as Sentry's SDK of the language would. It is absent for Java, where the rules of
-// the project decide.
+// inApp reports whether a frame belongs to the application, by the rules of Sentry's SDK for the language. It is absent for Java, because
+// the project's settings decide.
 func (e *exception) inApp(f *stacktext.Frame) jsonscan.Optional[bool] {
 	file := strings.ReplaceAll(f.File, `\`, "/")
 	switch e.trace.Language {
@@ -107,7 +107,7 @@ func (e *exception) inApp(f *stacktext.Frame) jsonscan.Optional[bool] {
 	return jsonscan.Some(tosentry.InApp(&p, frameTypes[e.trace.Language]) == profile.InAppTrue && !isOTPApplication(f.Package))
 }
 
-// isOTPApplication reports whether an application of Elixir's comes with the language.
+// isOTPApplication reports whether an Elixir application is part of the language.
 func isOTPApplication(name string) bool {
 	switch name {
 	case "elixir", "stdlib", "kernel", "logger", "mix", "iex", "ex_unit", "eex", "erts", "ssl", "crypto", "opentelemetry", "opentelemetry_api":

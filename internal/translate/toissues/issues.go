@@ -23,8 +23,8 @@ type Options struct {
 	tosentry.ExportOptions
 
 	FromSpans       Selection
-	SkipIfSentrySDK bool     // exceptions of applications with one of Sentry's SDKs become no events
-	IncludePII      bool     // personal data stay in the event
+	SkipIfSentrySDK bool     // exceptions of applications with a Sentry SDK become no events
+	IncludePII      bool     // personal data is kept
 	Tags            []string // attributes that become tags
 }
 
@@ -34,7 +34,7 @@ type Selection string
 // The values of Selection.
 const (
 	None      Selection = "none"
-	Unhandled Selection = "unhandled" // those that left their span
+	Unhandled Selection = "unhandled" // exceptions that left their span
 	All       Selection = "all"
 )
 
@@ -44,25 +44,25 @@ var DefaultTags = []string{
 	semconv.DBSystemName, semconv.MessagingSystem, semconv.ServerAddress, semconv.CodeFunctionName, semconv.ThreadName,
 }
 
-// Event is an event with what recognizes it.
+// Event is an event with its identity.
 type Event struct {
 	tosentry.Outgoing
-	// Failure identifies the failure, also in later messages and in other signals.
+	// Failure identifies the failure, also in later messages and other signals.
 	Failure [24]byte
-	// Kind identifies failures of the same kind: type and place, in any trace.
+	// Kind identifies failures of the same kind: those with the same type and position, in any trace.
 	Kind string
 }
 
 // Export is the result for a message.
 type Export struct {
 	Events []Event
-	// Lost counts exceptions that became no event, by reason.
+	// Lost counts exceptions that became no events, by reason.
 	Lost []discard.Loss
 	// Flaws count parts that were omitted from events.
 	Flaws []discard.Flaw
 }
 
-// Reasons of exceptions that become no event.
+// Reasons why exceptions become no events.
 const (
 	ReasonHandled   discard.Reason = "exception_handled"
 	ReasonSentrySDK discard.Reason = "reported_by_sentry_sdk"
@@ -90,17 +90,17 @@ type exporter struct {
 	Export
 	options Options
 	records []*record
-	copies  int // bytes of attributes that events may still repeat
+	copies  int // bytes of attributes that further events may repeat
 }
 
 // record is an exception that a span recorded.
 type record struct {
 	*service
-	kind   string // type and place: see Event.Kind
-	span   int    // of the service
+	kind   string // type and position: see Event.Kind
+	span   int    // index in the service
 	at     pcommon.Timestamp
 	attrs  pcommon.Map
-	index  int              // of the span event
+	index  int              // index of the span event
 	alsoOn []pcommon.SpanID // spans with the same failure
 }
 
@@ -109,8 +109,8 @@ type service struct {
 	attr.Identity
 	resource pcommon.Map
 	spans    []ptrace.Span
-	roots    []int                       // of the segment of each span; -1 = in another message
-	crumbs   map[pcommon.TraceID][]crumb // of the spans; nil = not yet collected
+	roots    []int                       // index of the segment of each span; -1 = in another message
+	crumbs   map[pcommon.TraceID][]crumb // of all spans; nil = not collected yet
 }
 
 // collect appends the selected exceptions of a resource.
@@ -143,7 +143,7 @@ func isException(attrs pcommon.Map) bool {
 	return attr.FirstText(text(attrs, semconv.ExceptionType), text(attrs, semconv.ExceptionMessage)) != ""
 }
 
-// unwanted returns the reason why an exception becomes no event, "" if it does.
+// unwanted returns the reason why an exception becomes no event, or "" if it becomes one.
 func (e *exporter) unwanted(span ptrace.Span, attrs pcommon.Map, ofSDK bool) discard.Reason {
 	_, sentryOrigin := span.Attributes().Get(semconv.SentryOrigin)
 	switch {
@@ -157,17 +157,17 @@ func (e *exporter) unwanted(span ptrace.Span, attrs pcommon.Map, ofSDK bool) dis
 	return ""
 }
 
-// escaped reports whether the exception left its span. Python's SDK writes text.
+// escaped reports whether the exception left its span. Python's SDK records a text.
 func escaped(attrs pcommon.Map) bool {
 	return strings.EqualFold(text(attrs, semconv.ExceptionEscaped), "true")
 }
 
-// failures returns one record of each failure: the earliest.
+// failures returns the earliest record of each failure.
 func (e *exporter) failures() (unique []*record) {
 	slices.SortStableFunc(e.records, func(a, b *record) int { return cmp.Compare(a.at, b.at) })
 	byFailure := map[[24]byte]*record{}
 	for _, r := range e.records {
-		// The frames are parsed again when the event is written: those of a whole message would take much memory.
+		// The frames are parsed again when the event is encoded: those of a whole message would use too much memory.
 		r.kind = newException(r.attrs, r.Platform).kind
 		first, known := byFailure[r.failure()]
 		if !known {
@@ -191,7 +191,8 @@ func (r *record) failure() (id [24]byte) {
 	return id
 }
 
-// spend reports whether an event may repeat attributes of a size, and counts them otherwise: output is bounded by input.
+// spend reports whether an event may repeat attributes of this size, and otherwise counts them as omitted. This bounds the output by the
+// input.
 func (e *exporter) spend(size int, field string) bool {
 	if size > e.copies {
 		e.Flaws = discard.AddFlaw(e.Flaws, field, 1)

@@ -32,7 +32,7 @@ func options() Options {
 	}
 }
 
-// shop is a request with nested spans: GET /cart, checkout, charge. All failed.
+// shop returns a request with nested spans, all of which failed: GET /cart, checkout, charge.
 func shop(language string) (traces ptrace.Traces, spans []ptrace.Span) {
 	traces = ptrace.NewTraces()
 	resource := traces.ResourceSpans().AppendEmpty()
@@ -79,7 +79,7 @@ func python(frames ...string) string {
 	return stack + "shop.payment.PaymentError: card of order 17 declined\n"
 }
 
-// decode returns the event, which Sentry's ingest accepts.
+// decode decodes an event, and checks that Sentry's ingest accepts it.
 func decode(t *testing.T, e Event) *sentryevent.ErrorEvent {
 	t.Helper()
 	envelope := &sentry.Envelope{Header: sentry.EnvelopeHeader{EventID: e.EventID, Trace: e.Trace}, Items: []sentry.Item{e.Item}}
@@ -90,7 +90,7 @@ func decode(t *testing.T, e Event) *sentryevent.ErrorEvent {
 	return decoded
 }
 
-// TestOneFailureOnNestedSpansIsOneEvent: each span records the exception as it passes, the outer ones with more frames.
+// TestOneFailureOnNestedSpansIsOneEvent: each span records the exception that passes through it; outer spans record more frames.
 func TestOneFailureOnNestedSpansIsOneEvent(t *testing.T) {
 	traces, spans := shop("python")
 	spans[0].Attributes().PutStr("http.request.method", "GET")
@@ -101,9 +101,9 @@ func TestOneFailureOnNestedSpansIsOneEvent(t *testing.T) {
 	spans[2].Events().AppendEmpty().SetName("card checked")
 	spans[2].Events().At(0).SetTimestamp(spans[2].StartTimestamp())
 	fail(spans[2], "shop.payment.PaymentError", "card of order 17 declined", python("charge"))
-	fail(spans[1], "PaymentError", "card", python("checkout", "charge")[:]) // as in logs: shorter type, other message
+	fail(spans[1], "PaymentError", "card", python("checkout", "charge")[:]) // as in logs: shorter type, different message
 	fail(spans[0], "shop.payment.PaymentError", "card of order 17 declined", python("view", "checkout", "charge"))
-	// The innermost frame has the same line everywhere.
+	// The innermost frame has the same line on all spans.
 	for _, span := range spans {
 		event := span.Events().At(span.Events().Len() - 1)
 		stack, _ := event.Attributes().Get("exception.stacktrace")
@@ -181,7 +181,7 @@ func TestSelection(t *testing.T) {
 	for name, test := range map[string]struct {
 		from   Selection
 		edit   func(ptrace.Span, ptrace.SpanEvent)
-		reason discard.Reason // "" = becomes an event
+		reason discard.Reason // "" = it becomes an event
 	}{
 		"status Error":                {from: Unhandled},
 		"status Error, escaped False": {from: Unhandled, edit: func(_ ptrace.Span, e ptrace.SpanEvent) { e.Attributes().PutStr("exception.escaped", "False") }},
@@ -226,7 +226,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestResourceOfASentrySDK: its exceptions are events already.
+// TestResourceOfASentrySDK: the SDK has sent the exceptions as events.
 func TestResourceOfASentrySDK(t *testing.T) {
 	traces, spans := shop("python")
 	fail(spans[1], "PaymentError", "declined", "")
@@ -238,7 +238,8 @@ func TestResourceOfASentrySDK(t *testing.T) {
 	assert.Len(t, FromTraces(traces, o).Events, 1)
 }
 
-// TestEveryLanguage: the traces of package stacktext become events that Sentry accepts, with application frames and chained causes.
+// TestEveryLanguage: traces of all languages in package stacktext become events that Sentry accepts, with application frames and chained
+// causes.
 func TestEveryLanguage(t *testing.T) {
 	languages := map[string]string{
 		"python": "python", "java": "java", "v8": "nodejs", "firefox": "webjs", "safari": "webjs", "dotnet": "dotnet", "go": "go", "ruby": "ruby",
@@ -259,7 +260,7 @@ func TestEveryLanguage(t *testing.T) {
 			e := decode(t, export.Events[0])
 			thrown := e.Exceptions[len(e.Exceptions)-1]
 			require.NotNil(t, thrown.Stacktrace, path)
-			if folder != "java" { // the project decides
+			if folder != "java" { // the project's settings decide
 				var application bool
 				for _, f := range thrown.Stacktrace.Frames {
 					require.True(t, f.InApp.Set, path)
@@ -270,7 +271,7 @@ func TestEveryLanguage(t *testing.T) {
 			lines = append(append(lines, export.Events[0].Payload...), '\n')
 		}
 	}
-	if file := os.Getenv("EVENTS"); file != "" { // for other judges
+	if file := os.Getenv("EVENTS"); file != "" { // writes the events for other checkers
 		require.NoError(t, os.WriteFile(file, lines, 0o644))
 	}
 }
@@ -291,7 +292,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestGroups: failures with IDs in their messages have as many kinds as there are places that throw.
+// TestGroups: failures whose messages contain IDs have one kind for each place that throws.
 func TestGroups(t *testing.T) {
 	kinds := map[string]bool{}
 	for i := range 1000 {
@@ -345,7 +346,7 @@ func TestOutputIsBounded(t *testing.T) {
 				decode(t, export.Events[i])
 			}
 			size := len(marshal(t, traces))
-			// Beyond the bound of copies, an event has what its exception has, and a kilobyte.
+			// Above the limit of copies, each event adds the data of its exception and one kilobyte.
 			assert.LessOrEqual(t, total, attr.ExportBound(size)+2048*len(export.Events), "%d bytes of %d", total, size)
 		})
 	}

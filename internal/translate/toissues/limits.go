@@ -3,16 +3,17 @@
 package toissues
 
 const (
-	// maxCrumbs is the default limit of breadcrumbs in SDKs (max_breadcrumbs).
+	// maxCrumbs is the default number of breadcrumbs in SDKs (max_breadcrumbs).
 	maxCrumbs = 100
 
-	// maxAlsoOn bounds the spans that an event names: an exception passes a few spans.
+	// maxAlsoOn is the maximum number of other spans in an event: an exception passes through a few spans.
 	maxAlsoOn = 20
 
-	// maxValue bounds a message, and maxFrameText a function or file: Relay cuts there (relay-event-schema: "message", "symbol").
+	// maxValue is the maximum size of a message, and maxFrameText that of a function or file: Relay truncates at these sizes
+	// (relay-event-schema: "message", "symbol").
 	maxValue, maxFrameText = 8192, 256
 
-	// maxExtra bounds an attribute of the extra data, and maxStacktrace a text without frames.
+	// maxExtra is the maximum size of an attribute in extra data, and maxStacktrace that of a text without frames.
 	maxExtra, maxStacktrace = 4096, 64 << 10
 
 	// Sentry ignores tags beyond these lengths.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Shop writes the trace of a failure as OpenTelemetry's SDK does (debug.Stack), and what Go itself says of its frames.
+// Shop writes the trace of a failure, as OpenTelemetry's SDK records it (debug.Stack), and Go's own list of its frames.
 package main
 
 import (
