@@ -16,8 +16,8 @@
 //	breaker.go      pauses while Sentry does not answer
 //	spool.go        requests in a storage
 //	stream.go       requests that only Sentry knows, and its responses
-//	destinations.go where the requests of a project go
-//	mapping.go      other keys for them
+//	crash_record.go what the pipelines receive of a crash report
+//	internal/mapping where the requests of a project go, with which keys
 //	outgoing.go     what Sentry gets of a request
 //	internal/omit   which items it does not get
 //	reports.go      what is omitted, for client reports

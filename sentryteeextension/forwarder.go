@@ -71,6 +71,7 @@ const (
 	reasonShutdown   = "shutdown"          // was only in memory
 	reasonUnreadable = "unreadable"        // damaged in the storage
 	reasonNoUpstream = "no_upstream"       // its project has no upstream
+	reasonKeys       = "too_many_keys"     // of a client report: reports of maxKeys keys are waiting
 )
 
 const (
@@ -83,10 +84,11 @@ const (
 
 func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwarder {
 	f := &forwarder{
-		cfg: cfg, logger: logger, telemetry: telemetry, limits: newKeyLimits(), reports: &reports{}, now: time.Now,
+		cfg: cfg, logger: logger, telemetry: telemetry, limits: newKeyLimits(), now: time.Now,
 		room: httpbody.NewBudget(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
 	}
 	f.outgoing = newOutgoing(cfg, f.limits)
+	f.reports = &reports{overflow: func() { telemetry.ended(endpointReport, outcomeDropped, reasonKeys) }}
 	f.changed = sync.NewCond(&f.mu)
 	f.stopReports = make(chan struct{})
 	return f

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/mapping"
 )
 
 // hopByHop lists headers that are not forwarded: those of one connection (RFC 9110, 7.6.1), those that the HTTP client sets, and cookies.
@@ -16,9 +17,6 @@ var hopByHop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 	"Host", "Content-Length", "Expect", "Cookie",
 }
-
-// ofTheSite lists headers of a tunnel request that contain credentials of the web site.
-var ofTheSite = []string{"Authorization", "X-Sentry-Auth"}
 
 // upstreamHeader returns the headers of a request for Sentry. via names this tee.
 func upstreamHeader(req *http.Request, r *route, via string) http.Header {
@@ -33,7 +31,7 @@ func upstreamHeader(req *http.Request, r *route, via string) http.Header {
 		delete(header, name)
 	}
 	if r.handling == tunnelled {
-		for _, name := range ofTheSite {
+		for _, name := range mapping.Credentials { // of the site that uses the tunnel
 			delete(header, name)
 		}
 	}

@@ -19,7 +19,8 @@ type keyLimits struct {
 // key is a public key of a project.
 type key struct{ project, public string }
 
-// maxKeys is the maximum number of keys with limits, at a few hundred bytes each. A receiver without projects accepts any key.
+// maxKeys is the maximum number of keys with limits, and of keys with losses to report, at a few hundred bytes each. A receiver without
+// projects accepts any key.
 const maxKeys = 10_000
 
 func newKeyLimits() *keyLimits { return &keyLimits{byKey: map[key]*sentry.ActiveLimits{}} }

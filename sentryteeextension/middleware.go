@@ -29,75 +29,102 @@ func (t *tee) wrap(_ context.Context, receiver http.Handler) (http.Handler, erro
 	}), nil
 }
 
-// keep lets the receiver respond to a request, and forwards the bytes that the receiver read.
+// keep lets the receiver respond to a request, and forwards the bytes that the receiver read. The client receives the response when the
+// request is stored or, with answer: upstream, when Sentry has responded.
 func (t *tee) keep(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) {
-	forwarded := &request{
+	held := t.hold(w, req, r)
+	defer held.release()
+	receiver.ServeHTTP(held.own, req)
+	limits := ""
+	if held.own.admits(held.authErr == nil) && t.complete(held) {
+		limits = t.forward(held)
+	}
+	held.own.send(limits)
+}
+
+// held is a request while the receiver reads it and responds.
+type held struct {
+	*request
+	route       *route
+	credentials sentry.Credentials // of the request itself
+	authErr     error              // if they contain no key; the envelope may
+	claim       *httpbody.Claim    // nil once an entry owns it
+	body        *heldBody
+	own         *ownAnswer
+}
+
+// hold puts the tee between the receiver and its reads and response.
+func (t *tee) hold(w http.ResponseWriter, req *http.Request, r *route) *held {
+	h := &held{route: r, credentials: r.credentials(req), own: &ownAnswer{ResponseWriter: w}, request: &request{
 		Method: req.Method, Target: r.targetOf(req), Header: upstreamHeader(req, r, t.via), Received: time.Now(),
 		Endpoint: r.endpoint, Project: r.project,
-	}
-	credentials := r.credentials(req)
-	auth, authErr := sentry.Authenticate(credentials)
-
-	claim := t.forwarder.room.Claim(req.Context()).NeverWait()
-	claim.SetTenant(r.project)
-	body := &heldBody{ReadCloser: req.Body, claim: claim, size: req.ContentLength}
-	req.Body = body
-	own := &ownAnswer{ResponseWriter: w}
-	receiver.ServeHTTP(own, req)
-
-	if !own.admits(authErr == nil) {
-		claim.Release()
-		own.send("")
-		return
-	}
-	if err := body.finish(); err != nil {
-		t.notKept(r, forwarded, err)
-		own.send("")
-		return
-	}
-	forwarded.Body = body.data
-	if authErr != nil && !t.identify(forwarded, r, credentials) {
-		claim.Release()
-		own.send("")
-		return
-	}
-	if authErr == nil {
-		forwarded.Key = auth.PublicKey
-	}
-	t.forward(own, forwarded, claim)
+	}}
+	auth, err := sentry.Authenticate(h.credentials)
+	h.Key, h.authErr = auth.PublicKey, err
+	h.claim = t.forwarder.room.Claim(req.Context()).NeverWait()
+	h.claim.SetTenant(r.project)
+	h.body = &heldBody{ReadCloser: req.Body, claim: h.claim, size: req.ContentLength}
+	req.Body = h.body
+	return h
 }
 
-// forward queues a request, and responds to the client.
-func (t *tee) forward(own *ownAnswer, r *request, claim *httpbody.Claim) {
-	if t.forwarder.outgoing.destinations.of(r.Project) == nil {
-		claim.Release()
-		t.telemetry.ended(r.Endpoint, outcomeDropped, reasonNoUpstream)
-		own.send("")
-		return
+// release releases the memory of a request that is not forwarded, also if the receiver panics.
+func (h *held) release() {
+	if h.claim != nil {
+		h.claim.Release()
 	}
-	claim.SetTenant(r.Project)
-	size := r.size()
-	if err := claim.Acquire(size); err != nil {
-		claim.Release()
-		t.telemetry.ended(r.Endpoint, outcomeDropped, reasonNoRoom)
-		own.send("")
-		return
+}
+
+// complete adds the body, and the sender if only the envelope names it. It reports whether the request can be forwarded; if not, it counts
+// the request.
+func (t *tee) complete(h *held) bool {
+	switch err := h.body.finish(); {
+	case err == httpbody.ErrNoMemory:
+		t.notKept(h, reasonNoRoom)
+		return false
+	case err != nil:
+		t.notKept(h, reasonIncomplete)
+		return false
 	}
-	e := &entry{project: r.Project, endpoint: r.Endpoint, received: r.Received, weight: size + int64(len(r.Body)), request: r, claim: claim}
+	h.Body = h.body.data
+	if h.authErr != nil && !t.identify(h.request, h.route, h.credentials) {
+		return false // a response of another endpoint of the receiver
+	}
+	if t.forwarder.outgoing.destinations.Of(h.Project) == nil {
+		t.telemetry.ended(h.Endpoint, outcomeDropped, reasonNoUpstream)
+		return false
+	}
+	h.claim.SetTenant(h.Project)
+	if err := h.claim.Acquire(h.size()); err != nil {
+		t.notKept(h, reasonNoRoom)
+		return false
+	}
+	return true
+}
+
+// notKept counts and logs a request that cannot be forwarded.
+func (t *tee) notKept(h *held, reason string) {
+	t.telemetry.ended(h.Endpoint, outcomeDropped, reason)
+	t.logger.Warn("Request cannot be forwarded", zap.String("endpoint", h.Endpoint), zap.String("project", h.Project), zap.String("reason", reason))
+}
+
+// forward queues a request. It returns the limits for the client or, with answer: upstream, replaces the receiver's response.
+func (t *tee) forward(h *held) (limits string) {
+	e := &entry{project: h.Project, endpoint: h.Endpoint, received: h.Received, weight: h.size() + int64(len(h.Body)), request: h.request, claim: h.claim}
+	h.claim = nil
 	if t.cfg.Answer == answerUpstream {
-		t.answerUpstream(own, e)
-		return
+		t.awaitAnswer(h.own, e)
+		return ""
 	}
-	limits := ""
 	if t.cfg.passesLimitsOn() {
-		limits = t.forwarder.limits.text(r.key(), r.Received)
+		limits = t.forwarder.limits.text(h.key(), h.Received)
 	}
 	t.forwarder.add(e)
-	own.send(limits)
+	return limits
 }
 
-// answerUpstream responds with Sentry's response or, if that does not arrive in time, with the receiver's.
-func (t *tee) answerUpstream(own *ownAnswer, e *entry) {
+// awaitAnswer replaces the receiver's response with Sentry's, if that arrives in time.
+func (t *tee) awaitAnswer(own *ownAnswer, e *entry) {
 	done := make(chan reply, 1)
 	e.done = done
 	t.forwarder.add(e)
@@ -108,21 +135,8 @@ func (t *tee) answerUpstream(own *ownAnswer, e *entry) {
 		if r.verdict != failed && r.verdict != omitted && r.body != nil {
 			own.replace(&r)
 		}
-		own.send("")
 	case <-timer.C:
-		own.send("")
 	}
-}
-
-// notKept counts a request that cannot be forwarded because its body is missing.
-func (t *tee) notKept(r *route, forwarded *request, err error) {
-	reason := reasonIncomplete
-	if err == httpbody.ErrNoMemory {
-		reason = reasonNoRoom
-	}
-	t.telemetry.ended(r.endpoint, outcomeDropped, reason)
-	t.logger.Warn("Request cannot be forwarded", zap.String("endpoint", r.endpoint), zap.String("project", forwarded.Project),
-		zap.String("reason", reason))
 }
 
 // identify reads project and key from the envelope header. A tunnel request becomes a request to the envelope endpoint of its project. The
@@ -138,7 +152,7 @@ func (t *tee) identify(forwarded *request, r *route, credentials sentry.Credenti
 	credentials.EnvelopeDSN = header.DSN
 	auth, err := sentry.Authenticate(credentials)
 	if err != nil || auth.ProjectID == "" {
-		return false // a response of another endpoint of the receiver
+		return false
 	}
 	if r.handling == tunnelled {
 		forwarded.Target = "/api/" + auth.ProjectID + "/envelope/"

@@ -13,12 +13,13 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/mapping"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 // outgoing converts requests of clients to requests for Sentry. Most stay unchanged.
 type outgoing struct {
-	destinations *destinations
+	destinations *mapping.Destinations
 	rates        omit.Rates
 	limits       *keyLimits // nil = SDKs receive Sentry's limits and obey them
 	room         *httpbody.Budget
@@ -30,6 +31,9 @@ type prepared struct {
 	omitted omit.Losses
 	claim   *httpbody.Claim // memory of a rewritten body; nil = not rewritten
 }
+
+// errNoUpstream is the error for requests of a project that is not configured, if there is no upstream for other projects.
+var errNoUpstream = errors.New("the project has no upstream")
 
 const (
 	// maxRewritten is the maximum decoded size of a body that is rewritten: the largest profile that Sentry accepts fits. Larger bodies are
@@ -45,7 +49,7 @@ const (
 )
 
 func newOutgoing(cfg *Config, limits *keyLimits) *outgoing {
-	o := &outgoing{destinations: newDestinations(cfg), rates: omit.NewRates(cfg.Forward), room: httpbody.NewBudget(rewriteBytes, func(context.Context, int64) {})}
+	o := &outgoing{destinations: cfg.destinations(), rates: omit.NewRates(cfg.Forward), room: httpbody.NewBudget(rewriteBytes, func(context.Context, int64) {})}
 	if !cfg.passesLimitsOn() {
 		o.limits = limits
 	}
@@ -54,11 +58,11 @@ func newOutgoing(cfg *Config, limits *keyLimits) *outgoing {
 
 // prepare returns the request that Sentry receives. The error is httpbody.ErrNoMemory, errNoUpstream, or the error of the context.
 func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prepared, error) {
-	to := o.destinations.of(r.Project)
+	to := o.destinations.Of(r.Project)
 	if to == nil {
 		return prepared{}, errNoUpstream
 	}
-	r = to.mapped(r)
+	r = r.mappedTo(to)
 	if r.Endpoint == endpointReport {
 		return prepared{request: r}, nil
 	}
@@ -70,7 +74,7 @@ func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prep
 	switch {
 	case !r.hasEnvelope():
 		return out.single(r), nil
-	case len(o.rates) == 0 && out.Limits == nil && delay < lateAfter && !to.isMapped():
+	case len(o.rates) == 0 && out.Limits == nil && delay < lateAfter && !to.IsMapped():
 		return prepared{request: r}, nil // the usual case
 	}
 	claim := o.room.Claim(ctx)
@@ -91,7 +95,7 @@ func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prep
 type selection struct{ omit.Selection }
 
 // rewrite removes omitted items from an envelope, moves its sent_at and replaces its keys. If nothing changes, the body keeps its bytes.
-func (s *selection) rewrite(r *request, to *destination, delay time.Duration, claim *httpbody.Claim) (prepared, error) {
+func (s *selection) rewrite(r *request, to *mapping.Destination, delay time.Duration, claim *httpbody.Claim) (prepared, error) {
 	coding := httpbody.Coding(r.Header["Content-Encoding"])
 	body, err := httpbody.Decoded(r.Body, coding, maxRewritten, claim)
 	if err != nil {
@@ -110,7 +114,7 @@ func (s *selection) rewrite(r *request, to *destination, delay time.Duration, cl
 	if before > 0 && len(frames.Items) == 0 {
 		return prepared{omitted: s.Omitted}, nil
 	}
-	header := sentry.EditHeader(frames.Header, append(to.envelopeEdits(), s.edits(delay)...)...)
+	header := sentry.EditHeader(frames.Header, append(to.EnvelopeEdits(), s.edits(delay)...)...)
 	if len(s.Omitted) == 0 && bytes.Equal(header, frames.Header) {
 		return prepared{request: r}, nil
 	}

@@ -60,15 +60,15 @@ func readReply(resp *http.Response) reply {
 	return r
 }
 
-// replyOf returns the verdict for a status: accepted (2xx), rejected permanently (3xx, 4xx), or failed for now (5xx, and 408, which proxies
-// send).
+// replyOf returns the verdict for a status: accepted (2xx), rejected permanently (3xx, 4xx), or failed for now (5xx, 408, which proxies
+// send, and 101, which the tee does not request).
 func replyOf(status int) reply {
 	r := reply{status: status}
 	switch {
 	case status >= 200 && status < 300:
 	case status == http.StatusTooManyRequests:
 		r.verdict, r.reason = limited, reasonLimited
-	case status >= 500 || status == http.StatusRequestTimeout:
+	case status >= 500 || status == http.StatusRequestTimeout || status < 200:
 		r.verdict, r.reason = failed, reasonServer
 	case status < 400:
 		r.verdict, r.reason = refused, reasonRedirected

@@ -20,8 +20,9 @@ import (
 // reports has the losses that were not reported to Sentry yet, by key. With a storage, only its writer changes them, so that they always
 // match the stored requests.
 type reports struct {
-	mu    sync.Mutex
-	byKey map[key]omit.Losses
+	mu       sync.Mutex
+	byKey    map[key]omit.Losses
+	overflow func() // called for losses of a key beyond maxKeys
 }
 
 // add adds losses of a key, or subtracts those in a report (sign -1).
@@ -31,7 +32,13 @@ func (r *reports) add(k key, t omit.Losses, sign int64) {
 	if r.byKey == nil {
 		r.byKey = map[key]omit.Losses{}
 	}
-	sum := r.byKey[k]
+	sum, known := r.byKey[k]
+	if !known && len(t) > 0 && len(r.byKey) >= maxKeys {
+		if r.overflow != nil {
+			r.overflow()
+		}
+		return
+	}
 	for l, quantity := range t {
 		sum.Add(l, sign*quantity)
 		if sum[l] <= 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/mapping"
 )
 
 // request is a request for Sentry, byte for byte as the client sent it.
@@ -52,6 +53,19 @@ func (r *request) keyOrNone() key {
 		return key{}
 	}
 	return r.key()
+}
+
+// mappedTo returns the request with the destination's project and key in path, query and headers. For an envelope, see
+// mapping.Destination.EnvelopeEdits.
+func (r *request) mappedTo(d *mapping.Destination) *request {
+	if !d.IsMapped() {
+		return r
+	}
+	changed := *r
+	changed.base = d.Base
+	changed.Target = d.Target(r.Target, r.Key)
+	changed.Header = d.Header(r.Header, r.Key)
+	return &changed
 }
 
 // toHTTP returns the HTTP request for the server at base.

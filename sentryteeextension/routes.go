@@ -53,6 +53,8 @@ var streamedEndpoints = map[string]int{
 func routeOf(req *http.Request) route {
 	prefix, rest, ok := strings.Cut(req.URL.EscapedPath(), "/api/")
 	switch {
+	case req.Method == http.MethodConnect || req.Method == http.MethodTrace:
+		return route{} // they are about the connection to Sentry, which clients share
 	case hasDotSegments(req.URL.Path):
 		return route{} // another server may resolve the dots differently
 	case !ok && req.Method == http.MethodPost:

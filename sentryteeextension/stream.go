@@ -3,12 +3,12 @@
 package sentryteeextension
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -27,13 +27,21 @@ func (t *tee) stream(w http.ResponseWriter, req *http.Request, r *route, receive
 			return
 		}
 	}
-	to := t.forwarder.outgoing.destinations.of(r.project)
+	to := t.forwarder.outgoing.destinations.Of(r.project)
 	if to == nil {
 		t.telemetry.ended(r.endpoint, outcomeDropped, reasonNoUpstream)
 		http.Error(w, "this project is not forwarded to Sentry", http.StatusNotFound)
 		return
 	}
-	outgoing := to.mapped(&request{Method: req.Method, Target: r.targetOf(req), Header: upstreamHeader(req, r, t.via), Project: r.project, Key: key})
+	claim := t.forwarder.room.Claim(req.Context()).NeverWait()
+	claim.SetTenant(r.project)
+	if err := claim.Acquire(streamBytes); err != nil {
+		t.telemetry.ended(r.endpoint, outcomeDropped, reasonNoRoom)
+		http.Error(w, "too many requests are being forwarded", http.StatusServiceUnavailable)
+		return
+	}
+	defer claim.Release()
+	outgoing := (&request{Method: req.Method, Target: r.targetOf(req), Header: upstreamHeader(req, r, t.via), Project: r.project, Key: key}).mappedTo(to)
 	ctx, cancel := context.WithTimeout(req.Context(), maxStream)
 	defer cancel()
 	began := time.Now()
@@ -50,9 +58,13 @@ func (t *tee) stream(w http.ResponseWriter, req *http.Request, r *route, receive
 		return
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		http.Error(w, "Sentry's response is not valid", http.StatusBadGateway)
+		return
+	}
 	copyAnswerHeader(w.Header(), resp.Header)
 	if location := resp.Header.Get("Location"); location != "" {
-		w.Header().Set("Location", to.mapBack(location, r.prefix, r.project))
+		w.Header().Set("Location", to.Back(location, r.prefix, r.project))
 	}
 	w.WriteHeader(resp.StatusCode)
 	_, _ = io.Copy(w, resp.Body) // after an error on one side, the response is truncated
@@ -70,6 +82,10 @@ func (t *tee) streamed(r *route, answer *reply) {
 	}
 }
 
+// streamBytes is the memory of a stream, for the buffers of its two connections. The default of max_bytes_in_flight has room for 1,024
+// streams.
+const streamBytes = 64 << 10
+
 // maxStream is the maximum duration of a request: Sentry's largest upload, 1 GiB, takes an hour at 2.4 Mbit/s.
 const maxStream = time.Hour
 
@@ -80,8 +96,9 @@ func extendWrites(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 }
 
-// admission asks the receiver, which has the list of projects, whether a client may send: with an empty envelope and the credentials of the
-// request. It returns the public key of the client, or responds with the receiver's rejection.
+// admission asks the receiver, which has the list of projects, whether a client may send: with an envelope and the credentials of the
+// request. The envelope is empty or has the record of a crash report. admission returns the public key of the client, or responds with the
+// receiver's rejection.
 func admission(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) (publicKey string, admitted bool) {
 	auth, err := sentry.Authenticate(r.credentials(req))
 	question := req.Clone(req.Context())
@@ -94,8 +111,11 @@ func admission(w http.ResponseWriter, req *http.Request, r *route, receiver http
 	if err == nil && r.pathKey != "" {
 		question.Header.Set("X-Sentry-Auth", auth.Header())
 	}
-	const empty = "{}\n"
-	question.Body, question.ContentLength, question.TransferEncoding = io.NopCloser(strings.NewReader(empty)), int64(len(empty)), nil
+	body := crashRecord(req, r, time.Now())
+	if body == nil {
+		body = []byte("{}\n")
+	}
+	question.Body, question.ContentLength, question.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	unsent := blank{}
 	answer := &ownAnswer{ResponseWriter: unsent}
 	receiver.ServeHTTP(answer, question)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )
@@ -73,6 +74,31 @@ func TestStreamed(t *testing.T) {
 	}
 	assert.EqualValues(t, 1, h.counts("requests")["minidump forwarded"])
 	assert.EqualValues(t, 1, h.counts("requests")["other forwarded"])
+}
+
+// TestCrashRecords: the pipelines receive a record of each crash report, and nothing of other streams.
+func TestCrashRecords(t *testing.T) {
+	upstream := newRecorder(t, nil)
+	h := start(t, upstream.URL, options{receiver: onlyProject})
+	for path, want := range map[string]string{
+		"/api/4507/minidump/?sentry_key=" + testKey:                       "Crash report: minidump, 5 bytes",
+		"/api/4507/unreal/" + testKey + "/":                               "Crash report: Unreal Engine crash report, 5 bytes",
+		"/api/4507/playstation/?sentry_key=" + testKey:                    "Crash report: PlayStation crash dump, 5 bytes",
+		"/api/4507/upload/?sentry_key=" + testKey:                         "",
+		"/api/4507/integration/otlp/v1/traces/?sentry_key=" + testKey:     "",
+		"/api/4507/minidump/?sentry_key=ffffffffffffffffffffffffffffffff": "",
+	} {
+		h.events.Reset()
+		h.do("POST", path, "\x00body")
+		if want == "" {
+			assert.Zero(t, h.events.LogRecordCount(), path)
+			continue
+		}
+		require.Equal(t, 1, h.events.LogRecordCount(), path)
+		record := h.events.AllLogs()[0].ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0)
+		assert.Equal(t, want, record.Body().AsString())
+		assert.Equal(t, plog.SeverityNumberFatal, record.SeverityNumber())
+	}
 }
 
 // TestManagement: /api/0/ is forwarded, with its token, only if management_api is set.

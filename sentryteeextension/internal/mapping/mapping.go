@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryteeextension
+package mapping
 
 import (
 	"encoding/base64"
@@ -10,23 +10,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// mapped returns the request with the destination's project and key in path, query and headers. For an envelope, see envelopeEdits.
-func (d *destination) mapped(r *request) *request {
-	if !d.isMapped() {
-		return r
-	}
-	changed := *r
-	changed.base = d.base
-	changed.Target = d.mapTarget(r.Target, r.Project, r.Key)
-	changed.Header = d.mapHeader(r.Header, r.Key)
-	return &changed
-}
-
-// mapTarget replaces the project in the path, and the key in the path or query.
-func (d *destination) mapTarget(target, project, key string) string {
+// Target replaces the project in a path, and the key in the path or query.
+func (d *Destination) Target(target, key string) string {
 	path, query, hasQuery := strings.Cut(target, "?")
 	segments := strings.Split(path, "/")
-	named := 0 // number of segments that are not empty, as in routeOf
+	named := 0 // number of segments that are not empty
 	for i, segment := range segments {
 		if segment == "" {
 			continue
@@ -52,7 +40,7 @@ func (d *destination) mapTarget(target, project, key string) string {
 }
 
 // mapKey replaces a key, which may be followed by flags: "abc:no-cache".
-func (d *destination) mapKey(value string) string {
+func (d *Destination) mapKey(value string) string {
 	_, flags, has := strings.Cut(value, ":")
 	if has {
 		return d.dsn.PublicKey + ":" + flags
@@ -60,10 +48,13 @@ func (d *destination) mapKey(value string) string {
 	return d.dsn.PublicKey
 }
 
-// mapHeader replaces the key in credentials.
-func (d *destination) mapHeader(header http.Header, key string) http.Header {
+// Credentials lists the headers that may contain the key of a project.
+var Credentials = []string{"Authorization", "X-Sentry-Auth"}
+
+// Header returns headers with the key replaced in credentials.
+func (d *Destination) Header(header http.Header, key string) http.Header {
 	changed := header.Clone()
-	for _, name := range ofTheSite {
+	for _, name := range Credentials {
 		for i, value := range changed[name] {
 			changed[name][i] = d.mapCredentials(value, key)
 		}
@@ -72,7 +63,7 @@ func (d *destination) mapHeader(header http.Header, key string) http.Header {
 }
 
 // mapCredentials replaces the key in "Sentry sentry_key=…, …" or "Basic base64(key:…)". Other credentials stay unchanged.
-func (d *destination) mapCredentials(value, key string) string {
+func (d *Destination) mapCredentials(value, key string) string {
 	scheme, rest, _ := strings.Cut(value, " ")
 	switch strings.ToLower(scheme) {
 	case "sentry":
@@ -93,27 +84,27 @@ func (d *destination) mapCredentials(value, key string) string {
 	return value
 }
 
-// envelopeEdits returns the changes to an envelope header: Sentry compares the DSN with the request, and uses the key in trace to find its
+// EnvelopeEdits returns the changes to an envelope header: Sentry compares the DSN with the request, and uses the key in trace to find its
 // rules for dynamic sampling.
-func (d *destination) envelopeEdits() []sentry.HeaderEdit {
-	if !d.isMapped() {
+func (d *Destination) EnvelopeEdits() []sentry.HeaderEdit {
+	if !d.IsMapped() {
 		return nil
 	}
 	return []sentry.HeaderEdit{{Key: "dsn", Value: d.dsn.String()}, {Key: "trace", Inner: "public_key", Value: d.dsn.PublicKey}}
 }
 
-// mapBack converts a path of Sentry to one of ours, with our prefix and project; the client resolves it against the address that it uses.
+// Back converts a path of Sentry to one of ours, with our prefix and project; the client resolves it against the address that it uses.
 // Addresses of other servers stay unchanged.
-func (d *destination) mapBack(location, prefix, project string) string {
-	u, err := d.base.Parse(location)
-	if err != nil || u.Host != d.base.Host {
+func (d *Destination) Back(location, prefix, project string) string {
+	u, err := d.Base.Parse(location)
+	if err != nil || u.Host != d.Base.Host {
 		return location
 	}
-	path, ours := strings.CutPrefix(u.EscapedPath(), strings.TrimRight(d.base.EscapedPath(), "/"))
+	path, ours := strings.CutPrefix(u.EscapedPath(), strings.TrimRight(d.Base.EscapedPath(), "/"))
 	if !ours {
 		return location
 	}
-	if d.isMapped() {
+	if d.IsMapped() {
 		if rest, its := strings.CutPrefix(path, "/api/"+d.dsn.ProjectID+"/"); its {
 			path = "/api/" + project + "/" + rest
 		}
