@@ -41,7 +41,7 @@ func (f *frameBuilder) method(m arttrace.Method) dictionary.LocationIndex {
 	return f.location(dictionary.Location{}, m.Name, m.File, m.Line)
 }
 
-// java starts the attributes of a frame of Java.
+// java returns the first attributes of a Java frame.
 func (f *frameBuilder) java(class string) {
 	f.start(attr.Platforms[platformJava].FrameType, platformJava)
 	f.text(semconv.SentryFrameModule, class)

@@ -30,7 +30,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// mood is how a backend answers: each request gets one of these, drawn at random.
+// mood is a list of answers, from which a backend draws one at random for each request.
 type mood []fakesentry.Answer
 
 var (
@@ -38,22 +38,23 @@ var (
 	down   = mood{{Status: http.StatusServiceUnavailable}, {Reset: true}}
 	badDay = mood{{}, {}, {}, {Status: http.StatusServiceUnavailable}, {Reset: true}, {Reset: true, Taken: true},
 		{Delay: 20 * time.Millisecond}, {Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "1"}}}
-	// slow: some answers come after the exporter's timeout, though the backend takes what came.
+	// slow: some answers arrive after the exporter's timeout, although the backend accepts the
+	// data.
 	slow     = mood{{Delay: 20 * time.Millisecond}, {Delay: 100 * time.Millisecond}, {Delay: exporterTimeout + 200*time.Millisecond}}
-	refusing = mood{{}, {}, {Status: http.StatusBadRequest}} // a third of it for good
+	refusing = mood{{}, {}, {Status: http.StatusBadRequest}} // rejects a third permanently
 )
 
-// backend is where the collector exports to.
+// backend is the destination of the collector's exporter.
 type backend struct {
 	address string // as a line of the exporter's section, or the upstream of a tee
 	collect func(t testing.TB, arrived map[sentItem]int)
 
 	mu      sync.Mutex
 	mood    mood
-	marked  mood // for requests with a marked item; nil = as the others
+	marked  mood // for requests with a marked item; nil = as for others
 	random  *rand.Rand
-	arrived map[sentItem]int       // how often
-	seen    map[sentItem]time.Time // when its arrival was first noticed
+	arrived map[sentItem]int       // number of deliveries
+	seen    map[sentItem]time.Time // time at which its arrival was first observed
 
 	// Of Sentry, for a tee, which does not retry what Sentry has rejected or rate limited.
 	rejected map[sentItem]bool
@@ -66,7 +67,7 @@ func (b *backend) be(m mood) {
 	b.mood = m
 }
 
-// beForMarked sets the answers to requests with a marked item.
+// beForMarked sets the answers for requests with a marked item.
 func (b *backend) beForMarked(m mood) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,7 +91,7 @@ func (b *backend) draw(items []sentItem) fakesentry.Answer {
 	return answer
 }
 
-// arrivals are the items that have arrived so far.
+// arrivals returns the items that have arrived so far.
 func (b *backend) arrivals(t testing.TB) map[sentItem]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,17 +187,17 @@ func itemsOfEnvelope(t testing.TB, e *sentry.Envelope) (items []sentItem) {
 	return items
 }
 
-// takeOTLP puts what happens to requests in front of a sink.
+// takeOTLP answers requests to a sink according to the mood.
 func (b *backend) takeOTLP(t testing.TB) {
 	sink := harness.NewSink(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost { // another round waits for a collector at an address that is this server's by now
+		if r.Method != http.MethodPost { // another round probes this address, which its collector used before
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the collector was killed while it sent
+			return // the collector was killed while it was sending
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		message, problem := sink.ReadRequest(r)

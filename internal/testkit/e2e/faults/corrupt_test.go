@@ -15,13 +15,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// damage is one thing that happens to a file.
+// damage is a way to damage a file.
 type damage struct {
 	name string
 	do   func(r *rig, text []byte) []byte
 }
 
-const diskPage = 4096 // bytes, also of bbolt, which file_storage is made of
+const diskPage = 4096 // bytes; bbolt, the database of file_storage, uses the same
 
 var damages = []damage{
 	{"empty", func(*rig, []byte) []byte { return nil }},
@@ -42,7 +42,7 @@ func (r *rig) overwrite(text []byte, from, n int) []byte {
 	return text
 }
 
-// ending is what came of starting the collector with a damaged file.
+// ending is the result of starting the collector with a damaged file.
 type ending string
 
 const (
@@ -55,8 +55,8 @@ const (
 	recreatedNotice = "recreating database file" // of file_storage
 )
 
-// corruptFile: one of the files of the storage is damaged while no collector runs and the backend is down. If the collector cannot
-// live with it, the file is set aside, as an operator would.
+// corruptFile damages one file of the storage while no collector runs and the backend is down. If the collector cannot run with the file,
+// it moves the file away, as an operator would.
 func corruptFile(r *rig) {
 	r.start()
 	stop := r.send()
@@ -86,13 +86,13 @@ func corruptFile(r *rig) {
 		r.awaitAnswers(r.some(50))
 		stop()
 		r.backend.be(well)
-		r.drain() // reads all of the file
+		r.drain() // reads the whole file
 		if c.Running() {
 			return
 		}
 		r.ended = endsLater
 	}
-	// The file was in use until now: a collector that ended with it may have acknowledged items before.
+	// The collector used the file until now. If it ended, it may have acknowledged items before.
 	r.damagedAt = time.Now()
 	r.crashes = append(r.crashes, crash{from: r.damagedAt.Add(-r.setup.wait)})
 	require.NoError(r.t, os.Rename(path, path+".damaged"))
@@ -103,7 +103,7 @@ func corruptFile(r *rig) {
 	}
 }
 
-// damageFile damages one of the files of the storage.
+// damageFile damages one file of the storage and returns its path.
 func (r *rig) damageFile() (path string) {
 	entries, err := os.ReadDir(r.directory)
 	require.NoError(r.t, err)

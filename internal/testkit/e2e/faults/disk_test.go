@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// diskFull: the disk fills up while the backend is down, is still full when the backend comes back, and then is not any more.
+// diskFull: the disk fills up while the backend is down, and has free space again some time after the backend is back.
 func diskFull(r *rig) { r.fullDisk(func() {}) }
 
-// restartOnFullDisk: likewise, and a collector ends and another starts meanwhile.
+// restartOnFullDisk: like diskFull, but the collector is replaced while the disk is full.
 func restartOnFullDisk(r *rig) {
 	r.fullDisk(func() {
 		if r.random.IntN(2) == 0 {
@@ -42,11 +42,11 @@ func (r *rig) fullDisk(meanwhile func()) {
 	r.backend.be(well)
 	r.awaitAnswers(r.some(200))
 	require.NoError(r.t, os.Remove(ballast))
-	r.awaitAnswers(100 + r.some(50)) // of each signal: the queue counts what it could not store until it stores another
+	r.awaitAnswers(100 + r.some(50)) // of each signal: the queue counts a request that it could not store only when it stores another one
 	stop()
 }
 
-// smallDisk puts the storage on a file system of its own, in memory. That takes the right to mount one.
+// smallDisk moves the storage to its own file system in memory. This requires the permission to mount one.
 func (r *rig) smallDisk() {
 	r.t.Helper()
 	err := syscall.Mount("tmpfs", r.directory, "tmpfs", 0, "size=8m")
@@ -57,7 +57,7 @@ func (r *rig) smallDisk() {
 	r.t.Cleanup(func() { require.NoError(r.t, syscall.Unmount(r.directory, 0)) })
 }
 
-// fillDisk leaves so many bytes.
+// fillDisk fills the disk except for this number of bytes.
 func (r *rig) fillDisk(left int64) (ballast string) {
 	ballast = filepath.Join(r.directory, "ballast")
 	file, err := os.Create(ballast)

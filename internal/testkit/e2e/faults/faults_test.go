@@ -29,7 +29,7 @@ func runRounds(t *testing.T, setups []setup, write func(*faultsPage, *testing.T)
 	harness.Binary(t)
 	rounds, seed := number(t, "FAULTS", defaultRounds), number(t, "FAULTS_SEED", rand.IntN(1e6))
 	page := newFaultsPage(setups, rounds, seed)
-	begun := 0 // of faults and configurations
+	begun := 0 // number of combinations of fault and configuration
 	t.Run("rounds", func(t *testing.T) {
 		for f := range faults {
 			for s := range setups {
@@ -38,7 +38,7 @@ func runRounds(t *testing.T, setups []setup, write func(*faultsPage, *testing.T)
 					t.Parallel()
 					for round := range rounds {
 						t.Run(strconv.Itoa(round), func(t *testing.T) {
-							t.Parallel() // most of a round is waiting
+							t.Parallel() // rounds mostly wait
 							r := newRig(t, setups[s], uint64(((seed*100+f)*100+s)*10000+round))
 							faults[f].happen(r)
 							result, unexplained := r.settle()
@@ -60,10 +60,10 @@ func runRounds(t *testing.T, setups []setup, write func(*faultsPage, *testing.T)
 	write(page, t)
 }
 
-// defaultRounds of each fault and configuration take about five minutes.
+// defaultRounds rounds of each fault and configuration take about five minutes.
 const defaultRounds = 5
 
-// number is that of an environment variable.
+// number returns the value of an environment variable.
 func number(t *testing.T, name string, otherwise int) int {
 	text := os.Getenv(name)
 	if text == "" {

@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// latestAllowed is how much later than its acknowledgement an item may arrive while the backend refuses other items.
+// latestAllowed is the maximum time from the acknowledgement of an item to its arrival while the backend refuses other items.
 const latestAllowed = 30 * time.Second
 
-// alwaysRefused: the backend never accepts some messages, by an error or by no answer, and accepts all others. Where profiles are
-// held, the exporter has no queue, so that the processor meets the refusal; elsewhere the exporter's queue does.
+// alwaysRefused: the backend never accepts some messages, with an error or without an answer, and accepts all others. With held profiles,
+// the exporter has no queue, so that the processor receives the refusal; otherwise, the exporter's queue receives it.
 func alwaysRefused(r *rig) {
 	r.setup.mark = marking{oneIn: 5 + r.some(20)}
 	r.giveUp = time.Second
 	r.noQueue = !r.setup.sentry && r.setup.wait > 0
-	if !r.setup.sentry { // its sender waits for each answer: the processor, or one of ten consumers, which the collector's retries occupy
+	if !r.setup.sentry { // each refused message occupies the processor, or one of ten consumers of the queue
 		r.setup.mark.oneIn += 20
 		r.consumers = 10
 	}
@@ -34,7 +34,7 @@ func alwaysRefused(r *rig) {
 	stop := r.send()
 	for range r.some(3) {
 		r.awaitAnswers(r.some(500))
-		if r.random.IntN(3) == 0 && !(r.noQueue && !r.setup.stored) { // what only memory holds a shutdown must deliver or lose
+		if r.random.IntN(3) == 0 && !(r.noQueue && !r.setup.stored) { // profiles that are only in memory would be lost
 			r.Stop()
 			r.start()
 		}
@@ -45,8 +45,8 @@ func alwaysRefused(r *rig) {
 	stopWatching()
 }
 
-// limitedForAnHour: the backend limits one category for an hour, and accepts all others. Sentry limits by category, here the chunks of
-// browsers; of OTLP it is a signal. After a restart the backend accepts what was limited.
+// limitedForAnHour: the backend limits one category for an hour, and accepts all others. With Sentry, the category is browser chunks; with
+// OTLP, it is a signal. After a restart, the backend accepts the limited items.
 func limitedForAnHour(r *rig) {
 	const limit = 3600
 	header := map[string]string{"Retry-After": strconv.Itoa(limit)}
@@ -68,7 +68,7 @@ func limitedForAnHour(r *rig) {
 	r.start()
 }
 
-// watchArrivals notes when items arrive, until stop is called.
+// watchArrivals records the times at which items arrive, until stop is called.
 func (r *rig) watchArrivals() (stop func()) {
 	over := make(chan struct{})
 	var watching sync.WaitGroup
@@ -87,11 +87,11 @@ func (r *rig) watchArrivals() (stop func()) {
 		close(over)
 		watching.Wait()
 	})
-	r.t.Cleanup(stop) // should the test end before
+	r.t.Cleanup(stop) // in case the test ends before
 	return stop
 }
 
-// awaitUnmarked waits until everything that the backend accepts has arrived, and notes how late.
+// awaitUnmarked waits until all items that the backend accepts have arrived, and records the longest delay.
 func (r *rig) awaitUnmarked() {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool {

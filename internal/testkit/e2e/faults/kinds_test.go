@@ -10,8 +10,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// fault is a way in which things go wrong. happen starts the collector, lets it go wrong while clients send, and leaves a
-// collector that runs.
+// fault is a kind of failure. happen starts the collector, causes the failure while clients send, and returns with a running collector.
 type fault struct {
 	name   string
 	happen func(r *rig)
@@ -32,10 +31,10 @@ var faults = []fault{
 	{"corrupt file", corruptFile},
 }
 
-// some is between 1 and n.
+// some returns a random number from 1 to n.
 func (r *rig) some(n int) int { return 1 + r.random.IntN(n) }
 
-// interrupted lets it happen one to three times, at any moment while clients send.
+// interrupted calls happen one to three times, at random moments while clients send.
 func (r *rig) interrupted(happen func()) {
 	r.start()
 	stop := r.send()
@@ -47,7 +46,7 @@ func (r *rig) interrupted(happen func()) {
 	stop()
 }
 
-// killed: while the backend has a bad day.
+// killed kills the collector while the backend fails in various ways.
 func killed(r *rig) {
 	r.backend.be(r.setup.badDay())
 	r.interrupted(func() {
@@ -56,7 +55,7 @@ func killed(r *rig) {
 	})
 }
 
-// killedEarly: again and again within a second of the start, which takes half of one, with a queue that has something.
+// killedEarly kills the collector repeatedly within a second of its start, which takes half a second, with a filled queue.
 func killedEarly(r *rig) {
 	r.start()
 	stop := r.send()
@@ -73,7 +72,7 @@ func killedEarly(r *rig) {
 	stop()
 }
 
-// terminated: as killed; at times the backend is down.
+// terminated is like killed, but with SIGTERM; in some rounds, the backend is down.
 func terminated(r *rig) {
 	r.backend.be([]mood{r.setup.badDay(), down}[r.random.IntN(2)])
 	r.interrupted(func() {
@@ -82,7 +81,7 @@ func terminated(r *rig) {
 	})
 }
 
-// reloaded: with another number of consumers, and where profiles wait, another wait.
+// reloaded reloads the collector with a different number of consumers and, with held profiles, a different wait.
 func reloaded(r *rig) {
 	r.backend.be(r.setup.badDay())
 	r.interrupted(func() {
@@ -94,7 +93,7 @@ func reloaded(r *rig) {
 	})
 }
 
-// backendDown: the queue fills, at times until it is full.
+// backendDown: the queue fills, in some rounds completely.
 func backendDown(r *rig) {
 	r.queueSize = 20 * r.some(20)
 	r.start()
@@ -109,7 +108,7 @@ func backendDown(r *rig) {
 	stop()
 }
 
-// backendSlow: some of what the exporter gives up the backend takes nevertheless, and then again.
+// backendSlow: the backend accepts some requests that the exporter has given up on, and receives them again.
 func backendSlow(r *rig) {
 	r.backend.be(slow)
 	r.start()
@@ -118,7 +117,7 @@ func backendSlow(r *rig) {
 	stop()
 }
 
-// backendRefuses: what it will never take must be counted.
+// backendRefuses: items that the backend rejects permanently must be counted.
 func backendRefuses(r *rig) {
 	r.backend.be(refusing)
 	r.start()

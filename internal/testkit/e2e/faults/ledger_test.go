@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// kind of an item, as far as the collector counts it apart.
+// kind is the kind of an item, as far as the collector counts kinds separately.
 type kind string
 
 const (
@@ -22,38 +22,38 @@ const (
 	aLog     kind = "log record"
 )
 
-// sentItem is what was sent, by the id under which it comes out.
+// sentItem is an item that was sent, with the ID that it has in the output.
 type sentItem struct {
 	kind kind
 	id   string
 }
 
-// category is what Sentry's rate limits call it.
+// category maps kinds to the categories of Sentry's rate limits.
 var category = map[kind]string{aProfile: "profile_chunk", aSpan: "transaction", aLog: "log_item"}
 
-// fate is what the client was told of an item.
+// fate is the response to a client for an item.
 type fate int
 
 const (
-	unanswered   fate = iota // the connection broke: it may have been taken or not
-	refused                  // by the status, or by the limits beside it
-	acknowledged             // the collector answers for it
+	unanswered   fate = iota // the connection broke: the item may have been accepted
+	refused                  // by the status, or by rate limits in the response
+	acknowledged             // the collector is responsible for it
 )
 
-// ledger has every item that was sent.
+// ledger records every item that was sent.
 type ledger struct {
 	mu      sync.Mutex
 	entries map[sentItem]entry
-	answers int  // to requests
+	answers int  // number of answered requests
 	ofTee   bool // which forwards what the pipelines reject
 }
 
 type entry struct {
 	fate fate
-	at   time.Time // of the answer
+	at   time.Time // time of the answer
 }
 
-// sent is noted before the request: without an answer that is all there is.
+// sent records items before their request, because there may be no answer.
 func (l *ledger) sent(items []sentItem) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *ledger) sent(items []sentItem) {
 	}
 }
 
-// unsent takes that back: there was nobody to send it to.
+// unsent removes items whose request could not be sent.
 func (l *ledger) unsent(items []sentItem) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,7 +93,7 @@ func (l *ledger) answersSoFar() int {
 	return l.answers
 }
 
-// undelivered are the items that were acknowledged, and until now have not arrived.
+// undelivered returns the acknowledged items that have not arrived.
 func (l *ledger) undelivered(arrived map[sentItem]int) (missing map[sentItem]time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,20 +106,20 @@ func (l *ledger) undelivered(arrived map[sentItem]int) (missing map[sentItem]tim
 	return missing
 }
 
-// account is a ledger added up.
+// account has the sums of a ledger.
 type account struct {
 	sent, unanswered, refused, acknowledged int
 
-	// What became of the acknowledged.
-	delivered   int // while the fault lasted
+	// Fates of acknowledged items.
+	delivered   int // delivered during the fault
 	queued      int // delivered after it
 	dropped     int // by the collector's own count; with a tee, also by Sentry's answer or in client reports
 	held        int // in memory when the collector was killed
-	byQueue     int // by the collector's queue, which tells its log and no counter
+	byQueue     int // dropped by the collector's queue, which logs but does not count them
 	damaged     int // in a file that was damaged
 	unexplained int
 
-	again int // deliveries of what had been delivered
+	again int // repeated deliveries
 }
 
 func (a *account) numbers() []*int {
@@ -135,14 +135,14 @@ func (a *account) add(b account) {
 	}
 }
 
-// losses are those for which there is an explanation: of items, by when they were acknowledged, or of numbers of a kind.
+// losses are the explained losses: of single items, by the time of their acknowledgement, or a number for each kind.
 type losses struct {
 	wasHeld, wasInFile     func(sentItem, time.Time) bool
 	held, dropped, byQueue map[kind]int
 	rejected               map[sentItem]bool // by Sentry
 }
 
-// settle adds up what was sent and what had arrived when the fault was over, and at the end.
+// settle compares the sent items with the arrivals up to the end of the fault and up to the end of the round.
 func (l *ledger) settle(during, atEnd map[sentItem]int, known losses) (a account, unexplained []sentItem) {
 	for i, at := range l.undelivered(atEnd) {
 		one := func(of map[kind]int) bool { of[i.kind]--; return of[i.kind] >= 0 }

@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// knownLosses explains what was lost, after the last collector of a round was stopped.
+// knownLosses returns the explained losses, after the last collector of a round was stopped.
 func (r *rig) knownLosses() losses {
 	known := losses{
 		wasHeld: r.wasHeld, wasInFile: r.wasInDamagedFile,
@@ -38,14 +38,14 @@ func (r *rig) knownLosses() losses {
 			known.byQueue[kind] += n
 		}
 	}
-	for kind, n := range byLog { // the counters end a moment before the exporters do
+	for kind, n := range byLog { // the last scrape may precede the last drops
 		known.dropped[kind] = max(known.dropped[kind], n)
 	}
 	return known
 }
 
-// wasHeld: profiles that wait in memory end with the process, and nothing else. It may have been acknowledged after those that waited
-// were counted.
+// wasHeld reports whether a profile may have been in memory when the process was killed. It may have been acknowledged after the held
+// profiles were counted.
 func (r *rig) wasHeld(i sentItem, at time.Time) bool {
 	if r.setup.tee && !r.diskWasFull || !r.setup.tee && (i.kind != aProfile || r.setup.wait == 0 || r.setup.stored) {
 		return false
@@ -58,14 +58,14 @@ func (r *rig) wasHeld(i sentItem, at time.Time) bool {
 	return false
 }
 
-// wasInDamagedFile: it had been sent by then, and the file is of its signal.
+// wasInDamagedFile reports whether an item was sent before the damage, and its signal is that of the file.
 func (r *rig) wasInDamagedFile(i sentItem, at time.Time) bool {
 	return (r.setup.tee || i.kind == r.damagedKind) && at.Before(r.damagedAt)
 }
 
-// counted returns the losses by the collector's own count. Requests that an exporter gives up at a shutdown stay in the storage of its
-// queue and are no loss; without a queue, each attempt counts as a loss, though the processor retries. Each profile that is sent has one
-// sample, and each request one item of a kind.
+// counted returns the losses that the collector counted. Requests that an exporter gives up at shutdown stay in the storage of its queue
+// and are not lost. Without a queue, each attempt counts as a loss, although the processor retries. Each profile has one sample, and each
+// request has one item of each kind.
 func (r *rig) counted(metrics harness.Metrics) map[kind]int {
 	counted := map[kind]int{}
 	if r.setup.tee {
@@ -83,28 +83,28 @@ func (r *rig) counted(metrics harness.Metrics) map[kind]int {
 	return counted
 }
 
-// lostByProcessor are the held profiles that the queue refused at a shutdown, or that there was no time for. Both are counted as well, but
-// the last moments of a process nobody scrapes.
+// lostByProcessor returns the number of held profiles that the queue refused at shutdown, or that there was no time for, according to the
+// log. Metrics count them too, but cannot be scraped in the last moments of a process.
 func lostByProcessor(log string) (profiles int) {
 	for line := range strings.Lines(log) {
 		if strings.Contains(line, "Profiles that waited for spans are lost: ") && !strings.Contains(line, "next component refuse") {
-			n, _ := strconv.Atoi(lostProfiles.FindStringSubmatch(line)[1]) // digits
+			n, _ := strconv.Atoi(lostProfiles.FindStringSubmatch(line)[1]) // the pattern matches digits only
 			profiles += n
 		}
 	}
 	return profiles
 }
 
-// droppedByExporter returns the items that the queue of an exporter gave up, by the log.
+// droppedByExporter returns the number of items that an exporter's queue gave up, according to the log.
 func droppedByExporter(log string) map[kind]int {
 	dropped := map[kind]int{}
 	for line := range strings.Lines(log) {
 		if !strings.Contains(line, "Exporting failed. Dropping data.") || strings.Contains(line, "interrupted due to shutdown") {
-			continue // at a shutdown it stays in the storage
+			continue // at shutdown, it stays in the storage
 		}
 		signal, items := queueSignal.FindStringSubmatch(line), droppedItems.FindStringSubmatch(line)
 		if signal != nil && items != nil {
-			n, _ := strconv.Atoi(items[1]) // digits
+			n, _ := strconv.Atoi(items[1]) // the pattern matches digits only
 			dropped[kindOf[signal[1]]] += n
 		}
 	}
@@ -120,19 +120,19 @@ var (
 	kindOf      = map[string]kind{"profiles": aProfile, "traces": aSpan, "logs": aLog}
 )
 
-// droppedByQueue are the requests that the collector's persistent queue drops, by what it says in its log, at debug level for the
-// most part. When it starts, it deletes what was being sent before it stores that anew: that is lost if the disk is full, or if the
-// collector is killed in between. And what it cannot mark as being sent, because the disk is full, it passes over.
+// droppedByQueue returns the number of requests that the collector's persistent queue dropped, according to its log, mostly at debug level.
+// At startup, it deletes the requests that were in flight before it stores them again: they are lost if the disk is full, or if the
+// collector is killed in between. It also skips requests that it cannot mark as in flight because the disk is full.
 func droppedByQueue(log string) map[kind]int {
 	dropped := map[kind]int{}
-	fetched := map[kind]int{} // and not stored anew
+	fetched := map[kind]int{} // not stored again
 	for line := range strings.Lines(log) {
 		signal, number := queueSignal.FindStringSubmatch(line), 0
 		if signal == nil {
 			continue
 		}
 		if all := queueNumber.FindAllStringSubmatch(line, -1); len(all) > 0 {
-			number, _ = strconv.Atoi(all[len(all)-1][1]) // digits
+			number, _ = strconv.Atoi(all[len(all)-1][1]) // the pattern matches digits only
 		}
 		k := kindOf[signal[1]]
 		switch {
@@ -142,7 +142,7 @@ func droppedByQueue(log string) map[kind]int {
 			fetched[k] = 0
 		case strings.Contains(line, "Errors occurred while moving items for dispatching back to queue"):
 			fetched[k] = 0
-			dropped[k] += number // of errors
+			dropped[k] += number // number of errors
 		case strings.Contains(line, "Failed to dispatch item") && strings.Contains(line, "no space left"):
 			dropped[k]++
 		}

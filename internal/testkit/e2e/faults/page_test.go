@@ -79,7 +79,7 @@ The database does not detect all damage. ` + "`sentry_envelope`" + ` and ` + "`p
 The queues of other exporters have no checksums: they drop messages that they cannot decode, and log it at debug level only.
 `
 
-// faultsPage is docs/faults.md as it comes about.
+// faultsPage collects the results for docs/faults.md.
 type faultsPage struct {
 	setups       []setup
 	begin        time.Time
@@ -90,12 +90,12 @@ type faultsPage struct {
 	accounts    map[cell]*account
 	latest      map[cell]time.Duration
 	otlp        account      // of the OTLP side of a tee
-	done        map[cell]int // rounds
+	done        map[cell]int // number of rounds
 	damaged     map[damaged]*loss
 	unexplained []string
 }
 
-// cell is a fault and a setup, by their places.
+// cell is a combination of fault and setup, by index.
 type cell struct{ fault, setup int }
 
 type damaged struct {

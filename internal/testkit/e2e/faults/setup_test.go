@@ -18,18 +18,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// setup is a configuration whose exporter has a queue in storage.
+// setup is a configuration whose exporter has a persistent queue.
 type setup struct {
 	name   string
-	sentry bool          // to Sentry, else OTLP
-	wait   time.Duration // of profiles for their spans
-	stored bool          // what waits is
+	sentry bool          // exports to Sentry, otherwise OTLP
+	wait   time.Duration // how long profiles wait for their spans
+	stored bool          // held profiles are stored
 	tee    bool          // in front of the receiver, to Sentry; the exporter is otlp_http
 	mark   marking
 }
 
 const (
-	waitForSpans    = time.Second // enough for something to wait when the fault comes
+	waitForSpans    = time.Second // long enough that profiles are held when the fault happens
 	exporterTimeout = 500 * time.Millisecond
 )
 
@@ -41,11 +41,11 @@ var setups = []setup{
 	{name: "`sentry_envelope`, held in storage", sentry: true, wait: waitForSpans, stored: true},
 }
 
-// rig is a collector between clients and a backend, for one round.
+// rig is a collector between clients and a backend, during one round.
 type rig struct {
 	t       *testing.T
 	setup   setup
-	random  *rand.Rand // of the test; clients have their own
+	random  *rand.Rand // of the test; each client has its own
 	backend *backend
 	ledger  *ledger
 	otlp    *otlpSide // of a tee; nil = there is none
@@ -53,20 +53,20 @@ type rig struct {
 	directory string // of the storage
 	queueSize int    // requests
 	consumers int
-	collector atomic.Pointer[harness.Collector] // the present one
+	collector atomic.Pointer[harness.Collector] // the current one
 	all       []*harness.Collector
 
-	noQueue bool          // of an exporter of OTLP: the processor meets what the backend refuses
-	giveUp  time.Duration // after which a refused message is dropped; 0 = never
-	latest  time.Duration // from the acknowledgement of an unmarked item to its arrival
+	noQueue bool          // of an OTLP exporter: the processor receives the backend's refusals
+	giveUp  time.Duration // time after which a refused message is dropped; 0 = never
+	latest  time.Duration // longest time from the acknowledgement of an unmarked item to its arrival
 
 	crashes     []crash
-	dropped     map[kind]int // counted by collectors before they were stopped
+	dropped     map[kind]int // counted by earlier collectors before they stopped
 	diskWasFull bool
 	inMemory    int       // requests that a tee could not store before a crash
 	damagedAt   time.Time // while no collector ran
 	damagedKind kind
-	ended       ending // of the collector with the damaged file
+	ended       ending // result of starting the collector with the damaged file
 	damage      string
 }
 
@@ -82,14 +82,15 @@ func newRig(t *testing.T, s setup, seed uint64) *rig {
 	return r
 }
 
-// Settings of the collector. Its log has everything, as the queue says there what it drops.
+// settings returns the configuration of the collector. It logs at debug level, because the queue
+// logs dropped requests there.
 func (r *rig) settings() harness.Settings {
 	if r.setup.tee {
 		return r.settingsOfTee()
 	}
 	exporter, storage, logs := "otlp_http", "", "logs: {receivers: [sentry], exporters: [otlp_http]}"
 	if r.setup.sentry {
-		exporter, logs = "sentry_envelope", "" // which takes none
+		exporter, logs = "sentry_envelope", "" // does not support logs
 	}
 	if r.setup.stored {
 		storage = "storage: file_storage, "
@@ -121,7 +122,7 @@ service:
 `, storage, r.setup.wait, r.giveUp, exporter, r.backend.address, exporterTimeout, delivery, r.directory, logs)}
 }
 
-// Start starts the collector, in place of the one before.
+// start starts the collector, which replaces the previous one.
 func (r *rig) start() {
 	r.t.Helper()
 	r.use(harness.Start(r.t, r.settings()))
@@ -133,30 +134,30 @@ func (r *rig) use(c *harness.Collector) {
 	}
 	r.all = append(r.all, c)
 	r.collector.Store(c)
-	r.t.Cleanup(c.Kill) // should the test end before
+	r.t.Cleanup(c.Kill) // in case the test ends before
 }
 
-// Crash is an end without warning.
+// crash is the end of a killed collector.
 type crash struct {
-	held        int       // profiles in memory
-	from, until time.Time // from when they were counted until the next collector started
+	held        int       // number of profiles in memory
+	from, until time.Time // from the time when they were counted until the start of the next collector
 }
 
-// Crash kills the collector without warning.
+// crash kills the collector without a shutdown.
 func (r *rig) Crash() {
 	c := crash{from: time.Now()}
 	if r.setup.tee {
 		r.countInMemory()
 	}
-	if metrics, err := r.collector.Load().TryScrape(); err == nil && r.setup.wait > 0 && !r.setup.stored { // else it has not started
-		const handedOn = clients + 1 // just now: by those who bring more, and by the processor
+	if metrics, err := r.collector.Load().TryScrape(); err == nil && r.setup.wait > 0 && !r.setup.stored { // otherwise, it has not started yet
+		const handedOn = clients + 1 // profiles in transit: one for each client, and one in the processor
 		c.held = metrics.Sum("otelcol_processor_profile_transform_held_messages") + handedOn
 	}
 	r.crashes = append(r.crashes, c)
 	r.collector.Load().Kill()
 }
 
-// Stop ends the collector as an orchestrator does, and notes the counts of its last moments.
+// stop stops the collector as an orchestrator does, and records its last counts.
 func (r *rig) Stop() {
 	r.t.Helper()
 	last, gone := r.note(), make(chan struct{})
@@ -175,14 +176,14 @@ func (r *rig) Stop() {
 	r.add(last)
 }
 
-// Reload has the collector take over changed settings.
+// reload makes the collector load changed settings.
 func (r *rig) Reload() {
 	r.t.Helper()
 	r.add(r.note())
 	reload(r.t, r.collector.Load(), r.settings())
 }
 
-// Reload has the collector take over another configuration, at the same address.
+// reload makes the collector load another configuration, at the same address.
 func reload(t testing.TB, c *harness.Collector, s harness.Settings) {
 	t.Helper()
 	const ready = "Everything is ready"
@@ -194,23 +195,24 @@ func reload(t testing.TB, c *harness.Collector, s harness.Settings) {
 	require.True(t, c.Running(), "the collector outlives a reload\n%s", c.Log.Tail())
 }
 
-// note returns what the collector has counted as lost since its start.
+// note returns the losses that the collector has counted since its start.
 func (r *rig) note() map[kind]int {
 	r.t.Helper()
 	return r.counted(r.collector.Load().Scrape(r.t))
 }
 
-// add remembers the counts of a collector that ends or begins anew.
+// add adds the counts of a collector that is stopped or reloaded.
 func (r *rig) add(counted map[kind]int) {
 	for kind, n := range counted {
 		r.dropped[kind] += n
 	}
 }
 
-// drainTimeout: a machine that has other things to do takes its time.
+// drainTimeout is long, because the machine may be busy.
 const drainTimeout = 2 * time.Minute
 
-// drain waits until everything has arrived, or the collector has nothing more to send, or has ended.
+// drain waits until everything has arrived, or until the collector has nothing to send or has
+// ended.
 func (r *rig) drain() (arrived map[sentItem]int) {
 	r.t.Helper()
 	c, idle := r.collector.Load(), 0
@@ -225,7 +227,7 @@ func (r *rig) drain() (arrived map[sentItem]int) {
 			return false
 		case metrics.Sum("otelcol_exporter_queue_size")+metrics.Sum("otelcol_processor_profile_transform_held_messages")+
 			metrics.Sum("otelcol_extension_sentry_tee_waiting_requests") == 0:
-			idle++ // several times: between being held and being queued, a profile is in neither
+			idle++ // several times, because a profile that is moved to the queue is in neither for a moment
 		default:
 			idle = 0
 		}
@@ -234,7 +236,7 @@ func (r *rig) drain() (arrived map[sentItem]int) {
 	return arrived
 }
 
-// settle ends a round, when the fault is over.
+// settle ends a round after the fault.
 func (r *rig) settle() (account, []sentItem) {
 	r.t.Helper()
 	during := r.backend.arrivals(r.t)

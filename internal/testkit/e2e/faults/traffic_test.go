@@ -20,10 +20,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// clients send at the same time, each one request after the other.
+// clients is the number of concurrent clients. Each sends one request after the other.
 const clients = 4
 
-// Send has the clients send until the test calls stop, which waits for their last answers.
+// send starts the clients. stop ends them and waits for their last answers.
 func (r *rig) send() (stop func()) {
 	over := make(chan struct{})
 	var sending sync.WaitGroup
@@ -44,7 +44,7 @@ func (r *rig) send() (stop func()) {
 		close(over)
 		sending.Wait()
 	})
-	r.t.Cleanup(stop) // should the test end before
+	r.t.Cleanup(stop) // in case the test ends before
 	return stop
 }
 
@@ -68,7 +68,7 @@ func (r *rig) sendOne(random *rand.Rand) {
 	}
 }
 
-// awaitAnswers lets the clients go on until so many requests were answered, or the collector has ended.
+// awaitAnswers waits until this number of requests was answered, or the collector has ended.
 func (r *rig) awaitAnswers(n int) {
 	r.t.Helper()
 	c := r.collector.Load()
@@ -76,7 +76,7 @@ func (r *rig) awaitAnswers(n int) {
 	require.Eventually(r.t, func() bool { return r.ledger.answersSoFar() >= n || !c.Running() }, time.Minute, time.Millisecond, "answers")
 }
 
-// Request is one of those that SDKs make: a chunk, a transaction, both in the form of V1, or a log record.
+// request returns a request as SDKs send it: a V2 chunk, a transaction, both in the form of V1, or a log record.
 func (s setup) request(random *rand.Rand) (harness.Request, []sentItem) {
 	id, span := harness.NewID(), s.mark.id(aSpan, random, harness.NewID()[:16])
 	transaction := func(more string) string {
@@ -108,16 +108,16 @@ func (s setup) request(random *rand.Rand) (harness.Request, []sentItem) {
 	}
 }
 
-// marking says which of the items that are sent the backend treats apart: it knows them by their ids.
+// marking selects items that the backend treats differently. It recognizes them by their IDs.
 type marking struct {
-	oneIn    int    // of the items of a kind; 0 = none
-	kind     kind   // only these; "" = profiles and spans
-	platform string // of marked profiles; "" = as the others
+	oneIn    int    // one in this number of items is marked; 0 = none
+	kind     kind   // only this kind; "" = profiles and spans
+	platform string // platform of marked profiles; "" = as for others
 }
 
 const mark = "badbadba"
 
-// ID returns an id of an item, marked or as it is.
+// id returns the ID of an item, with a mark if it is selected.
 func (m marking) id(k kind, random *rand.Rand, id string) string {
 	if m.oneIn == 0 || m.kind != "" && m.kind != k || random.IntN(m.oneIn) > 0 {
 		return id
@@ -127,7 +127,7 @@ func (m marking) id(k kind, random *rand.Rand, id string) string {
 
 func (i sentItem) marked() bool { return strings.HasPrefix(i.id, mark) }
 
-// envelopeWith has several items, each a header and a payload on one line.
+// envelopeWith returns an envelope with items, each with its header and payload on one line.
 func envelopeWith(items ...[2]string) harness.Request {
 	var text strings.Builder
 	fmt.Fprintf(&text, "{\"event_id\":\"%s\"}\n", harness.NewID())

@@ -22,10 +22,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// linkWait is how long profiles wait for spans. Workloads end with a flush, so that all comes within a second.
+// linkWait is how long profiles wait for spans. Workloads end with a flush, so that all data arrives within a second.
 const linkWait = 3 * time.Second
 
-// both is Sentry in, OTLP out, with links, and beside that Sentry out.
+// both is a configuration with Sentry as input, and as outputs OTLP, with links, and Sentry.
 func both(backend *harness.Sink, server *fakesentry.Server) harness.Settings {
 	return harness.Settings{Config: fmt.Sprintf(`
 receivers:
@@ -44,7 +44,7 @@ service:
 `, linkWait, backend.URL(), server.DSN())}
 }
 
-// checkSDK runs a workload and compares what its SDK says, what it sent, and what came out at the other end.
+// checkSDK runs a workload, and compares the SDK's report, the requests that it sent, and the output of the collector.
 func checkSDK(t *testing.T, s sdk, scenario string) row {
 	backend := harness.NewSink(t)
 	server := fakesentry.Start(t)
@@ -54,7 +54,7 @@ func checkSDK(t *testing.T, s sdk, scenario string) row {
 	said := s.run(t, scenario, between.dsn())
 	envelopes := between.envelopes(t)
 	messages := await(t, backend, countProfiles(envelopes))
-	c.Stop(t) // and nothing is left in it
+	c.Stop(t) // afterwards, the collector holds no data
 	for path, more := range backend.DrainAll() {
 		assert.Empty(t, more, "%s: came after all was there", path)
 	}
@@ -73,7 +73,7 @@ func checkSDK(t *testing.T, s sdk, scenario string) row {
 	return r
 }
 
-// compareSent: what came out is what was sent, item by item and sample by sample.
+// compareSent checks that the output equals the sent data, item by item and sample by sample.
 func compareSent(t *testing.T, envelopes []*sentry.Envelope, messages map[string][][]byte) {
 	total := oracle.NewTally()
 	var all []sentry.Item
@@ -88,7 +88,8 @@ func compareSent(t *testing.T, envelopes []*sentry.Envelope, messages map[string
 	assert.NoError(t, total.CompareTexts(want, messages))
 }
 
-// checkSaid: whatever the SDK says it has sent came out. It gives the names of the spans that did, by trace and id.
+// checkSaid checks that the output contains everything that the SDK reports as sent. It returns the names of the output spans by trace and
+// span ID.
 func checkSaid(t *testing.T, said report, messages map[string][][]byte) map[string]string {
 	texts, _, err := oracle.Received(messages)
 	require.NoError(t, err)
@@ -121,7 +122,7 @@ func checkSaid(t *testing.T, said report, messages map[string][][]byte) map[stri
 	return spans
 }
 
-// checkComplete: the SDK sent what the workload did, so that the other checks are about something.
+// checkComplete checks that the SDK sent the data of the whole workload. Otherwise the other checks prove nothing.
 func checkComplete(t *testing.T, said report, scenario string, profiles int) {
 	if said.Spans != nil {
 		assert.NotEmpty(t, said.Spans)
@@ -147,7 +148,7 @@ func countProfiles(envelopes []*sentry.Envelope) (n int) {
 	return n
 }
 
-// await waits until that many profiles have been let go, which the processor holds for a while. All else came at once.
+// await waits until this number of profiles has left the processor, which holds them for a while. Other data leaves at once.
 func await(t *testing.T, backend *harness.Sink, profiles int) map[string][][]byte {
 	messages := map[string][][]byte{}
 	for deadline := time.Now().Add(linkWait + 10*time.Second); ; time.Sleep(50 * time.Millisecond) {

@@ -18,8 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// compareOut: what the exporter has sent on to a Sentry is what the SDK sent, as far as the part "OTLP to Sentry" of docs/mapping.md
-// promises: every span under its parent, every sample of every thread with its stack at its time.
+// compareOut checks that the exporter sent to Sentry what the SDK sent, as stated in "OTLP to Sentry" of docs/mapping.md: each span with
+// its parent, and each sample with its thread, stack and time.
 func compareOut(t *testing.T, sent, out []*sentry.Envelope) {
 	wantSpans, gotSpans := spanTexts(t, sent), spanTexts(t, out)
 	assert.Empty(t, oracle.Missing(wantSpans, gotSpans), "spans that did not reach Sentry")
@@ -37,7 +37,7 @@ func compareOut(t *testing.T, sent, out []*sentry.Envelope) {
 		more := len(times) - countShared(want[what], times)
 		if more > 0 && threads[threadOf(what)] > 1 {
 			t.Errorf("%d samples that the SDK did not send, of\n%s", more, what)
-		} // else the closing sample of a thread that has but one
+		} // otherwise, it is the closing sample of a thread with a single sample
 	}
 }
 
@@ -54,7 +54,7 @@ func spanTexts(t *testing.T, envelopes []*sentry.Envelope) (texts []string) {
 	return texts
 }
 
-// sentObservations are those of all profiles, at absolute times.
+// sentObservations returns the observations of all profiles, with absolute times.
 func sentObservations(t *testing.T, envelopes []*sentry.Envelope) golden.Observations {
 	all := golden.Observations{}
 	for _, envelope := range envelopes {
@@ -77,13 +77,13 @@ func sentObservations(t *testing.T, envelopes []*sentry.Envelope) golden.Observa
 	return all
 }
 
-// threadOf is the line that says on which thread observations were made.
+// threadOf returns the line that names the thread of observations.
 func threadOf(what string) string {
 	thread, _, _ := strings.Cut(what, "\n")
 	return thread
 }
 
-// countShared counts the times that are in both, which are in order.
+// countShared returns the number of times that are in both sorted lists.
 func countShared(a, b []uint64) (n int) {
 	for len(a) > 0 && len(b) > 0 {
 		switch {

@@ -19,13 +19,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// row is what one run showed.
+// row is the result of one run.
 type row struct {
 	sdk      sdk
-	missing  string // why there was no run
+	missing  string // the reason why there was no run
 	scenario string
 	said     report
-	spans    map[string]string // names by trace and id
+	spans    map[string]string // names by trace and span ID
 	profiles int
 	samples  int64
 	shares   []share
@@ -77,7 +77,7 @@ Notes:
   next start.
 `
 
-// pageMobile is about the SDKs that are not run.
+// pageMobile is the text about SDKs that are not run.
 const pageMobile = `
 ## Android and React Native
 
@@ -91,7 +91,7 @@ These SDKs need a device or an emulator, so the test does not run them. Their pr
 | requests of both SDKs: V1 profiles, chunks, Perfetto chunks, ` + "`" + `js_profile` + "`" + ` | hand-written, based on the documentation and sources of the SDKs and of Sentry's ingest | reviewed line by line: ` + "`" + `testdata/cases/android-*` + "`" + `, ` + "`" + `react-native-*` + "`" + ` |
 `
 
-// writeCompatibility writes the page of all runs.
+// writeCompatibility writes the page with the results of all runs.
 func writeCompatibility(t *testing.T, rows []row) {
 	var page strings.Builder
 	page.WriteString(pageHead)
@@ -121,7 +121,7 @@ func (r row) line() string {
 	return line + "\n"
 }
 
-// worstShare is the one that came closest to what is allowed.
+// worstShare returns the largest deviation relative to its limit.
 func (r row) worstShare() string {
 	if len(r.shares) == 0 {
 		return "–"
@@ -139,7 +139,7 @@ func (l links) String() string {
 	return fmt.Sprintf("%.1f %%", 100*float64(l.right)/float64(l.all()))
 }
 
-// dropped is what the SDK says it has not sent.
+// dropped returns the SDK's report of data that it did not send.
 func (r row) dropped() string {
 	if r.said.Dropped == nil {
 		return "not reported"

@@ -21,8 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// recorder stands between an SDK and the collector, passes everything on as it is, and keeps the requests: they are the truth
-// about what was sent that no SDK can be wrong about.
+// recorder is a proxy between an SDK and the collector. It forwards requests unchanged and records them: unlike the SDK's report, they show
+// with certainty what was sent.
 type recorder struct {
 	server *httptest.Server
 
@@ -60,12 +60,12 @@ func newRecorder(t testing.TB, c *harness.Collector) *recorder {
 	return r
 }
 
-// dsn is the one to give to the SDK.
+// dsn returns the DSN for the SDK.
 func (r *recorder) dsn() string {
 	return "http://" + harness.TestKey + "@" + r.server.Listener.Addr().String() + "/42"
 }
 
-// envelopes are what was sent until now. Every request was an envelope, and answered 200.
+// envelopes returns the envelopes sent so far. It checks that every request was an envelope and was answered with 200.
 func (r *recorder) envelopes(t testing.TB) (envelopes []*sentry.Envelope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,18 +19,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// How a workload is profiled.
+// Kinds of profiling.
 const (
 	unprofiled    = "none"
-	byTransaction = "v1"                // by transaction
+	byTransaction = "v1"                // one profile for each transaction
 	byHand        = "manual"            // started and stopped by the program
-	byTrace       = "trace"             // while there are spans
-	streamed      = "stream"            // likewise, and spans are sent by themselves rather than in transactions
-	oneThread     = "stream-one-thread" // likewise, without a second thread, whose spans would be ambiguous if none states a session
+	byTrace       = "trace"             // while a span is active
+	streamed      = "stream"            // like byTrace, but spans are streamed instead of sent in transactions
+	oneThread     = "stream-one-thread" // like streamed, but without a second thread: if no span states a session, its spans would be ambiguous
 )
 
-// sdk is one version of an SDK. Its workload is in a folder beside this file, with two programs: `install` fetches every
-// version from the registry, `run VERSION SCENARIO` runs the workload, which prints a report as the last line of its output.
+// sdk is a version of an SDK. Its workload is in a folder next to this file, with two programs: `install` downloads all versions from the
+// registry; `run VERSION SCENARIO` runs the workload, and prints a report as the last line of its output.
 type sdk struct {
 	name, folder, version string
 	scenarios             []string
@@ -53,8 +53,8 @@ var sdks = []sdk{
 	{"Rust", "rust", "0.49.5", []string{unprofiled}},
 }
 
-// TestSDKs runs real SDKs against the collector and writes docs/compatibility.md. SDKS says which, by folder; then the page
-// stays as it is.
+// TestSDKs runs real SDKs against the collector and writes docs/compatibility.md. The environment variable SDKS selects SDKs by folder; the
+// page is then not written.
 func TestSDKs(t *testing.T) {
 	only := strings.Fields(os.Getenv("SDKS"))
 	var rows []row
@@ -83,7 +83,7 @@ func (s sdk) path(t testing.TB, names ...string) string {
 	return path
 }
 
-// missing says why there is nothing to run; "" = there is.
+// missing returns the reason why the SDK cannot be run, or "".
 func (s sdk) missing(t testing.TB) string {
 	if _, err := os.Stat(s.path(t, "installed", s.version)); err == nil {
 		return ""
@@ -94,29 +94,29 @@ func (s sdk) missing(t testing.TB) string {
 	return "not installed: see internal/testkit/e2e/sdks/" + s.folder + "/install"
 }
 
-// report is what a workload says of itself, in the words of its SDK: what the SDK handed over to be sent.
+// report is the report of a workload: the data that it passed to its SDK to be sent.
 type report struct {
 	Version  string
-	Spans    []string       // trace id/span id; null: the SDK has none
-	Profiles []string       // ids of V1 profiles and of chunks; null: the SDK does not tell its program
-	Errors   []string       // event ids
+	Spans    []string       // trace ID/span ID; null = the SDK has no spans
+	Profiles []string       // IDs of V1 profiles and of chunks; null = the SDK does not report them
+	Errors   []string       // event IDs
 	Logs     []string       // bodies
-	Dropped  map[string]int // by "category reason"; null: the SDK does not tell its program
+	Dropped  map[string]int // by "category reason"; null = the SDK does not report it
 	Busy     []busy
 }
 
-// busy is one of the functions that use up time, one after the other on each thread.
+// busy is a function that uses CPU time. Those of one thread run one after the other.
 type busy struct {
-	Function string // as the SDK names it in frames
-	Span     string // name of the spans under which it runs
+	Function string // name in the SDK's frames
+	Span     string // name of the spans in which it runs
 	Thread   string
 	Seconds  float64
 }
 
-// workloadTimeout: workloads take five seconds, and SDKs up to twenty to send what is left.
+// workloadTimeout: workloads take five seconds, and SDKs need up to twenty to send the remaining data.
 const workloadTimeout = 90 * time.Second
 
-// run runs the workload to its end.
+// run runs the workload and returns its report.
 func (s sdk) run(t testing.TB, scenario, dsn string) (said report) {
 	command := exec.Command("sh", "run", s.version, scenario)
 	command.Dir = s.path(t)

@@ -15,19 +15,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// share is how much of the time of its thread's busy functions a function took.
+// share is the part of the time of a thread's busy functions that one of them took.
 type share struct {
 	function  string
 	want, got float64
-	allowed   float64 // difference
-	samples   int64   // of all the functions of the thread
+	allowed   float64 // maximum difference
+	samples   int64   // of all busy functions of the thread
 }
 
-// leastAllowed, in shares: what a workload measures of itself is not exact either.
+// leastAllowed is the minimum tolerance: the times that a workload measures are not exact either.
 const leastAllowed = 0.05
 
-// checkShares: in the flame graph, each busy function has the share of its thread that it really took, within four standard
-// deviations of a binomial distribution.
+// checkShares checks that each busy function has the expected share of its thread in the flame graph, within four standard deviations of a
+// binomial distribution.
 func checkShares(t *testing.T, all []busy, profiles []*timeline.Profile) (shares []share) {
 	graph, err := flame.New(func(visit func(flame.Selection) error) error {
 		for _, selection := range ownThreads(profiles) {
@@ -72,7 +72,8 @@ func checkShares(t *testing.T, all []busy, profiles []*timeline.Profile) (shares
 	return shares
 }
 
-// ownThreads selects what is looked at: of V1 profiles the thread of their transaction, for some SDKs put all threads into each.
+// ownThreads selects the threads to check. For V1 profiles, this is the thread of the transaction, because some SDKs add all threads to
+// each profile.
 func ownThreads(profiles []*timeline.Profile) (selections []flame.Selection) {
 	for _, p := range profiles {
 		selection := flame.Selection{Profile: p}
@@ -86,7 +87,7 @@ func ownThreads(profiles []*timeline.Profile) (selections []flame.Selection) {
 	return selections
 }
 
-// Running is the busy function on a sample's stack; nil = none.
+// running returns the busy function on the stack of a sample, or nil.
 func running(p *timeline.Profile, sample *timeline.Sample, all []busy) *busy {
 	for _, location := range p.Stacks[sample.Stack] {
 		for _, line := range p.Locations[location].Lines {
@@ -100,17 +101,17 @@ func running(p *timeline.Profile, sample *timeline.Sample, all []busy) *busy {
 	return nil
 }
 
-// links is what the samples of busy functions are linked to.
+// links counts the links of samples of busy functions.
 type links struct {
 	right, none int64
-	wrong       map[string]int64 // by the name of the span
+	wrong       map[string]int64 // by name of the span
 }
 
-// leastRight: a sample is taken some time before or after it is stamped, and so close to the start or end of a span may be
-// just outside of it. Spans take 150 ms or more.
+// leastRight is the minimum fraction of correct links. A sample is taken some time before or after its timestamp, so near the start or end
+// of a span it may be outside of it. Spans take at least 150 ms.
 const leastRight = 0.95
 
-// checkLinks: samples of a busy function are linked to the spans that it ran under.
+// checkLinks checks that samples of a busy function are linked to the spans in which it ran.
 func checkLinks(t *testing.T, all []busy, profiles []*timeline.Profile, spans map[string]string) (l links) {
 	l.wrong = map[string]int64{}
 	for _, selection := range ownThreads(profiles) {

@@ -23,7 +23,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// answers are responses of Sentry. An own one is not passed on: Sentry fails, and the SDK has the receiver's.
+// answers are responses of Sentry. A response with own is not passed on: Sentry fails, so the SDK receives the receiver's response.
 var answers = []struct {
 	name  string
 	own   bool
@@ -67,8 +67,7 @@ func respond(status int, header ...string) http.HandlerFunc {
 	}
 }
 
-// TestTeeAnswers: SDKs that send through the tee react to Sentry's responses as without it, if they are passed on; otherwise they drop
-// nothing.
+// TestTeeAnswers: if the tee passes Sentry's responses on, SDKs react as they do without it. Otherwise, they drop nothing.
 func TestTeeAnswers(t *testing.T) {
 	only := strings.Fields(os.Getenv("SDKS"))
 	for _, s := range []sdk{{"Python", "python", "2.75.0", nil}, {"Node", "node", "10.75.3", nil}, {"Node", "node", "11.12.0", nil}} {
@@ -117,7 +116,7 @@ service:
 `, upstream, settings)}).Address
 }
 
-// droppedWith returns what the SDK says it has dropped.
+// droppedWith returns the data that the SDK reports as dropped.
 func (s sdk) droppedWith(t *testing.T, address string) map[string]int {
 	t.Helper()
 	command := exec.Command("installed/"+s.version+"/bin/python", "answers.py")

@@ -19,7 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestBugsink: with a real server behind the tee, Sentry's Python SDK produces the same issues as without it.
+// TestBugsink: Sentry's Python SDK produces the same issues in a real server with and without the tee.
 func TestBugsink(t *testing.T) {
 	python, err := filepath.Abs("python/installed/bugsink/bin/python")
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestBugsink(t *testing.T) {
 	t.Logf("issues: %v", direct)
 	require.Len(t, direct, 3)
 	var through [][]any
-	for range 5 { // the tee forwards after its response
+	for range 5 { // the tee forwards after it has responded
 		if through = issues(2); len(through) == len(direct) {
 			break
 		}

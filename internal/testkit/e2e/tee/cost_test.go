@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestCost logs the CPU time and the latency of recorded requests, with a tee in front of the receiver and without. The sender keeps its
-// connections, as most SDKs do.
+// TestCost logs the CPU time and the latency of recorded requests, with and without the tee. The sender keeps its connections open, as most
+// SDKs do.
 func TestCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -33,7 +33,7 @@ func TestCost(t *testing.T) {
 	var latencies [2][]time.Duration
 	collectors := [2]*harness.Collector{harness.Start(t, without), harness.Start(t, with)}
 	const rounds = 5
-	for round := range rounds + 1 { // the first one warms up
+	for round := range rounds + 1 { // the first round is a warm-up
 		for i, c := range collectors {
 			before := c.CPUTime(t)
 			for _, r := range requests {
@@ -46,7 +46,7 @@ func TestCost(t *testing.T) {
 					latencies[i] = append(latencies[i], time.Since(began))
 				}
 			}
-			time.Sleep(200 * time.Millisecond) // what is being forwarded
+			time.Sleep(200 * time.Millisecond) // until forwarded
 			if round > 0 {
 				cpu[i] += c.CPUTime(t) - before
 			}
@@ -62,7 +62,7 @@ func TestCost(t *testing.T) {
 	require.Less(t, float64(cpu[1])/float64(cpu[0]), 1.5, "1.1 on an idle machine")
 }
 
-// sendOnKept sends a recorded request on a connection that is kept.
+// sendOnKept sends a recorded request on an open connection.
 func sendOnKept(t *testing.T, c *harness.Collector, r golden.Request) {
 	target := r.Path
 	if r.Query != "" {

@@ -20,8 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestByteIdentity: each recorded request of a real SDK arrives through the collector as it does directly, but for the headers of one
-// connection, X-Forwarded-For and Via.
+// TestByteIdentity: each recorded request of a real SDK arrives through the collector with the same bytes as directly, except for
+// connection headers, X-Forwarded-For and Via.
 func TestByteIdentity(t *testing.T) {
 	requests := golden.Corpus(t)
 	direct, behind := newRecorder(t, nil), newRecorder(t, nil)
@@ -33,7 +33,7 @@ func TestByteIdentity(t *testing.T) {
 		require.NoError(t, err)
 		response := c.Send(t, request)
 		if !strings.Contains(from.Path, "/api/") {
-			require.Contains(t, []int{200, 404}, response.Status, from.Name) // tunnels have any path
+			require.Contains(t, []int{200, 404}, response.Status, from.Name) // paths of tunnels are arbitrary
 			direct.take(t, 1)
 			if response.Status == 200 {
 				behind.take(t, 1)
@@ -58,7 +58,7 @@ func TestByteIdentity(t *testing.T) {
 	normalizeBoth(t, events)
 }
 
-// pair is an event as it arrived directly and through the collector.
+// pair has an event as it arrived directly and through the collector.
 type pair struct{ Direct, Tee json.RawMessage }
 
 func eventsOf(t *testing.T, from golden.Request, direct, tee string) (events []pair) {
@@ -83,7 +83,8 @@ func eventsOf(t *testing.T, from golden.Request, direct, tee string) (events []p
 	return events
 }
 
-// normalizeBoth has Relay's own library normalise both copies of each event, if `sh python/install` has installed it.
+// normalizeBoth checks that Relay's own library normalizes both copies of each event to the same result, if `sh python/install` has
+// installed it.
 func normalizeBoth(t *testing.T, events []pair) {
 	python, err := filepath.Abs("python/installed/relay/bin/python")
 	require.NoError(t, err)

@@ -18,14 +18,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// numbered is an envelope with an error and a log record, whose number is in both.
+// numbered returns an envelope with an error and a log record, both of which contain the number.
 func numbered(n int) []byte {
 	log := fmt.Sprintf(`{"items":[{"timestamp":1770000000,"trace_id":"%032x","level":"info","body":"log %d"}]}`, n+1, n)
 	return fmt.Appendf(nil, "{\"event_id\":\"%032x\"}\n{\"type\":\"event\"}\n{\"event_id\":\"%032x\",\"timestamp\":1770000000,\"message\":\"error %d\"}\n"+
 		"{\"type\":\"log\",\"item_count\":1,\"content_type\":\"application/vnd.sentry.items.log+json\"}\n%s\n", n+1, n+1, n, log)
 }
 
-// TestIsolation: an outage of Sentry changes nothing for OTLP, and a backend that refuses changes nothing for Sentry.
+// TestIsolation: an outage of Sentry does not affect OTLP, and a refusing backend does not affect Sentry.
 func TestIsolation(t *testing.T) {
 	t.Run("Sentry is down", func(t *testing.T) {
 		backend := harness.NewSink(t)
@@ -49,8 +49,8 @@ func TestIsolation(t *testing.T) {
 	})
 }
 
-// TestStarvation: Sentry limits everything for a while. OTLP has all data, and Sentry's own count together with the reports of the tee is
-// what was sent.
+// TestStarvation: Sentry limits all categories for a while. OTLP receives all data, and Sentry's own counts and the tee's reports add up to
+// the sent data.
 func TestStarvation(t *testing.T) {
 	const limit = 8 * time.Second
 	counted, reported := map[string]int64{}, map[string]int64{}

@@ -16,14 +16,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// recorded is a request as it arrived.
+// recorded is a request that Sentry received.
 type recorded struct {
 	Method, Target string
 	Header         http.Header
 	Body           string
 }
 
-// recorder stands in for Sentry. It accepts everything unless answer says otherwise.
+// recorder stands in for Sentry. By default, it accepts all requests.
 type recorder struct {
 	*httptest.Server
 	answer func(w http.ResponseWriter, r *recorded)
@@ -42,7 +42,7 @@ func newRecorder(t *testing.T, answer func(http.ResponseWriter, *recorded)) *rec
 func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // cut off
+		return // the request was truncated
 	}
 	got := recorded{req.Method, req.RequestURI, req.Header.Clone(), string(body)}
 	r.mu.Lock()
@@ -55,7 +55,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.WriteString(w, "{}")
 }
 
-// take waits for n requests, and forgets them.
+// take waits for n requests, and removes them from the recorder.
 func (r *recorder) take(t *testing.T, n int) (taken []recorded) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -77,7 +77,8 @@ func (r *recorder) count() int {
 	return len(r.requests)
 }
 
-// settings of a collector with a tee in front of its receiver, whose exporter has no queue: a response is the pipeline's.
+// settings returns a configuration with a tee in front of the receiver. The exporter has no queue, so a response shows the result of the
+// pipeline.
 func settings(backend *harness.Sink, tee string) harness.Settings {
 	return harness.Settings{Config: fmt.Sprintf(`
 receivers:

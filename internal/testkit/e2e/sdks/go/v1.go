@@ -6,7 +6,7 @@ package main
 
 import "github.com/getsentry/sentry-go"
 
-// Versions that profile have no logs.
+// Versions with a profiler have no logs.
 func configure(options *sentry.ClientOptions, mode string) {
 	if mode == "v1" {
 		options.ProfilesSampleRate = 1

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a small shop does, with Sentry's Go SDK. SENTRY_DSN says where to, the argument how to profile.
+// Command go runs the activities of a small shop with Sentry's Go SDK. SENTRY_DSN is the destination; the argument selects the kind of
+// profiling.
 //
-// Prints as JSON what the SDK handed to its transport, and how long the busy functions took. The SDK does not tell what it has
-// dropped, nor the ids of profiles.
+// It prints a report as JSON: the data that the SDK passed to its transport, and the duration of the busy functions. The SDK does not
+// report dropped data or the IDs of profiles.
 package main
 
 import (
@@ -39,7 +40,7 @@ var (
 	}{Version: sentry.SDKVersion}
 )
 
-// reporting is the SDK's own transport; it writes down what it is given.
+// reporting is the SDK's own transport. It also records its input.
 type reporting struct{ *sentry.HTTPTransport }
 
 func (r reporting) SendEvent(event *sentry.Event) {
