@@ -18,8 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostileAdmission: attacks on what all clients share, by clients that may not send, send next to nothing, or send too much.
-// The collector has one GiB.
+// TestHostileAdmission: clients without permission, silent clients and flooding clients attack resources that all clients share. The
+// collector has 1 GiB.
 func TestHostileAdmission(t *testing.T) {
 	t.Run("79 bombs with an unknown key", func(t *testing.T) {
 		strangers(t, "/api/42/envelope/?sentry_key=ffffffffffffffffffffffffffffffff", http.StatusForbidden)
@@ -30,7 +30,7 @@ func TestHostileAdmission(t *testing.T) {
 	t.Run("forty bodies of one project that stall at 8 MB", oneProjectFloods)
 }
 
-// startLimited starts a collector with one GiB of memory, to which two projects may send.
+// startLimited starts a collector with 1 GiB of memory and two projects.
 func startLimited(t *testing.T, backend *harness.Sink) *harness.Collector {
 	return harness.Start(t, harness.Settings{Sink: backend, MemoryLimit: attackLimit, Receiver: []string{
 		"tunnel_path: /tunnel",
@@ -38,12 +38,12 @@ func startLimited(t *testing.T, backend *harness.Sink) *harness.Collector {
 	}})
 }
 
-// strangers sends bombs that decode to 99 MiB. Those who may not send do not get them decoded.
+// strangers sends bombs that decode to 99 MiB. The collector does not decode bodies of clients without permission.
 func strangers(t *testing.T, target string, status int) {
 	backend := harness.NewSink(t)
 	c := startLimited(t, backend)
 	var bomb bytes.Buffer
-	w := brotli.NewWriterOptions(&bomb, brotli.WriterOptions{Quality: 5, LGWin: 24}) // 89 bytes
+	w := brotli.NewWriterOptions(&bomb, brotli.WriterOptions{Quality: 5, LGWin: 24}) // the result is 89 bytes
 	writeBlanks(w, 99<<20)
 	require.NoError(t, w.Close())
 	before, begin := c.CPUTime(t), time.Now()
@@ -65,7 +65,7 @@ func strangers(t *testing.T, target string, status int) {
 	reportAttack(t, c, clients*bomb.Len(), status, took, memorySmall)
 }
 
-// idleBodies opens connections whose bodies do not come: others have room all the same.
+// idleBodies opens connections whose bodies never arrive. Other clients are still served.
 func idleBodies(t *testing.T, begun string) {
 	backend := harness.NewSink(t)
 	c := startLimited(t, backend)
@@ -75,7 +75,7 @@ func idleBodies(t *testing.T, begun string) {
 	for range clients {
 		fmt.Fprint(dial(t, c), head)
 	}
-	time.Sleep(500 * time.Millisecond) // until they are read
+	time.Sleep(500 * time.Millisecond) // until the collector reads them
 	asked := time.Now()
 	checkServing(t, c, backend)
 	t.Logf("a good request was answered in %s", time.Since(asked))
@@ -83,7 +83,7 @@ func idleBodies(t *testing.T, begun string) {
 	reportAttack(t, c, clients*len(head), noAnswer, time.Since(begin), memoryLimit)
 }
 
-// oneProjectFloods: a project that fills the memory for bodies leaves room for others.
+// oneProjectFloods: a project that fills the memory for bodies leaves space for other projects.
 func oneProjectFloods(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := startLimited(t, backend)

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// Traces of Android, which are binary and tell much in few bytes. Those of Perfetto are Relay's (relay-profiling,
-// perfetto/convert/attacks.rs).
+// Android traces: binary data in which few bytes can represent a lot of output. The Perfetto traces are those of Relay's tests
+// (relay-profiling, perfetto/convert/attacks.rs).
 var androidAttacks = []attack{
 	{name: "ART: 64 k threads for a minute", status: 200, observations: 786_432, memory: memoryLarge,
 		request: func() harness.Request { return artRequest(1, artThreads(1<<16)) }},
@@ -121,7 +121,7 @@ func artRequest(times int, events []arttrace.Event) harness.Request {
 	return artRequestOf(times, arttracetest.File(artTrace(), events))
 }
 
-// artRequestOf is an envelope with so many chunks of a trace.
+// artRequestOf returns an envelope with this number of chunks, each with the trace.
 func artRequestOf(times int, trace []byte) harness.Request {
 	encoded := base64.RawStdEncoding.EncodeToString(trace)
 	body := []byte("{}\n")
@@ -137,7 +137,7 @@ func perfettoRequest(trace []byte) harness.Request {
 	return harness.EnvelopeRequest(fmt.Appendf(nil, "{}\n{\"type\":\"profile_chunk\",\"meta_length\":%d,\"length\":%d}\n%s%s\n", len(meta), len(meta)+len(trace), meta, trace))
 }
 
-// perfettoFrames is a packet with frames of function 1, each in a mapping of its own.
+// perfettoFrames returns a packet with n frames of function 1, each in its own mapping.
 func perfettoFrames(n int) []byte {
 	var frames []any
 	for id := 1; id <= n; id++ {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBombs: the bombs are as large as they say and would go off in an unprotected decoder.
+// TestBombs: the bombs have the stated size, and an unprotected decoder expands them.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("decoders take a minute and a half under the race detector")
@@ -27,7 +27,7 @@ func TestBombs(t *testing.T) {
 	require.NoError(t, err)
 	defer unzstd.Close()
 
-	const enough = 300 << 20 // three times the limit, and past every seam
+	const enough = 300 << 20 // three times the limit, beyond every block boundary
 	for name, decoder := range map[string]io.Reader{
 		"gzip": unzip, "deflate": inflate, "br": brotli.NewReader(bytes.NewReader(brotliBomb())), "zstd": unzstd,
 	} {

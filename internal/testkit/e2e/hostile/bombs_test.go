@@ -14,16 +14,16 @@ import (
 
 const gibibyte = 1 << 30
 
-// gzipBomb decodes to a GiB. Deflate packs 1032 bytes into one at best, so that takes a megabyte; 100 kB stay below the limit.
+// gzipBomb returns 1 MB that decode to 1 GiB. Deflate encodes at most 1032 bytes in one, so 100 kB would stay below the limit.
 func gzipBomb() []byte {
 	var member bytes.Buffer
 	w := gzip.NewWriter(&member)
 	writeBlanks(w, 1<<20)
 	w.Close()
-	return bytes.Repeat(member.Bytes(), gibibyte>>20) // a gzip file may have several members
+	return bytes.Repeat(member.Bytes(), gibibyte>>20) // a gzip file may consist of several members
 }
 
-// gzipLie is a few bytes whose trailer says that they decode to 4 GiB.
+// gzipLie returns a few bytes with a trailer that states a decoded size of 4 GiB.
 func gzipLie() []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -33,17 +33,17 @@ func gzipLie() []byte {
 	return b.Bytes()
 }
 
-// deflateBomb: what a flush writes stands for itself, so that it can be repeated.
+// deflateBomb repeats the output of a flush, which is self-contained.
 func deflateBomb() []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
-	const begin = 2 // the header, which comes with the first block
+	const begin = 2 // the header, which precedes the first block
 	writeBlanks(w, 1<<20)
 	w.Flush()
 	return append(b.Bytes(), bytes.Repeat(b.Bytes()[begin:], gibibyte>>20-1)...)
 }
 
-// brotliBomb decodes to 4 GiB.
+// brotliBomb returns a body that decodes to 4 GiB.
 func brotliBomb() []byte {
 	var b bytes.Buffer
 	w := brotli.NewWriterLevel(&b, 5)
@@ -55,7 +55,7 @@ func brotliBomb() []byte {
 	return append(b.Bytes(), bytes.Repeat(b.Bytes()[begin:], 4*gibibyte/(4<<20)-2)...)
 }
 
-// zstdBomb decodes to 3 GiB: blocks of four bytes that each stand for 128 KiB of one byte.
+// zstdBomb returns a body that decodes to 3 GiB: each block of four bytes represents 128 KiB of one byte.
 func zstdBomb() []byte {
 	const (
 		windowLog8MiB = (23 - 10) << 3
@@ -68,7 +68,7 @@ func zstdBomb() []byte {
 	return append(bomb, bytes.Repeat(block, 3*gibibyte/blockSize)...)
 }
 
-// zstdLie is a frame of nothing that says it needs a window of 3.75 TiB.
+// zstdLie returns an empty frame that states a window of 3.75 TiB.
 func zstdLie() []byte {
 	return []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}
 }
@@ -80,5 +80,5 @@ func writeBlanks(w io.Writer, n int) {
 	}
 }
 
-// snappyLie is a block of nothing that says it decodes to 4 GiB.
+// snappyLie returns an empty block that states a decoded size of 4 GiB.
 func snappyLie() []byte { return []byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0} }

@@ -17,7 +17,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostileConnections: attacks that are not in what is sent, but in how, or in how often.
+// TestHostileConnections: attacks by the way of sending, or the number of requests, rather than by their content.
 func TestHostileConnections(t *testing.T) {
 	t.Run("two hundred announced bodies of 100 MiB that never arrive", claimedLength)
 	t.Run("fifty clients that disconnect within the body", abandonedBody)
@@ -29,7 +29,7 @@ func TestHostileConnections(t *testing.T) {
 	t.Run("a tunnel DSN with another host", tunnelElsewhere)
 }
 
-// claimedLength: a Content-Length is no reason to reserve memory.
+// claimedLength: the collector does not reserve memory for a stated Content-Length.
 func claimedLength(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Sink: backend})
@@ -45,10 +45,10 @@ func claimedLength(t *testing.T) {
 	reportAttack(t, c, clients*3, noAnswer, time.Since(begin), memorySmall)
 }
 
-// noAnswer is the status of requests that do not get as far as one.
+// noAnswer is the status of requests that receive no answer.
 const noAnswer = 0
 
-// abandonedBody: a client that goes away in the middle costs nothing, and is counted.
+// abandonedBody: a client that disconnects within the body uses no memory, and is counted.
 func abandonedBody(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Sink: backend})
@@ -65,7 +65,7 @@ func abandonedBody(t *testing.T) {
 	reportAttack(t, c, 50*3, noAnswer, time.Since(begin), memorySmall)
 }
 
-// slowBody: a body that never ends costs one connection, for as long as read_timeout says.
+// slowBody: an endless body occupies one connection until read_timeout.
 func slowBody(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Sink: backend, Receiver: []string{"read_timeout: 1s"}})
@@ -94,7 +94,7 @@ func slowBody(t *testing.T) {
 	reportAttack(t, c, int(took/(20*time.Millisecond)), got.Status, took, memorySmall)
 }
 
-// stopWithSlowBody: a client that does not finish does not keep the collector from ending.
+// stopWithSlowBody: a client that does not finish its request does not delay the shutdown.
 func stopWithSlowBody(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Sink: backend})
@@ -106,7 +106,7 @@ func stopWithSlowBody(t *testing.T) {
 	c.Stop(t)
 }
 
-// headerFlood: headers of HTTP beyond a megabyte are not read.
+// headerFlood: HTTP headers beyond the limit are not read.
 func headerFlood(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Sink: backend})
@@ -118,7 +118,7 @@ func headerFlood(t *testing.T) {
 	long.Headers = append(long.Headers, [2]string{"X-Flood", strings.Repeat("x", 50<<20)})
 	begin := time.Now()
 	for _, r := range []harness.Request{flood, long} {
-		// Go's server answers, but does not wait for the rest: the client may find the connection reset before it has read that.
+		// Go's server answers without reading the rest, so the connection may be reset before the client has read the answer.
 		if got, err := c.TrySend(r); err == nil {
 			assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, got.Status)
 		}
@@ -127,7 +127,7 @@ func headerFlood(t *testing.T) {
 	reportAttack(t, c, 100_000*16+50<<20, http.StatusRequestHeaderFieldsTooLarge, time.Since(begin), memorySmall)
 }
 
-// manySenders: who makes up projects, SDKs, versions, item types and reasons makes no series of metrics of them, beyond a bound.
+// manySenders: clients that invent projects, SDKs, versions, item types and reasons create a bounded number of metric series.
 func manySenders(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Sink: backend, Signals: harness.OtherSignals})
@@ -152,7 +152,7 @@ func manySenders(t *testing.T) {
 	reportAttack(t, c, sent, http.StatusOK, time.Since(begin), memorySmall)
 }
 
-// tunnelElsewhere: an envelope names the machine that it is for, and nothing goes there.
+// tunnelElsewhere: the collector sends nothing to the host in an envelope's DSN.
 func tunnelElsewhere(t *testing.T) {
 	backend := harness.NewSink(t)
 	elsewhere, err := net.Listen("tcp", "127.0.0.1:0")
@@ -184,7 +184,7 @@ func tunnelElsewhere(t *testing.T) {
 	reportAttack(t, c, 100, got.Status, time.Since(begin), memorySmall)
 }
 
-// dial opens a connection to write to by hand.
+// dial opens a connection for raw requests.
 func dial(t testing.TB, c *harness.Collector) net.Conn {
 	t.Helper()
 	connection, err := net.Dial("tcp", c.Address)

@@ -9,13 +9,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// Bodies that are hostile before anything looks at a profile.
+// Bodies with a hostile envelope or headers.
 var envelopeAttacks = []attack{
 	{name: "length 2^62", status: 400, reason: "envelope_truncated", memory: memorySmall,
 		request: func() harness.Request { return claiming("4611686018427387904") }},
 	{name: "a length above 64 bits", status: 400, reason: "envelope_truncated", memory: memorySmall,
 		request: func() harness.Request { return claiming("99999999999999999999999") }},
-	{name: "negative length", status: 200, observations: 1, memory: memorySmall, // as if none were given
+	{name: "negative length", status: 200, observations: 1, memory: memorySmall, // treated as absent
 		request: func() harness.Request { return claiming("-1") }},
 	{name: "length one too small", status: 400, reason: "envelope_missing_newline", memory: memorySmall,
 		request: func() harness.Request { return claiming(fmt.Sprint(len(harness.Chunk{}.Payload()) - 1)) }},
@@ -68,7 +68,7 @@ var envelopeAttacks = []attack{
 		}},
 }
 
-// claiming is an envelope whose item says another length than it has.
+// claiming returns an envelope whose item states a wrong length.
 func claiming(length string) harness.Request {
 	return harness.EnvelopeRequest([]byte(fmt.Sprintf("{}\n{\"type\":\"profile_chunk\",\"length\":%s}\n%s\n", length, harness.Chunk{}.Payload())))
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// TestHostileGRPC: what only gRPC can do to the components behind the OTLP receiver, whose limit for a message is raised from 4 to
-// 64 MiB. Statuses are those of gRPC.
+// TestHostileGRPC: attacks that only gRPC permits on the components behind the OTLP receiver. Its message limit is raised from 4 to 64 MiB.
+// Statuses are those of gRPC.
 func TestHostileGRPC(t *testing.T) {
 	for _, a := range grpcAttacks {
 		t.Run(a.name, a.run)
@@ -31,9 +31,9 @@ func TestHostileGRPC(t *testing.T) {
 
 type grpcAttack struct {
 	name   string
-	frame  func() []byte // what stands in front of a message, and the message
+	frame  func() []byte // the message with its prefix
 	status int
-	memory int // MiB, at the peak
+	memory int // MiB, maximum at the peak
 }
 
 // Statuses of gRPC.
@@ -65,7 +65,7 @@ var grpcAttacks = []grpcAttack{
 	{name: "garbage", status: grpcInternal, memory: memoryLimit, frame: func() []byte { return grpcFrame(zipped(bytes.Repeat([]byte("\xff\x01{"), million))) }},
 }
 
-// grpcFrame is a compressed message with its length in front.
+// grpcFrame returns a compressed message with its length prefix.
 func grpcFrame(zipped []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{1}, uint32(len(zipped))), zipped...)
 }
@@ -89,7 +89,7 @@ func (a grpcAttack) run(t *testing.T) {
 	reportAttack(t, c, len(frame), status, took, a.memory)
 }
 
-// callGRPC sends the bytes as they are, where a client of gRPC would refuse to.
+// callGRPC sends raw bytes, which a gRPC client would reject.
 func callGRPC(t *testing.T, address string, frame []byte) (status int) {
 	t.Helper()
 	protocols := new(http.Protocols)
@@ -103,7 +103,7 @@ func callGRPC(t *testing.T, address string, frame []byte) (status int) {
 	response, err := client.Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, response.Body) // a stream that is ended early is no error
+	_, _ = io.Copy(io.Discard, response.Body) // a stream may end early
 	_, err = fmt.Sscan(cmp.Or(response.Trailer.Get("Grpc-Status"), response.Header.Get("Grpc-Status")), &status)
 	require.NoError(t, err)
 	return status

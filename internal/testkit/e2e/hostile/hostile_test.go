@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostile: after each attack the collector lives, has not had more memory than stated, and does its work: a valid profile
-// comes out. Attacks that take more than one request are in hostile_connections_test.go.
+// TestHostile: after each attack, the collector still runs, has used no more memory than its bound, and delivers a valid profile. Attacks
+// of several requests are in connections_test.go.
 func TestHostile(t *testing.T) {
 	for _, attacks := range [][]attack{bombAttacks, envelopeAttacks, profileAttacks, androidAttacks, smallestAttacks, itemAttacks} {
 		for _, a := range attacks {
@@ -24,29 +24,29 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// attack is one way to hurt a collector with a request, and the outcome that is safe.
+// attack is an attack by one request, with its safe outcome.
 type attack struct {
 	name    string
-	request func() harness.Request // made when its turn comes: some have 50 MB
+	request func() harness.Request // created on demand, because some have 50 MB
 
 	status       int
-	reason       string   // the counter of items, samples or requests has it; "" = nothing is lost
-	observations int      // timestamps that come out
-	memory       int      // MiB, at the peak
-	signals      []string // with pipelines, beside profiles
+	reason       string   // reason in the metrics of items, samples or requests; "" = nothing is lost
+	observations int      // number of timestamps in the output
+	memory       int      // MiB, maximum at the peak
+	signals      []string // with pipelines, in addition to profiles
 }
 
-// Memory that the collector may have had at its peak, in MiB. Idle it has 65.
+// Bounds of the collector's peak memory, in MiB. An idle collector uses 65.
 const (
-	memorySmall = 160  // nothing much larger than the request is made of it
-	memoryLimit = 400  // a body of max_request_body_size, 100 MiB, that grows as it comes
-	memoryLarge = 1024 // a payload of 50 MB that is valid: decoded, translated, and marshalled by the exporter
+	memorySmall = 160  // no allocation much larger than the request
+	memoryLimit = 400  // a body of max_request_body_size, 100 MiB, in a growing buffer
+	memoryLarge = 1024 // a valid payload of 50 MB: decoded, translated, and marshalled by the exporter
 )
 
-// attackLimit is how many MiB of data the kernel allows a collector under an attack, unless the attack may take more.
+// attackLimit is the limit, in MiB, that the kernel sets on the data of an attacked collector, unless the attack has a higher bound.
 const attackLimit = 1024
 
-// limitFor returns the limit under an attack that may take so many MiB; 0 = the harness's own.
+// limitFor returns the kernel's limit for an attack with this bound, in MiB; 0 means the limit of the harness.
 func limitFor(memory int) int {
 	if memory > attackLimit {
 		return 0
@@ -54,7 +54,7 @@ func limitFor(memory int) int {
 	return attackLimit
 }
 
-// run has a collector of its own, so that the peak of its memory is this attack's.
+// run uses a separate collector, so that its peak memory is that of the attack.
 func (a attack) run(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend, Signals: a.signals, MemoryLimit: limitFor(a.memory)})
@@ -77,7 +77,7 @@ func (a attack) run(t *testing.T) {
 	reportAttack(t, c, len(hostile.Body), got.Status, took, a.memory)
 }
 
-// reportAttack checks the memory that an attack has taken, in MiB, and logs the line that attacks.awk reads.
+// reportAttack checks the memory that an attack used, in MiB, and logs the line that attacks.awk reads.
 func reportAttack(t testing.TB, c *harness.Collector, sent, status int, took time.Duration, memory int) {
 	t.Helper()
 	peak := c.RequirePeakMemory(t)
@@ -85,7 +85,7 @@ func reportAttack(t testing.TB, c *harness.Collector, sent, status int, took tim
 	t.Logf("%d bytes, answered %d in %s, peak memory %d of %d MiB", sent, status, took.Round(time.Millisecond), peak, memory)
 }
 
-// checkCardinality: no client can make up attributes of metrics.
+// checkCardinality checks that clients cannot create arbitrary metric attributes.
 func checkCardinality(t testing.TB, metrics harness.Metrics) {
 	t.Helper()
 	n := 0
@@ -97,7 +97,7 @@ func checkCardinality(t testing.TB, metrics harness.Metrics) {
 	assert.Less(t, n, 20, "points of the receiver's own metrics")
 }
 
-// checkServing: a valid profile still comes out.
+// checkServing checks that the collector still delivers a valid profile.
 func checkServing(t testing.TB, c *harness.Collector, backend *harness.Sink) {
 	t.Helper()
 	require.True(t, c.Running(), "the collector lives")

@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// Items that are no profiles, with pipelines for all signals. None is answered with an error if it is an item at all: SDKs would
-// drop its neighbours.
+// Items other than profiles, with pipelines for all signals. The receiver answers every valid item without an error, because SDKs would
+// otherwise drop the other items of the envelope.
 var itemAttacks = []attack{
 	item("a session with two hundred thousand aggregates", "sessions", memoryLarge, func() string {
 		return `{"aggregates":[` + harness.List(200_000, func(b []byte, i int) []byte {
@@ -118,12 +118,12 @@ var itemAttacks = []attack{
 	}},
 }
 
-// item is an attack by one item of a type.
+// item returns an attack by one item of a type.
 func item(name, kind string, memory int, payload func() string) attack {
 	return attack{name: name, status: http.StatusOK, memory: memory, signals: harness.OtherSignals, request: func() harness.Request { return harness.ItemRequest(kind, payload()) }}
 }
 
-// times is n times the same element.
+// times returns a list of n equal elements.
 func times(n int, element string) string {
 	return strings.Repeat(element+",", n-1) + element
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostileMeasure: the same for what comes from the apps of Measure's SDKs, whose keys are in every copy of the app. After each
-// attack a valid batch is taken, and no file is anywhere but below the receiver's directories.
+// TestHostileMeasure: attacks with Measure's protocol. Every copy of an app contains its key. After each attack, the receiver accepts a
+// valid batch, and all files are below its directories.
 func TestHostileMeasure(t *testing.T) {
 	for _, a := range measureAttacks {
 		t.Run(a.name, a.run)
@@ -35,7 +35,7 @@ type measureAttack struct {
 	name   string
 	do     func(t *testing.T, address string) (sent, status int, took time.Duration)
 	status int
-	memory int // MiB, at the peak
+	memory int // MiB, maximum at the peak
 }
 
 func (a measureAttack) run(t *testing.T) {
@@ -85,7 +85,7 @@ service:
 	reportAttack(t, c, sent, status, took, a.memory)
 }
 
-// putEvents sends a batch as SDKs do.
+// putEvents sends a batch in the way of the SDKs.
 func putEvents(t *testing.T, address string, body []byte, headers ...string) (int, string) {
 	t.Helper()
 	all := map[string]string{"Authorization": "Bearer e2e-key", "msr-req-id": uuid.NewString(), "Content-Type": "application/json"}
@@ -95,7 +95,7 @@ func putEvents(t *testing.T, address string, body []byte, headers ...string) (in
 	return harness.Put(t, "http://"+address+"/events", body, all)
 }
 
-// measureEvents is a batch of so many valid events. What is said beside has a comma at its end.
+// measureEvents returns a batch of n valid events. beside is additional JSON that ends with a comma.
 func measureEvents(n int, beside string) []byte {
 	return []byte(`{"events":[` + harness.List(n, func(b []byte, i int) []byte {
 		return fmt.Appendf(b, `{%s"id":"%s","session_id":"9f2f5a0e-58f4-4a3c-8b53-0a1c7f1d2e3f","timestamp":"2026-08-01T10:00:00.250Z",`+
@@ -158,7 +158,7 @@ var measureAttacks = []measureAttack{
 		req, err := http.NewRequest(http.MethodPut, uploadsOf(t, address, 1)[0].URL, body)
 		require.NoError(t, err)
 		response, err := http.DefaultClient.Do(req)
-		if err != nil { // the connection is closed before all of it is written
+		if err != nil { // the server closes the connection before everything is written
 			return gibibyte - body.left, http.StatusRequestEntityTooLarge
 		}
 		response.Body.Close()
@@ -206,7 +206,7 @@ var measureAttacks = []measureAttack{
 	}),
 }
 
-// timed is for attacks that take no time to make.
+// timed measures the duration of an attack that is quick to create.
 func timed(do func(*testing.T, string) (int, int)) func(*testing.T, string) (int, int, time.Duration) {
 	return func(t *testing.T, address string) (int, int, time.Duration) {
 		begin := time.Now()
@@ -215,7 +215,7 @@ func timed(do func(*testing.T, string) (int, int)) func(*testing.T, string) (int
 	}
 }
 
-// eventsAttack is an attack by a batch.
+// eventsAttack returns an attack by a batch.
 func eventsAttack(name string, status, memory int, body func() []byte, headers ...string) measureAttack {
 	return measureAttack{name: name, status: status, memory: memory, do: func(t *testing.T, address string) (int, int, time.Duration) {
 		b := body()
@@ -225,7 +225,7 @@ func eventsAttack(name string, status, memory int, body func() []byte, headers .
 	}}
 }
 
-// symbolsAttack is an attack by a mapping file, which is stored, and in which no debug id is found.
+// symbolsAttack returns an attack by a mapping file that is stored, but contains no debug ID.
 func symbolsAttack(name, kind string, file func() []byte) measureAttack {
 	return measureAttack{name: name, status: http.StatusOK, memory: memorySmall, do: func(t *testing.T, address string) (int, int, time.Duration) {
 		status, text := putBuild(t, address, "1", `[{"type":"`+kind+`","filename":"symbols"}]`)
@@ -245,7 +245,7 @@ func putBuild(t *testing.T, address, version, mappings string) (int, string) {
 		`{"version_name":%s,"version_code":"1","build_type":"apk","build_size":1,"mappings":%s}`, quoted, mappings), map[string]string{"Authorization": "Bearer e2e-key"})
 }
 
-// uploadsOf announces files, and gives where to put them.
+// uploadsOf announces files, and returns their upload addresses.
 func uploadsOf(t *testing.T, address string, n int) []harness.MeasureUpload {
 	status, text := putEvents(t, address, measureEvents(1, `"attachments":[`+harness.List(n, func(b []byte, i int) []byte {
 		return fmt.Appendf(b, `{"id":"%s","type":"screenshot","name":"a.webp"}`, uuid.NewString())
@@ -257,7 +257,7 @@ func uploadsOf(t *testing.T, address string, n int) []harness.MeasureUpload {
 	return answer.Attachments
 }
 
-// archiveOf is a .tgz of one file of zeros.
+// archiveOf returns a .tgz with one file of zeros.
 func archiveOf(name string, size int) []byte {
 	var b bytes.Buffer
 	zip, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)

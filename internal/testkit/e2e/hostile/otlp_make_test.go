@@ -21,18 +21,18 @@ import (
 
 const testTrace = "8a5c1bfa0e1a4f3ab5f1d2c3b4a59687"
 
-// profiles is an attack by a valid profile after a change.
+// profiles returns an attack by a valid profile after a change.
 func profiles(name string, memory int, change func(*dict, *profile)) otlpAttack {
 	return otlpAttack{name: name, memory: memory, message: func() []byte { return hostileProfile(change) }}
 }
 
-// answered is the same with an answer that is not 200.
+// answered returns the attack with an expected status other than 200.
 func (a otlpAttack) answered(status int) otlpAttack {
 	a.status = status
 	return a
 }
 
-// indices is an attack by a profile of whose indices each is the same.
+// indices returns an attack by a profile in which all indices are equal.
 func indices(name string, index int32) otlpAttack {
 	return profiles(name, memorySmall, func(d *dict, p *profile) {
 		d.AttributeTable[1].KeyStrindex, d.AttributeTable[1].UnitStrindex = index, index
@@ -49,7 +49,7 @@ func indices(name string, index int32) otlpAttack {
 	})
 }
 
-// hostileProfile is a message with one profile of one sample, after a change.
+// hostileProfile returns a message with one profile of one sample, after a change.
 func hostileProfile(change func(*dict, *profile)) []byte {
 	now := uint64(time.Now().UnixNano())
 	id, _ := hex.DecodeString(harness.NewID())
@@ -75,7 +75,8 @@ func validDictionary() *dict {
 	}
 }
 
-// sampleAt is a sample of the stack at two times: what Sentry wants of a thread.
+// sampleAt returns a sample of the stack at two times, the minimum that Sentry accepts for a
+// thread.
 func sampleAt(p *profile, stack int32) *profilespb.Sample {
 	return &profilespb.Sample{StackIndex: stack, AttributeIndices: []int32{1}, TimestampsUnixNano: []uint64{p.TimeUnixNano, p.TimeUnixNano + 10_000_000}}
 }
@@ -90,7 +91,7 @@ func service() *resourcepb.Resource {
 	return &resourcepb.Resource{Attributes: []*commonpb.KeyValue{{Key: "service.name", Value: textValue("shop")}}}
 }
 
-// spanAttacks are the same for traces.
+// spanAttacks are attacks by traces.
 var spanAttacks = []otlpAttack{
 	spans("a span that is its own parent", memorySmall, 1, func(_ int, s *tracepb.Span) { s.ParentSpanId = s.SpanId }),
 	spans("a ring of a thousand parents", memorySmall, 1000, func(i int, s *tracepb.Span) { s.ParentSpanId = spanID((i + 1) % 1000) }),
@@ -117,12 +118,12 @@ var spanAttacks = []otlpAttack{
 	}),
 	spans("a span with four hundred thousand links", memoryLarge, 1, func(_ int, s *tracepb.Span) {
 		s.Links = repeated(400_000, &tracepb.Span_Link{TraceId: s.TraceId, SpanId: spanID(2)})
-	}).answered(http.StatusInternalServerError), // it fits into no envelope
+	}).answered(http.StatusInternalServerError), // does not fit into an envelope
 	spans("a span with a name of 18 MB", memoryLarge, 1, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 18<<20) }).answered(http.StatusInternalServerError),
 	spans("IDs of three bytes", memorySmall, 1, func(_ int, s *tracepb.Span) { s.TraceId, s.SpanId = []byte{1, 2, 3}, []byte{1} }).answered(http.StatusBadRequest),
 }
 
-// spans is an attack by so many spans of one trace, each after a change.
+// spans returns an attack by count spans of one trace, each after a change.
 func spans(name string, memory, count int, change func(int, *tracepb.Span)) otlpAttack {
 	return otlpAttack{name: name, path: harness.TracesPath, memory: memory, message: func() []byte {
 		now, trace := uint64(time.Now().UnixNano()), traceID()
@@ -150,7 +151,7 @@ func textValue(s string) *commonpb.AnyValue {
 	return &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: s}}
 }
 
-// deepValue is a list in a list in a list.
+// deepValue returns nested lists.
 func deepValue(depth int) *commonpb.AnyValue {
 	value := textValue("the ground")
 	for range depth {

@@ -22,8 +22,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// TestHostileOTLP: the same for what comes as OTLP and goes through linking, transforms, the page and the way back to Sentry. After
-// each attack the page answers, and a valid profile reaches Sentry, the page and the backend.
+// TestHostileOTLP: attacks by OTLP messages on linking, transforms, the viewer and the translation to Sentry. After each attack, the viewer
+// responds, and a valid profile reaches Sentry, the viewer and the backend.
 func TestHostileOTLP(t *testing.T) {
 	for _, a := range otlpAttacks {
 		t.Run(a.name, a.run)
@@ -33,14 +33,14 @@ func TestHostileOTLP(t *testing.T) {
 	}
 }
 
-// otlpAttack is an OTLP message that is hostile.
+// otlpAttack is an attack by an OTLP message.
 type otlpAttack struct {
 	name    string
 	message func() []byte
-	path    string // "" = that of profiles
+	path    string // "" = the path for profiles
 	status  int    // 0 = 200
-	times   int    // that it is sent; 0 = once
-	memory  int    // MiB, at the peak
+	times   int    // number of requests; 0 = one
+	memory  int    // MiB, maximum at the peak
 }
 
 func (a otlpAttack) run(t *testing.T) {
@@ -81,7 +81,7 @@ func (a otlpAttack) run(t *testing.T) {
 	reportAttack(t, c, len(message), status, took, a.memory)
 }
 
-// otlpEverywhere is OTLP in, and out to everything that reads profiles.
+// otlpEverywhere is a configuration with OTLP as input and all components that read profiles.
 func otlpEverywhere(otlp, page string, backend *harness.Sink, server *fakesentry.Server) string {
 	return fmt.Sprintf(`
 receivers:
@@ -120,7 +120,7 @@ type (
 	profile = profilespb.Profile
 )
 
-// Profiles whose dictionary and samples say what they must not, or more than anybody needs.
+// Profiles with invalid or excessive content in the dictionary or the samples.
 var otlpAttacks = []otlpAttack{
 	profiles("no dictionary", memorySmall, func(d *dict, _ *profile) { *d = dict{} }),
 	profiles("tables without zero entries", memorySmall, func(d *dict, _ *profile) {

@@ -25,8 +25,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostilePage: the same for what the page keeps, and for requests to it. After each attack the page answers, and lists what has
-// come last.
+// TestHostilePage: attacks on the viewer by stored messages and by requests. After each attack, the viewer responds, and lists the latest
+// message.
 func TestHostilePage(t *testing.T) {
 	for _, a := range keptAttacks {
 		t.Run(a.name, a.runOnPage)
@@ -36,7 +36,7 @@ func TestHostilePage(t *testing.T) {
 	}
 }
 
-// startPage runs a collector with OTLP in and nothing but the page behind it.
+// startPage starts a collector with OTLP as input and only the viewer as output.
 func startPage(t *testing.T, limit int) (c *harness.Collector, otlp, page string) {
 	in, page := harness.FreeAddress(t), harness.FreeAddress(t)
 	c = harness.Start(t, harness.Settings{MemoryLimit: limit, Config: fmt.Sprintf(`
@@ -69,19 +69,19 @@ func (a otlpAttack) runOnPage(t *testing.T) {
 	reportAttack(t, c, len(message), status, took, a.memory)
 }
 
-// longestAnswer is how long anything may take to be kept, or shown.
+// longestAnswer is the maximum time to store or show a message.
 const longestAnswer = 10 * time.Second
 
-// longestResponse of the page's API, in bytes.
+// longestResponse is the maximum size of a response of the viewer's API.
 const longestResponse = 8 << 20
 
-// pageQuestions are all that the page asks but the overview; %s is the id of a profile.
+// pageQuestions are all requests of the page except the overview; %s is the ID of a profile.
 var pageQuestions = []string{
 	"profiles/%s", "flame?profile=%s", "ordered?profile=%s&thread=1", "frame?profile=%s&frame=0", "compare?a=1&b=%s",
 	"download/pprof?profile=%s", "download/speedscope?profile=%s", "download/otlp?profile=%s", "traces/" + testTrace, "logs",
 }
 
-// askPage asks everything about the latest profile and trace.
+// askPage sends all requests of the page for the latest profile and trace.
 func askPage(t *testing.T, page string) {
 	t.Helper()
 	latest := latestProfile(t, page)
@@ -103,7 +103,7 @@ func askPage(t *testing.T, page string) {
 	}
 }
 
-// latestProfile gives the id of what the page lists first, "1" if that is nothing.
+// latestProfile returns the ID of the first profile in the list, or "1" if there is none.
 func latestProfile(t *testing.T, page string) string {
 	t.Helper()
 	var overview struct {
@@ -123,7 +123,7 @@ func latestProfile(t *testing.T, page string) string {
 	return overview.Profiles[0].ID
 }
 
-// checkPage: a valid profile is listed.
+// checkPage checks that the viewer lists a valid profile.
 func checkPage(t *testing.T, otlp, page string) {
 	t.Helper()
 	before := latestProfile(t, page)
@@ -132,7 +132,7 @@ func checkPage(t *testing.T, otlp, page string) {
 	assert.True(t, after != before || after == "1", "a valid profile is listed")
 }
 
-// Messages that are hostile to who keeps them.
+// Messages that are hostile to the viewer's store.
 var keptAttacks = []otlpAttack{
 	{name: "two hundred thousand profiles of one trace, twice", times: 2, memory: memoryLarge * 3 / 2, message: func() []byte {
 		d := validDictionary()
@@ -205,7 +205,7 @@ var keptAttacks = []otlpAttack{
 	}},
 }
 
-// newProfile is a valid profile without samples.
+// newProfile returns a valid profile without samples.
 func newProfile() *profile {
 	return &profile{
 		SampleType: &profilespb.ValueType{TypeStrindex: 1, UnitStrindex: 2}, PeriodType: &profilespb.ValueType{TypeStrindex: 3, UnitStrindex: 4},
@@ -213,7 +213,7 @@ func newProfile() *profile {
 	}
 }
 
-// longFunction adds a location of a function whose names are all long, and gives its index.
+// longFunction adds a location with a function that has only long names, and returns its index.
 func longFunction(d *dict) int32 {
 	name := int32(len(d.StringTable))
 	d.StringTable = append(d.StringTable, fmt.Sprint(name, strings.Repeat("<", 2000)), fmt.Sprint("_", name, strings.Repeat("<", 2000)), fmt.Sprint("/", name, strings.Repeat("<", 2000)))
@@ -222,11 +222,11 @@ func longFunction(d *dict) int32 {
 	return int32(len(d.LocationTable) - 1)
 }
 
-// pageAttack is what somebody does to the page who can reach it, and what they get.
+// pageAttack is an attack by a client of the viewer, with its expected response.
 type pageAttack struct {
 	name   string
 	do     func(t *testing.T, page string) (sent, status int)
-	memory int // MiB, at the peak
+	memory int // MiB, maximum at the peak
 }
 
 func (a pageAttack) run(t *testing.T) {
@@ -288,7 +288,7 @@ var pageAttacks = []pageAttack{
 	asked("a foreign Host header", "//attacker.example/api/overview", http.StatusMisdirectedRequest),
 }
 
-// asked is an attack by one request. One for "//host/path" is for that host.
+// asked returns an attack by one request. A target "//host/path" sets the Host header.
 func asked(name, target string, status int) pageAttack {
 	return pageAttack{name: name, memory: memoryLarge, do: func(t *testing.T, page string) (int, int) {
 		host := "localhost"

@@ -24,9 +24,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// shape is a kind of payload that the collector accepts: a valid one as a tree of JSON, and how it is sent.
+// shape is a kind of payload that the collector accepts: a valid payload as a JSON tree, and the way to send it.
 //
-// A member whose name starts with @ is framing: an object with such a member is not repeated, and texts and lists below "@header",
+// Members with a name that starts with @ are framing: an object with such a member is not repeated, and texts and lists below "@header",
 // "@headers" and "@query" stay within the limits of headers.
 type shape struct {
 	name     string
@@ -36,7 +36,7 @@ type shape struct {
 	pages    bool // the viewer shows it
 }
 
-// shapes are all kinds of payloads.
+// shapes returns all kinds of payloads.
 func shapes(t testing.TB) (all []shape) {
 	for _, name := range []string{
 		"all-fields-transaction", "all-fields-v1", "all-fields-v2", "all-fields-spans", "all-fields-event", "all-fields-logs", "all-fields-trace-metrics",
@@ -90,14 +90,14 @@ func parsed(t testing.TB, text string) (tree any) {
 func jsonOf(tree any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // "<" is a byte; what makes six of it is the collector's doing
+	encoder.SetEscapeHTML(false) // the payload has "<" as one byte; an escape of six bytes would be the collector's
 	if err := encoder.Encode(tree); err != nil {
-		panic(err) // maps, lists, texts, numbers
+		panic(err) // the tree consists of maps, lists, texts and numbers
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// envelopeTree reads an envelope; payloads that are no JSON are texts.
+// envelopeTree parses an envelope. Payloads other than JSON become texts.
 func envelopeTree(t testing.TB, body []byte) map[string]any {
 	line, rest, _ := bytes.Cut(body, []byte("\n"))
 	var items []any
@@ -133,7 +133,7 @@ func envelopeOfTree(tree any) harness.Request {
 		item := item.(map[string]any)
 		payload := item["@payload"]
 		header := maps.Clone(item["@header"].(map[string]any))
-		delete(header, "length") // no payload has more than a line
+		delete(header, "length") // each payload is on one line
 		body = append(append(body, jsonOf(header)...), '\n')
 		if text, ok := payload.(string); ok {
 			body = append(body, text...)
@@ -145,7 +145,7 @@ func envelopeOfTree(tree any) harness.Request {
 	return harness.Request{Target: "/api/42/envelope/", Headers: headersOf(root), Body: body}
 }
 
-// jsonTo is for requests whose body is JSON.
+// jsonTo sends a tree as a JSON body.
 func jsonTo(method, path string) func(any) harness.Request {
 	return func(tree any) harness.Request {
 		root := tree.(map[string]any)
@@ -172,12 +172,12 @@ func headersOf(root map[string]any) (list [][2]string) {
 	return list
 }
 
-// place is where a node is in a tree: the keys and indices from the root.
+// place is the path of a node in a tree: keys and indices from the root.
 type place []any
 
 func (p place) String() string { return p.text(func(i int) string { return strconv.Itoa(i) }) }
 
-// kind is the same for all elements of a list.
+// kind returns a text that is equal for all elements of a list.
 func (p place) kind() string { return p.text(func(int) string { return "" }) }
 
 func (p place) text(index func(int) string) string {
@@ -199,7 +199,7 @@ func (p place) inHeaders() bool {
 	return slices.ContainsFunc(p, func(step any) bool { return step == "@header" || step == "@headers" || step == "@query" })
 }
 
-// common is how many steps two places have in common.
+// common returns the length of the common prefix of two places.
 func (p place) common(other place) (n int) {
 	for n < min(len(p), len(other)) && p[n] == other[n] {
 		n++
@@ -207,7 +207,7 @@ func (p place) common(other place) (n int) {
 	return n
 }
 
-// walk visits all nodes of a tree, those of objects by name.
+// walk visits all nodes of a tree, members of objects in the order of their names.
 func walk(node any, at place, visit func(place, any)) {
 	visit(at, node)
 	switch node := node.(type) {
@@ -222,7 +222,7 @@ func walk(node any, at place, visit func(place, any)) {
 	}
 }
 
-// changed returns the tree with another node at a place; it shares the rest.
+// changed returns a copy of the tree in which the node at a place is changed. It shares all other nodes.
 func changed(node any, at place, change func(any) any) any {
 	if len(at) == 0 {
 		return change(node)
@@ -242,26 +242,26 @@ func changed(node any, at place, change func(any) any) any {
 	panic("no such place: " + at.String())
 }
 
-// long is a text of a payload, or a place for one, that can be long.
+// long is a place in a tree for a long text.
 type long struct {
 	at   place
 	name string
 	form longForm
-	mark string // what stands for it while a tree becomes a request
+	mark string // represents the text in an encoded request
 }
 
 type longForm string
 
 const (
 	longValue  longForm = ""
-	longKey    longForm = " key"       // of one more member
-	longObject longForm = " as object" // an object that has the text, in place of an attribute's value
+	longKey    longForm = " key"       // as the key of an additional member
+	longObject longForm = " as object" // an object that contains the text, as the value of an attribute
 )
 
 func (l long) String() string { return l.name }
 
-// longs are all texts of a tree. Of the elements of a list it is the first one that has such a text; but attributes of OTLP mean
-// something by their key, and what is in a dictionary by its index. In a schema, objects have the members that they have.
+// longs returns all texts of a tree. Of equal elements in a list, it returns only the first. OTLP attributes differ by their key, and
+// entries of a dictionary by their index. With a schema, objects have no additional members.
 func longs(tree any, schema bool) (all []long) {
 	seen := map[string]bool{}
 	walk(tree, nil, func(at place, node any) {
@@ -288,7 +288,7 @@ func longs(tree any, schema bool) (all []long) {
 	return all
 }
 
-// labelled is the place with the keys of attributes, and the indices of a dictionary.
+// labelled returns the place with the keys of attributes and the indices of a dictionary.
 func labelled(node any, at place) string {
 	var b strings.Builder
 	dictionary := slices.Contains(at, any("dictionary"))
@@ -314,7 +314,7 @@ func labelled(node any, at place) string {
 	return strings.TrimPrefix(b.String(), ".")
 }
 
-// Put returns the tree with the mark in place of the text.
+// put returns the tree with the mark in place of the text.
 func (l long) put(tree any) any {
 	return changed(tree, l.at, func(node any) any {
 		if l.form == longValue {
@@ -329,7 +329,7 @@ func (l long) put(tree any) any {
 	})
 }
 
-// text is the original, where there is one.
+// text returns the original text, if there is one.
 func (l long) text(tree any) (text string) {
 	walk(tree, nil, func(at place, node any) {
 		if l.form == longValue && slices.Equal(at, l.at) {
@@ -339,21 +339,22 @@ func (l long) text(tree any) (text string) {
 	return text
 }
 
-// template is a request in which texts can be replaced: encoding a tree takes longer than the collector needs for it.
+// template is an encoded request in which texts can be replaced, because encoding a tree takes longer than the collector needs to process
+// it.
 type template struct {
 	harness.Request
 	originals map[string]string // by mark
-	body      []piece           // of the request
+	body      []piece           // of the body
 }
 
-// piece is a piece of text with a mark behind it.
+// piece is a part of the body, followed by a mark.
 type piece struct {
 	text []byte
-	mark string // "" = none
-	json bool   // the mark is a text of JSON
+	mark string // "" = no mark
+	json bool   // the mark is in a JSON string
 }
 
-// templateOf makes a request of a tree that has a mark for each of the texts.
+// templateOf encodes a tree with a mark in place of each text.
 func templateOf(s shape, tree any, all []long) template {
 	originals := map[string]string{}
 	for _, l := range all {
@@ -376,7 +377,7 @@ func pieces(text []byte) (all []piece) {
 	return append(all, piece{text: text[end:]})
 }
 
-// with returns the request with one of the texts in place of its mark, and the originals in place of the others.
+// with returns the request with a text in place of its mark, and the original texts in place of all other marks.
 func (t template) with(mark, text string) harness.Request {
 	fill := func(dst []byte, all []piece) []byte {
 		for _, p := range all {
@@ -405,8 +406,8 @@ func (t template) with(mark, text string) harness.Request {
 	return r
 }
 
-// lists are all lists and objects that can have more elements: for each kind, those places that have it. In a schema, objects have
-// the members that they have.
+// lists returns the places of all lists and objects that can have more elements, by kind. With a schema, objects have no additional
+// members.
 func lists(tree any, schema bool) map[string][]place {
 	all := map[string][]place{}
 	walk(tree, nil, func(at place, node any) {
@@ -433,13 +434,13 @@ func isFraming(object map[string]any) bool {
 	return false
 }
 
-// nearest is the one of these places that has most in common with another: the list within the same element, if there is one.
+// nearest returns the place with the longest common prefix: the list within the same element, if there is one.
 func nearest(all []place, to place) place {
 	return slices.MaxFunc(all, func(a, b place) int { return a.common(to) - b.common(to) })
 }
 
-// many returns a list or object with so many more elements, made from those that it has, in turns; fewer if they take more than so
-// many bytes.
+// many returns a list or object with n additional elements, which are copies of its elements in turn; fewer if they would take more than
+// this number of bytes.
 func many(node any, n, bytes int) any {
 	switch node := node.(type) {
 	case []any:
@@ -463,8 +464,8 @@ func many(node any, n, bytes int) any {
 	panic("no list")
 }
 
-// smallMembers are the keys of the members that are worth to be repeated under other names: where names are free, members are small,
-// and where they are not, more members mean nothing.
+// smallMembers returns the keys of members that are repeated under other names. If names are free, members are small; if they are not,
+// additional members have no effect.
 func smallMembers(object map[string]any) []string {
 	size := func(key string) int { return len(jsonOf(object[key])) }
 	keys := slices.Sorted(maps.Keys(object))
@@ -481,7 +482,7 @@ var (
 	nameKeys = []string{"name", "key", "function", "thread_id", "release", "monitor_slug", "filename"}
 )
 
-// another returns a copy of an element that nothing takes for the same: ids, times and places differ, in every second copy names, too.
+// another returns a copy of an element that is not a duplicate: IDs, times and places differ, and in every second copy also names.
 func another(node any, key string, i int) any {
 	lower := strings.ToLower(key)
 	ordered := strings.Contains(lower, "time") || strings.Contains(lower, "elapsed") || strings.Contains(lower, "addr") || lower == "lineno" || lower == "line"
@@ -500,7 +501,7 @@ func another(node any, key string, i int) any {
 		return list
 	case float64:
 		switch {
-		case ordered && node > 1e9: // seconds
+		case ordered && node > 1e9: // in seconds
 			return node + float64(i)/100
 		case ordered:
 			return node + float64(i)
@@ -521,13 +522,13 @@ func another(node any, key string, i int) any {
 }
 
 const (
-	// scrubbed has something to do for every transform.
+	// scrubbed is a text that every transform changes.
 	scrubbed = "/home/ann/<a@b.example>."
-	// escaped is what takes six bytes in JSON for a page.
+	// escaped is a character that takes six bytes in JSON for the page.
 	escaped = "<"
 )
 
-// longText is a text of so many bytes, or as many as fit into a header.
+// longText returns a text of n bytes, or of as many as fit into a header.
 func longText(piece string, n int, original string, at place) string {
 	if at.inHeaders() {
 		return original + strings.Repeat("x", min(n, 30_000))

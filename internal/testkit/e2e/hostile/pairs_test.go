@@ -25,11 +25,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// TestHostilePairs: one long text and one long list, for all pairs of them in all kinds of payloads, through all components in one
-// collector. What leaves the collector, anywhere, and the time and memory that it takes, are bounded by what came in; text that
-// comes in once does not leave it once per element of a list.
+// TestHostilePairs sends one long text with one long list, for all pairs in all kinds of payloads, through all components in one collector.
+// The output, time and memory are bounded by the input: a text that occurs once in the input does not occur once per list element in the
+// output.
 //
-// `make attacks` sets ATTACKS=full; otherwise the sizes are small, and only some of the pairs are sent.
+// `make attacks` sets ATTACKS=full. By default, sizes are small, and only some of the pairs are sent.
 func TestHostilePairs(t *testing.T) {
 	size := smallPairs
 	if os.Getenv("ATTACKS") == "full" {
@@ -43,19 +43,19 @@ func TestHostilePairs(t *testing.T) {
 	}
 }
 
-// pairSize is how large the text and the list of a pair are, and the bounds of what comes of them.
+// pairSize has the sizes of text and list, and the bounds for the result.
 type pairSize struct {
 	text         int // bytes
 	elements     int
-	list         int // bytes of all elements, at most
+	list         int // maximum total bytes of the elements
 	page         int // bytes of a text that the viewer shows
 	pageElements int
-	memory       int // MiB at the peak
-	every        int // which of the pairs are sent: each of so many
-	asks         int // after which of the texts the viewer is asked: each of so many
+	memory       int // MiB, maximum at the peak
+	every        int // one pair in this number is sent
+	asks         int // the viewer is queried after one text in this number
 }
 
-// In small sizes, one pair of so many is sent, but still each text with all lists, which detects what the other pairs would:
+// With small sizes, only some of the pairs are sent, but each text is sent with all lists, which detects the same failures:
 //   - 20 copies of a text of 100 kB are 2 MB, where a destination may get 0.8 MB more than without the text.
 //   - Sentry may get 32 times a request of OTLP and 4 MiB, for 234 kB 12 MB. Without that bound and clips it gets 22 to 222 MB of profiles.
 //     Transactions that repeat a resource stay below it (8.5 MB); TestHostileReproduced has larger ones.
@@ -64,26 +64,28 @@ var (
 	fullPairs  = pairSize{text: 50_000, elements: 400, list: 1 << 20, page: 500_000, pageElements: 100, memory: attackLimit, every: 1, asks: 1}
 )
 
-// The stated multiples.
+// The bounds that the documentation states.
 const (
-	// maxMultiple is how many bytes one destination gets for a byte of a request, and maxConstant for the request.
+	// maxMultiple is the maximum number of bytes that one destination receives per byte of a request, and maxConstant the additional bytes
+	// per request.
 	maxMultiple = 16
 	maxConstant = 128 << 10
-	// sentryMultiple and sentryConstant are the same for Sentry and a request of OTLP. It is the bound that the exporter states: Sentry's
-	// format repeats in each frame, chunk or transaction what OTLP states once.
+	// sentryMultiple and sentryConstant are the bounds for Sentry and an OTLP request, as documented for the exporter: Sentry's format
+	// repeats data in each frame, chunk or transaction that OTLP contains once.
 	sentryMultiple = attr.ExportGrowth
 	sentryConstant = attr.ExportOverhead
-	// maxOfText is how many bytes more one destination gets for each byte by which a text is longer, and maxForText in any case.
+	// maxOfText is the maximum number of additional bytes that one destination receives per byte of a longer text, and maxForText a
+	// constant.
 	maxOfText  = 8
 	maxForText = 16 << 10
-	// maxAnswer is how large an answer of the viewer is, downloads aside.
+	// maxAnswer is the maximum size of a response of the viewer, except downloads.
 	maxAnswer = longestResponse
-	// cpuPerByte and cpuConstant are how long the processor may be busy with a request.
+	// cpuPerByte and cpuConstant bound the CPU time for a request.
 	cpuPerByte  = 10 * time.Microsecond
 	cpuConstant = time.Second
 )
 
-// pairs is the run of one shape.
+// pairs is the run for one shape.
 type pairs struct {
 	t    *testing.T
 	size pairSize
@@ -92,14 +94,14 @@ type pairs struct {
 
 	longs       []long
 	lists       map[string][]place
-	met         int // pairs, those that are not sent among them
+	met         int // pairs, including those that are not sent
 	count, sent int
 	statuses    map[int]int
-	multiple    float64 // the most bytes that went anywhere for a byte of a request
-	worst       string  // of which pair, to where
+	multiple    float64 // the maximum bytes to one destination per byte of a request
+	worst       string  // the pair and the destination of this maximum
 	peak        int
 	cpu         time.Duration
-	broken      map[string][]string // what is wrong: with which lists
+	broken      map[string][]string // failures, with the lists that cause them
 }
 
 func newPairs(t *testing.T, s shape, size pairSize) *pairs {
@@ -125,13 +127,13 @@ func (p *pairs) run() {
 	}
 }
 
-// List sends a long list, without and with each of the long texts. Among the lists of a kind, it is the one that is nearest to the text.
+// list sends a long list, alone and with each long text. Of the lists of a kind, it chooses the one nearest to the text.
 func (p *pairs) list(name string) {
 	near := map[string][]long{}
 	for _, l := range p.longs {
 		at := nearest(p.lists[name], l.at).String()
 		if l.form == longObject {
-			at += string(longObject) // it has the place of an attribute's text
+			at += string(longObject) // has the place of the attribute's text
 		}
 		near[at] = append(near[at], l)
 	}
@@ -151,7 +153,7 @@ func (p *pairs) list(name string) {
 	}
 }
 
-// some are those of a list's texts that are sent with it.
+// some returns the texts that are sent with a list.
 func (p *pairs) some(all []long) (some []long) {
 	for _, l := range all {
 		if p.met++; p.met%p.size.every == 0 {
@@ -170,7 +172,7 @@ func (p *pairs) pair(l long, list string, template template, base spent) {
 	p.checkText(l, list, len(text), got, base)
 }
 
-// checkText holds what a text has cost against the bound, given the same request without it.
+// checkText compares the effect of a text with the bound. base is the same request without the text.
 func (p *pairs) checkText(l long, list string, size int, got, base spent) {
 	for sink, bytes := range got.sinks {
 		if p.repeats(sink) {
@@ -182,11 +184,11 @@ func (p *pairs) checkText(l long, list string, size int, got, base spent) {
 	}
 }
 
-// together sends all lists with each of the long texts, and has the viewer show them.
+// together sends all lists with each long text, and queries the viewer.
 func (p *pairs) together(form func(longForm) bool) {
 	tree := p.seed
 	places := slices.Collect(maps.Values(p.lists))
-	slices.SortFunc(places, func(a, b []place) int { // from the outside in: elements are made of the original
+	slices.SortFunc(places, func(a, b []place) int { // outermost first: new elements are copies of the original ones
 		return cmp.Or(len(a[0])-len(b[0]), strings.Compare(a[0].String(), b[0].String()))
 	})
 	for _, at := range places {
@@ -224,7 +226,7 @@ func (p *pairs) many(node any, at place, elements int) any {
 	return many(node, elements, bytes)
 }
 
-// check holds what a request has cost against the bounds.
+// check compares the cost of a request with the bounds.
 func (p *pairs) check(text, list string, got spent) {
 	p.sent += got.sent
 	p.statuses[got.status]++
@@ -240,7 +242,7 @@ func (p *pairs) check(text, list string, got spent) {
 	if got.cpu > cpuConstant+time.Duration(got.sent)*cpuPerByte {
 		p.breaks("too much time", "%s × %s: %d bytes in, %s", text, list, got.sent, got.cpu)
 	}
-	if got.peak > p.size.memory && p.peak <= p.size.memory { // the next ones find the memory in use
+	if got.peak > p.size.memory && p.peak <= p.size.memory { // reported once: memory stays in use afterwards
 		p.breaks("too much memory", "%s × %s: %d bytes in, %d MiB", text, list, got.sent, got.peak)
 	}
 	p.peak = max(p.peak, got.peak)
@@ -250,7 +252,7 @@ func (p *pairs) check(text, list string, got spent) {
 	}
 }
 
-// most is how many bytes a destination gets for a request.
+// most returns the maximum number of bytes that a destination may receive for a request.
 func (p *pairs) most(sink string, sent int) int {
 	if p.repeats(sink) {
 		return sentryConstant + sentryMultiple*sent
@@ -258,7 +260,7 @@ func (p *pairs) most(sink string, sent int) int {
 	return maxConstant + maxMultiple*sent
 }
 
-// repeats reports whether a destination gets once per element what the request has once, within the bound of all.
+// repeats reports whether a destination receives data once per element that the request contains once, within the total bound.
 func (p *pairs) repeats(sink string) bool {
 	return p.receiver == "otlp" && strings.HasPrefix(sink, "/api/")
 }
@@ -267,10 +269,10 @@ func (p *pairs) breaks(what, format string, args ...any) {
 	p.broken[what] = append(p.broken[what], fmt.Sprintf(format, args...))
 }
 
-// spent is what a request costs.
+// spent is the cost of a request.
 type spent struct {
 	sent, status int
-	sinks        map[string]int // bytes to each destination, the client and the log among them
+	sinks        map[string]int // bytes to each destination, including the client and the log
 	cpu          time.Duration
 	peak         int // MiB
 	died         bool
@@ -301,7 +303,7 @@ func (p *pairs) send(r harness.Request) (got spent) {
 	return got
 }
 
-// everything is a collector with all components, and what stands behind it.
+// everything is a collector with all components and its destinations.
 type everything struct {
 	c       *harness.Collector
 	meter   *meter
@@ -326,7 +328,7 @@ func (e *everything) restart(t *testing.T) {
 	harness.WaitListening(t, e.page)
 }
 
-// everyComponent: nothing waits, so that what comes of a request has left when it is answered.
+// everyComponent is a configuration without delays: when a request is answered, all of its output has been sent.
 const everyComponent = `
 receivers:
   sentry: {endpoint: ENDPOINT, include_pii: true}
@@ -368,7 +370,7 @@ service:
     metrics: {receivers: [sentry, otlp, measure], exporters: [otlp_http/plain]}
 `
 
-// checkServing: a valid profile comes through to every destination and is on the page.
+// checkServing checks that a valid profile reaches every destination and the viewer.
 func (e *everything) checkServing(t *testing.T) {
 	t.Helper()
 	require.True(t, e.c.Running(), "the collector lives")
@@ -383,7 +385,7 @@ func (e *everything) checkServing(t *testing.T) {
 	assert.Contains(t, e.get(t, "flame?profile="+latestProfile(t, e.page)), name, "the page shows a valid profile")
 }
 
-// ask gives how many bytes each answer of the viewer about the latest profile, the trace of the test, and the logs has.
+// ask returns the size of each response of the viewer for the latest profile, the trace of the test, and the logs.
 func (e *everything) ask(t *testing.T) map[string]int {
 	t.Helper()
 	overview := e.get(t, "overview")
@@ -414,14 +416,14 @@ func (e *everything) get(t *testing.T, question string) string {
 	return string(body)
 }
 
-// meter stands behind all exporters, Sentry's and those of OTLP, and counts the bytes of what comes.
+// meter is the destination of all exporters, for Sentry and OTLP. It counts bytes.
 type meter struct {
 	server *httptest.Server
 
 	mu    sync.Mutex
 	bytes map[string]int // by path
 	name  string
-	seen  []string // paths by which the name came
+	seen  []string // paths of requests that contained the name
 }
 
 func newMeter(t testing.TB) *meter {
@@ -443,10 +445,10 @@ func (m *meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "{}")
 		return
 	}
-	w.Header().Set("Content-Type", "application/x-protobuf") // an answer without fields
+	w.Header().Set("Content-Type", "application/x-protobuf") // an empty message
 }
 
-// reset begins anew, and returns what has come until then.
+// reset returns the counts and sets them to zero.
 func (m *meter) reset() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

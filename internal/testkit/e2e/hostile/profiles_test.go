@@ -12,8 +12,8 @@ import (
 
 const million = 1_000_000
 
-// Payloads that are hostile to a decoder, or to what is made of them. Those that are valid by Sentry's rules are kept, all of
-// them: the limit is the 50 MiB of a payload, the memory follows from it.
+// Payloads that are hostile to the decoder or to the translation. Payloads that are valid by Sentry's rules are kept completely: they are
+// limited by the maximum payload size of 50 MiB, which determines the memory.
 var profileAttacks = []attack{
 	{name: "a million stacks for one sample", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Stacks: times(million, `[0]`)}.Request() }},
@@ -151,7 +151,7 @@ var profileAttacks = []attack{
 		}},
 }
 
-// Lists of the smallest elements there are, as many as fit: whatever is kept for each is far larger than itself.
+// Lists with the maximum number of the smallest possible elements, which take far more memory in the collector than in the payload.
 var smallestAttacks = []attack{
 	{name: "frames {}", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Frames: times(16*million, `{}`)}.Request() }},
@@ -194,7 +194,7 @@ var smallestAttacks = []attack{
 		request: func() harness.Request { return harness.Chunk{Frames: times(24*million, `0`)}.Request() }},
 }
 
-// images are n images of 16 bytes, one behind the other.
+// images returns n consecutive images of 16 bytes.
 func images(n int) string {
 	return harness.List(n, func(b []byte, i int) []byte {
 		return fmt.Appendf(b, `{"type":"macho","image_addr":"0x%x0","image_size":16,"debug_id":"%032x","code_file":"f"}`, i, i)
@@ -205,7 +205,7 @@ func thousandFrames() string { return harness.List(1000, differentFrame) }
 
 func differentFrame(b []byte, i int) []byte { return harness.Numbered(`{"lineno":`, `}`)(b, i+1) }
 
-// differentStack is one of a million, over a thousand frames.
+// differentStack appends one of a million stacks over a thousand frames.
 func differentStack(b []byte, i int) []byte { return pair(b, `[`, i) }
 
 func pair(b []byte, before string, i int) []byte {

@@ -24,8 +24,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostileReproduced: requests that have ended a collector or made it drop everything, each to a collector with all components
-// that the kernel allows 1 GiB of data. Afterwards a valid profile reaches every destination.
+// TestHostileReproduced: requests that once stopped a collector, or made it drop all data. Each is sent to a collector with all components,
+// whose data the kernel limits to 1 GiB. Afterwards, a valid profile reaches every destination.
 func TestHostileReproduced(t *testing.T) {
 	for _, a := range reproduced {
 		t.Run(a.name, func(t *testing.T) {
@@ -41,8 +41,8 @@ func TestHostileReproduced(t *testing.T) {
 	t.Run("rate limits of 9 MB in a response from Sentry", longRateLimits)
 }
 
-// longestWork is the CPU time that one of these may take. The longest, 60,000 security reports, took 32 s on a busy machine: each report is
-// a message of its own to every exporter.
+// longestWork is the maximum CPU time for one of these requests. The longest, 60,000 security reports, took 32 s on a busy machine, because
+// each report is a separate message to every exporter.
 const longestWork = 2 * time.Minute
 
 type reproduction struct {
@@ -160,7 +160,7 @@ var reproduced = []reproduction{
 		attributes := harness.List(24, harness.Numbered(`"a`, `":{"type":"string","value":"`+strings.Repeat("<", 2000)+`"}`))
 		var b bytes.Buffer
 		b.WriteString("{}\n")
-		for range 4 { // a container has 12 MiB at most
+		for range 4 { // a container has at most 12 MiB
 			b.WriteString("{\"type\":\"log\",\"content_type\":\"application/vnd.sentry.items.log+json\",\"item_count\":125}\n" +
 				`{"version":2,"items":[` + times(125, `{"timestamp":1700000000,"level":"info","body":"x","trace_id":"`+testTrace+`","attributes":{`+attributes+`}}`) + "]}\n")
 		}
@@ -175,7 +175,7 @@ var reproduced = []reproduction{
 	}},
 }
 
-// posted is a request to the Sentry receiver, gzipped, so many times at once.
+// posted sends a request to the Sentry receiver, gzipped, several times concurrently.
 func posted(name string, times int, r func() harness.Request) reproduction {
 	return reproduction{name: name, do: func(_ *testing.T, e *everything) (int, int) {
 		r := r()
@@ -186,7 +186,7 @@ func posted(name string, times int, r func() harness.Request) reproduction {
 		for range times {
 			all.Go(func() {
 				got, err := e.c.TrySend(r)
-				if err == nil { // 60,000 deliveries can take a busy machine longer than a client waits; a valid profile comes next
+				if err == nil { // on a busy machine, 60,000 deliveries can exceed the client's timeout; a valid profile follows
 					status.Store(int64(got.Status))
 				}
 			})
@@ -196,7 +196,7 @@ func posted(name string, times int, r func() harness.Request) reproduction {
 	}}
 }
 
-// exported is a message to the OTLP receiver, and a look at all of the page.
+// exported sends a message to the OTLP receiver, then all requests of the page.
 func exported(name, path string, message func() []byte) reproduction {
 	return reproduction{name: name, do: func(t *testing.T, e *everything) (sent, status int) {
 		m := message()
@@ -206,7 +206,7 @@ func exported(name, path string, message func() []byte) reproduction {
 	}}
 }
 
-// spansWith is a transaction of 12,000 spans with more in its contexts, and in the one of its trace.
+// spansWith returns a transaction of 12,000 spans with additional members in contexts and in contexts.trace.
 func spansWith(contexts, trace string) harness.Request {
 	return harness.ItemRequest("transaction", `{"type":"transaction","event_id":"`+harness.NewID()+`","start_timestamp":1700000000,"timestamp":1700000001,"contexts":{`+contexts+
 		`"trace":{"trace_id":"`+testTrace+`","span_id":"0000000000000001"`+trace+`}},"spans":[`+harness.List(12_000, func(b []byte, i int) []byte {
@@ -214,14 +214,14 @@ func spansWith(contexts, trace string) harness.Request {
 	})+`]}`)
 }
 
-// mapValue is a map with a text of so many bytes in it.
+// mapValue returns a map that contains a text of n bytes.
 func mapValue(n int) *commonpb.AnyValue {
 	return &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: &commonpb.KeyValueList{
 		Values: []*commonpb.KeyValue{{Key: "k", Value: textValue(strings.Repeat("m", n))}},
 	}}}
 }
 
-// longRateLimits: what Sentry, or who has its name, answers is bounded too.
+// longRateLimits: Sentry's responses are bounded, too, even if another server sends them.
 func longRateLimits(t *testing.T) {
 	limits := times(250_000, "60:profile_chunk:organization:quota_of_"+strings.Repeat("q", 4))
 	var answers int
