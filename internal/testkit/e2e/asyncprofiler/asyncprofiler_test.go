@@ -20,8 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestPyroscope: what async-profiler writes now goes through the collector to Pyroscope as CPU and
-// wall-clock time.
+// TestPyroscope: the output of the current async-profiler reaches Pyroscope as CPU and wall-clock
+// time.
 func TestPyroscope(t *testing.T) {
 	library := profiler(t)
 	for event, want := range map[string]string{
@@ -59,7 +59,7 @@ service: {pipelines: {profiles: {receivers: [sentry, otlp], processors: [profile
 	}
 }
 
-// profiler returns the path of the native library, which is in the jar.
+// profiler returns the path of the native library, which is extracted from the jar.
 func profiler(t *testing.T) string {
 	jars, err := filepath.Glob(filepath.Join(golden.Root(t), "internal", "testkit", "e2e", "asyncprofiler", "profiler", "async-profiler-*.jar"))
 	require.NoError(t, err)

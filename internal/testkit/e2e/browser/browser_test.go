@@ -50,7 +50,7 @@ func TestBrowser(t *testing.T) {
 	harness.CheckLog(t, c, harness.TestKey)
 }
 
-// checkArrived looks for what the page did in what the backend got.
+// checkArrived checks that the backend received the data of the page's activities.
 func checkArrived(t *testing.T, messages map[string][][]byte) {
 	texts, _, err := oracle.Received(messages)
 	require.NoError(t, err)
@@ -71,11 +71,11 @@ func checkArrived(t *testing.T, messages map[string][][]byte) {
 	assert.Positive(t, harness.CountObservations(t, messages[harness.ProfilesPath]), "samples")
 }
 
-// newSite serves a page with the script, and makes the backend refuse spans when the page is told to.
+// newSite serves a page with the script, and lets the page make the backend refuse spans.
 func newSite(t *testing.T, script []byte, backend *harness.Sink) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Document-Policy", "js-profiling") // without it browsers do not sample
+		w.Header().Set("Document-Policy", "js-profiling") // browsers do not sample without it
 		_, _ = w.Write([]byte(`<!doctype html><title>Storefront</title><link rel="icon" href="data:,"><script src="/page.js"></script>`))
 	})
 	mux.HandleFunc("/page.js", func(w http.ResponseWriter, _ *http.Request) {
@@ -90,7 +90,7 @@ func newSite(t *testing.T, script []byte, backend *harness.Sink) *httptest.Serve
 	return site
 }
 
-// items are the types of the items of an envelope as the browser SDK writes them: each a line of header and one of payload.
+// items returns the types of the items in an envelope as the browser SDK writes it: each item has one line of header and one of payload.
 func (r browserRequest) items() (types []string) {
 	lines := strings.Split(r.Body, "\n")
 	for i := 1; i < len(lines); i += 2 {
@@ -109,7 +109,7 @@ func sentItems(requests []browserRequest) (types []string) {
 	return types
 }
 
-// untilLimit splits at the first answer with a rate limit.
+// untilLimit splits the traffic at the first response with a rate limit.
 func (traffic browserTraffic) untilLimit() (before, rest []browserRequest) {
 	i := slices.IndexFunc(traffic.Requests, func(r browserRequest) bool { return r.Answer.header("X-Sentry-Rate-Limits") != "" })
 	if i < 0 {

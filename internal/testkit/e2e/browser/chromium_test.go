@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser is Debian's Chromium, driven by the scripts beside this file.
+// browser is Debian's Chromium, driven by the scripts in this folder.
 type browser struct{ node, chromium, folder string }
 
-// findBrowser skips the test where something is not there: nothing is installed or downloaded by a test.
+// findBrowser skips the test if a program is missing. Tests install or download nothing.
 func findBrowser(t *testing.T) browser {
 	folder, err := filepath.Abs(".")
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func findBrowser(t *testing.T) browser {
 	return b
 }
 
-// bundle makes one script of a module and all that it imports.
+// bundle bundles a module and its imports into one script.
 func (b browser) bundle(t *testing.T, entry string) []byte {
 	build := exec.Command(filepath.Join(b.folder, "node_modules", ".bin", "esbuild"), entry, "--bundle", "--log-level=warning")
 	build.Dir, build.Stderr = b.folder, os.Stderr
@@ -42,7 +42,7 @@ func (b browser) bundle(t *testing.T, entry string) []byte {
 	return script
 }
 
-// run opens the URL, runs a scenario on the page and gives what the page did.
+// run opens the URL, runs a scenario on the page, and returns the traffic of the page.
 func (b browser) run(t *testing.T, scenario, url string) (traffic browserTraffic) {
 	drive := exec.CommandContext(t.Context(), b.node, "drive.mjs", b.chromium, "./"+scenario, url)
 	drive.Dir, drive.Stderr = b.folder, os.Stderr
@@ -52,9 +52,9 @@ func (b browser) run(t *testing.T, scenario, url string) (traffic browserTraffic
 	return traffic
 }
 
-// browserTraffic is what drive.mjs prints.
+// browserTraffic is the output of drive.mjs.
 type browserTraffic struct {
-	Requests []browserRequest // to other origins than the page's
+	Requests []browserRequest // to origins other than the page's
 	Errors   []string         // of the page's scripts
 	Result   json.RawMessage  // of the scenario
 }
@@ -62,7 +62,7 @@ type browserTraffic struct {
 type browserRequest struct {
 	Method string // OPTIONS = a preflight
 	Body   string
-	Failed string // why, "" = it did not
+	Failed string // the reason; "" = did not fail
 	Answer browserAnswer
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestBrowserThroughTee: a page with the real @sentry/browser gets Sentry's responses from another origin. Its CORS headers are the receiver's
-// only: browsers refuse a response with two.
+// TestBrowserThroughTee: a page with the real @sentry/browser receives Sentry's responses from another origin. CORS headers come from the
+// receiver only, because browsers reject a response with two.
 func TestBrowserThroughTee(t *testing.T) {
 	b := findBrowser(t)
 	var mu sync.Mutex
@@ -61,7 +61,7 @@ service:
 		sent++
 		assert.Contains(t, arrived, r.Body)
 		if r.Answer.Status == 0 {
-			unanswered++ // the page is gone: it was sent when that was hidden
+			unanswered++ // sent while the page was closing
 			continue
 		}
 		assert.Equal(t, http.StatusOK, r.Answer.Status)

@@ -23,7 +23,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// startQuickstart runs the quickstart's configuration on other ports, and gives the address of its page.
+// startQuickstart runs the quickstart's configuration on other ports, and returns the address of the page.
 func startQuickstart(t *testing.T) (c *harness.Collector, page string) {
 	config, err := os.ReadFile(filepath.Join(golden.Root(t), "examples", "quickstart", "config.yaml"))
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestBrowserViewer(t *testing.T) {
 	demo.Dir = golden.Root(t)
 	output, err := demo.CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	time.Sleep(5 * time.Second) // profiles wait for spans that are still running; see link::wait of the quickstart
+	time.Sleep(5 * time.Second) // profiles wait for running spans, see link::wait of the quickstart
 
 	traffic := b.run(t, "viewer.mjs", page+"?sdk="+c.Address)
 	assert.Empty(t, traffic.Errors)
@@ -58,10 +58,10 @@ func TestBrowserViewer(t *testing.T) {
 	comparePprof(t, result.Pprof, result.Top)
 }
 
-// topRow is a row of the page's table: shares, as text.
+// topRow is a row of the page's table, with shares as text.
 type topRow struct{ Name, Self, Total string }
 
-// comparePprof holds the table of the page against what go tool pprof says of the download.
+// comparePprof compares the table of the page with the output of go tool pprof for the downloaded file.
 func comparePprof(t *testing.T, file string, rows []topRow) {
 	tool := exec.Command("go", "tool", "pprof", "-top", "-symbolize=none", "-nodecount=10000", "-nodefraction=0", file)
 	text, err := tool.CombinedOutput()
@@ -87,7 +87,7 @@ func percent(t *testing.T, text string) float64 {
 	return value
 }
 
-// TestBrowserViewerHostile: names that would be scripts.
+// TestBrowserViewerHostile: names that contain scripts are shown as text.
 func TestBrowserViewerHostile(t *testing.T) {
 	b := findBrowser(t)
 	c, page := startQuickstart(t)
@@ -121,7 +121,7 @@ func TestBrowserViewerHostile(t *testing.T) {
 	assert.Regexp(t, `[\d,]+ texts or entries are shortened or left out to keep the response below 8 MB`, string(traffic.Result))
 }
 
-// longRecord is a log record of 20 kB: 500 of them are more than a response of the page may have.
+// longRecord returns a log record of 20 kB: 500 of them exceed the maximum response of the API.
 func longRecord(now float64) string {
 	var attributes []string
 	for i := range 10 {
@@ -131,11 +131,10 @@ func longRecord(now float64) string {
 		now, strings.Join(attributes, ","))
 }
 
-// longestWait is how long somebody may look at an empty page: tools are felt to be slow after a second or two, and this machine is
-// shared.
+// longestWait is the maximum time until the page shows data. Users notice delays of a second or two; the rest is for a busy machine.
 const longestWait = 5 * time.Second
 
-// TestBrowserViewerStress opens the largest recorded profile: 34 MB of JSON, a minute of node under load.
+// TestBrowserViewerStress opens the largest recorded profile: 34 MB of JSON, one minute of Node under load.
 func TestBrowserViewerStress(t *testing.T) {
 	b := findBrowser(t)
 	var request golden.Request

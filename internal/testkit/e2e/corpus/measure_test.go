@@ -21,7 +21,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// measureConfig has a Measure receiver that remembers batches across restarts, and files behind it.
+// measureConfig is a configuration with a Measure receiver that stores batch IDs and files.
 func measureConfig(address, folder string) string {
 	return fmt.Sprintf(`
 extensions:
@@ -48,9 +48,9 @@ service:
 `, address, folder)
 }
 
-// TestMeasureCorpus puts every recorded batch to the built collector, as its SDK would, and uploads the files to where the
-// answers say; then restarts it, and sends all again. Everything is there once: each event and span as a record, a span or
-// data points of its time, each file byte for byte.
+// TestMeasureCorpus sends every recorded batch to the built collector as its SDK would, and uploads the files to the returned addresses.
+// Then it restarts the collector and sends everything again. The output contains everything exactly once: each event and span as a record,
+// a span or data points with its time, and each file byte for byte.
 func TestMeasureCorpus(t *testing.T) {
 	requests := golden.MeasureCorpus(t)
 	folder, address := t.TempDir(), harness.FreeAddress(t)
@@ -97,7 +97,7 @@ func TestMeasureCorpus(t *testing.T) {
 		want.records, want.spans, want.utilization, want.memory, len(want.files), want.inline)
 }
 
-// measureTally is what should come out, as a decoder reads it that knows nothing of Measure but three names.
+// measureTally is the expected output, computed by a decoder that knows only three names of Measure's types.
 type measureTally struct {
 	records, spans, measured int
 	utilization, memory      int
@@ -136,7 +136,7 @@ func (m *measureTally) read(t *testing.T, request golden.MeasureRequest) {
 	}
 }
 
-// putMeasureBatch sends a batch as iOS does, and reads the answer so: every member is a list of uploads.
+// putMeasureBatch sends a batch as iOS does, and parses the response as iOS does: every member is a list of uploads.
 func putMeasureBatch(t *testing.T, address string, request golden.MeasureRequest) []harness.MeasureUpload {
 	t.Helper()
 	status, text := harness.Put(t, "http://"+address+"/events", request.Body, map[string]string{
@@ -148,7 +148,7 @@ func putMeasureBatch(t *testing.T, address string, request golden.MeasureRequest
 	return answer["attachments"]
 }
 
-// countLines counts a text in the output of a file exporter.
+// countLines returns the number of occurrences of a text in the output of a file exporter.
 func countLines(t *testing.T, path, text string) int {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -156,7 +156,7 @@ func countLines(t *testing.T, path, text string) int {
 	return strings.Count(string(content), text)
 }
 
-// pointsOf counts the data points of a metric, with encoding/json.
+// pointsOf returns the number of data points of a metric, with encoding/json.
 func pointsOf(t *testing.T, path, name string) (n int) {
 	t.Helper()
 	file, err := os.Open(path)

@@ -21,15 +21,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestCorpus sends every recorded request as its SDK did, to a collector that exports all four signals. Each is answered 200,
-// whatever was answered then; every profile comes out with the samples that the oracle reads in it, every span under its
-// parent, and the log records and data points that docs/mapping.md tells of; and the collector's own counters add up.
+// TestCorpus sends every recorded request as its SDK did, to a collector that exports all four signals. Each is answered with 200,
+// regardless of the recorded status. The output has every profile with the samples that the oracle reads, every span with its parent, and
+// the log records and data points of docs/mapping.md. The collector's own counters match.
 func TestCorpus(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend, Signals: harness.OtherSignals, Receiver: []string{"tunnel_path: /tunnel"}})
 
 	total := traffic{Tally: oracle.NewTally(), items: map[string]int{}}
-	compare := newWorkers(2) // reading a chunk of 34 MB twice takes longer than sending it
+	compare := newWorkers(2) // decoding a chunk of 34 MB twice takes longer than sending it
 	for _, recording := range golden.Corpus(t) {
 		got := c.Send(t, harness.RecordedRequest(recording))
 		require.Equal(t, http.StatusOK, got.Status, "%s: %s", recording.Name, got.Body)
@@ -54,14 +54,14 @@ func TestCorpus(t *testing.T) {
 		total.Samples, total.Out["span"], total.checkParents(t), total.Out["record"], total.Out["point"], c.RequirePeakMemory(t))
 }
 
-// traffic is what went in, and what came out.
+// traffic counts input and output.
 type traffic struct {
 	*oracle.Tally
 	requests int
 	items    map[string]int // by type
 }
 
-// Request counts what goes in. The requests that are no envelope are one item.
+// request counts the input. A request without an envelope counts as one item.
 func (total *traffic) request(t *testing.T, recording golden.Request) *sentry.Envelope {
 	envelope := &sentry.Envelope{Items: []sentry.Item{{}}}
 	switch recording.Items[0] {
@@ -85,7 +85,7 @@ func (total *traffic) request(t *testing.T, recording golden.Request) *sentry.En
 	return envelope
 }
 
-// checkParents counts the spans whose parent is in the same trace: what was a child is one.
+// checkParents returns the number of spans whose parent is in the same trace, and checks that it is the same as in the input.
 func (total *traffic) checkParents(t *testing.T) (children int) {
 	for span, parent := range total.Parents {
 		if _, there := total.Parents[parent]; there {
@@ -96,8 +96,8 @@ func (total *traffic) checkParents(t *testing.T) (children int) {
 	return children
 }
 
-// checkMetrics: nothing is lost without a trace, and nothing counted that is not there. For every type, what went in was
-// accepted; only of "statsd", which Sentry has retired, nothing is made.
+// checkMetrics: no loss is uncounted, and nothing else is counted. All items of every type were accepted, except "statsd", which Sentry has
+// retired.
 func (total *traffic) checkMetrics(t testing.TB, metrics harness.Metrics) {
 	for _, kind := range slices.Sorted(maps.Keys(total.items)) {
 		count, outcome := total.items[kind], "outcome=accepted"
@@ -127,7 +127,7 @@ func sum(counts map[string]int) (total int) {
 	return total
 }
 
-// checkAnswer: the id is the envelope's, where it has one.
+// checkAnswer checks that the ID in the response is that of the envelope, if it has one.
 func checkAnswer(got harness.Response, envelope *sentry.Envelope) error {
 	var said struct {
 		ID string `json:"id"`
@@ -141,7 +141,7 @@ func checkAnswer(got harness.Response, envelope *sentry.Envelope) error {
 	return nil
 }
 
-// workers run functions beside the test, a few at a time.
+// workers runs functions concurrently with the test, a few at a time.
 type workers struct {
 	free chan struct{}
 	all  sync.WaitGroup

@@ -19,7 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestConfigs: the collector takes every configuration under examples/, and every one that a page shows.
+// TestConfigs: the collector accepts every configuration in examples/ and every complete configuration on a page.
 func TestConfigs(t *testing.T) {
 	path := harness.Binary(t)
 	for _, name := range []string{"SENTRY_DSN", "SENTRY_DSN_SHOP", "SENTRY_DSN_API"} {
@@ -40,7 +40,7 @@ func TestConfigs(t *testing.T) {
 func examples(t *testing.T) []string {
 	configs, err := filepath.Glob(filepath.Join(golden.Root(t), "examples", "*", "*.yaml"))
 	require.NoError(t, err)
-	return slices.DeleteFunc(configs, func(path string) bool { // builder-config.yaml, and configurations of backends
+	return slices.DeleteFunc(configs, func(path string) bool { // builder-config.yaml and configurations of backends
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		return !isCollectorConfig(string(text))
@@ -49,7 +49,7 @@ func examples(t *testing.T) []string {
 
 func isCollectorConfig(text string) bool { return strings.Contains("\n"+text, "\nservice:") }
 
-// shownOnPages writes the YAML blocks of all pages that have a service, and so are whole configurations, to files.
+// shownOnPages writes YAML blocks of all pages to files, if they have a service section and are therefore complete.
 func shownOnPages(t *testing.T, dir string) (configs []string) {
 	root := golden.Root(t)
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -28,8 +28,8 @@ var (
 	histogramEnd = regexp.MustCompile(`_(bucket|sum|count)$`)
 )
 
-// TestDashboard: every metric of a query in the Grafana dashboard exists, and has the labels that the query wants. And the other
-// way round: every metric of our components is on the dashboard.
+// TestDashboard: every metric in a query of the Grafana dashboard exists and has the labels of the query, and every metric of our
+// components is on the dashboard.
 func TestDashboard(t *testing.T) {
 	known := componentMetrics(t)
 	ours := maps.Clone(known)
@@ -42,7 +42,7 @@ func TestDashboard(t *testing.T) {
 	for _, query := range dashboardQueries(t) {
 		names := metricName.FindAllString(query.Expr, -1)
 		require.NotEmpty(t, names, query.Expr)
-		labels := map[string]bool{"job": true, "instance": true} // from Prometheus
+		labels := map[string]bool{"job": true, "instance": true} // added by Prometheus
 		for _, name := range names {
 			plain := name
 			if known[name] == nil {
@@ -67,7 +67,7 @@ type dashboardQuery struct {
 	LegendFormat string `json:"legendFormat"`
 }
 
-// Labels are those that a query groups and matches by, and that its legend prints.
+// labels returns the labels by which a query groups and matches, and those in its legend.
 func (q dashboardQuery) labels() (all []string) {
 	for _, group := range labelGroup.FindAllStringSubmatch(q.Expr, -1) {
 		all = append(all, labelName.FindAllString(group[1], -1)...)
@@ -94,7 +94,7 @@ func dashboardQueries(t *testing.T) (all []dashboardQuery) {
 	return all
 }
 
-// componentMetrics are the labels of our components' metrics, by the names that Prometheus sees.
+// componentMetrics returns the labels of our components' metrics, by Prometheus name.
 func componentMetrics(t *testing.T) map[string]map[string]bool {
 	pages, err := filepath.Glob(filepath.Join(golden.Root(t), "*", "metadata.yaml"))
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func componentMetrics(t *testing.T) map[string]map[string]bool {
 	return all
 }
 
-// collectorMetrics are what a collector says of itself that has sent something of every signal, and failed to.
+// collectorMetrics returns the own metrics of a collector that has sent data of every signal, and failed to.
 func collectorMetrics(t *testing.T) map[string]map[string]bool {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend, Queue: true, Signals: harness.OtherSignals})
@@ -161,7 +161,7 @@ func collectorMetrics(t *testing.T) map[string]map[string]bool {
 	return all
 }
 
-// TestChangelog: the version that is built has a section.
+// TestChangelog: the changelog has a section for the version that is built.
 func TestChangelog(t *testing.T) {
 	root := golden.Root(t)
 	notes, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))

@@ -16,7 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestDemo: `make demo` as somebody without an SDK runs it. Every recording comes out, as of now.
+// TestDemo runs `make demo`. Every recording arrives with current times.
 func TestDemo(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend})

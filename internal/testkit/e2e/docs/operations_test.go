@@ -20,9 +20,8 @@ import (
 
 var metricName = regexp.MustCompile(`\botelcol_\w+`)
 
-// TestOperationsPage: every metric that docs/operations.md names is the receiver's, the processor's or the tee's by its metadata.yaml, which a
-// test there compares with what it registers, or in the scrape of a collector to which things have happened; the labels that alerts use are
-// there; and what is shown is YAML.
+// TestOperationsPage: every metric on docs/operations.md is in the metadata.yaml of the receiver, the processor or the tee, or in a scrape
+// of a collector after some activity. The labels in alerts exist, and examples are valid YAML.
 func TestOperationsPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "operations.md"))
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// sentryOut is Sentry in and Sentry out, with a queue in storage if there is a directory for it.
+// sentryOut is a configuration with Sentry as input and output. If storage is not empty, the queue is stored in that directory.
 func sentryOut(server *fakesentry.Server, storage string) harness.Settings {
 	config := `
 receivers:
@@ -49,7 +49,7 @@ service:
 	return harness.Settings{Config: strings.NewReplacer(append(persist, "DSN", server.DSN())...).Replace(config)}
 }
 
-// TestSentryOut: what comes in by one DSN goes out by another. A chunk leaves with the bytes that it came with.
+// TestSentryOut: data received with one DSN is sent with another, and chunks keep their bytes.
 func TestSentryOut(t *testing.T) {
 	server := fakesentry.Start(t)
 	c := harness.Start(t, sentryOut(server, ""))
@@ -71,7 +71,7 @@ func TestSentryOut(t *testing.T) {
 			t.Errorf("a %s", item.Header.Type)
 		}
 	}
-	require.EventuallyWithT(t, func(t *assert.CollectT) { // counted after the response, which the server sends after it has taken the item
+	require.EventuallyWithT(t, func(t *assert.CollectT) { // the server accepts the item before it responds, and the exporter counts it afterwards
 		metrics, err := c.TryScrape()
 		assert.NoError(t, err)
 		assert.Equal(t, 2, metrics.Sum("otelcol_exporter_sentry_envelope_items", "outcome=sent"))
@@ -79,8 +79,8 @@ func TestSentryOut(t *testing.T) {
 	harness.CheckLog(t, c, harness.TestKey, fakesentry.PublicKey)
 }
 
-// TestSentryOutTakenByIngest: whatever comes in, hostile or not, Sentry's ingest takes all that goes out. An original payload is left
-// out, of which ingest may drop as much as of what the SDK sends by itself.
+// TestSentryOutTakenByIngest: Sentry's ingest accepts everything that the exporter sends, even for hostile input. Original payloads are
+// disabled, because ingest may reject them, just as if the SDK had sent them.
 func TestSentryOutTakenByIngest(t *testing.T) {
 	for _, spansAs := range []string{"transactions", "spans"} {
 		t.Run(spansAs, func(t *testing.T) {
@@ -107,8 +107,8 @@ func TestSentryOutTakenByIngest(t *testing.T) {
 	}
 }
 
-// TestSentryOutSurvivesKills: with a queue in storage, every chunk that was answered 200 reaches Sentry at least once, though the
-// collector is killed again and again and Sentry answers as it does on a bad day; what comes twice is the same.
+// TestSentryOutSurvivesKills: with a stored queue, every chunk that was answered with 200 reaches Sentry at least once, although the
+// collector is killed repeatedly and Sentry often fails. Repeated chunks are identical.
 func TestSentryOutSurvivesKills(t *testing.T) {
 	const (
 		rounds       = 5
@@ -162,8 +162,8 @@ func TestSentryOutSurvivesKills(t *testing.T) {
 		len(acknowledged), rounds, len(seen), duplicates, len(server.Requests()))
 }
 
-// TestSentryOutRefusedForever: as many chunks as the queue has consumers are refused whenever they are sent, and the pauses are those of
-// the default settings. Another chunk arrives within seconds, also after a restart with the refused ones in the storage.
+// TestSentryOutRefusedForever: Sentry always refuses as many chunks as the queue has consumers; retries wait as with default settings.
+// Another chunk arrives within seconds, even after a restart with the refused chunks in the storage.
 func TestSentryOutRefusedForever(t *testing.T) {
 	server := fakesentry.Start(t)
 	var mu sync.Mutex
@@ -183,7 +183,7 @@ func TestSentryOutRefusedForever(t *testing.T) {
 	for restart := range 2 {
 		c := harness.Start(t, set)
 		other := harness.NewID()
-		arrived := func() bool { // after the restart, the kill may cause the first one to arrive again
+		arrived := func() bool { // after the restart, the first one may arrive again
 			_, taken := chunksByID(t, server.Taken())[other]
 			return taken
 		}
@@ -206,7 +206,7 @@ func chunksByID(t *testing.T, envelopes []*sentry.Envelope) map[string][]string 
 	byID := map[string][]string{}
 	for _, e := range envelopes {
 		if e.Items[0].Header.Type != sentry.ItemProfileChunk {
-			continue // the exporter asks with an empty client report whether Sentry is up
+			continue // the exporter's probe, an empty client report
 		}
 		var c struct {
 			ChunkID string `json:"chunk_id"`

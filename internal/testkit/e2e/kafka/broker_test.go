@@ -22,7 +22,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// broker is a Kafka broker of one node, its own controller.
+// broker is a Kafka broker that is its own controller.
 type broker struct {
 	address string
 	jars    string
@@ -31,7 +31,7 @@ type broker struct {
 	log     harness.LogBuffer
 }
 
-// startBroker runs a broker until the end of the test. `make kafka` has copied its jars.
+// startBroker starts a broker that runs until the end of the test. `make kafka` provides its jars.
 func startBroker(t *testing.T) *broker {
 	t.Helper()
 	b := &broker{address: harness.FreeAddress(t), jars: filepath.Join(golden.Root(t), "internal", "testkit", "e2e", "kafka", "broker", "*")}
@@ -64,7 +64,7 @@ func startBroker(t *testing.T) *broker {
 	return b
 }
 
-// Start waits until the broker can be talked to.
+// start starts the broker and waits until it responds.
 func (b *broker) start(t *testing.T) {
 	t.Helper()
 	b.process = exec.Command("java", "-Xmx256m", "-cp", b.jars, "kafka.Kafka", b.config)
@@ -85,11 +85,11 @@ func (b *broker) Stop(t *testing.T) {
 		return
 	}
 	require.NoError(t, b.process.Process.Signal(syscall.SIGTERM))
-	_ = b.process.Wait() // says that it was ended
+	_ = b.process.Wait() // the error reports the kill
 	b.process = nil
 }
 
-// java runs one of Kafka's own tools.
+// java runs one of Kafka's command line tools.
 func (b *broker) java(t *testing.T, class string, arguments ...string) (string, error) {
 	t.Helper()
 	output, err := exec.Command("java", append([]string{"-Xmx64m", "-cp", b.jars, class}, arguments...)...).CombinedOutput()
@@ -103,7 +103,7 @@ func (b *broker) createTopic(t *testing.T, name string) {
 	require.NoError(t, err, output)
 }
 
-// waitBalanced waits until both groups have all of these instances and have given each the same partitions.
+// waitBalanced waits until both groups contain all of these instances, with the same partitions for each.
 func (b *broker) waitBalanced(t *testing.T, instances ...string) {
 	t.Helper()
 	var profiles, traces []string
@@ -117,11 +117,10 @@ func (b *broker) waitBalanced(t *testing.T, instances ...string) {
 	t.Fatalf("not balanced: %v, %v", profiles, traces)
 }
 
-// owners are the instances of a group by the number of their partitions; "" where nobody has one.
+// owners returns the instance of a group that owns each partition, or "".
 func (b *broker) owners(t *testing.T, group string) []string {
 	t.Helper()
-	// GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID; the id of a consumer begins with its
-	// instance's.
+	// GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID; a consumer ID begins with the instance ID.
 	output, _ := b.java(t, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--bootstrap-server", b.address, "--describe", "--group", group)
 	owners := make([]string, partitions)
 	for line := range strings.Lines(output) {
@@ -135,12 +134,12 @@ func (b *broker) owners(t *testing.T, group string) []string {
 
 func distinct(sorted []string) []string { return slices.Compact(slices.Sorted(slices.Values(sorted))) }
 
-// startExample runs a configuration of examples/kafka, with some settings changed, until the end of the test.
+// startExample starts a configuration of examples/kafka, with some settings changed, until the end of the test.
 func startExample(t *testing.T, b *broker, config string, changed []string, environment ...string) *harness.Collector {
 	t.Helper()
 	address := harness.FreeAddress(t)
 	command := exec.Command(harness.Binary(t), "--config", filepath.Join(golden.Root(t), "examples", "kafka", config), harness.ProfilesGate,
-		"--set=service.telemetry.metrics.level=none") // its port is taken by the first
+		"--set=service.telemetry.metrics.level=none") // the first collector uses the port
 	for _, setting := range changed {
 		command.Args = append(command.Args, "--set="+setting)
 	}

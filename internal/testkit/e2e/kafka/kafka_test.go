@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// partitions: more than collectors, so that each gets several.
+	// partitions is larger than the number of collectors, so that each gets several.
 	partitions = 6
-	// settleTimeout: two groups settle within the session timeout of 10 s; a broker that has just begun takes a few more.
+	// settleTimeout: two groups settle within the session timeout of 10 s, or a few seconds more if the broker has just started.
 	settleTimeout = 60 * time.Second
-	// kafkaLinkWait: the two groups settle some seconds apart, and nobody wants to wait for the 30 s by default.
+	// kafkaLinkWait is longer than the time between the settling of the two groups, and shorter than the default of 30 s.
 	kafkaLinkWait = 10 * time.Second
 )
 
-// TestKafka runs examples/kafka against a real broker: SDKs talk to one collector, two others take both signals from Kafka.
-// Chunks and transactions of one key, sent in requests of their own, come out of the same collector, whole; also after one of
-// the two is gone, and after it is back.
+// TestKafka runs examples/kafka against a real broker: SDKs send to one collector, and two others read both signals from Kafka. Chunks and
+// transactions of one key, sent in separate requests, arrive at the same collector and are complete, even after one of the two has stopped,
+// and after it is back.
 func TestKafka(t *testing.T) {
 	b := startBroker(t)
 	b.createTopic(t, "sentry_profiles")
@@ -90,13 +90,13 @@ func TestKafka(t *testing.T) {
 		d := send(t, edge, newKeys(6))
 		edge.Kill()
 		b.start(t)
-		b.waitBalanced(t, "a", "b") // a group that settles later than the other costs links
+		b.waitBalanced(t, "a", "b") // links would be lost while only one group has settled
 		edge = startEdge()
 		d.wait(t, sinks)
 	})
 }
 
-// delivery is what was sent for some keys, and which collector it came out of.
+// delivery records, for each key, the sent data and the collectors that output it.
 type delivery map[string]*sent
 
 type sent struct {
@@ -104,7 +104,7 @@ type sent struct {
 	profile, trace string // names of collectors
 }
 
-// keys are those of which the profile came out of a collector.
+// keys returns the keys whose profile a collector output.
 func (d delivery) keys(collector string) (keys []string) {
 	for key, sent := range d {
 		if sent.profile == collector {
@@ -121,7 +121,7 @@ func deliver(t *testing.T, edge *harness.Collector, sinks map[string]*harness.Si
 	return d
 }
 
-// Send sends a chunk and a transaction for each key, in requests of their own.
+// send sends a chunk and a transaction for each key, in separate requests.
 func send(t *testing.T, edge *harness.Collector, keys []string) delivery {
 	t.Helper()
 	d := delivery{}
@@ -140,8 +140,8 @@ func send(t *testing.T, edge *harness.Collector, keys []string) delivery {
 	return d
 }
 
-// Wait waits until everything has come out. For each key, both must come out of the same collector, and the sample linked to
-// the span.
+// wait waits for all output. For each key, chunk and transaction must come from the same collector, and the sample must be linked to the
+// span.
 func (d delivery) wait(t *testing.T, sinks map[string]*harness.Sink) {
 	t.Helper()
 	byProfiler := map[string]*sent{}
@@ -154,7 +154,7 @@ func (d delivery) wait(t *testing.T, sinks map[string]*harness.Sink) {
 			for _, message := range sink.DrainProfiles() {
 				profiles, err := harness.DecodeProfiles(message)
 				require.NoError(t, err)
-				if sent, ours := byProfiler[harness.ProfileAttribute(profiles, "sentry.profiler_id")]; ours { // earlier ones may come again
+				if sent, ours := byProfiler[harness.ProfileAttribute(profiles, "sentry.profiler_id")]; ours { // messages of earlier deliveries may be repeated
 					sent.profile = name
 					require.Equal(t, sent.span, linkedSpan(profiles))
 				}
@@ -180,7 +180,7 @@ func (d delivery) complete() bool {
 	return true
 }
 
-// session is a profiler's, with one thread that ran one span.
+// session is a profiler session with one thread that ran one span.
 type session struct{ profiler, trace, span string }
 
 const sessionStart = 1_795_223_440
@@ -215,7 +215,7 @@ func withKey(r harness.Request, key string) harness.Request {
 	return r
 }
 
-// linkedSpan is the span that the only sample is linked to.
+// linkedSpan returns the span that the only sample is linked to.
 func linkedSpan(profiles pprofile.Profiles) string {
 	link := dictionary.LinkIndex(harness.OnlyProfile(profiles).Samples().At(0).LinkIndex())
 	_, span, _ := dictionary.NewView(profiles.Dictionary()).Link(link)

@@ -13,16 +13,15 @@ import (
 	"hash/crc32"
 )
 
-// Body is a request that was compressed once and gets a fresh profile id each time it is sent: compressing it anew would cost
-// the sender more than the collector spends on it. Between the parts stands the id, in a block of its own that is stored as it
-// is; the whole is one gzip member, as SDKs send it.
+// body is a request that is compressed once and gets a new profile ID each time it is sent: otherwise, compression would use more CPU time
+// than the collector. The ID is between the parts, in its own stored block. The whole body is one gzip member, as SDKs send it.
 type body struct {
-	plain  [][]byte // what stands between the ids
+	plain  [][]byte // the parts between the IDs
 	packed [][]byte // the same, deflated
-	asText bool     // the id is in hex
+	asText bool     // the ID is in hex
 }
 
-// bodyOf splits a message at the old id.
+// bodyOf splits a message at its old ID.
 func bodyOf(message, id []byte, asText bool) body {
 	if asText {
 		id = []byte(hex.EncodeToString(id))
@@ -30,10 +29,10 @@ func bodyOf(message, id []byte, asText bool) body {
 	b := body{plain: bytes.Split(message, id), asText: asText}
 	for i, part := range b.plain {
 		var packed bytes.Buffer
-		w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // fails for unknown levels only
-		_, _ = w.Write(part)                                       // a buffer takes everything
+		w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // fails only for unknown levels
+		_, _ = w.Write(part)                                       // writes to a buffer cannot fail
 		if i < len(b.plain)-1 {
-			_ = w.Flush() // ends at a byte, and is not the last block
+			_ = w.Flush() // flushes to a byte boundary, without ending the stream
 		} else {
 			_ = w.Close()
 		}
@@ -42,7 +41,7 @@ func bodyOf(message, id []byte, asText bool) body {
 	return b
 }
 
-// fresh is the request with a new id, gzipped, and that id.
+// fresh returns the request with a new ID, gzipped, and the ID.
 func (b body) fresh() (zipped []byte, id [16]byte) {
 	_, _ = rand.Read(id[:]) // never fails
 	text := id[:]
@@ -53,7 +52,7 @@ func (b body) fresh() (zipped []byte, id [16]byte) {
 	checksum, size := uint32(0), 0
 	for i, part := range b.packed {
 		if i > 0 {
-			zipped = append(zipped, 0) // a stored block
+			zipped = append(zipped, 0) // header of a stored block
 			zipped = binary.LittleEndian.AppendUint16(zipped, uint16(len(text)))
 			zipped = binary.LittleEndian.AppendUint16(zipped, ^uint16(len(text)))
 			zipped = append(zipped, text...)

@@ -20,13 +20,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestLoad sends profiles at a rising rate, as Sentry's envelopes and the same ones as OTLP, then twice of what can be taken,
-// and writes docs/load.md if all of that has run.
+// TestLoad sends profiles at a rising rate, as Sentry envelopes and as OTLP, then at twice the capacity. It writes docs/load.md if all
+// parts have run.
 func TestLoad(t *testing.T) {
 	page := newLoadPage()
 	all := mixes(t)
 	recorded := all[0]
-	most := 0.0 // recorded envelopes a second
+	most := 0.0 // recorded envelopes per second
 	parts := []struct {
 		name string
 		run  func(*testing.T)
@@ -53,12 +53,12 @@ func TestLoad(t *testing.T) {
 
 const (
 	stepTime = 3 * time.Second
-	maxSteps = 6 // 100 to 3200 requests a second: two kinds of two mixes take 72 s
+	maxSteps = 6 // 100 to 3200 requests per second: two kinds of two mixes take 72 s
 )
 
-// rise doubles the rate until the OTLP receiver and the Sentry receiver both fall behind. Each has a collector of its own, of
-// the same binary and configuration; they take turns, so that whatever else the machine does meets both. It gives the
-// most envelopes that were answered in a second.
+// rise doubles the rate until the OTLP receiver and the Sentry receiver both fall behind. Each has its own collector with the same binary
+// and configuration. They alternate, so that other load on the machine affects both equally. rise returns the maximum rate of answered
+// envelopes.
 func rise(t *testing.T, m mix, page *loadPage) (most float64) {
 	sentry, otlp := startLoaded(t, m)
 	for step := range maxSteps {
@@ -74,7 +74,7 @@ func rise(t *testing.T, m mix, page *loadPage) (most float64) {
 	return most
 }
 
-// startLoaded starts both collectors. What arrives goes nowhere: the receivers are to be compared.
+// startLoaded starts both collectors. They drop all data, because only the receivers are compared.
 func startLoaded(t *testing.T, m mix) (sentry, otlp *sender) {
 	config := func(otlp string) harness.Settings {
 		return harness.Settings{Config: fmt.Sprintf(`
@@ -99,7 +99,8 @@ const (
 	overloadMiB  = 512 // limit of the memory_limiter
 )
 
-// overloadBackend: the backend takes a profile every 10 ms, twice as many come. When the queue is full, half is refused.
+// overloadBackend: the backend accepts a profile every 10 ms, and the sender sends twice as many. When the queue is full, half of them are
+// refused.
 func overloadBackend(t *testing.T, m mix, page *loadPage) {
 	const perBackend = 100
 	backend := harness.NewSink(t)
@@ -109,8 +110,8 @@ func overloadBackend(t *testing.T, m mix, page *loadPage) {
 	page.overload("twice the rate of a backend that accepts 100/s", result, c.PeakMemory())
 }
 
-// overloadCollector: the backend is not what holds things up. More comes than can be delivered: twice of that, and twice of
-// what the receiver alone could answer, which is 0 if that was not measured.
+// overloadCollector: the backend is fast. The sender sends twice as much as the collector can deliver, and twice as much as the receiver
+// alone can answer (most; 0 if not measured).
 func overloadCollector(t *testing.T, m mix, most float64, page *loadPage) {
 	capacity := pathCapacity(t, m, page)
 	for _, too := range []struct {
@@ -129,7 +130,7 @@ func overloadCollector(t *testing.T, m mix, most float64, page *loadPage) {
 	}
 }
 
-// pathCapacity is the most profiles that were delivered in a second, at rates that rise until not even half are.
+// pathCapacity raises the rate until less than half is delivered, and returns the maximum rate of delivered profiles.
 func pathCapacity(t *testing.T, m mix, page *loadPage) float64 {
 	backend := harness.NewSink(t)
 	c := startOverloaded(t, backend, 0, 10)
@@ -169,7 +170,7 @@ service:
 `, overloadMiB, slow.URL, consumers)})
 }
 
-// checkOverload sends too much and holds what was answered against what arrived and what was counted.
+// checkOverload sends too much, and compares answers, deliveries and counters.
 func checkOverload(t *testing.T, c *harness.Collector, backend *harness.Sink, s *sender, rate float64) stretch {
 	before := c.Scrape(t)
 	result := sendAll(t, c, backend, s, rate, overloadTime)
@@ -191,7 +192,7 @@ func checkOverload(t *testing.T, c *harness.Collector, backend *harness.Sink, s 
 	return result
 }
 
-// sendAll sends, and waits until everything that was accepted is delivered.
+// sendAll sends, and waits until all accepted profiles are delivered.
 func sendAll(t *testing.T, c *harness.Collector, backend *harness.Sink, s *sender, rate float64, howLong time.Duration) stretch {
 	begin := time.Now()
 	result := s.send(t, rate, howLong)
@@ -201,14 +202,14 @@ func sendAll(t *testing.T, c *harness.Collector, backend *harness.Sink, s *sende
 	return result
 }
 
-// awaitMessages waits until so many messages have arrived, and returns them.
+// awaitMessages waits until n messages have arrived, and returns them.
 func awaitMessages(t *testing.T, backend *harness.Sink, n int) [][]byte {
 	require.Eventually(t, func() bool { return backend.Count(harness.ProfilesPath) >= n }, time.Minute, 10*time.Millisecond,
 		"what was accepted is delivered")
 	return backend.DrainProfiles()
 }
 
-// ids are those of the profiles in messages.
+// ids returns the IDs of the profiles in messages.
 func ids(t *testing.T, messages [][]byte) (all [][16]byte) {
 	for _, message := range messages {
 		request := pprofileotlp.NewExportRequest()

@@ -20,19 +20,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// load is one profile in both forms.
+// load is a profile in both forms.
 type load struct {
 	sentry, otlp body
 	samples      int
 }
 
-// mix is a set of profiles that are sent in turns.
+// mix is a set of profiles that are sent in turn.
 type mix struct {
 	name  string
 	loads []load
 }
 
-// mixes are what is sent. The OTLP form of each profile is what the collector itself makes of the envelope.
+// mixes returns the profiles to send. The OTLP form of each profile is the collector's own output for the envelope.
 func mixes(t *testing.T) []mix {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend})
@@ -44,13 +44,13 @@ func mixes(t *testing.T) []mix {
 			require.Equal(t, http.StatusOK, c.Send(t, harness.EnvelopeRequest(text)).Status)
 			messages := backend.DrainProfiles()
 			if len(messages) != 1 {
-				continue // more than one profile in it, or none that is usable
+				continue // without exactly one usable profile
 			}
 			profiles, err := harness.DecodeProfiles(messages[0])
 			require.NoError(t, err)
 			id := harness.OnlyProfile(profiles).ProfileID()
 			if !bytes.Contains(text, []byte(hex.EncodeToString(id[:]))) {
-				continue // written in another way
+				continue // a different notation
 			}
 			all[i].loads = append(all[i].loads, load{
 				bodyOf(text, id[:], true), bodyOf(messages[0], id[:], false), harness.CountObservations(t, messages),
@@ -61,10 +61,10 @@ func mixes(t *testing.T) []mix {
 	return all
 }
 
-// maxRecorded: a few recorded requests have tens of megabytes; among hundreds of small ones they would be all the load there is.
+// maxRecorded excludes a few recorded requests of tens of megabytes, which would dominate the load.
 const maxRecorded = 1 << 20
 
-// recordedEnvelopes are requests of real SDKs with a profile: the whole corpus if it is here, else those among the test cases.
+// recordedEnvelopes returns requests of real SDKs with a profile: from the whole corpus if it is available, otherwise from the test cases.
 func recordedEnvelopes(t *testing.T) (envelopes [][]byte) {
 	root := golden.Root(t)
 	if _, err := os.Stat(filepath.Join(root, "..", "shared", "corpus", "sentry")); err != nil {
@@ -91,7 +91,7 @@ func recordedEnvelopes(t *testing.T) (envelopes [][]byte) {
 	return envelopes
 }
 
-// readdressed takes out of the header of an envelope where its SDK sent it to: that must not contradict the request.
+// readdressed removes the DSN from the header of an envelope, because it must not contradict the request.
 func readdressed(t *testing.T, envelope []byte) []byte {
 	line, items, _ := bytes.Cut(envelope, []byte("\n"))
 	var header map[string]any
@@ -105,7 +105,7 @@ func readdressed(t *testing.T, envelope []byte) []byte {
 	return append(append(line, '\n'), items...)
 }
 
-// pythonChunk has ten threads at 101 Hz for 6 s: as many samples as one thread for a minute.
+// pythonChunk returns ten threads at 101 Hz for 6 s: as many samples as one thread has in a minute.
 func pythonChunk() harness.Request {
 	const samples, threads, stacks, depth, frames = 6060, 10, 300, 20, 400
 	appendInt := func(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }
@@ -118,7 +118,7 @@ func pythonChunk() harness.Request {
 				if level > 0 {
 					b = append(b, ',')
 				}
-				b = appendInt(b, (i*(depth-level)+level)%frames) // the deeper, the more they differ
+				b = appendInt(b, (i*(depth-level)+level)%frames) // stacks differ more towards the leaf
 			}
 			return append(b, ']')
 		}),
@@ -131,7 +131,7 @@ func pythonChunk() harness.Request {
 			b = append(b, `,"thread_id":"`...)
 			b = appendInt(b, 140100440659648+i%threads)
 			b = append(b, `","stack_id":`...)
-			b = appendInt(b, (i%threads*30+i/70)%stacks) // the same for a while
+			b = appendInt(b, (i%threads*30+i/70)%stacks) // each stack repeats for a while
 			return append(b, '}')
 		}),
 		Threads: harness.List(threads, func(b []byte, i int) []byte {

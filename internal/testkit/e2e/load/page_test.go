@@ -34,7 +34,7 @@ within this page, not with figures from another machine. The figures per CPU-sec
 machine's load.
 `
 
-// loadPage is docs/load.md as it comes about.
+// loadPage collects the results for docs/load.md.
 type loadPage struct {
 	begin          time.Time
 	loadBefore     string

@@ -20,7 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// maxConnections is how many requests may wait for their answer at once. One that is due when all do is not sent.
+// maxConnections is the maximum number of concurrent requests. A request that is due while all are waiting is not sent.
 const maxConnections = 256
 
 // sender sends the profiles of a mix to one receiver.
@@ -47,23 +47,23 @@ func loadClient() http.Client {
 	return http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: maxConnections}, Timeout: harness.RequestTimeout}
 }
 
-// stretch is what came of sending for some time.
+// stretch is the result of sending for some time.
 type stretch struct {
 	offered  float64 // requests per second
 	took     time.Duration
-	drained  time.Duration   // until the accepted were delivered
+	drained  time.Duration   // until all accepted profiles were delivered
 	cpu      time.Duration   // of the collector
-	unsent   int             // no connection was free
-	accepted [][16]byte      // ids
-	samples  int             // of the accepted
-	refused  int             // with limits: 429, or 200 because of another item of the envelope
-	plainly  int             // of those, 429
-	other    []string        // any other answer: there must be none
-	waits    []time.Duration // from when it was due to its answer, in ascending order
+	unsent   int             // number of requests without a free connection
+	accepted [][16]byte      // IDs
+	samples  int             // in accepted profiles
+	refused  int             // with rate limits: 429, or 200 because another item of the envelope was accepted
+	plainly  int             // refused with 429
+	other    []string        // other answers; must be empty
+	waits    []time.Duration // from the scheduled time to the answer, sorted
 }
 
-// Send keeps to the rate whatever the answers: a request's wait begins when it is due, so that a collector which holds up
-// one cannot hide behind that.
+// send keeps its rate regardless of the answers. A request's wait begins at its scheduled time, so the delays of a slow collector are
+// measured completely.
 func (s *sender) send(t testing.TB, perSecond float64, howLong time.Duration) stretch {
 	result := stretch{offered: perSecond}
 	var mu sync.Mutex
@@ -109,7 +109,7 @@ func (s *sender) send(t testing.TB, perSecond float64, howLong time.Duration) st
 	return result
 }
 
-// post gives status 0 and the reason where there is no answer.
+// post returns status 0 and the error if there is no response.
 func (s *sender) post(zipped []byte) harness.Response {
 	request, err := http.NewRequest(http.MethodPost, s.url, bytes.NewReader(zipped))
 	if err != nil {
@@ -129,10 +129,10 @@ func (s *sender) post(zipped []byte) harness.Response {
 	return harness.Response{Status: response.StatusCode, Header: response.Header, Body: string(text)}
 }
 
-// answered is the rate of answers.
+// answered returns the rate of answers.
 func (s stretch) answered() float64 { return float64(len(s.waits)) / s.took.Seconds() }
 
-// delivered is the rate of deliveries.
+// delivered returns the rate of deliveries.
 func (s stretch) delivered() float64 { return float64(len(s.accepted)) / s.drained.Seconds() }
 
 func (s stretch) wait(quantile float64) time.Duration {

@@ -79,7 +79,7 @@ func expectSpans(item sentry.Item) (texts []string, err error) {
 	return texts, err
 }
 
-// expectEvent: php says the id in the header of the envelope only.
+// expectEvent: the events of the PHP SDK have their ID only in the header of the envelope.
 func expectEvent(payload []byte, eventID string) ([]string, error) {
 	sent := struct {
 		ID string `json:"event_id"`
@@ -114,7 +114,7 @@ func pointText(name string, words ...any) string {
 	text := "point " + name
 	for _, word := range words {
 		if f, ok := word.(float64); ok {
-			word = strconv.FormatFloat(f, 'g', 12, 64) // sums differ in the last digits by their order
+			word = strconv.FormatFloat(f, 'g', 12, 64) // the last digits of sums depend on the order
 		}
 		if word != "" {
 			text += fmt.Sprint(" ", word)
@@ -123,7 +123,7 @@ func pointText(name string, words ...any) string {
 	return text
 }
 
-// expectTraceMetrics: values of a counter or distribution add up where nothing tells them apart.
+// expectTraceMetrics adds up the values of a counter or distribution that have the same attributes.
 func expectTraceMetrics(item sentry.Item) (texts []string, err error) {
 	var sent struct {
 		Items []struct {
@@ -137,7 +137,7 @@ func expectTraceMetrics(item sentry.Item) (texts []string, err error) {
 		count int
 		sum   float64
 	}
-	added := map[[2]string]series{} // by name and type, and by all that tells apart
+	added := map[[2]string]series{} // by name and type, then by unit and attributes
 	for _, m := range sent.Items {
 		if m.Type == "gauge" {
 			texts = append(texts, pointText(m.Name, m.Value))
@@ -146,7 +146,7 @@ func expectTraceMetrics(item sentry.Item) (texts []string, err error) {
 		for _, beside := range []string{"sentry.timestamp.sequence", "sentry.replay_id", "user.email"} {
 			delete(m.Attributes, beside)
 		}
-		key := [2]string{m.Name + " " + m.Type, fmt.Sprint(m.Unit, m.Attributes)} // maps are printed in order
+		key := [2]string{m.Name + " " + m.Type, fmt.Sprint(m.Unit, m.Attributes)} // maps are printed in sorted order
 		added[key] = series{added[key].count + 1, added[key].sum + m.Value}
 	}
 	for key, s := range added {

@@ -103,7 +103,7 @@ const largePayload = 1 << 20
 type ProfileHeader struct {
 	ID     string
 	Format int
-	Anchor uint64 // V1: unix nanoseconds; else 0
+	Anchor uint64 // V1: Unix nanoseconds; otherwise 0
 }
 
 // ReadProfileHeader reads a header with encoding/json and package time: nothing comes from the

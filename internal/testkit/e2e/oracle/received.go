@@ -114,7 +114,7 @@ func seenRecord(record plog.LogRecord) string {
 	}
 }
 
-// tellingApart are the attributes of points that Expect uses, in its order.
+// tellingApart are the distinguishing attributes of points that Expect uses, in its order.
 var tellingApart = []string{
 	"sentry.session.status", "sentry.monitor.slug", "sentry.check_in.status",
 	"sentry.client_report.reason", "sentry.client_report.category", "sentry.client_report.outcome",

@@ -16,14 +16,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// debianByHand is a directory, in which the test does what systemd does.
+// debianByHand is a root directory in which the test does the work of systemd.
 type debianByHand struct {
 	debianRoot
-	service *harness.Collector // nil = not started yet
-	before  string             // the log of those that have ended
+	service *harness.Collector // nil = not started
+	before  string             // the logs of earlier processes
 }
 
-// dpkg runs maintainer scripts with DPKG_ROOT instead of a chroot, as the root has no shell.
+// dpkg runs maintainer scripts with DPKG_ROOT instead of a chroot, because the root has no shell.
 func (d *debianByHand) dpkg(t *testing.T, args ...string) {
 	t.Helper()
 	d.debianRoot.dpkg(t, append([]string{"--force-script-chrootless"}, args...)...)
@@ -34,9 +34,10 @@ func (d *debianByHand) checkInstalled(t *testing.T) {
 	analyze(t, d)
 }
 
-// Start prepares the state directory, the user and the environment, and runs the line.
+// start prepares the state directory, the user and the environment, and runs the command line of
+// the unit.
 func (d *debianByHand) start(t *testing.T, a serviceAddresses) {
-	const user = 61184 // the first of those that DynamicUser takes
+	const user = 61184 // the first user ID that DynamicUser assigns
 	unit := d.unit(t)
 	require.Equal(t, "yes", unit["DynamicUser"])
 	state := d.path(filepath.Join("var/lib", unit["StateDirectory"]))

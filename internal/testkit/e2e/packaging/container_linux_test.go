@@ -21,25 +21,25 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// What the container has besides a system.
+// Additional files in the container.
 const (
-	containerTest    = "/e2e.test" // this program, which goes on in there
+	containerTest    = "/e2e.test" // this program, which continues in the container
 	containerPackage = "/otelcol-sentry.deb"
-	containerUsr     = "/usr-changed" // what differs from the machine's /usr
+	containerUsr     = "/usr-changed" // changes to the machine's /usr
 )
 
-// inContainer tells this program where it is.
+// inContainer reports whether this program runs in the container.
 func inContainer() bool { return os.Getenv("OTELCOL_SENTRY_CONTAINER") != "" }
 
-// container is a root in which systemd runs, with the programs of this machine, and processes and a network of its own.
+// container is a root in which systemd runs with this machine's programs, and with its own processes and network.
 type container struct {
 	nspawn *exec.Cmd
 	exited chan struct{} // closed after exit
-	leader string        // the process that is the first one in there; "" = not known yet
+	leader string        // PID of the container's process 1; "" = not known yet
 	log    *harness.LogBuffer
 }
 
-// bootContainer starts systemd, without the services that a machine has; or says why it cannot.
+// bootContainer starts systemd without the usual services of a machine.
 func bootContainer(t *testing.T, root debianRoot, deb string) (*container, error) {
 	for _, tool := range []string{"systemd-nspawn", "nsenter"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -61,7 +61,7 @@ func bootContainer(t *testing.T, root debianRoot, deb string) (*container, error
 		"systemd-nspawn", "--directory="+string(root), "--overlay=/usr:"+changed+":/usr", "--bind-ro="+changed+":"+containerUsr,
 		"--bind-ro="+test+":"+containerTest, "--bind-ro="+deb+":"+containerPackage,
 		"--machine="+containerName(), "--private-network", "--resolv-conf=off", "--timezone=off", "--link-journal=no",
-		// On a machine that systemd has not booted there is nobody to register with, and nspawn stays in its control groups.
+		// If systemd does not run on this machine, the container cannot be registered, and nspawn stays in its own control groups.
 		"--register=no", "--keep-unit",
 		"--boot", "--", "--unit=sysinit.target", "--show-status=no")
 	c.nspawn.Env = append(os.Environ(), "GROUPS_OF_TEST="+strings.Join(groups, " "))
@@ -78,7 +78,7 @@ func bootContainer(t *testing.T, root debianRoot, deb string) (*container, error
 
 func containerName() string { return fmt.Sprintf("otelcol-sentry-%d", os.Getpid()) }
 
-// likeThisMachine adds to the root what systemd needs besides /usr.
+// likeThisMachine adds the files that systemd needs in addition to /usr.
 func (root debianRoot) likeThisMachine(t *testing.T) {
 	for _, name := range []string{"bin", "sbin", "lib", "lib64"} {
 		if target, err := os.Readlink("/" + name); err == nil {
@@ -95,9 +95,9 @@ func (root debianRoot) likeThisMachine(t *testing.T) {
 	}
 }
 
-// controlGroups makes one in each hierarchy that systemd finds its services by; none where that is not allowed.
+// controlGroups creates a control group in each hierarchy that systemd uses, if this is permitted.
 func controlGroups(t *testing.T) (groups []string) {
-	for _, hierarchy := range []string{"systemd", "unified", "."} { // cgroup v1; v2 beside it; v2
+	for _, hierarchy := range []string{"systemd", "unified", "."} { // cgroup v1; v2 in addition to v1; v2
 		parent := filepath.Join("/sys/fs/cgroup", hierarchy)
 		if _, err := os.Stat(filepath.Join(parent, "cgroup.procs")); err != nil {
 			continue
@@ -111,7 +111,7 @@ func controlGroups(t *testing.T) (groups []string) {
 	return groups
 }
 
-// removeControlGroup removes one that is empty, and those that systemd has made in it.
+// removeControlGroup removes an empty control group, and those that systemd created in it.
 func removeControlGroup(t *testing.T, group string) {
 	var all []string
 	assert.NoError(t, filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
@@ -136,7 +136,7 @@ func (c *container) waitBooted() error {
 		if c.findLeader() {
 			output, _ := c.enter("systemctl", "is-system-running").CombinedOutput()
 			state = strings.TrimSpace(string(output))
-			if state == "running" || state == "degraded" { // = some unit of this machine has failed
+			if state == "running" || state == "degraded" { // degraded = a unit failed
 				return nil
 			}
 		}
@@ -147,7 +147,7 @@ func (c *container) waitBooted() error {
 	}
 }
 
-// findLeader finds the child of nspawn that is process 1 to itself.
+// findLeader finds the child of nspawn that is process 1 in its own namespace.
 func (c *container) findLeader() bool {
 	pid := c.nspawn.Process.Pid
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -173,7 +173,7 @@ func (c *container) run(t *testing.T) {
 	t.Logf("in the container:\n%s", output)
 }
 
-// Stop shuts the system down. The second time it does nothing.
+// Stop shuts the container down. Further calls have no effect.
 func (c *container) Stop() {
 	_ = c.nspawn.Process.Signal(syscall.SIGTERM)
 	select {

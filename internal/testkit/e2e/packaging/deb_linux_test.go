@@ -22,13 +22,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// debian is a system that packages are installed on: dpkg is real, and what runs the service is systemd or, by hand, the test.
+// debian is a system for installing packages. dpkg is real; the service is run by systemd or, without systemd, by the test.
 type debian interface {
 	dpkg(t *testing.T, args ...string)
 	checkInstalled(t *testing.T)
-	start(t *testing.T, a serviceAddresses) // again, if it runs
+	start(t *testing.T, a serviceAddresses) // or restarts it
 	Reload(t *testing.T)
-	Crash(t *testing.T, a serviceAddresses) // and come back
+	Crash(t *testing.T, a serviceAddresses) // kills the service, which restarts
 	Stop(t *testing.T)
 	Log(t *testing.T) string
 
@@ -36,8 +36,8 @@ type debian interface {
 	files(t *testing.T) []string
 }
 
-// TestDebianPackage: the package from its installation to its purge. Systemd runs the service, in a container; where it cannot, the
-// collector runs as the unit says, but for what only systemd can do.
+// TestDebianPackage: installation, operation, removal and purge of the package. systemd runs the service in a container. Where that is not
+// possible, the collector runs with the command line of the unit, without features that require systemd.
 func TestDebianPackage(t *testing.T) {
 	if inContainer() {
 		checkPackage(t, newDebianBooted(t), containerPackage)
@@ -73,7 +73,7 @@ func checkPackage(t *testing.T, d debian, deb string) {
 	}, 30*time.Second, 200*time.Millisecond, "the backend that the configuration has prepared")
 
 	id := harness.NewID()
-	require.Equal(t, http.StatusOK, c.Send(t, harness.Chunk{ID: id}.Request()).Status) // it waits for its spans
+	require.Equal(t, http.StatusOK, c.Send(t, harness.Chunk{ID: id}.Request()).Status) // held until its spans arrive
 	d.Crash(t, addresses)
 	d.Stop(t)
 	d.start(t, addresses)
@@ -98,7 +98,7 @@ func checkPackage(t *testing.T, d debian, deb string) {
 	assert.Equal(t, before, d.files(t))
 }
 
-// buildDeb is `make deb`, into a directory of the test.
+// buildDeb runs `make deb` with an output directory of the test.
 func buildDeb(t *testing.T, binary string) string {
 	if _, err := exec.LookPath("dpkg"); err != nil {
 		t.Skip("no dpkg: no package")
@@ -113,10 +113,10 @@ func buildDeb(t *testing.T, binary string) string {
 	return strings.TrimSpace(string(path))
 }
 
-// serviceAddresses are where the service listens in the test.
+// serviceAddresses are the addresses at which the service listens in the test.
 type serviceAddresses struct{ receiver, page string }
 
-// Configure does what an administrator would: other ports, as those of the test's machine may be taken, and a backend.
+// configure changes the configuration as an administrator would: other ports, because the defaults may be in use, and a backend.
 func configure(t *testing.T, d debian, backend *harness.Sink) serviceAddresses {
 	const config, environment = "etc/otelcol-sentry/config.yaml", "etc/otelcol-sentry/environment"
 	for path, mode := range map[string]fs.FileMode{config: 0o644, environment: 0o600} {
@@ -154,10 +154,10 @@ func deliveredIDs(t *testing.T, backend *harness.Sink) (ids []string) {
 	return ids
 }
 
-// unitFile is where the package has the unit.
+// unitFile is the path of the unit in the package.
 const unitFile = "lib/systemd/system/otelcol-sentry.service"
 
-// analyze has systemd's own tool look at the unit, with the binary where it is.
+// analyze checks the unit with systemd-analyze.
 func analyze(t *testing.T, d debian) {
 	tool, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -169,7 +169,7 @@ func analyze(t *testing.T, d debian) {
 	require.NoError(t, os.WriteFile(unit, []byte(text), 0o644))
 	for _, check := range [][]string{
 		{"verify", "--man=no", unit},
-		{"security", "--offline=true", "--threshold=20", unit}, // in tenths of 10.0, which is no protection at all
+		{"security", "--offline=true", "--threshold=20", unit}, // in tenths; 10.0 means no protection
 	} {
 		output, err := exec.Command(tool, check...).CombinedOutput()
 		assert.NoError(t, err, "%s", output)
@@ -188,7 +188,7 @@ func edit(t *testing.T, d debian, name, old, new string) {
 	require.NoError(t, os.WriteFile(d.path(name), []byte(strings.ReplaceAll(text, old, new)), 0o644))
 }
 
-// debianRoot is a directory that dpkg takes for a system.
+// debianRoot is a directory that dpkg uses as a root.
 type debianRoot string
 
 func newDebianRoot(t *testing.T) debianRoot {
@@ -209,7 +209,7 @@ func newDebianRoot(t *testing.T) debianRoot {
 
 func (root debianRoot) path(name string) string { return filepath.Join(string(root), name) }
 
-// dpkg runs dpkg, which has nothing to warn of.
+// dpkg runs dpkg and fails on warnings.
 func (root debianRoot) dpkg(t *testing.T, args ...string) {
 	t.Helper()
 	command := exec.Command("dpkg", append([]string{"--root=" + string(root), "--log=" + root.path("var/log/dpkg.log"), "--force-unsafe-io"}, args...)...)
@@ -217,13 +217,13 @@ func (root debianRoot) dpkg(t *testing.T, args ...string) {
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	for line := range strings.Lines(string(output)) {
-		if !strings.Contains(line, "not empty so not removed") { // a directory of packages that this dpkg does not know
+		if !strings.Contains(line, "not empty so not removed") { // contains packages that this dpkg does not know
 			assert.NotContains(t, line, "warning", "%s", output)
 		}
 	}
 }
 
-// files are all below the root but dpkg's own and those in the directories to skip.
+// files returns all files below the root, except those of dpkg and those in the skipped directories.
 func (root debianRoot) files(t *testing.T, skip ...string) (all []string) {
 	skip = append(skip, "var/lib/dpkg")
 	require.NoError(t, filepath.WalkDir(string(root), func(path string, entry fs.DirEntry, err error) error {

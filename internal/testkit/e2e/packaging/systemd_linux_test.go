@@ -20,15 +20,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// debianBooted is the container that this process is in: systemd is process 1.
+// debianBooted is the container in which this process runs, with systemd as process 1.
 type debianBooted struct{ debianRoot }
 
 func newDebianBooted(t *testing.T) debianBooted {
-	// With it, an image for containers says that no package may start its service.
+	// In container images, this file prevents packages from starting services.
 	if err := os.Remove("/usr/sbin/policy-rc.d"); !os.IsNotExist(err) {
 		require.NoError(t, err)
 	}
-	// What a service should not see.
+	// Files that the service must not be able to read.
 	for _, file := range []string{"/home/somebody/file", "/root/file", "/tmp/file"} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		require.NoError(t, os.WriteFile(file, nil, 0o644))
@@ -36,7 +36,7 @@ func newDebianBooted(t *testing.T) debianBooted {
 	return debianBooted{"/"}
 }
 
-// checkInstalled: the package has started the service, as it is configured without anybody's doing.
+// checkInstalled checks that the package has started the service with the default configuration.
 func (d debianBooted) checkInstalled(t *testing.T) {
 	analyze(t, d)
 	assert.Equal(t, "enabled", d.systemctl(t, "is-enabled", "otelcol-sentry"))
@@ -44,7 +44,7 @@ func (d debianBooted) checkInstalled(t *testing.T) {
 	d.checkSandbox(t)
 }
 
-// checkSandbox looks at what the service can do, and at the files as it sees them.
+// checkSandbox checks the privileges of the service, and the files that it can see.
 func (d debianBooted) checkSandbox(t *testing.T) {
 	proc := filepath.Join("/proc", d.show(t, "MainPID"))
 	status, err := os.ReadFile(filepath.Join(proc, "status"))
@@ -56,7 +56,7 @@ func (d debianBooted) checkSandbox(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"CapEff": "0000000000000000", "CapPrm": "0000000000000000", "CapBnd": "0000000000000000", "CapAmb": "0000000000000000",
-		"NoNewPrivs": "1", "Seccomp": "2", // = filtered
+		"NoNewPrivs": "1", "Seccomp": "2", // a filter is active
 	} {
 		assert.Equal(t, want, field(name), name)
 	}
@@ -65,7 +65,7 @@ func (d debianBooted) checkSandbox(t *testing.T) {
 	assert.True(t, 61184 <= uid && uid <= 65519, "a user of DynamicUser: %d", uid)
 
 	for _, file := range []string{"usr/bin/file", "etc/otelcol-sentry/file", "var/lib/file", "sys/fs/cgroup/file"} {
-		err := os.WriteFile(filepath.Join(proc, "root", file), nil, 0o644) // as root, whom no mode stops
+		err := os.WriteFile(filepath.Join(proc, "root", file), nil, 0o644) // as root, regardless of file modes
 		assert.ErrorIs(t, err, syscall.EROFS, file)
 	}
 	for _, file := range []string{"home/somebody/file", "root/file", "tmp/file", "dev/console"} {
@@ -89,7 +89,7 @@ func (d debianBooted) start(t *testing.T, a serviceAddresses) {
 
 func (d debianBooted) Reload(t *testing.T) { d.systemctl(t, "reload", "otelcol-sentry") }
 
-// Crash: systemd brings the service back, without being asked.
+// Crash kills the service and checks that systemd restarts it.
 func (d debianBooted) Crash(t *testing.T, a serviceAddresses) {
 	first := d.show(t, "MainPID")
 	d.systemctl(t, "kill", "--kill-whom=main", "--signal=KILL", "otelcol-sentry")
@@ -110,7 +110,8 @@ func (d debianBooted) Log(t *testing.T) string {
 	return string(output)
 }
 
-// files are those of the system, but for what the kernel and systemd make as they run.
+// files returns the files of the system, except those that the kernel and systemd create at run
+// time.
 func (d debianBooted) files(t *testing.T) []string {
 	all := d.debianRoot.files(t, "proc", "sys", "dev", "run", "tmp", "usr", strings.TrimPrefix(containerUsr, "/"))
 	for _, file := range debianRoot(containerUsr).files(t) {

@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestFullQueueHoldsUpWhatWaits: behind profile_transform, a queue that blocks while its backend is down costs no profile that was
-// answered 200, though it has room for one.
+// TestFullQueueHoldsUpWhatWaits: while the backend is down, a blocking queue behind profile_transform loses no profile that was answered
+// with 200, although the queue has space for only one.
 func TestFullQueueHoldsUpWhatWaits(t *testing.T) {
 	backend := harness.NewSink(t)
 	backend.Respond(http.StatusServiceUnavailable)
@@ -43,7 +43,7 @@ service:
 		sent[id]++
 		require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("profile_chunk", chunkOfSession(id))).Status)
 	}
-	time.Sleep(time.Second) // all are due
+	time.Sleep(time.Second) // the wait of all profiles is over
 	require.Empty(t, backend.DrainProfiles())
 	backend.Respond(0)
 	got := map[string]int{}
@@ -58,7 +58,7 @@ service:
 	require.Equal(t, sent, got)
 }
 
-// TestRefusedProfileHoldsUpNoOther: a profile that the backend always refuses costs others nothing, also after a kill -9, and expires.
+// TestRefusedProfileHoldsUpNoOther: a profile that the backend always refuses does not delay others, even after a kill -9, and expires.
 func TestRefusedProfileHoldsUpNoOther(t *testing.T) {
 	backend := harness.NewSink(t)
 	picky := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -101,7 +101,7 @@ service:
 		for range 60 {
 			send("2", "main")
 		}
-		if round == 1 { // what waits now waits again
+		if round == 1 { // after the kill, held profiles wait again
 			c.Kill()
 			c = harness.Start(t, config)
 		}

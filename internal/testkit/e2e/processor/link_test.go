@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestLinksOutliveACrash: a profile waits for its spans, the collector is killed, and the next one hands it on, linked to spans
-// that have come since. Traces pass at once.
+// TestLinksOutliveACrash: a profile waits for its spans, and the collector is killed. The next collector forwards the profile, linked to
+// spans that arrived later. Traces pass without delay.
 func TestLinksOutliveACrash(t *testing.T) {
 	backend, directory := harness.NewSink(t), t.TempDir()
 	config := func(wait string) harness.Settings {
@@ -64,14 +64,14 @@ service:
 
 const testSession = "1c6f0e4f0b2a4c3d8e9f00112233aabb"
 
-// chunkOfSession has two samples of thread 1, ten milliseconds apart.
+// chunkOfSession returns a chunk with two samples of thread 1, ten milliseconds apart.
 func chunkOfSession(id string) string {
 	return `{"version":"2","profiler_id":"` + testSession + `","chunk_id":"` + id + `","platform":"python","profile":{` +
 		`"frames":[{"function":"main"}],"stacks":[[0]],"samples":[{"timestamp":1777629600.000,"thread_id":"1","stack_id":0},` +
 		`{"timestamp":1777629600.010,"thread_id":"1","stack_id":0}],"thread_metadata":{"1":{"name":"main"}}}}`
 }
 
-// transactionOf is one of the session on thread 1.
+// transactionOf returns a transaction of the session on thread 1.
 func transactionOf(span, start, end string) string {
 	return `{"type":"transaction","transaction":"/cart","start_timestamp":` + start + `,"timestamp":` + end + `,"contexts":{` +
 		`"profile":{"profiler_id":"` + testSession + `"},"trace":{"trace_id":"8a5c1bfa0e1a4f3ab5f1d2c3b4a59687","span_id":"` + span +

@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 )
 
-// transforms is a configuration with the processor and its transforms between Sentry and a backend.
+// transforms is a configuration with Sentry as input, and the processor with a list of transforms.
 func transforms(backend *harness.Sink, list string) harness.Settings {
 	return harness.Settings{Config: fmt.Sprintf(`
 receivers: {sentry: {endpoint: "ENDPOINT"}}
@@ -27,7 +27,7 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [profile_trans
 `, list, backend.URL())}
 }
 
-// TestTransforms: several transforms in a row, with the collector's own ways of reading patterns and dollars.
+// TestTransforms: several consecutive transforms, with patterns and dollar signs as the collector's configuration reads them.
 func TestTransforms(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, transforms(backend, `
@@ -65,7 +65,7 @@ func TestTransforms(t *testing.T) {
 	new(fakepyroscope.Store).MustPush(t, profiles)
 }
 
-// TestPresetOTLPgRPC: a profile that a gRPC server with its default limit refuses comes through in parts.
+// TestPresetOTLPgRPC: a profile above the default limit of gRPC servers arrives in parts.
 func TestPresetOTLPgRPC(t *testing.T) {
 	for list, arrive := range map[string]bool{"      - preset: otlp_grpc": true, "      - active_thread_only: {}": false} {
 		backend := harness.NewSink(t)
@@ -95,7 +95,7 @@ service:
 	}
 }
 
-// TestTransformsRefuseConfiguration: a mistake ends the start, with the place and the remedy.
+// TestTransformsRefuseConfiguration: an invalid configuration prevents the start, with an error that names the key and the fix.
 func TestTransformsRefuseConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
 		"      - drop_idle: {}\n      - aggregate: {}": "aggregate: after drop_idle, idle time would count as busy time; move aggregate before it",

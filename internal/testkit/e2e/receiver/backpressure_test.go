@@ -14,12 +14,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// Pause is what SDKs are asked for while the backend is busy: every category under which one of them books profiles, and
-// nothing else.
+// pause is the rate limit that SDKs receive while the backend is busy: all categories under which an SDK counts profiles, and no others.
 const pause = "10:profile;profile_chunk;profile_chunk_ui:key:backpressure"
 
-// TestBackpressure: without a queue behind the receiver, a busy backend reaches the SDK, for profiles only, and goes away
-// when the backend recovers.
+// TestBackpressure: without a queue behind the receiver, SDKs receive a rate limit for profiles while the backend is busy, and none after
+// it recovers.
 func TestBackpressure(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend})
@@ -32,18 +31,18 @@ func TestBackpressure(t *testing.T) {
 		{0, harness.Chunk{}.Request(), http.StatusOK, ""},
 		{http.StatusServiceUnavailable, harness.Chunk{}.Request(), http.StatusTooManyRequests, pause},
 		{http.StatusServiceUnavailable, harness.ItemRequest("profile", harness.ProfileV1(harness.NewID())), http.StatusTooManyRequests, pause},
-		// Something of the envelope was taken: the answer is yes, and the pause still asked for.
+		// Part of the envelope was accepted, so the status is 200, with the rate limit.
 		{http.StatusServiceUnavailable, eventAndChunk(), http.StatusOK, pause},
 		{http.StatusServiceUnavailable, harness.ItemRequest("event", `{}`), http.StatusOK, ""},
 		{http.StatusTooManyRequests, harness.Chunk{}.Request(), http.StatusTooManyRequests, pause},
-		// The backend will never take it: asking the SDK to wait would not help.
+		// The backend rejects the data permanently, so a rate limit would not help.
 		{http.StatusBadRequest, harness.Chunk{}.Request(), http.StatusBadRequest, ""},
 		{0, harness.Chunk{}.Request(), http.StatusOK, ""},
 		{0, harness.ItemRequest("profile", harness.ProfileV1(harness.NewID())), http.StatusOK, ""},
 	}
 	for i, step := range steps {
 		backend.Respond(step.backend)
-		time.Sleep(pipeline.BreakerPause) // or the refusal of the last step would answer this one
+		time.Sleep(pipeline.BreakerPause) // otherwise, the last refusal would apply to this request
 		got := c.Send(t, step.send)
 		assert.Equal(t, step.status, got.Status, "step %d: %s", i, got.Body)
 		assert.Equal(t, step.limits, got.Header.Get("X-Sentry-Rate-Limits"), "step %d", i)
@@ -61,7 +60,7 @@ func TestBackpressure(t *testing.T) {
 	harness.CheckLog(t, c, harness.TestKey)
 }
 
-// TestQueue: with a queue the SDK has its answer before the backend does, and what was answered 200 arrives, even if the
+// TestQueue: with a queue, the SDK receives its response before the backend responds, and data answered with 200 arrives even if the
 // collector is stopped in between.
 func TestQueue(t *testing.T) {
 	backend := harness.NewSink(t)
@@ -79,7 +78,7 @@ func TestQueue(t *testing.T) {
 	require.Equal(t, profiles, harness.CountObservations(t, backend.DrainProfiles()), "delivered before the end")
 }
 
-// TestFullQueue: a queue that is full says so to the SDK.
+// TestFullQueue: the SDK receives a rate limit if the queue is full.
 func TestFullQueue(t *testing.T) {
 	backend := harness.NewSink(t)
 	release := backend.Pause()

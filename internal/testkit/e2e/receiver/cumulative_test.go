@@ -15,8 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestCumulative: the deltas of Sentry's metrics become running totals in the collector's deltatocumulative processor, as
-// docs/mapping.md says; and a point that is not newer than the one before is dropped there, and counted.
+// TestCumulative: the collector's deltatocumulative processor converts the deltas of Sentry's metrics to running totals, as described in
+// docs/mapping.md. It drops and counts points that are not newer than the previous one.
 func TestCumulative(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Config: fmt.Sprintf(`
@@ -53,7 +53,8 @@ service:
 	assert.Equal(t, 2, c.Scrape(t).Sum("otelcol_deltatocumulative_datapoints", "error=delta.ErrOutOfOrder"))
 }
 
-// totals are the points of the sum "orders", and count: sum of those of the histogram "latency", all of them cumulative.
+// totals returns the points of the sum "orders", and count and sum of the points of the histogram "latency". It checks that all are
+// cumulative.
 func totals(t *testing.T, messages [][]byte) (orders []float64, latency []string) {
 	for _, message := range messages {
 		request := pmetricotlp.NewExportRequest()

@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestSmoke: the first minutes of a collector's life, each step as somebody would try it with curl.
+// TestSmoke: the first requests to a new collector, as a user would send them with curl.
 func TestSmoke(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend})
@@ -52,7 +52,7 @@ func TestSmoke(t *testing.T) {
 		require.Equal(t, 20, harness.CountObservations(t, backend.DrainProfiles()))
 	})
 
-	// What is refused, or not for the envelope endpoint. Nothing of it comes out.
+	// Requests that are rejected, and requests to other endpoints. They have no output.
 	for _, step := range []struct {
 		name   string
 		send   harness.Request
@@ -95,14 +95,14 @@ func TestSmoke(t *testing.T) {
 	harness.CheckLog(t, c, harness.TestKey, payloadText)
 }
 
-// payloadText must not be repeated anywhere.
+// payloadText must not appear in any output.
 const payloadText = "jane.doe@example.com"
 
 func get(target string) harness.Request {
 	return harness.Request{Method: http.MethodGet, Target: target}
 }
 
-// deliveredID is the id of the one profile that was delivered.
+// deliveredID returns the ID of the only delivered profile.
 func deliveredID(t testing.TB, backend *harness.Sink) string {
 	profiles, err := harness.DecodeProfiles(backend.OneProfile(t))
 	require.NoError(t, err)

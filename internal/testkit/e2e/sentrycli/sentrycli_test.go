@@ -30,7 +30,7 @@ func findSentryCLI(t testing.TB) string {
 	return path
 }
 
-// TestSentryCLI: the tool that people try a DSN with.
+// TestSentryCLI: people use sentry-cli to test a DSN.
 func TestSentryCLI(t *testing.T) {
 	const foreignKey = "ffffffffffffffffffffffffffffffff"
 	tool := findSentryCLI(t)
@@ -44,7 +44,7 @@ func TestSentryCLI(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	// run runs it, for an account that has never used it.
+	// run runs sentry-cli in a new home directory.
 	run := func(key string, arguments ...string) (output string, err error) {
 		command := exec.Command(tool, arguments...)
 		command.Dir = folder
