@@ -10,8 +10,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkAllocations counts what decode and map allocate once their pools are filled: objects where a chunk consists of
-// samples. Where nearly every sample has a stack of its own, as in node's large recordings, that number would say little.
+// BenchmarkAllocations counts the allocations of decoding and translating with filled pools. It reports objects per sample only for chunks
+// that consist mostly of samples: in Node's large recordings, nearly every sample has its own stack, and the figure would not be
+// meaningful.
 func BenchmarkAllocations(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), recorded), func(b *testing.B, p payload.Payload) {
 		var objects, bytes float64
@@ -25,7 +26,7 @@ func BenchmarkAllocations(b *testing.B) {
 	})
 }
 
-// allocated gives the objects and the bytes that f allocates, on average.
+// allocated returns the average number of objects and bytes that f allocates.
 func allocated(f func()) (objects, bytes float64) {
 	const times = 5
 	var before, after runtime.MemStats

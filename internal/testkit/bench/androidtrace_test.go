@@ -22,10 +22,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// androidBuffer is the buffer of Sentry's SDK for a method trace.
+// androidBuffer is the buffer size for method traces in Sentry's SDK.
 const androidBuffer = 3_000_000
 
-// androidChunk is a chunk with a recorded method trace whose records repeat until it has 3 MB.
+// androidChunk returns a chunk with a recorded method trace, whose records are repeated until it has 3 MB.
 func androidChunk(b *testing.B) []byte {
 	root, err := payload.Root()
 	must(err)
@@ -57,7 +57,7 @@ func androidChunk(b *testing.B) []byte {
 	return []byte(`{"version":"2","platform":"android","timestamp":1777629600.5,"sampled_profile":"` + base64.RawStdEncoding.EncodeToString(large) + `"}`)
 }
 
-// BenchmarkAndroid compares decoding and translating a method trace of Android, in base64, with the decompression of its request.
+// BenchmarkAndroid compares decoding and translating an Android method trace, in base64, with decompressing its request.
 func BenchmarkAndroid(b *testing.B) {
 	chunk := androidChunk(b)
 	zipped := payload.Zip(chunk)

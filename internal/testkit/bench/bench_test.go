@@ -16,10 +16,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// typical is how many samples the generated payloads have; -short makes them small, to see that everything runs.
+// typical is the number of samples in generated payloads. With -short they are small, to check only that all benchmarks run.
 var typical = payload.FiveMB
 
-// recorded are the recordings, where they are at hand.
+// recorded are the recordings, if they are available.
 var recorded []payload.Source
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// describeRun prints what was measured where, in the form that the benchmark format has for it.
+// describeRun prints the commit and the machine in the benchmark format.
 func describeRun() {
 	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {
@@ -50,8 +50,7 @@ func describeRun() {
 		runtime.Version(), runtime.NumCPU())
 }
 
-// onEach runs a benchmark on each of some payloads. The load average goes before: a ratio of a run beside a load of ten is
-// worth less.
+// onEach runs a benchmark on each payload. It also prints the load average, because ratios measured on a busy machine are less reliable.
 func onEach(b *testing.B, sources []payload.Source, run func(b *testing.B, p payload.Payload)) {
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
 		fmt.Printf("load: %s\n", strings.Fields(string(text))[0])
@@ -65,7 +64,7 @@ func onEach(b *testing.B, sources []payload.Source, run func(b *testing.B, p pay
 	}
 }
 
-// must stops the program: a payload that cannot be decoded makes every figure meaningless.
+// must ends the program: if a payload cannot be decoded, no figure is meaningful.
 func must(err error) {
 	if err != nil {
 		panic(err)

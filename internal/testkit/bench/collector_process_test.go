@@ -19,7 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// collector is the built collector, running as a child with a sentry and an otlp receiver and an exporter that drops all.
+// collector is the built collector in a child process, with a sentry and an otlp receiver, and an exporter that drops all data.
 type collector struct {
 	process            *exec.Cmd
 	config             string
@@ -48,7 +48,7 @@ service:
       exporters: [nop]
 `
 
-// startCollector starts dist/otelcol-sentry. The error says what is missing.
+// startCollector starts dist/otelcol-sentry. The error names the missing file.
 func startCollector() (*collector, error) {
 	root, err := payload.Root()
 	if err != nil {
@@ -91,14 +91,14 @@ func startCollector() (*collector, error) {
 	return c, nil
 }
 
-// stop ends the collector: the process that was started here, and no other.
+// stop ends the collector's process.
 func (c *collector) stop() {
 	_ = c.process.Process.Signal(os.Interrupt)
-	_ = c.process.Wait() // how it ended does not matter any more
+	_ = c.process.Wait() // the exit status does not matter
 	_ = os.Remove(c.config)
 }
 
-// freePorts finds two ports on the loopback interface that nobody listens on.
+// freePorts returns two free ports of the loopback interface.
 func freePorts() (a, b string, err error) {
 	first, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -125,7 +125,7 @@ func listening(address string) error {
 
 const clients = 2
 
-// send sends a request so many times from two clients and gives the CPU time that the collector took for all of them.
+// send sends a request several times from two clients, and returns the total CPU time of the collector.
 func (c *collector) send(r request, times int) (time.Duration, error) {
 	before, err := c.cpu()
 	if err != nil {
@@ -164,7 +164,7 @@ func post(r request) error {
 	return err
 }
 
-// cpu is the CPU time of the collector so far, in user and system mode.
+// cpu returns the CPU time of the collector so far, in user and system mode.
 func (c *collector) cpu() (time.Duration, error) {
 	const (
 		tick         = time.Second / 100 // of /proc, on every architecture

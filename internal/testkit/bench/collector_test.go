@@ -14,9 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkCollector compares the receivers of the built collector, over HTTP with gzip and two clients: what its sentry receiver
-// takes for a chunk, against what its otlp receiver takes for the same content, in the two forms it may come in: as this
-// project emits it, and with one Sample for each observation. CPU time is that of the collector's process.
+// BenchmarkCollector compares the CPU time of the built collector for a chunk at its sentry receiver and for the same content at its otlp
+// receiver, over HTTP with gzip and two clients. The OTLP content has two forms: this project's output, and one Sample per observation.
 func BenchmarkCollector(b *testing.B) {
 	c, err := startCollector()
 	if err != nil {
@@ -32,7 +31,7 @@ func BenchmarkCollector(b *testing.B) {
 		must(err)
 		spread, err := pprofileotlp.NewExportRequestFromProfiles(onePerObservation(out)).MarshalProto()
 		must(err)
-		took, err := c.race(b, max(2, 40*typical/p.Samples), // about half a CPU-second: the resolution is 10 ms
+		took, err := c.race(b, max(2, 40*typical/p.Samples), // about half a CPU-second, because the resolution is 10 ms
 			request{c.sentryURL, "application/x-sentry-envelope", payload.Zip(p.Envelope())},
 			request{c.otlpURL, "application/x-protobuf", payload.Zip(merged)},
 			request{c.otlpURL, "application/x-protobuf", payload.Zip(spread)})
@@ -42,10 +41,10 @@ func BenchmarkCollector(b *testing.B) {
 	})
 }
 
-// race sends the requests in turns and gives the CPU time that the collector took for each kind.
+// race sends the requests in turn, and returns the CPU time of the collector for each kind.
 func (c *collector) race(b *testing.B, times int, requests ...request) ([]time.Duration, error) {
 	took := make([]time.Duration, len(requests))
-	for _, r := range requests { // fills pools
+	for _, r := range requests { // fills the pools
 		if _, err := c.send(r, times); err != nil {
 			return nil, err
 		}
@@ -62,7 +61,7 @@ func (c *collector) race(b *testing.B, times int, requests ...request) ([]time.D
 	return took, nil
 }
 
-// onePerObservation is the same profile with a Sample for each timestamp, in the order of time.
+// onePerObservation returns the profile with one Sample per timestamp, sorted by time.
 func onePerObservation(in pprofile.Profiles) pprofile.Profiles {
 	out := pprofile.NewProfiles()
 	in.CopyTo(out)

@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// BenchmarkExport compares the way back, from a message to the JSON of a chunk, with structs that encoding/json marshals.
+// BenchmarkExport compares the translation from an OTLP message to the JSON of a chunk with structs that encoding/json marshals.
 func BenchmarkExport(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), payload.Extreme(typical), recorded), func(b *testing.B, p payload.Payload) {
 		if p.V1 {
@@ -31,7 +31,7 @@ func BenchmarkExport(b *testing.B) {
 
 var exportOptions = tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-sentry", Version: "0"}}
 
-// exportChunk is the way back of the product.
+// exportChunk translates a message to a chunk with the product's code.
 func exportChunk(profiles pprofile.Profiles) []byte {
 	out := tosentry.ProfilesToChunks(profiles, exportOptions)
 	return out.Items[0].Payload

@@ -13,8 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkGzip compares the path with decompression in front to decompression alone. Both read into memory that is there
-// already.
+// BenchmarkGzip compares decompressing, decoding and translating with decompressing alone. Both decompress into existing memory.
 func BenchmarkGzip(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), recorded), func(b *testing.B, p payload.Payload) {
 		zipped := payload.Zip(p.JSON)

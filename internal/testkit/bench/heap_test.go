@@ -24,9 +24,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkHeap measures the memory of one large request in a process of its own, which does what the receiver does with a gzip
-// body that is already there: decompress it into a buffer of the size that its trailer tells, read the envelope, decode, map.
-// What counts is the highest size of the heap in between, garbage included, over its collected size at the start.
+// BenchmarkHeap measures the memory of one large request in a separate process, which handles a gzipped body as the receiver does: it
+// decompresses the body into a buffer of the size in the gzip trailer, reads the envelope, decodes and translates. The figure is the peak
+// heap size, including garbage, minus the size at the start after a garbage collection.
 func BenchmarkHeap(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(10*typical), recorded[:min(1, len(recorded))]), func(b *testing.B, p payload.Payload) {
 		zipped := payload.Zip(p.Envelope())
@@ -39,7 +39,7 @@ func BenchmarkHeap(b *testing.B) {
 	})
 }
 
-// heapChildVariable makes this program the process that is measured: it takes the body from its standard input.
+// heapChildVariable is set in the process that is measured. It reads the body from its standard input.
 const heapChildVariable = "OTELCOL_SENTRY_BENCH_HEAP_CHILD"
 
 func runHeapChild(zipped []byte) (heap, resident float64) {
@@ -56,7 +56,7 @@ func runHeapChild(zipped []byte) (heap, resident float64) {
 	return heap, resident
 }
 
-// heapChild is the process that is measured.
+// heapChild runs the process that is measured.
 func heapChild() {
 	zipped, err := io.ReadAll(os.Stdin)
 	must(err)
@@ -83,7 +83,7 @@ func heapChild() {
 	fmt.Println(peak.Load()-start, highestResident())
 }
 
-// receive is what the receiver does with a body.
+// receive handles a body as the receiver does.
 func receive(zipped []byte) any {
 	size := binary.LittleEndian.Uint32(zipped[len(zipped)-4:])
 	body := make([]byte, size)
@@ -97,14 +97,14 @@ func receive(zipped []byte) any {
 	return decodeAndMapJSON(item.Header.Type == sentry.ItemProfile, item.Payload)
 }
 
-// heapBytes are the objects on the heap, garbage that is not yet swept included.
+// heapBytes returns the size of all objects on the heap, including unswept garbage.
 func heapBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// highestResident is the most memory the process ever had, 0 where the system does not tell.
+// highestResident returns the peak memory of the process, or 0 if the system does not provide it.
 func highestResident() int {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

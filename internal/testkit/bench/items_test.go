@@ -19,8 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// BenchmarkItems compares decode and map of transactions, span containers and logs with the same mapper behind other decoders.
-// They are small beside profiles, and most of the time is the mapper's, which all have.
+// BenchmarkItems compares decoding and translating transactions, span containers and logs with other decoders and the same translation.
+// These items are small, and the translation, which all decoders share, takes most of the time.
 func BenchmarkItems(b *testing.B) {
 	items, err := payload.Items()
 	must(err)
@@ -40,7 +40,7 @@ func BenchmarkItems(b *testing.B) {
 	}
 }
 
-// mapItem decodes an item with a library, nil = as the product does, and maps it as the product does.
+// mapItem decodes an item with a library, or with the product's decoder if it is nil, and translates it with the product's code.
 func mapItem(item payload.Item, library *rival.Library) any {
 	transaction, spans, logs := event.DecodeTransaction, decodeSpans, decodeLogs
 	if library != nil {
@@ -70,8 +70,8 @@ func decodeLogs(payload []byte) (*event.LogContainer, error) {
 	return event.DecodeLogs(payload, jsonscan.Optional[int]{})
 }
 
-// TestSameItems holds the comparison of items to be fair: spans and log records are the same behind every decoder, but for the
-// order of attributes, which maps do not keep.
+// TestSameItems checks that the comparison is fair: all decoders lead to the same spans and log records, except for the order of
+// attributes, which maps do not keep.
 func TestSameItems(t *testing.T) {
 	items, err := payload.Items()
 	if err != nil {
@@ -95,7 +95,7 @@ func TestSameItems(t *testing.T) {
 	}
 }
 
-// lines is a message in words, without its order, and that within a line.
+// lines returns the text of a message, with sorted lines and sorted words in each line.
 func lines(message any) []string {
 	var text string
 	switch m := message.(type) {
@@ -106,7 +106,7 @@ func lines(message any) []string {
 	}
 	all := strings.Split(text, "\n")
 	for i, line := range all {
-		words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,[]", r) }) // a list of the names of tags
+		words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,[]", r) }) // a list of tag names is in one word
 		slices.Sort(words)
 		all[i] = strings.Join(words, " ")
 	}

@@ -7,17 +7,17 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// result is what linking made of the one profile of a message, as plain data.
+// result is the output of linking the one profile of a message, as plain data.
 type result struct {
-	samples    []resultSample // those that came are the first ones, each with its first link
-	attributes []int32        // of all samples, one after another
-	times      []uint64       // likewise
-	links      []resultLink   // of the table, without entry 0
+	samples    []resultSample // the input's samples first, each with its first link
+	attributes []int32        // of all samples, concatenated
+	times      []uint64       // of all samples, concatenated
+	links      []resultLink   // of the link table, without entry 0
 }
 
 type resultSample struct {
 	stack, link       int32
-	attributes, times int // how many it has
+	attributes, times int // numbers of them
 }
 
 type resultLink struct {
@@ -40,7 +40,7 @@ func resultOf(p pprofile.Profiles) (r result) {
 	return r
 }
 
-// make turns the message that came into the result, by as few calls as there are to do it.
+// make changes the input message to the result with the minimum number of calls.
 func (r result) make(p pprofile.Profiles) {
 	table := p.Dictionary().LinkTable()
 	table.EnsureCapacity(1 + len(r.links))

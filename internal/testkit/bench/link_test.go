@@ -17,10 +17,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkLink compares linking the samples of a profile to spans with what it took to unmarshal the profile. All threads of
-// the process serve requests all the time, so that most samples are split. What that makes of it can be larger by far than what
-// came; two more figures tell how much of the cost is that: linking against unmarshalling the result, and the floor, which is
-// what merely making the result takes, with everything known beforehand, against unmarshalling what came.
+// BenchmarkLink compares linking the samples of a profile to spans with unmarshalling the profile. All threads serve requests without a
+// pause, so most samples are split, and the output can be much larger than the input. Two further figures show this part of the cost:
+// linking compared with unmarshalling the output; and the floor, creating the output from known data, compared with unmarshalling the
+// input.
 func BenchmarkLink(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), recorded), func(b *testing.B, p payload.Payload) {
 		l := newLinking(decodeAndMap(p))
@@ -35,7 +35,7 @@ func BenchmarkLink(b *testing.B) {
 	})
 }
 
-// linking is a profile, the spans it is linked to, and what that gives.
+// linking is a profile with the spans that it is linked to, and the result.
 type linking struct {
 	index *spanlink.Index
 	now   time.Time
@@ -80,13 +80,13 @@ func unmarshal(wire []byte) pprofile.Profiles {
 
 var benchSession = spanlink.Session{Parts: [...]string{"bench", "", ""}}
 
-// A request has four spans below it, one after another. Two requests in a second are what a busy worker does.
+// Each request has four consecutive child spans. A busy worker serves two requests per second.
 const (
 	requestTime  = 500 * time.Millisecond
 	requestParts = 4
 )
 
-// requestsOf are requests without a pause on all threads of a profile.
+// requestsOf returns requests on all threads of a profile, without pauses.
 func requestsOf(p pprofile.Profiles) iter.Seq[spanlink.Span] {
 	dict := p.Dictionary()
 	threads := map[string]bool{}

@@ -11,14 +11,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// BenchmarkParts runs steps of the product alone, for a look at where their time goes. Besides the usual figures it reports the
-// CPU time of a sample, which other work on the machine disturbs less than the clock.
+// BenchmarkParts runs single steps of the product, for CPU profiles. It also reports the CPU time per sample, which depends less on other
+// load than the elapsed time.
 func BenchmarkParts(b *testing.B) {
 	for _, part := range []struct {
 		name    string
 		prepare func(p payload.Payload) (work func())
 	}{
-		{"receive", func(p payload.Payload) func() { // from a gzip body on
+		{"receive", func(p payload.Payload) func() { // starts with the gzipped body
 			zipped := payload.Zip(p.Envelope())
 			return func() { receive(zipped) }
 		}},
@@ -31,7 +31,7 @@ func BenchmarkParts(b *testing.B) {
 			}
 		}},
 		{"map", func(p payload.Payload) func() { return decode(profile.AcquireDecoder(), p) }},
-		{"export", func(p payload.Payload) func() { // MB are those of the payload that came in
+		{"export", func(p payload.Payload) func() { // MB/s refer to the size of the original payload
 			profiles := decodeAndMap(p)
 			return func() { exportChunk(profiles) }
 		}},
@@ -56,7 +56,7 @@ func BenchmarkParts(b *testing.B) {
 	}
 }
 
-// decode gives what maps the profile that was decoded.
+// decode decodes the profile and returns a function that translates it.
 func decode(d *profile.Decoder, p payload.Payload) func() {
 	if p.V1 {
 		profile, err := d.Profile(p.JSON)

@@ -11,10 +11,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// source is what the request would have told.
+// source is the data that would come from the request.
 var source = fromsentry.Source{ProjectID: "4507", PeriodType: "wall", SDK: sentry.ClientSDK{Name: "sentry.node", Version: "10.75.3"}}
 
-// decodeAndMap is the receive path of the product from the payload of an item on.
+// decodeAndMap is the product's receive path, starting with the payload of an item.
 func decodeAndMap(p payload.Payload) pprofile.Profiles { return decodeAndMapJSON(p.V1, p.JSON) }
 
 func decodeAndMapJSON(v1 bool, json []byte) pprofile.Profiles {

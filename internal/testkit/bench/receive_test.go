@@ -11,7 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// BenchmarkReceive compares decode and map with the same mapper behind other decoders.
+// BenchmarkReceive compares decoding and translating with other decoders and the same translation.
 func BenchmarkReceive(b *testing.B) {
 	sources := slices.Concat(payload.Typical(typical), payload.Extreme(typical)[1:], recorded)
 	onEach(b, sources, func(b *testing.B, p payload.Payload) {

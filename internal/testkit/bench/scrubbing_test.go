@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkScrubbing compares the default data scrubbing with the decoding and mapping before it.
+// BenchmarkScrubbing compares the default data scrubbing with the decoding and translation before
+// it.
 func BenchmarkScrubbing(b *testing.B) {
 	scrubber, err := scrub.New(scrub.DefaultConfig())
 	must(err)
@@ -33,7 +34,7 @@ func BenchmarkScrubbing(b *testing.B) {
 	})
 }
 
-// scrubMessage scrubs a message again and again: the recorded ones have next to nothing to replace.
+// scrubMessage scrubs the same message repeatedly: recordings contain hardly any data to replace.
 func scrubMessage(s *scrub.Scrubber, message any) {
 	switch message := message.(type) {
 	case pprofile.Profiles:

@@ -8,7 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkWorst compares CPU per byte of payloads that no program makes, or hardly, with that of the typical one.
+// BenchmarkWorst compares the CPU time per byte for extreme payloads with that for the typical one.
 func BenchmarkWorst(b *testing.B) {
 	python := payload.Python(typical)
 	onEach(b, payload.Extreme(typical), func(b *testing.B, p payload.Payload) {

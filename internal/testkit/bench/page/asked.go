@@ -4,13 +4,13 @@ package main
 
 import "fmt"
 
-// figure is a ratio that a benchmark reports, and how far it should get.
+// figure is a ratio that a benchmark reports, with its target.
 type figure struct {
 	benchmark, unit string
 	asked           target
 }
 
-// figures are all there are, in the order of the tables.
+// figures has all figures in the order of the tables.
 var figures = []figure{
 	{"Receive", "two-pass÷own", atLeast(12, 16)},
 	{"Receive", "encoding/json÷own", atLeast(7, 9)},
@@ -37,13 +37,13 @@ var figures = []figure{
 	{"Scrubbing", "scrub÷receive", atMost(0.25, 0.1)},
 }
 
-// target is what a ratio should reach, and what later on, if there is something: at least, or at most.
+// target is the target for a ratio, and a more ambitious one: a minimum or a maximum.
 type target struct {
 	reach, later float64
 	atMost       bool
 }
 
-// nothing is for what only helps to understand the others.
+// nothing is the target of figures that only explain others.
 var nothing target
 
 func atLeast(reach, later float64) target { return target{reach, later, false} }

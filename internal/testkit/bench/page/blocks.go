@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A block of the page stands between two comments; what is around it is written by hand.
+// A block of the page is between two comments. The text around it is written by hand.
 var block = regexp.MustCompile(`(?s)(<!-- make bench: (\w+) -->\n).*?(<!-- end -->)`)
 
 // fill replaces the blocks of a page.
@@ -32,7 +32,7 @@ func fill(page string, texts map[string]string) (string, error) {
 	return page, nil
 }
 
-// check holds the rows of a page to those that it would have. Recordings, whose names begin with "rec-", may be elsewhere.
+// check compares the rows of a page with those that would be written. Recordings, with names that begin with "rec-", may be absent.
 func check(page, filled string) error {
 	have, want := rows(page), rows(filled)
 	for row := range want {
@@ -48,7 +48,7 @@ func check(page, filled string) error {
 	return nil
 }
 
-// rows are those of the tables, without what was measured.
+// rows returns the rows of the tables without their results.
 func rows(page string) map[key]bool {
 	all := map[key]bool{}
 	for _, parts := range block.FindAllStringSubmatch(page, -1) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command page writes what the benchmarks measured into docs/performance.md, beside the baseline.
+// Command page writes the results of the benchmarks, compared with the baseline, into
+// docs/performance.md.
 //
 //	go run ./page ../../../docs/performance.md baseline.txt ../../../dist/bench.txt
 //	go run ./page -check …                   writes nothing, and fails if the page has not these figures, or others

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// output is what a run prints in which each figure is the given number, on the data of one name; so is the load average.
+// output returns the output of a run in which each figure and the load average have this value.
 func output(data string, value float64) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "date: 2026-11-21\nload: %g\n", value)
@@ -20,7 +20,7 @@ func output(data string, value float64) string {
 	return text.String()
 }
 
-// emptyPage has a block for each benchmark, and prose.
+// emptyPage returns a page with a block for each benchmark, and other text.
 func emptyPage() string {
 	page := "# Title\n"
 	for _, name := range []string{"run", "missed"} {
@@ -36,7 +36,7 @@ func emptyPage() string {
 	return page
 }
 
-// updated is the page after a run, or the error.
+// updated returns the page after a run, or the error.
 func updated(t *testing.T, page, baseline, run string, checking bool) (string, error) {
 	dir := t.TempDir()
 	var files []string

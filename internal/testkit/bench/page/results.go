@@ -13,11 +13,11 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// results are what a run of the benchmarks printed.
+// results is the parsed output of a run.
 type results struct {
-	config map[string][]string // what it says about itself: each value that a key had
+	config map[string][]string // configuration lines: all values of each key
 	values map[key][]float64
-	data   map[string][]string // by benchmark, in the order in which they came
+	data   map[string][]string // by benchmark, in the order of the output
 }
 
 type key struct{ benchmark, unit, data string }
@@ -30,7 +30,7 @@ func readResults(file string) (*results, error) {
 	for files.Scan() {
 		line, ok := files.Result().(*benchfmt.Result)
 		if !ok {
-			continue // not of a benchmark
+			continue // not a benchmark
 		}
 		for _, c := range line.Config {
 			if !slices.Contains(r.config[c.Key], string(c.Value)) {
@@ -50,14 +50,14 @@ func readResults(file string) (*results, error) {
 	return r, files.Err()
 }
 
-// result is a figure on some data.
+// result is a figure for one payload.
 type result struct {
 	figure
 	data string
 	*benchmath.Sample
 }
 
-// all are the results in the order of the figures.
+// all returns the results in the order of the figures.
 func (r *results) all() (all []result) {
 	for _, f := range figures {
 		for _, data := range r.data[f.benchmark] {
@@ -94,7 +94,7 @@ func (r result) key() key { return key{r.benchmark, r.unit, r.data} }
 
 func (r result) median() float64 { return benchmath.AssumeNothing.Summary(r.Sample, 0.95).Center }
 
-// String returns place and time of the run.
+// String returns the machine and the time of the run.
 func (r *results) String() string {
 	value := func(key string) string { return strings.Join(r.config[key], ", ") }
 	runs := 0

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// texts are what the blocks of the page hold: those of what was run, of what was missed, and a table for each benchmark.
+// texts returns the content of the blocks: the description of the run, the missed targets, and a table for each benchmark.
 func texts(run, baseline *results) (map[string]string, error) {
 	if err := run.complete(); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func row(r, old result) string {
 		number(r.median()), number(r.Values[0]), number(r.Values[len(r.Values)-1]), before, since)
 }
 
-// missed has a line for each figure that misses its target, with the data that misses it.
+// missed returns a line for each figure that misses its target, with the payloads that miss it.
 func missed(all []result) string {
 	asked, reached := 0, 0
 	var lines []string

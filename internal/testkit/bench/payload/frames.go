@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The words that programs are made of here. Lists of different lengths, without a common divisor, so that combinations repeat late.
+// The parts of names. The lengths of these lists have no common divisor, so that combinations rarely repeat.
 var (
 	packages = []string{"shop", "flask", "sqlalchemy.orm", "werkzeug", "urllib3", "shop.pricing", "requests", "celery.worker",
 		"shop.catalog", "django.db.models", "redis", "jinja2", "shop.api.v2"}
@@ -22,7 +22,7 @@ var (
 
 func word(list []string, i int) string { return list[i%len(list)] }
 
-// place spreads frame numbers over modules and lines: about three frames to a function, as in recordings.
+// place distributes frame numbers over modules and lines: about three frames per function, as in recordings.
 func place(i int) (function, line int) { return i / 3, 10 + i*37%900 }
 
 func (g *generator) pythonFrame(i int) {
@@ -51,11 +51,11 @@ func (g *generator) browserFrame(i int) {
 		word(methods, function), 1+i%40, i*977%50_000)
 }
 
-// The images of an app: its own, and those of the system, side by side in the shared cache.
+// The images of an app: its own, and those of the system, which are adjacent in the shared cache.
 const (
 	images     = 420
 	imageBase  = 0x1_8000_0000
-	imageSpace = 0x20_0000 // from one image to the next; nine tenths of it are the image
+	imageSpace = 0x20_0000 // distance between images; the image takes nine tenths of it
 )
 
 func (g *generator) imagesJSON() string {
@@ -71,7 +71,7 @@ func (g *generator) imagesJSON() string {
 	return all.String()
 }
 
-// cocoaFrame is an address; half of them are in the first images, the app's own.
+// cocoaFrame writes an address; half of the addresses are in the first images, those of the app.
 func (g *generator) cocoaFrame(i int) {
 	image := i % 8
 	if i%2 == 1 {

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// generator writes one chunk. Frames are numbers until they are written: a number is a place in the program.
+// generator writes a chunk. Until it is written, a frame is a number that represents a position in the program.
 type generator struct {
 	rng     *rand.Rand
 	out     []byte
 	threads int
 
-	stacks [][]int // root first, as places in frames
-	frames []int   // the list as it will be written: place → frame; node repeats frames
+	stacks [][]int // root first, as positions in frames
+	frames []int   // the written list: position → frame; Node repeats frames
 }
 
-// newGenerator starts from the same seed always: every run sees the same bytes.
+// newGenerator uses the same seed in every run, so that payloads are identical.
 func newGenerator(threads int) *generator {
 	return &generator{rng: rand.New(rand.NewPCG(2026, 5)), threads: threads}
 }
 
-// callTree makes stacks that share callers: each takes over half or more of an earlier one from the root on, and goes on
-// with calls of its own, some of them to frames no stack had before.
+// callTree creates stacks that share callers: each copies at least half of an earlier stack, from the root, and continues with its own
+// calls, some of which are to new frames.
 func (g *generator) callTree(stacks, minDepth, maxDepth, frames int) {
 	for i := range stacks {
 		depth := minDepth + g.rng.IntN(maxDepth-minDepth+1)
@@ -42,7 +42,7 @@ func (g *generator) callTree(stacks, minDepth, maxDepth, frames int) {
 	}
 }
 
-// call picks a frame: one never called before while there are fewer than wanted, then mostly the popular ones.
+// call selects a frame: a new one until there are as many as wanted, then mostly popular ones.
 func (g *generator) call(wanted int) int {
 	if len(g.frames) < max(wanted, 1) {
 		g.frames = append(g.frames, len(g.frames))
@@ -51,13 +51,13 @@ func (g *generator) call(wanted int) int {
 	return g.skewed(len(g.frames))
 }
 
-// skewed draws below n, the small ones far more often.
+// skewed returns a random number below n; small numbers are far more frequent.
 func (g *generator) skewed(n int) int {
 	u := g.rng.Float64()
 	return int(u * u * u * float64(n))
 }
 
-// everyNode makes paths of the given depth, and a stack of each beginning of a path.
+// everyNode creates paths of this depth, and one stack for each prefix of a path.
 func (g *generator) everyNode(paths, depth int) {
 	for range paths {
 		path := make([]int, 0, depth)
@@ -81,12 +81,12 @@ func (g *generator) randomStacks(stacks, depth, frames int) {
 	}
 }
 
-// copyFrames gives each stack copies of its frames, except for the callers it has in common with the stack before, and for
-// the given share of the others.
+// copyFrames gives each stack its own copies of its frames, except for the callers that it shares with the previous stack and for a
+// fraction of the other frames (reuse).
 func (g *generator) copyFrames(reuse float64) {
-	var written []int          // place → frame
-	latest := map[int]int{}    // frame → its latest place
-	var previous, places []int // the stack before: its frames and their places
+	var written []int          // position → frame
+	latest := map[int]int{}    // frame → its latest position
+	var previous, places []int // frames and positions of the previous stack
 	for i, stack := range g.stacks {
 		copied := make([]int, len(stack))
 		common := true
@@ -117,14 +117,14 @@ func (g *generator) open(platform, sdk, version, images string) {
 	g.writef(`"debug_meta":{"images":[%s]},"profile":{`, images)
 }
 
-// thread is the id of a thread as text.
+// thread returns the ID of a thread as text.
 type thread func(i int) string
 
 func smallThread(i int) string { return strconv.Itoa(i * 256) }
 
 func pythonThread(i int) string { return strconv.Itoa(140100440659648 + i*8392704) }
 
-// writeSamples lets the threads take turns. Each stays in its stack most of the time, some nearly always, and has its own
+// writeSamples writes samples of the threads in turn. Each thread usually repeats its stack, some threads nearly always, and uses its own
 // part of the stacks.
 func (g *generator) writeSamples(n int, format string, id thread, decimals int) {
 	current := make([]int, g.threads)
@@ -155,7 +155,7 @@ func (g *generator) eachSample(n int, format string, id thread, decimals int, st
 	g.writef(`],`)
 }
 
-// decimal prints nanoseconds as seconds, as doubles are printed: without zeros at the end.
+// decimal formats nanoseconds as seconds in the notation of doubles, without trailing zeros.
 func decimal(nanos int64, decimals int) string {
 	seconds := fmt.Sprintf("%d.%09d", nanos/1e9, nanos%1e9)[:11+decimals]
 	return strings.TrimSuffix(strings.TrimRight(seconds, "0"), ".")

@@ -12,28 +12,28 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// Item is the JSON of an item that is no profile.
+// Item is the JSON of an item other than a profile.
 type Item struct {
 	Name     string
 	Type     sentry.ItemType
 	JSON     []byte
-	Elements int // spans or log records
+	Elements int // number of spans or log records
 }
 
-// MB is the size in millions of bytes.
+// MB returns the size in millions of bytes.
 func (i Item) MB() float64 { return float64(len(i.JSON)) / 1e6 }
 
-// elements is about how many an item is made to have: the thousand spans that Sentry takes in a transaction or container.
+// elements is the approximate number of elements in an item: the maximum number of spans in a transaction or container.
 const elements = 1000
 
-// Items are a transaction, a container of spans and one of log records. They are recorded ones of testdata/cases, with the
-// spans or records they have over and over again, each with an id of its own.
+// Items returns a transaction, a container of spans and a container of log records. They are recordings from testdata/cases, with their
+// spans or records repeated, each with its own ID.
 func Items() ([]Item, error) {
 	var all []Item
 	for _, from := range []struct {
 		name, folder string
 		itemType     sentry.ItemType
-		list         string // the field to make longer
+		list         string // field with the list to repeat
 	}{
 		{"transaction", "transaction-python", sentry.ItemTransaction, "spans"},
 		{"spans", "spans-browser", sentry.ItemSpan, "items"},
@@ -73,7 +73,7 @@ func casePayload(folder string, itemType sentry.ItemType) ([]byte, error) {
 	return nil, fmt.Errorf("no %s in it", itemType)
 }
 
-// repeat makes a list of the payload longer. What it does not touch stays as it was written.
+// repeat makes a list of the payload longer. The other bytes stay unchanged.
 func repeat(payload []byte, list string) (longer []byte, n int, err error) {
 	var fields map[string]json.RawMessage
 	var once, all []json.RawMessage
@@ -95,7 +95,7 @@ func repeat(payload []byte, list string) (longer []byte, n int, err error) {
 	return longer, len(all), err
 }
 
-// withID replaces the ID of a span; log records of Python have none.
+// withID replaces the ID of a span. Log records of Python have none.
 func withID(element []byte, id int) json.RawMessage {
 	const key = `"span_id":"`
 	at := bytes.Index(element, []byte(key))

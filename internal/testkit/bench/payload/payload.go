@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package payload makes the profile payloads that the benchmarks decode: generated ones, deterministic and of any size, and
-// the recordings of real SDKs where they are beside the repository.
+// Package payload provides the profile payloads for benchmarks: generated ones, which are deterministic and of any size, and recordings of
+// real SDKs, if they are available.
 //
-// The generated ones have the proportions that were recorded:
+// Generated payloads have the proportions of recordings:
 //
 //	py      python: ten threads take turns at 101 Hz; nine tenths of the bytes are samples of 77 bytes; stacks of 12 to 30
 //	        frames that share their callers; frames with qualified names, two paths, a module and in_app
@@ -13,27 +13,27 @@
 //	        deep was recorded (sdk-quirks Q8: 7640 stacks, 115 used, 2.6 MB for 1077 samples)
 //	patho   what no SDK sends and anybody can: every sample has a stack of its own, 200 deep
 //
-// All but browser's grow in proportion: ten times the samples have ten times the stacks and the frames.
+// All except browser grow in proportion: ten times the samples have ten times the stacks and frames.
 package payload
 
 // Payload is the JSON of one profile item.
 type Payload struct {
 	Name    string
-	V1      bool // item type "profile"; else "profile_chunk"
+	V1      bool // item type "profile"; otherwise "profile_chunk"
 	JSON    []byte
 	Samples int
 }
 
-// MB is the size in millions of bytes.
+// MB returns the size in millions of bytes.
 func (p Payload) MB() float64 { return float64(len(p.JSON)) / 1e6 }
 
-// Source creates a payload on demand: all payloads have a hundred megabytes together.
+// Source creates a payload on demand, because all payloads together take a hundred megabytes.
 type Source struct {
 	Name string
 	Load func() (Payload, error)
 }
 
-// Typical are those of ordinary programs, with so many samples.
+// Typical returns payloads of ordinary programs with this number of samples.
 func Typical(samples int) []Source {
 	return []Source{
 		{"py", func() (Payload, error) { return Python(samples), nil }},
@@ -42,7 +42,7 @@ func Typical(samples int) []Source {
 	}
 }
 
-// Extreme are those that no program makes, or hardly, about as large as python's with so many samples.
+// Extreme returns payloads that hardly any program sends, about as large as a Python payload with this number of samples.
 func Extreme(samples int) []Source {
 	return []Source{
 		{"browser", func() (Payload, error) { return Browser(), nil }},
@@ -50,13 +50,13 @@ func Extreme(samples int) []Source {
 	}
 }
 
-// How many samples make about 5 MB.
+// Numbers of samples that result in about 5 MB.
 const (
 	FiveMB      = 57_000
 	FiveMBPatho = 4_500
 )
 
-// Python is a chunk as python's SDK sends it.
+// Python returns a chunk in the form of the Python SDK.
 func Python(samples int) Payload {
 	g := newGenerator(10)
 	g.callTree(max(12, samples/95), 12, 30, max(40, samples/25))
@@ -68,7 +68,7 @@ func Python(samples int) Payload {
 	return g.close("py", samples)
 }
 
-// Node is a chunk as node's SDK sends it.
+// Node returns a chunk in the form of the Node SDK.
 func Node(samples int) Payload {
 	g := newGenerator(8)
 	g.callTree(max(12, samples/190), 15, 45, max(40, samples/28))
@@ -81,7 +81,7 @@ func Node(samples int) Payload {
 	return g.close("node", samples)
 }
 
-// Cocoa is a chunk as the release build of an iOS app sends it.
+// Cocoa returns a chunk in the form of the Cocoa SDK, from a release build of an iOS app.
 func Cocoa(samples int) Payload {
 	g := newGenerator(9)
 	g.callTree(max(12, samples/38), 10, 50, max(40, samples/9))
@@ -93,7 +93,7 @@ func Cocoa(samples int) Payload {
 	return g.close("cocoa", samples)
 }
 
-// Browser is a chunk as a browser's SDK sends it when the page recurses.
+// Browser returns a chunk in the form of the browser SDK, from a page with a recursion.
 func Browser() Payload {
 	const samples = 1077
 	g := newGenerator(1)
@@ -106,7 +106,7 @@ func Browser() Payload {
 	return g.close("browser", samples)
 }
 
-// Patho is python's kind of chunk with a new stack of 200 frames, drawn at random, for every sample.
+// Patho returns a chunk in the form of the Python SDK, with a new random stack of 200 frames for every sample.
 func Patho(samples int) Payload {
 	g := newGenerator(10)
 	g.randomStacks(samples, 200, 2000)

@@ -16,7 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// recordings are the large ones of the corpus, and one whose stacks mostly no sample refers to.
+// recordings are the large recordings of the corpus, and one in which most stacks are unreferenced.
 var recordings = []struct{ name, path string }{
 	{"rec-node-34MB", "sentry.javascript.node-10.75.3/stress-continuous-manual/025"},
 	{"rec-nodeV1-25MB", "sentry.javascript.node-10.75.3/stress-txn-legacy/001"},
@@ -25,7 +25,7 @@ var recordings = []struct{ name, path string }{
 	{"rec-browser-0.1MB", "sentry.javascript.browser-11.12.0/ui-profiling-trace/020"},
 }
 
-// ErrNoCorpus is the error of missing recordings, which are not part of the repository.
+// ErrNoCorpus is the error if the recordings, which are not part of the repository, are missing.
 var ErrNoCorpus = errors.New("no recordings: the corpus of SDK requests is not beside the repository, in shared/corpus/sentry")
 
 // Recorded returns the profiles of the large recorded requests.
@@ -94,11 +94,11 @@ func countSamples(p Payload) (int, error) {
 	return chunk.Samples.Len(), nil
 }
 
-// Zip compresses as SDKs do, at the default level.
+// Zip compresses at the default level, as SDKs do.
 func Zip(data []byte) []byte {
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
-	_, _ = w.Write(data) // a buffer takes everything
+	_, _ = w.Write(data) // writes to a buffer cannot fail
 	_ = w.Close()
 	return zipped.Bytes()
 }
@@ -112,7 +112,7 @@ func Unzip(zipped []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// Envelope puts the payload into a request as python's SDK makes it: an empty header, one item with its length.
+// Envelope returns a request with the payload in the form of the Python SDK: an empty header, and one item with its length.
 func (p Payload) Envelope() []byte {
 	kind := sentry.ItemProfileChunk
 	if p.V1 {
@@ -122,7 +122,7 @@ func (p Payload) Envelope() []byte {
 	return append([]byte(header), p.JSON...)
 }
 
-// Root is the root of the repository: the nearest directory above that has this module in it.
+// Root returns the root of the repository: the nearest parent directory that contains this module.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

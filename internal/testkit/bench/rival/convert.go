@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// Converter turns the structs into the columns that the mapper takes. Its scratch is reused, as the product's is.
+// Converter converts structs to the columns that the translation reads. Like the product, it reuses its scratch memory.
 type Converter struct {
 	stacks  profile.Stacks // see stacksOf
 	threads map[string]int32
@@ -66,7 +66,7 @@ func (c *Converter) Profile(in *Profile) *profile.Profile {
 		},
 		Sampled: c.out,
 	}
-	_ = p.Timestamp.UnmarshalJSON([]byte(strconv.Quote(in.Timestamp))) // never fails
+	_ = p.Timestamp.UnmarshalJSON([]byte(strconv.Quote(in.Timestamp))) // cannot fail
 	return p
 }
 
@@ -126,8 +126,8 @@ func inApp(flag *bool) profile.InApp {
 	return profile.InAppFalse
 }
 
-// flattenStacks does the work of laying the stacks end to end and checking their indices. What comes of it cannot be put
-// into a sentry.Stacks from here: see stacksOf.
+// flattenStacks does the work of concatenating the stacks and checking their indices. Its result is dropped, because only the product can
+// create a profile.Stacks: see stacksOf.
 func (c *Converter) flattenStacks(stacks [][]int) {
 	c.frameIndices, c.stackEnds = c.frameIndices[:0], c.stackEnds[:0]
 	for _, stack := range stacks {
@@ -161,9 +161,9 @@ func address(text string) jsonscan.Address {
 	return jsonscan.Address{Value: value, Set: err == nil, Bad: err != nil}
 }
 
-// stacksOf gives the stacks of a payload as the mapper takes them, with the payload's own frame indices: sentry.Stacks can
-// only be made by the product's decoder, so this decodes a skeleton of the payload in which every frame is distinct. It
-// happens once, before anything is measured; the rivals do the same work in flattenStacks while they are.
+// stacksOf returns the stacks of a payload with their frame indices. Only the product's decoder can create a profile.Stacks, so this
+// decodes a copy of the payload in which all frames are distinct and minimal. It runs once, before the measurement; during the measurement,
+// flattenStacks does the same work.
 func stacksOf(payload []byte) (profile.Stacks, error) {
 	chunk, err := decode[Chunk](payload, json.Unmarshal)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// TestSameResult holds the comparison to be fair: what the rivals give to the mapper says the same as the product's own.
+// TestSameResult checks that the comparison is fair: rivals and product provide the same data to the translation.
 func TestSameResult(t *testing.T) {
 	payloads := []payload.Payload{payload.Python(1000), payload.Node(1000), payload.Cocoa(1000), payload.Patho(100)}
 	recorded, err := payload.Recorded()
@@ -33,7 +33,7 @@ func TestSameResult(t *testing.T) {
 		want := observe(own(t, p))
 		for _, library := range All() {
 			if p.MB() > 5 && library.Name != "encoding/json" {
-				continue // spelling out its stacks takes seconds
+				continue // comparing its stacks takes seconds
 			}
 			got := observe(rivals(t, library, p))
 			if len(got) != len(want) {
@@ -48,7 +48,8 @@ func TestSameResult(t *testing.T) {
 	}
 }
 
-// nearly is equal but for the rounding of a double, twice: neighbours are 238 ns apart as seconds, 256 ns as nanoseconds.
+// nearly reports whether times are equal except for two roundings of a double: adjacent values are 238 ns apart in seconds and 256 ns in
+// nanoseconds.
 func nearly(a, b []uint64) bool {
 	if len(a) != len(b) {
 		return false

@@ -14,11 +14,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// The way back as one would write it without a writer of one's own: structs with tags, filled from the dictionary with each
-// frame and stack looked up once, sorted, and marshalled by encoding/json. Only what the payloads of the benchmark have is
-// translated, and nothing is checked against the rules of ingest.
+// A translation to Sentry without a custom writer: structs with tags, filled from the dictionary with one lookup for each frame and stack,
+// sorted, and marshalled by encoding/json. It supports only the fields in the payloads of the benchmarks, and does not check Sentry's
+// rules.
 
-// OutChunk is the payload of a chunk that is sent.
+// OutChunk is the payload of an exported chunk.
 type OutChunk struct {
 	Version     string     `json:"version"`
 	ProfilerID  string     `json:"profiler_id"`

@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// TestSameChunk holds the comparison of the way back to be fair: the rival writes the samples that the product writes.
+// TestSameChunk checks that the comparison of exports is fair: rival and product write the same samples.
 func TestSameChunk(t *testing.T) {
 	for _, p := range []payload.Payload{payload.Python(1000), payload.Node(1000), payload.Cocoa(1000), payload.Browser(), payload.Patho(100)} {
 		profiles := own(t, p)
@@ -28,7 +28,7 @@ func TestSameChunk(t *testing.T) {
 	}
 }
 
-// spelled gives the samples of a chunk in words, without their times, which doubles round.
+// spelled returns the samples of a chunk as text, without times, which doubles round.
 func spelled(t *testing.T, chunk []byte) (all []string) {
 	read, err := sentrytest.Read(2, chunk)
 	if err != nil {

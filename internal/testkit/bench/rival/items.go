@@ -10,9 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// The structs below have the fields that the payloads of package payload have, in the types one would give them, and the
-// product's own type for instants: both sides then give the same nanoseconds. Fields that only other SDKs send are not
-// there, which spares these decoders some work.
+// The structs below have the fields that occur in the payloads of package payload, with the usual types. Times have the product's type, so
+// that both sides get the same nanoseconds. They omit the fields of other SDKs, which saves these decoders some work.
 
 type value struct {
 	Type  string          `json:"type"`

@@ -9,13 +9,13 @@ import (
 	goccy "github.com/goccy/go-json"
 )
 
-// Library is a way to decode JSON into the structs of this package.
+// Library decodes JSON into the structs of this package.
 type Library struct {
 	Name    string
 	Chunk   func(payload []byte) (*Chunk, error)
 	Profile func(payload []byte) (*Profile, error)
 
-	unmarshal func([]byte, any) error // of items that are no profiles, items.go
+	unmarshal func([]byte, any) error // of items other than profiles, see items.go
 }
 
 func library(name string, unmarshal func([]byte, any) error) Library {
@@ -33,11 +33,10 @@ func decode[T any](payload []byte, unmarshal func([]byte, any) error) (*T, error
 	return value, unmarshal(payload, value)
 }
 
-// All are all of them.
+// All returns all libraries.
 func All() []Library { return append([]Library{TwoPass()}, OnePass()...) }
 
-// OnePass are encoding/json and the general libraries that were fastest when all were compared. Sonic's "fastest" settings
-// differ from its default ones in nothing that shows here.
+// OnePass returns encoding/json and the fastest general libraries. Sonic's "fastest" settings made no difference here.
 func OnePass() []Library {
 	return []Library{
 		library("encoding/json", json.Unmarshal),
@@ -46,8 +45,8 @@ func OnePass() []Library {
 	}
 }
 
-// TwoPass is how Sentry's Go service reads a profile: a type that looks at the version first, then decodes the whole. With
-// encoding/json that means that the text is checked three times, skipped over once and decoded once.
+// TwoPass decodes a profile like Sentry's Go service: a type that first looks at the version, then decodes the whole payload. With
+// encoding/json, the text is checked three times, skipped once and decoded once.
 func TwoPass() Library {
 	return Library{
 		Name: "two-pass",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rival decodes profiles as one would without a scanner of one's own: structs with tags, a general JSON library, and
-// a conversion to the columns that the mapper takes. The structs have the fields that the product decodes too, no others.
+// Package rival decodes profiles without a custom scanner: structs with tags, a general JSON library, and a conversion to the columns that
+// the translation reads. The structs have the same fields that the product decodes.
 package rival
 
 // Chunk is the payload of an item "profile_chunk".
@@ -20,7 +20,7 @@ type Chunk struct {
 	} `json:"profile"`
 }
 
-// ChunkSample has its time as a double, as in Sentry's own service: up to 120 ns from what was sent.
+// ChunkSample has a double as its time, as in Sentry's own service, which is up to 120 ns off.
 type ChunkSample struct {
 	Timestamp float64 `json:"timestamp"`
 	ThreadID  string  `json:"thread_id"`
@@ -46,14 +46,14 @@ type Profile struct {
 	} `json:"profile"`
 }
 
-// ProfileSample accepts times as text only, which the Node.js SDK sends.
+// ProfileSample accepts times only as text, which the Node SDK sends.
 type ProfileSample struct {
 	Elapsed  uint64 `json:"elapsed_since_start_ns,string"`
 	ThreadID string `json:"thread_id"`
 	StackID  int    `json:"stack_id"`
 }
 
-// Data is what both have in common.
+// Data has the fields that Chunk and Profile share.
 type Data struct {
 	Stacks         [][]int                   `json:"stacks"`
 	Frames         []Frame                   `json:"frames"`
