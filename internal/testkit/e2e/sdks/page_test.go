@@ -46,7 +46,7 @@ four minutes and writes this page:
 make sdks
 ` + "```" + `
 
-Each line is one successful run of the workload in [internal/testkit/e2e/sdks](../internal/testkit/e2e/sdks): nested spans, an error, a log,
+Each row is one successful run of the workload in [internal/testkit/e2e/sdks](../internal/testkit/e2e/sdks): nested spans, an error, a log,
 and busy functions inside named spans, on two threads if the SDK supports threads. A run fails unless:
 
 - the collector outputs every span, profile, error and log that the SDK reports as sent, and a sample-by-sample comparison shows that no
@@ -65,6 +65,8 @@ and busy functions inside named spans, on two threads if the SDK supports thread
 const pageNotes = `
 Notes:
 
+- Profiling: a V1 profile belongs to one transaction. V2 is continuous profiling, which the program starts (` + "`manual`" + `), or which runs while a
+  span is active (` + "`trace`" + `).
 - Browser: by default, the SDK makes all spans of a page children of its root span. This hides which of several concurrent spans ran on the
   thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
 - Node: the SDK does not sample worker threads, even if they initialize the SDK.
