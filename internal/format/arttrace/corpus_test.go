@@ -78,6 +78,7 @@ func TestCorpusObserved(t *testing.T) {
 		got, err := read(t, name, data)
 		require.NoError(t, err, name)
 		checkTimes(t, *trace, events, got)
+		compare(t, data, trace, got)
 		assert.Zero(t, got.Unmatched+got.TooDeep, name)
 	}
 }

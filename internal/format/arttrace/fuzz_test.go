@@ -2,15 +2,30 @@
 
 package arttrace_test
 
-import "testing"
+import (
+	"errors"
+	"testing"
 
-// FuzzART: nothing makes parsing panic, use memory beyond its bound, or put out what cannot be.
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
+)
+
+// FuzzART: nothing makes parsing panic, use memory beyond its bound, or put out what cannot be, and the slow reader agrees.
 func FuzzART(f *testing.F) {
 	for _, shape := range shapes() {
 		trace, events := shop(shape.version, shape.clock)
 		f.Add(shape.write(trace, events))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, _ = read(t, "", data)
+		o, _ := read(t, "", data)
+		trace, err := arttrace.Parse(data)
+		switch {
+		case err == nil:
+			compare(t, data, trace, o)
+		case errors.Is(err, arttrace.ErrMalformed):
+			_, ok := slowParse(data)
+			require.False(t, ok, "a trace to the slow reader: %v", err)
+		}
 	})
 }

@@ -16,14 +16,14 @@ const (
 	// 8,000 methods; records have 16 bits for threads.
 	maxMethods, maxThreads = 1 << 18, 1 << 16
 
-	// maxNodes bounds the call paths of a trace. The 3 MB of a trace of Sentry's SDKs hold at most 333,000 records.
-	maxNodes = 1 << 20
-
 	// observationsPerByte bounds the observations of a trace, whose number depends on its duration and threads rather than on its
 	// size, and framesPerByte the frames of the observed stacks, which a trace tells by differences: two records make a new stack
 	// of a thousand frames. Recorded traces have 0.1 observations and 0.2 frames for each byte; traces of idle apps have more, for
 	// which there is a spare. Beyond the observations the grid is coarser.
 	observationsPerByte, framesPerByte = 1, 2
+
+	// bytesOfFrame is how many bytes of a recorded trace make a frame of an observed stack, for the first size of their table.
+	bytesOfFrame = 16
 )
 
 // The errors of this package, for errors.Is.

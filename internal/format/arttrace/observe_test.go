@@ -30,19 +30,18 @@ func observe(t testing.TB, trace arttrace.Trace, period time.Duration, events ..
 func table(o *arttrace.Observations) (lines []string) {
 	for _, run := range o.Runs {
 		for i := range run.Count {
-			lines = append(lines, fmt.Sprintf("%d %d %s", o.Threads[run.Thread].ID, run.First+i, path(o, run.Node)))
+			lines = append(lines, fmt.Sprintf("%d %d %s", o.Threads[run.Thread].ID, run.First+i, path(o, run.Stack)))
 		}
 	}
 	slices.Sort(lines)
 	return lines
 }
 
-func path(o *arttrace.Observations, node int32) string {
-	if node == 0 {
-		return ""
+func path(o *arttrace.Observations, stack int32) (text string) {
+	for _, method := range o.Stacks.At(stack) {
+		text += fmt.Sprintf("/%x", o.Method(method).ID)
 	}
-	n := o.Nodes[node]
-	return path(o, n.Parent) + fmt.Sprintf("/%x", o.Method(n.Method).ID)
+	return text
 }
 
 // slowTable is table by the definition: for each point of the grid, the stack after all records up to that instant.
@@ -127,7 +126,7 @@ func TestRunsAreShort(t *testing.T) {
 		arttrace.Event{Thread: 2, Method: 8, Action: arttrace.Exit, Wall: 70 * millisecond},
 	)
 	require.NoError(t, err)
-	assert.Equal(t, []arttrace.Run{{Thread: 1, Node: 3, First: 5, Count: 2}, {Thread: 0, Node: 1, First: 3, Count: 5997}}, sorted(got.Runs))
+	assert.Equal(t, []arttrace.Run{{Thread: 1, Stack: 2, First: 5, Count: 2}, {Thread: 0, Stack: 1, First: 3, Count: 5997}}, sorted(got.Runs))
 	assert.Equal(t, []arttrace.Thread{{ID: 1}, {ID: 2}}, got.Threads)
 }
 
@@ -221,8 +220,8 @@ func TestDepth(t *testing.T) {
 	got, err := observe(t, trace, 10*time.Millisecond, events...)
 	require.NoError(t, err)
 	require.Len(t, got.Runs, 2)
-	assert.Equal(t, strings.Repeat("/8", 1000), path(got, got.Runs[0].Node))
-	assert.Equal(t, "/4", path(got, got.Runs[1].Node))
+	assert.Equal(t, strings.Repeat("/8", 1000), path(got, got.Runs[0].Stack))
+	assert.Equal(t, "/4", path(got, got.Runs[1].Stack))
 	assert.Equal(t, depth-1000, got.TooDeep)
 	assert.Zero(t, got.Unmatched)
 }

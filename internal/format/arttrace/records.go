@@ -35,9 +35,10 @@ func readHeader(data []byte) (h header, err error) {
 	if len(data) < 18 || string(data[:4]) != magic {
 		return h, fmt.Errorf("%w: no header %q before the records", ErrMalformed, magic)
 	}
-	version := binary.LittleEndian.Uint16(data[4:])
-	h.streaming = version&streamingFlag == streamingFlag
-	h.version = int(version &^ streamingFlag)
+	h.version = int(binary.LittleEndian.Uint16(data[4:]))
+	if h.streaming = h.version&streamingFlag == streamingFlag; h.streaming {
+		h.version &^= streamingFlag
+	}
 	h.size = int(binary.LittleEndian.Uint16(data[6:]))
 	h.start = binary.LittleEndian.Uint64(data[8:])
 	least := singleSize
@@ -84,8 +85,8 @@ type Event struct {
 // Events returns the records in their order.
 func (t *Trace) Events() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		r := t.reader()
-		for event, ok := r.next(); ok && yield(event); event, ok = r.next() {
+		var event Event
+		for r := t.reader(); r.next(&event) && yield(event); {
 		}
 	}
 }
@@ -93,43 +94,52 @@ func (t *Trace) Events() iter.Seq[Event] {
 // reader reads records. In a streaming trace, blocks lie between them.
 type reader struct {
 	rest      []byte
-	size      int
-	clock     Clock
-	version   int
+	size      int // of a record, and the offsets of its fields: 0 = the trace has no such clock
+	method    int
+	wall, cpu int
 	streaming bool
 }
 
 func (t *Trace) reader() reader {
-	return reader{rest: t.records, size: t.recordSize, clock: t.Clock, version: t.Version, streaming: t.Streaming}
+	r := newReader(t.records, t.Version, t.recordSize, t.Streaming)
+	first := r.method + 4
+	switch t.Clock {
+	case ClockDual:
+		r.cpu, r.wall = first, first+4
+	case ClockThreadCPU:
+		r.cpu = first
+	default:
+		r.wall = first
+	}
+	return r
 }
 
-func (r *reader) next() (e Event, ok bool) {
-	if r.streaming {
-		for r.atBlock() {
-			if _, _, ok := r.block(); !ok {
-				return e, false
-			}
+// newReader returns a reader that does not read times: the clock of a streaming trace is known at its end.
+func newReader(records []byte, version, size int, streaming bool) reader {
+	return reader{rest: records, size: size, method: min(version, 2), streaming: streaming}
+}
+
+func (r *reader) next(e *Event) bool {
+	for r.streaming && r.atBlock() {
+		if _, _, ok := r.block(); !ok {
+			return false
 		}
 	}
 	if len(r.rest) < r.size {
-		return e, false
+		return false
 	}
 	record := r.rest[:r.size]
 	r.rest = r.rest[r.size:]
-	if r.version == 1 {
-		e.Thread, record = uint16(record[0]), record[1:]
-	} else {
-		e.Thread, record = binary.LittleEndian.Uint16(record), record[2:]
+	if e.Thread = uint16(record[0]); r.method > 1 {
+		e.Thread |= uint16(record[1]) << 8
 	}
-	method, first := binary.LittleEndian.Uint32(record), binary.LittleEndian.Uint32(record[4:])
+	method := binary.LittleEndian.Uint32(record[r.method:])
 	e.Method, e.Action = method&^actionMask, Action(method&actionMask)
-	switch r.clock {
-	case ClockDual:
-		e.CPU, e.Wall = first, binary.LittleEndian.Uint32(record[8:])
-	case ClockThreadCPU:
-		e.CPU = first
-	default:
-		e.Wall = first
+	if r.wall > 0 {
+		e.Wall = binary.LittleEndian.Uint32(record[r.wall:])
 	}
-	return e, true
+	if r.cpu > 0 {
+		e.CPU = binary.LittleEndian.Uint32(record[r.cpu:])
+	}
+	return true
 }

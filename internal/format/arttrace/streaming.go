@@ -28,7 +28,7 @@ func parseStreaming(data []byte) (*Trace, error) {
 		return nil, fmt.Errorf("%w: a header without a text before it", ErrMalformed)
 	}
 	t := &Trace{Streaming: true, Clock: ClockDual} // unless the summary says otherwise: it is missing from a trace that was cut
-	r := reader{rest: data[head.size:], size: head.recordSize, version: head.version, streaming: true}
+	r := newReader(data[head.size:], head.version, head.recordSize, true)
 	for {
 		if !r.atBlock() {
 			if len(r.rest) < r.size {
@@ -60,7 +60,7 @@ func (t *Trace) addBlock(kind blockKind, text []byte) {
 
 // atBlock reports whether a block follows rather than a record.
 func (r *reader) atBlock() bool {
-	if r.version == 1 {
+	if r.method == 1 {
 		return len(r.rest) > 1 && r.rest[0] == 0
 	}
 	return len(r.rest) > 2 && r.rest[0] == 0 && r.rest[1] == 0
@@ -69,12 +69,8 @@ func (r *reader) atBlock() bool {
 // block reads a block. The text of a thread is behind its id and its length. Nothing can be read behind a block that is not known
 // or not complete.
 func (r *reader) block() (kind blockKind, text []byte, ok bool) {
-	start := 3
-	if r.version == 1 {
-		start = 2
-	}
-	kind = blockKind(r.rest[start-1])
-	content := r.rest[start:]
+	kind = blockKind(r.rest[r.method])
+	content := r.rest[r.method+1:]
 	length, before := 0, 0
 	switch {
 	case kind == methodBlock && len(content) >= 2:

@@ -4,7 +4,6 @@ package perfetto
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 )
@@ -18,16 +17,15 @@ type builder struct {
 	strings  map[string]int32
 	mappings map[Mapping]int32
 	frames   map[Frame]int32
-	stacks   map[string]int32 // by the bytes of the frame indices
 
 	locations []int32 // scratch
-	key, path []byte  // scratch
+	path      []byte  // scratch
 }
 
 func newBuilder(size int) builder {
 	return builder{
 		trace: Trace{Strings: []string{""}, Mappings: []Mapping{{}}}, work: minWork + size,
-		strings: map[string]int32{"": 0}, mappings: map[Mapping]int32{{}: 0}, frames: map[Frame]int32{}, stacks: map[string]int32{},
+		strings: map[string]int32{"": 0}, mappings: map[Mapping]int32{{}: 0}, frames: map[Frame]int32{},
 	}
 }
 
@@ -91,27 +89,11 @@ func (b *builder) stack(s *sequence, id uint64) (index int32, ok bool, err error
 		return 0, false, err
 	}
 	slices.Reverse(b.locations)
-	index = b.addStack(b.locations)
+	index, _ = b.trace.Stacks.Add(b.locations)
 	if complete { // what is missing may follow
 		entry.set(s, index)
 	}
 	return index, true, nil
-}
-
-func (b *builder) addStack(frames []int32) int32 {
-	b.key = b.key[:0]
-	for _, frame := range frames {
-		b.key = binary.LittleEndian.AppendUint32(b.key, uint32(frame))
-	}
-	index, known := b.stacks[string(b.key)]
-	if !known {
-		stacks := &b.trace.Stacks
-		index = int32(len(stacks.ends))
-		stacks.frames = append(stacks.frames, frames...)
-		stacks.ends = append(stacks.ends, int32(len(stacks.frames)))
-		b.stacks[string(b.key)] = index
-	}
-	return index
 }
 
 func (b *builder) frame(s *sequence, id uint64) (index int32, known bool, err error) {

@@ -44,7 +44,7 @@ type sequence struct {
 	names, paths, buildIDs, sources table[text]
 	mappings                        table[mapping]
 	frames                          table[frame]
-	stacks                          table[callstack]
+	stacks                          table[stack]
 
 	clock  uint32 // of packets that name none; 0 = the trace's
 	period uint64 // nanoseconds between two samples; 0 = unknown
@@ -110,7 +110,7 @@ type mapping struct {
 	resolved
 }
 
-type callstack struct {
+type stack struct {
 	message []byte // for the ids in it
 	resolved
 }
@@ -262,7 +262,7 @@ func (s *sequence) addCallstack(data []byte) (replaced, ok bool, err error) {
 	case m.broken || id == 0:
 		return false, false, nil
 	}
-	return s.stacks.put(id, callstack{message: data}), true, nil
+	return s.stacks.put(id, stack{message: data}), true, nil
 }
 
 // count is how many numbers the field at hand has: a list of numbers may be packed into one text.

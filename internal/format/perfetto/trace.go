@@ -2,7 +2,11 @@
 
 package perfetto
 
-import "time"
+import (
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/callstack"
+)
 
 // Trace is the call stack samples of a trace. Index 0 of Strings and Mappings stands for none.
 type Trace struct {
@@ -11,7 +15,7 @@ type Trace struct {
 	Strings  []string // each text once; bytes as they were sent
 	Mappings []Mapping
 	Frames   []Frame
-	Stacks   Stacks
+	Stacks   callstack.Table // leaf first
 
 	Period time.Duration // as the profiler was configured; 0 if the trace does not say
 	Lost   Lost
@@ -85,24 +89,6 @@ func (t *Trace) Address(f Frame) (uint64, bool) {
 		return 0, false
 	}
 	return address, true
-}
-
-// Stacks are lists of frame indices, leaf first, laid end to end.
-type Stacks struct {
-	frames []int32
-	ends   []int32
-}
-
-// Len is the number of stacks.
-func (s *Stacks) Len() int { return len(s.ends) }
-
-// At returns the frame indices of stack i, leaf first.
-func (s *Stacks) At(i int32) []int32 {
-	start := int32(0)
-	if i > 0 {
-		start = s.ends[i-1]
-	}
-	return s.frames[start:s.ends[i]]
 }
 
 // Lost counts what a trace has and cannot be used.

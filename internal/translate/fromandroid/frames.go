@@ -17,6 +17,8 @@ import (
 // frameBuilder creates the locations of frames. Class and method are separate, as in frames of Sentry's Java SDK.
 type frameBuilder struct {
 	b          *dictionary.Builder
+	jvm, elf   []dictionary.AttributeIndex // of every frame of Java, and of native code
+	inApp      [2]dictionary.AttributeIndex
 	lines      [1]dictionary.Line          // scratch
 	attributes []dictionary.AttributeIndex // scratch
 }
@@ -43,11 +45,20 @@ func (f *frameBuilder) method(m arttrace.Method) dictionary.LocationIndex {
 
 // java returns the first attributes of a Java frame.
 func (f *frameBuilder) java(class string) {
-	f.start(attr.Platforms[platformJava].FrameType, platformJava)
+	f.start(&f.jvm, platformJava)
 	f.text(semconv.SentryFrameModule, class)
-	if class != "" {
-		f.attributes = append(f.attributes, f.b.AttrBool(semconv.SentryFrameInApp, !attr.IsJVMLibrary(class)))
+	if class == "" {
+		return
 	}
+	library := attr.IsJVMLibrary(class)
+	of := &f.inApp[0]
+	if library {
+		of = &f.inApp[1]
+	}
+	if *of == 0 {
+		*of = f.b.AttrBool(semconv.SentryFrameInApp, !library)
+	}
+	f.attributes = append(f.attributes, *of)
 }
 
 // sampled translates a frame of a Perfetto trace, in which names of Java methods begin with the class.
@@ -62,7 +73,7 @@ func (f *frameBuilder) sampled(t *perfetto.Trace, frame perfetto.Frame, mapping 
 		f.java(class)
 		return f.location(dictionary.Location{}, method, file, frame.Line)
 	}
-	f.start(attr.Platforms[platformNative].FrameType, platformNative)
+	f.start(&f.elf, platformNative)
 	f.text(semconv.SentryFramePackage, t.Strings[m.Path])
 	location := dictionary.Location{}
 	if address, ok := t.Address(frame); ok {
@@ -71,10 +82,13 @@ func (f *frameBuilder) sampled(t *perfetto.Trace, frame perfetto.Frame, mapping 
 	return f.location(location, name, file, frame.Line)
 }
 
-func (f *frameBuilder) start(frameType, platform string) {
-	f.attributes = f.attributes[:0]
-	f.text(semconv.ProfileFrameType, frameType)
-	f.text(semconv.SentryFramePlatform, platform)
+// start starts with the attributes of every frame of a platform.
+func (f *frameBuilder) start(ofAll *[]dictionary.AttributeIndex, platform string) {
+	if *ofAll == nil {
+		*ofAll = append(*ofAll, f.b.AttrString(semconv.ProfileFrameType, attr.Platforms[platform].FrameType),
+			f.b.AttrString(semconv.SentryFramePlatform, platform))
+	}
+	f.attributes = append(f.attributes[:0], *ofAll...)
 }
 
 func (f *frameBuilder) text(key, text string) {

@@ -3,6 +3,7 @@
 package fromandroid
 
 import (
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -72,11 +73,14 @@ func (m methods) fill(samples pprofile.SampleSlice, b *dictionary.Builder, threa
 		dictionary.SetAttributes(sample.AttributeIndices(), threads.of(identity.thread)...)
 		sample.TimestampsUnixNano().EnsureCapacity(identity.count)
 	}
+	var at []uint64
 	for i, run := range m.Runs {
 		times := samples.At(int(sampleOf[i])).TimestampsUnixNano()
+		at = at[:0]
 		for point := run.First; point < run.First+run.Count; point++ {
-			times.Append(start + uint64(point)*uint64(m.Period))
+			at = append(at, start+uint64(point)*uint64(m.Period))
 		}
+		times.Append(at...)
 	}
 }
 
@@ -87,14 +91,14 @@ type inStack struct {
 	count  int
 }
 
-// group returns the samples in the order of their first runs, and the index of the sample of each run. Different call paths of equal
+// group returns the samples in the order of their first runs, and the index of the sample of each run. Different stacks of equal
 // methods become one stack.
 func (m methods) group(b *dictionary.Builder) (samples []inStack, sampleOf []int32) {
 	stacks := m.stacks(b)
 	known := map[uint64]int32{} // key: thread and stack
 	sampleOf = make([]int32, len(m.Runs))
 	for i, run := range m.Runs {
-		stack := stacks(run.Node)
+		stack := stacks(run.Stack)
 		key := uint64(run.Thread)<<32 | uint64(stack)
 		sample, again := known[key]
 		if !again {
@@ -108,25 +112,24 @@ func (m methods) group(b *dictionary.Builder) (samples []inStack, sampleOf []int
 	return samples, sampleOf
 }
 
-// stacks returns a function that translates a call path, which is a linked list from the last call to the first.
-func (m methods) stacks(b *dictionary.Builder) func(node int32) dictionary.StackIndex {
+// stacks returns a function that translates a stack.
+func (m methods) stacks(b *dictionary.Builder) func(stack int32) dictionary.StackIndex {
 	frames := frameBuilder{b: b}
 	locations := make([]dictionary.LocationIndex, m.Methods())
-	known := make([]dictionary.StackIndex, len(m.Nodes))
-	var stack []dictionary.LocationIndex
-	return func(node int32) dictionary.StackIndex {
-		if known[node] != 0 || node == 0 {
-			return known[node]
+	known := make([]dictionary.StackIndex, m.Stacks.Len())
+	var leafFirst []dictionary.LocationIndex
+	return func(stack int32) dictionary.StackIndex {
+		if known[stack] != 0 || stack == 0 {
+			return known[stack]
 		}
-		stack = stack[:0]
-		for at := node; at != 0; at = m.Nodes[at].Parent {
-			method := m.Nodes[at].Method
+		leafFirst = leafFirst[:0]
+		for _, method := range slices.Backward(m.Stacks.At(stack)) {
 			if locations[method] == 0 {
 				locations[method] = frames.method(m.Method(method))
 			}
-			stack = append(stack, locations[method])
+			leafFirst = append(leafFirst, locations[method])
 		}
-		known[node] = b.Stack(stack)
-		return known[node]
+		known[stack] = b.Stack(leafFirst)
+		return known[stack]
 	}
 }

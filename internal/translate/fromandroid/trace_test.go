@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,8 +54,8 @@ func observedMethods(o *arttrace.Observations) *sentrytest.Profile {
 	for _, run := range o.Runs {
 		thread := o.Threads[run.Thread]
 		sample := sentrytest.Sample{Thread: fmt.Sprint(thread.ID), ThreadName: thread.Name}
-		for node := run.Node; node != 0; node = o.Nodes[node].Parent {
-			m := o.Method(o.Nodes[node].Method)
+		for _, method := range slices.Backward(o.Stacks.At(run.Stack)) {
+			m := o.Method(method)
 			frame := sentrytest.Frame{Function: m.Name, Module: m.Class, Filename: m.File, Line: m.Line, Platform: "java"}
 			if m.Class == "" {
 				frame.Function = "unknown"
