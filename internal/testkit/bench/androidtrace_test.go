@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,10 +24,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// androidBuffer is the buffer size for method traces in Sentry's SDK.
+// androidBuffer is the buffer of Sentry's SDK for a method trace.
 const androidBuffer = 3_000_000
 
-// androidChunk returns a chunk with a recorded method trace, whose records are repeated until it has 3 MB.
+// androidChunk is a chunk with a recorded method trace whose records repeat until it has 3 MB. Each time, threads call other methods, as
+// a repetition of the same would have a few hundred stacks, and leave all of them at the end: else stacks would grow with every
+// repetition.
 func androidChunk(b *testing.B) []byte {
 	root, err := payload.Root()
 	must(err)
@@ -41,14 +45,15 @@ func androidChunk(b *testing.B) []byte {
 	must(err)
 	trace, err := arttrace.Parse(data)
 	must(err)
-	var once, events []arttrace.Event
-	for e := range trace.Events() {
-		once = append(once, e)
-	}
+	var events []arttrace.Event
+	once := closed(trace)
 	const recordBytes = 14
-	for round := range (androidBuffer - len(data)) / (recordBytes * len(once)) {
+	rounds := (androidBuffer - len(data)) / (recordBytes * len(once))
+	methods := otherMethods(once, rounds)
+	for round := range rounds {
 		for _, e := range once {
 			e.Wall += uint32(round) * uint32(trace.Elapsed.Microseconds())
+			e.Method = methods[e.Method][round]
 			events = append(events, e)
 		}
 	}
@@ -57,7 +62,49 @@ func androidChunk(b *testing.B) []byte {
 	return []byte(`{"version":"2","platform":"android","timestamp":1777629600.5,"sampled_profile":"` + base64.RawStdEncoding.EncodeToString(large) + `"}`)
 }
 
-// BenchmarkAndroid compares decoding and translating an Android method trace, in base64, with decompressing its request.
+// closed returns the records of a trace, and the exits from methods that threads are still in at its end.
+func closed(trace *arttrace.Trace) (events []arttrace.Event) {
+	stacks := map[uint16][]uint32{}
+	for e := range trace.Events() {
+		events = append(events, e)
+		stack := stacks[e.Thread]
+		if e.Action == arttrace.Enter {
+			stack = append(stack, e.Method)
+		} else if at := len(stack) - 1 - slices.Index(reversed(stack), e.Method); at < len(stack) {
+			stack = stack[:at]
+		}
+		stacks[e.Thread] = stack
+	}
+	for _, thread := range slices.Sorted(maps.Keys(stacks)) {
+		for _, method := range reversed(stacks[thread]) {
+			events = append(events, arttrace.Event{Thread: thread, Method: method, Action: arttrace.Exit, Wall: uint32(trace.Elapsed.Microseconds())})
+		}
+	}
+	return events
+}
+
+// otherMethods exchanges the methods of records with each other, in another way in each round.
+func otherMethods(events []arttrace.Event, rounds int) (of map[uint32][]uint32) {
+	of = map[uint32][]uint32{}
+	for _, e := range events {
+		of[e.Method] = nil
+	}
+	methods := slices.Sorted(maps.Keys(of))
+	for i, method := range methods {
+		for round := range rounds {
+			of[method] = append(of[method], methods[(i+round)%len(methods)])
+		}
+	}
+	return of
+}
+
+func reversed(stack []uint32) []uint32 {
+	stack = slices.Clone(stack)
+	slices.Reverse(stack)
+	return stack
+}
+
+// BenchmarkAndroid compares decoding and translating a method trace of Android, in base64, with the decompression of its request.
 func BenchmarkAndroid(b *testing.B) {
 	chunk := androidChunk(b)
 	zipped := payload.Zip(chunk)
