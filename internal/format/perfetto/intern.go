@@ -49,26 +49,33 @@ type sequence struct {
 	clock  uint32 // of packets that name none; 0 = the trace's
 	period uint64 // nanoseconds between two samples; 0 = unknown
 
-	// replaced counts the entries that took the place of others. What was resolved before may name them.
-	replaced int
+	// changed counts the ids whose meaning changed. Results of entries that were resolved before may be out of date.
+	changed int
 }
 
 // table has the entries of one kind by their ids.
 type table[T any] struct {
 	index   map[uint64]int32
 	entries []T
+	missed  map[uint64]bool // ids that were looked up without an entry
 }
 
 func (t *table[T]) get(id uint64) *T {
 	i, known := t.index[id]
-	if !known {
-		return nil
+	if known {
+		return &t.entries[i]
 	}
-	return &t.entries[i]
+	if id != 0 && len(t.missed) < maxMissed { // 0 refers to nothing
+		if t.missed == nil {
+			t.missed = map[uint64]bool{}
+		}
+		t.missed[id] = true
+	}
+	return nil
 }
 
-// put reports whether an entry had the id before.
-func (t *table[T]) put(id uint64, entry T) (replaced bool) {
+// put reports whether the meaning of the id changed: it had another entry, or was looked up without one.
+func (t *table[T]) put(id uint64, entry T) (changed bool) {
 	if i, known := t.index[id]; known {
 		t.entries[i] = entry
 		return true
@@ -78,18 +85,20 @@ func (t *table[T]) put(id uint64, entry T) (replaced bool) {
 	}
 	t.index[id] = int32(len(t.entries))
 	t.entries = append(t.entries, entry)
-	return false
+	changed = t.missed[id]
+	delete(t.missed, id)
+	return changed
 }
 
 // resolved is the place of an entry in the trace that is built, once it is known.
 type resolved struct {
 	index int32
-	at    int // 1 + sequence.replaced when it was resolved; 0 = never
+	at    int // 1 + sequence.changed when it was resolved; 0 = never
 }
 
-func (r *resolved) is(s *sequence) bool { return r.at == 1+s.replaced }
+func (r *resolved) is(s *sequence) bool { return r.at == 1+s.changed }
 
-func (r *resolved) set(s *sequence, index int32) { *r = resolved{index, 1 + s.replaced} }
+func (r *resolved) set(s *sequence, index int32) { *r = resolved{index, 1 + s.changed} }
 
 // text is an InternedString, in the data of the trace.
 type text struct {
@@ -147,32 +156,32 @@ func (r *reader) intern(s *sequence, data []byte) (ok bool, err error) {
 
 // add adds one entry. Those without an id cannot be named.
 func (s *sequence) add(kind int, data []byte) (ok bool, err error) {
-	replaced := false
+	changed := false
 	switch kind {
 	case internedFunctionNames:
-		replaced, ok = addText(&s.names, data)
+		changed, ok = addText(&s.names, data)
 	case internedMappingPaths:
-		replaced, ok = addText(&s.paths, data)
+		changed, ok = addText(&s.paths, data)
 	case internedBuildIDs:
-		replaced, ok = addText(&s.buildIDs, data)
+		changed, ok = addText(&s.buildIDs, data)
 	case internedSourcePaths:
-		replaced, ok = addText(&s.sources, data)
+		changed, ok = addText(&s.sources, data)
 	case internedFrames:
-		replaced, ok = s.addFrame(data)
+		changed, ok = s.addFrame(data)
 	case internedMappings:
-		replaced, ok, err = s.addMapping(data)
+		changed, ok, err = s.addMapping(data)
 	case internedCallstacks:
-		replaced, ok, err = s.addCallstack(data)
+		changed, ok, err = s.addCallstack(data)
 	default:
 		return true, nil
 	}
-	if replaced {
-		s.replaced++
+	if changed {
+		s.changed++
 	}
 	return ok, err
 }
 
-func addText(t *table[text], data []byte) (replaced, ok bool) {
+func addText(t *table[text], data []byte) (changed, ok bool) {
 	var entry text
 	id, m := uint64(0), message{rest: data}
 	for m.next() {
@@ -189,7 +198,7 @@ func addText(t *table[text], data []byte) (replaced, ok bool) {
 	return t.put(id, entry), true
 }
 
-func (s *sequence) addFrame(data []byte) (replaced, ok bool) {
+func (s *sequence) addFrame(data []byte) (changed, ok bool) {
 	var f frame
 	id, m := uint64(0), message{rest: data}
 	for m.next() {
@@ -214,7 +223,7 @@ func (s *sequence) addFrame(data []byte) (replaced, ok bool) {
 	return s.frames.put(id, f), true
 }
 
-func (s *sequence) addMapping(data []byte) (replaced, ok bool, err error) {
+func (s *sequence) addMapping(data []byte) (changed, ok bool, err error) {
 	entry := mapping{path: data}
 	id, segments, m := uint64(0), 0, message{rest: data}
 	for m.next() {
@@ -246,7 +255,7 @@ func (s *sequence) addMapping(data []byte) (replaced, ok bool, err error) {
 	return s.mappings.put(id, entry), true, nil
 }
 
-func (s *sequence) addCallstack(data []byte) (replaced, ok bool, err error) {
+func (s *sequence) addCallstack(data []byte) (changed, ok bool, err error) {
 	id, depth, m := uint64(0), 0, message{rest: data}
 	for m.next() {
 		switch m.number {

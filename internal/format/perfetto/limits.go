@@ -19,6 +19,8 @@ const (
 	maxSequences = 64
 	// maxEntries bounds the tables of all sequences together, at some 100 bytes an entry; Sentry's ingest bounds their memory, to 15 MiB.
 	maxEntries = 1 << 17
+	// maxMissed bounds the unknown ids of a table that are remembered until they get an entry: a buffer that was full loses some packets.
+	maxMissed = 1 << 12
 	// maxFrames bounds the distinct frames, some 200 bytes each.
 	maxFrames = 1 << 18
 	// maxPathSegments of a mapping. A path of 4096 bytes, the most that Linux has, has fewer than a hundred directories.

@@ -76,7 +76,9 @@ def new_id(r, ids, table):
 
 
 def some_id(r, ids, table):
-    return r.choice(ids[table]) if ids[table] and r.random() < 0.93 else 999
+    if ids[table] and r.random() < 0.93:
+        return r.choice(ids[table])
+    return r.choice([999, len(ids[table]) + 1])  # the second one may follow
 
 
 TEXTS = {
