@@ -27,14 +27,17 @@ const allocationsOfSpare = 64 * spare
 const spare = 1 << 14
 
 // read parses and observes a trace, and checks what that allocates and what comes out.
-func read(t testing.TB, name string, data []byte) (*arttrace.Observations, error) {
-	before := allocated()
-	trace, err := arttrace.Parse(data)
-	var o *arttrace.Observations
-	if err == nil {
-		o, err = trace.Observe(10*time.Millisecond, spare)
+func read(t testing.TB, name string, data []byte) (o *arttrace.Observations, err error) {
+	most, spent := uint64(maxGrowth*len(data)+allocationsOfSpare+maxOverhead), uint64(math.MaxUint64)
+	for attempt := 0; attempt < 3 && spent > most; attempt++ { // the runtime may count what others allocated before
+		before := allocated()
+		var trace *arttrace.Trace
+		if trace, err = arttrace.Parse(data); err == nil {
+			o, err = trace.Observe(10*time.Millisecond, spare)
+		}
+		spent = allocated() - before
 	}
-	assert.LessOrEqual(t, allocated()-before, uint64(maxGrowth*len(data)+allocationsOfSpare+maxOverhead), name)
+	assert.LessOrEqual(t, spent, most, name)
 	if o != nil {
 		checkOutput(t, name, data, o)
 	}

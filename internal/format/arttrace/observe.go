@@ -51,9 +51,13 @@ type Run struct {
 // both there may be.
 func (t *Trace) Observe(period time.Duration, spare int) (*Observations, error) {
 	o := newObserver(t, max(period, minPeriod), spare)
-	var event Event
-	for r := t.reader(); o.tooLarge == nil && r.next(&event); {
-		o.record(&event)
+	var events [eventsAtOnce]Event
+	r := t.reader()
+	for read := len(events); o.tooLarge == nil && read == len(events); {
+		read = r.read(events[:])
+		for i := range events[:read] {
+			o.record(&events[i])
+		}
 	}
 	o.finish()
 	return o.result()

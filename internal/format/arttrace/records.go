@@ -85,11 +85,23 @@ type Event struct {
 // Events returns the records in their order.
 func (t *Trace) Events() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		var event Event
-		for r := t.reader(); r.next(&event) && yield(event); {
+		var events [eventsAtOnce]Event
+		for r := t.reader(); ; {
+			read := r.read(events[:])
+			for _, event := range events[:read] {
+				if !yield(event) {
+					return
+				}
+			}
+			if read < len(events) {
+				return
+			}
 		}
 	}
 }
+
+// eventsAtOnce is how many records are read at once: 4 kB of them.
+const eventsAtOnce = 256
 
 // reader reads records. In a streaming trace, blocks lie between them.
 type reader struct {
@@ -119,17 +131,35 @@ func newReader(records []byte, version, size int, streaming bool) reader {
 	return reader{rest: records, size: size, method: min(version, 2), streaming: streaming}
 }
 
-func (r *reader) next(e *Event) bool {
+// read reads the next records into events, and returns how many. Fewer than there is room for are the last.
+func (r *reader) read(events []Event) (count int) {
+	for count < len(events) && r.skipBlocks() && len(r.rest) >= r.size {
+		batch := 1 // in a streaming trace, a block may follow each record
+		if !r.streaming {
+			batch = min(len(events)-count, len(r.rest)/r.size)
+		}
+		rest := r.rest
+		for i := range events[count : count+batch] {
+			r.decode(rest[:r.size], &events[count+i])
+			rest = rest[r.size:]
+		}
+		r.rest = rest
+		count += batch
+	}
+	return count
+}
+
+// skipBlocks reports whether records may follow.
+func (r *reader) skipBlocks() bool {
 	for r.streaming && r.atBlock() {
 		if _, _, ok := r.block(); !ok {
 			return false
 		}
 	}
-	if len(r.rest) < r.size {
-		return false
-	}
-	record := r.rest[:r.size]
-	r.rest = r.rest[r.size:]
+	return true
+}
+
+func (r *reader) decode(record []byte, e *Event) {
 	if e.Thread = uint16(record[0]); r.method > 1 {
 		e.Thread |= uint16(record[1]) << 8
 	}
@@ -141,5 +171,4 @@ func (r *reader) next(e *Event) bool {
 	if r.cpu > 0 {
 		e.CPU = binary.LittleEndian.Uint32(record[r.cpu:])
 	}
-	return true
 }

@@ -3,6 +3,7 @@
 package perfetto_test
 
 import (
+	"math"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -19,10 +20,14 @@ import (
 // The most that reading a trace may allocate: a multiple of its size, as entries of tables can have four bytes, and a constant.
 const maxGrowth, maxOverhead = 64, 1 << 20
 
-func parse(t testing.TB, name string, data []byte) (*perfetto.Trace, error) {
-	before := allocated()
-	trace, err := perfetto.Parse(data)
-	assert.LessOrEqual(t, allocated()-before, uint64(maxGrowth*len(data)+maxOverhead), name)
+func parse(t testing.TB, name string, data []byte) (trace *perfetto.Trace, err error) {
+	most, spent := uint64(maxGrowth*len(data)+maxOverhead), uint64(math.MaxUint64)
+	for attempt := 0; attempt < 3 && spent > most; attempt++ { // the runtime may count what others allocated before
+		before := allocated()
+		trace, err = perfetto.Parse(data)
+		spent = allocated() - before
+	}
+	assert.LessOrEqual(t, spent, most, name)
 	if err == nil {
 		checkTables(t, trace)
 	}
