@@ -102,6 +102,7 @@ golden: ## Refresh the goldens; review the diff line by line
 bench: private SHELL := bash
 bench: private .SHELLFLAGS := -o pipefail -c
 bench: build ## Compare with other decoders and the baseline, and write docs/performance.md; six minutes. BASELINE=new replaces the baseline
+	@! command -v cargo >/dev/null || (cd internal/testkit/bench/rival/androidtracelog && cargo build --release --locked --quiet)
 	@cd internal/testkit/bench && for run in 1 2 3 4 5 6; do \
 	  go test -run '^$$' -bench . -skip Parts -benchtime 1x -timeout 1h || exit 1; done | tee ../../../dist/bench.txt
 	@$(TOOL) benchstat -table pkg -ignore date,load,/gomaxprocs internal/testkit/bench/baseline.txt dist/bench.txt

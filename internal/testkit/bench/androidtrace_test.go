@@ -8,8 +8,10 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -24,12 +26,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// androidBuffer is the buffer of Sentry's SDK for a method trace.
+// androidBuffer is the buffer size for method traces in Sentry's SDK.
 const androidBuffer = 3_000_000
 
-// androidChunk is a chunk with a recorded method trace whose records repeat until it has 3 MB. Each time, threads call other methods, as
-// a repetition of the same would have a few hundred stacks, and leave all of them at the end: else stacks would grow with every
-// repetition.
+// androidChunk returns a chunk with a recorded method trace, whose records are repeated until it has 3 MB. Each repetition calls other
+// methods, because the recording has only a few hundred stacks. It also leaves all methods at its end; otherwise stacks would grow with
+// each repetition.
 func androidChunk(b *testing.B) []byte {
 	root, err := payload.Root()
 	must(err)
@@ -62,7 +64,7 @@ func androidChunk(b *testing.B) []byte {
 	return []byte(`{"version":"2","platform":"android","timestamp":1777629600.5,"sampled_profile":"` + base64.RawStdEncoding.EncodeToString(large) + `"}`)
 }
 
-// closed returns the records of a trace, and the exits from methods that threads are still in at its end.
+// closed returns the records of a trace, followed by exits from the methods that are still open at its end.
 func closed(trace *arttrace.Trace) (events []arttrace.Event) {
 	stacks := map[uint16][]uint32{}
 	for e := range trace.Events() {
@@ -83,7 +85,7 @@ func closed(trace *arttrace.Trace) (events []arttrace.Event) {
 	return events
 }
 
-// otherMethods exchanges the methods of records with each other, in another way in each round.
+// otherMethods returns the replacement of each method in each round: the methods of the records, rotated.
 func otherMethods(events []arttrace.Event, rounds int) (of map[uint32][]uint32) {
 	of = map[uint32][]uint32{}
 	for _, e := range events {
@@ -104,7 +106,8 @@ func reversed(stack []uint32) []uint32 {
 	return stack
 }
 
-// BenchmarkAndroid compares decoding and translating a method trace of Android, in base64, with the decompression of its request.
+// BenchmarkAndroid compares decoding and translating an Android method trace, in base64, with decompressing its request. It also compares
+// parsing and observing the trace with the parser of Sentry's ingest.
 func BenchmarkAndroid(b *testing.B) {
 	chunk := androidChunk(b)
 	zipped := payload.Zip(chunk)
@@ -128,5 +131,35 @@ func BenchmarkAndroid(b *testing.B) {
 		})
 		report(b, "translate÷gunzip", took[1], took[0])
 	})
+	b.Run("trace-3MB", func(b *testing.B) { raceAndroidTraceLog(b, chunk) })
 	b.Logf("%d bytes of JSON, %d gzipped, %d samples", len(chunk), len(zipped), observations)
+}
+
+// rivalParses is how often one process of the rival parses the trace, to make its start-up negligible.
+const rivalParses = 20
+
+// raceAndroidTraceLog compares with the Rust crate android_trace_log, which `make bench` builds.
+func raceAndroidTraceLog(b *testing.B, chunk []byte) {
+	rival, err := filepath.Abs("rival/androidtracelog/target/release/androidtracelog")
+	must(err)
+	if _, err := os.Stat(rival); err != nil {
+		b.Skip("no Rust crate: make bench builds it where cargo is installed")
+	}
+	d := profile.AcquireDecoder()
+	defer d.Release()
+	c, err := d.Chunk(chunk)
+	must(err)
+	file := filepath.Join(b.TempDir(), "trace")
+	must(os.WriteFile(file, c.Android.MethodTrace, 0o600))
+	took := race(b, func() {
+		must(exec.Command(rival, "parse", file, strconv.Itoa(rivalParses)).Run())
+	}, func() {
+		for range rivalParses {
+			trace, err := arttrace.Parse(c.Android.MethodTrace)
+			must(err)
+			_, err = trace.Observe(profile.NominalPeriod, attr.SpareObservations)
+			must(err)
+		}
+	})
+	report(b, "android_trace_log÷own", took[0], took[1])
 }

@@ -18,6 +18,7 @@ var figures = []figure{
 	{"Receive", "sonic÷own", atLeast(1.7, 2)},
 	{"Gzip", "whole÷gunzip", atMost(3, 2.3)},
 	{"Android", "translate÷gunzip", atMost(2, 0)},
+	{"Android", "android_trace_log÷own", atLeast(1, 0)},
 	{"Collector", "sentry÷otlp", atMost(1.6, 1.2)},
 	{"Collector", "sentry÷otlp-spread", atMost(1, 0)},
 	{"Allocations", "objects÷samples", atMost(1, 0.5)},
