@@ -174,8 +174,8 @@ func valueSpan(text string, i int, s syntax, line bool) (from, to int) {
 	case text[i] == '"' || text[i] == '\'' || text[i] == '`':
 		return i + 1, closingQuote(text, i+1, text[i])
 	case s == codeSyntax:
-		if from, to = afterScheme(text, i, wordEnd(text, i)); from > i {
-			return from, to
+		if from = afterScheme(text, i); from > i {
+			return from, wordEnd(text, from)
 		}
 		return i, i
 	case text[i] == '{' || text[i] == '[':
@@ -187,7 +187,8 @@ func valueSpan(text string, i int, s syntax, line bool) (from, to int) {
 		}
 		return i, i + end
 	}
-	return afterScheme(text, i, wordEnd(text, i))
+	from = afterScheme(text, i)
+	return from, wordEnd(text, from)
 }
 
 // inQuery reports whether the name around i is a parameter of a URL.
@@ -198,15 +199,14 @@ func inQuery(text string, i int) bool {
 	return i >= 0 && (text[i] == '?' || text[i] == '&')
 }
 
-// afterScheme returns the word of a header behind its scheme, if it has one.
-func afterScheme(text string, from, to int) (int, int) {
+// afterScheme returns where the value of a header starts: after its scheme, if it has one.
+func afterScheme(text string, i int) int {
 	for _, scheme := range []string{"basic", "bearer", "digest", "token", "negotiate", "apikey"} {
-		if strings.EqualFold(text[from:to], scheme) && to < len(text) && text[to] == ' ' {
-			from = skipBlanks(text, to)
-			return from, wordEnd(text, from)
+		if end := i + len(scheme); end < len(text) && text[end] == ' ' && strings.EqualFold(text[i:end], scheme) {
+			return skipBlanks(text, end)
 		}
 	}
-	return from, to
+	return i
 }
 
 // wordEnd returns the end of a value without quotes.

@@ -17,8 +17,9 @@ import (
 type pattern struct {
 	needs   triggers // all of them
 	regexp  *regexp.Regexp
-	groups  []int // to replace; 0 = the match
-	literal byte  // a byte that the text must contain; 0 = none
+	find    func(string) [][]int // instead of regexp
+	groups  []int                // to replace; 0 = the match
+	literal byte                 // a byte that the text must contain; 0 = none
 
 	notFraction bool // digits behind a decimal point do not match
 }
@@ -28,7 +29,6 @@ const (
 	digit = `\p{Nd}`
 	octet = `(?:25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)`
 	ipv4  = octet + `\.` + octet + `\.` + octet + `\.` + octet
-	group = `[0-9a-fA-F]{1,4}`
 )
 
 // ibanCountries are the countries of the registry that Relay knows.
@@ -60,22 +60,7 @@ var (
 
 	ipv4Pattern = pattern{needs: hasIPv4, groups: []int{0}, regexp: regexp.MustCompile(`\b` + ipv4 + `\b`)}
 
-	// ipv6Pattern tries the forms in Relay's order: of 2001:db8::1 it replaces db8::1.
-	ipv6Pattern = pattern{needs: hasIPv6, groups: []int{1}, regexp: regexp.MustCompile(`(?i)(?:` + blank + `|[[:punct:]]|^)(` +
-		strings.Join([]string{
-			`(?:` + group + `:){7}` + group,
-			`(?:` + group + `:){1,7}:`,
-			`(?:` + group + `:){1,6}::` + group,
-			`(?:` + group + `:){1,5}:(?::` + group + `){1,2}`,
-			`(?:` + group + `:){1,4}:(?::` + group + `){1,3}`,
-			`(?:` + group + `:){1,3}:(?::` + group + `){1,4}`,
-			`(?:` + group + `:){1,2}:(?::` + group + `){1,5}`,
-			group + `:(?:(?::` + group + `){1,6})`,
-			`:(?:(?::` + group + `){1,7}|:)`,
-			`fe80:(?::` + group + `){1,4}%[0-9a-zA-Z]+`,
-			`::(?:ffff(?::0{1,4})?:)?` + ipv4,
-			`(?:` + group + `:){1,4}:` + ipv4,
-		}, `|`) + `)(?:` + blank + `|[[:punct:]]|$)`)}
+	ipv6Pattern = pattern{needs: hasIPv6, find: findIPv6, groups: []int{1}}
 
 	macPattern  = pattern{groups: []int{0}, regexp: regexp.MustCompile(`\b(?:[[:xdigit:]]{2}[:-]){5}[[:xdigit:]]{2}\b`)}
 	uuidPattern = pattern{groups: []int{0}, regexp: regexp.MustCompile(`(?i)\b[a-z0-9]{8}-?[a-z0-9]{4}-?[a-z0-9]{4}-?[a-z0-9]{4}-?[a-z0-9]{12}\b`)}
@@ -90,6 +75,14 @@ var (
 
 	anythingPattern = pattern{groups: []int{0}, regexp: regexp.MustCompile(`.*`)}
 )
+
+// all returns the positions of all matches and of their groups.
+func (p *pattern) all(text string) [][]int {
+	if p.find != nil {
+		return p.find(text)
+	}
+	return p.regexp.FindAllStringSubmatchIndex(text, -1)
+}
 
 // excludes reports whether a match at a position does not count.
 func (p *pattern) excludes(text string, at int) bool {

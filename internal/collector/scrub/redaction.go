@@ -66,7 +66,7 @@ func (r *redacted) replace(p *pattern, by redaction) bool {
 	if len(r.marks) == 0 && strings.Contains(search, nul) {
 		search = strings.ReplaceAll(search, nul, "") // Relay does so, too, if anything matches
 	}
-	matches := slices.DeleteFunc(p.regexp.FindAllStringSubmatchIndex(search, -1), func(match []int) bool { return p.excludes(search, match[0]) })
+	matches := slices.DeleteFunc(p.all(search), func(match []int) bool { return p.excludes(search, match[0]) })
 	if len(matches) == 0 {
 		return false
 	}
