@@ -3,7 +3,6 @@
 package sentryreceiver
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -17,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/planted"
@@ -26,36 +24,6 @@ import (
 // plantedCases matches the cases in which secrets are planted: every item type, and an SDK of each kind.
 var plantedCases = regexp.MustCompile(`^(all-fields-.*|include-pii|described-items|user-feedback|older-names|android-measurements|android-v2-art|` +
 	`(event|check-in|logs|spans|transaction|trace-metrics|session|sessions|client-report|feedback|security|replay)-(python|node|browser|java|ruby)|sdk-(python|node|browser).*)$`)
-
-// plantEnvelope plants secrets in the JSON of every item.
-func plantEnvelope(p *planted.Planter, body []byte) []byte {
-	parsed, err := sentry.ReadEnvelope(body)
-	if err != nil {
-		return nil
-	}
-	out := []string{strings.SplitN(string(body), "\n", 2)[0]}
-	for _, item := range parsed.Items {
-		payload := item.Payload
-		var document any
-		if json.Unmarshal(payload, &document) == nil && !strings.HasPrefix(string(item.Header.Type), "profile") {
-			document = p.Plant(document, string(item.Header.Type))
-			payload, _ = json.Marshal(document)
-		}
-		header := map[string]any{"type": item.Header.Type, "length": len(payload)}
-		if item.Header.ContentType != "" {
-			header["content_type"] = item.Header.ContentType
-		}
-		if item.Header.Filename != "" {
-			header["filename"] = item.Header.Filename + p.Fill("?password=%s", "filename")
-		}
-		if n := item.Header.ItemCount; n.Set {
-			header["item_count"] = n.Value
-		}
-		encoded, _ := json.Marshal(header)
-		out = append(out, string(encoded), string(payload))
-	}
-	return []byte(strings.Join(out, "\n") + "\n")
-}
 
 // TestPlantedSecrets: no secret leaves by any signal, metric or log, in any combination of settings.
 func TestPlantedSecrets(t *testing.T) {
@@ -66,7 +34,7 @@ func TestPlantedSecrets(t *testing.T) {
 		}
 		for turn := range 1 + planted.Classes/2 {
 			p := &planted.Planter{Secrets: map[string]string{}, Member: turn == 0, Turn: 2 * turn}
-			body := plantEnvelope(p, envelopeOf(t, c))
+			body := p.Envelope(envelopeOf(t, c))
 			if body == nil || len(p.Secrets) == 0 {
 				continue
 			}

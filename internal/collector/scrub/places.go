@@ -75,7 +75,7 @@ func placeOf(key string) place {
 			}
 		}
 	}
-	p.sensitive = p.policy != policyNever && sensitiveKey(key)
+	p.sensitive = p.policy != policyNever && (sensitiveKey(key) || sensitiveWord(key[strings.LastIndexByte(key, '.')+1:]))
 	p.cookie = cookieOf(key)
 	if p.policy == policyText && !p.sensitive && keepsID(key) {
 		p.policy = policyNever

@@ -5,6 +5,7 @@ package scrub
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,8 @@ func TestAttributes(t *testing.T) {
 		{"password", "x", Filtered},
 		{"user.api_key", int64(5), Filtered},
 		{"app.auth_id", "x", Filtered},
+		{"user.two_factor", "x", Filtered},
+		{"http.request.header.otp", []any{"x"}, []any{Filtered}},
 		{"credentials", map[string]any{"a": "b"}, Filtered},
 		{"secret", true, true},
 		{"token", "null", "null"},
@@ -275,6 +278,8 @@ func scrubOne(s *Scrubber, key, value string) (clean string, counts Counts, ok b
 	return v.AsString(), w.counts, true
 }
 
+var cookieRegexp = regexp.MustCompile(`(?i:cookie)`)
+
 // slowly is plain without triggers: it runs the expression of every pattern on every text.
 func slowly(text string, set *ruleset, key string) string {
 	if isHarmlessText(text) {
@@ -292,7 +297,7 @@ func slowly(text string, set *ruleset, key string) string {
 			t.replaceAll(r.by)
 		}
 	}
-	if set.assigns || set.cookies {
+	if set.assigns || set.cookies && cookieRegexp.MatchString(text) {
 		t.assignments(set.syntax)
 	}
 	if set.cookies && isCookies(key) {

@@ -56,7 +56,8 @@ func (s *Scrubber) defaults(c Config) {
 		rules[&s.message] = append(rules[&s.message], "@email:replace", "@creditcard:replace", "@iban:replace", "@usssn:replace",
 			"@bearer:replace", "@pemkey:filter", "@urlauth:legacy")
 		rules[&s.location] = append(rules[&s.location], "@urlauth:legacy")
-		rules[&s.code] = append(rules[&s.code], "@pemkey:filter", "@urlauth:legacy", "@bearer:filter")
+		rules[&s.code] = append(rules[&s.code], "@creditcard:filter", "@iban:filter", "@pemkey:filter", "@urlauth:legacy", "@usssn:filter",
+			"@bearer:filter")
 		s.full.cookies, s.url.assigns, s.text.assigns, s.message.assigns, s.location.assigns, s.code.assigns = true, true, true, true, true, true
 		s.location.syntax, s.code.syntax = querySyntax, codeSyntax
 	}

@@ -23,13 +23,20 @@ var sensitiveMembers = map[string]string{
 	"plantedRaw":     `["X-Api-Key", "%s", "Cookie", "%s"]`,
 	"plantedJSON":    `"{\"password\": \"%s\", \"a\": [{\"name\": \"token\", \"value\": \"%s\"}]}"`,
 	"plantedURL":     `"postgres://u:%s@db/x?password=%s"`,
+	"plantedNumbers": `["%card", "iban: %iban", "ssn %ssn."]`,
+	"clientSecret":   `{"a": {"b": "%s"}}`, "MYSQL_PWD": `"%s"`, "two_factor": `"%s"`, "http.request.header.set-cookie": `["session=%s; Path=/"]`,
+	"plantedForm": `"user=jane&passwd=%s&otp=1&apiKey=%s"`, "plantedHeader": `"Authorization: Bearer %s"`,
 }
 
 // texts are texts of each class of secrets.
 var texts = []string{
 	"password=%s", `{"api_key": "%s"}`, "postgres://u:%s@db/x", "Bearer %s", "-----BEGIN PRIVATE KEY-----\n%s\n-----END PRIVATE KEY-----",
-	"Authorization: Basic %s", `[["X-Auth-Token", "%s"]]`, "https://h/?access_token=%s",
+	"Authorization: Basic %s", `[["X-Auth-Token", "%s"]]`, "https://h/?access_token=%s", "card %card, IBAN %iban", "SSN %ssn",
+	`{"clientSecret":{"value":"%s"}}`, "MYSQL_PWD=%s", "secret: '%s'", `credentials: "%s"`,
 }
+
+// code are texts that are variables in a line of source code, where only literals are secrets.
+var code = map[string]bool{"password=%s": true, "MYSQL_PWD=%s": true, `{"clientSecret":{"value":"%s"}}`: true}
 
 // Classes is the number of classes of texts.
 var Classes = len(texts)
@@ -48,18 +55,24 @@ type Planter struct {
 	Turn    int               // the class of the next text
 }
 
-func (p *Planter) secret(place string) string {
-	s := fmt.Sprintf("hush%06dhush", len(p.Secrets))
+// forms are the forms of secrets by placeholder; the number makes each unique. %ssn is a social security number.
+var forms = map[string]string{"%s": "hush%06dhush", "%card": "4000%012d", "%iban": "DE89%018d"}
+
+func (p *Planter) secret(form, place string) string {
+	n := len(p.Secrets)
+	s := fmt.Sprintf("%03d-%02d-%04d", 100+n/1_000_000, n/10_000%100, n%10_000)
+	if format, is := forms[form]; is {
+		s = fmt.Sprintf(format, n)
+	}
 	p.Secrets[s] = place
 	return s
 }
 
-// Fill replaces each %s of a template by a new secret.
+var placeholder = regexp.MustCompile(`%(s|card|iban|ssn)\b`)
+
+// Fill replaces each placeholder of a template by a new secret.
 func (p *Planter) Fill(template, place string) string {
-	for strings.Contains(template, "%s") {
-		template = strings.Replace(template, "%s", p.secret(place), 1)
-	}
-	return template
+	return placeholder.ReplaceAllStringFunc(template, func(form string) string { return p.secret(form, place) })
 }
 
 // Plant plants secrets in a JSON document, and returns it.
@@ -98,8 +111,9 @@ func (p *Planter) Plant(value any, place string) any {
 		if p.Member {
 			return value
 		}
-		if p.Turn++; p.Turn%Classes == 0 && sourceLine.MatchString(place) {
-			p.Turn++ // in a line of source code, password=x is a variable
+		p.Turn++
+		for sourceLine.MatchString(place) && code[texts[p.Turn%Classes]] {
+			p.Turn++
 		}
 		return value + " " + p.Fill(texts[p.Turn%Classes], place)
 	}
@@ -109,14 +123,16 @@ func (p *Planter) Plant(value any, place string) any {
 // sourceLine matches places of lines of source code.
 var sourceLine = regexp.MustCompile(`\.(pre_context|post_context|context_line)$`)
 
-var secretPattern = regexp.MustCompile(`hush\d{6}hush`)
+var secretPattern = regexp.MustCompile(`hush\d{6}hush|4000\d{12}|DE89\d{18}|1\d\d-\d\d-\d{4}`)
 
 // Leaks returns the lines that contain a secret, with the place where it was planted.
 func (p *Planter) Leaks(lines []string) map[string]string {
 	found := map[string]string{}
 	for _, line := range lines {
 		for _, secret := range secretPattern.FindAllString(line, -1) {
-			found[secret+" in "+line] = p.Secrets[secret]
+			if place, planted := p.Secrets[secret]; planted {
+				found[secret+" in "+line] = place
+			}
 		}
 	}
 	return found
