@@ -26,9 +26,6 @@ const (
 
 // assignments replaces the values beside sensitive names, and reports whether there were any.
 func (r *redacted) assignments(s syntax) bool {
-	if len(r.marks) == 0 && strings.Contains(r.text, nul) {
-		r.text = strings.ReplaceAll(r.text, nul, "")
-	}
 	found := spans(r.text, s)
 	if len(found) == 0 {
 		return false

@@ -160,6 +160,9 @@ func compare(t *testing.T, e exchange, differences *tally) {
 	for i, value := range e.Values {
 		got, want := scrubbed(t, s, value), e.Result[i]
 		want = normalised(value[0].(string), value[1], want)
+		if text, is := got.(string); is && want == any(text) {
+			continue
+		}
 		g, _ := json.Marshal(got)
 		w, _ := json.Marshal(want)
 		if string(g) == string(w) {
@@ -398,8 +401,10 @@ func deviation(rule string, value [2]any) string {
 // marks matches the replacements of all rules.
 var marks = regexp.MustCompile(`\[[\w-]+\]`)
 
+var onlyMarks = regexp.MustCompile(`^(\[\w+\]\s*)+$`)
+
 // isMark reports whether a result is nothing but the mark of a rule.
 func isMark(result any) bool {
 	text, is := result.(string)
-	return is && regexp.MustCompile(`^(\[\w+\]\s*)+$`).MatchString(text)
+	return is && strings.HasPrefix(text, "[") && onlyMarks.MatchString(text)
 }

@@ -52,7 +52,8 @@ func (r redaction) of(match string) string {
 	}
 }
 
-// redacted is a text to which rules are applied. A NUL stands for each replacement, so that no rule matches the result of another.
+// redacted is a text to which rules are applied. A NUL stands for each replacement, so that no rule matches the result of another; other
+// NULs are removed before.
 type redacted struct {
 	text  string
 	marks []string // in the order of the NULs
@@ -63,9 +64,6 @@ const nul = "\x00"
 // replace replaces the groups of all matches of a pattern, and reports whether there were any.
 func (r *redacted) replace(p *pattern, by redaction) bool {
 	search := r.text
-	if len(r.marks) == 0 && strings.Contains(search, nul) {
-		search = strings.ReplaceAll(search, nul, "") // Relay does so, too, if anything matches
-	}
 	matches := slices.DeleteFunc(p.all(search), func(match []int) bool { return p.excludes(search, match[0]) })
 	if len(matches) == 0 {
 		return false

@@ -257,7 +257,7 @@ func (w *walker) applyAdvanced(v pcommon.Value, key string) outcome {
 	isText, found, result := v.Type() == pcommon.ValueTypeStr, triggers(0), unchanged
 	var t redacted
 	if isText {
-		t.text = v.Str()
+		t.text = strings.ReplaceAll(v.Str(), nul, "")
 		found = scan(t.text)
 	}
 	for _, a := range w.advanced {
@@ -341,14 +341,14 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		w.count(ruleSize)
 		return Filtered
 	}
-	if set == &w.location && !w.userPaths && strings.IndexByte(text, '=') < 0 && !mayHaveURLPassword(text) {
+	t := redacted{text: strings.ReplaceAll(text, nul, "")} // Relay removes NULs, too, if anything matches
+	if set == &w.location && !w.userPaths && strings.IndexByte(t.text, '=') < 0 && !mayHaveURLPassword(t.text) {
 		return text
 	}
-	found := scan(text)
+	found := scan(t.text)
 	if found == 0 && !set.pair && !w.userPaths && len(text) > len("two-factor") && !isCookies(key) {
 		return text
 	}
-	t := redacted{text: text}
 	for _, r := range set.rules {
 		if r.pair != nil {
 			key := "" // the key was already checked
