@@ -25,8 +25,10 @@ const (
 )
 
 // assignments replaces the values beside sensitive names, and reports whether there were any.
-func (r *redacted) assignments(s syntax) bool {
-	found := spans(r.text, s)
+func (r *redacted) assignments(s syntax) bool { return r.replaceSpans(spans(r.text, s)) }
+
+// replaceSpans replaces parts of the text, and reports whether there were any.
+func (r *redacted) replaceSpans(found [][2]int) bool {
 	if len(found) == 0 {
 		return false
 	}

@@ -2,7 +2,13 @@
 
 package scrub
 
-import "strings"
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
 
 // cookie is the kind of cookie data under a key.
 type cookie uint8
@@ -44,7 +50,35 @@ func cookieOf(key string) cookie {
 	return noCookie
 }
 
+// cookieTexts are attributes with the cookies of a request. A text in them is a header; SDKs that parse it send an object.
+var cookieTexts = map[string]bool{semconv.SentryRequestCookies: true, semconv.HTTPRequestCookies: true}
+
 // isCookies reports whether the value under a key is an object of cookies.
 func isCookies(key string) bool {
 	return len(key) >= len("cookies") && strings.EqualFold(key[len(key)-len("cookies"):], "cookies")
+}
+
+// sessionCookies filters session cookies in an object or in a list of pairs.
+func (w *walker) sessionCookies(v pcommon.Value) outcome {
+	result := unchanged
+	filter := func(name string, value pcommon.Value) {
+		if sessionCookies[strings.ToLower(name)] && !isHarmless(value) {
+			value.SetStr(Filtered)
+			w.count(ruleCookie)
+			result = changed
+		}
+	}
+	switch v.Type() {
+	case pcommon.ValueTypeMap:
+		for name, value := range v.Map().All() {
+			filter(name, value)
+		}
+	case pcommon.ValueTypeSlice:
+		for _, pair := range v.Slice().All() {
+			if pair.Type() == pcommon.ValueTypeSlice && pair.Slice().Len() == 2 {
+				filter(textAt(pair.Slice(), 0), pair.Slice().At(1))
+			}
+		}
+	}
+	return result
 }

@@ -40,7 +40,7 @@ var repeated = []string{
 	`"token":{`, `password='`, `secret=\"`, `auth","`, `"name":"token","value":"`, `Cookie: a=`, "1:1:1:1:1:1:1:1", "1::2.3.4.255", "::ffff:0:1.2.3.",
 	"-----BEGIN A PRIVATE KEY-----", "-----BEGIN A PRIVATE KEY-----\nx\n-----END ", "a@a-", "bearer  ", "bearer\u00a0", "//a:b", "x://a:b@", "DE12ABCDEFGHIJK",
 	"4111-1111 1111\u00a0111", "1.1.1.", "25525525", "111-11-111", "\u212a", "\u017fecret", "\x00", "token\x00=", "[Filtered]", "token=[Filtered]",
-	"Cookie:1", "::", "a::b", "token", "auth=", `token="[Filtered]`, "token={", "token=[", "1-", "a@a.", "12:34:56:78:9a:bc-", "session=", "users\\", "/home/",
+	"Cookie:1", "::", "a::b", "token", "auth=", `token="[Filtered]`, "token={", "token=[", "1-", "a@a.", "12:34:56:78:9a:bc-", "session=", "users\\", "/home/", "a%3Dtoken&b=", "%61uth=a&", "x=auth\"&",
 }
 
 // fastest returns the shortest time per byte of a few runs.
@@ -63,6 +63,7 @@ func costs(s *Scrubber) map[string]func(string) {
 	for kind, patterns := range typePatterns {
 		for i, p := range patterns {
 			all[fmt.Sprint("pattern ", kind, i)] = func(text string) {
+				text = strings.ReplaceAll(text, nul, "")
 				if p.possible(scan(text), text) {
 					(&redacted{text: text}).replace(p, replaceBy(Filtered))
 				}

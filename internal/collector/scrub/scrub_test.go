@@ -64,6 +64,12 @@ func TestAttributes(t *testing.T) {
 		// URLs, queries and messages keep everything but the match.
 		{"url.full", "https://u:pw@h/oauth/cb?token=abc&state=1&api_key=2", "https://u:[Filtered]@h/oauth/cb?token=[Filtered]&state=1&api_key=[Filtered]"},
 		{"url.query", "password=hunter2&q=a", "password=[Filtered]&q=a"},
+		{"url.query", "user%5Bpassword%5D=a&p%61ssword=b&q=c", "user%5Bpassword%5D=[Filtered]&p%61ssword=[Filtered]&q=c"},
+		{"url.query", "next=%2Fcb%3Ftoken%3Da&x=%7B%22password%22%3A%22b%22%7D&author=c&to=/auth", "next=[Filtered]&x=[Filtered]&author=c&to=/auth"},
+		{"url.query", "q=forgot+password", "q=[Filtered]"},
+		{"sentry.request.cookies", "a=b", Filtered},
+		{"sentry.request.cookies", map[string]any{"a": "b", "session": "c"}, map[string]any{"a": "b", "session": Filtered}},
+		{"sentry.request.cookies", []any{[]any{"a", "b"}, []any{"PHPSESSID", "c"}}, []any{[]any{"a", "b"}, []any{"PHPSESSID", Filtered}}},
 		{"url.full", "http://10.0.0.1/a", "http://[ip]/a"},
 		{"db.query.text", "UPDATE users SET password = 'hunter2', name = 'x'", "UPDATE users SET password = '[Filtered]', name = 'x'"},
 		{"db.query.text", "SELECT password FROM users", "SELECT password FROM users"},
@@ -258,7 +264,7 @@ func FuzzScrub(f *testing.F) {
 			require.Equal(t, value, clean)
 		}
 		for _, set := range []*ruleset{&s.full, &s.url, &s.text, &s.message, &s.code} {
-			require.Equal(t, slowly(value, set, key), s.walk("span").plain(value, set, key))
+			require.Equal(t, slowly(s, value, set, key), s.walk("span").plain(value, set, key))
 		}
 		if len(findIPv6(clean)) > 0 {
 			return // as in Relay: an address without a delimiter of its own stays
@@ -283,7 +289,7 @@ func scrubOne(s *Scrubber, key, value string) (clean string, counts Counts, ok b
 var cookieRegexp = regexp.MustCompile(`(?i:cookie)`)
 
 // slowly is plain without triggers: it runs the expression of every pattern on every text.
-func slowly(text string, set *ruleset, key string) string {
+func slowly(s *Scrubber, text string, set *ruleset, key string) string {
 	if isHarmlessText(text) {
 		return text
 	}
@@ -298,6 +304,9 @@ func slowly(text string, set *ruleset, key string) string {
 		if r.password && passwordRegexp.MatchString(t.text) {
 			t.replaceAll(r.by)
 		}
+	}
+	if set == &s.url && strings.Contains(t.text, "=") {
+		t.parameters()
 	}
 	if set.assigns || set.cookies && cookieRegexp.MatchString(t.text) {
 		t.assignments(set.syntax)

@@ -162,7 +162,11 @@ func (w *walker) applyDefaults(v pcommon.Value, key string, as policy, p *place,
 	case pcommon.ValueTypeBytes:
 		return w.bytes(v, key, as)
 	case pcommon.ValueTypeSlice, pcommon.ValueTypeMap:
-		return w.children(v, as, depth)
+		result := unchanged
+		if w.filtersCookies && isCookies(key) {
+			result = w.sessionCookies(v)
+		}
+		return max(result, w.children(v, as, depth))
 	default:
 		return unchanged
 	}
@@ -307,6 +311,11 @@ func (w *walker) rulesOf(as policy) *ruleset {
 
 func (w *walker) str(v pcommon.Value, key string, as policy) outcome {
 	text := v.Str()
+	if w.filtersCookies && cookieTexts[key] && !isHarmlessText(text) {
+		w.count(ruleCookie)
+		v.SetStr(Filtered)
+		return changed
+	}
 	clean := w.plain(text, w.rulesOf(as), key)
 	if w.sqlLiterals && isQuery(key) {
 		clean = w.withoutLiterals(clean)
@@ -346,7 +355,8 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		return text
 	}
 	found := scan(t.text)
-	if found == 0 && !set.pair && !w.userPaths && len(text) > len("two-factor") && !isCookies(key) {
+	encoded := set == &w.url && strings.IndexByte(t.text, '=') >= 0 && (found&hasWord != 0 || strings.IndexByte(t.text, '%') >= 0)
+	if found == 0 && !encoded && !set.pair && !w.userPaths && len(text) > len("two-factor") && !isCookies(key) {
 		return text
 	}
 	for _, r := range set.rules {
@@ -360,6 +370,9 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		if r.text(&t, "", found) != unchanged {
 			w.count(r.origin)
 		}
+	}
+	if encoded && set.assigns && t.parameters() {
+		w.count(ruleAssignment)
 	}
 	if (set.assigns && found&(hasWord|hasCookie) != 0 || set.cookies && found&hasCookie != 0) && t.assignments(set.syntax) {
 		w.count(ruleAssignment)
