@@ -60,7 +60,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		requestsRejected: meter.Counter("otelcol_receiver_measure_requests_rejected", "{request}",
 			"Number of requests that were rejected, completely or in part."),
 		connectionsClosed: meter.Counter("otelcol_receiver_measure_connections_closed", "{connection}",
-			"Number of connections that were closed at a limit."),
+			"Number of connections that were closed because of a limit."),
 	}
 	t.valuesScrubbed = meter.Counter("otelcol_receiver_measure_values_scrubbed", "{value}",
 		"Number of values that scrubbing replaced or removed, by rule and signal.")

@@ -44,9 +44,9 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		spansDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_spans_discarded", "{span}",
 			"Number of spans and span events that Sentry's format cannot represent."),
 		exceptionsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_exceptions_discarded", "{exception}",
-			"Number of exceptions of spans that became no event."),
+			"Number of exceptions on spans that did not become events."),
 		fieldsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",
-			"Number of fields that were omitted from data that was sent."),
+			"Number of fields that were omitted from sent data."),
 		unreadable: meter.Counter("otelcol_exporter_sentry_envelope_unreadable_requests", "{request}",
 			"Number of damaged requests in the storage of the queue. They are lost."),
 	}
