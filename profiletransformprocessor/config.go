@@ -107,8 +107,8 @@ const (
 	// defaultMaxElapsedTime is the default of exporters.
 	defaultMaxElapsedTime = 5 * time.Minute
 
-	// defaultMaxSpans use 70 MB, at 350 bytes each.
-	defaultMaxSpans = 200_000
+	// defaultMaxSpans use 75 MB, and 150 MB if each span has a thread or a session of its own.
+	defaultMaxSpans = 1_000_000
 )
 
 func createDefaultConfig() component.Config {
@@ -163,6 +163,9 @@ func (c *Config) Validate() error {
 		if limit.is <= 0 {
 			problem("link::%s: is %d, must be at least 1, e.g. %d", limit.key, limit.is, limit.usual)
 		}
+	}
+	if link.MaxSpans > spanlink.MaxSpans {
+		problem("link::max_spans: is %d, must be at most %d", link.MaxSpans, spanlink.MaxSpans)
 	}
 	if elapsed := c.RetryOnFailure.MaxElapsedTime; elapsed != 0 && elapsed < minDuration {
 		problem("retry_on_failure::max_elapsed_time: is %s, must be 0s for no limit or at least %s, with a unit, e.g. %s", elapsed, minDuration, defaultMaxElapsedTime)

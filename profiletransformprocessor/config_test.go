@@ -40,7 +40,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 10_000, cfg.Link.MaxHeldProfiles)
 	assert.Equal(t, int64(128<<20), cfg.Link.MaxHeldBytes)
 	assert.Equal(t, 5*time.Minute, cfg.Link.KeepSpans)
-	assert.Equal(t, 200_000, cfg.Link.MaxSpans)
+	assert.Equal(t, 1_000_000, cfg.Link.MaxSpans)
 	assert.Nil(t, cfg.Storage)
 	assert.Equal(t, 5*time.Minute, cfg.RetryOnFailure.MaxElapsedTime)
 }
@@ -108,7 +108,8 @@ func TestValidate(t *testing.T) {
 		`link: {wait: 30}`:                          `link::wait: is 30ns, must be 0s or between 1ms and 1h0m0s, with a unit, e.g. 30s`,
 		`link: {wait: 0, keep_spans: 300}`:          `link::keep_spans: is 300ns, must be longer than link::wait (0s), with a unit, e.g. 5m0s`,
 		`retry_on_failure: {max_elapsed_time: 300}`: `retry_on_failure::max_elapsed_time: is 300ns, must be 0s for no limit or at least 1ms, with a unit, e.g. 5m0s`,
-		`link: {max_spans: 0}`:                      `link::max_spans: is 0, must be at least 1, e.g. 200000`,
+		`link: {max_spans: 100000000}`:              `link::max_spans: is 100000000, must be at most 50000000`,
+		`link: {max_spans: 0}`:                      `link::max_spans: is 0, must be at least 1, e.g. 1000000`,
 		`link: {max_held_profiles: 0}`:              `link::max_held_profiles: is 0, must be at least 1, e.g. 10000`,
 		`link: {max_held_bytes: -5}`:                `link::max_held_bytes: is -5, must be at least 1, e.g. 134217728`,
 		`link: {keys: {session: []}}`:               `link::keys: session: must name at least one attribute`,

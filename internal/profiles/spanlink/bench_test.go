@@ -5,6 +5,7 @@ package spanlink
 import (
 	"fmt"
 	"iter"
+	"runtime"
 	"testing"
 	"time"
 
@@ -119,4 +120,43 @@ func BenchmarkUnmarshal(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/sample")
+}
+
+// BenchmarkFull: the memory of a full index, and the time that the garbage collector needs to mark
+// it. Ten spans share a trace.
+func BenchmarkFull(b *testing.B) {
+	const n, threads = 2_000_000, 2000
+	spans := func(yield func(Span) bool) {
+		sessions := make([][]Session, threads/10)
+		for i := range sessions {
+			sessions[i] = []Session{{Tenant: fmt.Sprint(i % 10), Parts: [maxSessionParts]string{fmt.Sprintf("%032d", i)}}}
+		}
+		for i := range uint64(n) {
+			of := sessions[i/10%uint64(len(sessions))]
+			span := Span{
+				Tenant: of[0].Tenant, Sessions: of, Thread: fmt.Sprint(i / 10 % threads),
+				Trace: traceID(i/10 + 1), ID: spanID(i + 1), Segment: spanID(i/10*10 + 1), Start: i, End: i + 1000,
+			}
+			if i%10 > 0 {
+				span.Parent = spanID(i)
+			}
+			if !yield(span) {
+				return
+			}
+		}
+	}
+	for b.Loop() {
+		before := heapBytes()
+		x := NewIndex(Sentry, Limits{Spans: n, MaxAge: time.Hour})
+		x.Add(spans, start)
+		used := heapBytes() - before
+		if size := x.Size().Spans; size != n {
+			b.Fatal(size)
+		}
+		began := time.Now()
+		runtime.GC()
+		b.ReportMetric(float64(time.Since(began).Milliseconds()), "GC-ms")
+		b.ReportMetric(float64(used)/n, "B/span")
+		runtime.KeepAlive(x)
+	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Limits bound the index. Both count from the arrival of a span.
 type Limits struct {
-	Spans  int           // maximum number of spans, and of sessions; the memory limit is SpanBytes for each
+	Spans  int           // maximum number of spans, and of sessions, up to MaxSpans; the memory limit is SpanBytes for each
 	MaxAge time.Duration // spans are dropped after this time
 }
 
@@ -21,34 +21,49 @@ type Index struct {
 	limits   Limits
 	maxBytes int64
 
-	mu          sync.Mutex
-	sessions    map[Session]*session
-	recent      list.List // the sessions, the most recently used first
-	spans       map[spanKey]*indexedSpan
-	waiting     map[spanKey]orphans // by the segment they wait for
-	tenants     map[string]*tenant
-	lastTenant  *tenant  // result of the last lookup
-	lastProgram *Session // likewise, see noteStatedSession
+	mu       sync.Mutex
+	sessions map[Session]*session
+	recent   list.List           // the sessions, the most recently used first
+	waiting  map[spanKey]orphans // by the segment they wait for
+	orphans  map[intervalRef]*orphan
+	tenants  map[string]*tenant
+
+	// The records, and their references by key.
+	intervals slab[intervalRef, interval]
+	spans     *hashTable[intervalRef] // the newest interval of each span
+	segments  slab[segmentRef, segment]
+	bySegment *hashTable[segmentRef]
+	tracks    slab[trackRef, track]
+	byTenant  slab[tenantRef, *tenant]
+
+	// Results of the last lookups.
+	lastTenant  *tenant
+	lastSegment segmentRef
+	lastProgram *Session // see noteStatedSession
 
 	largest [kinds]bySize
+	oldest  byAge
 	sizes   [kinds]int64 // sums of all shares
-
-	// All intervals, by arrival.
-	oldest, newest *interval
-	count          int
+	count   int          // of intervals
 
 	startedAt time.Time // arrival times count from here
-	treeEpoch uint64    // number of span trees built so far
 	stats     SpanStats
 	reported  SpanStats // the part of stats that Add and Expire have returned
 }
 
 // NewIndex returns an empty index. The keys must be valid.
 func NewIndex(keys Keys, limits Limits) *Index {
-	return &Index{
+	limits.Spans = min(limits.Spans, MaxSpans)
+	x := &Index{
 		keys: compile(keys), limits: limits, maxBytes: limits.maxBytes(),
-		sessions: map[Session]*session{}, spans: map[spanKey]*indexedSpan{}, waiting: map[spanKey]orphans{}, tenants: map[string]*tenant{},
+		sessions: map[Session]*session{}, waiting: map[spanKey]orphans{}, orphans: map[intervalRef]*orphan{}, tenants: map[string]*tenant{},
 	}
+	x.spans = newHashTable(func(r intervalRef) uint64 {
+		key := x.key(x.intervals.at(r))
+		return key.hash()
+	})
+	x.bySegment = newHashTable(func(r segmentRef) uint64 { return x.segments.at(r).hash() })
+	return x
 }
 
 // SpanStats counts spans by outcome.
@@ -122,15 +137,15 @@ func (x *Index) add(s Span, now time.Time) {
 		x.noteStatedSession(s.Program, now)
 	}
 	t := x.tenant(s.Tenant)
-	key := spanKey{t, s.Trace, s.ID}
+	key := spanKey{s.Trace, s.ID, t.ref}
 	isSegment := s.Segment == s.ID
 	if !isSegment && !s.Segment.IsEmpty() && (len(s.Sessions) == 0 || s.Thread == "") {
-		parent := x.spans[key.inTrace(s.Segment)]
-		if parent == nil {
+		parent := x.span(key.inTrace(s.Segment))
+		if parent == 0 {
 			x.awaitSegment(key, s, now)
 			return
 		}
-		s.Sessions, s.Thread = parent.completeChild(s.Sessions, s.Thread)
+		s.Sessions, s.Thread = x.completeChild(parent, s.Sessions, s.Thread)
 	}
 	if len(s.Sessions) == 0 && s.Program != nil && s.Streamed {
 		s.Sessions = append(s.Sessions, *s.Program)
@@ -138,7 +153,7 @@ func (x *Index) add(s Span, now time.Time) {
 	if len(s.Sessions) == 0 {
 		x.stats.NoSession++
 		if isSegment {
-			x.insert(key, s, nil, unstated, now) // so that its children need not wait
+			x.insert(key, s, 0, unstated, now) // so that its children need not wait
 		}
 	} else {
 		x.addToTracks(key, s, now)
@@ -151,137 +166,92 @@ func (x *Index) add(s Span, now time.Time) {
 func (x *Index) addToTracks(key spanKey, s Span, now time.Time) {
 	for _, session := range s.Sessions {
 		l := x.track(session, s.Thread, now)
-		if i := x.insert(key, s, l, session.kind(), now); i != nil {
-			x.countIndexed(i)
+		if r := x.insert(key, s, l.ref, session.kind(), now); r != 0 {
+			x.addToTrack(l, r)
 		} else {
 			x.dropTrack(l)
 		}
 	}
 }
 
-// countIndexed counts a span that was added to its track.
-func (x *Index) countIndexed(i *interval) {
-	if i.kind == unstated {
+// addToTrack adds an interval to a track, and counts it.
+func (x *Index) addToTrack(l *track, r intervalRef) {
+	l.add(r)
+	if l.session.kind() == unstated {
 		x.stats.Unstated++
 	} else {
 		x.stats.Indexed++
 	}
-	if i.start < i.track.session.linkedUpTo {
+	if x.intervals.at(r).start < l.session.linkedUpTo {
 		x.stats.Late++
 	}
 }
 
-// insert adds a span to the index and, unless t is nil, to a track. It returns nil if the index
-// already has the span there.
-func (x *Index) insert(key spanKey, s Span, l *track, k kind, now time.Time) *interval {
-	n := x.spans[key]
-	if n == nil {
-		n = &indexedSpan{spanKey: key, parent: s.Parent, segment: s.Segment}
-		x.spans[key] = n
-	}
-	if n.contains(s.Start, s.End, l) {
+// insert adds an interval of a span to the index. It returns none if the index already has it.
+func (x *Index) insert(key spanKey, s Span, l trackRef, k kind, now time.Time) intervalRef {
+	hash := key.hash()
+	newest := x.findSpan(&key, hash)
+	if x.contains(newest, s.Start, s.End, l) {
 		x.stats.Duplicates++
-		return nil
+		return 0
 	}
-	n.merge(s)
-	i := &interval{span: n, start: s.Start, end: s.End, track: l, arrived: x.sinceStart(now), sibling: n.intervals, kind: k, older: x.newest}
-	n.intervals = i
-	if x.newest == nil {
-		x.oldest = i
+	r := x.intervals.alloc()
+	*x.intervals.at(r) = interval{
+		id: s.ID, parent: s.Parent, start: s.Start, end: s.End,
+		segment: x.addSegment(key.inTrace(s.Segment)), track: l, arrived: newArrival(x.sinceStart(now), k),
+	}
+	if newest == 0 {
+		x.spans.add(hash, r)
 	} else {
-		x.newest.newer = i
+		x.addSibling(r, newest)
+		x.spans.replace(hash, newest, r)
 	}
-	x.newest = i
 	x.count++
-	x.addToShare(i)
-	if l != nil {
-		l.add(i)
-	}
-	return i
-}
-
-// addToShare makes an interval the newest of its share.
-func (x *Index) addToShare(i *interval) {
-	s := i.share()
-	i.prevInShare = s.newest
-	if s.newest == nil {
-		s.oldest = i
-	} else {
-		s.newest.nextInShare = i
-	}
-	s.newest = i
-	x.addUse(s, spanSize)
-}
-
-// removeFromShare removes an interval from its share.
-func (x *Index) removeFromShare(i *interval) {
-	s := i.share()
-	if i.prevInShare == nil {
-		s.oldest = i.nextInShare
-	} else {
-		i.prevInShare.nextInShare = i.nextInShare
-	}
-	if i.nextInShare == nil {
-		s.newest = i.prevInShare
-	} else {
-		i.nextInShare.prevInShare = i.prevInShare
-	}
-	i.prevInShare, i.nextInShare = nil, nil
-	x.removeUse(s, spanSize)
-}
-
-// setKind moves an interval to the share of another kind.
-func (x *Index) setKind(i *interval, k kind) {
-	if i.kind != k {
-		x.removeFromShare(i)
-		i.kind = k
-		x.addToShare(i)
-	}
+	x.addToShare(r)
+	return r
 }
 
 // expire drops the spans and the empty sessions that are too old.
 func (x *Index) expire(now time.Time) {
 	latest := x.sinceStart(now) - x.limits.MaxAge
-	for x.oldest != nil && x.oldest.arrived < latest {
+	for len(x.oldest) > 0 && x.intervals.at(x.oldest[0].oldest).arrived.before(latest) {
 		x.stats.Expired++
-		x.drop(x.oldest, lostExpired)
+		x.drop(x.oldest[0].oldest, lostExpired)
 	}
-	for s := x.leastRecent(); s != nil && s.touched < latest && len(s.tracks) == 0; s = x.leastRecent() {
+	for s := x.leastRecent(); s != nil && s.touched.before(latest) && len(s.tracks) == 0; s = x.leastRecent() {
 		x.dropSession(s)
 	}
 }
 
 // drop removes an interval, and records the time range that its session lost.
-func (x *Index) drop(i *interval, why lostKind) {
-	if i.orphan != nil {
-		x.removeOrphan(i.orphan)
+func (x *Index) drop(r intervalRef, why lostKind) {
+	i := x.intervals.at(r)
+	t := x.tenantOf(i)
+	if i.track == 0 {
+		x.endWait(r)
+	} else {
+		x.tracks.at(i.track).session.lost[why].add(i.start, i.end)
 	}
-	x.remove(i)
-	if l := i.track; l != nil {
-		l.session.lost[why].add(i.start, i.end)
-		l.remove()
-		x.dropTrack(l)
-	}
-	x.dropTenant(i.span.tenant)
+	x.remove(r)
+	x.dropTenant(t)
 }
 
-// remove removes an interval from the index, but not from its track.
-func (x *Index) remove(i *interval) {
-	i.removed = true
-	if i.older == nil {
-		x.oldest = i.newer
+// remove removes an interval from the index. Its track may keep the record for a while.
+func (x *Index) remove(r intervalRef) {
+	i := x.intervals.at(r)
+	if i.sibling != 0 {
+		x.removeSibling(r)
 	} else {
-		i.older.newer = i.newer
+		key := x.key(i)
+		x.spans.remove(key.hash(), r)
 	}
-	if i.newer == nil {
-		x.newest = i.older
-	} else {
-		i.newer.older = i.older
-	}
-	i.older, i.newer = nil, nil
+	x.removeFromShare(r)
+	x.removeSegment(i.segment)
+	i.segment = 0
 	x.count--
-	if i.span.removeInterval(i) {
-		delete(x.spans, i.span.spanKey)
+	if i.track == 0 {
+		x.intervals.release(r)
+	} else {
+		x.removeFromTrack(x.tracks.at(i.track))
 	}
-	x.removeFromShare(i)
 }

@@ -5,7 +5,6 @@ package spanlink
 import (
 	"fmt"
 	"iter"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -85,13 +84,17 @@ func TestFlood(t *testing.T) {
 		}
 		assert.LessOrEqual(t, x.Size().Spans, limit, name)
 		assert.LessOrEqual(t, x.Size().Sessions, limit, name)
-		assert.LessOrEqual(t, len(x.spans), limit, name)
+		assert.LessOrEqual(t, x.intervals.len(), limit*maxRemoved/(maxRemoved-1), name)
 		assert.LessOrEqual(t, len(x.waiting), limit, name)
 		assert.Less(t, int64(heapBytes())-int64(before), 2*x.maxBytes, "%s: bytes, in maps that have seen more", name)
 
 		x.Expire(start.Add(2 * time.Hour))
 		assert.Equal(t, Size{}, x.Size(), name)
-		assert.Empty(t, x.spans, name)
+		assert.Zero(t, x.intervals.len(), name)
+		assert.Zero(t, x.segments.len(), name)
+		assert.Zero(t, x.tracks.len(), name)
+		assert.Zero(t, x.byTenant.len(), name)
+		assert.Empty(t, x.orphans, name)
 		assert.Empty(t, x.waiting, name)
 		assert.Empty(t, x.tenants, name)
 		assert.Zero(t, x.sizes, name)
@@ -157,15 +160,6 @@ func TestOddTrees(t *testing.T) {
 	assert.Equal(t, int64(1), link(append(deep, on(1000, 100, 0, 10), on(1001, 100, 0, 10))...).Linked)
 }
 
-// An index that has made four billion forests, as a busy one has after some weeks, does not take
-// new spans for those of the next.
-func TestManyTrees(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
-	x.treeEpoch = math.MaxUint32
-	x.Add(each(on(1, 0, 0, 10)), start)
-	assert.Equal(t, int64(1), x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}).Linked)
-}
-
 // Two copies of a span that disagree about its parent: the order of arrival does not matter.
 func TestCopiesThatDisagree(t *testing.T) {
 	a, b := on(3, 1, 0, 10), on(3, 2, 0, 11)
@@ -174,7 +168,7 @@ func TestCopiesThatDisagree(t *testing.T) {
 	for _, spans := range [][]Span{{a, b}, {b, a}} {
 		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 		x.Add(each(append(spans, parents...)...), start)
-		require.Equal(t, spanID(2), x.spans[spanKey{x.tenants[""], traceID(1), spanID(3)}].parent)
+		require.Equal(t, spanID(2), x.intervals.at(x.span(spanKey{traceID(1), spanID(3), x.tenants[""].ref})).parent)
 		answers = append(answers, x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}))
 	}
 	assert.Equal(t, answers[0], answers[1])

@@ -79,7 +79,7 @@ type linker struct {
 
 	// For the current profile. The memory is reused for other messages.
 	tracks    sampleTracks
-	found     []*interval
+	found     []intervalRef
 	runs      []spanRun // of all tracks, one track after another
 	tree      spanTree
 	linkOf    []dictionary.LinkIndex // by position in the tree; 0 if not yet known
@@ -113,7 +113,7 @@ func (l *linker) release() {
 
 // memory returns the approximate size of the memory that a pooled linker keeps.
 func (l *linker) memory() int {
-	spans := 72*cap(l.runs) + 80*cap(l.tree.nodes) + 16*cap(l.timelines.sections) + 4*cap(l.timelines.cells)
+	spans := 64*cap(l.runs) + 72*cap(l.tree.nodes) + 4*cap(l.tree.positions) + 16*cap(l.timelines.sections) + 4*cap(l.timelines.cells)
 	samples := 16*cap(l.tracks.bySample) + 20*cap(l.split.sequences) + 16*cap(l.split.times) + 4*cap(l.split.partOf)
 	return spans + samples + 17*cap(l.tracks.texts) + 400*cap(l.tracks.list)
 }
@@ -179,7 +179,6 @@ func (l *linker) queryIndex(program *Session) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.expire(l.options.Now)
-	x.treeEpoch++
 	l.tree.reset()
 	l.runs = l.runs[:0]
 	for i := range l.tracks.list {
@@ -211,21 +210,21 @@ func (l *linker) queryTrack(track *sampleTrack, program *Session) {
 	}
 	l.found = l.found[:0]
 	if spans := of.tracks[track.thread]; spans != nil {
-		l.found = spans.overlapping(track.first, end, l.found)
+		l.found = spans.overlapping(&l.index.intervals, track.first, end, l.found)
 	}
 	if spans := of.tracks[""]; spans != nil && (track.soleThread || track.thread == l.options.Thread) {
-		l.found = spans.overlapping(track.first, end, l.found)
+		l.found = spans.overlapping(&l.index.intervals, track.first, end, l.found)
 	}
 	l.work += len(l.found)
 	before := len(l.tree.nodes)
 	begin := len(l.runs)
 	l.runs = slices.Grow(l.runs, len(l.found))
 	l.tree.grow(len(l.found))
-	for _, i := range slices.Backward(l.found) { // by their starts
-		l.runs = append(l.runs, spanRun{i.start, i.end, l.tree.add(l.index, i.span)})
+	for _, r := range slices.Backward(l.found) { // by their starts
+		i := l.index.intervals.at(r)
+		l.runs = append(l.runs, spanRun{i.start, i.end, l.tree.add(l.index, r)})
 	}
 	l.work += climbWork * max(0, len(l.tree.nodes)-before-len(l.found))
-	clear(l.found)
 	track.runs = l.runs[begin:]
 	track.lost = of.lost
 }

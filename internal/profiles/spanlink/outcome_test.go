@@ -33,10 +33,11 @@ func TestAddStats(t *testing.T) {
 
 // TestBuffersBegin: a pooled linker keeps nothing of the profile before.
 func TestBuffersBegin(t *testing.T) {
-	f := spanTree{nodes: make([]treeNode, 3), indexed: make([]*indexedSpan, 2)}
+	f := spanTree{nodes: make([]treeNode, 3), indexed: make([]intervalRef, 2), positions: make([]int32, 4)}
 	f.reset()
 	assert.Empty(t, f.nodes)
 	assert.Empty(t, f.indexed)
+	assert.Empty(t, f.positions)
 	m := timelineBuilder{sections: make([]section, 3), cells: make([]int32, 2)}
 	m.reset()
 	assert.Empty(t, m.sections)

@@ -14,7 +14,7 @@ type session struct {
 	Session
 	share         *share
 	tracks        map[string]*track
-	touched       time.Duration
+	touched       arrival
 	recentEntries [2]*list.Element // in Index.recent and share.recent
 	linkedUpTo    uint64           // profiles of the session were linked up to this instant
 	lost          [2]extent        // time ranges of lost spans, by lostKind
@@ -60,7 +60,7 @@ func (x *Index) touch(key Session, now time.Time) *session {
 	}
 	x.recent.MoveToFront(s.recentEntries[0])
 	s.share.recent.MoveToFront(s.recentEntries[1])
-	s.touched = x.sinceStart(now)
+	s.touched = newArrival(x.sinceStart(now), stated)
 	return s
 }
 
@@ -84,7 +84,9 @@ func (x *Index) track(key Session, thread string, now time.Time) *track {
 	s := x.touch(key, now)
 	l := s.tracks[thread]
 	if l == nil {
-		l = &track{session: s, thread: strings.Clone(thread)}
+		ref := x.tracks.alloc()
+		l = x.tracks.at(ref)
+		*l = track{ref: ref, session: s, thread: strings.Clone(thread)}
 		s.tracks[l.thread] = l
 		x.changeSize(s.share, l.size())
 	}
@@ -96,6 +98,7 @@ func (x *Index) dropTrack(l *track) {
 	if l.live == 0 {
 		delete(l.session.tracks, l.thread)
 		x.changeSize(l.session.share, -l.size())
+		x.tracks.release(l.ref)
 	}
 }
 

@@ -3,6 +3,7 @@
 package spanlink
 
 import (
+	"math/bits"
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -12,17 +13,43 @@ import (
 // have several roots. It is a copy: the index may change meanwhile.
 type spanTree struct {
 	nodes     []treeNode
-	indexed   []*indexedSpan // the indexed spans of nodes, while the tree is built
-	lastAdded int32          // the node that was added last, or none
+	indexed   []intervalRef // the first interval of each node, while the tree is built
+	positions []int32       // a hash table of the positions of nodes plus one, by interval
+	lastAdded int32         // the node that was added last, or none
 
 	firstChild, nextSibling, visitedBy []int32 // see assignOrder and cutCycles
 }
 
-func (tree *spanTree) reset() { tree.nodes, tree.indexed = tree.nodes[:0], tree.indexed[:0] }
+func (tree *spanTree) reset() {
+	tree.nodes, tree.indexed, tree.positions = tree.nodes[:0], tree.indexed[:0], tree.positions[:0]
+}
 
 // grow prepares for about n more spans, of another track.
 func (tree *spanTree) grow(n int) {
 	tree.nodes, tree.indexed, tree.lastAdded = slices.Grow(tree.nodes, n), slices.Grow(tree.indexed, n), none
+	tree.growPositions(len(tree.nodes) + n)
+}
+
+// growPositions makes room for n nodes.
+func (tree *spanTree) growPositions(n int) {
+	size := 1 << bits.Len(uint(2*n))
+	if size <= len(tree.positions) {
+		return
+	}
+	tree.positions = filled(tree.positions, size, 0)
+	for at, r := range tree.indexed {
+		tree.positions[tree.slot(r)] = int32(at) + 1
+	}
+}
+
+// slot returns the slot of an interval in positions, or a free one.
+func (tree *spanTree) slot(r intervalRef) int {
+	mask := len(tree.positions) - 1
+	i := int(uint32(r)*0x9e3779b1>>8) & mask
+	for tree.positions[i] != 0 && tree.indexed[tree.positions[i]-1] != r {
+		i = (i + 1) & mask
+	}
+	return i
 }
 
 // treeNode is one span of a spanTree.
@@ -41,35 +68,46 @@ type treeNode struct {
 
 const none = -1
 
-// add returns the position of a span in the tree. It adds the span and all its ancestors if they
-// are new.
-func (tree *spanTree) add(x *Index, n *indexedSpan) int32 {
+// add returns the position of the span of an interval in the tree. It adds the span and all its
+// ancestors if they are new.
+func (tree *spanTree) add(x *Index, r intervalRef) int32 {
 	first := int32(none)
 	child := int32(none)
-	for n != nil {
-		known := n.treeEpoch == x.treeEpoch
+	for r != 0 {
+		r = x.first(r)
+		at, known := tree.position(r)
+		i := x.intervals.at(r)
 		if !known {
-			n.treeEpoch, n.treeIndex = x.treeEpoch, int32(len(tree.nodes))
-			tree.nodes = append(tree.nodes, treeNode{trace: n.trace, id: n.id, parentID: n.parent, parent: none})
-			tree.indexed = append(tree.indexed, n)
+			tree.nodes = append(tree.nodes, treeNode{trace: x.segments.at(i.segment).trace, id: i.id, parentID: i.parent, parent: none})
 		}
 		if child != none {
-			tree.nodes[child].parent = n.treeIndex
+			tree.nodes[child].parent = at
 		} else {
-			first = n.treeIndex
+			first = at
 		}
 		if known {
 			break
 		}
-		child = n.treeIndex
-		if parent := tree.recentParent(n); parent != nil {
-			n = parent
-		} else {
-			n = x.parentOf(n)
+		child = at
+		if r = tree.recentParent(x, i); r == 0 {
+			r = x.parentOf(i)
 		}
 	}
 	tree.lastAdded = first
 	return first
+}
+
+// position returns the position of the span with this first interval. It notes the next free
+// position if the span is new.
+func (tree *spanTree) position(r intervalRef) (at int32, known bool) {
+	tree.growPositions(len(tree.nodes) + 1)
+	slot := &tree.positions[tree.slot(r)]
+	if *slot != 0 {
+		return *slot - 1, true
+	}
+	tree.indexed = append(tree.indexed, r)
+	*slot = int32(len(tree.indexed))
+	return *slot - 1, false
 }
 
 // maxRecentSteps bounds the search of recentParent. A longer search costs as much as a lookup in
@@ -78,32 +116,43 @@ const maxRecentSteps = 8
 
 // recentParent searches for the parent of a span among the span that was added last and its
 // ancestors. The parent is usually there because spans are added by start and are nested.
-func (tree *spanTree) recentParent(n *indexedSpan) *indexedSpan {
+func (tree *spanTree) recentParent(x *Index, i *interval) intervalRef {
 	for at, steps := tree.lastAdded, 0; at != none && steps < maxRecentSteps; steps++ {
-		if parent := tree.indexed[at]; parent.id == n.parent && parent.trace == n.trace && parent.tenant == n.tenant {
-			return parent
+		if node := &tree.nodes[at]; node.id == i.parent {
+			if r := tree.indexed[at]; x.inOneTrace(x.intervals.at(r), i) {
+				return r
+			}
 		}
 		at = tree.nodes[at].parent
 	}
-	return nil
+	return 0
 }
 
-// parentOf returns the parent of a span, or its segment if the parent is unknown, or nil.
-func (x *Index) parentOf(n *indexedSpan) *indexedSpan {
-	for _, id := range [...]pcommon.SpanID{n.parent, n.segment} {
-		if id.IsEmpty() || id == n.id {
+// inOneTrace reports whether two spans are of one trace of one tenant.
+func (x *Index) inOneTrace(a, b *interval) bool {
+	if a.segment == b.segment {
+		return true
+	}
+	s, t := x.segments.at(a.segment), x.segments.at(b.segment)
+	return s.trace == t.trace && s.tenant == t.tenant
+}
+
+// parentOf returns the parent of a span, or its segment if the parent is unknown, or none.
+func (x *Index) parentOf(i *interval) intervalRef {
+	segment := &x.segments.at(i.segment).spanKey
+	for _, id := range [...]pcommon.SpanID{i.parent, segment.id} {
+		if id.IsEmpty() || id == i.id {
 			continue
 		}
-		if parent := x.spans[n.inTrace(id)]; parent != nil {
+		if parent := x.span(segment.inTrace(id)); parent != 0 {
 			return parent
 		}
 	}
-	return nil
+	return 0
 }
 
 // assignOrder walks the complete tree and sets pre and post.
 func (tree *spanTree) assignOrder() {
-	clear(tree.indexed)
 	tree.cutCycles()
 	// The children of each, as a list; the roots are those of an extra one at the end.
 	tree.firstChild, tree.nextSibling = filled(tree.firstChild, len(tree.nodes)+1, none), filled(tree.nextSibling, len(tree.nodes), none)

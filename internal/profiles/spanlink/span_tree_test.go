@@ -4,6 +4,7 @@ package spanlink
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -11,24 +12,28 @@ import (
 // TestNear: a parent is found among the spans just added if it is of the same trace and tenant, and
 // not too far up.
 func TestNear(t *testing.T) {
-	ours, theirs := &tenant{name: "ours"}, &tenant{name: "theirs"}
-	on := func(owner *tenant, trace, id, parent uint64) *indexedSpan {
-		return &indexedSpan{spanKey: spanKey{owner, traceID(trace), spanID(id)}, parent: spanID(parent)}
+	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
+	on := func(tenant string, trace, id, parent uint64) intervalRef {
+		s := Span{Trace: traceID(trace), ID: spanID(id), Parent: spanID(parent), Start: id}
+		return x.insert(spanKey{s.Trace, s.ID, x.tenant(tenant).ref}, s, 0, stated, start)
+	}
+	child := func(tenant string, trace, parent uint64) *interval {
+		return x.intervals.at(on(tenant, trace, 100+uint64(x.count), parent))
 	}
 	f := spanTree{lastAdded: none}
-	assert.Nil(t, f.recentParent(on(ours, 1, 100, 1)), "none was added")
+	assert.Zero(t, f.recentParent(x, child("ours", 1, 1)), "none was added")
 	for id := range uint64(maxRecentSteps + 2) { // each a child of the one before
-		f.indexed = append(f.indexed, on(ours, 1, id+1, id))
-		f.nodes = append(f.nodes, treeNode{parent: int32(id) - 1})
+		f.indexed = append(f.indexed, on("ours", 1, id+1, id))
+		f.nodes = append(f.nodes, treeNode{id: spanID(id + 1), parent: int32(id) - 1})
 	}
 	f.lastAdded = int32(len(f.indexed) - 1)
 	for i, parent := range f.indexed {
 		id := uint64(i + 1)
 		if i < 2 {
-			parent = nil // too many ancestors away
+			parent = 0 // too many ancestors away
 		}
-		assert.Same(t, parent, f.recentParent(on(ours, 1, 100, id)), id)
-		assert.Nil(t, f.recentParent(on(ours, 2, 100, id)), "of another trace")
-		assert.Nil(t, f.recentParent(on(theirs, 1, 100, id)), "of another tenant")
+		assert.Equal(t, parent, f.recentParent(x, child("ours", 1, id)), id)
+		assert.Zero(t, f.recentParent(x, child("ours", 2, id)), "of another trace")
+		assert.Zero(t, f.recentParent(x, child("theirs", 1, id)), "of another tenant")
 	}
 }

@@ -14,9 +14,12 @@ import (
 // that uses the most loses its own oldest spans. That is the rule of package fairshare, whose queue
 // would need more memory per span.
 type tenant struct {
+	ref    tenantRef
 	name   string
 	shares [kinds]share
 }
+
+type tenantRef int32
 
 // kind separates spans that compete for memory with each other.
 type kind uint8
@@ -37,25 +40,29 @@ const unstatedDivisor = 4
 type share struct {
 	tenant         *tenant
 	kind           kind
-	size           int64     // bytes, estimated
-	count          int       // spans and sessions
-	oldest, newest *interval // by arrival
-	recent         list.List // sessions, the most recently used first
-	heapIndex      int       // in Index.largest
+	size           int64       // bytes, estimated
+	count          int         // spans and sessions
+	oldest, newest intervalRef // by arrival
+	recent         list.List   // sessions, the most recently used first
+
+	// Positions in heaps.
+	inLargest, inOldest int
 }
 
-// Sizes in memory as measured, at most. The texts of clients come on top.
+// Sizes in memory, at most. The texts of clients come on top.
 const (
-	// SpanBytes is the memory that Limits.Spans allows per span, including its part of a track and
-	// a session.
-	SpanBytes = 350
-	// baseBytes are allowed in addition: an index of few spans has few on each track.
-	baseBytes = 64 << 10
+	// SpanBytes is the memory that Limits.Spans allows per span, including its part of a segment, a
+	// track and a session. Spans use about 75 bytes if ten share a segment and a thousand a track.
+	SpanBytes = 150
+	// baseBytes are allowed in addition: an index of few spans has few on each track and in each chunk.
+	baseBytes = 128 << 10
+	// MaxSpans is the maximum of Limits.Spans: references have 26 bits, and some are of removed spans.
+	MaxSpans = 50_000_000
 
-	spanSize    = 250
-	orphanSize  = 170 // of a span that waits for its segment, beside spanSize
+	spanSize    = 130 // an interval, a segment, their references in hash tables, and those of its track
+	orphanSize  = 230 // of a span that waits for its segment, beside spanSize
 	keySize     = 80  // of a session that it states
-	trackSize   = 150
+	trackSize   = 200
 	sessionSize = 640
 	programSize = 200 + maxSessionParts*maxText // beside sessionSize
 	shareSize   = 450
@@ -76,7 +83,8 @@ func (x *Index) tenant(name string) *tenant {
 	}
 	t := x.tenants[name]
 	if t == nil {
-		t = &tenant{name: strings.Clone(name)}
+		t = &tenant{ref: x.byTenant.alloc(), name: strings.Clone(name)}
+		*x.byTenant.at(t.ref) = t
 		for k := range t.shares {
 			t.shares[k].tenant, t.shares[k].kind = t, kind(k)
 		}
@@ -84,6 +92,55 @@ func (x *Index) tenant(name string) *tenant {
 	}
 	x.lastTenant = t
 	return t
+}
+
+func (x *Index) tenantOf(i *interval) *tenant { return *x.byTenant.at(x.segments.at(i.segment).tenant) }
+
+func (x *Index) share(i *interval) *share { return &x.tenantOf(i).shares[i.arrived.kind()] }
+
+// addToShare makes an interval the newest of its share.
+func (x *Index) addToShare(r intervalRef) {
+	i := x.intervals.at(r)
+	s := x.share(i)
+	i.older = s.newest
+	if s.newest == 0 {
+		s.oldest = r
+		heap.Push(&x.oldest, agedShare{s, i.arrived})
+	} else {
+		x.intervals.at(s.newest).newer = r
+	}
+	s.newest = r
+	x.addUse(s, spanSize)
+}
+
+// removeFromShare removes an interval from its share.
+func (x *Index) removeFromShare(r intervalRef) {
+	i := x.intervals.at(r)
+	s := x.share(i)
+	if i.newer == 0 {
+		s.newest = i.older
+	} else {
+		x.intervals.at(i.newer).older = i.older
+	}
+	if i.older != 0 {
+		x.intervals.at(i.older).newer = i.newer
+	} else if s.oldest = i.newer; s.oldest == 0 {
+		heap.Remove(&x.oldest, s.inOldest)
+	} else {
+		x.oldest[s.inOldest].arrived = x.intervals.at(s.oldest).arrived
+		heap.Fix(&x.oldest, s.inOldest)
+	}
+	i.older, i.newer = 0, 0
+	x.removeUse(s, spanSize)
+}
+
+// setKind moves an interval to the share of another kind.
+func (x *Index) setKind(r intervalRef, k kind) {
+	if i := x.intervals.at(r); i.arrived.kind() != k {
+		x.removeFromShare(r)
+		i.arrived ^= 1
+		x.addToShare(r)
+	}
 }
 
 // addUse counts a new span or session.
@@ -102,7 +159,7 @@ func (x *Index) removeUse(s *share, size int64) {
 	}
 	x.changeSize(s, -size)
 	if s.count == 0 {
-		heap.Remove(&x.largest[s.kind], s.heapIndex)
+		heap.Remove(&x.largest[s.kind], s.inLargest)
 	}
 }
 
@@ -110,13 +167,14 @@ func (x *Index) removeUse(s *share, size int64) {
 func (x *Index) changeSize(s *share, size int64) {
 	s.size += size
 	x.sizes[s.kind] += size
-	heap.Fix(&x.largest[s.kind], s.heapIndex)
+	heap.Fix(&x.largest[s.kind], s.inLargest)
 }
 
 // dropTenant removes a tenant that has no spans and sessions.
 func (x *Index) dropTenant(t *tenant) {
 	if t.shares[stated].count+t.shares[unstated].count == 0 {
 		delete(x.tenants, t.name)
+		x.byTenant.release(t.ref)
 		x.lastTenant = nil
 	}
 }
@@ -135,14 +193,14 @@ func (x *Index) enforceLimits() {
 // evict drops the oldest span or empty session of a share.
 func (x *Index) evict(s *share) {
 	if last := s.recent.Back(); last != nil {
-		if session := last.Value.(*session); len(session.tracks) == 0 && (s.oldest == nil || session.touched <= s.oldest.arrived) {
+		if session := last.Value.(*session); len(session.tracks) == 0 && (s.oldest == 0 || session.touched <= x.intervals.at(s.oldest).arrived) {
 			x.dropSession(session)
 			return
 		}
 	}
 	oldest := s.oldest
-	if oldest == nil { // its sessions have spans of other tenants, which only a caller of Add can state
-		oldest = x.oldest
+	if oldest == 0 { // its sessions have spans of other tenants, which only a caller of Add can state
+		oldest = x.oldest[0].oldest
 	}
 	x.stats.Evicted++
 	x.drop(oldest, lostEvicted)
@@ -163,13 +221,13 @@ func (h bySize) Len() int           { return len(h) }
 func (h bySize) Less(i, j int) bool { return h[i].size > h[j].size }
 func (h bySize) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].heapIndex, h[j].heapIndex = i, j
+	h[i].inLargest, h[j].inLargest = i, j
 }
 
 // Push implements heap.Interface.
 func (h *bySize) Push(x any) {
 	s := x.(*share)
-	s.heapIndex = len(*h)
+	s.inLargest = len(*h)
 	*h = append(*h, s)
 }
 
@@ -178,6 +236,37 @@ func (h *bySize) Pop() any {
 	last := len(*h) - 1
 	s := (*h)[last]
 	(*h)[last] = nil
+	*h = (*h)[:last]
+	return s
+}
+
+// byAge is a heap of the shares with spans, the one with the oldest span first.
+type byAge []agedShare
+
+type agedShare struct {
+	*share
+	arrived arrival // of its oldest span
+}
+
+func (h byAge) Len() int           { return len(h) }
+func (h byAge) Less(i, j int) bool { return h[i].arrived < h[j].arrived }
+func (h byAge) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].inOldest, h[j].inOldest = i, j
+}
+
+// Push implements heap.Interface.
+func (h *byAge) Push(x any) {
+	s := x.(agedShare)
+	s.inOldest = len(*h)
+	*h = append(*h, s)
+}
+
+// Pop implements heap.Interface.
+func (h *byAge) Pop() any {
+	last := len(*h) - 1
+	s := (*h)[last]
+	(*h)[last] = agedShare{}
 	*h = (*h)[:last]
 	return s
 }

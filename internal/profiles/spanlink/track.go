@@ -9,44 +9,60 @@ import (
 
 // track has the spans of one thread of a session.
 type track struct {
+	ref       trackRef
 	session   *session
 	thread    string
-	intervals []*interval // the first `sorted` by start, the others by arrival; some may be removed
+	intervals []intervalRef // the first `sorted` by start, the others by arrival; some may be removed
 	sorted    int
 	endsLater []int32 // position of the last interval before intervals[i] that ends later than it, or none
 	live      int
 }
 
-func (t *track) add(i *interval) {
-	t.intervals = append(t.intervals, i)
+type trackRef int32
+
+func (t *track) add(r intervalRef) {
+	t.intervals = append(t.intervals, r)
 	t.live++
 }
 
-// remove notes that one of the intervals was removed from the index.
-func (t *track) remove() {
+// maxRemoved is the part of a track's intervals, one in this many, that may have been removed from
+// the index. The track keeps their records until it drops all of them together.
+const maxRemoved = 8
+
+// removeFromTrack notes that one of a track's intervals was removed from the index. The track is
+// removed with its last interval.
+func (x *Index) removeFromTrack(t *track) {
 	t.live--
-	if t.live < len(t.intervals)/2 {
-		t.sweep()
+	if maxRemoved*(len(t.intervals)-t.live) > len(t.intervals) {
+		t.sweep(&x.intervals)
 	}
+	x.dropTrack(t)
 }
 
 // size returns the memory that the track uses, without its spans.
 func (t *track) size() int64 { return int64(trackSize + len(t.thread)) }
 
+// intervals of an index.
+type intervals = slab[intervalRef, interval]
+
 // sweep drops the intervals that were removed from the index.
-func (t *track) sweep() {
+func (t *track) sweep(all *intervals) {
 	kept := t.intervals[:0]
 	sorted := 0
-	for at, i := range t.intervals {
-		if !i.removed {
-			kept = append(kept, i)
-			if at < t.sorted {
-				sorted++
-			}
+	for at, r := range t.intervals {
+		if all.at(r).isRemoved() {
+			all.release(r)
+			continue
+		}
+		kept = append(kept, r)
+		if at < t.sorted {
+			sorted++
 		}
 	}
-	clear(t.intervals[len(kept):])
 	t.intervals, t.sorted = kept, sorted
+	if 4*len(kept) < cap(kept) {
+		t.intervals, t.endsLater = slices.Clone(kept), nil
+	}
 	t.endsLater = t.endsLater[:0]
 }
 
@@ -54,30 +70,30 @@ func (t *track) sweep() {
 // start first, then the others. From an interval that ends before the range it jumps to the last
 // earlier one that ends later, because all in between end before the range, too. Under a span of an
 // hour with a hundred thousand spans in it, that skips nearly all of them.
-func (t *track) overlapping(from, to uint64, found []*interval) []*interval {
-	t.sort()
-	for at := int32(t.firstFrom(to) - 1); at >= 0; {
-		i := t.intervals[at]
+func (t *track) overlapping(all *intervals, from, to uint64, found []intervalRef) []intervalRef {
+	t.sort(all)
+	for at := int32(t.firstFrom(all, to) - 1); at >= 0; {
+		i := all.at(t.intervals[at])
 		if i.end <= from {
 			at = t.endsLater[at]
 			continue
 		}
-		if !i.removed && i.start < i.end { // a span without length covers no instant
-			found = append(found, i)
+		if !i.isRemoved() && i.start < i.end { // a span without length covers no instant
+			found = append(found, t.intervals[at])
 		}
 		at--
 	}
-	for _, i := range t.intervals[t.sorted:] {
-		if i.start < to && i.end > from && !i.removed && i.start < i.end {
-			found = append(found, i)
+	for _, r := range t.intervals[t.sorted:] {
+		if i := all.at(r); i.start < to && i.end > from && !i.isRemoved() && i.start < i.end {
+			found = append(found, r)
 		}
 	}
 	return found
 }
 
 // firstFrom returns the position of the first sorted interval that starts at the instant or later.
-func (t *track) firstFrom(instant uint64) int {
-	at, _ := slices.BinarySearchFunc(t.intervals[:t.sorted], instant, func(i *interval, t uint64) int { return cmp.Compare(i.start, t) })
+func (t *track) firstFrom(all *intervals, instant uint64) int {
+	at, _ := slices.BinarySearchFunc(t.intervals[:t.sorted], instant, func(r intervalRef, t uint64) int { return cmp.Compare(all.at(r).start, t) })
 	return at
 }
 
@@ -88,12 +104,13 @@ const maxMoved = 16
 // sort merges the intervals that arrived since the last call into the sorted ones. They mostly
 // belong behind all others. A few that belong before many stay unsorted and are searched one by
 // one.
-func (t *track) sort() {
+func (t *track) sort(all *intervals) {
+	byStart := func(a, b intervalRef) int { return cmp.Compare(all.at(a).start, all.at(b).start) }
 	if arrived := t.intervals[t.sorted:]; len(arrived) > 0 {
-		from := t.firstFrom(slices.MinFunc(arrived, byStart).start)
+		from := t.firstFrom(all, all.at(slices.MinFunc(arrived, byStart)).start)
 		if t.sorted-from <= maxMoved*len(arrived) {
 			slices.SortFunc(arrived, byStart)
-			merged := merge(t.intervals[from:t.sorted], arrived)
+			merged := merge(t.intervals[from:t.sorted], arrived, byStart)
 			t.intervals = append(t.intervals[:from], merged...)
 			t.sorted = len(t.intervals)
 			t.endsLater = t.endsLater[:min(from, len(t.endsLater))]
@@ -101,20 +118,18 @@ func (t *track) sort() {
 	}
 	for at := len(t.endsLater); at < t.sorted; at++ {
 		before := int32(at - 1)
-		for before >= 0 && t.intervals[before].end <= t.intervals[at].end {
+		for end := all.at(t.intervals[at]).end; before >= 0 && all.at(t.intervals[before]).end <= end; {
 			before = t.endsLater[before]
 		}
 		t.endsLater = append(t.endsLater, before)
 	}
 }
 
-func byStart(a, b *interval) int { return cmp.Compare(a.start, b.start) }
-
 // merge returns the sorted union of two sorted lists.
-func merge(a, b []*interval) []*interval {
-	merged := make([]*interval, 0, len(a)+len(b))
+func merge[T any](a, b []T, compare func(T, T) int) []T {
+	merged := make([]T, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
-		if byStart(a[0], b[0]) <= 0 {
+		if compare(a[0], b[0]) <= 0 {
 			merged, a = append(merged, a[0]), a[1:]
 		} else {
 			merged, b = append(merged, b[0]), b[1:]

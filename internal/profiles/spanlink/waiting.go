@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
 // orphan is a span that waits for its segment, with the values that it states itself.
 type orphan struct {
-	*interval
-	segment    pcommon.SpanID
+	interval   intervalRef
+	segment    spanKey
 	sessions   []Session
 	thread     string
 	prev, next *orphan // of the orphans of the segment, by arrival
+	ended      bool    // its segment has arrived
+	removed    bool    // after that
 }
 
 // orphans wait for one segment.
@@ -33,20 +33,19 @@ func (o *orphan) size() int64 {
 
 // awaitSegment adds a span whose segment has not arrived.
 func (x *Index) awaitSegment(key spanKey, s Span, now time.Time) {
-	i := x.insert(key, s, nil, stated, now)
-	if i == nil {
+	r := x.insert(key, s, 0, stated, now)
+	if r == 0 {
 		return
 	}
 	x.stats.Waiting++
 	sessions := slices.Clone(s.Sessions)
 	for i := range sessions {
-		sessions[i] = sessions[i].cloneFor(key.tenant)
+		sessions[i] = sessions[i].cloneFor(*x.byTenant.at(key.tenant))
 	}
-	o := &orphan{interval: i, segment: s.Segment, sessions: sessions, thread: strings.Clone(s.Thread)}
-	i.orphan = o
-	x.changeSize(i.share(), o.size())
-	segment := key.inTrace(s.Segment)
-	waiting := x.waiting[segment]
+	o := &orphan{interval: r, segment: key.inTrace(s.Segment), sessions: sessions, thread: strings.Clone(s.Thread)}
+	x.orphans[r] = o
+	x.changeSize(x.share(x.intervals.at(r)), o.size())
+	waiting := x.waiting[o.segment]
 	o.prev = waiting.last
 	if waiting.last == nil {
 		waiting.first = o
@@ -54,7 +53,7 @@ func (x *Index) awaitSegment(key spanKey, s Span, now time.Time) {
 		waiting.last.next = o
 	}
 	waiting.last = o
-	x.waiting[segment] = waiting
+	x.waiting[o.segment] = waiting
 }
 
 // resolveWaiting adds the spans that waited for this segment to their tracks.
@@ -65,19 +64,19 @@ func (x *Index) resolveWaiting(segment spanKey, now time.Time) {
 	}
 	delete(x.waiting, segment)
 	for o := waiting.first; o != nil; o = o.next {
-		o.orphan = nil
-		x.changeSize(o.share(), -o.size())
+		o.ended = true
+		x.changeSize(x.share(x.intervals.at(o.interval)), -o.size())
 	}
 	for o := waiting.first; o != nil; o = o.next {
-		if parent := x.spans[segment]; parent != nil {
-			o.sessions, o.thread = parent.completeChild(o.sessions, o.thread)
+		if o.removed { // evicted for one of the others
+			continue
 		}
-		switch {
-		case o.removed: // evicted for one of the others
-		case len(o.sessions) == 0:
+		delete(x.orphans, o.interval)
+		o.sessions, o.thread = x.completeChild(x.span(segment), o.sessions, o.thread)
+		if len(o.sessions) == 0 {
 			x.stats.NoSession++
 			x.remove(o.interval)
-		default:
+		} else {
 			x.adopt(o, now)
 			x.enforceLimits()
 		}
@@ -88,19 +87,28 @@ func (x *Index) resolveWaiting(segment spanKey, now time.Time) {
 func (x *Index) adopt(o *orphan, now time.Time) {
 	l := x.track(o.sessions[0], o.thread, now)
 	x.setKind(o.interval, l.session.kind())
-	o.track = l
-	o.track.add(o.interval)
-	x.countIndexed(o.interval)
-	s := Span{Sessions: o.sessions[1:], Thread: o.thread, Start: o.start, End: o.end, Parent: o.span.parent, Segment: o.span.segment}
-	x.addToTracks(o.span.spanKey, s, now)
+	i := x.intervals.at(o.interval)
+	i.track = l.ref
+	x.addToTrack(l, o.interval)
+	s := Span{
+		ID: i.id, Parent: i.parent, Segment: x.segments.at(i.segment).id, Start: i.start, End: i.end,
+		Sessions: o.sessions[1:], Thread: o.thread,
+	}
+	x.addToTracks(x.key(i), s, now)
 }
 
-// removeOrphan ends the wait of a span that is removed.
-func (x *Index) removeOrphan(o *orphan) {
-	x.changeSize(o.share(), -o.size())
-	o.orphan = nil
-	segment := o.span.inTrace(o.segment)
-	waiting := x.waiting[segment]
+// endWait ends the wait of a span that is removed, if it waits.
+func (x *Index) endWait(r intervalRef) {
+	o := x.orphans[r]
+	if o == nil {
+		return
+	}
+	delete(x.orphans, r)
+	if o.removed = true; o.ended {
+		return
+	}
+	x.changeSize(x.share(x.intervals.at(r)), -o.size())
+	waiting := x.waiting[o.segment]
 	if o.prev == nil {
 		waiting.first = o.next
 	} else {
@@ -112,8 +120,8 @@ func (x *Index) removeOrphan(o *orphan) {
 		o.next.prev = o.prev
 	}
 	if waiting.first == nil {
-		delete(x.waiting, segment)
+		delete(x.waiting, o.segment)
 	} else {
-		x.waiting[segment] = waiting
+		x.waiting[o.segment] = waiting
 	}
 }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spanlink
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A hash table finds what a map finds, also if hashes are equal or are in a few parts only.
+func TestHashTableAgainstMap(t *testing.T) {
+	type ref int32
+	for name, hash := range map[string]func(key uint64) uint64{
+		"spread":     func(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 },
+		"one part":   func(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 << 8 },
+		"few hashes": func(key uint64) uint64 { return key % 5 << 60 },
+	} {
+		r := rand.New(rand.NewPCG(1, 2))
+		keys := []uint64{0} // by reference
+		table := newHashTable(func(r ref) uint64 { return hash(keys[r]) })
+		want := map[uint64]ref{}
+		find := func(key uint64) ref {
+			return table.find(hash(key), func(r ref) bool { return keys[r] == key })
+		}
+		for range 20_000 {
+			key := r.Uint64N(600)
+			require.Equal(t, want[key], find(key), name)
+			switch old, known := want[key]; {
+			case !known:
+				want[key] = ref(len(keys))
+				keys = append(keys, key)
+				table.add(hash(key), want[key])
+			case r.IntN(4) == 0:
+				want[key] = ref(len(keys))
+				keys = append(keys, key)
+				table.replace(hash(key), old, want[key])
+			default:
+				delete(want, key)
+				table.remove(hash(key), old)
+			}
+		}
+		for key, ref := range want {
+			require.Equal(t, ref, find(key), name)
+			table.remove(hash(key), ref)
+		}
+		for i := range table.parts {
+			require.Empty(t, table.parts[i].slots, name)
+		}
+	}
+}
+
+// A slab gives each record a reference of its own, reuses released ones, and keeps no memory when it
+// is empty.
+func TestSlab(t *testing.T) {
+	type ref int32
+	var s slab[ref, int]
+	r := rand.New(rand.NewPCG(3, 4))
+	want := map[ref]int{}
+	for i := range 10_000 {
+		if r.IntN(3) > 0 {
+			at := s.alloc()
+			require.Positive(t, at)
+			require.NotContains(t, want, at)
+			require.Zero(t, *s.at(at))
+			*s.at(at), want[at] = i+1, i+1
+			continue
+		}
+		for at := range want {
+			s.release(at)
+			delete(want, at)
+			break
+		}
+	}
+	require.Equal(t, len(want), s.len())
+	for at, value := range want {
+		require.Equal(t, value, *s.at(at))
+		s.release(at)
+	}
+	require.Zero(t, s)
+}

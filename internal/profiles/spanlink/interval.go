@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spanlink
+
+import (
+	"bytes"
+	"iter"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+)
+
+// interval is the time that a span ran on one track. It is a record of 56 bytes without pointers:
+// an index may have millions.
+//
+// A span may arrive twice: after a retry, or in two formats while an application is upgraded. It
+// then has an interval for each distinct time and track, all with the same parent and segment.
+type interval struct {
+	id, parent   pcommon.SpanID
+	start, end   uint64
+	segment      segmentRef // none after the removal from the index; its track drops it at the next sweep
+	track        trackRef   // none while it waits for its segment, and for segments without a session
+	arrived      arrival
+	sibling      intervalRef // of the same span: the next older one, then the newest again; none if it is alone
+	older, newer intervalRef // of its share, by arrival
+}
+
+func (i *interval) isRemoved() bool { return i.segment == 0 }
+
+// intervalRef refers to an interval of an index.
+type intervalRef int32
+
+// maxIntervals of a span: two formats, each with a retry that has other times.
+const maxIntervals = 4
+
+// segment is a segment of a trace, which most spans have in common with others. For spans that
+// state none, it is the trace.
+type segment struct {
+	spanKey
+	intervals int32 // that refer to it
+}
+
+type segmentRef int32
+
+// spanKey identifies a span.
+type spanKey struct {
+	trace  pcommon.TraceID
+	id     pcommon.SpanID
+	tenant tenantRef
+}
+
+// inTrace returns the key of another span of the trace.
+func (k spanKey) inTrace(id pcommon.SpanID) spanKey { return spanKey{k.trace, id, k.tenant} }
+
+// arrival is a time since the first arrival, in tenths of a second, and in the lowest bit the kind
+// of the span.
+type arrival uint32
+
+const arrivalUnit = time.Second / 10
+
+func newArrival(at time.Duration, k kind) arrival {
+	return arrival(max(0, at)/arrivalUnit)<<1 | arrival(k)
+}
+
+// before reports whether the arrival was certainly before a time.
+func (a arrival) before(at time.Duration) bool { return time.Duration(a>>1+1)*arrivalUnit <= at }
+
+func (a arrival) kind() kind { return kind(a & 1) }
+
+// key returns the key of the span of an interval.
+func (x *Index) key(i *interval) spanKey { return x.segments.at(i.segment).inTrace(i.id) }
+
+// span returns the newest interval of a span, or none.
+func (x *Index) span(key spanKey) intervalRef { return x.findSpan(&key, key.hash()) }
+
+func (x *Index) findSpan(key *spanKey, hash uint64) intervalRef {
+	return x.spans.find(hash, func(r intervalRef) bool {
+		i := x.intervals.at(r)
+		if i.id != key.id {
+			return false
+		}
+		s := x.segments.at(i.segment)
+		return s.trace == key.trace && s.tenant == key.tenant
+	})
+}
+
+// addSegment returns the reference of a segment for a new interval.
+func (x *Index) addSegment(key spanKey) segmentRef {
+	if last := x.lastSegment; last != 0 && x.segments.at(last).spanKey == key { // consecutive spans mostly have one
+		x.segments.at(last).intervals++
+		return last
+	}
+	hash := key.hash()
+	r := x.bySegment.find(hash, func(r segmentRef) bool { return x.segments.at(r).spanKey == key })
+	if r == 0 {
+		r = x.segments.alloc()
+		x.segments.at(r).spanKey = key
+		x.bySegment.add(hash, r)
+	}
+	x.segments.at(r).intervals++
+	x.lastSegment = r
+	return r
+}
+
+// removeSegment ends the use of a segment by an interval.
+func (x *Index) removeSegment(r segmentRef) {
+	s := x.segments.at(r)
+	if s.intervals--; s.intervals == 0 {
+		x.bySegment.remove(s.hash(), r)
+		x.segments.release(r)
+		x.lastSegment = 0
+	}
+}
+
+// siblings visits all intervals of a span, the newest first.
+func (x *Index) siblings(newest intervalRef) iter.Seq[*interval] {
+	return func(yield func(*interval) bool) {
+		for r := newest; r != 0; {
+			i := x.intervals.at(r)
+			if !yield(i) {
+				return
+			}
+			if r = i.sibling; r == newest {
+				return
+			}
+		}
+	}
+}
+
+// addSibling adds a new interval to a span. All its intervals get the same parent and segment,
+// whatever the order in which they arrive.
+func (x *Index) addSibling(r, newest intervalRef) {
+	added, last := x.intervals.at(r), x.intervals.at(newest)
+	for last.sibling != 0 && last.sibling != newest {
+		last = x.intervals.at(last.sibling)
+	}
+	last.sibling, added.sibling = r, newest
+
+	parent, segment := x.intervals.at(newest).parent, x.segments.at(x.intervals.at(newest).segment).spanKey
+	if bytes.Compare(added.parent[:], parent[:]) > 0 {
+		parent = added.parent
+	}
+	if other := x.segments.at(added.segment).spanKey; bytes.Compare(other.id[:], segment.id[:]) > 0 {
+		segment = other
+	}
+	for i := range x.siblings(r) {
+		i.parent = parent
+		before := i.segment
+		i.segment = x.addSegment(segment)
+		x.removeSegment(before)
+	}
+}
+
+// removeSibling removes an interval from its span, which has others.
+func (x *Index) removeSibling(r intervalRef) {
+	removed := x.intervals.at(r)
+	next := removed.sibling
+	before := x.intervals.at(next)
+	for before.sibling != r {
+		before = x.intervals.at(before.sibling)
+	}
+	if before.sibling = next; x.intervals.at(next) == before {
+		before.sibling = 0 // it is alone
+	}
+	key := x.key(removed)
+	if hash := key.hash(); x.findSpan(&key, hash) == r {
+		x.spans.replace(hash, r, next)
+	}
+}
+
+// first returns the same interval for all intervals of a span.
+func (x *Index) first(r intervalRef) intervalRef {
+	first := r
+	for at := x.intervals.at(r).sibling; at != 0 && at != r; at = x.intervals.at(at).sibling {
+		first = min(first, at)
+	}
+	return first
+}
+
+// contains reports whether a span has the interval already, or has too many to add it.
+func (x *Index) contains(span intervalRef, start, end uint64, l trackRef) bool {
+	count := 0
+	for i := range x.siblings(span) {
+		if i.start == start && i.end == end && i.track == l {
+			return true
+		}
+		count++
+	}
+	return count >= maxIntervals
+}
+
+// completeChild returns session and thread of a child of this segment, with the segment's values
+// for those that the child does not state.
+func (x *Index) completeChild(segment intervalRef, sessions []Session, thread string) ([]Session, string) {
+	stated := len(sessions) > 0
+	for i := range x.siblings(segment) {
+		if i.track == 0 {
+			continue
+		}
+		l := x.tracks.at(i.track)
+		if !stated {
+			sessions = append(sessions, l.session.Session)
+		}
+		if thread == "" {
+			thread = l.thread
+		}
+	}
+	return sessions, thread
+}
