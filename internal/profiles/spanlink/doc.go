@@ -65,7 +65,7 @@
 //	keys.go           the attributes that state tenant, session, thread and segment
 //	traces.go         reads the spans of a message
 //	index.go          the index; its parts are session.go, track.go and interval.go
-//	slab.go           the memory of its records, without pointers; hash_table.go finds them
+//	records           the memory of its records, without pointers
 //	waiting.go        spans that wait for their segment
 //	program.go        spans that state no session
 //	tenant.go         shares of tenants, and eviction

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"sync"
 	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/records"
 )
 
 // Limits bound the index. Both count from the arrival of a span.
@@ -29,12 +31,12 @@ type Index struct {
 	tenants  map[string]*tenant
 
 	// The records, and their references by key.
-	intervals slab[intervalRef, interval]
-	spans     *hashTable[intervalRef] // the newest interval of each span
-	segments  slab[segmentRef, segment]
-	bySegment *hashTable[segmentRef]
-	tracks    slab[trackRef, track]
-	byTenant  slab[tenantRef, *tenant]
+	intervals records.Slab[intervalRef, interval]
+	spans     *records.Table[intervalRef] // the newest interval of each span
+	segments  records.Slab[segmentRef, segment]
+	bySegment *records.Table[segmentRef]
+	tracks    records.Slab[trackRef, track]
+	byTenant  records.Slab[tenantRef, *tenant]
 
 	// Results of the last lookups.
 	lastTenant  *tenant
@@ -58,11 +60,11 @@ func NewIndex(keys Keys, limits Limits) *Index {
 		keys: compile(keys), limits: limits, maxBytes: limits.maxBytes(),
 		sessions: map[Session]*session{}, waiting: map[spanKey]orphans{}, orphans: map[intervalRef]*orphan{}, tenants: map[string]*tenant{},
 	}
-	x.spans = newHashTable(func(r intervalRef) uint64 {
-		key := x.key(x.intervals.at(r))
+	x.spans = records.NewTable(func(r intervalRef) uint64 {
+		key := x.key(x.intervals.At(r))
 		return key.hash()
 	})
-	x.bySegment = newHashTable(func(r segmentRef) uint64 { return x.segments.at(r).hash() })
+	x.bySegment = records.NewTable(func(r segmentRef) uint64 { return x.segments.At(r).hash() })
 	return x
 }
 
@@ -182,7 +184,7 @@ func (x *Index) addToTrack(l *track, r intervalRef) {
 	} else {
 		x.stats.Indexed++
 	}
-	if x.intervals.at(r).start < l.session.linkedUpTo {
+	if x.intervals.At(r).start < l.session.linkedUpTo {
 		x.stats.Late++
 	}
 }
@@ -195,16 +197,16 @@ func (x *Index) insert(key spanKey, s Span, l trackRef, k kind, now time.Time) i
 		x.stats.Duplicates++
 		return 0
 	}
-	r := x.intervals.alloc()
-	*x.intervals.at(r) = interval{
+	r := x.intervals.Alloc()
+	*x.intervals.At(r) = interval{
 		id: s.ID, parent: s.Parent, start: s.Start, end: s.End,
 		segment: x.addSegment(key.inTrace(s.Segment)), track: l, arrived: newArrival(x.sinceStart(now), k),
 	}
 	if newest == 0 {
-		x.spans.add(hash, r)
+		x.spans.Add(hash, r)
 	} else {
 		x.addSibling(r, newest)
-		x.spans.replace(hash, newest, r)
+		x.spans.Replace(hash, newest, r)
 	}
 	x.count++
 	x.addToShare(r)
@@ -214,7 +216,7 @@ func (x *Index) insert(key spanKey, s Span, l trackRef, k kind, now time.Time) i
 // expire drops the spans and the empty sessions that are too old.
 func (x *Index) expire(now time.Time) {
 	latest := x.sinceStart(now) - x.limits.MaxAge
-	for len(x.oldest) > 0 && x.intervals.at(x.oldest[0].oldest).arrived.before(latest) {
+	for len(x.oldest) > 0 && x.intervals.At(x.oldest[0].oldest).arrived.before(latest) {
 		x.stats.Expired++
 		x.drop(x.oldest[0].oldest, lostExpired)
 	}
@@ -225,12 +227,12 @@ func (x *Index) expire(now time.Time) {
 
 // drop removes an interval, and records the time range that its session lost.
 func (x *Index) drop(r intervalRef, why lostKind) {
-	i := x.intervals.at(r)
+	i := x.intervals.At(r)
 	t := x.tenantOf(i)
 	if i.track == 0 {
 		x.endWait(r)
 	} else {
-		x.tracks.at(i.track).session.lost[why].add(i.start, i.end)
+		x.tracks.At(i.track).session.lost[why].add(i.start, i.end)
 	}
 	x.remove(r)
 	x.dropTenant(t)
@@ -238,20 +240,20 @@ func (x *Index) drop(r intervalRef, why lostKind) {
 
 // remove removes an interval from the index. Its track may keep the record for a while.
 func (x *Index) remove(r intervalRef) {
-	i := x.intervals.at(r)
+	i := x.intervals.At(r)
 	if i.sibling != 0 {
 		x.removeSibling(r)
 	} else {
 		key := x.key(i)
-		x.spans.remove(key.hash(), r)
+		x.spans.Remove(key.hash(), r)
 	}
 	x.removeFromShare(r)
 	x.removeSegment(i.segment)
 	i.segment = 0
 	x.count--
 	if i.track == 0 {
-		x.intervals.release(r)
+		x.intervals.Release(r)
 	} else {
-		x.removeFromTrack(x.tracks.at(i.track))
+		x.removeFromTrack(x.tracks.At(i.track))
 	}
 }

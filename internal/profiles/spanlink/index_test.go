@@ -84,16 +84,16 @@ func TestFlood(t *testing.T) {
 		}
 		assert.LessOrEqual(t, x.Size().Spans, limit, name)
 		assert.LessOrEqual(t, x.Size().Sessions, limit, name)
-		assert.LessOrEqual(t, x.intervals.len(), limit*maxRemoved/(maxRemoved-1), name)
+		assert.LessOrEqual(t, x.intervals.Len(), limit*maxRemoved/(maxRemoved-1), name)
 		assert.LessOrEqual(t, len(x.waiting), limit, name)
 		assert.Less(t, int64(heapBytes())-int64(before), 2*x.maxBytes, "%s: bytes, in maps that have seen more", name)
 
 		x.Expire(start.Add(2 * time.Hour))
 		assert.Equal(t, Size{}, x.Size(), name)
-		assert.Zero(t, x.intervals.len(), name)
-		assert.Zero(t, x.segments.len(), name)
-		assert.Zero(t, x.tracks.len(), name)
-		assert.Zero(t, x.byTenant.len(), name)
+		assert.Zero(t, x.intervals.Len(), name)
+		assert.Zero(t, x.segments.Len(), name)
+		assert.Zero(t, x.tracks.Len(), name)
+		assert.Zero(t, x.byTenant.Len(), name)
 		assert.Empty(t, x.orphans, name)
 		assert.Empty(t, x.waiting, name)
 		assert.Empty(t, x.tenants, name)
@@ -168,7 +168,7 @@ func TestCopiesThatDisagree(t *testing.T) {
 	for _, spans := range [][]Span{{a, b}, {b, a}} {
 		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 		x.Add(each(append(spans, parents...)...), start)
-		require.Equal(t, spanID(2), x.intervals.at(x.span(spanKey{traceID(1), spanID(3), x.tenants[""].ref})).parent)
+		require.Equal(t, spanID(2), x.intervals.At(x.span(spanKey{traceID(1), spanID(3), x.tenants[""].ref})).parent)
 		answers = append(answers, x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}))
 	}
 	assert.Equal(t, answers[0], answers[1])

@@ -4,6 +4,8 @@ package spanlink
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/maphash"
 	"iter"
 	"time"
 
@@ -52,6 +54,17 @@ type spanKey struct {
 // inTrace returns the key of another span of the trace.
 func (k spanKey) inTrace(id pcommon.SpanID) spanKey { return spanKey{k.trace, id, k.tenant} }
 
+// hashSeed is random: clients choose the ids of spans.
+var hashSeed = maphash.MakeSeed()
+
+func (k *spanKey) hash() uint64 {
+	var text [len(k.trace) + len(k.id) + 4]byte
+	copy(text[:], k.trace[:])
+	copy(text[len(k.trace):], k.id[:])
+	binary.NativeEndian.PutUint32(text[len(k.trace)+len(k.id):], uint32(k.tenant))
+	return maphash.Bytes(hashSeed, text[:])
+}
+
 // arrival is a time since the first arrival, in tenths of a second, and in the lowest bit the kind
 // of the span.
 type arrival uint32
@@ -68,46 +81,46 @@ func (a arrival) before(at time.Duration) bool { return time.Duration(a>>1+1)*ar
 func (a arrival) kind() kind { return kind(a & 1) }
 
 // key returns the key of the span of an interval.
-func (x *Index) key(i *interval) spanKey { return x.segments.at(i.segment).inTrace(i.id) }
+func (x *Index) key(i *interval) spanKey { return x.segments.At(i.segment).inTrace(i.id) }
 
 // span returns the newest interval of a span, or none.
 func (x *Index) span(key spanKey) intervalRef { return x.findSpan(&key, key.hash()) }
 
 func (x *Index) findSpan(key *spanKey, hash uint64) intervalRef {
-	return x.spans.find(hash, func(r intervalRef) bool {
-		i := x.intervals.at(r)
+	return x.spans.Find(hash, func(r intervalRef) bool {
+		i := x.intervals.At(r)
 		if i.id != key.id {
 			return false
 		}
-		s := x.segments.at(i.segment)
+		s := x.segments.At(i.segment)
 		return s.trace == key.trace && s.tenant == key.tenant
 	})
 }
 
 // addSegment returns the reference of a segment for a new interval.
 func (x *Index) addSegment(key spanKey) segmentRef {
-	if last := x.lastSegment; last != 0 && x.segments.at(last).spanKey == key { // consecutive spans mostly have one
-		x.segments.at(last).intervals++
+	if last := x.lastSegment; last != 0 && x.segments.At(last).spanKey == key { // consecutive spans mostly have one
+		x.segments.At(last).intervals++
 		return last
 	}
 	hash := key.hash()
-	r := x.bySegment.find(hash, func(r segmentRef) bool { return x.segments.at(r).spanKey == key })
+	r := x.bySegment.Find(hash, func(r segmentRef) bool { return x.segments.At(r).spanKey == key })
 	if r == 0 {
-		r = x.segments.alloc()
-		x.segments.at(r).spanKey = key
-		x.bySegment.add(hash, r)
+		r = x.segments.Alloc()
+		x.segments.At(r).spanKey = key
+		x.bySegment.Add(hash, r)
 	}
-	x.segments.at(r).intervals++
+	x.segments.At(r).intervals++
 	x.lastSegment = r
 	return r
 }
 
 // removeSegment ends the use of a segment by an interval.
 func (x *Index) removeSegment(r segmentRef) {
-	s := x.segments.at(r)
+	s := x.segments.At(r)
 	if s.intervals--; s.intervals == 0 {
-		x.bySegment.remove(s.hash(), r)
-		x.segments.release(r)
+		x.bySegment.Remove(s.hash(), r)
+		x.segments.Release(r)
 		x.lastSegment = 0
 	}
 }
@@ -116,7 +129,7 @@ func (x *Index) removeSegment(r segmentRef) {
 func (x *Index) siblings(newest intervalRef) iter.Seq[*interval] {
 	return func(yield func(*interval) bool) {
 		for r := newest; r != 0; {
-			i := x.intervals.at(r)
+			i := x.intervals.At(r)
 			if !yield(i) {
 				return
 			}
@@ -130,17 +143,17 @@ func (x *Index) siblings(newest intervalRef) iter.Seq[*interval] {
 // addSibling adds a new interval to a span. All its intervals get the same parent and segment,
 // whatever the order in which they arrive.
 func (x *Index) addSibling(r, newest intervalRef) {
-	added, last := x.intervals.at(r), x.intervals.at(newest)
+	added, last := x.intervals.At(r), x.intervals.At(newest)
 	for last.sibling != 0 && last.sibling != newest {
-		last = x.intervals.at(last.sibling)
+		last = x.intervals.At(last.sibling)
 	}
 	last.sibling, added.sibling = r, newest
 
-	parent, segment := x.intervals.at(newest).parent, x.segments.at(x.intervals.at(newest).segment).spanKey
+	parent, segment := x.intervals.At(newest).parent, x.segments.At(x.intervals.At(newest).segment).spanKey
 	if bytes.Compare(added.parent[:], parent[:]) > 0 {
 		parent = added.parent
 	}
-	if other := x.segments.at(added.segment).spanKey; bytes.Compare(other.id[:], segment.id[:]) > 0 {
+	if other := x.segments.At(added.segment).spanKey; bytes.Compare(other.id[:], segment.id[:]) > 0 {
 		segment = other
 	}
 	for i := range x.siblings(r) {
@@ -153,25 +166,25 @@ func (x *Index) addSibling(r, newest intervalRef) {
 
 // removeSibling removes an interval from its span, which has others.
 func (x *Index) removeSibling(r intervalRef) {
-	removed := x.intervals.at(r)
+	removed := x.intervals.At(r)
 	next := removed.sibling
-	before := x.intervals.at(next)
+	before := x.intervals.At(next)
 	for before.sibling != r {
-		before = x.intervals.at(before.sibling)
+		before = x.intervals.At(before.sibling)
 	}
-	if before.sibling = next; x.intervals.at(next) == before {
+	if before.sibling = next; x.intervals.At(next) == before {
 		before.sibling = 0 // it is alone
 	}
 	key := x.key(removed)
 	if hash := key.hash(); x.findSpan(&key, hash) == r {
-		x.spans.replace(hash, r, next)
+		x.spans.Replace(hash, r, next)
 	}
 }
 
 // first returns the same interval for all intervals of a span.
 func (x *Index) first(r intervalRef) intervalRef {
 	first := r
-	for at := x.intervals.at(r).sibling; at != 0 && at != r; at = x.intervals.at(at).sibling {
+	for at := x.intervals.At(r).sibling; at != 0 && at != r; at = x.intervals.At(at).sibling {
 		first = min(first, at)
 	}
 	return first
@@ -197,7 +210,7 @@ func (x *Index) completeChild(segment intervalRef, sessions []Session, thread st
 		if i.track == 0 {
 			continue
 		}
-		l := x.tracks.at(i.track)
+		l := x.tracks.At(i.track)
 		if !stated {
 			sessions = append(sessions, l.session.Session)
 		}

@@ -221,7 +221,7 @@ func (l *linker) queryTrack(track *sampleTrack, program *Session) {
 	l.runs = slices.Grow(l.runs, len(l.found))
 	l.tree.grow(len(l.found))
 	for _, r := range slices.Backward(l.found) { // by their starts
-		i := l.index.intervals.at(r)
+		i := l.index.intervals.At(r)
 		l.runs = append(l.runs, spanRun{i.start, i.end, l.tree.add(l.index, r)})
 	}
 	l.work += climbWork * max(0, len(l.tree.nodes)-before-len(l.found))

@@ -84,8 +84,8 @@ func (x *Index) track(key Session, thread string, now time.Time) *track {
 	s := x.touch(key, now)
 	l := s.tracks[thread]
 	if l == nil {
-		ref := x.tracks.alloc()
-		l = x.tracks.at(ref)
+		ref := x.tracks.Alloc()
+		l = x.tracks.At(ref)
 		*l = track{ref: ref, session: s, thread: strings.Clone(thread)}
 		s.tracks[l.thread] = l
 		x.changeSize(s.share, l.size())
@@ -98,7 +98,7 @@ func (x *Index) dropTrack(l *track) {
 	if l.live == 0 {
 		delete(l.session.tracks, l.thread)
 		x.changeSize(l.session.share, -l.size())
-		x.tracks.release(l.ref)
+		x.tracks.Release(l.ref)
 	}
 }
 

@@ -76,9 +76,9 @@ func (tree *spanTree) add(x *Index, r intervalRef) int32 {
 	for r != 0 {
 		r = x.first(r)
 		at, known := tree.position(r)
-		i := x.intervals.at(r)
+		i := x.intervals.At(r)
 		if !known {
-			tree.nodes = append(tree.nodes, treeNode{trace: x.segments.at(i.segment).trace, id: i.id, parentID: i.parent, parent: none})
+			tree.nodes = append(tree.nodes, treeNode{trace: x.segments.At(i.segment).trace, id: i.id, parentID: i.parent, parent: none})
 		}
 		if child != none {
 			tree.nodes[child].parent = at
@@ -119,7 +119,7 @@ const maxRecentSteps = 8
 func (tree *spanTree) recentParent(x *Index, i *interval) intervalRef {
 	for at, steps := tree.lastAdded, 0; at != none && steps < maxRecentSteps; steps++ {
 		if node := &tree.nodes[at]; node.id == i.parent {
-			if r := tree.indexed[at]; x.inOneTrace(x.intervals.at(r), i) {
+			if r := tree.indexed[at]; x.inOneTrace(x.intervals.At(r), i) {
 				return r
 			}
 		}
@@ -133,13 +133,13 @@ func (x *Index) inOneTrace(a, b *interval) bool {
 	if a.segment == b.segment {
 		return true
 	}
-	s, t := x.segments.at(a.segment), x.segments.at(b.segment)
+	s, t := x.segments.At(a.segment), x.segments.At(b.segment)
 	return s.trace == t.trace && s.tenant == t.tenant
 }
 
 // parentOf returns the parent of a span, or its segment if the parent is unknown, or none.
 func (x *Index) parentOf(i *interval) intervalRef {
-	segment := &x.segments.at(i.segment).spanKey
+	segment := &x.segments.At(i.segment).spanKey
 	for _, id := range [...]pcommon.SpanID{i.parent, segment.id} {
 		if id.IsEmpty() || id == i.id {
 			continue

@@ -18,7 +18,7 @@ func TestNear(t *testing.T) {
 		return x.insert(spanKey{s.Trace, s.ID, x.tenant(tenant).ref}, s, 0, stated, start)
 	}
 	child := func(tenant string, trace, parent uint64) *interval {
-		return x.intervals.at(on(tenant, trace, 100+uint64(x.count), parent))
+		return x.intervals.At(on(tenant, trace, 100+uint64(x.count), parent))
 	}
 	f := spanTree{lastAdded: none}
 	assert.Zero(t, f.recentParent(x, child("ours", 1, 1)), "none was added")

@@ -83,8 +83,8 @@ func (x *Index) tenant(name string) *tenant {
 	}
 	t := x.tenants[name]
 	if t == nil {
-		t = &tenant{ref: x.byTenant.alloc(), name: strings.Clone(name)}
-		*x.byTenant.at(t.ref) = t
+		t = &tenant{ref: x.byTenant.Alloc(), name: strings.Clone(name)}
+		*x.byTenant.At(t.ref) = t
 		for k := range t.shares {
 			t.shares[k].tenant, t.shares[k].kind = t, kind(k)
 		}
@@ -94,20 +94,20 @@ func (x *Index) tenant(name string) *tenant {
 	return t
 }
 
-func (x *Index) tenantOf(i *interval) *tenant { return *x.byTenant.at(x.segments.at(i.segment).tenant) }
+func (x *Index) tenantOf(i *interval) *tenant { return *x.byTenant.At(x.segments.At(i.segment).tenant) }
 
 func (x *Index) share(i *interval) *share { return &x.tenantOf(i).shares[i.arrived.kind()] }
 
 // addToShare makes an interval the newest of its share.
 func (x *Index) addToShare(r intervalRef) {
-	i := x.intervals.at(r)
+	i := x.intervals.At(r)
 	s := x.share(i)
 	i.older = s.newest
 	if s.newest == 0 {
 		s.oldest = r
 		heap.Push(&x.oldest, agedShare{s, i.arrived})
 	} else {
-		x.intervals.at(s.newest).newer = r
+		x.intervals.At(s.newest).newer = r
 	}
 	s.newest = r
 	x.addUse(s, spanSize)
@@ -115,19 +115,19 @@ func (x *Index) addToShare(r intervalRef) {
 
 // removeFromShare removes an interval from its share.
 func (x *Index) removeFromShare(r intervalRef) {
-	i := x.intervals.at(r)
+	i := x.intervals.At(r)
 	s := x.share(i)
 	if i.newer == 0 {
 		s.newest = i.older
 	} else {
-		x.intervals.at(i.newer).older = i.older
+		x.intervals.At(i.newer).older = i.older
 	}
 	if i.older != 0 {
-		x.intervals.at(i.older).newer = i.newer
+		x.intervals.At(i.older).newer = i.newer
 	} else if s.oldest = i.newer; s.oldest == 0 {
 		heap.Remove(&x.oldest, s.inOldest)
 	} else {
-		x.oldest[s.inOldest].arrived = x.intervals.at(s.oldest).arrived
+		x.oldest[s.inOldest].arrived = x.intervals.At(s.oldest).arrived
 		heap.Fix(&x.oldest, s.inOldest)
 	}
 	i.older, i.newer = 0, 0
@@ -136,7 +136,7 @@ func (x *Index) removeFromShare(r intervalRef) {
 
 // setKind moves an interval to the share of another kind.
 func (x *Index) setKind(r intervalRef, k kind) {
-	if i := x.intervals.at(r); i.arrived.kind() != k {
+	if i := x.intervals.At(r); i.arrived.kind() != k {
 		x.removeFromShare(r)
 		i.arrived ^= 1
 		x.addToShare(r)
@@ -174,7 +174,7 @@ func (x *Index) changeSize(s *share, size int64) {
 func (x *Index) dropTenant(t *tenant) {
 	if t.shares[stated].count+t.shares[unstated].count == 0 {
 		delete(x.tenants, t.name)
-		x.byTenant.release(t.ref)
+		x.byTenant.Release(t.ref)
 		x.lastTenant = nil
 	}
 }
@@ -193,7 +193,7 @@ func (x *Index) enforceLimits() {
 // evict drops the oldest span or empty session of a share.
 func (x *Index) evict(s *share) {
 	if last := s.recent.Back(); last != nil {
-		if session := last.Value.(*session); len(session.tracks) == 0 && (s.oldest == 0 || session.touched <= x.intervals.at(s.oldest).arrived) {
+		if session := last.Value.(*session); len(session.tracks) == 0 && (s.oldest == 0 || session.touched <= x.intervals.At(s.oldest).arrived) {
 			x.dropSession(session)
 			return
 		}

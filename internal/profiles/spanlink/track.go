@@ -5,6 +5,8 @@ package spanlink
 import (
 	"cmp"
 	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/records"
 )
 
 // track has the spans of one thread of a session.
@@ -43,15 +45,15 @@ func (x *Index) removeFromTrack(t *track) {
 func (t *track) size() int64 { return int64(trackSize + len(t.thread)) }
 
 // intervals of an index.
-type intervals = slab[intervalRef, interval]
+type intervals = records.Slab[intervalRef, interval]
 
 // sweep drops the intervals that were removed from the index.
 func (t *track) sweep(all *intervals) {
 	kept := t.intervals[:0]
 	sorted := 0
 	for at, r := range t.intervals {
-		if all.at(r).isRemoved() {
-			all.release(r)
+		if all.At(r).isRemoved() {
+			all.Release(r)
 			continue
 		}
 		kept = append(kept, r)
@@ -73,7 +75,7 @@ func (t *track) sweep(all *intervals) {
 func (t *track) overlapping(all *intervals, from, to uint64, found []intervalRef) []intervalRef {
 	t.sort(all)
 	for at := int32(t.firstFrom(all, to) - 1); at >= 0; {
-		i := all.at(t.intervals[at])
+		i := all.At(t.intervals[at])
 		if i.end <= from {
 			at = t.endsLater[at]
 			continue
@@ -84,7 +86,7 @@ func (t *track) overlapping(all *intervals, from, to uint64, found []intervalRef
 		at--
 	}
 	for _, r := range t.intervals[t.sorted:] {
-		if i := all.at(r); i.start < to && i.end > from && !i.isRemoved() && i.start < i.end {
+		if i := all.At(r); i.start < to && i.end > from && !i.isRemoved() && i.start < i.end {
 			found = append(found, r)
 		}
 	}
@@ -93,7 +95,7 @@ func (t *track) overlapping(all *intervals, from, to uint64, found []intervalRef
 
 // firstFrom returns the position of the first sorted interval that starts at the instant or later.
 func (t *track) firstFrom(all *intervals, instant uint64) int {
-	at, _ := slices.BinarySearchFunc(t.intervals[:t.sorted], instant, func(r intervalRef, t uint64) int { return cmp.Compare(all.at(r).start, t) })
+	at, _ := slices.BinarySearchFunc(t.intervals[:t.sorted], instant, func(r intervalRef, t uint64) int { return cmp.Compare(all.At(r).start, t) })
 	return at
 }
 
@@ -105,9 +107,9 @@ const maxMoved = 16
 // belong behind all others. A few that belong before many stay unsorted and are searched one by
 // one.
 func (t *track) sort(all *intervals) {
-	byStart := func(a, b intervalRef) int { return cmp.Compare(all.at(a).start, all.at(b).start) }
+	byStart := func(a, b intervalRef) int { return cmp.Compare(all.At(a).start, all.At(b).start) }
 	if arrived := t.intervals[t.sorted:]; len(arrived) > 0 {
-		from := t.firstFrom(all, all.at(slices.MinFunc(arrived, byStart)).start)
+		from := t.firstFrom(all, all.At(slices.MinFunc(arrived, byStart)).start)
 		if t.sorted-from <= maxMoved*len(arrived) {
 			slices.SortFunc(arrived, byStart)
 			merged := merge(t.intervals[from:t.sorted], arrived, byStart)
@@ -118,7 +120,7 @@ func (t *track) sort(all *intervals) {
 	}
 	for at := len(t.endsLater); at < t.sorted; at++ {
 		before := int32(at - 1)
-		for end := all.at(t.intervals[at]).end; before >= 0 && all.at(t.intervals[before]).end <= end; {
+		for end := all.At(t.intervals[at]).end; before >= 0 && all.At(t.intervals[before]).end <= end; {
 			before = t.endsLater[before]
 		}
 		t.endsLater = append(t.endsLater, before)

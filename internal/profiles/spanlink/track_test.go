@@ -45,7 +45,7 @@ func TestOverlapping(t *testing.T) {
 				l.addSpan(from, from+1+r.Uint64N(1<<r.IntN(5)))
 			}
 			for range r.IntN(3) {
-				if i := l.track.intervals[r.IntN(len(l.track.intervals))]; !l.intervals().at(i).isRemoved() && l.intervals().at(i).start < 1e6 {
+				if i := l.track.intervals[r.IntN(len(l.track.intervals))]; !l.intervals().At(i).isRemoved() && l.intervals().At(i).start < 1e6 {
 					l.remove(i)
 				}
 			}
@@ -54,7 +54,7 @@ func TestOverlapping(t *testing.T) {
 			var want []intervalRef
 			live := 0
 			for _, ref := range l.track.intervals {
-				if i := l.intervals().at(ref); !i.isRemoved() {
+				if i := l.intervals().At(ref); !i.isRemoved() {
 					live++
 					if i.start < to && i.end > from {
 						want = append(want, ref)
@@ -63,7 +63,7 @@ func TestOverlapping(t *testing.T) {
 			}
 			require.ElementsMatch(t, want, l.overlapping(from, to))
 			require.Equal(t, l.live, live)
-			require.Equal(t, len(l.track.intervals), l.intervals().len(), "records of other tracks do not exist")
+			require.Equal(t, len(l.track.intervals), l.intervals().Len(), "records of other tracks do not exist")
 			require.LessOrEqual(t, maxRemoved*(len(l.track.intervals)-live), len(l.track.intervals))
 		}
 	}

@@ -40,11 +40,11 @@ func (x *Index) awaitSegment(key spanKey, s Span, now time.Time) {
 	x.stats.Waiting++
 	sessions := slices.Clone(s.Sessions)
 	for i := range sessions {
-		sessions[i] = sessions[i].cloneFor(*x.byTenant.at(key.tenant))
+		sessions[i] = sessions[i].cloneFor(*x.byTenant.At(key.tenant))
 	}
 	o := &orphan{interval: r, segment: key.inTrace(s.Segment), sessions: sessions, thread: strings.Clone(s.Thread)}
 	x.orphans[r] = o
-	x.changeSize(x.share(x.intervals.at(r)), o.size())
+	x.changeSize(x.share(x.intervals.At(r)), o.size())
 	waiting := x.waiting[o.segment]
 	o.prev = waiting.last
 	if waiting.last == nil {
@@ -65,7 +65,7 @@ func (x *Index) resolveWaiting(segment spanKey, now time.Time) {
 	delete(x.waiting, segment)
 	for o := waiting.first; o != nil; o = o.next {
 		o.ended = true
-		x.changeSize(x.share(x.intervals.at(o.interval)), -o.size())
+		x.changeSize(x.share(x.intervals.At(o.interval)), -o.size())
 	}
 	for o := waiting.first; o != nil; o = o.next {
 		if o.removed { // evicted for one of the others
@@ -87,11 +87,11 @@ func (x *Index) resolveWaiting(segment spanKey, now time.Time) {
 func (x *Index) adopt(o *orphan, now time.Time) {
 	l := x.track(o.sessions[0], o.thread, now)
 	x.setKind(o.interval, l.session.kind())
-	i := x.intervals.at(o.interval)
+	i := x.intervals.At(o.interval)
 	i.track = l.ref
 	x.addToTrack(l, o.interval)
 	s := Span{
-		ID: i.id, Parent: i.parent, Segment: x.segments.at(i.segment).id, Start: i.start, End: i.end,
+		ID: i.id, Parent: i.parent, Segment: x.segments.At(i.segment).id, Start: i.start, End: i.end,
 		Sessions: o.sessions[1:], Thread: o.thread,
 	}
 	x.addToTracks(x.key(i), s, now)
@@ -107,7 +107,7 @@ func (x *Index) endWait(r intervalRef) {
 	if o.removed = true; o.ended {
 		return
 	}
-	x.changeSize(x.share(x.intervals.at(r)), -o.size())
+	x.changeSize(x.share(x.intervals.At(r)), -o.size())
 	waiting := x.waiting[o.segment]
 	if o.prev == nil {
 		waiting.first = o.next

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spanlink
+package records
 
 import (
 	"math/rand/v2"
@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A hash table finds what a map finds, also if hashes are equal or are in a few parts only.
-func TestHashTableAgainstMap(t *testing.T) {
+// A table finds what a map finds, also if hashes are equal or are in a few parts only.
+func TestTableAgainstMap(t *testing.T) {
 	type ref int32
 	for name, hash := range map[string]func(key uint64) uint64{
 		"spread":     func(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 },
@@ -19,10 +19,10 @@ func TestHashTableAgainstMap(t *testing.T) {
 	} {
 		r := rand.New(rand.NewPCG(1, 2))
 		keys := []uint64{0} // by reference
-		table := newHashTable(func(r ref) uint64 { return hash(keys[r]) })
+		table := NewTable(func(r ref) uint64 { return hash(keys[r]) })
 		want := map[uint64]ref{}
 		find := func(key uint64) ref {
-			return table.find(hash(key), func(r ref) bool { return keys[r] == key })
+			return table.Find(hash(key), func(r ref) bool { return keys[r] == key })
 		}
 		for range 20_000 {
 			key := r.Uint64N(600)
@@ -31,19 +31,19 @@ func TestHashTableAgainstMap(t *testing.T) {
 			case !known:
 				want[key] = ref(len(keys))
 				keys = append(keys, key)
-				table.add(hash(key), want[key])
+				table.Add(hash(key), want[key])
 			case r.IntN(4) == 0:
 				want[key] = ref(len(keys))
 				keys = append(keys, key)
-				table.replace(hash(key), old, want[key])
+				table.Replace(hash(key), old, want[key])
 			default:
 				delete(want, key)
-				table.remove(hash(key), old)
+				table.Remove(hash(key), old)
 			}
 		}
 		for key, ref := range want {
 			require.Equal(t, ref, find(key), name)
-			table.remove(hash(key), ref)
+			table.Remove(hash(key), ref)
 		}
 		for i := range table.parts {
 			require.Empty(t, table.parts[i].slots, name)
@@ -55,28 +55,28 @@ func TestHashTableAgainstMap(t *testing.T) {
 // is empty.
 func TestSlab(t *testing.T) {
 	type ref int32
-	var s slab[ref, int]
+	var s Slab[ref, int]
 	r := rand.New(rand.NewPCG(3, 4))
 	want := map[ref]int{}
 	for i := range 10_000 {
 		if r.IntN(3) > 0 {
-			at := s.alloc()
+			at := s.Alloc()
 			require.Positive(t, at)
 			require.NotContains(t, want, at)
-			require.Zero(t, *s.at(at))
-			*s.at(at), want[at] = i+1, i+1
+			require.Zero(t, *s.At(at))
+			*s.At(at), want[at] = i+1, i+1
 			continue
 		}
 		for at := range want {
-			s.release(at)
+			s.Release(at)
 			delete(want, at)
 			break
 		}
 	}
-	require.Equal(t, len(want), s.len())
+	require.Equal(t, len(want), s.Len())
 	for at, value := range want {
-		require.Equal(t, value, *s.at(at))
-		s.release(at)
+		require.Equal(t, value, *s.At(at))
+		s.Release(at)
 	}
 	require.Zero(t, s)
 }

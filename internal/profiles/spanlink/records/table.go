@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package spanlink
+package records
 
-import (
-	"encoding/binary"
-	"hash/maphash"
-)
-
-// hashTable finds references by the hash of their records, which it does not store: at most
-// 10 bytes a record, without pointers. It uses open addressing with linear probing. It consists of
+// Table finds references by the hash of their records, which it does not store: at most
+// 10 bytes a record, without pointers. References have at most 26 bits. It uses open addressing with linear probing. It consists of
 // parts that grow separately, because moving the references of a complete table would take long.
-type hashTable[R ~int32] struct {
+type Table[R ~int32] struct {
 	hashOf func(R) uint64
-	parts  [256]hashPart[R]
+	parts  [256]part[R]
 }
 
-type hashPart[R ~int32] struct {
+type part[R ~int32] struct {
 	slots []uint32 // a power of two, or none; 0 is free
 	used  int
 }
@@ -29,21 +24,22 @@ const (
 	minSlots = 8
 )
 
-func newHashTable[R ~int32](hashOf func(R) uint64) *hashTable[R] {
-	return &hashTable[R]{hashOf: hashOf}
+// NewTable returns an empty table. The function returns the hash of a record, which exists.
+func NewTable[R ~int32](hashOf func(R) uint64) *Table[R] {
+	return &Table[R]{hashOf: hashOf}
 }
 
-// part returns the part for a hash: its lowest eight bits. The next bits are the position in the
+// partOf returns the part for a hash: its lowest eight bits. The next bits are the position in the
 // part, the highest ones are in the slot.
-func (t *hashTable[R]) part(hash uint64) *hashPart[R] { return &t.parts[hash%256] }
+func (t *Table[R]) partOf(hash uint64) *part[R] { return &t.parts[hash%256] }
 
 func slotOf[R ~int32](hash uint64, r R) uint32 { return uint32(hash>>32)&^refMask | uint32(r) }
 
-func (p *hashPart[R]) position(hash uint64) int { return int(hash>>8) & (len(p.slots) - 1) }
+func (p *part[R]) position(hash uint64) int { return int(hash>>8) & (len(p.slots) - 1) }
 
-// find returns the reference with this hash for which equal returns true, or 0.
-func (t *hashTable[R]) find(hash uint64, equal func(R) bool) R {
-	p := t.part(hash)
+// Find returns the reference with this hash for which equal returns true, or 0.
+func (t *Table[R]) Find(hash uint64, equal func(R) bool) R {
+	p := t.partOf(hash)
 	if p.used == 0 {
 		return 0
 	}
@@ -55,9 +51,9 @@ func (t *hashTable[R]) find(hash uint64, equal func(R) bool) R {
 	return 0
 }
 
-// add adds a reference that find does not find.
-func (t *hashTable[R]) add(hash uint64, r R) {
-	p := t.part(hash)
+// Add adds a reference that Find does not find.
+func (t *Table[R]) Add(hash uint64, r R) {
+	p := t.partOf(hash)
 	if 4*(p.used+1) > 3*len(p.slots) {
 		t.resize(p, max(minSlots, 2*len(p.slots)))
 	}
@@ -65,7 +61,7 @@ func (t *hashTable[R]) add(hash uint64, r R) {
 	p.used++
 }
 
-func (p *hashPart[R]) put(hash uint64, r R) {
+func (p *part[R]) put(hash uint64, r R) {
 	i := p.position(hash)
 	for p.slots[i] != 0 {
 		i = (i + 1) & (len(p.slots) - 1)
@@ -73,7 +69,7 @@ func (p *hashPart[R]) put(hash uint64, r R) {
 	p.slots[i] = slotOf(hash, r)
 }
 
-func (t *hashTable[R]) resize(p *hashPart[R], size int) {
+func (t *Table[R]) resize(p *part[R], size int) {
 	old := p.slots
 	p.slots = make([]uint32, size)
 	for _, s := range old {
@@ -84,15 +80,15 @@ func (t *hashTable[R]) resize(p *hashPart[R], size int) {
 	}
 }
 
-// replace replaces a reference by another one with the same hash.
-func (t *hashTable[R]) replace(hash uint64, old, r R) {
-	p := t.part(hash)
+// Replace replaces a reference by another one with the same hash.
+func (t *Table[R]) Replace(hash uint64, old, r R) {
+	p := t.partOf(hash)
 	p.slots[p.find(hash, old)] = slotOf(hash, r)
 }
 
-// remove removes a reference. The record must still be there.
-func (t *hashTable[R]) remove(hash uint64, r R) {
-	p := t.part(hash)
+// Remove removes a reference. The record must still be there.
+func (t *Table[R]) Remove(hash uint64, r R) {
+	p := t.partOf(hash)
 	mask := len(p.slots) - 1
 	free := p.find(hash, r)
 	// Fill the gap with the next reference that may be there, and so on.
@@ -122,21 +118,10 @@ func nextSize(used int) int {
 }
 
 // find returns the position of a reference that is there.
-func (p *hashPart[R]) find(hash uint64, r R) int {
+func (p *part[R]) find(hash uint64, r R) int {
 	i := p.position(hash)
 	for R(p.slots[i]&refMask) != r {
 		i = (i + 1) & (len(p.slots) - 1)
 	}
 	return i
-}
-
-// hashSeed is random: clients choose the ids of spans.
-var hashSeed = maphash.MakeSeed()
-
-func (k *spanKey) hash() uint64 {
-	var text [len(k.trace) + len(k.id) + 4]byte
-	copy(text[:], k.trace[:])
-	copy(text[len(k.trace):], k.id[:])
-	binary.NativeEndian.PutUint32(text[len(k.trace)+len(k.id):], uint32(k.tenant))
-	return maphash.Bytes(hashSeed, text[:])
 }
