@@ -36,6 +36,9 @@ type Config struct {
 	// Errors configure the events that are created from exceptions.
 	Errors ErrorsConfig `mapstructure:"errors"`
 
+	// Metrics select metrics and configure the number of elements for each data point.
+	Metrics MetricsConfig `mapstructure:"metrics"`
+
 	// ProfilerIDAttributes are the resource attributes that together identify one process. The ID
 	// of its profiler session is derived from them if the data have none. If they identify only a
 	// service, attributes of the process are added.
@@ -111,6 +114,7 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		SpansAs:              spansAsTransactions,
 		Errors:               defaultErrors(),
+		Metrics:              MetricsConfig{Exemplars: true},
 		ProfilerIDAttributes: slices.Clone(attr.DefaultProfilerIDAttributes),
 		MaxAttempts:          defaultMaxAttempts,
 		HTTP:                 client,
@@ -152,6 +156,9 @@ func (c *Config) Validate() error {
 		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)
 	}
 	if err := c.Errors.validate(); err != nil {
+		problems = append(problems, err)
+	}
+	if err := c.Metrics.validate(); err != nil {
 		problems = append(problems, err)
 	}
 	if len(c.ProfilerIDAttributes) == 0 || slices.Contains(c.ProfilerIDAttributes, "") {

@@ -5,8 +5,11 @@ package sentryexporter
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
@@ -15,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
@@ -42,6 +46,33 @@ func (e *sentryExporter) convertTraces(ctx context.Context, traces ptrace.Traces
 	return e.newRequests(traces.SpanCount(), &export)
 }
 
+func (e *sentryExporter) convertLogs(ctx context.Context, logs plog.Logs) ([]*request, error) {
+	export := toitems.FromLogs(logs, toitems.Options{ExportOptions: e.exportOptions(), ReceivedNano: uint64(time.Now().UnixNano())})
+	e.telemetry.lost(ctx, e.telemetry.logsDiscarded, export.Lost)
+	e.telemetry.fieldsLost(ctx, export.Flaws)
+	return e.newRequests(logs.LogRecordCount(), &export)
+}
+
+// convertMetrics translates metrics. The error is about cumulative points; all others are in the
+// requests.
+func (e *sentryExporter) convertMetrics(ctx context.Context, metrics pmetric.Metrics) ([]*request, error) {
+	export := toitems.FromMetrics(metrics, toitems.MetricOptions{
+		Options:  toitems.Options{ExportOptions: e.exportOptions(), ReceivedNano: uint64(time.Now().UnixNano())},
+		Selected: e.selected, Buckets: e.cfg.Metrics.Buckets, Exemplars: e.cfg.Metrics.Exemplars,
+	})
+	e.telemetry.lost(ctx, e.telemetry.pointsDiscarded, export.Lost)
+	e.telemetry.fieldsLost(ctx, export.Flaws)
+	requests, err := e.newRequests(metrics.DataPointCount(), &export)
+	for _, loss := range export.Lost {
+		if loss.Reason == toitems.ReasonCumulative {
+			err = consumererror.NewPermanent(fmt.Errorf("%d data points are cumulative and were dropped, because Sentry adds up the values of a counter: "+
+				"put the processor cumulativetodelta before this exporter", loss.Count))
+			e.logger.Error("Data points dropped", zap.Error(err))
+		}
+	}
+	return requests, err
+}
+
 func (e *sentryExporter) exportOptions() tosentry.ExportOptions {
 	return tosentry.ExportOptions{
 		SDK:                  e.program(),
@@ -63,7 +94,7 @@ func (e *sentryExporter) program() sentry.ClientSDK {
 }
 
 // newRequests returns one request per envelope, so that none waits for another. The requests share
-// the count of the message's samples or spans.
+// the count of the message's elements.
 func (e *sentryExporter) newRequests(count int, export *tosentry.Export) (requests []*request, _ error) {
 	n := len(export.Items)
 	for i, item := range export.Items {
@@ -71,7 +102,7 @@ func (e *sentryExporter) newRequests(count int, export *tosentry.Export) (reques
 		requests = append(requests, &request{Version: requestVersion, Count: max(1, share), Envelopes: []envelope{newEnvelope(item)}})
 	}
 	if lost := tooLarge(export.Lost); n == 0 && lost > 0 {
-		err := fmt.Errorf("%d samples or spans are larger than an envelope of %d bytes each", lost, e.cfg.maxItemBytes())
+		err := fmt.Errorf("%d samples, spans, records or data points are larger than an envelope of %d bytes each", lost, e.cfg.maxItemBytes())
 		e.logger.Error("Message dropped: too large for an envelope", zap.Error(err))
 		return nil, consumererror.NewPermanent(err)
 	}

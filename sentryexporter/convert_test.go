@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -24,11 +26,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
-// exporters are those of both signals, made by the factory as the collector makes them.
+// exporters are those of all signals, made by the factory as the collector makes them.
 type exporters struct {
 	*harness
 	profiles func(pprofile.Profiles) error
 	traces   func(ptrace.Traces) error
+	logs     func(plog.Logs) error
+	points   func(pmetric.Metrics) error
 }
 
 func startBoth(t *testing.T, edit func(*Config)) exporters {
@@ -40,15 +44,25 @@ func startBoth(t *testing.T, edit func(*Config)) exporters {
 	require.NoError(t, err)
 	traces, err := f.CreateTraces(t.Context(), h.settings(), cfg)
 	require.NoError(t, err)
+	logs, err := f.CreateLogs(t.Context(), h.settings(), cfg)
+	require.NoError(t, err)
+	metrics, err := f.CreateMetrics(t.Context(), h.settings(), cfg)
+	require.NoError(t, err)
+	require.NoError(t, logs.Start(t.Context(), componenttest.NewNopHost()))
+	require.NoError(t, metrics.Start(t.Context(), componenttest.NewNopHost()))
 	require.NoError(t, profiles.Start(t.Context(), componenttest.NewNopHost()))
 	require.NoError(t, traces.Start(t.Context(), componenttest.NewNopHost()))
 	t.Cleanup(func() {
 		require.NoError(t, profiles.Shutdown(context.Background()))
 		require.NoError(t, traces.Shutdown(context.Background()))
+		require.NoError(t, logs.Shutdown(context.Background()))
+		require.NoError(t, metrics.Shutdown(context.Background()))
 	})
 	return exporters{h,
 		func(p pprofile.Profiles) error { return profiles.ConsumeProfiles(t.Context(), p) },
 		func(p ptrace.Traces) error { return traces.ConsumeTraces(t.Context(), p) },
+		func(p plog.Logs) error { return logs.ConsumeLogs(t.Context(), p) },
+		func(p pmetric.Metrics) error { return metrics.ConsumeMetrics(t.Context(), p) },
 	}
 }
 
@@ -160,6 +174,10 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	broken.Dictionary().LocationTable().At(1).AttributeIndices().Append(99)
 	require.NoError(t, e.profiles(broken))
 	require.NoError(t, e.traces(handledException()))
+	empty := plog.NewLogs()
+	empty.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+	require.NoError(t, e.logs(empty))
+	require.ErrorContains(t, e.points(cumulative()), "cumulativetodelta")
 	bad := someSpan()
 	bad.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).SetTraceID(pcommon.TraceID{})
 	require.NoError(t, e.traces(bad))

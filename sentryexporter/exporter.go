@@ -31,6 +31,7 @@ type sentryExporter struct {
 	logger    *zap.Logger
 	telemetry *telemetry
 	queues    []*categoryQueue // by category: see queueOf
+	selected  func(metric string) bool
 
 	// Set by Start.
 	client   *client
@@ -69,6 +70,7 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 	})
 	return &sentryExporter{
 		destination: cfg.destination, cfg: cfg, settings: set, logger: collector.LimitLogs(set.Logger), telemetry: telemetry,
+		selected: cfg.Metrics.selector(),
 		stopping: make(chan struct{}),
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -240,7 +241,7 @@ func TestReportLosses(t *testing.T) {
 	})
 	require.Error(t, h.send(backendChunk(1), backendChunk(2), uiChunk(3)))
 	large := transaction(4)
-	large.Count = 12
+	large.Item.Payload = []byte(`{"number":4,"spans":[` + strings.Repeat("{},", 10) + `{}]}`)
 	require.Error(t, h.send(large), "a minute has not passed")
 	h.stop()
 

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -27,7 +28,9 @@ const stability = component.StabilityLevelDevelopment
 func NewFactory() xexporter.Factory {
 	return xexporter.NewFactory(componentType, createDefaultConfig,
 		xexporter.WithProfiles(createProfiles, stability),
-		xexporter.WithTraces(createTraces, stability))
+		xexporter.WithTraces(createTraces, stability),
+		xexporter.WithLogs(createLogs, stability),
+		xexporter.WithMetrics(createMetrics, stability))
 }
 
 type profilesExporter struct{ *sentryExporter }
@@ -94,7 +97,7 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 		}
 	}
 	if e.cfg.Errors.FromSpans != toissues.None {
-		if err := e.addEventsQueue(ctx); err != nil {
+		if err := e.addLogsQueue(ctx, sentry.CategoryError); err != nil {
 			return nil, err
 		}
 	}
@@ -112,9 +115,69 @@ func (e *sentryExporter) addTracesQueue(ctx context.Context, category sentry.Cat
 	return nil
 }
 
-// addEventsQueue adds the queue of error events. The collector's metrics count them as log records.
-func (e *sentryExporter) addEventsQueue(ctx context.Context) error {
-	q := e.addQueue(sentry.CategoryError)
+type logsExporter struct{ *sentryExporter }
+
+// ConsumeLogs implements consumer.Logs.
+func (e logsExporter) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
+	requests, err := e.convertLogs(ctx, logs)
+	if err != nil {
+		return err
+	}
+	return e.enqueue(ctx, requests)
+}
+
+func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
+	e, err := newSentryExporter(cfg.(*Config), set)
+	if err != nil {
+		return nil, err
+	}
+	for _, category := range []sentry.Category{sentry.CategoryLogItem, sentry.CategoryError, sentry.CategoryFeedback, sentry.CategoryMonitor} {
+		if err := e.addLogsQueue(ctx, category); err != nil {
+			return nil, err
+		}
+	}
+	return logsExporter{e}, nil
+}
+
+type metricsExporter struct{ *sentryExporter }
+
+// ConsumeMetrics implements consumer.Metrics.
+func (e metricsExporter) ConsumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
+	requests, cumulative := e.convertMetrics(ctx, metrics)
+	if err := e.enqueue(ctx, requests); err != nil {
+		return err
+	}
+	return cumulative
+}
+
+func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Metrics, error) {
+	e, err := newSentryExporter(cfg.(*Config), set)
+	if err != nil {
+		return nil, err
+	}
+	for _, category := range []sentry.Category{sentry.CategoryTraceMetric, sentry.CategorySession} {
+		if err := e.addMetricsQueue(ctx, category); err != nil {
+			return nil, err
+		}
+	}
+	return metricsExporter{e}, nil
+}
+
+func (e *sentryExporter) addMetricsQueue(ctx context.Context, category sentry.Category) error {
+	q := e.addQueue(category)
+	metrics, err := xexporterhelper.NewMetricsRequest(ctx, q.queueSettings(), requestOf[pmetric.Metrics], q.push, q.options()...)
+	if err != nil {
+		return err
+	}
+	q.helper = metrics
+	q.consume = func(ctx context.Context) error { return metrics.ConsumeMetrics(ctx, pmetric.NewMetrics()) }
+	return nil
+}
+
+// addLogsQueue adds the queue of a category whose items the collector's metrics count as log
+// records.
+func (e *sentryExporter) addLogsQueue(ctx context.Context, category sentry.Category) error {
+	q := e.addQueue(category)
 	logs, err := xexporterhelper.NewLogsRequest(ctx, q.queueSettings(), requestOf[plog.Logs], q.push, q.options()...)
 	if err != nil {
 		return err

@@ -38,21 +38,14 @@ const (
 	lossSampled  = "sample_rate"
 )
 
-// add counts a rejected item as the specification requires: chunks and transactions by number, and
-// all spans, including those of transactions. If Sentry rejects the key, it would reject the
-// report, too.
+// add counts a rejected item in all its categories, as the specification requires. If Sentry
+// rejects the key, it would reject the report, too.
 func (l *losses) add(e *envelope, r reply) {
 	if r.isUnauthorized() {
 		return
 	}
-	switch e.Item.Header.Type {
-	case sentry.ItemSpan:
-		l.count(lossRejected, sentry.CategorySpan, e.Count)
-	case sentry.ItemTransaction: // "an additional span category entry containing the number of spans inside the transaction plus one"
-		l.count(lossRejected, sentry.CategoryTransaction, 1)
-		l.count(lossRejected, sentry.CategorySpan, e.Count)
-	default:
-		l.count(lossRejected, sentry.LimitedBy(&e.Item.Header)[0], 1)
+	for _, quantity := range sentry.Quantities(&e.Item) {
+		l.count(lossRejected, quantity.Category, int(quantity.Count))
 	}
 }
 

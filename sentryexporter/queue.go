@@ -4,6 +4,7 @@ package sentryexporter
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,10 +59,10 @@ func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
 }
 
 // queueOf returns the queue for the category of the first envelope. Only requests that an earlier
-// version stored have several envelopes.
+// version stored have several envelopes. Client reports have no category: the first queue sends them.
 func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 	for _, q := range e.queues {
-		if sentry.LimitedBy(&r.Envelopes[0].Item.Header)[0] == q.category {
+		if slices.Contains(sentry.LimitedBy(&r.Envelopes[0].Item.Header), q.category) {
 			return q
 		}
 	}

@@ -24,6 +24,8 @@ type telemetry struct {
 	throttled           metric.Int64Counter
 	samplesDiscarded    metric.Int64Counter
 	spansDiscarded      metric.Int64Counter
+	logsDiscarded       metric.Int64Counter
+	pointsDiscarded     metric.Int64Counter
 	exceptionsDiscarded metric.Int64Counter
 	fieldsDiscarded     metric.Int64Counter
 	unreadable          metric.Int64Counter
@@ -43,6 +45,10 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of samples that Sentry's format cannot represent."),
 		spansDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_spans_discarded", "{span}",
 			"Number of spans and span events that Sentry's format cannot represent."),
+		logsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_log_records_discarded", "{record}",
+			"Number of log records that were not sent to Sentry."),
+		pointsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_metric_points_discarded", "{point}",
+			"Number of data points that were not sent to Sentry."),
 		exceptionsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_exceptions_discarded", "{exception}",
 			"Number of exceptions on spans that did not become events."),
 		fieldsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",

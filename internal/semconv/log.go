@@ -23,6 +23,18 @@ const (
 	SentrySeverityText            = "sentry.severity_text" // as sent, if the text of the record differs
 )
 
+// Project: logs and metrics sent to Sentry.
+const (
+	SentryBodyJSON         = "sentry.body.json"          // true if the body was no text
+	SentryTraceIDSynthetic = "sentry.trace_id.synthetic" // true if the data had no trace
+)
+
+// OTel, for formats other than OTLP.
+const (
+	EventEventName = "event.name" // the prefix Event is for names of events
+	OtelScopeName  = "otel.scope.name"
+)
+
 // Project: all items.
 const (
 	SentryItemType        = "sentry.item.type" // absent for logs

@@ -44,3 +44,9 @@ const (
 	SentryClientReportCategory     = "sentry.client_report.category"
 	SentryClientReportOutcome      = "sentry.client_report.outcome"
 )
+
+// Prometheus, for buckets and quantiles as separate metrics.
+const (
+	Le       = "le"
+	Quantile = "quantile"
+)

@@ -5,7 +5,7 @@
 //
 // Each direction is a package: fromsentry, tosentry and frommeasure. Package attr holds their
 // shared code. The files named below are in fromsentry or attr; those under "OTLP to Sentry" are in
-// tosentry.
+// tosentry, toitems (logs and metrics) and toissues (events for exceptions).
 //
 // # Profiles
 //
@@ -55,6 +55,10 @@
 //	segments            →  transactions            traces.go, segment_tree.go, transaction.go, span.go
 //	other spans         →  span containers         span_streamed.go
 //	resources           →  release, platform, …    resource.go
+//	log records         →  log containers          toitems/logs.go
+//	records of items    →  the same items          toitems/log_event.go, log_exceptions.go, small_items.go
+//	data points         →  trace_metric            toitems/metrics.go, metric_points.go
+//	receiver's metrics  →  sessions, client_report toitems/own_metrics.go
 //
 // The message is untrusted: indices are read through dictionary.View, and data that Sentry would
 // reject is repaired or dropped with a reason. The same message always yields the same items with

@@ -46,3 +46,11 @@ const (
 	MaxOutgoingContainer   = 10 << 20
 	MaxOutgoingSpans       = 1000
 )
+
+// Limits on containers of logs and metrics that we send: the sizes of SDKs' buffers, and a tenth of
+// what ingest allows (12 MiB). Ingest rejects a single log above 1 MiB.
+const (
+	MaxOutgoingElements = 1_000_000 // bytes
+	MaxOutgoingLogs     = 100
+	MaxOutgoingMetrics  = 1000
+)

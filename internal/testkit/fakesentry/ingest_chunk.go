@@ -29,6 +29,10 @@ func Verdict(e *sentry.Envelope) string {
 		return containerVerdict(&e.Header, item)
 	case sentry.ItemEvent:
 		return eventVerdict(&e.Header, item)
+	case sentry.ItemLog:
+		return logsVerdict(&e.Header, item)
+	case sentry.ItemTraceMetric:
+		return metricsVerdict(&e.Header, item)
 	default:
 		return "item type " + string(item.Header.Type)
 	}

@@ -51,3 +51,25 @@ func UcumUnit(unit string) string {
 	}
 	return "{" + unit + "}"
 }
+
+// sentryUnits is the inverse of ucumUnits, with Relay's names: the longest ones.
+var sentryUnits = func() map[string]string {
+	names := map[string]string{}
+	for name, code := range ucumUnits {
+		if code != "" && len(name) > len(names[code]) {
+			names[code] = name
+		}
+	}
+	return names
+}()
+
+// SentryUnit is the inverse of UcumUnit. Sentry accepts other units as custom ones.
+func SentryUnit(code string) string {
+	if name, known := sentryUnits[code]; known {
+		return name
+	}
+	if strings.HasPrefix(code, "{") && strings.HasSuffix(code, "}") {
+		return code[1 : len(code)-1]
+	}
+	return code
+}

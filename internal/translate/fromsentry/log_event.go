@@ -66,7 +66,7 @@ func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.L
 	attr.PutRaw(attrs, semconv.SentryDebugMetaImages, e.Images)
 	attr.PutRaw(attrs, semconv.SentryModules, e.Modules)
 	attr.PutRaw(attrs, semconv.SentryExtra, e.Extra)
-	putTags(attrs, e.Tags, src)
+	putListedTags(attrs, e.Tags, src)
 	if !src.IncludePII {
 		attr.RemovePersonal(attrs)
 	}

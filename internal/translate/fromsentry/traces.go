@@ -24,7 +24,7 @@ func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
 		fillSpan(span, t.Root, stated, src)
 		fillRoot(span, t, src)
 		putContexts(span.Attributes(), out.ResourceSpans().At(0).Resource().Attributes(), t.Contexts, src)
-		putSpanTags(span.Attributes(), t.Tags, src)
+		putListedTags(span.Attributes(), t.Tags, src)
 	}
 	for i := range t.Spans {
 		span := spans.AppendEmpty()
@@ -108,7 +108,7 @@ func fillSpan(span ptrace.Span, s *event.Span, stated attr.Profiling, src Source
 	}
 	putMeasures(attrs, s.Measurements)
 	SpanProfiling(s).Or(stated).Put(attrs)
-	putSpanTags(attrs, s.Tags, src)
+	putListedTags(attrs, s.Tags, src)
 	putLinks(span.Links(), s.Links, src)
 }
 
@@ -135,8 +135,8 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attr.PutRaw(attrs, semconv.SentryExtra, t.Extra)
 }
 
-// putSpanTags sets tags as attributes and lists their keys: Sentry indexes tags, but not data.
-func putSpanTags(attrs pcommon.Map, tags []event.Tag, src Source) {
+// putListedTags sets tags as attributes and lists their keys: Sentry indexes tags, but not data.
+func putListedTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 	if len(tags) == 0 {
 		return
 	}

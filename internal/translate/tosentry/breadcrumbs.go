@@ -61,8 +61,8 @@ func (c *crumbs) settle() (tooMany int) {
 	return tooMany
 }
 
-// crumbsOf is the inverse of fromsentry.putBreadcrumbs.
-func crumbsOf(list pcommon.Slice) (all []sentryevent.Breadcrumb) {
+// CrumbsOf is the inverse of fromsentry.putBreadcrumbs.
+func CrumbsOf(list pcommon.Slice) (all []sentryevent.Breadcrumb) {
 	for _, entry := range list.All() {
 		if entry.Type() != pcommon.ValueTypeMap {
 			continue

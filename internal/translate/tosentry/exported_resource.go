@@ -11,15 +11,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// exportedResource is a resource with the parts that every item repeats.
-type exportedResource struct {
+// Resource is a resource with the parts that every item repeats.
+type Resource struct {
 	pcommon.Map
-	fromSentry bool
+	FromSentry bool
 	session    string            // profiler session for spans without one; "" = not computed yet
 	machine    []machineMember   // attributes that become members of contexts
 	other      pcommon.Map       // all other attributes
-	typed      []event.Attribute // other, in the form of span containers
-	size       int               // bytes of machine and other in an item
+	Typed      []event.Attribute // other, in the form of containers
+	Size       int               // bytes of machine and other in an item
 }
 
 // machineMember is a member of a context.
@@ -28,8 +28,9 @@ type machineMember struct {
 	value pcommon.Value
 }
 
-func readResource(attrs pcommon.Map) *exportedResource {
-	r := &exportedResource{Map: attrs, fromSentry: IsFromSentry(attrs), other: otherResource(attrs)}
+// ReadResource reads the attributes of a resource.
+func ReadResource(attrs pcommon.Map) *Resource {
+	r := &Resource{Map: attrs, FromSentry: IsFromSentry(attrs), other: otherResource(attrs)}
 	for _, key := range machineKeys {
 		from := attr.FirstText(attr.ResourceContextKeys[key], semconv.SentryDeviceArchitecture)
 		value, ok := attrs.Get(from)
@@ -38,23 +39,23 @@ func readResource(attrs pcommon.Map) *exportedResource {
 		}
 		if ok {
 			r.machine = append(r.machine, machineMember{key, value})
-			r.size += len(attr.JsonOf(value))
+			r.Size += len(attr.JsonOf(value))
 		}
 	}
 	for key, value := range r.other.All() {
 		a := attr.TypedAttribute(key, value)
-		r.typed = append(r.typed, a)
-		r.size += len(a.Key) + len(a.Value) + len(`"":{"type":"boolean","value":},`)
+		r.Typed = append(r.Typed, a)
+		r.Size += len(a.Key) + len(a.Value) + len(`"":{"type":"boolean","value":},`)
 	}
 	return r
 }
 
 // read reads a resource and the identity of each scope, and returns the usable spans.
 func (e *traceExporter) read(resource ptrace.ResourceSpans) (all []tracedSpan) {
-	e.resource = readResource(resource.Resource().Attributes())
+	e.resource = ReadResource(resource.Resource().Attributes())
 	ofResource := ReadIdentity(e.resource.Map)
 	for _, scope := range resource.ScopeSpans().All() {
-		id := inScope(ofResource, scope.Scope(), e.options)
+		id := InScope(ofResource, scope.Scope(), e.options)
 		all = collectSpans(scope.Spans(), &id, &e.Export, all)
 	}
 	return all
@@ -71,10 +72,10 @@ func (e *traceExporter) session() string {
 // repeatResource reports whether an item may repeat the resource. Copies use at most half of the
 // output limit of a message; items without a copy are counted.
 func (e *traceExporter) repeatResource() bool {
-	if e.resource.size > e.copies {
+	if e.resource.Size > e.copies {
 		e.flaw("resource", 1)
 		return false
 	}
-	e.copies -= e.resource.size
+	e.copies -= e.resource.Size
 	return true
 }

@@ -28,7 +28,7 @@ func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 		e.resource, e.sessions = resource.Resource().Attributes(), map[bool]string{}
 		ofResource := ReadIdentity(e.resource)
 		for _, scope := range resource.ScopeProfiles().All() {
-			id := inScope(ofResource, scope.Scope(), e.options)
+			id := InScope(ofResource, scope.Scope(), e.options)
 			restated := restatements(e.view, scope.Profiles())
 			for p, profile := range scope.Profiles().All() {
 				if restated[p] {

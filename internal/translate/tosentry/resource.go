@@ -93,9 +93,9 @@ func imageTag(resource pcommon.Map) string {
 	return tags.Slice().At(0).AsString()
 }
 
-// inScope sets the SDK to the scope if the resource names none: in profiles without an SDK, the
+// InScope sets the SDK to the scope if the resource names none: in profiles without an SDK, the
 // scope is the profiler. Sentry requires both name and version.
-func inScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptions) attr.Identity {
+func InScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptions) attr.Identity {
 	id.Sdk = cmp.Or(id.Sdk, sentry.ClientSDK{Name: scope.Name(), Version: scope.Version()})
 	switch {
 	case id.Sdk.Name == "":

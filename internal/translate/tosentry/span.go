@@ -16,7 +16,7 @@ import (
 
 // legacySpan is the inverse of fromsentry.fillSpan: a span of a transaction, root or child.
 func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
-	fromSentry := e.resource.fromSentry
+	fromSentry := e.resource.FromSentry
 	out := event.Span{
 		TraceID: traceText(s.TraceID()), SpanID: spanText(s.SpanID()), ParentSpanID: spanText(s.ParentSpanID()),
 		Status: StatusName(s.Span, fromSentry),
@@ -25,7 +25,7 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 		}),
 	}
 	out.Start, out.End = timesOf(s.Span)
-	tags := tagKeys(s.Attributes())
+	tags := TagKeys(s.Attributes())
 	for key, value := range s.Attributes().All() {
 		switch key {
 		case semconv.SentryOp:
@@ -86,8 +86,8 @@ func originText(text string) string {
 // find the samples. It has its own profiler only if that differs from the transaction's.
 func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Span {
 	out := e.legacySpan(s)
-	out.Description = descriptionOf(s.Span, &out, e.resource.fromSentry)
-	if !e.resource.fromSentry && out.Description != s.Name() {
+	out.Description = descriptionOf(s.Span, &out, e.resource.FromSentry)
+	if !e.resource.FromSentry && out.Description != s.Name() {
 		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryName, Value: attr.JsonString(s.Name())})
 	}
 	p := e.profilingOf(s)
@@ -118,7 +118,7 @@ func (e *traceExporter) profilingOf(s *tracedSpan) (p attr.Profiling) {
 	}
 	switch {
 	case p.Profiler != "":
-	case e.resource.fromSentry:
+	case e.resource.FromSentry:
 		p.Profiler = p.Profile // a V1 profile is sent as a profiler session of its own: see readOrigin
 	case e.options.Profiled:
 		p.Profiler = e.session()
@@ -148,7 +148,8 @@ func descriptionOf(s ptrace.Span, out *event.Span, fromSentry bool) string {
 	}
 }
 
-func tagKeys(attrs pcommon.Map) map[string]bool {
+// TagKeys returns the keys of the attributes that were tags.
+func TagKeys(attrs pcommon.Map) map[string]bool {
 	list, ok := attrs.Get(semconv.SentryTags)
 	if !ok || list.Type() != pcommon.ValueTypeSlice {
 		return nil

@@ -66,7 +66,7 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 		}
 	}
 	all.text(semconv.SentryStatusMessage, s.Status().Message())
-	if !e.resource.fromSentry {
+	if !e.resource.FromSentry {
 		all.text(semconv.SentryOp, ForeignOp(s.Span))
 		all.text(semconv.SentryOrigin, "auto.otel")
 		all.text(semconv.SentryKind, kindName(s.Kind()))
@@ -82,7 +82,7 @@ type unitEntry struct {
 
 // unitsOf returns the units of a span from Sentry, by attribute key. Few spans have any.
 func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) {
-	if !e.resource.fromSentry {
+	if !e.resource.FromSentry {
 		return nil
 	}
 	for key, value := range attrs.All() {
@@ -114,8 +114,8 @@ func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSeg
 	all.text(semconv.SentryPlatform, id.Platform)
 	all.text(semconv.SentrySDKName, id.Sdk.Name)
 	all.text(semconv.SentrySDKVersion, id.Sdk.Version)
-	if isSegment && len(e.resource.typed) > 0 && e.repeatResource() {
-		for _, a := range e.resource.typed {
+	if isSegment && len(e.resource.Typed) > 0 && e.repeatResource() {
+		for _, a := range e.resource.Typed {
 			all.put(a)
 		}
 	}

@@ -31,9 +31,9 @@ func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
 type traceExporter struct {
 	Export
 	options  ExportOptions
-	resource *exportedResource // of the current spans
-	copies   int               // bytes of resources that items may still repeat
-	payload  []byte            // scratch
+	resource *Resource // of the current spans
+	copies   int       // bytes of resources that items may still repeat
+	payload  []byte    // scratch
 }
 
 // tracedSpan is a span with its context.
@@ -135,8 +135,9 @@ func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmen
 // container translates the spans of a trace. Each span is written once; if it does not fit, it
 // starts the next container.
 func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segmentTree) {
-	w := event.NewSpansWriter(e.payload, e.options.atMost(sentry.MaxOutgoingContainer))
+	w := event.NewContainerWriter(e.payload, e.options.atMost(sentry.MaxOutgoingContainer))
 	first := 0 // of the container
+	var span event.StreamedSpan
 	flush := func(end int) {
 		if part := which[first:end]; w.Len() > 0 {
 			e.addContainer(spans, part, w.Finish())
@@ -147,7 +148,7 @@ func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segment
 		if w.Len() == sentry.MaxOutgoingSpans {
 			flush(k)
 		}
-		span := e.streamedSpan(spans, i, tree)
+		span = e.streamedSpan(spans, i, tree)
 		if !w.Add(&span) {
 			flush(k)
 			if !w.Add(&span) {

@@ -3,8 +3,6 @@
 package tosentry
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -17,7 +15,7 @@ import (
 
 // newTransaction translates the root of a segment: the inverse of fromsentry.fillRoot.
 func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
-	fromSentry, id := e.resource.fromSentry, s.id
+	fromSentry, id := e.resource.FromSentry, s.id
 	root := e.legacySpan(s)
 	p := e.profilingOf(s)
 
@@ -37,7 +35,9 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 		t.Source = attr.FirstText(t.Source, foreignSource(s.Span))
 	}
 	putThread(&root, p)
-	t.Contexts = e.contextsOf(s.Attributes())
+	contexts := NewContexts(s.Attributes(), e.resource, e.repeatResource())
+	contexts.Remove("profile") // the transaction has a field for it
+	t.Contexts = contexts.Values()
 	t.Root = &root
 	return t
 }
@@ -46,7 +46,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 // returns the others.
 func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []event.NamedValue) (rest []event.NamedValue) {
 	attrs := s.Attributes()
-	t.User = UserOf(attrs, e.resource.fromSentry)
+	t.User = UserOf(attrs, e.resource.FromSentry)
 	t.Request = RequestOf(attrs, s.Kind())
 	namesServer := has(attrs, semconv.SentryServerName)
 	for _, member := range data {
@@ -72,10 +72,10 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 		case key == semconv.SentryExtra && value().Type() == pcommon.ValueTypeMap:
 			t.Extra = member.Value
 		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
-			t.Breadcrumbs = crumbsOf(value().Slice())
+			t.Breadcrumbs = CrumbsOf(value().Slice())
 		case key == semconv.SentryReplayID, requestOnly[key] && t.Request != nil:
 		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
-		case isUserKey(key) && e.resource.fromSentry, isUserKey(key) && key != semconv.ClientAddress:
+		case isUserKey(key) && e.resource.FromSentry, isUserKey(key) && key != semconv.ClientAddress:
 		default:
 			rest = append(rest, member)
 		}
@@ -137,7 +137,7 @@ func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 	}
 	for key, value := range attrs.All() {
 		if name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix); ok {
-			r.Headers = append(r.Headers, event.Tag{Key: name, Value: joined(value)})
+			r.Headers = append(r.Headers, event.Tag{Key: name, Value: Joined(value)})
 		}
 	}
 	for _, part := range []struct {
@@ -154,8 +154,8 @@ func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 	return r
 }
 
-// joined returns the text of a header, whose values are a list in OpenTelemetry.
-func joined(value pcommon.Value) string {
+// Joined returns the text of a header, whose values are a list in OpenTelemetry.
+func Joined(value pcommon.Value) string {
 	if value.Type() != pcommon.ValueTypeSlice {
 		return value.AsString()
 	}
@@ -165,59 +165,3 @@ func joined(value pcommon.Value) string {
 	}
 	return strings.Join(texts, ", ")
 }
-
-// contextsOf is the inverse of fromsentry.putContexts. It adds the resource's machine, and its
-// other attributes as a context of their own.
-func (e *traceExporter) contextsOf(attrs pcommon.Map) (contexts []event.NamedValue) {
-	members := map[string]pcommon.Map{}
-	var names []string
-	context := func(name string) pcommon.Map {
-		if m, ok := members[name]; ok {
-			return m
-		}
-		m := pcommon.NewMap()
-		members[name] = m
-		names = append(names, name)
-		return m
-	}
-	for key, value := range attrs.All() {
-		name, ok := strings.CutPrefix(key, semconv.SentryContextPrefix)
-		switch {
-		case !ok || name == "" || name == "trace" || name == "profile":
-		case value.Type() == pcommon.ValueTypeMap:
-			value.Map().CopyTo(context(name))
-		default:
-			contexts = append(contexts, event.NamedValue{Name: name, Value: attr.JsonOf(value)})
-		}
-	}
-	repeat := e.repeatResource()
-	if repeat {
-		for _, m := range e.resource.machine {
-			m.value.CopyTo(context(m.Context).PutEmpty(m.Name))
-		}
-	}
-	if replay, ok := attrs.Get(semconv.SentryReplayID); ok {
-		replay.CopyTo(context("replay").PutEmpty("replay_id"))
-	}
-	if repeat && e.resource.other.Len() > 0 {
-		e.resource.other.CopyTo(context("otel").PutEmptyMap("resource"))
-	}
-	for _, name := range names {
-		value := pcommon.NewValueMap()
-		members[name].MoveTo(value.Map())
-		contexts = append(contexts, event.NamedValue{Name: name, Value: attr.JsonOf(value)})
-	}
-	return contexts
-}
-
-// machineKeys are the members of contexts that are on the resource, in a fixed order.
-var machineKeys = func() []attr.ContextMember {
-	keys := []attr.ContextMember{attr.DeviceArch}
-	for key := range attr.ResourceContextKeys {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b attr.ContextMember) int {
-		return cmp.Or(strings.Compare(a.Context, b.Context), strings.Compare(a.Name, b.Name))
-	})
-	return keys
-}()

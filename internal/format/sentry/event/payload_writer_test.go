@@ -105,12 +105,12 @@ func TestAppendTransactionForgetsNoField(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestSpansWriterForgetsNoField(t *testing.T) {
+func TestContainerWriterForgetsNoSpanField(t *testing.T) {
 	payload := caseItem(t, "all-fields-spans", sentry.ItemSpan)
 	sent, err := DecodeSpans(payload, jsonscan.Optional[int]{})
 	require.NoError(t, err)
 	write := func(limit int) ([]byte, int) {
-		w, n := NewSpansWriter([]byte("scratch"), limit), 0
+		w, n := NewContainerWriter([]byte("scratch"), limit), 0
 		for i := range sent.Spans {
 			if !w.Add(&sent.Spans[i]) {
 				break

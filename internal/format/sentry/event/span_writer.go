@@ -4,51 +4,6 @@ package event
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// SpansWriter writes the payloads of span containers. It is the inverse of DecodeSpans.
-type SpansWriter struct {
-	payload []byte
-	limit   int // bytes of a payload
-	spans   int // in it
-}
-
-// NewSpansWriter returns a writer of payloads of at most limit bytes. It reuses the memory of
-// scratch.
-func NewSpansWriter(scratch []byte, limit int) *SpansWriter {
-	return &SpansWriter{payload: scratch[:0], limit: limit}
-}
-
-// Len returns the number of spans in the payload.
-func (w *SpansWriter) Len() int { return w.spans }
-
-// Add adds a span to the payload. It reports whether it fits.
-func (w *SpansWriter) Add(s *StreamedSpan) bool {
-	before := len(w.payload)
-	separator := ","
-	if w.spans == 0 {
-		separator = `{"items":[`
-	}
-	w.payload = s.append(append(w.payload, separator...))
-	if len(w.payload)+len(endOfSpans) > w.limit {
-		w.payload = w.payload[:before]
-		return false
-	}
-	w.spans++
-	return true
-}
-
-const endOfSpans = "]}"
-
-// Finish returns the payload (item_count = Len) and begins a new one. The payload is valid until
-// the next Add.
-func (w *SpansWriter) Finish() []byte {
-	payload := append(w.payload, endOfSpans...)
-	w.payload, w.spans = payload[:0], 0
-	return payload
-}
-
-// Scratch returns the memory of the payload for reuse.
-func (w *SpansWriter) Scratch() []byte { return w.payload[:0] }
-
 func (s *StreamedSpan) append(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = jsonscan.AppendTextAlways(dst, "trace_id", s.TraceID)

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fakesentry
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+// The rules of ingest for containers of logs and metrics (relay-event-schema, relay-ourlogs).
+
+type ingestElement struct {
+	Timestamp  *float64
+	TraceID    *string `json:"trace_id"`
+	SpanID     *string `json:"span_id"`
+	Attributes map[string]struct {
+		Type  *string
+		Value any
+	}
+
+	Level    *string // of logs
+	Body     *string
+	Severity *int `json:"severity_number"`
+
+	Name  *string // of metrics
+	Type  *string
+	Value *float64
+	Unit  *string
+}
+
+// logsVerdict: ingest rejects a log above 1 MiB, and SDKs send at most 100.
+func logsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
+	return elementsVerdict(header, item, sentry.ContentTypeLogs, 100, func(e *ingestElement) string {
+		switch {
+		case e.Level == nil || *e.Level == "":
+			return "level"
+		case e.Body == nil:
+			return "body"
+		case e.Severity != nil && (*e.Severity < 1 || *e.Severity > 24):
+			return "severity_number"
+		}
+		return ""
+	})
+}
+
+func metricsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
+	return elementsVerdict(header, item, sentry.ContentTypeTraceMetrics, 1000, func(e *ingestElement) string {
+		switch {
+		case e.Name == nil || *e.Name == "" || len(*e.Name) > 300:
+			return "name"
+		case e.Value == nil:
+			return "value"
+		case e.Type == nil || *e.Type != "counter" && *e.Type != "gauge" && *e.Type != "distribution":
+			return "type"
+		case *e.Type == "counter" && *e.Value < 0:
+			return "negative counter"
+		}
+		return ""
+	})
+}
+
+func elementsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item, contentType string, most int, verdict func(*ingestElement) string) string {
+	var c struct{ Items []ingestElement }
+	if err := json.Unmarshal(item.Payload, &c); err != nil {
+		return "invalid_json: " + err.Error()
+	}
+	switch {
+	case item.Header.ContentType != contentType:
+		return "content type"
+	case !item.Header.ItemCount.Set || item.Header.ItemCount.Value != len(c.Items) || len(c.Items) == 0 || len(c.Items) > most:
+		return "item_count"
+	case len(item.Payload) > 1<<20:
+		return "too large"
+	case header.Trace != nil:
+		return "sampling context"
+	}
+	for i := range c.Items {
+		e := &c.Items[i]
+		switch {
+		case e.Timestamp == nil || *e.Timestamp <= 0:
+			return "timestamp"
+		case e.TraceID == nil || !ingestTraceID.MatchString(*e.TraceID):
+			return "trace_id"
+		case e.SpanID != nil && !ingestSpanID.MatchString(*e.SpanID):
+			return "span_id"
+		}
+		if text := verdict(e); text != "" {
+			return fmt.Sprintf("element %d: %s", i, text)
+		}
+		for key, a := range e.Attributes {
+			if text := attributeVerdict(key, a.Type, a.Value); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}

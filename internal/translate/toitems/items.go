@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toitems
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
+)
+
+// Options configure the translation.
+type Options struct {
+	tosentry.ExportOptions
+
+	// ReceivedNano is the time of receipt, for data without a time.
+	ReceivedNano uint64
+}
+
+// Reasons for dropping data.
+const (
+	// ReasonItemContent: the record describes an item, such as an attachment, whose content the
+	// receiver does not keep.
+	ReasonItemContent discard.Reason = "item_content_not_kept"
+	// ReasonOutputLimit: the output for the message would exceed its limit.
+	ReasonOutputLimit discard.Reason = "output_limit"
+)
+
+// exporter translates one message.
+type exporter struct {
+	tosentry.Export
+	options Options
+	copies  int // bytes that items may still repeat, such as attributes of the resource
+}
+
+func newExporter(o Options, size int) exporter {
+	return exporter{options: o, copies: attr.ExportBound(size) / 2}
+}
+
+func (e *exporter) lose(reason discard.Reason) { e.Lost = discard.AddLoss(e.Lost, reason, 1) }
+
+// spend reports whether the output may repeat a number of bytes.
+func (e *exporter) spend(size int) bool {
+	if size > e.copies {
+		return false
+	}
+	e.copies -= size
+	return true
+}
+
+// limit returns the size limit of an item.
+func (e *exporter) limit() int {
+	if e.options.MaxItemBytes > 0 {
+		return min(e.options.MaxItemBytes, sentry.MaxOutgoingElements)
+	}
+	return sentry.MaxOutgoingElements
+}
+
+// add adds an item, unless it is too large.
+func (e *exporter) add(kind sentry.ItemType, eventID string, payload []byte) {
+	if len(payload) > e.limit() {
+		e.lose(jsonscan.ReasonTooLarge)
+		return
+	}
+	e.Items = append(e.Items, tosentry.Outgoing{
+		Item:    sentry.Item{Header: sentry.ItemHeader{Type: kind, ContentType: sentry.ContentTypeJSON}, Payload: payload},
+		EventID: eventID, Count: 1,
+	})
+}
+
+// container collects elements of one type in items.
+type container struct {
+	*sentryevent.ContainerWriter
+	header   sentry.ItemHeader
+	elements int // limit of an item
+}
+
+// put adds an element to the container.
+func (e *exporter) put(c *container, element sentryevent.Element) {
+	if c.Len() == c.elements {
+		e.flush(c)
+	}
+	if c.Add(element) {
+		return
+	}
+	e.flush(c)
+	if !c.Add(element) {
+		e.lose(jsonscan.ReasonTooLarge)
+	}
+}
+
+// flush turns the elements of the container into an item.
+func (e *exporter) flush(c *container) {
+	count := c.Len()
+	if count == 0 {
+		return
+	}
+	header := c.header
+	header.ItemCount = jsonscan.Some(count)
+	e.Items = append(e.Items, tosentry.Outgoing{
+		Item:  sentry.Item{Header: header, Payload: append([]byte(nil), c.Finish()...)},
+		Count: count,
+	})
+}
+
+// source is a resource and a scope with the parts that each element repeats.
+type source struct {
+	*tosentry.Resource
+	attr.Identity
+	shared  []sentryevent.Attribute
+	size    int    // bytes of shared in an element
+	session string // of the process; "" = not computed yet
+}
+
+// traceID returns the trace of an element. Sentry requires one: elements without a trace share one
+// for each process and hour, so that Sentry can show them together.
+func (s *source) traceID(id pcommon.TraceID, nanos uint64, o *Options) (text string, synthetic bool) {
+	if !id.IsEmpty() {
+		return hex.EncodeToString(id[:]), false
+	}
+	hour := strconv.FormatUint(nanos/(3600*attr.NanosPerSecond), 10)
+	if s.session == "" {
+		s.session = attr.ProfilerSession(s.Map, o.ProfilerIDAttributes, true)
+	}
+	return attr.HashID("trace", s.session, hour), true
+}
+
+func spanText(id pcommon.SpanID) string {
+	if id.IsEmpty() {
+		return ""
+	}
+	return hex.EncodeToString(id[:])
+}
+
+// timestamp returns the first time that is set, else the time of receipt.
+func (e *exporter) timestamp(times ...pcommon.Timestamp) jsonscan.Timestamp {
+	for _, at := range times {
+		if at != 0 && uint64(at) < jsonscan.MaxUnixNano {
+			return jsonscan.Timestamp{UnixNano: uint64(at), Set: true}
+		}
+	}
+	return jsonscan.Timestamp{UnixNano: e.options.ReceivedNano, Set: true}
+}
+
+func textOf(attrs pcommon.Map, key string) string {
+	if value, ok := attrs.Get(key); ok {
+		return value.AsString()
+	}
+	return ""
+}

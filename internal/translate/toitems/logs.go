@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toitems
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
+)
+
+// FromLogs translates log records: those of Sentry's items become the items again, all others
+// elements of log containers, in order.
+func FromLogs(logs plog.Logs, o Options) tosentry.Export {
+	e := logExporter{exporter: newExporter(o, new(plog.ProtoMarshaler).LogsSize(logs))}
+	e.container = container{
+		ContainerWriter: event.NewContainerWriter(nil, e.limit()),
+		header:          sentry.ItemHeader{Type: sentry.ItemLog, ContentType: sentry.ContentTypeLogs},
+		elements:        sentry.MaxOutgoingLogs,
+	}
+	for _, resource := range logs.ResourceLogs().All() {
+		read := tosentry.ReadResource(resource.Resource().Attributes())
+		for _, scope := range resource.ScopeLogs().All() {
+			s := newSource(read, scope.Scope(), &o)
+			for _, record := range scope.LogRecords().All() {
+				e.record(record, s)
+			}
+		}
+	}
+	e.flush(&e.container)
+	return e.Export
+}
+
+// logExporter translates one message of log records.
+type logExporter struct {
+	exporter
+	container container
+	element   event.Log // of the current record
+}
+
+func (e *logExporter) record(record plog.LogRecord, s *source) {
+	item, ok := record.Attributes().Get(semconv.SentryItemType)
+	switch kind := sentry.ItemType(itemType(item, ok)); kind {
+	case "":
+		e.log(record, s)
+	case sentry.ItemEvent, sentry.ItemFeedback:
+		e.event(record, kind, s)
+	case sentry.ItemCheckIn:
+		e.checkIn(record, s)
+	case sentry.ItemUserReport:
+		e.userReport(record)
+	default:
+		e.lose(ReasonItemContent)
+	}
+}
+
+func itemType(value pcommon.Value, ok bool) string {
+	if !ok {
+		return ""
+	}
+	return value.AsString()
+}
+
+// log is the inverse of fromsentry.fillLog, for records of any origin.
+func (e *logExporter) log(record plog.LogRecord, s *source) {
+	attrs := record.Attributes()
+	if record.Body().Type() == pcommon.ValueTypeEmpty && attrs.Len() == 0 && record.EventName() == "" {
+		e.lose(event.ReasonLogNoBody)
+		return
+	}
+	out := &e.element
+	*out = event.Log{Attributes: out.Attributes[:0], Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()), SpanID: spanText(record.SpanID())}
+	level, text := levelOf(record)
+	out.Level = level
+	if number := record.SeverityNumber(); number > 0 {
+		out.SeverityNumber = jsonscan.Some(int64(number))
+	}
+	synthetic := false
+	out.TraceID, synthetic = s.traceID(record.TraceID(), out.Timestamp.UnixNano, &e.options)
+	for key, value := range attrs.All() {
+		if (key != semconv.SentrySeverityText || sentLevel(record) == "") && key != semconv.SentryClockDriftMS && key != semconv.SentryClockDriftCorrected {
+			out.Attributes = append(out.Attributes, attr.TypedAttribute(key, value))
+		}
+	}
+	e.body(out, record.Body())
+	if name := record.EventName(); name != "" {
+		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.EventEventName, Type: "string", Value: attr.JsonString(name)})
+	}
+	if text != "" {
+		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.SentrySeverityText, Type: "string", Value: attr.JsonString(text)})
+	}
+	out.Attributes = withShared(out.Attributes, e.repeated(s), attrs)
+	if synthetic && e.spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {
+		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
+	}
+	e.put(&e.container, out)
+}
+
+// body sets the body. Sentry accepts text only.
+func (e *logExporter) body(out *event.Log, body pcommon.Value) {
+	switch body.Type() {
+	case pcommon.ValueTypeStr:
+		out.Body = body.Str()
+	case pcommon.ValueTypeEmpty:
+	default:
+		out.Body = string(attr.JsonOf(body))
+		out.Attributes = append(out.Attributes, flag(semconv.SentryBodyJSON))
+	}
+}
+
+// levels are Sentry's levels for four numbers of OpenTelemetry's each.
+var levels = [6]string{"trace", "debug", "info", "warn", "error", "fatal"}
+
+// sentLevel returns the level as sent to the receiver, if the severity text has another word for
+// it. Python's SDK has an attribute of the same name.
+func sentLevel(record plog.LogRecord) string {
+	sent := textOf(record.Attributes(), semconv.SentrySeverityText)
+	if _, text := attr.Severity(sent); sent != text && text == record.SeverityText() {
+		return sent
+	}
+	return ""
+}
+
+// levelOf is the inverse of fromsentry.setSeverity, for records of any origin. Text is that of the
+// record, if it says something else than the level.
+func levelOf(record plog.LogRecord) (level, text string) {
+	if sent := sentLevel(record); sent != "" {
+		return sent, ""
+	}
+	text = record.SeverityText()
+	known, level := attr.Severity(text)
+	number := record.SeverityNumber()
+	switch {
+	case known != 0 && (number == 0 || (known-1)/4 == (number-1)/4):
+	case number >= 1 && number <= 24:
+		level = levels[(number-1)/4]
+	case text == "":
+		level = "info"
+	default:
+		level = attr.Clip(text, attr.MaxNameBytes) // Sentry accepts other words
+	}
+	if strings.EqualFold(level, text) {
+		return level, ""
+	}
+	return level, text
+}

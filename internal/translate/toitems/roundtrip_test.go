@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toitems
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
+)
+
+const receivedNano = 1_795_225_000_000_000_000
+
+var options = Options{
+	ExportOptions: tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}},
+	ReceivedNano:  receivedNano,
+}
+
+// TestItemsThereAndBack takes every item of the cases that becomes log records to OTLP and back, and
+// compares the text. The differences that docs/mapping.md lists are applied to what was sent.
+func TestItemsThereAndBack(t *testing.T) {
+	counts := map[string]int{}
+	for _, c := range golden.Cases(t) {
+		if c.Envelope != nil {
+			envelopeThereAndBack(t, c.Name, c.Envelope, counts)
+		}
+	}
+	t.Log("cases", counts)
+	require.Greater(t, counts["event"], 15)
+}
+
+func TestCorpusItemsThereAndBack(t *testing.T) {
+	counts := map[string]int{}
+	for _, request := range golden.Corpus(t) {
+		if strings.HasSuffix(request.Path, "/store/") {
+			itemThereAndBack(t, request.Name, sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemEvent}, Payload: request.Event(t)}, fromsentry.Source{ProjectID: "1", IncludePII: true, ReceivedNano: receivedNano}, counts)
+			continue
+		}
+		envelopeThereAndBack(t, request.Name, request.Decoded(t), counts)
+	}
+	t.Log("corpus", counts)
+	require.Equal(t, map[string]int{"log": 29, "event": 69, "feedback": 10, "check_in": 40}, counts)
+}
+
+func envelopeThereAndBack(t *testing.T, name string, body []byte, counts map[string]int) {
+	envelope, err := sentry.ReadEnvelope(body)
+	if envelope == nil || err != nil && len(envelope.Items) == 0 {
+		return
+	}
+	src := fromsentry.Source{ProjectID: "1", EventID: envelope.Header.EventID, IncludePII: true, ReceivedNano: receivedNano}
+	for _, item := range envelope.Items {
+		itemThereAndBack(t, name, item, src, counts)
+	}
+}
+
+func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentry.Source, counts map[string]int) {
+	var want, got []string
+	switch item.Header.Type {
+	case sentry.ItemLog:
+		sent, err := event.DecodeLogs(item.Payload, item.Header.ItemCount)
+		if err != nil {
+			return
+		}
+		back := FromLogs(fromsentry.LogsToLogs(sent, src), options)
+		for i := range back.Items {
+			c, err := event.DecodeLogs(back.Items[i].Payload, back.Items[i].Header.ItemCount)
+			require.NoError(t, err, name)
+			require.Empty(t, c.Flaws, name)
+			got = append(got, logLines(c.Logs)...)
+		}
+		require.Empty(t, back.Lost, name)
+		want = logLines(expectedLogs(sent.Logs))
+	case sentry.ItemEvent, sentry.ItemFeedback:
+		sent, err := event.DecodeEvent(item.Payload)
+		if err != nil {
+			return
+		}
+		logs := fromsentry.EventToLogs(sent, src)
+		if item.Header.Type == sentry.ItemFeedback {
+			logs = fromsentry.FeedbackToLogs(sent, src)
+		}
+		back := FromLogs(logs, options)
+		require.Empty(t, back.Lost, name)
+		require.Len(t, back.Items, 1, name)
+		require.Equal(t, item.Header.Type, back.Items[0].Header.Type, name)
+		returned, err := event.DecodeEvent(back.Items[0].Payload)
+		require.NoError(t, err, name)
+		require.Empty(t, returned.Flaws, name)
+		want, got = eventLines(expectedEvent(sent, item.Header.Type, src)), eventLines(returned)
+	case sentry.ItemCheckIn:
+		sent, err := event.DecodeCheckIn(item.Payload)
+		if err != nil {
+			return
+		}
+		back := FromLogs(fromsentry.CheckInToLogs(sent, src), options)
+		require.Len(t, back.Items, 1, name)
+		returned, err := event.DecodeCheckIn(back.Items[0].Payload)
+		require.NoError(t, err, name)
+		sent.Flaws, sent.Timestamp.WholeSeconds = nil, false
+		if sent.SDK == (sentry.ClientSDK{}) {
+			sent.SDK = options.SDK
+		}
+		sent.Config = []byte(plainJSON(sent.Config))
+		returned.Config = []byte(plainJSON(returned.Config))
+		require.Equal(t, sent, returned, name)
+	case sentry.ItemUserReport:
+		sent, err := event.DecodeUserReport(item.Payload)
+		if err != nil {
+			return
+		}
+		back := FromLogs(fromsentry.UserReportToLogs(sent, src), options)
+		require.Len(t, back.Items, 1, name)
+		returned, err := event.DecodeUserReport(back.Items[0].Payload)
+		require.NoError(t, err, name)
+		sent.Flaws, sent.EventID = nil, attr.FirstText(sent.EventID, src.EventID)
+		require.Equal(t, sent, returned, name)
+	default:
+		return
+	}
+	counts[string(item.Header.Type)]++
+	slices.Sort(want)
+	slices.Sort(got)
+	assert.Equal(t, without(want, got), without(got, want), "%s: lines that were sent and did not come back, and vice versa", name)
+	assert.Len(t, got, len(want), name)
+}
+
+func without(lines, others []string) (only []string) {
+	for _, line := range lines {
+		if _, found := slices.BinarySearch(others, line); !found {
+			only = append(only, line)
+		}
+	}
+	return only
+}
+
+func logLines(logs []event.Log) (lines []string) {
+	for i, l := range logs {
+		line := func(format string, args ...any) {
+			lines = append(lines, fmt.Sprint(i, " ")+fmt.Sprintf(format, args...))
+		}
+		if slices.ContainsFunc(l.Attributes, func(a event.Attribute) bool { return a.Key == semconv.SentryTraceIDSynthetic }) {
+			l.TraceID = ""
+		}
+		line("%d %s %s %q %v %q", l.Timestamp.UnixNano, l.TraceID, l.SpanID, l.Level, l.SeverityNumber, l.Body)
+		for _, a := range l.Attributes {
+			line("%q is %s %s %q", a.Key, a.Type, plainJSON(a.Value), a.Unit)
+		}
+	}
+	return lines
+}
+
+// expectedLogs is what was sent, with the listed differences.
+func expectedLogs(sent []event.Log) []event.Log {
+	shared := map[string]event.Attribute{}
+	for _, a := range sent[0].Attributes {
+		if slices.Contains([]string{semconv.SentryRelease, semconv.SentryEnvironment, semconv.SentrySDKName, semconv.SentrySDKVersion}, a.Key) {
+			shared[a.Key] = a
+		}
+	}
+	if _, ok := shared[semconv.SentrySDKName]; !ok {
+		shared[semconv.SentrySDKName] = event.Attribute{Key: semconv.SentrySDKName, Type: "string", Value: attr.JsonString(options.SDK.Name)}
+		shared[semconv.SentrySDKVersion] = event.Attribute{Key: semconv.SentrySDKVersion, Type: "string", Value: attr.JsonString(options.SDK.Version)}
+	}
+	var all []event.Log
+	for _, l := range sent {
+		if l.Level == "" {
+			l.Level = "info"
+		}
+		if !l.SeverityNumber.Set || l.SeverityNumber.Value < 1 || l.SeverityNumber.Value > 24 {
+			number, _ := attr.Severity(l.Level)
+			l.SeverityNumber = jsonscan.Optional[int64]{Value: int64(number), Set: number != 0}
+		}
+		if !l.Timestamp.Set {
+			l.Timestamp = jsonscan.Timestamp{UnixNano: receivedNano, Set: true}
+		}
+		own := map[string]bool{}
+		var attributes []event.Attribute
+		for _, a := range l.Attributes {
+			if number, ok := strings.CutPrefix(a.Key, semconv.SentryMessageParametersPrefix); ok {
+				a.Key = semconv.SentryMessageParameterPrefix + number
+			}
+			if a.Key == semconv.SentryServerAddress {
+				a.Key = semconv.ServerAddress
+			}
+			if a.Key == semconv.SentryTraceParentSpanID && l.SpanID == "" && l.TraceID != "" {
+				l.SpanID = attr.JsonText(a.Value)
+			}
+			a.Type, a.Value, a.Unit = expectedType(a)
+			own[a.Key] = true
+			attributes = append(attributes, a)
+		}
+		for key, a := range shared {
+			if !own[key] {
+				attributes = append(attributes, a)
+			}
+		}
+		if l.TraceID == "" {
+			l.SpanID = ""
+			attributes = append(attributes, flag(semconv.SentryTraceIDSynthetic))
+		}
+		l.Attributes = attributes
+		all = append(all, l)
+	}
+	return all
+}
+
+// expectedType: an attribute has the type of its value; objects are text; units are not kept.
+func expectedType(a event.Attribute) (kind string, value []byte, unit string) {
+	switch a.Value[0] {
+	case '"':
+		if _, whole := attr.CanonicalInt(attr.JsonText(a.Value)); whole && (a.Type == "integer" || a.Key == semconv.ThreadID) {
+			return "integer", []byte(attr.JsonText(a.Value)), ""
+		}
+		return "string", a.Value, ""
+	case 't', 'f':
+		return "boolean", a.Value, ""
+	case '[':
+		return "array", a.Value, ""
+	case '{':
+		return "string", attr.JsonString(string(a.Value)), ""
+	}
+	if a.Type == "double" || strings.ContainsAny(string(a.Value), ".eE") {
+		return "double", a.Value, ""
+	}
+	if _, whole := attr.CanonicalInt(string(a.Value)); !whole {
+		return "string", attr.JsonString(string(a.Value)), ""
+	}
+	return "integer", a.Value, ""
+}
+
+func eventLines(e *event.ErrorEvent) (lines []string) {
+	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	line("event %s at %d platform %q level %q logger %q type %q", e.EventID, e.Timestamp.UnixNano, e.Platform, e.Level, e.Logger, e.Type)
+	line("transaction %q %q server %q release %q dist %q environment %q sdk %q", e.Transaction, e.Source, e.ServerName, e.Release, e.Dist, e.Environment, e.SDK)
+	line("message %q template %q params %s", e.Message.Formatted, e.Message.Template, plainJSON(e.Message.Params))
+	for i, x := range e.Exceptions {
+		line("exception %d %q %q %q thread %q", i, x.Type, x.Value, x.Module, x.ThreadID)
+		if m := x.Mechanism; m != nil {
+			line("mechanism %d %q %q %q %q %v %v %v %v %v meta %s data %s", i, m.Type, m.Description, m.HelpLink, m.Source, m.Handled, m.Synthetic, m.Group, m.ExceptionID, m.ParentID, plainJSON(m.Meta), plainJSON(m.Data))
+		}
+		lines = append(lines, stackLines(fmt.Sprint("exception ", i), x.Stacktrace)...)
+	}
+	for i, x := range e.Threads {
+		line("thread %d %q %q %q %v %v %v %v %v %s", i, x.ID, x.Name, x.State, x.Priority, x.Crashed, x.Current, x.Main, x.Daemon, plainJSON(x.HeldLocks))
+		lines = append(lines, stackLines(fmt.Sprint("thread ", i), x.Stacktrace)...)
+	}
+	for i, b := range e.Breadcrumbs {
+		line("breadcrumb %d at %d %q %q %q %q %q %s", i, b.Timestamp.UnixNano, b.Type, b.Category, b.Level, b.Message, b.EventID, plainJSON(b.Data))
+	}
+	line("fingerprint %q modules %s extra %s images %s", e.Fingerprint, plainJSON(e.Modules), plainJSON(e.Extra), plainJSON(e.Images))
+	for _, tag := range e.Tags {
+		line("tag %q = %q", tag.Key, tag.Value)
+	}
+	for _, member := range e.User {
+		if text := plainJSON(member.Value); text != "" {
+			line("user %q = %s", member.Name, text)
+		}
+	}
+	if r := e.Request; r != nil {
+		line("request %q %q %s #%s data %s cookies %s env %s", r.Method, r.URL, plainJSON(r.QueryString), r.Fragment, plainJSON(r.Data), plainJSON(r.Cookies), plainJSON(r.Env))
+		for _, header := range r.Headers {
+			line("header %q = %q", header.Key, header.Value)
+		}
+	}
+	for _, context := range e.Contexts {
+		if text := plainJSON(context.Value); text != "" {
+			line("context %q = %s", context.Name, text)
+		}
+	}
+	t := &e.Trace
+	line("trace %s %s parent %s op %q origin %q status %q rand %v", t.TraceID, t.SpanID, t.ParentSpanID, t.Op, t.Origin, t.Status, t.SampleRand)
+	for _, member := range t.Data {
+		if text := plainJSON(member.Value); text != "" {
+			line("trace %q = %s", member.Name, text)
+		}
+	}
+	return lines
+}
+
+func stackLines(name string, s *event.Stacktrace) (lines []string) {
+	if s == nil {
+		return nil
+	}
+	lines = append(lines, fmt.Sprintf("%s %d frames registers %s snapshot %v", name, len(s.Frames), plainJSON(s.Registers), s.Snapshot))
+	for i, f := range s.Frames {
+		vars := plainJSON(f.Vars)
+		f.Vars = nil
+		lines = append(lines, fmt.Sprintf("%s frame %d %+v vars %s", name, i, f, vars))
+	}
+	return lines
+}
+
+// expectedEvent is what was sent, with the listed differences.
+func expectedEvent(sent *event.ErrorEvent, item sentry.ItemType, src fromsentry.Source) *event.ErrorEvent {
+	e := *sent
+	e.EventID = attr.FirstText(e.EventID, src.EventID)
+	e.Platform = attr.FirstText(e.Platform, "other")
+	e.Type = ""
+	if item == sentry.ItemFeedback {
+		e.Type, e.Message = "feedback", event.Message{}
+	}
+	if e.Level == "" {
+		e.Level = map[sentry.ItemType]string{sentry.ItemEvent: "error", sentry.ItemFeedback: "info"}[item]
+	}
+	if e.SDK == (sentry.ClientSDK{}) {
+		e.SDK = options.SDK
+	}
+	if !e.Timestamp.Set {
+		e.Timestamp = jsonscan.Timestamp{UnixNano: receivedNano, Set: true}
+	}
+	expectContexts(&e)
+	expectRequest(&e)
+	return &e
+}
+
+// expectContexts: IDs of profiles are in Sentry's form, header names in lower case, texts of the
+// machine without white space around.
+func expectContexts(e *event.ErrorEvent) {
+	e.Contexts = slices.Clone(e.Contexts)
+	for i := range e.Contexts {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(e.Contexts[i].Value, &members) != nil {
+			continue
+		}
+		for name, value := range members {
+			if text := attr.JsonText(value); attr.ResourceContextKeys[attr.ContextMember{Context: e.Contexts[i].Name, Name: name}] != "" && text != "" {
+				members[name] = attr.JsonString(strings.TrimSpace(text))
+			}
+			switch e.Contexts[i].Name + "." + name {
+			case "profile.profile_id", "profile.profiler_id":
+				members[name] = attr.JsonString(attr.SimpleID(attr.JsonText(value)))
+			case "response.headers":
+				var headers map[string]string
+				if json.Unmarshal(value, &headers) != nil {
+					break
+				}
+				lower := map[string]string{}
+				for name, value := range headers {
+					lower[strings.ToLower(name)] = value
+				}
+				members[name], _ = json.Marshal(lower)
+			}
+		}
+		e.Contexts[i].Value, _ = json.Marshal(members)
+	}
+	var data []event.NamedValue
+	hasProfile := slices.ContainsFunc(e.Contexts, func(c event.NamedValue) bool { return c.Name == "profile" })
+	for _, member := range e.Trace.Data {
+		if member.Name == semconv.ProfilerID && !hasProfile {
+			e.Contexts = append(e.Contexts, event.NamedValue{Name: "profile", Value: []byte(`{"profiler_id":` + string(attr.JsonString(attr.SimpleID(attr.JsonText(member.Value)))) + "}")})
+		}
+		if member.Name == semconv.ThreadID {
+			member.Value = attr.JsonString(attr.PlainText(member.Value))
+		}
+		if member.Name != semconv.ProfilerID && !inOtherField[member.Name] {
+			data = append(data, member)
+		}
+	}
+	e.Trace.Data = data
+}
+
+// inOtherField are keys of contexts.trace.data that are also the attributes of other fields.
+var inOtherField = map[string]bool{
+	semconv.HTTPRequestMethod: true, semconv.URLFull: true, semconv.SentryOp: true, semconv.SentryOrigin: true,
+}
+
+func expectRequest(e *event.ErrorEvent) {
+	if e.Request == nil {
+		return
+	}
+	request := *e.Request
+	request.Headers = nil
+	for _, header := range e.Request.Headers {
+		request.Headers = append(request.Headers, event.Tag{Key: strings.ToLower(header.Key), Value: header.Value})
+	}
+	e.Request = &request
+}
+
+// plainJSON is the text of a value with sorted keys, and without nulls and empty texts, lists and
+// objects.
+func plainJSON(text []byte) string {
+	if len(text) == 0 {
+		return ""
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return "broken: " + string(text)
+	}
+	if value = withoutEmpty(value); value == nil {
+		return ""
+	}
+	plain, _ := json.Marshal(value)
+	return string(plain)
+}
+
+func withoutEmpty(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, member := range v {
+			if v[key] = withoutEmpty(member); v[key] == nil {
+				delete(v, key)
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutEmpty(v[i])
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case string:
+		if v == "" {
+			return nil
+		}
+	case json.Number:
+		if f, err := v.Float64(); err == nil && strings.ContainsAny(string(v), ".eE") {
+			return json.Number(fmt.Sprint(f))
+		}
+		if _, err := v.Int64(); err != nil {
+			return string(v)
+		}
+	}
+	return value
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toitems
+
+import (
+	"encoding/hex"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// checkIn is the inverse of fromsentry.CheckInToLogs.
+func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
+	attrs := record.Attributes()
+	out := &event.CheckIn{
+		ID: textOf(attrs, semconv.SentryCheckInID), MonitorSlug: textOf(attrs, semconv.SentryMonitorSlug), Status: textOf(attrs, semconv.SentryCheckInStatus),
+		Platform: s.Platform, Release: s.Release, Environment: s.Environment, ServerName: textOf(attrs, semconv.ServerAddress), SDK: s.Sdk,
+		SpanID: spanText(record.SpanID()),
+	}
+	if record.Timestamp() != 0 {
+		out.Timestamp = e.timestamp(record.Timestamp())
+	}
+	if id := record.TraceID(); !id.IsEmpty() {
+		out.TraceID = hex.EncodeToString(id[:])
+	}
+	if duration, ok := attrs.Get(semconv.SentryCheckInDuration); ok && duration.Type() == pcommon.ValueTypeDouble {
+		out.Duration = jsonscan.Some(duration.Double())
+	}
+	if config, ok := attrs.Get(semconv.SentryMonitorConfig); ok {
+		out.Config = ofType(config, pcommon.ValueTypeMap)
+	}
+	e.add(sentry.ItemCheckIn, "", event.AppendCheckIn(nil, out))
+}
+
+// userReport is the inverse of fromsentry.UserReportToLogs.
+func (e *logExporter) userReport(record plog.LogRecord) {
+	attrs := record.Attributes()
+	out := &event.UserReport{
+		EventID: textOf(attrs, semconv.SentryFeedbackAssociatedEventID), Name: textOf(attrs, semconv.SentryFeedbackName),
+		Email: textOf(attrs, semconv.SentryFeedbackContactEmail), Comments: record.Body().AsString(),
+	}
+	e.add(sentry.ItemUserReport, out.EventID, event.AppendUserReport(nil, out))
+}
