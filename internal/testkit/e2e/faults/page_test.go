@@ -46,7 +46,7 @@ when the processor holds it.
 | backend down | one to three times, with 503 and broken connections; in some rounds the queue is too small | the receiver refuses items that the queue does not accept, so that SDKs pause; held profiles wait |
 | backend slow | most answers take 20 or 100 ms, some longer than the exporter's timeout | nothing is lost; requests that timed out may be delivered twice |
 | backend refuses | 400 for a third of the requests | refused items are dropped, logged and counted in ` + "`otelcol_exporter_send_failed_*`" + ` |
-| one message always refused | on every attempt, the backend refuses one item out of 6 to 25 (out of 26 to 45 with ` + "`otlp_http`" + `, which waits for each response) with a 502, a 503, a broken connection or a late 504, and accepts all others; some rounds restart the collector. With held profiles, ` + "`otlp_http`" + ` has no queue, so that the processor retries | refused items are dropped after a second and counted, or arrive once the backend accepts them; all others arrive: see *Isolation* |
+| one message always refused | the backend refuses one of 6 to 25 items on every attempt, with a 502, a 503, a broken connection or a late 504, and accepts all others; some rounds restart the collector. ` + "`otlp_http`" + ` waits for each response, so it is tested with one of 26 to 45 items. With held profiles, ` + "`otlp_http`" + ` has no queue, so that the processor retries | refused items are dropped after a second and counted, or arrive once the backend accepts them; all others arrive: see *Isolation* |
 | one category limited for an hour | 429 with ` + "`Retry-After: 3600`" + ` for all spans, or ` + "`X-Sentry-Rate-Limits`" + ` of an hour for browser chunks, until the collector restarts | all others arrive during the limit: see *Isolation*; the limited items arrive after the restart |
 | disk full | a file system of 8 MB fills up while the backend is down, and has free space again once the backend is back | the receiver refuses items that cannot be stored; held profiles wait; see *lost by the queue* |
 | restart on a full disk | as above, with SIGTERM or kill -9 and a start while the disk is full | as above; profiles held in memory are lost |
@@ -71,8 +71,8 @@ A killed process loses nothing that it has written. A power cut may lose data or
 
 With most kinds of damage, the collector does not start: it reports "invalid database" with the name of the component, or bbolt, the
 database behind ` + "`file_storage`" + `, panics. Move the file away by hand. All rounds use ` + "`file_storage: {recreate: true}`" + `, which should replace
-such a file but rarely does (in the table below: *starts with a new file*): "invalid database" is not a panic, and bbolt v1.5.0 panics in
-its own goroutine (` + "`freepages`" + ` in db.go), where the collector cannot recover.
+such a file, but rarely does (in the table below: *starts with a new file*). It handles only panics that the collector can recover: "invalid
+database" is an error, and bbolt v1.5.0 panics in its own goroutine (` + "`freepages`" + ` in db.go).
 
 The database does not detect all damage. ` + "`sentry_envelope`" + ` and ` + "`profile_transform`" + ` verify a checksum of each message, count failures
 (` + "`otelcol_exporter_sentry_envelope_unreadable_requests`" + `, ` + "`otelcol_processor_profile_transform_storage_errors`" + `) and continue with the next.

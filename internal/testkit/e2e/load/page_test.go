@@ -25,9 +25,9 @@ const loadHead = `# Load
 one machine, connected over loopback. Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the
 responses (up to 256 concurrent requests) and measures response times from the scheduled send time.
 
-- *Recorded*: profiles of real SDKs up to 1 MB, alternating between V1 (with its transaction, to which the receiver links it) and V2.
+- *Recorded*: profiles of real SDKs up to 1 MB: V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
 - *Generated*: a chunk of 6060 samples of ten threads, with 300 stacks of 20 frames.
-- *OTLP*: the same profiles as this collector's OTLP output, sent to its ` + "`otlp`" + ` receiver.
+- *OTLP*: the same profiles in the form of this collector's OTLP output, sent to the ` + "`otlp`" + ` receiver.
 
 **Other processes used the machine during the run** (see the load average), and sender and collector shared its cores. Compare figures
 within this page, not with figures from another machine. The figures per CPU-second (of the collector's own CPU time) depend far less on the
