@@ -145,7 +145,7 @@ func (o *otlpSide) settle(t testing.TB) (unexplained []sentItem) {
 const teeHead = `
 The same faults occur in a collector with a [tee](../sentryteeextension/README.md) in front of its receiver: the backend of the table above
 is Sentry, and the storage is the tee's. During all rounds, the OTLP backend rejects some requests, breaks some connections and delays some
-answers, and the exporter has no queue. The tee forwards all requests that were answered 200 or 429, that is, also those that the pipelines
+answers, and the exporter has no queue. The tee forwards all requests that were answered 200 or 429, including those that the pipelines
 reject.
 
 - *Dropped, counted*: Sentry answered with a 4xx status (429 is a rate limit, which Sentry counts itself), or received a client report, or
