@@ -148,8 +148,8 @@ is Sentry, and the storage is the tee's. During all rounds, the OTLP backend rej
 answers, and the exporter has no queue. The tee forwards all requests that were answered 200 or 429, including those that the pipelines
 reject.
 
-- *Dropped, counted*: Sentry answered with a 4xx status (429 is a rate limit, which Sentry counts itself), or received a client report, or
-  ` + "`otelcol_extension_sentry_tee_requests{outcome=\"dropped\"}`" + ` or the log at shutdown has the loss.
+- *Dropped, counted*: the loss is in Sentry's 4xx response (Sentry itself counts items that it answers with 429), in a client report, in
+  ` + "`otelcol_extension_sentry_tee_requests{outcome=\"dropped\"}`" + `, or in the log at shutdown.
 - *Held, lost*: requests that the full disk could not store, in memory when the collector was killed. The test allows at most the number of
   ` + "`otelcol_extension_sentry_tee_storage_errors{operation=\"store\"}`" + `, plus requests acknowledged since that count.
 
