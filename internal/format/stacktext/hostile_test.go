@@ -19,7 +19,7 @@ const (
 	maxExceptions = 50
 )
 
-// check verifies what holds for every trace.
+// check verifies invariants of all traces.
 func check(t *testing.T, text string, trace stacktext.Trace) {
 	t.Helper()
 	require.NotEmpty(t, trace.Exceptions)
@@ -57,12 +57,12 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestTextWithoutFrames stays text.
+// TestTextWithoutFrames: a text without frames is not parsed.
 func TestTextWithoutFrames(t *testing.T) {
 	for _, text := range []string{
 		"", "\n", "order failed", "ValueError: order failed", "java.lang.Error: x", "Traceback (most recent call last):\n",
 		"1: first\n2: second", "0: zero\n1: one", "mail from a@b.example", "see file.py:12 for more", "goroutine 1 [running]:\n",
-		"[{'Elixir.Shop.Cart',reserve,1,[{file,\"shop.exs\"},{line,7}]}]", // Erlang's own API: a shortened term
+		"[{'Elixir.Shop.Cart',reserve,1,[{file,\"shop.exs\"},{line,7}]}]", // a shortened term, from Erlang's own API
 		"at last (a remark)", "   at once (or later)", "Stack trace:\n#0 {main}", "    * item: x/1 and more",
 	} {
 		for language := stacktext.Unknown; language <= stacktext.Elixir; language++ {
@@ -72,7 +72,8 @@ func TestTextWithoutFrames(t *testing.T) {
 	}
 }
 
-// TestLongStacksKeepBothEnds: the middle of a stack beyond the limit goes, and is counted.
+// TestLongStacksKeepBothEnds: frames in the middle of a stack beyond the limit are dropped and
+// counted.
 func TestLongStacksKeepBothEnds(t *testing.T) {
 	const n = 10_007
 	var python, java strings.Builder
@@ -98,7 +99,7 @@ func TestLongStacksKeepBothEnds(t *testing.T) {
 	}
 }
 
-// TestLongChainsKeepTheThrownException: causes beyond the limit go, and are counted.
+// TestLongChainsKeepTheThrownException: causes beyond the limit are dropped and counted.
 func TestLongChainsKeepTheThrownException(t *testing.T) {
 	const n = 1000
 	var python, java strings.Builder

@@ -17,10 +17,10 @@ import (
 const (
 	benchThreads  = 8
 	benchInterval = 10_000_000 // between two samples of a thread
-	benchDepth    = 4          // spans within each other
+	benchDepth    = 4          // depth of nested spans
 )
 
-// benchProfile has n observations of eight threads, each with a hundred stacks that take turns.
+// benchProfile returns n observations of eight threads, each with a hundred stacks in turn.
 func benchProfile(n int) pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(p.Dictionary())
@@ -48,11 +48,11 @@ func benchProfile(n int) pprofile.Profiles {
 	return p
 }
 
-// benchSpans are n spans on the eight threads, in stacks of four, so that together they cover the
+// benchSpans returns n spans on the eight threads, in nests of four, which together cover the
 // profile.
 func benchSpans(n, observations int) iter.Seq[Span] {
 	sessions := []Session{{Parts: [maxSessionParts]string{"session"}}}
-	requests := max(1, n/benchDepth/benchThreads) // of a thread
+	requests := max(1, n/benchDepth/benchThreads) // requests per thread
 	length := uint64(observations/benchThreads+1) * benchInterval / uint64(requests)
 	return func(yield func(Span) bool) {
 		for i := range n {
@@ -97,7 +97,7 @@ func BenchmarkLink(b *testing.B) {
 	}
 }
 
-// BenchmarkAdd: the cost of a span in the index.
+// BenchmarkAdd measures the cost of adding a span to the index.
 func BenchmarkAdd(b *testing.B) {
 	const n = 100_000
 	for b.Loop() {
@@ -107,7 +107,7 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/span")
 }
 
-// BenchmarkUnmarshal is what linking is compared with.
+// BenchmarkUnmarshal is the baseline of BenchmarkLink.
 func BenchmarkUnmarshal(b *testing.B) {
 	const n = 100_000
 	wire, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(benchProfile(n))

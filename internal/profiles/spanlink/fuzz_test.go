@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
-// FuzzLink links any profiles to any spans. No observation is lost, the spans stay as they were,
-// and what was valid OTLP is.
+// FuzzLink links arbitrary profiles to arbitrary spans. No observation is lost, spans stay
+// unchanged, and valid OTLP stays valid.
 func FuzzLink(f *testing.F) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 8))

@@ -19,7 +19,7 @@ import (
 
 func sessionOf(name string) Session { return Session{Parts: [maxSessionParts]string{name}} }
 
-// on is a span of the session that benchProfile has, on its thread 0.
+// on returns a span of the session of benchProfile, on its thread 0.
 func on(id, parent uint64, start, end uint64) Span {
 	s := Span{Trace: traceID(1), ID: spanID(id), Start: start, End: end, Thread: "0", Sessions: []Session{sessionOf("session")}}
 	if parent > 0 {
@@ -30,8 +30,8 @@ func on(id, parent uint64, start, end uint64) Span {
 
 func each(spans ...Span) iter.Seq[Span] { return slices.Values(spans) }
 
-// A flood of spans, of any kind, takes no more memory than the limits allow, and the spans that
-// came last are there.
+// A flood of spans of any kind uses no more memory than the limits allow, and the latest spans are
+// kept.
 func TestFlood(t *testing.T) {
 	const limit, flood = 2_000, 30_000
 	for name, spanOf := range map[string]func(i uint64) Span{
@@ -108,7 +108,7 @@ func heapBytes() uint64 {
 	return m.HeapAlloc
 }
 
-// Why observations have no link: their spans have left, or come too late.
+// Observations lack a link because their spans were dropped or arrived too late.
 func TestLostSpans(t *testing.T) {
 	for name, c := range map[string]struct {
 		spans []Span
@@ -139,7 +139,8 @@ func TestLostSpans(t *testing.T) {
 	assert.Equal(t, SpanStats{Indexed: 2, Late: 1}, x.Add(each(on(1, 0, 5, 10), on(2, 0, 1e12, 2e12)), start), "one was decided without")
 }
 
-// Spans that are their own ancestors, and a very deep tree: no link is wrong, and every loop ends.
+// With spans that are their own ancestors, and with a very deep tree, no link is wrong, and every
+// loop ends.
 func TestOddTrees(t *testing.T) {
 	link := func(spans ...Span) LinkStats {
 		x := NewIndex(Sentry, Limits{Spans: 10_000, MaxAge: time.Hour})
@@ -160,7 +161,8 @@ func TestOddTrees(t *testing.T) {
 	assert.Equal(t, int64(1), link(append(deep, on(1000, 100, 0, 10), on(1001, 100, 0, 10))...).Linked)
 }
 
-// Two copies of a span that disagree about its parent: the order of arrival does not matter.
+// If two copies of a span have different parents, the result does not depend on their order of
+// arrival.
 func TestCopiesThatDisagree(t *testing.T) {
 	a, b := on(3, 1, 0, 10), on(3, 2, 0, 11)
 	parents := []Span{on(1, 0, 0, 10), on(2, 0, 0, 10)}
@@ -185,8 +187,8 @@ func TestUnusableSpans(t *testing.T) {
 }
 
 // A span that covers no instant, because it has no length or ends before it starts, keeps its
-// position: what is below it is below what is above it, and the children of such a segment take its
-// session and thread.
+// position in the tree: its descendants are descendants of its ancestors, and the children of such
+// a segment inherit its session and thread.
 func TestSpansWithoutLength(t *testing.T) {
 	for name, end := range map[string]uint64{"zero": 5, "negative": 2} {
 		segment, empty := on(1, 0, 0, 10), on(3, 2, 5, end)
@@ -214,7 +216,7 @@ func TestSpansWithoutLength(t *testing.T) {
 	}
 }
 
-// The time of spans that are lost does not begin with one that had no length.
+// The time range of lost spans does not include spans without length.
 func TestLostSpansWithoutLength(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 1, MaxAge: time.Hour})
 	empty := uint64(5)
@@ -222,8 +224,7 @@ func TestLostSpansWithoutLength(t *testing.T) {
 	assert.Equal(t, extent{1000, 1001}, x.sessions[sessionOf("session")].lost[lostEvicted])
 }
 
-// Spans that leave while samples are linked are counted with the next that come, or when time
-// passes.
+// Spans that are dropped while samples are linked are counted by the next Add or Expire.
 func TestSpansThatLeaveDuringLink(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Minute})
 	assert.Equal(t, SpanStats{Indexed: 1}, x.Add(each(on(1, 0, 0, 10)), start))
@@ -233,7 +234,8 @@ func TestSpansThatLeaveDuringLink(t *testing.T) {
 	assert.Zero(t, x.Expire(now), "once")
 }
 
-// A span that waited for its segment has to make room for the session that it would have come into.
+// A span that waited for its segment is evicted in favour of the session that it would have been
+// added to.
 func TestEvictedByItsOwnSession(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 3, MaxAge: time.Hour})
 	segment, child := on(1, 0, 0, 10), on(2, 1, 0, 10)
@@ -247,7 +249,7 @@ func TestEvictedByItsOwnSession(t *testing.T) {
 	assert.Equal(t, Size{}, x.Size(), "nothing is left of it")
 }
 
-// A sample with very many attributes is not split: each part would have them all.
+// A sample with very many attributes is not split, because each part would repeat them.
 func TestAttributesAreNotMultiplied(t *testing.T) {
 	for more, want := range map[int]LinkStats{
 		0:             {Linked: 2},
@@ -266,10 +268,10 @@ func TestAttributesAreNotMultiplied(t *testing.T) {
 	}
 }
 
-// The largest message that linking makes of another: all observations of a sample with many
-// attributes are in spans of their own.
+// The maximum growth of a message by linking: each observation of a sample with many attributes is
+// in its own span.
 func TestGrowth(t *testing.T) {
-	const observations, attributes = 20_000, 1 << 14 // of which each index has three bytes
+	const observations, attributes = 20_000, 1 << 14 // each index takes three bytes
 	p := benchProfile(1)
 	dict := p.Dictionary()
 	for i := range attributes {
@@ -295,8 +297,8 @@ func TestGrowth(t *testing.T) {
 	assert.LessOrEqual(t, grown, MaxGrowth*size)
 }
 
-// A message of many profiles, each on a thread with many spans, is not compared with all of them
-// for minutes.
+// A message of many profiles, each on a thread with many spans, is not compared with all of them,
+// which would take minutes.
 func TestTooMuchWork(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
 	x.Add(each(on(1, 0, 0, 10)), start)
@@ -312,8 +314,8 @@ func TestTooMuchWork(t *testing.T) {
 	assert.Equal(t, LinkStats{Linked: 1, Unlinked: [reasons]int64{Evicted: 1}}, l.stats)
 }
 
-// The spans above those of a profile are work as well: many profiles of one span each, below very
-// many others, would climb all of them again and again.
+// Ancestors count as work, too: many profiles of one span each, with very many common ancestors,
+// would visit all of them again for each profile.
 func TestWayUpIsWork(t *testing.T) {
 	const deep = 1000
 	x := NewIndex(Sentry, Limits{Spans: 2 * deep, MaxAge: time.Hour})

@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
-// TestAgainstTheOracle links random profiles to random traces, whatever the order of arrival, and
-// asks the oracle about every observation. None is lost or added, its value stays with it, and the
+// TestAgainstTheOracle links random profiles to random traces in any order of arrival, and compares
+// each observation with the oracle. No observation is lost or added, each keeps its value, and the
 // message stays valid.
 func TestAgainstTheOracle(t *testing.T) {
 	var seen LinkStats
@@ -50,8 +50,7 @@ func TestAgainstTheOracle(t *testing.T) {
 	}
 }
 
-// delay lets everything happen later. A message with a retry in it is there twice, and is delayed
-// once.
+// delay adds a delay to all times. A retried message occurs twice, but is delayed once.
 func delay(traces []ptrace.Traces, p pprofile.Profiles, by uint64) {
 	for i, message := range traces {
 		if i > 0 && message == traces[i-1] {
@@ -71,8 +70,8 @@ func delay(traces []ptrace.Traces, p pprofile.Profiles, by uint64) {
 	}
 }
 
-// observation is one instant of a sample, or a sample without any, with all that tells it from
-// others.
+// observation is one instant of a sample, or a sample without timestamps, with everything that
+// distinguishes it.
 type observation struct {
 	profile                 int
 	tenant, session, thread string
@@ -85,7 +84,7 @@ type observation struct {
 	span                    pcommon.SpanID
 }
 
-// observations lists those of a message with one resource.
+// observations returns the observations of a message with one resource.
 func observations(p pprofile.Profiles) (all []observation) {
 	dict := p.Dictionary()
 	text := func(indices pcommon.Int32Slice, key string) string {
@@ -136,7 +135,7 @@ func count(all []observation) map[observation]int {
 	return counts
 }
 
-// expected are the observations of a message with the links that the oracle gives them.
+// expected returns the observations of a message with the links of the oracle.
 func expected(p pprofile.Profiles, oracle *spanlinktest.Oracle) map[observation]int {
 	all := observations(p)
 	for i := range all {

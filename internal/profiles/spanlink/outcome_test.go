@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// TestObservations: each timestamp is one, and so is a sample that has none.
+// TestObservations: each timestamp is an observation, and so is a sample without timestamps.
 func TestObservations(t *testing.T) {
 	p := pprofile.NewProfiles()
 	assert.Zero(t, Observations(p))
@@ -31,7 +31,7 @@ func TestAddStats(t *testing.T) {
 	assert.Equal(t, []int64{2, 4, 6, 8, 5}, []int64{a.Linked, a.Guessed, a.Kept, a.Unlinked[Aggregated], a.Unlinked[Attributes]})
 }
 
-// TestBuffersBegin: a pooled linker keeps nothing of the profile before.
+// TestBuffersBegin: a pooled linker keeps no data of the previous profile.
 func TestBuffersBegin(t *testing.T) {
 	f := spanTree{nodes: make([]treeNode, 3), indexed: make([]intervalRef, 2), positions: make([]int32, 4)}
 	f.reset()

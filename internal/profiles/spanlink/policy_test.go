@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestPolicies: of spans that have nothing in common, none is chosen, or the one that started last.
+// TestPolicies: for spans without a common ancestor, there is no link, or a link to the span that
+// started last.
 func TestPolicies(t *testing.T) {
 	for policy, want := range map[Policy][]section{
 		Skip:      {{0, none, false}, {1, 0, false}, {2, none, true}, {6, 0, false}, {10, none, false}},

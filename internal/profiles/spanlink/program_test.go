@@ -13,15 +13,15 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// ofProgram states the program, as all Sentry SDKs do.
+// ofProgram adds the resource attributes of a program, as all Sentry SDKs do.
 func ofProgram(resource pcommon.Resource, version string) {
 	resource.Attributes().PutStr("service.name", "shop")
 	resource.Attributes().PutStr("telemetry.sdk.name", "sentry.javascript.node")
 	resource.Attributes().PutStr("telemetry.sdk.version", version)
 }
 
-// streamedTrace is a child and its segment, as @sentry/node 11.12.0 streams them beside
-// @sentry/profiling-node 11.1.0.
+// streamedTrace returns a segment and its child, as @sentry/node 11.12.0 streams them if the
+// version of @sentry/profiling-node is 11.1.0.
 func streamedTrace(version, session string) ptrace.Traces {
 	traces := ptrace.NewTraces()
 	resource := traces.ResourceSpans().AppendEmpty()
@@ -55,8 +55,8 @@ func profileOf(version, session string, observations int) pprofile.Profiles {
 	return p
 }
 
-// Spans that state no session are of the only one of their program, if there is only one, on one
-// thread, and if no span of the program states any.
+// Spans without a session belong to the session of their program, if there is only one, on one
+// thread, and if no span of the program has a session.
 func TestUnstatedSpans(t *testing.T) {
 	const keep = 5 * time.Minute
 	assumed := LinkStats{Assumed: 1}
@@ -133,7 +133,7 @@ func TestUnstatedSpans(t *testing.T) {
 	assert.Equal(t, SpanStats{NoSession: 2, Waiting: 1}, x.AddTraces(transaction, start), "in a transaction the profiler would be named")
 }
 
-// A span that states its session, after those that do not: they are of a process without a
+// If a span with a session follows spans without one, these may belong to a process without a
 // profiler.
 func TestUnstatedSpansBesideStated(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})

@@ -18,14 +18,14 @@ import (
 
 var start = time.Unix(1_800_000_000, 0)
 
-// lastInstant: few instants, so that many things happen at the same.
+// lastInstant is small, so that many events happen at the same time.
 const lastInstant = 60
 
 func traceID(n uint64) (id pcommon.TraceID) { binary.BigEndian.PutUint64(id[:], n+1); return id }
 func spanID(n uint64) (id pcommon.SpanID)   { binary.BigEndian.PutUint64(id[:], n+1); return id }
 
-// randomTraces are messages of one span each, of a few traces: trees with segments, that state
-// sessions and threads on all spans or on segments only.
+// randomTraces returns messages of one span each, from a few traces: trees with segments, with
+// sessions and threads on all spans or only on segments.
 func randomTraces(r *rand.Rand) (messages []ptrace.Traces) {
 	next := uint64(0)
 	for trace := range 1 + r.Uint64N(4) {
@@ -49,7 +49,7 @@ func randomTraces(r *rand.Rand) (messages []ptrace.Traces) {
 				segmentStart, segmentEnd = min(from, to), max(from, to)
 				putPlace(attributes, session, thread)
 			} else {
-				if r.IntN(2) == 0 { // inside of its segment, as most are
+				if r.IntN(2) == 0 { // within its segment, as most spans are
 					from = segmentStart + from%(segmentEnd-segmentStart+1)
 					to = segmentStart + to%(segmentEnd-segmentStart+1)
 				}
@@ -96,8 +96,8 @@ func putPlace(attributes pcommon.Map, session, thread string) {
 	}
 }
 
-// randomProfiles are a message of a few profiles, some with links already, some with values, some
-// aggregated.
+// randomProfiles returns a message of a few profiles. Some have links, some have values, and some
+// are aggregated.
 func randomProfiles(r *rand.Rand) pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(p.Dictionary())

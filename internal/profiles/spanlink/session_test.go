@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestSessionsAreCopies: the texts that the index has do not keep the message that they came in.
+// TestSessionsAreCopies: texts in the index do not keep their original message in memory.
 func TestSessionsAreCopies(t *testing.T) {
 	message := strings.Repeat("x", 1000)
 	s := Session{Tenant: message[:10]}

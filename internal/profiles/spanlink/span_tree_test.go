@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestNear: a parent is found among the spans just added if it is of the same trace and tenant, and
-// not too far up.
+// TestNear: a parent is found among the latest spans if it has the same trace and tenant, and is
+// close enough.
 func TestNear(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 	on := func(tenant string, trace, id, parent uint64) intervalRef {
@@ -22,7 +22,7 @@ func TestNear(t *testing.T) {
 	}
 	f := spanTree{lastAdded: none}
 	assert.Zero(t, f.recentParent(x, child("ours", 1, 1)), "none was added")
-	for id := range uint64(maxRecentSteps + 2) { // each a child of the one before
+	for id := range uint64(maxRecentSteps + 2) { // each a child of the previous one
 		f.indexed = append(f.indexed, on("ours", 1, id+1, id))
 		f.nodes = append(f.nodes, treeNode{id: spanID(id + 1), parent: int32(id) - 1})
 	}

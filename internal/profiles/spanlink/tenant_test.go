@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A tenant that floods the index, with whatever, loses its own: the spans of others stay, and their
+// A tenant that floods the index loses only its own spans: other tenants keep theirs, and their
 // profiles are linked.
 func TestFairShares(t *testing.T) {
 	const limit, flood = 2_000, 20_000
@@ -71,8 +71,8 @@ func upTo(n uint64, spanOf func(uint64) Span) iter.Seq[Span] {
 	}
 }
 
-// Of a full index, unstated spans have a part: stated ones make room for each other before that,
-// and then they make room first.
+// Unstated spans may use a part of a full index: below that, stated spans evict each other; above
+// it, unstated spans are evicted first.
 func TestUnstatedMakeRoom(t *testing.T) {
 	const limit = 2_000
 	x := NewIndex(Sentry, Limits{Spans: limit, MaxAge: time.Hour})

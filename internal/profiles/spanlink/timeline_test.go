@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An instant is found in its piece, however the pieces are spread, and wherever the observations
-// begin and end.
+// An instant is found in its section, for any distribution of sections and any range of
+// observations.
 func TestTimelineFindsPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var m timelineBuilder
 	for range 300 {
 		var f spanTree
 		var runs []spanRun
-		base, spread := r.Uint64(), uint64(1)<<r.IntN(64) // some instants pass the last that there is, and begin anew
+		base, spread := r.Uint64(), uint64(1)<<r.IntN(64) // some instants overflow and wrap around
 		instant := func() uint64 { return base + r.Uint64N(spread) }
 		for i := range r.Int32N(40) {
 			a, b := instant(), instant()
@@ -52,7 +52,7 @@ func TestTimelineFindsPieces(t *testing.T) {
 	}
 }
 
-// A shift may bring some instants of a track before the first timestamp.
+// With a shift, some instants of a track may precede the first timestamp.
 func TestShiftBeyondTheFirstInstant(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
 	x.Add(each(on(1, 0, 0, 1e9)), start)

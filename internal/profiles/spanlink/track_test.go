@@ -33,7 +33,7 @@ func (l trackOf) overlapping(from, to uint64) []intervalRef {
 	return l.track.overlapping(&l.Index.intervals, from, to, nil)
 }
 
-// The intervals that share time with another are found, however they arrive and lie.
+// The intervals that overlap a range are found, in any order of arrival and at any positions.
 func TestOverlapping(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
@@ -71,8 +71,8 @@ func TestOverlapping(t *testing.T) {
 
 func (l trackOf) intervals() *intervals { return &l.Index.intervals }
 
-// A span that begins before very many others does not move them all when the track is next looked
-// at, and it is found.
+// A span that starts before very many others does not move all of them at the next lookup, and is
+// found.
 func TestFewBeforeMany(t *testing.T) {
 	const n = 10 * maxMoved
 	l := newTrack()
@@ -90,7 +90,7 @@ func TestFewBeforeMany(t *testing.T) {
 	require.Equal(t, n+11, l.sorted)
 }
 
-// Under a long span, those that were over before are not looked at one by one.
+// Under a long span, earlier intervals are not visited one by one.
 func TestOverlappingSkipsWhatIsOver(t *testing.T) {
 	const n = 1000
 	l := newTrack()
