@@ -10,20 +10,20 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/callstack"
 )
 
-// Observations is a trace as a sampling profiler would have seen it.
+// Observations are the samples that a sampling profiler would have taken.
 type Observations struct {
-	Period  time.Duration   // between two points of the grid; a multiple of the one asked for where those were too many
-	Threads []Thread        // the trace's, and those that only records name
+	Period  time.Duration   // between two observations; a multiple of the requested period if there would be too many
+	Threads []Thread        // of the table, and those that only records mention
 	Stacks  callstack.Table // of indices for Method, callers first; entry 0 is the empty one: the thread is in no method
-	Runs    []Run           // in the order of time for each thread
+	Runs    []Run           // sorted by time for each thread
 	Count   int             // of observations in all runs
 
-	methods []Method // the trace's
-	unknown []uint32 // ids of methods that only records name
+	methods []Method // of the trace
+	unknown []uint32 // IDs of methods that only records mention
 
-	Unmatched int // exits from methods that were not entered, which are passed over
-	TooDeep   int // enters beyond the depth that is observed
-	Spent     int // of the spare
+	Unmatched int // exits from methods that were not entered; they are skipped
+	TooDeep   int // enters below maxDepth
+	Spent     int // spare observations that were used
 }
 
 // Method returns a method of a stack. Of one that the trace does not describe, only the id is known.
@@ -34,21 +34,21 @@ func (o *Observations) Method(index int32) Method {
 	return o.methods[index]
 }
 
-// Methods is how many methods there are, by their indices.
+// Methods returns the number of methods, which are numbered from 0.
 func (o *Observations) Methods() int { return len(o.methods) + len(o.unknown) }
 
 // Run is one observation at each of consecutive grid points, of one thread in one stack. The time of grid point i is i periods
-// after the start of the trace.
+// of the trace.
 type Run struct {
 	Thread, Stack int32 // indices into Observations.Threads and Stacks
 	First, Count  uint32
 }
 
-// Observe observes the threads of a trace once in a period, each from its first record on, to the end of the trace or to the exit
-// from its last method. With sampling, records come at their own times, so that two of them in one period count as the later one.
+// Observe observes the threads of a trace once per period, each from its first record to the end of the trace or to the exit from its last
+// method. With sampling, records have their own times; of two records in one period, the later one counts.
 //
-// The number of observations, and that of frames in their stacks, is bounded by the size of the trace. The spare is how many more of
-// both there may be.
+// The size of the trace limits the number of observations and of frames in their stacks. spare is the number of additional observations and
+// frames.
 func (t *Trace) Observe(period time.Duration, spare int) (*Observations, error) {
 	o := newObserver(t, max(period, minPeriod), spare)
 	var events [eventsAtOnce]Event
@@ -63,7 +63,7 @@ func (t *Trace) Observe(period time.Duration, spare int) (*Observations, error) 
 	return o.result()
 }
 
-// minPeriod bounds the grid: a duration of 2^32 µs has 4,000,000 points of it.
+// minPeriod is the minimum period: a duration of 2^32 µs has 4,000,000 such periods.
 const minPeriod = time.Millisecond
 
 // observer follows the stacks of all threads through a trace. Most calls end before the next point of the grid, so the observer looks
@@ -72,7 +72,7 @@ type observer struct {
 	trace  *Trace
 	period uint64 // nanoseconds
 	spare  int
-	end    uint64 // of the trace, nanoseconds from its start
+	end    uint64 // end of the trace, in nanoseconds from its start
 	latest uint64 // time of a record
 
 	threads  []threadState
@@ -84,13 +84,13 @@ type observer struct {
 	out Observations
 }
 
-// threadState is a thread at a record of it.
+// threadState is the state of a thread between two records.
 type threadState struct {
 	stack   []uint32 // methods by their ids in records, callers first
 	methods []int32  // indices of the first methods of the stack: of those that were observed
-	beyond  int      // calls deeper than maxDepth
+	beyond  int      // number of calls below maxDepth
 	seen    bool     // it has records
-	next    uint32   // first grid point that was not observed
+	next    uint32   // first point of the grid that is not observed yet
 	due     uint64   // its time, nanoseconds: not before any record so far
 	run     int32    // index of its last run, plus one
 }
@@ -123,7 +123,7 @@ func (t *Trace) endNanos() uint64 {
 	return uint64(maxElapsed)
 }
 
-// maxElapsed is the end of time for records: 32 bits of microseconds.
+// maxElapsed is the largest time of a record: 32 bits of microseconds.
 const maxElapsed = math.MaxUint32 * time.Microsecond
 
 func (e *Event) nanos(clock Clock) uint64 {
@@ -154,12 +154,12 @@ func (o *observer) record(e *Event) {
 	}
 }
 
-// gridPoint is the first point of the grid that is not before an instant.
+// gridPoint returns the first point of the grid at or after an instant.
 func (o *observer) gridPoint(nanos uint64) uint32 {
 	return uint32((nanos + o.period - 1) / o.period)
 }
 
-// observeUntil observes a thread at the points of the grid before an instant.
+// observeUntil observes a thread at all points of the grid before an instant.
 func (o *observer) observeUntil(index int32, thread *threadState, nanos uint64) {
 	point := o.gridPoint(nanos)
 	if point <= thread.next {
@@ -172,7 +172,7 @@ func (o *observer) observeUntil(index int32, thread *threadState, nanos uint64) 
 	}
 }
 
-// add adds observations to the last run of a thread, or as a new one.
+// add adds observations to the last run of a thread, or as a new run.
 func (o *observer) add(thread *threadState, run Run) {
 	o.out.Count += int(run.Count)
 	if thread.run > 0 && o.out.Runs[thread.run-1].Stack == run.Stack {
@@ -183,7 +183,7 @@ func (o *observer) add(thread *threadState, run Run) {
 	thread.run = int32(len(o.out.Runs))
 }
 
-// coarsen doubles the period: of the observations so far, those at even points stay.
+// coarsen doubles the period and keeps the observations at even points.
 func (o *observer) coarsen() {
 	runs := o.out.Runs
 	o.period, o.out.Runs, o.out.Count = 2*o.period, runs[:0], 0
@@ -216,7 +216,7 @@ func (o *observer) stack(thread *threadState) (index int32) {
 	return index
 }
 
-// finish observes threads that are still in a method to the end of the trace. The CPU time of a thread ends with its last record.
+// finish observes threads that are still in a method until the end of the trace. The CPU time of a thread ends with its last record.
 func (o *observer) finish() {
 	if o.trace.Clock == ClockThreadCPU {
 		return
@@ -241,8 +241,7 @@ func (o *observer) enter(thread *threadState, method uint32) {
 	thread.stack = append(thread.stack, method)
 }
 
-// leave closes a method and what it still calls: an exit of that was lost. The exit from a method that was not entered is passed
-// over.
+// leave ends a call and the calls below it, whose exits were lost. It skips an exit from a method that was not entered.
 func (o *observer) leave(thread *threadState, method uint32) {
 	if thread.beyond > 0 {
 		thread.beyond--

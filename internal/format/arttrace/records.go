@@ -8,13 +8,13 @@ import (
 	"iter"
 )
 
-// magic begins the binary part.
+// magic is the start of the binary part.
 const magic = "SLOW"
 
 // streamingFlag is added to the version of a streaming trace.
 const streamingFlag = 0xF0
 
-// Sizes of records: u16 thread (u8 in version 1), u32 method and action, u32 time, and with two clocks another u32 time.
+// Sizes of records: u16 thread (u8 in version 1), u32 method and action, u32 time and, with two clocks, another u32 time.
 const (
 	oldSize    = 9  // version 1
 	singleSize = 10 // versions 2 and 3
@@ -61,19 +61,19 @@ func readHeader(data []byte) (h header, err error) {
 	return h, nil
 }
 
-// Action is what a thread did.
+// Action is the event of a record.
 type Action uint8
 
 const (
 	Enter  Action = 0
 	Exit   Action = 1
-	Unwind Action = 2 // left by an exception
+	Unwind Action = 2 // left because of an exception
 )
 
-// actionMask are the bits of a method's id that hold the action.
+// actionMask has the bits of the action in a method ID.
 const actionMask = 3
 
-// Event is a record. Times are microseconds since the start of the trace; 0 where the trace has no such clock.
+// Event is a record. Times are in microseconds since the start of the trace; they are 0 if the trace does not have the clock.
 type Event struct {
 	Thread uint16 // the low 16 bits of Thread.ID
 	Method uint32 // Method.ID
@@ -103,7 +103,7 @@ func (t *Trace) Events() iter.Seq[Event] {
 // eventsAtOnce is how many records are read at once: 4 kB of them.
 const eventsAtOnce = 256
 
-// reader reads records. In a streaming trace, blocks lie between them.
+// reader reads records. In a streaming trace, there are blocks between records.
 type reader struct {
 	rest      []byte
 	size      int // of a record, and the offsets of its fields: 0 = the trace has no such clock

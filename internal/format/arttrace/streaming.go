@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// blockKind is what stands between the records of a streaming trace, behind a thread id of 0.
+// blockKind is the kind of a block between the records of a streaming trace. Blocks start with a thread ID of 0.
 type blockKind byte
 
 const (
@@ -17,8 +17,8 @@ const (
 	summaryBlock blockKind = 3 // u32 length, the text from *version on; the last block
 )
 
-// parseStreaming reads the tables of a streaming trace, and then takes its records like those of a file: the clock is known at the
-// end only.
+// parseStreaming reads the tables of a streaming trace. Its records are read later, as in a file, because only the end of the trace states
+// the clock.
 func parseStreaming(data []byte) (*Trace, error) {
 	head, err := readHeader(data)
 	if err != nil {
@@ -27,7 +27,7 @@ func parseStreaming(data []byte) (*Trace, error) {
 	if !head.streaming {
 		return nil, fmt.Errorf("%w: a header without a text before it", ErrMalformed)
 	}
-	t := &Trace{Streaming: true, Clock: ClockDual} // unless the summary says otherwise: it is missing from a trace that was cut
+	t := &Trace{Streaming: true, Clock: ClockDual} // the default if the summary is missing, as in a truncated trace
 	r := newReader(data[head.size:], head.version, head.recordSize, true)
 	for {
 		if !r.atBlock() {
@@ -53,12 +53,12 @@ func (t *Trace) addBlock(kind blockKind, text []byte) {
 	case threadBlock:
 		t.addThread(Thread{ID: uint32(binary.LittleEndian.Uint16(text)), Name: string(text[4:])})
 	case summaryBlock:
-		settings, _, _ := strings.Cut(string(text), "*threads") // repeats the tables
+		settings, _, _ := strings.Cut(string(text), "*threads") // the rest repeats the tables
 		t.parseText(settings)
 	}
 }
 
-// atBlock reports whether a block follows rather than a record.
+// atBlock reports whether a block follows instead of a record.
 func (r *reader) atBlock() bool {
 	if r.method == 1 {
 		return len(r.rest) > 1 && r.rest[0] == 0
@@ -66,8 +66,8 @@ func (r *reader) atBlock() bool {
 	return len(r.rest) > 2 && r.rest[0] == 0 && r.rest[1] == 0
 }
 
-// block reads a block. The text of a thread is behind its id and its length. Nothing can be read behind a block that is not known
-// or not complete.
+// block reads a block. In a thread block, the name follows the ID and the length. After an unknown or incomplete block, nothing can be
+// read.
 func (r *reader) block() (kind blockKind, text []byte, ok bool) {
 	kind = blockKind(r.rest[r.method])
 	content := r.rest[r.method+1:]

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// parseText reads the text of a trace, without its last line. Keys that are not known are skipped: newer versions of ART add some,
-// as alloc-count. Lines that cannot be read are skipped too; records with the method of such a line are of an unknown method.
+// parseText reads the text of a trace, without its last line. It skips unknown keys, such as alloc-count of newer versions of ART, and
+// invalid lines. The method of a skipped line is an unknown method in records.
 func (t *Trace) parseText(text string) {
 	section := ""
 	for line := range strings.Lines(text) {
@@ -59,11 +59,11 @@ func (t *Trace) addThreadLine(line string) {
 	}
 }
 
-// bytesOfMethodLine is about the length of a line: 128 bytes in recorded traces.
+// bytesOfMethodLine is the approximate length of a line: 128 bytes in recorded traces.
 const bytesOfMethodLine = 96
 
-// addMethodLine reads a line as 0x1234 TAB class TAB method TAB signature TAB file TAB line, the end of which may be missing. A line
-// that names nothing is none.
+// addMethodLine reads a line of the form 0x1234 TAB class TAB method TAB signature TAB file TAB line. The fields at the end may be missing.
+// A line without names is skipped.
 func (t *Trace) addMethodLine(line string) {
 	var m Method
 	text, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -75,7 +75,7 @@ func (t *Trace) addMethodLine(line string) {
 	for _, field := range [...]*string{&m.Class, &m.Name, &m.Signature, &m.File} {
 		*field, rest, _ = strings.Cut(rest, "\t")
 	}
-	if rest != "" { // errors of strconv take memory, and most lines have no line number
+	if rest != "" { // strconv would allocate an error, and most lines have no line number
 		if number, err := strconv.ParseUint(rest, 10, 32); err == nil {
 			m.Line = uint32(number)
 		}

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Trace is a method trace. Its records stay in the data that it was parsed from, which must not change; its texts are a copy.
+// Trace is a method trace. It refers to the data that it was parsed from, which must not change, for its records; its texts are copies.
 type Trace struct {
 	Version   int // 1, 2 or 3
 	Streaming bool
 	Clock     Clock
-	Elapsed   time.Duration // by the header; 0 if it does not say
-	SinceBoot time.Duration // when the trace began: since the device was booted, not since 1970
-	Overflow  bool          // the buffer was full before the end: the rest of the trace is lost
+	Elapsed   time.Duration // from the header; 0 if absent
+	SinceBoot time.Duration // start of the trace, as the time since boot
+	Overflow  bool          // the buffer was full before the end, and the rest of the trace is lost
 	VM        string
 	PID       string
 
-	Threads []Thread // of the table, in its order
-	Methods []Method // likewise
+	Threads []Thread // of the table, in order
+	Methods []Method // of the table, in order
 
 	size       int // of the data
 	records    []byte
 	recordSize int
-	tooLarge   error // of the tables
+	tooLarge   error // the tables exceed a limit
 }
 
 // Clock is the clock of the records.
@@ -40,13 +40,13 @@ const (
 
 var clocks = map[string]Clock{"global": ClockGlobal, "wall": ClockWall, "thread-cpu": ClockThreadCPU, "dual": ClockDual}
 
-// Thread is a thread by its id in the records: the low 16 bits of the kernel's thread id.
+// Thread is a thread. Records refer to it by the low 16 bits of the kernel's thread ID.
 type Thread struct {
-	ID   uint32 // as the table has it
+	ID   uint32 // as in the table
 	Name string
 }
 
-// Method is a method by its id in the records, the low two bits of which are zero. Absent texts are empty.
+// Method is a method. The low two bits of its ID in records are zero. Absent texts are empty.
 type Method struct {
 	ID        uint32
 	Class     string // com.example.Shop$Cart
@@ -56,8 +56,7 @@ type Method struct {
 	Line      uint32 // 0 = none
 }
 
-// Parse reads a method trace: the text, the tables and the extent of the records. A trace that ends within a record is a trace
-// without that record.
+// Parse reads a method trace: the text, the tables and the range of the records. If the trace ends within a record, it ignores that record.
 func Parse(data []byte) (t *Trace, err error) {
 	if bytes.HasPrefix(data, []byte(magic)) {
 		t, err = parseStreaming(data)
@@ -90,7 +89,7 @@ func parseFile(data []byte) (*Trace, error) {
 	return t.complete(head, binary)
 }
 
-// complete adds the records to a trace whose tables have been read.
+// complete sets the records of a trace after its tables were read.
 func (t *Trace) complete(h header, binary []byte) (*Trace, error) {
 	if t.tooLarge != nil {
 		return nil, t.tooLarge

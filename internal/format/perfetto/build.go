@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// builder makes the tables of a trace, in which everything is once. Keys are exact: the texts of frames and mappings are compared by
-// their indices, so that a long one which many of them have is compared once.
+// builder creates the tables of a trace without duplicates. Keys are exact: texts of frames and mappings are compared by index, so a long
+// text that many of them share is compared once.
 type builder struct {
 	trace Trace
-	work  int // what may still be resolved and joined
+	work  int // remaining budget for resolving stacks and joining paths
 
 	strings  map[string]int32
 	mappings map[Mapping]int32
@@ -46,7 +46,7 @@ func (b *builder) string(text []byte) int32 {
 	return index
 }
 
-// text resolves an interned text. An unknown one is empty.
+// text resolves an interned text. An unknown text is empty.
 func (b *builder) text(s *sequence, t *table[text], id uint64) int32 {
 	entry := t.get(id)
 	if entry == nil {
@@ -58,7 +58,7 @@ func (b *builder) text(s *sequence, t *table[text], id uint64) int32 {
 	return entry.index
 }
 
-// stack resolves a call stack, which is root first. It is unknown as well if none of its frames is known.
+// stack resolves a call stack, which is root first. A stack is unknown if none of its frames is known.
 func (b *builder) stack(s *sequence, id uint64) (index int32, ok bool, err error) {
 	entry := s.stacks.get(id)
 	if entry == nil {
@@ -90,7 +90,7 @@ func (b *builder) stack(s *sequence, id uint64) (index int32, ok bool, err error
 	}
 	slices.Reverse(b.locations)
 	index, _ = b.trace.Stacks.Add(b.locations)
-	if complete { // what is missing may follow
+	if complete { // otherwise, missing entries may arrive later
 		entry.set(s, index)
 	}
 	return index, true, nil
@@ -157,7 +157,7 @@ func (b *builder) mapping(s *sequence, id uint64) (int32, error) {
 	return index, nil
 }
 
-// joinPath joins the segments of a path, which has none at its front. Unknown segments are left out.
+// joinPath joins the segments of a path with slashes, without a leading one. It omits unknown segments.
 func (b *builder) joinPath(s *sequence, message []byte) (path []byte, err error) {
 	b.path = b.path[:0]
 	eachID(message, mappingPath, func(id uint64) {
@@ -176,7 +176,7 @@ func (b *builder) joinPath(s *sequence, message []byte) (path []byte, err error)
 	return b.path, err
 }
 
-// isJava reports whether a file has code that the Android runtime compiled or interprets.
+// isJava reports whether a file contains code that the Android runtime compiled or interprets.
 func isJava(path []byte) bool {
 	for _, suffix := range [...]string{".oat", ".odex", ".vdex", ".jar", ".dex"} {
 		if bytes.HasSuffix(path, []byte(suffix)) {

@@ -15,9 +15,9 @@ const (
 	clockMultiplier  = 4
 )
 
-// Clocks by their ids (BuiltinClock). Those from 64 to 127 are a sequence's own.
+// Clocks by ID (BuiltinClock). IDs from 64 to 127 are local to a sequence.
 const (
-	clockOfTrace  = 0 // here: the one that packets without a clock are by
+	clockOfTrace  = 0 // in this package: the clock of packets that state none
 	clockRealtime = 1
 	clockBoottime = 6
 
@@ -28,7 +28,7 @@ const (
 // clock is a clock of the trace.
 type clock struct{ sequence, id uint32 }
 
-// clockOf returns the clock of an id in a packet of a sequence.
+// clockOf returns the clock for an ID in a packet of a sequence.
 func clockOf(sequence, id uint32) clock {
 	if id < firstSequenceClock || id >= firstGlobalClock {
 		sequence = 0
@@ -36,13 +36,13 @@ func clockOf(sequence, id uint32) clock {
 	return clock{sequence, id}
 }
 
-// offset turns readings of a clock into Unix time.
+// offset converts readings of a clock to Unix time.
 type offset struct {
-	at, unix   uint64 // one instant by both
+	at, unix   uint64 // one instant on both clocks
 	multiplier uint64 // nanoseconds of one tick
 }
 
-// maxUnixNano is the end of time for samples: the year 2242.
+// maxUnixNano is the latest time of a sample: the year 2242.
 const maxUnixNano = 1 << 33 * 1_000_000_000
 
 func (o offset) unixNano(reading uint64) (nanos uint64, ok bool) {
@@ -50,10 +50,10 @@ func (o offset) unixNano(reading uint64) (nanos uint64, ok bool) {
 	return nanos, nanos < maxUnixNano
 }
 
-// clocks are what the snapshots tell.
+// clocks has the offsets from the snapshots.
 type clocks map[clock]offset
 
-// snapshot reads a ClockSnapshot. The first one that tells of a clock counts. It reports whether it is of the published form.
+// snapshot reads a ClockSnapshot. For each clock, the first snapshot counts. It reports whether the message is well-formed.
 func (c clocks) snapshot(sequence uint32, data []byte) bool {
 	primary, unix, known := uint32(clockBoottime), uint64(0), false
 	type reading struct {
@@ -97,7 +97,7 @@ func (c clocks) snapshot(sequence uint32, data []byte) bool {
 	return true
 }
 
-// readClock reads a clock of a snapshot. The multiplier of one that counts on from packet to packet, which samples do not use, is 0.
+// readClock reads a clock of a snapshot. For an incremental clock, which samples do not use, the multiplier is 0.
 func readClock(data []byte) (id uint32, o offset, ok bool) {
 	o.multiplier = 1
 	incremental := false
@@ -126,7 +126,7 @@ func (c clocks) add(of clock, o offset) {
 	}
 }
 
-// unixNano returns the time of a reading, and false if it is not known.
+// unixNano returns the Unix time of a reading, and whether it is known.
 func (c clocks) unixNano(by clock, reading uint64) (uint64, bool) {
 	if by.id == clockRealtime {
 		return reading, reading < maxUnixNano

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Fields of InternedData, and of what is interned: the id is field 1 of each.
+// Fields of InternedData and of its entries. Field 1 of each entry is its ID.
 const (
 	internedFunctionNames = 5
 	internedFrames        = 6
@@ -46,14 +46,14 @@ type sequence struct {
 	frames                          table[frame]
 	stacks                          table[stack]
 
-	clock  uint32 // of packets that name none; 0 = the trace's
+	clock  uint32 // of packets that state none; 0 = the clock of the trace
 	period uint64 // nanoseconds between two samples; 0 = unknown
 
 	// changed counts the ids whose meaning changed. Results of entries that were resolved before may be out of date.
 	changed int
 }
 
-// table has the entries of one kind by their ids.
+// table has the entries of one kind by ID.
 type table[T any] struct {
 	index   map[uint64]int32
 	entries []T
@@ -90,7 +90,7 @@ func (t *table[T]) put(id uint64, entry T) (changed bool) {
 	return changed
 }
 
-// resolved is the place of an entry in the trace that is built, once it is known.
+// resolved is the index of an entry in the result, once it is resolved.
 type resolved struct {
 	index int32
 	at    int // 1 + sequence.changed when it was resolved; 0 = never
@@ -100,7 +100,7 @@ func (r *resolved) is(s *sequence) bool { return r.at == 1+s.changed }
 
 func (r *resolved) set(s *sequence, index int32) { *r = resolved{index, 1 + s.changed} }
 
-// text is an InternedString, in the data of the trace.
+// text is an InternedString that refers to the data of the trace.
 type text struct {
 	bytes []byte
 	resolved
@@ -115,25 +115,25 @@ type frame struct {
 type mapping struct {
 	buildID, startOffset, exactOffset, start, end, loadBias uint64
 	hasExactOffset                                          bool
-	path                                                    []byte // the message, for the ids in it
+	path                                                    []byte // the encoded message, for the IDs in it
 	resolved
 }
 
 type stack struct {
-	message []byte // for the ids in it
+	message []byte // for the IDs in it
 	resolved
 }
 
-// entries is how many there are.
+// entries returns the number of entries.
 func (s *sequence) entries() int {
 	return len(s.names.entries) + len(s.paths.entries) + len(s.buildIDs.entries) + len(s.sources.entries) +
 		len(s.mappings.entries) + len(s.frames.entries) + len(s.stacks.entries)
 }
 
-// clear empties the tables. The defaults are of the same incremental state.
+// clear empties the tables and the defaults, which belong to the same incremental state.
 func (s *sequence) clear() { *s = sequence{} }
 
-// intern adds the entries of an InternedData. It reports whether all of it is of the published form.
+// intern adds the entries of an InternedData. It reports whether the whole message is well-formed.
 func (r *reader) intern(s *sequence, data []byte) (ok bool, err error) {
 	ok = true
 	m := message{rest: data}
@@ -154,7 +154,7 @@ func (r *reader) intern(s *sequence, data []byte) (ok bool, err error) {
 	return ok && !m.broken, nil
 }
 
-// add adds one entry. Those without an id cannot be named.
+// add adds one entry. It skips entries without an ID.
 func (s *sequence) add(kind int, data []byte) (ok bool, err error) {
 	changed := false
 	switch kind {
@@ -274,7 +274,7 @@ func (s *sequence) addCallstack(data []byte) (changed, ok bool, err error) {
 	return s.stacks.put(id, stack{message: data}), true, nil
 }
 
-// count is how many numbers the field at hand has: a list of numbers may be packed into one text.
+// count returns the number of values in the current field, which may be packed.
 func (m *message) count() int {
 	if m.bytes == nil {
 		return 1
@@ -288,7 +288,7 @@ func (m *message) count() int {
 	return count
 }
 
-// eachID visits the numbers of a repeated field, packed or not.
+// eachID visits the values of a repeated field, packed or not.
 func eachID(data []byte, field int, visit func(id uint64)) {
 	m := message{rest: data}
 	for m.next() {

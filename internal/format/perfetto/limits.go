@@ -4,32 +4,34 @@ package perfetto
 
 import "errors"
 
-// The limits are those of Sentry's ingest (relay-profiling, perfetto/convert) where it has them. A chunk of two seconds has 100 kB,
-// 400 samples, 52 stacks and 358 frames.
+// Where Sentry's ingest has limits (relay-profiling, perfetto/convert), these are the same. A chunk of two seconds has 100 kB, 400 samples,
+// 52 stacks and 358 frames.
 const (
-	// maxSamples: a minute at 101 Hz on each of 16 CPUs, of which a profiler samples those that are busy.
+	// maxSamples allows a minute at 101 Hz on 16 CPUs; a profiler samples only those that are busy.
 	maxSamples = 100_000
-	// maxPackets are samples, and some for everything else.
+	// maxPackets allows maxSamples packets with samples, and some others.
 	maxPackets = maxSamples + 10_000
-	// maxPacketBytes bounds the part of a trace that one sample or one table can be.
+	// maxPacketBytes is the maximum size of a packet, such as a sample or a table.
 	maxPacketBytes = 4 << 20
-	// maxDepth of a call stack, checked when it is stored: unwinding stops at 512 frames by default.
+	// maxDepth is the maximum depth of a call stack, checked when it is stored. By default, unwinding stops at 512 frames.
 	maxDepth = 1000
-	// maxSequences: one per CPU and a few.
+	// maxSequences allows one sequence per CPU and a few others.
 	maxSequences = 64
-	// maxEntries bounds the tables of all sequences together, at some 100 bytes an entry; Sentry's ingest bounds their memory, to 15 MiB.
+	// maxEntries is the maximum number of entries in the tables of all sequences, at about 100 bytes each. Sentry's ingest limits their
+	// memory to 15 MiB.
 	maxEntries = 1 << 17
 	// maxMissed bounds the unknown ids of a table that are remembered until they get an entry: a buffer that was full loses some packets.
 	maxMissed = 1 << 12
-	// maxFrames bounds the distinct frames, some 200 bytes each.
+	// maxFrames is the maximum number of distinct frames, at about 200 bytes each.
 	maxFrames = 1 << 18
-	// maxPathSegments of a mapping. A path of 4096 bytes, the most that Linux has, has fewer than a hundred directories.
+	// maxPathSegments is the maximum number of segments in the path of a mapping. A path of 4096 bytes, the maximum on Linux, usually has
+	// fewer than a hundred.
 	maxPathSegments = 100
-	// maxNames bounds the threads whose names are kept: an Android app may have some thousand threads.
+	// maxNames is the maximum number of thread names: an Android app may have about a thousand threads.
 	maxNames = 1 << 14
 
-	// minWork and a trace's size bound the frames of call stacks that are resolved, and the paths that are joined. An id takes a byte,
-	// so that call stacks that are resolved once stay below it.
+	// minWork plus the size of the trace is the budget for resolving frames of call stacks and joining paths. An ID takes at least one
+	// byte, so resolving each call stack once stays within the budget.
 	minWork = 1 << 12
 )
 

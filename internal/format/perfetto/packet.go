@@ -12,29 +12,29 @@ const (
 	packetSequence        = 10
 	packetInternedData    = 12
 	packetSequenceFlags   = 13
-	packetCleared         = 41 // of older writers, for the flag
+	packetCleared         = 41 // from older writers, instead of the flag
 	packetClockID         = 58
 	packetDefaults        = 59
 	packetTrackDescriptor = 60
 	packetPerfSample      = 66
 )
 
-// flagCleared in the flags of a packet empties the tables of its sequence, before what the packet itself adds.
+// flagCleared, in the flags of a packet, clears the tables of its sequence before the packet's own entries are added.
 const flagCleared = 1
 
-// packet are the fields of a TracePacket that are read.
+// packet has the fields of a TracePacket that are read.
 type packet struct {
 	timestamp uint64
 	sequence  uint32
 	cleared   bool
-	clock     uint32 // 0 = the sequence's
+	clock     uint32 // 0 = the clock of the sequence
 
 	defaults, processTree, clockSnapshot, trackDescriptor, perfSample []byte
 
-	interned [][]byte // one as a rule, but encodings may be merged
+	interned [][]byte // usually one, but encodings may be concatenated
 }
 
-// read reports whether a packet is of the published form.
+// read reads a packet. It reports whether the packet is well-formed.
 func (p *packet) read(data []byte) bool {
 	*p = packet{interned: p.interned[:0]}
 	m := message{rest: data}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Parse reads a trace. A packet that cannot be read, and the end of a trace that was cut, cost themselves only.
+// Parse reads a trace. It skips an invalid packet, and an incomplete one at the end.
 func Parse(data []byte) (*Trace, error) {
 	r := newReader(len(data))
 	m := message{rest: data}
@@ -45,13 +45,13 @@ type reader struct {
 	sequences map[uint32]*sequence
 	entries   int // of all tables
 	clocks    clocks
-	names     map[uint32][]byte // of threads
+	names     map[uint32][]byte // of threads, by ID
 	samples   []sample
 	threads   map[uint32]int32 // tid → index
 	builder
 }
 
-// sample is a sample whose time is not known yet: a snapshot of its clock may follow.
+// sample is a sample with an unresolved time, because a snapshot of its clock may follow.
 type sample struct {
 	Sample
 	clock clock
@@ -64,7 +64,7 @@ func newReader(size int) *reader {
 	}
 }
 
-// read takes what a packet has. Tables change before the sample beside them is resolved.
+// read processes a packet. It updates the tables before it resolves the sample of the same packet.
 func (r *reader) read(p *packet) error {
 	s := r.sequences[p.sequence]
 	if s == nil {
@@ -134,7 +134,7 @@ func (s *sequence) setTimebase(data []byte) {
 	}
 }
 
-// sample reads a PerfSample. It reports whether it is of the published form.
+// sample reads a PerfSample. It reports whether the message is well-formed.
 func (r *reader) sample(s *sequence, p *packet) (ok bool, err error) {
 	var pid, tid uint32
 	var stack uint64
@@ -186,7 +186,7 @@ func (r *reader) thread(pid, tid uint32) int32 {
 	return index
 }
 
-// finish makes times of readings of clocks, sorts, and names the threads.
+// finish converts readings of clocks to times, sorts the samples, and sets the names of threads.
 func (r *reader) finish() (*Trace, error) {
 	if len(r.samples) == 0 {
 		return nil, fmt.Errorf("%w: %d without a call stack, %d with an unknown one", ErrEmpty, r.trace.Lost.Skipped, r.trace.Lost.Stacks)

@@ -8,16 +8,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/callstack"
 )
 
-// Trace is the call stack samples of a trace. Index 0 of Strings and Mappings stands for none.
+// Trace has the call stack samples of a trace. Index 0 of Strings and Mappings means none.
 type Trace struct {
-	Samples  []Sample // in the order of time
-	Threads  []Thread // of the samples, in the order of their first packet
-	Strings  []string // each text once; bytes as they were sent
+	Samples  []Sample // sorted by time
+	Threads  []Thread // of the samples, in order of their first packet
+	Strings  []string // without duplicates; bytes as sent
 	Mappings []Mapping
 	Frames   []Frame
 	Stacks   callstack.Table // leaf first
 
-	Period time.Duration // as the profiler was configured; 0 if the trace does not say
+	Period time.Duration // as configured in the profiler; 0 if the trace does not contain it
 	Lost   Lost
 }
 
@@ -42,45 +42,45 @@ const (
 	ModeGuestUser   CPUMode = 5
 )
 
-// UnwindError is why the outer frames of a call stack are missing (Profiling.StackUnwindError).
+// UnwindError is the reason why outer frames of a call stack are missing (Profiling.StackUnwindError).
 type UnwindError uint8
 
-// UnwindComplete says that none is missing; 0 that nothing is known.
+// UnwindComplete means that no frames are missing; 0 means unknown.
 const UnwindComplete UnwindError = 1
 
-// Thread is a thread that samples name.
+// Thread is a thread of a sample.
 type Thread struct {
 	PID, TID uint32
-	Name     int32 // index into Strings; "main" where TID is PID, as Android calls that thread
+	Name     int32 // index into Strings; "main" if TID equals PID, as on Android
 }
 
-// Frame is a place in the code.
+// Frame is a position in the code.
 type Frame struct {
-	Function int32 // index into Strings: mangled, or of Java the class, a dot and the method
-	File     int32 // likewise
+	Function int32 // index into Strings: a mangled name or, for Java, class and method separated by a dot
+	File     int32 // index into Strings
 	Line     uint32
 	Mapping  int32  // index into Mappings
-	RelPC    uint64 // address in the ELF file; 0 of Java, whose code has none
+	RelPC    uint64 // address in the ELF file; 0 for Java, whose code has no address
 	HasRelPC bool
 }
 
-// Mapping is a part of a file in memory: a segment of native code, or code of Java.
+// Mapping is a part of a file in memory: a segment of native code, or Java code.
 type Mapping struct {
 	Path     int32 // index into Strings
-	BuildID  int32 // likewise: the bytes of the GNU build id
+	BuildID  int32 // index into Strings: the bytes of the GNU build ID
 	Start    uint64
 	End      uint64
 	Offset   uint64 // of the segment in its ELF file
-	InFile   uint64 // of the ELF file in the file at Path, which may be an APK
-	LoadBias uint64 // the address at which the ELF file wants to be, less its offset
+	InFile   uint64 // offset of the ELF file in the file at Path, which may be an APK
+	LoadBias uint64 // preferred address of the segment in the ELF file, minus its offset
 	Java     bool
 }
 
-// Address returns the absolute address of a frame, and false if it has none: frames of Java, and those whose address is not a number
-// of 64 bits.
+// Address returns the absolute address of a frame, and whether it has one: Java frames have none, and neither do frames with an address
+// above 64 bits.
 //
-// libunwindstack makes rel_pc of an absolute address as address - start + offset of the segment + load bias. Sentry's ingest adds the
-// start only, which puts frames of segments with an offset outside of their mapping.
+// libunwindstack computes rel_pc from an absolute address as address - start + offset of the segment + load bias. Sentry's ingest adds only
+// the start, so frames of segments with an offset are outside of their mapping.
 func (t *Trace) Address(f Frame) (uint64, bool) {
 	m := t.Mappings[f.Mapping]
 	inFile := f.RelPC - m.LoadBias - m.Offset
@@ -91,11 +91,11 @@ func (t *Trace) Address(f Frame) (uint64, bool) {
 	return address, true
 }
 
-// Lost counts what a trace has and cannot be used.
+// Lost counts unusable parts of a trace.
 type Lost struct {
-	Packets int // that are not of their published form, or not complete
-	Stacks  int // samples whose call stack is unknown, or has no known frame
-	Clocks  int // samples whose time is by a clock that no snapshot shows, or is no instant
-	Skipped int // samples without a call stack: the profiler had no time to take it
-	Frames  int // unknown frames of call stacks that are used otherwise
+	Packets int // malformed or incomplete packets
+	Stacks  int // samples with an unknown call stack, or without any known frame
+	Clocks  int // samples with a clock that is in no snapshot, or an invalid time
+	Skipped int // samples without a call stack, which the profiler did not capture in time
+	Frames  int // unknown frames in call stacks that are otherwise used
 }

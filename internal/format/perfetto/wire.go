@@ -11,13 +11,13 @@ import (
 // message reads the fields of an encoded message, without copying them.
 type message struct {
 	rest   []byte
-	number protowire.Number // of the field at hand
-	value  uint64           // if it is a number
-	bytes  []byte           // if it is a text, a message, or a packed list of numbers; else nil
-	broken bool             // the encoding ends where no field does
+	number protowire.Number // of the current field
+	value  uint64           // for numbers
+	bytes  []byte           // for texts, messages and packed lists of numbers; otherwise nil
+	broken bool             // the encoding ends within a field
 }
 
-// next moves on to the next field. Groups are skipped.
+// next reads the next field. It skips groups.
 func (m *message) next() bool {
 	for len(m.rest) > 0 {
 		number, kind, n := protowire.ConsumeTag(m.rest)
@@ -52,5 +52,5 @@ func (m *message) next() bool {
 	return false
 }
 
-// uint32 is a number of 32 bits; larger ones, which no writer makes, are clipped.
+// uint32 returns a number of 32 bits; larger numbers, which no writer produces, are clipped.
 func (m *message) uint32() uint32 { return uint32(min(m.value, math.MaxUint32)) }
