@@ -11,7 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 )
 
-// FuzzART: nothing makes parsing panic, use memory beyond its bound, or put out what cannot be, and the slow reader agrees.
+// FuzzART: for any input, parsing does not panic, uses bounded memory, returns valid output, and agrees with the slow reader.
 func FuzzART(f *testing.F) {
 	for _, shape := range shapes() {
 		trace, events := shop(shape.version, shape.clock)

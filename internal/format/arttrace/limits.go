@@ -22,7 +22,8 @@ const (
 	// observations is increased.
 	observationsPerByte, framesPerByte = 1, 2
 
-	// bytesOfFrame is how many bytes of a recorded trace make a frame of an observed stack, for the first size of their table.
+	// bytesOfFrame is the number of bytes of a recorded trace for each frame of an observed stack. It determines the first size of the
+	// table.
 	bytesOfFrame = 16
 )
 

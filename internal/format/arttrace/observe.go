@@ -14,7 +14,7 @@ import (
 type Observations struct {
 	Period  time.Duration   // between two observations; a multiple of the requested period if there would be too many
 	Threads []Thread        // of the table, and those that only records mention
-	Stacks  callstack.Table // of indices for Method, callers first; entry 0 is the empty one: the thread is in no method
+	Stacks  callstack.Table // of indices for Method, callers first; entry 0 is the empty stack: the thread is in no method
 	Runs    []Run           // sorted by time for each thread
 	Count   int             // of observations in all runs
 
@@ -26,7 +26,7 @@ type Observations struct {
 	Spent     int // spare observations that were used
 }
 
-// Method returns a method of a stack. Of one that the trace does not describe, only the id is known.
+// Method returns a method of a stack. For methods that the trace does not describe, it returns only the ID.
 func (o *Observations) Method(index int32) Method {
 	if unknown := int(index) - len(o.methods); unknown >= 0 {
 		return Method{ID: o.unknown[unknown]}
@@ -37,8 +37,8 @@ func (o *Observations) Method(index int32) Method {
 // Methods returns the number of methods, which are numbered from 0.
 func (o *Observations) Methods() int { return len(o.methods) + len(o.unknown) }
 
-// Run is one observation at each of consecutive grid points, of one thread in one stack. The time of grid point i is i periods
-// of the trace.
+// Run is a series of observations of one thread in one stack, at consecutive points of the grid. Point i is i periods after the start of
+// the trace.
 type Run struct {
 	Thread, Stack int32 // indices into Observations.Threads and Stacks
 	First, Count  uint32
@@ -66,8 +66,8 @@ func (t *Trace) Observe(period time.Duration, spare int) (*Observations, error) 
 // minPeriod is the minimum period: a duration of 2^32 µs has 4,000,000 such periods.
 const minPeriod = time.Millisecond
 
-// observer follows the stacks of all threads through a trace. Most calls end before the next point of the grid, so the observer looks
-// up methods and stacks at observations only.
+// observer tracks the stacks of all threads in a trace. Most calls end before the next point of the grid, so the observer looks up methods
+// and stacks at observations only.
 type observer struct {
 	trace  *Trace
 	period uint64 // nanoseconds
@@ -76,7 +76,7 @@ type observer struct {
 	latest uint64 // time of a record
 
 	threads  []threadState
-	threadOf [1 << 16]int32 // index of a thread plus one, by its id in records
+	threadOf [1 << 16]int32 // index of a thread plus one, by its ID in records
 	methodOf methodIndex
 	frames   int // of observed stacks
 	tooLarge error
@@ -86,12 +86,12 @@ type observer struct {
 
 // threadState is the state of a thread between two records.
 type threadState struct {
-	stack   []uint32 // methods by their ids in records, callers first
-	methods []int32  // indices of the first methods of the stack: of those that were observed
+	stack   []uint32 // methods by their IDs in records, callers first
+	methods []int32  // indices of the first methods of the stack, as far as they were observed
 	beyond  int      // number of calls below maxDepth
 	seen    bool     // it has records
 	next    uint32   // first point of the grid that is not observed yet
-	due     uint64   // its time, nanoseconds: not before any record so far
+	due     uint64   // its time in nanoseconds; no record so far is later
 	run     int32    // index of its last run, plus one
 }
 
@@ -111,11 +111,11 @@ func newObserver(t *Trace, period time.Duration, spare int) *observer {
 	return o
 }
 
-// hasEnd reports whether the header says when a trace ended. Where the buffer was full before, nothing is known of the time after the
-// last record.
+// hasEnd reports whether the header has the end of the trace. If the buffer was full before, nothing is known about the time after the last
+// record.
 func (t *Trace) hasEnd() bool { return t.Elapsed > 0 && !t.Overflow }
 
-// endNanos bounds the times of records.
+// endNanos returns the maximum time of records.
 func (t *Trace) endNanos() uint64 {
 	if t.hasEnd() {
 		return uint64(min(t.Elapsed, maxElapsed))
@@ -133,8 +133,8 @@ func (e *Event) nanos(clock Clock) uint64 {
 	return uint64(e.Wall) * uint64(time.Microsecond)
 }
 
-// record follows a thread through a record: it observes the thread up to, and without, the time of the record. Clocks step back; time
-// then stands still.
+// record processes a record: it observes the thread up to the time of the record, exclusive. If the clock steps back, the time stays
+// unchanged.
 func (o *observer) record(e *Event) {
 	now := min(e.nanos(o.trace.Clock), o.end)
 	o.latest = max(o.latest, now)
@@ -200,7 +200,7 @@ func (o *observer) coarsen() {
 	}
 }
 
-// stack returns the index of the stack that a thread is in, and bounds the stacks that are observed.
+// stack returns the index of a thread's current stack, and limits the observed stacks.
 func (o *observer) stack(thread *threadState) (index int32) {
 	for _, id := range thread.stack[len(thread.methods):] {
 		thread.methods = append(thread.methods, o.method(id))
