@@ -32,12 +32,25 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Error is the error for a message in an unknown dialect.
-type Error struct{ Producer string }
+// Error is the error for a message that cannot be translated.
+type Error struct {
+	Producer string
+	Version  Version // unclear: unknown
+	Reason   error   // why a known version cannot be translated
+}
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("profiles of %s are in an unknown dialect of OTLP, older than 1.10; update the producer to a version with OTLP 1.10 or later", e.Producer)
+	version, reason := "an unknown dialect of OTLP, older than 1.10", ""
+	if e.Version != unclear {
+		version = "OTLP " + string(e.Version)
+	}
+	if e.Reason != nil {
+		reason = " and cannot be translated (" + e.Reason.Error() + ")"
+	}
+	return fmt.Sprintf("profiles of %s are in %s%s; update the producer to a version with OTLP 1.10 or later", e.Producer, version, reason)
 }
+
+func (e *Error) Unwrap() error { return e.Reason }
 
 // Current returns a message in the current dialect: p itself if it already is, else a translated
 // copy; p does not change. The result is translated only if all samples are valid in OTLP 1.9 and

@@ -34,7 +34,7 @@ type sample struct {
 
 const start = 1_795_223_440_000_000_000
 
-// today makes the message of testdata/make.py in the current dialect.
+// today makes the message of testdata/make1_9.py in the current dialect.
 func today(links int, samples ...sample) pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	e := dictionary.NewEditor(p.Dictionary())
@@ -67,6 +67,11 @@ func today(links int, samples ...sample) pprofile.Profiles {
 	profile.SetPeriod(10_000_000)
 	dictionary.SetValueType(profile.SampleType(), e.String("samples"), e.String("count"))
 	dictionary.SetValueType(profile.PeriodType(), e.String("cpu"), e.String("nanoseconds"))
+	addSamples(profile, samples...)
+	return p
+}
+
+func addSamples(profile pprofile.Profile, samples ...sample) {
 	for _, s := range samples {
 		to := profile.Samples().AppendEmpty()
 		to.SetStackIndex(s.stack)
@@ -75,7 +80,6 @@ func today(links int, samples ...sample) pprofile.Profiles {
 		to.Values().FromRaw(s.values)
 		to.TimestampsUnixNano().FromRaw(s.times)
 	}
-	return p
 }
 
 // Messages that the protocol types of OTLP 1.9 wrote equal the same profile in today's dialect, or

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dialect
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Version is a version of OTLP that changed the encoding of profiles.
+type Version string
+
+// The versions that this package distinguishes. 1.10 and 1.11 are equal.
+const (
+	V1_5    Version = "1.5 or older" // the tables are in each profile
+	V1_6    Version = "1.6"          // the tables are in the request
+	V1_7    Version = "1.7"          // stacks are ranges of a list; several sample types per profile
+	V1_8    Version = "1.8"          // 1.9 with comments in a profile
+	V1_9    Version = "1.9"          // other numbers of the fields of samples
+	V1_10   Version = "1.10"
+	unclear Version = "" // the encoding is valid in more than one version
+)
+
+// recognise returns the version of an encoded request by the types of its fields: the first
+// evidence decides. The message is not checked beyond that.
+func recognise(request []byte) Version {
+	for f := range fields(request) {
+		if f.number > 2 {
+			return V1_6
+		}
+	}
+	for resource := range within(request, 1) {
+		for scope := range within(resource, 2) {
+			for profile := range within(scope, 2) {
+				if v := recogniseProfile(profile); v != unclear {
+					return v
+				}
+			}
+		}
+	}
+	return unclear
+}
+
+func recogniseProfile(profile []byte) Version {
+	var old, id, format, payload, twelfth bool
+	for f := range fields(profile) { // in any order: the collector writes them backwards
+		switch {
+		case f.is(4, protowire.BytesType): // location_table
+			return V1_5
+		case f.is(3, protowire.BytesType), f.is(5, protowire.VarintType), f.is(6, protowire.BytesType):
+			return V1_7 // location_indices, duration_nanos, period_type
+		case f.is(8, protowire.BytesType), f.is(9, protowire.VarintType):
+			old = true // profile_id, dropped_attributes_count
+		case f.number == 7:
+			id = len(f.bytes) == 16
+		case f.number == 9:
+			format = true
+		case f.number == 10:
+			payload = true
+		case f.number == 12:
+			twelfth = true
+		}
+	}
+	old = old || payload && !format || twelfth && !id // original_payload_format, attribute_indices
+	version := unclear
+	for sample := range within(profile, 2) {
+		if version = recogniseSample(sample); version != unclear {
+			break
+		}
+	}
+	if old && version != V1_10 {
+		return V1_8
+	}
+	return version
+}
+
+// recogniseSample tells 1.9 from 1.10, see the table of the package. link_index is never a list,
+// and an index has 32 bits.
+func recogniseSample(sample []byte) Version {
+	for f := range fields(sample) {
+		switch {
+		case f.number == 6: // timestamps_unix_nano
+			return V1_7
+		case f.is(3, protowire.BytesType):
+			return V1_9
+		case f.is(4, protowire.BytesType):
+			return V1_10
+		case f.number == 2:
+			for v := range f.eachVarint() {
+				if int64(v) != int64(int32(v)) {
+					return V1_9
+				}
+			}
+		}
+	}
+	return unclear
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dialect
+
+import (
+	"errors"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Encode returns a request of the current dialect in another version, which is 1.9 or 1.10.
+//
+// Attributes of resources and scopes refer to strings of the dictionary since 1.10. 1.9 has no such
+// references: inline replaces them in other versions too, for backends that do not resolve them.
+func Encode(request []byte, to Version, inline bool) ([]byte, error) {
+	if to == V1_9 {
+		request, inline = renumbered(request, nil, samplesTo1_9), true
+	}
+	if !inline {
+		return request, nil
+	}
+	r := references{left: maxGrowth*len(request) + minLimit}
+	for dictionary := range within(request, 2) {
+		for text := range within(dictionary, 5) {
+			r.texts = append(r.texts, text)
+		}
+	}
+	out := r.rewrite(nil, request, inRequest)
+	return out, r.err
+}
+
+// references replaces references by their strings.
+type references struct {
+	texts [][]byte
+	left  int // bytes that the strings may add
+	err   error
+}
+
+// place is a message that can contain references: the messages in its fields.
+type place struct {
+	fields map[protowire.Number]*place
+	key    protowire.Number // the number of a reference, and of the string
+	text   protowire.Number
+}
+
+var inRequest = func() *place {
+	value := &place{key: 8, text: 1}
+	attribute := &place{key: 3, text: 1, fields: map[protowire.Number]*place{2: value}}
+	list := func(number protowire.Number, of *place) *place {
+		return &place{fields: map[protowire.Number]*place{number: of}}
+	}
+	value.fields = map[protowire.Number]*place{5: list(1, value), 6: list(1, attribute)}
+	profiles := &place{fields: map[protowire.Number]*place{1: list(3, attribute)}} // scope
+	resource := &place{fields: map[protowire.Number]*place{1: list(1, attribute), 2: profiles}}
+	return list(1, resource)
+}()
+
+// rewrite appends a message without references. Its depth is that of the message, which the
+// encoder of the collector has written.
+func (r *references) rewrite(to, message []byte, in *place) []byte {
+	for f := range fields(message) {
+		switch sub := in.fields[f.number]; {
+		case in.key != 0 && f.is(in.key, protowire.VarintType):
+			to = appendBytes(to, in.text, r.text(f.varint))
+		case sub != nil && f.kind == protowire.BytesType:
+			to = appendBytes(to, f.number, r.rewrite(nil, f.bytes, sub))
+		default:
+			to = appendField(to, f.number, f)
+		}
+	}
+	return to
+}
+
+func (r *references) text(i uint64) []byte {
+	if i >= uint64(len(r.texts)) {
+		r.err = errors.New("an attribute refers to a string that does not exist")
+		return nil
+	}
+	if r.left -= len(r.texts[i]); r.left < 0 {
+		r.err = errTooLarge
+		return nil
+	}
+	return r.texts[i]
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dialect
+
+import (
+	"fmt"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
+)
+
+// Decode returns an encoded request in the current dialect, and the version that it was in: the
+// request itself if that is the current one. The request does not change.
+//
+// Decode returns an [Error] if it knows the version and cannot translate the request. A request of
+// an unknown version is returned unchanged, for the receiver to reject.
+func Decode(request []byte) (current []byte, from Version, err error) {
+	switch from = recognise(request); from {
+	case V1_10:
+		return request, from, nil
+	case V1_9:
+		current = renumbered(request, nil, samplesOf1_9)
+	case V1_8:
+		current = renumbered(request, profilesOf1_8, samplesOf1_9)
+	case V1_7:
+		if current, err = fromRanges(request, maxGrowth*len(request)+minLimit); err != nil {
+			return nil, from, &Error{Producer: producerOf(request), Version: from, Reason: err}
+		}
+	case unclear:
+		return decodeUnclear(request)
+	default:
+		return nil, from, &Error{Producer: producerOf(request), Version: from}
+	}
+	if err := verify(current); err != nil {
+		return nil, from, &Error{Producer: producerOf(request), Version: from, Reason: err}
+	}
+	return current, from, nil
+}
+
+// A translated request has at most maxGrowth times the size of the request and minLimit bytes.
+const (
+	maxGrowth = 4 // several sample types become several profiles
+	minLimit  = 1 << 20
+)
+
+// decodeUnclear decides between 1.9 and 1.10 by the content of samples.
+func decodeUnclear(request []byte) ([]byte, Version, error) {
+	p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)
+	if err != nil {
+		return request, V1_10, nil
+	}
+	_, translated, err := Current(p)
+	if err != nil || !translated {
+		return request, V1_10, err
+	}
+	return renumbered(request, nil, samplesOf1_9), V1_9, nil
+}
+
+// verify checks that a translated request is valid: the version was not recognised correctly if
+// it is not.
+func verify(request []byte) error {
+	p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)
+	if err != nil {
+		return err
+	}
+	tables := tablesOf(p)
+	for s := range eachSample(p) {
+		if !tables.possible(sampleOf(s)) {
+			return fmt.Errorf("a sample has %d values, %d times and the stack %d of %d", s.Values().Len(), s.TimestampsUnixNano().Len(), s.StackIndex(), tables.stacks)
+		}
+	}
+	return nil
+}
+
+// producerOf returns the producer of a request that cannot be decoded. Resources and scopes are
+// the same in all versions.
+func producerOf(request []byte) string {
+	for resource := range within(request, 1) {
+		var head []byte
+		for f := range fields(resource) {
+			if f.number == 1 {
+				head = appendField(head, 1, f)
+			}
+		}
+		for scope := range within(resource, 2) {
+			for f := range fields(scope) {
+				if f.number == 1 {
+					head = appendBytes(head, 2, appendField(nil, 1, f))
+				}
+			}
+			break
+		}
+		p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(appendBytes(nil, 1, head))
+		if err != nil {
+			break
+		}
+		return Producer(p)
+	}
+	return unknownProducer
+}
