@@ -58,8 +58,7 @@ func clearPayloads(data pprofile.Profiles) {
 	for _, resource := range data.ResourceProfiles().All() {
 		for _, scope := range resource.ScopeProfiles().All() {
 			for _, profile := range scope.Profiles().All() {
-				profile.SetOriginalPayloadFormat("")
-				profile.OriginalPayload().FromRaw(nil)
+				dictionary.ClearOriginalPayload(profile)
 			}
 		}
 	}

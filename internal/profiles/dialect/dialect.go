@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dialect recognises profiles in older dialects of OTLP and translates them.
+// Package dialect recognises the OTLP version of profiles and translates between versions.
 //
-// OTLP 1.10 renumbered the fields of Sample (opentelemetry-proto#724, November 2025). A collector
-// decodes a sample of OTLP 1.9 without an error, but each field gets the content of another one:
+// OTLP 1.10 renumbered the fields of Sample (opentelemetry-proto#724, November 2025):
 //
 //	number   OTLP 1.8, 1.9           OTLP 1.10 and later
 //	  1      stack_index             stack_index
@@ -12,9 +11,21 @@
 //	  4      link_index        ──▶   values
 //	  5      timestamps_unix_nano    timestamps_unix_nano
 //
-// Two cases never reach this package, because decoding fails: attribute_indices in the packed
-// encoding of most protobuf libraries, and the profiles of OTLP 1.7 and older. The receiver rejects
-// such requests.
+// OTLP 1.9 removed the comments of a profile and moved the fields behind them. OTLP 1.8 introduced
+// the table of stacks, and one sample type for each profile.
+//
+// Encoded requests:
+//
+//	request.go     Decode: any version → current
+//	recognise.go   the version, by the types of fields
+//	renumber.go    1.8 and 1.9 ⇄ 1.10: the same bytes with other tags
+//	stacks.go      1.7 → 1.10
+//	references.go  Encode: current → 1.9; strings instead of references
+//	wire.go        fields of protobuf messages
+//
+// [Current] is for decoded messages. A collector decodes a sample of OTLP 1.9 without an error if
+// it has no attributes, or if its lists are not packed, but each field gets the content of another
+// one.
 //
 // This package is the only place that knows about dialects. docs/dialects.md lists their producers,
 // and the effects of the next breaking change.

@@ -145,8 +145,7 @@ func (l *linker) profile(profile pprofile.Profile, said values, program *Session
 	changed := l.split.apply(samples)
 	l.changed = l.changed || changed
 	if changed && !l.options.KeepPayload {
-		profile.SetOriginalPayloadFormat("")
-		profile.OriginalPayload().FromRaw(nil)
+		dictionary.ClearOriginalPayload(profile)
 	}
 }
 

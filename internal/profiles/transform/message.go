@@ -92,8 +92,7 @@ func (m *message) dropBroken() {
 
 func (m *message) clearPayloads() {
 	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
-		profile.SetOriginalPayloadFormat("")
-		profile.OriginalPayload().FromRaw(nil)
+		dictionary.ClearOriginalPayload(profile)
 	})
 }
 

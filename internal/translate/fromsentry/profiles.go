@@ -114,8 +114,7 @@ func finish(profile pprofile.Profile, attributes *attributeList, src Source) {
 	attributes.clockDrift(src)
 	dictionary.SetAttributes(profile.AttributeIndices(), attributes.indices...)
 	if src.OriginalPayload != nil {
-		profile.SetOriginalPayloadFormat(attr.OriginalPayloadFormat)
-		profile.OriginalPayload().FromRaw(src.OriginalPayload)
+		dictionary.SetOriginalPayload(profile, attr.OriginalPayloadFormat, src.OriginalPayload)
 	}
 	attributes.b.Finish()
 }

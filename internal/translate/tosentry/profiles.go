@@ -197,10 +197,10 @@ func chunkHeader(platform string) sentry.ItemHeader {
 // change a profile remove it. Real payloads do not always satisfy ingest: those are translated
 // instead.
 func (e *profileExporter) original(profile pprofile.Profile) bool {
-	if profile.OriginalPayloadFormat() != attr.OriginalPayloadFormat {
+	payload := dictionary.OriginalPayload(profile, attr.OriginalPayloadFormat)
+	if payload == nil {
 		return false
 	}
-	payload := profile.OriginalPayload().AsRaw()
 	d := sentryprofile.AcquireDecoder()
 	defer d.Release()
 	chunk, err := d.Chunk(payload)
