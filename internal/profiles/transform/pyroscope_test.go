@@ -79,6 +79,27 @@ func TestPartsSurvive(t *testing.T) {
 	}
 }
 
+// Pyroscope accepts and keeps a recording of the eBPF profiler as CPU time, under the names of the
+// executables.
+func TestEBPFRecording(t *testing.T) {
+	stored := push(t, producers.EBPFRecording(t)...)
+	services := map[string]int64{}
+	for _, profile := range stored {
+		require.Equal(t, "process_cpu:cpu:nanoseconds:cpu:nanoseconds", profile.Type)
+		services[profile.Labels["service_name"]] += profile.Total
+	}
+	samples := int64(0)
+	for _, p := range producers.EBPFRecording(t) {
+		for _, resource := range p.ResourceProfiles().All() {
+			for _, s := range resource.ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
+				samples += int64(s.TimestampsUnixNano().Len())
+			}
+		}
+	}
+	require.Len(t, services, 2)
+	require.Equal(t, samples*50_000_000, services["python3"]+services["checkout"])
+}
+
 // The profiler on a host states one start for all its processes; those of one service differ in
 // nothing else once the process ID is no label.
 func TestProfilesOfOneMessageSurvive(t *testing.T) {

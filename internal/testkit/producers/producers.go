@@ -36,11 +36,30 @@ func AsyncProfiler(t testing.TB) map[string]pprofile.Profiles {
 	return recorded
 }
 
+// EBPFProcesses are the releases of the processes of [EBPFRecording], by process ID.
+var EBPFProcesses = map[int64]string{10261: "orders@1.2.0", 10262: "", 10263: "checkout@2.0.1"}
+
+// EBPFRecording returns recordings of the OpenTelemetry eBPF profiler, in order: see
+// testdata/otlp/ebpf-profiler/README.md.
+func EBPFRecording(t testing.TB) (recorded []pprofile.Profiles) {
+	paths, err := filepath.Glob(filepath.Join(golden.Root(t), "testdata", "otlp", "ebpf-profiler", "*.pb"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		encoded, err := os.ReadFile(path)
+		require.NoError(t, err)
+		p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(encoded)
+		require.NoError(t, err)
+		recorded = append(recorded, p)
+	}
+	require.Len(t, recorded, 7)
+	return recorded
+}
+
 // EBPFSamples is the number of observations per process in a message of [EBPF].
 const EBPFSamples = 40
 
-// EBPF returns a message in the form of the OpenTelemetry eBPF profiler, which needs root and kernel
-// probes to run: reporter/internal/pdata/generate.go at commit b442421a of August 2026. It contains
+// EBPF returns a message in the form of the OpenTelemetry eBPF profiler with off-CPU profiling,
+// which needs kernel probes: reporter/internal/pdata/generate.go at commit b442421a of August 2026. It contains
 // five seconds of some processes of a host, which share one start. Process IDs start at 100 and are
 // the same on all hosts; processes are in a container named after the host.
 func EBPF(host string, processes int, start uint64) pprofile.Profiles {

@@ -4,6 +4,8 @@ package tosentry
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +105,44 @@ func TestEBPFProcesses(t *testing.T) {
 	require.Len(t, samples, 2*processes)
 	for session, n := range samples {
 		require.GreaterOrEqual(t, n, 2*producers.EBPFSamples, session)
+	}
+}
+
+// A recording of the eBPF profiler: each of three processes is one session with all its samples, its
+// release and its names.
+func TestEBPFRecording(t *testing.T) {
+	type process struct {
+		release string
+		samples int
+	}
+	want, sessions, names := map[int64]process{}, map[string]process{}, map[string]bool{}
+	for _, p := range producers.EBPFRecording(t) {
+		for _, resource := range p.ResourceProfiles().All() {
+			pid, _ := resource.Resource().Attributes().Get("process.pid")
+			sum := want[pid.Int()].samples
+			for _, s := range resource.ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
+				sum += s.TimestampsUnixNano().Len()
+			}
+			want[pid.Int()] = process{producers.EBPFProcesses[pid.Int()], sum}
+		}
+		out := checkExport(t, p, exportOptions)
+		require.Empty(t, out.Lost)
+		for i, chunk := range chunksOf(t, out) {
+			sessions[chunk.ProfilerID] = process{chunk.Release, sessions[chunk.ProfilerID].samples + out.Items[i].Count}
+			busy := 0
+			for _, s := range chunk.Samples {
+				busy += min(1, len(s.Stack))
+				for _, frame := range s.Stack {
+					names[frame.Function] = true
+				}
+			}
+			require.GreaterOrEqual(t, busy, out.Items[i].Count)
+		}
+	}
+	require.Len(t, sessions, 3)
+	require.ElementsMatch(t, slices.Collect(maps.Values(want)), slices.Collect(maps.Values(sessions)))
+	for _, name := range []string{"work_loop", "inner", "checkout", "hash", "Sum256"} {
+		require.Contains(t, names, name)
 	}
 }
 
