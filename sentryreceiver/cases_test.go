@@ -22,6 +22,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/pyroscopetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -61,6 +62,10 @@ func TestCases(t *testing.T) {
 				assert.Contains(t, lenient.dumps[golden.Profiles], profile, "strict validation discards profiles, it does not change any")
 			}
 			checkObservations(t, body, lenient.messages)
+			stored := pyroscopetest.Check(t, lenient.messages...)
+			if c.Name != "hostile-ids" { // its profiles differ only in IDs that are not valid
+				stored.MustSurvive(t)
+			}
 		})
 	}
 }
