@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/extension/extensionmiddleware"
+	"go.opentelemetry.io/collector/pdata/pprofile/pprofileotlp"
 )
 
 var (
@@ -21,11 +22,12 @@ var (
 	_ extensionmiddleware.HTTPClient = (*translator)(nil)
 )
 
-// GetHTTPHandler implements extensionmiddleware.HTTPServer.
+// GetHTTPHandler implements extensionmiddleware.HTTPServer. Clients that state the development
+// version are newer than all changes that this extension knows; the receiver checks the version.
 func (t *translator) GetHTTPHandler(context.Context) (extensionmiddleware.WrapHTTPHandlerFunc, error) {
 	return func(_ context.Context, next http.Handler) (http.Handler, error) {
 		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			if hasProfiles(req) {
+			if hasProfiles(req) && req.Header.Get(pprofileotlp.DevelopmentVersionHeader) == "" {
 				if status, err := t.receive(req); err != nil {
 					http.Error(w, err.Error(), status)
 					return

@@ -100,6 +100,12 @@ func TestHTTPServer(t *testing.T) {
 		assert.Equal(t, 200, post(other[0], other[1], old).Code)
 		assert.Equal(t, old, got, other)
 	}
+	stated := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(old))
+	stated.Header.Set("Content-Type", "application/x-protobuf")
+	stated.Header.Set("OTLP-Profiles-Development-Version", "2")
+	handler.ServeHTTP(httptest.NewRecorder(), stated)
+	assert.Equal(t, old, got, "the receiver rejects other versions")
+
 	limited := httptest.NewRecorder()
 	req := httptest.NewRequest(http.MethodPost, path, http.MaxBytesReader(limited, io.NopCloser(bytes.NewReader(old)), 10))
 	req.Header.Set("Content-Type", "application/x-protobuf")
