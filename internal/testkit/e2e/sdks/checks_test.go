@@ -25,35 +25,40 @@ import (
 // linkWait is how long profiles wait for spans. Workloads end with a flush, so that all data arrives within a second.
 const linkWait = 3 * time.Second
 
-// both is a configuration with Sentry as input, and as outputs OTLP, with links, and Sentry.
-func both(backend *harness.Sink, server *fakesentry.Server) harness.Settings {
+// both is a configuration with Sentry as input, and as outputs OTLP, with links, and Sentry: converted from OTLP, and forwarded by a tee.
+func both(backend *harness.Sink, server *fakesentry.Server, upstream string) harness.Settings {
 	return harness.Settings{Config: fmt.Sprintf(`
+extensions:
+  sentry_tee: {upstream: '%s'}
 receivers:
-  sentry: {endpoint: ENDPOINT}
+  sentry: {endpoint: ENDPOINT, middlewares: [{id: sentry_tee}]}
 processors:
   profile_transform: {link: {wait: %s}}
 exporters:
   otlp_http: {endpoint: %s, compression: none, sending_queue: {enabled: false}}
   sentry_envelope: {dsn: %q}
 service:
+  extensions: [sentry_tee]
   pipelines:
     profiles: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http, sentry_envelope]}
     traces: {receivers: [sentry], processors: [profile_transform], exporters: [otlp_http, sentry_envelope]}
     logs: {receivers: [sentry], exporters: [otlp_http]}
     metrics: {receivers: [sentry], exporters: [otlp_http]}
-`, linkWait, backend.URL(), server.DSN())}
+`, upstream, linkWait, backend.URL(), server.DSN())}
 }
 
 // checkSDK runs a workload, and compares the SDK's report, the requests that it sent, and the output of the collector.
 func checkSDK(t *testing.T, s sdk, scenario string) row {
 	backend := harness.NewSink(t)
 	server := fakesentry.Start(t)
-	c := harness.Start(t, both(backend, server))
-	between := newRecorder(t, c)
+	upstream := newUpstream(t)
+	c := harness.Start(t, both(backend, server, upstream.URL))
+	between := newRecorder(t, c.Address)
 
 	said := s.run(t, scenario, between.dsn())
 	envelopes := between.envelopes(t)
 	messages := await(t, backend, countProfiles(envelopes))
+	compareForwarded(t, between.all(), upstream)
 	c.Stop(t) // afterwards, the collector holds no data
 	for path, more := range backend.DrainAll() {
 		assert.Empty(t, more, "%s: came after all was there", path)

@@ -56,7 +56,9 @@ and busy functions inside named spans, on two threads if the SDK supports thread
 - at least 95 % of the samples of busy functions are linked to the right span. The remaining 5 % allow for samplers that take the timestamp
   just before or after the sample. *Linked* is the actual percentage;
 - the ` + "`sentry_envelope`" + ` exporter sends a stand-in for Sentry all spans with their parents, and all samples with their threads, times and
-  stacks, exactly as the SDK sent them.
+  stacks, exactly as the SDK sent them;
+- the [tee](../sentryteeextension/README.md) forwards every request with the method, path, headers and bytes that the SDK sent, and Sentry's
+  own library (PyPI ` + "`" + `sentry-relay` + "`" + `) normalizes both copies of each event to the same result.
 
 | SDK | Version | Profiling | Spans | Errors | Logs | Profiles | Samples | Share | Linked | Dropped by the SDK |
 |---|---|---|---|---|---|---|---|---|---|---|

@@ -18,22 +18,25 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/oracle"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// recorder is a proxy between an SDK and the collector. It forwards requests unchanged and records them: unlike the SDK's report, they show
-// with certainty what was sent.
+// recorder is a proxy between an SDK and a server. It forwards requests unchanged and records them: unlike the SDK's report, they show with
+// certainty what was sent.
 type recorder struct {
 	server *httptest.Server
 
 	mu       sync.Mutex
-	requests []golden.Request
+	requests []oracle.Wire
 	statuses []int
 }
 
-func newRecorder(t testing.TB, c *harness.Collector) *recorder {
+func newRecorder(t testing.TB, address string) *recorder {
 	r := &recorder{}
-	pass := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: c.Address})
+	pass := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: address})
+	pass.Transport = &http.Transport{DisableCompression: true} // else it adds a header
+	pass.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 	pass.ModifyResponse = func(response *http.Response) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -51,7 +54,7 @@ func newRecorder(t testing.TB, c *harness.Collector) *recorder {
 		request.Body = io.NopCloser(bytes.NewReader(body))
 		if request.Method == http.MethodPost {
 			r.mu.Lock()
-			r.requests = append(r.requests, golden.Request{Name: request.URL.Path, Body: body, Encoding: request.Header.Get("Content-Encoding")})
+			r.requests = append(r.requests, oracle.Wire{Method: request.Method, Target: request.RequestURI, Header: request.Header.Clone(), Body: string(body)})
 			r.mu.Unlock()
 		}
 		pass.ServeHTTP(w, request)
@@ -72,8 +75,9 @@ func (r *recorder) envelopes(t testing.TB) (envelopes []*sentry.Envelope) {
 	require.NotEmpty(t, r.requests, "the SDK sent nothing")
 	require.Len(t, r.statuses, len(r.requests), "answers")
 	for i, request := range r.requests {
-		require.Equal(t, http.StatusOK, r.statuses[i], request.Name)
-		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
+		require.Equal(t, http.StatusOK, r.statuses[i], request.Target)
+		body := golden.Request{Name: request.Target, Body: []byte(request.Body), Encoding: request.Header.Get("Content-Encoding")}
+		envelope, err := sentry.ReadEnvelope(body.Decoded(t))
 		require.NoError(t, err)
 		envelopes = append(envelopes, envelope)
 	}

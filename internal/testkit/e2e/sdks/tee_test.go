@@ -5,22 +5,20 @@
 package sdks
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/oracle"
 )
 
 // answers are responses of Sentry. A response with own is not passed on: Sentry fails, so the SDK receives the receiver's response.
@@ -51,6 +49,9 @@ var answers = []struct {
 	{"reset", true, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
 }
 
+// answersScenario is a program of its own, or a part of the workload.
+const answersScenario = "answers"
+
 const (
 	answerTimeout = 300 * time.Millisecond
 	slowAnswer    = time.Second
@@ -70,7 +71,10 @@ func respond(status int, header ...string) http.HandlerFunc {
 // TestTeeAnswers: if the tee passes Sentry's responses on, SDKs react as they do without it. Otherwise, they drop nothing.
 func TestTeeAnswers(t *testing.T) {
 	only := strings.Fields(os.Getenv("SDKS"))
-	for _, s := range []sdk{{"Python", "python", "2.75.0", nil}, {"Node", "node", "10.75.3", nil}, {"Node", "node", "11.12.0", nil}} {
+	for _, s := range []sdk{
+		{"Python", "python", "2.75.0", nil}, {"Node", "node", "10.75.3", nil}, {"Node", "node", "11.12.0", nil}, {"Go", "go", "0.50.0", nil},
+		{"Java", "java", "8.62.0", nil}, {"Ruby", "ruby", "5.3.0", nil}, {"Browser", "browser", "11.12.0", nil},
+	} {
 		if len(only) > 0 && !slices.Contains(only, s.folder) {
 			continue
 		}
@@ -80,23 +84,36 @@ func TestTeeAnswers(t *testing.T) {
 			}
 			for _, answer := range answers {
 				t.Run(answer.name, func(t *testing.T) {
-					sentry := httptest.NewUnstartedServer(answer.write)
+					sentry := httptest.NewUnstartedServer(withCORS(answer.write))
 					sentry.Config.ErrorLog = nil
 					sentry.Start()
 					defer sentry.Close()
-					direct := s.droppedWith(t, sentry.Listener.Addr().String())
-					passedOn := s.droppedWith(t, newTee(t, sentry.URL, fmt.Sprintf("answer: upstream, answer_timeout: %s", answerTimeout)))
-					own := s.droppedWith(t, newTee(t, sentry.URL, "answer: own"))
-					t.Logf("dropped by the SDK: directly %v, with answer: upstream %v, with answer: own %v", direct, passedOn, own)
-					assert.Empty(t, own)
+					direct := s.reactionTo(t, sentry.Listener.Addr().String())
+					passedOn := s.reactionTo(t, newTee(t, sentry.URL, fmt.Sprintf("answer: upstream, answer_timeout: %s", answerTimeout)))
+					own := s.reactionTo(t, newTee(t, sentry.URL, "answer: own"))
+					t.Logf("directly %+v, with answer: upstream %+v, with answer: own %+v", direct, passedOn, own)
+					undisturbed := func(r reaction) {
+						assert.Equal(t, 3, r.Sent)
+						assert.Empty(t, r.Dropped)
+					}
+					undisturbed(own)
 					if answer.own {
-						assert.Empty(t, passedOn)
+						undisturbed(passedOn)
 					} else {
 						assert.Equal(t, direct, passedOn)
 					}
 				})
 			}
 		})
+	}
+}
+
+// withCORS adds the headers with which Sentry allows all sites to read its responses.
+func withCORS(respond http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Access-Control-Expose-Headers", "x-sentry-error, x-sentry-rate-limits, retry-after")
+		respond(w, r)
 	}
 }
 
@@ -116,23 +133,19 @@ service:
 `, upstream, settings)}).Address
 }
 
-// droppedWith returns the data that the SDK reports as dropped.
-func (s sdk) droppedWith(t *testing.T, address string) map[string]int {
+// reaction is what an SDK did with three errors.
+type reaction struct {
+	Sent    int            // errors
+	Dropped map[string]int // nil = the SDK does not report it
+}
+
+// reactionTo sends three errors to a server, one after the other.
+func (s sdk) reactionTo(t *testing.T, address string) (r reaction) {
 	t.Helper()
-	command := exec.Command("installed/"+s.version+"/bin/python", "answers.py")
-	if s.folder == "node" {
-		command = exec.Command("node", "answers.mjs", s.version)
+	between := newRecorder(t, address)
+	r.Dropped = s.run(t, answersScenario, between.dsn()).Dropped
+	for _, request := range between.all() {
+		r.Sent += len(oracle.EventPairs(t, request, request))
 	}
-	command.Dir = s.path(t)
-	command.Env = append(os.Environ(), "SENTRY_DSN=http://"+harness.TestKey+"@"+address+"/42")
-	var stderr harness.LogBuffer
-	command.Stderr = &stderr
-	timer := time.AfterFunc(workloadTimeout, func() { _ = command.Process.Kill() })
-	defer timer.Stop()
-	output, err := command.Output()
-	require.NoError(t, err, "%s\n%s", output, stderr.Tail())
-	var said report
-	require.NoError(t, json.Unmarshal(output, &said), "%s", output)
-	require.Equal(t, s.version, said.Version)
-	return said.Dropped
+	return r
 }

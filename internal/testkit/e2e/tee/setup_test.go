@@ -14,14 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/oracle"
 )
 
 // recorded is a request that Sentry received.
-type recorded struct {
-	Method, Target string
-	Header         http.Header
-	Body           string
-}
+type recorded = oracle.Wire
 
 // recorder stands in for Sentry. By default, it accepts all requests.
 type recorder struct {
@@ -44,7 +41,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return // the request was truncated
 	}
-	got := recorded{req.Method, req.RequestURI, req.Header.Clone(), string(body)}
+	got := recorded{Method: req.Method, Target: req.RequestURI, Header: req.Header.Clone(), Body: string(body)}
 	r.mu.Lock()
 	r.requests = append(r.requests, got)
 	r.mu.Unlock()

@@ -61,6 +61,16 @@ function run(work, milliseconds, name) {
   });
 }
 
+// answers sends three errors, one after the other: the effect of a response on the SDK shows in the next errors.
+window.answers = async (dsn) => {
+  init(dsn, 'manual');
+  for (let number = 0; number < 3; number++) {
+    Sentry.captureMessage(`message ${number}`, 'error');
+    await Sentry.flush(10000);
+  }
+  return said;
+};
+
 window.shop = async (dsn, mode) => {
   init(dsn, mode);
   if (mode === 'manual') Sentry.uiProfiler.startProfiler();

@@ -122,6 +122,17 @@ func transaction(name string, round func(context.Context)) {
 	}
 }
 
+// answers sends three errors, one after the other: the effect of a response on the SDK shows in the next errors.
+func answers() {
+	for range 3 {
+		sentry.CaptureException(errors.New("coupon"))
+		sentry.Flush(10 * time.Second)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(said); err != nil {
+		panic(err)
+	}
+}
+
 func main() {
 	options := sentry.ClientOptions{
 		Release:          "shop@1.0.0",
@@ -132,6 +143,10 @@ func main() {
 	configure(&options, os.Args[1])
 	if err := sentry.Init(options); err != nil {
 		panic(err)
+	}
+	if os.Args[1] == "answers" {
+		answers()
+		return
 	}
 	var all sync.WaitGroup
 	all.Add(1)

@@ -91,8 +91,18 @@ public final class Workload {
     root.finish();
   }
 
+  /** Sends three errors, one after the other: the effect of a response on the SDK shows in the next errors. */
+  static void answers() {
+    for (int i = 0; i < 3; i++) {
+      Sentry.captureException(new IllegalStateException("coupon"));
+      Sentry.flush(10_000);
+    }
+    Sentry.close();
+    print();
+  }
+
   public static void main(String[] arguments) throws Exception {
-    boolean manual = arguments[0].equals("manual"), profiled = !arguments[0].equals("none");
+    boolean manual = arguments[0].equals("manual"), profiled = !List.of("none", "answers").contains(arguments[0]);
     String traces = Files.createTempDirectory("traces").toString();
     Sentry.init(options -> {
       options.setDsn(System.getenv("SENTRY_DSN"));
@@ -105,6 +115,10 @@ public final class Workload {
       options.setBeforeEnvelopeCallback((envelope, hint) -> note(envelope, options.getSerializer()));
       options.setOnDiscard((reason, category, number) -> dropped.merge(category.getCategory() + " " + reason.getReason(), number, Long::sum));
     });
+    if (arguments[0].equals("answers")) {
+      answers();
+      return;
+    }
     if (manual) Sentry.startProfiler();
     Thread reports = new Thread(Workload::report, "reports");
     reports.start();
@@ -115,6 +129,10 @@ public final class Workload {
     if (manual) Sentry.stopProfiler();
     Thread.sleep(2000); // the profiler stops, and its recording is converted, on threads of the SDK
     Sentry.close();
+    print();
+  }
+
+  static void print() {
     System.out.println("{\"version\":\"" + BuildConfig.VERSION_NAME + "\",\"spans\":" + json(spans) + ",\"profiles\":" + json(profiles)
         + ",\"errors\":" + json(errors) + ",\"logs\":" + json(logs)
         + ",\"dropped\":{" + dropped.entrySet().stream().map(d -> '"' + d.getKey() + "\":" + d.getValue()).collect(Collectors.joining(",")) + "}"

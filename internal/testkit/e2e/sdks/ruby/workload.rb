@@ -39,6 +39,13 @@ Sentry.init do |config|
   config.transport.transport_class = Reporting
 end
 
+# Sends three errors, one after the other: the effect of a response on the SDK shows in the next errors.
+if ARGV[1] == "answers"
+  3.times { Sentry.capture_message("coupon", level: :error) }
+  puts JSON.generate(SENT)
+  exit
+end
+
 def spin(seconds)
   finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
   x = 1.0
