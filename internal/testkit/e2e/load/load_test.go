@@ -33,6 +33,7 @@ func TestLoad(t *testing.T) {
 	}{
 		{"recorded", func(t *testing.T) { most = rise(t, recorded, page) }},
 		{"generated", func(t *testing.T) { rise(t, all[1], page) }},
+		{"tee", func(t *testing.T) { compareTee(t, recorded, page) }},
 		{"overload of the backend", func(t *testing.T) { overloadBackend(t, recorded, page) }},
 		{"overload of the collector", func(t *testing.T) { overloadCollector(t, recorded, most, page) }},
 	}

@@ -39,6 +39,7 @@ type loadPage struct {
 	begin          time.Time
 	loadBefore     string
 	rates, tooMuch []string
+	tee            string
 }
 
 func newLoadPage() *loadPage { return &loadPage{begin: time.Now(), loadBefore: harness.LoadAverage()} }
@@ -75,6 +76,15 @@ The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each 
 | Profiles | Sent as | Offered/s | Answered/s | Samples/s | Profiles per CPU-second | Samples per CPU-second | p50 | p99 | Peak RSS, MiB | Sentry ÷ OTLP, per CPU-second |
 |---|---|---|---|---|---|---|---|---|---|---|
 `
+	teeHead = `
+## Tee
+
+Recorded profiles, 100 requests per second, sent in turns of one second to a collector with a [tee](../sentryteeextension/README.md)
+(` + "`answer: own`" + `) and to one without. The exporter is ` + "`nop`" + `; Sentry is a server in the process of the sender that accepts everything.
+
+| Collector | Requests | CPU time per request | p50 | p90 | p99 |
+|---|---|---|---|---|---|
+`
 	tooMuchHead = `
 ## Overload
 
@@ -103,6 +113,7 @@ func (p *loadPage) write(t *testing.T) {
 	fmt.Fprintf(&page, "\n%s, %d cores, %s. One-minute load average before and after: %s, %s. The run took %v.\n",
 		p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.loadBefore, harness.LoadAverage(), time.Since(p.begin).Round(time.Second))
 	page.WriteString(ratesHead + strings.Join(p.rates, "\n") + "\n")
+	page.WriteString(teeHead + p.tee)
 	page.WriteString(tooMuchHead + strings.Join(p.tooMuch, "\n") + "\n")
 	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "load.md"), []byte(page.String()), 0o644))
 	t.Log("\n" + page.String())
