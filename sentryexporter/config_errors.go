@@ -16,6 +16,9 @@ type ErrorsConfig struct {
 	// FromSpans selects the exceptions of spans that become events: "unhandled", "all" or "none".
 	FromSpans toissues.Selection `mapstructure:"from_spans"`
 
+	// FromLogs selects the log records with exceptions that become events: "all" or "none".
+	FromLogs toissues.Selection `mapstructure:"from_logs"`
+
 	// SkipIfSentrySDK ignores exceptions of applications with one of Sentry's SDKs, which reports
 	// them itself.
 	SkipIfSentrySDK bool `mapstructure:"skip_if_sentry_sdk"`
@@ -37,6 +40,7 @@ type ErrorsConfig struct {
 func defaultErrors() ErrorsConfig {
 	return ErrorsConfig{
 		FromSpans:       toissues.Unhandled,
+		FromLogs:        toissues.All,
 		SkipIfSentrySDK: true,
 		Tags:            slices.Clone(toissues.DefaultTags),
 		Dedupe:          10 * time.Minute, // a trace is rarely longer
@@ -52,6 +56,9 @@ func (c *ErrorsConfig) validate() error {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if selections := []toissues.Selection{toissues.Unhandled, toissues.All, toissues.None}; !slices.Contains(selections, c.FromSpans) {
 		problem("errors::from_spans: is %q, must be one of %q", c.FromSpans, selections)
+	}
+	if selections := []toissues.Selection{toissues.All, toissues.None}; !slices.Contains(selections, c.FromLogs) {
+		problem("errors::from_logs: is %q, must be one of %q", c.FromLogs, selections)
 	}
 	if len(c.Tags) > maxTags || slices.Contains(c.Tags, "") {
 		problem("errors::tags: has %d keys, must have at most %d and no empty ones", len(c.Tags), maxTags)

@@ -74,7 +74,7 @@ type tracesExporter struct{ *sentryExporter }
 // ConsumeTraces implements consumer.Traces.
 func (e tracesExporter) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
 	requests, tooLarge := e.convertTraces(ctx, traces)
-	issues, err := e.convertIssues(ctx, traces)
+	issues, err := e.convertIssues(ctx, toissues.FromTraces(traces, e.issueOptions()))
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 		}
 	}
 	if e.cfg.Errors.FromSpans != toissues.None {
-		if err := e.addLogsQueue(ctx, sentry.CategoryError); err != nil {
+		if err := e.addLogsQueue(ctx, sentry.CategoryError, string(sentry.CategoryError)); err != nil {
 			return nil, err
 		}
 	}
@@ -119,11 +119,17 @@ type logsExporter struct{ *sentryExporter }
 
 // ConsumeLogs implements consumer.Logs.
 func (e logsExporter) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
-	requests, err := e.convertLogs(ctx, logs)
+	requests, tooLarge := e.convertLogs(ctx, logs)
+	issues, err := e.convertIssues(ctx, toissues.FromLogs(logs, e.issueOptions()))
 	if err != nil {
 		return err
 	}
-	return e.enqueue(ctx, requests)
+	err = e.enqueue(ctx, append(requests, issues.requests...))
+	issues.finish(ctx, err)
+	if err == nil {
+		return tooLarge
+	}
+	return err
 }
 
 func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
@@ -132,7 +138,11 @@ func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config
 		return nil, err
 	}
 	for _, category := range []sentry.Category{sentry.CategoryLogItem, sentry.CategoryError, sentry.CategoryFeedback, sentry.CategoryMonitor} {
-		if err := e.addLogsQueue(ctx, category); err != nil {
+		name := string(category)
+		if category == sentry.CategoryError {
+			name = logsErrorQueue
+		}
+		if err := e.addLogsQueue(ctx, category, name); err != nil {
 			return nil, err
 		}
 	}
@@ -174,10 +184,15 @@ func (e *sentryExporter) addMetricsQueue(ctx context.Context, category sentry.Ca
 	return nil
 }
 
+// logsErrorQueue is the queue for errors of the logs exporter. That of the traces exporter is named
+// after the category; two queues cannot share a storage.
+const logsErrorQueue = "log_error"
+
 // addLogsQueue adds the queue of a category whose items the collector's metrics count as log
 // records.
-func (e *sentryExporter) addLogsQueue(ctx context.Context, category sentry.Category) error {
+func (e *sentryExporter) addLogsQueue(ctx context.Context, category sentry.Category, name string) error {
 	q := e.addQueue(category)
+	q.name = name
 	logs, err := xexporterhelper.NewLogsRequest(ctx, q.queueSettings(), requestOf[plog.Logs], q.push, q.options()...)
 	if err != nil {
 		return err

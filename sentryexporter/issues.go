@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/consumer/consumererror"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
@@ -25,8 +24,7 @@ type issues struct {
 }
 
 // convertIssues creates events from the exceptions of spans. The error is that of the context.
-func (e *sentryExporter) convertIssues(ctx context.Context, traces ptrace.Traces) (*issues, error) {
-	export := toissues.FromTraces(traces, e.issueOptions())
+func (e *sentryExporter) convertIssues(ctx context.Context, export toissues.Export) (*issues, error) {
 	e.telemetry.lost(ctx, e.telemetry.exceptionsDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
 	result := &issues{logger: e.logger}
@@ -78,6 +76,7 @@ func (e *sentryExporter) issueOptions() toissues.Options {
 	return toissues.Options{
 		ExportOptions:   e.exportOptions(),
 		FromSpans:       e.cfg.Errors.FromSpans,
+		FromLogs:        e.cfg.Errors.FromLogs,
 		SkipIfSentrySDK: e.cfg.Errors.SkipIfSentrySDK,
 		IncludePII:      e.cfg.Errors.IncludePII,
 		Tags:            e.cfg.Errors.Tags,

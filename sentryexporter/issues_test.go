@@ -10,11 +10,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
 const discarded = "otelcol_exporter_sentry_envelope_exceptions_discarded"
@@ -156,4 +159,68 @@ func TestFloodOfKinds(t *testing.T) {
 	assert.Len(t, f.counts, maxKinds+1)
 	assert.True(t, f.allow("0", 1, minute.Add(time.Minute)))
 	assert.True(t, f.allow("0", 0, minute.Add(time.Minute)), "no limit")
+}
+
+// failedLog is the exception of failedSpan in a log record.
+func failedLog(trace byte) plog.Logs {
+	logs := plog.NewLogs()
+	resource := logs.ResourceLogs().AppendEmpty()
+	resource.Resource().Attributes().PutStr("service.name", "shop")
+	record := resource.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+	record.SetTraceID(pcommon.TraceID{trace})
+	record.SetSpanID(pcommon.SpanID{1})
+	record.SetTimestamp(1_700_000_000_000_000_000)
+	record.Body().SetStr("order 17 failed")
+	span := failedSpan(trace).ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)
+	span.Events().At(0).Attributes().CopyTo(record.Attributes())
+	return logs
+}
+
+// TestOneFailureInTwoSignals: instrumentations with logs/dup record an exception on the span and in
+// a log record. The record is also sent as a log.
+func TestOneFailureInTwoSignals(t *testing.T) {
+	e := startBoth(t, withoutQueue)
+	require.NoError(t, e.logs(failedLog(1)))
+	require.NoError(t, e.traces(failedSpan(1)))
+	require.NoError(t, e.logs(failedLog(2)))
+	assert.Len(t, e.taken(sentry.ItemEvent), 2)
+	assert.Len(t, e.taken(sentry.ItemLog), 2)
+	assert.Equal(t, map[string]int64{"reason=duplicate_exception": 1}, e.counts(discarded))
+}
+
+// TestFloodOfAMillion: a loop of exceptions yields a bounded number of events, and every other one
+// is counted. Their traces differ, so they are not duplicates.
+func TestFloodOfAMillion(t *testing.T) {
+	total := 1_000_000
+	if testing.Short() {
+		total = 20_000
+	}
+	h := &harness{t: t, metrics: componenttest.NewTelemetry()}
+	e, err := newSentryExporter(testConfig(fakesentry.Start(t), func(cfg *Config) { cfg.Errors.MaxPerMinute = 10 }), h.settings())
+	require.NoError(t, err)
+	start, created := time.Now(), 0
+	const each = 1000
+	for first := 0; first < total; first += each {
+		logs := plog.NewLogs()
+		records := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
+		for i := range each {
+			record := records.AppendEmpty()
+			id := first + i + 1
+			record.SetTraceID(pcommon.TraceID{byte(id), byte(id >> 8), byte(id >> 16), 1})
+			record.SetSpanID(pcommon.SpanID{1})
+			record.SetTimestamp(1_700_000_000_000_000_000)
+			record.Attributes().PutStr("exception.type", "CheckoutError")
+			record.Attributes().PutStr("exception.message", "order failed")
+		}
+		export := toissues.FromLogs(logs, toissues.Options{FromLogs: toissues.All})
+		issues, err := e.convertIssues(t.Context(), export)
+		require.NoError(t, err)
+		issues.finish(t.Context(), nil)
+		created += len(issues.requests)
+	}
+	minutes := int(time.Since(start)/time.Minute) + 2
+	assert.LessOrEqual(t, created, 10*minutes)
+	assert.Equal(t, int64(total-created), h.counts(discarded)["reason=sampled"])
+	assert.Equal(t, total-created, e.losses.counts[loss{lossSampled, sentry.CategoryError}])
+	require.NoError(t, h.metrics.Shutdown(t.Context()))
 }

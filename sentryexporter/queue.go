@@ -31,6 +31,7 @@ type categoryQueue struct {
 	helper    component.Component // exporterhelper's queue and consumers
 	consume   func(context.Context) error
 	category  sentry.Category
+	name      string        // in metrics and in the storage
 	consumers int           // of the queue, 0 = no queue
 	posts     chan struct{} // a slot per concurrent post; nil = unlimited
 	retries   chan struct{} // likewise for retries: half of posts, because each may take until the timeout
@@ -48,7 +49,7 @@ const maxWaiting = 30
 // addQueue adds the queue of a category. The first queue uses the name of the exporter in metrics
 // and in the storage.
 func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
-	q := &categoryQueue{sentryExporter: e, category: category}
+	q := &categoryQueue{sentryExporter: e, category: category, name: string(category)}
 	if e.cfg.Queue.HasValue() {
 		posts := max(1, e.cfg.Queue.Get().NumConsumers)
 		q.consumers = posts + maxWaiting
@@ -73,7 +74,7 @@ func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 func (q *categoryQueue) queueSettings() exporter.Settings {
 	set := q.settings
 	if q != q.queues[0] {
-		name := string(q.category)
+		name := q.name
 		if set.ID.Name() != "" {
 			name = set.ID.Name() + "." + name
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
@@ -85,4 +86,29 @@ func TestLossesOfContainers(t *testing.T) {
 	refused.Item.Header.ItemCount.Set, refused.Item.Header.ItemCount.Value = true, 7
 	h.started.losses.add(&refused, reply{status: 413})
 	assert.Equal(t, map[loss]int{{lossRejected, sentry.CategoryLogItem}: 7, {lossRejected, sentry.CategoryLogByte}: 12}, h.started.losses.counts)
+}
+
+// TestQueuesHaveTheirOwnStorage: a storage is found by the name of the queue and its signal.
+func TestQueuesHaveTheirOwnStorage(t *testing.T) {
+	h := &harness{t: t, sentry: fakesentry.Start(t), metrics: componenttest.NewTelemetry()}
+	cfg, known := testConfig(h.sentry, nil), map[string]bool{}
+	profiles, err := createProfiles(t.Context(), h.settings(), cfg)
+	require.NoError(t, err)
+	traces, err := createTraces(t.Context(), h.settings(), cfg)
+	require.NoError(t, err)
+	logs, err := createLogs(t.Context(), h.settings(), cfg)
+	require.NoError(t, err)
+	metrics, err := createMetrics(t.Context(), h.settings(), cfg)
+	require.NoError(t, err)
+	for _, e := range []*sentryExporter{profiles.(profilesExporter).sentryExporter, traces.(tracesExporter).sentryExporter, logs.(logsExporter).sentryExporter, metrics.(metricsExporter).sentryExporter} {
+		for i, q := range e.queues {
+			if i > 0 { // the first has the name of the exporter
+				name := q.queueSettings().ID.String()
+				assert.False(t, known[name], name)
+				known[name] = true
+			}
+		}
+	}
+	assert.Len(t, known, 7)
+	require.NoError(t, h.metrics.Shutdown(t.Context()))
 }

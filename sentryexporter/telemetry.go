@@ -50,7 +50,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		pointsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_metric_points_discarded", "{point}",
 			"Number of data points that were not sent to Sentry."),
 		exceptionsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_exceptions_discarded", "{exception}",
-			"Number of exceptions on spans that did not become events."),
+			"Number of exceptions that did not become events."),
 		fieldsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",
 			"Number of fields that were omitted from sent data."),
 		unreadable: meter.Counter("otelcol_exporter_sentry_envelope_unreadable_requests", "{request}",

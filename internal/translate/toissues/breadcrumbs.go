@@ -18,7 +18,7 @@ func (e *exporter) breadcrumbs(r *record) []sentryevent.Breadcrumb {
 	if r.service.crumbs == nil {
 		r.service.crumbs = r.service.allCrumbs()
 	}
-	all := r.service.crumbs[r.spans[r.span].TraceID()]
+	all := r.service.crumbs[r.traceID]
 	end, _ := slices.BinarySearchFunc(all, r.at, func(c crumb, at pcommon.Timestamp) int { return cmp.Compare(c.at, at) })
 	all = all[max(0, end-maxCrumbs):end]
 	size := 0
@@ -58,6 +58,7 @@ func (s *service) allCrumbs() map[pcommon.TraceID][]crumb {
 			crumbs[span.TraceID()] = append(crumbs[span.TraceID()], c)
 		}
 	}
+	s.logCrumbs(crumbs)
 	for _, all := range crumbs {
 		slices.SortStableFunc(all, func(a, b crumb) int { return cmp.Compare(a.at, b.at) })
 	}

@@ -7,7 +7,7 @@
 //
 // A span event with exception.type or exception.message becomes an event. With [Unhandled], the exception must have left its span:
 // exception.escaped is true, or the status of the span is Error. Python's SDK records escaped = "False" even for exceptions that leave a
-// span, so the status decides. Exceptions of applications with a Sentry SDK become no events, because the SDK reports them itself.
+// span, so the status decides. A log record with these attributes becomes an event, too, unless it is one of Sentry's items. Exceptions of applications with a Sentry SDK become no events, because the SDK reports them itself.
 //
 // # One failure, one event
 //

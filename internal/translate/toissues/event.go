@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -22,8 +23,7 @@ import (
 
 // event creates the event of a failure.
 func (e *exporter) event(r *record) Event {
-	span := r.spans[r.span]
-	trace, id := span.TraceID(), span.SpanID()
+	trace, id := r.traceID, r.spanID
 	x := newException(r.attrs, r.Platform)
 	out := &sentryevent.ErrorEvent{
 		// The same message always results in the same IDs, so that Sentry replaces a repeated event.
@@ -32,20 +32,16 @@ func (e *exporter) event(r *record) Event {
 		Release: r.Release, Dist: r.Dist, Environment: r.Environment, SDK: e.options.SDK,
 		ServerName: attr.Clip(attr.FirstText(text(r.resource, semconv.HostName), text(r.resource, semconv.ServiceInstanceID)), attr.MaxNameBytes),
 		Exceptions: x.chain(r.handled()),
-		User:       tosentry.UserOf(span.Attributes(), false),
-		Trace: sentryevent.TraceContext{
-			TraceID: hex.EncodeToString(trace[:]), SpanID: hex.EncodeToString(id[:]), Op: attr.Clip(tosentry.ForeignOp(span), 128),
-			Status: tosentry.StatusName(span, false),
-		},
 	}
-	if parent := span.ParentSpanID(); !parent.IsEmpty() {
-		out.Trace.ParentSpanID = hex.EncodeToString(parent[:])
+	if !trace.IsEmpty() && !id.IsEmpty() { // Sentry drops a trace context without one of them
+		out.Trace.TraceID, out.Trace.SpanID = hex.EncodeToString(trace[:]), hex.EncodeToString(id[:])
 	}
-	if root := r.roots[r.span]; root >= 0 {
-		out.Transaction = attr.Clip(r.spans[root].Name(), maxTagValue)
-		out.Request = e.request(r.spans[root])
+	if r.span == notSpan {
+		e.fillFromLog(out, r, x.message)
+	} else {
+		e.fillFromSpan(out, r)
 	}
-	for _, part := range fingerprint(r.attrs, span.Attributes()) {
+	for _, part := range fingerprint(r.attrs, r.owner) {
 		out.Fingerprint = append(out.Fingerprint, attr.Clip(part, maxTagValue))
 	}
 	out.Tags = e.tags(r)
@@ -58,18 +54,15 @@ func (e *exporter) event(r *record) Event {
 	return Event{
 		Outgoing: tosentry.Outgoing{
 			Item:    sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemEvent, ContentType: sentry.ContentTypeJSON}, Payload: e.payload(out)},
-			EventID: out.EventID, Count: 1,
-			Trace: &sentry.DynamicSamplingContext{
-				TraceID: out.Trace.TraceID, Sampled: "true", Release: attr.Clip(r.Release, maxTagValue), Environment: attr.Clip(r.Environment, maxTagValue), Transaction: out.Transaction,
-			},
+			EventID: out.EventID, Count: 1, Trace: samplingContext(out),
 		},
 		Failure: r.failure(), Kind: r.kind,
 	}
 }
 
-// handled returns false for an exception that left its span. Otherwise it is absent, because a span does not show what its caller does.
+// handled returns false for an exception that left its span or has the severity fatal. Otherwise it is absent, because a span does not show what its caller does.
 func (r *record) handled() (handled jsonscan.Optional[bool]) {
-	if escaped(r.attrs) {
+	if escaped(r.attrs) || r.span == notSpan && r.log.SeverityNumber() >= plog.SeverityNumberFatal {
 		return jsonscan.Some(false)
 	}
 	return handled
@@ -126,9 +119,34 @@ func halve(stack *sentryevent.Stacktrace) bool {
 // minEvent is the size that each event may have: a stack of 250 frames with short names.
 const minEvent = 64 << 10
 
-// request returns the request that the segment served.
-func (e *exporter) request(root ptrace.Span) *sentryevent.HTTPRequest {
-	request := tosentry.RequestOf(root.Attributes(), root.Kind())
+// samplingContext returns the trace header of the envelope, nil without a trace.
+func samplingContext(out *sentryevent.ErrorEvent) *sentry.DynamicSamplingContext {
+	if out.Trace.TraceID == "" {
+		return nil
+	}
+	return &sentry.DynamicSamplingContext{
+		TraceID: out.Trace.TraceID, Sampled: "true", Release: attr.Clip(out.Release, maxTagValue), Environment: attr.Clip(out.Environment, maxTagValue),
+		Transaction: out.Transaction,
+	}
+}
+
+// fillFromSpan sets the fields that the span and its segment state.
+func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
+	span := r.spans[r.span]
+	out.User = tosentry.UserOf(span.Attributes(), false)
+	out.Trace.Op, out.Trace.Status = attr.Clip(tosentry.ForeignOp(span), 128), tosentry.StatusName(span, false)
+	if parent := span.ParentSpanID(); !parent.IsEmpty() {
+		out.Trace.ParentSpanID = hex.EncodeToString(parent[:])
+	}
+	if root := r.roots[r.span]; root >= 0 {
+		out.Transaction = attr.Clip(r.spans[root].Name(), maxTagValue)
+		out.Request = e.request(r.spans[root].Attributes(), r.spans[root].Kind())
+	}
+}
+
+// request returns the request that the segment served, or that the log record states.
+func (e *exporter) request(attrs pcommon.Map, kind ptrace.SpanKind) *sentryevent.HTTPRequest {
+	request := tosentry.RequestOf(attrs, kind)
 	if request == nil {
 		return nil
 	}
@@ -158,7 +176,7 @@ func fingerprint(places ...pcommon.Map) (parts []string) {
 // tags returns the attributes that are in the list, scalar and short enough.
 func (e *exporter) tags(r *record) (tags []sentryevent.Tag) {
 	for _, key := range e.options.Tags {
-		for _, attrs := range []pcommon.Map{r.attrs, r.spans[r.span].Attributes()} {
+		for _, attrs := range []pcommon.Map{r.attrs, r.owner} {
 			if value, ok := attrs.Get(key); ok && isTag(key, value) {
 				tags = append(tags, sentryevent.Tag{Key: key, Value: value.AsString()})
 				break
@@ -181,7 +199,7 @@ func isTag(key string, value pcommon.Value) bool {
 func (e *exporter) extra(r *record, stack string) []byte {
 	m := pcommon.NewMap()
 	size := 0
-	for _, attrs := range []pcommon.Map{r.spans[r.span].Attributes(), r.attrs} {
+	for _, attrs := range []pcommon.Map{r.owner, r.attrs} {
 		for key, value := range attrs.All() {
 			if slices.Contains(e.options.Tags, key) && isTag(key, value) || isField(key) || m.Len() == maxAttributes {
 				continue

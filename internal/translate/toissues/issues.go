@@ -5,10 +5,12 @@ package toissues
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
@@ -23,9 +25,10 @@ type Options struct {
 	tosentry.ExportOptions
 
 	FromSpans       Selection
-	SkipIfSentrySDK bool     // exceptions of applications with a Sentry SDK become no events
-	IncludePII      bool     // personal data is kept
-	Tags            []string // attributes that become tags
+	FromLogs        Selection // All or None
+	SkipIfSentrySDK bool      // exceptions of applications with a Sentry SDK become no events
+	IncludePII      bool      // personal data is kept
+	Tags            []string  // attributes that become tags
 }
 
 // Selection selects exceptions of spans.
@@ -79,6 +82,11 @@ func FromTraces(traces ptrace.Traces, o Options) Export {
 	for _, resource := range traces.ResourceSpans().All() {
 		e.collect(resource)
 	}
+	return e.export()
+}
+
+// export creates an event for each failure.
+func (e *exporter) export() Export {
 	for _, r := range e.failures() {
 		e.Events = append(e.Events, e.event(r))
 	}
@@ -93,15 +101,19 @@ type exporter struct {
 	copies  int // bytes of attributes that further events may repeat
 }
 
-// record is an exception that a span recorded.
+// record is an exception that a span or a log record states.
 type record struct {
 	*service
-	kind   string // type and position: see Event.Kind
-	span   int    // index in the service
-	at     pcommon.Timestamp
-	attrs  pcommon.Map
-	index  int              // index of the span event
-	alsoOn []pcommon.SpanID // spans with the same failure
+	kind    string // type and position: see Event.Kind
+	traceID pcommon.TraceID
+	spanID  pcommon.SpanID
+	span    int            // index in the service; notSpan = in a log record
+	log     plog.LogRecord // if span is notSpan
+	owner   pcommon.Map    // attributes of the span; none of a log record
+	at      pcommon.Timestamp
+	attrs   pcommon.Map
+	index   int              // index of the span event
+	alsoOn  []pcommon.SpanID // spans with the same failure
 }
 
 // service is a resource with its spans.
@@ -109,6 +121,7 @@ type service struct {
 	attr.Identity
 	resource pcommon.Map
 	spans    []ptrace.Span
+	logs     []plog.LogRecord
 	roots    []int                       // index of the segment of each span; -1 = in another message
 	crumbs   map[pcommon.TraceID][]crumb // of all spans; nil = not collected yet
 }
@@ -122,7 +135,7 @@ func (e *exporter) collect(spans ptrace.ResourceSpans) {
 			s.spans = append(s.spans, span)
 		}
 	}
-	ofSDK := tosentry.IsFromSentry(resource) || strings.HasPrefix(text(resource, semconv.TelemetrySDKName), "sentry")
+	ofSDK := hasSentrySDK(resource)
 	for i, span := range s.spans {
 		for index, event := range span.Events().All() {
 			if attrs := event.Attributes(); isException(attrs) {
@@ -130,7 +143,10 @@ func (e *exporter) collect(spans ptrace.ResourceSpans) {
 					e.Lost = discard.AddLoss(e.Lost, reason, 1)
 					continue
 				}
-				e.records = append(e.records, &record{service: s, span: i, at: cmp.Or(event.Timestamp(), span.EndTimestamp()), attrs: attrs, index: index})
+				e.records = append(e.records, &record{
+					service: s, traceID: span.TraceID(), spanID: span.SpanID(), span: i, owner: span.Attributes(),
+					at: cmp.Or(event.Timestamp(), span.EndTimestamp()), attrs: attrs, index: index,
+				})
 			}
 		}
 	}
@@ -176,16 +192,19 @@ func (e *exporter) failures() (unique []*record) {
 			continue
 		}
 		e.Lost = discard.AddLoss(e.Lost, ReasonDuplicate, 1)
-		if id := r.spans[r.span].SpanID(); len(first.alsoOn) < maxAlsoOn && id != first.spans[first.span].SpanID() {
-			first.alsoOn = append(first.alsoOn, id)
+		if len(first.alsoOn) < maxAlsoOn && !r.spanID.IsEmpty() && r.spanID != first.spanID {
+			first.alsoOn = append(first.alsoOn, r.spanID)
 		}
 	}
 	return unique
 }
 
-// failure identifies the failure of a record.
+// failure identifies the failure of a record. Without a trace, each time is another failure.
 func (r *record) failure() (id [24]byte) {
-	trace := r.spans[r.span].TraceID()
+	trace := r.traceID
+	if trace.IsEmpty() {
+		binary.BigEndian.PutUint64(trace[8:], uint64(r.at))
+	}
 	sum := sha256.Sum256(append(trace[:], r.kind...))
 	copy(id[:], sum[:])
 	return id

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package toissues
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+)
+
+// shopLogs returns a log record before a failure, and the failure as Python's OpenTelemetry SDK logs
+// it: the type without its module, and only the first argument as the message.
+func shopLogs() (plog.Logs, plog.LogRecord) {
+	logs := plog.NewLogs()
+	resource := logs.ResourceLogs().AppendEmpty()
+	resource.Resource().Attributes().PutStr("service.name", "shop")
+	resource.Resource().Attributes().PutStr("service.version", "1.0")
+	resource.Resource().Attributes().PutStr("telemetry.sdk.language", "python")
+	records := resource.ScopeLogs().AppendEmpty().LogRecords()
+	before := records.AppendEmpty()
+	before.SetTraceID(pcommon.TraceID{1})
+	before.SetTimestamp(1_700_000_000 * second)
+	before.Body().SetStr("charging the card")
+	record := records.AppendEmpty()
+	record.SetTraceID(pcommon.TraceID{1})
+	record.SetSpanID(pcommon.SpanID{3})
+	record.SetTimestamp(1_700_000_001 * second)
+	record.SetSeverityNumber(plog.SeverityNumberError)
+	record.Body().SetStr("order failed")
+	attrs := record.Attributes()
+	attrs.PutStr("exception.type", "PaymentError")
+	attrs.PutStr("exception.message", "17")
+	attrs.PutStr("exception.stacktrace", python("charge"))
+	attrs.PutStr("http.request.method", "POST")
+	attrs.PutStr("http.route", "/cart")
+	return logs, record
+}
+
+func logOptions() Options {
+	o := options()
+	o.FromLogs = All
+	return o
+}
+
+func decodeEvent(t *testing.T, e *Event) *sentryevent.ErrorEvent {
+	t.Helper()
+	require.Empty(t, fakesentry.Verdict(&sentry.Envelope{Header: sentry.EnvelopeHeader{EventID: e.EventID, Trace: e.Trace}, Items: []sentry.Item{e.Item}}))
+	out, err := sentryevent.DecodeEvent(e.Item.Payload)
+	require.NoError(t, err)
+	return out
+}
+
+func TestExceptionOfALogRecord(t *testing.T) {
+	logs, record := shopLogs()
+	export := FromLogs(logs, logOptions())
+	require.Empty(t, export.Lost)
+	require.Len(t, export.Events, 1)
+	out := decodeEvent(t, &export.Events[0])
+	assert.Equal(t, "error", out.Level)
+	assert.Equal(t, "POST /cart", out.Transaction)
+	assert.Equal(t, "order failed", out.Message.Formatted)
+	assert.Equal(t, "shop@1.0", out.Release)
+	require.Len(t, out.Exceptions, 1)
+	assert.Equal(t, "PaymentError", out.Exceptions[0].Type)
+	assert.Equal(t, "card of order 17 declined", out.Exceptions[0].Value, "as Sentry's SDK: str(e)")
+	assert.False(t, out.Exceptions[0].Mechanism.Handled.Set)
+	require.Len(t, out.Breadcrumbs, 1)
+	assert.Equal(t, "charging the card", out.Breadcrumbs[0].Message)
+
+	record.SetSeverityNumber(plog.SeverityNumberFatal2)
+	export = FromLogs(logs, logOptions())
+	out = decodeEvent(t, &export.Events[0])
+	assert.Equal(t, "fatal", out.Level)
+	assert.True(t, out.Exceptions[0].Mechanism.Handled.Set && !out.Exceptions[0].Mechanism.Handled.Value)
+}
+
+// TestLogsDup: the same exception on a span and on a log record is one failure.
+func TestLogsDup(t *testing.T) {
+	logs, _ := shopLogs()
+	traces, spans := shop("python")
+	fail(spans[2], "shop.payment.PaymentError", "card of order 17 declined", python("charge"))
+	ofLogs, ofSpans := FromLogs(logs, logOptions()), FromTraces(traces, logOptions())
+	require.Len(t, ofLogs.Events, 1)
+	require.Len(t, ofSpans.Events, 1)
+	assert.Equal(t, ofSpans.Events[0].Failure, ofLogs.Events[0].Failure)
+	assert.Equal(t, ofSpans.Events[0].Kind, ofLogs.Events[0].Kind)
+}
+
+func TestLogRecordsWithoutEvents(t *testing.T) {
+	o := logOptions()
+	logs, record := shopLogs()
+	record.Attributes().PutStr("sentry.item.type", "event")
+	assert.Equal(t, Export{}, FromLogs(logs, o), "sent as the item")
+
+	logs, _ = shopLogs()
+	logs.ResourceLogs().At(0).Resource().Attributes().PutStr("telemetry.sdk.name", "sentry.python")
+	assert.Equal(t, []discard.Loss{{Reason: ReasonSentrySDK, Count: 1}}, FromLogs(logs, o).Lost)
+	o.SkipIfSentrySDK = false
+	assert.Len(t, FromLogs(logs, o).Events, 1)
+	o.FromLogs = None
+	assert.Empty(t, FromLogs(logs, o).Events)
+}
+
+// TestLogRecordsWithoutATrace: each is a failure of its own, and its event has no trace.
+func TestLogRecordsWithoutATrace(t *testing.T) {
+	logs, record := shopLogs()
+	record.SetTraceID(pcommon.TraceID{})
+	record.SetSpanID(pcommon.SpanID{})
+	again := logs.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().AppendEmpty()
+	record.CopyTo(again)
+	again.SetTimestamp(record.Timestamp() + 1)
+	export := FromLogs(logs, logOptions())
+	require.Len(t, export.Events, 2)
+	for i := range export.Events {
+		assert.Nil(t, export.Events[i].Trace)
+		assert.Empty(t, decodeEvent(t, &export.Events[i]).Trace.TraceID)
+	}
+	assert.NotEqual(t, export.Events[0].EventID, export.Events[1].EventID)
+}
