@@ -116,7 +116,7 @@ func TestValidate(t *testing.T) {
 		`link: {keys: {session: [[]]}}`:             `link::keys: session[0]: has 0 attributes, must have 1 to 3`,
 		`link: {keys: {session: [[a, b, c, d]]}}`:   `link::keys: session[0]: has 4 attributes, must have 1 to 3`,
 		`link: {keys: {tenant: [""]}}`:              `link::keys: names of attributes must not be empty`,
-		`link: {keys: {tenant: [a,b,c,d,e,f,g,h]}}`: `link::keys: 11 attributes in total, must be at most 9`,
+		`link: {keys: {tenant: [a,b,c,d,e,f,g,h]}}`: `link::keys: 13 attributes in total, must be at most 11`,
 	} {
 		_, err := load(t, text)
 		assert.ErrorContains(t, err, want, text)

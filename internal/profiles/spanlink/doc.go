@@ -43,6 +43,9 @@
 // values from its segment and waits for it in the index. If all samples of a profile are of one
 // thread, spans that state no thread are candidates as well. Otherwise they are not.
 //
+// If a profile and the spans of its session state different ids for the main thread, the spans of the
+// thread with the name "main" are candidates (see [Keys]).
+//
 // Streamed spans that state no session, and whose segment states none, are indexed by their program
 // (see [Keys]). They are candidates only if their session is certain; see program.go.
 //

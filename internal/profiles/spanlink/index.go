@@ -169,6 +169,9 @@ func (x *Index) addToTracks(key spanKey, s Span, now time.Time) {
 	for _, session := range s.Sessions {
 		l := x.track(session, s.Thread, now)
 		if r := x.insert(key, s, l.ref, session.kind(), now); r != 0 {
+			if s.OnMain {
+				l.session.main = l
+			}
 			x.addToTrack(l, r)
 		} else {
 			x.dropTrack(l)

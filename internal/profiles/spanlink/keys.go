@@ -27,6 +27,11 @@ type Keys struct {
 	// Segment is the span id of the span's segment, in hex.
 	Segment string
 
+	// ThreadName and MainThread match the main thread by name if spans and profiles state different
+	// ids for it: a span is on the main thread if ThreadName is "main", and a profile states the id
+	// of its main thread as MainThread.
+	ThreadName, MainThread string
+
 	// Program is another way to identify a session, for streamed spans that state no session:
 	// resource attributes that together identify a program. Such a span is a candidate if only one
 	// session of its program has profiles.
@@ -41,10 +46,13 @@ var (
 	// state no session if the versions of @sentry/node and @sentry/profiling-node differ, because
 	// the two then share no global scope.
 	Sentry = Keys{
-		Tenant:   []string{semconv.SentryProjectID},
-		Session:  [][]string{{semconv.SentryProfilerID}},
-		Thread:   semconv.ThreadID,
-		Segment:  semconv.SentrySegmentID,
+		Tenant:  []string{semconv.SentryProjectID},
+		Session: [][]string{{semconv.SentryProfilerID}},
+		Thread:  semconv.ThreadID,
+		Segment: semconv.SentrySegmentID,
+		// Spans of some SDKs for Android state the ids of Java threads; traces have those of the kernel.
+		ThreadName: semconv.ThreadName, MainThread: semconv.SentryActiveThreadID,
+
 		Program:  []string{semconv.ServiceName, semconv.TelemetrySDKName, semconv.TelemetrySDKVersion},
 		Streamed: semconv.SentryTraceLifecycle,
 	}
@@ -63,8 +71,8 @@ var (
 
 const (
 	// maxKeys is the number of distinct attributes, so that their values fit a comparable array.
-	// The presets have up to five.
-	maxKeys = 9
+	// The presets have up to six.
+	maxKeys = 11
 	// maxSessionParts is the number of attributes that identify a session: host and process are
 	// two, with a namespace three.
 	maxSessionParts = 3
@@ -72,6 +80,8 @@ const (
 	maxText = 256
 	// streamed is the value of Keys.Streamed.
 	streamed = "stream"
+	// mainThread is the value of Keys.ThreadName.
+	mainThread = "main"
 )
 
 // Validate returns an error that names the wrong key.
@@ -121,6 +131,8 @@ type compiledKeys struct {
 	tenant          []slot
 	session         [][]slot
 	thread, segment slot
+	threadName      slot
+	mainThread      slot // of Keys.MainThread
 	program         []string
 	streamed        string
 }
@@ -144,10 +156,14 @@ func compile(k Keys) (c compiledKeys) {
 		}
 		c.session = append(c.session, slots)
 	}
-	c.thread, c.segment = number(k.Thread), noSlot
-	if k.Segment != "" {
-		c.segment = number(k.Segment)
+	optional := func(name string) slot {
+		if name == "" {
+			return noSlot
+		}
+		return number(name)
 	}
+	c.thread, c.segment = number(k.Thread), optional(k.Segment)
+	c.threadName, c.mainThread = optional(k.ThreadName), optional(k.MainThread)
 	c.program, c.streamed = k.Program, k.Streamed
 	return c
 }

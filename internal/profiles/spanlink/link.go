@@ -210,6 +210,12 @@ func (l *linker) queryTrack(track *sampleTrack, program *Session) {
 	l.found = l.found[:0]
 	if spans := of.tracks[track.thread]; spans != nil {
 		l.found = spans.overlapping(&l.index.intervals, track.first, end, l.found)
+	} else if track.mainThread && of.main != nil {
+		l.work += len(l.tracks.list)
+		if !l.tracks.hasThread(of.main.thread) {
+			l.found = of.main.overlapping(&l.index.intervals, track.first, end, l.found)
+			track.assumed = true
+		}
 	}
 	if spans := of.tracks[""]; spans != nil && (track.soleThread || track.thread == l.options.Thread) {
 		l.found = spans.overlapping(&l.index.intervals, track.first, end, l.found)

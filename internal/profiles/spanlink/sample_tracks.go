@@ -4,6 +4,7 @@ package spanlink
 
 import (
 	"math"
+	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -16,6 +17,7 @@ type sampleTrack struct {
 	sessions   []Session // its session, once for each way to state it
 	thread     string
 	soleThread bool // all samples of the session in this profile are of this thread
+	mainThread bool // the profile states that this is its main thread
 
 	first, last uint64 // of its observations, by the clock of spans
 
@@ -23,7 +25,7 @@ type sampleTrack struct {
 	runs       []spanRun
 	lost       [2]extent
 	overBudget bool // not queried because of maxWork
-	assumed    bool // the spans state no session, only the program
+	assumed    bool // the spans state no session, only the program, or another id of the main thread
 	timeline   timeline
 }
 
@@ -123,9 +125,11 @@ func (t *sampleTracks) trackOf(sample pprofile.Sample, v *values) int32 {
 	thread, more := int32(0), false
 	for _, i := range sample.AttributeIndices().All() {
 		if i > 0 && int(i) < len(t.slots) && t.slots[i] != noSlot {
-			if t.slots[i] == t.keys.thread {
+			switch t.slots[i] {
+			case t.keys.thread:
 				thread = i
-			} else {
+			case t.keys.threadName: // spans only
+			default:
 				more = true
 			}
 		}
@@ -152,11 +156,16 @@ func (t *sampleTracks) lookup(v *values) int32 {
 	if t.keys.segment != noSlot {
 		v[t.keys.segment] = ""
 	}
+	if t.keys.threadName != noSlot {
+		v[t.keys.threadName] = ""
+	}
 	at, known := t.byValues[*v]
 	if !known {
 		at = int32(len(t.list))
 		t.byValues[*v] = at
-		t.list = append(t.list, sampleTrack{sessions: t.keys.sessions(v, nil), thread: v[t.keys.thread], first: math.MaxUint64})
+		track := sampleTrack{sessions: t.keys.sessions(v, nil), thread: v[t.keys.thread], first: math.MaxUint64}
+		track.mainThread = t.keys.mainThread != noSlot && track.thread != "" && v[t.keys.mainThread] == track.thread
+		t.list = append(t.list, track)
 	}
 	return at
 }
@@ -190,6 +199,11 @@ func (t *sampleTracks) findSoleThreads() {
 		track := &t.list[i]
 		track.soleThread = len(track.sessions) > 0 && !several[track.sessions[0]]
 	}
+}
+
+// hasThread reports whether samples are of a thread.
+func (t *sampleTracks) hasThread(id string) bool {
+	return slices.ContainsFunc(t.list, func(track sampleTrack) bool { return track.thread == id })
 }
 
 // isIdentified reports whether session and thread are stated, so that the track can be looked up in

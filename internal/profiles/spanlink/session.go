@@ -14,6 +14,7 @@ type session struct {
 	Session
 	share         *share
 	tracks        map[string]*track
+	main          *track // the main thread by its name, if a span states it
 	touched       arrival
 	recentEntries [2]*list.Element // in Index.recent and share.recent
 	linkedUpTo    uint64           // profiles of the session were linked up to this instant
@@ -97,6 +98,9 @@ func (x *Index) track(key Session, thread string, now time.Time) *track {
 func (x *Index) dropTrack(l *track) {
 	if l.live == 0 {
 		delete(l.session.tracks, l.thread)
+		if l.session.main == l {
+			l.session.main = nil
+		}
 		x.changeSize(l.session.share, -l.size())
 		x.tracks.Release(l.ref)
 	}

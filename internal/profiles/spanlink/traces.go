@@ -20,6 +20,7 @@ type Span struct {
 	Start, End uint64         // unix nanoseconds
 	Sessions   []Session      // its session, once for each way to state it; none if not stated. Valid only during the call
 	Thread     string         // "" if not stated
+	OnMain     bool           // it states that Thread is the main thread, see Keys.ThreadName
 	Program    *Session       // of its resource, see Keys.Program; nil for none
 	Streamed   bool           // it was sent individually, see Keys.Streamed
 }
@@ -69,6 +70,7 @@ func (c *compiledKeys) span(span ptrace.Span, v values, program *Session, sessio
 	if c.segment != noSlot {
 		s.Segment = spanIDOf(v[c.segment])
 	}
+	s.OnMain = c.threadName != noSlot && v[c.threadName] == mainThread && s.Thread != ""
 	if program != nil && len(s.Sessions) == 0 {
 		how, ok := span.Attributes().Get(c.streamed)
 		s.Streamed = ok && valueText(how) == streamed
