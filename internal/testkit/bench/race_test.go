@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// race compares pieces of work by the CPU time they take, on a machine that may be busy with other things: they take turns, so
-// that a slow second is slow for all of them. It gives the CPU time that each took for its work once.
+// race compares the CPU times of several functions. They alternate, so that other load on the machine affects all of them. It returns the
+// CPU time of one call of each.
 func race(b *testing.B, contestants ...func()) []time.Duration {
-	turn := 150 * time.Millisecond // long against the resolution of CPU time (a scheduler's tick at worst) and a garbage collection
+	turn := 150 * time.Millisecond // long compared with the resolution of CPU time (at worst a scheduler tick) and with a garbage collection
 	if testing.Short() {
 		turn = time.Millisecond
 	}
 	took := make([]time.Duration, len(contestants))
-	times := make([]int, len(contestants)) // how often the work is done in one turn
+	times := make([]int, len(contestants)) // calls in one turn
 	for i, work := range contestants {
-		once := cpuTime(work) // fills pools and compiles decoders, too
+		once := cpuTime(work) // also fills pools and compiles decoders
 		if once < turn {
 			once = cpuTime(work)
 		}
@@ -40,14 +40,14 @@ func race(b *testing.B, contestants ...func()) []time.Duration {
 	return took
 }
 
-// report adds a ratio to the line of a benchmark, in place of the time that all contestants took together.
+// report adds a ratio to the output of a benchmark, and removes the total time of all contestants.
 func report[T time.Duration | float64](b *testing.B, unit string, a, over T) {
-	b.ReportMetric(0, "ns/op") // which leaves it away
+	b.ReportMetric(0, "ns/op") // removes the column
 	b.ReportMetric(float64(a)/float64(over), unit)
 }
 
-// cpuTime is the processor time that the process takes while f runs. It includes the garbage collector's own threads, and
-// leaves out the time that others had the processor. It starts from a collected heap.
+// cpuTime returns the CPU time of the process while f runs, starting with a collected heap. It includes the threads of the garbage
+// collector.
 func cpuTime(f func()) time.Duration {
 	runtime.GC()
 	before := processTime()
