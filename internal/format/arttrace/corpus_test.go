@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,16 +54,21 @@ func TestCorpus(t *testing.T) {
 
 func checksum(trace *arttrace.Trace) string {
 	h := sha256.New()
+	write(h, trace)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// write prints a trace as the Rust program of internal/testkit/bench/rival/androidtracelog does.
+func write(w io.Writer, trace *arttrace.Trace) {
 	for _, t := range trace.Threads {
-		fmt.Fprintf(h, "T\t%d\t%s\n", t.ID, t.Name)
+		fmt.Fprintf(w, "T\t%d\t%s\n", t.ID, t.Name)
 	}
 	for _, m := range trace.Methods {
-		fmt.Fprintf(h, "M\t%x\t%s\t%s\t%s\t%s\t%d\n", m.ID>>2, m.Class, m.Name, m.Signature, m.File, m.Line)
+		fmt.Fprintf(w, "M\t%x\t%s\t%s\t%s\t%s\t%d\n", m.ID>>2, m.Class, m.Name, m.Signature, m.File, m.Line)
 	}
 	for e := range trace.Events() {
-		fmt.Fprintf(h, "E\t%d\t%d\t%x\t%d\t%d\n", e.Action, e.Thread, e.Method>>2, e.Wall, e.CPU)
+		fmt.Fprintf(w, "E\t%d\t%d\t%x\t%d\t%d\n", e.Action, e.Thread, e.Method>>2, e.Wall, e.CPU)
 	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // TestCorpusObserved: the time of each thread is that between its first record and its end, to one period.

@@ -107,7 +107,7 @@ func checkOracle(t *testing.T, lines []byte) {
 //
 //	python testdata/oracle.py 1 2 … 20
 //
-// with the package perfetto 0.59 of PyPI.
+// with the package perfetto 0.59.1 of PyPI.
 func TestOracle(t *testing.T) {
 	lines, err := os.ReadFile("testdata/oracle.jsonl")
 	require.NoError(t, err)
