@@ -131,7 +131,7 @@ func BenchmarkAndroid(b *testing.B) {
 		})
 		report(b, "translate÷gunzip", took[1], took[0])
 	})
-	b.Run("trace-3MB", func(b *testing.B) { raceAndroidTraceLog(b, chunk) })
+	b.Run("rec-3MB", func(b *testing.B) { raceAndroidTraceLog(b, chunk) })
 	b.Logf("%d bytes of JSON, %d gzipped, %d samples", len(chunk), len(zipped), observations)
 }
 
@@ -157,9 +157,17 @@ func raceAndroidTraceLog(b *testing.B, chunk []byte) {
 		for range rivalParses {
 			trace, err := arttrace.Parse(c.Android.MethodTrace)
 			must(err)
+			for range trace.Events() {
+			}
+		}
+	}, func() {
+		for range rivalParses {
+			trace, err := arttrace.Parse(c.Android.MethodTrace)
+			must(err)
 			_, err = trace.Observe(profile.NominalPeriod, attr.SpareObservations)
 			must(err)
 		}
 	})
-	report(b, "android_trace_log÷own", took[0], took[1])
+	report(b, "android_trace_log÷parse", took[0], took[1])
+	report(b, "android_trace_log÷observe", took[0], took[2])
 }
