@@ -233,7 +233,7 @@ func (r *measureReceiver) deliver(ctx context.Context, d *delivery) (pipeline.Ou
 		r.pipelines.Abandon(d.signal)
 		return pipeline.Ignored, ""
 	}
-	return r.pipelines.Send(ctx, message, "batch")
+	return r.pipelines.Send(ctx, message)
 }
 
 // deliverLogs sends a log record. Its rejection asks for the data again.

@@ -4,6 +4,7 @@ package sentryreceiver
 
 import (
 	"context"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -13,59 +14,101 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// delivery is a message for the pipeline of one signal.
+// delivery is the output of an item for one signal.
 type delivery struct {
-	item     sentry.ItemType // its source
-	follower bool            // the item has a delivery before this one, which decides its outcome
-	message  pipeline.Message
+	item    sentry.ItemType
+	first   *delivery // of the item, which decides its outcome; nil = this is the first
+	message pipeline.Message
 
 	ids      []dedup.ID        // to recognize duplicates; nil = never
-	dropSeen func(seen []bool) // drops the parts with these IDs; nil = the message has no parts
+	dropSeen func(seen []bool) // drops the parts with these IDs; nil = the output has no parts
+	resent   bool              // all of it was accepted before
 }
 
-// deliver sends what was translated so far.
+// maxMessage limits the output of several items in one message, in bytes of protobuf. gRPC servers
+// accept 4 MiB by default, and a pipeline that rejects a message rejects all its items. The output
+// of a single item may be larger.
+const maxMessage = 1 << 20
+
+// deliver sends what was translated so far, in one message per signal as long as it fits: an
+// exporter sends a request for each message. The order of the signals is such that the first
+// deliveries of items are before their others.
 func (in *ingestion) deliver(ctx context.Context) {
-	resent := false
-	for i := range in.deliveries {
-		d := &in.deliveries[i]
-		if d.follower && resent {
-			continue // dropped with the first one of its item
+	for s, all := range in.deliveries {
+		for n := 0; len(all) > 0; all = all[n:] {
+			n = fitting(all)
+			in.deliverTogether(ctx, pipeline.Signal(s), all[:n])
 		}
-		o, reason := in.sendOnce(ctx, d)
-		if !d.follower {
-			resent = reason == reasonResent
+		in.deliveries[s] = nil
+	}
+}
+
+// fitting returns how many of the deliveries for a signal become the next message.
+func fitting(all []*delivery) (n int) {
+	if len(all) == 1 || all[0].message.Signal == pipeline.SignalProfiles { // each profile has its own dictionary
+		return 1
+	}
+	for size := 0; n < len(all); n++ {
+		if size += all[n].message.Size(); size > maxMessage {
+			break
+		}
+	}
+	return max(n, 1)
+}
+
+// deliverTogether sends deliveries as one message, and records the outcomes of their items.
+func (in *ingestion) deliverTogether(ctx context.Context, s pipeline.Signal, all []*delivery) {
+	all = slices.DeleteFunc(all, func(d *delivery) bool { return d.first != nil && d.first.resent })
+	o, reason := in.sendOnce(ctx, s, all)
+	for _, d := range all {
+		switch {
+		case d.resent:
+			in.record(ctx, d.item, pipeline.Discarded, reasonResent)
+		case d.first == nil:
 			in.record(ctx, d.item, o, reason)
 		}
 	}
-	in.deliveries = nil
 }
 
-// sendOnce sends the parts of a message that were not accepted before.
-func (in *ingestion) sendOnce(ctx context.Context, d *delivery) (o pipeline.Outcome, reason string) {
-	if len(d.ids) == 0 {
-		return in.send(ctx, d)
+// sendOnce sends the parts of deliveries that were not accepted before.
+func (in *ingestion) sendOnce(ctx context.Context, s pipeline.Signal, all []*delivery) (o pipeline.Outcome, reason string) {
+	var ids []dedup.ID
+	for _, d := range all {
+		ids = append(ids, d.ids...)
 	}
-	attempt, err := in.dedup.Begin(ctx, d.ids)
+	if len(ids) == 0 {
+		return in.send(ctx, s, all)
+	}
+	attempt, err := in.dedup.Begin(ctx, ids)
 	if err != nil { // the client disconnected while the same data was being delivered for another request
-		in.pipelines.Abandon(d.message.Signal)
+		in.pipelines.Abandon(s)
 		return pipeline.Refused, pipeline.ReasonBackpressure
 	}
 	defer func() { in.finish(ctx, attempt, o) }()
-	resent := 0
-	for _, seen := range attempt.Seen {
-		if seen {
-			resent++
+	return in.send(ctx, s, in.fresh(ctx, all, attempt.Seen))
+}
+
+// fresh drops the parts that were accepted before, and returns the deliveries that have others.
+func (in *ingestion) fresh(ctx context.Context, all []*delivery, seen []bool) (fresh []*delivery) {
+	for _, d := range all {
+		of := seen[:len(d.ids)]
+		seen = seen[len(d.ids):]
+		resent := 0
+		for _, seen := range of {
+			if seen {
+				resent++
+			}
 		}
+		if d.resent = resent > 0 && resent == len(of); d.resent {
+			continue
+		}
+		if resent > 0 {
+			d.dropSeen(of)
+			in.telemetry.elementsLost(ctx, d.item, []discard.Loss{{Reason: reasonResent, Count: resent}})
+		}
+		fresh = append(fresh, d)
 	}
-	if resent == len(d.ids) {
-		in.pipelines.Abandon(d.message.Signal)
-		return pipeline.Discarded, reasonResent
-	}
-	if resent > 0 {
-		d.dropSeen(attempt.Seen)
-		in.telemetry.elementsLost(ctx, d.item, []discard.Loss{{Reason: reasonResent, Count: resent}})
-	}
-	return in.send(ctx, d)
+	return fresh
 }
 
 // finish remembers the IDs of accepted data, even if the client has disconnected.
@@ -79,14 +122,23 @@ func (in *ingestion) finish(ctx context.Context, attempt *dedup.Attempt, o pipel
 	}
 }
 
-func (in *ingestion) send(ctx context.Context, d *delivery) (o pipeline.Outcome, reason string) {
-	in.sent[d.message.Signal] = true
-	o, reason = in.pipelines.Send(ctx, d.message, string(d.item))
+// send sends deliveries as one message. Without any, the next envelope may test the pipeline.
+func (in *ingestion) send(ctx context.Context, s pipeline.Signal, all []*delivery) (o pipeline.Outcome, reason string) {
+	if len(all) == 0 {
+		in.pipelines.Abandon(s)
+		return pipeline.Discarded, reasonResent
+	}
+	message := all[0].message
+	for _, d := range all[1:] {
+		message.Append(d.message)
+	}
+	in.sent[s] = true
+	o, reason = in.pipelines.Send(ctx, message)
 	switch o {
 	case pipeline.Accepted:
 		in.outcomes.delivered = true
 	case pipeline.Refused:
-		in.outcomes.refused = append(in.outcomes.refused, d.message.Signal)
+		in.outcomes.refused = append(in.outcomes.refused, s)
 	}
 	return o, reason
 }

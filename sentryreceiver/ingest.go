@@ -27,7 +27,7 @@ type ingestion struct {
 
 	allowed    [pipeline.NumSignals]bool // the breaker of a signal allowed this envelope
 	sent       [pipeline.NumSignals]bool // something was sent
-	deliveries []delivery
+	deliveries [pipeline.NumSignals][]*delivery
 	outcomes   outcomes
 }
 
@@ -89,10 +89,13 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 	case len(out.deliveries) == 0:
 		in.record(ctx, item.Header.Type, pipeline.Ignored, "")
 	default:
-		for i := range out.deliveries {
-			out.deliveries[i].item, out.deliveries[i].follower = item.Header.Type, i > 0
+		for i, d := range out.deliveries {
+			d.item = item.Header.Type
+			if i > 0 {
+				d.first = out.deliveries[0]
+			}
+			in.deliveries[d.message.Signal] = append(in.deliveries[d.message.Signal], d)
 		}
-		in.deliveries = append(in.deliveries, out.deliveries...)
 	}
 }
 
@@ -116,12 +119,8 @@ func (in *ingestion) allow(s pipeline.Signal) bool {
 
 // abandonTrials lets other envelopes test the pipelines that receive nothing from this one.
 func (in *ingestion) abandonTrials() {
-	used := in.sent
-	for i := range in.deliveries {
-		used[in.deliveries[i].message.Signal] = true
-	}
 	for s, allowed := range in.allowed {
-		if allowed && !used[s] {
+		if allowed && !in.sent[s] && len(in.deliveries[s]) == 0 {
 			in.pipelines.Abandon(pipeline.Signal(s))
 		}
 	}

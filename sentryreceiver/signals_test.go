@@ -123,8 +123,9 @@ func TestEveryItemGoesToItsSignal(t *testing.T) {
 	assert.Equal(t, 3, s.traces.SpanCount())
 	assert.Equal(t, 4, s.logs.LogRecordCount(), "log, event, check-in, attachment")
 	names := map[string]bool{}
-	for _, m := range s.points.AllMetrics() {
-		for _, metric := range m.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().All() {
+	require.Len(t, s.points.AllMetrics(), 1)
+	for _, resource := range s.points.AllMetrics()[0].ResourceMetrics().All() {
+		for _, metric := range resource.ScopeMetrics().At(0).Metrics().All() {
 			names[metric.Name()] = true
 		}
 	}

@@ -56,10 +56,10 @@ func (t *translation) spans(item *sentry.Item) translated {
 }
 
 // spansDelivery returns the delivery of spans, each of which may be a duplicate.
-func (t *translation) spansDelivery(traces ptrace.Traces) []delivery {
+func (t *translation) spansDelivery(traces ptrace.Traces) []*delivery {
 	dropSeen := func(seen []bool) {
 		n := -1
 		removeSpans(traces, func(pcommon.TraceID, pcommon.SpanID) bool { n++; return seen[n] })
 	}
-	return []delivery{{message: pipeline.Traces(traces), ids: t.spanIDs(traces), dropSeen: dropSeen}}
+	return []*delivery{{message: pipeline.Traces(traces), ids: t.spanIDs(traces), dropSeen: dropSeen}}
 }

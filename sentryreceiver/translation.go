@@ -99,7 +99,7 @@ type translation struct {
 
 // translated is the translation of one item.
 type translated struct {
-	deliveries []delivery     // the first one decides the outcome of the item
+	deliveries []*delivery    // the first one decides the outcome of the item
 	unusable   *discard.Error // why there are none
 	weight     int64          // of the deliveries in memory; 0 = not measured
 
@@ -145,7 +145,7 @@ func discardOf(err error) *discard.Error {
 }
 
 // one returns the deliveries of an item that becomes one message.
-func one(m pipeline.Message, ids ...dedup.ID) []delivery { return []delivery{{message: m, ids: ids}} }
+func one(m pipeline.Message, ids ...dedup.ID) []*delivery { return []*delivery{{message: m, ids: ids}} }
 
 // transactionItem returns the transaction of the envelope, nil if there is none.
 func (t *translation) transactionItem() *sentry.Item {

@@ -14,56 +14,65 @@ import (
 // Message is OTLP of one signal.
 type Message struct {
 	Signal Signal
-	send   func(context.Context, *Pipelines) error
+	data   interface {
+		send(context.Context, *Pipelines) error
+	}
 }
+
+// Profiles returns a message of profiles.
+func Profiles(data pprofile.Profiles) Message { return Message{SignalProfiles, profiles{data}} }
+
+// Traces returns a message of spans.
+func Traces(data ptrace.Traces) Message { return Message{SignalTraces, traces{data}} }
+
+// Logs returns a message of log records.
+func Logs(data plog.Logs) Message { return Message{SignalLogs, logs{data}} }
+
+// Metrics returns a message of data points.
+func Metrics(data pmetric.Metrics) Message { return Message{SignalMetrics, metrics{data}} }
+
+type (
+	profiles struct{ pprofile.Profiles }
+	traces   struct{ ptrace.Traces }
+	logs     struct{ plog.Logs }
+	metrics  struct{ pmetric.Metrics }
+)
 
 // The four look alike: scrub, consume, and report it as all receivers do. Sizes are read before,
 // because consumers may change the data.
 
-// Profiles returns a message of profiles.
-func Profiles(data pprofile.Profiles) Message {
-	return Message{Signal: SignalProfiles, send: func(ctx context.Context, p *Pipelines) error {
-		p.scrubbed(ctx, SignalProfiles, p.Scrubber.Profiles(data))
-		n := data.SampleCount()
-		ctx = p.obsreport.StartProfilesOp(ctx)
-		err := p.Profiles.ConsumeProfiles(ctx, data)
-		p.obsreport.EndProfilesOp(ctx, p.format, n, err)
-		return err
-	}}
+func (d profiles) send(ctx context.Context, p *Pipelines) error {
+	p.scrubbed(ctx, SignalProfiles, p.Scrubber.Profiles(d.Profiles))
+	n := d.SampleCount()
+	ctx = p.obsreport.StartProfilesOp(ctx)
+	err := p.Profiles.ConsumeProfiles(ctx, d.Profiles)
+	p.obsreport.EndProfilesOp(ctx, p.format, n, err)
+	return err
 }
 
-// Traces returns a message of spans.
-func Traces(data ptrace.Traces) Message {
-	return Message{Signal: SignalTraces, send: func(ctx context.Context, p *Pipelines) error {
-		p.scrubbed(ctx, SignalTraces, p.Scrubber.Traces(data))
-		n := data.SpanCount()
-		ctx = p.obsreport.StartTracesOp(ctx)
-		err := p.Traces.ConsumeTraces(ctx, data)
-		p.obsreport.EndTracesOp(ctx, p.format, n, err)
-		return err
-	}}
+func (d traces) send(ctx context.Context, p *Pipelines) error {
+	p.scrubbed(ctx, SignalTraces, p.Scrubber.Traces(d.Traces))
+	n := d.SpanCount()
+	ctx = p.obsreport.StartTracesOp(ctx)
+	err := p.Traces.ConsumeTraces(ctx, d.Traces)
+	p.obsreport.EndTracesOp(ctx, p.format, n, err)
+	return err
 }
 
-// Logs returns a message of log records.
-func Logs(data plog.Logs) Message {
-	return Message{Signal: SignalLogs, send: func(ctx context.Context, p *Pipelines) error {
-		p.scrubbed(ctx, SignalLogs, p.Scrubber.Logs(data))
-		n := data.LogRecordCount()
-		ctx = p.obsreport.StartLogsOp(ctx)
-		err := p.Logs.ConsumeLogs(ctx, data)
-		p.obsreport.EndLogsOp(ctx, p.format, n, err)
-		return err
-	}}
+func (d logs) send(ctx context.Context, p *Pipelines) error {
+	p.scrubbed(ctx, SignalLogs, p.Scrubber.Logs(d.Logs))
+	n := d.LogRecordCount()
+	ctx = p.obsreport.StartLogsOp(ctx)
+	err := p.Logs.ConsumeLogs(ctx, d.Logs)
+	p.obsreport.EndLogsOp(ctx, p.format, n, err)
+	return err
 }
 
-// Metrics returns a message of data points.
-func Metrics(data pmetric.Metrics) Message {
-	return Message{Signal: SignalMetrics, send: func(ctx context.Context, p *Pipelines) error {
-		p.scrubbed(ctx, SignalMetrics, p.Scrubber.Metrics(data))
-		n := data.DataPointCount()
-		ctx = p.obsreport.StartMetricsOp(ctx)
-		err := p.Metrics.ConsumeMetrics(ctx, data)
-		p.obsreport.EndMetricsOp(ctx, p.format, n, err)
-		return err
-	}}
+func (d metrics) send(ctx context.Context, p *Pipelines) error {
+	p.scrubbed(ctx, SignalMetrics, p.Scrubber.Metrics(d.Metrics))
+	n := d.DataPointCount()
+	ctx = p.obsreport.StartMetricsOp(ctx)
+	err := p.Metrics.ConsumeMetrics(ctx, d.Metrics)
+	p.obsreport.EndMetricsOp(ctx, p.format, n, err)
+	return err
 }

@@ -139,21 +139,21 @@ const (
 	ReasonPipeline     = "pipeline"      // Rejected
 )
 
-// Send sends a message. what names the data in logs.
-func (p *Pipelines) Send(ctx context.Context, m Message, what string) (o Outcome, reason string) {
+// Send sends a message.
+func (p *Pipelines) Send(ctx context.Context, m Message) (o Outcome, reason string) {
 	if p.closed.Load() { // the consumers may have been shut down
 		return Refused, ReasonShuttingDown
 	}
-	err := m.send(ctx, p)
+	err := m.data.send(ctx, p)
 	p.breakers[m.Signal].Report(ctx, err, p.Now())
 	switch {
 	case err == nil:
 		return Accepted, ""
 	case IsPermanent(err):
-		p.logger.Warn("The pipeline rejected data permanently", zap.String("type", what), zap.Error(err))
+		p.logger.Warn("The pipeline rejected data permanently", zap.Stringer("signal", m.Signal), zap.Error(err))
 		return Rejected, ReasonPipeline
 	default:
-		p.logger.Warn("The pipeline refused data for now", zap.String("type", what), zap.Error(err))
+		p.logger.Warn("The pipeline refused data for now", zap.Stringer("signal", m.Signal), zap.Error(err))
 		return Refused, ReasonBackpressure
 	}
 }

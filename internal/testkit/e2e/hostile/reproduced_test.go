@@ -33,7 +33,9 @@ func TestHostileReproduced(t *testing.T) {
 			busy, begin := e.c.CPUTime(t), time.Now()
 			sent, status := a.do(t, e)
 			took := time.Since(begin)
-			assert.Less(t, e.c.CPUTime(t)-busy, longestWork, "time of processors")
+			worked := e.c.CPUTime(t) - busy
+			assert.Less(t, worked, longestWork, "time of processors")
+			t.Logf("%s of CPU time", worked.Round(time.Millisecond))
 			e.checkServing(t)
 			reportAttack(t, e.c, sent, status, took, attackLimit)
 		})
@@ -41,9 +43,8 @@ func TestHostileReproduced(t *testing.T) {
 	t.Run("rate limits of 9 MB in a response from Sentry", longRateLimits)
 }
 
-// longestWork is the maximum CPU time for one of these requests. The longest, 60,000 security reports, took 32 s on a busy machine, because
-// each report is a separate message to every exporter.
-const longestWork = 2 * time.Minute
+// longestWork is the maximum CPU time for one of these requests.
+const longestWork = 30 * time.Second
 
 type reproduction struct {
 	name string
@@ -177,7 +178,7 @@ var reproduced = []reproduction{
 
 // posted sends a request to the Sentry receiver, gzipped, several times concurrently.
 func posted(name string, times int, r func() harness.Request) reproduction {
-	return reproduction{name: name, do: func(_ *testing.T, e *everything) (int, int) {
+	return reproduction{name: name, do: func(t *testing.T, e *everything) (int, int) {
 		r := r()
 		r.Body = zipped(r.Body)
 		r = r.WithEncoding("gzip")
@@ -185,8 +186,7 @@ func posted(name string, times int, r func() harness.Request) reproduction {
 		var all sync.WaitGroup
 		for range times {
 			all.Go(func() {
-				got, err := e.c.TrySend(r)
-				if err == nil { // on a busy machine, 60,000 deliveries can exceed the client's timeout; a valid profile follows
+				if got, err := e.c.TrySend(r); assert.NoError(t, err) {
 					status.Store(int64(got.Status))
 				}
 			})
