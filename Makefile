@@ -11,6 +11,8 @@ CODE     := internal $(wildcard *receiver *processor *exporter *extension)
 SOURCES  := $(shell find $(CODE) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
 PAGE     := profileviewerexporter/assets/stamp
 KEY      := 0123456789abcdef0123456789abcdef
+HOSTILE  := $(sort $(wildcard internal/testkit/e2e/hostile/*_test.go))
+ATTACKS  := $(filter TestHostile%,$(shell grep -ohE '^func TestHostile[A-Za-z]*' $(HOSTILE)))
 FUZZTIME ?= 30s
 
 # Stamping a build with its commit fails in a checkout that belongs to another user, as in a container.
@@ -74,10 +76,15 @@ $(BIN): builder-config.yaml go.mod go.sum tools/go.mod $(SOURCES) $(PAGE)
 deb: build ## Build a Debian package with a systemd unit; needs dpkg-deb
 	@packaging/deb/build $(BIN) dist
 
-attacks: build ## Attack the collector and write docs/attacks.md
-	@ATTACKS=full go test ./internal/testkit/e2e/hostile -run TestHostile -count=1 -parallel 1 -timeout 90m -v > dist/attacks.log; held=$$?; \
-	  awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk dist/attacks.log > docs/attacks.md; \
-	  [ $$held = 0 ] || { grep -E '^ *--- FAIL' dist/attacks.log; echo "Some attacks succeeded: see dist/attacks.log"; exit 1; }
+attacks: $(ATTACKS:%=dist/attacks/%.log) ## Attack the collector and write docs/attacks.md; an interrupted run continues
+	@awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk $^ > docs/attacks.md
+
+# The log of a test exists if this collector has withstood its attacks.
+dist/attacks/%.log: $(BIN) $(HOSTILE)
+	@mkdir -p $(@D)
+	@ATTACKS=full go test ./internal/testkit/e2e/hostile -run '^$*$$' -count=1 -parallel 1 -timeout 90m -v > $@.part || \
+	  { grep -E '^ *--- FAIL' $@.part; echo "Some attacks succeeded: see $@.part"; exit 1; }
+	@mv $@.part $@
 
 load: build ## Send profiles at a rising rate up to overload, and write docs/load.md; two minutes
 	go test ./internal/testkit/e2e/load -tags load -count=1 -timeout 10m -v
