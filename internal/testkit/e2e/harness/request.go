@@ -40,7 +40,7 @@ type Response struct {
 
 // RequestTimeout bounds a request and its response: a chunk of 34 MB takes a second, the slowest
 // attack five. The rest is for a busy machine.
-const RequestTimeout = 60 * time.Second
+const RequestTimeout = 5 * time.Minute
 
 // Send sends a request to the Sentry receiver, on a connection of its own.
 func (c *Collector) Send(t testing.TB, r Request) Response {

@@ -84,7 +84,7 @@ func (a grpcAttack) run(t *testing.T) {
 	status := callGRPC(t, grpc, frame)
 	took := time.Since(begin)
 	assert.Equal(t, a.status, status)
-	askPage(t, page)
+	askPage(t, c, page)
 	checkPage(t, "http://"+otlp, page)
 	reportAttack(t, c, len(frame), status, took, a.memory)
 }

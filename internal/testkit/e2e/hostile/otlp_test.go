@@ -56,7 +56,7 @@ func (a otlpAttack) run(t *testing.T) {
 		assert.Equal(t, cmp.Or(a.status, http.StatusOK), status)
 	}
 	took := time.Since(begin)
-	askPage(t, page)
+	askPage(t, c, page)
 
 	require.Equal(t, http.StatusOK, postOTLP(t, otlp+harness.ProfilesPath, hostileProfile(func(d *dict, _ *profile) {
 		d.StringTable[5] = "after_the_attack"
