@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,4 +74,23 @@ func TestNamesOfUploads(t *testing.T) {
 	assert.NotContains(t, text, "hush")
 	assert.NotContains(t, text, "4111 1111")
 	assert.Contains(t, text, "token=[Filtered] [Filtered].webp")
+}
+
+// TestScrubbedCorpus compares what scrubbing changes in the recorded batches of Measure's SDKs with a list that was reviewed line by
+// line: no ID, hash, version or name of a file.
+func TestScrubbedCorpus(t *testing.T) {
+	var dumps [2][]string
+	for i, scrubbing := range []scrub.Config{{}, scrub.DefaultConfig()} {
+		h := start(t, nopHost, func(cfg *Config) { cfg.Scrubbing, cfg.IncludeHTTPBodies = scrubbing, true })
+		for _, request := range golden.MeasureCorpus(t) {
+			h.events(request.ID, string(request.Body))
+		}
+		dumps[i] = h.sink.dumps
+	}
+	require.NotEmpty(t, dumps[0])
+	require.Len(t, dumps[1], len(dumps[0]))
+	changes := slices.DeleteFunc(planted.Changes(dumps[0], dumps[1]), func(line string) bool { return strings.HasPrefix(line, "observed") }) // times of the test
+	list, err := os.ReadFile("testdata/scrubbed.txt")
+	require.NoError(t, err)
+	assert.Equal(t, string(list), strings.Join(changes, "\n")+"\n")
 }

@@ -23,12 +23,15 @@
 //     database queries, span names, exception messages, and attributes of systems and services; Relay replaces some of these texts as a
 //     whole if they contain a word such as "auth", and keeps others. The value next to a sensitive name (password=x) is replaced as well,
 //     which Relay does not do; "author" is not a sensitive name in these texts.
-//   - Source lines of exceptions lose quoted literals next to a sensitive name. File paths lose only passwords in URLs and queries. Relay
+//   - Source lines of exceptions lose numbers of cards, and quoted literals next to a sensitive name. File paths lose only passwords in URLs and queries. Relay
 //     keeps both.
 //   - Tags, and attributes of known contexts, are scrubbed. Relay keeps them unless a rule names them.
 //   - A list of two texts is always a pair of name and value. {name, value} objects and flat lists of headers (Node's rawHeaders) are
 //     pairs, too. Relay recognizes pairs in some places only.
-//   - The header Cookie is filtered as a whole, and session cookies in a text under a key "cookies". Relay keeps other cookies.
+//   - The header Cookie is filtered as a whole, as are cookies of a request that are a text, and session cookies under every key that ends
+//     with "cookies". Relay keeps other cookies.
+//   - The last part of a dotted key counts as a key: user.otp is sensitive. In Relay, only the key otp is.
+//   - After a replacement that contains another one, Relay mixes up the marks of later replacements.
 //   - Containers and numbers under a sensitive key become [Filtered]. Relay removes them and adds a note, which OTLP cannot represent.
 //   - A value under a sensitive key always becomes [Filtered]. Relay writes, for example, [ip] if the whole value is an IP address.
 //   - A letter outside ASCII ends a word. In Relay it is part of the word, so Relay does not find a card number next to a Chinese character.

@@ -29,11 +29,12 @@ import (
 // The reference is Sentry's own library, the package sentry-relay of PyPI. testdata/oracle.jsonl.gz has its recorded results.
 //
 //	go test -run TestOracle                                   compares with the recorded results
-//	RELAY_PYTHON=python3 go test -run TestOracle              runs the library on 10^5 generated values per rule
+//	make relay                                                installs the library, and runs it on 10^5 generated values per rule
 //	RELAY_PYTHON=python3 go test -run TestOracle -record      records some of them
 var (
 	record = flag.Bool("record", false, "record the results of the reference")
 	seed   = flag.Uint64("seed", 1, "seed of the generated values")
+	values = flag.Int("values", 2000, "generated values per rule")
 )
 
 const recording = "testdata/oracle.jsonl.gz"
@@ -81,10 +82,7 @@ func TestOracle(t *testing.T) {
 		t.Log(differences, "\nset RELAY_PYTHON to an interpreter with the package sentry-relay to run it")
 		return
 	}
-	perRule, kept := 100_000, 0
-	if testing.Short() {
-		perRule = 2000
-	}
+	perRule, kept := *values, 0
 	if *record {
 		perRule, kept = batch, batch
 	}

@@ -79,6 +79,7 @@ func TestAttributes(t *testing.T) {
 		{"gen_ai.prompt", "mail a@b.com, card 4111111111111111, Bearer abc", "mail [email], card [creditcard], Bearer [token]"},
 		{"http.request.header.cookie", []any{"a=b; session=c"}, []any{Filtered}},
 		{"http.request.header.authorization", []any{"x"}, []any{Filtered}},
+		{"http.response.header.access-control-allow-credentials", []any{"true"}, []any{"true"}},
 		{"http.request.header.user-agent", []any{"x 1.2.3.4"}, []any{"x 1.2.3.4"}},
 
 		// IDs, hashes, versions, counters and names of files.

@@ -192,7 +192,7 @@ func (w *walker) isSafe() bool {
 
 // sensitive replaces a whole value because of its key.
 func (w *walker) sensitive(v pcommon.Value, key string, p *place) outcome {
-	if isHarmless(v) || p.header && v.Type() == pcommon.ValueTypeSlice && v.Slice().Len() == 1 && textAt(v.Slice(), 0) == Filtered {
+	if isHarmless(v) || p.header && v.Type() == pcommon.ValueTypeSlice && v.Slice().Len() == 1 && isHarmless(v.Slice().At(0)) {
 		return unchanged
 	}
 	rule, does := w.filters(key, p)
