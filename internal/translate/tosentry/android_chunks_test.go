@@ -19,7 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// androidMessage translates the profile of Android of a case.
+// androidMessage translates the Android profile of a case.
 func androidMessage(t *testing.T, name string) pprofile.Profiles {
 	for _, c := range golden.Cases(t) {
 		if c.Name != name {
@@ -67,8 +67,8 @@ func translateAndroid(t *testing.T, item sentry.Item) (out pprofile.Profiles, ok
 	return out, true
 }
 
-// TestAndroidAsChunks: profiles of Android traces leave as plain chunks that Sentry accepts, with all their observations, and so does
-// the JavaScript beside them.
+// TestAndroidAsChunks: profiles of Android traces, and the JavaScript profiles sent with them, become chunks that Sentry accepts, with all
+// their observations.
 func TestAndroidAsChunks(t *testing.T) {
 	for name, platforms := range map[string][]string{
 		"android-v1-art":            {"android"},
@@ -102,7 +102,7 @@ func TestAndroidAsChunks(t *testing.T) {
 			require.NoError(t, err, name)
 			want := golden.Observed(message.Dictionary(), profiles.At(i))
 			assert.Equal(t, want.Count(), export.Items[i].Count, name)
-			for what, times := range golden.Expected(sent, 0) { // a thread that was observed once gets an end besides
+			for what, times := range golden.Expected(sent, 0) { // a thread with a single observation gets a closing sample
 				assert.Subset(t, times, want[what], "%s: %s", name, what)
 				assert.LessOrEqual(t, len(times)-len(want[what]), 1, "%s: %s", name, what)
 			}

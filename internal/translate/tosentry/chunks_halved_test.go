@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 )
 
-// TestHalves: of any chunk that we send, each half is one that ingest accepts and is smaller in
-// samples, and the same each time.
+// TestHalves: each half of a chunk has fewer samples than the chunk, is accepted by ingest, and is
+// the same each time.
 func TestHalves(t *testing.T) {
 	halved := 0
 	for seed := range uint64(40) {
@@ -44,7 +44,7 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestItemsStayWithinTheirLimit: a queue may be smaller than what Sentry takes.
+// TestItemsStayWithinTheirLimit: the limit of the queue may be smaller than Sentry's.
 func TestItemsStayWithinTheirLimit(t *testing.T) {
 	o := ExportOptions{}
 	require.Equal(t, sentry.MaxOutgoingChunk, o.atMost(sentry.MaxOutgoingChunk))

@@ -19,17 +19,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// What stands once in OTLP stands in Sentry's format with each item, frame or sample. The tests
-// below make one text long and one list long, for all pairs of them, and compare what is made of it
-// with what is promised (bounds.go).
+// Sentry's format repeats data in each item, frame or sample that OTLP contains once. The tests
+// below make one text long and one list long, for all pairs of them, and compare the size of the
+// output with its documented bound (bounds.go).
 
 const (
 	exportText = 20_000
 	exportList = 300
 )
 
-// checkBound compares an export with the size of its message. Memory that is used for a moment may
-// be several times the output.
+// checkBound compares the size of an export with the size of its message. Temporary memory may be
+// several times the output.
 func checkBound(t *testing.T, name string, size int, export func() Export) Export {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -49,17 +49,17 @@ func checkBound(t *testing.T, name string, size int, export func() Export) Expor
 	return out
 }
 
-// oneLong are texts by their names; one of them is long.
+// oneLong selects the long text by its name.
 type oneLong struct{ name, kind string }
 
 func (l oneLong) text(name string) string {
 	if name == l.name {
-		return strings.Repeat("\x01", exportText) // which JSON writes with six bytes
+		return strings.Repeat("\x01", exportText) // JSON encodes it as six bytes
 	}
 	return "x" + name
 }
 
-// Set sets an attribute, to a text or to a map with it.
+// set sets an attribute to the text or to a map that contains it.
 func (l oneLong) set(m pcommon.Map, name string) {
 	if name == l.name && l.kind == "map" {
 		m.PutEmptyMap(name).PutStr("k", l.text(name))
@@ -90,7 +90,7 @@ var (
 	}
 )
 
-// manyInProfiles are the lists of a message of profiles.
+// manyInProfiles are the lists in a message of profiles.
 var manyInProfiles = []string{"hours", "threads", "locations", "lines", "mappings", "profiles", "scopes", "resources", "counts"}
 
 func longProfiles(l oneLong, many string) pprofile.Profiles {
@@ -130,7 +130,7 @@ func longProfiles(l oneLong, many string) pprofile.Profiles {
 		}
 		for range repeat("scopes") {
 			scope := resource.ScopeProfiles().AppendEmpty()
-			if many != "resources" && many != "scopes" { // else it is no copy
+			if many != "resources" && many != "scopes" { // otherwise, nothing is repeated
 				scope.Scope().SetName(l.text("scope"))
 			}
 			for range repeat("profiles") {
@@ -189,7 +189,7 @@ func TestProfilesAreBounded(t *testing.T) {
 	}
 }
 
-// manyInTraces are the lists of a message of spans.
+// manyInTraces are the lists in a message of spans.
 var manyInTraces = []string{"roots", "children", "orphans", "scopes", "resources", "events", "links", "attributes"}
 
 func longTraces(l oneLong, many string) ptrace.Traces {

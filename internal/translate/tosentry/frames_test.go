@@ -18,7 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// TestFrameTypes: a frame of another platform than the profile's has the type of its own.
+// TestFrameTypes: a frame whose platform differs from the profile's has its own frame type.
 func TestFrameTypes(t *testing.T) {
 	d := new(profile.Decoder)
 	c, err := d.Chunk([]byte(`{"version":"2","platform":"javascript","profile":{"samples":[{"timestamp":1777629600,"thread_id":"1","stack_id":0}],"stacks":[[0,1,2,3]],` +
@@ -40,7 +40,7 @@ func TestFrameTypes(t *testing.T) {
 	assert.Equal(t, map[string]string{"own": "v8js", "same": "v8js", "other": "native", "unknown": ""}, got)
 }
 
-// TestReadPoints: a value or time for which JSON has no number costs its point.
+// TestReadPoints: a value or time that JSON cannot represent drops only its point.
 func TestReadPoints(t *testing.T) {
 	series := func(times, values []any) pcommon.Map {
 		m := pcommon.NewMap()

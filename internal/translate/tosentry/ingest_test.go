@@ -12,15 +12,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// checkIngest fails the test if ingest would refuse the chunk, or drop a sample of a thread that is
-// ever active.
+// checkIngest fails the test if ingest would reject the chunk, or drop a sample of an active
+// thread.
 func checkIngest(t testing.TB, name string, item *sentry.Item) {
 	t.Helper()
 	require.Empty(t, fakesentry.Verdict(&sentry.Envelope{Items: []sentry.Item{*item}}), name)
 }
 
-// ingestSpansVerdict says why ingest would refuse a transaction or a container, or drop a part of
-// it; "" if it takes all.
+// ingestSpansVerdict returns the reason why ingest would reject a transaction or a container, or
+// drop a part of it, or "" if it accepts everything.
 func ingestSpansVerdict(item *Outgoing) string {
 	if item.Header.Type != sentry.ItemTransaction && item.Header.Type != sentry.ItemSpan {
 		return "item type " + string(item.Header.Type)

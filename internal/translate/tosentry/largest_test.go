@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// TestLargestRecordedChunk: the largest recorded chunk, of 34 MB, is split into chunks that a queue
-// takes, and loses nothing.
+// TestLargestRecordedChunk: the largest recorded chunk, of 34 MB, is split into chunks that fit in
+// the queue, without losses.
 func TestLargestRecordedChunk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -16,7 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
 )
 
-// chunk is an item, with the fields that the oracle does not read.
+// chunk has the fields of an item that the oracle does not read.
 type chunk struct {
 	*sentrytest.Profile `json:"-"`
 	ProfilerID          string `json:"profiler_id"`
@@ -36,7 +36,7 @@ func chunksOf(t *testing.T, out Export) (chunks []chunk) {
 	return chunks
 }
 
-// All time that async-profiler measured arrives, thread by thread, with legible names.
+// All time that async-profiler measured is in the output, for each thread, with readable names.
 func TestAsyncProfiler(t *testing.T) {
 	for engine, p := range producers.AsyncProfiler(t) {
 		t.Run(engine, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestAsyncProfiler(t *testing.T) {
 			}
 			require.Len(t, got, len(want))
 			for thread, time := range want {
-				if engine == "4.5-wall" { // threads exist for the whole profile, whether or not all samples were taken
+				if engine == "4.5-wall" { // threads exist for the whole profile, even if some samples are missing
 					time = max(time, float64(profile.DurationNano()))
 				}
 				require.InDelta(t, time, got[thread], 0.02*time+1e6, "%s: %v", thread, got)
@@ -83,7 +83,8 @@ func keysOf(names map[string]bool) (keys []string) {
 	return keys
 }
 
-// Each process of each host is a session, the same in every message, with all its samples.
+// Each process of each host is one session with all of its samples, and is the same session in
+// every message.
 func TestEBPFProcesses(t *testing.T) {
 	const processes = 3
 	samples := map[string]int{}
@@ -146,7 +147,8 @@ func TestEBPFRecording(t *testing.T) {
 	}
 }
 
-// Two processes with one ID, one after the other, are two sessions if their start is known.
+// Two processes that use the same ID one after the other are two sessions if their start times are
+// known.
 func TestCreationTime(t *testing.T) {
 	session := func(created string) string {
 		p := producers.EBPF("a", 1, someTime)

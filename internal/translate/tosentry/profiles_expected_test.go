@@ -20,17 +20,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// The listed differences of the way back, applied to what was sent; written down a second time,
-// slowly.
+// The documented differences of a round trip, in a second, slow implementation.
 
-// expectedPart is a chunk to come.
+// expectedPart is an expected chunk.
 type expectedPart struct {
 	samples      []sentrytest.Sample
-	closing      int // how many of them were not sent
+	closing      int // number of samples that were not in the original
 	measurements []profile.Measurement
 }
 
-// partsToExpect cuts at a minute, and gives threads their closing samples.
+// partsToExpect splits the samples at one minute, and adds the closing samples of threads.
 func (s said) partsToExpect() (parts []expectedPart, lost map[discard.Reason]int) {
 	const minute, period = 60_000_000_000, 9_900_990
 	lost = map[discard.Reason]int{}
@@ -104,7 +103,7 @@ func threadsOf(samples []sentrytest.Sample) (threads []string) {
 	return threads
 }
 
-// stackNumbers gives equal stacks equal numbers: lines stay short.
+// stackNumbers numbers distinct stacks, to keep lines short.
 type stackNumbers map[string]int
 
 func (n stackNumbers) of(text string) int {
@@ -131,7 +130,7 @@ func sampleLines(samples []sentrytest.Sample, stacks stackNumbers) (lines []stri
 	return lines
 }
 
-// measurementLines: what ingest would refuse a chunk for is left out.
+// measurementLines omits measurements for which ingest would reject the chunk.
 func measurementLines(series []profile.Measurement) (lines []string) {
 	for _, m := range series {
 		if !slices.Contains(fakesentry.MeasurementUnits, m.Unit) {
@@ -147,8 +146,8 @@ func measurementLines(series []profile.Measurement) (lines []string) {
 	return lines
 }
 
-// imageLines: types that ingest refuses are "symbolic", ids that it cannot read are left out, and
-// so is an image without any. Of two with one id at one address the first is kept.
+// imageLines replaces types that ingest rejects with "symbolic", and omits IDs that it cannot read
+// and images without an ID. Of two images with the same ID and address, it keeps the first.
 func imageLines(images []profile.Image) (lines []string) {
 	known := map[string]bool{}
 	for _, image := range images {
@@ -208,13 +207,13 @@ func lineAt(lines []string, i int) string {
 	return "(none)"
 }
 
-// headText is the head of a chunk as it comes back: ids in Sentry's form, and what is required and
-// was not sent made up.
+// headText returns the fields of a returned chunk outside of its profile: IDs are in Sentry's form,
+// and missing required fields have defaults.
 func headText(c *profile.Chunk) string {
 	return headTextLike(c, c)
 }
 
-// headTextLike leaves out what was made up, because it was not sent or was no id.
+// headTextLike omits the fields that have a default because the original was missing or not an ID.
 func headTextLike(c, sent *profile.Chunk) string {
 	simple := func(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
 	text := fmt.Sprintf("release %q dist %q environment %q", c.Release, c.Dist, c.Environment)

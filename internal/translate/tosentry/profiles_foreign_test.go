@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// foreign is a profile that is not from Sentry, written by hand.
+// foreign is a hand-written profile of another profiler.
 type foreign struct {
 	pprofile.Profiles
 	pprofile.Profile
@@ -54,7 +54,7 @@ func (f foreign) sample(frameType, function, file string, thread int64, times, v
 	}
 }
 
-// inWords gives the samples that came out: milliseconds, thread and leaf of each.
+// inWords returns the exported samples as text: milliseconds, thread and leaf of each.
 func (f foreign) inWords(t *testing.T) string {
 	t.Helper()
 	f.b.Finish()
@@ -75,50 +75,50 @@ func (f foreign) inWords(t *testing.T) string {
 	return strings.Join(words, " ")
 }
 
-// TestWeights: views of Sentry's let a sample last until the next one of its thread. What a profile
-// says of time has to come out in these terms.
+// TestWeights: in Sentry's views, a sample lasts until the next one of its thread. The times of a
+// profile must be represented in this way.
 func TestWeights(t *testing.T) {
 	const ms = 1_000_000
-	f := newForeign("samples", "count", "cpu", 10*ms) // eBPF: not seen is not running
+	f := newForeign("samples", "count", "cpu", 10*ms) // eBPF: a thread without samples is not running
 	f.sample("go", "main.a", "", 7, []uint64{0, 10 * ms, 500 * ms}, nil)
 	f.sample("go", "main.b", "", 7, []uint64{20 * ms}, nil)
 	f.sample("go", "main.c", "", 8, []uint64{15 * ms}, nil)
 	require.Equal(t, "0/7/a 10/7/a 15/8/c 20/7/b 25/8/c 30/7/idle 500/7/a 510/7/a", f.inWords(t))
 
-	f = newForeign("samples", "count", "wall", 10*ms) // a wall clock sees every thread all the time
+	f = newForeign("samples", "count", "wall", 10*ms) // a wall clock samples every thread all the time
 	f.sample("go", "main.a", "", 7, []uint64{0, 500 * ms}, nil)
 	require.Equal(t, "0/7/a 500/7/a 510/7/a", f.inWords(t))
 
-	f = newForeign("cpu", "nanoseconds", "cpu", 10*ms) // pprof: two values over 40 ms, which they fill
+	f = newForeign("cpu", "nanoseconds", "cpu", 10*ms) // pprof: two values that fill 40 ms
 	f.SetDurationNano(40 * ms)
 	f.sample("go", "main.a", "", 0, nil, []uint64{30 * ms})
 	f.sample("go", "main.b", "", 0, nil, []uint64{10 * ms})
 	require.Equal(t, "0/0/a 10/0/a 20/0/a 30/0/b 40/0/b", f.inWords(t))
 
-	f = newForeign("samples", "count", "cpu", 10*ms) // the same in counts over 80 ms: half of the time there is nothing
+	f = newForeign("samples", "count", "cpu", 10*ms) // the same as counts over 80 ms: half of the time is idle
 	f.SetDurationNano(80 * ms)
 	f.sample("go", "main.a", "", 0, nil, []uint64{3})
 	f.sample("go", "main.b", "", 0, nil, []uint64{1})
 	require.Equal(t, "0/0/a 10/0/idle 20/0/a 30/0/idle 40/0/a 50/0/idle 60/0/b 70/0/b", f.inWords(t))
 
-	f = newForeign("samples", "count", "cpu", 10*ms) // counts at a time
+	f = newForeign("samples", "count", "cpu", 10*ms) // counts with a timestamp
 	f.sample("go", "main.a", "", 7, []uint64{0, 100 * ms}, []uint64{2, 1})
 	require.Equal(t, "0/7/a 10/7/a 20/7/idle 100/7/a 110/7/a", f.inWords(t))
 
-	f = newForeign("samples", "count", "wall", 10*ms) // what closes an observation comes before what is next at that time
+	f = newForeign("samples", "count", "wall", 10*ms) // a closing sample precedes other samples of the same time
 	f.sample("go", "main.a", "", 7, []uint64{0}, nil)
 	idle := f.Samples().AppendEmpty()
 	dictionary.SetAttributes(idle.AttributeIndices(), f.b.AttrInt("thread.id", 7))
 	idle.TimestampsUnixNano().Append(someTime + 5*ms)
 	require.Equal(t, "0/7/a 5/7/a 5/7/idle", f.inWords(t))
 
-	f = newForeign("samples", "count", "wall", 10*ms) // a thread that goes on after the cut
+	f = newForeign("samples", "count", "wall", 10*ms) // a thread that continues in the next chunk
 	f.sample("go", "main.a", "", 7, []uint64{0, 59_995 * ms, 60_000 * ms, 60_010 * ms}, nil)
 	require.Equal(t, "0/7/a 59995/7/a 60000/7/a 60000/7/a 60010/7/a 60020/7/a", f.inWords(t))
 }
 
-// TestManyRepeats: beyond the bound each observation stands for more, and shares stay what they
-// are.
+// TestManyRepeats: above the limit, each observation represents more time, and the proportions
+// remain.
 func TestManyRepeats(t *testing.T) {
 	f := newForeign("samples", "count", "cpu", 1_000)
 	f.SetDurationNano(30_000_000_000)
@@ -140,7 +140,7 @@ func TestManyRepeats(t *testing.T) {
 	require.InDelta(t, 30e9, spent["a"]+spent["b"], 0.01e9)
 }
 
-// TestRefusedTypes: what is not time is not passed off as time.
+// TestRefusedTypes: values that are not time are not exported as time.
 func TestRefusedTypes(t *testing.T) {
 	for _, types := range [][3]string{
 		{"alloc_space", "bytes", "space"}, {"alloc_objects", "count", "space"}, {"samples", "count", "space"}, {"contentions", "count", ""},
@@ -155,7 +155,7 @@ func TestRefusedTypes(t *testing.T) {
 	}
 }
 
-// TestGoStatesTwice: CPU profiles of Go are counts, and the same again in nanoseconds.
+// TestGoStatesTwice: Go sends CPU profiles as counts and again in nanoseconds.
 func TestGoStatesTwice(t *testing.T) {
 	f := newForeign("samples", "count", "cpu", 10_000_000)
 	f.SetDurationNano(1_000_000_000)
@@ -170,8 +170,8 @@ func TestGoStatesTwice(t *testing.T) {
 	require.Equal(t, []discard.Loss{{Reason: ReasonProfileRestated, Count: 1}}, out.Lost)
 }
 
-// TestNotRestated: time, duration and period are those of the counts, but the profile is of another
-// clock, process or sample.
+// TestNotRestated: a profile with the same time, duration and period as the counts, but of another
+// clock, process or sample, is kept.
 func TestNotRestated(t *testing.T) {
 	for name, change := range map[string]func(f foreign, again pprofile.Profile){
 		"wall": func(f foreign, again pprofile.Profile) {
@@ -209,7 +209,7 @@ func TestNotRestated(t *testing.T) {
 	}
 }
 
-// TestForeignFrames: modules, platforms and whose code it is, for profilers that do not say.
+// TestForeignFrames: module, platform and in_app of frames whose profiler does not state them.
 func TestForeignFrames(t *testing.T) {
 	for _, test := range []struct{ frameType, function, file, module, name, inApp, platform string }{
 		{"go", "net/http.(*Server).Serve", "/usr/local/go/src/net/http/server.go", "net/http", "(*Server).Serve", "false", ""},
@@ -238,9 +238,9 @@ func TestForeignFrames(t *testing.T) {
 	}
 }
 
-// TestInlinedAndMapped: lines of a location are frames, the address is that of the last; its
-// mapping is an image, with the debug id of the build id. The id is the published test vector
-// (relay-event-schema, debugmeta.rs).
+// TestInlinedAndMapped: each line of a location becomes a frame, and the last one has the address.
+// The mapping becomes an image with a debug ID derived from the build ID; the expected ID is the
+// published test vector (relay-event-schema, debugmeta.rs).
 func TestInlinedAndMapped(t *testing.T) {
 	f := newForeign("samples", "count", "cpu", 10_000_000)
 	b := f.b
@@ -270,8 +270,8 @@ func TestInlinedAndMapped(t *testing.T) {
 		`{"package":"/app/server","in_app":true,"instruction_addr":"0x401300"}]`)
 }
 
-// TestBombs: little input stands for a lot of output. It ends, within bounds, and what is left out
-// is counted.
+// TestBombs: input that would result in a much larger output. The output is bounded, and omitted
+// data is counted.
 func TestBombs(t *testing.T) {
 	f := newForeign("samples", "count", "cpu", 10_000_000)
 	b := f.b

@@ -18,9 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
-// randomProfiles makes a message as any profiler might send it: all three shapes of samples,
-// inlined calls, mappings with and without ids, and everything optional left out at times. Small
-// ranges on purpose: equal things must meet.
+// randomProfiles returns a message as any profiler might send it: all three shapes of samples,
+// inlined calls, mappings with and without IDs, and randomly missing optional fields. Values have
+// small ranges, so that duplicates occur.
 func randomProfiles(r *rand.Rand) pprofile.Profiles {
 	out := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(out.Dictionary())
@@ -116,8 +116,8 @@ func randomLocation(r *rand.Rand, b *dictionary.Builder) dictionary.LocationInde
 	return b.Location(l)
 }
 
-// checkExport says that whatever comes of a message is accepted by ingest, or lost for a reason:
-// and the same again for the same message, which stays as it is.
+// checkExport checks that ingest accepts the output of a message, that losses have a reason, that
+// the result is deterministic, and that the message stays unchanged.
 func checkExport(t testing.TB, profiles pprofile.Profiles, o ExportOptions) Export {
 	t.Helper()
 	before, after := pprofile.NewProfiles(), pprofile.NewProfiles()
@@ -128,7 +128,7 @@ func checkExport(t testing.TB, profiles pprofile.Profiles, o ExportOptions) Expo
 	require.Equal(t, out, ProfilesToChunks(profiles, o), "not the same again")
 	ids := map[string]string{}
 	for i := range out.Items {
-		if i < 20 || i == len(out.Items)-1 { // a hostile profile has a day of minutes, one like the other
+		if i < 20 || i == len(out.Items)-1 { // a hostile profile may last a day, with a similar chunk for each minute
 			checkIngest(t, "", &out.Items[i].Item)
 		}
 		require.LessOrEqual(t, len(out.Items[i].Payload), limitOf(o))
@@ -150,13 +150,13 @@ func limitOf(o ExportOptions) int {
 	return 45 << 20
 }
 
-// isBounded reports whether something was lost for the size of the export.
+// isBounded reports whether data was dropped because of the size of the export.
 func isBounded(e Export) bool {
 	return slices.ContainsFunc(e.Lost, func(l discard.Loss) bool { return l.Reason == discard.ReasonExceedSizeLimit })
 }
 
-// TestAnyProfiles: as a profiler made it, and as it arrives by the otlp receiver, whose sender had
-// its texts in the dictionary.
+// TestAnyProfiles exports messages as created by a profiler, and as received by the otlp receiver
+// from a sender that stores texts in the dictionary.
 func TestAnyProfiles(t *testing.T) {
 	accepted, bounded, lost := 0, 0, map[string]int{}
 	seeds := uint64(150)
@@ -167,7 +167,7 @@ func TestAnyProfiles(t *testing.T) {
 		profiles := randomProfiles(rand.New(rand.NewPCG(seed, 1)))
 		o := exportOptions
 		if seed%10 == 0 {
-			o.MaxItemBytes = 1500 // small enough to cut
+			o.MaxItemBytes = 1500 // small enough to split
 		}
 		out := checkExport(t, profiles, o)
 		accepted += len(out.Items)
@@ -178,7 +178,7 @@ func TestAnyProfiles(t *testing.T) {
 			require.NoError(t, dictionarytest.CheckWire(profiles))
 			arrived := throughWire(t, profiles)
 			again := ProfilesToChunks(arrived, o)
-			if isBounded(out) { // by the size of the message, which texts in the dictionary change
+			if isBounded(out) { // by the size of the message, which depends on texts in the dictionary
 				bounded++
 				out, again = again, ProfilesToChunks(throughWire(t, arrived), o)
 			}
@@ -194,7 +194,7 @@ func TestAnyProfiles(t *testing.T) {
 }
 
 // throughWire marshals a mutable message, which moves the texts of its resources into the
-// dictionary, and reads it again.
+// dictionary, and unmarshals it.
 func throughWire(t testing.TB, profiles pprofile.Profiles) pprofile.Profiles {
 	mutable := pprofile.NewProfiles()
 	profiles.CopyTo(mutable)
@@ -205,8 +205,8 @@ func throughWire(t testing.TB, profiles pprofile.Profiles) pprofile.Profiles {
 	return decoded
 }
 
-// TestHostileDictionaries breaks references everywhere, and takes entries out of the tables, the
-// zero entries first.
+// TestHostileDictionaries breaks references everywhere, and removes entries from the tables, zero
+// entries first.
 func TestHostileDictionaries(t *testing.T) {
 	lost, flaws := map[string]int{}, map[string]int{}
 	seeds := uint64(150)
@@ -280,7 +280,7 @@ func breakReferences(r *rand.Rand, p pprofile.Profiles) {
 	cut(r, d)
 }
 
-// cut empties tables, or takes their zero entry.
+// cut empties tables or removes their zero entries.
 func cut(r *rand.Rand, d pprofile.ProfilesDictionary) {
 	mode := r.IntN(3)
 	n := 0
@@ -304,7 +304,7 @@ func cut(r *rand.Rand, d pprofile.ProfilesDictionary) {
 	}
 }
 
-// FuzzProfilesToChunks starts from messages of all kinds, broken ones among them.
+// FuzzProfilesToChunks starts with messages of all kinds, including broken ones.
 func FuzzProfilesToChunks(f *testing.F) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))

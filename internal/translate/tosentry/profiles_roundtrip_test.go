@@ -20,9 +20,9 @@ import (
 
 var exportOptions = ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-sentry", Version: "0.1.0"}}
 
-// TestProfilesThereAndBack takes every profile of the cases and of the corpus to OTLP and back, and
-// compares what came back with what was sent as text. The differences that docs/mapping.md lists
-// under "OTLP to Sentry" are applied to what was sent; there are no others.
+// TestProfilesThereAndBack translates every profile of the cases and of the corpus to OTLP and
+// back, and compares the result with the original as text. The only differences are those that
+// docs/mapping.md lists under "OTLP to Sentry".
 func TestProfilesThereAndBack(t *testing.T) {
 	counts := map[string]int{}
 	for _, c := range golden.Cases(t) {
@@ -42,8 +42,8 @@ func TestCorpusThereAndBack(t *testing.T) {
 	}
 	t.Log("corpus", counts)
 	if !testing.Short() {
-		// Three have an image whose id ends in 16 digits without a hyphen, which fails the chunk at
-		// ingest.
+		// Three have an image whose ID ends in 16 digits without a hyphen, for which ingest rejects
+		// the chunk.
 		require.Equal(t, map[string]int{"chunks": 113, "profiles": 109, "same bytes": 110}, counts)
 	}
 }
@@ -70,7 +70,7 @@ func chunkThereAndBack(t *testing.T, name string, payload []byte, counts map[str
 	d := profile.AcquireDecoder()
 	defer d.Release()
 	sent, err := d.Chunk(payload)
-	if err != nil || sent.Android != nil { // TestAndroidAsChunks
+	if err != nil || sent.Android != nil { // see TestAndroidAsChunks
 		return
 	}
 	samples, err := sentrytest.Read(2, payload)
@@ -94,7 +94,7 @@ func chunkThereAndBack(t *testing.T, name string, payload []byte, counts map[str
 	require.Equal(t, sent.Platform, kept.Items[0].Header.Platform, name)
 }
 
-// profileThereAndBack: a V1 profile comes back as a chunk of a profiler session of its own, at
+// profileThereAndBack: a V1 profile comes back as a chunk with its own profiler session and
 // absolute times.
 func profileThereAndBack(t *testing.T, name string, payload []byte, counts map[string]int) {
 	d := profile.AcquireDecoder()
@@ -127,13 +127,13 @@ func profileThereAndBack(t *testing.T, name string, payload []byte, counts map[s
 	compareBack(t, name, said{chunk: sent, samples: samples.Samples}, back)
 }
 
-// said is what a chunk says: its head as decoded, its samples as the oracle reads them.
+// said is a chunk: its decoded fields, and its samples as the oracle reads them.
 type said struct {
 	chunk   profile.Chunk
 	samples []sentrytest.Sample
 }
 
-// compareBack holds what came back against what was sent.
+// compareBack compares the result of a round trip with the original.
 func compareBack(t *testing.T, name string, sent said, back Export) {
 	t.Helper()
 	stacks := stackNumbers{}

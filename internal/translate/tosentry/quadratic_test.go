@@ -20,8 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// TestManyHeadersOfManyResponses: attributes are compared with each other, so that their number has
-// a bound. These took minutes.
+// TestManyHeadersOfManyResponses: attributes are compared with each other, so their number is
+// bounded. These messages took minutes before.
 func TestManyHeadersOfManyResponses(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"contexts":{"k":1`)
@@ -42,7 +42,7 @@ func TestManyHeadersOfManyResponses(t *testing.T) {
 	require.Equal(t, 501, headers.Map().Len(), "those of the last response stay together")
 }
 
-// requireLinear fails where eight times the input takes much more than eight times as long.
+// requireLinear fails if eight times the input takes much more than eight times as long.
 func requireLinear(t *testing.T, input func(n int) func(), n int) {
 	t.Helper()
 	least := func(run func()) time.Duration {

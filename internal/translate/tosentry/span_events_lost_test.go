@@ -15,8 +15,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
-// TestEventsOfSpansAreCountedOnce: each event of a span is a breadcrumb of a transaction or lost,
-// also where the span itself is cut from the transaction and follows in a container.
+// TestEventsOfSpansAreCountedOnce: each span event becomes a breadcrumb of a transaction or is
+// counted as lost, even if its span exceeds the limit of the transaction and is sent in a
+// container.
 func TestEventsOfSpansAreCountedOnce(t *testing.T) {
 	for name, c := range map[string]struct{ children, attribute, rootAttribute int }{
 		"all in one transaction":           {150, 0, 0},

@@ -11,7 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// TestOriginText: every character that an origin may have, and those beside them in ASCII.
+// TestOriginText: every character that is valid in an origin, and the neighbouring characters in
+// ASCII.
 func TestOriginText(t *testing.T) {
 	require.Equal(t, "_09_azAZ.__", originText("_09_azAZ._\u00e4"))
 	require.Equal(t, "_______", originText("/:`{@[-"))

@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// containerThereAndBack: with the option for it, the spans of a container come back in containers,
+// containerThereAndBack: with spans_as: spans, the spans of a container come back in containers,
 // one for each trace.
 func containerThereAndBack(t *testing.T, name string, sent *event.SpanContainer, src fromsentry.Source) {
 	o := exportOptions
@@ -24,7 +24,7 @@ func containerThereAndBack(t *testing.T, name string, sent *event.SpanContainer,
 	require.Empty(t, back.Lost, name)
 	var want, got []string
 	id := fromsentry.ContainerIdentity(sent, src)
-	unsaid := map[string]bool{} // spans that name no segment: it is named where it came with them
+	unsaid := map[string]bool{} // spans without a segment ID get one if the segment is in the same message
 	for i := range sent.Spans {
 		unsaid[sent.Spans[i].SpanID] = !slices.ContainsFunc(sent.Spans[i].Attributes, isSegmentID)
 		want = append(want, streamedLines(expectedStreamed(sent.Spans[i], id))...)
@@ -66,9 +66,9 @@ func streamedLines(s event.StreamedSpan) (lines []string) {
 	return lines
 }
 
-// expectedStreamed is what was sent, with the listed differences: every span says who sent it; kind
-// and is_remote are attributes; ids of the profiler are in Sentry's form and the thread is text; an
-// attribute has the type of its value.
+// expectedStreamed returns the original with the documented differences: every span has the
+// sender's attributes; kind and is_remote are attributes; profiler IDs are in Sentry's form, and
+// the thread is text; the type of an attribute is that of its value.
 func expectedStreamed(s event.StreamedSpan, id attr.Identity) event.StreamedSpan {
 	s.Attributes = slices.Clone(s.Attributes)
 	add := func(key, text string) {
@@ -90,7 +90,7 @@ func expectedStreamed(s event.StreamedSpan, id attr.Identity) event.StreamedSpan
 		s.Attributes = append(s.Attributes, event.Attribute{Key: semconv.SentryIsRemote, Type: "boolean", Value: fmt.Append(nil, s.IsRemote.Value)})
 	}
 	isProfiler := func(a event.Attribute) bool { return a.Key == semconv.SentryProfilerID || a.Key == "profiler_id" }
-	if slices.ContainsFunc(s.Attributes, isProfiler) { // then a V1 profile beside it, which is sent as a session of its own, is not named
+	if slices.ContainsFunc(s.Attributes, isProfiler) { // the V1 profile is then sent as its own session, and its ID is omitted
 		s.Attributes = slices.DeleteFunc(s.Attributes, func(a event.Attribute) bool { return a.Key == semconv.SentryProfileID || a.Key == semconv.ProfileID })
 	}
 	for i := range s.Attributes {

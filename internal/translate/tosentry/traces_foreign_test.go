@@ -23,8 +23,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// otelTraces are spans of an SDK of OpenTelemetry's: a request, a query under it, and one span
-// whose parent is elsewhere.
+// otelTraces returns spans of an OpenTelemetry SDK: a request, a query in it, and a span with a
+// remote parent.
 func otelTraces() ptrace.Traces {
 	out := ptrace.NewTraces()
 	resource := out.ResourceSpans().AppendEmpty()
@@ -59,7 +59,7 @@ func otelTraces() ptrace.Traces {
 	event.Attributes().PutStr("exception.type", "*net.OpError")
 	event.Attributes().PutStr("exception.message", "reset")
 
-	root := add(1, 9, "GET /cart/{id}", ptrace.SpanKindServer) // its parent is the browser
+	root := add(1, 9, "GET /cart/{id}", ptrace.SpanKindServer) // its parent is in the browser
 	root.Attributes().PutStr("http.request.method", "GET")
 	root.Attributes().PutStr("http.route", "/cart/{id}")
 	root.Attributes().PutStr("url.full", "http://shop/cart/7")
@@ -112,13 +112,13 @@ func TestOTelSpansInWords(t *testing.T) {
 			"sentry.sdk.name":{"type":"string","value":"opentelemetry"},"sentry.sdk.version":{"type":"string","value":"1.40"}}}]}`, string(container.Payload))
 }
 
-// TestStatusNames: all that ingest reads, in its spelling, and no other.
+// TestStatusNames: all statuses that ingest accepts, in its spelling, and no others.
 func TestStatusNames(t *testing.T) {
 	for _, test := range []struct {
 		code          ptrace.StatusCode
 		message       string
 		http, grpc    int64
-		foreign, sent string // as of a span of OpenTelemetry's, and of one of Sentry's
+		foreign, sent string // from a span of OpenTelemetry, and from one of Sentry
 	}{
 		{ptrace.StatusCodeUnset, "", 0, 0, "ok", ""},
 		{ptrace.StatusCodeUnset, "", 404, 0, "not_found", ""},
@@ -144,7 +144,8 @@ func TestStatusNames(t *testing.T) {
 	}
 }
 
-// TestValuesThereAndBack: values keep their types, and what JSON has no word for is text.
+// TestValuesThereAndBack: values keep their types, and values that JSON cannot represent become
+// text.
 func TestValuesThereAndBack(t *testing.T) {
 	for text, want := range map[string]string{
 		`"a\"b"`: `"a\"b"`, `true`: `true`, `1`: `1`, `1.0`: `1.0`, `-2.5e-9`: `-2.5e-09`, `1e300`: `1e+300`, `[1,"x",[]]`: `[1,"x",[]]`,
@@ -166,8 +167,8 @@ func TestValuesThereAndBack(t *testing.T) {
 	require.JSONEq(t, strings.Repeat("[", attr.MaxValueDepth)+"null"+strings.Repeat("]", attr.MaxValueDepth), string(attr.JsonOf(deep)))
 }
 
-// TestOneProfilerForBoth: profiles and traces of a process get one profiler id, though their
-// exporters know nothing of each other.
+// TestOneProfilerForBoth: profiles and traces of a process get the same profiler ID, although they
+// are exported separately.
 func TestOneProfilerForBoth(t *testing.T) {
 	traces := otelTraces()
 	for _, clock := range []string{"cpu", "wall"} {
@@ -188,7 +189,7 @@ func TestOneProfilerForBoth(t *testing.T) {
 	require.NotContains(t, string(TracesToTransactions(traces, exportOptions).Items[0].Payload), "profiler_id", "no profiles, no link to them")
 }
 
-// sessionsOf gives the profiler ids of the chunks of an export.
+// sessionsOf returns the profiler IDs of the chunks of an export.
 func sessionsOf(out Export) (ids []string) {
 	for _, item := range out.Items {
 		ids = append(ids, fakesentry.ID.FindString(strings.Split(strings.Split(string(item.Payload), `"profiler_id":"`)[1], `"`)[0]))
@@ -196,8 +197,8 @@ func sessionsOf(out Export) (ids []string) {
 	return ids
 }
 
-// TestSessionsOfProcesses: two processes, services or replicas never share a profiler session, and
-// nor do the CPU and the wall-clock profile of one process.
+// TestSessionsOfProcesses: different processes, services or replicas never share a profiler
+// session, and neither do the CPU and wall-clock profiles of one process.
 func TestSessionsOfProcesses(t *testing.T) {
 	of := func(clock string, attributes ...string) string {
 		f := newForeign("samples", "count", clock, 10_000_000)
@@ -234,8 +235,7 @@ func TestSessionsOfProcesses(t *testing.T) {
 		"an instance is a process, wherever it runs")
 }
 
-// TestV1IsASession: the profile of a transaction and the transaction itself are tied by the
-// profile's id.
+// TestV1IsASession: a V1 profile and its transaction are correlated by the ID of the profile.
 func TestV1IsASession(t *testing.T) {
 	d := profile.AcquireDecoder()
 	defer d.Release()
@@ -250,8 +250,8 @@ func TestV1IsASession(t *testing.T) {
 	require.Contains(t, string(transaction.Payload), `"profile":{"profiler_id":"`+p.EventID+`"}`)
 }
 
-// TestLargeTransaction: what does not fit into a transaction follows in containers, and nothing is
-// lost.
+// TestLargeTransaction: spans that exceed the limit of a transaction are sent in containers, and
+// nothing is lost.
 func TestLargeTransaction(t *testing.T) {
 	traces := otelTraces()
 	spans := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
@@ -277,8 +277,8 @@ func TestLargeTransaction(t *testing.T) {
 	require.Len(t, out.Items, 3, "a transaction, and two containers: of 1000 spans at most")
 }
 
-// randomTraces are spans in all kinds of families: roots, children, circles, repeated ids, ids and
-// times that are missing.
+// randomTraces returns spans in all kinds of relations: roots, children, cycles, duplicate IDs, and
+// missing IDs and times.
 func randomTraces(r *rand.Rand) ptrace.Traces {
 	out := ptrace.NewTraces()
 	for range 1 + r.IntN(2) {
@@ -348,13 +348,13 @@ func randomValue(r *rand.Rand, v pcommon.Value, depth int) {
 	}
 }
 
-// spanInItem is a span as an item names it.
+// spanInItem is the identity of a span in an item.
 type spanInItem struct {
 	TraceID string `json:"trace_id"`
 	SpanID  string `json:"span_id"`
 }
 
-// spansIn are the spans of a transaction or container, read from its payload.
+// spansIn returns the spans in the payload of a transaction or container.
 func spansIn(item *Outgoing) []spanInItem {
 	var payload struct {
 		Contexts struct {
@@ -373,8 +373,8 @@ func spansIn(item *Outgoing) []spanInItem {
 	return all
 }
 
-// checkTraces says that every span is sent once or lost for a reason, the same again for the same
-// message, which stays as it is.
+// checkTraces checks that every span is sent once or lost with a reason, that the result is
+// deterministic, and that the message stays unchanged.
 func checkTraces(t testing.TB, traces ptrace.Traces, o ExportOptions) {
 	t.Helper()
 	before, err := new(ptrace.ProtoMarshaler).MarshalTraces(traces)
@@ -417,7 +417,7 @@ func TestAnyTraces(t *testing.T) {
 	}
 }
 
-// FuzzTracesToTransactions starts from spans of all kinds.
+// FuzzTracesToTransactions starts with spans of all kinds.
 func FuzzTracesToTransactions(f *testing.F) {
 	for seed := range uint64(40) {
 		encoded, err := new(ptrace.ProtoMarshaler).MarshalTraces(randomTraces(rand.New(rand.NewPCG(seed, 5))))

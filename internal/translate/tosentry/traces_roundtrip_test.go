@@ -20,9 +20,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// TestSpansThereAndBack takes every transaction and every span container of the cases to OTLP and
-// back, and compares what came back with what was sent as text. The differences that
-// docs/mapping.md lists under "OTLP to Sentry" are applied to what was sent.
+// TestSpansThereAndBack translates every transaction and every span container of the cases to OTLP
+// and back, and compares the result with the original as text, after applying the differences that
+// docs/mapping.md lists under "OTLP to Sentry".
 func TestSpansThereAndBack(t *testing.T) {
 	counts := map[string]int{}
 	for _, c := range golden.Cases(t) {
@@ -145,8 +145,8 @@ func spanLines(name string, s *event.Span) (lines []string) {
 	return lines
 }
 
-// plainJSON is the text of a value with sorted keys, and without nulls and empty texts, lists and
-// objects: they say nothing.
+// plainJSON returns a value as text with sorted keys, without nulls and empty texts, lists and
+// objects, which are equivalent to absent ones.
 func plainJSON(text []byte) string {
 	if len(text) == 0 {
 		return ""
@@ -192,8 +192,7 @@ func withoutEmpty(value any) any {
 	return value
 }
 
-// numberText: a double that is whole is written with a decimal, and numbers beyond 64 bits are
-// text.
+// numberText: a whole double has a decimal point, and numbers above 64 bits are text.
 func numberText(number json.Number) any {
 	if _, err := number.Int64(); err == nil {
 		return number
@@ -207,7 +206,7 @@ func numberText(number json.Number) any {
 	return string(number)
 }
 
-// expectedTransaction is what was sent, with the listed differences.
+// expectedTransaction returns the original with the documented differences.
 func expectedTransaction(sent *event.Transaction) *event.Transaction {
 	t := *sent
 	root := *sent.Root
@@ -238,7 +237,7 @@ func expectedTransaction(sent *event.Transaction) *event.Transaction {
 	expectRequest(&t)
 	expectServer(&t, sent)
 	seen := map[string]bool{}
-	t.Tags = slices.DeleteFunc(t.Tags, func(tag event.Tag) bool { // the span's own word counts, its tags before those of the event
+	t.Tags = slices.DeleteFunc(t.Tags, func(tag event.Tag) bool { // the span's own fields take precedence over its tags, and its tags over those of the event
 		again := seen[tag.Key]
 		seen[tag.Key] = true
 		return again || dataOf(t.Root, tag.Key) != nil
@@ -249,8 +248,8 @@ func expectedTransaction(sent *event.Transaction) *event.Transaction {
 	return &t
 }
 
-// expectSpan: op from its data, the status by its name of today, profiling and thread on every
-// span.
+// expectSpan sets op from the data, the current name of the status, and profiler and thread on
+// every span.
 func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRoot bool) {
 	s.Op = attr.FirstText(s.Op, fromsentry.DataText(s.Data, semconv.SentryOp))
 	if s.Description == s.Op && !isRoot {
@@ -259,7 +258,7 @@ func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRo
 	p := fromsentry.SpanProfiling(s).Or(stated)
 	profiler := attr.FirstText(attr.SimpleID(p.Profiler), attr.SimpleID(p.Profile))
 	var data []event.NamedValue
-	s.Origin = attr.FirstText(s.Origin, fromsentry.DataText(s.Data, semconv.SentryOrigin)) // what data say that has a field is in the field
+	s.Origin = attr.FirstText(s.Origin, fromsentry.DataText(s.Data, semconv.SentryOrigin)) // data with a field of its own is in that field
 	s.Kind = attr.FirstText(s.Kind, fromsentry.DataText(s.Data, semconv.SentryKind))
 	for _, member := range s.Data {
 		if !attr.ProfilingKeys[member.Name] && !slices.Contains([]string{semconv.SentryOp, semconv.SentryOrigin, semconv.SentryKind}, member.Name) {
@@ -277,7 +276,7 @@ func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRo
 	}
 }
 
-// expectStatus: the name of today, in the spelling that ingest reads.
+// expectStatus returns the current name in ingest's spelling.
 func expectStatus(sent string) string {
 	renamed := map[string]string{"success": "ok", "failure": "internal_error", "unknown": "unknown_error", "unset": "", "13": "internal_error"}
 	if name, ok := renamed[sent]; ok {
@@ -286,7 +285,7 @@ func expectStatus(sent string) string {
 	return sent
 }
 
-// dataOf gives a member of a span's data, nil where there is none.
+// dataOf returns a member of a span's data, or nil.
 func dataOf(s *event.Span, key string) []byte {
 	for _, member := range s.Data {
 		if member.Name == key {
@@ -302,7 +301,7 @@ func addData(s *event.Span, key string, value []byte) {
 	}
 }
 
-// expectFields: what the root's data say that the transaction has a field for is in that field.
+// expectFields moves data of the root to the fields of the transaction.
 func expectFields(t *event.Transaction) {
 	t.Root.Data = slices.DeleteFunc(t.Root.Data, func(m event.NamedValue) bool {
 		switch m.Name {
@@ -319,8 +318,8 @@ func expectFields(t *event.Transaction) {
 	})
 }
 
-// expectMachine: what a response was goes to the data of the root; white space around texts of the
-// machine goes.
+// expectMachine moves the response to the data of the root, and removes white space around texts of
+// contexts.
 func expectMachine(t *event.Transaction) {
 	contexts := slices.Clone(t.Contexts)
 	for i := range contexts {
@@ -351,7 +350,7 @@ func expectMachine(t *event.Transaction) {
 	t.Contexts = contexts
 }
 
-// expectRequest: what data and request both can say is said in both, and what the data say counts.
+// expectRequest sets fields that are in data and request to the value in data.
 func expectRequest(t *event.Transaction) {
 	root, r := t.Root, &event.HTTPRequest{}
 	if t.Request != nil {
@@ -396,7 +395,7 @@ func expectRequest(t *event.Transaction) {
 	}
 }
 
-// expectServer: server.address of a root that is no client is the name of the server.
+// expectServer sets server_name to the server.address of a root that is not a client.
 func expectServer(t, sent *event.Transaction) {
 	if address := dataOf(t.Root, semconv.ServerAddress); address != nil && t.ServerName == "" {
 		t.ServerName = attr.JsonText(address)

@@ -22,10 +22,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// object is JSON that is written.
+// object is a JSON object.
 type object map[string]any
 
-// ingested adds what Sentry's ingest adds to a chunk.
+// ingested adds the fields that Sentry's ingest adds to a chunk.
 func ingested(chunk object) object {
 	for key, value := range (object{"organization_id": 1, "project_id": 1, "received": 1777629600.5, "retention_days": 30}) {
 		chunk[key] = value
@@ -35,7 +35,7 @@ func ingested(chunk object) object {
 
 const vroomStart = 1_777_629_600_000_000_000
 
-// asEvents is a chunk with the events of a method trace, as Sentry's ingest writes them (relay-profiling, android/chunk.rs).
+// asEvents returns a chunk with the events of a method trace, in the form of Sentry's ingest (relay-profiling, android/chunk.rs).
 func asEvents(trace *arttrace.Trace) object {
 	duration := func(micros int64) object { return object{"secs": micros / 1e6, "nanos": micros % 1e6 * 1000} }
 	var threads, methods, events []object
@@ -61,7 +61,7 @@ func asEvents(trace *arttrace.Trace) object {
 	})
 }
 
-// asSamples are the chunks that the exporter sends for a method trace.
+// asSamples returns the chunks that the exporter sends for a method trace.
 func asSamples(t *testing.T, data []byte) (chunks []object) {
 	payload := fmt.Sprintf(`{"version":"2","chunk_id":"90ab12cd34ef56ab78cd90ef12ab34cd","profiler_id":"1c6f0e4f0b2a4c3d8e9f00112233aabb","platform":"android",`+
 		`"release":"shop@1","client_sdk":{"name":"sentry.java.android","version":"8.20.0"},"timestamp":%d,"sampled_profile":"%s"}`,
@@ -79,7 +79,7 @@ func asSamples(t *testing.T, data []byte) (chunks []object) {
 	return chunks
 }
 
-// onlyMain removes the samples of other threads, whose events Sentry does not use.
+// onlyMain removes the samples of other threads, because Sentry ignores their events.
 func onlyMain(chunk object) {
 	sampled := chunk["profile"].(map[string]any)
 	threads := sampled["thread_metadata"].(map[string]any)
@@ -154,8 +154,8 @@ func callTree(rows []vroomRow) map[string]vroomTimes {
 	return tree
 }
 
-// functionName is the class and the method. Of events, Sentry has the package, and the class in the name, with the signature; of samples
-// the class and the method.
+// functionName returns class and method. For events, Sentry has the package, and a name with class and signature; for samples, it has class
+// and method.
 func functionName(module, function string) string {
 	name, _, isEvent := strings.Cut(function, "(")
 	if isEvent {
