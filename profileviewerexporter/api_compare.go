@@ -9,14 +9,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 )
 
-// compareAnswer is a graph of two profiles; see [flame.Comparison]. Nodes: ID, index of the parent,
-// index of the frame, total of both, difference of the second to the first, and 1 if children are
-// hidden.
+// compareAnswer is a graph of two profiles; see [flame.Comparison]. Weights are sums of both.
 type compareAnswer struct {
 	graphAnswer
-	Before int64      `json:"before"`
-	After  int64      `json:"after"`
-	Nodes  [][6]int64 `json:"nodes"`
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
 }
 
 // compare returns the graph of the profiles a and b of the query.
@@ -33,7 +30,24 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 	if nanos(s.profiles[0].ID) != query.Get("a") {
 		first = 1
 	}
-	var out compareAnswer
+	window, err := parseWindow(query)
+	if err != nil {
+		return nil, err
+	}
+	both, err := cached(&v.graphs, "compared "+nanos(s.profiles[first].ID)+" "+s.key(), func() (*flame.Comparison, error) {
+		return s.compare(first)
+	})
+	if err != nil {
+		return nil, err
+	}
+	window.Match = matching(both.Graph, query.Get("q"))
+	out := compareAnswer{Before: both.Before, After: both.After}
+	out.describe(s, both.Graph, both.Draw(window))
+	return out, nil
+}
+
+// compare compares the two profiles of a selection.
+func (s *selection) compare(first int) (*flame.Comparison, error) {
 	before, err := flame.New(s.of(s.profiles[first]))
 	if err != nil {
 		return nil, err
@@ -42,16 +56,5 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := flame.Compare(before, after)
-	nodes, smallest := both.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, both.Heaviest)
-	frames := frameList{indices: map[int32]int64{}}
-	for _, n := range nodes {
-		out.Nodes = append(out.Nodes, [6]int64{
-			int64(n.ID), int64(n.Parent), frames.index(n.Node.Frame), n.Node.Total, both.Delta[n.ID], flag(n.Hidden),
-		})
-		out.Hidden = out.Hidden || n.Hidden
-	}
-	out.Before, out.After = both.Before, both.After
-	out.describe(s, both.Graph, smallest, &frames, maxTexts)
-	return out, nil
+	return flame.Compare(before, after), nil
 }

@@ -10,20 +10,11 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-const (
-	// smallestShare is the minimum share of a node in a flame graph: one pixel in a thousand.
-	smallestShare = 0.001
-	// mostNodes is the maximum number of nodes of a flame graph: browsers draw some thousand
-	// rectangles without delay. The largest graph of our recordings has 900 nodes above
-	// smallestShare.
-	mostNodes = 2000
-	// orderedSteps is the maximum number of samples in a graph in order of time.
-	orderedSteps = 1000
-	// maxTop is the maximum number of functions in the table.
-	maxTop = 200
-)
+// maxTop is the maximum number of functions in the table.
+const maxTop = 200
 
 // graphAnswer is the common part of all graphs.
 type graphAnswer struct {
@@ -34,10 +25,9 @@ type graphAnswer struct {
 	Total    int64         `json:"total"` // of the selection
 	Idle     int64         `json:"idle"`
 	Samples  int64         `json:"samples"`
-	Cut      int64         `json:"cut"`      // samples whose stacks were cut: they are too deep
-	Smallest int64         `json:"smallest"` // nodes with a smaller total are not listed
-	Hidden   bool          `json:"hidden"`   // some nodes are not listed
-	Frames   []frameAnswer `json:"frames"`   // of the nodes
+	Cut      int64         `json:"cut"` // samples whose stacks were cut: they are too deep
+	drawingAnswer
+	Frames []frameAnswer `json:"frames"` // of the boxes
 }
 
 // frameAnswer describes a function.
@@ -49,17 +39,14 @@ type frameAnswer struct {
 	InApp  *bool  `json:"in_app,omitempty"` // absent: unknown
 }
 
-// flameAnswer is a merged graph. Nodes are numbers, to save space: ID, index of the parent, index
-// of the frame, total, self, and 1 if children are hidden. The first node is the root: its parent
-// is -1 and, in a graph of all samples, its frame is -1.
+// flameAnswer is a merged graph. The lists describe the selection; a request for a part of the graph
+// (left, right) has none.
 type flameAnswer struct {
 	graphAnswer
-	Nodes     [][6]int64 `json:"nodes"`
-	Ancestors [][2]int64 `json:"ancestors"` // of the requested root: IDs and indices of frames, the outermost first
-	Top       []topLine  `json:"top"`       // by self time, the highest first
-	// Threads of the selection, the heaviest first, no more than maxListed. Absent if the query
-	// selects one.
-	Threads []threadShare `json:"threads,omitempty"`
+	Matched *int64        `json:"matched,omitempty"` // weight of the functions that the search matches
+	Top     []topLine     `json:"top,omitempty"`     // by self time, the highest first
+	Threads []threadShare `json:"threads,omitempty"` // the heaviest first, no more than maxListed; absent if the query selects one
+	Spans   []spanSamples `json:"spans,omitempty"`   // absent if the query selects one
 }
 
 type threadShare struct {
@@ -74,14 +61,48 @@ type topLine struct {
 	Total int64 `json:"total"`
 }
 
-// orderedAnswer is a graph in order of time. Nodes: ID, index of the parent, index of the frame,
-// nanoseconds after the origin, duration, and 1 if children are hidden.
+// orderedAnswer is a graph in order of time.
 type orderedAnswer struct {
 	graphAnswer
-	From       uint64     `json:"from"` // nanoseconds after the origin
-	To         uint64     `json:"to"`
-	Resolution uint64     `json:"resolution"` // nanoseconds; of closer samples, the graph contains the longest
-	Nodes      [][6]int64 `json:"nodes"`
+	From uint64 `json:"from"` // nanoseconds after the origin
+	To   uint64 `json:"to"`
+}
+
+// merged is the sum of a selection.
+type merged struct {
+	graph   *flame.Graph
+	threads threadShares
+	spans   map[timeline.Link]store.Sum
+}
+
+func (m *merged) Size() int { return m.graph.Size() + spanSize*len(m.spans) }
+
+// spanSize is the approximate size of an entry of merged.spans.
+const spanSize = 64
+
+// merge returns the sum of a selection.
+func (v *viewer) merge(s *selection) (*merged, error) {
+	return cached(&v.graphs, "merged "+s.key(), func() (*merged, error) {
+		m := &merged{spans: map[timeline.Link]store.Sum{}}
+		var err error
+		m.graph, err = flame.New(func(visit func(flame.Selection) error) error {
+			return s.each(func(one flame.Selection) error {
+				m.threads.add(one)
+				m.addSpans(one)
+				return visit(one)
+			})
+		})
+		return m, err
+	})
+}
+
+func (m *merged) addSpans(s flame.Selection) {
+	for _, sample := range s.Profile.Selected(s.Filter) {
+		if link := s.Profile.Links[sample.Link]; link != (timeline.Link{}) && sample.Weight > 0 {
+			sum := m.spans[link]
+			m.spans[link] = store.Sum{Samples: sum.Samples + sample.Count, Weight: sum.Weight + sample.Weight}
+		}
+	}
 }
 
 func (v *viewer) flameGraph(r *http.Request) (any, error) {
@@ -90,45 +111,35 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	window, err := parseWindow(query)
+	if err != nil {
+		return nil, err
+	}
+	m, err := v.merge(s)
+	if err != nil {
+		return nil, err
+	}
 	var out flameAnswer
-	var threads threadShares
-	graph, err := flame.New(func(visit func(flame.Selection) error) error {
-		return s.each(func(one flame.Selection) error {
-			threads.add(one)
-			return visit(one)
-		})
-	})
-	if err != nil {
-		return nil, err
+	graph := m.graph
+	if window.Match = matching(graph, query.Get("q")); window.Match != nil {
+		matched := graph.Matched(window.Match)
+		out.Matched = &matched
 	}
-	root, err := number(query, "root", len(graph.Tree))
-	if err != nil {
-		return nil, err
+	out.describe(s, graph, graph.Draw(window))
+	if partial(query) {
+		return out, nil
 	}
-	nodes, smallest := graph.Tree.Prune(flame.Part{Root: root, Share: smallestShare, Most: mostNodes}, graph.Heaviest)
-	frames := frameList{indices: map[int32]int64{}}
-	for _, n := range nodes {
-		out.Nodes = append(out.Nodes, [6]int64{
-			int64(n.ID), int64(n.Parent), frames.index(n.Node.Frame), n.Node.Total, n.Node.Self, flag(n.Hidden),
-		})
-		out.Hidden = out.Hidden || n.Hidden
-	}
-	out.Ancestors = [][2]int64{}
-	if root != 0 {
-		for _, id := range graph.Tree.Ancestors(root)[1:] {
-			out.Ancestors = append(out.Ancestors, [2]int64{int64(id), frames.index(graph.Tree[id].Frame)})
-		}
-	}
-	out.describe(s, graph, smallest, &frames, maxTexts/2)
-	out.Top = []topLine{}
 	totals := graph.Top()
 	totals = totals[:min(maxTop, len(totals))]
 	for _, f := range totals {
-		texts := perEntry(maxTexts/4, len(totals), &out.omissions)
+		texts := perEntry(maxDrawingTexts/8, len(totals), &out.omissions)
 		out.Top = append(out.Top, topLine{describeFrame(graph, f.Frame, &texts), f.Self, f.Total})
 	}
 	if s.thread == nil {
-		out.Threads = threads.list(maxTexts/4, &out.omissions)
+		out.Threads = m.threads.list(maxDrawingTexts/8, &out.omissions)
+	}
+	if s.link == nil {
+		out.Spans = v.listSpans(m.spans, maxDrawingTexts/4, &out.omissions)
 	}
 	return out, nil
 }
@@ -175,55 +186,34 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 	if s.thread == nil {
 		return nil, badRequest("thread: is missing; a graph in order of time shows one thread")
 	}
-	var out orderedAnswer
-	graph, err := flame.InOrder(s.each, orderedSteps)
+	window, err := parseWindow(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	nodes, smallest := graph.Tree.Prune(flame.Part{Share: smallestShare, Most: mostNodes}, graph.Earliest)
-	frames := frameList{indices: map[int32]int64{}}
-	for _, n := range nodes {
-		out.Nodes = append(out.Nodes, [6]int64{
-			int64(n.ID), int64(n.Parent), frames.index(n.Node.Frame), int64(offset(n.Node.Start, s.origin)), n.Node.Total, flag(n.Hidden),
-		})
-		out.Hidden = out.Hidden || n.Hidden
+	graph, err := cached(&v.graphs, "ordered "+s.key(), func() (*flame.Ordered, error) { return flame.InOrder(s.each) })
+	if err != nil {
+		return nil, err
 	}
-	out.From, out.To, out.Resolution = offset(graph.From, s.origin), offset(graph.To, s.origin), graph.Resolution
-	out.describe(s, graph.Graph, smallest, &frames, maxTexts)
+	window.Match = matching(graph.Graph, r.URL.Query().Get("q"))
+	var out orderedAnswer
+	out.From, out.To = offset(graph.From, s.origin), offset(graph.To, s.origin)
+	out.describe(s, graph.Graph, graph.Draw(window, s.origin))
 	return out, nil
 }
 
-func (a *graphAnswer) describe(s *selection, graph *flame.Graph, smallest int64, frames *frameList, bytes int) {
+func (a *graphAnswer) describe(s *selection, graph *flame.Graph, drawing flame.Drawing) {
 	for _, p := range s.profiles {
 		a.Profiles = append(a.Profiles, strconv.FormatUint(p.ID, 10))
 	}
-	texts := perEntry(bytes, len(frames.list)+1, &a.omissions)
+	frames := frameList{indices: map[int32]int64{}}
+	a.draw(drawing, &frames)
+	texts := perEntry(maxDrawingTexts, len(frames.list)+1, &a.omissions)
 	a.Origin, a.Measure = nanos(s.origin), listMeasure(s.profiles[0].Measure, &texts)
 	a.Total, a.Idle, a.Samples, a.Cut = graph.Tree[0].Total, graph.Idle, graph.Samples, graph.Cut
-	a.Smallest = smallest
 	for _, frame := range frames.list {
-		texts := perEntry(bytes, len(frames.list)+1, &a.omissions)
+		texts := perEntry(maxDrawingTexts, len(frames.list)+1, &a.omissions)
 		a.Frames = append(a.Frames, describeFrame(graph, frame, &texts))
 	}
-}
-
-// frameList collects the frames that nodes refer to.
-type frameList struct {
-	list    []int32
-	indices map[int32]int64
-}
-
-func (l *frameList) index(frame int32) int64 {
-	if frame < 0 {
-		return -1
-	}
-	index, known := l.indices[frame]
-	if !known {
-		index = int64(len(l.list))
-		l.indices[frame] = index
-		l.list = append(l.list, frame)
-	}
-	return index
 }
 
 func describeFrame(graph *flame.Graph, number int32, texts *budget) frameAnswer {

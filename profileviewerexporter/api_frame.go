@@ -19,6 +19,7 @@ type detailAnswer struct {
 	StartLine  int64          `json:"start_line,omitempty"`
 	Self       int64          `json:"self"`
 	Total      int64          `json:"total"`
+	Of         int64          `json:"of"` // total of the selection
 	Samples    int64          `json:"samples"`
 	Lines      []lineAnswer   `json:"lines"`
 	LineCount  int            `json:"line_count"`
@@ -53,10 +54,11 @@ func (v *viewer) frameDetail(r *http.Request) (any, error) {
 	}
 	var out detailAnswer
 	spans := map[timeline.Link]store.Sum{}
-	graph, err := flame.New(s.each)
+	m, err := v.merge(s)
 	if err != nil {
 		return nil, err
 	}
+	graph := m.graph
 	frame, err := number(query, "frame", len(graph.Frames))
 	if err != nil {
 		return nil, err
@@ -76,6 +78,7 @@ func (v *viewer) frameDetail(r *http.Request) (any, error) {
 	out.frameAnswer = describeFrame(graph, frame, &texts)
 	out.System = texts.text(detail.Frame.System)
 	out.describe(detail)
+	out.Of = graph.Tree[0].Total
 	out.Spans = v.listSpans(spans, maxTexts/4, &out.omissions)
 	return out, nil
 }

@@ -104,14 +104,14 @@ func TestProfileDetail(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, status)
 }
 
-// draw writes nodes as name total self.
-func draw(frames []frameAnswer, nodes [][6]int64) (list []string) {
-	for _, n := range nodes {
-		name := "all"
-		if n[2] >= 0 {
-			name = frames[n[2]].Name
+// draw writes boxes as depth, name, weight, self.
+func draw(g graphAnswer) (list []string) {
+	for _, b := range g.Boxes {
+		name := map[int64]string{-1: "all", -2: "idle"}[b[3]]
+		if b[3] >= 0 {
+			name = g.Frames[b[3]].Name
 		}
-		list = append(list, fmt.Sprint(name, " ", n[1], " ", n[3]/1e6, " ", n[4]/1e6))
+		list = append(list, fmt.Sprint(b[0], " ", name, " ", b[4]/1e6, " ", b[5]/1e6))
 	}
 	return list
 }
@@ -121,7 +121,7 @@ func TestFlame(t *testing.T) {
 	h.addProfile("shop", shop...)
 
 	all := get[flameAnswer](h, "flame?profile=1")
-	assert.Equal(t, []string{"all -1 90 0", "poll 0 50 50", "main 0 40 0", "handle 2 40 10", "libquery 3 30 30"}, draw(all.Frames, all.Nodes))
+	assert.Equal(t, []string{"0 all 90 0", "1 poll 50 50", "1 main 40 0", "2 handle 40 10", "3 libquery 30 30"}, draw(all.graphAnswer))
 	assert.Equal(t, []int64{int64(90 * ms), int64(10 * ms), 6}, []int64{all.Total, all.Idle, all.Samples})
 	assert.Equal(t, measureAnswer{"wall", "nanoseconds"}, all.Measure)
 	assert.False(t, *all.Frames[3].InApp)
@@ -132,25 +132,29 @@ func TestFlame(t *testing.T) {
 
 	main := get[flameAnswer](h, "flame?profile=1&thread=1")
 	assert.Empty(t, main.Threads)
-	assert.Equal(t, []string{"all -1 40 0", "main 0 40 0", "handle 1 40 10", "libquery 2 30 30"}, draw(main.Frames, main.Nodes))
-	part := get[flameAnswer](h, fmt.Sprintf("flame?profile=1&thread=1&root=%d", main.Nodes[2][0]))
-	assert.Equal(t, []string{"handle -1 40 10", "libquery 0 30 30"}, draw(part.Frames, part.Nodes))
-	require.Len(t, part.Ancestors, 1)
-	assert.Equal(t, main.Nodes[1][0], part.Ancestors[0][0])
-	assert.Equal(t, "main", part.Frames[part.Ancestors[0][1]].Name)
+	assert.Equal(t, []string{"0 all 40 0", "1 main 40 0", "2 handle 40 10", "3 libquery 30 30"}, draw(main.graphAnswer))
+	part := get[flameAnswer](h, "flame?profile=1&left=50000000&right=60000000")
+	assert.Equal(t, []string{"0 all 90 0", "1 main 40 0", "2 handle 40 10", "3 libquery 30 30"}, draw(part.graphAnswer))
+	assert.Equal(t, int64(50*ms), part.Boxes[1][1])
+	assert.Empty(t, part.Top, "the page has them")
+	coarse := get[flameAnswer](h, "flame?profile=1&pixels=2&q=LIBQ")
+	assert.Equal(t, []string{"0 all 90 0", "1 poll 50 50", "1 main 40 40"}, draw(coarse.graphAnswer))
+	assert.Equal(t, []int64{1, 1}, coarse.Boxes[2][6:8], "one function, in which something matches")
+	assert.Equal(t, int64(30*ms), *coarse.Matched)
 
 	late := get[flameAnswer](h, "flame?profile=1&thread=1&from=20000000&to=30000000")
 	assert.Equal(t, int64(10*ms), late.Total)
 	assert.Empty(t, get[flameAnswer](h, "flame?profile=1&thread=5").Top)
 
 	for path, want := range map[string]string{
-		"flame":                    "profile: is missing",
-		"flame?profile=1&root=77":  "root: \"77\" is not a number below",
-		"flame?profile=1&root=-1":  "root:",
-		"flame?profile=1&from=x":   "from:",
-		"flame?profile=1&span=abc": "trace:",
-		"ordered?profile=1":        "thread: is missing",
-		"frame?profile=1&frame=99": "frame:",
+		"flame":                          "profile: is missing",
+		"flame?profile=1&left=-1":        "left: \"-1\" is not a position",
+		"flame?profile=1&left=2&right=1": "right: 1 must be greater than left, 2",
+		"flame?profile=1&pixels=x":       "pixels:",
+		"flame?profile=1&from=x":         "from:",
+		"flame?profile=1&span=abc":       "trace:",
+		"ordered?profile=1":              "thread: is missing",
+		"frame?profile=1&frame=99":       "frame:",
 	} {
 		status, text := h.fails(path)
 		assert.Equal(t, http.StatusBadRequest, status, path)
@@ -167,7 +171,7 @@ func TestFlameOfASpan(t *testing.T) {
 
 	span := get[flameAnswer](h, "flame?"+span7)
 	assert.Equal(t, []string{"1", "3"}, span.Profiles)
-	assert.Equal(t, []string{"all -1 40 0", "main 0 40 0", "handle 1 30 0", "libquery 2 30 30", "more 1 10 10"}, draw(span.Frames, span.Nodes))
+	assert.Equal(t, []string{"0 all 40 0", "1 main 40 0", "2 handle 30 0", "3 libquery 30 30", "2 more 10 10"}, draw(span.graphAnswer))
 	one := get[flameAnswer](h, "flame?profile=3&"+span7)
 	assert.Equal(t, int64(10*ms), one.Total)
 
@@ -179,10 +183,10 @@ func TestOrdered(t *testing.T) {
 	h := start(t, nil)
 	h.addProfile("shop", shop...)
 	o := get[orderedAnswer](h, "ordered?profile=1&thread=1")
-	assert.Equal(t, []string{"all -1 0 40", "main 0 0 40", "handle 1 0 40", "libquery 2 0 20", "libquery 2 30 10"}, draw(o.Frames, o.Nodes))
+	assert.Equal(t, []string{"0 all 40 0", "1 main 40 0", "2 handle 40 10", "3 libquery 20 20", "3 libquery 10 10", "1 idle 0 0"}, draw(o.graphAnswer))
 	assert.Equal(t, []uint64{0, uint64(50 * ms)}, []uint64{o.From, o.To})
 	zoomed := get[orderedAnswer](h, "ordered?profile=1&thread=1&from=30000000")
-	assert.Equal(t, []string{"all -1 0 10", "main 0 30 10", "handle 1 30 10", "libquery 2 30 10"}, draw(zoomed.Frames, zoomed.Nodes))
+	assert.Equal(t, []string{"0 all 10 0", "1 main 10 0", "2 handle 10 0", "3 libquery 10 10", "1 idle 0 0"}, draw(zoomed.graphAnswer))
 }
 
 func TestFrameDetail(t *testing.T) {
@@ -284,9 +288,11 @@ func TestCompare(t *testing.T) {
 	h.addProfile("shop", timelinetest.Sample{Thread: 1, Stack: "main;a", At: []time.Duration{0}})
 	h.addProfile("shop", timelinetest.Sample{Thread: 1, Stack: "main;b", At: []time.Duration{0}})
 	there := get[compareAnswer](h, "compare?a=1&b=2")
-	assert.Equal(t, []string{"all -1 20 0", "main 0 20 0", "a 1 10 -10", "b 1 10 10"}, draw(there.Frames, there.Nodes))
+	assert.Equal(t, []string{"0 all 20 0", "1 main 20 0", "2 a 10 10", "2 b 10 10"}, draw(there.graphAnswer))
+	assert.Equal(t, []int64{-int64(10 * ms), int64(10 * ms)}, []int64{there.Boxes[2][8], there.Boxes[3][8]})
 	back := get[compareAnswer](h, "compare?a=2&b=1")
-	assert.Equal(t, []string{"all -1 20 0", "main 0 20 0", "a 1 10 10", "b 1 10 -10"}, draw(back.Frames, back.Nodes))
+	assert.Equal(t, []string{"0 all 20 0", "1 main 20 0", "2 a 10 10", "2 b 10 10"}, draw(back.graphAnswer))
+	assert.Equal(t, []int64{int64(10 * ms), -int64(10 * ms)}, []int64{back.Boxes[2][8], back.Boxes[3][8]})
 	status, _ := h.fails("compare?a=1&b=1")
 	assert.Equal(t, http.StatusBadRequest, status)
 }

@@ -34,6 +34,7 @@ type viewer struct {
 	telemetry *telemetry
 	store     *store.Store
 	building  chan struct{} // has one entry per response that is being built
+	graphs    graphs        // of the latest views; the response that is being built uses it
 	unread    unread
 	created   time.Time // distinguishes its ETags from those before a restart
 

@@ -5,10 +5,12 @@ package profileviewerexporter
 import (
 	"cmp"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -143,6 +145,22 @@ func parseRange(query url.Values, origin uint64) (r timeline.Range, err error) {
 		*target = origin + offset
 	}
 	return r, nil
+}
+
+// key identifies the selected samples: profiles do not change.
+func (s *selection) key() string {
+	var b strings.Builder
+	for _, p := range s.profiles {
+		fmt.Fprintf(&b, "%d ", p.ID)
+	}
+	if s.link != nil {
+		fmt.Fprintf(&b, "span %x %x ", s.link.Trace[:], s.link.Span[:])
+	}
+	if s.thread != nil {
+		fmt.Fprintf(&b, "thread %q ", *s.thread)
+	}
+	fmt.Fprint(&b, s.within.From, s.within.To)
+	return b.String()
 }
 
 // filter returns the filter for the selected samples of a profile.

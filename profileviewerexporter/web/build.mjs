@@ -18,7 +18,6 @@ const bundle = await build({
   outdir: assets,
   bundle: true,
   minify: true,
-  keepNames: true, // d3-flame-graph knows a tree by the name of its class
   format: 'esm',
   target: 'es2022',
   legalComments: 'none', // licences.txt

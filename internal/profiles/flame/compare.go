@@ -34,6 +34,9 @@ func Compare(before, after *Graph) *Comparison {
 	return c.out
 }
 
+// Draw returns the boxes of the comparison, as [Graph.Draw] does.
+func (c *Comparison) Draw(w Window) Drawing { return c.draw(w, c.Delta) }
+
 type comparer struct {
 	out      *Comparison
 	frames   map[timeline.Frame]int32

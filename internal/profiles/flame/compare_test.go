@@ -28,12 +28,14 @@ func TestCompare(t *testing.T) {
 
 	c := flame.Compare(before, after)
 	assert.Equal(t, []int64{int64(40 * ms), int64(20 * ms)}, []int64{c.Before, c.After})
-	list, _ := c.Tree.Prune(flame.Part{Most: 100}, c.Heaviest)
 	var lines []string
-	for _, v := range list[1:] {
-		lines = append(lines, fmt.Sprint(c.Frames[v.Node.Frame].Name, " ", time.Duration(v.Node.Total), " ", time.Duration(c.Delta[v.ID])))
+	for _, b := range c.Draw(whole).Boxes[1:] {
+		lines = append(lines, fmt.Sprint(c.Frames[b.Frame].Name, " ", time.Duration(b.Weight), " ", time.Duration(b.Delta)))
 	}
 	assert.Equal(t, []string{"main 40ms 0s", "a 20ms 0s", "b 10ms -10ms", "new 10ms 10ms"}, lines)
+
+	combined := c.Draw(flame.Window{Pixels: 1, Most: 100}).Boxes
+	assert.Equal(t, int64(0), combined[len(combined)-1].Delta, "3 functions: 0, -10 ms and 10 ms")
 
 	empty, err := flame.New(all())
 	require.NoError(t, err)

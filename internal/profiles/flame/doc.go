@@ -3,13 +3,14 @@
 // Package flame sums samples into the trees of flame graphs: merged over time, or in time order for
 // one thread.
 //
-// A one-minute recording has a hundred thousand calls, and a window two thousand pixels. A tree is
-// therefore reduced to its visible part before it is sent to a page ([Tree.Prune]). When the user
-// zooms in, the page requests the details.
+// A one-minute recording has a hundred thousand calls, and a window two thousand pixels. Draw
+// therefore returns the boxes of a window: siblings below one pixel are combined into one box, and
+// no weight is missing. When the user zooms in, the page requests the boxes of the smaller window.
 //
 //	graph.go    Graph: samples of one or more profiles, by function
-//	ordered.go  the same, in time order
-//	tree.go     Tree, Prune
+//	tree.go     its tree, and how it is drawn
+//	ordered.go  Ordered: the samples of a thread in time order, and how they are drawn
+//	boxes.go    Box, Window, Drawing; combines narrow siblings
 //	detail.go   one function: its lines, attributes and spans
 //	compare.go  the comparison of two graphs
 package flame

@@ -4,6 +4,7 @@ package flame_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame/flametest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
@@ -41,42 +43,48 @@ var shop = []timelinetest.Sample{
 	{Thread: 1, Stack: "main;render;main", At: []time.Duration{50 * ms}},
 }
 
-// text returns a pruned tree as text: depth, name, total/self.
-func text(g *flame.Graph, list []flame.Visible) (lines []string) {
-	depth := make([]int, len(list))
-	for i, v := range list {
-		name := "all"
-		if v.Parent >= 0 {
-			depth[i] = depth[v.Parent] + 1
+// text returns boxes as text: depth, name, weight/self, and the start and the extent where they tell more.
+func text(g *flame.Graph, drawing flame.Drawing) (lines []string) {
+	at := int64(0)
+	for _, b := range drawing.Boxes {
+		name := map[int32]string{flame.RootFrame: "all", flame.IdleFrame: "idle"}[b.Frame]
+		if b.Frame >= 0 {
+			name = g.Frames[b.Frame].Name
 		}
-		if v.Node.Frame >= 0 {
-			name = g.Frames[v.Node.Frame].Name
+		line := fmt.Sprintf("%s%s %s/%s", strings.Repeat(" ", int(b.Depth)), name, time.Duration(b.Weight), time.Duration(b.Self))
+		if b.Start != at {
+			line += fmt.Sprintf(" @%s", time.Duration(b.Start))
+			at = b.Start
 		}
-		line := fmt.Sprintf("%s%s %s/%s", strings.Repeat(" ", depth[i]), name, time.Duration(v.Node.Total), time.Duration(v.Node.Self))
-		if v.Node.Start != 0 {
-			line += fmt.Sprintf(" @%s", time.Duration(v.Node.Start-timelinetest.Start))
+		if b.Extent != b.Weight {
+			line += fmt.Sprintf(" over %s", time.Duration(b.Extent))
 		}
-		if v.Hidden {
-			line += " …"
+		if b.Combined > 0 {
+			line += fmt.Sprintf(" ×%d", b.Combined)
+		}
+		if b.Found {
+			line += " found"
 		}
 		lines = append(lines, line)
 	}
 	return lines
 }
 
+var whole = flame.Window{Pixels: 1000, Most: 100}
+
 func TestMerged(t *testing.T) {
 	g, err := flame.New(all(read(shop...)))
 	require.NoError(t, err)
-	list, smallest := g.Tree.Prune(flame.Part{Most: 100}, g.Heaviest)
+	drawing := g.Draw(whole)
 	assert.Equal(t, []string{
 		"all 50ms/0s",
 		" main 50ms/0s",
 		"  handle 40ms/10ms",
 		"   libquery 30ms/30ms",
-		"  render 10ms/0s",
+		"  render 10ms/0s @40ms",
 		"   main 10ms/10ms",
-	}, text(g, list))
-	assert.Equal(t, int64(1), smallest)
+	}, text(g, drawing))
+	assert.Equal(t, int64(50*ms)/1000, drawing.Smallest)
 	assert.Equal(t, int64(10*ms), g.Idle)
 	assert.Equal(t, int64(5), g.Samples)
 
@@ -103,48 +111,87 @@ func TestTop(t *testing.T) {
 	assert.Equal(t, []any{"main", int64(1), int64(1)}, []any{g.Frames[top[0].Frame].Name, top[0].Self, top[0].Total})
 }
 
-func TestPrune(t *testing.T) {
+// TestNarrow: boxes below one pixel are combined, and visible in the sum.
+func TestNarrow(t *testing.T) {
 	g, err := flame.New(all(read(shop...)))
 	require.NoError(t, err)
-	list, smallest := g.Tree.Prune(flame.Part{Share: 0.5, Most: 100}, g.Heaviest)
-	assert.Equal(t, []string{"all 50ms/0s", " main 50ms/0s …", "  handle 40ms/10ms", "   libquery 30ms/30ms"}, text(g, list))
-	assert.Equal(t, int64(25*ms), smallest)
+	assert.Equal(t, []string{"all 50ms/0s", " main 50ms/0s", "  handle 40ms/10ms", "   libquery 30ms/30ms", "  render 10ms/10ms @40ms ×1"},
+		text(g, g.Draw(flame.Window{Pixels: 2, Most: 100})), "25 ms per pixel")
+	assert.Equal(t, []string{"all 50ms/0s", " main 50ms/0s", "  handle 50ms/50ms ×2"},
+		text(g, g.Draw(flame.Window{Pixels: 1, Most: 3})), "not more than three boxes")
+	assert.Equal(t, []string{"all 50ms/0s", " main 50ms/0s", "  render 10ms/0s @40ms", "   main 10ms/10ms"},
+		text(g, g.Draw(flame.Window{From: int64(40 * ms), To: int64(50 * ms), Pixels: 1000, Most: 100})), "a part of it")
+	assert.Equal(t, []string{"all 50ms/0s", " main 50ms/0s", "  handle 50ms/50ms ×2 found"},
+		text(g, g.Draw(flame.Window{Pixels: 1, Most: 3, Match: matching(g, "render")})), "of the combined functions, one matches")
+	assert.Equal(t, int64(50*ms), g.Matched(matching(g, "main")), "a match in a match counts once")
+	assert.Equal(t, int64(30*ms), g.Matched(matching(g, "libquery")))
+}
 
-	list, smallest = g.Tree.Prune(flame.Part{Most: 3}, g.Heaviest)
-	assert.Equal(t, []string{"all 50ms/0s", " main 50ms/0s …", "  handle 40ms/10ms …"}, text(g, list))
-	assert.Equal(t, int64(30*ms)+1, smallest)
-
-	handle := list[2].ID
-	list, _ = g.Tree.Prune(flame.Part{Root: handle, Most: 100}, g.Heaviest)
-	assert.Equal(t, []string{"handle 40ms/10ms", " libquery 30ms/30ms"}, text(g, list))
-	assert.Equal(t, int32(-1), list[0].Parent)
-	ancestors := g.Tree.Ancestors(handle)
-	require.Len(t, ancestors, 2)
-	assert.Zero(t, ancestors[0])
+func matching(g *flame.Graph, name string) []bool {
+	list := make([]bool, len(g.Frames))
+	for i, f := range g.Frames {
+		list[i] = f.Name == name
+	}
+	return list
 }
 
 func TestInOrder(t *testing.T) {
-	o, err := flame.InOrder(all(read(shop...)), 1000)
+	o, err := flame.InOrder(all(read(shop...)))
 	require.NoError(t, err)
-	list, _ := o.Tree.Prune(flame.Part{Most: 100}, o.Earliest)
 	assert.Equal(t, []string{
-		"all 50ms/0s",
-		" main 40ms/0s @0s",
-		"  handle 40ms/10ms @0s",
-		"   libquery 20ms/20ms @0s",
+		"all 50ms/0s over 60ms",
+		" main 40ms/0s",
+		"  handle 40ms/10ms",
+		"   libquery 20ms/20ms",
 		"   libquery 10ms/10ms @30ms",
+		" idle 0s/0s @40ms over 10ms",
 		" main 10ms/0s @50ms", // after a pause it is another call
-		"  render 10ms/0s @50ms",
-		"   main 10ms/10ms @50ms",
-	}, text(o.Graph, list))
+		"  render 10ms/0s",
+		"   main 10ms/10ms",
+	}, text(o.Graph, o.Draw(whole, timelinetest.Start)))
 	assert.Equal(t, []uint64{timelinetest.Start, timelinetest.Start + uint64(60*ms)}, []uint64{o.From, o.To})
-	assert.Equal(t, int64(10*ms), o.Idle)
+	assert.Equal(t, []int64{int64(10 * ms), int64(50 * ms), 5}, []int64{o.Idle, o.Tree[0].Total, o.Samples})
 
-	coarse, err := flame.InOrder(all(read(shop...)), 1)
-	require.NoError(t, err)
-	list, _ = coarse.Tree.Prune(flame.Part{Most: 100}, coarse.Earliest)
-	assert.Equal(t, []string{"all 60ms/0s", " main 60ms/0s @0s", "  handle 60ms/0s @0s", "   libquery 60ms/60ms @0s"}, text(coarse.Graph, list),
-		"the longest of combined samples")
+	assert.Equal(t, []string{"all 50ms/0s over 60ms", " main 50ms/50ms over 60ms ×2"},
+		text(o.Graph, o.Draw(flame.Window{Pixels: 1, Most: 100}, timelinetest.Start)), "the pause is narrower than a pixel, too")
+	assert.Equal(t, []string{"all 50ms/0s over 60ms", " main 40ms/0s", "  handle 40ms/10ms", "   libquery 10ms/10ms @30ms", " idle 0s/0s @40ms over 10ms"},
+		text(o.Graph, o.Draw(flame.Window{From: int64(30 * ms), To: int64(50 * ms), Pixels: 1000, Most: 100}, timelinetest.Start)), "a part of it")
+}
+
+// TestNothingIsMissing draws graphs of random calls in random windows. In each, the boxes without children of their own weigh what
+// the samples of the window weigh.
+func TestNothingIsMissing(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var samples []timelinetest.Sample
+		at := time.Duration(0)
+		for range 1 + random.IntN(300) {
+			var names []string
+			for range random.IntN(6) {
+				names = append(names, string(rune('a'+random.IntN(4))))
+			}
+			samples = append(samples, timelinetest.Sample{Thread: 1, Stack: strings.Join(names, ";"), At: []time.Duration{at}})
+			at += time.Duration(1+random.IntN(30)) * ms
+		}
+		p := read(samples...)
+		g, err := flame.New(all(p))
+		require.NoError(t, err)
+		o, err := flame.InOrder(all(p))
+		require.NoError(t, err)
+		require.Equal(t, []int64{g.Tree[0].Total, g.Idle}, []int64{o.Tree[0].Total, o.Idle})
+		w := flame.Window{Pixels: 1 + random.IntN(400), Most: 8 + random.IntN(200)}
+		for _, drawing := range []flame.Drawing{g.Draw(w), o.Draw(w, timelinetest.Start)} {
+			require.LessOrEqual(t, len(drawing.Boxes), w.Most)
+			require.Equal(t, g.Tree[0].Total, flametest.Self(drawing))
+		}
+		w.From = random.Int64N(g.Tree[0].Total + 1)
+		w.To = w.From + 1 + random.Int64N(g.Tree[0].Total+1)
+		require.InDelta(t, float64(min(w.To, g.Tree[0].Total)-w.From), float64(flametest.Drawn(g.Draw(w), w)), 1)
+		drawing := o.Draw(w, timelinetest.Start)
+		busy := flametest.Busy(p.Threads[0].Samples, w, timelinetest.Start)
+		require.InDelta(t, float64(busy), float64(flametest.Drawn(drawing, w)), float64(2*drawing.Smallest+int64(len(drawing.Boxes))),
+			"calls at the edges of the window")
+	}
 }
 
 func TestDescribe(t *testing.T) {
@@ -203,7 +250,7 @@ func TestBounds(t *testing.T) {
 	}
 	_, err = flame.New(all(bomb))
 	assert.ErrorIs(t, err, timeline.ErrTooLarge)
-	_, err = flame.InOrder(all(bomb), 1<<20)
+	_, err = flame.InOrder(all(bomb))
 	assert.ErrorIs(t, err, timeline.ErrTooLarge)
 	_, err = g.Describe(all(bomb), 0)
 	assert.ErrorIs(t, err, timeline.ErrTooLarge)
@@ -212,9 +259,9 @@ func TestBounds(t *testing.T) {
 func TestNothing(t *testing.T) {
 	g, err := flame.New(all())
 	require.NoError(t, err)
-	list, _ := g.Tree.Prune(flame.Part{Most: 10}, g.Heaviest)
-	assert.Len(t, list, 1)
-	o, err := flame.InOrder(all(), 1000)
+	assert.Len(t, g.Draw(whole).Boxes, 1)
+	o, err := flame.InOrder(all())
 	require.NoError(t, err)
 	assert.Zero(t, o.To)
+	assert.Len(t, o.Draw(whole, 0).Boxes, 1)
 }

@@ -37,6 +37,8 @@ type Graph struct {
 	Idle    int64 // weight of samples without a stack
 	Samples int64 // number of observations in the tree
 	Cut     int64 // number of those deeper than MaxDepth
+
+	children [][]int32 // by node, the heaviest first; see order
 }
 
 // New returns the graph of profiles, which must have the same measure. The IDs of nodes depend only
@@ -48,6 +50,17 @@ func New(source Source) (*Graph, error) {
 	}
 	b.graph.Tree.addUp()
 	return b.graph, nil
+}
+
+// Size returns the approximate size of the graph in memory.
+func (g *Graph) Size() int {
+	const node, frame = 60, 120 // with the lists of children
+	size := node*len(g.Tree) + frame*len(g.Frames)
+	for i := range g.Frames {
+		f := &g.Frames[i]
+		size += len(f.Name) + len(f.System) + len(f.File) + len(f.Module)
+	}
+	return size
 }
 
 type builder struct {
@@ -160,18 +173,6 @@ func (b *builder) walk(path []int32) (node int32, err error) {
 	return node, nil
 }
 
-// Heaviest compares siblings by total, then by name.
-func (g *Graph) Heaviest(a, b int32) int {
-	return cmp.Or(cmp.Compare(g.Tree[b].Total, g.Tree[a].Total), cmp.Compare(g.name(a), g.name(b)), cmp.Compare(a, b))
-}
-
-func (g *Graph) name(node int32) string {
-	if frame := g.Tree[node].Frame; frame >= 0 {
-		return g.Frames[frame].Name
-	}
-	return ""
-}
-
 // FrameTotal is the weight of a function in a tree. Total counts recursive calls once.
 type FrameTotal struct {
 	Frame       int32
@@ -186,11 +187,7 @@ func (g *Graph) Top() []FrameTotal {
 	}
 	// open is the number of ancestors with the function, in depth-first order.
 	open := make([]int, len(g.Frames))
-	children := make([][]int32, len(g.Tree))
-	for id := 1; id < len(g.Tree); id++ {
-		parent := g.Tree[id].Parent
-		children[parent] = append(children[parent], int32(id))
-	}
+	g.order()
 	var visit func(id int32)
 	visit = func(id int32) { // recursion is limited by MaxDepth
 		if n := g.Tree[id]; n.Frame >= 0 {
@@ -201,7 +198,7 @@ func (g *Graph) Top() []FrameTotal {
 			open[n.Frame]++
 			defer func() { open[n.Frame]-- }()
 		}
-		for _, child := range children[id] {
+		for _, child := range g.children[id] {
 			visit(child)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame/flametest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
@@ -46,14 +47,21 @@ func TestTreesAreBounded(t *testing.T) {
 	g, err := flame.New(few)
 	require.NoError(t, err)
 	assert.Len(t, g.Tree, 500*flame.MaxDepth+1)
-	_, err = flame.InOrder(few, 1<<30)
+	o, err := flame.InOrder(few)
 	require.NoError(t, err)
+	for _, drawing := range []flame.Drawing{
+		g.Draw(flame.Window{Pixels: 1 << 30, Most: 2000}), o.Draw(flame.Window{Pixels: 1 << 30, Most: 2000}, timelinetest.Start),
+	} {
+		assert.LessOrEqual(t, len(drawing.Boxes), 2000)
+		assert.Equal(t, int64(500*time.Millisecond), flametest.Self(drawing))
+	}
 
 	many := all(inlined(600))
 	_, err = flame.New(many)
 	assert.ErrorIs(t, err, timeline.ErrTooLarge)
-	_, err = flame.InOrder(many, 1<<30)
-	assert.ErrorIs(t, err, timeline.ErrTooLarge)
+	o, err = flame.InOrder(many)
+	require.NoError(t, err, "a path, and no node, per sample")
+	assert.LessOrEqual(t, len(o.Draw(flame.Window{Pixels: 1000, Most: 2000}, timelinetest.Start).Boxes), 2000)
 }
 
 // TestDescribeIsLinear: the lines of a function are not counted per sample, and a shared attribute is not formatted per line.

@@ -9,167 +9,168 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// Ordered is the graph of the calls of a thread in order of time. Nodes of its tree have a Start. A
-// call ends at the first sample without its function, or at a pause between samples.
+// Ordered contains the calls of a thread in order of time. A call ends at the first sample without
+// its function, or at a pause between samples.
 type Ordered struct {
-	*Graph
-	From, To   uint64 // Unix nanoseconds: from the first sample to the end of the last
-	Resolution uint64 // of closer samples, the graph contains the longest
+	*Graph          // its tree has the root only
+	From, To uint64 // Unix nanoseconds: from the first sample to the end of the last
+	moments  []moment
+	paths    [][]int32 // functions, root first; path 0 is idle
 }
 
 // maxMoments is the maximum number of samples in order of time: an hour of a thread has 360,000 at
 // 100 Hz.
-const maxMoments = 1_000_000
+const maxMoments = 1 << 20
 
-// InOrder returns the calls of the selected samples, which should be of one thread. It reduces them
-// to at most the given number of steps.
-func InOrder(source Source, steps int) (*Ordered, error) {
+// InOrder returns the calls of the selected samples, which should be of one thread.
+func InOrder(source Source) (*Ordered, error) {
 	b := newBuilder()
-	out := &Ordered{Graph: b.graph}
-	moments, err := collect(source)
-	if err != nil {
+	out := &Ordered{Graph: b.graph, paths: make([][]int32, 1)}
+	profile := func(s Selection) error { return out.add(b, s) }
+	if err := source(profile); err != nil {
 		return nil, err
 	}
-	if len(moments) > 0 {
-		out.From, out.To = moments[0].time, moments[len(moments)-1].end
-		out.Resolution = (out.To - out.From) / uint64(steps)
+	slices.SortStableFunc(out.moments, func(a, b moment) int { return cmp.Compare(a.time, b.time) })
+	for i := range out.moments {
+		m := &out.moments[i]
+		if i+1 < len(out.moments) {
+			m.end = min(m.end, out.moments[i+1].time)
+		}
+		if m.path == 0 {
+			out.Idle += int64(m.end - m.time)
+		} else {
+			out.Tree[0].Total += int64(m.end - m.time)
+		}
 	}
-	moments = thin(moments, out.Resolution)
-	if err := b.paths(source, moments); err != nil {
-		return nil, err
+	if n := len(out.moments); n > 0 {
+		out.From, out.To = out.moments[0].time, out.moments[n-1].end
 	}
-	if err := b.calls(moments); err != nil {
-		return nil, err
-	}
-	b.graph.Tree.addUp()
 	return out, nil
 }
 
-// moment is a sample, or several combined samples.
+// Size returns the approximate size of the calls in memory.
+func (o *Ordered) Size() int {
+	size := o.Graph.Size() + 24*len(o.moments)
+	for _, path := range o.paths {
+		size += 24 + 4*len(path)
+	}
+	return size
+}
+
+// moment is a sample. It ends no later than the next one starts.
 type moment struct {
 	time, end uint64
-	stack     timeline.StackIndex
-	profile   int32   // its index in the source
-	path      []int32 // its functions, root first
-	cut       bool
+	path      int32
 }
 
-// collect returns the samples by time. Each ends no later than the next one starts.
-func collect(source Source) (list []moment, err error) {
-	profile := int32(0)
-	err = source(func(s Selection) error {
-		for _, sample := range s.Profile.Selected(s.Filter) {
-			if sample.Time != 0 && sample.Weight > 0 {
-				if len(list) == maxMoments {
-					return timeline.ErrTooLarge
-				}
-				list = append(list, moment{time: sample.Time, end: sample.Time + uint64(sample.Weight), stack: sample.Stack, profile: profile})
-			}
-		}
-		profile++
-		return nil
-	})
-	slices.SortStableFunc(list, func(a, b moment) int { return cmp.Compare(a.time, b.time) })
-	for i := range len(list) - 1 {
-		list[i].end = min(list[i].end, list[i+1].time)
+// add collects the samples of a profile.
+func (o *Ordered) add(b *builder, s Selection) error {
+	numbers, err := b.number(s.Profile)
+	if err != nil {
+		return err
 	}
-	return list, err
-}
-
-// thin combines adjacent samples within the resolution. The result has the stack of the longest.
-func thin(list []moment, resolution uint64) []moment {
-	kept := list[:0]
-	var longest uint64
-	for _, m := range list {
-		last := len(kept) - 1
-		if last < 0 || m.end-kept[last].time > resolution || m.time != kept[last].end {
-			kept, longest = append(kept, m), m.end-m.time
+	type known struct {
+		path int32
+		cut  bool
+	}
+	paths := map[timeline.StackIndex]known{0: {}}
+	for _, sample := range s.Profile.Selected(s.Filter) {
+		if sample.Time == 0 || sample.Weight <= 0 {
 			continue
 		}
-		if length := m.end - m.time; length > longest {
-			kept[last].stack, kept[last].profile, longest = m.stack, m.profile, length
+		if len(o.moments) == maxMoments {
+			return timeline.ErrTooLarge
 		}
-		kept[last].end = m.end
-	}
-	return kept
-}
-
-// paths sets the functions of the moments, one profile at a time.
-func (b *builder) paths(source Source, moments []moment) error {
-	byProfile := map[int32][]*moment{}
-	for i := range moments {
-		m := &moments[i]
-		byProfile[m.profile] = append(byProfile[m.profile], m)
-	}
-	profile := int32(0)
-	return source(func(s Selection) error {
-		numbers, err := b.number(s.Profile)
-		if err != nil {
-			return err
-		}
-		found := map[timeline.StackIndex]*moment{}
-		for _, m := range byProfile[profile] {
-			if same := found[m.stack]; same != nil {
-				m.path, m.cut = same.path, same.cut
-				continue
-			}
-			path, cut, err := b.pathOf(s.Profile, numbers, m.stack)
+		path, seen := paths[sample.Stack]
+		if !seen {
+			functions, cut, err := b.pathOf(s.Profile, numbers, sample.Stack)
 			if err != nil {
 				return err
 			}
-			m.path, m.cut = slices.Clone(path), cut
-			found[m.stack] = m
+			path = known{int32(len(o.paths)), cut}
+			paths[sample.Stack] = path
+			o.paths = append(o.paths, slices.Clone(functions))
 		}
-		profile++
-		return nil
-	})
-}
-
-// calls adds a node for each call: adjacent moments with a common path share nodes.
-func (b *builder) calls(moments []moment) error {
-	var open []int32 // the nodes of the running calls, root first
-	var at uint64
-	for _, m := range moments {
-		if m.time > at {
-			open = open[:0]
+		if path.path != 0 {
+			o.Samples++
 		}
-		at = m.end
-		if open = b.follow(open, m.path, m.time); len(b.graph.Tree) > maxNodes {
-			return timeline.ErrTooLarge
+		if path.cut {
+			o.Cut++
 		}
-		if len(open) == 0 {
-			b.graph.Idle += int64(m.end - m.time)
-			continue
-		}
-		b.graph.Samples++
-		if m.cut {
-			b.graph.Cut++
-		}
-		b.graph.Tree[open[len(open)-1]].Self += int64(m.end - m.time)
+		o.moments = append(o.moments, moment{sample.Time, sample.Time + uint64(sample.Weight), path.path})
 	}
 	return nil
 }
 
-// follow ends the calls that are not in the path and starts its new calls.
-func (b *builder) follow(open, path []int32, now uint64) []int32 {
-	tree := &b.graph.Tree
-	same := 0
-	for same < min(len(open), len(path)) && (*tree)[open[same]].Frame == path[same] {
-		same++
+// Draw returns the boxes of the calls. Positions are nanoseconds after the origin, which is no later
+// than From.
+func (o *Ordered) Draw(w Window, origin uint64) Drawing {
+	if end := int64(o.To - origin); w.To <= 0 || w.To > end {
+		w.To = end
 	}
-	open = open[:same]
-	for _, frame := range path[same:] {
-		parent := int32(0)
-		if len(open) > 0 {
-			parent = open[len(open)-1]
-		}
-		open = append(open, int32(len(*tree)))
-		*tree = append(*tree, Node{Parent: parent, Frame: frame, Start: now})
+	if start := int64(o.From - origin); w.From < start {
+		w.From = start
 	}
-	return open
+	return draw(w, func(d *drawer) { (&caller{drawer: d, ordered: o, origin: origin}).walk() })
 }
 
-// Earliest compares siblings by time.
-func (o *Ordered) Earliest(a, b int32) int {
-	return cmp.Or(cmp.Compare(o.Tree[a].Start, o.Tree[b].Start), cmp.Compare(a, b))
+// caller begins and ends calls, sample by sample.
+type caller struct {
+	*drawer
+	ordered *Ordered
+	origin  uint64
+	open    []int32 // frames of the running calls, root first
+	weights []int64 // busy time before they began
+	busy    int64   // until now
+}
+
+func (c *caller) walk() {
+	at, last := c.ordered.From, int32(-1)
+	c.begin(RootFrame, int64(at-c.origin))
+	for i := range c.ordered.moments {
+		m := &c.ordered.moments[i]
+		if m.time > at {
+			c.endTo(0, at)
+			last = -1
+		}
+		if m.path != last {
+			c.follow(m)
+			last = m.path
+		}
+		if m.path != 0 {
+			c.busy += int64(m.end - m.time)
+		}
+		if at = m.end; c.overflow {
+			break
+		}
+	}
+	c.endTo(0, at)
+	c.end(int64(at-c.origin), c.busy, 0)
+}
+
+var idlePath = []int32{IdleFrame}
+
+// follow ends the calls that are not running in a sample and begins its new ones.
+func (c *caller) follow(m *moment) {
+	path := c.ordered.paths[m.path]
+	if m.path == 0 {
+		path = idlePath
+	}
+	same := 0
+	for same < min(len(c.open), len(path)) && c.open[same] == path[same] {
+		same++
+	}
+	c.endTo(same, m.time)
+	for _, frame := range path[same:] {
+		c.begin(frame, int64(m.time-c.origin))
+		c.open, c.weights = append(c.open, frame), append(c.weights, c.busy)
+	}
+}
+
+// endTo ends all but the outermost calls.
+func (c *caller) endTo(left int, at uint64) {
+	for i := len(c.open) - 1; i >= left; i-- {
+		c.end(int64(at-c.origin), c.busy-c.weights[i], 0)
+	}
+	c.open, c.weights = c.open[:left], c.weights[:left]
 }

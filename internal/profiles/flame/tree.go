@@ -14,7 +14,6 @@ type Node struct {
 	Frame  int32 // index in Graph.Frames; -1 for the root
 	Self   int64
 	Total  int64
-	Start  uint64 // Unix nanoseconds; only in graphs in order of time
 }
 
 // Tree is a list of nodes, parents first.
@@ -30,84 +29,89 @@ func (t Tree) addUp() {
 	}
 }
 
-// Visible is a node of a pruned tree.
-type Visible struct {
-	ID     int32 // index in the whole tree
-	Parent int32 // index in the list; -1 for the first
-	Hidden bool  // some of its children are not in the list
-	Node   Node
-}
+// Draw returns the boxes of a merged graph, the heaviest siblings first. A position is the weight of
+// everything before it.
+func (g *Graph) Draw(w Window) Drawing { return g.draw(w, nil) }
 
-// Part selects a part of a tree.
-type Part struct {
-	Root  int32   // of the part
-	Share float64 // minimum share of a node in the total of the root
-	Most  int     // maximum number of nodes; the largest are kept
-}
-
-// Prune returns a part of a tree, parents first and siblings ordered by compare, and the minimum
-// total of its nodes.
-func (t Tree) Prune(part Part, compare func(a, b int32) int) (list []Visible, smallest int64) {
-	smallest = max(1, int64(part.Share*float64(t[part.Root].Total)))
-	children := t.children(part.Root, smallest)
-	if totals := t.totals(children); len(totals) > part.Most {
-		slices.SortFunc(totals, func(a, b int64) int { return cmp.Compare(b, a) })
-		smallest = totals[part.Most] + 1
-		children = t.children(part.Root, smallest)
+func (g *Graph) draw(w Window, delta []int64) Drawing {
+	g.order()
+	total := g.Tree[0].Total
+	if w.To <= 0 || w.To > total {
+		w.To = total
 	}
-	type step struct{ id, parent int32 }
-	stack := []step{{part.Root, -1}}
-	for len(stack) > 0 {
-		at := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		index := int32(len(list))
-		siblings := children[at.id]
-		list = append(list, Visible{ID: at.id, Parent: at.parent, Hidden: siblings.hidden, Node: t[at.id]})
-		slices.SortFunc(siblings.list, compare)
-		for _, child := range slices.Backward(siblings.list) {
-			stack = append(stack, step{child, index})
+	found := g.Tree.found(w.Match)
+	return draw(w, func(d *drawer) {
+		var visit func(id int32, start int64)
+		visit = func(id int32, start int64) { // recursion is limited by MaxDepth
+			n, change := &g.Tree[id], int64(0)
+			if delta != nil {
+				change = delta[id]
+			}
+			d.begin(n.Frame, start)
+			if n.Total >= d.smallest && !d.overflow {
+				at := start
+				for _, child := range g.children[id] {
+					if at < w.To && at+g.Tree[child].Total > w.From {
+						visit(child, at)
+					}
+					at += g.Tree[child].Total
+				}
+			}
+			call := &d.running[len(d.running)-1]
+			call.found = call.found || found != nil && found[id]
+			call.inner = n.Total - n.Self // also of calls outside of the window
+			d.end(start+n.Total, n.Total, change)
+		}
+		visit(0, 0)
+	})
+}
+
+// order lists the children of each node, the heaviest first.
+func (g *Graph) order() {
+	if g.children != nil {
+		return
+	}
+	g.children = make([][]int32, len(g.Tree))
+	for id := 1; id < len(g.Tree); id++ {
+		if g.Tree[id].Total > 0 {
+			parent := g.Tree[id].Parent
+			g.children[parent] = append(g.children[parent], int32(id))
 		}
 	}
-	return list, smallest
-}
-
-// siblings are the remaining children of a node.
-type siblings struct {
-	list   []int32
-	hidden bool // others were removed
-}
-
-func (t Tree) children(root int32, smallest int64) map[int32]siblings {
-	byParent := map[int32]siblings{root: {}}
-	for id := root + 1; int(id) < len(t); id++ {
-		of, kept := byParent[t[id].Parent]
-		if !kept {
-			continue // not a descendant of root, or of a removed node
-		}
-		if t[id].Total >= smallest {
-			of.list = append(of.list, id)
-			byParent[id] = siblings{}
-		} else {
-			of.hidden = true
-		}
-		byParent[t[id].Parent] = of
+	for _, list := range g.children {
+		slices.SortFunc(list, g.heaviest)
 	}
-	return byParent
 }
 
-func (t Tree) totals(kept map[int32]siblings) []int64 {
-	list := make([]int64, 0, len(kept))
-	for id := range kept {
-		list = append(list, t[id].Total)
+// found reports for each node whether the function of it, or of a descendant, matches.
+func (t Tree) found(match []bool) []bool {
+	if match == nil {
+		return nil
+	}
+	list := make([]bool, len(t))
+	for id := len(t) - 1; id > 0; id-- {
+		list[id] = list[id] || match[t[id].Frame]
+		list[t[id].Parent] = list[t[id].Parent] || list[id]
 	}
 	return list
 }
 
-// Ancestors returns the ancestors of a node, the root first.
-func (t Tree) Ancestors(id int32) (list []int32) {
-	for id = t[id].Parent; id >= 0; id = t[id].Parent {
-		list = append(list, id)
+// Matched returns the weight of the functions that match, with everything that they call.
+func (g *Graph) Matched(match []bool) (weight int64) {
+	inside := make([]bool, len(g.Tree))
+	for id := 1; id < len(g.Tree); id++ {
+		n := &g.Tree[id]
+		if inside[id] = inside[n.Parent]; !inside[id] && match[n.Frame] {
+			inside[id] = true
+			weight += n.Total
+		}
 	}
-	slices.Reverse(list)
-	return list
+	return weight
 }
+
+// heaviest compares siblings by total, then by name.
+func (g *Graph) heaviest(a, b int32) int {
+	return cmp.Or(cmp.Compare(g.Tree[b].Total, g.Tree[a].Total), cmp.Compare(g.name(a), g.name(b)), cmp.Compare(a, b))
+}
+
+func (g *Graph) name(node int32) string { return g.Frames[g.Tree[node].Frame].Name }

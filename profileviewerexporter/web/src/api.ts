@@ -73,7 +73,10 @@ export interface Profile extends ProfileListing, Limited {
 
 export interface Frame { number: number; name: string; file?: string; module?: string; in_app?: boolean }
 
-export interface Graph extends Limited {
+// Drawing is the visible part of a graph: see boxes.ts.
+export interface Drawing { smallest: number; boxes: number[][]; frames: Frame[] | null }
+
+export interface Graph extends Limited, Drawing {
   profiles: string[]
   origin: string
   measure: Measure
@@ -81,24 +84,18 @@ export interface Graph extends Limited {
   idle: number
   samples: number
   cut: number
-  smallest: number
-  hidden: boolean
-  frames: Frame[] | null
 }
 
-type Row = [id: number, parent: number, frame: number, a: number, b: number, hidden: number]
-
 export interface MergedGraph extends Graph {
-  nodes: Row[] // a: total, b: self
-  ancestors: [id: number, frame: number][]
-  top: (Frame & { self: number; total: number })[]
+  matched?: number
+  top?: (Frame & { self: number; total: number })[]
+  threads?: { id: string; name: string; weight: number }[]
+  spans?: SpanSamples[]
 }
 
 export interface OrderedGraph extends Graph {
   from: number
   to: number
-  resolution: number
-  nodes: Row[] // a: offset, b: duration
 }
 
 export interface FrameDetail extends Frame, Limited {
@@ -106,6 +103,7 @@ export interface FrameDetail extends Frame, Limited {
   start_line?: number
   self: number
   total: number
+  of: number // total of the selection
   samples: number
   lines: { line?: number; column?: number; address?: string; self: number; total: number }[]
   line_count: number
@@ -159,7 +157,6 @@ export interface Trace extends TraceListing, Limited {
 export interface Comparison extends Graph {
   before: number
   after: number
-  nodes: Row[] // a: weight before plus weight after, b: after minus before
 }
 
 // Selection selects samples: those of profiles, or those of a span in all profiles.

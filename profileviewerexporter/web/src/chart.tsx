@@ -1,151 +1,212 @@
-import flamegraph, { type Chart, type Placed } from 'd3-flame-graph'
 import { scaleLinear } from 'd3-scale'
-import { select } from 'd3-selection'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { fill, type Colouring } from './colours'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { end, neighbour, type Box, type Picture } from './boxes'
+import type { Colouring } from './colours'
 import { duration } from './format'
+import { Outline } from './outline'
+import { boxAt, paint, rowHeight, type Surface, type View } from './paint'
 import { useTheme } from './theme'
-import type { FlameNode } from './tree'
+import { moved, useAnimated, zoomed } from './view'
 
 interface Props {
-  root: FlameNode
-  describe: (node: FlameNode) => string // a line of text about a node
+  whole: Picture // all of the graph
+  detail?: Picture // a part of it, in more detail
+  view?: View // the visible part; all of it if undefined
+  onView: (view: View | undefined, moving?: boolean) => void
+  describe: (box: Box) => string // a line of text about a box
   colouring: Colouring
-  search: string
   selected?: number // number of a frame to outline
-  focus?: number // id of the node to zoom to
-  onSelect: (node: FlameNode) => void
-  onFound?: (share: number) => void // share of the width that the search matches
-  time?: { from: number; to: number } // nanoseconds; only of graphs in the order of time
+  onSelect: (box: Box) => void
+  time?: boolean // positions are nanoseconds
 }
 
-const cellHeight = 20
+const nearby = 4 // pixels: a shorter drag is a click
 
-// FlameChart draws a tree with d3-flame-graph and adds keyboard control: arrow keys move, Enter zooms in, Escape zooms out.
+// FlameChart draws a graph on a canvas. Keys: arrows move, Enter zooms in, Escape zooms out, plus and minus zoom.
 export function FlameChart(props: Props) {
+  const { whole, colouring, selected } = props
   const box = useRef<HTMLDivElement>(null)
-  const chart = useRef<Chart<FlameNode> | undefined>(undefined)
-  const latest = useRef(props)
-  latest.current = props
-  const [status, setStatus] = useState('')
-  const cursor = useRef<Placed<FlameNode> | undefined>(undefined)
-  const dark = useTheme()
-  const { root, search, selected, colouring } = props
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const isDark = useTheme()
+  const [cursor, setCursor] = useState<Box>()
+  const [hovered, setHovered] = useState<Box>()
+  const [size, setSize] = useState({ width: 0, height: 0, top: 0 })
+  const all: View = { left: whole.left, right: whole.right }
+  const view = useAnimated(props.view ?? all)
+  const picture = covers(props.detail, view) ? props.detail! : whole
 
-  const dress = () => {
-    select(box.current).selectAll<SVGGElement, Placed<FlameNode>>('g.frame')
-      .classed('gap', (d) => d.data.kind === 'gap')
-      .classed('selected', (d) => d.data.frame !== undefined && d.data.frame.number === latest.current.selected)
-      .classed('cursor', (d) => d === cursor.current)
+  const measure = () => {
+    const e = box.current!
+    setSize((old) => (old.width === e.clientWidth && old.height === e.clientHeight && old.top === e.scrollTop ? old
+      : { width: e.clientWidth, height: e.clientHeight, top: e.scrollTop }))
   }
-  const point = (d: Placed<FlameNode> | undefined) => {
-    cursor.current = d
-    setStatus(d ? latest.current.describe(d.data) : '')
-    dress()
+  useLayoutEffect(() => {
+    measure()
+    const resize = new ResizeObserver(measure)
+    resize.observe(box.current!)
+    return () => resize.disconnect()
+  }, [])
+  useLayoutEffect(measure, [picture.rows])
+  useLayoutEffect(() => {
+    const surface = surfaceOf(canvas.current!, size)
+    if (surface) paint(surface, picture, view, { dark: isDark, colouring, selected, cursor, hovered })
+  })
+
+  const point = (b: Box | undefined) => {
+    setCursor(b)
+    if (b) reveal(box.current!, b)
   }
-
-  useEffect(() => {
-    const element = box.current!
-    if (root.value <= 0) return
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches
-    const c = flamegraph<FlameNode>()
-      .width(element.clientWidth).cellHeight(cellHeight).minFrameSize(0.4).inverted(true).resetHeightOnZoom(true)
-      .transitionDuration(still ? 0 : 200)
-      .label((d) => latest.current.describe(d.data))
-      .color((d) => fill(d.data, d.highlight === true, latest.current.colouring))
-      .setSearchMatch((d, term) => d.data.kind === 'call' && matches(d.data, term))
-      .setSearchHandler((_, sum, total) => latest.current.onFound?.(sum / total))
-      .onClick((d) => {
-        if (d.data.kind === 'gap') return c.resetZoom()
-        point(d)
-        latest.current.onSelect(d.data)
-      })
-      .onHover((d) => { if (d.data.kind !== 'gap') setStatus(latest.current.describe(d.data)) })
-    chart.current = c
-    select<HTMLElement, FlameNode>(element).datum(root).call(c)
-    cursor.current = undefined
-    if (latest.current.search) c.search(latest.current.search)
-    const focused = find(placedRoot(element), (n) => n.id === latest.current.focus)
-    if (focused?.parent) c.zoomTo(focused)
-    dress()
-    const resize = new ResizeObserver(() => {
-      if (element.clientWidth > 0) { c.width(element.clientWidth).update(); dress() }
-    })
-    resize.observe(element)
-    return () => { resize.disconnect(); c.destroy() }
-  }, [root])
-
-  useEffect(() => {
-    if (search) chart.current?.search(search)
-    else chart.current?.clear()
-    dress()
-  }, [search])
-  useEffect(() => { chart.current?.update(); dress() }, [dark, colouring])
-  useEffect(dress, [selected])
-
+  const choose = (b: Box) => {
+    point(b)
+    if (b.kind === 'call') props.onSelect(b)
+    if (b.kind === 'all') props.onView(undefined)
+    else if (b.extent > 0) props.onView(fit({ left: b.start, right: end(b) }, all))
+  }
   const key = (event: KeyboardEvent) => {
-    const d = step(event.key, cursor.current, placedRoot(box.current!))
-    if (event.key === 'Enter' && cursor.current) {
-      chart.current?.zoomTo(cursor.current) // calls onClick
-    } else if (event.key === 'Escape') {
-      chart.current?.resetZoom()
-    } else if (d) {
-      point(d)
-    } else {
-      return
-    }
+    const to = neighbour(event.key, cursor, picture)
+    if (event.key === 'Enter' && cursor) choose(cursor)
+    else if (event.key === 'Escape') props.onView(undefined)
+    else if (event.key === '+' || event.key === '=') props.onView(zoomed(view, all, 0.5, cursor ? (cursor.start + end(cursor)) / 2 : undefined))
+    else if (event.key === '-') props.onView(zoomed(view, all, 2))
+    else if (to) point(to)
+    else return
     event.preventDefault()
   }
+  usePointer(canvas, { ...props, all, view, picture, top: size.top, hover: setHovered, choose })
 
+  const described = hovered ?? cursor
+  const full = view.left <= all.left && view.right >= all.right
   return (
     <div class="flame">
-      <div class="chart" tabIndex={0} role="application" aria-label="Flame graph: arrow keys move, Enter zooms in, Escape zooms out"
-        onKeyDown={key} onMouseLeave={() => setStatus(cursor.current ? props.describe(cursor.current.data) : '')}>
-        {props.time && <Axis {...props.time} />}
-        <div ref={box} />
+      <div class="chart" ref={box} tabIndex={0} role="application" onScroll={measure} onKeyDown={key}
+        aria-label="Flame graph: arrow keys move, Enter zooms in, Escape shows all, plus and minus zoom">
+        {props.time && <Axis {...view} />}
+        <div class="rows" style={{ height: `${picture.rows * rowHeight}px` }}>
+          <canvas ref={canvas} role="img" data-left={view.left} data-right={view.right} data-boxes={picture.boxes.length} data-detail={picture !== whole}
+            aria-label={`${picture.boxes.length} boxes; the table below has their functions`}
+            style={{ width: `${size.width}px`, height: `${canvasHeight(size, picture)}px` }} />
+        </div>
       </div>
-      <p class="status" role="status"><bdi>{status || 'Hover over a function to see its weight; click it to zoom in.'}</bdi></p>
+      <div class="under">
+        <p class="status" role="status"><bdi>{described ? props.describe(described) : 'Point at a function to see its weight; click it to zoom in.'}</bdi></p>
+        <span class="zoom" role="group" aria-label="Zoom">
+          <button type="button" aria-label="Zoom in" onClick={() => props.onView(zoomed(view, all, 0.5))}>+</button>
+          <button type="button" aria-label="Zoom out" disabled={full} onClick={() => props.onView(zoomed(view, all, 2))}>−</button>
+          <button type="button" disabled={full} onClick={() => props.onView(undefined)}>Show all</button>
+        </span>
+      </div>
+      <Outline picture={picture} view={view} describe={props.describe} />
     </div>
   )
 }
 
-function Axis({ from, to }: { from: number; to: number }) {
+const axisHeight = 22
+
+// canvasHeight is the height of the visible part of the rows.
+function canvasHeight(size: { height: number }, picture: Picture): number {
+  return Math.max(1, Math.min(size.height, picture.rows * rowHeight))
+}
+
+function surfaceOf(canvas: HTMLCanvasElement, size: { width: number; top: number }): Surface | undefined {
+  const ratio = devicePixelRatio || 1
+  const height = parseFloat(canvas.style.height)
+  if (size.width <= 0 || !(height > 0)) return undefined
+  const [width, tall] = [Math.round(size.width * ratio), Math.round(height * ratio)]
+  if (canvas.width !== width) canvas.width = width
+  if (canvas.height !== tall) canvas.height = tall
+  const context = canvas.getContext('2d', { alpha: false })
+  return context ? { context, width: size.width, height, top: size.top, ratio } : undefined
+}
+
+// covers reports whether a picture contains the whole view.
+function covers(picture: Picture | undefined, view: View): boolean {
+  return picture !== undefined && picture.left <= view.left && picture.right >= view.right
+}
+
+// fit returns the view inside the bounds of the graph; undefined is all of it.
+function fit(view: View, all: View): View | undefined {
+  const inside = { left: Math.max(all.left, view.left), right: Math.min(all.right, view.right) }
+  return inside.left <= all.left && inside.right >= all.right ? undefined : inside
+}
+
+// reveal scrolls to a row.
+function reveal(element: HTMLElement, b: Box): void {
+  const top = b.depth * rowHeight
+  if (top < element.scrollTop) element.scrollTop = top
+  else if (top + rowHeight + axisHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight + axisHeight - element.clientHeight
+}
+
+interface Pointing extends Props {
+  all: View
+  view: View
+  picture: Picture
+  top: number
+  hover: (b: Box | undefined) => void
+  choose: (b: Box) => void
+}
+
+// usePointer handles the mouse, touch and the wheel: a click chooses, a drag moves the view, Ctrl and the wheel zoom.
+function usePointer(canvas: { current: HTMLCanvasElement | null }, state: Pointing): void {
+  const latest = useRef(state)
+  latest.current = state
+  useEffect(() => {
+    const element = canvas.current!
+    let drag: { x: number; view: View; moved: boolean } | undefined
+    const at = (event: MouseEvent) => {
+      const { picture, view, top } = latest.current
+      return boxAt({ width: element.clientWidth, top }, picture, view, event.offsetX, event.offsetY)
+    }
+    const down = (event: PointerEvent) => { if (event.button === 0) drag = { x: event.clientX, view: latest.current.view, moved: false } }
+    const move = (event: PointerEvent) => {
+      if (!drag) {
+        const found = at(event)
+        return latest.current.hover(found)
+      }
+      if (Math.abs(event.clientX - drag.x) < nearby && !drag.moved) return
+      if (!drag.moved) element.setPointerCapture(event.pointerId)
+      drag.moved = true
+      const shift = ((drag.x - event.clientX) / element.clientWidth) * (drag.view.right - drag.view.left)
+      latest.current.onView(moved(drag.view, latest.current.all, shift), true)
+    }
+    const up = (event: PointerEvent) => {
+      const clicked = drag && !drag.moved ? at(event) : undefined
+      drag = undefined
+      if (clicked) latest.current.choose(clicked)
+    }
+    const leave = () => latest.current.hover(undefined)
+    const wheel = (event: WheelEvent) => {
+      const { view, all, onView } = latest.current
+      const length = view.right - view.left
+      if (event.ctrlKey || event.metaKey) {
+        const position = view.left + (event.offsetX / element.clientWidth) * length
+        onView(zoomed(view, all, Math.exp(event.deltaY / 300), position), true)
+      } else if (event.deltaX !== 0 || event.shiftKey) {
+        onView(moved(view, all, ((event.deltaX || event.deltaY) / element.clientWidth) * length), true)
+      } else return
+      event.preventDefault()
+    }
+    const cancel = () => { drag = undefined }
+    element.addEventListener('pointerdown', down)
+    element.addEventListener('pointermove', move)
+    element.addEventListener('pointerup', up)
+    element.addEventListener('pointercancel', cancel)
+    element.addEventListener('pointerleave', leave)
+    element.addEventListener('wheel', wheel, { passive: false })
+    return () => {
+      element.removeEventListener('pointerdown', down)
+      element.removeEventListener('pointermove', move)
+      element.removeEventListener('pointerup', up)
+      element.removeEventListener('pointercancel', cancel)
+      element.removeEventListener('pointerleave', leave)
+      element.removeEventListener('wheel', wheel)
+    }
+  }, [])
+}
+
+function Axis({ left, right }: View) {
   return (
     <div class="axis" aria-hidden="true">
-      {scaleLinear().domain([from, to]).ticks(8).map((t) => <span key={t} style={{ left: `${(100 * (t - from)) / (to - from)}%` }}>{duration(t)}</span>)}
+      {scaleLinear().domain([left, right]).ticks(8).map((t) => <span key={t} style={{ left: `${(100 * (t - left)) / (right - left)}%` }}>{duration(t)}</span>)}
     </div>
   )
-}
-
-export function matches(node: { name: string; frame?: { file?: string; module?: string } }, term: string): boolean {
-  const wanted = term.toLowerCase()
-  return [node.name, node.frame?.file, node.frame?.module].some((text) => text?.toLowerCase().includes(wanted))
-}
-
-// placedRoot returns the root of the tree as d3-flame-graph laid it out.
-function placedRoot(element: HTMLElement): Placed<FlameNode> | undefined {
-  return select<HTMLElement, Placed<FlameNode>>(element).datum()
-}
-
-function find(from: Placed<FlameNode> | undefined, is: (n: FlameNode) => boolean): Placed<FlameNode> | undefined {
-  const open = from ? [from] : []
-  for (let d = open.pop(); d; d = open.pop()) {
-    if (is(d.data)) return d
-    open.push(...(d.children ?? []))
-  }
-  return undefined
-}
-
-// step returns the node that an arrow key moves to.
-function step(key: string, from: Placed<FlameNode> | undefined, root: Placed<FlameNode> | undefined): Placed<FlameNode> | undefined {
-  if (!from) return key.startsWith('Arrow') ? root : undefined
-  const drawn = (list: Placed<FlameNode>[] | undefined) => (list ?? []).filter((d) => d.data.kind !== 'gap' && d.value > 0)
-  const siblings = drawn(from.parent?.children)
-  switch (key) {
-    case 'ArrowDown': return drawn(from.children)[0]
-    case 'ArrowUp': return from.parent ?? undefined
-    case 'ArrowRight': return siblings[siblings.indexOf(from) + 1]
-    case 'ArrowLeft': return siblings[siblings.indexOf(from) - 1]
-  }
-  return undefined
 }

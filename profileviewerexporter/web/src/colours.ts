@@ -1,32 +1,56 @@
-import { isDark } from './theme'
-import type { FlameNode } from './tree'
+import type { Box } from './boxes'
 
 // Colouring is the meaning of the colours. code: application or library; own: library code is dimmed; delta: the result of a comparison.
 export type Colouring = 'code' | 'own' | 'delta'
 
-// fill returns the colour of a rectangle. Hues distinguish modules or files: warm hues are application code, cool hues are libraries.
-// Text has a contrast of at least 4.5 on each of them.
-export function fill(node: FlameNode, found: boolean, colouring: Colouring): string {
-  const dark = isDark()
-  if (node.kind === 'gap') return 'transparent'
-  if (node.kind === 'all') return dark ? '#334155' : '#e2e8f0'
-  if (found) return dark ? '#a21caf' : '#f0abfc'
-  if (colouring === 'delta') return deltaColour(node, dark)
-  const own = node.frame?.in_app
-  if (colouring === 'own' && own !== true) return dark ? '#293548' : '#e9eef4'
-  const spread = hash(node.frame?.module || node.frame?.file || node.name)
-  if (own === true) return dark ? hsl(10 + 38 * spread, 62, 33) : hsl(14 + 36 * spread, 92, 72)
-  if (own === false) return dark ? hsl(195 + 50 * spread, 24, 32) : hsl(195 + 50 * spread, 45, 82)
-  return dark ? hsl(95 + 70 * spread, 16, 29) : hsl(95 + 70 * spread, 28, 80)
+// Palette has the colours of a theme that are the same for all functions.
+export interface Palette {
+  sheet: string
+  text: string
+  all: string
+  found: string
+  self: string // marks of self time
+  combined: string
+  stripe: string // on combined boxes
+  idle: string
+  idleMark: string
+  edge: string
+  accent: string
 }
 
-// deltaColour returns red for an increase and blue for a decrease, more saturated for a larger change relative to the node.
-function deltaColour(node: FlameNode, dark: boolean): string {
-  const change = Math.max(-1, Math.min(1, (node.delta ?? 0) / Math.max(1, node.value)))
+// Text has a contrast of at least 4.5 on each colour that has text. self marks have at least 3 on each colour of functions, and stripes
+// on the colour of combined boxes.
+export const light: Palette = {
+  sheet: '#ffffff', text: '#0f172a', all: '#e2e8f0', found: '#f0abfc', self: '#334155', stripe: '#64748b', combined: '#cbd5e1', idle: '#f1f5f9', idleMark: '#94a3b8',
+  edge: 'rgb(15 23 42 / 25%)', accent: '#c2410c',
+}
+export const dark: Palette = {
+  sheet: '#111a2b', text: '#e6edf6', all: '#334155', found: '#a21caf', self: '#e2e8f0', stripe: '#94a3b8', combined: '#1e293b', idle: '#172033', idleMark: '#475569',
+  edge: 'rgb(0 0 0 / 45%)', accent: '#fb923c',
+}
+
+// fill returns the colour of a function. Hues distinguish modules or files: warm hues are application code, cool hues are libraries.
+export function fill(box: Box, colouring: Colouring, isDark: boolean): string {
+  const palette = isDark ? dark : light
+  if (box.kind === 'all') return palette.all
+  if (box.kind === 'idle') return palette.idle
+  if (box.found) return palette.found
+  if (colouring === 'delta') return deltaColour(box, isDark)
+  const own = box.frame?.in_app
+  if (colouring === 'own' && own !== true) return isDark ? '#293548' : '#e9eef4'
+  const spread = hash(box.frame?.module || box.frame?.file || box.name)
+  if (own === true) return isDark ? hsl(10 + 38 * spread, 62, 33) : hsl(14 + 36 * spread, 92, 72)
+  if (own === false) return isDark ? hsl(195 + 50 * spread, 24, 32) : hsl(195 + 50 * spread, 45, 82)
+  return isDark ? hsl(95 + 70 * spread, 16, 29) : hsl(95 + 70 * spread, 28, 80)
+}
+
+// deltaColour returns red for an increase and blue for a decrease, more saturated for a larger change relative to the box.
+function deltaColour(box: Box, isDark: boolean): string {
+  const change = Math.max(-1, Math.min(1, box.delta / Math.max(1, box.weight)))
   const strength = Math.abs(change)
-  if (strength < 0.01) return dark ? '#334155' : '#e2e8f0'
+  if (strength < 0.01) return isDark ? '#334155' : '#e2e8f0'
   const hue = change > 0 ? 8 : 215
-  return dark ? hsl(hue, 25 + 45 * strength, 30 + 6 * strength) : hsl(hue, 40 + 50 * strength, 88 - 18 * strength)
+  return isDark ? hsl(hue, 25 + 45 * strength, 30 + 6 * strength) : hsl(hue, 40 + 50 * strength, 88 - 18 * strength)
 }
 
 function hsl(hue: number, saturation: number, lightness: number): string {

@@ -1,24 +1,32 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison, Profile } from './api'
+import { pictureOf, type Box } from './boxes'
 import { FlameChart } from './chart'
-import { clock, share, weight } from './format'
-import { useApi, type Route } from './hooks'
+import { pixels, useDetail } from './detail'
+import { clock, plural, share, weight } from './format'
+import { useApi, useDelayed, useTitle, type Route } from './hooks'
 import { Omitted } from './omitted'
-import { comparedTree, type FlameNode } from './tree'
+import type { View } from './paint'
+import { useView } from './view'
 
 // Compare shows two profiles in one graph: red functions weigh more in the second profile, blue functions weigh less.
 export function Compare({ route }: { route: Route }) {
   const a = route.query.get('a') ?? ''
   const b = route.query.get('b') ?? ''
-  const { value: graph, error } = useApi<Comparison>(`compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`)
   const [search, setSearch] = useState('')
-  const tree = useMemo(() => graph && comparedTree(graph), [graph])
+  const term = useDelayed(search)
+  const path = `compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}&pixels=${pixels()}${term && '&q=' + encodeURIComponent(term)}`
+  const { value: graph, error } = useApi<Comparison>(path)
+  const all = useMemo((): View | undefined => graph && { left: 0, right: graph.total }, [graph])
+  const picture = useMemo(() => graph && all && pictureOf(graph, all.left, all.right), [graph, all])
+  const { view, onView } = useView(route.query)
+  const detail = useDetail(path, view, all)
+  useTitle('Comparison')
   if (error) return <p class="warn" role="alert">{error}</p>
-  if (!graph || !tree) return <p class="note">Loading…</p>
-  const describe = (n: FlameNode) => {
-    const delta = n.delta ?? 0
-    const change = delta === 0 ? 'equal in both' : `${share(Math.abs(delta), graph.after)} ${delta > 0 ? 'more' : 'less'} in the second profile`
-    return `${n.name} · ${change}`
+  if (!graph || !picture) return <p class="note">Loading…</p>
+  const describe = (n: Box) => {
+    const change = n.delta === 0 ? 'equal in both' : `${share(Math.abs(n.delta), graph.after)} ${n.delta > 0 ? 'more' : 'less'} in the second profile`
+    return `${n.kind === 'combined' ? plural(n.count, 'function') : n.name} · ${change}`
   }
   return (
     <>
@@ -32,10 +40,9 @@ export function Compare({ route }: { route: Route }) {
         <a class="button" href={`#/compare?a=${b}&b=${a}`}>Swap</a>
         <span class="legend"><span class="more">more in the second profile</span><span class="less">less</span></span>
       </div>
-      <p class="sum">The first profile is scaled to the total of the second.
-        {graph.hidden && ' Functions below 0.1 % are hidden.'}</p>
+      <p class="sum">The first profile is scaled to the total of the second.</p>
       <Omitted from={graph} />
-      <FlameChart root={tree} describe={describe} colouring="delta" search={search} onSelect={() => undefined} />
+      <FlameChart whole={picture} detail={detail} view={view} onView={onView} describe={describe} colouring="delta" onSelect={() => undefined} />
     </>
   )
 }

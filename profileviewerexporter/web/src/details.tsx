@@ -4,8 +4,8 @@ import { useApi } from './hooks'
 import { Omitted } from './omitted'
 
 // Details describes the selected function, or lists the spans of the profile while no function is selected.
-export function Details({ selection, frame, measure, total, all, spans }: {
-  selection: Selection; frame?: number; measure: Measure; total: number; all: number; spans?: SpanSamples[]
+export function Details({ selection, frame, measure, all, spans }: {
+  selection: Selection; frame?: number; measure: Measure; all: number; spans?: SpanSamples[] // all: weight of the selection
 }) {
   const { value: d, error } = useApi<FrameDetail>(frame === undefined ? undefined : 'frame?' + query(selection, { frame }))
   if (frame === undefined || (!d && !error)) {
@@ -23,8 +23,8 @@ export function Details({ selection, frame, measure, total, all, spans }: {
       <h2><bdi>{d.name}</bdi></h2>
       <p class="place"><bdi>{place(d.file, d.lines[0]?.line, d.lines[0]?.column)}</bdi></p>
       <dl>
-        <div><dt>Self</dt><dd>{weight(d.self, measure)} <small>{share(d.self, total)}</small></dd></div>
-        <div><dt>Total</dt><dd>{weight(d.total, measure)} <small>{share(d.total, total)}</small></dd></div>
+        <div><dt>Self</dt><dd>{weight(d.self, measure)} <small>{share(d.self, d.of)}</small></dd></div>
+        <div><dt>Total</dt><dd>{weight(d.total, measure)} <small>{share(d.total, d.of)}</small></dd></div>
         <div><dt>Samples</dt><dd>{count(d.samples)}</dd></div>
         {d.in_app !== undefined && <div><dt>Code</dt><dd>{d.in_app ? 'application' : 'library'}</dd></div>}
         {d.module && <div><dt>Module</dt><dd><bdi>{d.module}</bdi></dd></div>}

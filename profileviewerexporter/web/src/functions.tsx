@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { MergedGraph } from './api'
-import { matches } from './chart'
+import type { Frame, MergedGraph } from './api'
 import { share, weight } from './format'
 
 type Column = 'self' | 'total'
@@ -13,8 +12,9 @@ export function Functions({ graph, search, selected, onSelect }: {
   graph: MergedGraph; search: string; selected?: number; onSelect: (frame: number) => void
 }) {
   const [column, setColumn] = useState<Column>('self')
-  const list = graph.top
-    .filter((f) => search === '' || matches({ name: f.name, frame: f }, search))
+  const top = graph.top ?? []
+  const list = top
+    .filter((f) => search === '' || matches(f, search))
     .sort((a, b) => b[column] - a[column])
   const header = (c: Column, text: string) => (
     <th scope="col" aria-sort={column === c ? 'descending' : 'none'}>
@@ -23,7 +23,7 @@ export function Functions({ graph, search, selected, onSelect }: {
   )
   return (
     <section class="functions" aria-labelledby="functions">
-      <h2 id="functions">Functions <small>{list.length}{graph.top.length === 200 && '+'}</small></h2>
+      <h2 id="functions">Functions <small>{list.length}{top.length === 200 && '+'}</small></h2>
       <table>
         <thead><tr>{header('self', 'Self')}{header('total', 'Total')}<th scope="col">Function</th></tr></thead>
         <tbody>
@@ -42,6 +42,11 @@ export function Functions({ graph, search, selected, onSelect }: {
       {list.length > mostRows && <p class="note">Only the first {mostRows} are listed; use the search to find others.</p>}
     </section>
   )
+}
+
+function matches(frame: Frame, term: string): boolean {
+  const wanted = term.toLowerCase()
+  return [frame.name, frame.file, frame.module].some((text) => text?.toLowerCase().includes(wanted))
 }
 
 function Bar({ part, whole }: { part: number; whole: number }) {

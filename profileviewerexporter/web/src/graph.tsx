@@ -1,95 +1,92 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { query, type MergedGraph, type OrderedGraph, type Selection, type SpanSamples, type Thread } from './api'
+import { query, type Graph, type Measure, type MergedGraph, type OrderedGraph, type Selection, type Thread } from './api'
+import { pictureOf, type Box } from './boxes'
 import { FlameChart } from './chart'
 import type { Colouring } from './colours'
+import { pixels, useDetail } from './detail'
 import { Details } from './details'
-import { place, share, weight } from './format'
+import { duration, place, plural, share, weight } from './format'
 import { Functions } from './functions'
-import { amend, useApi, type Route } from './hooks'
+import { amend, useApi, useDelayed, type Route } from './hooks'
 import { Omitted } from './omitted'
+import type { View } from './paint'
 import { Strip } from './strip'
 import { Summary } from './summary'
 import { Toolbar } from './toolbar'
-import { mergedTree, orderedTree, type FlameNode } from './tree'
+import { useView } from './view'
 
 interface Props {
   base: Selection // profiles, or a span
-  route: Route // its query may have: thread, order, from, to, q
+  route: Route // its query may have: thread, order, from, to, zoom, idle, q
   threads?: Thread[] // with their activity; undefined where it is not known
   length?: number // nanoseconds
-  spans?: SpanSamples[]
 }
 
 // GraphView is the flame graph of a selection, with the controls that change the selection.
-export function GraphView({ base, route, threads, length, spans }: Props) {
+export function GraphView({ base, route, threads, length }: Props) {
   const q = route.query
   const byTime = q.get('order') === 'time'
   const [search, setSearch] = useState(q.get('q') ?? '')
   const [colouring, setColouring] = useState<Colouring>('code')
   const [frame, setFrame] = useState<number>()
-  const [root, setRoot] = useState(0)
-  const [found, setFound] = useState<number>()
 
   const listed = useThreads(base, threads)
   const thread = q.get('thread') ?? (byTime ? listed[0]?.id : undefined)
   const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to') }
-  useEffect(() => { setRoot(0); setFrame(undefined) }, [query(selection)])
+  useEffect(() => setFrame(undefined), [query(selection)])
 
-  const { whole, graph, tree, ordered, error } = useGraphs(selection, byTime, root)
+  const { whole, graph, all, picture, path, error } = useGraphs(selection, byTime, useDelayed(search), q.has('idle'))
+  const { view, onView } = useView(q)
+  const detail = useDetail(path, view, all)
   if (error) return <p class="warn" role="alert">{error}</p>
-  if (!whole || !graph || !tree) return <p class="note">{byTime && thread === undefined ? 'No thread has samples.' : 'Loading…'}</p>
+  if (!whole || !graph || !picture || !all) return <p class="note">{byTime && thread === undefined ? 'No thread has samples.' : 'Loading…'}</p>
 
-  const select = (node: FlameNode) => {
-    setFrame(node.frame?.number)
-    if (byTime) amend(timeRange(node))
-    else if (node.kind === 'all') setRoot(0)
-    else if (hides(node)) setRoot(node.id)
-  }
   const exact: Selection = { ...selection, profiles: whole.profiles }
   const activity = threads && activityOf(threads, thread)
+  const found = whole.matched === undefined ? undefined : whole.matched / Math.max(1, whole.total)
   return (
     <>
-      <Toolbar selection={exact} byTime={byTime} threads={listed} thread={thread} measure={whole.measure}
-        search={search} found={found} onSearch={(text) => { setSearch(text); setFound(undefined) }}
-        colouring={colouring} onColouring={setColouring} />
+      <Toolbar selection={exact} byTime={byTime} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')}
+        search={search} found={found} onSearch={setSearch} colouring={colouring} onColouring={setColouring} />
       {activity && length !== undefined && length > 0 &&
         <Strip activity={activity} length={length} from={selection.from} to={selection.to}
-          onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString() })} />}
-      <Summary whole={whole} graph={graph} ordered={ordered} />
+          onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString(), zoom: undefined })} />}
+      <Summary whole={whole} picture={picture} ordered={byTime ? (graph as OrderedGraph) : undefined} />
       <Omitted from={graph} />
-      {whole.total === 0
+      {whole.total === 0 && !byTime
         ? <p class="note">This selection has no samples with a stack.</p>
-        : <FlameChart root={tree} describe={(node) => describe(node, whole, byTime ? tree.value : whole.total)} colouring={colouring} search={search}
-          selected={frame} focus={root} onSelect={select} onFound={setFound} time={ordered} />}
+        : <FlameChart whole={picture} detail={detail} view={view} onView={onView} describe={(b) => describe(b, graph, graph.measure)}
+          colouring={colouring} selected={frame} onSelect={(b) => setFrame(b.frame?.number)} time={byTime} />}
       <div class="below">
         <Functions graph={whole} search={search} selected={frame} onSelect={setFrame} />
-        <Details selection={exact} frame={frame} measure={whole.measure} total={whole.total} all={whole.total + whole.idle} spans={spans} />
+        <Details selection={exact} frame={frame} measure={whole.measure} all={whole.total + whole.idle} spans={whole.spans} />
       </div>
     </>
   )
 }
 
-// useGraphs requests the merged graph of a selection and, where another one is shown, that one: a part of the merged graph, or the
-// graph in the order of time.
-function useGraphs(selection: Selection, byTime: boolean, root: number) {
-  const text = query(selection)
+// useGraphs requests the merged graph of a selection and, where it is shown, the graph in the order of time.
+function useGraphs(selection: Selection, byTime: boolean, search: string, idle: boolean) {
+  const text = query(selection, { pixels: pixels(), ...(search && { q: search }) })
   const merged = useApi<MergedGraph>('flame?' + text)
-  const part = useApi<MergedGraph>(root && !byTime ? 'flame?' + query(selection, { root }) : undefined)
-  const inOrder = useApi<OrderedGraph>(byTime && selection.thread !== undefined ? 'ordered?' + text : undefined)
-  const graph = byTime ? inOrder.value : ((root && part.value) || merged.value)
-  const tree = useMemo(() => {
+  const path = byTime ? 'ordered?' + text : 'flame?' + text
+  const inOrder = useApi<OrderedGraph>(byTime && selection.thread !== undefined ? path : undefined)
+  const graph: Graph | undefined = byTime ? inOrder.value : merged.value
+  const all = useMemo((): View | undefined => {
     if (!graph) return undefined
-    return byTime ? orderedTree(graph as OrderedGraph) : mergedTree(graph as MergedGraph)
-  }, [graph])
-  return {
-    whole: merged.value, graph, tree, ordered: byTime ? inOrder.value : undefined,
-    error: merged.error ?? part.error ?? inOrder.error,
-  }
+    if (byTime) return { left: (graph as OrderedGraph).from, right: (graph as OrderedGraph).to }
+    return { left: 0, right: graph.total + (idle ? graph.idle : 0) }
+  }, [graph, byTime, idle])
+  const picture = useMemo(() => {
+    if (!graph || !all) return undefined
+    return pictureOf(graph, all.left, all.right, !byTime && idle ? { start: graph.total, extent: graph.idle } : undefined)
+  }, [graph, all])
+  return { whole: merged.value, graph, all, picture, path, error: merged.error ?? inOrder.error }
 }
 
 // useThreads returns the threads of a selection, the busiest first, regardless of which of them is shown.
 function useThreads(base: Selection, threads?: Thread[]): Thread[] {
-  const loaded = useApi<MergedGraph & { threads?: { id: string; name: string; weight: number }[] }>(threads ? undefined : 'flame?' + query(base))
+  const loaded = useApi<MergedGraph>(threads ? undefined : 'flame?' + query(base, { pixels: 1 }))
   return threads ?? (loaded.value?.threads ?? []).map((t) => ({ ...t, busy: t.weight, idle: 0, samples: 0 }))
 }
 
@@ -97,26 +94,17 @@ function numberIn(q: URLSearchParams, key: string): number | undefined {
   return q.has(key) ? Number(q.get(key)) : undefined
 }
 
-// describe returns the line of text about a node; total is what its share is of.
-function describe(node: FlameNode, whole: MergedGraph, total: number): string {
-  if (node.kind === 'gap') return ''
-  const parts = [node.name, `${weight(node.value, whole.measure)}, ${share(node.value, total)}`]
-  if (node.kind === 'call') {
-    parts.push(`self ${weight(node.self, whole.measure)}`)
-    if (node.frame?.file) parts.push(place(node.frame.file))
+// describe returns the line of text about a box. Shares are of the busy time of the displayed graph.
+function describe(b: Box, graph: Graph, measure: Measure): string {
+  switch (b.kind) {
+    case 'idle': return `idle · ${weight(b.extent, measure)}`
+    case 'combined': return `${plural(b.count, 'function')}, ${weight(b.weight, measure)} · ${share(b.weight, graph.total)} · ` +
+      `the heaviest: ${b.name} · narrower than a pixel; click to zoom in`
+    case 'all': return `all · ${weight(graph.total, measure)}${graph.idle > 0 ? ` · idle ${duration(graph.idle)}` : ''}`
   }
+  const parts = [b.name, `${weight(b.weight, measure)}, ${share(b.weight, graph.total)}`, `self ${weight(b.self, measure)}`]
+  if (b.frame?.file) parts.push(place(b.frame.file))
   return parts.join(' · ')
-}
-
-// timeRange returns the range of a call in the order of time, for the query of the address; the root has no range.
-function timeRange(node: FlameNode): { from?: string; to?: string } {
-  if (node.kind !== 'call') return { from: undefined, to: undefined }
-  return { from: String(node.start), to: String(node.start! + node.value) }
-}
-
-// hides reports whether the graph leaves out descendants of a node.
-function hides(node: FlameNode): boolean {
-  return node.hidden || node.children.some(hides)
 }
 
 // activityOf returns the activity of one thread, or the average of all threads.

@@ -19,6 +19,18 @@ export function useApi<T>(path: string | undefined): Loaded<T> {
   return state
 }
 
+const typing = 200 // milliseconds
+
+// useDelayed returns a text once it has not changed for a moment.
+export function useDelayed(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), typing)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
 const pollInterval = 2000
 
 // useLive polls a path while the page is visible. An unchanged response (304) costs the exporter little and renders nothing.
@@ -72,14 +84,24 @@ export function useRoute(): Route {
   return route
 }
 
-// amend changes the query of the address without a new history entry: these are settings of a view, not pages.
-export function amend(changes: Record<string, string | undefined>): void {
+// amend changes the query of the address. Views that a user may want to return to get an entry in the history; texts that are being
+// typed do not.
+export function amend(changes: Record<string, string | undefined>, entry: 'push' | 'replace' = 'push'): void {
   const { path, query } = current()
   for (const [key, value] of Object.entries(changes)) {
     if (value === undefined || value === '') query.delete(key)
     else query.set(key, value)
   }
   const search = query.toString()
-  history.replaceState(null, '', `#/${path.join('/')}${search && '?' + search}`)
+  const address = `#/${path.join('/')}${search && '?' + search}`
+  if (address === location.hash) return
+  if (entry === 'push') history.pushState(null, '', address)
+  else history.replaceState(null, '', address)
   dispatchEvent(new HashChangeEvent('hashchange'))
+}
+
+// useTitle sets the title of the browser's tab.
+export function useTitle(...parts: (string | undefined)[]): void {
+  const title = [...parts, 'Profiles'].filter(Boolean).join(' – ')
+  useEffect(() => { document.title = title }, [title])
 }

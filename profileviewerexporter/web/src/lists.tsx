@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { Overview, ProfileListing, Service, TraceListing } from './api'
 import { clock, count, duration, plural, weight } from './format'
-import type { Loaded } from './hooks'
+import { useTitle, type Loaded } from './hooks'
 import { Omitted } from './omitted'
 
 // Lists is the overview: the services with their latest profiles and traces.
 export function Lists({ live, service }: { live: Loaded<Overview>; service: string }) {
   const [compared, setCompared] = useState<string[]>([])
   const o = live.value
+  useTitle(service)
   if (!o) return <p class="note">{live.loading ? 'Loading…' : 'Cannot connect to the collector.'}</p>
   if (o.services.length === 0) return <Welcome />
   const compare = (id: string) => setCompared((old) => (old.includes(id) ? old.filter((x) => x !== id) : [...old, id].slice(-2)))

@@ -1,13 +1,14 @@
 import type { LogRecord, Logs as Answer, Service } from './api'
 import { AttributeTable } from './attributes'
 import { clock, count } from './format'
-import { useApi, type Route } from './hooks'
+import { useApi, useTitle, type Route } from './hooks'
 import { Omitted } from './omitted'
 
 // Logs lists the latest log records.
 export function Logs({ route, services }: { route: Route; services: Service[] }) {
   const service = route.query.get('service') ?? ''
   const { value, error } = useApi<Answer>('logs' + (service && '?service=' + encodeURIComponent(service)))
+  useTitle('Logs', service)
   const named = services.filter((s) => s.logs > 0)
   return (
     <>

@@ -2,12 +2,13 @@ import type { Profile } from './api'
 import { AttributeTable } from './attributes'
 import { clock, duration, plural } from './format'
 import { GraphView } from './graph'
-import { useApi, type Route } from './hooks'
+import { useApi, useTitle, type Route } from './hooks'
 import { Omitted } from './omitted'
 
 // ProfileView shows one profile.
 export function ProfileView({ id, route }: { id: string; route: Route }) {
   const { value: p, error } = useApi<Profile>('profiles/' + id)
+  useTitle(p && (p.name || p.service), p && clock(p.start))
   if (error) return <p class="warn" role="alert">{error}</p>
   if (!p) return <p class="note">Loading…</p>
   return (
@@ -24,7 +25,7 @@ export function ProfileView({ id, route }: { id: string; route: Route }) {
           {p.broken > 0 && <span class="bad" title="Indices in the message that are out of range">{plural(p.broken, 'broken reference')}</span>}
         </p>
       </div>
-      <GraphView base={{ profiles: [id] }} route={route} threads={p.thread_list} length={p.duration} spans={p.span_list} />
+      <GraphView base={{ profiles: [id] }} route={route} threads={p.thread_list} length={p.duration} />
       <details class="about">
         <summary>About this profile</summary>
         <Omitted from={p} />

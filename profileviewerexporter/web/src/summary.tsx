@@ -1,27 +1,33 @@
-import type { Graph, MergedGraph, OrderedGraph } from './api'
-import { count, duration, weight } from './format'
+import type { MergedGraph, OrderedGraph } from './api'
+import type { Picture } from './boxes'
+import { count, weight } from './format'
 
-// Summary states the totals of a selection, and the samples and nodes that its graph leaves out.
-export function Summary({ whole, graph, ordered }: { whole: MergedGraph; graph: Graph; ordered?: OrderedGraph }) {
+// Summary states the totals of a selection, and explains the marks of its graph.
+export function Summary({ whole, picture, ordered }: { whole: MergedGraph; picture: Picture; ordered?: OrderedGraph }) {
+  const unknown = ordered ? ordered.to - ordered.from - ordered.total - ordered.idle : 0
   return (
     <p class="sum" data-total={whole.total}>
       <strong>{weight(whole.total, whole.measure)}</strong> in {count(whole.samples)} samples
       {whole.idle > 0 && <>, plus {weight(whole.idle, whole.measure)} idle</>}
-      {graph.hidden && <>; calls below {weight(graph.smallest, whole.measure)} are hidden: click a function to show them</>}
-      {ordered && ordered.resolution > 1e6 && <>; one sample per {duration(ordered.resolution)}</>}
+      {unknown > 0 && <>; {weight(unknown, whole.measure)} without samples are blank</>}
       {whole.cut > 0 && <>; the stacks of {count(whole.cut)} samples are truncated</>}
-      <Legend graph={whole} />
+      <Legend picture={picture} />
     </p>
   )
 }
 
-function Legend({ graph }: { graph: MergedGraph }) {
-  const kinds = new Set((graph.frames ?? []).map((f) => f.in_app))
+function Legend({ picture }: { picture: Picture }) {
+  const calls = picture.boxes.filter((b) => b.kind === 'call')
+  const kinds = new Set(calls.map((b) => b.frame?.in_app))
+  const has = (kind: string) => picture.boxes.some((b) => b.kind === kind)
   return (
     <span class="legend">
       {kinds.has(true) && <span class="own">application</span>}
       {kinds.has(false) && <span class="library">libraries</span>}
       {kinds.has(undefined) && <span class="unknown">unknown</span>}
+      {calls.some((b) => b.own.length > 0) && <span class="selfmark">self time</span>}
+      {has('combined') && <span class="combined" title="Functions narrower than a pixel share a box. Zoom in to separate them.">combined</span>}
+      {has('idle') && <span class="idle">idle</span>}
     </span>
   )
 }

@@ -10,6 +10,7 @@ interface Props {
   threads: Thread[]
   thread?: string
   measure: Measure
+  idle: boolean
   search: string
   found?: number // share of the graph that the search matches
   onSearch: (text: string) => void
@@ -18,30 +19,35 @@ interface Props {
 }
 
 // Toolbar has the controls of a flame graph and its downloads.
-export function Toolbar({ selection, byTime, threads, thread, measure, search, found, onSearch, colouring, onColouring }: Props) {
+export function Toolbar({ selection, byTime, threads, thread, measure, idle, search, found, onSearch, colouring, onColouring }: Props) {
   const searchBox = useRef<HTMLInputElement>(null)
   useSlash(searchBox)
   return (
     <div class="tools" role="toolbar" aria-label="Graph controls">
       <div class="choice" role="group" aria-label="Order">
-        <button type="button" aria-pressed={!byTime} onClick={() => amend({ order: undefined })}>Merged</button>
-        <button type="button" aria-pressed={byTime} onClick={() => amend({ order: 'time' })}>By time</button>
+        <button type="button" aria-pressed={!byTime} onClick={() => amend({ order: undefined, zoom: undefined })}>Merged</button>
+        <button type="button" aria-pressed={byTime} onClick={() => amend({ order: 'time', zoom: undefined })}>By time</button>
       </div>
       <label>Thread{' '}
-        <select value={thread ?? ''} onChange={(e) => amend({ thread: e.currentTarget.value })}>
+        <select value={thread ?? ''} onChange={(e) => amend({ thread: e.currentTarget.value, zoom: undefined })}>
           {!byTime && <option value="">All ({threads.length})</option>}
           {threads.map((t) => <option key={t.id} value={t.id}>{threadText(t)} – {weight(t.busy, measure)}</option>)}
         </select>
       </label>
       <label class="search">Search{' '}
         <input type="search" ref={searchBox} value={search} placeholder="function, file (/)"
-          onInput={(e) => onSearch(e.currentTarget.value)} onChange={(e) => amend({ q: e.currentTarget.value })} />
+          onInput={(e) => onSearch(e.currentTarget.value)} onChange={(e) => amend({ q: e.currentTarget.value }, 'replace')} />
       </label>
       {search && found !== undefined && <output class="found">{(100 * found).toFixed(1)} % of the graph</output>}
       <label class="check">
         <input type="checkbox" checked={colouring === 'own'} onChange={(e) => onColouring(e.currentTarget.checked ? 'own' : 'code')} />
         {' '}Highlight application code
       </label>
+      {!byTime && (
+        <label class="check">
+          <input type="checkbox" checked={idle} onChange={(e) => amend({ idle: e.currentTarget.checked ? '1' : undefined, zoom: undefined })} /> Idle time
+        </label>
+      )}
       <Downloads selection={selection} />
     </div>
   )

@@ -2,17 +2,18 @@ import type { Span, SpanDetail, Trace } from './api'
 import { AttributeTable } from './attributes'
 import { clock, count, duration, plural } from './format'
 import { GraphView } from './graph'
-import { amend, useApi, type Route } from './hooks'
+import { amend, useApi, useTitle, type Route } from './hooks'
 import { LogTable } from './logs'
 import { Omitted } from './omitted'
 
 // TraceView shows the spans of a trace, and the attributes, logs and samples of the selected span.
 export function TraceView({ id, route }: { id: string; route: Route }) {
   const { value: t, error } = useApi<Trace>('traces/' + id)
+  useTitle(t && (t.name || 'Trace'), t && clock(t.start))
   if (error) return <p class="warn" role="alert">{error}</p>
   if (!t) return <p class="note">Loading…</p>
   const chosen = t.span_list.find((s) => s.id === route.query.get('span'))
-  const choose = (span: string) => amend({ span, thread: undefined, order: undefined, from: undefined, to: undefined, q: undefined })
+  const choose = (span: string) => amend({ span, thread: undefined, order: undefined, from: undefined, to: undefined, zoom: undefined, q: undefined })
   return (
     <>
       <div class="heading">

@@ -1,23 +1,74 @@
-// The largest recorded profile: how long it takes until there is something to see, and how long the page does not react.
+// The largest recorded profile: the time until its first picture, the frames while it zooms, and the same file in speedscope.
+import assert from 'node:assert/strict';
+import { drawn } from './pixels.mjs';
+
 export default async function (page, url) {
+  const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
+  const [{ id }] = (await api('overview')).profiles;
+  await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto(new URL('/#/', url).href);
   await page.waitForSelector('.card');
-  await page.evaluate(() => {
-    globalThis.blocked = [];
-    new PerformanceObserver((list) => globalThis.blocked.push(...list.getEntries().map((e) => e.duration))).observe({ type: 'longtask' });
-  });
-  const begin = performance.now();
-  await page.click('a[href^="#/profile/"]');
-  await page.waitForSelector('g.frame');
-  const seen = performance.now() - begin;
-  await page.waitForTimeout(1000);
-  const afterwards = performance.now();
+  const result = {};
+
+  // The first picture: boxes of the whole profile on the canvas.
+  let begin = performance.now();
+  await page.click(`a[href="#/profile/${id}"]`);
+  await page.waitForSelector('canvas[data-boxes]');
+  result.firstGraph = Math.round(performance.now() - begin);
+  result.boxes = Number(await page.getAttribute('canvas', 'data-boxes'));
+
+  // Frames while zooming with the wheel, as the page itself counts them; the details of each level are requested meanwhile.
+  result.merged = await zoom(page);
+  begin = performance.now();
   await page.click('text=By time');
   await page.waitForSelector('.axis');
-  return {
-    firstGraph: Math.round(seen),
-    byTime: Math.round(performance.now() - afterwards),
-    longestBlock: Math.round(await page.evaluate(() => Math.max(0, ...globalThis.blocked))),
-    rectangles: await page.locator('g.frame').count(),
-  };
+  result.byTime = Math.round(performance.now() - begin);
+  result.ordered = await zoom(page);
+
+  // All of it, in pixels.
+  await page.setViewportSize({ width: 1440, height: 5000 });
+  for (const [order, name] of [['', 'merged'], ['?order=time', 'time']]) {
+    await page.goto(new URL(`/#/profile/${id}${order}`, url).href);
+    await page.waitForSelector(order ? '.axis' : 'canvas[data-boxes]:not(.axis *)');
+    await page.waitForTimeout(300);
+    const { width, busy, shown } = await drawn(page);
+    assert.ok(shown >= 0.999 * busy - 1, `${name}: ${shown} of ${busy} columns`);
+    result[name + 'Pixels'] = [width, busy, shown];
+  }
+
+  // speedscope, with the file that the page offers.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  begin = performance.now();
+  await page.goto(new URL(`/speedscope/index.html#profileURL=${encodeURIComponent(`../api/download/speedscope?profile=${id}`)}`, url).href);
+  await page.waitForSelector('text=/\\(\\d+\\/\\d+\\)|Left Heavy/');
+  await page.waitForSelector('canvas');
+  result.speedscope = Math.round(performance.now() - begin);
+  return result;
+}
+
+// zoom turns the wheel 30 steps in and out again, and returns the times between frames.
+async function zoom(page) {
+  const canvas = await page.locator('canvas').boundingBox();
+  await page.mouse.move(canvas.x + canvas.width * 0.3, canvas.y + 100);
+  await page.evaluate(() => {
+    globalThis.frames = [];
+    globalThis.counting = true;
+    let last = performance.now();
+    const next = () => {
+      const now = performance.now();
+      globalThis.frames.push(now - last);
+      last = now;
+      if (globalThis.counting) requestAnimationFrame(next);
+    };
+    requestAnimationFrame(next);
+  });
+  await page.keyboard.down('Control');
+  for (let i = 0; i < 60; i++) {
+    await page.mouse.wheel(0, i < 30 ? -40 : 40);
+    await page.waitForTimeout(16);
+  }
+  await page.keyboard.up('Control');
+  const frames = await page.evaluate(() => { globalThis.counting = false; return globalThis.frames.sort((a, b) => a - b); });
+  const at = (list, part) => +(list[Math.min(list.length - 1, Math.floor(list.length * part))] ?? 0).toFixed(1);
+  return { frames: frames.length, median: at(frames, 0.5), worst: at(frames, 1) };
 }

@@ -11,6 +11,7 @@ export default async function (page, url) {
   const shot = (name) => page.screenshot({ path: `${shots}${name}.png` });
   const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
   const total = (n) => page.waitForSelector(`.sum[data-total="${n}"]`);
+  const boxes = (n) => page.waitForSelector(`canvas[data-boxes="${n}"]`);
   const result = {};
 
   // The services, profiles and traces that there are.
@@ -27,9 +28,9 @@ export default async function (page, url) {
   const found = new Set();
   for (const { id } of overview.profiles.filter((p) => p.service === 'io.example.shop')) {
     await page.click(`a[href="#/profile/${id}"]`);
-    const { total: weight, nodes, frames } = await api(`flame?profile=${id}`);
+    const { total: weight, boxes: drawn, frames } = await api(`flame?profile=${id}&pixels=1280`);
     await total(weight);
-    assert.equal(await page.locator('g.frame').count(), nodes.length);
+    await boxes(drawn.length);
     frames.forEach((f) => found.add(f.name));
     await page.goBack();
     await page.waitForSelector('.chips .chip >> nth=1');
@@ -39,9 +40,9 @@ export default async function (page, url) {
   // A profile: all of it, then one of its threads.
   const profile = overview.profiles.filter((p) => p.service === 'shop-py').sort((a, b) => b.samples - a.samples)[0];
   await page.click(`a[href="#/profile/${profile.id}"]`);
-  const all = await api(`flame?profile=${profile.id}`);
+  const all = await api(`flame?profile=${profile.id}&pixels=1280`);
   await total(all.total);
-  assert.equal(await page.locator('g.frame').count(), all.nodes.length);
+  await boxes(all.boxes.length);
   await shot('profile');
   const thread = all.threads[1];
   await page.selectOption('select', thread.id);
@@ -75,11 +76,13 @@ export default async function (page, url) {
   await page.focus('.chart');
   for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
   result.status = await page.textContent('.status');
-  const third = all.frames[all.nodes[2][2]].name;
+  const third = all.frames[all.boxes[2][3]].name;
   assert.ok(result.status.startsWith(third), result.status);
   await page.keyboard.press('Enter');
   await page.waitForSelector(`.details h2 bdi:text-is("${third}")`); // instead of the spans of the profile
   await page.keyboard.press('Escape');
+  await page.waitForSelector('canvas[data-left="0"]');
+  await zooming(page, all);
 
   // The same in the order of time.
   await page.click('text=By time');
@@ -95,9 +98,9 @@ export default async function (page, url) {
   assert.equal(await page.locator('.details .spans a').count(), detail.spans.length);
   await page.click('.details .spans a >> nth=0');
   const { trace, span } = detail.spans[0];
-  const ofSpan = await api(`flame?trace=${trace}&span=${span}`);
+  const ofSpan = await api(`flame?trace=${trace}&span=${span}&pixels=1280`);
   await total(ofSpan.total);
-  assert.equal(await page.locator('g.frame').count(), ofSpan.nodes.length);
+  await boxes(ofSpan.boxes.length);
 
   // A trace: spans that have samples are marked, and another span has other samples.
   const waterfall = await api(`traces/${trace}`);
@@ -130,7 +133,7 @@ export default async function (page, url) {
   await page.check('.compare input >> nth=1');
   await page.check('.compare input >> nth=3');
   await page.click('text=Compare the two');
-  await page.waitForSelector('g.frame');
+  await page.waitForSelector('canvas[data-boxes]');
   await shot('compare');
 
   // A narrow window, dark.
@@ -138,7 +141,7 @@ export default async function (page, url) {
   await page.setViewportSize({ width: 400, height: 800 });
   for (const [name, hash] of [['overview', '#/'], ['profile', `#/profile/${profile.id}`], ['trace', `#/trace/${trace}?span=${span}`]]) {
     await page.goto(new URL('/' + hash, url).href);
-    await page.waitForSelector(name === 'overview' ? '.card' : 'g.frame');
+    await page.waitForSelector(name === 'overview' ? '.card' : 'canvas[data-boxes]');
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than the window`);
     await shot('narrow-' + name);
   }
@@ -153,6 +156,26 @@ export default async function (page, url) {
   await shot('speedscope');
 
   return result;
+}
+
+// zooming: a click zooms in, the address and the history know it, and Show all zooms out.
+async function zooming(page, all) {
+  const [, , second] = all.boxes;
+  const canvas = await page.locator('canvas').boundingBox();
+  const x = canvas.x + (canvas.width * (second[1] + second[2] / 2)) / all.total;
+  await page.mouse.click(x, canvas.y + 20 * second[0] + 10);
+  await page.waitForSelector(`canvas[data-left="${second[1]}"][data-right="${second[1] + second[2]}"]`);
+  assert.match(page.url(), new RegExp(`zoom=${second[1]}-${second[1] + second[2]}`));
+  await page.goBack();
+  await page.waitForSelector(`canvas[data-left="0"][data-right="${all.total}"]`);
+  await page.goForward();
+  await page.waitForSelector(`canvas[data-left="${second[1]}"]`);
+  assert.equal(await page.locator('text=Show all').isEnabled(), true);
+  await page.reload();
+  await page.waitForSelector(`canvas[data-left="${second[1]}"][data-right="${second[1] + second[2]}"]`);
+  await page.click('text=Show all');
+  await page.waitForSelector(`canvas[data-left="0"][data-right="${all.total}"]`);
+  assert.match(await page.title(), / – Profiles$/);
 }
 
 // send is a small profile, as an SDK sends it.

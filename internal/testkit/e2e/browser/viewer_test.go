@@ -32,16 +32,20 @@ func startQuickstart(t *testing.T) (c *harness.Collector, page string) {
 	return harness.Start(t, harness.Settings{Config: text}), "http://" + address + "/"
 }
 
-// TestBrowserViewer: the page, after `make demo`, in Chromium.
-func TestBrowserViewer(t *testing.T) {
-	b := findBrowser(t)
-	c, page := startQuickstart(t)
+// sendDemo runs `make demo`.
+func sendDemo(t *testing.T, c *harness.Collector) {
 	demo := exec.Command("go", "run", "./internal/demo", "-endpoint", "http://"+c.Address)
 	demo.Dir = golden.Root(t)
 	output, err := demo.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	time.Sleep(5 * time.Second) // profiles wait for running spans, see link::wait of the quickstart
+}
 
+// TestBrowserViewer: the page, after `make demo`, in Chromium.
+func TestBrowserViewer(t *testing.T) {
+	b := findBrowser(t)
+	c, page := startQuickstart(t)
+	sendDemo(t, c)
 	traffic := b.run(t, "viewer.mjs", page+"?sdk="+c.Address)
 	assert.Empty(t, traffic.Errors)
 	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
@@ -157,10 +161,40 @@ func TestBrowserViewerStress(t *testing.T) {
 
 	traffic := b.run(t, "viewer-stress.mjs", page)
 	assert.Empty(t, traffic.Errors)
-	var result struct{ FirstGraph, ByTime, LongestBlock, Rectangles int }
+	var result struct {
+		FirstGraph, ByTime, Speedscope, Boxes int
+		Merged, Ordered                       zoomFrames
+		MergedPixels, TimePixels              [3]int
+	}
 	require.NoError(t, json.Unmarshal(traffic.Result, &result))
-	t.Logf("34 MB chunk: first flame graph after %d ms, by time after %d ms; the page does not react for %d ms at most; %d rectangles",
-		result.FirstGraph, result.ByTime, result.LongestBlock, result.Rectangles)
+	t.Logf("34 MB chunk: first flame graph after %d ms, by time after %d ms; speedscope after %d ms; %d boxes",
+		result.FirstGraph, result.ByTime, result.Speedscope, result.Boxes)
+	t.Logf("zooming: merged %+v, by time %+v", result.Merged, result.Ordered)
+	t.Logf("columns, busy and shown: merged %v, by time %v", result.MergedPixels, result.TimePixels)
 	assert.Less(t, result.FirstGraph, int(longestWait.Milliseconds()))
-	assert.Positive(t, result.Rectangles)
+	assert.Positive(t, result.Boxes)
+}
+
+// zoomFrames are the milliseconds between frames.
+type zoomFrames struct {
+	Frames        int
+	Median, Worst float64
+}
+
+// TestBrowserViewerDrawn opens every profile of `make demo`: the pixels show the busy time, in both orders and at several zoom levels.
+func TestBrowserViewerDrawn(t *testing.T) {
+	b := findBrowser(t)
+	c, page := startQuickstart(t)
+	sendDemo(t, c)
+	traffic := b.run(t, "viewer-drawn.mjs", page)
+	assert.Empty(t, traffic.Errors)
+	var result struct {
+		Pictures, Busy, Shown int
+		Worst                 float64
+	}
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	t.Logf("%d pictures: %d of %d busy columns show their innermost function; the worst picture %.2f %%",
+		result.Pictures, result.Shown, result.Busy, 100*result.Worst)
+	assert.Greater(t, result.Pictures, 100)
+	assert.GreaterOrEqual(t, float64(result.Shown), 0.999*float64(result.Busy))
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flame
+
+// Box is a rectangle of a graph: a function with its callers, or adjacent siblings that are too
+// narrow to be drawn one by one.
+type Box struct {
+	Frame    int32 // index in Graph.Frames, RootFrame or IdleFrame; of combined siblings that of the heaviest
+	Depth    int32 // 0: the root
+	Combined int32 // number of siblings in the box; 0: one function, whose children have boxes
+	Found    bool  // the search matches the function, or a function in combined siblings
+	Start    int64 // weight of everything before it, or nanoseconds after the origin
+	Extent   int64
+	Weight   int64 // Extent without pauses
+	Self     int64 // Weight without children; of combined siblings all of it
+	Delta    int64 // of comparisons: difference of the second profile to the first
+}
+
+// Frames of boxes that are no function.
+const (
+	RootFrame int32 = -1
+	IdleFrame int32 = -2
+)
+
+// Window selects the visible part of a graph. Zero values select all of it.
+type Window struct {
+	From, To int64 // positions
+	Pixels   int   // width; siblings below one pixel are combined
+	Most     int   // maximum number of boxes; more siblings are combined to keep it
+	// Match states which frames the search matches; nil: there is no search.
+	Match []bool
+}
+
+// Drawing is the visible part of a graph. No weight is missing: the Self of all its boxes adds up
+// to the total of the graph, if the window is the whole graph.
+type Drawing struct {
+	Boxes    []Box // parents first, siblings in order of their position
+	Smallest int64 // boxes with a smaller extent are combined
+}
+
+// draw calls walk, which opens and closes all calls, until the result has at most w.Most boxes.
+func draw(w Window, walk func(*drawer)) Drawing {
+	smallest := max(1, (w.To-w.From)/int64(max(1, w.Pixels)))
+	for {
+		d := drawer{window: w, smallest: smallest, most: w.Most}
+		walk(&d)
+		if !d.overflow {
+			return Drawing{d.boxes, smallest}
+		}
+		smallest += smallest/3 + 1
+	}
+}
+
+// drawer builds boxes from calls as they begin and end. Once a call ends, its width is known: a
+// narrow call disappears into the box of its narrow neighbours, with all calls in it. The number of
+// boxes is therefore bounded by those of wide calls.
+type drawer struct {
+	window   Window
+	smallest int64
+	most     int
+	overflow bool
+	boxes    []Box
+	running  []running
+}
+
+// running is a call that has not ended.
+type running struct {
+	box   int   // its index
+	child int   // index of its last child in boxes, or -1
+	inner int64 // weight of its children
+	found bool  // the search matches a function in it
+}
+
+// begin opens a call.
+func (d *drawer) begin(frame int32, start int64) {
+	if len(d.boxes) > d.most+MaxDepth {
+		d.overflow = true
+	}
+	found := frame >= 0 && d.window.Match != nil && d.window.Match[frame]
+	d.running = append(d.running, running{box: len(d.boxes), child: -1, found: found})
+	d.boxes = append(d.boxes, Box{Frame: frame, Depth: int32(len(d.running) - 1), Start: start, Found: found})
+}
+
+// end closes the innermost call.
+func (d *drawer) end(at, weight, delta int64) {
+	call := d.running[len(d.running)-1]
+	d.running = d.running[:len(d.running)-1]
+	box := &d.boxes[call.box]
+	box.Extent, box.Weight, box.Self, box.Delta = at-box.Start, weight, weight-call.inner, delta
+	if len(d.running) == 0 {
+		d.overflow = d.overflow || len(d.boxes) > d.most
+		return
+	}
+	parent := &d.running[len(d.running)-1]
+	parent.inner += weight
+	parent.found = parent.found || call.found
+	if box.Start >= d.window.To || at <= d.window.From {
+		d.boxes = d.boxes[:call.box]
+		return
+	}
+	if box.Extent >= d.smallest {
+		parent.child = call.box
+		return
+	}
+	narrow := *box
+	narrow.Self, narrow.Found, narrow.Combined = narrow.Weight, call.found, 1
+	d.boxes = d.boxes[:call.box]
+	d.combine(parent, narrow)
+}
+
+// combine adds a narrow call to the box of the narrow siblings directly before it, or starts such a
+// box.
+func (d *drawer) combine(parent *running, narrow Box) {
+	if parent.child >= 0 {
+		last := &d.boxes[parent.child]
+		if last.Combined > 0 && narrow.Start-(last.Start+last.Extent) < d.smallest {
+			last.Extent = narrow.Start + narrow.Extent - last.Start
+			if narrow.Frame == IdleFrame {
+				return
+			}
+			last.Combined++
+			last.Weight += narrow.Weight
+			last.Self += narrow.Self
+			last.Delta += narrow.Delta
+			last.Found = last.Found || narrow.Found
+			return
+		}
+	}
+	if narrow.Frame == IdleFrame {
+		narrow.Combined = 0
+	}
+	parent.child = len(d.boxes)
+	d.boxes = append(d.boxes, narrow)
+}

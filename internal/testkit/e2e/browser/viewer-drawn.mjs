@@ -1,0 +1,61 @@
+// Every profile of the overview, in both orders and at several zoom levels: the pixels show the busy time.
+import assert from 'node:assert/strict';
+import { drawn } from './pixels.mjs';
+
+const smallestPart = 0.999;
+
+export default async function (page, url) {
+  const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
+  await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: 'light' });
+  await page.setViewportSize({ width: 1440, height: 5000 });
+  const { profiles } = await api('overview');
+  const result = { pictures: 0, busy: 0, shown: 0, worst: 1 };
+  const open = async (hash, left, right) => {
+    const query = left === undefined ? '' : `zoom=${left}-${right}`;
+    await page.goto(new URL(`/#${hash}${query}`, url).href);
+    await page.waitForSelector(left === undefined ? 'canvas[data-boxes]' : `canvas[data-left="${left}"][data-right="${right}"]`);
+    if (left !== undefined) await page.waitForSelector('canvas[data-detail="true"]');
+  };
+  const check = async (name, expected) => {
+    const { width, busy, shown } = await drawn(page);
+    const want = (expected ?? 1) * width;
+    // A box has at least one pixel: of a handful of boxes, rounding may hide one column.
+    assert.ok(busy >= smallestPart * want - 2, `${name}: ${busy} of ${want} columns are busy`);
+    assert.ok(shown >= smallestPart * busy - 1, `${name}: ${shown} of ${busy} columns are shown`);
+    result.pictures++;
+    result.busy += busy;
+    result.shown += shown;
+    result.worst = Math.min(result.worst, shown / Math.max(1, busy));
+  };
+  for (const { id, threads, weight } of profiles) {
+    if (weight <= 0 || threads === 0) continue;
+    const { total, threads: list } = await api(`flame?profile=${id}`);
+    if (total <= 0) continue;
+    await open(`/profile/${id}?`);
+    await check(`profile ${id}`);
+    for (const [part, at] of [[3, 0], [3, 0.6], [50, 0.4]]) {
+      const left = Math.floor(at * total);
+      const right = Math.min(total, left + Math.ceil(total / part));
+      await open(`/profile/${id}?`, left, right);
+      await check(`profile ${id} from ${left} to ${right}`);
+    }
+    const thread = list[0].id;
+    const query = `thread=${encodeURIComponent(thread)}`;
+    const ordered = await api(`ordered?profile=${id}&${query}`);
+    if (ordered.to <= ordered.from) continue; // without times
+    await open(`/profile/${id}?order=time&${query}&`);
+    await page.waitForSelector('.axis');
+    await check(`thread ${thread} of profile ${id}`, ordered.total / (ordered.to - ordered.from));
+    for (const [part, at] of [[5, 0.3], [100, 0.5]]) {
+      const length = ordered.to - ordered.from;
+      const left = Math.floor(ordered.from + at * length);
+      const right = Math.min(ordered.to, left + Math.ceil(length / part));
+      await open(`/profile/${id}?order=time&${query}&`, left, right);
+      const { boxes } = await api(`ordered?profile=${id}&${query}&left=${left}&right=${right}&pixels=1440`);
+      const top = boxes.filter((b) => b[0] === 1 && b[3] !== -2);
+      const busy = top.reduce((sum, b) => sum + Math.max(0, Math.min(right, b[1] + b[2]) - Math.max(left, b[1])), 0);
+      await check(`thread ${thread} of profile ${id} from ${left} to ${right}`, busy / (right - left));
+    }
+  }
+  return result;
+}

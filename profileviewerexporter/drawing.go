@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profileviewerexporter
+
+import (
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+)
+
+const (
+	// maxBoxes is the maximum number of boxes of a graph. Rows and frames of 20,000 boxes have less
+	// than 4 MB without texts, and a browser draws them in some milliseconds. The first view of the
+	// largest recording has 9,000.
+	maxBoxes = 20_000
+	// maxDrawingTexts is the part of a response for the names in a graph. The lists of a merged graph
+	// have half as much in total.
+	maxDrawingTexts = 2 << 20
+	// defaultPixels is the width of graphs for clients that do not state theirs.
+	defaultPixels = 1000
+	// maxPixels is the maximum width: twice that of the widest screens.
+	maxPixels = 1 << 14
+)
+
+// drawingAnswer is the visible part of a graph; see [flame.Drawing]. Boxes are numbers, to save
+// space: depth, start, extent, index of the frame (-1: root, -2: idle), weight, self weight, number
+// of combined functions, 1 if the search matches, and the difference in comparisons.
+type drawingAnswer struct {
+	Smallest int64      `json:"smallest"` // boxes with a smaller extent are combined
+	Boxes    [][9]int64 `json:"boxes"`
+}
+
+func (a *drawingAnswer) draw(drawing flame.Drawing, frames *frameList) {
+	a.Smallest, a.Boxes = drawing.Smallest, make([][9]int64, len(drawing.Boxes))
+	for i, b := range drawing.Boxes {
+		a.Boxes[i] = [9]int64{
+			int64(b.Depth), b.Start, b.Extent, frames.index(b.Frame), b.Weight, b.Self, int64(b.Combined), flag(b.Found), b.Delta,
+		}
+	}
+}
+
+// frameList collects the frames that nodes refer to.
+type frameList struct {
+	list    []int32
+	indices map[int32]int64
+}
+
+func (l *frameList) index(frame int32) int64 {
+	if frame < 0 {
+		return int64(frame) // RootFrame, IdleFrame
+	}
+	index, known := l.indices[frame]
+	if !known {
+		index = int64(len(l.list))
+		l.indices[frame] = index
+		l.list = append(l.list, frame)
+	}
+	return index
+}
+
+// parseWindow parses the visible part of a graph:
+//
+//	left=…&right=…  positions in the graph; all of it if absent
+//	pixels=…        its width
+func parseWindow(query url.Values) (w flame.Window, err error) {
+	w = flame.Window{Pixels: defaultPixels, Most: maxBoxes}
+	pixels := int64(defaultPixels)
+	for key, target := range map[string]*int64{"left": &w.From, "right": &w.To, "pixels": &pixels} {
+		if !query.Has(key) {
+			continue
+		}
+		if *target, err = strconv.ParseInt(query.Get(key), 10, 64); err != nil || *target < 0 || *target > math.MaxInt64/2 {
+			return w, badRequest("%s: %q is not a position or width", key, displayText(query.Get(key)))
+		}
+	}
+	if query.Has("right") && w.To <= w.From {
+		return w, badRequest("right: %d must be greater than left, %d", w.To, w.From)
+	}
+	w.Pixels = int(min(max(1, pixels), maxPixels))
+	return w, nil
+}
+
+// partial reports whether a request is for the boxes of a part of a graph that the page already
+// shows.
+func partial(query url.Values) bool { return query.Has("right") }
+
+// matching states which frames contain a text in their name, file or module; nil if the text is
+// empty.
+func matching(graph *flame.Graph, text string) []bool {
+	if text == "" {
+		return nil
+	}
+	wanted, list := strings.ToLower(text), make([]bool, len(graph.Frames))
+	for i := range graph.Frames {
+		f := &graph.Frames[i]
+		for _, in := range []string{f.Name, f.File, f.Module} {
+			list[i] = list[i] || strings.Contains(strings.ToLower(in), wanted)
+		}
+	}
+	return list
+}

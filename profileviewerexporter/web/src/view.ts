@@ -1,0 +1,79 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { amend } from './hooks'
+import type { View } from './paint'
+
+const shortest = 10 // of a view: 10 ns
+
+// zoomed returns a view that is longer by a factor, around a position; undefined is all of the graph.
+export function zoomed(view: View, all: View, factor: number, around = (view.left + view.right) / 2): View | undefined {
+  const length = Math.max(shortest, (view.right - view.left) * factor)
+  if (length >= all.right - all.left) return undefined
+  const part = (around - view.left) / (view.right - view.left)
+  return moved({ left: around - part * length, right: around + (1 - part) * length }, all, 0)
+}
+
+// moved returns a view at another place of the graph.
+export function moved(view: View, all: View, shift: number): View | undefined {
+  const length = view.right - view.left
+  if (length >= all.right - all.left) return undefined
+  const left = Math.min(Math.max(all.left, view.left + shift), all.right - length)
+  return { left, right: left + length }
+}
+
+const animation = 200 // milliseconds
+
+// useAnimated returns a view that follows another one smoothly. Small steps, as of a drag, are not animated.
+export function useAnimated(target: View): View {
+  const [shown, setShown] = useState(target)
+  const latest = useRef(shown)
+  latest.current = shown
+  useEffect(() => {
+    const from = latest.current
+    const length = Math.max(target.right - target.left, from.right - from.left)
+    const step = Math.abs(target.left - from.left) + Math.abs(target.right - from.right)
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches
+    if (step === 0) return
+    if (still || step < length * 0.15 || target.left >= from.right || target.right <= from.left) return setShown(target)
+    const begin = performance.now()
+    let frame = 0
+    const next = () => {
+      const part = Math.min(1, (performance.now() - begin) / animation)
+      const eased = 1 - (1 - part) ** 3
+      setShown(part === 1 ? target : {
+        left: from.left + (target.left - from.left) * eased, right: from.right + (target.right - from.right) * eased,
+      })
+      if (part < 1) frame = requestAnimationFrame(next)
+    }
+    frame = requestAnimationFrame(next)
+    return () => cancelAnimationFrame(frame)
+  }, [target.left, target.right])
+  return shown
+}
+
+const settled = 250 // milliseconds after the last movement
+
+// useView returns the visible part of the graph. The address has it, and the history where a click changed it.
+export function useView(q: URLSearchParams) {
+  const text = q.get('zoom') ?? ''
+  const [moving, setMoving] = useState<{ view?: View }>()
+  useEffect(() => setMoving(undefined), [text])
+  useEffect(() => {
+    if (!moving) return
+    const timer = setTimeout(() => amend({ zoom: textOf(moving.view) }, 'replace'), settled)
+    return () => clearTimeout(timer)
+  }, [moving])
+  const named = useMemo(() => parseView(text), [text])
+  const onView = (view: View | undefined, isMoving = false) => {
+    if (isMoving) return setMoving({ view })
+    setMoving(undefined)
+    amend({ zoom: textOf(view) })
+  }
+  return { view: moving ? moving.view : named, onView }
+}
+
+const textOf = (view?: View): string | undefined => view && `${Math.floor(view.left)}-${Math.ceil(view.right)}`
+
+function parseView(text: string): View | undefined {
+  const [left, right] = text.split('-').map(Number)
+  return left !== undefined && right !== undefined && left >= 0 && right > left ? { left, right } : undefined
+}
