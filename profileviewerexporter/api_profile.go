@@ -3,10 +3,8 @@
 package profileviewerexporter
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +18,7 @@ type profileAnswer struct {
 	Resource   []attributeAnswer `json:"resource"`
 	Scope      string            `json:"scope"`
 	Attributes []attributeAnswer `json:"attributes"`
-	ThreadList []threadAnswer    `json:"thread_list"` // the busiest first, no more than maxListed
+	ThreadList []threadAnswer    `json:"thread_list"` // the page opens the first; no more than maxListed
 	SpanList   []spanSamples     `json:"span_list"`   // the heaviest first
 	Broken     int               `json:"broken"`
 }
@@ -73,31 +71,13 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	half = perEntry(maxTexts/4, 2, &out.omissions)
 	attributes, _ := p.View.Attributes(p.OTLP.AttributeIndices(), nil)
 	out.Attributes = half.attributes(attributes)
-	threads := busiest(p)
+	threads := ordered(p)
 	for _, thread := range threads {
 		texts := perEntry(maxTexts/4, len(threads), &out.omissions)
 		out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.End, &texts))
 	}
 	out.SpanList = v.listSpans(summary.Spans, maxTexts/4, &out.omissions)
 	return out, nil
-}
-
-// busiest returns the threads with samples; those with the most weight on a stack first.
-func busiest(p *timeline.Profile) (list []*timeline.Thread) {
-	busy := map[*timeline.Thread]int64{}
-	for i := range p.Threads {
-		thread, sum := &p.Threads[i], int64(0)
-		for _, s := range thread.Samples {
-			if len(p.Stacks[s.Stack]) > 0 {
-				sum += s.Weight
-			}
-		}
-		if len(thread.Samples) > 0 {
-			list, busy[thread] = append(list, thread), sum
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *timeline.Thread) int { return cmp.Compare(busy[b], busy[a]) })
-	return list[:min(len(list), maxListed)]
 }
 
 func describeThread(p *timeline.Profile, t *timeline.Thread, end uint64, texts *budget) threadAnswer {

@@ -87,8 +87,8 @@ func TestProfileDetail(t *testing.T) {
 		Trace: "00000000000000000000000000000007", Span: "0000000000000007", Name: "query", Samples: 3, Weight: int64(30 * ms),
 	}}, p.SpanList)
 	require.Len(t, p.ThreadList, 2)
-	worker, main := p.ThreadList[0], p.ThreadList[1]
-	assert.Equal(t, "2 worker", worker.ID+" "+worker.Name, "the busiest first")
+	main, worker := p.ThreadList[0], p.ThreadList[1]
+	assert.Equal(t, "1 main", main.ID+" "+main.Name, "it ran a span")
 	assert.Equal(t, []int64{int64(50 * ms), 0}, []int64{worker.Busy, worker.Idle})
 	assert.Equal(t, []int64{int64(40 * ms), int64(10 * ms)}, []int64{main.Busy, main.Idle})
 	var busy float64
@@ -295,4 +295,33 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, []int64{int64(10 * ms), -int64(10 * ms)}, []int64{back.Boxes[2][8], back.Boxes[3][8]})
 	status, _ := h.fails("compare?a=1&b=1")
 	assert.Equal(t, http.StatusBadRequest, status)
+}
+
+// TestSharesOfASelection: parts of a selection are not larger than the selection, even where the profile has more: a thread that did
+// not run the span, and a range of the time.
+func TestSharesOfASelection(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	for query, span := range map[string]time.Duration{"profile=1": 30 * ms, "profile=1&thread=1": 30 * ms, "profile=1&thread=2": 0,
+		"profile=1&from=0&to=10000000": 10 * ms, "profile=1&from=20000000&to=30000000": 0} {
+		graph := get[flameAnswer](h, "flame?"+query)
+		all := graph.Total + graph.Idle
+		var spans int64
+		for _, s := range graph.Spans {
+			spans += s.Weight
+		}
+		assert.Equal(t, int64(span), spans, query)
+		assert.LessOrEqual(t, spans, all, query)
+		for _, f := range graph.Top {
+			assert.LessOrEqual(t, f.Total, graph.Total, query)
+			d := get[detailAnswer](h, fmt.Sprintf("frame?%s&frame=%d", query, f.Number))
+			assert.Equal(t, []int64{f.Self, f.Total, graph.Total}, []int64{d.Self, d.Total, d.Of}, query)
+			for _, s := range d.Spans {
+				assert.LessOrEqual(t, s.Weight, d.Total, query)
+			}
+		}
+		for _, b := range graph.Boxes {
+			assert.LessOrEqual(t, b[4], graph.Total, query)
+		}
+	}
 }

@@ -32,7 +32,7 @@ export function FlameChart(props: Props) {
   const [hovered, setHovered] = useState<Box>()
   const [size, setSize] = useState({ width: 0, height: 0, top: 0 })
   const all: View = { left: whole.left, right: whole.right }
-  const view = useAnimated(props.view ?? all)
+  const view = useAnimated(props.view ?? all, whole)
   const picture = covers(props.detail, view) ? props.detail! : whole
 
   const measure = () => {

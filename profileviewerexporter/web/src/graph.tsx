@@ -17,7 +17,7 @@ import { useView } from './view'
 
 interface Props {
   base: Selection // profiles, or a span
-  route: Route // its query may have: thread, order, from, to, zoom, idle, q
+  route: Route // its query may have: thread or threads=all, order, from, to, zoom, idle, q
   threads?: Thread[] // with their activity; undefined where it is not known
   length?: number // nanoseconds
 }
@@ -31,7 +31,8 @@ export function GraphView({ base, route, threads, length }: Props) {
   const [frame, setFrame] = useState<number>()
 
   const listed = useThreads(base, threads)
-  const thread = q.get('thread') ?? (byTime ? listed[0]?.id : undefined)
+  const allThreads = !byTime && (threads === undefined || q.get('threads') === 'all')
+  const thread = q.get('thread') ?? (allThreads ? undefined : listed[0]?.id)
   const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to') }
   useEffect(() => setFrame(undefined), [query(selection)])
 

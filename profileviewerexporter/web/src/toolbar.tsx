@@ -29,7 +29,7 @@ export function Toolbar({ selection, byTime, threads, thread, measure, idle, sea
         <button type="button" aria-pressed={byTime} onClick={() => amend({ order: 'time', zoom: undefined })}>By time</button>
       </div>
       <label>Thread{' '}
-        <select value={thread ?? ''} onChange={(e) => amend({ thread: e.currentTarget.value, zoom: undefined })}>
+        <select value={thread ?? ''} onChange={(e) => amend(chosen(e.currentTarget.value))}>
           {!byTime && <option value="">All ({threads.length})</option>}
           {threads.map((t) => <option key={t.id} value={t.id}>{threadText(t)} – {weight(t.busy, measure)}</option>)}
         </select>
@@ -51,6 +51,11 @@ export function Toolbar({ selection, byTime, threads, thread, measure, idle, sea
       <Downloads selection={selection} />
     </div>
   )
+}
+
+// chosen is the change of the address for a thread, or for all threads.
+function chosen(thread: string): Record<string, string | undefined> {
+  return { thread, threads: thread === '' ? 'all' : undefined, zoom: undefined }
 }
 
 function threadText(t: { id: string; name: string }): string {

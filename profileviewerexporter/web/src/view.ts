@@ -22,9 +22,12 @@ export function moved(view: View, all: View, shift: number): View | undefined {
 
 const animation = 200 // milliseconds
 
-// useAnimated returns a view that follows another one smoothly. Small steps, as of a drag, are not animated.
-export function useAnimated(target: View): View {
-  const [shown, setShown] = useState(target)
+// useAnimated returns a view that follows another one smoothly. Small steps, as of a drag, are not animated, nor is the change to
+// another graph.
+export function useAnimated(target: View, graph: unknown): View {
+  const [state, setState] = useState({ shown: target, graph })
+  const shown = state.graph === graph ? state.shown : target
+  const setShown = (view: View) => setState({ shown: view, graph })
   const latest = useRef(shown)
   latest.current = shown
   useEffect(() => {
@@ -32,7 +35,7 @@ export function useAnimated(target: View): View {
     const length = Math.max(target.right - target.left, from.right - from.left)
     const step = Math.abs(target.left - from.left) + Math.abs(target.right - from.right)
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches
-    if (step === 0) return
+    if (step === 0) return setShown(target)
     if (still || step < length * 0.15 || target.left >= from.right || target.right <= from.left) return setShown(target)
     const begin = performance.now()
     let frame = 0
@@ -46,7 +49,7 @@ export function useAnimated(target: View): View {
     }
     frame = requestAnimationFrame(next)
     return () => cancelAnimationFrame(frame)
-  }, [target.left, target.right])
+  }, [target.left, target.right, graph])
   return shown
 }
 

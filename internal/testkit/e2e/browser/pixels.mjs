@@ -18,16 +18,16 @@ export const drawn = (page) => page.evaluate(() => {
     return (x, y) => list.some((c) => c.every((v, i) => Math.abs(v - colour(x, y)[i]) <= 3));
   };
   const isSheet = is('#ffffff');
-  const isIdle = is('#f1f5f9', '#94a3b8');
+  const isIdleGround = is('#f1f5f9');
+  const isIdle = (x, y) => [1, 2, 17, 18].some((i) => isIdleGround(x, y + i)); // between its stripes, above and below its name
   const isMark = is('#334155', '#cbd5e1', '#64748b');
   let [busy, shown] = [0, 0];
   for (let x = 0; x < width; x++) {
     let depth = 1;
     const painted = (d) => (d + 1) * row <= height && !isSheet(x, d * row + 3);
-    if (!painted(1) || isIdle(x, row + 3)) continue;
+    if (!painted(1) || isIdle(x, row)) continue;
     busy++;
     while (painted(depth + 1)) depth++;
-    // The combined box of the innermost row may begin a pixel later than its parent.
     if (isMark(x, depth * row + 18) || isMark(x, depth * row + 17)) shown++;
   }
   return { width, busy, shown };

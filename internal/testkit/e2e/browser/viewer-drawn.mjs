@@ -32,6 +32,7 @@ export default async function (page, url) {
     const { total, threads: list } = await api(`flame?profile=${id}`);
     if (total <= 0) continue;
     await open(`/profile/${id}?`);
+    await page.waitForSelector(`canvas[data-left="0"][data-right="${total}"]`);
     await check(`profile ${id}`);
     for (const [part, at] of [[3, 0], [3, 0.6], [50, 0.4]]) {
       const left = Math.floor(at * total);
@@ -44,7 +45,7 @@ export default async function (page, url) {
     const ordered = await api(`ordered?profile=${id}&${query}`);
     if (ordered.to <= ordered.from) continue; // without times
     await open(`/profile/${id}?order=time&${query}&`);
-    await page.waitForSelector('.axis');
+    await page.waitForSelector(`canvas[data-left="${ordered.from}"][data-right="${ordered.to}"]`);
     await check(`thread ${thread} of profile ${id}`, ordered.total / (ordered.to - ordered.from));
     for (const [part, at] of [[5, 0.3], [100, 0.5]]) {
       const length = ordered.to - ordered.from;
@@ -53,7 +54,7 @@ export default async function (page, url) {
       await open(`/profile/${id}?order=time&${query}&`, left, right);
       const { boxes } = await api(`ordered?profile=${id}&${query}&left=${left}&right=${right}&pixels=1440`);
       const top = boxes.filter((b) => b[0] === 1 && b[3] !== -2);
-      const busy = top.reduce((sum, b) => sum + Math.max(0, Math.min(right, b[1] + b[2]) - Math.max(left, b[1])), 0);
+      const busy = top.reduce((sum, b) => sum + Math.max(0, Math.min(right, b[1] + b[2]) - Math.max(left, b[1])) * (b[4] / Math.max(1, b[2])), 0);
       await check(`thread ${thread} of profile ${id} from ${left} to ${right}`, busy / (right - left));
     }
   }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profileviewerexporter
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+)
+
+// threadUse states what a thread did. Wall-clock profilers sample blocked threads as well: the
+// weight on a stack does not tell which thread worked.
+type threadUse struct {
+	thread  *timeline.Thread
+	linked  bool  // it ran a span
+	sampler bool  // it is the SDK's own
+	running int64 // weight of samples on a stack that does not end in a waiting function
+	busy    int64 // weight of samples on any stack
+}
+
+// ordered returns the threads with samples, no more than maxListed. The page opens the first: of the
+// threads that ran spans, the one that ran the longest. The sampler of an SDK is last: it runs
+// while it takes samples.
+func ordered(p *timeline.Profile) (list []*timeline.Thread) {
+	uses := make([]threadUse, 0, len(p.Threads))
+	for i := range p.Threads {
+		if len(p.Threads[i].Samples) > 0 {
+			uses = append(uses, useOf(p, &p.Threads[i]))
+		}
+	}
+	slices.SortStableFunc(uses, func(a, b threadUse) int {
+		return cmp.Or(cmp.Compare(flag(a.sampler), flag(b.sampler)), cmp.Compare(flag(b.linked), flag(a.linked)),
+			cmp.Compare(b.running, a.running), cmp.Compare(b.busy, a.busy))
+	})
+	for _, use := range uses[:min(len(uses), maxListed)] {
+		list = append(list, use.thread)
+	}
+	return list
+}
+
+func useOf(p *timeline.Profile, t *timeline.Thread) threadUse {
+	use := threadUse{thread: t, sampler: isSampler(t.Name)}
+	for _, s := range t.Samples {
+		use.linked = use.linked || p.Links[s.Link] != (timeline.Link{})
+		stack := p.Stacks[s.Stack]
+		if len(stack) == 0 {
+			continue
+		}
+		use.busy += s.Weight
+		if leaf := p.Locations[stack[0]].Lines[0].Frame; !waits(p.Frames[leaf].Name) {
+			use.running += s.Weight
+		}
+	}
+	return use
+}
+
+// isSampler reports whether a thread has the name of an SDK's sampler: sentry.profiler.ThreadScheduler
+// and sentry.profiler.ThreadContinuousScheduler of Python, io.sentry.SamplingProfiler of Cocoa.
+func isSampler(thread string) bool {
+	thread = strings.ToLower(thread)
+	return strings.Contains(thread, "sentry") && (strings.Contains(thread, "profil") || strings.Contains(thread, "sampl"))
+}
+
+// waiting are functions in which a thread does not run, without their classes and modules: of
+// Python, the JVM and Android, Darwin, Linux, Go, .NET and Ruby.
+var waiting = func() map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(`
+		wait select poll accept recv recv_into readinto read sleep join acquire _wait_for_tstate_lock get_nowait
+		park parkNanos wait0 sleep0 nativePollOnce pollOnce epollWait accept0 socketRead0 socketAccept waitForReferencePendingList
+		mach_msg mach_msg_trap mach_msg2_trap __psynch_cvwait __workq_kernreturn semaphore_wait_trap __semwait_signal kevent kevent64
+		__select __ulock_wait __ulock_wait2 usleep nanosleep clock_nanosleep epoll_wait futex futex_wait ppoll pselect syscall
+		pthread_cond_wait pthread_cond_timedwait gopark notesleep notetsleep netpoll Wait Sleep WaitOne rb_thread_sleep`) {
+		set[name] = true
+	}
+	return set
+}()
+
+// waits reports whether a function is one in which a thread waits.
+func waits(function string) bool {
+	function, _, _ = strings.Cut(function, "(")
+	return waiting[function[strings.LastIndexAny(function, ".:#")+1:]]
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profileviewerexporter
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+)
+
+// TestInitialThread: the page opens the thread that ran the longest of those that ran spans; blocked threads and the SDK's own
+// sampler, which is on a stack all the time, come later.
+func TestInitialThread(t *testing.T) {
+	every := func(n int) (at []time.Duration) {
+		for i := range n {
+			at = append(at, time.Duration(i)*10*ms)
+		}
+		return at
+	}
+	message := timelinetest.Message("shop", timelinetest.Wall,
+		timelinetest.Sample{Thread: 1, Stack: "sampler", Span: 7, At: every(50)},
+		timelinetest.Sample{Thread: 2, Stack: "serve;Condition.wait", Span: 7, At: every(40)},
+		timelinetest.Sample{Thread: 3, Stack: "handle;query", Span: 7, At: every(10)},
+		timelinetest.Sample{Thread: 4, Stack: "compute", At: every(45)},
+		timelinetest.Sample{Thread: 5, Stack: "", At: every(45)},
+	)
+	p := timelinetest.Read(message.Dictionary(), timelinetest.Profile(message))
+	p.Threads[0].Name = "sentry.profiler.ThreadContinuousScheduler"
+	var ids []string
+	for _, thread := range ordered(p) {
+		ids = append(ids, thread.ID)
+	}
+	assert.Equal(t, []string{"3", "2", "4", "5", "1"}, ids)
+	assert.Empty(t, ordered(&timeline.Profile{}))
+}
+
+func TestWaiting(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Condition.wait": true, "wait": true, "java.lang.Object.wait0(long)": true, "__psynch_cvwait": true, "runtime.gopark": true,
+		"Monitor::Wait": true, "await": false, "waiter": false, "main": false, "": false, "query": false,
+	} {
+		assert.Equal(t, want, waits(name), name)
+	}
+}
