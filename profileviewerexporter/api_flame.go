@@ -37,6 +37,7 @@ type frameAnswer struct {
 	File   string `json:"file,omitempty"`
 	Module string `json:"module,omitempty"`
 	InApp  *bool  `json:"in_app,omitempty"` // absent: unknown
+	Guess  bool   `json:"guess,omitempty"`  // the profiler does not state InApp
 }
 
 // flameAnswer is a merged graph. The lists describe the selection; a request for a part of the graph
@@ -221,7 +222,7 @@ func describeFrame(graph *flame.Graph, number int32, texts *budget) frameAnswer 
 	out := frameAnswer{Number: number, Name: texts.text(frame.Name), File: texts.text(frame.File), Module: texts.text(frame.Module)}
 	if frame.InApp != timeline.InAppUnknown {
 		inApp := frame.InApp == timeline.InAppYes
-		out.InApp = &inApp
+		out.InApp, out.Guess = &inApp, frame.Guessed
 	}
 	return out
 }

@@ -31,6 +31,7 @@ const maxProfiles = 60
 //	trace=…&span=…   the samples of a span; without a profile, of all profiles
 //	thread=…         the samples of the thread with this ID
 //	from=…&to=…      the samples in a time range, in nanoseconds after the origin
+//	collapse=1       without library functions that library functions call
 //
 // The origin is the earliest start of the profiles.
 type selection struct {
@@ -39,6 +40,7 @@ type selection struct {
 	link     *timeline.Link
 	thread   *string
 	within   timeline.Range
+	collapse bool // calls inside libraries
 
 	// The last message that was decoded, and the last profile that was read: most selections have
 	// one of each.
@@ -70,6 +72,7 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 		thread := query.Get("thread")
 		s.thread = &thread
 	}
+	s.collapse = query.Get("collapse") == "1"
 	s.within, err = parseRange(query, s.origin)
 	return s, err
 }
@@ -159,7 +162,7 @@ func (s *selection) key() string {
 	if s.thread != nil {
 		fmt.Fprintf(&b, "thread %q ", *s.thread)
 	}
-	fmt.Fprint(&b, s.within.From, s.within.To)
+	fmt.Fprint(&b, s.within.From, s.within.To, s.collapse)
 	return b.String()
 }
 
@@ -194,7 +197,7 @@ func (s *selection) of(summary *store.Profile) flame.Source {
 		if err != nil {
 			return err
 		}
-		return visit(flame.Selection{Profile: p, Filter: s.filter(p)})
+		return visit(flame.Selection{Profile: p, Filter: s.filter(p), Collapse: s.collapse})
 	}
 }
 

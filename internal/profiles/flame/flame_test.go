@@ -194,6 +194,24 @@ func TestNothingIsMissing(t *testing.T) {
 	}
 }
 
+// TestCollapse: calls inside a library are left out, and their weight is that of the call into it.
+func TestCollapse(t *testing.T) {
+	p := read(
+		timelinetest.Sample{Thread: 1, Stack: "main;libweb;libroute;handle;libdb;libsocket", At: []time.Duration{0, 10 * ms}},
+		timelinetest.Sample{Thread: 1, Stack: "main;libweb;liblog", At: []time.Duration{20 * ms}},
+	)
+	source := func(visit func(flame.Selection) error) error {
+		return visit(flame.Selection{Profile: p, Collapse: true})
+	}
+	g, err := flame.New(source)
+	require.NoError(t, err)
+	want := []string{"all 30ms/0s", " main 30ms/0s", "  libweb 30ms/10ms", "   handle 20ms/0s", "    libdb 20ms/20ms"}
+	assert.Equal(t, want, text(g, g.Draw(whole)))
+	o, err := flame.InOrder(source)
+	require.NoError(t, err)
+	assert.Equal(t, want, text(o.Graph, o.Draw(whole, timelinetest.Start)))
+}
+
 func TestDescribe(t *testing.T) {
 	p := read(append(shop, timelinetest.Sample{Thread: 1, Stack: "libquery", Span: 7, At: []time.Duration{60 * ms}})...)
 	g, err := flame.New(all(p))

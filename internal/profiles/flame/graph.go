@@ -23,6 +23,9 @@ const maxNodes = 1 << 19
 type Selection struct {
 	Profile *timeline.Profile
 	Filter  timeline.Filter
+	// Collapse leaves out library functions that library functions call: of the calls into a library
+	// only the first remains, with all of their weight.
+	Collapse bool
 }
 
 // Source visits selections, the same ones in every call. A selection is not used after its visit,
@@ -124,7 +127,7 @@ func (b *builder) add(s Selection) error {
 			b.graph.Idle += sums[stack].weight
 			continue
 		}
-		path, cut, err := b.pathOf(p, numbers, timeline.StackIndex(stack))
+		path, cut, err := b.pathOf(s, numbers, timeline.StackIndex(stack))
 		if err != nil {
 			return err
 		}
@@ -142,18 +145,23 @@ func (b *builder) add(s Selection) error {
 }
 
 // pathOf returns the functions of a stack, root first.
-func (b *builder) pathOf(p *timeline.Profile, numbers []int32, stack timeline.StackIndex) (path []int32, cut bool, err error) {
+func (b *builder) pathOf(s Selection, numbers []int32, stack timeline.StackIndex) (path []int32, cut bool, err error) {
+	p, library := s.Profile, false
 	b.path = b.path[:0]
 	for _, location := range slices.Backward(p.Stacks[stack]) {
 		for _, line := range slices.Backward(p.Locations[location].Lines) {
 			if len(b.path) == MaxDepth {
 				return b.path, true, nil
 			}
+			if b.visited++; b.visited > timeline.MaxExportedFrames {
+				return nil, false, timeline.ErrTooLarge
+			}
+			inside := library
+			if library = p.Frames[line.Frame].InApp == timeline.InAppNo; s.Collapse && inside && library {
+				continue
+			}
 			b.path = append(b.path, numbers[line.Frame])
 		}
-	}
-	if b.visited += len(b.path); b.visited > timeline.MaxExportedFrames {
-		return nil, false, timeline.ErrTooLarge
 	}
 	return b.path, false, nil
 }

@@ -83,7 +83,7 @@ func (o *Ordered) add(b *builder, s Selection) error {
 		}
 		path, seen := paths[sample.Stack]
 		if !seen {
-			functions, cut, err := b.pathOf(s.Profile, numbers, sample.Stack)
+			functions, cut, err := b.pathOf(s, numbers, sample.Stack)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
@@ -33,12 +34,15 @@ func (c *code) location(index dictionary.LocationIndex, out *Profile) (i Locatio
 	}
 	location := Location{Address: c.scratch.Address, Source: index}
 	var shared Frame
+	frameType := ""
 	c.attributes = c.attributes[:0]
 	for _, a := range c.scratch.Attributes {
 		attribute, _ := c.view.Attribute(a)
 		switch {
 		case attribute.Key == semconv.SentryFrameModule:
 			shared.Module = c.value(a, attribute.Value)
+		case attribute.Key == semconv.ProfileFrameType:
+			frameType = c.value(a, attribute.Value)
 		case attribute.Key == semconv.SentryFrameInApp && attribute.Value.Type() == pcommon.ValueTypeBool:
 			shared.InApp = InAppNo
 			if attribute.Value.Bool() {
@@ -51,10 +55,12 @@ func (c *code) location(index dictionary.LocationIndex, out *Profile) (i Locatio
 		if !ok {
 			broken++
 		}
+		c.guess(&frame, frameType)
 		location.Lines = append(location.Lines, Line{c.intern(frame, out), line.Line, line.Column})
 	}
 	if len(location.Lines) == 0 {
 		shared.Name = c.addressName()
+		c.guess(&shared, frameType)
 		location.Lines = []Line{{Frame: c.intern(shared, out)}}
 	}
 	i = LocationIndex(len(out.Locations))
@@ -73,6 +79,24 @@ func (c *code) frame(index dictionary.FunctionIndex, frame Frame) (Frame, bool) 
 	}
 	frame.File, frame.StartLine = file, function.StartLine
 	return frame, ok
+}
+
+// guess sets InApp if the profiler does not state it.
+func (c *code) guess(frame *Frame, frameType string) {
+	if frame.InApp != InAppUnknown {
+		return
+	}
+	c.view.Mapping(c.scratch.Mapping, &c.mapping)
+	inApp, known := inapp.Guess(inapp.Frame{
+		Type: frameType, Function: frame.Name, Module: frame.Module, File: frame.File, Package: c.text(c.mapping.Filename),
+	})
+	if !known {
+		return
+	}
+	frame.InApp, frame.Guessed = InAppNo, true
+	if inApp {
+		frame.InApp = InAppYes
+	}
 }
 
 func anonymous(file string) string {

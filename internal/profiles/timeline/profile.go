@@ -96,6 +96,7 @@ type Frame struct {
 	StartLine int64
 	Module    string
 	InApp     InApp
+	Guessed   bool // the profiler does not state InApp
 }
 
 // InApp states whether code belongs to the application or to a library.

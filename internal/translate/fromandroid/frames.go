@@ -10,6 +10,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/perfetto"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -50,7 +51,7 @@ func (f *frameBuilder) java(class string) {
 	if class == "" {
 		return
 	}
-	library := attr.IsJVMLibrary(class)
+	library := inapp.IsJVMLibrary(class)
 	of := &f.inApp[0]
 	if library {
 		of = &f.inApp[1]

@@ -24,6 +24,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -60,7 +61,7 @@ func observedMethods(o *arttrace.Observations) *sentrytest.Profile {
 			if m.Class == "" {
 				frame.Function = "unknown"
 			} else {
-				frame.InApp = fmt.Sprint(!attr.IsJVMLibrary(m.Class))
+				frame.InApp = fmt.Sprint(!inapp.IsJVMLibrary(m.Class))
 			}
 			sample.Stack = append(sample.Stack, frame)
 		}
@@ -108,7 +109,7 @@ func observedStacks(trace *perfetto.Trace) *sentrytest.Profile {
 				frame.Platform = "java"
 				if dot := strings.LastIndexByte(frame.Function, '.'); dot > 0 {
 					frame.Module, frame.Function = frame.Function[:dot], frame.Function[dot+1:]
-					frame.InApp = fmt.Sprint(!attr.IsJVMLibrary(frame.Module))
+					frame.InApp = fmt.Sprint(!inapp.IsJVMLibrary(frame.Module))
 				}
 			} else {
 				frame.Package = trace.Strings[m.Path]

@@ -7,6 +7,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -48,65 +49,11 @@ func InApp(f *profile.Frame, frameType string) profile.InApp {
 	switch frameType {
 	case "cpython", "php", "rust", "v8js", attr.HermesFrameType:
 		return profile.InAppAbsent
-	case "kernel":
-		return profile.InAppFalse
-	case "go":
-		return inAppIf(isGoApp(f))
-	case "jvm":
-		return inAppIf(!attr.IsJVMLibrary(f.Module))
-	case "dotnet":
-		return inAppIf(!hasPrefix(attr.FirstText(f.Module, f.Function), dotnetPrefixes))
-	case "ruby", "perl", "luajit", "beam":
-		return inAppIf(attr.FirstText(f.AbsPath, f.Filename) != "" && !containsAny(attr.FirstText(f.AbsPath, f.Filename), libraryPaths))
 	}
-	return inAppIf(f.Package != "" && !isSystemLibrary(f.Package)) // native and unknown types
-}
-
-func inAppIf(inApp bool) profile.InApp {
-	if inApp {
+	if inapp.Compiled(inapp.Frame{
+		Type: frameType, Function: f.Function, Module: f.Module, File: attr.FirstText(f.AbsPath, f.Filename), Package: f.Package,
+	}) {
 		return profile.InAppTrue
 	}
 	return profile.InAppFalse
-}
-
-var (
-	dotnetPrefixes = []string{"System.", "Microsoft.", "Interop."}
-	// libraryPaths are the folders of package managers.
-	libraryPaths = []string{"/gems/", "/lib/ruby/", "/usr/share/perl", "/usr/lib/", "/usr/local/lib/", "/deps/", "/site-packages/"}
-)
-
-// isGoApp reports whether a frame is neither in the standard library, whose packages have no dot in
-// their first element, nor in a module cache or vendor folder.
-func isGoApp(f *profile.Frame) bool {
-	if file := attr.FirstText(f.AbsPath, f.Filename); containsAny(file, []string{"/pkg/mod/", "/vendor/", "/go/src/"}) {
-		return false
-	}
-	first, _, _ := strings.Cut(f.Module, "/")
-	return first == "main" || strings.Contains(first, ".")
-}
-
-// isSystemLibrary reports whether a path is a shared library, the kernel or a mapping of the
-// system. Profilers state the path or only the name.
-func isSystemLibrary(path string) bool {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	return hasPrefix(path, []string{"/usr/lib", "/lib", "/System/", "["}) || strings.Contains(name, ".so") || strings.HasSuffix(name, ".dylib") ||
-		strings.HasPrefix(name, "vmlinux") || strings.HasPrefix(name, "ld-")
-}
-
-func hasPrefix(text string, prefixes []string) bool {
-	for _, prefix := range prefixes {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-func containsAny(text string, parts []string) bool {
-	for _, part := range parts {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
 }

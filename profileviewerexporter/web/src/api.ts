@@ -71,7 +71,7 @@ export interface Profile extends ProfileListing, Limited {
   broken: number
 }
 
-export interface Frame { number: number; name: string; file?: string; module?: string; in_app?: boolean }
+export interface Frame { number: number; name: string; file?: string; module?: string; in_app?: boolean; guess?: boolean } // guess: the profiler does not state in_app
 
 // Drawing is the visible part of a graph: see boxes.ts.
 export interface Drawing { smallest: number; boxes: number[][]; frames: Frame[] | null }
@@ -167,13 +167,14 @@ export interface Selection {
   thread?: string
   from?: number // nanoseconds after the origin
   to?: number
+  collapse?: 1 // without library functions that library functions call
 }
 
 export function query(selection: Selection, more: Record<string, string | number> = {}): string {
   const q = new URLSearchParams()
   for (const id of selection.profiles) q.append('profile', id)
-  const { trace, span, thread, from, to } = selection
-  for (const [key, value] of Object.entries({ trace, span, thread, from, to, ...more })) {
+  const { trace, span, thread, from, to, collapse } = selection
+  for (const [key, value] of Object.entries({ trace, span, thread, from, to, collapse, ...more })) {
     if (value !== undefined) q.set(key, String(value))
   }
   return q.toString()

@@ -1,5 +1,5 @@
 import { query, type FrameDetail, type Measure, type Selection, type SpanSamples } from './api'
-import { count, place, plural, share, weight } from './format'
+import { codeOf, count, place, plural, share, weight } from './format'
 import { useApi } from './hooks'
 import { Omitted } from './omitted'
 
@@ -26,7 +26,7 @@ export function Details({ selection, frame, measure, all, spans }: {
         <div><dt>Self</dt><dd>{weight(d.self, measure)} <small>{share(d.self, d.of)}</small></dd></div>
         <div><dt>Total</dt><dd>{weight(d.total, measure)} <small>{share(d.total, d.of)}</small></dd></div>
         <div><dt>Samples</dt><dd>{count(d.samples)}</dd></div>
-        {d.in_app !== undefined && <div><dt>Code</dt><dd>{d.in_app ? 'application' : 'library'}</dd></div>}
+        {d.in_app !== undefined && <div><dt>Code</dt><dd>{codeOf(d)}</dd></div>}
         {d.module && <div><dt>Module</dt><dd><bdi>{d.module}</bdi></dd></div>}
         {d.system && <div><dt>Symbol</dt><dd><bdi>{d.system}</bdi></dd></div>}
       </dl>

@@ -1,4 +1,4 @@
-import type { Measure } from './api'
+import type { Frame, Measure } from './api'
 
 const steps: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]
 
@@ -50,4 +50,9 @@ export function plural(n: number, noun: string): string {
 // place returns file, line and column in the form that editors accept.
 export function place(file?: string, line?: number, column?: number): string {
   return [file, line || undefined, (line && column) || undefined].filter(Boolean).join(':')
+}
+
+// codeOf returns the kind of code of a function; the guess of the server is marked.
+export function codeOf(frame: Pick<Frame, 'in_app' | 'guess'>): string {
+  return (frame.in_app ? 'application' : 'library') + (frame.guess ? ' (guess)' : '')
 }

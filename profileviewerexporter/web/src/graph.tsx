@@ -5,7 +5,7 @@ import { FlameChart } from './chart'
 import type { Colouring } from './colours'
 import { pixels, useDetail } from './detail'
 import { Details } from './details'
-import { duration, place, plural, share, weight } from './format'
+import { codeOf, duration, place, plural, share, weight } from './format'
 import { Functions } from './functions'
 import { amend, useApi, useDelayed, type Route } from './hooks'
 import { Omitted } from './omitted'
@@ -17,7 +17,7 @@ import { useView } from './view'
 
 interface Props {
   base: Selection // profiles, or a span
-  route: Route // its query may have: thread or threads=all, order, from, to, zoom, idle, q
+  route: Route // its query may have: thread or threads=all, order, from, to, collapse, zoom, idle, q
   threads?: Thread[] // with their activity; undefined where it is not known
   length?: number // nanoseconds
 }
@@ -33,7 +33,7 @@ export function GraphView({ base, route, threads, length }: Props) {
   const listed = useThreads(base, threads)
   const allThreads = !byTime && (threads === undefined || q.get('threads') === 'all')
   const thread = q.get('thread') ?? (allThreads ? undefined : listed[0]?.id)
-  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to') }
+  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), collapse: q.has('collapse') ? 1 : undefined }
   useEffect(() => setFrame(undefined), [query(selection)])
 
   const { whole, graph, all, picture, path, error } = useGraphs(selection, byTime, useDelayed(search), q.has('idle'))
@@ -47,7 +47,7 @@ export function GraphView({ base, route, threads, length }: Props) {
   const found = whole.matched === undefined ? undefined : whole.matched / Math.max(1, whole.total)
   return (
     <>
-      <Toolbar selection={exact} byTime={byTime} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')}
+      <Toolbar selection={exact} byTime={byTime} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} collapse={q.has('collapse')}
         search={search} found={found} onSearch={setSearch} colouring={colouring} onColouring={setColouring} />
       {activity && length !== undefined && length > 0 &&
         <Strip activity={activity} length={length} from={selection.from} to={selection.to}
@@ -105,6 +105,7 @@ function describe(b: Box, graph: Graph, measure: Measure): string {
   }
   const parts = [b.name, `${weight(b.weight, measure)}, ${share(b.weight, graph.total)}`, `self ${weight(b.self, measure)}`]
   if (b.frame?.file) parts.push(place(b.frame.file))
+  if (b.frame?.in_app !== undefined) parts.push(codeOf(b.frame))
   return parts.join(' · ')
 }
 

@@ -19,11 +19,12 @@ export function Summary({ whole, picture, ordered }: { whole: MergedGraph; pictu
 function Legend({ picture }: { picture: Picture }) {
   const calls = picture.boxes.filter((b) => b.kind === 'call')
   const kinds = new Set(calls.map((b) => b.frame?.in_app))
+  const guessed = (own: boolean) => (calls.some((b) => b.frame?.in_app === own && b.frame.guess) ? ' (partly a guess from paths)' : '')
   const has = (kind: string) => picture.boxes.some((b) => b.kind === kind)
   return (
     <span class="legend">
-      {kinds.has(true) && <span class="own">application</span>}
-      {kinds.has(false) && <span class="library">libraries</span>}
+      {kinds.has(true) && <span class="own">application{guessed(true)}</span>}
+      {kinds.has(false) && <span class="library">libraries{guessed(false)}</span>}
       {kinds.has(undefined) && <span class="unknown">unknown</span>}
       {calls.some((b) => b.own.length > 0) && <span class="selfmark">self time</span>}
       {has('combined') && <span class="combined" title="Functions narrower than a pixel share a box. Zoom in to separate them.">combined</span>}

@@ -11,6 +11,7 @@ interface Props {
   thread?: string
   measure: Measure
   idle: boolean
+  collapse: boolean
   search: string
   found?: number // share of the graph that the search matches
   onSearch: (text: string) => void
@@ -19,7 +20,7 @@ interface Props {
 }
 
 // Toolbar has the controls of a flame graph and its downloads.
-export function Toolbar({ selection, byTime, threads, thread, measure, idle, search, found, onSearch, colouring, onColouring }: Props) {
+export function Toolbar({ selection, byTime, threads, thread, measure, idle, collapse, search, found, onSearch, colouring, onColouring }: Props) {
   const searchBox = useRef<HTMLInputElement>(null)
   useSlash(searchBox)
   return (
@@ -42,6 +43,10 @@ export function Toolbar({ selection, byTime, threads, thread, measure, idle, sea
       <label class="check">
         <input type="checkbox" checked={colouring === 'own'} onChange={(e) => onColouring(e.currentTarget.checked ? 'own' : 'code')} />
         {' '}Highlight application code
+      </label>
+      <label class="check" title="Of the calls into a library, show only the first">
+        <input type="checkbox" checked={collapse} onChange={(e) => amend({ collapse: e.currentTarget.checked ? '1' : undefined, zoom: undefined })} />
+        {' '}Collapse libraries
       </label>
       {!byTime && (
         <label class="check">

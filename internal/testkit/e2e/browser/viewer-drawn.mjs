@@ -25,19 +25,19 @@ export default async function (page, url) {
     result.pictures++;
     result.busy += busy;
     result.shown += shown;
-    result.worst = Math.min(result.worst, shown / Math.max(1, busy));
+    if (busy > 0) result.worst = Math.min(result.worst, shown / busy);
   };
   for (const { id, threads, weight } of profiles) {
     if (weight <= 0 || threads === 0) continue;
     const { total, threads: list } = await api(`flame?profile=${id}`);
     if (total <= 0) continue;
-    await open(`/profile/${id}?`);
+    await open(`/profile/${id}?threads=all&`);
     await page.waitForSelector(`canvas[data-left="0"][data-right="${total}"]`);
     await check(`profile ${id}`);
     for (const [part, at] of [[3, 0], [3, 0.6], [50, 0.4]]) {
       const left = Math.floor(at * total);
       const right = Math.min(total, left + Math.ceil(total / part));
-      await open(`/profile/${id}?`, left, right);
+      await open(`/profile/${id}?threads=all&`, left, right);
       await check(`profile ${id} from ${left} to ${right}`);
     }
     const thread = list[0].id;

@@ -28,10 +28,11 @@ export default async function (page, url) {
   const found = new Set();
   for (const { id } of overview.profiles.filter((p) => p.service === 'io.example.shop')) {
     await page.click(`a[href="#/profile/${id}"]`);
-    const { total: weight, boxes: drawn, frames } = await api(`flame?profile=${id}&pixels=1280`);
+    const [initial] = (await api(`profiles/${id}`)).thread_list;
+    const { total: weight, boxes: drawn } = await api(`flame?profile=${id}&pixels=1280&thread=${encodeURIComponent(initial.id)}`);
     await total(weight);
     await boxes(drawn.length);
-    frames.forEach((f) => found.add(f.name));
+    (await api(`flame?profile=${id}`)).frames.forEach((f) => found.add(f.name));
     await page.goBack();
     await page.waitForSelector('.chips .chip >> nth=1');
   }
@@ -40,7 +41,12 @@ export default async function (page, url) {
   // A profile: all of it, then one of its threads.
   const profile = overview.profiles.filter((p) => p.service === 'shop-py').sort((a, b) => b.samples - a.samples)[0];
   await page.click(`a[href="#/profile/${profile.id}"]`);
+  const [initial] = (await api(`profiles/${profile.id}`)).thread_list;
+  assert.doesNotMatch(initial.name, /sentry/);
+  assert.equal(await page.inputValue('select'), initial.id);
+  await total((await api(`flame?profile=${profile.id}&thread=${encodeURIComponent(initial.id)}`)).total);
   const all = await api(`flame?profile=${profile.id}&pixels=1280`);
+  await page.selectOption('select', '');
   await total(all.total);
   await boxes(all.boxes.length);
   await shot('profile');
@@ -53,6 +59,15 @@ export default async function (page, url) {
   result.thread = `${thread.name}: ${one.total} of ${all.total} ns`;
   await page.selectOption('select', '');
   await total(all.total);
+
+  // Library code collapsed: fewer boxes, and the same weight.
+  await page.check('text=Collapse libraries');
+  const collapsed = await api(`flame?profile=${profile.id}&pixels=1280&collapse=1`);
+  assert.ok(collapsed.boxes.length < all.boxes.length);
+  assert.equal(collapsed.total, all.total);
+  await boxes(collapsed.boxes.length);
+  await page.uncheck('text=Collapse libraries');
+  await boxes(all.boxes.length);
 
   // Search, in the graph and in the table.
   await page.keyboard.press('/');
@@ -87,8 +102,11 @@ export default async function (page, url) {
   // The same in the order of time.
   await page.click('text=By time');
   await page.waitForSelector('.axis');
+  assert.equal(await page.inputValue('select'), initial.id);
   await shot('by-time');
   await page.click('text=Merged');
+  await page.selectOption('select', '');
+  await total(all.total);
 
   // From a function to the spans that ran it, and the samples of that span, exactly.
   const query = all.top.find((f) => f.name === 'query');
