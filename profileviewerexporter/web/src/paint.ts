@@ -85,8 +85,11 @@ export const labelOf = (box: Box): string => (box.kind === 'combined' ? `${box.c
 function fitting(c: CanvasRenderingContext2D, text: string, width: number): string {
   const all = measured(c, text)
   if (all <= width) return text
-  const length = Math.floor((text.length * width) / all) - 1
-  return length < 1 ? '' : text.slice(0, length) + '…'
+  for (let length = Math.floor((text.length * width) / all); length > 0; length--) {
+    const short = text.slice(0, length) + '…'
+    if (measured(c, short) <= width) return short
+  }
+  return ''
 }
 
 const widths = new Map<string, number>()

@@ -19,7 +19,7 @@ export function Summary({ whole, picture, ordered }: { whole: MergedGraph; pictu
 function Legend({ picture }: { picture: Picture }) {
   const calls = picture.boxes.filter((b) => b.kind === 'call')
   const kinds = new Set(calls.map((b) => b.frame?.in_app))
-  const guessed = (own: boolean) => (calls.some((b) => b.frame?.in_app === own && b.frame.guess) ? ' (partly a guess from paths)' : '')
+  const guessed = (own: boolean) => (calls.some((b) => b.frame?.in_app === own && b.frame.guess) ? ' (partly guessed)' : '')
   const has = (kind: string) => picture.boxes.some((b) => b.kind === kind)
   return (
     <span class="legend">

@@ -72,7 +72,8 @@ function threadText(t: { id: string; name: string }): string {
 function useSlash(box: { current: HTMLInputElement | null }): void {
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
-      if (event.key !== '/' || /^(INPUT|SELECT|TEXTAREA)$/.test((event.target as HTMLElement).tagName)) return
+      const target = event.target as HTMLElement
+      if (event.key !== '/' || target.matches('input:not([type=checkbox]), select, textarea')) return
       event.preventDefault()
       box.current?.focus()
     }
