@@ -166,7 +166,8 @@ export default async function (page, url) {
 
   // What is built in of speedscope reads our files: as many profiles as there are threads.
   await page.setViewportSize({ width: 1280, height: 860 });
-  await page.goto(new URL('/#/profile/' + profile.id, url).href);
+  await page.goto(new URL(`/#/profile/${profile.id}?threads=all`, url).href);
+  await total(all.total);
   const href = await page.getAttribute('.downloads a.button', 'href');
   await page.goto(new URL('/' + href, url).href);
   const file = await api(`download/speedscope?profile=${profile.id}`);
