@@ -14,22 +14,32 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// collector is the built collector in a child process, with a sentry and an otlp receiver, and an exporter that drops all data.
+// collector is the built collector in a child process, with two sentry receivers, one of them with a tee, an otlp receiver, and an exporter
+// that drops all data.
 type collector struct {
-	process            *exec.Cmd
-	config             string
-	sentryURL, otlpURL string
+	process                    *exec.Cmd
+	config                     string
+	sentryURL, teeURL, otlpURL string
+
+	forwarded *atomic.Int64 // requests of the tee that have arrived at Sentry; nil = the tee is not used
 }
 
 const collectorConfig = `
+extensions:
+  sentry_tee:
+    upstream: %s
 receivers:
   sentry:
     endpoint: %s
+  sentry/tee:
+    endpoint: %s
+    middlewares: [{id: sentry_tee}]
   otlp:
     protocols:
       http:
@@ -37,19 +47,22 @@ receivers:
 exporters:
   nop:
 service:
+  extensions: [sentry_tee]
   telemetry:
     metrics:
       level: none
     logs:
       level: error
   pipelines:
-    profiles:
-      receivers: [sentry, otlp]
-      exporters: [nop]
+    profiles: {receivers: [sentry, sentry/tee, otlp], exporters: [nop]}
+    traces: {receivers: [sentry, sentry/tee], exporters: [nop]}
+    logs: {receivers: [sentry, sentry/tee], exporters: [nop]}
 `
 
-// startCollector starts dist/otelcol-sentry. The error names the missing file.
-func startCollector() (*collector, error) {
+const envelopePath = "/api/4507/envelope/?sentry_key=8f3d1c0a9b7e4d52a1c6f0e3b2d49871"
+
+// startCollector starts dist/otelcol-sentry with the upstream of its tee. The error names the missing file.
+func startCollector(upstream string) (*collector, error) {
 	root, err := payload.Root()
 	if err != nil {
 		return nil, err
@@ -61,10 +74,11 @@ func startCollector() (*collector, error) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		return nil, errors.New("the CPU time of another process is read from /proc, which is not here")
 	}
-	sentry, otlp, err := freePorts()
+	ports, err := freePorts(3)
 	if err != nil {
 		return nil, err
 	}
+	sentry, tee, otlp := ports[0], ports[1], ports[2]
 	config, err := os.CreateTemp("", "otelcol-sentry-bench-*.yaml")
 	if err != nil {
 		return nil, err
@@ -73,18 +87,19 @@ func startCollector() (*collector, error) {
 	c := &collector{
 		config:    config.Name(),
 		process:   exec.Command(binary, "--feature-gates=service.profilesSupport", "--config="+config.Name()),
-		sentryURL: "http://" + sentry + "/api/4507/envelope/?sentry_key=8f3d1c0a9b7e4d52a1c6f0e3b2d49871",
+		sentryURL: "http://" + sentry + envelopePath,
+		teeURL:    "http://" + tee + envelopePath,
 		otlpURL:   "http://" + otlp + "/v1development/profiles",
 	}
 	c.process.Stderr = os.Stderr
-	if _, err := fmt.Fprintf(config, collectorConfig, sentry, otlp); err != nil {
+	if _, err := fmt.Fprintf(config, collectorConfig, upstream, sentry, tee, otlp); err != nil {
 		return nil, err
 	}
 	if err := c.process.Start(); err != nil {
 		os.Remove(c.config)
 		return nil, err
 	}
-	if err := errors.Join(listening(sentry), listening(otlp)); err != nil {
+	if err := errors.Join(listening(sentry), listening(tee), listening(otlp)); err != nil {
 		c.stop()
 		return nil, err
 	}
@@ -98,19 +113,17 @@ func (c *collector) stop() {
 	_ = os.Remove(c.config)
 }
 
-// freePorts returns two free ports of the loopback interface.
-func freePorts() (a, b string, err error) {
-	first, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", "", err
+// freePorts returns free ports of the loopback interface.
+func freePorts(n int) (addresses []string, err error) {
+	for range n {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer listener.Close()
+		addresses = append(addresses, listener.Addr().String())
 	}
-	defer first.Close()
-	second, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", "", err
-	}
-	defer second.Close()
-	return first.Addr().String(), second.Addr().String(), nil
+	return addresses, nil
 }
 
 func listening(address string) error {
@@ -141,6 +154,9 @@ func (c *collector) send(r request, times int) (time.Duration, error) {
 		})
 	}
 	sending.Wait()
+	if c.forwarded != nil && r.url == c.teeURL {
+		failures = append(failures, c.awaitForwarded(int64(times)))
+	}
 	after, err := c.cpu()
 	return after - before, errors.Join(append(failures, err)...)
 }

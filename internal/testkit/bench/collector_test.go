@@ -17,7 +17,7 @@ import (
 // BenchmarkCollector compares the CPU time of the built collector for a chunk at its sentry receiver and for the same content at its otlp
 // receiver, over HTTP with gzip and two clients. The OTLP content has two forms: this project's output, and one Sample per observation.
 func BenchmarkCollector(b *testing.B) {
-	c, err := startCollector()
+	c, err := startCollector("http://127.0.0.1:1")
 	if err != nil {
 		b.Skip(err)
 	}

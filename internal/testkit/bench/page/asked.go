@@ -22,6 +22,7 @@ var figures = []figure{
 	{"Android", "android_trace_log÷observe", nothing},
 	{"Collector", "sentry÷otlp", atMost(1.6, 1.2)},
 	{"Collector", "sentry÷otlp-spread", atMost(1, 0)},
+	{"Tee", "tee÷none", atMost(1.25, 1.1)},
 	{"Allocations", "objects÷samples", atMost(1, 0.5)},
 	{"Allocations", "bytes÷payload", nothing},
 	{"Heap", "heap÷payload", atMost(4, 2.5)},
