@@ -12,8 +12,8 @@
 //	                                ─▶ text: scan finds the triggers in one pass ─▶ only patterns that can match
 //
 // The rules run in Relay's order, and no rule processes the replacement of another. Messages
-// without a trigger need one pass over their texts. Every pattern is RE2: neither data nor a
-// configured pattern can take more than linear time.
+// without a trigger need one pass over their texts. Every pattern is RE2, takes about linear time,
+// and has a limit if it is configured: see maxSearch.
 //
 // # Differences from Relay
 //

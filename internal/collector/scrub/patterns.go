@@ -22,7 +22,12 @@ type pattern struct {
 	literal byte                 // a byte that the text must contain; 0 = none
 
 	notFraction bool // digits behind a decimal point do not match
+	configured  bool // it is not one of these
 }
+
+// maxSearch bounds the matches of a configured pattern, multiplied by the length of the text. RE2 finds one match in linear time, but may
+// read the rest of the text for each: all matches of x*y|x in a megabyte of x would take hours.
+const maxSearch = 1 << 26
 
 const (
 	blank = `[\s\v\x{85}\p{Z}]` // Relay's \s includes blanks of all scripts
@@ -76,12 +81,17 @@ var (
 	anythingPattern = pattern{groups: []int{0}, regexp: regexp.MustCompile(`.*`)}
 )
 
-// all returns the positions of all matches and of their groups.
-func (p *pattern) all(text string) [][]int {
+// all returns the positions of all matches and of their groups. It is not ok if a configured pattern has too many.
+func (p *pattern) all(text string) (matches [][]int, ok bool) {
 	if p.find != nil {
-		return p.find(text)
+		return p.find(text), true
 	}
-	return p.regexp.FindAllStringSubmatchIndex(text, -1)
+	if !p.configured {
+		return p.regexp.FindAllStringSubmatchIndex(text, -1), true
+	}
+	most := maxSearch / max(1, len(text))
+	matches = p.regexp.FindAllStringSubmatchIndex(text, most+1)
+	return matches, len(matches) <= most
 }
 
 // excludes reports whether a match at a position does not count.

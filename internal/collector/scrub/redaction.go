@@ -61,10 +61,15 @@ type redacted struct {
 
 const nul = "\x00"
 
-// replace replaces the groups of all matches of a pattern, and reports whether there were any.
+// replace replaces the groups of all matches of a pattern, and reports whether there were any. It replaces the whole text if there are too
+// many.
 func (r *redacted) replace(p *pattern, by redaction) bool {
 	search := r.text
-	matches := slices.DeleteFunc(p.all(search), func(match []int) bool { return p.excludes(search, match[0]) })
+	matches, ok := p.all(search)
+	if !ok {
+		return r.replaceAll(by)
+	}
+	matches = slices.DeleteFunc(matches, func(match []int) bool { return p.excludes(search, match[0]) })
 	if len(matches) == 0 {
 		return false
 	}

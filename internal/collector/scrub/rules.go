@@ -137,7 +137,7 @@ func newRule(id string, s spec) (*rule, error) {
 		if s.ReplaceGroups != nil {
 			groups = slices.Sorted(slices.Values(*s.ReplaceGroups))
 		}
-		r.patterns = []*pattern{{regexp: expression, groups: groups}}
+		r.patterns = []*pattern{{regexp: expression, groups: groups, configured: true}}
 	case typeRedactPair, "redactPair":
 		expression, err := regexp.Compile(s.KeyPattern)
 		if err != nil {

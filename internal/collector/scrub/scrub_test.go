@@ -216,7 +216,8 @@ func TestTriggersMissNothing(t *testing.T) {
 		found := scan(text)
 		for _, patterns := range typePatterns {
 			for _, p := range patterns {
-				require.False(t, len(p.all(text)) > 0 && !p.possible(found, text), "%q %v", text, p.regexp)
+				matches, _ := p.all(text)
+				require.False(t, len(matches) > 0 && !p.possible(found, text), "%q %v", text, p.regexp)
 			}
 		}
 		require.Equal(t, passwordRegexp.MatchString(text), sensitiveText(text, found), "%q", text)
@@ -242,6 +243,16 @@ func TestHostile(t *testing.T) {
 		_, _ = after(t, s, map[string]any{"a": value, "exception.message": value, "url.full": value, "gen_ai.prompt": value})
 	}
 	assert.Less(t, time.Since(begin), 2*time.Minute)
+}
+
+// TestHostilePattern: a configured pattern reads the rest of a text for each of its matches. There is a limit; behind it, the whole text
+// is replaced.
+func TestHostilePattern(t *testing.T) {
+	s, err := New(Config{PIIConfig: `{"applications":{"$string":["r"]},"rules":{"r":{"type":"pattern","pattern":"x*y|x","redaction":{"method":"mask"}}}}`})
+	require.NoError(t, err)
+	got, counts := after(t, s, map[string]any{"short": "axb", "long": strings.Repeat("x", 1<<20) + "z"})
+	assert.Equal(t, map[string]any{"short": "a*b", "long": strings.Repeat("*", 1<<20+1)}, got)
+	assert.Equal(t, Counts{"r": 2}, counts)
 }
 
 // FuzzScrub: nothing panics, the result is bounded by the input, a second pass changes nothing, and the search for triggers hides no match.
