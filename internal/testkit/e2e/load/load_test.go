@@ -118,7 +118,7 @@ func overloadCollector(t *testing.T, m mix, most float64, page *loadPage) {
 	for _, too := range []struct {
 		much string
 		rate float64
-	}{{"twice that capacity", 2 * capacity}, {"twice the receiver's own rate", 2 * most}} {
+	}{{"twice that capacity", 2 * capacity}, {"twice the highest answered rate", 2 * most}} {
 		if too.rate == 0 {
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 
 const loadHead = `# Load
 
-` + "`make load`" + ` writes this page in under three minutes. The sender, which is also the backend, and the built collector are two processes on
+` + "`make load`" + ` writes this page in under three minutes. The sender, which is also the backend, and the collector are two processes on
 one machine, connected over loopback. Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the
 responses (up to 256 concurrent requests) and measures response times from the scheduled send time.
 
@@ -79,8 +79,9 @@ The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each 
 	teeHead = `
 ## Tee
 
-Recorded profiles, 100 requests per second, sent in turns of one second to a collector with a [tee](../sentryteeextension/README.md)
-(` + "`answer: own`" + `) and to one without. The exporter is ` + "`nop`" + `; Sentry is a server in the process of the sender that accepts everything.
+The sender sends recorded profiles at 100 requests per second. It alternates every second between a collector with a
+[tee](../sentryteeextension/README.md) (` + "`answer: own`" + `) and one without. The exporter is ` + "`nop`" + `. A server in the sender's process stands in
+for Sentry and accepts everything.
 
 | Collector | Requests | CPU time per request | p50 | p90 | p99 |
 |---|---|---|---|---|---|
@@ -90,14 +91,14 @@ Recorded profiles, 100 requests per second, sent in turns of one second to a col
 
 The sender sends recorded profiles for ten seconds (three seconds per step when it measures the capacity). The collector has a
 ` + "`memory_limiter`" + `, and a ` + "`sending_queue`" + ` of 200 requests (one profile each) in front of an OTLP backend. A comparison by ID shows that every
-accepted profile was delivered. Every other profile was refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if its transaction was accepted)
-and counted as an item or, if it was not decompressed, as a request. The run fails if any profile is unaccounted for, if 1 % of the
-responses take a second or longer, or if the delivery rate drops below half of the capacity.
+accepted profile was delivered. All remaining profiles were refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if the transaction was
+accepted); each was counted as an item or, if it was not decompressed, as a request. The run fails if any profile is unaccounted for, if 1 %
+or more of the responses take a second or longer, or if the delivery rate drops below half of the capacity.
 
-The first backend accepts one profile every 10 ms. The backends of the other rows are fast, but sender, collector and backend share the
-cores. The sender has at most 256 open requests; clients without that limit were not tested. To measure the capacity, the sender raises its
-rate by half per step until less than half of it is delivered. The capacity is the highest delivery rate of these steps, and includes
-exporter and backend.
+In the first row of the table, the backend accepts one profile every 10 ms. In the other rows, the backend is fast, but it shares the cores
+with the sender and the collector. The sender has at most 256 open requests; clients without that limit were not tested. To measure the
+capacity, the sender raises its rate by 50 % per step until less than half of the offered rate is delivered. The capacity is the highest
+delivery rate in these steps; it is the capacity of receiver, exporter and backend together.
 
 For 20 ms after a pipeline refuses data, the receiver refuses profiles before it decompresses and decodes them, which keeps the delivery
 rate high ([operations](operations.md#sizing)).
