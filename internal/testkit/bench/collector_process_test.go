@@ -180,12 +180,12 @@ func post(r request) error {
 	return err
 }
 
+// tick is the resolution of CPU times in /proc, on every architecture.
+const tick = time.Second / 100
+
 // cpu returns the CPU time of the collector so far, in user and system mode.
 func (c *collector) cpu() (time.Duration, error) {
-	const (
-		tick         = time.Second / 100 // of /proc, on every architecture
-		utime, stime = 14 - 3, 15 - 3    // fields by proc(5), which counts from 1, after pid and command
-	)
+	const utime, stime = 14 - 3, 15 - 3 // fields by proc(5), which counts from 1, after pid and command
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.Process.Pid))
 	if err != nil {
 		return 0, err
