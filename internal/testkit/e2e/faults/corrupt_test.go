@@ -24,10 +24,10 @@ type damage struct {
 const diskPage = 4096 // bytes; bbolt, the database of file_storage, uses the same
 
 var damages = []damage{
-	{"empty", func(*rig, []byte) []byte { return nil }},
-	{"cut off", func(r *rig, text []byte) []byte { return text[:r.random.IntN(len(text))] }},
-	{"its first two pages overwritten", func(r *rig, text []byte) []byte { return r.overwrite(text, 0, 2*diskPage) }},
-	{"another page overwritten", func(r *rig, text []byte) []byte {
+	{"emptied", func(*rig, []byte) []byte { return nil }},
+	{"truncated", func(r *rig, text []byte) []byte { return text[:r.random.IntN(len(text))] }},
+	{"first two pages overwritten", func(r *rig, text []byte) []byte { return r.overwrite(text, 0, 2*diskPage) }},
+	{"a page other than the first two overwritten", func(r *rig, text []byte) []byte {
 		return r.overwrite(text, diskPage*(2+r.random.IntN(len(text)/diskPage-2)), diskPage)
 	}},
 	{"32 bytes overwritten", func(r *rig, text []byte) []byte {
@@ -48,9 +48,9 @@ type ending string
 const (
 	endsNot       ending = "starts"
 	endsNotAnew   ending = "starts with a new file"
-	endsWithError ending = "does not start and says why"
-	endsWithPanic ending = "does not start: a panic"
-	endsLater     ending = "ends later"
+	endsWithError ending = "does not start: error message"
+	endsWithPanic ending = "does not start: panic"
+	endsLater     ending = "starts, but exits later"
 
 	recreatedNotice = "recreating database file" // of file_storage
 )

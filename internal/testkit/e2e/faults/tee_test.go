@@ -143,20 +143,20 @@ func (o *otlpSide) settle(t testing.TB) (unexplained []sentItem) {
 }
 
 const teeHead = `
-The same faults occur in a collector with a [tee](../sentryteeextension/README.md) in front of its receiver: the backend of the table above
-is Sentry, and the storage is the tee's. During all rounds, the OTLP backend rejects some requests, breaks some connections and delays some
-answers, and the exporter has no queue. The tee forwards all requests that were answered 200 or 429, including those that the pipelines
-reject.
+The same faults are applied to a collector with a [tee](../sentryteeextension/README.md) in front of its receiver. In the table of faults,
+*backend* then means Sentry, and *storage* means the storage of the tee. During all rounds, the OTLP backend rejects some requests, breaks
+some connections and delays some answers, and the exporter has no queue. The tee forwards all requests that the receiver answers with 200 or
+429, including those that the pipelines reject.
 
-- *Dropped, counted*: the loss is in Sentry's 4xx response (Sentry itself counts items that it answers with 429), in a client report, in
+- *Dropped, counted*: the loss is reported by Sentry's 4xx response (Sentry itself counts items that it answers with 429), in a client report, in
   ` + "`otelcol_extension_sentry_tee_requests{outcome=\"dropped\"}`" + `, or in the log at shutdown.
 - *Held, lost*: requests that the full disk could not store, in memory when the collector was killed. The test allows at most the number of
   ` + "`otelcol_extension_sentry_tee_storage_errors{operation=\"store\"}`" + `, plus requests acknowledged since that count.
 
-` + "`FAULTS=1000 go test ./sentryteeextension -run TestFaultRounds`" + ` runs queue, storage and rate limits of the tee on a fake clock, with longer
-outages. The run of 2026-11-22 (seed 20261122) had 2,387 kills and 120,000 items: 44,378 accepted, 6,004 rate limited, 66,537 reported,
-1,904 dropped and counted. The other 1,177 were only in memory when the process was killed, because they were being forwarded or because
-the full disk could not store them. 589 items arrived again.
+` + "`FAULTS=1000 go test ./sentryteeextension -run TestFaultRounds`" + ` tests the queue, storage and rate limits of the tee with a fake clock and
+longer outages. The run of 2026-11-22 (seed 20261122) had 2,387 kills and 120,000 items: 44,378 accepted, 6,004 rate limited, 66,537
+reported, 1,904 dropped and counted. The other 1,177 were only in memory when the process was killed, because they were being forwarded or
+because the full disk could not store them. 589 items arrived again.
 `
 
 // otlpResults has the totals of the OTLP side.

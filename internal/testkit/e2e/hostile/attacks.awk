@@ -5,7 +5,7 @@ BEGIN {
 	print "1 GiB, or to 4 GiB if the memory bound of the attack is higher. The collector must stay below the memory bound. Afterwards it must"
 	print "still run and deliver a valid profile. The tests in `internal/testkit/e2e/hostile` state the expected outcome of the hostile data."
 	print "*Response* is the HTTP status, or the gRPC status (0 is success). For HTTP, 0 means that the request does not end.\n"
-	print "[One long, one many](#one-long-one-many) covers all payloads that the collector accepts.\n"
+	print "[Long texts in long lists](#long-texts-in-long-lists) covers all payloads that the collector accepts.\n"
 	print "| Attack | Sent, bytes | Response | Duration | Peak memory, MiB | Bound | Verdict |"
 	print "|---|---|---|---|---|---|---|"
 }
