@@ -52,8 +52,9 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, int64(128<<20), queue.QueueSize)
 	assert.False(t, queue.Batch.HasValue())
 	assert.Equal(t, ErrorsConfig{
-		FromSpans: "unhandled", SkipIfSentrySDK: true, Tags: toissues.DefaultTags, Dedupe: 10 * time.Minute, MaxPerMinute: 60,
+		FromSpans: "unhandled", FromLogs: "all", SkipIfSentrySDK: true, Tags: toissues.DefaultTags, Dedupe: 10 * time.Minute, MaxPerMinute: 60,
 	}, cfg.Errors)
+	assert.Equal(t, MetricsConfig{Exemplars: true}, cfg.Metrics)
 	assert.NotNil(t, cfg.destination, "what the exporters of both signals share")
 }
 
@@ -80,7 +81,8 @@ dsn: `+testDSN+`
 spans_as: spans
 profiler_id_attributes: [host.name, process.pid]
 report_losses: true
-errors: {from_spans: all, skip_if_sentry_sdk: false, include_pii: true, tags: [shop.region], dedupe: 1m, max_per_minute: 5}
+errors: {from_spans: all, from_logs: none, skip_if_sentry_sdk: false, include_pii: true, tags: [shop.region], dedupe: 1m, max_per_minute: 5}
+metrics: {include: [shop.*], exclude: [shop.debug], exemplars: false, buckets: true}
 max_attempts: 5
 timeout: 5s
 compression: none
@@ -95,7 +97,8 @@ retry_on_failure: {max_elapsed_time: 1h}
 	assert.Equal(t, "spans", cfg.SpansAs)
 	assert.Equal(t, []string{"host.name", "process.pid"}, cfg.ProfilerIDAttributes)
 	assert.True(t, cfg.ReportLosses)
-	assert.Equal(t, ErrorsConfig{FromSpans: "all", IncludePII: true, Tags: []string{"shop.region"}, Dedupe: time.Minute, MaxPerMinute: 5}, cfg.Errors)
+	assert.Equal(t, ErrorsConfig{FromSpans: "all", FromLogs: "none", IncludePII: true, Tags: []string{"shop.region"}, Dedupe: time.Minute, MaxPerMinute: 5}, cfg.Errors)
+	assert.Equal(t, MetricsConfig{Include: []string{"shop.*"}, Exclude: []string{"shop.debug"}, Buckets: true}, cfg.Metrics)
 	assert.Equal(t, 5, cfg.MaxAttempts)
 	assert.Equal(t, 5*time.Second, cfg.HTTP.Timeout)
 	assert.Equal(t, "http://proxy:3128", cfg.HTTP.ProxyURL)
@@ -105,7 +108,7 @@ retry_on_failure: {max_elapsed_time: 1h}
 }
 
 func TestUnknownKeysFail(t *testing.T) {
-	for _, text := range []string{"dns: x", "http: {timeout: 1s}", "sending_queue: {size: 1}", "tls: {insecrue: true}", "errors: {from_logs: all}"} {
+	for _, text := range []string{"dns: x", "http: {timeout: 1s}", "sending_queue: {size: 1}", "tls: {insecrue: true}", "errors: {from_log: all}"} {
 		_, err := load(t, "dsn: "+testDSN+"\n"+text)
 		assert.ErrorContains(t, err, "invalid keys", text)
 	}

@@ -127,8 +127,8 @@ func TestEventAttributes(t *testing.T) {
 		name, event string
 		want        map[string]any // beside sentry.item.type
 	}{
-		{"tags as object", `{"tags":{"region":"eu","n":5,"gone":null,"url":""}}`, map[string]any{"region": "eu", "n": "5"}},
-		{"tags as pairs", `{"tags":[["region","eu"],["n",5],["gone",null],["short"],7]}`, map[string]any{"region": "eu", "n": "5"}},
+		{"tags as object", `{"tags":{"region":"eu","n":5,"gone":null,"url":""}}`, map[string]any{"region": "eu", "n": "5", "sentry.tags": []any{"region", "n"}}},
+		{"tags as pairs", `{"tags":[["region","eu"],["n",5],["gone",null],["short"],7]}`, map[string]any{"region": "eu", "n": "5", "sentry.tags": []any{"region", "n"}}},
 		{"a tag yields to the event", `{"logger":"root","tags":{"sentry.logger":"mine"}}`, map[string]any{"sentry.logger": "root"}},
 		{"ids", `{"event_id":"E67D4007-8931-40EA-B866-3ADE16BF2A0B","contexts":{"profile":{"profiler_id":"C2913E86DA334E0ABCF19A5C8DE007B8"},"replay":{"replay_id":"x"}}}`,
 			map[string]any{"sentry.event.id": "e67d4007893140eab8663ade16bf2a0b", "sentry.profiler_id": "c2913e86da334e0abcf19a5c8de007b8", "sentry.replay_id": "x"}},
