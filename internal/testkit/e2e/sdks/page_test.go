@@ -91,7 +91,7 @@ These SDKs need a device or an emulator, so the test does not run them. Their pr
 | Data | Origin | Compared with |
 |---|---|---|
 | method traces (ART), in the file format and in the streaming format | real: two recordings of an Android app, from the tests of Firefox Profiler | threads, methods and events: the Rust crate ` + "`" + `android_trace_log` + "`" + `, which Sentry's ingest uses (file format only); stacks: Firefox Profiler's importer; times of functions: Sentry's own processing (PyPI ` + "`" + `vroomrs` + "`" + `) of the exported chunks |
-| method traces of versions 1 to 3 and all clocks | generated | a slow, simple reference implementation, which looks up each thread's stack once per period |
+| method traces in format versions 1 to 3, with every clock type | generated | a slow, simple reference implementation, which looks up each thread's stack once per sampling period |
 | Perfetto traces | generated with the Python package ` + "`" + `perfetto` + "`" + ` | a slow reference reader that uses the same protobuf definitions |
 | requests from both SDKs: V1 profiles, chunks, Perfetto chunks, ` + "`" + `js_profile` + "`" + ` | hand-written, based on the documentation and sources of the SDKs and of Sentry's ingest | reviewed line by line: ` + "`" + `testdata/cases/android-*` + "`" + `, ` + "`" + `react-native-*` + "`" + ` |
 `
