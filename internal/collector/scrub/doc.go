@@ -13,7 +13,7 @@
 //
 // The rules run in Relay's order, and no rule processes the replacement of another. Messages
 // without a trigger need one pass over their texts. Every pattern is RE2, takes about linear time,
-// and has a limit if it is configured: see maxSearch.
+// and has a limit if it is configured: see maxMatches.
 //
 // # Differences from Relay
 //

@@ -25,9 +25,9 @@ type pattern struct {
 	configured  bool // it is not one of these
 }
 
-// maxSearch bounds the matches of a configured pattern, multiplied by the length of the text. RE2 finds one match in linear time, but may
-// read the rest of the text for each: all matches of x*y|x in a megabyte of x would take hours.
-const maxSearch = 1 << 26
+// maxMatches bounds the matches of a configured pattern in a text. RE2 finds one match in linear time, but may read the rest of the text for
+// each: all matches of x*y|x in a megabyte of x would take hours.
+const maxMatches = 100
 
 const (
 	blank = `[\s\v\x{85}\p{Z}]` // Relay's \s includes blanks of all scripts
@@ -89,9 +89,8 @@ func (p *pattern) all(text string) (matches [][]int, ok bool) {
 	if !p.configured {
 		return p.regexp.FindAllStringSubmatchIndex(text, -1), true
 	}
-	most := maxSearch / max(1, len(text))
-	matches = p.regexp.FindAllStringSubmatchIndex(text, most+1)
-	return matches, len(matches) <= most
+	matches = p.regexp.FindAllStringSubmatchIndex(text, maxMatches+1)
+	return matches, len(matches) <= maxMatches
 }
 
 // excludes reports whether a match at a position does not count.
