@@ -148,10 +148,10 @@ The same faults are applied to a collector with a [tee](../sentryteeextension/RE
 some connections and delays some answers, and the exporter has no queue. The tee forwards all requests that the receiver answers with 200 or
 429, including those that the pipelines reject.
 
-- *Dropped, counted*: the loss is reported by Sentry's 4xx response (Sentry itself counts items that it answers with 429), in a client report, in
-  ` + "`otelcol_extension_sentry_tee_requests{outcome=\"dropped\"}`" + `, or in the log at shutdown.
-- *Held, lost*: requests that the full disk could not store, in memory when the collector was killed. The test allows at most the number of
-  ` + "`otelcol_extension_sentry_tee_storage_errors{operation=\"store\"}`" + `, plus requests acknowledged since that count.
+- *Dropped, counted*: the loss is reported by Sentry's 4xx response (Sentry itself counts items that it answers with 429), in a client
+  report, in ` + "`otelcol_extension_sentry_tee_requests{outcome=\"dropped\"}`" + `, or in the log at shutdown.
+- *Held, lost*: requests that were only in memory when the collector was killed, because the disk was full. Their number must not exceed the
+  last value of ` + "`otelcol_extension_sentry_tee_storage_errors{operation=\"store\"}`" + `, plus the requests acknowledged since.
 
 ` + "`FAULTS=1000 go test ./sentryteeextension -run TestFaultRounds`" + ` tests the queue, storage and rate limits of the tee with a fake clock and
 longer outages. The run of 2026-11-22 (seed 20261122) had 2,387 kills and 120,000 items: 44,378 accepted, 6,004 rate limited, 66,537
