@@ -48,7 +48,7 @@ BEGIN {
 	printf "| %s | %s | %s |\n", title, row[$3] == "" ? " | | | |" : row[$3], verdict
 }
 END {
-	print "\n## One long, one many\n"
+	print "\n## Long texts in long lists\n"
 	print "`TestHostilePairs` starts from one valid payload of every shape: every envelope item type, both profile formats, the store, security, NEL"
 	print "and cron endpoints, the four OTLP signals, and Measure's events, spans and builds. It makes one text long and one list long, for"
 	print "**all pairs** of a text and a list. Attribute values are also replaced by objects with a long text. Every payload passes through the"
