@@ -21,13 +21,13 @@ import (
 // TestHostileAdmission: clients without permission, silent clients and flooding clients attack resources that all clients share. The
 // collector has 1 GiB.
 func TestHostileAdmission(t *testing.T) {
-	t.Run("79 bombs with an unknown key", func(t *testing.T) {
+	t.Run("79 bombs from clients with an unknown key", func(t *testing.T) {
 		strangers(t, "/api/42/envelope/?sentry_key=ffffffffffffffffffffffffffffffff", http.StatusForbidden)
 	})
-	t.Run("79 bombs to a tunnel", func(t *testing.T) { strangers(t, "/tunnel", http.StatusUnauthorized) })
-	t.Run("5200 connections with headers only", func(t *testing.T) { idleBodies(t, "") })
-	t.Run("5200 connections with one byte of a body", func(t *testing.T) { idleBodies(t, "{") })
-	t.Run("forty bodies of one project that stall at 8 MB", oneProjectFloods)
+	t.Run("79 bombs without a key, sent to the tunnel", func(t *testing.T) { strangers(t, "/tunnel", http.StatusUnauthorized) })
+	t.Run("5,200 connections that send only headers", func(t *testing.T) { idleBodies(t, "") })
+	t.Run("5,200 connections that send headers and one byte of the body", func(t *testing.T) { idleBodies(t, "{") })
+	t.Run("40 bodies of one project that stall after 8 MiB", oneProjectFloods)
 }
 
 // startLimited starts a collector with 1 GiB of memory and two projects.

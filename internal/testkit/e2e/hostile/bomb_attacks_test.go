@@ -17,34 +17,34 @@ import (
 
 // Bodies that are small only on the wire. The receiver decodes them up to max_request_body_size, 100 MiB.
 var bombAttacks = []attack{
-	{name: "gzip: 1 MB for 1 GiB", status: 413, reason: "body_too_large", memory: memoryLimit,
+	{name: "gzip: 1 MB that decompresses to 1 GiB", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() harness.Request { return harness.EnvelopeRequest(gzipBomb()).WithEncoding("gzip") }},
-	{name: "deflate: 1 MB for 1 GiB", status: 413, reason: "body_too_large", memory: memoryLimit,
+	{name: "deflate: 1 MB that decompresses to 1 GiB", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() harness.Request { return harness.EnvelopeRequest(deflateBomb()).WithEncoding("deflate") }},
-	{name: "br: 14 kB for 4 GiB", status: 413, reason: "body_too_large", memory: memoryLimit,
+	{name: "br: 14 kB that decompresses to 4 GiB", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() harness.Request { return harness.EnvelopeRequest(brotliBomb()).WithEncoding("br") }},
-	{name: "zstd: 100 kB for 3 GiB", status: 413, reason: "body_too_large", memory: memoryLimit,
+	{name: "zstd: 100 kB that decompresses to 3 GiB", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() harness.Request { return harness.EnvelopeRequest(zstdBomb()).WithEncoding("zstd") }},
-	{name: "zstd, chunked", status: 413, reason: "body_too_large", memory: memoryLimit,
+	{name: "zstd: 100 kB that decompresses to 3 GiB, with chunked transfer encoding", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() harness.Request {
 			r := harness.EnvelopeRequest(zstdBomb()).WithEncoding("zstd")
 			r.Chunked = true
 			return r
 		}},
-	{name: "gzip with a stated length of 4 GiB", status: 400, reason: "body_undecodable", memory: memorySmall,
+	{name: "gzip: a trailer that states a length of 4 GiB", status: 400, reason: "body_undecodable", memory: memorySmall,
 		request: func() harness.Request { return harness.EnvelopeRequest(gzipLie()).WithEncoding("gzip") }},
-	{name: "zstd with a window of 3.75 TiB", status: 400, reason: "body_undecodable", memory: memorySmall,
+	{name: "zstd: a window of 3.75 TiB", status: 400, reason: "body_undecodable", memory: memorySmall,
 		request: func() harness.Request { return harness.EnvelopeRequest(zstdLie()).WithEncoding("zstd") }},
-	{name: "truncated gzip", status: 400, reason: "body_undecodable", memory: memorySmall,
+	{name: "gzip: a truncated body", status: 400, reason: "body_undecodable", memory: memorySmall,
 		request: func() harness.Request {
 			b := zipped(harness.Chunk{}.Request().Body)
 			return harness.EnvelopeRequest(b[:len(b)/2]).WithEncoding("gzip")
 		}},
-	{name: "nested compression", status: 415, reason: "unsupported_encoding", memory: memorySmall,
+	{name: "gzip, applied twice", status: 415, reason: "unsupported_encoding", memory: memorySmall,
 		request: func() harness.Request { return harness.EnvelopeRequest(zipped(gzipBomb())).WithEncoding("gzip, gzip") }},
-	{name: "plain body beyond the limit", status: 413, reason: "body_too_large", memory: memoryLimit,
+	{name: "an uncompressed body above the limit", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() harness.Request { return harness.EnvelopeRequest(bytes.Repeat([]byte{' '}, 101<<20)) }},
-	{name: "plain body beyond the limit, chunked", status: 413, reason: "body_too_large", memory: memoryLimit,
+	{name: "an uncompressed body above the limit, with chunked transfer encoding", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() harness.Request {
 			r := harness.EnvelopeRequest(bytes.Repeat([]byte{' '}, 101<<20))
 			r.Chunked = true

@@ -19,14 +19,14 @@ import (
 
 // TestHostileConnections: attacks by the way of sending, or the number of requests, rather than by their content.
 func TestHostileConnections(t *testing.T) {
-	t.Run("two hundred announced bodies of 100 MiB that never arrive", claimedLength)
-	t.Run("fifty clients that disconnect within the body", abandonedBody)
+	t.Run("200 bodies announced with 100 MiB that never arrive", claimedLength)
+	t.Run("50 clients that disconnect in the middle of a body", abandonedBody)
 	t.Run("a body sent byte by byte", slowBody)
 	t.Run("an endless body during shutdown", stopWithSlowBody)
-	t.Run("a hundred thousand headers, and one of 50 MB", headerFlood)
-	t.Run("eight bombs at once", bombsAtOnce)
-	t.Run("two thousand senders with different names", manySenders)
-	t.Run("a tunnel DSN with another host", tunnelElsewhere)
+	t.Run("100,000 headers, then a header of 50 MiB", headerFlood)
+	t.Run("8 bombs at once", bombsAtOnce)
+	t.Run("2,000 senders with different names", manySenders)
+	t.Run("a tunnel request with the DSN of another host", tunnelElsewhere)
 }
 
 // claimedLength: the collector does not reserve memory for a stated Content-Length.

@@ -11,29 +11,29 @@ import (
 
 // Bodies with a hostile envelope or headers.
 var envelopeAttacks = []attack{
-	{name: "length 2^62", status: 400, reason: "envelope_truncated", memory: memorySmall,
+	{name: "an item length of 2^62", status: 400, reason: "envelope_truncated", memory: memorySmall,
 		request: func() harness.Request { return claiming("4611686018427387904") }},
-	{name: "a length above 64 bits", status: 400, reason: "envelope_truncated", memory: memorySmall,
+	{name: "an item length that does not fit into 64 bits", status: 400, reason: "envelope_truncated", memory: memorySmall,
 		request: func() harness.Request { return claiming("99999999999999999999999") }},
-	{name: "negative length", status: 200, observations: 1, memory: memorySmall, // treated as absent
+	{name: "a negative item length", status: 200, observations: 1, memory: memorySmall, // treated as absent
 		request: func() harness.Request { return claiming("-1") }},
-	{name: "length one too small", status: 400, reason: "envelope_missing_newline", memory: memorySmall,
+	{name: "an item length that is one byte too small", status: 400, reason: "envelope_missing_newline", memory: memorySmall,
 		request: func() harness.Request { return claiming(fmt.Sprint(len(harness.Chunk{}.Payload()) - 1)) }},
-	{name: "a million items of one byte", status: 400, reason: "envelope_too_many_items", memory: memorySmall,
+	{name: "a million items of one byte each", status: 400, reason: "envelope_too_many_items", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.EnvelopeRequest([]byte("{}\n" + strings.Repeat("{}\nx\n", 1_000_000)))
 		}},
 	{name: "a million newlines", status: 400, reason: "envelope_empty", memory: memorySmall,
 		request: func() harness.Request { return harness.EnvelopeRequest([]byte(strings.Repeat("\n", 1_000_000))) }},
-	{name: "an envelope header with 1000 levels", status: 400, reason: "envelope_invalid_header", memory: memorySmall,
+	{name: "an envelope header nested 1,000 levels deep", status: 400, reason: "envelope_invalid_header", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.EnvelopeRequest([]byte(`{"trace":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + "}\n"))
 		}},
-	{name: "an envelope header of 10 MB", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
+	{name: "an envelope header of 10 MiB", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.EnvelopeRequest([]byte(`{"sdk":"` + strings.Repeat("x", 10<<20) + "\"}\n"))
 		}},
-	{name: "an item header with a million members", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
+	{name: "an item header with a million keys", status: 400, reason: "envelope_header_too_large", memory: memorySmall,
 		request: func() harness.Request {
 			members := harness.List(1_000_000, harness.Numbered(`"`, `":0`))
 			return harness.EnvelopeRequest([]byte("{}\n{" + members + "}\n{}\n"))
@@ -42,7 +42,7 @@ var envelopeAttacks = []attack{
 		request: func() harness.Request {
 			return harness.EnvelopeRequest([]byte(strings.Repeat("\x00\xff\xfe{", 1_000_000)))
 		}},
-	{name: "a thousand profiles in one envelope", status: 200, observations: 1000, memory: memorySmall,
+	{name: "1,000 profiles in one envelope", status: 200, observations: 1000, memory: memorySmall,
 		request: func() harness.Request {
 			var b strings.Builder
 			b.WriteString("{}\n")
@@ -51,7 +51,7 @@ var envelopeAttacks = []attack{
 			}
 			return harness.EnvelopeRequest([]byte(b.String()))
 		}},
-	{name: "a thousand unknown item types", status: 200, memory: memorySmall,
+	{name: "1,000 unknown item types", status: 200, memory: memorySmall,
 		request: func() harness.Request {
 			var b strings.Builder
 			b.WriteString("{}\n")
@@ -60,7 +60,7 @@ var envelopeAttacks = []attack{
 			}
 			return harness.EnvelopeRequest([]byte(b.String()))
 		}},
-	{name: "keys in a hundred formats", status: 401, reason: "auth_multiple", memory: memorySmall,
+	{name: "100 keys in the query string", status: 401, reason: "auth_multiple", memory: memorySmall,
 		request: func() harness.Request {
 			r := harness.Chunk{}.Request()
 			r.Target += "?" + strings.TrimSuffix(strings.Repeat("sentry_key=abc&sentry_key=def&", 50), "&")

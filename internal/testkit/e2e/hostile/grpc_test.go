@@ -44,19 +44,19 @@ const (
 )
 
 var grpcAttacks = []grpcAttack{
-	{name: "gzip: a million stacks for one sample", status: grpcOK, memory: memoryLarge, frame: func() []byte {
+	{name: "gzip: a million stacks and one sample", status: grpcOK, memory: memoryLarge, frame: func() []byte {
 		return grpcFrame(zipped(hostileProfile(func(d *dict, _ *profile) {
 			d.StackTable = append(d.StackTable, repeated(million, &profilespb.Stack{LocationIndices: []int32{1}})...)
 		})))
 	}},
-	{name: "gzip: a name of 60 MB", status: grpcOK, memory: memoryLarge, frame: func() []byte {
+	{name: "gzip: a function name of 60 MiB", status: grpcOK, memory: memoryLarge, frame: func() []byte {
 		return grpcFrame(zipped(hostileProfile(func(d *dict, _ *profile) { d.StringTable[5] = strings.Repeat("f", 60<<20) })))
 	}},
-	{name: "gzip: every index 2^31-1", status: grpcOK, memory: memorySmall, frame: func() []byte {
+	{name: "gzip: 2^31-1 as every index", status: grpcOK, memory: memorySmall, frame: func() []byte {
 		return grpcFrame(zipped(indices("", 1<<31-1).message()))
 	}},
-	{name: "gzip: 1 MB for 1 GiB", status: grpcExhausted, memory: memoryLimit, frame: func() []byte { return grpcFrame(gzipBomb()) }},
-	{name: "a message with a stated length of 4 GiB", status: grpcExhausted, memory: memorySmall, frame: func() []byte { return []byte("\x00\xff\xff\xff\xff\x0a\x00") }},
+	{name: "gzip: 1 MB that decompresses to 1 GiB", status: grpcExhausted, memory: memoryLimit, frame: func() []byte { return grpcFrame(gzipBomb()) }},
+	{name: "a message that states a length of 4 GiB", status: grpcExhausted, memory: memorySmall, frame: func() []byte { return []byte("\x00\xff\xff\xff\xff\x0a\x00") }},
 	{name: "a message of 65 MiB", status: grpcExhausted, memory: memoryLimit, frame: func() []byte {
 		b := grpcFrame(make([]byte, 65<<20))
 		b[0] = 0

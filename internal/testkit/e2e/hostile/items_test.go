@@ -16,63 +16,63 @@ import (
 // Items other than profiles, with pipelines for all signals. The receiver answers every valid item without an error, because SDKs would
 // otherwise drop the other items of the envelope.
 var itemAttacks = []attack{
-	item("a session with two hundred thousand aggregates", "sessions", memoryLarge, func() string {
+	item("200,000 session aggregates", "sessions", memoryLarge, func() string {
 		return `{"aggregates":[` + harness.List(200_000, func(b []byte, i int) []byte {
 			return fmt.Appendf(b, `{"started":%d,"exited":1,"did":"%d"}`, 1700000000+i, i)
 		}) + `]}`
 	}),
-	item("sessions {}", "sessions", memoryLarge, func() string { return `{"aggregates":[` + times(3*million, `{}`) + `]}` }),
-	item("logs {}", "log", memoryLarge, func() string { return `{"version":2,"items":[` + times(4*million, `{}`) + `]}` }),
-	item("a hundred thousand logs of one letter", "log", memoryLarge, func() string {
+	item("3 million empty session aggregates", "sessions", memoryLarge, func() string { return `{"aggregates":[` + times(3*million, `{}`) + `]}` }),
+	item("4 million empty logs", "log", memoryLarge, func() string { return `{"version":2,"items":[` + times(4*million, `{}`) + `]}` }),
+	item("100,000 logs with a one-letter body", "log", memoryLarge, func() string {
 		return `{"version":2,"items":[` + times(100_000, `{"timestamp":1700000000,"level":"info","body":"x","trace_id":"`+testTrace+`"}`) + `]}`
 	}),
-	item("a log with a hundred thousand attributes", "log", memoryLarge, func() string {
+	item("a log with 100,000 attributes", "log", memoryLarge, func() string {
 		return `{"version":2,"items":[{"timestamp":1700000000,"level":"info","body":"x","attributes":{` +
 			harness.List(100_000, harness.Numbered(`"k`, `":{"type":"integer","value":1}`)) + `}}]}`
 	}),
-	item("metrics with a hundred thousand names", "trace_metric", memoryLarge, func() string {
+	item("100,000 metrics with different names", "trace_metric", memoryLarge, func() string {
 		return `{"version":2,"items":[` + harness.List(100_000, harness.Numbered(`{"timestamp":1700000000,"type":"counter","value":1,"name":"m`, `"}`)) + `]}`
 	}),
 	item("metrics with extreme numbers", "trace_metric", memorySmall, func() string {
 		return `{"version":2,"items":[{"timestamp":1e308,"type":"distribution","value":1e999,"name":"a"},{"timestamp":-1,"type":"counter","value":-1e308,"name":"a"},` +
 			`{"timestamp":1700000000,"type":"distribution","value":5e-324,"name":"b"},{"timestamp":1700000000,"type":"distribution","value":1.7e308,"name":"b"}]}`
 	}),
-	item("spans {}", "span", memoryLarge, func() string { return `{"version":2,"items":[` + times(4*million, `{}`) + `]}` }),
-	item("a transaction of six hundred thousand spans {}", "transaction", memoryLarge, func() string {
+	item("4 million empty spans", "span", memoryLarge, func() string { return `{"version":2,"items":[` + times(4*million, `{}`) + `]}` }),
+	item("a transaction with 600,000 empty spans", "transaction", memoryLarge, func() string {
 		return `{"type":"transaction","start_timestamp":1700000000,"timestamp":1700000001,"contexts":{"trace":{"trace_id":"` + testTrace +
 			`","span_id":"6f1b2c3d4e5f6071"}},"spans":[` + times(600_000, `{}`) + `]}`
 	}),
-	item("a transaction of twelve thousand spans, each the parent of the next", "transaction", memoryLarge, func() string {
+	item("a transaction with 12,000 spans, each the parent of the next", "transaction", memoryLarge, func() string {
 		return `{"type":"transaction","start_timestamp":1700000000,"timestamp":1700000001,"contexts":{"trace":{"trace_id":"` + testTrace +
 			`","span_id":"0000000000000001"}},"spans":[` + harness.List(12_000, func(b []byte, i int) []byte {
 			return fmt.Appendf(b, `{"trace_id":"%s","span_id":"%016x","parent_span_id":"%016x","start_timestamp":1700000000,"timestamp":1700000001}`, testTrace, i+2, i+1)
 		}) + `]}`
 	}),
-	item("an event with half a million exceptions", "event", memoryLarge, func() string { return `{"exception":{"values":[` + times(500_000, `{}`) + `]}}` }),
-	item("an event with half a million breadcrumbs", "event", memoryLarge, func() string { return `{"breadcrumbs":[` + times(500_000, `{}`) + `]}` }),
-	item("an event with a hundred thousand tags", "event", memoryLarge, func() string {
+	item("an event with 500,000 exceptions", "event", memoryLarge, func() string { return `{"exception":{"values":[` + times(500_000, `{}`) + `]}}` }),
+	item("an event with 500,000 breadcrumbs", "event", memoryLarge, func() string { return `{"breadcrumbs":[` + times(500_000, `{}`) + `]}` }),
+	item("an event with 100,000 tags", "event", memoryLarge, func() string {
 		return `{"tags":{` + harness.List(100_000, harness.Numbered(`"k`, `":"v"`)) + `}}`
 	}),
-	item("an event with a hundred contexts of 100 levels", "event", memoryLarge, func() string {
+	item("an event with 100 contexts, each nested 100 levels deep", "event", memoryLarge, func() string {
 		return `{"contexts":{` + harness.List(100, harness.Numbered(`"c`, `":{"a":`+nested(100)+`}`)) + `}}`
 	}),
-	item("an event with a stack of fifty thousand frames", "event", memoryLarge, func() string {
+	item("an event with a stack of 50,000 frames", "event", memoryLarge, func() string {
 		return `{"exception":{"values":[{"stacktrace":{"frames":[` + times(50_000, `{"function":"f","lineno":1}`) + `]}}]}}`
 	}),
-	{name: "an event with a message of 60 MB", status: http.StatusRequestEntityTooLarge, memory: memoryLimit, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "an event with a message of 60 MiB", status: http.StatusRequestEntityTooLarge, memory: memoryLimit, signals: harness.OtherSignals, request: func() harness.Request {
 		return harness.ItemRequest("event", `{"message":"`+strings.Repeat("m", 60<<20)+`"}`)
 	}},
-	item("a client report with thirty thousand reasons", "client_report", memoryLarge, func() string {
+	item("a client report with 30,000 reasons", "client_report", memoryLarge, func() string {
 		return `{"discarded_events":[` + harness.List(30_000, func(b []byte, i int) []byte {
 			return fmt.Appendf(b, `{"reason":"r%d","category":"c%d","quantity":4294967295}`, i, i)
 		}) + `]}`
 	}),
-	item("a check-in with a path as monitor", "check_in", memorySmall, func() string {
+	item("a check-in with a path as the monitor slug", "check_in", memorySmall, func() string {
 		return `{"check_in_id":"../../etc","monitor_slug":"../../../../etc/passwd","status":"ok","duration":1e308}`
 	}),
-	item("an attachment of 90 MB", "attachment", memoryLimit, func() string { return strings.Repeat("\x00\n", 45<<20) }),
-	item("names with newlines and escapes", "\\n2026-01-01T00:00:00Z\\terror\\tforged \\u001b[31m", memorySmall, func() string { return `{}` }),
-	{name: "a thousand check-ins of different monitors", status: http.StatusOK, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
+	item("an attachment of 90 MiB", "attachment", memoryLimit, func() string { return strings.Repeat("\x00\n", 45<<20) }),
+	item("an item type with newlines and escape sequences", "\\n2026-01-01T00:00:00Z\\terror\\tforged \\u001b[31m", memorySmall, func() string { return `{}` }),
+	{name: "1,000 check-ins for different monitors", status: http.StatusOK, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
 		var b strings.Builder
 		b.WriteString("{}\n")
 		for i := range 1000 {
@@ -80,38 +80,38 @@ var itemAttacks = []attack{
 		}
 		return harness.EnvelopeRequest([]byte(b.String()))
 	}},
-	{name: "a minidump of 90 MB", status: http.StatusNotFound, reason: "not_found", memory: memoryLimit, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "a minidump of 90 MiB", status: http.StatusNotFound, reason: "not_found", memory: memoryLimit, signals: harness.OtherSignals, request: func() harness.Request {
 		r := harness.Request{Target: "/api/42/minidump/?sentry_key=" + harness.TestKey, Headers: [][2]string{{"Content-Type", "multipart/form-data; boundary=x"}}}
 		r.Body = append([]byte("--x\r\nContent-Disposition: form-data; name=\"upload_file_minidump\"; filename=\"../../x.dmp\"\r\n\r\nMDMP"), make([]byte, 90<<20)...)
 		return r
 	}},
-	{name: "store: base64 of a zlib bomb", status: http.StatusRequestEntityTooLarge, reason: "body_too_large", memory: memoryLimit, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "store: a zlib bomb in base64", status: http.StatusRequestEntityTooLarge, reason: "body_too_large", memory: memoryLimit, signals: harness.OtherSignals, request: func() harness.Request {
 		return harness.Request{Target: "/api/42/store/?sentry_key=" + harness.TestKey, Body: []byte(base64.StdEncoding.EncodeToString(deflateBomb()))}
 	}},
-	{name: "store: gzip of base64 of a zlib bomb", status: http.StatusRequestEntityTooLarge, reason: "body_too_large", memory: memoryLimit, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "store: a zlib bomb in base64, compressed with gzip", status: http.StatusRequestEntityTooLarge, reason: "body_too_large", memory: memoryLimit, signals: harness.OtherSignals, request: func() harness.Request {
 		return harness.Request{Target: "/api/42/store/?sentry_key=" + harness.TestKey, Body: zipped([]byte(base64.StdEncoding.EncodeToString(deflateBomb())))}.WithEncoding("gzip")
 	}},
-	{name: "store: an event in a query of half a megabyte", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "store: an event of 500 kB in the query string", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
 		return harness.Request{Method: http.MethodGet, Target: "/api/42/store/?sentry_key=" + harness.TestKey + "&sentry_data=" + url.QueryEscape(`{"message":"`+strings.Repeat("m", 1<<19)+`"}`)}
 	}},
-	{name: "security: three million reports", status: http.StatusBadRequest, reason: "body_invalid", memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "security: 3 million reports", status: http.StatusBadRequest, reason: "body_invalid", memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
 		return harness.Request{Target: "/api/42/security/?sentry_key=" + harness.TestKey, Headers: [][2]string{{"Content-Type", "application/reports+json"}},
 			Body: []byte(`[` + times(3*million, `{}`) + `]`)}
 	}},
-	{name: "a path of one megabyte", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "a path of 900 kB", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
 		return harness.Request{Target: "/api/" + strings.Repeat("../42/", 150_000), Body: []byte("{}")}
 	}},
-	{name: "a path as project", status: http.StatusNotFound, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "a path as the project ID", status: http.StatusNotFound, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
 		r := harness.Chunk{}.Request()
 		r.Target = "/api/..%2f..%2fetc%2fpasswd/envelope/"
 		return r
 	}},
-	{name: "a project with a million digits", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "a project ID with 900,000 digits", status: http.StatusRequestHeaderFieldsTooLarge, memory: memorySmall, signals: harness.OtherSignals, request: func() harness.Request {
 		r := harness.Chunk{}.Request()
 		r.Target = "/api/" + strings.Repeat("9", 900_000) + "/envelope/"
 		return r
 	}},
-	{name: "a DSN of another host", status: http.StatusOK, memory: memorySmall, observations: 1, signals: harness.OtherSignals, request: func() harness.Request {
+	{name: "an envelope with the DSN of another host", status: http.StatusOK, memory: memorySmall, observations: 1, signals: harness.OtherSignals, request: func() harness.Request {
 		r := harness.Chunk{}.Request()
 		r.Body = bytes.Replace(r.Body, []byte("{"), []byte(`{"dsn":"http://`+harness.TestKey+`@169.254.169.254/42",`), 1)
 		return r

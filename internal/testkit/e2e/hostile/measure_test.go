@@ -107,35 +107,35 @@ func measureEvents(n int, beside string) []byte {
 }
 
 var measureAttacks = []measureAttack{
-	eventsAttack("gzip: 1 MB for 1 GiB", http.StatusBadRequest, memoryLimit, gzipBomb, "Content-Encoding", "gzip"),
-	eventsAttack("deflate: 1 MB for 1 GiB", http.StatusBadRequest, memoryLimit, deflateBomb, "Content-Encoding", "deflate"),
-	eventsAttack("zstd: 100 kB for 3 GiB", http.StatusBadRequest, memoryLimit, zstdBomb, "Content-Encoding", "zstd"),
-	eventsAttack("zstd with a window of 3.75 TiB", http.StatusBadRequest, memorySmall, zstdLie, "Content-Encoding", "zstd"),
-	eventsAttack("snappy with a stated length of 4 GiB", http.StatusBadRequest, memorySmall, snappyLie, "Content-Encoding", "snappy"),
+	eventsAttack("gzip: 1 MB that decompresses to 1 GiB", http.StatusBadRequest, memoryLimit, gzipBomb, "Content-Encoding", "gzip"),
+	eventsAttack("deflate: 1 MB that decompresses to 1 GiB", http.StatusBadRequest, memoryLimit, deflateBomb, "Content-Encoding", "deflate"),
+	eventsAttack("zstd: 100 kB that decompresses to 3 GiB", http.StatusBadRequest, memoryLimit, zstdBomb, "Content-Encoding", "zstd"),
+	eventsAttack("zstd: a window of 3.75 TiB", http.StatusBadRequest, memorySmall, zstdLie, "Content-Encoding", "zstd"),
+	eventsAttack("snappy: a stated length of 4 GiB", http.StatusBadRequest, memorySmall, snappyLie, "Content-Encoding", "snappy"),
 	eventsAttack("a million empty events", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte(`{"events":[` + times(million, `{}`) + `]}`)
 	}),
-	eventsAttack("nesting of ten million levels", http.StatusBadRequest, memoryLimit, func() []byte {
+	eventsAttack("a batch nested 9 million levels deep", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte(`{"events":[` + nested(9*million) + `]}`)
 	}),
-	eventsAttack("an ID of 20 MB", http.StatusBadRequest, memoryLimit, func() []byte {
+	eventsAttack("an ID of 19 MiB", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte(`{"events":[{"id":"` + strings.Repeat("1", 19<<20) + `"}]}`)
 	}),
-	eventsAttack("twelve thousand events, each announcing five files", http.StatusOK, memoryLarge, func() []byte {
+	eventsAttack("12,000 events that announce 5 files each", http.StatusOK, memoryLarge, func() []byte {
 		return measureEvents(12_000, `"attachments":[`+harness.List(5, func(b []byte, i int) []byte {
 			return fmt.Appendf(b, `{"id":"ID-8a4b-9a35-0e4f9f5f5a%02d","type":"screenshot","name":"a.webp"}`, i)
 		})+`],`)
 	}),
-	eventsAttack("an event with two hundred thousand user attributes", http.StatusBadRequest, memoryLarge, func() []byte {
+	eventsAttack("an event with 200,000 user-defined attributes", http.StatusBadRequest, memoryLarge, func() []byte {
 		return measureEvents(1, `"user_defined_attribute":{`+harness.List(200_000, harness.Numbered(`"k`, `":1`))+`},`)
 	}),
-	eventsAttack("a form with a hundred thousand parts", http.StatusBadRequest, memoryLimit, func() []byte {
+	eventsAttack("a form with 100,000 parts", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte(strings.Repeat("--x\r\nContent-Disposition: form-data; name=\"y\"\r\n\r\n\r\n", 100_000) + "--x--\r\n")
 	}, "Content-Type", "multipart/form-data; boundary=x"),
-	eventsAttack("a form part with a header of 19 MB", http.StatusBadRequest, memoryLimit, func() []byte {
+	eventsAttack("a form part with a header of 19 MiB", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte("--x\r\nContent-Disposition: form-data; name=\"" + strings.Repeat("y", 19<<20) + "\"\r\n\r\n{}\r\n--x--\r\n")
 	}, "Content-Type", "multipart/form-data; boundary=x"),
-	{name: "files to a forged address", status: http.StatusForbidden, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "files sent to forged addresses", status: http.StatusForbidden, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		for _, path := range []string{
 			"/attachments/..%2f..%2f..%2fescaped", "/attachments/../../../escaped", "/symbols/%2e%2e%2f%2e%2e%2fescaped", "/attachments//etc/escaped",
 			"/attachments/" + uuid.NewString() + "?t=" + strings.Repeat("A", 82), "/attachments/" + uuid.NewString() + "?t=" + strings.Repeat("%0A", 82), "/symbols/" + uuid.NewString(),
@@ -146,7 +146,7 @@ var measureAttacks = []measureAttack{
 		}
 		return sent, status
 	})},
-	{name: "a file that would replace another", status: http.StatusForbidden, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "a file that would overwrite another one", status: http.StatusForbidden, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		announced := uploadsOf(t, address, 2)
 		first, second := announced[0].URL, announced[1].ID
 		status, _ = harness.Put(t, strings.Replace(first, announced[0].ID, second, 1), []byte("mine"), nil)
@@ -154,7 +154,7 @@ var measureAttacks = []measureAttack{
 		status, _ = harness.Put(t, strings.Replace(first, "/attachments/", "/symbols/", 1), []byte("mine"), nil)
 		return len(first), status
 	})},
-	{name: "a file of one gigabyte, chunked", status: http.StatusRequestEntityTooLarge, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "a file of 1 GiB, with chunked transfer encoding", status: http.StatusRequestEntityTooLarge, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		body := &countedZeros{left: gibibyte}
 		req, err := http.NewRequest(http.MethodPut, uploadsOf(t, address, 1)[0].URL, body)
 		require.NoError(t, err)
@@ -165,7 +165,7 @@ var measureAttacks = []measureAttack{
 		response.Body.Close()
 		return gibibyte - body.left, response.StatusCode
 	})},
-	{name: "a build with a path as version", status: http.StatusOK, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "a build with a path as its version", status: http.StatusOK, memory: memorySmall, do: timed(func(t *testing.T, address string) (sent, status int) {
 		for _, version := range []string{"../../../../escaped", "/etc/escaped", "..", "a\u0000b", strings.Repeat("../", 40) + "x"} {
 			status, _ = putBuild(t, address, version, `[]`)
 			assert.Contains(t, []int{http.StatusOK, http.StatusBadRequest}, status, version)
@@ -174,12 +174,12 @@ var measureAttacks = []measureAttack{
 		assert.Equal(t, http.StatusBadRequest, status)
 		return 200, http.StatusOK
 	})},
-	{name: "a build with a million mapping files", status: http.StatusBadRequest, memory: memoryLimit, do: timed(func(t *testing.T, address string) (sent, status int) {
+	{name: "a build with 500,000 mapping files", status: http.StatusBadRequest, memory: memoryLimit, do: timed(func(t *testing.T, address string) (sent, status int) {
 		mappings := "[" + times(500_000, `{"type":"dsym","filename":"a"}`) + "]"
 		status, _ = putBuild(t, address, "1", mappings)
 		return len(mappings), status
 	})},
-	symbolsAttack("a dSYM of 2 MB that inflates to 2 GiB", "dsym", func() []byte {
+	symbolsAttack("a dSYM of 2.6 MB that decompresses to 2 GiB", "dsym", func() []byte {
 		return archiveOf("x.dSYM/Contents/Resources/DWARF/x", 2*gibibyte)
 	}),
 	symbolsAttack("a dSYM with a million files", "dsym", func() []byte {
@@ -197,7 +197,7 @@ var measureAttacks = []measureAttack{
 	symbolsAttack("a Mach-O with 4 GiB of load commands", "dsym", func() []byte {
 		return []byte("\xcf\xfa\xed\xfe" + strings.Repeat("\xff", 4096))
 	}),
-	symbolsAttack("an ELF file with section headers beyond its end", "elf_debug", func() []byte {
+	symbolsAttack("an ELF file whose section headers lie beyond its end", "elf_debug", func() []byte {
 		return []byte("\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 33) + "\xff\xff\xff\xff\xff\xff\xff\x3f" + strings.Repeat("\x00", 10) + "\x40\x00\xff\xff\x00\x00")
 	}),
 	symbolsAttack("an ELF file with 60,000 note sections", "elf_debug", func() []byte {

@@ -94,21 +94,21 @@ func service() *resourcepb.Resource {
 // spanAttacks are attacks by traces.
 var spanAttacks = []otlpAttack{
 	spans("a span that is its own parent", memorySmall, 1, func(_ int, s *tracepb.Span) { s.ParentSpanId = s.SpanId }),
-	spans("a ring of a thousand parents", memorySmall, 1000, func(i int, s *tracepb.Span) { s.ParentSpanId = spanID((i + 1) % 1000) }),
-	spans("a chain of fifty thousand parents", memoryLarge, 50_000, func(i int, s *tracepb.Span) {
+	spans("a cycle of 1,000 parent spans", memorySmall, 1000, func(i int, s *tracepb.Span) { s.ParentSpanId = spanID((i + 1) % 1000) }),
+	spans("a chain of 50,000 parent spans", memoryLarge, 50_000, func(i int, s *tracepb.Span) {
 		if i > 0 {
 			s.ParentSpanId = spanID(i - 1)
 		}
 	}),
-	spans("twenty thousand segments", memoryLarge, 20_000, func(int, *tracepb.Span) {}),
-	spans("twenty thousand spans with one ID", memoryLarge, 20_000, func(_ int, s *tracepb.Span) { s.SpanId = spanID(7) }),
-	spans("a span that ends before it starts, with extreme times", memorySmall, 1, func(_ int, s *tracepb.Span) {
+	spans("20,000 segments", memoryLarge, 20_000, func(int, *tracepb.Span) {}),
+	spans("20,000 spans with the same ID", memoryLarge, 20_000, func(_ int, s *tracepb.Span) { s.SpanId = spanID(7) }),
+	spans("a span with extreme times that ends before it starts", memorySmall, 1, func(_ int, s *tracepb.Span) {
 		s.StartTimeUnixNano, s.EndTimeUnixNano = 1<<64-1, 0
 	}),
-	spans("a span attribute with 10,000 levels", memoryLarge, 1, func(_ int, s *tracepb.Span) {
+	spans("a span attribute nested 10,000 levels deep", memoryLarge, 1, func(_ int, s *tracepb.Span) {
 		s.Attributes = []*commonpb.KeyValue{{Key: "deep", Value: deepValue(10_000)}}
 	}),
-	spans("a span with a hundred thousand attributes", memoryLarge, 1, func(_ int, s *tracepb.Span) {
+	spans("a span with 100,000 attributes", memoryLarge, 1, func(_ int, s *tracepb.Span) {
 		for i := range 100_000 {
 			s.Attributes = append(s.Attributes, &commonpb.KeyValue{Key: fmt.Sprint(i), Value: textValue("x")})
 		}
@@ -116,11 +116,11 @@ var spanAttacks = []otlpAttack{
 	spans("a span with a million events", memoryLarge, 1, func(_ int, s *tracepb.Span) {
 		s.Events = repeated(million, &tracepb.Span_Event{Name: "e"})
 	}),
-	spans("a span with four hundred thousand links", memoryLarge, 1, func(_ int, s *tracepb.Span) {
+	spans("a span with 400,000 links", memoryLarge, 1, func(_ int, s *tracepb.Span) {
 		s.Links = repeated(400_000, &tracepb.Span_Link{TraceId: s.TraceId, SpanId: spanID(2)})
 	}).answered(http.StatusInternalServerError), // does not fit into an envelope
-	spans("a span with a name of 18 MB", memoryLarge, 1, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 18<<20) }).answered(http.StatusInternalServerError),
-	spans("IDs of three bytes", memorySmall, 1, func(_ int, s *tracepb.Span) { s.TraceId, s.SpanId = []byte{1, 2, 3}, []byte{1} }).answered(http.StatusBadRequest),
+	spans("a span name of 18 MiB", memoryLarge, 1, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 18<<20) }).answered(http.StatusInternalServerError),
+	spans("a trace ID of three bytes", memorySmall, 1, func(_ int, s *tracepb.Span) { s.TraceId, s.SpanId = []byte{1, 2, 3}, []byte{1} }).answered(http.StatusBadRequest),
 }
 
 // spans returns an attack by count spans of one trace, each after a change.

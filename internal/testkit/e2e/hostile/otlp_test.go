@@ -122,21 +122,21 @@ type (
 
 // Profiles with invalid or excessive content in the dictionary or the samples.
 var otlpAttacks = []otlpAttack{
-	profiles("no dictionary", memorySmall, func(d *dict, _ *profile) { *d = dict{} }),
-	profiles("tables without zero entries", memorySmall, func(d *dict, _ *profile) {
+	profiles("a profile without a dictionary", memorySmall, func(d *dict, _ *profile) { *d = dict{} }),
+	profiles("tables without the zero entry", memorySmall, func(d *dict, _ *profile) {
 		d.StringTable, d.StackTable, d.LocationTable = d.StringTable[1:], d.StackTable[1:], d.LocationTable[1:]
 		d.FunctionTable, d.LinkTable, d.MappingTable, d.AttributeTable = d.FunctionTable[1:], nil, nil, d.AttributeTable[1:]
 	}),
-	profiles("nonzero entries at index 0", memorySmall, func(d *dict, _ *profile) {
+	profiles("tables with nonzero entries at index 0", memorySmall, func(d *dict, _ *profile) {
 		d.StringTable[0], d.StackTable[0], d.LinkTable[0] = "zero", d.StackTable[1], link(1)
 	}),
-	indices("every index 2^31-1", math.MaxInt32),
-	indices("every index -1", -1),
-	indices("every index -2^31", math.MinInt32),
+	indices("2^31-1 as every index", math.MaxInt32),
+	indices("-1 as every index", -1),
+	indices("-2^31 as every index", math.MinInt32),
 	profiles("a stack of a million frames", memoryLarge, func(d *dict, _ *profile) {
 		d.StackTable[1].LocationIndices = repeated[int32](million, 1)
 	}),
-	profiles("a thousand stacks of twenty thousand frames", memoryLarge*3/2, func(d *dict, p *profile) {
+	profiles("1,000 stacks of 19,000 frames each", memoryLarge*3/2, func(d *dict, p *profile) {
 		deep := repeated[int32](19_000, 1)
 		for i := range 1000 {
 			d.LocationTable = append(d.LocationTable, &profilespb.Location{Address: uint64(i + 1)})
@@ -144,7 +144,7 @@ var otlpAttacks = []otlpAttack{
 			p.Samples = append(p.Samples, sampleAt(p, int32(i+2)))
 		}
 	}),
-	profiles("a million stacks for one sample", memoryLarge, func(d *dict, _ *profile) {
+	profiles("a million stacks and one sample", memoryLarge, func(d *dict, _ *profile) {
 		d.StackTable = append(d.StackTable, repeated(million, &profilespb.Stack{LocationIndices: []int32{1}})...)
 	}),
 	profiles("a million unused strings", memoryLarge, func(d *dict, _ *profile) {
@@ -152,13 +152,13 @@ var otlpAttacks = []otlpAttack{
 			d.StringTable = append(d.StringTable, fmt.Sprint(i))
 		}
 	}),
-	profiles("seven hundred thousand samples with one stack", memoryLarge*3/2, func(_ *dict, p *profile) {
+	profiles("700,000 samples with one stack", memoryLarge*3/2, func(_ *dict, p *profile) {
 		p.Samples = repeated(700_000, sampleAt(p, 1))
 	}),
 	profiles("a million timestamps in one sample", memoryLarge, func(_ *dict, p *profile) {
 		p.Samples[0].TimestampsUnixNano = repeated(million, p.TimeUnixNano)
 	}),
-	profiles("two hundred thousand threads", memoryLarge, func(d *dict, p *profile) {
+	profiles("200,000 threads", memoryLarge, func(d *dict, p *profile) {
 		for i := range 200_000 {
 			d.AttributeTable = append(d.AttributeTable, &profilespb.KeyValueAndUnit{KeyStrindex: 6, Value: textValue(fmt.Sprint(i))})
 			s := sampleAt(p, 1)
@@ -166,20 +166,20 @@ var otlpAttacks = []otlpAttack{
 			p.Samples = append(p.Samples, s)
 		}
 	}),
-	profiles("a sample with a million equal attributes", memoryLarge, func(_ *dict, p *profile) {
+	profiles("a sample with a million identical attributes", memoryLarge, func(_ *dict, p *profile) {
 		p.Samples[0].AttributeIndices = repeated[int32](million, 1)
 	}),
 	profiles("a location with a million lines", memoryLarge, func(d *dict, _ *profile) {
 		d.LocationTable[1].Lines = repeated(million, d.LocationTable[1].Lines[0])
 	}),
-	profiles("a function with a name of 18 MB", memoryLarge, func(d *dict, _ *profile) { d.StringTable[5] = strings.Repeat("f", 18<<20) }),
-	profiles("names of 2 MB in a thousand samples", memoryLarge, func(d *dict, p *profile) {
+	profiles("a function name of 18 MiB", memoryLarge, func(d *dict, _ *profile) { d.StringTable[5] = strings.Repeat("f", 18<<20) }),
+	profiles("1,000 samples with a function name of 2 MiB", memoryLarge, func(d *dict, p *profile) {
 		d.StringTable[5] = strings.Repeat("\x01", 2<<20)
 		for range 1000 {
 			p.Samples = append(p.Samples, sampleAt(p, 1))
 		}
 	}),
-	profiles("dangling links", memoryLarge, func(d *dict, p *profile) {
+	profiles("200,000 links to spans that do not exist", memoryLarge, func(d *dict, p *profile) {
 		for i := range 200_000 {
 			d.LinkTable = append(d.LinkTable, link(i))
 			s := sampleAt(p, 1)
@@ -187,11 +187,11 @@ var otlpAttacks = []otlpAttack{
 			p.Samples = append(p.Samples, s)
 		}
 	}),
-	profiles("links of three bytes", memorySmall, func(d *dict, p *profile) {
+	profiles("a link with a trace ID of three bytes", memorySmall, func(d *dict, p *profile) {
 		d.LinkTable = append(d.LinkTable, &profilespb.Link{TraceId: []byte{1, 2, 3}, SpanId: []byte{1}})
 		p.Samples[0].LinkIndex = 1
 	}).answered(http.StatusBadRequest),
-	profiles("extreme times", memorySmall, func(_ *dict, p *profile) {
+	profiles("extreme timestamps", memorySmall, func(_ *dict, p *profile) {
 		p.TimeUnixNano, p.DurationNano, p.Period = math.MaxUint64, math.MaxUint64, math.MinInt64
 		p.Samples[0].TimestampsUnixNano = []uint64{0, math.MaxUint64, 1, math.MaxInt64, math.MaxInt64 + 1}
 	}),
@@ -199,13 +199,13 @@ var otlpAttacks = []otlpAttack{
 		p.Samples[0].Values = []int64{math.MaxInt64, math.MinInt64}
 		p.Samples = append(p.Samples, &profilespb.Sample{StackIndex: 1, Values: []int64{math.MaxInt64}}, &profilespb.Sample{StackIndex: 1, Values: []int64{math.MaxInt64}})
 	}),
-	profiles("an attribute with 10,000 levels", memoryLarge, func(d *dict, _ *profile) {
+	profiles("an attribute nested 10,000 levels deep", memoryLarge, func(d *dict, _ *profile) {
 		d.AttributeTable[1].Value = deepValue(10_000)
 	}),
-	profiles("an original payload with more items", memorySmall, func(_ *dict, p *profile) {
+	profiles("an original payload that contains another item", memorySmall, func(_ *dict, p *profile) {
 		p.OriginalPayloadFormat, p.OriginalPayload = "sentry", []byte("{}\n{\"type\":\"event\"}\n{}\n")
 	}),
-	profiles("an overlong profile ID", memorySmall, func(_ *dict, p *profile) { p.ProfileId = make([]byte, 1<<20) }).answered(http.StatusBadRequest),
+	profiles("a profile ID of 1 MiB", memorySmall, func(_ *dict, p *profile) { p.ProfileId = make([]byte, 1<<20) }).answered(http.StatusBadRequest),
 	{name: "text that is not UTF-8", memory: memorySmall, message: func() []byte {
 		valid := hostileProfile(func(d *dict, _ *profile) { d.StringTable[5] = "REPLACED" })
 		return bytes.ReplaceAll(valid, []byte("REPLACED"), []byte("\xff\xfe\xc0\xaf\xed\xa0\x80\x00"))
@@ -213,7 +213,7 @@ var otlpAttacks = []otlpAttack{
 	{name: "a million empty profiles", memory: memoryLarge, message: func() []byte {
 		return exportOf(validDictionary(), repeated(million, &profile{}))
 	}},
-	{name: "five thousand profiles with a dictionary of two hundred thousand functions", memory: memoryLarge, message: func() []byte {
+	{name: "5,000 profiles with a dictionary of 200,000 functions", memory: memoryLarge, message: func() []byte {
 		d := validDictionary()
 		for i := range 200_000 {
 			d.StringTable = append(d.StringTable, fmt.Sprint("function ", i))

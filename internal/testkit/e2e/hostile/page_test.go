@@ -132,19 +132,19 @@ func checkPage(t *testing.T, otlp, page string) {
 
 // Messages that are hostile to the viewer's store.
 var keptAttacks = []otlpAttack{
-	{name: "two hundred thousand profiles of one trace, twice", times: 2, memory: memoryLarge * 3 / 2, message: func() []byte {
+	{name: "200,000 profiles of one trace, sent twice", times: 2, memory: memoryLarge * 3 / 2, message: func() []byte {
 		d := validDictionary()
 		d.LinkTable = append(d.LinkTable, link(1))
 		return exportOf(d, repeated(200_000, &profile{Samples: []*profilespb.Sample{{StackIndex: 1, LinkIndex: 1, TimestampsUnixNano: []uint64{1}}}}))
 	}},
-	{name: "two hundred thousand profiles with a long sample type", memory: memoryLarge, message: func() []byte {
+	{name: "200,000 profiles with a long sample type", memory: memoryLarge, message: func() []byte {
 		d := validDictionary()
 		d.StringTable[1] = strings.Repeat("t", 2000)
 		return exportOf(d, repeated(200_000, &profile{
 			SampleType: &profilespb.ValueType{TypeStrindex: 1, UnitStrindex: 1}, Samples: []*profilespb.Sample{{StackIndex: 1, Values: []int64{1}}},
 		}))
 	}},
-	{name: "a trace that fills the page with text that JSON escapes", path: harness.TracesPath, times: 7, memory: memoryLarge, message: func() []byte {
+	{name: "a trace of text that JSON must escape", path: harness.TracesPath, times: 7, memory: memoryLarge, message: func() []byte {
 		now, text, spans := uint64(time.Now().UnixNano()), strings.Repeat("<", 2000), []*tracepb.Span{}
 		for i := range 280 {
 			span := &tracepb.Span{TraceId: traceID(), SpanId: spanID(i), Name: text, StartTimeUnixNano: now, EndTimeUnixNano: now + 1_000_000}
@@ -155,7 +155,7 @@ var keptAttacks = []otlpAttack{
 		}
 		return marshalled(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: spans}}}}})
 	}},
-	{name: "a profile with two thousand long function names", memory: memoryLarge, message: func() []byte {
+	{name: "a profile with 2,000 long function names", memory: memoryLarge, message: func() []byte {
 		d, p := validDictionary(), newProfile()
 		for range 2 {
 			stack := &profilespb.Stack{}
@@ -167,12 +167,12 @@ var keptAttacks = []otlpAttack{
 		}
 		return exportOf(d, []*profile{p})
 	}},
-	{name: "a hundred thousand profiles with one deep stack", memory: memoryLarge, message: func() []byte {
+	{name: "100,000 profiles that share one deep stack", memory: memoryLarge, message: func() []byte {
 		d := validDictionary()
 		d.StackTable = append(d.StackTable, &profilespb.Stack{LocationIndices: repeated[int32](50_000, 1)})
 		return exportOf(d, repeated(100_000, &profile{Samples: []*profilespb.Sample{{StackIndex: 2, Values: []int64{1}}}}))
 	}},
-	{name: "a map of one megabyte as thread and as module of a hundred thousand locations", memory: memoryLarge, message: func() []byte {
+	{name: "a map of 1 MiB as the thread ID, and as the module of 100,000 locations", memory: memoryLarge, message: func() []byte {
 		d, p := validDictionary(), newProfile()
 		d.StringTable = append(d.StringTable, "sentry.frame.module")
 		large := &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: &commonpb.KeyValueList{
@@ -189,7 +189,7 @@ var keptAttacks = []otlpAttack{
 		d.StackTable = append(d.StackTable, stack)
 		return exportOf(d, []*profile{p})
 	}},
-	{name: "a trace with a hundred thousand services", path: harness.TracesPath, memory: memoryLarge, message: func() []byte {
+	{name: "a trace with 100,000 services", path: harness.TracesPath, memory: memoryLarge, message: func() []byte {
 		now, all := uint64(time.Now().UnixNano()), &tracepb.TracesData{}
 		for i := range 100_000 {
 			all.ResourceSpans = append(all.ResourceSpans, &tracepb.ResourceSpans{
@@ -244,7 +244,7 @@ func (a pageAttack) run(t *testing.T) {
 }
 
 var pageAttacks = []pageAttack{
-	{name: "fifty concurrent downloads without a reader", memory: memoryLarge, do: func(t *testing.T, page string) (sent, status int) {
+	{name: "50 concurrent downloads by clients that never read", memory: memoryLarge, do: func(t *testing.T, page string) (sent, status int) {
 		const target = "/api/download/otlp?profile=1"
 		var all sync.WaitGroup
 		for range 50 {
@@ -261,7 +261,7 @@ var pageAttacks = []pageAttack{
 		all.Wait()
 		return 50 * len(target), http.StatusOK
 	}},
-	{name: "twenty concurrent flame graphs", memory: memoryLarge, do: func(t *testing.T, page string) (sent, status int) {
+	{name: "20 concurrent flame graphs", memory: memoryLarge, do: func(t *testing.T, page string) (sent, status int) {
 		const target = "/api/flame?profile=1"
 		var all sync.WaitGroup
 		for range 20 {
@@ -276,13 +276,13 @@ var pageAttacks = []pageAttack{
 		all.Wait()
 		return 20 * len(target), http.StatusOK
 	}},
-	asked("a query of one megabyte", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100_000), http.StatusRequestHeaderFieldsTooLarge),
-	asked("a request for a hundred profiles", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100), http.StatusBadRequest),
-	asked("a search of half a megabyte", "/api/overview?service="+strings.Repeat("(a%2B)%2B", 50_000), http.StatusRequestHeaderFieldsTooLarge),
-	asked("extreme numbers", "/api/flame?profile=18446744073709551615&from=9223372036854775807&root=-1", http.StatusGone),
-	asked("a path out of the page's root", "/../../../../etc/passwd", http.StatusTemporaryRedirect),
-	asked("a path out of the page, escaped", "/speedscope/..%2f..%2f..%2f..%2fetc%2fpasswd", http.StatusNotFound),
-	asked("a path out of the downloads", "/api/download/..%2f..%2fetc%2fpasswd?profile=1", http.StatusNotFound),
+	asked("a query string of 1 MB", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100_000), http.StatusRequestHeaderFieldsTooLarge),
+	asked("a request for 100 profiles", "/api/flame?profile=1"+strings.Repeat("&profile=1", 100), http.StatusBadRequest),
+	asked("a search text of 450 kB", "/api/overview?service="+strings.Repeat("(a%2B)%2B", 50_000), http.StatusRequestHeaderFieldsTooLarge),
+	asked("extreme numbers in a query", "/api/flame?profile=18446744073709551615&from=9223372036854775807&root=-1", http.StatusGone),
+	asked("a path that leaves the root directory of the page", "/../../../../etc/passwd", http.StatusTemporaryRedirect),
+	asked("a path that leaves the root directory of the page, percent-encoded", "/speedscope/..%2f..%2f..%2f..%2fetc%2fpasswd", http.StatusNotFound),
+	asked("a path that leaves the downloads", "/api/download/..%2f..%2fetc%2fpasswd?profile=1", http.StatusNotFound),
 	asked("a foreign Host header", "//attacker.example/api/overview", http.StatusMisdirectedRequest),
 }
 

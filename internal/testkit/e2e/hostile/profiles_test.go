@@ -15,9 +15,9 @@ const million = 1_000_000
 // Payloads that are hostile to the decoder or to the translation. Payloads that are valid by Sentry's rules are kept completely: they are
 // limited by the maximum payload size of 50 MiB, which determines the memory.
 var profileAttacks = []attack{
-	{name: "a million stacks for one sample", status: 200, observations: 1, memory: memoryLarge,
+	{name: "a million stacks and one sample", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Stacks: times(million, `[0]`)}.Request() }},
-	{name: "a million stacks, all different, for one sample", status: 200, observations: 1, memory: memoryLarge,
+	{name: "a million different stacks and one sample", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{Frames: thousandFrames(), Stacks: harness.List(million, differentStack)}.Request()
 		}},
@@ -25,7 +25,7 @@ var profileAttacks = []attack{
 		request: func() harness.Request {
 			return harness.Chunk{Samples: harness.List(million, harness.Numbered(`{"timestamp":1,"thread_id":`, `,"stack_id":0}`))}.Request()
 		}},
-	{name: "two profiles with a million threads each in one envelope", status: 200, observations: 2 * million, memory: 2 * memoryLarge,
+	{name: "two profiles in one envelope, each with a million threads", status: 200, observations: 2 * million, memory: 2 * memoryLarge,
 		request: func() harness.Request {
 			threads := harness.Chunk{Samples: harness.List(million, harness.Numbered(`{"timestamp":1,"thread_id":`, `,"stack_id":0}`))}
 			r := threads.Request()
@@ -38,11 +38,11 @@ var profileAttacks = []attack{
 				return harness.Numbered(`:{"name":"thread `, `"}`)(harness.Numbered(`"`, `"`)(b, i), i)
 			})}.Request()
 		}},
-	{name: "a million and one frames", status: 200, reason: "too_many_frames", memory: memoryLarge,
+	{name: "1,000,001 frames", status: 200, reason: "too_many_frames", memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{Frames: harness.List(million+1, differentFrame)}.Request()
 		}},
-	{name: "half a million stacks with one sample each, and one frame of 4 MB", status: 200, observations: 500_000, memory: memoryLarge,
+	{name: "500,000 stacks with one sample each, and a shared frame of 4 MiB", status: 200, observations: 500_000, memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{
 				Frames:  thousandFrames() + `,{"function":"` + strings.Repeat("f", 4<<20) + `"}`,
@@ -54,9 +54,9 @@ var profileAttacks = []attack{
 		request: func() harness.Request {
 			return harness.Chunk{Samples: harness.List(million, harness.Numbered(`{"timestamp":`, `,"thread_id":1,"stack_id":0}`))}.Request()
 		}},
-	{name: "a stack of twenty million frames", status: 200, observations: 1, memory: memoryLarge,
+	{name: "a stack of 20 million frames", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Stacks: "[" + times(20*million, `0`) + "]"}.Request() }},
-	{name: "a thousand stacks of twenty thousand frames", status: 200, observations: 1000, memory: memoryLarge,
+	{name: "1,000 stacks of 20,000 frames each", status: 200, observations: 1000, memory: memoryLarge,
 		request: func() harness.Request {
 			deep := times(20_000, `0`)
 			return harness.Chunk{
@@ -67,13 +67,13 @@ var profileAttacks = []attack{
 				}),
 			}.Request()
 		}},
-	{name: "nesting of 1000 levels", status: 200, reason: "json_too_deep", memory: memorySmall,
+	{name: "a profile nested 1,000 levels deep", status: 200, reason: "json_too_deep", memory: memorySmall,
 		request: func() harness.Request { return harness.Chunk{More: `"x":` + nested(1000) + `,`}.Request() }},
-	{name: "nesting of ten million levels", status: 200, reason: "json_too_deep", memory: memorySmall,
+	{name: "a profile nested 10 million levels deep", status: 200, reason: "json_too_deep", memory: memorySmall,
 		request: func() harness.Request { return harness.Chunk{More: `"x":` + nested(10*million) + `,`}.Request() }},
-	{name: "a frame with 1000 levels", status: 200, reason: "json_too_deep", memory: memorySmall,
+	{name: "a frame nested 1,000 levels deep", status: 200, reason: "json_too_deep", memory: memorySmall,
 		request: func() harness.Request { return harness.Chunk{Frames: `{"function":` + nested(1000) + `}`}.Request() }},
-	{name: "payload of 51 MiB", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
+	{name: "a payload of 51 MiB", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{Frames: `{"function":"` + strings.Repeat("f", 51<<20) + `"}`}.Request()
 		}},
@@ -82,55 +82,55 @@ var profileAttacks = []attack{
 			return harness.Chunk{Frames: "{\"function\":\"\xff\xfe\xc0\xaf\",\"module\":\"\xed\xa0\x80\",\"filename\":\"\\ud800\"}",
 				Threads: "\"1\":{\"name\":\"\xf0\x28\"}"}.Request()
 		}},
-	{name: "time 1e999999999", status: 200, reason: "sample_time_out_of_range", observations: 1, memory: memorySmall,
+	{name: "a timestamp of 1e999999999", status: 200, reason: "sample_time_out_of_range", observations: 1, memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{Samples: `{"timestamp":1e999999999,"thread_id":1,"stack_id":0},{"timestamp":1,"thread_id":1,"stack_id":0}`}.Request()
 		}},
-	{name: "time 1e-999999999", status: 200, observations: 1, memory: memorySmall,
+	{name: "a timestamp of 1e-999999999", status: 200, observations: 1, memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{Samples: `{"timestamp":1e-999999999,"thread_id":1,"stack_id":0}`}.Request()
 		}},
-	{name: "negative time", status: 200, reason: "sample_time_out_of_range", memory: memorySmall,
+	{name: "a negative timestamp", status: 200, reason: "sample_time_out_of_range", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{Samples: `{"timestamp":-1,"thread_id":1,"stack_id":0}`}.Request()
 		}},
-	{name: "times with a million digits", status: 200, observations: 40, memory: memorySmall,
+	{name: "timestamps with a million digits", status: 200, observations: 40, memory: memorySmall,
 		request: func() harness.Request {
 			digits := strings.Repeat("1", million)
 			return harness.Chunk{Samples: harness.List(40, func(b []byte, _ int) []byte {
 				return fmt.Appendf(b, `{"timestamp":1.%s,"thread_id":1,"stack_id":0}`, digits)
 			})}.Request()
 		}},
-	{name: "stack -1", status: 200, reason: "profiling_malformed_samples", memory: memorySmall,
+	{name: "a stack index of -1", status: 200, reason: "profiling_malformed_samples", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{Samples: `{"timestamp":1,"thread_id":1,"stack_id":-1}`}.Request()
 		}},
-	{name: "stack 1e999999999", status: 200, reason: "profiling_malformed_samples", memory: memorySmall,
+	{name: "a stack index of 1e999999999", status: 200, reason: "profiling_malformed_samples", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{Samples: `{"timestamp":1,"thread_id":1,"stack_id":1e999999999}`}.Request()
 		}},
-	{name: "stack 2^31-1", status: 200, reason: "profiling_malformed_samples", memory: memorySmall,
+	{name: "a stack index of 2^31-1", status: 200, reason: "profiling_malformed_samples", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{Samples: `{"timestamp":1,"thread_id":1,"stack_id":2147483647}`}.Request()
 		}},
-	{name: "frame 2^31-1", status: 200, reason: "profiling_malformed_stacks", memory: memorySmall,
+	{name: "a frame index of 2^31-1", status: 200, reason: "profiling_malformed_stacks", memory: memorySmall,
 		request: func() harness.Request { return harness.Chunk{Stacks: `[2147483647]`}.Request() }},
-	{name: "V1 with overflowing times", status: 200, observations: 2, reason: "sample_time_out_of_range", memory: memorySmall,
+	{name: "a V1 profile with overflowing times", status: 200, observations: 2, reason: "sample_time_out_of_range", memory: memorySmall,
 		request: func() harness.Request {
 			payload := strings.Replace(harness.ProfileV1(harness.NewID()), `"samples":[`,
 				`"samples":[{"elapsed_since_start_ns":"18446744073709551615","thread_id":"0","stack_id":0},`, 1)
 			return harness.ItemRequest("profile", payload)
 		}},
-	{name: "V1 without a start, with a transaction of 48 MB", status: 200, observations: 2, memory: memoryLarge,
+	{name: "a V1 profile without a start time, and a transaction of 48 MB", status: 200, observations: 2, memory: memoryLarge,
 		request: func() harness.Request {
 			payload := strings.Replace(harness.ProfileV1(harness.NewID()), `"timestamp":`, `"no_timestamp":`, 1)
 			r := harness.ItemRequest("profile", payload)
 			r.Body = append(r.Body, "{\"type\":\"transaction\"}\n{\"spans\":["+times(16*million, `{}`)+"],\"start_timestamp\":1700000000.5}\n"...)
 			return r
 		}},
-	{name: "truncated payload", status: 200, reason: "profiling_invalid_json", memory: memorySmall,
+	{name: "a truncated payload", status: 200, reason: "profiling_invalid_json", memory: memorySmall,
 		request: func() harness.Request { return harness.ItemRequest("profile_chunk", harness.Chunk{}.Payload()[:300]) }},
-	{name: "a hundred thousand members named profile", status: 200, observations: 1, memory: memorySmall,
+	{name: "100,000 keys named profile", status: 200, observations: 1, memory: memorySmall,
 		request: func() harness.Request { return harness.Chunk{More: times(100_000, `"profile":{}`) + ","}.Request() }},
 	{name: "a measurement with a million values", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request {
@@ -141,11 +141,11 @@ var profileAttacks = []attack{
 		request: func() harness.Request {
 			return harness.Chunk{More: `"measurements":{` + harness.List(million, harness.Numbered(`"m`, `":{"unit":"ns","values":[]}`)) + "},"}.Request()
 		}},
-	{name: "four hundred thousand images", status: 200, reason: "too_many_images", memory: memorySmall,
+	{name: "400,000 images", status: 200, reason: "too_many_images", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{More: `"debug_meta":{"images":[` + images(400_000) + "]},"}.Request()
 		}},
-	{name: "twenty thousand images, and a frame in the last", status: 200, observations: 1, memory: memorySmall,
+	{name: "20,000 images, and a frame with an address in the last one", status: 200, observations: 1, memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{Frames: `{"instruction_addr":"0x4e1f8"}`, More: `"debug_meta":{"images":[` + images(20_000) + "]},"}.Request()
 		}},
@@ -153,44 +153,44 @@ var profileAttacks = []attack{
 
 // Lists with the maximum number of the smallest possible elements, which take far more memory in the collector than in the payload.
 var smallestAttacks = []attack{
-	{name: "frames {}", status: 200, observations: 1, memory: memoryLarge,
+	{name: "16 million empty frames", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Frames: times(16*million, `{}`)}.Request() }},
-	{name: "stacks []", status: 200, observations: 1, memory: memoryLarge,
+	{name: "16 million empty stacks", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Stacks: times(16*million, `[]`)}.Request() }},
-	{name: "samples {}", status: 200, reason: "profiling_invalid_json", memory: memoryLarge,
+	{name: "16 million empty samples", status: 200, reason: "profiling_invalid_json", memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Samples: times(16*million, `{}`)}.Request() }},
-	{name: "threads {}", status: 200, observations: 1, memory: memoryLarge,
+	{name: "4 million empty threads", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{Threads: harness.List(4*million, func(b []byte, i int) []byte {
 				return append(strconv.AppendInt(append(b, '"'), int64(i), 36), `":{}`...)
 			})}.Request()
 		}},
-	{name: "images {}", status: 200, observations: 1, memory: memoryLarge,
+	{name: "16 million empty images", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{More: `"debug_meta":{"images":[` + times(16*million, `{}`) + `]},`}.Request()
 		}},
-	{name: "images of one letter", status: 200, reason: "too_many_images", memory: memorySmall,
+	{name: "4 million images with a one-letter ID", status: 200, reason: "too_many_images", memory: memorySmall,
 		request: func() harness.Request {
 			return harness.Chunk{More: `"debug_meta":{"images":[` + times(4*million, `{"id":"a"}`) + `]},`}.Request()
 		}},
-	{name: "images 0", status: 200, observations: 1, memory: memoryLarge,
+	{name: "24 million images that are the number 0", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{More: `"debug_meta":{"images":[` + times(24*million, `0`) + `]},`}.Request()
 		}},
-	{name: "values {} of a measurement", status: 200, observations: 1, memory: memoryLarge,
+	{name: "a measurement with 16 million empty values", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{More: `"measurements":{"m":{"unit":"ns","values":[` + times(16*million, `{}`) + `]}},`}.Request()
 		}},
-	{name: "values 0 of a measurement", status: 200, observations: 1, memory: memoryLarge,
+	{name: "a measurement with 3 million values without a timestamp", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{More: `"measurements":{"m":{"unit":"ns","values":[` + times(3*million, `{"value":0}`) + `]}},`}.Request()
 		}},
-	{name: "transactions {} of a V1 profile", status: 200, observations: 2, memory: memoryLarge,
+	{name: "a V1 profile with 16 million empty transactions", status: 200, observations: 2, memory: memoryLarge,
 		request: func() harness.Request {
 			payload := strings.Replace(harness.ProfileV1(harness.NewID()), `"transaction":`, `"transactions":[`+times(16*million, `{}`)+`],"transaction":`, 1)
 			return harness.ItemRequest("profile", payload)
 		}},
-	{name: "frames 0", status: 200, reason: "profiling_malformed_stacks", memory: memoryLarge,
+	{name: "24 million frames that are the number 0", status: 200, reason: "profiling_malformed_stacks", memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Frames: times(24*million, `0`)}.Request() }},
 }
 

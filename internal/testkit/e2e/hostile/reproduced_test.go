@@ -40,7 +40,7 @@ func TestHostileReproduced(t *testing.T) {
 			reportAttack(t, e.c, sent, status, took, attackLimit)
 		})
 	}
-	t.Run("rate limits of 9 MB in a response from Sentry", longRateLimits)
+	t.Run("rate limits of 9 MiB in a response from Sentry", longRateLimits)
 }
 
 // longestWork is the maximum CPU time for one of these requests.
@@ -52,34 +52,34 @@ type reproduction struct {
 }
 
 var reproduced = []reproduction{
-	posted("60,000 measurement points, a chunk ID of 100 kB", 1, func() harness.Request {
+	posted("60,000 measurement values and a chunk ID of 100 kB", 1, func() harness.Request {
 		return harness.Chunk{ID: strings.Repeat("c", 100_000), More: `"measurements":{"cpu_usage":{"unit":"percent","values":[` +
 			times(60_000, `{"timestamp":1700000000.5,"value":1}`) + `]}},`}.Request()
 	}),
-	posted("12,000 spans, a profiler ID of 300 kB", 1, func() harness.Request {
+	posted("12,000 spans and a profiler ID of 300 kB", 1, func() harness.Request {
 		return spansWith(`"profile":{"profiler_id":"`+strings.Repeat("p", 300_000)+`"},`, "")
 	}),
-	posted("12,000 spans, a thread name of 300 kB", 1, func() harness.Request {
+	posted("12,000 spans and a thread name of 300 kB", 1, func() harness.Request {
 		return spansWith("", `,"data":{"thread.id":"1","thread.name":"`+strings.Repeat("n", 300_000)+`"}`)
 	}),
-	posted("12,000 spans, a V1 profile with an ID of 300 kB", 1, func() harness.Request {
+	posted("12,000 spans and a V1 profile with an ID of 300 kB", 1, func() harness.Request {
 		r := spansWith("", "")
 		r.Body = append(r.Body, "{\"type\":\"profile\"}\n"+harness.ProfileV1(strings.Repeat("i", 300_000))+"\n"...)
 		return r
 	}),
-	posted("a thousand empty attachments, a release of 60 kB, 60 concurrent requests", 60, func() harness.Request {
+	posted("999 empty attachments and a release of 60 kB, in 60 concurrent requests", 60, func() harness.Request {
 		return harness.EnvelopeRequest([]byte(`{"trace":{"trace_id":"` + testTrace + `","public_key":"` + harness.TestKey + `","release":"` + strings.Repeat("r", 60_000) + "\"}}\n" +
 			strings.Repeat("{\"type\":\"attachment\",\"length\":0}\n\n", 999)))
 	}),
-	posted("a thousand security reports, a release of 900 kB, 4 concurrent requests", 4, func() harness.Request {
+	posted("1,000 security reports and a release of 900 kB, in 4 concurrent requests", 4, func() harness.Request {
 		return harness.Request{Target: "/api/42/security/?sentry_key=" + harness.TestKey + "&sentry_release=" + strings.Repeat("r", 900_000),
 			Headers: [][2]string{{"Content-Type", "application/reports+json"}}, Body: []byte("[" + times(1000, `{"type":"csp-violation","body":{}}`) + "]")}
 	}),
-	posted("a thousand security reports, a release of 60 kB, 60 concurrent requests", 60, func() harness.Request {
+	posted("1,000 security reports and a release of 60 kB, in 60 concurrent requests", 60, func() harness.Request {
 		return harness.Request{Target: "/api/42/security/?sentry_key=" + harness.TestKey + "&sentry_release=" + strings.Repeat("r", 60_000),
 			Headers: [][2]string{{"Content-Type", "application/reports+json"}}, Body: []byte("[" + times(1000, `{"type":"csp-violation","body":{}}`) + "]")}
 	}),
-	exported("a map of 200 kB as module of 20,000 locations", harness.ProfilesPath, func() []byte {
+	exported("a map of 200 kB as the module of 20,000 locations", harness.ProfilesPath, func() []byte {
 		return hostileProfile(func(d *dict, _ *profile) {
 			d.StringTable = append(d.StringTable, "sentry.frame.module")
 			d.AttributeTable = append(d.AttributeTable, &profilespb.KeyValueAndUnit{KeyStrindex: int32(len(d.StringTable) - 1), Value: mapValue(200_000)})
@@ -89,7 +89,7 @@ var reproduced = []reproduction{
 			}
 		})
 	}),
-	exported("a map of 200 kB as thread ID of 20,000 samples", harness.ProfilesPath, func() []byte {
+	exported("a map of 200 kB as the thread ID of 20,000 samples", harness.ProfilesPath, func() []byte {
 		return hostileProfile(func(d *dict, p *profile) {
 			d.AttributeTable[1].Value = mapValue(200_000)
 			for i := range 20_000 {
@@ -99,7 +99,7 @@ var reproduced = []reproduction{
 			}
 		})
 	}),
-	exported("a resource of 400 kB, 20,000 root spans", harness.TracesPath, func() []byte {
+	exported("a resource of 400 kB with 20,000 root spans", harness.TracesPath, func() []byte {
 		var message tracepb.TracesData
 		if err := proto.Unmarshal(spans("", 0, 20_000, func(int, *tracepb.Span) {}).message(), &message); err != nil {
 			panic(err)
@@ -108,7 +108,7 @@ var reproduced = []reproduction{
 		resource.Attributes = append(resource.Attributes, &commonpb.KeyValue{Key: "host.name", Value: textValue(strings.Repeat("h", 400_000))})
 		return marshalled(&message)
 	}),
-	exported("a name of 1 MB, 2000 samples an hour apart", harness.ProfilesPath, func() []byte {
+	exported("a function name of 1 MB in 2,000 samples that are an hour apart", harness.ProfilesPath, func() []byte {
 		return hostileProfile(func(d *dict, p *profile) {
 			d.StringTable[5] = strings.Repeat("f", 1_000_000)
 			for i := range 2000 {
@@ -120,7 +120,7 @@ var reproduced = []reproduction{
 			}
 		})
 	}),
-	exported("40,000 mappings, each in a stack", harness.ProfilesPath, func() []byte {
+	exported("40,000 mappings, each in its own stack", harness.ProfilesPath, func() []byte {
 		return hostileProfile(func(d *dict, p *profile) {
 			for i := range 40_000 {
 				d.MappingTable = append(d.MappingTable, &profilespb.Mapping{MemoryStart: uint64(i) << 12, MemoryLimit: uint64(i+1) << 12, FilenameStrindex: 5})
@@ -137,7 +137,7 @@ var reproduced = []reproduction{
 			}
 		}).message()
 	}),
-	exported("a name of 500 kB in 2000 matching lines", harness.ProfilesPath, func() []byte {
+	exported("a function name of 480 kB in 2,000 lines that match a transform", harness.ProfilesPath, func() []byte {
 		return hostileProfile(func(d *dict, _ *profile) {
 			d.StringTable[5] = strings.Repeat("<home/", 80_000)
 			d.LocationTable[1].Lines = nil
@@ -146,7 +146,7 @@ var reproduced = []reproduction{
 			}
 		})
 	}),
-	{name: "one trace that fills the viewer's store", do: func(t *testing.T, e *everything) (sent, status int) {
+	{name: "a trace that fills the viewer's store", do: func(t *testing.T, e *everything) (sent, status int) {
 		for range 40 {
 			message := spans("", 0, 2, func(_ int, s *tracepb.Span) { s.Name = strings.Repeat("s", 900_000) }).message()
 			status, sent = postOTLP(t, "http://"+e.address["otlp"]+harness.TracesPath, message), sent+len(message)
@@ -157,7 +157,7 @@ var reproduced = []reproduction{
 		}
 		return sent, status
 	}},
-	{name: "500 records of 24 MB in total, and a view of their trace", do: func(t *testing.T, e *everything) (sent, status int) {
+	{name: "500 log records of 24 MB in total, and a request for their trace", do: func(t *testing.T, e *everything) (sent, status int) {
 		attributes := harness.List(24, harness.Numbered(`"a`, `":{"type":"string","value":"`+strings.Repeat("<", 2000)+`"}`))
 		var b bytes.Buffer
 		b.WriteString("{}\n")
