@@ -42,7 +42,7 @@ const pageHead = `# Compatibility
 This page lists the versions of real SDKs, installed from their registries, that were tested against the built collector. The test takes
 four minutes and writes this page:
 
-` + "```sh" + `
+` + "```" + `sh
 make sdks
 ` + "```" + `
 
@@ -58,7 +58,7 @@ and busy functions inside named spans, on two threads if the SDK supports thread
 - the ` + "`sentry_envelope`" + ` exporter sends all spans with their parents, and all samples with their threads, times and stacks, to a mock Sentry
   server, exactly as the SDK sent them;
 - the [tee](../sentryteeextension/README.md) forwards every request with the method, path, headers and bytes that the SDK sent, and Sentry's
-  own library (PyPI ` + "`" + `sentry-relay` + "`" + `) normalizes both copies of each event to the same result.
+  own library (PyPI ` + "`sentry-relay`" + `) normalizes both copies of each event to the same result.
 
 | SDK | Version | Profiling | Spans | Errors | Logs | Profiles | Samples | Share | Linked | Dropped by the SDK |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -72,10 +72,11 @@ Notes:
 - Browser: by default, the SDK makes all spans of a page children of its root span. This hides which of several concurrent spans ran on the
   thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
 - Node: the SDK does not sample worker threads, even if they initialize the SDK.
-- Node 11.12.0 and Java 8.62.0 are the newest versions; 11.1.0 and 8.43.0 are the latest with a published profiler.
-- Node 11.12.0 with profiler 11.1.0: spans from this combination have no profiler session ID (` + "`profiler_id`" + `). They are linked only if they
-  are streamed (the default of Node 11) and no other thread has spans at the same time (see
-  [linking](linking.md#spans-without-a-profiler-session)).
+- Node 11.12.0 and Java 8.62.0 are the newest versions in the registries that the test uses; 11.1.0 and 8.43.0 are the newest that have a
+  profiler there. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
+- Node 11.12.0 with profiler 11.1.0: spans from this combination have no profiler session ID (` + "`profiler_id`" + `). Samples are linked to them
+  only if they are streamed (the default of Node 11) and no other thread has spans at the same time: see
+  [linking](linking.md#spans-without-a-profiler-session).
 - Node 11 and browser 11 have no V1 profiles. Go 0.27.0 has V1 profiles; Go 0.50.0 has no profiles.
 - Ruby: the version in Debian 12, which predates profiles and logs. Rust has no profiles.
 - Native: the version in an unofficial crate from 2021, which predates spans and logs. One of its errors is a crash, sent at the program's
@@ -90,10 +91,10 @@ These SDKs need a device or an emulator, so the test does not run them. Their pr
 
 | Data | Origin | Compared with |
 |---|---|---|
-| method traces (ART), in the file format and in the streaming format | real: two recordings of an Android app, from the tests of Firefox Profiler | threads, methods and events: the Rust crate ` + "`" + `android_trace_log` + "`" + `, which Sentry's ingest uses (file format only); stacks: Firefox Profiler's importer; times of functions: Sentry's own processing (PyPI ` + "`" + `vroomrs` + "`" + `) of the exported chunks |
+| method traces (ART), in the file format and in the streaming format | real: two recordings of an Android app, from the tests of Firefox Profiler | threads, methods and events: the Rust crate ` + "`android_trace_log`" + `, which Sentry's ingest uses (file format only); stacks: Firefox Profiler's importer; function durations: Sentry's own processing (PyPI ` + "`vroomrs`" + `) of the exported chunks |
 | method traces in format versions 1 to 3, with every clock type | generated | a slow, simple reference implementation, which looks up each thread's stack once per sampling period |
-| Perfetto traces | generated with the Python package ` + "`" + `perfetto` + "`" + ` | a slow reference reader that uses the same protobuf definitions |
-| requests from both SDKs: V1 profiles, chunks, Perfetto chunks, ` + "`" + `js_profile` + "`" + ` | hand-written, based on the documentation and sources of the SDKs and of Sentry's ingest | reviewed line by line: ` + "`" + `testdata/cases/android-*` + "`" + `, ` + "`" + `react-native-*` + "`" + ` |
+| Perfetto traces | generated with the Python package ` + "`perfetto`" + ` | a slow reference reader that uses the same protobuf definitions |
+| requests from both SDKs: V1 profiles, chunks, Perfetto chunks, ` + "`js_profile`" + ` | hand-written, based on the documentation and sources of the SDKs and of Sentry's ingest | reviewed line by line: ` + "`testdata/cases/android-*`" + `, ` + "`react-native-*`" + ` |
 `
 
 // writeCompatibility writes the page with the results of all runs.
