@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test packages asyncprofiler browser sdks ci build deb attacks load relay faults lint format golden bench fuzz mutants corpus soak clean
+.PHONY: help run demo page test packages symbolic asyncprofiler browser sdks ci build deb attacks load relay faults lint format golden bench fuzz mutants corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -94,6 +94,12 @@ relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated v
 	@[ -x dist/relay/bin/python ] || { python3 -m venv dist/relay && sh .ci/quiet dist/relay/bin/pip install sentry-relay==0.10.1; }
 	RELAY_PYTHON=$(CURDIR)/dist/relay/bin/python nice go test ./internal/collector/scrub -run TestOracle -count=1 -v -parallel 2 -timeout 4h \
 	  -args -values $(or $(VALUES),100000) -seed $(or $(SEED),1)
+
+symbolic: ## Compare source maps with Sentry's library, at PLACES (20000) random places of each bundle; needs python3 and npm
+	@[ -x dist/symbolic/bin/python ] || { python3 -m venv dist/symbolic && sh .ci/quiet dist/symbolic/bin/pip install symbolic==13.9.0; }
+	@[ -f dist/bundles/typescript.min.js.map ] || sh .ci/quiet sh internal/format/symbols/sourcemap/testdata/oracle/build dist/bundles
+	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python SYMBOLIC_BUNDLES=$(CURDIR)/dist/bundles nice go test ./internal/format/symbols/sourcemap \
+	  -run 'TestOracle|TestRealBundles' -count=1 -v -args -places $(or $(PLACES),20000) -seed $(or $(SEED),1)
 
 faults: build ## Kill the collector, fill its disk, damage its files, and write docs/faults.md; FAULTS=5 sets the rounds
 	go test ./internal/testkit/e2e/faults -tags faults -count=1 -parallel 4 -timeout 10h -v

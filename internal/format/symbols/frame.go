@@ -14,4 +14,6 @@ type Frame struct {
 	File string
 	// Line and Column count from 1; 0 is unknown.
 	Line, Column int64
+	// Library reports that the symbol file marks the source as code of others: ignoreList of source maps.
+	Library bool
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sourcemap
+
+import "strings"
+
+// Links are the comments that bundlers and sentry-cli write at the end of a JavaScript file.
+type Links struct {
+	DebugID string // debugId=
+	Map     string // sourceMappingURL=: relative to the file, a URL, or a data: URL
+}
+
+// tailLines is how many lines are read: a link stands in one of the last, possibly before a comment with a licence.
+const tailLines = 10
+
+// ReadLinks reads the links of a file: the last one of each kind counts.
+func ReadLinks(script string) (links Links) {
+	for range tailLines {
+		i := strings.LastIndexByte(script, '\n')
+		line := strings.TrimSpace(script[i+1:])
+		if rest, is := comment(line); is {
+			if id, is := strings.CutPrefix(rest, "debugId="); is && links.DebugID == "" {
+				links.DebugID = strings.TrimSpace(id)
+			}
+			if url, is := strings.CutPrefix(rest, "sourceMappingURL="); is && links.Map == "" {
+				links.Map = strings.TrimSpace(url)
+			}
+		}
+		if i < 0 {
+			break
+		}
+		script = script[:i]
+	}
+	return links
+}
+
+func comment(line string) (string, bool) {
+	for _, prefix := range []string{"//# ", "//@ "} {
+		if rest, is := strings.CutPrefix(line, prefix); is {
+			return rest, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sourcemap reads source maps (ECMA-426: version 3, and index maps) and finds the function of a place in a minified JavaScript file.
+//
+//	read.go     the JSON of a map → Map
+//	mappings.go the VLQ text → tokens
+//	tokens.go   tokens in little memory, with lookup by binary search
+//	scan.go     JavaScript → tokens of the language
+//	scopes.go   JavaScript → where functions begin and end, and which text names them
+//	file.go     both together: place → function, file, line
+//	link.go     debug IDs and URLs in JavaScript files
+//
+// Of the Go libraries for source maps, github.com/go-sourcemap/sourcemap keeps 24 bytes per mapping and the text of all sources: a map of 50 MB
+// that consists of mappings (9 million) took 584 MiB. This package needs 6 to 8 bytes per mapping and skips the text.
+package sourcemap
+
+import "strings"
+
+// Map is a source map: places in a generated file → places in its sources. It is immutable.
+type Map struct {
+	DebugID string // as written in the map; empty without one
+
+	sources texts
+	names   texts
+	ignored []bool // by source; nil if the map ignores none
+	tokens  tokens
+}
+
+// Position is a place in a source.
+type Position struct {
+	Source       string
+	Line, Column uint32 // from 0
+	Name         string // the original text at the place if the generated one differs; empty if the map has none
+	Ignored      bool   // the map lists the source as code of others
+}
+
+// Lookup returns the source of a place, which counts from 0, columns in UTF-16 units. It reports false for places that belong to no source.
+// A mapping ends with its line.
+func (m *Map) Lookup(line, column uint32) (Position, bool) {
+	t, ok := m.tokens.find(line, column)
+	if !ok || t.source < 0 {
+		return Position{}, false
+	}
+	return m.position(t), true
+}
+
+// nameAt returns the name of the mapping that starts exactly at a place.
+func (m *Map) nameAt(line, column uint32) string {
+	t, ok := m.tokens.find(line, column)
+	if !ok || t.line != line || t.column != column || t.name < 0 {
+		return ""
+	}
+	return m.names.at(int(t.name))
+}
+
+func (m *Map) position(t token) Position {
+	p := Position{Source: m.sources.at(int(t.source)), Line: t.sourceLine, Column: t.sourceColumn, Ignored: m.ignored != nil && m.ignored[t.source]}
+	if t.name >= 0 {
+		p.Name = m.names.at(int(t.name))
+	}
+	return p
+}
+
+// Bytes returns the approximate memory of the map.
+func (m *Map) Bytes() int64 {
+	return int64(len(m.ignored)) + m.sources.bytes() + m.names.bytes() + m.tokens.bytes()
+}
+
+// texts is a list of strings in one piece of memory.
+type texts struct {
+	text strings.Builder
+	ends []uint32
+}
+
+func (t *texts) add(s string) {
+	t.text.WriteString(s)
+	t.ends = append(t.ends, uint32(t.text.Len()))
+}
+
+func (t *texts) len() int { return len(t.ends) }
+
+// at returns a string that shares the memory of the list.
+func (t *texts) at(i int) string {
+	start := uint32(0)
+	if i > 0 {
+		start = t.ends[i-1]
+	}
+	return t.text.String()[start:t.ends[i]]
+}
+
+func (t *texts) bytes() int64 { return int64(t.text.Cap()) + 4*int64(cap(t.ends)) }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbols
+
+// Status says how the lookup of a frame ended. It is the value of the attribute symbolication.status and of the attribute of metrics.
+type Status string
+
+const (
+	OK          Status = "ok"
+	MissingFile Status = "missing_file" // no symbol file has the ID or the path
+	Pending     Status = "pending"      // the file is being indexed; later messages get names
+	NoSymbol    Status = "no_symbol"    // the file says nothing about the place
+	Ambiguous   Status = "ambiguous"    // several functions fit the place
+	Error       Status = "error"        // the file cannot be read
+)
