@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// decodeTrace decodes the trace of a profile of Android. It returns neither for other profiles.
+// decodeTrace decodes the trace of an Android profile. For other profiles, it returns nil and no
+// error.
 func (t *translation) decodeTrace(subject *profile.Subject, out *translated) (trace *fromandroid.Trace, why *discard.Error) {
 	android := subject.Android()
 	if android == nil {
@@ -43,8 +44,9 @@ func (t *translation) decodeTrace(subject *profile.Subject, out *translated) (tr
 	return trace, nil
 }
 
-// settleActiveThread makes the main thread of a trace the active one if the payload names none of the trace's: some SDKs state the ids
-// of Java's threads, but traces have those of the kernel.
+// settleActiveThread makes the main thread of a trace the active thread if the payload names a
+// thread that is not in the trace: some SDKs send Java thread IDs, but traces contain kernel thread
+// IDs.
 func (out *translated) settleActiveThread(transaction *profile.ProfileTransaction, trace *fromandroid.Trace) {
 	if transaction == nil || trace.HasThread(transaction.ActiveThreadID.Text) {
 		return
@@ -55,7 +57,8 @@ func (out *translated) settleActiveThread(transaction *profile.ProfileTransactio
 	transaction.ActiveThreadID = jsonscan.Decimal{Text: trace.MainThread()}
 }
 
-// onlyMeasurements translates the measurements of a profile whose trace cannot be decoded. Without any, the profile is unusable.
+// onlyMeasurements translates the measurements of a profile whose trace cannot be decoded. A
+// profile without measurements is then unusable.
 func (t *translation) onlyMeasurements(out *translated, item *sentry.Item, subject profile.Subject, why *discard.Error) {
 	t.addMeasurements(out, subject, t.profileSource(subject, item))
 	if len(out.deliveries) == 0 {
@@ -66,12 +69,12 @@ func (t *translation) onlyMeasurements(out *translated, item *sentry.Item, subje
 	out.deliveries[0].ids = t.profileIDs(subject)
 }
 
-// addUnusableTrace counts the trace of a profile if only other data of the profile is usable.
+// addUnusableTrace counts an unusable trace in a profile whose other data is usable.
 func (out *translated) addUnusableTrace(why *discard.Error) {
 	out.elements = append(out.elements, discard.Loss{Reason: why.Reason, Count: 1})
 }
 
-// androidToProfiles translates a profile of Android.
+// androidToProfiles translates an Android profile.
 func androidToProfiles(out *translated, subject profile.Subject, trace *fromandroid.Trace, src fromsentry.Source) (profiles pprofile.Profiles) {
 	placed := false
 	if subject.Chunk != nil {

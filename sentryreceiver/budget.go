@@ -10,13 +10,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// budget is the share of a request in max_bytes_in_flight for the translation of its items and for
-// output that awaits delivery, in addition to its body: the JSON of an item takes up to a hundred
-// times its size.
+// budget is the part of max_bytes_in_flight that a request uses, in addition to its body, to
+// translate items and to hold output until delivery. A decoded item takes up to a hundred times the
+// size of its JSON.
 type budget struct {
 	claim   *httpbody.Claim
 	body    int64 // held for the body
-	limit   int64 // of pending, so that a single request always fits
+	limit   int64 // maximum of pending, so that a single request always fits
 	pending int64 // held in addition to the body
 }
 
@@ -24,8 +24,8 @@ func (r *sentryReceiver) newBudget(claim *httpbody.Claim, body int64) budget {
 	return budget{claim: claim, body: body, limit: httpbody.MaxPerRequest(r.cfg.HTTP.MaxRequestBodySize) - body}
 }
 
-// reserve claims the weight of an item before it is translated. If it does not fit together with
-// the output of earlier items, these are delivered first.
+// reserve claims the weight of an item before it is translated. If the item does not fit together
+// with the output of earlier items, reserve delivers that output first.
 func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (weight int64, err error) {
 	b := &in.budget
 	weight = fromsentry.Weight(item)
@@ -40,7 +40,7 @@ func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (weight int
 	return weight, nil
 }
 
-// settle releases the part of a reserved weight that the output does not take.
+// settle releases the part of a reserved weight that the output does not need.
 func (b *budget) settle(reserved int64, out *translated) {
 	switch {
 	case len(out.deliveries) == 0:
@@ -55,13 +55,13 @@ func (b *budget) release(n int64) {
 	b.claim.ShrinkTo(b.body + b.pending)
 }
 
-// dropBody releases the body. The output that awaits delivery stays claimed.
+// dropBody releases the claim for the body. Pending output remains claimed.
 func (b *budget) dropBody() {
 	b.body = 0
 	b.release(0)
 }
 
-// deliverEarly delivers the output so far. V1 profiles are linked before, because their transaction
+// deliverEarly delivers the pending output. It first links V1 profiles, because their transaction
 // may be a later item.
 func (in *ingestion) deliverEarly(ctx context.Context) {
 	for i := range in.items {

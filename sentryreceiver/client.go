@@ -10,10 +10,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// withClient adds the sender to the client metadata of the context, for batching, routing and the
-// keys and headers of messages. The key of the project is that of the resource attribute. Headers
-// of a client cannot set these keys, and they do not contain the secret of a legacy DSN. The name
-// of the SDK is that of our metrics, so that invented names create no headers or batches.
+// withClient adds the sender to the client metadata of the context, which later components use for
+// batching, routing, message keys and headers. The project has the same key as in the resource
+// attributes. Clients cannot set these keys with headers, and the metadata does not contain the
+// secret of a legacy DSN. The SDK name is the one in our metrics, so that made-up names do not
+// create batches or headers.
 func (in *ingestion) withClient(ctx context.Context) context.Context {
 	info := client.FromContext(ctx)
 	metadata := map[string][]string{}

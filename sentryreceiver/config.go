@@ -31,19 +31,19 @@ type Config struct {
 	// PathPrefix precedes /api, like the path of a DSN: https://key@host/some/prefix/1.
 	PathPrefix string `mapstructure:"path_prefix"`
 
-	// TunnelPath accepts envelopes that contain the DSN instead of credentials in the request. It
-	// is the whole path, also with a PathPrefix. "": no tunnel.
+	// TunnelPath is the path for envelopes that contain the DSN, sent without credentials in the
+	// request. PathPrefix does not apply to it. "" disables the tunnel.
 	TunnelPath string `mapstructure:"tunnel_path"`
 
-	// Projects are the accepted projects. Without projects, every DSN is accepted: for development
-	// and private networks.
+	// Projects are the accepted projects. If it is not set, every DSN is accepted, which is meant
+	// for development and private networks.
 	Projects []ProjectConfig `mapstructure:"projects"`
 
-	// MaxBytesInFlight limits the memory of all requests together: their bodies, encoded and
-	// decoded, and their translations.
+	// MaxBytesInFlight limits the memory of all requests together: encoded bodies, decoded bodies
+	// and translations.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
-	// Connections limits the resources of the server that clients use.
+	// Connections limits the server resources that clients can use.
 	Connections httpserver.Limits `mapstructure:"connections"`
 
 	// MaxProfileSize is the maximum size of the payload of a profile item, in bytes after
@@ -54,11 +54,11 @@ type Config struct {
 	// keeps their usable parts, "strict" discards them, like Sentry.
 	Validation profile.Validation `mapstructure:"validation"`
 
-	// ProfileType is the type of samples: "wall" or "cpu". Sentry's formats do not state it; its
-	// SDKs sample wall time.
+	// ProfileType is the sample type, "wall" or "cpu". Sentry's formats do not state it; its SDKs
+	// sample wall-clock time.
 	ProfileType string `mapstructure:"profile_type"`
 
-	// KeepOriginalPayload adds the JSON of each profile to its translation, with the format
+	// KeepOriginalPayload stores the JSON of each profile as its original payload, in the format
 	// "sentry".
 	KeepOriginalPayload bool `mapstructure:"keep_original_payload"`
 
@@ -74,12 +74,11 @@ type Config struct {
 	// separate a profile from its spans.
 	CorrectClockDrift bool `mapstructure:"correct_clock_drift"`
 
-	// Dedup drops data that was accepted before. The Native SDK sends an event again after a crash;
-	// Java and Cocoa send all data again that got no response.
+	// Dedup drops data that was accepted before. The Native SDK resends an event after a crash;
+	// Java and Cocoa resend all data for which they received no response.
 	Dedup dedup.Config `mapstructure:"dedup"`
 
-	// BackpressurePause is the time for which SDKs are asked to stop sending a signal whose
-	// pipeline refuses data.
+	// BackpressurePause is how long SDKs should stop sending a signal whose pipeline refuses data.
 	BackpressurePause time.Duration `mapstructure:"backpressure_pause"`
 }
 
@@ -92,24 +91,25 @@ const (
 	profileTypeWall = "wall"
 	profileTypeCPU  = "cpu"
 
-	// defaultEndpoint is reachable from this host only, like those of other receivers. 4317 and
-	// 4318 are the ports of OTLP.
+	// defaultEndpoint is reachable only from this host, like the default endpoints of other
+	// receivers. 4317 and 4318 are the ports of OTLP.
 	defaultEndpoint = "localhost:4319"
 
 	// defaultMaxRequestBodySize is enough for two profiles of the maximum size. The largest
 	// recorded request is a Node.js chunk of 34 MB, uncompressed. Sentry accepts 200 MiB because of
-	// attachments, which this receiver does not use.
+	// attachments, whose content this receiver does not keep.
 	defaultMaxRequestBodySize = 100 << 20
 
 	// defaultMaxBytesInFlight is enough for one request of the maximum size (see MaxPerRequest), or
-	// for the bodies of nine of the largest recorded chunks, of 34 MB.
+	// for nine bodies as large as the largest recorded chunk (34 MB).
 	defaultMaxBytesInFlight = 320 << 20
 
-	// defaultBackpressurePause relieves a pipeline, and is short compared with the 60 s of a
-	// continuous profiling chunk.
+	// defaultBackpressurePause gives a pipeline time to recover. It is short compared with a
+	// continuous profiling chunk (60 s).
 	defaultBackpressurePause = 10 * time.Second
 
-	// maxBackpressurePause is the maximum of Relay's own limits. A paused SDK sends no data at all.
+	// maxBackpressurePause is the maximum of Relay's own limits. SDKs drop the data of a paused
+	// signal.
 	maxBackpressurePause = 24 * time.Hour
 )
 
@@ -132,7 +132,8 @@ func (c *Config) Unmarshal(conf *confmap.Conf) error {
 	if err := collector.UnmarshalConfig(conf, c, collector.RenamedKey{Old: "drop_resent", New: "dedup"}); err != nil {
 		return err
 	}
-	// For confmap, "projects:" without a value is the same as no key; it must not accept every DSN.
+	// confmap treats "projects:" without a value like a missing key, but it must not accept every
+	// DSN.
 	if conf.IsSet("projects") && c.Projects == nil {
 		c.Projects = []ProjectConfig{}
 	}

@@ -19,22 +19,23 @@ type ProjectConfig struct {
 	// ID is the number at the end of the DSN.
 	ID uint64 `mapstructure:"id"`
 
-	// PublicKeys are the keys in the DSNs of the project. With several keys, you can rotate keys without downtime.
+	// PublicKeys are the keys in the DSNs of the project. List several to rotate keys without
+	// downtime.
 	PublicKeys []string `mapstructure:"public_keys"`
 
 	// ResourceAttributes are added to the resources of all signals and override attributes from the SDK.
 	// Values are strings, numbers, booleans, or lists of one of these.
 	ResourceAttributes map[string]any `mapstructure:"resource_attributes"`
 
-	// Disabled makes the receiver reject the project, like a project that is disabled in Sentry.
+	// Disabled rejects the project, as Sentry does for disabled projects.
 	Disabled bool `mapstructure:"disabled"`
 }
 
-// reservedPrefix is the prefix of attributes that describe the data of SDKs. Other components rely
-// on them.
+// reservedPrefix is the prefix of attributes that describe data from SDKs. Other components rely on
+// them.
 const reservedPrefix = "sentry."
 
-// validateProjects checks each project, and that IDs and keys are unique.
+// validateProjects checks each project, and the uniqueness of IDs and keys.
 func validateProjects(projects []ProjectConfig) error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }

@@ -22,9 +22,10 @@ var (
 
 const corsMaxAge = 3600 // seconds
 
-// openToBrowsers accepts pages of any origin, including browser extensions and files (Origin:
-// null): browser SDKs run there, and a DSN is public. It wraps all of confighttp, so that every
-// response has the headers, and preflights, which have no credentials, need none.
+// openToBrowsers accepts pages of any origin, including browser extensions and local files (Origin:
+// null): browser SDKs run there, and a DSN is public. It wraps the whole confighttp handler, so
+// that every response has the CORS headers, and preflights, which carry no credentials, need no
+// authentication.
 func openToBrowsers(next http.Handler, userHeaders configopaque.MapList) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		h := w.Header()
@@ -45,7 +46,7 @@ func openToBrowsers(next http.Handler, userHeaders configopaque.MapList) http.Ha
 	})
 }
 
-// restrictsOrigins reports whether the section "cors" of the configuration restricts origins.
+// restrictsOrigins reports whether the "cors" section of the configuration restricts origins.
 func restrictsOrigins(config *confighttp.ServerConfig) bool {
 	return config.CORS.HasValue() && len(config.CORS.Get().AllowedOrigins) > 0
 }

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// maxCheckInBody is Relay's limit, that of an event.
+	// maxCheckInBody is Relay's limit for check-ins, the same as for events.
 	maxCheckInBody = 1 << 20
 
-	// latestCheckIn is the ID of the monitor's check-in that is in progress.
+	// latestCheckIn is the ID that refers to the monitor's check-in in progress.
 	latestCheckIn = "00000000000000000000000000000000"
 )
 
-// openCheckIn reads a check-in of a job without an SDK, sent with curl for instance: a JSON object,
-// or ?status=ok in the query without a body. The monitor is in the path.
+// openCheckIn reads a check-in from a job without an SDK, for instance sent with curl: a JSON
+// object in the body, or ?status=ok in the query. The path contains the monitor.
 func openCheckIn(sub *submission, body *httpbody.Body) (*sentry.Envelope, error) {
 	read := func(fields map[string]any) error { return readCheckInQuery(fields, sub.req.URL.Query()) }
 	if mediaType(sub.req) == sentry.ContentTypeJSON {
@@ -41,7 +41,7 @@ func openCheckIn(sub *submission, body *httpbody.Body) (*sentry.Envelope, error)
 	}
 	payload, err := json.Marshal(fields)
 	if err != nil {
-		panic(err) // decoded JSON, texts and a finite number
+		panic(err) // unreachable: the content is decoded JSON, text and a finite number
 	}
 	header := sentry.ItemHeader{Type: sentry.ItemCheckIn, ContentType: sentry.ContentTypeJSON}
 	return &sentry.Envelope{Items: []sentry.Item{{Header: header, Payload: payload}}}, nil
@@ -70,8 +70,8 @@ func readCheckInQuery(fields map[string]any, query url.Values) error {
 	return nil
 }
 
-// respondCheckIn responds as Relay does: a job learns that its check-in was understood, never that
-// the collector is busy.
+// respondCheckIn responds as Relay does: it tells a job whether its check-in is valid, but never
+// that the collector is busy.
 func respondCheckIn(w http.ResponseWriter, r response) {
 	if r.status == http.StatusOK || r.status == http.StatusTooManyRequests {
 		w.WriteHeader(http.StatusAccepted)

@@ -14,14 +14,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// defaultDedupAge: an SDK with an offline cache sends data again at the next start of the
-// application.
+// defaultDedupAge allows for SDKs with an offline cache, which resend data when the application
+// next starts.
 const defaultDedupAge = 24 * time.Hour
 
-// reasonResent is the reason of items and spans that were accepted before.
+// reasonResent is the reason for dropping items and spans that were accepted before.
 const reasonResent = "resent"
 
-// itemIDs returns the ID of an item that has one, as a list; none if it is not a UUID.
+// itemIDs returns the ID of an item as a list, which is empty if the item has no ID or the ID is
+// not a UUID.
 func (t *translation) itemIDs(kind sentry.ItemType, id string) []dedup.ID {
 	key := dedup.ID{Tenant: t.source.ProjectID, Kind: string(kind)}
 	id = strings.ReplaceAll(id, "-", "")
@@ -31,8 +32,8 @@ func (t *translation) itemIDs(kind sentry.ItemType, id string) []dedup.ID {
 	return []dedup.ID{key}
 }
 
-// spanIDs returns the IDs of all spans of a message, in its order. Spans have IDs of their own, not
-// that of their item: one that comes in a transaction and in a span container is counted once.
+// spanIDs returns the IDs of all spans of a message, in order. It uses span IDs, not item IDs, so
+// that a span that arrives in a transaction and in a span container is counted once.
 func (t *translation) spanIDs(traces ptrace.Traces) (ids []dedup.ID) {
 	if !t.cfg.Dedup.Enabled() {
 		return nil
@@ -48,7 +49,7 @@ func (t *translation) spanIDs(traces ptrace.Traces) (ids []dedup.ID) {
 	return ids
 }
 
-// removeSpans removes the spans for which remove, called for each span in order, returns true.
+// removeSpans calls remove for each span in order, and removes the spans for which it returns true.
 func removeSpans(traces ptrace.Traces, remove func(pcommon.TraceID, pcommon.SpanID) bool) {
 	for _, resource := range traces.ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {

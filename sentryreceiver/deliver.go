@@ -17,12 +17,12 @@ import (
 // delivery is the output of an item for one signal.
 type delivery struct {
 	item    sentry.ItemType
-	first   *delivery // of the item, which decides its outcome; nil = this is the first
+	first   *delivery // the first delivery of the item, which decides its outcome; nil = this one
 	message pipeline.Message
 
-	ids      []dedup.ID        // to recognize duplicates; nil = never
+	ids      []dedup.ID        // to recognize duplicates; nil = never a duplicate
 	dropSeen func(seen []bool) // drops the parts with these IDs; nil = the output has no parts
-	resent   bool              // all of it was accepted before
+	resent   bool              // everything in it was accepted before
 }
 
 // maxMessage limits the output of several items in one message, in bytes of protobuf. gRPC servers
@@ -30,9 +30,9 @@ type delivery struct {
 // of a single item may be larger.
 const maxMessage = 1 << 20
 
-// deliver sends what was translated so far, in one message per signal as long as it fits: an
-// exporter sends a request for each message. The order of the signals is such that the first
-// deliveries of items are before their others.
+// deliver sends the pending output, if possible as one message per signal, because an exporter
+// sends one request per message. Signals are ordered so that the first delivery of an item precedes
+// its others.
 func (in *ingestion) deliver(ctx context.Context) {
 	for s, all := range in.deliveries {
 		for n := 0; len(all) > 0; all = all[n:] {
@@ -43,7 +43,7 @@ func (in *ingestion) deliver(ctx context.Context) {
 	}
 }
 
-// fitting returns how many of the deliveries for a signal become the next message.
+// fitting returns how many of the deliveries for a signal fit into the next message.
 func fitting(all []*delivery) (n int) {
 	if len(all) == 1 || all[0].message.Signal == pipeline.SignalProfiles { // each profile has its own dictionary
 		return 1
@@ -80,7 +80,7 @@ func (in *ingestion) sendOnce(ctx context.Context, s pipeline.Signal, all []*del
 		return in.send(ctx, s, all)
 	}
 	attempt, err := in.dedup.Begin(ctx, ids)
-	if err != nil { // the client disconnected while the same data was being delivered for another request
+	if err != nil { // the client disconnected while another request was delivering the same data
 		in.pipelines.Abandon(s)
 		return pipeline.Refused, pipeline.ReasonBackpressure
 	}
@@ -88,7 +88,8 @@ func (in *ingestion) sendOnce(ctx context.Context, s pipeline.Signal, all []*del
 	return in.send(ctx, s, in.fresh(ctx, all, attempt.Seen))
 }
 
-// fresh drops the parts that were accepted before, and returns the deliveries that have others.
+// fresh drops the parts that were accepted before, and returns the deliveries that have other
+// parts.
 func (in *ingestion) fresh(ctx context.Context, all []*delivery, seen []bool) (fresh []*delivery) {
 	for _, d := range all {
 		of := seen[:len(d.ids)]
@@ -111,7 +112,7 @@ func (in *ingestion) fresh(ctx context.Context, all []*delivery, seen []bool) (f
 	return fresh
 }
 
-// finish remembers the IDs of accepted data, even if the client has disconnected.
+// finish stores the IDs of accepted data, even if the client has disconnected.
 func (in *ingestion) finish(ctx context.Context, attempt *dedup.Attempt, o pipeline.Outcome) {
 	accepted := dedup.Parts(0)
 	if o == pipeline.Accepted {
@@ -122,7 +123,7 @@ func (in *ingestion) finish(ctx context.Context, attempt *dedup.Attempt, o pipel
 	}
 }
 
-// send sends deliveries as one message. Without any, the next envelope may test the pipeline.
+// send sends deliveries as one message. If there are none, the next envelope may test the pipeline.
 func (in *ingestion) send(ctx context.Context, s pipeline.Signal, all []*delivery) (o pipeline.Outcome, reason string) {
 	if len(all) == 0 {
 		in.pipelines.Abandon(s)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sentryreceiver receives the data of Sentry SDKs (component type "sentry"): it responds as
+// Package sentryreceiver receives data from Sentry SDKs (component type "sentry"). It responds as
 // Sentry does, and sends usable data to the pipelines as OTLP.
 //
 // The package has no format knowledge: internal/format/sentry knows envelopes and profiles,

@@ -17,19 +17,19 @@ type endpoint struct {
 	path    string // {project}, {monitor} and {key} stand for any segment
 	methods []string
 
-	// Of endpoints for data: how to read an envelope from the request, and how to respond.
+	// For data endpoints: how to read an envelope from the request, and how to respond.
 	open       opener
 	isEnvelope func(*http.Request) bool                   // the body is an envelope, which may name the sender; nil = never
 	tunnel     bool                                       // only the envelope names the sender
 	maxBody    int64                                      // bytes; 0 = max_request_body_size
-	respond    func(http.ResponseWriter, response)        // nil = as SDKs expect it
-	serve      func(*sentryReceiver, http.ResponseWriter) // of other endpoints
+	respond    func(http.ResponseWriter, response)        // nil = the response that SDKs expect
+	serve      func(*sentryReceiver, http.ResponseWriter) // for other endpoints
 
 	segments []string
 }
 
 // opener reads an envelope from the body of a request. The envelope is never nil: after an error,
-// it has the items before it. Its payloads may point into the body.
+// it contains the items that precede the error. Payloads may point into the body.
 type opener func(sub *submission, body *httpbody.Body) (*sentry.Envelope, error)
 
 var (
@@ -39,8 +39,8 @@ var (
 	getOrHead = []string{http.MethodGet, http.MethodHead}
 )
 
-// endpointsOf returns the table of endpoints. Those below /api are Relay's; current SDKs use only
-// the first.
+// endpointsOf returns the table of endpoints. The endpoints below /api are Relay's; current SDKs
+// use only the first one.
 func endpointsOf(cfg *Config) []endpoint {
 	all := []endpoint{
 		{path: "/api/{project}/envelope", methods: post, open: openEnvelope, isEnvelope: always},
@@ -51,7 +51,7 @@ func endpointsOf(cfg *Config) []endpoint {
 		{path: "/api/{project}/nel", methods: post, open: openReports(sentry.ItemNel)},
 		{path: "/api/{project}/cron/{monitor}", methods: getOrPost, open: openCheckIn, maxBody: maxCheckInBody, respond: respondCheckIn}, // cron.go
 		{path: "/api/{project}/cron/{monitor}/{key}", methods: getOrPost, open: openCheckIn, maxBody: maxCheckInBody, respond: respondCheckIn},
-		{path: "/api/relay/healthcheck/live", methods: getOrHead, serve: (*sentryReceiver).serveLive}, // load balancers and compose files ask here
+		{path: "/api/relay/healthcheck/live", methods: getOrHead, serve: (*sentryReceiver).serveLive}, // for load balancers and compose files
 		{path: "/api/relay/healthcheck/ready", methods: getOrHead, serve: (*sentryReceiver).serveReady},
 		{path: "/api/0/relays/live", methods: getOrHead, serve: (*sentryReceiver).serveLive},
 	}
@@ -71,13 +71,13 @@ func endpointsOf(cfg *Config) []endpoint {
 
 func always(*http.Request) bool { return true }
 
-// segmentsOf splits a path. A DSN with a path makes double slashes, and SDKs differ in the slash at
-// the end.
+// segmentsOf splits a path. It ignores empty segments: a DSN with a path leads to double slashes,
+// and only some SDKs send a trailing slash.
 func segmentsOf(path string) []string {
 	return strings.FieldsFunc(path, func(c rune) bool { return c == '/' })
 }
 
-// match reports whether a path is that of the endpoint, and copies its variable segments.
+// match reports whether a path matches the endpoint, and copies its variable segments.
 func (e *endpoint) match(segments []string, sub *submission) bool {
 	if len(segments) != len(e.segments) {
 		return false
@@ -98,11 +98,11 @@ func (e *endpoint) match(segments []string, sub *submission) bool {
 	return true
 }
 
-// ServeHTTP dispatches a request by the table of endpoints. confighttp has limited the body, and
-// authenticated the client if configured.
+// ServeHTTP dispatches a request according to the table of endpoints. confighttp has already
+// limited the body and, if configured, authenticated the client.
 //
-// http.ServeMux does not fit: it responds in plain text, and redirects double slashes, which SDKs
-// do not follow.
+// http.ServeMux is not suitable: it responds in plain text, and redirects paths with double
+// slashes, but SDKs do not follow redirects.
 func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.server.Handling.Add(1)
 	defer r.server.Handling.Done()

@@ -14,12 +14,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/ledger"
 )
 
-// submission is a request with data. At every endpoint, the data becomes the items of an envelope.
+// submission is a request with data. Each endpoint converts the data to the items of an envelope.
 type submission struct {
 	*endpoint
 	req *http.Request
 
-	project, monitor, key string // in the path
+	project, monitor, key string // from the path
 }
 
 func openEnvelope(_ *submission, body *httpbody.Body) (*sentry.Envelope, error) {
@@ -40,9 +40,10 @@ func (r *sentryReceiver) serve(w http.ResponseWriter, sub *submission) {
 	}
 }
 
-// readRest reads a request to its end, whatever the result. confighttp's write_timeout started with
-// the headers, and a phone may take longer than that to send a body. SDKs with an offline cache
-// (java, cocoa) resend data without a response, so the timeout restarts with the response.
+// readRest reads a request to its end, regardless of the result. confighttp starts write_timeout
+// after the headers, but a phone may take longer than that to send a body. SDKs with an offline
+// cache (Java, Cocoa) resend data if they receive no response, so the timeout restarts before the
+// response.
 func (r *sentryReceiver) readRest(w http.ResponseWriter, req *http.Request) {
 	httpbody.Discard(req)
 	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
@@ -50,14 +51,15 @@ func (r *sentryReceiver) readRest(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// receive reads an envelope, and ingests it. After an error nothing of it was accepted.
+// receive reads an envelope and ingests it. If it returns an error, no part of the envelope was
+// accepted.
 func (r *sentryReceiver) receive(sub *submission) (response, error) {
 	ctx, received := sub.req.Context(), time.Now()
 	if r.server.Stopping.Load() {
 		return response{}, errShuttingDown
 	}
 	claim := r.inflight.Claim(ctx)
-	defer claim.Release() // after the deliveries: the output of a body is larger than the body
+	defer claim.Release() // after the deliveries: output can be larger than the body
 	coding := httpbody.Coding(sub.req.Header.Values("Content-Encoding"))
 	auth, _, err := r.admit(sub, coding, claim)
 	if err != nil {
@@ -106,8 +108,8 @@ func (r *sentryReceiver) readBody(sub *submission, coding string, claim *httpbod
 	return body, nil
 }
 
-// admit identifies the sender before the body takes any memory: by the request, or else by the
-// header of the envelope.
+// admit identifies the sender by the request or, failing that, by the envelope header, before
+// memory is allocated for the body.
 func (r *sentryReceiver) admit(sub *submission, coding string, claim *httpbody.Claim) (sentry.Auth, *project, error) {
 	auth, from, err := r.identify(sub, "")
 	if err == nil || sub.isEnvelope == nil || !sub.isEnvelope(sub.req) || rejectionOf(err).reason != string(sentry.ReasonAuthMissing) {
@@ -125,11 +127,11 @@ func (r *sentryReceiver) admit(sub *submission, coding string, claim *httpbody.C
 	return r.identify(sub, dsn)
 }
 
-// identify identifies the sender, and checks that it may send. dsn is that of the envelope, "" if
-// it is not known yet.
+// identify identifies the sender and checks its permission. dsn is the DSN of the envelope, or ""
+// if it is not known yet.
 func (r *sentryReceiver) identify(sub *submission, dsn string) (sentry.Auth, *project, error) {
 	credentials := sentry.Credentials{EnvelopeDSN: dsn}
-	if !sub.tunnel { // a tunnel is often part of a site: headers and query belong to the site
+	if !sub.tunnel { // a tunnel is often part of a website, which uses headers and query for its own purposes
 		credentials = sentry.Credentials{
 			SentryAuth:    sub.req.Header.Get("X-Sentry-Auth"),
 			Authorization: sub.req.Header.Get("Authorization"),
@@ -147,7 +149,7 @@ func (r *sentryReceiver) identify(sub *submission, dsn string) (sentry.Auth, *pr
 	return auth, from, err
 }
 
-// reject responds to a request of which nothing is accepted, and counts it.
+// reject responds to a request that is rejected completely, and counts it.
 func (r *sentryReceiver) reject(w http.ResponseWriter, req *http.Request, why *rejection) {
 	r.telemetry.requestRejected(req.Context(), why.reason)
 	r.logger.Debug("Request rejected", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
@@ -181,8 +183,8 @@ func namedEncodings(algorithms []string) (named []string) {
 	return named
 }
 
-// sdkOf returns the SDK that created the data: by the envelope header, else by the credentials, as
-// "sentry.python/2.68.0".
+// sdkOf returns the SDK that created the data, as stated in the envelope header or, failing that,
+// in the credentials ("sentry.python/2.68.0").
 func sdkOf(header *sentry.EnvelopeHeader, auth sentry.Auth) sentry.ClientSDK {
 	if header.SDK != (sentry.SDK{}) {
 		return sentry.ClientSDK(header.SDK)

@@ -16,7 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/ledger"
 )
 
-// ingestion is the work on one envelope: translate the items, deliver the results, respond.
+// ingestion processes one envelope: it translates the items, delivers the results, and responds.
 type ingestion struct {
 	*sentryReceiver
 	translation *translation
@@ -26,7 +26,7 @@ type ingestion struct {
 	budget      budget
 
 	allowed    [pipeline.NumSignals]bool // the breaker of a signal allowed this envelope
-	sent       [pipeline.NumSignals]bool // something was sent
+	sent       [pipeline.NumSignals]bool // a message was sent to the pipeline
 	deliveries [pipeline.NumSignals][]*delivery
 	outcomes   outcomes
 }
@@ -42,10 +42,10 @@ func (in *ingestion) run(ctx context.Context, body *httpbody.Body) response {
 	return in.response()
 }
 
-// translate translates all items. An unusable item affects no other.
+// translate translates all items. An unusable item does not affect the others.
 //
-// V1 profiles are first: the spans of their transaction refer to them, and they are linked to these
-// spans. SDKs differ in the order of the two.
+// V1 profiles come first, because they are linked to the spans of their transaction, and these
+// spans refer to them. The order of the two items depends on the SDK.
 func (in *ingestion) translate(ctx context.Context) {
 	for _, first := range []bool{true, false} {
 		for i := range in.items {
@@ -111,13 +111,13 @@ func (in *ingestion) decisiveSignal(t itemType) (decisive pipeline.Signal, wante
 }
 
 // allow reports whether an item may be translated for a signal. It asks the breaker once per
-// envelope: a trial is all of its items.
+// envelope, because a trial covers all items of an envelope.
 func (in *ingestion) allow(s pipeline.Signal) bool {
 	in.allowed[s] = in.allowed[s] || in.pipelines.Allow(s)
 	return in.allowed[s]
 }
 
-// abandonTrials lets other envelopes test the pipelines that receive nothing from this one.
+// abandonTrials lets other envelopes test the pipelines to which this one sends nothing.
 func (in *ingestion) abandonTrials() {
 	for s, allowed := range in.allowed {
 		if allowed && !in.sent[s] && len(in.deliveries[s]) == 0 {
@@ -144,8 +144,8 @@ func (in *ingestion) record(ctx context.Context, item sentry.ItemType, o pipelin
 	in.telemetry.itemDone(ctx, in.sender, item, o, reason)
 }
 
-// countLinks counts the links of V1 profiles. Those that have not found their transaction by now
-// stay unlinked.
+// countLinks counts the links of V1 profiles. Profiles whose transaction was not found stay
+// unlinked.
 func (in *ingestion) countLinks(ctx context.Context) {
 	if n := in.translation.takeForeignThreads(); n > 0 {
 		in.telemetry.fieldsLost(ctx, sentry.ItemTransaction, []discard.Flaw{{Field: semconv.ThreadID, Count: n}})
@@ -158,8 +158,8 @@ func (in *ingestion) countLinks(ctx context.Context) {
 	in.telemetry.withoutTransaction(ctx, unlinked)
 }
 
-// dropPayloads drops the references to the body: translated data are copies, a pipeline may be
-// slow, and a body may be as large as its output.
+// dropPayloads drops the references to the body, so that its memory is free while a pipeline
+// processes the output. Translated data does not refer to the body.
 func (in *ingestion) dropPayloads() {
 	for i := range in.items {
 		in.items[i].Payload = nil

@@ -24,27 +24,27 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// The receiver links V1 profiles, by the rule of package spanlink: they are in one envelope with
-// their transaction, so linking needs neither state nor a traces pipeline.
+// The receiver links V1 profiles by the rule of package spanlink. A V1 profile and its transaction
+// are in the same envelope, so linking needs neither state nor a traces pipeline.
 
-// unlinked is a V1 profile that awaits the spans of its transaction.
+// unlinked is a V1 profile that waits for the spans of its transaction.
 type unlinked struct {
 	profiles      pprofile.Profiles
 	transactionID string
 	activeThread  string
 	anchor        jsonscan.Timestamp
 	relativeStart jsonscan.Uint
-	threads       map[string]bool // of a profile of Android; nil = its spans name the same threads
+	threads       map[string]bool // of an Android profile; nil = spans state the same thread IDs
 }
 
-// link is the result for one profile, to be counted.
+// link is the result for one profile, for the metrics.
 type link struct {
 	alignment profile.Alignment
 	stats     spanlink.LinkStats
 }
 
-// awaitSpans keeps the data of a profile that linking needs. Texts of the profile are only valid
-// until its decoder is released.
+// awaitSpans copies the data of a profile that linking needs, because strings of the profile are
+// valid only until its decoder is released.
 func (t *translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, profiles pprofile.Profiles) {
 	u := unlinked{profiles: profiles, anchor: p.Timestamp}
 	if tx := p.Transaction; tx != nil {
@@ -54,15 +54,14 @@ func (t *translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, p
 	}
 	if trace != nil {
 		u.threads = trace.ThreadIDs()
-		for _, thread := range p.Threads { // of the JavaScript
+		for _, thread := range p.Threads { // of the JavaScript profile
 			u.threads[strings.Clone(thread.ID)] = true
 		}
 	}
 	t.unlinked = append(t.unlinked, u)
 }
 
-// linkOnly links the V1 profiles of the envelope to the spans of a transaction that is not
-// delivered.
+// linkOnly links the V1 profiles of the envelope to a transaction without delivering it.
 func (t *translation) linkOnly(item *sentry.Item) {
 	if len(t.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || itemTypes[sentry.ItemTransaction].oversize(item) != nil {
 		return
@@ -72,14 +71,13 @@ func (t *translation) linkOnly(item *sentry.Item) {
 	}
 }
 
-// reasonNoTransaction is the reason of observations without a link because the envelope has no
-// usable transaction.
+// reasonNoTransaction is the reason for missing links if the envelope has no usable transaction.
 const reasonNoTransaction = "no_transaction"
 
 // v1Session is the session of all samples and spans of an envelope.
 var v1Session = spanlink.Session{Parts: [...]string{"envelope", "", ""}}
 
-// link links the V1 profiles of the envelope to spans, which are those of a transaction.
+// link links the V1 profiles of the envelope to the spans of a transaction.
 func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) {
 	if len(t.unlinked) == 0 {
 		return
@@ -114,15 +112,15 @@ func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 	})
 }
 
-// stateThread sets the thread of the profile on the root span of its transaction, if the span states
-// none. Sentry's flame graph finds the profile of a transaction by it.
+// stateThread sets the profile's thread on the root span of its transaction, unless the span
+// already has one. Sentry's flame graph uses it to find the profile of a transaction.
 func (u *unlinked) stateThread(root ptrace.Span) {
 	if _, stated := root.Attributes().Get(semconv.ThreadID); !stated {
 		attr.PutDecimal(root.Attributes(), semconv.ThreadID, attr.Clip(cmp.Or(u.activeThread, u.onlyThread()), attr.MaxIDBytes))
 	}
 }
 
-// onlyThread returns the thread of all samples, "" if there are several.
+// onlyThread returns the thread of all samples, or "" if there are several.
 func (u *unlinked) onlyThread() (id string) {
 	view, only := dictionary.NewView(u.profiles.Dictionary()), int32(0)
 	for _, sample := range u.profiles.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
@@ -140,9 +138,9 @@ func (u *unlinked) onlyThread() (id string) {
 	return id
 }
 
-// androidThreads returns the threads of the first profile of Android, and its active one. Spans on
-// other threads are taken for spans on that: some SDKs state the ids of Java's threads, but traces
-// have those of the kernel.
+// androidThreads returns the threads and the active thread of the first Android profile. Spans on
+// threads that are not in the profile are attributed to the active thread: some SDKs send Java
+// thread IDs, but traces contain kernel thread IDs.
 func (t *translation) androidThreads() (threads map[string]bool, active string) {
 	for _, u := range t.unlinked {
 		if u.threads != nil {
@@ -152,22 +150,22 @@ func (t *translation) androidThreads() (threads map[string]bool, active string) 
 	return nil, ""
 }
 
-// takeForeignThreads returns how many spans, not counted yet, were moved to the active thread of a
-// profile of Android.
+// takeForeignThreads returns, and resets, the number of spans that were attributed to the active
+// thread of an Android profile.
 func (t *translation) takeForeignThreads() (n int) {
 	n, t.foreignThreads = t.foreignThreads, 0
 	return n
 }
 
-// takeLinks returns the results that were not counted yet, and the profiles without a transaction.
+// takeLinks returns the results that are not counted yet, and the profiles without a transaction.
 func (t *translation) takeLinks() (links []link, none []unlinked) {
 	links, none = t.links, t.unlinked
 	t.links, t.unlinked = nil, nil
 	return links, none
 }
 
-// isOf reports whether a profile belongs to a transaction. php has the ID of the event in the
-// header only.
+// isOf reports whether a profile belongs to a transaction. The PHP SDK sends the event ID only in
+// the header.
 func (u *unlinked) isOf(t *event.Transaction, headerID string) bool {
 	id := cmp.Or(t.EventID, headerID)
 	return u.transactionID == "" || id == "" || attr.SameID(u.transactionID, id)

@@ -35,7 +35,7 @@ func (t *translation) eventWith(item *sentry.Item, toLogs func(*event.ErrorEvent
 	if err != nil {
 		return unusable(err)
 	}
-	ids := t.itemIDs(item.Header.Type, cmp.Or(event.EventID, t.envelope.Header.EventID)) // php: in the header only
+	ids := t.itemIDs(item.Header.Type, cmp.Or(event.EventID, t.envelope.Header.EventID)) // PHP sends it only in the header
 	return translated{fields: event.Flaws, deliveries: one(pipeline.Logs(toLogs(event, t.source)), ids...)}
 }
 
@@ -63,8 +63,8 @@ func (t *translation) checkIn(item *sentry.Item) translated {
 	return out
 }
 
-// describe translates an item without an equivalent in OTLP to a log record about it, without its
-// content.
+// describe translates an item that has no equivalent in OTLP to a log record that describes it,
+// without its content.
 func (t *translation) describe(item *sentry.Item) translated {
 	return translated{deliveries: one(pipeline.Logs(fromsentry.ItemToLogs(item.Header, len(item.Payload), t.source)))}
 }

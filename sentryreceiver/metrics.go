@@ -48,7 +48,7 @@ func (t *translation) clientReport(item *sentry.Item) translated {
 		deliveries: one(pipeline.Metrics(fromsentry.ClientReportToMetrics(report, t.source)))}
 }
 
-// addMeasurements adds the series of values that a profile contains, if there are any.
+// addMeasurements adds the measurements of a profile, if it has any.
 func (t *translation) addMeasurements(out *translated, subject profile.Subject, src fromsentry.Source) {
 	if !t.has(pipeline.SignalMetrics) {
 		return

@@ -19,12 +19,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// outputWeight is the memory of a profile's OTLP as a multiple of its size on the wire. The OTLP of
-// a profile is a fifth of its JSON, so it is measured; the estimate holds for other items.
+// outputWeight is the memory that a profile's OTLP needs, as a multiple of its encoded size. The
+// OTLP of a profile is only a fifth of its JSON, so it is measured; other items keep their
+// estimate.
 const outputWeight = 8
 
-// profile translates a profile item: decode, validate, translate. Its measurements also become
-// metrics.
+// profile decodes, validates and translates a profile item. Its measurements also become metrics.
 func (t *translation) profile(item *sentry.Item) (out translated) {
 	if out.unusable = t.unsuitable(item); out.unusable != nil {
 		return out
@@ -41,7 +41,7 @@ func (t *translation) profile(item *sentry.Item) (out translated) {
 		t.onlyMeasurements(&out, item, subject, why)
 		return out
 	}
-	t.profiles++ // unusable ones do not count against the rule one_profile_per_envelope
+	t.profiles++ // unusable profiles do not count for the rule one_profile_per_envelope
 	subject.Number = t.profiles
 	if out.unusable = t.validateProfile(&out, subject); out.unusable != nil {
 		return out
@@ -74,15 +74,15 @@ func (t *translation) profileIDs(subject profile.Subject) []dedup.ID {
 	return t.itemIDs(sentry.ItemProfile, subject.Profile.EventID)
 }
 
-// unsuitable returns an error for an item that is unusable whatever its payload contains.
+// unsuitable returns an error for an item that is unusable regardless of its payload.
 func (t *translation) unsuitable(item *sentry.Item) *discard.Error {
 	size := len(item.Payload)
 	meta := item.Header.MetaLength
 	switch {
-	// Perfetto chunks are JSON followed by a binary trace. Without its length the JSON cannot be
-	// found.
+	// Perfetto chunks consist of JSON and a binary trace. Without the length of the JSON, they
+	// cannot be separated.
 	case meta.Set && (meta.Value <= 0 || meta.Value >= size), !meta.Set && strings.EqualFold(item.Header.ContentType, sentry.ContentTypePerfetto):
-		return discard.Errorf(discard.ReasonInvalidSampledProfile, "a Perfetto trace after %d bytes of JSON, in a payload of %d", meta.Value, size)
+		return discard.Errorf(discard.ReasonInvalidSampledProfile, "the Perfetto trace must start after %d bytes of JSON, but the payload has %d bytes", meta.Value, size)
 	case int64(size) > t.cfg.MaxProfileSize:
 		return &discard.Error{Reason: discard.ReasonExceedSizeLimit,
 			Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, size, t.cfg.MaxProfileSize)}
@@ -125,11 +125,11 @@ func (t *translation) validateProfile(out *translated, subject profile.Subject) 
 	return nil
 }
 
-// profileSource returns the source of a profile, and completes the profile by data from elsewhere
-// in the envelope.
+// profileSource returns the source of a profile, and completes the profile with data from the rest
+// of the envelope.
 func (t *translation) profileSource(subject profile.Subject, item *sentry.Item) fromsentry.Source {
 	src := t.source
-	if t.cfg.KeepOriginalPayload && !item.Header.MetaLength.Set { // "sentry" is a format of JSON
+	if t.cfg.KeepOriginalPayload && !item.Header.MetaLength.Set { // the format "sentry" is JSON
 		src.OriginalPayload = item.Payload
 	}
 	if subject.Chunk != nil {

@@ -23,10 +23,10 @@ type projects struct {
 // project is an entry of the configuration, prepared for requests.
 type project struct {
 	disabled bool
-	resource []fromsentry.Attribute // in the order of their keys
+	resource []fromsentry.Attribute // sorted by key
 }
 
-// anyProject is the project of a request if none are configured.
+// anyProject is the project of all requests if no projects are configured.
 var anyProject = &project{}
 
 // newProjects returns the projects of a valid configuration.
@@ -49,7 +49,7 @@ func resourceAttributes(configured map[string]any) (attributes []fromsentry.Attr
 	for _, key := range slices.Sorted(maps.Keys(configured)) {
 		value := pcommon.NewValueEmpty()
 		if err := value.FromRaw(configured[key]); err != nil {
-			panic(err) // Validate knows the types
+			panic(err) // unreachable: Validate checks the types
 		}
 		attributes = append(attributes, fromsentry.Attribute{Key: key, Value: value})
 	}
@@ -64,9 +64,9 @@ const (
 	reasonKeyForeign      = "key_foreign" // it belongs to another project
 )
 
-// admit returns the project of credentials. The error is a *rejection, the same as Relay's in all
-// cases (relay-server src/services/projects/project, check_envelope): it reveals nothing to a
-// client that guesses keys.
+// admit returns the project for the credentials. The error is a *rejection. As in Relay, it is the
+// same for all causes (relay-server src/services/projects/project, check_envelope), so that clients
+// learn nothing by guessing keys.
 func (p *projects) admit(auth sentry.Auth) (*project, error) {
 	if p == nil {
 		return anyProject, nil

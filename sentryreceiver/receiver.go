@@ -41,7 +41,7 @@ type sentryReceiver struct {
 	server httpserver.Server
 }
 
-// acquire returns the receiver of a configuration, after connect has set the pipeline of one
+// acquire returns the receiver for a configuration. It calls connect to set the pipeline of one
 // signal.
 func acquire(cfg *Config, set receiver.Settings, connect func(*sentryReceiver)) (*collector.SharedComponent[*sentryReceiver], error) {
 	c, err := receivers.Acquire(cfg, func() (*sentryReceiver, error) { return newSentryReceiver(cfg, set) })
@@ -98,10 +98,10 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 
 	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
 	if r.projects == nil && reachableFromOutside(listener.Addr()) {
-		r.logger.Warn("Accepting any DSN, also from other machines. To restrict access, configure projects")
+		r.logger.Warn("Accepting any DSN, even from other machines: configure projects to restrict access")
 	}
 	if r.cfg.KeepOriginalPayload && r.pipelines.Scrubber != nil {
-		r.logger.Warn("keep_original_payload keeps payloads as sent: scrubbing drops the payload of a profile that it changes, and changes no other")
+		r.logger.Warn("keep_original_payload stores payloads unscrubbed; scrubbing drops only the payloads of profiles that it changes")
 	}
 	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil
@@ -116,14 +116,14 @@ func reachableFromOutside(address net.Addr) bool {
 func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 	config := r.cfg.HTTP
 	if len(config.Middlewares) > 0 {
-		// One may forward larger bodies elsewhere, as a stream. Each endpoint has its own limit, of
-		// this size at most.
+		// An endpoint may stream larger bodies elsewhere. Each endpoint has its own limit, at most
+		// this size.
 		config.MaxRequestBodySize = math.MaxInt64
 	}
 	if !restrictsOrigins(&config) {
 		return &config
 	}
-	// Users configure only the origins; SDKs need all other settings.
+	// Users configure only the origins; the other settings are the ones that SDKs need.
 	cors := config.CORS.Get()
 	if len(cors.AllowedHeaders) == 0 {
 		cors.AllowedHeaders = corsRequestHeaders
@@ -137,7 +137,7 @@ func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 	return &config
 }
 
-// Shutdown rejects new requests and waits for running ones, for a limited time.
+// Shutdown rejects new requests and waits a limited time for those in progress.
 func (r *sentryReceiver) Shutdown(ctx context.Context) error {
 	return errors.Join(r.server.Stop(ctx, r.logger), r.dedup.Shutdown(ctx))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// rejection is the error of a request of which nothing is accepted.
+// rejection is the error for a request that is rejected completely.
 type rejection struct {
 	status int
 	reason string // metric attribute
@@ -37,34 +37,34 @@ func (r *rejection) response() response {
 	return response
 }
 
-// Reasons of rejected requests. internal/format/sentry has those for credentials and for the format
-// of an envelope.
+// Reasons for rejected requests. internal/format/sentry defines the reasons for invalid credentials
+// and envelopes.
 const (
 	reasonNotFound            = "not_found"
 	reasonMethodNotAllowed    = "method_not_allowed"
-	reasonUnauthorized        = "unauthorized" // by the authenticator extension of the collector's configuration
+	reasonUnauthorized        = "unauthorized" // by the configured authenticator extension
 	reasonUnsupportedEncoding = "unsupported_encoding"
 	reasonBodyUnreadable      = "body_unreadable"
 	reasonBodyTooSlow         = "body_too_slow"
 	reasonBodyUndecodable     = "body_undecodable"
 	reasonBodyTooLarge        = "body_too_large"
-	reasonBodyInvalid         = "body_invalid"    // of endpoints without envelopes: no event, report or check-in
-	reasonBytesInFlight       = "bytes_in_flight" // the memory budget is used up; also the reason of the rate limit
+	reasonBodyInvalid         = "body_invalid"    // at endpoints without envelopes: no event, report or check-in
+	reasonBytesInFlight       = "bytes_in_flight" // the memory budget is exhausted; also the reason in the rate limit
 )
 
 func invalidBody(detail string, cause error) *rejection {
 	return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, detail: detail, cause: cause.Error()}
 }
 
-// errBusy is the rejection of a request that does not fit into the memory budget. Its response has
-// a rate limit, see reject.
-var errBusy = &rejection{status: http.StatusTooManyRequests, reason: reasonBytesInFlight, detail: "the collector is busy, nothing was read",
+// errBusy is the rejection of a request that does not fit into the memory budget. reject adds a
+// rate limit to its response.
+var errBusy = &rejection{status: http.StatusTooManyRequests, reason: reasonBytesInFlight, detail: "the collector is busy; the request was not read",
 	cause: httpbody.ErrNoMemory.Error()}
 
 var errShuttingDown = &rejection{status: http.StatusServiceUnavailable, reason: pipeline.ReasonShuttingDown, detail: "the collector is shutting down"}
 
-// bodyRejection returns the rejection of a body that cannot be read or decoded; reason and detail
-// are for errors of the client.
+// bodyRejection returns the rejection of a body that cannot be read or decoded. reason and detail
+// apply to errors of the client.
 func bodyRejection(err error, reason, detail string, limit int64) *rejection {
 	switch {
 	case errors.Is(err, httpbody.ErrNoMemory):
@@ -78,8 +78,8 @@ func bodyRejection(err error, reason, detail string, limit int64) *rejection {
 	return &rejection{status: http.StatusBadRequest, reason: reason, detail: detail, cause: err.Error()}
 }
 
-// rejectionOf returns the rejection for an error of internal/format/sentry, or for one that is a
-// rejection already.
+// rejectionOf returns the rejection for an error of internal/format/sentry. It returns rejections
+// unchanged.
 func rejectionOf(err error) *rejection {
 	if r, ok := errors.AsType[*rejection](err); ok {
 		return r
@@ -93,7 +93,7 @@ func rejectionOf(err error) *rejection {
 	return &rejection{status: http.StatusBadRequest, reason: "invalid", detail: "invalid request", cause: err.Error()}
 }
 
-// authStatus returns Relay's status: 401 for missing or contradicting senders, 400 for invalid
+// authStatus returns Relay's status: 401 for missing or contradicting credentials, 400 for invalid
 // ones.
 func authStatus(reason discard.Reason) int {
 	switch reason {

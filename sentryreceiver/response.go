@@ -20,7 +20,7 @@ type response struct {
 	status int
 	limits []sentry.RateLimit
 
-	ID     string   `json:"id,omitempty"` // event id, 32 hex digits
+	ID     string   `json:"id,omitempty"` // event ID, 32 hex digits
 	Detail string   `json:"detail,omitempty"`
 	Causes []string `json:"causes,omitempty"`
 }
@@ -39,19 +39,19 @@ func (r response) writeLimits(w http.ResponseWriter) {
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // plain structs of text
+		panic(err) // unreachable: the structs contain only text
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // fails only if the client is gone
+	_, _ = w.Write(text) // fails only if the client has disconnected
 }
 
-// outcomes sums up the items of an envelope.
+// outcomes summarizes the items of an envelope.
 type outcomes struct {
 	count     map[pipeline.Outcome]int
-	delivered bool              // a pipeline accepted something
+	delivered bool              // a pipeline accepted an item
 	refused   []pipeline.Signal // that SDKs should pause
-	tooLarge  *discard.Error    // of the last item that was
+	tooLarge  *discard.Error    // the error of the last item that was too large
 }
 
 func (o *outcomes) add(outcome pipeline.Outcome) {
@@ -63,10 +63,10 @@ func (o *outcomes) add(outcome pipeline.Outcome) {
 
 // response responds to the SDK.
 //
-// SDKs drop data for which they receive an error and never resend it, so for them the status
-// matters only in client reports; the rate limit slows them down, with any status. It always names
-// categories, and a 429 always has one: otherwise SDKs would pause everything, errors included.
-// There is no Retry-After for the same reason.
+// SDKs drop data on an error response and never resend it, so the status affects only their client
+// reports. Rate limits slow SDKs down whatever the status is. A 429 always has a rate limit, and
+// rate limits always list categories: otherwise SDKs would pause everything, including errors. For
+// the same reason, there is no Retry-After.
 //
 // The response to a profile that breaks the rules is 200, as from Sentry, which validates later.
 func (in *ingestion) response() response {
@@ -86,15 +86,15 @@ func (in *ingestion) response() response {
 	return response{status: http.StatusOK, ID: in.eventID()}
 }
 
-// typesWithEventID are the items for which Relay generates an event ID if the envelope has none
-// (relay-server src/envelope/item.rs, creates_event and requires_event).
+// typesWithEventID lists the item types for which Relay generates an event ID if the envelope has
+// none (relay-server src/envelope/item.rs, creates_event and requires_event).
 var typesWithEventID = []sentry.ItemType{
 	sentry.ItemEvent, sentry.ItemTransaction, sentry.ItemProfile, sentry.ItemAttachment, sentry.ItemFeedback,
 	sentry.ItemUserReport, sentry.ItemReplayEvent, sentry.ItemSecurity, sentry.ItemRawSecurity, sentry.ItemFormData,
 	sentry.ItemUnrealReport,
 }
 
-// eventID returns the ID of the response, "" for none.
+// eventID returns the event ID for the response, or "" if it has none.
 func (in *ingestion) eventID() string {
 	needed := func(i sentry.Item) bool { return slices.Contains(typesWithEventID, i.Header.Type) }
 	if id := in.translation.envelope.Header.EventID; id != "" || !slices.ContainsFunc(in.items, needed) {

@@ -11,8 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// openStore reads one event or transaction, the format of SDKs before there were envelopes. The
-// content type may state that it is an envelope nevertheless.
+// openStore reads one event or transaction, the format that SDKs used before envelopes. The body
+// can still be an envelope, according to its content type.
 func openStore(sub *submission, body *httpbody.Body) (*sentry.Envelope, error) {
 	if hasEnvelope(sub.req) {
 		return sentry.ReadEnvelope(body.Data)
@@ -20,7 +20,7 @@ func openStore(sub *submission, body *httpbody.Body) (*sentry.Envelope, error) {
 	return readStore(sub, body)
 }
 
-// hasEnvelope reports whether the body of a request for the store endpoint is an envelope.
+// hasEnvelope reports whether a request to the store endpoint contains an envelope.
 func hasEnvelope(req *http.Request) bool { return mediaType(req) == sentry.ContentTypeEnvelope }
 
 func readStore(sub *submission, body *httpbody.Body) (*sentry.Envelope, error) {
@@ -34,17 +34,17 @@ func readStore(sub *submission, body *httpbody.Body) (*sentry.Envelope, error) {
 	return envelope, nil
 }
 
-// openStoreQuery reads an event from the query: raven-js made the browser load it as an image.
+// openStoreQuery reads an event from the query. raven-js sent events by loading an image.
 func openStoreQuery(sub *submission, body *httpbody.Body) (*sentry.Envelope, error) {
 	text := strings.TrimSpace(sub.req.URL.Query().Get("sentry_data"))
 	if !strings.HasPrefix(text, "{") {
-		text = strings.ReplaceAll(text, " ", "+") // of base64 that was not escaped
+		text = strings.ReplaceAll(text, " ", "+") // base64 that was not percent-encoded
 	}
 	body.Data = append(body.Data[:0], text...)
 	return readStore(sub, body)
 }
 
-// respondPixel responds with an image: pages log an error for anything else.
+// respondPixel responds with an image, because browsers log an error for any other content.
 func respondPixel(w http.ResponseWriter, r response) {
 	if r.status != http.StatusOK {
 		r.write(w)
@@ -59,8 +59,8 @@ func respondPixel(w http.ResponseWriter, r response) {
 var transparentPixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00!\xf9\x04\x01\x00\x00\x00\x00" +
 	",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")
 
-// unwrap decodes the encodings of raven SDKs, which no header states: base64 of JSON, or base64 of
-// JSON in zlib's format. The error is a *rejection.
+// unwrap decodes the encodings of raven SDKs, which no header indicates: base64-encoded JSON,
+// either plain or compressed with zlib. The error is a *rejection.
 func unwrap(body *httpbody.Body, limit int64) error {
 	text := bytes.TrimSpace(body.Data)
 	if len(text) == 0 || text[0] == '{' {

@@ -20,12 +20,12 @@ import (
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 
-// dataFormat is the format in the collector's own receiver metrics and spans.
+// dataFormat is the format name in the collector's own receiver metrics and spans.
 const dataFormat = "sentry"
 
-// telemetry counts requests, items and samples by outcome. Each attribute has a bounded set of
-// values: invented types count as "unknown", reasons, rules and fields are constants, and
-// package ledger limits senders.
+// telemetry counts requests, items and samples by outcome. The values of each attribute are
+// bounded: made-up types count as "unknown"; reasons, rules and fields are constants; and package
+// ledger limits the senders.
 type telemetry struct {
 	items             *ledger.Ledger
 	samplesDiscarded  metric.Int64Counter
@@ -77,7 +77,7 @@ func (t *telemetry) itemDone(ctx context.Context, from ledger.Sender, item sentr
 	t.items.Count(ctx, from, item, o, reason)
 }
 
-// itemsLost counts the items of an envelope that was refused as a whole.
+// itemsLost counts the items of an envelope that was rejected as a whole.
 func (t *telemetry) itemsLost(ctx context.Context, from ledger.Sender, items []sentry.Item, reason string) {
 	for i := range items {
 		t.itemDone(ctx, from, items[i].Header.Type, pipeline.Discarded, reason)

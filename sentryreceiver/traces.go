@@ -55,7 +55,7 @@ func (t *translation) spans(item *sentry.Item) translated {
 	return translated{elements: spans.Lost, fields: spans.Flaws, deliveries: t.spansDelivery(fromsentry.SpansToTraces(spans, t.source))}
 }
 
-// spansDelivery returns the delivery of spans, each of which may be a duplicate.
+// spansDelivery returns the delivery of spans. Each span may be a duplicate.
 func (t *translation) spansDelivery(traces ptrace.Traces) []*delivery {
 	dropSeen := func(seen []bool) {
 		n := -1

@@ -20,7 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// itemTypes is the table of items that are translated. Items of other types are accepted, counted
+// itemTypes lists the item types that are translated. Items of other types are accepted, counted
 // and dropped.
 var itemTypes = map[sentry.ItemType]itemType{
 	sentry.ItemProfile:        {profilesOrMetrics, unlimited, (*translation).profile}, // profiles.go
@@ -49,14 +49,15 @@ var itemTypes = map[sentry.ItemType]itemType{
 	sentry.ItemClientReport: {onlyMetrics, limited, (*translation).clientReport},
 }
 
-// itemType is the translation of a type of items.
+// itemType describes how items of one type are translated.
 type itemType struct {
-	signals   []pipeline.Signal // of the deliveries, in their order
-	limited   bool              // to ItemType.MaxSize
+	signals   []pipeline.Signal // of the deliveries, in order
+	limited   bool              // the size is limited to ItemType.MaxSize
 	translate func(*translation, *sentry.Item) translated
 }
 
-// Profiles have a configured limit instead; items that are only described are not decoded.
+// Values of itemType.limited. Profiles have a configured limit instead, and described items are not
+// decoded.
 const (
 	limited   = true
 	unlimited = false
@@ -79,29 +80,29 @@ func (t itemType) oversize(item *sentry.Item) *discard.Error {
 		Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, len(item.Payload), item.Header.Type.MaxSize())}
 }
 
-// translation translates the items of one envelope. It does no I/O: its results state what to
-// deliver and what to count.
+// translation translates the items of one envelope. It does no I/O: its results contain the
+// messages to deliver and the losses to count.
 type translation struct {
 	cfg      *Config
-	has      func(pipeline.Signal) bool // a pipeline
+	has      func(pipeline.Signal) bool // reports whether the signal has a pipeline
 	envelope *sentry.Envelope
 	source   fromsentry.Source
 	received time.Time
 
 	transactionStart  func() jsonscan.Timestamp // of the envelope's transaction, decoded once and only if needed
-	profiles          int                       // usable ones so far
-	profileID         string                    // of the V1 profile that is delivered
-	spareObservations int                       // of traces of Android, see attr.SpareObservations
+	profiles          int                       // number of usable profiles so far
+	profileID         string                    // of the delivered V1 profile
+	spareObservations int                       // of Android traces, see attr.SpareObservations
 	unlinked          []unlinked                // V1 profiles
-	links             []link                    // made, and not counted yet
-	foreignThreads    int                       // spans of threads that are not in the trace of Android
+	links             []link                    // not counted yet
+	foreignThreads    int                       // number of spans on threads that are not in the Android trace
 }
 
 // translated is the translation of one item.
 type translated struct {
 	deliveries []*delivery    // the first one decides the outcome of the item
-	unusable   *discard.Error // why there are none
-	weight     int64          // of the deliveries in memory; 0 = not measured
+	unusable   *discard.Error // the reason if there are no deliveries
+	weight     int64          // memory of the deliveries; 0 = not measured
 
 	// Losses to count.
 	samples   []discard.Loss
