@@ -14,12 +14,12 @@ type decision struct {
 	*linker
 	track *sampleTrack
 
-	// The link that the sample came with.
+	// The existing link of the sample.
 	existing      dictionary.LinkIndex // 0 for none
 	existingTrace pcommon.TraceID
 	existingSpan  pcommon.SpanID
 
-	// The last span that was compared with it.
+	// The span that was last compared with the existing link.
 	lastCompared     int32
 	lastIsDescendant bool
 }
@@ -31,14 +31,14 @@ func (l *linker) decide(sample pprofile.Sample, track *sampleTrack) {
 		l.linked = true
 		var ok bool
 		if d.existingTrace, d.existingSpan, ok = l.view.Link(d.existing); !ok {
-			d.existing = 0 // a broken reference
+			d.existing = 0 // a dangling reference
 		}
 	}
 	times, shift := sample.TimestampsUnixNano(), uint64(l.options.Shift)
 	for from, count := 0, times.Len(); from < count; {
 		section, last := track.timeline.at(times.At(from) + shift)
 		to := from + 1
-		for ; to < count; to++ { // most of the next ones are in the same section
+		for ; to < count; to++ { // the next observations are mostly in the same section
 			if instant := times.At(to) + shift; instant < section.from || instant > last {
 				break
 			}
@@ -54,8 +54,8 @@ func (l *linker) decide(sample pprofile.Sample, track *sampleTrack) {
 	}
 }
 
-// outcome returns the link of the observations in a section of the timeline, and the counter for
-// them. The counter is nil if it depends on the instant.
+// outcome returns the link for the observations in a section of the timeline, and their counter.
+// The counter is nil if it depends on the instant.
 func (d *decision) outcome(s section) (link dictionary.LinkIndex, counter *int64) {
 	switch {
 	case d.existing != 0 && (s.span == none || s.ambiguous || !d.isDescendant(s.span)):
@@ -88,8 +88,7 @@ func (d *decision) countUnlinked(times pcommon.UInt64Slice, from, to int) {
 	}
 }
 
-// isDescendant reports whether a span is a descendant of the span that the sample was linked to
-// before.
+// isDescendant reports whether a span is a descendant of the span that the sample was linked to.
 func (d *decision) isDescendant(span int32) bool {
 	if d.lastCompared != span {
 		d.lastCompared, d.lastIsDescendant = span, d.tree.isDescendant(span, d.existingTrace, d.existingSpan)

@@ -26,44 +26,43 @@
 //	t5  ambiguous    A and E have no common ancestor
 //	t6  E
 //
-// In words: consider the candidates without a descendant among the candidates. If there is one, it
-// is the result. If there are several, the result is the deepest candidate that is an ancestor of
-// all of them. If there is no such candidate, the sample is ambiguous: it stays without a link or
-// is linked to the span that started last, depending on [Options].
+// In words: consider the candidates that have no descendant among the candidates. If there is only
+// one, it is the result. Otherwise, the result is the deepest candidate that is an ancestor of all
+// of them. If there is no such candidate, the sample is ambiguous: depending on [Options], it gets
+// no link or is linked to the span that started last.
 //
-// Ancestors are found by parent ids, through any spans of the index, including spans of other
+// Ancestors are found by parent IDs, through all spans of the index, including spans of other
 // threads. If the parent of a span is not in the index, its segment (Sentry's word for the root of
-// a service's part of a trace) takes the parent's place. A span of zero length covers no instant
-// but keeps its position in the span tree; if it is a segment, it also states session and thread
-// for its children. A span that ends before it starts is treated as a span of zero length.
+// a service's part of a trace) takes the parent's place. A span of zero length covers no instant,
+// but keeps its position in the span tree; if it is a segment, its children also inherit its
+// session and thread. A span that ends before it starts is treated as a span of zero length.
 //
 // # Tracks of spans
 //
 // SDKs state session and thread on every span, or only on the segment. A span inherits missing
-// values from its segment and waits for it in the index. If all samples of a profile are of one
-// thread, spans that state no thread are candidates as well. Otherwise they are not.
+// values from its segment and waits for it in the index. Spans without a thread are candidates only
+// if all samples of a profile are from one thread.
 //
-// If a profile and the spans of its session state different ids for the main thread, the spans of the
-// thread with the name "main" are candidates (see [Keys]).
+// If a profile and the spans of its session state different IDs for the main thread, the spans of
+// the thread named "main" are candidates (see [Keys]).
 //
 // Streamed spans that state no session, and whose segment states none, are indexed by their program
 // (see [Keys]). They are candidates only if their session is certain; see program.go.
 //
 // # Result
 //
-// A Sample with timestamps represents several observations. The rule applies to each observation
+// A sample with timestamps represents several observations. The rule applies to each observation
 // separately, and the sample is split into one sample per link; values stay with their timestamps.
-// A sample without timestamps stays unchanged, as does a sample with too many attributes, because
-// each part would repeat them. An existing link is kept, unless the span found is a descendant of
-// the linked span.
+// Samples without timestamps stay unchanged, and so do samples with too many attributes, because
+// each part would repeat them. An existing link is kept, unless the rule finds a descendant of the
+// linked span.
 //
 // # Bounds
 //
-// The index holds a limited number of spans, in limited memory, for a limited time. Time is counted
-// from the arrival of a span; clocks of clients have no influence. When the index is full, the
-// tenant that uses the most memory loses its oldest spans. Spans that do not fit, spans that arrive
-// too late, and samples without a link are counted by reason. The work that one message may cause
-// is limited as well.
+// The index holds a limited number of spans, in limited memory, for a limited time. Time counts
+// from the arrival of a span, independently of client clocks. When the index is full, the tenant
+// that uses the most memory loses its oldest spans. Spans that do not fit, spans that arrive too
+// late, and samples without a link are counted by reason. The work per message is limited as well.
 //
 //	keys.go           the attributes that state tenant, session, thread and segment
 //	traces.go         reads the spans of a message

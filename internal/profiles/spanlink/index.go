@@ -11,10 +11,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/records"
 )
 
-// Limits bound the index. Both count from the arrival of a span.
+// Limits bound the index.
 type Limits struct {
-	Spans  int           // maximum number of spans, and of sessions, up to MaxSpans; the memory limit is SpanBytes for each
-	MaxAge time.Duration // spans are dropped after this time
+	Spans  int           // maximum number of spans, and of sessions, up to MaxSpans; the memory limit is SpanBytes × Spans
+	MaxAge time.Duration // spans are dropped this long after their arrival
 }
 
 // Index holds spans by session and thread. It is safe for concurrent use.
@@ -25,8 +25,8 @@ type Index struct {
 
 	mu       sync.Mutex
 	sessions map[Session]*session
-	recent   list.List           // the sessions, the most recently used first
-	waiting  map[spanKey]orphans // by the segment they wait for
+	recent   list.List           // sessions, most recently used first
+	waiting  map[spanKey]orphans // by the segment that they wait for
 	orphans  map[intervalRef]*orphan
 	tenants  map[string]*tenant
 
@@ -45,12 +45,12 @@ type Index struct {
 
 	largest [kinds]bySize
 	oldest  byAge
-	sizes   [kinds]int64 // sums of all shares
+	sizes   [kinds]int64 // sum of all shares
 	count   int          // of intervals
 
-	startedAt time.Time // arrival times count from here
+	startedAt time.Time // arrival times count from this time
 	stats     SpanStats
-	reported  SpanStats // the part of stats that Add and Expire have returned
+	reported  SpanStats // the part of the statistics that Add and Expire have returned
 }
 
 // NewIndex returns an empty index. The keys must be valid.
@@ -70,12 +70,12 @@ func NewIndex(keys Keys, limits Limits) *Index {
 
 // SpanStats counts spans by outcome.
 type SpanStats struct {
-	Indexed    int64 // by session and thread, once for each way to state the session
-	Waiting    int64 // for their segment; counted again when it arrives
-	Unstated   int64 // indexed by program and thread: neither they nor their segment state the session
-	NoSession  int64 // likewise, without a program
+	Indexed    int64 // by session and thread; a span is counted once per way to state the session
+	Waiting    int64 // for their segment; counted again when the segment arrives
+	Unstated   int64 // indexed by program and thread, because neither they nor their segment state the session
+	NoSession  int64 // the same, but without a program
 	Duplicates int64 // already in the index
-	Unusable   int64 // without ids
+	Unusable   int64 // without IDs
 	Late       int64 // indexed, but started before the end of a profile of their session that was already linked
 	Evicted    int64 // dropped because the index was full
 	Expired    int64 // dropped because of their age
@@ -99,8 +99,8 @@ func (x *Index) Size() Size {
 	return Size{Spans: x.count, Sessions: len(x.sessions)}
 }
 
-// Add adds spans and returns the statistics since the last call of Add or Expire: spans may also be
-// dropped while samples are linked.
+// Add adds spans and returns the statistics since the last call of Add or Expire, because linking
+// can also drop spans.
 func (x *Index) Add(spans iter.Seq[Span], now time.Time) SpanStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -113,8 +113,8 @@ func (x *Index) Add(spans iter.Seq[Span], now time.Time) SpanStats {
 	return x.statsSinceReport()
 }
 
-// Expire drops the spans that are too old and returns the same statistics as Add. Add expires spans
-// as well; Expire is for times without traffic.
+// Expire drops the spans that are too old and returns the same statistics as Add. Add also expires
+// spans; Expire is for times without traffic.
 func (x *Index) Expire(now time.Time) SpanStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -135,7 +135,7 @@ func (x *Index) add(s Span, now time.Time) {
 	}
 	s.End = max(s.Start, s.End) // a span that ends before it starts has no length, but keeps its position in the span tree
 	if s.Program != nil && len(s.Sessions) > 0 && x.lastProgram != s.Program {
-		x.lastProgram = s.Program // all spans of a resource share one
+		x.lastProgram = s.Program // the same pointer for all spans of a resource
 		x.noteStatedSession(s.Program, now)
 	}
 	t := x.tenant(s.Tenant)
@@ -155,7 +155,7 @@ func (x *Index) add(s Span, now time.Time) {
 	if len(s.Sessions) == 0 {
 		x.stats.NoSession++
 		if isSegment {
-			x.insert(key, s, 0, unstated, now) // so that its children need not wait
+			x.insert(key, s, 0, unstated, now) // so that its children do not wait
 		}
 	} else {
 		x.addToTracks(key, s, now)

@@ -12,19 +12,19 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// interval is the time that a span ran on one track. It is a record of 56 bytes without pointers:
-// an index may have millions.
+// interval is the time that a span ran on one track. It has 56 bytes and no pointers, because an
+// index may hold millions.
 //
-// A span may arrive twice: after a retry, or in two formats while an application is upgraded. It
-// then has an interval for each distinct time and track, all with the same parent and segment.
+// A span may arrive twice: after a retry, or in two formats during the upgrade of an application.
+// It then has one interval per distinct time and track, all with the same parent and segment.
 type interval struct {
 	id, parent   pcommon.SpanID
 	start, end   uint64
-	segment      segmentRef // none after the removal from the index; its track drops it at the next sweep
+	segment      segmentRef // none after removal from the index, until the next sweep of its track
 	track        trackRef   // none while it waits for its segment, and for segments without a session
 	arrived      arrival
-	sibling      intervalRef // of the same span: the next older one, then the newest again; none if it is alone
-	older, newer intervalRef // of its share, by arrival
+	sibling      intervalRef // a circular list of the intervals of the span, from newer to older; none if there is only one
+	older, newer intervalRef // neighbours in its share, by arrival
 }
 
 func (i *interval) isRemoved() bool { return i.segment == 0 }
@@ -32,11 +32,11 @@ func (i *interval) isRemoved() bool { return i.segment == 0 }
 // intervalRef refers to an interval of an index.
 type intervalRef int32
 
-// maxIntervals of a span: two formats, each with a retry that has other times.
+// maxIntervals is the maximum per span: two formats, each with a retry that states different times.
 const maxIntervals = 4
 
-// segment is a segment of a trace, which most spans have in common with others. For spans that
-// state none, it is the trace.
+// segment is a segment of a trace; most spans share theirs with others. For spans without a
+// segment, it is the trace.
 type segment struct {
 	spanKey
 	intervals int32 // that refer to it
@@ -54,7 +54,7 @@ type spanKey struct {
 // inTrace returns the key of another span of the trace.
 func (k spanKey) inTrace(id pcommon.SpanID) spanKey { return spanKey{k.trace, id, k.tenant} }
 
-// hashSeed is random: clients choose the ids of spans.
+// hashSeed is random, because clients choose span IDs.
 var hashSeed = maphash.MakeSeed()
 
 func (k *spanKey) hash() uint64 {
@@ -65,8 +65,8 @@ func (k *spanKey) hash() uint64 {
 	return maphash.Bytes(hashSeed, text[:])
 }
 
-// arrival is a time since the first arrival, in tenths of a second, and in the lowest bit the kind
-// of the span.
+// arrival is the time since the first arrival, in tenths of a second. The lowest bit is the kind of
+// the span.
 type arrival uint32
 
 const arrivalUnit = time.Second / 10
@@ -75,12 +75,12 @@ func newArrival(at time.Duration, k kind) arrival {
 	return arrival(max(0, at)/arrivalUnit)<<1 | arrival(k)
 }
 
-// before reports whether the arrival was certainly before a time.
+// before reports whether the arrival was definitely before a time.
 func (a arrival) before(at time.Duration) bool { return time.Duration(a>>1+1)*arrivalUnit <= at }
 
 func (a arrival) kind() kind { return kind(a & 1) }
 
-// key returns the key of the span of an interval.
+// key returns the key of the span that an interval belongs to.
 func (x *Index) key(i *interval) spanKey { return x.segments.At(i.segment).inTrace(i.id) }
 
 // span returns the newest interval of a span, or none.
@@ -99,7 +99,7 @@ func (x *Index) findSpan(key *spanKey, hash uint64) intervalRef {
 
 // addSegment returns the reference of a segment for a new interval.
 func (x *Index) addSegment(key spanKey) segmentRef {
-	if last := x.lastSegment; last != 0 && x.segments.At(last).spanKey == key { // consecutive spans mostly have one
+	if last := x.lastSegment; last != 0 && x.segments.At(last).spanKey == key { // consecutive spans mostly share a segment
 		x.segments.At(last).intervals++
 		return last
 	}
@@ -115,7 +115,7 @@ func (x *Index) addSegment(key spanKey) segmentRef {
 	return r
 }
 
-// removeSegment ends the use of a segment by an interval.
+// removeSegment releases the reference of an interval to its segment.
 func (x *Index) removeSegment(r segmentRef) {
 	s := x.segments.At(r)
 	if s.intervals--; s.intervals == 0 {
@@ -125,7 +125,7 @@ func (x *Index) removeSegment(r segmentRef) {
 	}
 }
 
-// siblings visits all intervals of a span, the newest first.
+// siblings visits all intervals of a span, newest first.
 func (x *Index) siblings(newest intervalRef) iter.Seq[*interval] {
 	return func(yield func(*interval) bool) {
 		for r := newest; r != 0; {
@@ -140,8 +140,8 @@ func (x *Index) siblings(newest intervalRef) iter.Seq[*interval] {
 	}
 }
 
-// addSibling adds a new interval to a span. All its intervals get the same parent and segment,
-// whatever the order in which they arrive.
+// addSibling adds a new interval to a span. All intervals of the span get the same parent and
+// segment, regardless of their order of arrival.
 func (x *Index) addSibling(r, newest intervalRef) {
 	added, last := x.intervals.At(r), x.intervals.At(newest)
 	for last.sibling != 0 && last.sibling != newest {
@@ -164,7 +164,7 @@ func (x *Index) addSibling(r, newest intervalRef) {
 	}
 }
 
-// removeSibling removes an interval from its span, which has others.
+// removeSibling removes an interval from a span that has others.
 func (x *Index) removeSibling(r intervalRef) {
 	removed := x.intervals.At(r)
 	next := removed.sibling
@@ -173,7 +173,7 @@ func (x *Index) removeSibling(r intervalRef) {
 		before = x.intervals.At(before.sibling)
 	}
 	if before.sibling = next; x.intervals.At(next) == before {
-		before.sibling = 0 // it is alone
+		before.sibling = 0 // the only one left
 	}
 	key := x.key(removed)
 	if hash := key.hash(); x.findSpan(&key, hash) == r {
@@ -190,7 +190,7 @@ func (x *Index) first(r intervalRef) intervalRef {
 	return first
 }
 
-// contains reports whether a span has the interval already, or has too many to add it.
+// contains reports whether a span already has the interval, or has the maximum number of intervals.
 func (x *Index) contains(span intervalRef, start, end uint64, l trackRef) bool {
 	count := 0
 	for i := range x.siblings(span) {
@@ -202,8 +202,8 @@ func (x *Index) contains(span intervalRef, start, end uint64, l trackRef) bool {
 	return count >= maxIntervals
 }
 
-// completeChild returns session and thread of a child of this segment, with the segment's values
-// for those that the child does not state.
+// completeChild returns the session and the thread of a child of this segment. The child inherits
+// values that it does not state.
 func (x *Index) completeChild(segment intervalRef, sessions []Session, thread string) ([]Session, string) {
 	stated := len(sessions) > 0
 	for i := range x.siblings(segment) {

@@ -13,52 +13,52 @@ import (
 )
 
 // Keys names the attributes that identify the track of a span or sample. They are read from the
-// span, or from sample and profile, and then from scope and resource; the nearest wins.
+// span, or from the sample and its profile, then from scope and resource; the innermost value wins.
 type Keys struct {
 	// Tenant separates data that must never be combined, such as projects. The first attribute that
-	// is present counts.
+	// is present is used.
 	Tenant []string
-	// Session is a run of a profiler, or a process. Each element is one way to identify it, by
-	// attributes that must all be present. Spans are indexed by every way that they state; profiles
+	// Session is a run of a profiler, or a process. Each element is one way to identify it: a list
+	// of attributes that must all be present. Spans are indexed in every way that applies; profiles
 	// use the first way that has spans.
 	Session [][]string
 	// Thread is compared as text: 7 and "7" are equal.
 	Thread string
-	// Segment is the span id of the span's segment, in hex.
+	// Segment is the ID of the span's segment, in hex.
 	Segment string
 
 	// ThreadName and MainThread match the main thread by name if spans and profiles state different
-	// ids for it: a span is on the main thread if ThreadName is "main", and a profile states the id
-	// of its main thread as MainThread.
+	// IDs for it. A span is on the main thread if ThreadName is "main"; MainThread contains the ID
+	// of a profile's main thread.
 	ThreadName, MainThread string
 
 	// Program is another way to identify a session, for streamed spans that state no session:
 	// resource attributes that together identify a program. Such a span is a candidate if only one
 	// session of its program has profiles.
 	Program []string
-	// Streamed is "stream" on spans that were sent individually and not with their transaction.
+	// Streamed is "stream" on spans that were sent individually instead of in a transaction.
 	Streamed string
 }
 
 // The presets.
 var (
-	// Sentry reads the profiler session that SDKs state for continuous profiling. Spans of Node
-	// state no session if the versions of @sentry/node and @sentry/profiling-node differ, because
-	// the two then share no global scope.
+	// Sentry reads the profiler session that SDKs state for continuous profiling. Node spans have
+	// no session if the versions of @sentry/node and @sentry/profiling-node differ, because the
+	// packages then do not share a global scope.
 	Sentry = Keys{
 		Tenant:  []string{semconv.SentryProjectID},
 		Session: [][]string{{semconv.SentryProfilerID}},
 		Thread:  semconv.ThreadID,
 		Segment: semconv.SentrySegmentID,
-		// Spans of some SDKs for Android state the ids of Java threads; traces have those of the kernel.
+		// Some Android SDKs state Java thread IDs on spans, but traces contain kernel thread IDs.
 		ThreadName: semconv.ThreadName, MainThread: semconv.SentryActiveThreadID,
 
 		Program:  []string{semconv.ServiceName, semconv.TelemetrySDKName, semconv.TelemetrySDKVersion},
 		Streamed: semconv.SentryTraceLifecycle,
 	}
-	// OTel reads the process, by the semantic conventions. A profiler outside the process does not
-	// know its service.instance.id. Processes in containers of one host all have pid 1, and share
-	// the host name if a collector on the host adds it.
+	// OTel identifies the process by the semantic conventions. A profiler outside the process does
+	// not know its service.instance.id. Processes in the containers of a host all have PID 1, and
+	// the same host name if a collector on the host adds it.
 	OTel = Keys{
 		Session: [][]string{
 			{semconv.ServiceInstanceID},
@@ -70,13 +70,13 @@ var (
 )
 
 const (
-	// maxKeys is the number of distinct attributes, so that their values fit a comparable array.
-	// The presets have up to six.
+	// maxKeys is the maximum number of distinct attributes; their values fit into a comparable
+	// array. The presets have up to six.
 	maxKeys = 11
-	// maxSessionParts is the number of attributes that identify a session: host and process are
-	// two, with a namespace three.
+	// maxSessionParts is the maximum number of attributes that identify a session, for example
+	// namespace, host and process.
 	maxSessionParts = 3
-	// maxText bounds the client texts that the index keeps: ids are 36 bytes, host names 255.
+	// maxText bounds the client texts in the index. IDs have 36 bytes, host names up to 255.
 	maxText = 256
 	// streamed is the value of Keys.Streamed.
 	streamed = "stream"
@@ -84,7 +84,7 @@ const (
 	mainThread = "main"
 )
 
-// Validate returns an error that names the wrong key.
+// Validate returns an error that names the invalid key.
 func (k *Keys) Validate() error {
 	if len(k.Session) == 0 {
 		return fmt.Errorf("session: must name at least one attribute")
@@ -132,7 +132,7 @@ type compiledKeys struct {
 	session         [][]slot
 	thread, segment slot
 	threadName      slot
-	mainThread      slot // of Keys.MainThread
+	mainThread      slot // Keys.MainThread
 	program         []string
 	streamed        string
 }
@@ -204,7 +204,8 @@ func (c *compiledKeys) tenantOf(v *values) string {
 	return ""
 }
 
-// sessions appends the session, once for each way that is stated, in the order of Keys.Session.
+// sessions appends the session once for each way to identify it that applies, in the order of
+// Keys.Session.
 func (c *compiledKeys) sessions(v *values, list []Session) []Session {
 ways:
 	for way, slots := range c.session {
@@ -220,8 +221,8 @@ ways:
 	return list
 }
 
-// programOf returns the session of a program's unstated spans, or nil. v has the values of the
-// resource.
+// programOf returns the session for the unstated spans of a program, or nil. v has the values of
+// the resource.
 func (c *compiledKeys) programOf(resource pcommon.Map, v *values) *Session {
 	if len(c.program) == 0 {
 		return nil

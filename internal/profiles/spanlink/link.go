@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Link links the samples of a message, which it changes, to spans of the index.
+// Link links the samples of a message to spans of the index. It changes the message.
 func (x *Index) Link(p pprofile.Profiles, o Options) LinkStats {
 	l := newLinker(x, p, o)
 	defer l.release()
@@ -21,13 +21,13 @@ func (x *Index) Link(p pprofile.Profiles, o Options) LinkStats {
 		return true
 	})
 	if l.linked && l.changed {
-		dictionary.Compact(p) // links may be orphans now, and samples equal
+		dictionary.Compact(p) // links may be unreferenced now, and samples equal
 	}
 	return l.stats
 }
 
 // CanLink reports whether a span could exist for any sample of a message. It also records the
-// sessions of the message in the index: other messages must know of them while this one waits.
+// sessions of the message in the index, because they affect other messages while this one waits.
 func (x *Index) CanLink(p pprofile.Profiles, now time.Time) bool {
 	var tracks sampleTracks
 	tracks.readDictionary(&x.keys, p.Dictionary())
@@ -73,11 +73,11 @@ type linker struct {
 	links   *dictionary.Links
 	stats   LinkStats
 
-	work    int  // number of spans that were compared with tracks so far
+	work    int  // number of spans compared with tracks so far
 	linked  bool // a sample already had a link
 	changed bool // the link of a sample has changed
 
-	// For the current profile. The memory is reused for other messages.
+	// The current profile. Later messages reuse the memory.
 	tracks    sampleTracks
 	found     []intervalRef
 	runs      []spanRun // of all tracks, one track after another
@@ -97,8 +97,8 @@ func newLinker(x *Index, p pprofile.Profiles, o Options) *linker {
 	return l
 }
 
-// maxPooled bounds the memory of a pooled linker, in bytes: 57,000 observations on 5,800 spans take
-// 2 MB.
+// maxPooled bounds the memory of a pooled linker, in bytes. For 57,000 observations and 5,800
+// spans, a linker needs 2 MB.
 const maxPooled = 16 << 20
 
 // release returns the linker to the pool without references to the message and the index.
@@ -149,14 +149,14 @@ func (l *linker) profile(profile pprofile.Profile, said values, program *Session
 	}
 }
 
-// maxAttributes is the number of attributes that a sample may have to be split: each part repeats
-// them, so that a message of two megabytes, with a million attributes on a hundred thousand
-// observations, would become a hundred gigabytes. Profilers state about ten.
+// maxAttributes is the maximum number of attributes of a sample that is split. Each part repeats
+// them: a message of 2 MB, with a million attributes on a hundred thousand observations, would grow
+// to 100 GB. Profilers use about ten.
 const maxAttributes = 32
 
-// MaxGrowth is the maximum growth factor of a message that is linked: an observation has 8 bytes
-// and may become a separate sample with a stack, maxAttributes of three bytes each, and a link of
-// 28 bytes in the link table.
+// MaxGrowth is the maximum factor by which linking enlarges a message. An observation has 8 bytes.
+// It may become a separate sample with a stack, maxAttributes attributes of three bytes each, and
+// an entry of 28 bytes in the link table.
 const MaxGrowth = 20
 
 // countUnsplit counts a sample that stays unchanged: it has no timestamps or too many attributes.
@@ -191,12 +191,12 @@ func (l *linker) queryIndex(program *Session) {
 	l.links.Grow(len(l.tree.nodes))
 }
 
-// maxWork bounds the work for one message to about a second. Querying all of a full index is
-// 200,000. Without the bound, one megabyte would take a minute: twenty thousand profiles of one
-// instant each, on a thread with as many spans around it.
+// maxWork bounds the work for one message to about a second. Without the bound, a message of 1 MB
+// could take a minute: 20,000 profiles of one instant each, on a thread with as many spans around
+// that instant.
 const maxWork = 1 << 22
 
-// climbWork is the work of looking up one ancestor in the index: there may be far more ancestors
+// climbWork is the cost of looking up one ancestor in the index. There may be far more ancestors
 // than overlapping spans.
 const climbWork = 4
 
@@ -225,7 +225,7 @@ func (l *linker) queryTrack(track *sampleTrack, program *Session) {
 	begin := len(l.runs)
 	l.runs = slices.Grow(l.runs, len(l.found))
 	l.tree.grow(len(l.found))
-	for _, r := range slices.Backward(l.found) { // by their starts
+	for _, r := range slices.Backward(l.found) { // by start
 		i := l.index.intervals.At(r)
 		l.runs = append(l.runs, spanRun{i.start, i.end, l.tree.add(l.index, r)})
 	}
@@ -234,12 +234,12 @@ func (l *linker) queryTrack(track *sampleTrack, program *Session) {
 	track.lost = of.lost
 }
 
-// sessionOf returns the session whose spans are candidates for a track: the first stated one that
-// has spans, else the unstated spans of the program if these can only belong to that session. It
-// marks all of them as linked up to end.
+// sessionOf returns the session whose spans are candidates for a track: the first stated session
+// that has spans or, failing that, the program's unstated spans, if they can only belong to the
+// session of the track. It marks all of these sessions as linked up to end.
 func (l *linker) sessionOf(track *sampleTrack, program *Session, end uint64) (of *session) {
 	for _, key := range track.sessions {
-		s := l.index.touch(key, l.options.Now) // even if it has no spans: spans that arrive after this are late
+		s := l.index.touch(key, l.options.Now) // even without spans: spans that arrive later are late
 		s.linkedUpTo = max(s.linkedUpTo, end)
 		if of == nil || len(of.tracks) == 0 {
 			of = s

@@ -9,14 +9,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Policy decides about ambiguous observations.
+// Policy states how to link ambiguous observations.
 type Policy string
 
 const (
 	// Skip leaves them without a link.
 	Skip Policy = "skip"
-	// Innermost links them to the candidate that started last; of several, to the one that ends
-	// first.
+	// Innermost links them to the candidate that started last or, if several did, to the one of
+	// these that ended first.
 	Innermost Policy = "innermost"
 )
 
@@ -35,14 +35,13 @@ type Options struct {
 	// Shift is added to sample times before they are compared with span times. The samples keep
 	// their times.
 	Shift int64
-	// Early means that the message did not wait for its spans as long as configured.
+	// Early states that the message waited for its spans for less than the configured time.
 	Early bool
 
-	// Session is the session of all samples, regardless of their attributes; zero to read the
-	// attributes.
+	// Session is the session of all samples. If it is zero, the attributes determine the session.
 	Session Session
-	// Thread is the thread of spans that state none, besides the sole thread of a profile; "" if
-	// unknown.
+	// Thread is the thread of spans that state none, in addition to the sole thread of a profile;
+	// "" if unknown.
 	Thread string
 	// KeepPayload keeps the original payload of profiles whose samples get links.
 	KeepPayload bool
@@ -71,13 +70,13 @@ func (r Reason) String() string { return reasonNames[r] }
 // LinkStats counts observations: the timestamps of samples, or one for a sample without timestamps.
 type LinkStats struct {
 	Linked   int64 // linked to a span that covers them
-	Guessed  int64 // likewise, although they were ambiguous
-	Assumed  int64 // likewise, to a span that states no session
-	Kept     int64 // kept their existing link
+	Guessed  int64 // the same, although they were ambiguous
+	Assumed  int64 // the same, to a span without a session
+	Kept     int64 // had a link and kept it
 	Unlinked [reasons]int64
 }
 
-// Reasons yields the reasons why observations have no link, with their counts.
+// Reasons yields the reasons for missing links, with the number of observations.
 func (s *LinkStats) Reasons(yield func(Reason, int64) bool) {
 	for reason, count := range s.Unlinked {
 		if count > 0 && !yield(Reason(reason), count) {

@@ -7,9 +7,9 @@ import "time"
 // programWay marks the session of a program's unstated spans, see Keys.Program.
 const programWay = -1
 
-// program decides whose spans the unstated spans of a program are. They belong to a session only if
-// it is the only one with profiles and no other span of the program states a session. Otherwise
-// unstated spans may be of processes without a profiler.
+// program determines the session of the unstated spans of a program. They belong to a session only
+// if it is the only one with profiles, and no span of the program states a session. Otherwise,
+// unstated spans may come from processes without a profiler.
 type program struct {
 	latest   Session       // the session of the last profile
 	latestAt time.Duration // arrival of that profile
@@ -37,8 +37,8 @@ func (x *Index) noteStatedSession(key *Session, now time.Time) {
 	p.statedAt, p.has.statedAt = x.sinceStart(now), true
 }
 
-// unstatedSession returns the unstated spans of a program if they can only belong to the given
-// session, else nil.
+// unstatedSession returns the unstated spans of a program if they can belong only to the given
+// session. Otherwise it returns nil.
 func (x *Index) unstatedSession(key *Session, of Session, now time.Time) *session {
 	s := x.sessions[*key]
 	if s == nil || s.program.latest != of {

@@ -14,7 +14,7 @@ import (
 
 // sampleTrack is a track on which samples of a profile were taken.
 type sampleTrack struct {
-	sessions   []Session // its session, once for each way to state it
+	sessions   []Session // its session, once per way to identify it
 	thread     string
 	soleThread bool // all samples of the session in this profile are of this thread
 	mainThread bool // the profile states that this is its main thread
@@ -25,7 +25,7 @@ type sampleTrack struct {
 	runs       []spanRun
 	lost       [2]extent
 	overBudget bool // not queried because of maxWork
-	assumed    bool // the spans state no session, only the program, or another id of the main thread
+	assumed    bool // the spans state only the program instead of a session, or a different ID of the main thread
 	timeline   timeline
 }
 
@@ -68,7 +68,7 @@ func (t *sampleTracks) release() {
 	clear(t.texts)
 }
 
-// readAttributes overwrites values with those of the attributes of a record.
+// readAttributes overwrites values with those in the attributes of a record.
 func (t *sampleTracks) readAttributes(attributes pcommon.Int32Slice, v *values) {
 	for _, i := range attributes.All() {
 		if i >= 0 && int(i) < len(t.slots) && t.slots[i] != noSlot && t.texts[i] != "" {
@@ -201,16 +201,16 @@ func (t *sampleTracks) findSoleThreads() {
 	}
 }
 
-// hasThread reports whether samples are of a thread.
+// hasThread reports whether any samples are from a thread.
 func (t *sampleTracks) hasThread(id string) bool {
 	return slices.ContainsFunc(t.list, func(track sampleTrack) bool { return track.thread == id })
 }
 
-// isIdentified reports whether session and thread are stated, so that the track can be looked up in
+// isIdentified reports whether session and thread are known, so that the track can be looked up in
 // the index.
 func (t *sampleTrack) isIdentified() bool { return len(t.sessions) > 0 && t.thread != "" }
 
-// unlinkedReason returns the reason why an observation that no span covers has no link.
+// unlinkedReason returns the reason for the missing link of an observation that no span covers.
 func (t *sampleTrack) unlinkedReason(instant uint64, o *Options) Reason {
 	switch {
 	case len(t.sessions) == 0:

@@ -9,7 +9,7 @@ import (
 )
 
 // session has the spans of a session by thread. A session without spans stays in the index for a
-// while, because it records what was linked and lost.
+// while, because it records which time ranges were linked or lost.
 type session struct {
 	Session
 	share         *share
@@ -19,7 +19,7 @@ type session struct {
 	recentEntries [2]*list.Element // in Index.recent and share.recent
 	linkedUpTo    uint64           // profiles of the session were linked up to this instant
 	lost          [2]extent        // time ranges of lost spans, by lostKind
-	program       *program         // only for the session of a program's unstated spans
+	program       *program         // only for unstated spans of a program
 }
 
 // lostKind is the reason why a span left the index.
@@ -45,8 +45,7 @@ func (h *extent) add(from, to uint64) {
 
 func (h extent) contains(instant uint64) bool { return h.from <= instant && instant < h.to }
 
-// touch returns a session and makes it the most recently used one. It adds the session if it is
-// new.
+// touch returns a session, which it adds if necessary, and makes it the most recently used one.
 func (x *Index) touch(key Session, now time.Time) *session {
 	s := x.sessions[key]
 	if s == nil {
@@ -80,7 +79,7 @@ func (x *Index) dropSession(s *session) {
 	x.dropTenant(s.share.tenant)
 }
 
-// track returns the track of a thread. It adds the track if it is new.
+// track returns the track of a thread, which it adds if necessary.
 func (x *Index) track(key Session, thread string, now time.Time) *track {
 	s := x.touch(key, now)
 	l := s.tracks[thread]
@@ -123,7 +122,7 @@ func (s *session) size() int64 {
 	return size
 }
 
-// textSize returns the length of the texts of a session, without the tenant's, which all its
+// textSize returns the length of the texts of a session, without the tenant name, which its
 // sessions share.
 func (s *Session) textSize() (size int64) {
 	for _, part := range s.Parts {
@@ -132,7 +131,7 @@ func (s *Session) textSize() (size int64) {
 	return size
 }
 
-// cloneFor returns a copy of the session with its own texts: texts of a message may share one
+// cloneFor returns a copy of the session with its own texts. Texts of a message may share one
 // allocation, which would otherwise stay in memory.
 func (s Session) cloneFor(t *tenant) Session {
 	s.Tenant = t.name

@@ -9,13 +9,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// spanTree has the ancestry of some spans of the index. It includes all their ancestors and may
-// have several roots. It is a copy: the index may change meanwhile.
+// spanTree contains some spans of the index with all their ancestors. It may have several roots. It
+// is a copy, because the index may change meanwhile.
 type spanTree struct {
 	nodes     []treeNode
 	indexed   []intervalRef // the first interval of each node, while the tree is built
-	positions []int32       // a hash table of the positions of nodes plus one, by interval
-	lastAdded int32         // the node that was added last, or none
+	positions []int32       // a hash table of node positions plus one, by interval
+	lastAdded int32         // the last added node, or none
 
 	firstChild, nextSibling, visitedBy []int32 // see assignOrder and cutCycles
 }
@@ -24,7 +24,7 @@ func (tree *spanTree) reset() {
 	tree.nodes, tree.indexed, tree.positions = tree.nodes[:0], tree.indexed[:0], tree.positions[:0]
 }
 
-// grow prepares for about n more spans, of another track.
+// grow prepares for about n more spans from another track.
 func (tree *spanTree) grow(n int) {
 	tree.nodes, tree.indexed, tree.lastAdded = slices.Grow(tree.nodes, n), slices.Grow(tree.indexed, n), none
 	tree.growPositions(len(tree.nodes) + n)
@@ -42,7 +42,7 @@ func (tree *spanTree) growPositions(n int) {
 	}
 }
 
-// slot returns the slot of an interval in positions, or a free one.
+// slot returns the slot of an interval in positions, or a free slot.
 func (tree *spanTree) slot(r intervalRef) int {
 	mask := len(tree.positions) - 1
 	i := int(uint32(r)*0x9e3779b1>>8) & mask
@@ -56,11 +56,11 @@ func (tree *spanTree) slot(r intervalRef) int {
 type treeNode struct {
 	trace    pcommon.TraceID
 	id       pcommon.SpanID
-	parentID pcommon.SpanID // may be unknown to the index
+	parentID pcommon.SpanID // may not be in the index
 	parent   int32          // position of the parent in the tree, or of the segment if the parent is unknown; none for a root
 
-	// The positions of the span in the order of starts and in the order of ends of a depth-first
-	// walk. A span is a descendant of another if its pre is greater and its post is smaller.
+	// The positions of the span in the pre-order and the post-order of a depth-first walk. A span
+	// is a descendant of another if its pre is greater and its post is smaller.
 	pre, post int32
 
 	running int32 // number of its runs at the current instant, see timeline
@@ -68,8 +68,8 @@ type treeNode struct {
 
 const none = -1
 
-// add returns the position of the span of an interval in the tree. It adds the span and all its
-// ancestors if they are new.
+// add returns the position in the tree of the span of an interval. It adds the span and its
+// ancestors if necessary.
 func (tree *spanTree) add(x *Index, r intervalRef) int32 {
 	first := int32(none)
 	child := int32(none)
@@ -110,12 +110,12 @@ func (tree *spanTree) position(r intervalRef) (at int32, known bool) {
 	return *slot - 1, false
 }
 
-// maxRecentSteps bounds the search of recentParent. A longer search costs as much as a lookup in
+// maxRecentSteps bounds the search in recentParent. A longer search costs as much as a lookup in
 // the index.
 const maxRecentSteps = 8
 
-// recentParent searches for the parent of a span among the span that was added last and its
-// ancestors. The parent is usually there because spans are added by start and are nested.
+// recentParent searches for the parent of a span: the last added span or one of its ancestors. This
+// usually succeeds, because spans are nested and are added by start.
 func (tree *spanTree) recentParent(x *Index, i *interval) intervalRef {
 	for at, steps := tree.lastAdded, 0; at != none && steps < maxRecentSteps; steps++ {
 		if node := &tree.nodes[at]; node.id == i.parent {
@@ -128,7 +128,7 @@ func (tree *spanTree) recentParent(x *Index, i *interval) intervalRef {
 	return 0
 }
 
-// inOneTrace reports whether two spans are of one trace of one tenant.
+// inOneTrace reports whether two spans belong to the same trace of the same tenant.
 func (x *Index) inOneTrace(a, b *interval) bool {
 	if a.segment == b.segment {
 		return true
@@ -137,7 +137,7 @@ func (x *Index) inOneTrace(a, b *interval) bool {
 	return s.trace == t.trace && s.tenant == t.tenant
 }
 
-// parentOf returns the parent of a span, or its segment if the parent is unknown, or none.
+// parentOf returns the parent of a span, else its segment, else none.
 func (x *Index) parentOf(i *interval) intervalRef {
 	segment := &x.segments.At(i.segment).spanKey
 	for _, id := range [...]pcommon.SpanID{i.parent, segment.id} {
@@ -154,7 +154,8 @@ func (x *Index) parentOf(i *interval) intervalRef {
 // assignOrder walks the complete tree and sets pre and post.
 func (tree *spanTree) assignOrder() {
 	tree.cutCycles()
-	// The children of each, as a list; the roots are those of an extra one at the end.
+	// The children of each node, as a linked list. The roots are the children of an extra node at
+	// the end.
 	tree.firstChild, tree.nextSibling = filled(tree.firstChild, len(tree.nodes)+1, none), filled(tree.nextSibling, len(tree.nodes), none)
 	firstChild, nextSibling := tree.firstChild, tree.nextSibling
 	for i := range tree.nodes {
@@ -184,23 +185,23 @@ func (tree *spanTree) assignOrder() {
 	}
 }
 
-// cutCycles makes roots of spans that are their own ancestors. Only broken or hostile data has such
-// spans.
+// cutCycles makes each span that is its own ancestor a root. Only broken or hostile data contains
+// such spans.
 func (tree *spanTree) cutCycles() {
 	tree.visitedBy = filled(tree.visitedBy, len(tree.nodes), none)
-	visitedBy := tree.visitedBy // the walk that came by
+	visitedBy := tree.visitedBy // the walk that visited the node
 	for i := range tree.nodes {
 		at := int32(i)
 		for ; at != none && visitedBy[at] == none; at = tree.nodes[at].parent {
 			visitedBy[at] = int32(i)
 		}
-		for at != none && visitedBy[at] == int32(i) { // this walk has come round
+		for at != none && visitedBy[at] == int32(i) { // this walk was here before: a cycle
 			at, tree.nodes[at].parent = tree.nodes[at].parent, none
 		}
 	}
 }
 
-// filled returns n times a value, in the memory of list if that is large enough.
+// filled returns a list of n equal values. It reuses the memory of list if that is large enough.
 func filled[T any](list []T, n int, value T) []T {
 	list = slices.Grow(list[:0], n)[:n]
 	for i := range list {
@@ -215,7 +216,7 @@ func (tree *spanTree) isAncestorOrSelf(a, b int32) bool {
 }
 
 // isDescendant reports whether a span is a proper descendant of another span, which may be missing
-// in the tree.
+// from the tree.
 func (tree *spanTree) isDescendant(at int32, trace pcommon.TraceID, id pcommon.SpanID) bool {
 	for steps := 0; at != none && steps < maxAncestors; steps++ {
 		t := &tree.nodes[at]
@@ -226,13 +227,13 @@ func (tree *spanTree) isDescendant(at int32, trace pcommon.TraceID, id pcommon.S
 			return true
 		}
 		if at = t.parent; at != none && tree.nodes[at].id == id {
-			return true // by its segment
+			return true // its segment is that span
 		}
 	}
 	return false
 }
 
 // maxAncestors bounds walks to the root. Traces are rarely deeper than a hundred spans. Without the
-// bound, a hundred thousand instants with a thousand nested spans each would dominate the time of
-// linking.
+// bound, these walks would dominate the cost of linking for a hundred thousand instants with a
+// thousand nested spans each.
 const maxAncestors = 256

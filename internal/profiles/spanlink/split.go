@@ -10,12 +10,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// splitter splits each sample into one sample per link of its observations. It collects the links
-// of all samples of a profile first, to know how many samples there will be.
+// splitter splits each sample into one sample per link of its observations. It first collects the
+// links of all samples of a profile, to know the resulting number of samples.
 type splitter struct {
 	samples   []linkedSample
-	parts     []part     // of the samples, one sample after another
-	sequences []sequence // likewise
+	parts     []part     // sample by sample
+	sequences []sequence // the same
 
 	firstPart int32   // first part of the current sample
 	partOf    []int32 // by link: the last part with this link
@@ -26,23 +26,23 @@ type splitter struct {
 // linkedSample is a sample with known links.
 type linkedSample struct {
 	position         int32
-	parts, sequences int32 // positions of its first part and its first sequence
+	parts, sequences int32 // positions of the first part and the first sequence
 }
 
-// part has the observations of a sample with one link.
+// part is the set of observations of a sample that have the same link.
 type part struct {
 	link       dictionary.LinkIndex
-	count, end int32 // they are at [end-count:end] of times and values
+	count, end int32 // its observations are at [end-count:end] in times and values
 }
 
-// sequence is a run of consecutive observations with one link.
+// sequence is a run of consecutive observations with the same link.
 type sequence struct{ part, count int32 }
 
 func (s *splitter) reset() {
 	s.samples, s.parts, s.sequences = s.samples[:0], s.parts[:0], s.sequences[:0]
 }
 
-// beginSample makes a sample the current one.
+// beginSample starts the next sample.
 func (s *splitter) beginSample(position int32) {
 	s.firstPart = int32(len(s.parts))
 	s.samples = append(s.samples, linkedSample{position, s.firstPart, int32(len(s.sequences))})
@@ -114,7 +114,7 @@ func (s *splitter) arrange(sample pprofile.Sample, parts []part, sequences []seq
 	}
 }
 
-// split makes one sample of each part. The first part stays in place.
+// split creates a sample for each part. The first part stays in place.
 func (s *splitter) split(sample pprofile.Sample, parts []part, samples pprofile.SampleSlice) {
 	out := sample
 	for i, p := range parts {

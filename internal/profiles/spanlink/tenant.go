@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// tenant shares the index with others, for example a project. When the index is full, the tenant
-// that uses the most loses its own oldest spans. That is the rule of package fairshare, whose queue
-// would need more memory per span.
+// tenant is one user of the shared index, for example a project. When the index is full, the tenant
+// that uses the most loses its own oldest spans. Package fairshare implements the same rule, but
+// its queue would need more memory per span.
 type tenant struct {
 	ref    tenantRef
 	name   string
@@ -25,15 +25,15 @@ type tenantRef int32
 type kind uint8
 
 const (
-	// stated spans are of a session that spans or profiles state.
+	// stated spans have a session that spans or profiles state.
 	stated kind = iota
-	// unstated spans state no session. They are useful only if a program has one session and none
-	// of its spans states it.
+	// unstated spans have no session. They are useful only if their program has a single session
+	// and none of its spans states it.
 	unstated
 	kinds
 )
 
-// unstatedDivisor: unstated spans may use a quarter of the index while stated spans need memory.
+// unstatedDivisor limits unstated spans to a quarter of the index while stated spans need memory.
 const unstatedDivisor = 4
 
 // share is the part of the index that a tenant uses for one kind.
@@ -43,28 +43,30 @@ type share struct {
 	size           int64       // bytes, estimated
 	count          int         // spans and sessions
 	oldest, newest intervalRef // by arrival
-	recent         list.List   // sessions, the most recently used first
+	recent         list.List   // sessions, most recently used first
 
-	// Positions in heaps.
+	// Positions in the heaps.
 	inLargest, inOldest int
 }
 
-// Sizes in memory, at most. The texts of clients come on top.
+// Maximum sizes in memory, without texts from clients.
 const (
 	// SpanBytes is the memory that Limits.Spans allows per span, including its part of a segment, a
 	// track and a session. Spans use about 75 bytes if ten share a segment and a thousand a track.
 	SpanBytes = 150
-	// baseBytes are allowed in addition: an index of few spans has few on each track and in each chunk.
+	// baseBytes are allowed in addition, because in a small index tracks and chunks hold only few
+	// spans each.
 	baseBytes = 128 << 10
-	// MaxSpans is the maximum of Limits.Spans: references have 26 bits, and some are of removed spans.
+	// MaxSpans is the maximum of Limits.Spans: references have 26 bits, and some refer to removed
+	// spans.
 	MaxSpans = 50_000_000
 
-	spanSize    = 130 // an interval, a segment, their references in hash tables, and those of its track
-	orphanSize  = 230 // of a span that waits for its segment, beside spanSize
-	keySize     = 80  // of a session that it states
+	spanSize    = 130 // an interval, a segment, and their references in hash tables and in the track
+	orphanSize  = 230 // of a span that waits for its segment, in addition to spanSize
+	keySize     = 80  // of a session that an orphan states
 	trackSize   = 200
 	sessionSize = 640
-	programSize = 200 + maxSessionParts*maxText // beside sessionSize
+	programSize = 200 + maxSessionParts*maxText // in addition to sessionSize
 	shareSize   = 450
 )
 
@@ -76,9 +78,9 @@ func (l Limits) maxBytes() int64 {
 	return int64(l.Spans)*SpanBytes + baseBytes
 }
 
-// tenant returns a tenant. It adds the tenant if it is new; dropTenant removes it.
+// tenant returns a tenant, which it adds if necessary; dropTenant removes it.
 func (x *Index) tenant(name string) *tenant {
-	if x.lastTenant != nil && x.lastTenant.name == name { // consecutive spans mostly have one tenant
+	if x.lastTenant != nil && x.lastTenant.name == name { // consecutive spans mostly have the same tenant
 		return x.lastTenant
 	}
 	t := x.tenants[name]
@@ -170,7 +172,7 @@ func (x *Index) changeSize(s *share, size int64) {
 	heap.Fix(&x.largest[s.kind], s.inLargest)
 }
 
-// dropTenant removes a tenant that has no spans and sessions.
+// dropTenant removes a tenant if it has neither spans nor sessions.
 func (x *Index) dropTenant(t *tenant) {
 	if t.shares[stated].count+t.shares[unstated].count == 0 {
 		delete(x.tenants, t.name)
@@ -199,7 +201,7 @@ func (x *Index) evict(s *share) {
 		}
 	}
 	oldest := s.oldest
-	if oldest == 0 { // its sessions have spans of other tenants, which only a caller of Add can state
+	if oldest == 0 { // its sessions have spans of other tenants: possible only with spans passed to Add directly
 		oldest = x.oldest[0].oldest
 	}
 	x.stats.Evicted++
@@ -214,7 +216,7 @@ func (x *Index) sinceStart(now time.Time) time.Duration {
 	return now.Sub(x.startedAt)
 }
 
-// bySize is a heap of shares, the largest first.
+// bySize is a heap of shares, largest first.
 type bySize []*share
 
 func (h bySize) Len() int           { return len(h) }
@@ -240,7 +242,7 @@ func (h *bySize) Pop() any {
 	return s
 }
 
-// byAge is a heap of the shares with spans, the one with the oldest span first.
+// byAge is a heap of shares with spans, ordered by their oldest span.
 type byAge []agedShare
 
 type agedShare struct {

@@ -10,11 +10,12 @@ import (
 	"slices"
 )
 
-// timeline states which span had a thread, from the first to the last observation of a track.
+// timeline states which span was running on a track at each instant, from the first to the last
+// observation.
 type timeline struct {
 	sections []section // by time; the first starts before all observations
 
-	// The index of the sections: the time range is divided into cells of 2^shift nanoseconds, about
+	// An index of the sections: the time range is divided into cells of 2^shift nanoseconds, about
 	// two per section. Cell i starts in section cells[i].
 	first uint64
 	shift uint8
@@ -26,10 +27,10 @@ type timeline struct {
 type section struct {
 	from      uint64
 	span      int32 // position in the span tree, or none
-	ambiguous bool  // the candidates have no common ancestor; the span, if any, is a guess
+	ambiguous bool  // the candidates have no common ancestor; span is none or a guess
 }
 
-// spanRun is a time that a span ran on the track.
+// spanRun is a time range in which a span ran on the track.
 type spanRun struct {
 	start, end uint64
 	span       int32
@@ -39,7 +40,7 @@ type spanRun struct {
 func (l *timeline) at(instant uint64) (p section, last uint64) {
 	cell := (instant - l.first) >> (l.shift & 63)
 	low, high := l.cells[cell], l.cells[cell+1]
-	for low < high { // the pieces that begin in the cell: mostly none or one, but all of them may
+	for low < high { // sections that start in the cell: mostly none or one, but possibly all
 		if middle := (low + high + 1) / 2; l.sections[middle].from <= instant {
 			low = middle
 		} else {
@@ -52,7 +53,8 @@ func (l *timeline) at(instant uint64) (p section, last uint64) {
 	return l.sections[low], math.MaxUint64
 }
 
-// timelineBuilder builds the timelines of a profile. They share its memory until the next profile.
+// timelineBuilder builds the timelines of a profile. They use its memory and are valid until the
+// next profile.
 type timelineBuilder struct {
 	activeSpans
 	sections []section
@@ -77,13 +79,13 @@ func (b *timelineBuilder) build(tree *spanTree, runs []spanRun, policy Policy, f
 	return timeline{sections, first, shift, b.cells[begin:]}
 }
 
-// sweep applies the rule of the package. It visits the starts and ends of the runs in order. Of the
-// active spans it needs only the first by post and the last by pre: the positions of all others are
-// between them, so a common ancestor of these two is a common ancestor of all.
+// sweep applies the rule of the package. It visits the starts and ends of the runs in order. It
+// needs only two of the active spans, the first by post and the last by pre: the positions of all
+// others lie between them, so a common ancestor of these two is a common ancestor of all.
 func (b *timelineBuilder) sweep(tree *spanTree, runs []spanRun, policy Policy) []section {
 	slices.SortFunc(runs, tree.compareRuns)
 	begin := len(b.sections)
-	b.sections = append(slices.Grow(b.sections, 2*len(runs)+1), section{span: none}) // one for each start and end
+	b.sections = append(slices.Grow(b.sections, 2*len(runs)+1), section{span: none}) // one per start and end
 	w := &b.activeSpans
 	w.reset(tree, runs, policy)
 	for started := 0; started < len(runs) || len(w.ends) > 0; {
@@ -105,7 +107,7 @@ func (b *timelineBuilder) sweep(tree *spanTree, runs []spanRun, policy Policy) [
 	return b.sections[begin:]
 }
 
-// compareRuns orders runs from outer to inner, as far as their times allow.
+// compareRuns orders runs by start, outer spans before inner ones.
 func (tree *spanTree) compareRuns(a, b spanRun) int {
 	if a.start != b.start {
 		return cmp.Compare(a.start, b.start)

@@ -16,21 +16,22 @@ type Span struct {
 	Tenant     string
 	Trace      pcommon.TraceID
 	ID, Parent pcommon.SpanID
-	Segment    pcommon.SpanID // its own id for a segment; zero if not stated
+	Segment    pcommon.SpanID // its own ID if it is a segment; zero if not stated
 	Start, End uint64         // unix nanoseconds
-	Sessions   []Session      // its session, once for each way to state it; none if not stated. Valid only during the call
+	Sessions   []Session      // its session, once per way to identify it; empty if not stated. Valid only during the call
 	Thread     string         // "" if not stated
-	OnMain     bool           // it states that Thread is the main thread, see Keys.ThreadName
-	Program    *Session       // of its resource, see Keys.Program; nil for none
+	OnMain     bool           // Thread is the main thread, see Keys.ThreadName
+	Program    *Session       // of its resource, see Keys.Program; nil if not stated
 	Streamed   bool           // it was sent individually, see Keys.Streamed
 }
 
-// AddTraces adds the spans of a message. It copies all it needs and does not change the message.
+// AddTraces adds the spans of a message. It copies the data that it needs and does not change the
+// message.
 func (x *Index) AddTraces(traces ptrace.Traces, now time.Time) SpanStats {
 	return x.Add(x.keys.spans(traces), now)
 }
 
-// Spans returns the spans of a message as an index with these keys reads them.
+// Spans returns the spans of a message, as read by an index with these keys.
 func (k *Keys) Spans(traces ptrace.Traces) iter.Seq[Span] {
 	c := compile(*k)
 	return c.spans(traces)

@@ -16,7 +16,7 @@ type track struct {
 	thread    string
 	intervals []intervalRef // the first `sorted` by start, the others by arrival; some may be removed
 	sorted    int
-	endsLater []int32 // position of the last interval before intervals[i] that ends later than it, or none
+	endsLater []int32 // position of the last interval before intervals[i] that ends later, or none
 	live      int
 }
 
@@ -27,12 +27,12 @@ func (t *track) add(r intervalRef) {
 	t.live++
 }
 
-// maxRemoved is the part of a track's intervals, one in this many, that may have been removed from
-// the index. The track keeps their records until it drops all of them together.
+// maxRemoved: one in maxRemoved intervals of a track may have been removed from the index. The
+// track keeps their records until it drops them together.
 const maxRemoved = 8
 
-// removeFromTrack notes that one of a track's intervals was removed from the index. The track is
-// removed with its last interval.
+// removeFromTrack records that an interval of a track was removed from the index. It removes the
+// track with its last interval.
 func (x *Index) removeFromTrack(t *track) {
 	t.live--
 	if maxRemoved*(len(t.intervals)-t.live) > len(t.intervals) {
@@ -44,7 +44,7 @@ func (x *Index) removeFromTrack(t *track) {
 // size returns the memory that the track uses, without its spans.
 func (t *track) size() int64 { return int64(trackSize + len(t.thread)) }
 
-// intervals of an index.
+// intervals are the intervals of an index.
 type intervals = records.Slab[intervalRef, interval]
 
 // sweep drops the intervals that were removed from the index.
@@ -68,10 +68,10 @@ func (t *track) sweep(all *intervals) {
 	t.endsLater = t.endsLater[:0]
 }
 
-// overlapping appends the intervals that overlap [from, to): first the sorted ones, the latest
-// start first, then the others. From an interval that ends before the range it jumps to the last
-// earlier one that ends later, because all in between end before the range, too. Under a span of an
-// hour with a hundred thousand spans in it, that skips nearly all of them.
+// overlapping appends the intervals that overlap [from, to): first the sorted ones, by descending
+// start, then the others. From an interval that ends before the range, it jumps to the last earlier
+// interval that ends later, because all intervals in between also end before the range. In a span
+// of an hour that contains a hundred thousand spans, this skips nearly all of them.
 func (t *track) overlapping(all *intervals, from, to uint64, found []intervalRef) []intervalRef {
 	t.sort(all)
 	for at := int32(t.firstFrom(all, to) - 1); at >= 0; {
@@ -80,7 +80,7 @@ func (t *track) overlapping(all *intervals, from, to uint64, found []intervalRef
 			at = t.endsLater[at]
 			continue
 		}
-		if !i.isRemoved() && i.start < i.end { // a span without length covers no instant
+		if !i.isRemoved() && i.start < i.end { // a span of zero length covers no instant
 			found = append(found, t.intervals[at])
 		}
 		at--
@@ -99,13 +99,13 @@ func (t *track) firstFrom(all *intervals, instant uint64) int {
 	return at
 }
 
-// maxMoved is how many sorted intervals may move for each interval that arrived. Otherwise one span
-// before a hundred thousand others, with each profile, would move all of them each time.
+// maxMoved is the maximum number of sorted intervals that may move per new interval. Otherwise, a
+// span that belongs before a hundred thousand others would move all of them, again with each
+// profile.
 const maxMoved = 16
 
-// sort merges the intervals that arrived since the last call into the sorted ones. They mostly
-// belong behind all others. A few that belong before many stay unsorted and are searched one by
-// one.
+// sort merges the new intervals into the sorted ones. Most belong at the end. If a few belong
+// before many others, they stay unsorted and are searched one by one.
 func (t *track) sort(all *intervals) {
 	byStart := func(a, b intervalRef) int { return cmp.Compare(all.At(a).start, all.At(b).start) }
 	if arrived := t.intervals[t.sorted:]; len(arrived) > 0 {

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// orphan is a span that waits for its segment, with the values that it states itself.
+// orphan is a span that waits for its segment, with its own values.
 type orphan struct {
 	interval   intervalRef
 	segment    spanKey
 	sessions   []Session
 	thread     string
-	prev, next *orphan // of the orphans of the segment, by arrival
+	prev, next *orphan // neighbours among the orphans of the segment, by arrival
 	ended      bool    // its segment has arrived
-	removed    bool    // after that
+	removed    bool    // it was removed after that
 }
 
-// orphans wait for one segment.
+// orphans are the spans that wait for one segment.
 type orphans struct{ first, last *orphan }
 
-// size returns the memory that the orphan uses, besides its span.
+// size returns the memory that the orphan uses in addition to its span.
 func (o *orphan) size() int64 {
 	size := int64(orphanSize + len(o.thread))
 	for i := range o.sessions {
@@ -68,7 +68,7 @@ func (x *Index) resolveWaiting(segment spanKey, now time.Time) {
 		x.changeSize(x.share(x.intervals.At(o.interval)), -o.size())
 	}
 	for o := waiting.first; o != nil; o = o.next {
-		if o.removed { // evicted for one of the others
+		if o.removed { // evicted to make space for another orphan
 			continue
 		}
 		delete(x.orphans, o.interval)
@@ -97,7 +97,7 @@ func (x *Index) adopt(o *orphan, now time.Time) {
 	x.addToTracks(x.key(i), s, now)
 }
 
-// endWait ends the wait of a span that is removed, if it waits.
+// endWait removes a span from its orphans, if it is one.
 func (x *Index) endWait(r intervalRef) {
 	o := x.orphans[r]
 	if o == nil {

@@ -9,12 +9,11 @@ import (
 )
 
 // ActiveThreadOnly keeps the samples of the thread that ran the transaction. Some SDKs (Python, Go)
-// put all threads of the process into the profile of each transaction. Concurrent transactions then
-// repeat each other's samples, and sums over profiles count them twice.
+// record all threads of the process in the profile of each transaction. The profiles of concurrent
+// transactions then contain the same samples, and sums over profiles count them several times.
 //
-// It drops the samples of other threads in profiles that state their active thread
-// (sentry.active_thread.id), including the samples of threads that ran no transaction. Other
-// profiles stay unchanged.
+// It drops the samples of all other threads, including those that ran no transaction, in profiles
+// that state their active thread (sentry.active_thread.id). Other profiles stay unchanged.
 type ActiveThreadOnly struct{}
 
 func (*ActiveThreadOnly) Validate() error { return nil }

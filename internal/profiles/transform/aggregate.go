@@ -29,24 +29,25 @@ const (
 // Aggregate replaces timestamps with one value per sample: the number of observations, or their
 // duration.
 //
-// In nanoseconds, wall-clock profiles (period type wall) are weighted by actual gaps: an
-// observation lasts until the next one of its thread, idle ones included, but at most MaxGap; the
-// last one of a thread lasts one period. Observations of one thread at the same instant share the
-// gap. The nominal period is not used there, because real intervals vary from 1 to 90 ms. All other
-// profiles with a period in nanoseconds are weighted by count × period. The sample type becomes
-// that of the period (wall/nanoseconds). Profiles without a period in nanoseconds (bytes, events)
-// and profiles whose values are not counts keep their sample type and are summed.
+// In nanoseconds, wall-clock profiles (period type wall) are weighted by the actual gaps, because
+// real intervals vary from 1 to 90 ms. An observation lasts until the next one of its thread,
+// including idle ones, but at most MaxGap; the last one of a thread lasts one period. Observations
+// of a thread at the same instant share the gap. All other profiles with a period in nanoseconds
+// are weighted by count × period. The sample type becomes the period type (wall/nanoseconds).
+// Profiles without a period in nanoseconds (bytes, events) and profiles whose values are not counts
+// keep their sample type and are summed.
 //
-// It drops the timestamps: afterwards, nothing can be linked to spans or split by time.
+// It drops the timestamps, so samples can no longer be linked to spans or split by time.
 type Aggregate struct {
 	Unit string `mapstructure:"unit"`
-	// MaxGap is the maximum duration of one observation. 0 is three times the median gap of the
-	// thread: chunks have holes where an SDK lost samples (browsers send at most 3000 per minute)
-	// or the profiler was off.
+	// MaxGap is the maximum duration of one observation. 0 means three times the median gap of the
+	// thread: chunks have gaps where an SDK lost samples (browsers send at most 3000 per minute) or
+	// the profiler was off.
 	MaxGap time.Duration `mapstructure:"max_gap"`
 
-	// KeepCounts has period types whose profiles are summed as counts although Unit is nanoseconds,
-	// for backends that multiply by the period themselves: Grafana Pyroscope does for cpu.
+	// KeepCounts lists period types whose profiles are summed as counts even if Unit is
+	// nanoseconds, for backends that multiply by the period themselves, as Grafana Pyroscope does
+	// for cpu.
 	KeepCounts []string `mapstructure:"keep_counts"`
 }
 
@@ -54,7 +55,7 @@ func (s *Aggregate) Validate() error {
 	switch {
 	case s.Unit != UnitCount && s.Unit != UnitNanoseconds:
 		return fmt.Errorf("aggregate: unit: is %q, must be count or nanoseconds", s.Unit)
-	case s.MaxGap != 0 && s.MaxGap < time.Microsecond: // 50 is read as 50ns
+	case s.MaxGap != 0 && s.MaxGap < time.Microsecond: // 50 would mean 50ns
 		return fmt.Errorf("aggregate: max_gap: is %s, must be at least %s, with a unit, e.g. 50ms; omit it for three times the thread's median gap",
 			s.MaxGap, time.Microsecond)
 	case s.MaxGap > 0 && s.Unit == UnitCount:
@@ -85,8 +86,8 @@ func isCountOfTime(t sampletype.Type, profile pprofile.Profile) bool {
 	return t.Unit == UnitCount && t.PeriodUnit == UnitNanoseconds && profile.Period() > 0
 }
 
-// periodTypeName returns the period type of a profile, by one name for each clock: the engines of
-// async-profiler have their own.
+// periodTypeName returns the period type of a profile, with a single name for each clock, because
+// the engines of async-profiler use their own names.
 func periodTypeName(t sampletype.Type) string { return cmp.Or(string(t.Clock), t.PeriodName) }
 
 // sumSamples replaces the observations of each sample with their sum: the sum of its values, or the
@@ -165,7 +166,7 @@ func (s *Aggregate) durations(ids attributeTexts, samples pprofile.SampleSlice, 
 	return durations
 }
 
-// multiply saturates. A count is negative only in differences of profiles.
+// multiply multiplies and saturates. A count is negative only in differences of profiles.
 func multiply(count, period int64) int64 {
 	if count < 0 {
 		return -multiply(-max(count, -math.MaxInt64), period)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package transform reshapes OTLP profiles for the backends that receive them: less detail, fewer
-// labels, smaller messages. Its steps are pure functions over one pprofile.Profiles. They depend on
-// pdata and internal/profiles/dictionary, and on no component or source format. Only the names of
-// some optional attributes are specific to Sentry.
+// labels, smaller messages. Its steps are pure functions over one pprofile.Profiles. They do not
+// depend on any component or source format; only the names of some optional attributes are specific
+// to Sentry.
 //
 // # Flow
 //
 //	Apply: drop broken profiles ──▶ step ──▶ step ──▶ … ──▶ dictionary.Compact ──▶ split, if configured
 //
-// A step changes samples and adds to tables in place. It may leave orphans and duplicates: the
-// single Compact at the end makes the dictionary valid again and merges samples that have become
-// equal. Only split runs after it, because it needs the sizes.
+// A step changes samples and extends tables in place. It may leave unreferenced and duplicate
+// entries: a single Compact at the end makes the dictionary valid again and merges samples that
+// have become equal. Only split runs later, because it needs the final sizes.
 //
 // # Losses
 //
@@ -22,11 +22,11 @@
 //
 // # Bounds
 //
-// Each text of a message is matched, replaced and copied once, regardless of the number of entries
-// that refer to it. The output of a step is at most a few times the message: resource_to_samples
+// Each text of a message is matched, replaced and copied once, regardless of how many entries refer
+// to it. The output of a step is at most a few times as large as the message: resource_to_samples
 // adds an index per sample and key; frames repeats the attributes of a location for its parts, up
 // to a limit per location and a million frames in total. Only split repeats shared data; its parts
-// use at most 16 times the message, plus the last part, the rest and 4 MiB.
+// have at most 16 times the size of the message, plus the last part, the rest and 4 MiB.
 //
 // # Broken input
 //

@@ -13,9 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// DropAttributes removes attributes from samples, frames, profiles and resources by their exact
-// key. Backends that create a series for each set of sample attributes (Grafana Pyroscope) need it
-// for thread.id and thread.name.
+// DropAttributes removes attributes with the given keys from samples, frames, profiles and
+// resources. It is needed for thread.id and thread.name if the backend creates a series for each
+// set of sample attributes (Grafana Pyroscope).
 //
 // It drops these attributes. Samples that differed only in them are merged.
 type DropAttributes struct {
@@ -53,7 +53,7 @@ func (s *DropAttributes) apply(m *message) {
 	}
 }
 
-// attributeSet reports, by index in the attribute table, whether an entry has one of some keys.
+// attributeSet states, by index in the attribute table, whether an entry has one of a list of keys.
 type attributeSet []bool
 
 func (m *message) keys(keys []string) attributeSet {

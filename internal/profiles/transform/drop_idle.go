@@ -10,13 +10,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// DropIdle drops the samples of idle threads: samples without a stack (browsers and Java send them)
-// and samples whose leaf is one of Functions, which some profilers use instead (Node).
+// DropIdle drops the samples of idle threads: samples without a stack (from browsers and Java) and
+// samples whose leaf is one of Functions (from Node).
 //
-// It drops these samples. Afterwards, gaps between timestamps are no longer durations of samples:
-// aggregate to nanoseconds first.
+// Afterwards, the gaps between timestamps are no longer the durations of samples: aggregate to
+// nanoseconds first.
 type DropIdle struct {
-	// Functions are exact names. The default is (idle), which V8 uses.
+	// Functions are exact function names. The default is (idle), the name that V8 uses.
 	Functions []string `mapstructure:"functions"`
 }
 
@@ -29,7 +29,7 @@ func (s *DropIdle) apply(m *message) {
 	})
 }
 
-// idleStacks reports for each stack whether it is idle.
+// idleStacks returns, for each stack, whether it is idle.
 func (m *message) idleStacks(functions []string) []bool {
 	idle := make([]bool, m.profiles.Dictionary().StackTable().Len())
 	var frames []dictionary.LocationIndex

@@ -8,10 +8,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// frameTests are the patterns of Frames. Each text of a message is matched once, regardless of the
-// number of frames that refer to it: without that, a function name of half a megabyte with a
-// hundred thousand lines took a minute. Go has no sets of patterns as RE2 has, and an alternation
-// of all patterns is not faster.
+// frameTests are the patterns of Frames. Each text of a message is matched once, regardless of how
+// many frames refer to it. Otherwise, a function name of 500 kB with a hundred thousand lines took
+// a minute. Unlike RE2, Go has no pattern sets, and an alternation of all patterns is not faster.
 type frameTests struct {
 	function, file, binary textTests[dictionary.StringIndex]
 	module, relative       textTests[dictionary.AttributeIndex]
@@ -41,11 +40,10 @@ func newFrameTests(m *message, tests []FrameMatch) *frameTests {
 	}
 }
 
-// matches has the results of the tests for one text.
+// matches are the results of the tests for one text.
 type matches []bool
 
-// textTests are the patterns for one kind of text, with cached results by position of the text in
-// its table.
+// textTests are the patterns for one kind of text, with cached results by table index.
 type textTests[I ~int32] struct {
 	patterns []*regexp.Regexp // nil matches everything
 	results  []matches

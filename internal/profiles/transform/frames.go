@@ -21,28 +21,28 @@ const (
 	ActionCollapse = "collapse"
 )
 
-// Frames shortens stacks: it keeps only the frames that match, drops them, or replaces each run of
-// them with one frame called Name. An empty result becomes one frame called Name, because an empty
-// stack would mean that the thread was idle.
+// Frames shortens stacks: it keeps only matching frames, drops them, or replaces each run of them
+// with one frame called Name. A stack that would become empty gets one frame called Name, because
+// an empty stack means that the thread was idle.
 //
-// It drops these frames, but no samples: samples with stacks that have become equal are merged.
-// Calls that were inlined into one location are separate frames here.
+// It drops frames, but no samples; samples whose stacks become equal are merged. Inlined calls of
+// one location are separate frames.
 type Frames struct {
 	Action string       `mapstructure:"action"`
 	Match  []FrameMatch `mapstructure:"match"` // a frame matches if one of them does
 	Name   string       `mapstructure:"name"`
 }
 
-// FrameMatch is a test for a frame: all given conditions must match. Patterns are regular
+// FrameMatch is a test for a frame. All conditions that are set must match. Patterns are regular
 // expressions (RE2) that match anywhere in the text.
 type FrameMatch struct {
-	Module   *regexp.Regexp `mapstructure:"module"` // sentry.frame.module, else the file name of the mapping (the binary)
+	Module   *regexp.Regexp `mapstructure:"module"` // sentry.frame.module, else the file name of the binary (the mapping)
 	Function *regexp.Regexp `mapstructure:"function"`
 	File     *regexp.Regexp `mapstructure:"file"`   // absolute or relative path
 	InApp    *bool          `mapstructure:"in_app"` // sentry.frame.in_app; false if the SDK does not state it
 }
 
-// DefaultFrameName is the default name of the frame that replaces others.
+// DefaultFrameName is the default name of replacement frames.
 const DefaultFrameName = "(other)"
 
 func (s *Frames) Validate() error {
@@ -84,17 +84,17 @@ func (s *Frames) apply(m *message) {
 type reframer struct {
 	*Frames
 	*message
-	other    dictionary.LocationIndex // replaces other frames
+	other    dictionary.LocationIndex // the replacement frame
 	stacks   map[int32]dictionary.StackIndex
 	frames   map[dictionary.LocationIndex][]dictionary.LocationIndex
 	tests    *frameTests
-	expanded int // frames of locations that were split
+	expanded int // number of frames from split locations
 
-	// The current location, and what its lines have in common.
+	// The current location, and the data that its lines share.
 	location dictionary.Location
 	mapping  dictionary.Mapping
 	module   matches
-	relative matches // results for its relative path; nil without one
+	relative matches // results for its relative path; nil if it has none
 	inApp    bool
 }
 
@@ -109,7 +109,7 @@ func (r *reframer) stack(i int32) dictionary.StackIndex {
 	var kept []dictionary.LocationIndex
 	for _, l := range locations {
 		for _, k := range r.limitExpansion(r.framesOf(l)) {
-			if k != r.other || len(kept) == 0 || kept[len(kept)-1] != r.other { // merge runs of them
+			if k != r.other || len(kept) == 0 || kept[len(kept)-1] != r.other { // merge runs of replacement frames
 				kept = append(kept, k)
 			}
 		}
@@ -121,12 +121,12 @@ func (r *reframer) stack(i int32) dictionary.StackIndex {
 	return r.stacks[i]
 }
 
-// maxExpanded bounds the frames that splitting locations adds to stacks. The largest recorded chunk
-// has 165,623 frames, none of them inlined; a hostile stack can refer a million times to a location
+// maxExpanded bounds the frames that split locations add to stacks. The largest recorded chunk has
+// 165,623 frames, none of them inlined; a hostile stack can refer a million times to a location
 // with a million lines.
 const maxExpanded = 1 << 20
 
-// limitExpansion keeps one frame of a location when too many were split.
+// limitExpansion keeps only one frame of a location once maxExpanded is reached.
 func (r *reframer) limitExpansion(frames []dictionary.LocationIndex) []dictionary.LocationIndex {
 	if len(frames) > 1 {
 		if r.expanded += len(frames); r.expanded > maxExpanded {
@@ -136,8 +136,8 @@ func (r *reframer) limitExpansion(frames []dictionary.LocationIndex) []dictionar
 	return frames
 }
 
-// framesOf returns the frames that replace a location: itself, a part of it, nothing, or the frame
-// that stands for others.
+// framesOf returns the frames that replace a location: the location itself, a part of it, nothing,
+// or the replacement frame.
 func (r *reframer) framesOf(i dictionary.LocationIndex) []dictionary.LocationIndex {
 	if frames, known := r.frames[i]; known {
 		return frames
@@ -166,18 +166,18 @@ func (r *reframer) readLocation(i dictionary.LocationIndex) {
 
 // maxRepeated bounds the attributes that the parts of a location repeat. A frame has five
 // attributes, and thirty levels of inlining are rare; a hostile location can have a million of
-// both.
+// each.
 const maxRepeated = 10_000
 
 func (r *reframer) splitLines(i dictionary.LocationIndex) (frames []dictionary.LocationIndex) {
 	lines := r.location.Lines
 	switch {
-	case len(lines) == 0: // only an address
+	case len(lines) == 0: // it has only an address
 		lines = []dictionary.Line{{}}
-	case len(lines)*len(r.location.Attributes) > maxRepeated: // kept or dropped by its first line
+	case len(lines)*len(r.location.Attributes) > maxRepeated: // keep or drop it according to its first line
 		lines = lines[:1]
 	}
-	run := 0 // where a run of lines that stay begins
+	run := 0 // the start of a run of lines that stay
 	stay := func(end int) {
 		switch {
 		case run == 0 && end == len(lines):

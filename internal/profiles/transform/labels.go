@@ -15,13 +15,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Labels makes the attributes of samples valid labels of time series, for backends that create a
-// series for each set of sample attributes. In keys, it replaces each character except letters,
-// digits and underscores by an underscore: dots need quotes in the queries of Grafana. Keys in Keep
-// stay as they are and are not counted out.
+// Labels turns sample attributes into valid labels of time series, for backends that create a
+// series for each set of sample attributes. In keys, it replaces all characters except letters,
+// digits and underscores with underscores, because dots need quotes in Grafana queries. Attributes
+// whose keys are in Keep are neither renamed nor dropped.
 //
-// It drops other attributes beyond MaxPerSample, and those with the key of an earlier one; it cuts
-// texts at MaxValueBytes. Grafana Pyroscope rejects requests above its limits.
+// It drops other attributes beyond MaxPerSample and attributes that repeat a key, and truncates
+// texts to MaxValueBytes. Grafana Pyroscope rejects requests above its limits.
 type Labels struct {
 	Keep          []string `mapstructure:"keep"`
 	MaxPerSample  int      `mapstructure:"max_per_sample"`
@@ -52,7 +52,8 @@ func (s *Labels) apply(m *message) {
 	})
 }
 
-// labels has the label of each entry of the attribute table, made when a sample first refers to it.
+// labels caches the label of each entry of the attribute table. A label is created when a sample
+// first refers to the entry.
 type labels struct {
 	*Labels
 	*message
@@ -99,7 +100,7 @@ func (l *labels) label(i int32) label {
 	return made
 }
 
-// labelName returns a key as the name of a label.
+// labelName converts a key to a label name.
 func labelName(key string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -113,7 +114,7 @@ func labelName(key string) string {
 	return name
 }
 
-// cut returns the start of a text, at most n bytes, without a part of a character at its end.
+// cut truncates a text to at most n bytes, without splitting a character.
 func cut(text string, n int) string {
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--

@@ -37,7 +37,8 @@ func (m *message) each(visit func(resource pcommon.Resource, profile pprofile.Pr
 	}
 }
 
-// remove removes profiles, and scopes and resources that become empty: a valid message has none.
+// remove removes profiles, and the scopes and resources that become empty, which a valid message
+// must not contain.
 func (m *message) remove(gone func(pprofile.Profile) bool) {
 	m.profiles.ResourceProfiles().RemoveIf(func(resource pprofile.ResourceProfiles) bool {
 		resource.ScopeProfiles().RemoveIf(func(scope pprofile.ScopeProfiles) bool {
@@ -96,9 +97,9 @@ func (m *message) clearPayloads() {
 	})
 }
 
-// attributeTexts has the values of one attribute as text, by index in the attribute table: an id is
-// the same as a number and as a string. Equal texts of a message are one pointer and are compared
-// as pointers: a hostile value can be a map of megabytes, on every sample.
+// attributeTexts has the values of one attribute as text, by index in the attribute table, so that
+// an ID is the same as a number and as a string. Equal texts of a message share one pointer, and
+// pointers are compared, because a hostile value can be a map of megabytes on every sample.
 type attributeTexts []*string
 
 func (m *message) textsOf(key string) attributeTexts {
@@ -115,7 +116,7 @@ func (m *message) textsOf(key string) attributeTexts {
 	return all
 }
 
-// of returns the text of the attribute on a record, or nil.
+// of returns the text of the attribute in a list of references, or nil.
 func (t attributeTexts) of(list pcommon.Int32Slice) *string {
 	for j := range list.Len() {
 		if text := t[list.At(j)]; text != nil {

@@ -19,17 +19,17 @@ const (
 	PresetOTLPgRPC  = "otlp_grpc"
 )
 
-// The labels that Pyroscope's own agents and Grafana use.
+// Labels that Grafana and Pyroscope's own agents use.
 const (
 	labelServiceVersion        = "service_version"
 	labelDeploymentEnvironment = "deployment_environment"
 )
 
 var presets = map[string]func() []Step{
-	// Pyroscope does not resolve the attributes of resources, makes a series of each set of sample
-	// attributes, rejects a value per timestamp and counts timestamps as 1 each. It accepts 16,000
-	// samples and 4 MiB per profile, 30 labels per series (four are its own) and 2048 bytes per
-	// label. internal/testkit/fakepyroscope has the source of each rule.
+	// Pyroscope does not resolve resource attributes, creates a series for each set of sample
+	// attributes, rejects samples with one value per timestamp, and counts each timestamp as 1. It
+	// accepts 16,000 samples and 4 MiB per profile, 30 labels per series (four are its own) and
+	// 2048 bytes per label. internal/testkit/fakepyroscope names the source of each rule.
 	PresetPyroscope: func() []Step {
 		return []Step{
 			&ResourceToSamples{FirstOf: map[string][]string{
@@ -49,16 +49,17 @@ var presets = map[string]func() []Step{
 			&Split{MaxSamples: 16_000, MaxBytes: 4_000_000},
 		}
 	},
-	// Exporter and broker take 1,000,000 and 1,048,588 bytes by default, key and headers included.
+	// By default, the exporter accepts 1,000,000 bytes and the broker 1,048,588 bytes, including
+	// key and headers.
 	PresetKafka: func() []Step { return []Step{&Split{MaxBytes: 900_000}} },
-	// A gRPC server takes 4 MiB by default.
+	// A gRPC server accepts 4 MiB by default.
 	PresetOTLPgRPC: func() []Step { return []Step{&Split{MaxBytes: 4_000_000}} },
 }
 
 // PresetNames returns the names of all presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// Preset returns new steps of a preset.
+// Preset returns the steps of a preset.
 func Preset(name string) ([]Step, error) {
 	steps, known := presets[name]
 	if !known {

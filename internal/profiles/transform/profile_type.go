@@ -10,8 +10,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
 )
 
-// ProfileType states sample type, period type and period in the way that Grafana Pyroscope groups
-// profiles by: pkg/ingester/otlp/convert.go derives the name of a profile from them.
+// ProfileType sets sample type, period type and period as Grafana Pyroscope expects them:
+// pkg/ingester/otlp/convert.go derives the profile type, by which it groups profiles, from these
+// fields.
 //
 //   - CPU time becomes samples/count with a period of cpu/nanoseconds, which is the type
 //     process_cpu:cpu:nanoseconds:cpu:nanoseconds of all other agents; Pyroscope multiplies by the
@@ -22,7 +23,7 @@ import (
 //   - Characters of names other than letters, digits and underscores become underscores: Pyroscope
 //     rejects "-" and separates the names by ":".
 //
-// It drops nothing. It expects totals: put it after aggregate.
+// It drops nothing. It expects totals, so put it after aggregate.
 type ProfileType struct{}
 
 func (*ProfileType) Validate() error { return nil }
@@ -43,11 +44,11 @@ func (*ProfileType) apply(m *message) {
 
 const offCPU = "off_cpu" // of the OpenTelemetry eBPF profiler
 
-// countCPU states CPU time as counts of a period.
+// countCPU converts CPU time to counts of a period.
 func (m *message) countCPU(profile pprofile.Profile, t sampletype.Type) {
 	period := int64(t.Period)
 	switch {
-	case t.Counts && period < 1: // Pyroscope shows counts of an unstated period, too
+	case t.Counts && period < 1: // Pyroscope also shows counts without a period
 		m.nameType(profile, t)
 		return
 	case !t.Counts:
@@ -88,7 +89,7 @@ func (m *message) setTypes(profile pprofile.Profile, name, unit, periodName, per
 	dictionary.SetValueType(profile.PeriodType(), m.edit.String(periodName), m.edit.String(periodUnit))
 }
 
-// typeName returns a name without characters that have a meaning in the type of a profile.
+// typeName replaces characters that have a meaning in a profile type.
 func typeName(name string) string {
 	if name == "" {
 		return ""

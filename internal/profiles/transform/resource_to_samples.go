@@ -15,27 +15,27 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// ResourceToSamples copies attributes of the resource to every sample, for backends that read only
-// sample attributes: collectors send resource attributes as references into the dictionary, and
-// Grafana Pyroscope stores such profiles as unknown_service.
+// ResourceToSamples copies resource attributes to every sample, for backends that read only sample
+// attributes: collectors send resource attributes as references to the dictionary, and Grafana
+// Pyroscope stores such profiles as unknown_service.
 //
-// A sample that already has the attribute keeps its value. With Integers, it removes attributes of
-// resources and scopes and drops the values that it does not copy; see there.
+// A sample that already has the attribute keeps its value. Integers also removes attributes; see
+// there.
 type ResourceToSamples struct {
 	Attributes []string `mapstructure:"attributes"`
 
-	// FirstOf has alternatives by the key that samples get: the first attribute that the resource
-	// has is copied.
+	// FirstOf maps the key on samples to a list of resource attributes. The first one that is
+	// present is copied.
 	FirstOf map[string][]string `mapstructure:"first_of"`
 
 	// Integers moves all integer attributes of resources and scopes to the samples. Pyroscope
-	// (since April 2026) rejects a request with one: the key is a reference into the dictionary,
-	// which it does not resolve, and it reads an integer without a name. The first maxIntegers of a
-	// resource or scope are copied; others are removed only.
+	// (since April 2026) rejects requests that contain them, because it does not resolve their key,
+	// a reference to the dictionary, and reads an integer without a name. The first maxIntegers of
+	// a resource or scope are copied; the others are dropped.
 	Integers bool `mapstructure:"integers"`
 }
 
-// maxIntegers bounds the indices that a hostile resource adds to each sample. Resources of the
+// maxIntegers bounds the references that a hostile resource adds to each sample. Resources of the
 // OpenTelemetry eBPF profiler have one integer.
 const maxIntegers = 8
 
@@ -77,8 +77,8 @@ func (s *ResourceToSamples) apply(m *message) {
 	}
 }
 
-// copyToSamples copies an attribute to all samples of some scopes. It reports whether there is such
-// an attribute.
+// copyToSamples copies an attribute to all samples of the scopes. It reports whether the attribute
+// exists.
 func (m *message) copyToSamples(scopes pprofile.ScopeProfilesSlice, key string, attributes pcommon.Map, from string) bool {
 	value, ok := attributes.Get(from)
 	if ok {

@@ -15,19 +15,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Scrub replaces sensitive text: in paths and function names (PHP names the code of a file by its
-// path), in paths of binaries, in thread names, and in the values of all attributes of samples,
-// frames, mappings, profiles, scopes and resources, including nested values. Keys, units and types
-// stay unchanged.
+// Scrub replaces sensitive text in paths and function names (in PHP, the path of a file is also the
+// name of its code), in paths of binaries, in thread names, and in the values of all attributes of
+// samples, frames, mappings, profiles, scopes and resources, including nested values. Keys, units
+// and types stay unchanged.
 //
 // It drops the replaced text. Functions, frames and samples that become equal are merged.
 type Scrub struct {
-	// Preset is PresetHome or empty: it scrubs home directories and attributes that identify a
-	// user.
+	// Preset is PresetHome, which scrubs home directories and attributes that identify a user, or
+	// empty.
 	Preset string      `mapstructure:"preset"`
-	Rules  []ScrubRule `mapstructure:"rules"` // applied in this order, after the preset's
+	Rules  []ScrubRule `mapstructure:"rules"` // applied in order, after the preset
 
-	// Scrubbing has the rules of Sentry's default data scrubbing, applied last.
+	// Scrubbing configures Sentry's default data scrubbing, which is applied last.
 	Scrubbing scrub.Config `mapstructure:"scrubbing"`
 }
 
@@ -41,21 +41,21 @@ type ScrubRule struct {
 // PresetHome is the preset for home directories and user names.
 const PresetHome = "home"
 
-// homes match the start of a home directory and the user name in it, on Linux, macOS and Windows,
-// in plain paths and inside URLs. They match anywhere: a page at /home/news loses its name, too,
-// which is the safe direction.
+// homes match the start of a home directory and its user name, on Linux, macOS and Windows, in
+// plain paths and in URLs. They match anywhere, so that a URL path such as /home/news is also
+// scrubbed, which errs on the safe side.
 var homes = []ScrubRule{
 	{regexp.MustCompile(`(?i)([/\\](?:home|users|documents and settings)[/\\]+)[^/\\:"']+`), "${1}" + scrubbed},
 	{regexp.MustCompile(`(?i)(/(?:per-user|media)/)[^/:"']+`), "${1}" + scrubbed}, // Nix profiles, mounted disks
 }
 
-// userKeys are attributes whose value identifies a user.
+// userKeys are attributes whose values identify a user.
 var userKeys = []string{
 	semconv.ProcessOwner, semconv.UserName, semconv.UserFullName, semconv.UserEmail, semconv.UserID, semconv.UserHash,
 	semconv.EnduserID, semconv.EnduserPseudoID, semconv.ClientAddress,
 }
 
-// scrubbed replaces a name.
+// scrubbed replaces user names.
 const scrubbed = "user"
 
 func (s *Scrub) Validate() error {
@@ -105,14 +105,14 @@ func (c *scrubber) names() {
 	}
 }
 
-// scrubber caches scrubbed texts, because tables repeat them.
+// scrubber caches scrubbed texts, because many table entries share them.
 type scrubber struct {
 	*message
 	rules    []ScrubRule
 	userKeys []string
 	texts    map[string]string
 
-	strings []dictionary.StringIndex // likewise, by position in the string table
+	strings []dictionary.StringIndex // the same, by position in the string table
 }
 
 func (c *scrubber) text(s string) string {
@@ -155,7 +155,8 @@ func (c *scrubber) function(i dictionary.FunctionIndex) {
 // unknown marks an entry that has not been scrubbed yet.
 const unknown = dictionary.StringIndex(-1)
 
-// string scrubs an entry of the string table once: many records may refer to a long one.
+// string scrubs each entry of the string table only once, because many records may refer to a long
+// entry.
 func (c *scrubber) string(i dictionary.StringIndex) dictionary.StringIndex {
 	if int(i) >= len(c.strings) { // added by the scrubber
 		return i
@@ -176,8 +177,8 @@ func (c *scrubber) attributes(m pcommon.Map, depth int) {
 	}
 }
 
-// maxDepth bounds recursion into values. Most protobuf decoders reject more than 100 levels, so no
-// valid sender exceeds it. Deeper values cannot be scrubbed and are replaced.
+// maxDepth bounds recursion into values. Valid senders do not exceed it, because most protobuf
+// decoders reject more than 100 levels. Deeper values are replaced.
 const maxDepth = 100
 
 func (c *scrubber) value(key string, v pcommon.Value, depth int) {

@@ -11,21 +11,21 @@ import (
 )
 
 // Split splits messages to respect the limits of the next component: Kafka, gRPC and backends
-// reject larger messages. Each part is a separate message with its own dictionary. It has several
-// complete profiles, as many as fit, or a part of one profile. Profiles with timestamps are split
-// by time, so that each part is a profile of its own time range; values without timestamps are
-// split by samples, and the start of each part is a nanosecond after that of the part before it.
+// reject larger messages. Each part is a separate message with its own dictionary. It contains as
+// many complete profiles as fit, or a part of one profile. Profiles with timestamps are split by
+// time, so that each part covers its own time range. Profiles without timestamps are split between
+// samples, and each part starts one nanosecond after the previous one.
 //
-// The profile id of a part is derived from the id of the profile and the number of the part: equal
-// input gives equal ids. A part has the attributes split.profile_id (the id of the original
-// profile, which is the chunk id of Sentry's continuous profiles) and split.part (from 1). Its time
-// and duration are those of its observations; sentry.transaction.relative_start and related
-// attributes still count from the start of the original profile. Measurements stay with the first
-// part, because they would be counted twice otherwise.
+// The profile ID of a part is derived from the profile ID and the number of the part, so that equal
+// input yields equal IDs. A part has the attributes split.profile_id (the original profile ID,
+// which is the chunk ID of Sentry's continuous profiles) and split.part (counted from 1). Its time
+// and duration cover its observations; sentry.transaction.relative_start and related attributes
+// still refer to the start of the original profile. Measurements stay with the first part, so that
+// they are not counted twice.
 //
-// It drops nothing. Indivisible data is forwarded even above a limit: a single observation, a
-// profile whose attributes use half of MaxBytes, and the rest of a profile after 1000 parts, or of
-// a message after parts with 16 times its size in total.
+// It drops nothing. Data that cannot be split is forwarded even above a limit: a single
+// observation, a profile whose attributes use half of MaxBytes, the rest of a profile after 1000
+// parts, and the rest of a message once its parts have 16 times its size.
 type Split struct {
 	MaxBytes    int           `mapstructure:"max_bytes"`    // of the message as protobuf, uncompressed
 	MaxSamples  int           `mapstructure:"max_samples"`  // of each profile
@@ -33,18 +33,19 @@ type Split struct {
 }
 
 const (
-	// minSplitBytes leaves room for the data that every part repeats: a resource of a Sentry SDK
-	// has about 20 attributes, 1 kB.
+	// minSplitBytes leaves room for the data that every part repeats: the resource of a Sentry SDK
+	// has about 20 attributes (1 kB).
 	minSplitBytes = 10_000
 
-	// maxParts: the longest recorded chunk covers 243 s, which is 243 parts of a second.
+	// maxParts is more than enough for the longest recorded chunk: it covers 243 s, or 243 parts of
+	// one second.
 	maxParts = 1000
 
-	// maxMultiple and minBudget bound the bytes that are built from one message: every part repeats
-	// the resource and the dictionary entries that it needs, which for a hostile stack of megabytes
-	// would be the whole message each time. Halving a large chunk until its parts fit builds it
-	// about six times. The output is at most this, plus twice the message for the last part and the
-	// rest.
+	// maxMultiple and minBudget bound the bytes that are built from one message. Every part repeats
+	// the resource and the dictionary entries that it needs; with a hostile stack of megabytes,
+	// that would be the whole message each time. Halving a large chunk until its parts fit builds
+	// it about six times. The output has at most this size, plus twice the message for the last
+	// part and the rest.
 	maxMultiple = 16
 	minBudget   = 4 << 20
 
@@ -60,13 +61,13 @@ func (s *Split) Validate() error {
 		return fmt.Errorf("split: max_bytes: is %d, must be at least %d", s.MaxBytes, minSplitBytes)
 	case s.MaxSamples < 0:
 		return errors.New("split: max_samples: must be positive; omit it for no limit")
-	case s.MaxDuration != 0 && s.MaxDuration < time.Millisecond: // 10 is read as 10ns
+	case s.MaxDuration != 0 && s.MaxDuration < time.Millisecond: // 10 would mean 10ns
 		return fmt.Errorf("split: max_duration: is %s, must be at least %s, with a unit, e.g. 10s; omit it for no limit", s.MaxDuration, time.Millisecond)
 	}
 	return nil
 }
 
-// apply only stores the step: the sizes are known after compaction.
+// apply only stores the step, because the sizes are known only after compaction.
 func (s *Split) apply(m *message) { m.split = s }
 
 // parts splits a compact message.
@@ -100,7 +101,7 @@ func (s *Split) fits(p pprofile.Profiles, bytes int) bool {
 	return true
 }
 
-// withinLimits reports whether a part respects the limits that can be checked without building it.
+// withinLimits reports whether a part is within the limits that can be checked without building it.
 func (s *Split) withinLimits(p part) bool {
 	first, last, timed := p.timeRange()
 	return (s.MaxSamples == 0 || len(p) <= s.MaxSamples) &&

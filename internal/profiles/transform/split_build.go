@@ -24,12 +24,12 @@ type splitter struct {
 	copier   *dictionary.Copier
 	messages []pprofile.Profiles
 
-	budget int // bytes that may still be built
+	budget int // number of bytes that may still be built
 
 	// The current profile.
 	profileRef
 	interval    uint64
-	partsBefore int // the parts before it
+	partsBefore int // number of parts before it
 	maxBytes    int // 0 if splitting cannot help
 }
 
@@ -39,7 +39,7 @@ type profileRef struct {
 	scope         pprofile.ScopeProfiles
 	source        pprofile.Profile
 	scopePosition [2]int // positions of its resource and scope
-	withinLimits  bool   // it respects the limits of profiles
+	withinLimits  bool   // it is within the limits for profiles
 }
 
 func newSplitter(s *Split, p pprofile.Profiles) *splitter {
@@ -58,7 +58,8 @@ func (c *splitter) profiles() (all []profileRef) {
 	return all
 }
 
-// splitMessage adds the parts of the message: halves of it until they fit, then parts of profiles.
+// splitMessage adds the parts of the message. It halves the message until the parts fit, then
+// splits single profiles.
 func (c *splitter) splitMessage() {
 	for pending := [][]profileRef{c.profiles()}; len(pending) > 0; { // the next one is the last
 		profiles := pending[len(pending)-1]
@@ -102,7 +103,7 @@ func (c *splitter) profile(m profileRef) {
 
 func (c *splitter) fits(bytes int) bool { return c.maxBytes == 0 || bytes <= c.maxBytes }
 
-// splitPart adds the parts of a part, in the order of time.
+// splitPart adds the parts of a part, in chronological order.
 func (c *splitter) splitPart(all part) {
 	for pending := []part{all}; len(pending) > 0; { // the next one is the last
 		p := pending[len(pending)-1]
@@ -128,8 +129,8 @@ func (c *splitter) splitPart(all part) {
 	}
 }
 
-// halves splits at a multiple of MaxDuration if that is exceeded: two parts of a minute and a rest
-// are better than four of three quarters of a minute.
+// halves splits at a multiple of MaxDuration if the part is longer: two parts of a minute and a
+// rest are better than four parts of 45 seconds.
 func (c *splitter) halves(p part) (part, part) {
 	first, last, timed := p.timeRange()
 	if limit := uint64(c.MaxDuration); limit > 0 && timed && last-first >= limit {
@@ -138,7 +139,7 @@ func (c *splitter) halves(p part) (part, part) {
 	return p.halves()
 }
 
-// whole is the number of a part that is its complete profile.
+// whole is the part number of a complete profile.
 const whole = 0
 
 // build returns a message with a part of the current profile, and its size.
@@ -220,7 +221,7 @@ func (c *splitter) addScope(resource pprofile.ResourceProfiles) pprofile.ScopePr
 	return scope
 }
 
-// copyHeader copies everything but the samples of a profile.
+// copyHeader copies a profile without its samples.
 func (c *splitter) copyHeader(to pprofile.Profile, number int) {
 	to.SetTime(c.source.Time())
 	to.SetDurationNano(c.source.DurationNano())
@@ -232,8 +233,8 @@ func (c *splitter) copyHeader(to pprofile.Profile, number int) {
 	c.copier.Attributes(c.attributes(number), to.AttributeIndices())
 }
 
-// attributes returns the attributes of the profile that a part repeats: measurements only for the
-// first part, and no attributes of an earlier split.
+// attributes returns the attributes that a part repeats. Only the first part has measurements.
+// Attributes of an earlier split are omitted.
 func (c *splitter) attributes(number int) pcommon.Int32Slice {
 	kept := pcommon.NewInt32Slice()
 	c.source.AttributeIndices().CopyTo(kept)
@@ -261,8 +262,8 @@ func (c *splitter) markPart(b *dictionary.Builder, part pprofile.Profile, p part
 	part.AttributeIndices().Append(int32(b.AttrInt(semconv.SplitPart, int64(number))))
 }
 
-// markStart moves the start of a part without timestamps by a nanosecond per part: some backends
-// treat profiles with equal start as duplicates, see [UniqueTimes].
+// markStart delays the start of a part without timestamps by one nanosecond per part, because some
+// backends treat profiles with the same start as duplicates, see [UniqueTimes].
 func (c *splitter) markStart(b *dictionary.Builder, part pprofile.Profile, number int) {
 	start := uint64(c.source.Time())
 	if number == 1 || start > math.MaxInt64-maxParts {
@@ -274,15 +275,15 @@ func (c *splitter) markStart(b *dictionary.Builder, part pprofile.Profile, numbe
 	}
 }
 
-// partID returns the id of a part. It is a function of the profile id and the number of the part.
+// partID returns the ID of a part, which depends only on the profile ID and the part number.
 func partID(whole pprofile.ProfileID, number int) (id pprofile.ProfileID) {
 	digest := sha256.Sum256(binary.BigEndian.AppendUint32(whole[:], uint32(number)))
 	copy(id[:], digest[:])
 	return id
 }
 
-// size returns an upper bound of a message's size as protobuf: marshalling moves texts of resources
-// and scopes into the dictionary, which costs a reference each.
+// size returns an upper bound of the protobuf size of a message. Marshalling moves texts of
+// resources and scopes to the dictionary, and adds a reference for each.
 func size(p pprofile.Profiles) int {
 	n := new(pprofile.ProtoMarshaler).ProfilesSize(p)
 	for _, resource := range p.ResourceProfiles().All() {

@@ -15,7 +15,7 @@ import (
 // part is a subset of the observations of a profile.
 type part []samplePart
 
-// samplePart is a subset of the observations of a sample, in the order of time.
+// samplePart is a subset of the observations of a sample, in chronological order.
 type samplePart struct {
 	sample int
 	times  []uint64
@@ -51,7 +51,7 @@ func (p samplePart) sort() {
 	}
 }
 
-// timeRange returns the times of the first and the last observation; timed is false if no
+// timeRange returns the times of the first and the last observation. timed is false if no
 // observation has a time.
 func (p part) timeRange() (first, last uint64, timed bool) {
 	first = math.MaxUint64
@@ -63,8 +63,8 @@ func (p part) timeRange() (first, last uint64, timed bool) {
 	return first, last, timed
 }
 
-// duration returns the duration of observations: the last one lasts one interval, because the range
-// is half-open.
+// duration returns the duration of a half-open range of observations: the last one lasts one
+// interval.
 func duration(first, last, interval uint64) uint64 {
 	if gap := last - first; gap < math.MaxUint64-interval {
 		return gap + interval
@@ -122,9 +122,9 @@ func (p samplePart) splitAfter(n int) (head, tail samplePart) {
 	return head, tail
 }
 
-// join merges parts, the last of which is the first in time.
+// join merges parts that are in reverse chronological order.
 func join(parts []part) (joined part) {
-	positions := map[int]int{} // sample → its portion
+	positions := map[int]int{} // sample → its part
 	for _, p := range slices.Backward(parts) {
 		for _, sp := range p {
 			i, known := positions[sp.sample]

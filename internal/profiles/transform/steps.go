@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// steps has the constructors of the steps by name, with their defaults.
+// steps has the constructors of the steps by name. They set the defaults.
 var steps = map[string]func() Step{
 	"aggregate":           func() Step { return &Aggregate{Unit: UnitNanoseconds} },
 	"active_thread_only":  func() Step { return &ActiveThreadOnly{} },
@@ -28,7 +28,7 @@ var steps = map[string]func() Step{
 // Names returns the names of all steps, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(steps)) }
 
-// New returns a step by name, with its defaults.
+// New returns the step with a name, with its defaults.
 func New(name string) (Step, error) {
 	step, known := steps[name]
 	if !known {

@@ -11,11 +11,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Threads keeps or drops samples by the name of their thread; threads without a name are matched by
-// id. The patterns are regular expressions (RE2) that match anywhere in the name: use ^main$ for
-// the complete name.
+// Threads keeps or drops samples by thread name or, for threads without a name, by thread ID. The
+// patterns are regular expressions (RE2) that match anywhere in the text: use ^main$ for an exact
+// match.
 //
-// It drops the samples of threads that match one of Drop or, if Keep is given, none of Keep.
+// It drops the samples of threads that match a pattern in Drop or, if Keep is set, no pattern in
+// Keep.
 type Threads struct {
 	Keep []*regexp.Regexp `mapstructure:"keep"`
 	Drop []*regexp.Regexp `mapstructure:"drop"`
@@ -46,7 +47,7 @@ func (s *Threads) apply(m *message) {
 	})
 }
 
-// drops reports whether samples of a thread are dropped; nil is a thread without name and id.
+// drops reports whether samples of a thread are dropped. nil is a thread without a name and ID.
 func (s *Threads) drops(name *string) bool {
 	text := ""
 	if name != nil {

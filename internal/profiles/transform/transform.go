@@ -10,14 +10,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Step is one transform with its settings. Steps can be shared: applying a step does not change it.
+// Step is one transform with its settings. Applying a step does not change it, so steps can be
+// shared.
 type Step interface {
 	// Validate checks the settings. Its messages name the key and a valid value.
 	Validate() error
 	apply(m *message)
 }
 
-// Apply applies steps, in their order, to p, which it owns. It returns the resulting messages: p
+// Apply applies steps in order to p, which it may change. It returns the resulting messages: p
 // itself, several messages after split, or none if nothing remains.
 func Apply(p pprofile.Profiles, steps []Step) (parts []pprofile.Profiles, lost Losses) {
 	if len(steps) == 0 {
@@ -39,7 +40,7 @@ func Apply(p pprofile.Profiles, steps []Step) (parts []pprofile.Profiles, lost L
 	return []pprofile.Profiles{p}, m.losses
 }
 
-// ValidateOrder checks the order of steps, each of which is valid on its own.
+// ValidateOrder checks the order of valid steps.
 func ValidateOrder(steps []Step) error {
 	threadsGone, idleGone := false, false
 	for i, step := range steps {

@@ -13,21 +13,23 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// UniqueTimes makes the start times of profiles unique, for backends that treat profiles with equal
-// labels and equal start as duplicates. Grafana Pyroscope v2 drops all but one when it compacts
-// blocks (pkg/block/section_profiles.go, DedupeProfileRowIterator). Sources state the
+// UniqueTimes makes the start times of profiles unique, for backends that treat profiles with the
+// same labels and the same start time as duplicates. Grafana Pyroscope v2 drops all but one when it
+// compacts blocks (pkg/block/section_profiles.go, DedupeProfileRowIterator). Sources state the
 // start in seconds (Ruby), milliseconds or microseconds, so several profiles of a process share it.
 //
-// It adds an offset below the precision of the start, at most a millisecond, from a hash of the
-// profile ID: equal input gives equal times. Profiles of one message that still share a start move
-// on by a nanosecond each. The profile attribute split.time_unix_nano has the original start.
+// It adds an offset that is below the precision of the start time and below a millisecond. The
+// offset is a hash of the profile ID, so that equal input yields equal times. Profiles of one
+// message that still share a start time are moved by one nanosecond each. The profile attribute
+// split.time_unix_nano contains the original start time.
 //
-// It drops nothing. Profiles with timestamps stay unchanged, because their start must not be after
-// their first timestamp: put it after aggregate.
+// It drops nothing. Profiles with timestamps stay unchanged, because they must not start after
+// their first timestamp, so put it after aggregate.
 type UniqueTimes struct{}
 
-// maxPrecision bounds the offset: a start with nine zeros may be precise by chance. With a million
-// places, of a hundred profiles that start in the same second, a backend loses 0.005 %.
+// maxPrecision bounds the offset, because a time that ends in nine zeros may still be precise. With
+// a million possible offsets, a backend loses 0.005 % of a hundred profiles that start in the same
+// second.
 const maxPrecision = 1_000_000
 
 func (*UniqueTimes) Validate() error { return nil }
@@ -92,10 +94,10 @@ func profileHash(profile pprofile.Profile) uint64 {
 	return h.Sum64()
 }
 
-// takenTimes maps each used time to a later one, from which to search for an unused one.
+// takenTimes maps each used time to a later time at which to continue the search for an unused one.
 type takenTimes map[uint64]uint64
 
-// take returns t, or the first unused time after it, and marks it as used.
+// take returns t or the first unused time after it, and marks the result as used.
 func (u takenTimes) take(t uint64) uint64 {
 	free := t
 	for later, taken := u[free]; taken; later, taken = u[free] {

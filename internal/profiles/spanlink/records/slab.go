@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package records keeps millions of records without pointers, which cost the garbage collector
-// nothing: a Slab has the records, and Tables find them.
+// Package records stores millions of records without pointers, so that the garbage collector does
+// not scan them: a Slab stores the records, and Tables find them.
 package records
 
-// Slab stores records of one type by reference. Records never move, and growth copies nothing. A
-// slab of records without pointers costs the garbage collector nothing, however many there are. It
-// keeps the memory of released records for the next ones until reset.
+// Slab stores records of one type by reference. Records never move, and growing the slab copies
+// nothing. The garbage collector does not scan records without pointers. The slab reuses the memory
+// of released records.
 //
-// The reference 0 is none.
+// Reference 0 means none.
 type Slab[R ~int32, T any] struct {
 	chunks   []*[chunkLen]T
-	last     R // the last reference that Alloc has made
+	last     R // the highest reference so far
 	released []R
 }
 
-// A chunk of intervals (28,672 bytes) and one of segments (16,384) are of sizes that Go allocates
-// without waste.
+// A chunk of intervals has 28,672 bytes, and a chunk of segments 16,384 bytes. Go allocates these
+// sizes without waste.
 const (
 	chunkBits = 9
 	chunkLen  = 1 << chunkBits
@@ -39,7 +39,7 @@ func (s *Slab[R, T]) Alloc() R {
 	return s.last
 }
 
-// Release ends the use of a record.
+// Release frees a record.
 func (s *Slab[R, T]) Release(r R) {
 	var zero T
 	*s.At(r) = zero

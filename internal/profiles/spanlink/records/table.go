@@ -2,35 +2,36 @@
 
 package records
 
-// Table finds references by the hash of their records, which it does not store: at most
-// 10 bytes a record, without pointers. References have at most 26 bits. It uses open addressing with linear probing. It consists of
-// parts that grow separately, because moving the references of a complete table would take long.
+// Table finds references by the hash of their records. It does not store the records and uses at
+// most 10 bytes per record, without pointers. References have at most 26 bits. The table uses open
+// addressing with linear probing. It consists of parts that grow separately, because rehashing the
+// whole table at once would take too long.
 type Table[R ~int32] struct {
 	hashOf func(R) uint64
 	parts  [256]part[R]
 }
 
 type part[R ~int32] struct {
-	slots []uint32 // a power of two, or none; 0 is free
+	slots []uint32 // the length is zero or a power of two; 0 = free
 	used  int
 }
 
 const (
-	// A slot has a reference and, above it, bits of the hash: without these, nearly each probe would
-	// read a record.
+	// A slot contains a reference and, in the upper bits, a part of the hash. Without it, nearly
+	// every probe would read a record.
 	refBits = 26
 	refMask = 1<<refBits - 1
 
 	minSlots = 8
 )
 
-// NewTable returns an empty table. The function returns the hash of a record, which exists.
+// NewTable returns an empty table. hashOf returns the hash of an existing record.
 func NewTable[R ~int32](hashOf func(R) uint64) *Table[R] {
 	return &Table[R]{hashOf: hashOf}
 }
 
-// partOf returns the part for a hash: its lowest eight bits. The next bits are the position in the
-// part, the highest ones are in the slot.
+// partOf returns the part for a hash, selected by the lowest eight bits. The next bits determine
+// the position in the part; the highest bits are in the slot.
 func (t *Table[R]) partOf(hash uint64) *part[R] { return &t.parts[hash%256] }
 
 func slotOf[R ~int32](hash uint64, r R) uint32 { return uint32(hash>>32)&^refMask | uint32(r) }
@@ -51,7 +52,7 @@ func (t *Table[R]) Find(hash uint64, equal func(R) bool) R {
 	return 0
 }
 
-// Add adds a reference that Find does not find.
+// Add adds a reference that is not in the table.
 func (t *Table[R]) Add(hash uint64, r R) {
 	p := t.partOf(hash)
 	if 4*(p.used+1) > 3*len(p.slots) {
@@ -80,18 +81,19 @@ func (t *Table[R]) resize(p *part[R], size int) {
 	}
 }
 
-// Replace replaces a reference by another one with the same hash.
+// Replace replaces a reference with another one that has the same hash.
 func (t *Table[R]) Replace(hash uint64, old, r R) {
 	p := t.partOf(hash)
 	p.slots[p.find(hash, old)] = slotOf(hash, r)
 }
 
-// Remove removes a reference. The record must still be there.
+// Remove removes a reference. The record must still exist.
 func (t *Table[R]) Remove(hash uint64, r R) {
 	p := t.partOf(hash)
 	mask := len(p.slots) - 1
 	free := p.find(hash, r)
-	// Fill the gap with the next reference that may be there, and so on.
+	// Fill the gap with the next reference that may move there, and repeat for the gap that it
+	// leaves.
 	for i := (free + 1) & mask; p.slots[i] != 0; i = (i + 1) & mask {
 		home := p.position(t.hashOf(R(p.slots[i] & refMask)))
 		if (i-home)&mask >= (i-free)&mask {
@@ -117,7 +119,7 @@ func nextSize(used int) int {
 	return size
 }
 
-// find returns the position of a reference that is there.
+// find returns the position of an existing reference.
 func (p *part[R]) find(hash uint64, r R) int {
 	i := p.position(hash)
 	for R(p.slots[i]&refMask) != r {
