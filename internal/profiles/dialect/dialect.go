@@ -24,8 +24,7 @@
 //	wire.go        fields of protobuf messages
 //
 // [Current] is for decoded messages. A collector decodes a sample of OTLP 1.9 without an error if
-// it has no attributes, or if its lists are not packed, but each field gets the content of another
-// one.
+// it has no attributes, or if its lists are not packed, but with each field in the wrong place.
 //
 // This package is the only place that knows about dialects. docs/dialects.md lists their producers,
 // and the effects of the next breaking change.
@@ -46,7 +45,7 @@ import (
 // Error is the error for a message that cannot be translated.
 type Error struct {
 	Producer string
-	Version  Version // unclear: unknown
+	Version  Version // unclear = unknown
 	Reason   error   // why a known version cannot be translated
 }
 
@@ -63,12 +62,12 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Reason }
 
-// Current returns a message in the current dialect: p itself if it already is, else a translated
-// copy; p does not change. The result is translated only if all samples are valid in OTLP 1.9 and
-// some sample is impossible in the current dialect.
+// Current returns a message in the current dialect: p itself or a translated copy. It does not
+// change p. It translates a message only if all samples are valid in OTLP 1.9 and at least one
+// sample is impossible in the current dialect.
 //
-// Current returns an [Error] if no sample has a value or a timestamp and the message cannot be
-// translated: nothing in it can be used. Other messages are returned unchanged.
+// Current returns an [Error] if the message cannot be translated and no sample has a value or a
+// timestamp, because it then contains no usable data. Other messages are returned unchanged.
 func Current(p pprofile.Profiles) (current pprofile.Profiles, translated bool, err error) {
 	tables := tablesOf(p)
 	samples, impossible, empty := 0, 0, 0
@@ -99,7 +98,7 @@ func Current(p pprofile.Profiles) (current pprofile.Profiles, translated bool, e
 	return p, false, nil
 }
 
-// sample has the content of a sample.
+// sample is the content of a sample.
 type sample struct {
 	stack, link int32
 	attributes  pcommon.Int32Slice
@@ -114,8 +113,8 @@ func sampleOf(s pprofile.Sample) sample {
 	}
 }
 
-// renumber reads a sample of OTLP 1.9. It fails if a value was cut to 32 bits, or if there are
-// several links.
+// renumber reads a sample of OTLP 1.9. It fails if a value was truncated to 32 bits, or if there
+// are several links.
 func renumber(s pprofile.Sample) (sample, bool) {
 	r := sample{
 		stack: s.StackIndex(), attributes: pcommon.NewInt32Slice(), values: pcommon.NewInt64Slice(),
@@ -148,7 +147,7 @@ func tablesOf(p pprofile.Profiles) tables {
 }
 
 // possible reports whether a sample obeys the rules of the protocol: its references exist, no
-// attribute is there twice, and it has one value, timestamps, or as many of both.
+// attribute occurs twice, and it has one value, or timestamps, or the same number of both.
 func (t tables) possible(s sample) bool {
 	exists := func(i int32, n int) bool { return i >= 0 && int(i) < max(n, 1) }
 	if !exists(s.stack, t.stacks) || !exists(s.link, t.links) {
@@ -174,8 +173,8 @@ func (t tables) possible(s sample) bool {
 	}
 }
 
-// maxCompared bounds the search for duplicates: records have few attributes, a hostile one has a
-// million.
+// maxCompared bounds the search for duplicates. Records have few attributes; a hostile record may
+// have a million.
 const maxCompared = 32
 
 func translate(p pprofile.Profiles) pprofile.Profiles {
@@ -206,11 +205,11 @@ func eachSample(p pprofile.Profiles) iter.Seq[pprofile.Sample] {
 	}
 }
 
-// maxProducer bounds the text of a message that appears in logs.
+// maxProducer bounds the text from a message that appears in logs.
 const maxProducer = 100
 
-// Producer returns name and version of the producer of a message, as its first resource states
-// them.
+// Producer returns the name and the version of the producer of a message, as stated by its first
+// resource.
 func Producer(p pprofile.Profiles) string {
 	if p.ResourceProfiles().Len() == 0 {
 		return unknownProducer
@@ -225,7 +224,7 @@ func Producer(p pprofile.Profiles) string {
 		name, version = text(resource, semconv.TelemetrySDKName), text(resource, semconv.TelemetrySDKVersion)
 	}
 	if name == "" && usesEngineNames(p) {
-		name = "async-profiler" // it states no name
+		name = "async-profiler" // which does not state its name
 	}
 	if name == "" {
 		return unknownProducer

@@ -9,19 +9,19 @@ import (
 // Version is a version of OTLP that changed the encoding of profiles.
 type Version string
 
-// The versions that this package distinguishes. 1.10 and 1.11 are equal.
+// The versions that this package distinguishes. 1.10 and 1.11 are the same.
 const (
 	V1_5    Version = "1.5 or older" // the tables are in each profile
 	V1_6    Version = "1.6"          // the tables are in the request
 	V1_7    Version = "1.7"          // stacks are ranges of a list; several sample types per profile
-	V1_8    Version = "1.8"          // 1.9 with comments in a profile
-	V1_9    Version = "1.9"          // other numbers of the fields of samples
+	V1_8    Version = "1.8"          // like 1.9, but with comments in a profile
+	V1_9    Version = "1.9"          // different field numbers in samples
 	V1_10   Version = "1.10"
 	unclear Version = "" // the encoding is valid in more than one version
 )
 
-// recognise returns the version of an encoded request by the types of its fields: the first
-// evidence decides. The message is not checked beyond that.
+// recognise determines the version of an encoded request from the types of its fields. The first
+// evidence decides; the rest of the message is not checked.
 func recognise(request []byte) Version {
 	for f := range fields(request) {
 		if f.number > 2 {
@@ -73,8 +73,8 @@ func recogniseProfile(profile []byte) Version {
 	return version
 }
 
-// recogniseSample tells 1.9 from 1.10, see the table of the package. link_index is never a list,
-// and an index has 32 bits.
+// recogniseSample distinguishes 1.9 from 1.10, see the table in the package comment. link_index is
+// never a list, and an index has 32 bits.
 func recogniseSample(sample []byte) Version {
 	for f := range fields(sample) {
 		switch {

@@ -10,8 +10,9 @@ import (
 
 // Encode returns a request of the current dialect in another version, which is 1.9 or 1.10.
 //
-// Attributes of resources and scopes refer to strings of the dictionary since 1.10. 1.9 has no such
-// references: inline replaces them in other versions too, for backends that do not resolve them.
+// Since 1.10, attributes of resources and scopes refer to strings of the dictionary. Encode
+// resolves these references for 1.9, which does not have them, and with inline also for other
+// versions, because some backends do not resolve them.
 func Encode(request []byte, to Version, inline bool) ([]byte, error) {
 	if to == V1_9 {
 		request, inline = renumbered(request, nil, samplesTo1_9), true
@@ -29,17 +30,17 @@ func Encode(request []byte, to Version, inline bool) ([]byte, error) {
 	return out, r.err
 }
 
-// references replaces references by their strings.
+// references replaces references with their strings.
 type references struct {
 	texts [][]byte
-	left  int // bytes that the strings may add
+	left  int // number of bytes that the strings may still add
 	err   error
 }
 
-// place is a message that can contain references: the messages in its fields.
+// place describes a message type that can contain references.
 type place struct {
 	fields map[protowire.Number]*place
-	key    protowire.Number // the number of a reference, and of the string
+	key    protowire.Number // the field number of the reference, and of the string
 	text   protowire.Number
 }
 
@@ -55,8 +56,8 @@ var inRequest = func() *place {
 	return list(1, resource)
 }()
 
-// rewrite appends a message without references. Its depth is that of the message, which the
-// encoder of the collector has written.
+// rewrite appends a message without its references. It recurses as deeply as the message is nested,
+// which is safe because the collector's encoder has written it.
 func (r *references) rewrite(to, message []byte, in *place) []byte {
 	for f := range fields(message) {
 		switch sub := in.fields[f.number]; {

@@ -8,10 +8,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// numbering maps the numbers of the fields of a message to others. Numbers that are not in it stay.
+// numbering maps the field numbers of a message to new ones. Other numbers stay the same.
 type numbering map[protowire.Number]protowire.Number
 
-// ignored is a number that no field of a profile has: decoders skip such a field.
+// ignored is a number that no field of a profile uses, so decoders skip such fields.
 const ignored = 15
 
 var (
@@ -20,8 +20,8 @@ var (
 	profilesOf1_8 = numbering{7: ignored, 8: 7, 9: 8, 10: 9, 11: 10, 12: 11}
 )
 
-// renumbered returns a copy of a request whose profiles and samples have other field numbers. All
-// numbers are below 16, therefore tags have one byte and all lengths stay.
+// renumbered returns a copy of a request with new field numbers in profiles and samples. All
+// numbers are below 16, so tags have one byte and lengths do not change.
 func renumbered(request []byte, profiles, samples numbering) []byte {
 	request = bytes.Clone(request)
 	for resource := range within(request, 1) {

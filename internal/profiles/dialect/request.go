@@ -8,11 +8,11 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Decode returns an encoded request in the current dialect, and the version that it was in: the
-// request itself if that is the current one. The request does not change.
+// Decode returns an encoded request in the current dialect, and its original version. It returns
+// the request itself if no translation is necessary, and does not change it.
 //
-// Decode returns an [Error] if it knows the version and cannot translate the request. A request of
-// an unknown version is returned unchanged, for the receiver to reject.
+// Decode returns an [Error] if it knows the version and cannot translate the request. It returns a
+// request of an unknown version unchanged, so that the receiver rejects it.
 func Decode(request []byte) (current []byte, from Version, err error) {
 	switch from = recognise(request); from {
 	case V1_10:
@@ -36,13 +36,14 @@ func Decode(request []byte) (current []byte, from Version, err error) {
 	return current, from, nil
 }
 
-// A translated request has at most maxGrowth times the size of the request and minLimit bytes.
+// A translated request has at most maxGrowth times the size of the request, or minLimit bytes if
+// that is more.
 const (
 	maxGrowth = 4 // several sample types become several profiles
 	minLimit  = 1 << 20
 )
 
-// decodeUnclear decides between 1.9 and 1.10 by the content of samples.
+// decodeUnclear distinguishes 1.9 and 1.10 by the content of samples.
 func decodeUnclear(request []byte) ([]byte, Version, error) {
 	p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)
 	if err != nil {
@@ -55,8 +56,8 @@ func decodeUnclear(request []byte) ([]byte, Version, error) {
 	return renumbered(request, nil, samplesOf1_9), V1_9, nil
 }
 
-// verify checks that a translated request is valid: the version was not recognised correctly if
-// it is not.
+// verify checks that a translated request is valid. If it is not, the version was recognised
+// incorrectly.
 func verify(request []byte) error {
 	p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)
 	if err != nil {

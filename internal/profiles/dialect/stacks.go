@@ -10,16 +10,16 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A request of OTLP 1.7 differs from a current one in these points:
+// A request of OTLP 1.7 differs from a current one as follows:
 //
-//   - A profile has one list of locations, and a sample refers to a range of it. There is no table
-//     of stacks.
-//   - A profile has several sample types, and a sample has a value for each: it becomes a profile
-//     for each type. Only the first one keeps ID and original payload.
-//   - Units belong to the key of an attribute, and a key is text.
-//   - Entry 0 of a table is an entry like others. This file adds an empty one in front of it.
-//   - Flags of mappings and locations, comments, and the default sample type have no successor:
-//     they are left out.
+//   - A profile has one list of locations, and each sample refers to a range of it. There is no
+//     table of stacks.
+//   - A profile has several sample types, and a sample has one value for each. It becomes one
+//     profile per type; only the first one keeps the ID and the original payload.
+//   - Units belong to the keys of attributes, and keys are inline text.
+//   - Entry 0 of a table is an ordinary entry. This file inserts an empty entry before it.
+//   - Flags of mappings and locations, comments, and the default sample type have no successor and
+//     are omitted.
 
 // fromRanges translates a request of OTLP 1.7. The result has at most limit bytes.
 func fromRanges(request []byte, limit int) ([]byte, error) {
@@ -56,12 +56,12 @@ var errTooLarge = errors.New("it becomes too large")
 type ranges struct {
 	stacks map[string]uint64 // the index of an encoded stack
 	order  []string
-	limit  int // of all bytes that the translation writes
+	limit  int // number of bytes that the translation may write
 	used   int
 }
 
-// spend fails when the output is larger than the limit. Ranges of one list may overlap: a small
-// request has stacks of any size.
+// spend fails if the output exceeds the limit. Ranges of a list may overlap, so even a small
+// request can have large stacks.
 func (t *ranges) spend(bytes int) error {
 	if t.used += bytes; t.used > t.limit {
 		return errTooLarge
@@ -212,9 +212,9 @@ func (t *ranges) scope(old []byte) (out []byte, err error) {
 	return out, nil
 }
 
-// profile translates a profile into one for each of its sample types.
+// profile translates a profile to one profile per sample type.
 func (t *ranges) profile(old []byte) (out []byte, err error) {
-	var head, first []byte // fields of all new profiles, and of the first one
+	var head, first []byte // fields of all new profiles, and of the first one only
 	var types [][]byte
 	var locations []int32
 	for f := range fields(old) {
@@ -287,7 +287,8 @@ func (t *ranges) sample(old []byte, of, types int, locations []int32, known map[
 	out = appendVarint(out, 1, stack)
 	switch {
 	case types == 1 && len(times) > 0 && (len(values) == 0 || len(values) == 1 && (values[0] == 1 || values[0] == uint64(len(times)))):
-		// Each time is one observation. The eBPF profiler wrote 1 for any number of them.
+		// Each time is one observation. The eBPF profiler wrote the value 1, regardless of the
+		// number of times.
 	case len(values) == types && len(times) <= 1:
 		out = appendPacked(out, 4, values[of:of+1])
 	case types == 1 && len(values) == len(times): // a value for each time
@@ -304,7 +305,8 @@ func (t *ranges) sample(old []byte, of, types int, locations []int32, known map[
 	return out, t.spend(len(out))
 }
 
-// stack returns the index of a range of locations in the table of stacks, and adds it if it is new.
+// stack returns the index of a range of locations in the table of stacks. It adds the stack if it
+// is new.
 func (t *ranges) stack(start, length uint64, locations []int32) (uint64, error) {
 	if n := uint64(len(locations)); start > n || length > n-start {
 		return 0, fmt.Errorf("a stack has %d locations from %d, of %d", length, start, n)

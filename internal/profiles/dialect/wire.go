@@ -13,17 +13,17 @@ type field struct {
 	number protowire.Number
 	kind   protowire.Type
 	tag    int    // the position of its tag in the message
-	varint uint64 // the value, if it is a number
-	bytes  []byte // the value, if it has a length
+	varint uint64 // the value of a number
+	bytes  []byte // the value of a length-delimited field
 }
 
-// is reports whether the field has a number and a type.
+// is reports whether the field has the given number and type.
 func (f field) is(number protowire.Number, kind protowire.Type) bool {
 	return f.number == number && f.kind == kind
 }
 
-// fields iterates over the fields of a message. It ends at the first malformed field: the decoder
-// of the result reports it.
+// fields iterates over the fields of a message. It ends at the first malformed field, which the
+// decoder of the result will report.
 func fields(message []byte) iter.Seq[field] {
 	return func(yield func(field) bool) {
 		for at := 0; at < len(message); {
@@ -57,7 +57,7 @@ func next(message []byte) (f field, size int) {
 	case protowire.Fixed32Type:
 		_, n = protowire.ConsumeFixed32(message[tag:])
 	default:
-		n = -1 // groups are in no message of OTLP
+		n = -1 // OTLP has no groups
 	}
 	if n < 0 {
 		return field{}, n
@@ -65,7 +65,7 @@ func next(message []byte) (f field, size int) {
 	return f, tag + n
 }
 
-// within iterates over the content of all fields of a message that have this number.
+// within iterates over the contents of all fields with a number.
 func within(message []byte, number protowire.Number) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for f := range fields(message) {
@@ -76,7 +76,7 @@ func within(message []byte, number protowire.Number) iter.Seq[[]byte] {
 	}
 }
 
-// eachVarint iterates over a repeated number, in the packed or in the other encoding.
+// eachVarint iterates over a repeated number, packed or not.
 func (f field) eachVarint() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		if f.kind != protowire.BytesType {
@@ -105,7 +105,7 @@ func appendFixed64(to []byte, number protowire.Number, value uint64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(to, number, protowire.Fixed64Type), value)
 }
 
-// appendField copies a field, with another number.
+// appendField copies a field and changes its number.
 func appendField(to []byte, number protowire.Number, f field) []byte {
 	switch f.kind {
 	case protowire.VarintType:

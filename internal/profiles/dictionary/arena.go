@@ -5,8 +5,8 @@ package dictionary
 import "strings"
 
 // arena copies strings into a few large chunks of memory, so that a thousand function names cost a
-// handful of allocations. The chunks belong to the message that is being built and are never
-// reused. A consumer that keeps one of these strings should clone it, because it keeps its whole
+// handful of allocations. The chunks belong to the message being built and are never reused. A
+// consumer that keeps one of these strings should clone it, because the string keeps its whole
 // chunk in memory.
 type arena struct {
 	chunk strings.Builder // never grown in place: strings point into it
@@ -14,15 +14,15 @@ type arena struct {
 }
 
 const (
-	// The first piece fits the names of a small profile; each next one is twice as large, up to a
-	// size where one allocation per piece no longer shows.
+	// The first chunk fits the names of a small profile. Each further chunk is twice as large, up
+	// to a size at which the cost of an allocation is negligible.
 	minChunk = 1 << 10
 	maxChunk = 32 << 10
 )
 
 func (a *arena) clone(s string) string {
 	if len(s) > a.chunk.Cap()-a.chunk.Len() {
-		// Long strings get their own memory rather than waste the rest of a piece.
+		// Long strings get their own memory instead of wasting the rest of a chunk.
 		if len(s) > minChunk/4 && len(s) > a.size/4 {
 			return strings.Clone(s)
 		}

@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// Value is an attribute value before it is in a table. The zero Value is the empty value. A Value
-// refers to its source and should be passed on at once.
+// Value is an attribute value that is not in a table yet. The zero Value is the empty value. A
+// Value refers to its source and should be used immediately.
 type Value struct {
 	kind   pcommon.ValueType
 	number uint64 // int64, bool (0, 1) or float64 bits
@@ -54,9 +54,8 @@ func AnyValue(v pcommon.Value) Value {
 	}
 }
 
-// attribute is an entry of the attribute table in the form in which it is compared. Kind is part of
-// it: an int 1, a bool true and a string "1" differ. Doubles are compared by their bits, so that
-// NaN equals itself.
+// attribute is an entry of the attribute table in comparable form. It includes the kind: an int 1,
+// a bool true and a string "1" differ. Doubles are compared bitwise, so that NaN equals itself.
 type attribute struct {
 	key, unit StringIndex
 	kind      pcommon.ValueType
@@ -64,8 +63,8 @@ type attribute struct {
 	text      string // the string, or the canonical encoding of bytes, map or slice
 }
 
-// Attribute returns the position of an attribute. The unit is in UCUM ("ms", "By") and part of the
-// identity; it is empty where a semantic convention fixes it.
+// Attribute returns the position of an attribute. The unit is a UCUM unit ("ms", "By") and part of
+// the identity. It is empty if a semantic convention defines it.
 func (b *Builder) Attribute(key string, value Value, unit string) AttributeIndex {
 	return b.attributeAt(b.String(key), value, b.String(unit))
 }
@@ -81,7 +80,7 @@ func (b *Builder) attributeAt(key StringIndex, value Value, unit StringIndex) At
 	case pcommon.ValueTypeBytes, pcommon.ValueTypeMap, pcommon.ValueTypeSlice:
 		var ok bool
 		if b.valueBuf, ok = AppendCanonical(b.valueBuf[:0], value.any, 0); !ok {
-			// Too deep to compare: it gets an entry of its own.
+			// Too deeply nested to compare: it gets its own entry.
 			return b.appendAttribute(a, value)
 		}
 		return b.attribute(a, value, b.valueBuf)
@@ -102,7 +101,7 @@ func (b *Builder) AttrBool(key string, value bool) AttributeIndex {
 	return b.Attribute(key, BoolValue(value), "")
 }
 
-// attribute finds or appends a; encoded replaces a.text for kinds that have one.
+// attribute finds or appends a. encoded replaces a.text for kinds that have an encoding.
 func (b *Builder) attribute(a attribute, value Value, encoded []byte) AttributeIndex {
 	if a.key == 0 && a.unit == 0 && a.kind == pcommon.ValueTypeEmpty {
 		return 0

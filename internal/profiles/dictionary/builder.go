@@ -12,9 +12,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Builder fills the dictionary of one pprofile.Profiles. Every method returns the position of an
-// entry that equals its argument, and appends an entry only if there is none: the tables have no
-// duplicates and no entries that were not requested.
+// Builder fills the dictionary of one pprofile.Profiles. Every method returns the position of the
+// entry that equals its argument, and appends the entry if it is new, so that tables contain no
+// duplicates and no unrequested entries.
 //
 //	p := pprofile.NewProfiles()
 //	b := dictionary.NewBuilder(p.Dictionary())
@@ -23,8 +23,8 @@ import (
 //	b.Finish()
 //	b.Release()
 //
-// A Builder keeps none of its arguments: strings and slices may be views into buffers that are
-// reused afterwards. A Builder is not safe for concurrent use.
+// A Builder copies its arguments, so strings and slices may refer to buffers that are reused later.
+// A Builder is not safe for concurrent use.
 type Builder struct {
 	d         pprofile.ProfilesDictionary
 	mappingsT pprofile.MappingSlice
@@ -34,8 +34,8 @@ type Builder struct {
 	attrT     pprofile.KeyValueAndUnitSlice
 	stackT    pprofile.StackSlice
 
-	// The entries again, in the form in which they are compared. Stacks have no such copy: they are
-	// the bulk of a large profile and are compared where they are stored.
+	// The entries in comparable form. Stacks have no such copy: they are the bulk of a large
+	// profile and are compared in place.
 	strings    []string
 	attributes []attribute
 	functions  []Function
@@ -43,7 +43,7 @@ type Builder struct {
 	locations  []location
 	links      []link
 
-	// What the variable-length parts of mappings and locations refer to.
+	// The variable-length parts of mappings and locations.
 	lines []Line
 	sets  []AttributeIndex
 
@@ -51,12 +51,12 @@ type Builder struct {
 
 	arena arena
 
-	setBuf   []AttributeIndex // sorted copy of a set being looked up
-	valueBuf []byte           // encoding of a value being looked up
+	setBuf   []AttributeIndex // sorted copy of the set that is being looked up
+	valueBuf []byte           // encoding of the value that is being looked up
 }
 
 // Function is an entry of the function table. At least one of the three strings must be set; a
-// Function without any is entry 0. StartLine is 1-based, 0 when unknown.
+// Function without strings is entry 0. StartLine is 1-based, 0 when unknown.
 type Function struct {
 	Name       StringIndex
 	SystemName StringIndex
@@ -65,7 +65,7 @@ type Function struct {
 }
 
 // Mapping is an entry of the mapping table: a binary in memory, from Start up to but not including
-// Limit. Attributes are a set and carry the build id.
+// Limit. Attributes are a set and include the build ID.
 type Mapping struct {
 	Start, Limit, FileOffset uint64
 	Filename                 StringIndex
@@ -108,21 +108,21 @@ type link struct {
 	span  pcommon.SpanID
 }
 
-// Hints are the expected numbers of distinct entries. They only avoid growing: a wrong hint is not
-// an error, and a number that is too high costs 8 bytes per missing entry in the message and 16 in
+// Hints are the expected numbers of distinct entries. They only avoid reallocation: a wrong hint is
+// not an error. A number that is too high costs 8 bytes per missing entry in the message, and 16 in
 // the Builder.
 type Hints struct {
 	Strings, Attributes, Functions, Mappings, Locations, Links, Stacks int
 }
 
-// maxKeptEntries bounds the copies of entries that a released Builder keeps, by the same measure as
-// maxKeptSlots: as many entries as those slots can find.
+// maxKeptEntries bounds the copies of entries that a released Builder keeps. It corresponds to
+// maxKeptSlots, which can hold as many entries.
 const maxKeptEntries = maxKeptSlots / 2
 
 var pool = sync.Pool{New: func() any { return new(Builder) }}
 
-// NewBuilder returns a Builder for an empty dictionary and writes entry 0 of all seven tables into
-// it. Strings appear only with [Builder.Finish].
+// NewBuilder returns a Builder for an empty dictionary and writes entry 0 of all seven tables.
+// [Builder.Finish] writes the strings.
 //
 // The scratch memory comes from a pool; [Builder.Release] returns it.
 func NewBuilder(d pprofile.ProfilesDictionary) *Builder {
@@ -131,10 +131,9 @@ func NewBuilder(d pprofile.ProfilesDictionary) *Builder {
 	return b
 }
 
-// Reset starts over with another empty dictionary. Entries of the previous dictionary stay valid
-// and are no longer referred to.
+// Reset starts over with another empty dictionary. The previous dictionary stays valid.
 //
-// It panics if d already has entries: their positions would be wrong.
+// It panics if d already has entries, because positions would be wrong.
 func (b *Builder) Reset(d pprofile.ProfilesDictionary) {
 	b.clear()
 	b.d = d
@@ -162,7 +161,7 @@ func (b *Builder) Reset(d pprofile.ProfilesDictionary) {
 	}
 }
 
-// Grow prepares for about this many entries in total.
+// Grow prepares for the given total numbers of entries.
 func (b *Builder) Grow(h Hints) {
 	b.strings = slices.Grow(b.strings, h.Strings)
 	b.attributes = slices.Grow(b.attributes, h.Attributes)
@@ -188,8 +187,8 @@ func (b *Builder) Grow(h Hints) {
 	b.stackT.EnsureCapacity(1 + h.Stacks)
 }
 
-// Finish writes the string table. It comes after the last call that may add a string; calling it
-// again writes the table anew.
+// Finish writes the string table. Call it after all calls that may add a string. A second call
+// overwrites the table.
 func (b *Builder) Finish() { b.d.StringTable().FromRaw(b.strings) }
 
 // Release returns the scratch memory to the pool. The Builder must not be used afterwards; the
@@ -212,8 +211,8 @@ func (b *Builder) Release() {
 	pool.Put(b)
 }
 
-// clear drops the dictionary and all references into it: text that was passed downstream must
-// neither be kept alive nor be written again.
+// clear drops the dictionary and all references to it, because text that was passed downstream must
+// not be kept in memory or overwritten.
 func (b *Builder) clear() {
 	clear(b.strings)
 	clear(b.attributes)
@@ -237,8 +236,8 @@ func trim[T any](s *[]T) {
 	}
 }
 
-// String returns the position of s. It is copied when it is new. Bytes that are not UTF-8 become
-// U+FFFD: protobuf decoders refuse the whole message otherwise.
+// String returns the position of s, which it copies if it is new. Invalid UTF-8 becomes U+FFFD,
+// because protobuf decoders would otherwise reject the whole message.
 func (b *Builder) String(s string) StringIndex {
 	if s == "" {
 		return 0
@@ -355,7 +354,7 @@ func (b *Builder) Location(l Location) LocationIndex {
 	return LocationIndex(n)
 }
 
-// Link returns the position of a reference to a span. It returns 0 if one of the ids is missing.
+// Link returns the position of a link to a span. It returns 0 if one of the IDs is missing.
 func (b *Builder) Link(traceID pcommon.TraceID, spanID pcommon.SpanID) LinkIndex {
 	if traceID.IsEmpty() || spanID.IsEmpty() {
 		return 0
@@ -376,7 +375,8 @@ func (b *Builder) Link(traceID pcommon.TraceID, spanID pcommon.SpanID) LinkIndex
 	return LinkIndex(n)
 }
 
-// Stack returns the position of a stack given leaf first. No locations is stack 0, the idle sample.
+// Stack returns the position of a stack, leaf first. Without locations, it returns stack 0, which
+// means idle.
 func (b *Builder) Stack(locations []LocationIndex) StackIndex {
 	if len(locations) == 0 {
 		return 0
@@ -394,7 +394,7 @@ func (b *Builder) Stack(locations []LocationIndex) StackIndex {
 	return StackIndex(n)
 }
 
-// equalIndices compares without AsRaw, which would copy.
+// equalIndices compares indices without AsRaw, which would copy them.
 func equalIndices(stored pcommon.Int32Slice, wanted []LocationIndex) bool {
 	if stored.Len() != len(wanted) {
 		return false
@@ -407,8 +407,8 @@ func equalIndices(stored pcommon.Int32Slice, wanted []LocationIndex) bool {
 	return true
 }
 
-// set returns attributes in the form in which sets are compared and stored: sorted, without
-// duplicates, without entry 0 ("no attribute"). The result is valid until the next call.
+// set returns attributes as a normalized set: sorted, without duplicates, without entry 0 ("no
+// attribute"). The result is valid until the next call.
 func (b *Builder) set(attributes []AttributeIndex) []AttributeIndex {
 	last := AttributeIndex(0)
 	for _, a := range attributes {

@@ -11,14 +11,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// MaxValueDepth bounds recursion into maps and slices. Protobuf decoders in most languages reject
-// messages nested deeper than 100, so no valid value exceeds it; a hostile value must not exhaust
-// the stack.
+// MaxValueDepth bounds recursion into maps and slices, so that hostile values cannot exhaust the
+// stack. Most protobuf decoders reject messages with more than 100 levels, so valid values do not
+// exceed it.
 const MaxValueDepth = 100
 
-// AppendCanonical appends an encoding that two values share exactly if they are equal: kind, then
-// content with its length in front, map entries in the order of their keys. It reports false if the
-// value is nested too deeply.
+// AppendCanonical appends an encoding that is the same for two values if and only if they are
+// equal: the kind, then the length and the content, with map entries sorted by key. It reports
+// false if the value is nested too deeply.
 func AppendCanonical(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
 	if depth > MaxValueDepth {
 		return to, false
@@ -72,8 +72,8 @@ type Entry struct {
 	Value pcommon.Value
 }
 
-// SortedEntries returns the entries of a map by key. The sort is stable: an incoming message may
-// have a key twice, and then only their order is defined.
+// SortedEntries returns the entries of a map, sorted by key. The sort is stable, because an
+// incoming map may contain a key twice.
 func SortedEntries(m pcommon.Map) []Entry {
 	entries := make([]Entry, 0, m.Len())
 	for k, v := range m.All() {

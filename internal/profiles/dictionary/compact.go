@@ -4,14 +4,14 @@ package dictionary
 
 import "go.opentelemetry.io/collector/pdata/pprofile"
 
-// Compact replaces the dictionary of a message by one that contains exactly the entries that its
-// profiles refer to, without duplicates. It merges samples of a profile that are equal afterwards
-// (stack, set of attributes, link): timestamps in order of time, with their values; values without
-// timestamps as their sum.
+// Compact replaces the dictionary of a message with one that contains exactly the entries that its
+// profiles refer to, without duplicates. It merges samples of a profile that have become equal
+// (stack, set of attributes, link). Their timestamps, with their values, are in chronological
+// order; values without timestamps are summed.
 //
-// Code that changes a message in place may therefore leave orphans and duplicates in tables and
-// samples, and ends with one Compact. Broken references become "none": see [Integrity]. Nothing
-// outside the dictionary and the samples changes.
+// Code that changes a message in place may therefore leave unreferenced and duplicate entries, and
+// call Compact once at the end. Broken references become "none", see [Integrity]. Only the
+// dictionary and the samples change.
 func Compact(p pprofile.Profiles) {
 	old := p.Dictionary()
 	fresh := pprofile.NewProfilesDictionary()

@@ -10,17 +10,17 @@ import (
 )
 
 // Copier copies entries of a dictionary into a [Builder], with the entries that they refer to. It
-// visits an entry once, so the cost is linear in the number of reachable entries. Broken references
-// become "none", as in a [View]; [Integrity] reports beforehand whether there are any.
+// visits each entry once, so the cost is linear in the number of reachable entries. Broken
+// references become "none", as in a [View]; use [Integrity] to detect them.
 //
-// A value of the attribute table that is itself a reference to a string (legal, but no known sender
-// writes it) is not visible in pdata and is copied as empty.
+// pdata does not expose attribute values that are references to strings (legal, but not used by any
+// known sender). They are copied as empty values.
 type Copier struct {
 	from View
 	to   *Builder
 
-	// The results by table. A result is valid only in its generation, so that Restart invalidates
-	// all of them at no cost.
+	// The results by table. A result is valid only in its generation, so that Restart can
+	// invalidate all of them at once.
 	generation                                                         uint32
 	strings, attributes, functions, mappings, locations, links, stacks []copied
 
@@ -37,7 +37,8 @@ type copied struct {
 	to         int32
 }
 
-// NewCopier returns a Copier for the tables of a View, which must not change while it is used.
+// NewCopier returns a Copier for the tables of a View, which must not change while the Copier is in
+// use.
 func NewCopier(from View, to *Builder) *Copier {
 	return &Copier{
 		from: from, to: to, generation: 1, seen: map[AttributeIndex]bool{},
@@ -51,20 +52,19 @@ func NewCopier(from View, to *Builder) *Copier {
 	}
 }
 
-// Restart continues with another Builder, for the next part of a message that is split.
+// Restart continues with another Builder, for the next part of a split message.
 func (c *Copier) Restart(to *Builder) {
 	c.to = to
 	c.generation++
 }
 
-// ValueType sets a sample type or period type to the value that from has in the old dictionary.
-// Here and below, from and to may be the same record.
+// ValueType copies a sample type or a period type. Here and below, from belongs to the old
+// dictionary, and may be the same record as to.
 func (c *Copier) ValueType(from, to pprofile.ValueType) {
 	SetValueType(to, c.string(StringIndex(from.TypeStrindex())), c.string(StringIndex(from.UnitStrindex())))
 }
 
-// Attributes sets the attributes of a record to those that from has in the old dictionary, in their
-// order and without duplicates.
+// Attributes copies the attributes of a record, in order and without duplicates.
 func (c *Copier) Attributes(from, to pcommon.Int32Slice) {
 	c.set = c.set[:0]
 	clear(c.seen)
@@ -77,10 +77,11 @@ func (c *Copier) Attributes(from, to pcommon.Int32Slice) {
 	SetAttributes(to, c.set...)
 }
 
-// fewAttributes can be searched linearly. Records have fewer than ten; a hostile one has a million.
+// fewAttributes is the number of attributes that are searched linearly. Records have fewer than
+// ten; a hostile record may have a million.
 const fewAttributes = 32
 
-// addToSet reports whether an attribute is in the set, and records that it will be.
+// addToSet adds an attribute to the set and reports whether the set already had it.
 func (c *Copier) addToSet(i AttributeIndex) bool {
 	if len(c.set) < fewAttributes {
 		return slices.Contains(c.set, i)
@@ -95,7 +96,7 @@ func (c *Copier) addToSet(i AttributeIndex) bool {
 	return had
 }
 
-// Sample sets stack, link and attributes of a sample to those that from has in the old dictionary.
+// Sample copies the stack, the link and the attributes of a sample.
 func (c *Copier) Sample(from, to pprofile.Sample) {
 	to.SetStackIndex(int32(c.stackAt(StackIndex(from.StackIndex()))))
 	to.SetLinkIndex(int32(c.link(LinkIndex(from.LinkIndex()))))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dictionary writes and reads the tables that all profiles of an OTLP profiles message
-// share. It depends on pprofile only: not on components, transports or source formats.
+// Package dictionary writes and reads the tables that the profiles of an OTLP message share. It
+// depends only on pprofile, not on components, transports or source formats.
 //
 // # The seven tables
 //
-// A pprofile.Profiles has one ProfilesDictionary. Repeated data is stored there once and referred
-// to by position:
+// A pprofile.Profiles has one ProfilesDictionary. It stores repeated data once; other data refers
+// to it by position:
 //
 //	Sample ──▶ Stack ──▶ Location ──▶ Function ──▶ String
 //	  │                    │  │                      ▲
@@ -15,9 +15,9 @@
 //	  └──▶ Attribute ◀─────┴──────────┘              │
 //	           └──────────── key, unit ──────────────┘
 //
-// Attribute values are in the attribute table; only keys and units are strings of the string table.
-// A stack lists its locations leaf first. A location with several lines is one machine address with
-// inlined calls: the last line is the caller of those before it.
+// Attribute values are in the attribute table; only keys and units are in the string table. A stack
+// lists its locations leaf first. A location with several lines is a machine address with inlined
+// calls; the last line is the outermost caller.
 //
 // # Entry 0
 //
@@ -30,9 +30,9 @@
 // # Why not the pprofile.Set* helpers
 //
 // pprofile.SetString and similar helpers search the table from the start for every insertion. Ten
-// thousand strings of one length take 0.9 s, a hundred thousand 48 s; a map of the same strings
-// takes 20 ms. The helpers also never write entry 0. [Builder] finds entries by hash and compares
-// them exactly. A hash alone is never identity, because two stacks with the same hash would
+// thousand strings of the same length take 0.9 s, and a hundred thousand take 48 s; with a map, it
+// is 20 ms. The helpers also never write entry 0. [Builder] finds entries by hash and compares them
+// exactly. A hash alone never identifies an entry, because two stacks with the same hash would
 // silently become one.
 //
 // # Files

@@ -8,15 +8,15 @@ import (
 )
 
 // Editor adds entries to the dictionary of an existing message. It does not search for equal
-// entries, which would cost a pass over the tables: edits end with [Compact], which merges
+// entries, which would cost a pass over the tables. Call [Compact] after all edits to merge
 // duplicates.
 type Editor struct {
 	d       pprofile.ProfilesDictionary
-	strings map[string]StringIndex // those added here
+	strings map[string]StringIndex // added by this Editor
 }
 
-// NewEditor returns an Editor of d. Tables without entry 0 get one, so that nothing added becomes
-// "none".
+// NewEditor returns an Editor of d. It adds entry 0 to empty tables, so that the first added entry
+// does not mean "none".
 func NewEditor(d pprofile.ProfilesDictionary) *Editor {
 	if d.MappingTable().Len() == 0 {
 		d.MappingTable().AppendEmpty()
@@ -42,8 +42,7 @@ func NewEditor(d pprofile.ProfilesDictionary) *Editor {
 	return &Editor{d: d, strings: map[string]StringIndex{"": 0}}
 }
 
-// String returns the position of a string. It adds the string unless the Editor has added it
-// before.
+// String returns the position of a string, which it adds unless this Editor has added it before.
 func (e *Editor) String(s string) StringIndex {
 	i, known := e.strings[s]
 	if !known {

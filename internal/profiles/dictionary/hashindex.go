@@ -11,13 +11,13 @@ import (
 	"slices"
 )
 
-// hashIndex finds the position of an entry in one table by the hash of the entry. It stores only
-// hashes and positions; the entries are in the table, and the caller compares them. Position 0 is
-// the zero entry of the table: it is never stored here and marks a free slot.
+// hashIndex finds the position of an entry in a table by its hash. It stores only hashes and
+// positions; the caller compares the entries. Position 0, the zero entry of the table, is never
+// stored and marks a free slot.
 //
 // It uses open addressing with linear probing and is at most half full.
 type hashIndex struct {
-	slots []slot // a power of two, or none
+	slots []slot // the length is zero or a power of two
 	used  int
 }
 
@@ -27,13 +27,12 @@ type slot struct {
 }
 
 const (
-	// minSlots is the first size: 64 slots are 512 bytes, and a profile with fewer than 32 entries
-	// in a table never grows it.
+	// minSlots is the initial size. 64 slots have 512 bytes and are enough for 32 entries.
 	minSlots = 64
 
-	// maxKeptSlots bounds what a released Builder keeps per table for its next use: 1 MiB, enough
-	// for 65,536 distinct entries, which is more than the largest recorded payload has (a 34 MB
-	// Node chunk).
+	// maxKeptSlots bounds the memory that a released Builder keeps per table: 1 MiB, enough for
+	// 65,536 distinct entries, which is more than in the largest recorded payload (a 34 MB Node
+	// chunk).
 	maxKeptSlots = 1 << 17
 )
 
@@ -50,7 +49,7 @@ func (x *hashIndex) reset(n int) {
 	clear(x.slots)
 }
 
-// reserve grows the index for n entries in total.
+// reserve grows the index to hold n entries in total.
 func (x *hashIndex) reserve(n int) {
 	if x.used > 0 {
 		x.resize(slotsFor(n))
@@ -80,16 +79,15 @@ func (x *hashIndex) find(hash uint32, equal func(pos int32) bool) int32 {
 	}
 }
 
-// add stores the position of an entry that find did not find. A table cannot exceed int32: 2^31
-// entries need more memory than any payload limit allows, so reaching it is a bug and not bad
-// input.
+// add stores the position of a new entry. A position always fits into int32: 2^31 entries need more
+// memory than any payload limit allows, so exceeding it is a bug, not bad input.
 func (x *hashIndex) add(hash uint32, pos int) {
 	if pos > math.MaxInt32 {
 		panic("dictionary: table has more than 2^31-1 entries")
 	}
 	if 2*(x.used+1) > len(x.slots) {
-		// Fourfold: growing copies everything, and a caller who cares about the last factor of two
-		// has given hints.
+		// Grow fourfold, because growing copies all slots. Callers that need less memory provide
+		// hints.
 		x.resize(4 * len(x.slots))
 	}
 	x.put(slot{hash: hash, pos: int32(pos)})
@@ -134,8 +132,7 @@ func slotsFor(n int) int {
 	return size
 }
 
-// The hashes are seeded per process, so that payloads cannot be built with entries that all
-// collide.
+// The hashes are seeded per process, so that hostile payloads cannot provoke collisions.
 var (
 	byteSeed = maphash.MakeSeed()
 	wordSeed = rand.Uint64()
@@ -149,14 +146,14 @@ func hashIndices[I ~int32](indices []I) uint64 {
 	return maphash.Bytes(byteSeed, indexBytes(indices))
 }
 
-// mix folds one more word into a hash: a full 64x64-bit multiplication, both halves kept, as wyhash
-// does it.
+// mix adds a word to a hash with a full 64x64-bit multiplication that uses both halves, as in
+// wyhash.
 func mix(hash, word uint64) uint64 {
 	hi, lo := bits.Mul64(hash^word, 0x9e3779b97f4a7c15)
 	return hi ^ lo
 }
 
-// mix2 folds in two indices.
+// mix2 adds two indices to a hash.
 func mix2[A, B ~int32](hash uint64, a A, b B) uint64 {
 	return mix(hash, uint64(uint32(a))<<32|uint64(uint32(b)))
 }

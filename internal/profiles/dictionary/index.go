@@ -38,15 +38,14 @@ func SetValueType(v pprofile.ValueType, typ, unit StringIndex) {
 	v.SetUnitStrindex(int32(unit))
 }
 
-// rawIndices returns typed indices as the int32 that pdata expects, without a copy. The underlying
-// type of the elements is int32, so the memory is the same; pdata copies its argument and keeps no
-// reference.
+// rawIndices converts typed indices to the []int32 that pdata expects, without a copy. This is safe
+// because the underlying type is int32, and pdata copies its argument.
 func rawIndices[I ~int32](indices []I) []int32 {
 	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(indices))), len(indices))
 }
 
-// indexBytes returns the memory of indices, for hashing only: the byte order of the machine does
-// not matter inside one process.
+// indexBytes returns the memory of indices. It is only for hashing, where the byte order does not
+// matter.
 func indexBytes[I ~int32](indices []I) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(indices))), 4*len(indices))
 }

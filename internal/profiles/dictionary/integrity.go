@@ -7,9 +7,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Integrity reports which profiles of a message have only valid references: no reference on the way
-// from a profile or a sample to a string points outside its table. Broken entries that a profile
-// does not refer to have no effect.
+// Integrity reports which profiles of a message have only valid references: no direct or indirect
+// reference of a profile or sample points outside its table. Broken entries to which a profile does
+// not refer have no effect.
 type Integrity struct {
 	view                                                      View
 	attributes, functions, mappings, locations, links, stacks []bool
@@ -18,7 +18,7 @@ type Integrity struct {
 // NewIntegrity visits every entry of the tables once.
 func NewIntegrity(v View) *Integrity {
 	s := &Integrity{view: v}
-	// In the direction opposite to the references, so that each table finds the answers it needs.
+	// Referenced tables come first, so that each table can use their results.
 	s.attributes = each(v.attributes.Len(), func(i AttributeIndex) bool {
 		_, ok := v.Attribute(i)
 		return ok

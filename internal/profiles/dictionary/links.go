@@ -12,7 +12,7 @@ import (
 // Links finds and adds entries in the link table of an existing message.
 type Links struct {
 	table    pprofile.LinkSlice
-	capacity int // entries that the table can hold without a copy
+	capacity int // number of entries that the table can hold without reallocation
 	index    hashIndex
 }
 
@@ -47,9 +47,9 @@ func (l *Links) Release() {
 	linksPool.Put(l)
 }
 
-// Grow prepares for about n more links. The capacity at least doubles: pdata allocates exactly the
-// requested capacity, and a message of many profiles with a link or two each would copy all earlier
-// links for each of them.
+// Grow prepares for about n more links. The capacity at least doubles, because pdata allocates
+// exactly the requested capacity: if each of many profiles had only one or two links, all earlier
+// links would be copied for each profile.
 func (l *Links) Grow(n int) {
 	need := l.table.Len() + n
 	if need > l.capacity {
@@ -59,8 +59,8 @@ func (l *Links) Grow(n int) {
 	l.index.reserve(need)
 }
 
-// Index returns the position of a reference to a span, and adds it if it is new. As in
-// Builder.Link, it is 0 if one of the ids is missing.
+// Index returns the position of a link to a span, which it adds if it is new. Like Builder.Link, it
+// returns 0 if one of the IDs is missing.
 func (l *Links) Index(traceID pcommon.TraceID, spanID pcommon.SpanID) LinkIndex {
 	if traceID.IsEmpty() || spanID.IsEmpty() {
 		return 0

@@ -13,16 +13,16 @@ import (
 
 // merger merges samples with the same identity.
 type merger struct {
-	sets   map[string]int32   // sorted attribute indices → a number
+	sets   map[string]int32   // sorted attribute indices → number of the set
 	first  map[identity]int32 // → position among the samples
-	target []int32            // sample → the sample that it is merged into; itself for most
+	target []int32            // sample → the sample that it is merged into, mostly itself
 
 	set    []int32
 	points []point
 }
 
-// identity identifies a sample. Samples of different shapes stay separate: merged, they would have
-// no valid shape.
+// identity identifies a sample. It includes the shape, because merged samples of different shapes
+// would have no valid shape.
 type identity struct {
 	stack, link, set int32
 	shape            Shape
@@ -69,7 +69,7 @@ func (m *merger) merge(samples pprofile.SampleSlice) {
 	})
 }
 
-// setOf returns a number for a set of attributes. The table has no duplicates at this point, so
+// setOf returns the number of a set of attributes. The table has no duplicates at this point, so
 // equal sets have equal indices.
 func (m *merger) setOf(list pcommon.Int32Slice) int32 {
 	m.set = m.set[:0]
@@ -118,9 +118,8 @@ func (m *merger) sort(s pprofile.Sample) {
 	}
 }
 
-// AddSaturated adds values of samples. The largest and the smallest int64 represent every sum
-// beyond them: a sum that wraps to the other sign would be worse than one that is too small, and
-// valid data does not reach them.
+// AddSaturated adds values of samples. Sums beyond the range of int64 become its maximum or minimum
+// instead of changing their sign. Valid data does not reach these limits.
 func AddSaturated(a, b int64) int64 {
 	switch sum := a + b; {
 	case a > 0 && b > 0 && sum < 0:

@@ -4,16 +4,16 @@ package dictionary
 
 import "go.opentelemetry.io/collector/pdata/pprofile"
 
-// SetOriginalPayload stores the data that a profile was made from. An empty format removes it.
+// SetOriginalPayload stores the data from which a profile was created. An empty format removes it.
 //
-// The next incompatible version of the protocol moves these fields (opentelemetry-proto#786): only
-// this file uses them.
+// Only this file uses these fields, because the next incompatible version of the protocol moves
+// them (opentelemetry-proto#786).
 func SetOriginalPayload(profile pprofile.Profile, format string, payload []byte) {
 	profile.SetOriginalPayloadFormat(format)
 	profile.OriginalPayload().FromRaw(payload)
 }
 
-// OriginalPayload returns the data that a profile was made from, if it has this format.
+// OriginalPayload returns the data from which a profile was created, if it has the given format.
 func OriginalPayload(profile pprofile.Profile, format string) []byte {
 	if profile.OriginalPayloadFormat() != format {
 		return nil
@@ -21,6 +21,5 @@ func OriginalPayload(profile pprofile.Profile, format string) []byte {
 	return profile.OriginalPayload().AsRaw()
 }
 
-// ClearOriginalPayload removes the data that a profile was made from: it differs from a changed
-// profile.
+// ClearOriginalPayload removes the original payload, which no longer matches a changed profile.
 func ClearOriginalPayload(profile pprofile.Profile) { SetOriginalPayload(profile, "", nil) }

@@ -4,7 +4,7 @@ package dictionary
 
 import "go.opentelemetry.io/collector/pdata/pprofile"
 
-// Shape states which of values and timestamps a sample has.
+// Shape states whether a sample has values, timestamps or both.
 type Shape string
 
 const (
@@ -14,8 +14,8 @@ const (
 	ShapePoints     Shape = "a value per timestamp"
 )
 
-// ShapeOf returns the shape of a sample, or ShapeNone if its numbers of values and timestamps do
-// not match.
+// ShapeOf returns the shape of a sample, or ShapeNone if the numbers of its values and timestamps
+// differ.
 func ShapeOf(s pprofile.Sample) Shape {
 	switch values, timestamps := s.Values().Len(), s.TimestampsUnixNano().Len(); {
 	case values == 0 && timestamps > 0:

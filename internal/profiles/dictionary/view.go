@@ -11,11 +11,11 @@ import (
 // and entry 0 may be missing. No method panics or changes the message.
 //
 // The results use the same types as the arguments of [Builder]. The second result is false if the
-// index, or one inside the entry, points outside its table; the rest of the entry is returned
-// nevertheless, with 0 ("none") in place of the broken reference. A lenient caller uses the value
-// and counts the error, a strict caller stops.
+// index, or an index in the entry, points outside its table. The entry is still returned, with 0
+// ("none") in place of the broken reference. A lenient caller uses the value and counts the error;
+// a strict caller stops.
 //
-// Index 0 is "none" and reads as the zero value, whatever the message has there.
+// Index 0 means "none" and reads as the zero value, regardless of the entry in the message.
 type View struct {
 	strings    pcommon.StringSlice
 	attributes pprofile.KeyValueAndUnitSlice
@@ -26,7 +26,7 @@ type View struct {
 	stacks     pprofile.StackSlice
 }
 
-// NewView returns a View of d. It is cheap, and reflects later changes of d.
+// NewView returns a View of d. It is cheap and reflects later changes of d.
 func NewView(d pprofile.ProfilesDictionary) View {
 	return View{
 		strings: d.StringTable(), attributes: d.AttributeTable(), functions: d.FunctionTable(),
@@ -55,7 +55,7 @@ func reference[I ~int32](i I, n int, ok *bool) I {
 	return i
 }
 
-// String returns an entry of the string table, "" for 0.
+// String returns an entry of the string table, or "" for index 0.
 func (v View) String(i StringIndex) (string, bool) {
 	ok := true
 	if i = reference(i, v.strings.Len(), &ok); i == 0 {
@@ -64,7 +64,7 @@ func (v View) String(i StringIndex) (string, bool) {
 	return v.strings.At(int(i)), true
 }
 
-// Text returns String for an index that was already checked, such as one inside a [Function] of
+// Text returns the string for an index that is already checked, such as an index in a [Function] of
 // this View.
 func (v View) Text(i StringIndex) string {
 	s, _ := v.String(i)
@@ -86,8 +86,7 @@ func (v View) Attribute(i AttributeIndex) (Attribute, bool) {
 	return Attribute{Key: key, Value: e.Value(), Unit: unit}, ok
 }
 
-// Attributes appends the attributes of a record to list, without the broken ones and without index
-// 0.
+// Attributes appends the attributes of a record to list. It omits broken attributes and index 0.
 func (v View) Attributes(indices pcommon.Int32Slice, list []Attribute) ([]Attribute, bool) {
 	ok := true
 	for j := range indices.Len() {
@@ -186,8 +185,8 @@ func (v View) Stack(i StackIndex, list []LocationIndex) ([]LocationIndex, bool) 
 	return appendReferences(list, v.stacks.At(int(i)).LocationIndices(), v.locations.Len(), &ok), ok
 }
 
-// Link returns the span of a sample, or two zero ids if there is none. An entry without one of its
-// ids is broken.
+// Link returns the span of a sample, or two zero IDs if there is none. An entry that lacks one of
+// its IDs is broken.
 func (v View) Link(i LinkIndex) (pcommon.TraceID, pcommon.SpanID, bool) {
 	ok := true
 	if i = reference(i, v.links.Len(), &ok); i == 0 {

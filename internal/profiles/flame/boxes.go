@@ -5,18 +5,18 @@ package flame
 // Box is a rectangle of a graph: a function with its callers, or adjacent siblings that are too
 // narrow to be drawn one by one.
 type Box struct {
-	Frame    int32 // index in Graph.Frames, RootFrame or IdleFrame; of combined siblings that of the heaviest
+	Frame    int32 // index in Graph.Frames, RootFrame or IdleFrame; for combined siblings, that of the heaviest
 	Depth    int32 // 0: the root
 	Combined int32 // number of siblings in the box; 0: one function, whose children have boxes
 	Found    bool  // the search matches the function, or a function in combined siblings
 	Start    int64 // weight of everything before it, or nanoseconds after the origin
 	Extent   int64
 	Weight   int64 // Extent without pauses
-	Self     int64 // Weight without children; of combined siblings all of it
-	Delta    int64 // of comparisons: difference of the second profile to the first
+	Self     int64 // Weight without children; for combined siblings, all of it
+	Delta    int64 // for comparisons: second profile minus first
 }
 
-// Frames of boxes that are no function.
+// Frames of boxes that are not functions.
 const (
 	RootFrame int32 = -1
 	IdleFrame int32 = -2
@@ -26,19 +26,19 @@ const (
 type Window struct {
 	From, To int64 // positions
 	Pixels   int   // width; siblings below one pixel are combined
-	Most     int   // maximum number of boxes; more siblings are combined to keep it
-	// Match states which frames the search matches; nil: there is no search.
+	Most     int   // maximum number of boxes; further siblings are combined to stay below it
+	// Match states which frames the search matches. nil means that there is no search.
 	Match []bool
 }
 
-// Drawing is the visible part of a graph. No weight is missing: the Self of all its boxes adds up
-// to the total of the graph, if the window is the whole graph.
+// Drawing is the visible part of a graph. No weight is missing: if the window is the whole graph,
+// the Self of all boxes adds up to its total.
 type Drawing struct {
-	Boxes    []Box // parents first, siblings in order of their position
+	Boxes    []Box // parents first, siblings by position
 	Smallest int64 // boxes with a smaller extent are combined
 }
 
-// draw calls walk, which opens and closes all calls, until the result has at most w.Most boxes.
+// draw repeats walk, which begins and ends all calls, until the result has at most w.Most boxes.
 func draw(w Window, walk func(*drawer)) Drawing {
 	smallest := max(1, (w.To-w.From)/int64(max(1, w.Pixels)))
 	for {
@@ -51,9 +51,9 @@ func draw(w Window, walk func(*drawer)) Drawing {
 	}
 }
 
-// drawer builds boxes from calls as they begin and end. Once a call ends, its width is known: a
-// narrow call disappears into the box of its narrow neighbours, with all calls in it. The number of
-// boxes is therefore bounded by those of wide calls.
+// drawer builds boxes as calls begin and end. The width of a call is known when it ends: a narrow
+// call, with all calls in it, is then merged into the box of its narrow neighbours. The number of
+// boxes is therefore bounded by the number of wide calls.
 type drawer struct {
 	window   Window
 	smallest int64
@@ -65,13 +65,13 @@ type drawer struct {
 
 // running is a call that has not ended.
 type running struct {
-	box   int   // its index
+	box   int   // index of its box
 	child int   // index of its last child in boxes, or -1
 	inner int64 // weight of its children
 	found bool  // the search matches a function in it
 }
 
-// begin opens a call.
+// begin begins a call.
 func (d *drawer) begin(frame int32, start int64) {
 	if len(d.boxes) > d.most+MaxDepth {
 		d.overflow = true
@@ -81,7 +81,7 @@ func (d *drawer) begin(frame int32, start int64) {
 	d.boxes = append(d.boxes, Box{Frame: frame, Depth: int32(len(d.running) - 1), Start: start, Found: found})
 }
 
-// end closes the innermost call.
+// end ends the innermost call.
 func (d *drawer) end(at, weight, delta int64) {
 	call := d.running[len(d.running)-1]
 	d.running = d.running[:len(d.running)-1]

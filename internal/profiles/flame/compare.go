@@ -4,12 +4,12 @@ package flame
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 
-// Comparison is a tree of two graphs. Totals are sums of both, where the first is scaled to the
-// weight of the second: recordings rarely have the same length.
+// Comparison is the tree of two graphs. Totals are sums of both. The first graph is scaled to the
+// weight of the second, because recordings rarely have the same length.
 type Comparison struct {
 	*Graph
 	Before, After int64   // total weights
-	Delta         []int64 // by node: difference of the second to the first, in the weight of the second
+	Delta         []int64 // by node: second minus first, in weights of the second
 }
 
 // Compare returns the comparison of two graphs, which must have the same measure.
@@ -44,7 +44,7 @@ type comparer struct {
 }
 
 func (c *comparer) add(g *Graph, scale float64, sign int64) {
-	nodes := make([]int32, len(g.Tree)) // of g, in c
+	nodes := make([]int32, len(g.Tree)) // positions in c of the nodes of g
 	for id, n := range g.Tree {
 		if id > 0 {
 			nodes[id] = c.child(nodes[n.Parent], g.Frames[n.Frame])

@@ -27,7 +27,7 @@ type LineWeight struct {
 	Self, Total  int64
 }
 
-// SpanWeight is the weight of the function in a span; the zero Link is no span.
+// SpanWeight is the weight of the function in a span. The zero Link means no span.
 type SpanWeight struct {
 	Link  timeline.Link
 	Total int64
@@ -44,7 +44,7 @@ type AttributeValues struct {
 // maxValues is the maximum number of listed values of an attribute.
 const maxValues = 5
 
-// Describe returns the details of a frame. The source must be that of the graph.
+// Describe returns the details of a frame. The source must be the one that created the graph.
 func (g *Graph) Describe(source Source, frame int32) (*Detail, error) {
 	d := describer{
 		wanted:     g.Frames[frame],

@@ -3,9 +3,10 @@
 // Package flame sums samples into the trees of flame graphs: merged over time, or in time order for
 // one thread.
 //
-// A one-minute recording has a hundred thousand calls, and a window two thousand pixels. Draw
-// therefore returns the boxes of a window: siblings below one pixel are combined into one box, and
-// no weight is missing. When the user zooms in, the page requests the boxes of the smaller window.
+// A one-minute recording has a hundred thousand calls, but a window has only two thousand pixels.
+// Draw therefore returns the boxes of a window and combines siblings below one pixel into one box,
+// so that no weight is missing. When the user zooms in, the page requests the boxes of the smaller
+// window.
 //
 //	graph.go    Graph: samples of one or more profiles, by function
 //	tree.go     its tree, and how it is drawn

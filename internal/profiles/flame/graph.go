@@ -9,13 +9,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// MaxDepth is the maximum depth of a stack in a graph. The weight of deeper frames is that of the
-// last function in the graph. The deepest stacks of our recordings have 130 frames; unlimited
+// MaxDepth is the maximum depth of a stack in a graph. The weight of deeper frames counts for the
+// last function within the limit. The deepest stacks of our recordings have 130 frames; runaway
 // recursion has thousands.
 const MaxDepth = 1000
 
 // maxNodes is the maximum number of nodes of a tree, and of functions of a graph. A stack of a few
-// bytes can have a thousand inlined functions. The largest tree of our recordings has some ten
+// bytes can have a thousand inlined functions. The largest tree of our recordings has about ten
 // thousand nodes.
 const maxNodes = 1 << 19
 
@@ -23,13 +23,13 @@ const maxNodes = 1 << 19
 type Selection struct {
 	Profile *timeline.Profile
 	Filter  timeline.Filter
-	// Collapse leaves out library functions that library functions call: of the calls into a library
-	// only the first remains, with all of their weight.
+	// Collapse omits library functions that are called by library functions: only the first call
+	// into a library remains, with the weight of all calls.
 	Collapse bool
 }
 
 // Source visits selections, the same ones in every call. A selection is not used after its visit,
-// so that one profile at a time needs to be in memory.
+// so that only one profile at a time is in memory.
 type Source func(visit func(Selection) error) error
 
 // Graph is the sum of the samples of a selection, by function.
@@ -39,13 +39,13 @@ type Graph struct {
 	Tree    Tree
 	Idle    int64 // weight of samples without a stack
 	Samples int64 // number of observations in the tree
-	Cut     int64 // number of those deeper than MaxDepth
+	Cut     int64 // number of these that are deeper than MaxDepth
 
 	children [][]int32 // by node, the heaviest first; see order
 }
 
-// New returns the graph of profiles, which must have the same measure. The IDs of nodes depend only
-// on the selections, and those of frames only on the profiles.
+// New returns the graph of profiles, which must have the same measure. Node IDs depend only on the
+// selections, and frame IDs only on the profiles.
 func New(source Source) (*Graph, error) {
 	b := newBuilder()
 	if err := source(b.add); err != nil {
@@ -85,7 +85,7 @@ func newBuilder() *builder {
 	}
 }
 
-// number returns the numbers of the frames of a profile.
+// number assigns numbers to the frames of a profile.
 func (b *builder) number(p *timeline.Profile) ([]int32, error) {
 	b.graph.Measure = p.Measure
 	numbers := make([]int32, len(p.Frames))
@@ -114,7 +114,7 @@ func (b *builder) add(s Selection) error {
 	}
 	sums := make([]sum, len(p.Stacks))
 	for _, sample := range p.Selected(s.Filter) {
-		if sample.Weight > 0 { // freed memory has no width
+		if sample.Weight > 0 { // memory that was freed has no width
 			sums[sample.Stack].weight += sample.Weight
 			sums[sample.Stack].count += sample.Count
 		}
@@ -187,13 +187,13 @@ type FrameTotal struct {
 	Self, Total int64
 }
 
-// Top returns the totals of the functions in the tree, the largest self weight first.
+// Top returns the totals of the functions in the tree, by descending self weight.
 func (g *Graph) Top() []FrameTotal {
 	list := make([]FrameTotal, len(g.Frames))
 	for i := range list {
 		list[i].Frame = int32(i)
 	}
-	// open is the number of ancestors with the function, in depth-first order.
+	// open is the number of ancestors with each function during the depth-first walk.
 	open := make([]int, len(g.Frames))
 	g.order()
 	var visit func(id int32)

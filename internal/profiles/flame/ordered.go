@@ -9,8 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// Ordered contains the calls of a thread in order of time. A call ends at the first sample without
-// its function, or at a pause between samples.
+// Ordered contains the calls of a thread in chronological order. A call ends at the first sample
+// without its function, or at a pause between samples.
 type Ordered struct {
 	*Graph          // its tree has the root only
 	From, To uint64 // Unix nanoseconds: from the first sample to the end of the last
@@ -18,8 +18,8 @@ type Ordered struct {
 	paths    [][]int32 // functions, root first; path 0 is idle
 }
 
-// maxMoments is the maximum number of samples in order of time: an hour of a thread has 360,000 at
-// 100 Hz.
+// maxMoments is the maximum number of samples of an Ordered. At 100 Hz, one hour of a thread has
+// 360,000.
 const maxMoments = 1 << 20
 
 // InOrder returns the calls of the selected samples, which should be of one thread.
@@ -102,8 +102,8 @@ func (o *Ordered) add(b *builder, s Selection) error {
 	return nil
 }
 
-// Draw returns the boxes of the calls. Positions are nanoseconds after the origin, which is no later
-// than From.
+// Draw returns the boxes of the calls. Positions are nanoseconds after the origin, which must not
+// be later than From.
 func (o *Ordered) Draw(w Window, origin uint64) Drawing {
 	if end := int64(o.To - origin); w.To <= 0 || w.To > end {
 		w.To = end
@@ -150,7 +150,7 @@ func (c *caller) walk() {
 
 var idlePath = []int32{IdleFrame}
 
-// follow ends the calls that are not running in a sample and begins its new ones.
+// follow ends the calls that are not in a sample and begins the new ones.
 func (c *caller) follow(m *moment) {
 	path := c.ordered.paths[m.path]
 	if m.path == 0 {

@@ -29,7 +29,7 @@ func (t Tree) addUp() {
 	}
 }
 
-// Draw returns the boxes of a merged graph, the heaviest siblings first. A position is the weight of
+// Draw returns the boxes of a merged graph, heaviest siblings first. A position is the weight of
 // everything before it.
 func (g *Graph) Draw(w Window) Drawing { return g.draw(w, nil) }
 
@@ -59,14 +59,14 @@ func (g *Graph) draw(w Window, delta []int64) Drawing {
 			}
 			call := &d.running[len(d.running)-1]
 			call.found = call.found || found != nil && found[id]
-			call.inner = n.Total - n.Self // also of calls outside of the window
+			call.inner = n.Total - n.Self // includes calls outside the window
 			d.end(start+n.Total, n.Total, change)
 		}
 		visit(0, 0)
 	})
 }
 
-// order lists the children of each node, the heaviest first.
+// order lists the children of each node, heaviest first.
 func (g *Graph) order() {
 	if g.children != nil {
 		return
@@ -83,7 +83,7 @@ func (g *Graph) order() {
 	}
 }
 
-// found reports for each node whether the function of it, or of a descendant, matches.
+// found returns, for each node, whether its function or that of a descendant matches.
 func (t Tree) found(match []bool) []bool {
 	if match == nil {
 		return nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inapp classifies code as that of an application or of a library, for profilers that do
-// not state it: by paths, modules and binaries. The exporter to Sentry and the viewer share it.
+// Package inapp classifies code as application or library code by paths, modules and binaries, for
+// profilers that do not state it. The Sentry exporter and the viewer share it.
 package inapp
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Frame is what a profiler states about a function. Fields may be empty.
+// Frame is the data about a function that a profiler sends. Fields may be empty.
 type Frame struct {
 	Type     string // profile.frame.type
 	Function string
@@ -39,8 +39,8 @@ func Guess(f Frame) (inApp, known bool) {
 	return Compiled(f), true
 }
 
-// Compiled is the guess for languages for which Sentry has no rule; it assumes false. Unknown types
-// count as native code.
+// Compiled guesses for languages that Sentry has no rule for, with false as the default. Unknown
+// types count as native code.
 func Compiled(f Frame) bool {
 	switch f.Type {
 	case "kernel":

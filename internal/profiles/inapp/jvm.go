@@ -4,13 +4,13 @@ package inapp
 
 import "strings"
 
-// jvmLibraries are the packages that Sentry takes for the platform's (vroomrs, Android).
+// jvmLibraries are the packages that Sentry regards as part of the platform (vroomrs, Android).
 var jvmLibraries = []string{
 	"java.", "javax.", "jakarta.", "kotlin.", "kotlinx.", "android.", "com.android.", "dalvik.", "libcore.", "sun.", "com.sun.",
 	"jdk.", "scala.", "io.sentry.",
 }
 
-// IsJVMLibrary reports whether a class is of the platform rather than of an application.
+// IsJVMLibrary reports whether a class belongs to the platform rather than to an application.
 func IsJVMLibrary(class string) bool {
 	for _, prefix := range jvmLibraries {
 		if strings.HasPrefix(class, prefix) {

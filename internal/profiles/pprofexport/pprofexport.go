@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package pprofexport exports OTLP profiles as one pprof profile
-// (https://github.com/google/pprof/blob/main/proto/profile.proto). It streams the samples:
-// google/pprof's own package needs all of them in memory, with a kilobyte of maps each.
+// (https://github.com/google/pprof/blob/main/proto/profile.proto). It streams the samples, because
+// google/pprof's own package keeps all of them in memory, with a kilobyte of maps each.
 //
 //	OTLP                         pprof
 //	samples by identity          samples: observations, and nanoseconds if known
@@ -11,11 +11,11 @@
 //	build ids, debug ids         build id of the mapping
 //	time, duration, period       the same
 //
-// Functions, locations and mappings of several profiles are merged. Samples are not: tools sum
-// them.
+// Functions, locations and mappings of several profiles are merged. Samples are not merged, because
+// tools sum them.
 //
-// The times of samples, the attributes of locations and samples without a stack are lost: pprof
-// tools do not support idle threads. A comment states the idle time.
+// The times of samples and the attributes of locations are lost. Samples without a stack are
+// omitted, because pprof tools do not support idle threads; a comment states the idle time.
 package pprofexport
 
 import (
@@ -137,7 +137,7 @@ type adder struct {
 	record  []byte
 }
 
-// total is the sum of the observations of one OTLP sample, which has one identity.
+// total is the sum of the observations of one OTLP sample.
 type total struct {
 	count, weight int64
 	stack         timeline.StackIndex
@@ -254,7 +254,7 @@ func (a *adder) function(index timeline.FrameIndex) uint64 {
 	return a.frames[index]
 }
 
-// keysBuildID are the attributes of a mapping that identify its file, the best first.
+// keysBuildID are the attributes of a mapping that identify its file, in order of preference.
 var keysBuildID = []string{
 	semconv.ProcessExecutableBuildIDGNU, semconv.ProcessExecutableBuildIDGo, semconv.ProcessExecutableBuildIDHtlhash,
 	semconv.SentryDebugID,
@@ -290,7 +290,7 @@ func (a *adder) buildID() string {
 	return ""
 }
 
-// entry returns the ID of an entry of a table. It writes the entry if it is new.
+// entry returns the ID of a table entry, which it writes if it is new.
 func (w *Writer) entry(table map[string]uint64, field int, encoded []byte) uint64 {
 	id, known := table[string(encoded)]
 	if !known {

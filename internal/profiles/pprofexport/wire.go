@@ -61,7 +61,7 @@ const (
 
 func appendVarint(to []byte, n uint64) []byte { return binary.AppendUvarint(to, n) }
 
-// appendNumber appends a field, except for zero, like Protocol Buffers.
+// appendNumber appends a field. Like Protocol Buffers, it omits zero.
 func appendNumber(to []byte, field int, n uint64) []byte {
 	if n == 0 {
 		return to

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package sampletype interprets the sample type and the period type of OTLP profiles: whether the
-// values of a profile are time, of which clock, and how much. Producers spell the same thing
-// differently; docs/producers.md has a row for each spelling.
+// values of a profile are times, on which clock, and in which unit. Producers use different names
+// for the same type; docs/producers.md has a row for each.
 package sampletype
 
 import (
@@ -11,20 +11,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
-// Clock is the clock whose time the values of a profile are.
+// Clock is the clock that the values of a profile are based on.
 type Clock string
 
 const (
 	None Clock = ""     // not time: memory, locks, events
-	Wall Clock = "wall" // of all threads, waiting ones included
+	Wall Clock = "wall" // of all threads, including waiting ones
 	CPU  Clock = "cpu"  // of running threads only
 )
 
-// clocks has the clocks of type names, as sample type and as period type.
+// clocks maps sample and period type names to clocks.
 //
-// Not among them: off_cpu, whose values are the durations of waits of some threads, beside a
-// profile of CPU time; delay, contentions and async-profiler's lock_tracer (locks); and all of
-// memory.
+// It omits off_cpu, whose values are how long some threads waited, recorded in addition to CPU
+// time; delay, contentions and async-profiler's lock_tracer (locks); and all memory types.
 var clocks = map[string]Clock{
 	"cpu":         CPU,
 	"itimer":      CPU, // async-profiler's engines (src/itimer.h, src/ctimer.h, src/perfEvents.h)
@@ -34,16 +33,16 @@ var clocks = map[string]Clock{
 	"j9_wall":     Wall, // async-profiler on OpenJ9 (src/j9WallClock.h)
 }
 
-// counts are sample types that count observations; the period type states of what.
+// counts lists sample types that count observations; the period type states of what.
 var counts = map[string]bool{"samples": true, "sample": true}
 
-// units has the nanoseconds of units of time, in the words of pprof and of UCUM.
+// units maps time units, as named by pprof and UCUM, to nanoseconds.
 var units = map[string]float64{
 	"nanoseconds": 1, "nanosecond": 1, "ns": 1, "microseconds": 1e3, "us": 1e3, "milliseconds": 1e6, "ms": 1e6,
 	"seconds": 1e9, "s": 1e9,
 }
 
-// The names of units and of the count type that backends know.
+// Names of units and of the count type that backends know.
 const (
 	UnitCount       = "count"
 	UnitNanoseconds = "nanoseconds"
@@ -52,7 +51,7 @@ const (
 
 // Type is the interpretation of a profile's types.
 type Type struct {
-	Name, Unit             string // of values, as sent
+	Name, Unit             string // of the values, as sent
 	PeriodName, PeriodUnit string
 
 	Clock Clock // None if values are not time
@@ -61,11 +60,11 @@ type Type struct {
 	// values are time in Unit, if Clock is not None.
 	Counts bool
 
-	// Period is the nanoseconds between two observations, 0 if not stated.
+	// Period is the number of nanoseconds between two observations, or 0 if not stated.
 	Period float64
 }
 
-// Of interprets the types of a profile; false if they refer to strings that do not exist.
+// Of interprets the types of a profile. ok is false if they refer to strings that do not exist.
 func Of(view dictionary.View, profile pprofile.Profile) (t Type, ok bool) {
 	var ok1, ok2 bool
 	t.Name, t.Unit, ok1 = view.ValueType(profile.SampleType())
@@ -86,8 +85,8 @@ func Of(view dictionary.View, profile pprofile.Profile) (t Type, ok bool) {
 	return t, ok1 && ok2
 }
 
-// Nanoseconds returns the nanoseconds that a value of 1 stands for: the period for counts, 0 if
-// values are not time or their period is not stated.
+// Nanoseconds returns the number of nanoseconds that a value of 1 represents: the period if values
+// are counts. It returns 0 if values are not times or the period is not stated.
 func (t Type) Nanoseconds() float64 {
 	switch {
 	case t.Clock == None:

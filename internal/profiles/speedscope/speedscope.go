@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package speedscope exports OTLP profiles to speedscope (https://www.speedscope.app): one profile
-// per thread, its samples in order of time, and the pauses between them. It streams the samples.
+// per thread, with its samples and pauses in chronological order. It streams the samples.
 //
 // https://www.speedscope.app/file-format-schema.json describes the format. Attributes, links and
 // addresses are lost.
@@ -34,7 +34,7 @@ type Writer struct {
 	err     error // the first error of out, which returns it for all further writes
 	frames  map[frame]int32
 	list    []frame // by number
-	count   int     // of profiles
+	count   int     // number of profiles
 	written int     // frames in all samples
 
 	// The profile that speedscope opens first: the thread with the most weight on stacks.
@@ -188,8 +188,8 @@ type weigher struct {
 	count int
 }
 
-// next returns the pause before a sample and the weight of the sample. A weight that is not
-// positive is not displayed: two samples at one time, or freed memory.
+// next returns the pause before a sample and the weight of the sample. Weights that are not
+// positive (two samples at the same time, or freed memory) are not displayed.
 func (w *weigher) next(s *timeline.Sample) (gap, weight int64) {
 	if w.unit == unitNanoseconds && s.Time > w.at {
 		gap = int64(s.Time - w.at)
@@ -228,7 +228,7 @@ func (w *Writer) number(n int64) {
 }
 
 func (w *Writer) json(value any) {
-	encoded, _ := json.Marshal(value) // texts and numbers have no errors
+	encoded, _ := json.Marshal(value) // cannot fail for texts and numbers
 	_, w.err = w.out.Write(encoded)
 }
 
@@ -244,7 +244,7 @@ func threadName(t timeline.Thread) string {
 
 const unitNanoseconds = "nanoseconds"
 
-// unit returns the name of a unit in speedscope, "none" if it has none.
+// unit returns the speedscope name of a unit, or "none".
 func unit(u string) string {
 	switch u {
 	case unitNanoseconds, "microseconds", "milliseconds", "seconds", "bytes":

@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// code resolves locations, each once.
+// code resolves each location once.
 type code struct {
 	texts
 	locations  map[dictionary.LocationIndex]LocationIndex
@@ -106,8 +106,8 @@ func anonymous(file string) string {
 	return "(anonymous in " + baseName(file) + ")"
 }
 
-// maxBase is the maximum length of a file name in the names of its anonymous functions, which may
-// be many.
+// maxBase is the maximum length of a file name in the names of anonymous functions, of which a file
+// may have many.
 const maxBase = 200
 
 func baseName(file string) string { return Clip(path.Base(file), maxBase) }

@@ -8,13 +8,13 @@ import (
 )
 
 // medianGaps is the maximum duration of an observation, in median gaps of its thread. Recordings
-// have pauses in which an SDK lost samples (browsers send up to 3000 per minute) or the profiler
+// have pauses in which the SDK lost samples (browsers send at most 3000 per minute) or the profiler
 // was off.
 const medianGaps = 3
 
 // WeighByGaps calls lasts with the duration of each observation of one thread. Observations must be
-// in order of time. Each lasts until the next one, but no longer than longest (0: three times the
-// median gap); the last one lasts a period. Observations with the same time share the gap, exact to
+// in chronological order. Each lasts until the next one, but no longer than longest (0: three times
+// the median gap); the last one lasts a period. Observations with the same time share the gap to
 // the nanosecond.
 func WeighByGaps[T any](all []T, at func(*T) uint64, period, longest uint64, lasts func(o *T, nanoseconds int64)) {
 	if longest == 0 {

@@ -4,10 +4,10 @@ package timeline
 
 import "errors"
 
-// MaxExportedFrames is the maximum number of frames of all samples of an export. A message can
-// refer to a deep stack many times in few bytes; formats without shared stacks repeat its frames. A
-// minute of the busiest recording has a million. A file with 20 million has about 100 MB, which
-// tools open slowly.
+// MaxExportedFrames is the maximum number of frames in all samples of an export. A message can
+// refer to a deep stack many times in few bytes, but formats without shared stacks repeat its
+// frames. A minute of the busiest recording has a million frames. A file with 20 million has about
+// 100 MB and is slow to open.
 const MaxExportedFrames = 20_000_000
 
 // MaxExportedEntries is the maximum number of functions, and of locations, of all profiles of an

@@ -18,7 +18,7 @@ func Printable(text string, longest int) string {
 	}
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
-		if b.Len() >= longest { // escapes are longer than their characters
+		if b.Len() >= longest { // escapes are longer than the characters
 			b.WriteString("…")
 			break
 		}
@@ -32,7 +32,7 @@ func Printable(text string, longest int) string {
 }
 
 // unprintable reports whether r is a control or format character, for instance one that changes the
-// direction of writing. Joiners are printable: many scripts need them.
+// text direction. Joiners are printable, because many scripts need them.
 func unprintable(r rune) bool {
 	if ' ' <= r && r <= '~' { // most text; lookups in Unicode tables take a hundred times as long
 		return false

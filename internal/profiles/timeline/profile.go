@@ -23,7 +23,8 @@ type Profile struct {
 	Locations []Location
 	Frames    []Frame
 
-	// Broken is the number of references outside of their tables. Their targets are missing here.
+	// Broken is the number of references that point outside their tables. Their targets are
+	// omitted.
 	Broken int
 
 	// View and OTLP give access to attributes and mappings.
@@ -31,7 +32,7 @@ type Profile struct {
 	OTLP pprofile.Profile
 }
 
-// Measure is the meaning of weights.
+// Measure states what weights measure.
 type Measure struct {
 	Type string // for instance wall, cpu, alloc_space
 	Unit string // for instance nanoseconds, bytes, count
@@ -50,7 +51,7 @@ type (
 type Thread struct {
 	ID   string // text of thread.id; empty if samples state no thread
 	Name string
-	// Samples are in order of time.
+	// Samples are in chronological order.
 	Samples []Sample
 }
 
@@ -74,8 +75,8 @@ type Link struct {
 // Stack is a list of locations, leaf first.
 type Stack []LocationIndex
 
-// Location is a location in the code. If it has several lines, all but the last are inlined: each
-// is the caller of the one before it.
+// Location is a location in the code. If it has several lines, all but the last are inlined, and
+// each is the caller of the one before it.
 type Location struct {
 	Lines   []Line
 	Address uint64
@@ -91,7 +92,7 @@ type Line struct {
 // Frame is a function. Frames are comparable: equal frames are the same function.
 type Frame struct {
 	Name      string // never empty
-	System    string // the name for the linker, if it differs
+	System    string // the linker name, if it differs
 	File      string
 	StartLine int64
 	Module    string
@@ -112,7 +113,7 @@ const (
 // Range is a half-open range of Unix nanoseconds. The zero value is everything.
 type Range struct{ From, To uint64 }
 
-// Contains reports whether a time is in the range. Unknown times are only in the zero range.
+// Contains reports whether a time is in the range. Only the zero range contains unknown times.
 func (r Range) Contains(t uint64) bool { return r == Range{} || t >= r.From && t < r.end() }
 
 func (r Range) end() uint64 {

@@ -13,9 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Reader reads the profiles of one message. It resolves shared entries once: a message may have a
-// hundred thousand profiles with one deep stack. The tables of a profile may therefore contain
-// entries of earlier profiles.
+// Reader reads the profiles of one message. It resolves shared entries only once, because a message
+// may have a hundred thousand profiles that share a deep stack. The tables of a profile may
+// therefore contain entries of earlier profiles.
 type Reader struct {
 	reader
 	stacks    []Stack
@@ -95,7 +95,8 @@ func (r *reader) sample(source int32, s pprofile.Sample, scale scale) {
 	}
 }
 
-// thread returns the thread of a sample. The ID identifies it: names may repeat and change.
+// thread returns the thread of a sample. Threads are identified by ID, because names may repeat and
+// change.
 func (r *reader) thread(attributes pcommon.Int32Slice) ThreadIndex {
 	id, name := r.attribute(attributes, semconv.ThreadID), r.attribute(attributes, semconv.ThreadName)
 	key := "i" + id
@@ -155,7 +156,8 @@ func (r *reader) stack(index int32) StackIndex {
 	return i
 }
 
-// idleName is the function in V8's samples of an idle thread; other profilers send no stack.
+// idleName is the function in V8's samples of idle threads. Other profilers send samples without a
+// stack.
 const idleName = "(idle)"
 
 func (r *reader) idle(stack Stack) bool {

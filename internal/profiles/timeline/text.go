@@ -14,18 +14,19 @@ import (
 
 const (
 	// MaxText is the maximum length of the name of a function, file, module or thread. A message
-	// has a long name once and refers to it from many functions; the formats of other tools repeat
-	// it. The longest of our recordings have 300 bytes.
+	// contains a long name once, but the formats of other tools repeat it. The longest names of our
+	// recordings have 300 bytes.
 	MaxText = 2000
-	// ClipSlack is the maximum length of the mark in a clipped text, which may exceed the limit by
-	// it and is not clipped again.
+	// ClipSlack is the maximum length of the mark in a clipped text. A clipped text may exceed the
+	// limit by this length and is not clipped again.
 	ClipSlack = 32
-	// keptEnd is the number of bytes at the end of a clipped text: paths and qualified names differ
-	// there.
+	// keptEnd is the number of bytes that are kept at the end of a clipped text, where paths and
+	// qualified names differ.
 	keptEnd = 200
 )
 
-// Clip shortens a text to the given length. It replaces the middle by the number of its bytes.
+// Clip shortens a text to the given length. It replaces the middle with the number of omitted
+// bytes.
 func Clip(text string, longest int) string {
 	all := len(text)
 	if all <= longest+ClipSlack {
@@ -35,7 +36,7 @@ func Clip(text string, longest int) string {
 	return strings.ToValidUTF8(text[:longest-end], "") + fmt.Sprintf("…[%d bytes]…", all-longest) + strings.ToValidUTF8(text[all-end:], "")
 }
 
-// texts reads the texts of a message. It clips long ones once.
+// texts reads the texts of a message. It clips each long text only once.
 type texts struct {
 	view    dictionary.View
 	strings map[dictionary.StringIndex]string
@@ -60,7 +61,8 @@ func (t texts) text(i dictionary.StringIndex) string {
 	return short
 }
 
-// value returns the value of an entry of the attribute table as text. It formats a map once.
+// value returns the value of an entry of the attribute table as text. It formats each map only
+// once.
 func (t texts) value(i dictionary.AttributeIndex, value pcommon.Value) string {
 	if value.Type() == pcommon.ValueTypeStr && len(value.Str()) <= MaxText {
 		return value.Str()

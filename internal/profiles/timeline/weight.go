@@ -14,7 +14,7 @@ const unitNanoseconds = sampletype.UnitNanoseconds
 
 // scale converts values to weights.
 type scale struct {
-	nanoseconds int64 // of one observation; 0: weights are the values
+	nanoseconds int64 // duration of one observation; 0 = weights are the values
 	gaps        bool  // weigh by the gaps between samples
 	counts      bool  // values count observations
 }
@@ -50,7 +50,7 @@ func (r *reader) scale() scale {
 	case t.Counts && t.Clock != sampletype.None && t.Period >= 1:
 		r.out.Measure = Measure{string(t.Clock), unitNanoseconds}
 		return scale{nanoseconds: int64(min(t.Period, math.MaxInt64/2)), gaps: t.Clock == sampletype.Wall, counts: true}
-	case t.Counts && t.PeriodUnit == unitNanoseconds && period > 0: // time of another kind, such as off_cpu
+	case t.Counts && t.PeriodUnit == unitNanoseconds && period > 0: // another kind of time, such as off_cpu
 		r.out.Measure = Measure{t.PeriodName, unitNanoseconds}
 		return scale{nanoseconds: period, counts: true}
 	case !t.Counts && t.Clock != sampletype.None:
@@ -61,8 +61,8 @@ func (r *reader) scale() scale {
 	return scale{counts: counts}
 }
 
-// weigh sorts the samples of each thread by time. For wall clock profiles, it sets their weights to
-// the gap to the next sample, except for samples with values.
+// weigh sorts the samples of each thread by time. In wall-clock profiles, the weight of samples
+// without values becomes the gap to the next sample.
 func (r *reader) weigh(s scale) {
 	for t := range r.out.Threads {
 		samples := r.out.Threads[t].Samples
