@@ -12,8 +12,8 @@
 //	held_body.go    the bytes that the receiver reads
 //	own_answer.go   the receiver's answer, until it is sent
 //	forwarder.go    forwards each request until it is answered or dropped
-//	entry.go        the state of a request, and the queues
-//	breaker.go      pauses while Sentry does not answer
+//	entry.go        the state of a request
+//	internal/schedule which request is sent next, and when
 //	spool.go        requests in a storage
 //	stream.go       requests that only Sentry knows, and its responses
 //	crash_record.go what the pipelines receive of a crash report

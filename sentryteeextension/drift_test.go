@@ -62,8 +62,9 @@ func TestTimesOfStoredRequests(t *testing.T) {
 					r := &request{Method: "POST", Target: "/" + name, Received: time.Now(), Endpoint: endpointEnvelope, Project: "1", Key: "k", Body: body,
 						Header: map[string][]string{"Content-Encoding": {coding}}}
 					claim := b.room.Claim(t.Context()).NeverWait()
-					require.NoError(t, claim.Acquire(r.size()))
-					b.add(&entry{project: "1", endpoint: r.Endpoint, received: r.Received, weight: r.size(), request: r, claim: claim})
+					e := newEntry(r, claim)
+					require.NoError(t, claim.Acquire(e.Weight))
+					b.add(e)
 					time.Sleep(time.Minute)
 				}
 				time.Sleep(3*time.Hour - 20*time.Minute)

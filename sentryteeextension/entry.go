@@ -3,28 +3,30 @@
 package sentryteeextension
 
 import (
-	"time"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/schedule"
 )
 
 // entry is a request in the forwarder, from its acceptance until it is sent or dropped.
 type entry struct {
-	project  string // the tenant
+	schedule.Request
 	endpoint string
-	received time.Time
 	number   uint64          // in the storage; 0 = not stored
-	weight   int64           // bytes
 	request  *request        // nil = in the storage only
 	claim    *httpbody.Claim // for the memory of the request
 	done     chan<- reply    // receives the reply for a waiting client; its buffer has size 1; nil = no client waits
-
-	attempts int
-	refusals int    // failed attempts between which Sentry accepted other requests
-	accepted uint64 // requests that Sentry had accepted at the last attempt
-	due      time.Time
 }
+
+// newEntry returns an entry for a request in memory.
+func newEntry(r *request, claim *httpbody.Claim) *entry {
+	return &entry{
+		Request:  schedule.Request{Project: r.Project, Received: r.Received, Weight: r.size() + int64(len(r.Body))},
+		endpoint: r.Endpoint, request: r, claim: claim,
+	}
+}
+
+// canWait reports whether an entry can wait in the storage until Sentry works again.
+func (e *entry) canWait() bool { return e.number != 0 && e.done == nil }
 
 // answer sends the result of the first attempt to the waiting client, if any.
 func (e *entry) answer(r reply) {
@@ -40,39 +42,4 @@ func (e *entry) leaveMemory() {
 		e.request = nil
 		e.claim.Release()
 	}
-}
-
-// queue is a queue of entries with fair shares for projects.
-type queue struct {
-	fairshare.Queue[string, *entry]
-}
-
-func (q *queue) push(e *entry) { q.Push(e.project, e, e.weight) }
-
-// pop removes and returns the entry that has waited longest, or nil.
-func (q *queue) pop() *entry {
-	oldest := q.Oldest()
-	if oldest == nil {
-		return nil
-	}
-	q.Remove(oldest)
-	return oldest.Value
-}
-
-// evict removes and returns the oldest entry of the project that uses the most, or nil.
-func (q *queue) evict() *entry {
-	oldest := q.LargestOldest()
-	if oldest == nil {
-		return nil
-	}
-	q.Remove(oldest)
-	return oldest.Value
-}
-
-// popBefore is pop for entries that were received before a time.
-func (q *queue) popBefore(received time.Time) *entry {
-	if oldest := q.Oldest(); oldest == nil || !oldest.Value.received.Before(received) {
-		return nil
-	}
-	return q.pop()
 }

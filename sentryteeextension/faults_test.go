@@ -348,12 +348,10 @@ func (r *faultRound) settle() account {
 func (b *bench) lostByKill(known *reports) (items int64) {
 	b.forwarder.mu.Lock()
 	defer b.forwarder.mu.Unlock()
-	items = 2 * int64(b.underWay)
-	for _, q := range []*queue{&b.fresh, &b.waiting, &b.again} {
-		for e := q.Oldest(); e != nil; e = e.Newer() {
-			if e.Value.number == 0 {
-				items += 2
-			}
+	items = 2 * int64(b.schedule.UnderWay())
+	for e := range b.schedule.All() {
+		if e.number == 0 {
+			items += 2
 		}
 	}
 	b.spool.mu.Lock()

@@ -13,16 +13,14 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/schedule"
 )
 
 // forwarder sends each request to Sentry until Sentry responds or the request is dropped.
 //
-//	add ──▶ fresh ──────────┬──▶ consumer ──▶ Sentry ──▶ end: forwarded, refused, rate limited, dropped
-//	load ─▶ waiting ─drain──┤       │
-//	        again ◀─────────┴───────┘ failed
-//
-// The queue again has requests that Sentry failed to accept. While Sentry accepts none, new requests go to the queue waiting. Both are
-// drained at a limited rate.
+//	add, load ──▶ schedule ──▶ consumer ──▶ Sentry ──▶ settle: forwarded, refused, rate limited, dropped
+//	                 ▲                                   │
+//	                 └───────────────────────────────────┘ failed
 type forwarder struct {
 	cfg       *Config
 	logger    *zap.Logger
@@ -35,17 +33,12 @@ type forwarder struct {
 	reports   *reports
 	now       func() time.Time
 
-	mu                    sync.Mutex
-	changed               *sync.Cond
-	fresh, waiting, again queue
-	breaker               breaker
-	nextDrained           time.Time
-	drainedAgain          bool // the last drained entry was from again
-	accepted              uint64
-	underWay              int
-	storedBytes           int64
-	lost                  int // at the shutdown
-	state                 state
+	mu          sync.Mutex
+	changed     *sync.Cond
+	schedule    *schedule.Schedule[*entry]
+	storedBytes int64
+	lost        int // at the shutdown
+	state       state
 
 	consumers, reporter sync.WaitGroup
 	stopReports         chan struct{}
@@ -57,7 +50,7 @@ type state int
 
 const (
 	running  state = iota
-	flushing       // sends the entries in fresh, then stops
+	flushing       // sends the new entries, then stops
 	stopped
 )
 
@@ -74,18 +67,14 @@ const (
 	reasonKeys       = "too_many_keys"     // of a client report: reports of maxKeys keys are waiting
 )
 
-const (
-	// maxRefusals is the maximum number of failed attempts of a request while Sentry accepts others: with their pauses, five minutes.
-	maxRefusals = 10
-
-	// stopGrace is the time at shutdown for requests that are being sent and, without a storage, for waiting requests.
-	stopGrace = 5 * time.Second
-)
+// stopGrace is the time at shutdown for requests that are being sent and, without a storage, for waiting requests.
+const stopGrace = 5 * time.Second
 
 func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwarder {
 	f := &forwarder{
 		cfg: cfg, logger: logger, telemetry: telemetry, limits: newKeyLimits(), now: time.Now,
-		room: httpbody.NewBudget(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
+		room:     httpbody.NewBudget(cfg.MaxBytesInFlight, func(context.Context, int64) {}),
+		schedule: schedule.New[*entry](schedule.Limits{Consumers: cfg.NumConsumers, DrainRate: cfg.Spool.DrainRate, MaxAge: cfg.Spool.MaxAge}),
 	}
 	f.outgoing = newOutgoing(cfg, f.limits)
 	f.reports = &reports{overflow: func() { telemetry.ended(endpointReport, outcomeDropped, reasonKeys) }}
@@ -102,7 +91,7 @@ func (f *forwarder) openSpool(ctx context.Context, host component.Host, tee comp
 	}
 	err = f.spool.load(ctx, func(number uint64, size int64, r *request) {
 		f.storedBytes += size
-		f.waiting.push(&entry{project: r.Project, endpoint: r.Endpoint, received: r.Received, number: number, weight: size})
+		f.schedule.Wait(&entry{Request: schedule.Request{Project: r.Project, Received: r.Received, Weight: size}, endpoint: r.Endpoint, number: number})
 	})
 	f.spool.start()
 	return err
@@ -112,14 +101,11 @@ func (f *forwarder) openSpool(ctx context.Context, host component.Host, tee comp
 func (f *forwarder) observe() observed {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := observed{spoolBytes: f.storedBytes, bytes: f.room.Used(), requests: int64(f.underWay), limits: f.limits.active(f.now())}
-	for _, q := range []*queue{&f.fresh, &f.waiting, &f.again} {
-		o.requests += int64(q.Len())
-		if oldest := q.Oldest(); oldest != nil {
-			o.oldest = max(o.oldest, f.now().Sub(oldest.Value.received))
-		}
+	now := f.now()
+	return observed{
+		requests: int64(f.schedule.Len()), bytes: f.room.Used(), spoolBytes: f.storedBytes, oldest: f.schedule.OldestAge(now),
+		limits: f.limits.active(now),
 	}
-	return o
 }
 
 // start starts the consumers and the reporter.
@@ -141,7 +127,7 @@ func (f *forwarder) start(post func(context.Context, *request) (reply, time.Dura
 func (f *forwarder) add(e *entry) {
 	if f.spool != nil && len(e.request.Body) <= maxStoredBody {
 		if number, size, err := f.spool.put(e.request); err == nil {
-			e.number, e.weight = number, size
+			e.number, e.Weight = number, size
 		}
 	}
 	f.queueUp(e)
@@ -152,16 +138,16 @@ func (f *forwarder) queueUp(e *entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.number != 0 {
-		f.storedBytes += e.weight
+		f.storedBytes += e.Weight
 	}
 	switch {
 	case f.state == stopped:
 		f.abandon(e)
-	case f.breaker.pause > 0 && e.done == nil && e.number != 0:
+	case f.schedule.Paused() && e.canWait():
 		e.leaveMemory()
-		f.waiting.push(e)
+		f.schedule.Wait(e)
 	default:
-		f.fresh.push(e)
+		f.schedule.Add(e)
 	}
 	f.evict()
 	f.changed.Signal()
@@ -170,14 +156,8 @@ func (f *forwarder) queueUp(e *entry) {
 // evict keeps the storage below its limit.
 func (f *forwarder) evict() {
 	for f.storedBytes > f.cfg.Spool.MaxBytes {
-		e := f.waiting.evict()
-		if e == nil {
-			e = f.again.evict()
-		}
-		if e == nil {
-			e = f.fresh.evict()
-		}
-		if e == nil {
+		e, ok := f.schedule.Evict()
+		if !ok {
 			return // the other stored requests are being sent
 		}
 		f.drop(e, reasonSpoolFull)
@@ -189,48 +169,17 @@ func (f *forwarder) next() *entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for {
-		if f.state == stopped || f.state == flushing && f.fresh.Len() == 0 {
+		if f.state == stopped || f.state == flushing && f.schedule.Fresh() == 0 {
 			return nil
 		}
 		now := f.now()
 		f.expire(now)
-		e, wait := f.choose(now)
-		if e != nil {
-			f.breaker.begin()
-			f.underWay++
+		e, wait, ok := f.schedule.Next(now)
+		if ok {
 			return e
 		}
 		f.sleep(wait)
 	}
-}
-
-// choose removes and returns the entry to send next, or returns the time until there is one; 0 means until the state changes.
-func (f *forwarder) choose(now time.Time) (*entry, time.Duration) {
-	if wait := f.breaker.wait(now); wait != 0 {
-		return nil, max(wait, 0)
-	}
-	if e := f.fresh.pop(); e != nil {
-		return e, 0
-	}
-	failedBefore := f.again.Oldest()
-	if failedBefore == nil && f.waiting.Len() == 0 {
-		return nil, 0
-	}
-	if wait := f.nextDrained.Sub(now); wait > 0 {
-		return nil, wait
-	}
-	isDue := failedBefore != nil && !failedBefore.Value.due.After(now)
-	source := &f.waiting
-	// The queues take turns. The probe after a pause is a request that has not failed before: it is more likely to succeed.
-	if f.waiting.Len() == 0 || isDue && !f.drainedAgain && f.breaker.pause == 0 {
-		if !isDue {
-			return nil, failedBefore.Value.due.Sub(now)
-		}
-		source = &f.again
-	}
-	f.drainedAgain = source == &f.again
-	f.nextDrained = now.Add(time.Second / time.Duration(f.cfg.Spool.DrainRate))
-	return source.pop(), 0
 }
 
 // sleep waits until the state changes, at most d unless d is 0.
@@ -244,10 +193,8 @@ func (f *forwarder) sleep(d time.Duration) {
 
 // expire drops requests that have waited longer than spool::max_age.
 func (f *forwarder) expire(now time.Time) {
-	for _, q := range []*queue{&f.again, &f.waiting, &f.fresh} {
-		for e := q.popBefore(now.Add(-f.cfg.Spool.MaxAge)); e != nil; e = q.popBefore(now.Add(-f.cfg.Spool.MaxAge)) {
-			f.drop(e, reasonTooOld)
-		}
+	for e, ok := f.schedule.Expired(now); ok; e, ok = f.schedule.Expired(now) {
+		f.drop(e, reasonTooOld)
 	}
 }
 
@@ -285,60 +232,63 @@ func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part omit.Los
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.changed.Broadcast()
-	f.underWay--
-	now := f.now()
-	if ctx.Err() == nil && f.breaker.end(r.verdict == failed, e.attempts == 0, now) {
-		f.logger.Warn("Sentry fails to accept requests: forwarding is paused", zap.Stringer("last", &r))
-		f.park()
-	}
 	e.answer(r)
-	if r.verdict != failed {
-		if r.verdict == sent {
-			f.accepted++
-		} else {
-			f.logger.Warn("Request not accepted by Sentry", zap.String("endpoint", e.endpoint), zap.String("project", e.project), zap.Stringer("answer", &r))
-		}
-		if r.verdict == limited && e.endpoint == endpointReport {
-			part = omit.LossesOf(e.request.Losses) // reported again later
-		}
-		f.telemetry.ended(e.endpoint, outcomes[r.verdict], r.reason)
-		f.forget(e, r, part)
-		return
+	switch {
+	case r.verdict != failed:
+		f.schedule.Replied(e)
+		f.end(e, r, part)
+	case ctx.Err() != nil: // the attempt failed because of the shutdown
+		f.schedule.Unsent(e)
+		f.retry(e)
+	default:
+		f.fail(e, r)
 	}
-	if e.attempts > 0 && f.accepted > e.accepted {
-		e.refusals++
+}
+
+// end ends an entry with Sentry's reply.
+func (f *forwarder) end(e *entry, r reply, part omit.Losses) {
+	if r.verdict == sent {
+		f.schedule.Accepted()
+	} else {
+		f.logger.Warn("Request not accepted by Sentry", zap.String("endpoint", e.endpoint), zap.String("project", e.Project), zap.Stringer("answer", &r))
 	}
-	e.attempts, e.accepted = e.attempts+1, f.accepted
-	if e.refusals >= maxRefusals {
+	if r.verdict == limited && e.endpoint == endpointReport {
+		part = omit.LossesOf(e.request.Losses) // reported again later
+	}
+	f.telemetry.ended(e.endpoint, outcomes[r.verdict], r.reason)
+	f.forget(e, r, part)
+}
+
+// fail processes a failed attempt. When it pauses forwarding, new entries wait in the storage.
+func (f *forwarder) fail(e *entry, r reply) {
+	paused, exhausted := f.schedule.Failed(e, f.now())
+	if paused {
+		f.logger.Warn("Sentry fails to accept requests: forwarding is paused", zap.Stringer("last", &r))
+		f.schedule.Park(func(e *entry) bool {
+			if e.canWait() {
+				e.leaveMemory()
+			}
+			return e.canWait()
+		})
+	}
+	if exhausted {
 		f.drop(e, reasonExhausted)
 		return
 	}
-	e.due = now.Add(min(firstPause<<min(e.attempts-1, 6), maxPause))
-	e.leaveMemory()
-	f.again.push(e)
+	f.retry(e)
 }
 
-// park moves new entries that are in the storage to waiting.
-func (f *forwarder) park() {
-	if f.spool == nil {
-		return
-	}
-	for range f.fresh.Len() {
-		e := f.fresh.pop()
-		if e.done != nil || e.number == 0 {
-			f.fresh.push(e)
-			continue
-		}
-		e.leaveMemory()
-		f.waiting.push(e)
-	}
+// retry repeats an attempt later.
+func (f *forwarder) retry(e *entry) {
+	e.leaveMemory()
+	f.schedule.Retry(e, f.now())
 }
 
 // load reads the request of an entry from the storage. If it cannot, it returns the reason.
 func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 	claim := f.room.Claim(ctx)
-	claim.SetTenant(e.project)
-	if err := claim.Acquire(e.weight); err != nil {
+	claim.SetTenant(e.Project)
+	if err := claim.Acquire(e.Weight); err != nil {
 		return reasonNoRoom
 	}
 	r, err := f.spool.get(ctx, e.number)
@@ -356,8 +306,7 @@ func (f *forwarder) omit(e *entry, all omit.Losses) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.changed.Broadcast()
-	f.breaker.trying = false
-	f.underWay--
+	f.schedule.Unsent(e)
 	f.telemetry.ended(e.endpoint, outcomes[omitted], all.Reason())
 	f.forget(e, reply{verdict: omitted}, all)
 }
@@ -367,21 +316,18 @@ func (f *forwarder) putBack(e *entry, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.changed.Broadcast()
-	f.breaker.trying = false
-	f.underWay--
+	f.schedule.Unsent(e)
 	if reason != reasonNoRoom {
 		f.drop(e, reason)
 		return
 	}
-	e.leaveMemory()
-	e.due = f.now().Add(firstPause)
-	f.again.push(e)
+	f.retry(e)
 }
 
 // drop ends an entry that was not sent, and counts it.
 func (f *forwarder) drop(e *entry, reason string) {
 	f.telemetry.ended(e.endpoint, outcomeDropped, reason)
-	f.logger.Warn("Request dropped", zap.String("endpoint", e.endpoint), zap.String("project", e.project), zap.String("reason", reason))
+	f.logger.Warn("Request dropped", zap.String("endpoint", e.endpoint), zap.String("project", e.Project), zap.String("reason", reason))
 	f.forget(e, reply{verdict: failed, reason: reason}, nil)
 }
 
@@ -391,7 +337,7 @@ func (f *forwarder) forget(e *entry, r reply, part omit.Losses) {
 	f.telemetry.omitted(part)
 	switch {
 	case e.number != 0:
-		f.storedBytes -= e.weight
+		f.storedBytes -= e.Weight
 		f.spool.remove(e.number, e.request.keyOrNone(), part)
 		e.number = 0
 	case f.spool != nil && len(part) > 0:
@@ -460,9 +406,7 @@ func (f *forwarder) abandonAll() {
 			f.telemetry.ended(endpointReport, outcomeDropped, reasonShutdown)
 		}
 	}
-	for _, q := range []*queue{&f.fresh, &f.waiting, &f.again} {
-		for e := q.pop(); e != nil; e = q.pop() {
-			f.abandon(e)
-		}
+	for e, ok := f.schedule.Pop(); ok; e, ok = f.schedule.Pop() {
+		f.abandon(e)
 	}
 }

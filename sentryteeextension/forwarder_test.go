@@ -117,9 +117,9 @@ func (b *bench) sendBody(project, name, body string) {
 	r := &request{Method: "POST", Target: "/" + name, Received: time.Now(), Endpoint: endpointEnvelope, Project: project, Key: "k", Body: []byte(body)}
 	claim := b.room.Claim(b.t.Context()).NeverWait()
 	claim.SetTenant(project)
-	weight := r.size() + int64(len(body))
-	require.NoError(b.t, claim.Acquire(weight))
-	b.add(&entry{project: project, endpoint: r.Endpoint, received: r.Received, weight: weight, request: r, claim: claim})
+	e := newEntry(r, claim)
+	require.NoError(b.t, claim.Acquire(e.Weight))
+	b.add(e)
 }
 
 // sent returns how often Sentry accepted each request.

@@ -110,7 +110,7 @@ func (t *tee) notKept(h *held, reason string) {
 
 // forward queues a request. It returns the limits for the client or, with answer: upstream, replaces the receiver's response.
 func (t *tee) forward(h *held) (limits string) {
-	e := &entry{project: h.Project, endpoint: h.Endpoint, received: h.Received, weight: h.size() + int64(len(h.Body)), request: h.request, claim: h.claim}
+	e := newEntry(h.request, h.claim)
 	h.claim = nil
 	if t.cfg.Answer == answerUpstream {
 		t.awaitAnswer(h.own, e)

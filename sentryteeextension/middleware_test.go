@@ -240,7 +240,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.Eventually(t, func() bool {
 		h.tee.forwarder.mu.Lock()
 		defer h.tee.forwarder.mu.Unlock()
-		return h.tee.forwarder.underWay > 0
+		return h.tee.forwarder.schedule.UnderWay() > 0
 	}, 30*time.Second, time.Millisecond)
 	dropped := h.counts("requests")["envelope dropped no_room"]
 	forwarded := h.tee.forwarder.observe().requests

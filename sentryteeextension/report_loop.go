@@ -51,13 +51,13 @@ func (f *forwarder) addReport(ctx context.Context, k key, losses omit.Losses, no
 	}
 	claim := f.room.Claim(context.WithoutCancel(ctx)).NeverWait()
 	claim.SetTenant(r.Project)
-	e := &entry{project: r.Project, endpoint: r.Endpoint, received: now, weight: r.size() + int64(len(r.Body)), request: r, claim: claim}
-	if err := claim.Acquire(e.weight); err != nil {
+	e := newEntry(r, claim)
+	if err := claim.Acquire(e.Weight); err != nil {
 		return err
 	}
 	if f.spool == nil {
 		f.reports.add(k, losses, -1)
-	} else if e.number, e.weight, err = f.spool.put(r); err != nil {
+	} else if e.number, e.Weight, err = f.spool.put(r); err != nil {
 		claim.Release()
 		return err
 	}

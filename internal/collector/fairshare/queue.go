@@ -10,7 +10,10 @@
 // limit.
 package fairshare
 
-import "container/heap"
+import (
+	"container/heap"
+	"container/list"
+)
 
 // Queue holds entries of tenants K in order of arrival. It has no limit and no lock of its own:
 // after a Push, its owner removes LargestOldest until the rest fits. Every method takes O(log
@@ -19,6 +22,7 @@ type Queue[K comparable, V any] struct {
 	oldest, newest *Entry[K, V]
 	tenants        map[K]*tenant[K, V]
 	largest        byUse[K, V]
+	turns          list.List // tenants
 	size           int64
 	len            int
 }
@@ -46,6 +50,7 @@ type tenant[K comparable, V any] struct {
 	key            K
 	use            int64
 	place          int // in the heap
+	turn           *list.Element
 	oldest, newest *Entry[K, V]
 }
 
@@ -76,6 +81,7 @@ func (q *Queue[K, V]) Push(key K, value V, size int64) *Entry[K, V] {
 		t = &tenant[K, V]{key: key}
 		q.tenants[key] = t
 		heap.Push(&q.largest, t)
+		t.turn = q.turns.PushBack(t)
 	}
 	e := &Entry[K, V]{Value: value, size: size, tenant: t, older: q.newest, before: t.newest}
 	if q.newest == nil {
@@ -115,6 +121,17 @@ func (q *Queue[K, V]) OldestOf(key K) *Entry[K, V] {
 	return nil
 }
 
+// TakeTurn returns the oldest and the newest entry of the tenant whose turn it is, or nil. The next call returns those of the next tenant.
+func (q *Queue[K, V]) TakeTurn() (oldest, newest *Entry[K, V]) {
+	first := q.turns.Front()
+	if first == nil {
+		return nil, nil
+	}
+	q.turns.MoveToBack(first)
+	t := first.Value.(*tenant[K, V])
+	return t.oldest, t.newest
+}
+
 // Remove removes an entry. It does nothing if the entry is in no queue.
 func (q *Queue[K, V]) Remove(e *Entry[K, V]) {
 	t := e.tenant
@@ -146,6 +163,7 @@ func (q *Queue[K, V]) Remove(e *Entry[K, V]) {
 	q.grow(t, -e.size)
 	if t.oldest == nil {
 		heap.Remove(&q.largest, t.place)
+		q.turns.Remove(t.turn)
 		delete(q.tenants, t.key)
 	}
 }

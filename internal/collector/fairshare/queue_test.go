@@ -129,3 +129,35 @@ func TestSmallTenantLosesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestTurns: tenants take turns in the order of their first entries; one that returns is the last.
+func TestTurns(t *testing.T) {
+	var q Queue[string, int]
+	for i, tenant := range []string{"a", "a", "a", "b", "c", "b"} {
+		q.Push(tenant, i, 1)
+	}
+	take := func(newest bool) (turns []int) {
+		for range q.Len() {
+			first, last := q.TakeTurn()
+			if newest {
+				first = last
+			}
+			turns = append(turns, first.Value)
+			q.Remove(first)
+			if first.Value == 3 {
+				q.Push("b", 6, 1)
+				q.Push("d", 7, 1)
+			}
+		}
+		return turns
+	}
+	if got, want := take(false), []int{0, 3, 4, 1, 5, 7}; !slices.Equal(got, want) {
+		t.Errorf("oldest in turn: %v, want %v", got, want)
+	}
+	if got, want := take(true), []int{2, 6}; !slices.Equal(got, want) {
+		t.Errorf("newest in turn: %v, want %v", got, want)
+	}
+	if oldest, newest := q.TakeTurn(); oldest != nil || newest != nil {
+		t.Error("an empty queue has a tenant")
+	}
+}

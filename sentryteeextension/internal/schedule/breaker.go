@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryteeextension
+package schedule
 
 import (
 	"math/rand/v2"
 	"time"
 )
 
-// breaker pauses forwarding while Sentry does not respond. Each pause is longer than the one before, and ends with one request as a probe.
+// breaker pauses forwarding while Sentry does not respond. Each pause ends with one request as a probe.
 type breaker struct {
 	failures int           // in a row
 	pause    time.Duration // 0 = closed: all requests may be sent
 	until    time.Time     // end of the pause
-	trying   bool
+	probing  bool
 }
 
 const (
@@ -29,31 +29,29 @@ func (b *breaker) wait(now time.Time) time.Duration {
 	switch {
 	case b.pause == 0:
 		return 0
-	case b.trying:
+	case b.probing:
 		return -1
 	}
 	return max(b.until.Sub(now), 0)
 }
 
-// begin records that a request is being sent.
-func (b *breaker) begin() { b.trying = b.pause > 0 }
+// succeeded ends the pause.
+func (b *breaker) succeeded() { *b = breaker{} }
 
-// end records the result of a request, and reports whether it paused forwarding. Only first attempts count as failures: retries may fail
-// again while Sentry accepts others.
-func (b *breaker) end(failed, first bool, now time.Time) (opened bool) {
-	if !failed {
-		*b = breaker{}
-		return false
-	}
+// failed records a failed attempt, and reports whether it paused forwarding. Only first attempts count as failures and prolong the next
+// pause: retries may fail again while Sentry accepts others. Requests that were sent before the pause do not prolong it.
+func (b *breaker) failed(first, probe bool, now time.Time) (opened bool) {
 	if first {
 		b.failures++
 	}
-	if b.failures < tolerated || b.pause > 0 && !b.trying {
-		return false // requests that were sent before the pause do not extend it
+	if b.failures < tolerated || b.pause > 0 && !probe {
+		return false
 	}
 	opened = b.pause == 0
-	b.pause = min(max(2*b.pause, firstPause), maxPause)
+	if first {
+		b.pause = min(max(2*b.pause, firstPause), maxPause)
+	}
 	b.until = now.Add(b.pause/2 + rand.N(b.pause/2+1)) // random, so that replicas do not probe at the same time
-	b.trying = false
+	b.probing = false
 	return opened
 }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+)
+
+// queue is a queue of requests, in their order of arrival, with fair shares for projects.
+type queue[E Entry] struct {
+	fairshare.Queue[string, E]
+}
+
+func (q *queue[E]) push(e E) {
+	r := e.Scheduled()
+	q.Push(r.Project, e, r.Weight)
+}
+
+// take removes an entry. It reports false for nil, the entry of an empty queue.
+func (q *queue[E]) take(entry *fairshare.Entry[string, E]) (e E, ok bool) {
+	if entry == nil {
+		return e, false
+	}
+	q.Remove(entry)
+	return entry.Value, true
+}
+
+// pop removes and returns the request that has waited longest.
+func (q *queue[E]) pop() (E, bool) { return q.take(q.Oldest()) }
+
+// popInTurn removes and returns the oldest request of the next project.
+func (q *queue[E]) popInTurn() (E, bool) {
+	oldest, _ := q.TakeTurn()
+	return q.take(oldest)
+}
+
+// popNewestInTurn removes and returns the newest request of the next project.
+func (q *queue[E]) popNewestInTurn() (E, bool) {
+	_, newest := q.TakeTurn()
+	return q.take(newest)
+}
+
+// popBefore is pop for requests that were received before a time.
+func (q *queue[E]) popBefore(received time.Time) (e E, ok bool) {
+	if oldest := q.Oldest(); oldest != nil && oldest.Value.Scheduled().Received.Before(received) {
+		return q.take(oldest)
+	}
+	return e, false
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import "time"
+
+// Request is a request as the schedule knows it. Callers embed it.
+type Request struct {
+	Project  string // the tenant
+	Received time.Time
+	Weight   int64 // bytes; must not change while the request is in the schedule
+
+	attempts int
+	refusals int    // failed attempts between which Sentry accepted other requests
+	accepted uint64 // requests that Sentry had accepted at the last attempt
+	due      time.Time
+
+	// Of the current attempt.
+	source source
+	probe  bool
+}
+
+// Scheduled returns the request itself. It implements Entry for types that embed Request.
+func (r *Request) Scheduled() *Request { return r }
+
+// Entry is a type that embeds Request.
+type Entry interface{ Scheduled() *Request }
+
+// source is the queue that an attempt comes from.
+type source int
+
+const (
+	fromFresh source = iota
+	fromWaiting
+	fromAgain
+)

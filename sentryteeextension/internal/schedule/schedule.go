@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"iter"
+	"time"
+)
+
+// Schedule has the requests that are to be sent.
+type Schedule[E Entry] struct {
+	limits Limits
+
+	fresh, waiting queue[E]
+	again          [pauses]queue[E] // by the length of their pause, so that each is in order of due times
+	breaker        breaker
+	nextDrained    time.Time
+	lastDrained    source
+	accepted       uint64
+	underWay       [fromAgain + 1]int // by source
+}
+
+// Limits are the limits of a schedule.
+type Limits struct {
+	Consumers int           // concurrent attempts
+	DrainRate int           // requests per second from the queues waiting and again
+	MaxAge    time.Duration // of a request
+}
+
+const (
+	// pauses is the number of different pauses between attempts: 1 s, 2 s, … 32 s, and maxPause.
+	pauses = 7
+
+	// maxRefusals is the maximum number of failed attempts of a request while Sentry accepts others: with their pauses, five minutes.
+	maxRefusals = 10
+)
+
+// New returns an empty schedule.
+func New[E Entry](limits Limits) *Schedule[E] { return &Schedule[E]{limits: limits} }
+
+// Add adds a new request.
+func (s *Schedule[E]) Add(e E) { s.fresh.push(e) }
+
+// Wait adds a request that can wait: of an earlier run, or while forwarding is paused.
+func (s *Schedule[E]) Wait(e E) { s.waiting.push(e) }
+
+// Paused reports whether forwarding is paused because Sentry fails.
+func (s *Schedule[E]) Paused() bool { return s.breaker.pause > 0 }
+
+// Park makes the new requests wait that can.
+func (s *Schedule[E]) Park(can func(E) bool) {
+	for range s.fresh.Len() {
+		if e, _ := s.fresh.pop(); can(e) {
+			s.waiting.push(e)
+		} else {
+			s.fresh.push(e)
+		}
+	}
+}
+
+// Fresh returns the number of new requests.
+func (s *Schedule[E]) Fresh() int { return s.fresh.Len() }
+
+// Len returns the number of requests, including those that are being sent.
+func (s *Schedule[E]) Len() int {
+	n := s.UnderWay()
+	for q := range s.queues() {
+		n += q.Len()
+	}
+	return n
+}
+
+// UnderWay returns the number of requests that are being sent.
+func (s *Schedule[E]) UnderWay() (n int) {
+	for _, attempts := range s.underWay {
+		n += attempts
+	}
+	return n
+}
+
+// OldestAge returns the age of the oldest request at the head of a queue.
+func (s *Schedule[E]) OldestAge(now time.Time) (age time.Duration) {
+	for q := range s.queues() {
+		if oldest := q.Oldest(); oldest != nil {
+			age = max(age, now.Sub(oldest.Value.Scheduled().Received))
+		}
+	}
+	return age
+}
+
+// All returns the requests that are not being sent.
+func (s *Schedule[E]) All() iter.Seq[E] {
+	return func(yield func(E) bool) {
+		for q := range s.queues() {
+			for e := q.Oldest(); e != nil; e = e.Newer() {
+				if !yield(e.Value) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// queues returns the queues in the order in which they lose requests.
+func (s *Schedule[E]) queues() iter.Seq[*queue[E]] {
+	return func(yield func(*queue[E]) bool) {
+		if !yield(&s.waiting) {
+			return
+		}
+		for i := range s.again {
+			if !yield(&s.again[pauses-1-i]) {
+				return
+			}
+		}
+		yield(&s.fresh)
+	}
+}
+
+// Evict removes and returns the oldest request of the project that uses the most.
+func (s *Schedule[E]) Evict() (e E, ok bool) {
+	for q := range s.queues() {
+		if e, ok = q.take(q.LargestOldest()); ok {
+			return e, true
+		}
+	}
+	return e, false
+}
+
+// Expired removes and returns a request that has waited longer than the maximum age.
+func (s *Schedule[E]) Expired(now time.Time) (e E, ok bool) {
+	for q := range s.queues() {
+		if e, ok = q.popBefore(now.Add(-s.limits.MaxAge)); ok {
+			return e, true
+		}
+	}
+	return e, false
+}
+
+// Pop removes and returns any request.
+func (s *Schedule[E]) Pop() (e E, ok bool) {
+	for q := range s.queues() {
+		if e, ok = q.pop(); ok {
+			return e, true
+		}
+	}
+	return e, false
+}
+
+// Next removes and returns the request to send next. If there is none now, it returns the time until there is one; 0 means until the
+// state changes.
+func (s *Schedule[E]) Next(now time.Time) (e E, wait time.Duration, ok bool) {
+	if wait := s.breaker.wait(now); wait != 0 {
+		return e, max(wait, 0), false
+	}
+	var from source
+	if s.Paused() {
+		e, from, wait, ok = s.nextProbe(now)
+	} else {
+		e, from, wait, ok = s.nextInTurn(now)
+	}
+	if !ok {
+		return e, wait, false
+	}
+	r := e.Scheduled()
+	r.source, r.probe = from, s.Paused()
+	s.breaker.probing = r.probe
+	s.underWay[from]++
+	return e, 0, true
+}
+
+// nextInTurn returns a new request, or one that waits or failed before. Each of the two groups has a quarter of the consumers to itself.
+func (s *Schedule[E]) nextInTurn(now time.Time) (e E, from source, wait time.Duration, ok bool) {
+	quarter := s.limits.Consumers / 4
+	if e, from, _, ok = s.nextDrainedOf(now, quarter); ok {
+		return e, from, 0, true
+	}
+	if e, ok = s.fresh.popInTurn(); ok {
+		return e, fromFresh, 0, true
+	}
+	return s.nextDrainedOf(now, s.limits.Consumers-quarter)
+}
+
+// nextProbe returns the probe after a pause: a request that has not failed before, because it is more likely to succeed, of the next
+// project. It is the newest: after a restart, the oldest requests are those that failed in an earlier run.
+func (s *Schedule[E]) nextProbe(now time.Time) (e E, from source, wait time.Duration, ok bool) {
+	if e, ok = s.fresh.popNewestInTurn(); ok {
+		return e, fromFresh, 0, true
+	}
+	if e, ok = s.waiting.popNewestInTurn(); ok {
+		return e, fromWaiting, 0, true
+	}
+	e, wait, ok = s.nextRetry(now)
+	return e, fromAgain, wait, ok
+}
+
+// nextDrainedOf returns a request that waits or failed before, if less than a number of them are being sent. They are sent at a limited
+// rate. The two kinds take turns, and retries use at most half of the number.
+func (s *Schedule[E]) nextDrainedOf(now time.Time, most int) (e E, from source, wait time.Duration, ok bool) {
+	if s.underWay[fromWaiting]+s.underWay[fromAgain] >= most {
+		return e, 0, 0, false
+	}
+	if wait := s.nextDrained.Sub(now); wait > 0 {
+		return e, 0, wait, false
+	}
+	from = fromAgain
+	if (s.lastDrained != fromAgain || s.waiting.Len() == 0) && s.underWay[fromAgain] < (most+1)/2 {
+		e, wait, ok = s.nextRetry(now)
+	}
+	if !ok {
+		from = fromWaiting
+		e, ok = s.waiting.popInTurn()
+	}
+	if ok {
+		s.lastDrained, s.nextDrained = from, now.Add(time.Second/time.Duration(s.limits.DrainRate))
+	}
+	return e, from, wait, ok
+}
+
+// nextRetry returns a request whose pause is over, or the time until the first one is. Those with fewer failures come first: the others
+// may never be accepted.
+func (s *Schedule[E]) nextRetry(now time.Time) (e E, wait time.Duration, ok bool) {
+	for i := range s.again {
+		q := &s.again[i]
+		first := q.Oldest()
+		if first == nil {
+			continue
+		}
+		left := first.Value.Scheduled().due.Sub(now)
+		if left <= 0 {
+			e, ok = q.pop()
+			return e, 0, ok
+		}
+		if wait == 0 || left < wait {
+			wait = left
+		}
+	}
+	return e, wait, false
+}
+
+// Accepted records that Sentry has accepted a request.
+func (s *Schedule[E]) Accepted() { s.accepted++ }
+
+// Replied ends an attempt: Sentry has replied to it. It must not be retried.
+func (s *Schedule[E]) Replied(e E) {
+	s.underWay[e.Scheduled().source]--
+	s.breaker.succeeded()
+}
+
+// Unsent ends an attempt that sent nothing.
+func (s *Schedule[E]) Unsent(e E) {
+	r := e.Scheduled()
+	s.underWay[r.source]--
+	if r.probe {
+		s.breaker.probing = false
+	}
+}
+
+// Failed ends an attempt to which Sentry did not reply, or replied with an error of its own. paused reports whether the failure paused
+// forwarding, exhausted whether the request must not be retried: Sentry keeps failing to accept it, but accepts others.
+func (s *Schedule[E]) Failed(e E, now time.Time) (paused, exhausted bool) {
+	r := e.Scheduled()
+	s.underWay[r.source]--
+	paused = s.breaker.failed(r.attempts == 0, r.probe, now)
+	if r.attempts > 0 && s.accepted > r.accepted {
+		r.refusals++
+	}
+	r.attempts, r.accepted = r.attempts+1, s.accepted
+	return paused, r.refusals >= maxRefusals
+}
+
+// Retry adds a request again after an attempt. It waits for a pause that grows with the number of failures.
+func (s *Schedule[E]) Retry(e E, now time.Time) {
+	r := e.Scheduled()
+	level := min(max(r.attempts-1, 0), pauses-1)
+	r.due = now.Add(min(firstPause<<level, maxPause))
+	s.again[level].push(e)
+}
