@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package proguard
+
+import "strings"
+
+// withSignature returns the chains whose function, the last member, has an obfuscated descriptor; all chains if none has it.
+func (m *Mapping) withSignature(chains []chain, descriptor string) []chain {
+	if residual := filtered(chains, func(x chain) bool { return x.residual() != 0 && m.strings.get(x.residual()) == descriptor }); len(residual) > 0 {
+		return residual
+	}
+	parameters, result, ok := m.original(descriptor)
+	if !ok {
+		return chains
+	}
+	signature := func(x chain) string { return m.strings.get(x[len(x)-1].signature) }
+	chains = preferred(chains, func(x chain) bool { return strings.HasSuffix(signature(x), " "+parameters) })
+	return preferred(chains, func(x chain) bool { return signature(x) == result+" "+parameters })
+}
+
+// residual returns the obfuscated descriptor of the function if it does not follow from the original.
+func (x chain) residual() ref { return x[len(x)-1].residual }
+
+// original returns the types of a descriptor as a mapping writes them, with original classes.
+func (m *Mapping) original(descriptor string) (parameters, result string, ok bool) {
+	rest, open := strings.CutPrefix(descriptor, "(")
+	var b strings.Builder
+	for open && rest != "" && rest[0] != ')' {
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		var one string
+		if one, rest, ok = m.javaType(rest); !ok {
+			return "", "", false
+		}
+		b.WriteString(one)
+	}
+	rest, closed := strings.CutPrefix(rest, ")")
+	result, rest, ok = m.javaType(rest)
+	return b.String(), result, open && closed && ok && rest == ""
+}
+
+var primitives = map[byte]string{'Z': "boolean", 'B': "byte", 'C': "char", 'S': "short", 'I': "int", 'J': "long", 'F': "float", 'D': "double", 'V': "void"}
+
+// javaType reads a type of a descriptor.
+func (m *Mapping) javaType(descriptor string) (name, rest string, ok bool) {
+	element := strings.TrimLeft(descriptor, "[")
+	dimensions := len(descriptor) - len(element)
+	if dimensions > maxDimensions || element == "" {
+		return "", "", false
+	}
+	if name, ok = primitives[element[0]]; ok {
+		rest = element[1:]
+	} else if element[0] == 'L' {
+		name, rest, ok = strings.Cut(element[1:], ";")
+		name = strings.ReplaceAll(name, "/", ".")
+		if original, known := m.Class(name); known {
+			name = original
+		}
+	}
+	return name + strings.Repeat("[]", dimensions), rest, ok
+}
+
+// maxDimensions is the limit of the JVM.
+const maxDimensions = 255
