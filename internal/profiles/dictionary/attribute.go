@@ -17,6 +17,7 @@ type Value struct {
 	number uint64 // int64, bool (0, 1) or float64 bits
 	text   string
 	any    pcommon.Value // bytes, map, slice
+	moved  bool          // the Builder may take any over
 }
 
 func StringValue(s string) Value { return Value{kind: pcommon.ValueTypeStr, text: s} }
@@ -54,11 +55,21 @@ func AnyValue(v pcommon.Value) Value {
 	}
 }
 
+// MovedValue is AnyValue for a value that is no longer needed: a Builder moves its content into the
+// table, instead of copying it.
+func MovedValue(v pcommon.Value) Value {
+	value := AnyValue(v)
+	value.moved = true
+	return value
+}
+
 // attribute is an entry of the attribute table in comparable form. It includes the kind: an int 1,
 // a bool true and a string "1" differ. Doubles are compared bitwise, so that NaN equals itself.
 type attribute struct {
 	key, unit StringIndex
 	kind      pcommon.ValueType
+	first     bool // of the bytes, maps or slices with this key and unit
+	alone     bool // it is also the only one so far, and text is not set yet
 	number    uint64
 	text      string // the string, or the canonical encoding of bytes, map or slice
 }
@@ -78,6 +89,10 @@ func (b *Builder) attributeAt(key StringIndex, value Value, unit StringIndex) At
 			a.text = strings.ToValidUTF8(a.text, "\uFFFD")
 		}
 	case pcommon.ValueTypeBytes, pcommon.ValueTypeMap, pcommon.ValueTypeSlice:
+		if b.isFirst(a) {
+			a.first, a.alone = true, true
+			return b.appendAttribute(a, value)
+		}
 		var ok bool
 		if b.valueBuf, ok = AppendCanonical(b.valueBuf[:0], value.any, 0); !ok {
 			// Too deeply nested to compare: it gets its own entry.
@@ -86,6 +101,29 @@ func (b *Builder) attributeAt(key StringIndex, value Value, unit StringIndex) At
 		return b.attribute(a, value, b.valueBuf)
 	}
 	return b.attribute(a, value, nil)
+}
+
+// isFirst reports whether a, of bytes, map or slice, is the first with its key and unit, and remembers it. Most such attributes occur once in
+// a dictionary, and can be large: hundreds of debug images. They are therefore encoded only when there is a second one to compare.
+func (b *Builder) isFirst(a attribute) bool {
+	h := short(mix2(mix(wordSeed, uint64(a.kind)), a.key, a.unit))
+	pos := b.attributeIx.find(h, func(pos int32) bool {
+		k := &b.attributes[pos]
+		return k.first && k.key == a.key && k.unit == a.unit && k.kind == a.kind
+	})
+	if pos == 0 {
+		b.attributeIx.add(h, len(b.attributes))
+		return true
+	}
+	if first := &b.attributes[pos]; first.alone {
+		first.alone = false
+		var ok bool
+		if b.valueBuf, ok = AppendCanonical(b.valueBuf[:0], b.attrT.At(int(pos)).Value(), 0); ok {
+			first.text = string(b.valueBuf)
+			b.attributeIx.add(short(first.hash(b.valueBuf)), int(pos))
+		}
+	}
+	return false
 }
 
 // AttrString, AttrInt and AttrBool are Attribute without a unit.
@@ -106,13 +144,7 @@ func (b *Builder) attribute(a attribute, value Value, encoded []byte) AttributeI
 	if a.key == 0 && a.unit == 0 && a.kind == pcommon.ValueTypeEmpty {
 		return 0
 	}
-	hash := mix(mix2(mix(wordSeed, uint64(a.kind)), a.key, a.unit), a.number)
-	if encoded != nil {
-		hash = mix(hash, hashBytes(encoded))
-	} else {
-		hash = mix(hash, hashString(a.text))
-	}
-	h := short(hash)
+	h := short(a.hash(encoded))
 	pos := b.attributeIx.find(h, func(pos int32) bool {
 		k := &b.attributes[pos]
 		if k.key != a.key || k.unit != a.unit || k.kind != a.kind || k.number != a.number {
@@ -135,6 +167,15 @@ func (b *Builder) attribute(a attribute, value Value, encoded []byte) AttributeI
 	return b.appendAttribute(a, value)
 }
 
+// hash returns the hash of an attribute; encoded replaces text, as in [Builder.attribute].
+func (a *attribute) hash(encoded []byte) uint64 {
+	hash := mix(mix2(mix(wordSeed, uint64(a.kind)), a.key, a.unit), a.number)
+	if encoded != nil {
+		return mix(hash, hashBytes(encoded))
+	}
+	return mix(hash, hashString(a.text))
+}
+
 func (b *Builder) appendAttribute(a attribute, value Value) AttributeIndex {
 	n := len(b.attributes)
 	b.attributes = append(b.attributes, a)
@@ -152,7 +193,11 @@ func (b *Builder) appendAttribute(a attribute, value Value) AttributeIndex {
 	case pcommon.ValueTypeBool:
 		e.Value().SetBool(a.number != 0)
 	case pcommon.ValueTypeBytes, pcommon.ValueTypeMap, pcommon.ValueTypeSlice:
-		value.any.CopyTo(e.Value())
+		if value.moved {
+			value.any.MoveTo(e.Value())
+		} else {
+			value.any.CopyTo(e.Value())
+		}
 	}
 	return AttributeIndex(n)
 }

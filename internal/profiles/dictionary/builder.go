@@ -191,6 +191,9 @@ func (b *Builder) Grow(h Hints) {
 // overwrites the table.
 func (b *Builder) Finish() { b.d.StringTable().FromRaw(b.strings) }
 
+// Copy returns a copy of s in the memory of the other strings.
+func (b *Builder) Copy(s string) string { return b.arena.clone(s) }
+
 // Release returns the scratch memory to the pool. The Builder must not be used afterwards; the
 // dictionary it filled is unaffected.
 func (b *Builder) Release() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/stretchr/testify/assert"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
@@ -318,3 +319,23 @@ func mapValue(pairs ...string) pcommon.Value {
 // viewOf gives a string in memory that the test overwrites later, as a scanner over a pooled buffer
 // does.
 func viewOf(b []byte) string { return unsafe.String(&b[0], len(b)) }
+
+// TestValuesAlone: bytes, maps and slices are compared even though the first of a key is encoded only when a second one arrives.
+func TestValuesAlone(t *testing.T) {
+	b, d := newBuilder(t)
+	deep := pcommon.NewValueSlice()
+	for at, i := deep.Slice(), 0; i < 2*MaxValueDepth; i++ {
+		at = at.AppendEmpty().SetEmptySlice()
+	}
+	first := b.Attribute("key", AnyValue(mapValue("1", "2")), "")
+	assert.NotEqual(t, first, b.Attribute("other", AnyValue(mapValue("1", "2")), ""))
+	assert.Equal(t, first, b.Attribute("key", AnyValue(mapValue("1", "2")), ""))
+	assert.Equal(t, first, b.Attribute("key", MovedValue(mapValue("1", "2")), ""))
+	second := b.Attribute("key", MovedValue(mapValue("1", "3")), "")
+	assert.NotEqual(t, first, second)
+	assert.Equal(t, second, b.Attribute("key", AnyValue(mapValue("1", "3")), ""))
+	assert.NotEqual(t, first, b.Attribute("key", AnyValue(sliceValue("1", "2")), ""))
+	tooDeep := b.Attribute("deep", AnyValue(deep), "")
+	assert.NotEqual(t, tooDeep, b.Attribute("deep", AnyValue(deep), ""), "values that are too deep are not compared")
+	assert.Equal(t, mapValue("1", "3").AsRaw(), d.AttributeTable().At(int(second)).Value().AsRaw())
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // imageMap finds the debug image of an address and translates it to a mapping. Other images,
@@ -109,6 +108,9 @@ func (m *imageMap) unmapped() []profile.Image {
 	return rest
 }
 
+// imageFields is the number of fields that a native image usually has.
+const imageFields = 6
+
 // images adds images as a list of objects with Sentry's keys.
 func (l *attributeList) images(images []profile.Image) {
 	if len(images) == 0 {
@@ -116,20 +118,22 @@ func (l *attributeList) images(images []profile.Image) {
 	}
 	list := pcommon.NewValueSlice()
 	list.Slice().EnsureCapacity(len(images))
-	for _, image := range images {
+	for i := range images {
+		image := &images[i]
 		entry := list.Slice().AppendEmpty().SetEmptyMap()
-		attr.PutText(entry, "type", image.Type)
-		attr.PutText(entry, "code_file", image.CodeFile)
-		attr.PutText(entry, "code_id", image.CodeID)
-		attr.PutText(entry, "debug_file", image.DebugFile)
-		attr.PutText(entry, "debug_id", image.DebugID)
-		attr.PutText(entry, "uuid", image.UUID)
-		attr.PutText(entry, "arch", image.Arch)
-		putAddress(entry, "image_addr", image.Addr)
-		putAddress(entry, "image_vmaddr", image.VMAddr)
+		entry.EnsureCapacity(imageFields)
+		l.putText(entry, "type", image.Type)
+		l.putText(entry, "code_file", image.CodeFile)
+		l.putText(entry, "code_id", image.CodeID)
+		l.putText(entry, "debug_file", image.DebugFile)
+		l.putText(entry, "debug_id", image.DebugID)
+		l.putText(entry, "uuid", image.UUID)
+		l.putText(entry, "arch", image.Arch)
+		l.putAddress(entry, "image_addr", image.Addr)
+		l.putAddress(entry, "image_vmaddr", image.VMAddr)
 		putUint(entry, "image_size", image.Size)
 	}
-	l.add(semconv.SentryDebugMetaImages, dictionary.AnyValue(list), "")
+	l.add(semconv.SentryDebugMetaImages, dictionary.MovedValue(list), "")
 }
 
 func putUint(m pcommon.Map, key string, u jsonscan.Uint) {
@@ -142,8 +146,14 @@ func putUint(m pcommon.Map, key string, u jsonscan.Uint) {
 	}
 }
 
-func putAddress(m pcommon.Map, key string, address jsonscan.Address) {
+func (l *attributeList) putText(m pcommon.Map, key, text string) {
+	if text != "" {
+		m.PutStr(key, l.b.Copy(text))
+	}
+}
+
+func (l *attributeList) putAddress(m pcommon.Map, key string, address jsonscan.Address) {
 	if address.Set {
-		m.PutStr(key, addressText(address.Value))
+		l.putText(m, key, addressText(address.Value))
 	}
 }

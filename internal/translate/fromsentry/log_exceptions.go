@@ -187,3 +187,9 @@ func putTexts(m pcommon.Map, key string, texts []string) {
 		list.AppendEmpty().SetStr(text)
 	}
 }
+
+func putAddress(m pcommon.Map, key string, address jsonscan.Address) {
+	if address.Set {
+		m.PutStr(key, addressText(address.Value))
+	}
+}

@@ -100,5 +100,5 @@ func (l *attributeList) measurements(series []profile.Measurement, timeKey strin
 			values.AppendEmpty().SetDouble(v.Value)
 		}
 	}
-	l.add(semconv.SentryMeasurements, dictionary.AnyValue(all), "")
+	l.add(semconv.SentryMeasurements, dictionary.MovedValue(all), "")
 }

@@ -3,8 +3,6 @@
 package profile
 
 import (
-	"strings"
-
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
@@ -44,7 +42,7 @@ func (d *sampledDecoder) images() (images []Image) {
 				d.Stop(discard.Errorf(discard.ReasonTooManyImages, "more than %d debug images", sentry.MaxImages))
 				return nil
 			}
-			images = append(images, image)
+			images = push(images, image)
 		}
 	}
 	return images
@@ -89,7 +87,4 @@ func (d *sampledDecoder) image() (image Image) {
 	return image
 }
 
-// imageText returns a copy, because images are not scratch.
-func (d *sampledDecoder) imageText() string {
-	return strings.Clone(d.out.frameText(&d.Scanner, "debug_meta.images"))
-}
+func (d *sampledDecoder) imageText() string { return d.out.frameText(&d.Scanner, "debug_meta.images") }

@@ -36,7 +36,7 @@ type sampledDecoder struct {
 	template       sampleTemplate // of the previous sample
 	templateUsable bool           // the fast path can use it
 
-	meta   DebugMeta // these two are not scratch
+	meta   DebugMeta // these two are not scratch; texts of images refer to the payload
 	series []Measurement
 
 	threadMetadata, queueMetadata []byte // JSON, decoded later for the threads and queues that samples refer to
