@@ -18,21 +18,22 @@ type Config struct {
 	// Link configures how samples are linked to spans.
 	Link LinkConfig `mapstructure:"link"`
 
-	// Storage is a storage extension for held profiles, so that they outlive a crash.
+	// Storage is the storage extension in which held profiles survive a crash.
 	Storage *component.ID `mapstructure:"storage"`
 
 	// RetryOnFailure bounds the retries of held profiles.
 	RetryOnFailure RetryConfig `mapstructure:"retry_on_failure"`
 
-	// Transforms reshape profiles after linking, in their order.
+	// Transforms reshape profiles after linking, in order.
 	Transforms TransformsConfig `mapstructure:"transforms"`
 }
 
 // RetryConfig bounds the retries of profiles that the next component refuses. The key is the same
 // as in exporters.
 type RetryConfig struct {
-	// MaxElapsedTime is how long a message is retried that the next component refuses while it
-	// accepts others; 0 is no limit. Messages are kept while the next component refuses everything.
+	// MaxElapsedTime is how long a message is retried while the next component refuses it but
+	// accepts others; 0 means no limit. Messages are kept while the next component refuses
+	// everything.
 	MaxElapsedTime time.Duration `mapstructure:"max_elapsed_time"`
 }
 
@@ -51,21 +52,22 @@ type LinkConfig struct {
 	// Wait is how long profiles wait for spans that end after the profile was sent.
 	Wait time.Duration `mapstructure:"wait"`
 
-	// Ambiguous decides about samples that several unrelated spans cover: "skip" or "innermost".
+	// Ambiguous states how to link samples that several unrelated spans cover: "skip" or
+	// "innermost".
 	Ambiguous spanlink.Policy `mapstructure:"ambiguous"`
 
-	// MaxHeldProfiles and MaxHeldBytes bound the queue of held profiles; at the limit the oldest
+	// MaxHeldProfiles and MaxHeldBytes bound the queue of held profiles. At the limit, the oldest
 	// profiles are forwarded early.
 	MaxHeldProfiles int   `mapstructure:"max_held_profiles"`
 	MaxHeldBytes    int64 `mapstructure:"max_held_bytes"`
 
-	// KeepSpans and MaxSpans bound the index of spans; at the limit the tenant that uses the most
+	// KeepSpans and MaxSpans bound the index of spans. At the limit, the tenant that uses the most
 	// loses its oldest spans.
 	KeepSpans time.Duration `mapstructure:"keep_spans"`
 	MaxSpans  int           `mapstructure:"max_spans"`
 }
 
-// KeysConfig has names of attributes, as in spanlink.Keys.
+// KeysConfig contains attribute names, as in spanlink.Keys.
 type KeysConfig struct {
 	Tenant  []string   `mapstructure:"tenant"`
 	Session [][]string `mapstructure:"session"`
@@ -82,32 +84,33 @@ const (
 	presetSentry = "sentry"
 	presetOTel   = "otel"
 
-	// defaultWait: SDKs send spans within five seconds after their end, and most requests take less
-	// than twenty.
+	// defaultWait is enough for most spans: requests usually take less than 20 s, and SDKs send
+	// spans within 5 s of their end.
 	defaultWait = 30 * time.Second
 
-	// minDuration: a smaller value is a number without unit, which is parsed as nanoseconds.
+	// minDuration detects numbers without a unit, which are parsed as nanoseconds.
 	minDuration = time.Millisecond
 
-	// maxWait: held profiles are in memory, and backends reject data that is too old.
+	// maxWait bounds the wait, because held profiles use memory, and backends reject data that is
+	// too old.
 	maxWait = time.Hour
 
-	// defaultMaxHeldProfiles: a process sends a profile per minute, or one per busy period, which
-	// may be several a second.
+	// defaultMaxHeldProfiles assumes that a process sends one profile per minute, or one per busy
+	// period, which may be several per second.
 	defaultMaxHeldProfiles = 10_000
 
-	// defaultMaxHeldBytes: a minute of a busy process takes a megabyte in OTLP, so this holds a
-	// hundred of them.
+	// defaultMaxHeldBytes is enough for about a hundred busy processes, each of which produces 1 MB
+	// of OTLP per minute.
 	defaultMaxHeldBytes = 128 << 20
 
-	// defaultKeepSpans: a profile arrives up to a minute after the end of its first spans, four
-	// minutes if the event loop was blocked, and then waits.
+	// defaultKeepSpans covers the time until a profile arrives, up to one minute after the end of
+	// its first spans, or four minutes if the event loop was blocked, and the time that it waits.
 	defaultKeepSpans = 5 * time.Minute
 
-	// defaultMaxElapsedTime is the default of exporters.
+	// defaultMaxElapsedTime is the same as in exporters.
 	defaultMaxElapsedTime = 5 * time.Minute
 
-	// defaultMaxSpans use 75 MB, and 150 MB if each span has a thread or a session of its own.
+	// defaultMaxSpans spans use 75 MB, or 150 MB if each span has its own thread or session.
 	defaultMaxSpans = 1_000_000
 )
 

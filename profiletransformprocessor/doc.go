@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package profiletransformprocessor is a collector processor (component type "profile_transform")
-// that links samples of profiles to spans and reshapes profiles for the backend that receives them.
+// that links profile samples to spans and reshapes profiles for their backend.
 //
-// The package is a shell; internal/profiles/spanlink links profiles, and
-// internal/profiles/transform reshapes them. The package decides which profiles wait, and for how
-// long:
+// The package decides which profiles wait, and for how long. internal/profiles/spanlink links
+// profiles, and internal/profiles/transform reshapes them.
 //
 //	processor.go   profiles: consume, link, reshape, forward
 //	enqueue.go     holds profiles that wait for their spans

@@ -21,13 +21,13 @@ const (
 	releasedShutdown releaseReason = "shutdown" // the collector shuts down
 )
 
-// enqueue holds a message until its spans have arrived. If the queue is full, messages of the
-// tenant that uses the most are released first: the sender of the new message does that work, which
-// slows it down to the pace of the next component. If that does not help, the message is refused
-// and left unchanged.
+// enqueue holds a message until its spans have arrived. If the queue is full, it first releases
+// messages of the tenant that uses the most. This runs in the goroutine of the sender, which slows
+// the sender down to the pace of the next component. If there is still no space, enqueue refuses
+// the message and leaves it unchanged.
 //
-// A message that cannot be stored is not held: with a storage, accepted messages must survive a
-// crash, and the next component may have a persistent queue.
+// A message that cannot be stored is forwarded at once: with a storage, accepted messages must
+// survive a crash, and the next component may have a persistent queue.
 func (p *profilesProcessor) enqueue(ctx context.Context, profiles pprofile.Profiles) error {
 	size := int64((&pprofile.ProtoMarshaler{}).ProfilesSize(profiles))
 	if size > p.cfg.Link.MaxHeldBytes {
@@ -54,8 +54,8 @@ func (p *profilesProcessor) enqueue(ctx context.Context, profiles pprofile.Profi
 	return nil
 }
 
-// reserve reserves memory in the queue for a message and releases or drops others if necessary. If
-// that fails, it returns what to do with the message instead.
+// reserve reserves memory in the queue for a message. It releases or drops other messages if
+// necessary. If that fails, the decision states what to do with the message.
 func (p *profilesProcessor) reserve(ctx context.Context, h *heldMessage) decision {
 	for {
 		switch d, other := p.queue.reserve(ctx, h, time.Now()); d {
@@ -78,7 +78,7 @@ func (p *profilesProcessor) drop(ctx context.Context, h *heldMessage, o outcome,
 	p.logger.Warn(why, zap.Int64("profiles", profilesIn(h.parts)))
 }
 
-// bypassQueue forwards a message that the queue has no memory for, in the same way as forwardNow.
+// bypassQueue forwards a message for which the queue has no memory, like forwardNow.
 func (p *profilesProcessor) bypassQueue(ctx context.Context, profiles pprofile.Profiles) error {
 	err := p.forwardNow(ctx, profiles)
 	if err != nil && !consumererror.IsPermanent(err) {
@@ -87,15 +87,15 @@ func (p *profilesProcessor) bypassQueue(ctx context.Context, profiles pprofile.P
 	return err
 }
 
-// forwardNow forwards a message that cannot be held, with the links that are possible now, and
-// returns the error to its sender.
+// forwardNow links a message to the spans that have arrived and forwards it. The sender receives
+// the error.
 func (p *profilesProcessor) forwardNow(ctx context.Context, profiles pprofile.Profiles) error {
 	p.linking.link(ctx, profiles, true)
 	return p.forward(ctx, profiles)
 }
 
-// releaseDue releases messages that are due, until the processor shuts down. Messages that are due
-// by then are left to Shutdown, which has a time limit.
+// releaseDue releases due messages until the processor shuts down. Shutdown releases the remaining
+// messages, with a time limit.
 func (p *profilesProcessor) releaseDue() {
 	ctx := context.Background()
 	for !p.stopped() {
@@ -122,14 +122,14 @@ func (p *profilesProcessor) stopped() bool {
 	}
 }
 
-// shutdownSendTimeout bounds the time that the next component has to accept one message at
-// shutdown: a full queue in front of a backend that does not answer may block forever. The
-// collector passes a context without deadline to Shutdown, and orchestrators kill after 10 or 30 s.
+// shutdownSendTimeout is how long the next component may take to accept a message at shutdown: a
+// full queue in front of an unresponsive backend may block forever. The collector passes a context
+// without a deadline to Shutdown, and orchestrators kill the process after 10 or 30 s.
 const shutdownSendTimeout = 5 * time.Second
 
-// release forwards a held message, with the links that are possible now. Its sender has received a
-// success response: messages that are refused temporarily stay in the queue, and messages that are
-// refused permanently can only be counted.
+// release links a held message to the spans that have arrived and forwards it. The sender has
+// already received a success response, so messages that are refused temporarily stay in the queue,
+// and messages that are rejected permanently can only be counted.
 func (p *profilesProcessor) release(h *heldMessage, why releaseReason) {
 	ctx := client.NewContext(p.sendCtx, h.client)
 	if !h.isDue {
@@ -187,7 +187,7 @@ func (p *profilesProcessor) drain(ctx context.Context, sendTimeout *time.Timer) 
 	for h := p.queue.popAny(ctx); h != nil; h = p.queue.popAny(ctx) {
 		switch {
 		case ctx.Err() == nil && p.sendCtx.Err() == nil:
-			sendTimeout.Reset(shutdownSendTimeout) // the worker's last message had its own limit
+			sendTimeout.Reset(shutdownSendTimeout) // the last message of the worker had its own limit
 			p.release(h, releasedShutdown)
 		case h.storageKey != 0:
 			stored += profilesIn(h.parts)
@@ -208,7 +208,7 @@ func (p *profilesProcessor) drain(ctx context.Context, sendTimeout *time.Timer) 
 	}
 }
 
-// persist stores a message, if a storage is configured. It reports whether the message may be held.
+// persist stores a message if a storage is configured. It reports whether the message may be held.
 func (p *profilesProcessor) persist(ctx context.Context, h *heldMessage) bool {
 	if p.store == nil {
 		return true

@@ -17,15 +17,16 @@ import (
 
 var linkings collector.PerConfig[Config, linking]
 
-// linking is shared by the components of one configuration: spans arrive in one pipeline, profiles
-// in another.
+// linking is shared by the components of one configuration, because spans and profiles arrive in
+// different pipelines.
 type linking struct {
 	cfg       *Config
 	index     *spanlink.Index
 	telemetry *telemetry
 	logger    *zap.Logger
 
-	// The number of components that use it, by signal. All are created before the first one starts.
+	// Numbers of components that use the linking, by signal. All components are created before the
+	// first one starts.
 	traces, profiles int
 	warned           sync.Once
 
@@ -44,16 +45,16 @@ func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger) *linking {
 	return l
 }
 
-// release ends the use by one component. The numbers by signal stay unchanged: pipelines shut down
-// one after the other, and the remaining ones still link with the spans that are there.
+// release ends the use by one component. The numbers by signal do not change: pipelines shut down
+// one after the other, and the remaining ones still link profiles to the existing spans.
 func (l *linking) release(ctx context.Context) {
 	if linkings.Release(l.cfg, l) {
 		l.report(ctx, spanlink.Size{})
 	}
 }
 
-// isActive reports whether the configuration is in a traces and in a profiles pipeline. Only one of
-// them is probably a mistake.
+// isActive reports whether the processor is in a traces and in a profiles pipeline. It warns if it
+// is in only one of them, which is probably a mistake.
 func (l *linking) isActive() bool {
 	if !l.cfg.Link.Enabled {
 		return false
@@ -79,7 +80,7 @@ func (l *linking) link(ctx context.Context, profiles pprofile.Profiles, early bo
 	l.telemetry.countLinked(ctx, l.index.Link(profiles, spanlink.Options{Now: time.Now(), Ambiguous: l.cfg.Link.Ambiguous, Early: early}))
 }
 
-// expire drops spans that are too old. It is for times without traffic.
+// expire drops spans that are too old, for times without traffic.
 func (l *linking) expire(ctx context.Context) {
 	l.telemetry.countSpans(ctx, l.index.Expire(time.Now()))
 	l.report(ctx, l.index.Size())

@@ -61,14 +61,14 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 	}, nil
 }
 
-// Capabilities returns that profiles are changed in place.
+// Capabilities states that the processor changes profiles in place.
 func (p *profilesProcessor) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: true}
 }
 
-// Start restores the messages that were held when the collector ended, and starts the worker that
-// releases messages. Without linking, no message is held, and messages of an earlier configuration
-// are forwarded at once.
+// Start restores the messages that were held when the collector stopped, and starts the worker that
+// releases messages. Without linking, the processor holds no messages, and forwards those of an
+// earlier configuration at once.
 func (p *profilesProcessor) Start(ctx context.Context, host component.Host) error {
 	if p.linksProfiles = p.linking.isActive(); !p.linksProfiles {
 		p.queue.wait = 0
@@ -107,8 +107,8 @@ func (p *profilesProcessor) Shutdown(ctx context.Context) (err error) {
 	return err
 }
 
-// ConsumeProfiles holds profiles that could be linked until their spans have arrived; errors after
-// that are counted. It forwards other profiles at once and returns the error.
+// ConsumeProfiles holds profiles that can be linked until their spans have arrived; later errors
+// are only counted. It forwards other profiles at once and returns the error.
 func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	p.telemetry.incoming.Add(ctx, int64(profiles.ProfileCount()))
 	profiles, err := p.inCurrentDialect(ctx, profiles)
@@ -158,7 +158,7 @@ func (p *profilesProcessor) reshape(ctx context.Context, profiles pprofile.Profi
 type sendResult struct {
 	remaining     []pprofile.Profiles // refused temporarily
 	accepted      bool                // at least one part was accepted
-	acceptedLater bool                // a part was accepted after another had been refused
+	acceptedLater bool                // a part was accepted after another part had been refused
 	err           error
 }
 
@@ -182,8 +182,8 @@ func (p *profilesProcessor) send(ctx context.Context, parts []pprofile.Profiles)
 	return result
 }
 
-// ownedCopy returns a message that the next component may change: the original may be needed for a
-// retry.
+// ownedCopy returns a message that the next component may change, because the original may be
+// needed for a retry.
 func (p *profilesProcessor) ownedCopy(profiles pprofile.Profiles) pprofile.Profiles {
 	if !p.next.Capabilities().MutatesData {
 		return profiles

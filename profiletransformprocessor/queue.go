@@ -25,17 +25,17 @@ type heldMessage struct {
 	storageKey uint64 // 0 if not stored
 	retries    retries
 
-	retriesStored bool // the storage has the state of the retries
+	retriesStored bool // the storage contains the retry state
 
-	// Owned by the waiting room.
-	nextAttempt      time.Time // Owned by the queue.
+	// Owned by the queue.
+	nextAttempt      time.Time
 	queued           bool      // in a schedule, at index
 	index            int
 	byCount, byBytes *fairshare.Entry[string, *heldMessage]
 }
 
-// waitQueue has the held messages. They do not block each other: each message is forwarded when it
-// is due, independent of others, and retried later if the next component refuses it (see retry.go).
+// waitQueue contains the held messages. They do not block each other: each message is forwarded
+// when it is due, and retried later if the next component refuses it (see retry.go).
 //
 // Tenants share the limits of the queue. When it is full, the tenant that uses the most of the
 // exhausted limit, messages or bytes, loses its oldest message.
@@ -43,14 +43,14 @@ type waitQueue struct {
 	maxCount   int
 	maxBytes   int64
 	wait       time.Duration
-	maxElapsed time.Duration // of the retries of a message; 0 is no limit
+	maxElapsed time.Duration // of the retries of a message; 0 = no limit
 	telemetry  *telemetry
 	wake       chan struct{} // signals that the next component accepts messages
 
 	mu               sync.Mutex
 	byCount, byBytes fairshare.Queue[string, *heldMessage] // including messages that are reserved but not scheduled yet
 	schedules        [numSchedules]schedule
-	turn             int // the schedule of the last message that was due
+	turn             int // the schedule of the last due message
 	next             nextState
 }
 
@@ -61,11 +61,11 @@ func newWaitQueue(cfg *Config, t *telemetry) *waitQueue {
 	}
 }
 
-// errQueueFull is the error for the sender of a message that is refused, as the next component
-// would refuse it.
+// errQueueFull is the error for the sender of a message that the processor can neither hold nor
+// forward.
 var errQueueFull = errors.New("the queue of held profiles is full and the next component refuses profiles")
 
-// decision is what to do with a message that needs memory in the queue.
+// decision states what to do with a message that needs memory in the queue.
 type decision int
 
 const (
@@ -76,10 +76,10 @@ const (
 	refuse                  // return errQueueFull
 )
 
-// reserve reserves memory for a message, or decides how to continue without. The oldest message of
-// the tenant that uses the most is forwarded early. If the next component refuses it, it is dropped
-// only in favour of a tenant below an equal share: otherwise new messages cannot displace accepted
-// ones.
+// reserve reserves memory for a message, or decides how to proceed without it. The oldest message
+// of the tenant that uses the most is forwarded early. If the next component refuses that message,
+// it is dropped only in favour of a tenant below an equal share; otherwise, new messages do not
+// displace accepted ones.
 func (q *waitQueue) reserve(ctx context.Context, h *heldMessage, now time.Time) (d decision, other *heldMessage) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -141,11 +141,11 @@ func (q *waitQueue) isEmpty() bool {
 	return q.byCount.Len() == 0
 }
 
-// minPause bounds how often a processor without wait checks the queue.
+// minPause limits how often a processor without a wait time checks the queue.
 const minPause = 100 * time.Millisecond
 
-// popDue removes and returns a message that is due, from each schedule in turn. If there is none,
-// it returns nil and the time until the next one may be due.
+// popDue removes and returns a due message, from each schedule in turn. If there is none, it
+// returns nil and the time until the next one may be due.
 func (q *waitQueue) popDue(ctx context.Context, now time.Time) (h *heldMessage, pause time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -174,7 +174,7 @@ func (q *waitQueue) popDue(ctx context.Context, now time.Time) (h *heldMessage, 
 	return nil, pause
 }
 
-// popAny removes and returns any message, messages without refusals first, or nil if there is none.
+// popAny removes and returns any message, or nil. Messages that were never refused come first.
 func (q *waitQueue) popAny(ctx context.Context) *heldMessage {
 	q.mu.Lock()
 	defer q.mu.Unlock()

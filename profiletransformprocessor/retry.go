@@ -7,34 +7,34 @@ import (
 	"time"
 )
 
-// A next component that refuses a message may refuse everything, as a queue does while its backend
-// is down, or only this message, in every attempt. The next attempt with another message shows
-// which: if it is accepted, the refused message is a suspect.
+// A next component that refuses a message may refuse everything, like a full queue while the
+// backend is down, or only this message, however often it is retried. The next attempt with another
+// message shows the difference: if that message is accepted, the refused message is a suspect.
 //
-// While the last attempt of any other message was refused, retries probe the next component, one
-// every retryInterval. Nothing is dropped then, because the outage is not due to a message. Once a
-// message is accepted, all that were refused are retried at once, except for
-// suspects. These are retried ever less often and expire, by the time for which the next component
-// refused them and accepted others.
+// While the next component refuses everything, retries probe it, one every retryInterval. No
+// message is dropped, because the outage is not caused by a message. Once a message is accepted,
+// all refused messages except suspects are retried at once. Suspects are retried less and less
+// often. They expire when the next component has refused them for MaxElapsedTime while it accepted
+// others.
 
-// The pauses before the retries of one message double from the first to the longest. They are
-// not shorter because, with several next components, those that accept a message receive it
-// again with each attempt.
+// The pauses between retries of a message double from firstPause to longestPause. They are not
+// shorter because, with several next components, those that accept a message receive it again on
+// each attempt.
 const (
 	firstPause   = time.Second
 	longestPause = 30 * time.Second
 )
 
-// retryInterval is the time between two retries of different messages while the next component
-// refuses.
+// retryInterval is the time between retries of different messages while the next component refuses
+// everything.
 const retryInterval = 500 * time.Millisecond
 
 // retries is the state of the attempts to forward one message.
 type retries struct {
 	last     time.Time     // time of the last attempt; zero before the first
-	refusals int           // consecutive refusals; of a suspect, since it became one
+	refusals int           // consecutive refusals; for a suspect, since it became one
 	suspect  bool          // the next component refused it and accepted the message after it
-	elapsed  time.Duration // time for which the next component refused it and accepted others
+	elapsed  time.Duration // how long the next component has refused it while it accepted others
 }
 
 func (r *retries) schedule() int {
@@ -51,12 +51,12 @@ func (r *retries) pause() time.Duration {
 	return min(firstPause<<min(max(r.refusals-1, 0), 10), longestPause)
 }
 
-// nextState is the state of the next component according to the attempts.
+// nextState is the state of the next component, as far as attempts show it.
 type nextState struct {
 	refusing    bool         // it refused the last message that is not a suspect
 	lastRefused *heldMessage // that message, if it is queued
 
-	refusedAt, retriedAt, bypassedAt time.Time // the last refusal, the last retry, the last refusal of a message without a place
+	refusedAt, retriedAt, bypassedAt time.Time // the last refusal, the last retry, the last refusal of a message that bypassed the queue
 }
 
 // canRetry reports whether it is time for another attempt with a message that is not due.
@@ -64,14 +64,14 @@ func (n *nextState) canRetry(now time.Time) bool {
 	return !n.refusing || now.Sub(n.refusedAt) >= retryInterval
 }
 
-// canBypass reports whether it is time to forward a message that the queue has no memory for. It
+// canBypass reports whether it is time to forward a message for which the queue has no memory. It
 // has its own interval: if all held messages are refused forever, only new messages can show that
 // the next component accepts others.
 func (n *nextState) canBypass(now time.Time) bool {
 	return now.Sub(n.bypassedAt) >= retryInterval
 }
 
-// retryAt returns when to retry a refused message that is not a suspect and whose pause ends at the
+// retryAt returns when to retry a refused message that is not a suspect. Its pause ends at the
 // given time.
 func (n *nextState) retryAt(pauseEnds time.Time) time.Time {
 	if !n.refusing {
@@ -110,8 +110,8 @@ func (q *waitQueue) bypassRefused(now time.Time) {
 	q.next.bypassedAt = now
 }
 
-// requeue queues a message that was refused. It returns ok = false if the message has expired;
-// first reports whether the message before it was accepted.
+// requeue queues a refused message. ok is false if the message has expired; first reports whether
+// the previous message was accepted.
 func (q *waitQueue) requeue(ctx context.Context, h *heldMessage, result sendResult, now time.Time) (first, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

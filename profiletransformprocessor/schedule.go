@@ -4,15 +4,15 @@ package profiletransformprocessor
 
 import "container/heap"
 
-// A message in the waiting room is in one of three schedules.
+// A message in the queue is in one of three schedules.
 const (
-	waiting      = iota // for its spans: it was never forwarded
-	refused             // by a next component that may refuse everything
+	waiting      = iota // waits for its spans; never forwarded so far
+	refused             // refused by a next component that may refuse everything
 	suspects            // refused by a next component that accepts others
 	numSchedules        // number of schedules
 )
 
-// schedule has messages by the time of their next attempt, the earliest first.
+// schedule is a heap of messages by the time of their next attempt, earliest first.
 type schedule []*heldMessage
 
 func (s *schedule) add(h *heldMessage) { heap.Push(s, h) }

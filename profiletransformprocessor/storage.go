@@ -22,10 +22,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 )
 
-// store keeps held messages in a storage extension. Each message has a number as its key, in the
-// order of arrival; another key has the range of these numbers. A second key per message has the
-// time for which it has been refused, so that a restart does not reset it. The metadata of the
-// sender is stored, but not its address and authentication.
+// store keeps held messages in a storage extension. The keys of messages are consecutive numbers in
+// order of arrival; another key contains the range of these numbers. A second key per message
+// contains how long it has been refused, so that a restart does not reset this time. The sender's
+// metadata is stored, but not its address and authentication.
 type store struct {
 	client storage.Client
 
@@ -53,7 +53,7 @@ func openStore(ctx context.Context, host component.Host, extension, processor co
 	return &store{client: c, next: 1}, nil
 }
 
-// close does nothing on a nil store.
+// close closes the store. It does nothing if the store is nil.
 func (s *store) close(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -85,15 +85,15 @@ func (s *store) put(ctx context.Context, h *heldMessage) error {
 	return nil
 }
 
-// putRetries stores the retries of a message.
+// putRetries stores the retry state of a message.
 func (s *store) putRetries(ctx context.Context, h *heldMessage) error {
 	value := binary.BigEndian.AppendUint64([]byte{formatVersion}, uint64(h.retries.elapsed))
 	value = binary.BigEndian.AppendUint32(value, uint32(h.retries.refusals))
 	return s.client.Set(ctx, retriesKeyOf(h.storageKey), collector.AppendChecksum(value))
 }
 
-// loadRetries loads what putRetries stored. If it is missing or damaged, the retries of the message
-// start again.
+// loadRetries loads the retry state of a message. If it is missing or damaged, the retries start
+// over.
 func (s *store) loadRetries(ctx context.Context, number uint64) retries {
 	stored, err := s.client.Get(ctx, retriesKeyOf(number))
 	if err != nil || stored == nil {
@@ -125,7 +125,7 @@ func (s *store) remove(ctx context.Context, h *heldMessage) error {
 }
 
 // load returns the messages of the previous run. They wait again, because the spans that had
-// arrived are lost. broken has the errors of messages that cannot be read. If the range cannot be
+// arrived are lost. broken contains errors for messages that cannot be read. If the range cannot be
 // read, load returns an error, because new messages would overwrite the stored ones.
 func (s *store) load(ctx context.Context) (all []*heldMessage, broken []error, err error) {
 	s.mu.Lock()
@@ -174,16 +174,16 @@ func (s *store) load(ctx context.Context) (all []*heldMessage, broken []error, e
 func keyOf(number uint64) string        { return strconv.FormatUint(number, 10) }
 func retriesKeyOf(number uint64) string { return keyOf(number) + ".retries" }
 
-// formatVersion is the first byte of a stored message. Messages of version 0 had no version: they
-// begin with the first byte of a length below 16 MiB.
+// formatVersion is the first byte of a stored message. Messages of version 0 had no version byte,
+// but begin with the first byte of a length below 16 MiB, which is zero.
 const formatVersion = 1
 
 // errNewerFormat is the error for a message that a later version of the collector stored. It stays
 // in the storage.
 var errNewerFormat = fmt.Errorf("format is newer than version %d, the newest that this collector can read", formatVersion)
 
-// encodeHeld returns the version of the format, the length of the metadata, the metadata as JSON,
-// and the message as OTLP.
+// encodeHeld encodes a message as format version, length of the metadata, metadata (JSON) and
+// profiles (OTLP).
 func encodeHeld(h *heldMessage) ([]byte, error) {
 	metadata := map[string][]string{}
 	for key := range h.client.Metadata.Keys() {
@@ -193,7 +193,7 @@ func encodeHeld(h *heldMessage) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	copied := pprofile.NewProfiles() // marshalling moves texts of the resource into the dictionary
+	copied := pprofile.NewProfiles() // marshalling moves resource texts to the dictionary
 	h.parts[0].CopyTo(copied)
 	body, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(copied)
 	if err != nil {
@@ -204,7 +204,7 @@ func encodeHeld(h *heldMessage) ([]byte, error) {
 	return append(append(value, head...), body...), nil
 }
 
-// openHeld decodes what put stored.
+// openHeld decodes a stored message.
 func openHeld(stored []byte) (*heldMessage, error) {
 	value, err := collector.VerifyChecksum(stored)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"
 
 // telemetry counts profiles, observations and spans by outcome. The collector has such counters for
-// other signals, but not for profiles. When no message is held, incoming and restored profiles
-// together equal outgoing profiles, unless transforms split or drop profiles.
+// other signals, but not for profiles. When no message is held, the number of outgoing profiles
+// equals that of incoming and restored profiles, unless transforms split or drop profiles.
 type telemetry struct {
 	incoming metric.Int64Counter
 	restored metric.Int64Counter
@@ -72,16 +72,16 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	return t, meter.Err()
 }
 
-// outcome is how a profile left the processor.
+// outcome states how a profile left the processor.
 type outcome string
 
 const (
 	outcomeSent    outcome = "sent"
 	outcomeRefused outcome = "refused" // by the next component
 	outcomeStored  outcome = "stored"  // left in the storage for the next start, because there was no time to forward it
-	outcomeDropped outcome = "dropped" // likewise, without a storage
+	outcomeDropped outcome = "dropped" // the same, but without a storage
 	outcomeExpired outcome = "expired" // refused by the next component for too long, while it accepted others
-	outcomeEvicted outcome = "evicted" // likewise refused, when the queue was full and another tenant used less of it
+	outcomeEvicted outcome = "evicted" // refused by the next component while the queue was full and another tenant used less of it
 )
 
 func (t *telemetry) countOutgoing(ctx context.Context, profiles int64, o outcome) {

@@ -8,16 +8,16 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// tenantKeys are the resource attributes that identify the tenant of a message. The first one that
-// is present counts, as in spanlink.Keys.
+// tenantKeys are the resource attributes that identify the tenant of a message. As in
+// spanlink.Keys, the first one that is present is used.
 type tenantKeys []string
 
-// maxTenant bounds the length of tenant names. Tenants with the same prefix of this length share
-// limits.
+// maxTenant bounds the length of tenant names. Tenants whose names share a prefix of this length
+// also share limits.
 const maxTenant = 256
 
-// of returns the tenant of the first resource. The whole message counts against it: receivers send
-// one message per project.
+// of returns the tenant of the first resource. The whole message counts toward this tenant, because
+// receivers send one message per project.
 func (keys tenantKeys) of(profiles pprofile.Profiles) string {
 	if profiles.ResourceProfiles().Len() == 0 {
 		return ""

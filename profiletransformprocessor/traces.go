@@ -31,18 +31,18 @@ func newTracesProcessor(cfg *Config, set processor.Settings, next consumer.Trace
 	return &tracesProcessor{linking: linking, next: next}, nil
 }
 
-// Capabilities returns that traces are not changed.
+// Capabilities states that the processor does not change traces.
 func (p *tracesProcessor) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: false}
 }
 
-// Start finds out whether spans are needed.
+// Start determines whether spans are needed.
 func (p *tracesProcessor) Start(context.Context, component.Host) error {
 	p.indexesSpans = p.linking.isActive()
 	return nil
 }
 
-// Shutdown does not drop the spans: held profiles may still need them.
+// Shutdown does not drop spans, because held profiles may still need them.
 func (p *tracesProcessor) Shutdown(ctx context.Context) error {
 	p.shutdownOnce.Do(func() { p.linking.release(ctx) })
 	return nil

@@ -15,11 +15,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 )
 
-// TransformsConfig has the transforms in their order.
+// TransformsConfig is the ordered list of transforms.
 type TransformsConfig []TransformConfig
 
-// TransformConfig is an element of the list: a map with one key, which is the name of a transform
-// with its settings, or "preset" with the name of a preset.
+// TransformConfig is an element of the list: a map with one key, which is either the name of a
+// transform or "preset".
 type TransformConfig struct {
 	steps   []transform.Step // several for a preset
 	written map[string]any   // the element as configured
@@ -31,8 +31,8 @@ var (
 	_ confmap.Validator   = (*TransformConfig)(nil)
 )
 
-// checkListForm checks the form of the transforms before confmap does, whose errors do not state
-// the fix.
+// checkListForm checks the form of the transforms before confmap does, because errors of confmap do
+// not state the fix.
 func checkListForm(written any) error {
 	if _, is := written.(map[string]any); is {
 		return errors.New("transforms: is a map, must be a list; start each transform with a dash, e.g. `- preset: kafka`")
@@ -50,7 +50,7 @@ func checkListForm(written any) error {
 	return nil
 }
 
-// Unmarshal finds the transform that the key names and reads its settings.
+// Unmarshal finds the transform with the given name and reads its settings.
 func (c *TransformConfig) Unmarshal(conf *confmap.Conf) error {
 	c.written = conf.ToStringMap()
 	names := slices.Sorted(maps.Keys(c.written))
@@ -81,7 +81,7 @@ func (c TransformConfig) Marshal(conf *confmap.Conf) error {
 	return conf.Merge(confmap.NewFromStringMap(c.written))
 }
 
-// Validate checks each transform on its own.
+// Validate checks the settings of the transform.
 func (c *TransformConfig) Validate() error {
 	for _, step := range c.steps {
 		if err := step.Validate(); err != nil {
@@ -106,7 +106,8 @@ func (c TransformsConfig) validate() error {
 	return nil
 }
 
-// transformer reshapes a message, which it owns, into zero or more messages to forward in order.
+// transformer converts a message, which it may change, to zero or more messages to forward in
+// order.
 type transformer func(pprofile.Profiles) ([]pprofile.Profiles, transform.Losses)
 
 // transformer returns the function that applies the transforms. It is safe for concurrent use. The

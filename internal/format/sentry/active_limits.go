@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// ActiveLimits are the rate limits that Sentry has stated to a sender, by category. The zero value
-// has none.
+// ActiveLimits are the rate limits that Sentry has imposed on a sender, by category. The zero value
+// contains no limits.
 //
 // https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
 type ActiveLimits struct {
@@ -21,7 +21,7 @@ type ActiveLimits struct {
 	until map[Category]time.Time
 }
 
-// Everything is the category of limits that name none.
+// Everything is the category of limits without categories.
 const Everything Category = ""
 
 // Label returns the category as a metric attribute.
@@ -32,13 +32,13 @@ func (c Category) Label() string {
 	return string(c)
 }
 
-// Learn adds the limits of an answer, whatever its status. A 429 without any limits everything for
-// a while. The header is an http.Header; importing net/http for its type would make every
-// translation depend on it.
+// Learn adds the limits from a response, whatever its status is. A 429 without limits stops
+// everything for a while. The header is an http.Header; importing net/http for this type would make
+// every translation depend on it.
 func (l *ActiveLimits) Learn(status int, header map[string][]string, now time.Time) {
 	given := ParseRateLimits(strings.Join(textproto.MIMEHeader(header).Values(HeaderRateLimits), ","))
 	if len(given) == 0 && status != tooManyRequests {
-		return // the rule
+		return // the usual case
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,7 +58,7 @@ func (l *ActiveLimits) Learn(status int, header map[string][]string, now time.Ti
 
 const tooManyRequests = 429
 
-// extend keeps the later of two limits on a category.
+// extend keeps the later of two limits of a category.
 func (l *ActiveLimits) extend(category Category, until, now time.Time) {
 	if l.until == nil {
 		l.until = map[Category]time.Time{}
@@ -74,12 +74,11 @@ func (l *ActiveLimits) extend(category Category, until, now time.Time) {
 	}
 }
 
-// maxLimitedCategories bounds the memory that a server which invents categories takes. Relay has
-// forty.
+// maxLimitedCategories bounds the memory if a server invents categories. Relay has forty.
 const maxLimitedCategories = 100
 
-// Of returns how long an item must wait that any of these categories stops, and for which category;
-// zero = not at all.
+// Of returns how long an item of these categories must wait, and because of which category. It
+// returns zero if the item need not wait.
 func (l *ActiveLimits) Of(categories []Category, now time.Time) (wait time.Duration, because Category) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +94,8 @@ func (l *ActiveLimits) Of(categories []Category, now time.Time) (wait time.Durat
 	return wait, because
 }
 
-// List returns the limits that have not ended, one for each category and in their order, as a
-// server would state them.
+// List returns the limits that have not ended, one per category and sorted by category, in the form
+// that a server sends.
 func (l *ActiveLimits) List(now time.Time) (limits []RateLimit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,8 +113,8 @@ func (l *ActiveLimits) List(now time.Time) (limits []RateLimit) {
 	return limits
 }
 
-// RetryAfter reads the header Retry-After: whole seconds, or a date. It returns otherwise for
-// anything else, and without the header.
+// RetryAfter reads the Retry-After header, which contains whole seconds or a date. It returns
+// otherwise if the header is missing or invalid.
 func RetryAfter(header map[string][]string, now time.Time, otherwise time.Duration) time.Duration {
 	text := textproto.MIMEHeader(header).Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

@@ -13,19 +13,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// Auth identifies the sender of a request: the result of every form of credentials. Public keys are
-// no secrets; they only distinguish senders.
+// Auth identifies the sender of a request, whatever the form of its credentials. Public keys are
+// not secret; they only distinguish senders.
 //
 // https://develop.sentry.dev/sdk/foundations/transport/authentication/
 type Auth struct {
 	PublicKey string
 	ProjectID string // from the request path, else from the envelope's DSN (tunnels); "" = neither has one
 	Version   string // of the protocol, a number up to ProtocolVersion, which is also the default
-	Client    string // name/version of the SDK, e.g. sentry.python/2.68.0; "" = not sent. Free text of the client
+	Client    string // name/version of the SDK, e.g. sentry.python/2.68.0; "" = not sent. Arbitrary text from the client
 }
 
-// Credentials are the parts of a request that may hold credentials; "" = absent. All but
-// EnvelopeDSN come from the request itself.
+// Credentials are the parts of a request that may contain credentials; "" = absent. All except
+// EnvelopeDSN are outside the body.
 type Credentials struct {
 	SentryAuth    string // header X-Sentry-Auth: most backend SDKs
 	Authorization string // header Authorization: the same as "Sentry …", or "Basic …" with the key as user name
@@ -35,7 +35,7 @@ type Credentials struct {
 	EnvelopeDSN   string // header field dsn of the envelope: the only source behind a tunnel
 }
 
-// ProtocolVersion is the newest version of Sentry's protocol; raven-ruby still says 5.
+// ProtocolVersion is the newest version of Sentry's protocol; raven-ruby still sends 5.
 const ProtocolVersion = 7
 
 // Reasons for rejecting credentials, with the status of Relay's response.
@@ -49,7 +49,8 @@ const (
 	ReasonAuthMismatch       discard.Reason = "auth_mismatch"         // 400
 )
 
-// AuthError is the reason for rejecting credentials. It repeats no text that may be a password.
+// AuthError is the reason for rejecting credentials. It does not contain text that may be a
+// password.
 type AuthError struct {
 	Reason discard.Reason
 	Detail string
@@ -62,8 +63,7 @@ func authError(reason discard.Reason, format string, args ...any) *AuthError {
 }
 
 // Authenticate identifies the sender by Relay's rules (relay-server/src/extractors/request_meta.rs,
-// envelope/mod.rs), with two exceptions, because here any key is accepted and a rejection loses
-// data for good:
+// envelope/mod.rs), with two exceptions, because a rejection loses data permanently:
 //   - the same key in two parts of the request is accepted, where Relay responds "multiple
 //     authorization payloads detected"; different keys are still rejected;
 //   - a part without a key is ignored, and an invalid dsn in the envelope matters only if there is
@@ -99,8 +99,8 @@ func Authenticate(c Credentials) (Auth, error) {
 	return auth, nil
 }
 
-// complete adds key and project of the envelope's DSN, which must not contradict the request: go,
-// php, ruby and native send both.
+// complete adds the key and the project of the envelope's DSN, which must not contradict the
+// request. Go, PHP, Ruby and Native send both.
 func (a *Auth) complete(dsn DSN) error {
 	if a.PublicKey == "" {
 		a.PublicKey = dsn.PublicKey
@@ -118,8 +118,8 @@ func (a *Auth) complete(dsn DSN) error {
 	return nil
 }
 
-// requestAuth merges the credentials of the request's parts in Relay's order. Without any, it
-// returns an empty key.
+// requestAuth merges the credentials from the parts of a request, in Relay's order. It returns an
+// empty key if there are none.
 func requestAuth(c Credentials) (Auth, error) {
 	var auth Auth
 	for _, source := range []struct {
@@ -154,7 +154,7 @@ func requestAuth(c Credentials) (Auth, error) {
 }
 
 // readPairs reads the keys that all sources share: sentry_key, sentry_version, sentry_client. It
-// ignores others (sentry_timestamp of ruby, sentry_secret of legacy SDKs).
+// ignores others (sentry_timestamp from Ruby, sentry_secret from legacy SDKs).
 func readPairs(source string, pairs iter.Seq2[string, string]) (Auth, error) {
 	var auth Auth
 	var version string
@@ -190,9 +190,9 @@ func readPairs(source string, pairs iter.Seq2[string, string]) (Auth, error) {
 	return auth, nil
 }
 
-// sentryPairs reads "Sentry sentry_key=abc, sentry_version=7". The prefix may be in any case
-// (Sentry's own OTLP pages write it in lower case), and java sends no blanks after the commas. A
-// header with another prefix is not for us.
+// sentryPairs reads "Sentry sentry_key=abc, sentry_version=7". The prefix is case-insensitive
+// (Sentry's OTLP pages use lower case), and Java sends no blanks after commas. Headers with another
+// prefix are not meant for Sentry and are ignored.
 func sentryPairs(header string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		list, ok := cutScheme(header, "sentry")
@@ -208,8 +208,8 @@ func sentryPairs(header string) iter.Seq2[string, string] {
 	}
 }
 
-// basicPairs reads "Basic base64(key:)". It ignores the password, and text that does not decode,
-// which is not for us.
+// basicPairs reads "Basic base64(key:)". It ignores the password, and headers that cannot be
+// decoded.
 func basicPairs(header string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		encoded, ok := cutScheme(header, "basic")
@@ -261,7 +261,7 @@ func cutScheme(header, scheme string) (rest string, ok bool) {
 	return strings.TrimSpace(header[len(scheme):]), true
 }
 
-// Header returns the value of X-Sentry-Auth that Authenticate reads as a.
+// Header returns the X-Sentry-Auth value for a.
 func (a Auth) Header() string {
 	header := "Sentry sentry_version=" + a.Version
 	if a.Client != "" {

@@ -2,8 +2,8 @@
 
 package sentry
 
-// ClientSDK is the SDK that sent the data. The lists "packages" and "integrations" that java adds
-// are not decoded: ingest drops them.
+// ClientSDK is the SDK that sent the data. The lists "packages" and "integrations" that Java adds
+// are not decoded, because ingest drops them.
 type ClientSDK struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`

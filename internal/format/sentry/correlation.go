@@ -8,13 +8,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// correlationKeys lists where the payloads of a type name the group of data that they belong to: their
-// trace, their profiler session, their replay, the session of a user.
+// correlationKeys lists, by item type, the path of the ID that related items share: trace, profiler
+// session, replay or user session.
 var correlationKeys = map[ItemType][]string{
 	ItemEvent:          {"contexts", "trace", "trace_id"},
 	ItemTransaction:    {"contexts", "trace", "trace_id"},
 	ItemFeedback:       {"contexts", "trace", "trace_id"},
-	ItemSpan:           {"trace_id"}, // without a container
+	ItemSpan:           {"trace_id"}, // a single span, not a container
 	ItemProfile:        {"transaction", "trace_id"},
 	ItemProfileChunk:   {"profiler_id"},
 	ItemProfileChunkUI: {"profiler_id"},
@@ -24,8 +24,8 @@ var correlationKeys = map[ItemType][]string{
 	ItemUserReport:     {"event_id"},
 }
 
-// CorrelationID returns the ID that an item shares with the data that it belongs to, "" if it has none.
-// UUIDs have one spelling. Containers have elements with different IDs, see FilterContainer.
+// CorrelationID returns the ID that an item shares with related items, or "". UUIDs are normalized.
+// Elements of containers have different IDs, see FilterContainer.
 func CorrelationID(item *Item, header *EnvelopeHeader) string {
 	if path := correlationKeys[item.Header.Type]; path != nil {
 		if path[len(path)-1] == "trace_id" && header.Trace != nil && header.Trace.TraceID != "" {
@@ -39,8 +39,8 @@ func CorrelationID(item *Item, header *EnvelopeHeader) string {
 	return header.EventID
 }
 
-// PlatformOf returns the platform of a chunk: of its header or, as few SDKs have that one, of its
-// payload.
+// PlatformOf returns the platform of a chunk, from the item header or, because few SDKs set it
+// there, from the payload.
 func PlatformOf(item *Item) string {
 	if item.Header.Platform != "" {
 		return item.Header.Platform
@@ -60,7 +60,7 @@ func canonicalID(id string) string {
 	return strings.ToLower(id)
 }
 
-// textAt returns the text at a path of keys, "" if there is none.
+// textAt returns the text at a path of keys, or "".
 func textAt(s *jsonscan.Scanner, path ...string) string {
 	for _, key := range path {
 		if !find(s, key) {
@@ -73,8 +73,8 @@ func textAt(s *jsonscan.Scanner, path ...string) string {
 	return string(s.Text())
 }
 
-// find advances the scanner to the value of a key of the object at the scanner, and reports whether
-// there is one.
+// find advances the scanner to the value of a key in the current object, and reports whether the
+// key exists.
 func find(s *jsonscan.Scanner, key string) bool {
 	if s.Peek() != '{' || !s.Open('{') {
 		return false
@@ -91,8 +91,8 @@ func find(s *jsonscan.Scanner, key string) bool {
 	}
 }
 
-// FilterContainer returns a payload of type span, log or trace_metric with those of its elements
-// only whose trace keep accepts. ok is false if the payload is no container.
+// FilterContainer returns a span, log or trace_metric container with only those elements whose
+// trace keep accepts. ok is false if the payload is not a container.
 func FilterContainer(payload []byte, keep func(traceID string) bool) (filtered []byte, kept, omitted int, ok bool) {
 	s := jsonscan.Scanner{Data: payload}
 	if !find(&s, "items") || s.Peek() != '[' || !s.Open('[') {

@@ -2,7 +2,7 @@
 
 // Package sentry implements the wire formats of Sentry's SDKs: envelopes, items, credentials, DSNs
 // and rate limits. It has no knowledge of OpenTelemetry: internal/translate maps the formats to
-// OTLP, and the components do HTTP.
+// OTLP, and the components implement HTTP.
 //
 // A request passes through the following steps. Data for Sentry passes through their inverses in
 // reverse order:
@@ -14,9 +14,9 @@
 //	RateLimit       pauses for SDKs        ratelimit.go           https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
 //	AppendEnvelope  inverse of the reader  envelope_writer.go     outgoing.go has the limits of sent data
 //
-// The payloads are in two folders: profile has V1 and V2 profiles, the hot path of the product, and
-// event has all other items. Both build on jsonscan, which reads and writes JSON, and report
-// problems with the types of discard.
+// Two folders implement payloads: profile (V1 and V2 profiles, the hot path of the product) and
+// event (all other items). Both use jsonscan to read and write JSON, and the types of discard to
+// report problems.
 //
 // Three rules apply throughout. Payloads of real SDKs are accepted, even if they violate the
 // specification. A bad item is a value and a bad stream is an error, each with a stable Reason.

@@ -18,8 +18,8 @@ import (
 // https://develop.sentry.dev/sdk/foundations/transport/authentication/#parsing-the-dsn
 type DSN struct {
 	Scheme    string // "http" or "https"
-	PublicKey string // 32 hex digits for Sentry's own; here whatever ValidKey accepts
-	Secret    string // legacy, never needed; left out of String
+	PublicKey string // 32 hex digits at Sentry; here any key that ValidKey accepts
+	Secret    string // legacy, never needed; omitted by String
 	Host      string // with the port, if any; IPv6 in brackets
 	Path      string // prefix of a reverse proxy, as in the URL: "" or "/a/b"
 	ProjectID string // decimal, without leading zeros
@@ -32,7 +32,8 @@ const (
 	ReasonDSNBadProject discard.Reason = "dsn_bad_project"
 )
 
-// DSNError is the reason for rejecting a DSN. It does not repeat the DSN, which may hold a secret.
+// DSNError is the reason for rejecting a DSN. It does not contain the DSN, which may contain a
+// secret.
 type DSNError struct {
 	Reason discard.Reason
 	Detail string
@@ -40,8 +41,8 @@ type DSNError struct {
 
 func (e *DSNError) Error() string { return fmt.Sprintf("%s: %s", e.Reason, e.Detail) }
 
-// ParseDSN reads a DSN. It ignores a trailing slash, and a query or fragment, in which some legacy
-// SDKs had options. The error is of type *DSNError.
+// ParseDSN parses a DSN. It ignores a trailing slash, and a query or fragment, in which some legacy
+// SDKs put options. The error is of type *DSNError.
 func ParseDSN(text string) (DSN, error) {
 	fail := func(reason discard.Reason, format string, args ...any) (DSN, error) {
 		return DSN{}, &DSNError{Reason: reason, Detail: fmt.Sprintf(format, args...)}
@@ -49,7 +50,7 @@ func ParseDSN(text string) (DSN, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
 	case err != nil:
-		return fail(ReasonDSNInvalid, "not a URL") // err would repeat it
+		return fail(ReasonDSNInvalid, "not a URL") // err would contain it
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fail(ReasonDSNInvalid, "scheme %.10q, expected http or https", u.Scheme)
 	case u.Hostname() == "" || strings.Contains(u.Host, "%"): // the zone of an IPv6 address is local to one machine
@@ -87,9 +88,9 @@ func (d DSN) EnvelopeURL() string {
 	return u.String() + d.Path + "/api/" + d.ProjectID + "/envelope/"
 }
 
-// ParseProjectID checks a project ID of a DSN or a request path and returns it without leading
-// zeros. Sentry's project IDs are 64-bit numbers, and SDKs reject DSNs with anything else. The
-// error is of type *DSNError.
+// ParseProjectID checks a project ID from a DSN or a request path and returns it without leading
+// zeros. Sentry's project IDs are 64-bit numbers, and SDKs reject DSNs with other IDs. The error is
+// of type *DSNError.
 func ParseProjectID(text string) (string, error) {
 	id, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
@@ -99,9 +100,9 @@ func ParseProjectID(text string) (string, error) {
 }
 
 // ValidKey reports whether a text can be the public key of a DSN. Sentry's own keys have 32 hex
-// digits, and its ingest rejects all others. Without project configuration any DSN works: people
-// make up DSNs for development (http://public@localhost:4319/1) and most SDKs accept them. We
-// accept any key that is safe in a header, a log line and an attribute.
+// digits, and its ingest rejects all others. The receiver accepts any key that is safe in a header,
+// a log line and an attribute, because users make up DSNs for development
+// (http://public@localhost:4319/1), which most SDKs accept.
 func ValidKey(key string) bool {
 	if key == "" || len(key) > MaxKeyBytes {
 		return false

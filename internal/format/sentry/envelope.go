@@ -35,7 +35,7 @@ const (
 	ReasonEnvelopeTooManyItems      discard.Reason = "envelope_too_many_items"
 )
 
-// EnvelopeError is the position and the reason at which an envelope becomes invalid.
+// EnvelopeError states where and why an envelope is invalid.
 type EnvelopeError struct {
 	Reason discard.Reason
 	Item   int    // number of the item, from 1; 0 = the envelope header
@@ -53,14 +53,15 @@ func (e *EnvelopeError) Error() string {
 // ReadEnvelope splits an envelope into its items. It does not read payloads: they are sub-slices of
 // body and change when body changes. Everything else is copied.
 //
-// A bad item is a value for the caller to check (a header without a type, a payload that is no
-// JSON). A bad stream is an error of type *EnvelopeError, because nothing after it can be found.
-// The envelope is never nil: after an error it holds the items before it, so that the caller can
-// count them.
+// A bad item (a header without a type, a payload that is not JSON) is a value that the caller
+// checks. A bad stream is an error of type *EnvelopeError, because the items after the error cannot
+// be found. The envelope is never nil: after an error, it contains the items before it, so that the
+// caller can count them.
 //
-// The rules are those of Relay (relay-server/src/envelope): an item ends by its `length`, or at the
-// newline if it has none (JavaScript, ruby and php send no length for JSON). ReadEnvelope is
-// stricter only by MaxEnvelopeItems, MaxHeaderBytes and MaxJSONDepth. In addition it accepts:
+// The rules are those of Relay (relay-server/src/envelope): the `length` of an item determines its
+// end; without a length (JavaScript, Ruby and PHP omit it for JSON), the item ends at the newline.
+// The only stricter rules are MaxEnvelopeItems, MaxHeaderBytes and MaxJSONDepth. In addition,
+// ReadEnvelope accepts:
 //   - blank lines at the end, like python's own reader;
 //   - "\r\n" after a header or after a payload with a length. Without a length the "\r" belongs to
 //     the payload;
@@ -101,17 +102,17 @@ func ReadEnvelopeHeader(begin []byte) (EnvelopeHeader, error) {
 type envelopeReader struct {
 	body  []byte
 	pos   int
-	item  int // number of the item being read, from 1; 0 = the envelope header
-	start int // where that item or header begins
-	end   int // where its payload ends
+	item  int // number of the current item, from 1; 0 = the envelope header
+	start int // start of that item or header
+	end   int // end of its payload
 }
 
 func (r *envelopeReader) fail(reason discard.Reason, format string, args ...any) *EnvelopeError {
 	return &EnvelopeError{Reason: reason, Item: r.item, Offset: r.start, Detail: fmt.Sprintf(format, args...)}
 }
 
-// atEnd skips white space, which may precede any JSON header, and reports whether the body ends
-// there.
+// atEnd skips white space, which may precede any JSON header, and reports whether it reached the
+// end of the body.
 func (r *envelopeReader) atEnd() bool {
 	for r.pos < len(r.body) && jsonscan.IsSpace(r.body[r.pos]) {
 		r.pos++
@@ -149,7 +150,7 @@ func (r *envelopeReader) readItem(item *Item) *EnvelopeError {
 		r.pos = min(r.pos+1, len(r.body))
 		return nil
 	}
-	// The length is only compared: nothing is allocated by it, and it cannot exceed the body.
+	// The length is only compared: it does not determine any allocation and cannot exceed the body.
 	if length.Value > len(rest) {
 		return r.fail(ReasonEnvelopeTruncated, "length is %d, but %d bytes are left", length.Value, len(rest))
 	}
@@ -179,7 +180,7 @@ func (r *envelopeReader) header(invalid discard.Reason, decode func(*jsonscan.Sc
 	return r.newline("header")
 }
 
-// newline skips the end of a line. The end of the body is one, too.
+// newline skips the end of a line. The end of the body also counts.
 func (r *envelopeReader) newline(after string) *EnvelopeError {
 	switch rest := r.body[r.pos:]; {
 	case len(rest) == 0:

@@ -8,8 +8,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Frames are the parts of an envelope as they were sent, for whoever forwards it: unknown fields
-// and item types stay, byte for byte.
+// Frames are the unchanged parts of an envelope, for forwarding it. Unknown fields and item types
+// are preserved byte for byte.
 type Frames struct {
 	Header []byte // without the newline
 	Items  []Frame
@@ -18,9 +18,9 @@ type Frames struct {
 // Frame is one item.
 type Frame struct {
 	Item
-	Raw []byte // its header and its payload, and the newlines behind them as far as they were sent
+	Raw []byte // its header and its payload, with their newlines if they were sent
 
-	missing int // newlines without which no other item can follow
+	missing int // number of newlines to add before another item
 }
 
 // ReadFrames splits an envelope by the rules of ReadEnvelope, and has the same errors. The parts
@@ -50,7 +50,7 @@ func ReadFrames(body []byte) (*Frames, error) {
 	return f, nil
 }
 
-// Append writes the envelope behind dst.
+// Append appends the envelope to dst.
 func (f *Frames) Append(dst []byte) []byte {
 	dst = append(append(dst, f.Header...), '\n')
 	for i := range f.Items {
@@ -69,8 +69,8 @@ func (f *Frames) Size() int {
 	return size
 }
 
-// missingNewlines returns how many newlines the item that was just read lacks: one behind its
-// payload, and one behind its header if the envelope ends there.
+// missingNewlines returns how many newlines the last item lacks: one after its payload, and one
+// after its header if the envelope ends there.
 func (r *envelopeReader) missingNewlines(payload int) int {
 	switch {
 	case r.pos > r.end:
@@ -81,7 +81,7 @@ func (r *envelopeReader) missingNewlines(payload int) int {
 	return 1
 }
 
-// NewFrame returns an item that was not sent.
+// NewFrame returns a frame for a new item.
 func NewFrame(item Item) (Frame, error) {
 	w := envelopeWriter{item: 1}
 	if err := w.writeItem(&item); err != nil {
@@ -90,8 +90,8 @@ func NewFrame(item Item) (Frame, error) {
 	return Frame{Item: item, Raw: w.dst}, nil
 }
 
-// WithPayload returns the item with another payload, of so many elements. All other fields of its
-// header stay as they were sent.
+// WithPayload returns the item with another payload that has the given number of elements. All
+// other header fields stay unchanged.
 func (f *Frame) WithPayload(payload []byte, elements int) Frame {
 	s := jsonscan.Scanner{Data: f.Raw}
 	header := s.Value()
@@ -107,15 +107,15 @@ func (f *Frame) WithPayload(payload []byte, elements int) Frame {
 	return changed
 }
 
-// HeaderEdit replaces a value in a header. Fields that the header lacks are not added.
+// HeaderEdit replaces a value in a header. It does not add missing fields.
 type HeaderEdit struct {
-	Key, Inner string // Inner is a key of the object that Key has; "" = Key's own value
+	Key, Inner string // Inner is a key in the object at Key; "" = the value of Key itself
 	Value      string // the new text
 	Number     bool   // Value replaces a number, not a text
 }
 
-// EditHeader returns the header with other values, and all the rest as it was sent. The header is
-// that of an envelope or an item that ReadFrames has read.
+// EditHeader returns the header of an envelope or item with some values replaced. The rest is
+// preserved byte for byte. The header must come from ReadFrames.
 func EditHeader(header []byte, edits ...HeaderEdit) []byte {
 	e := headerEditor{Scanner: jsonscan.Scanner{Data: header}}
 	e.object(edits, "")
@@ -125,10 +125,10 @@ func EditHeader(header []byte, edits ...HeaderEdit) []byte {
 type headerEditor struct {
 	jsonscan.Scanner
 	dst    []byte
-	copied int // bytes of the header that are in dst, or replaced
+	copied int // number of header bytes that were copied or replaced
 }
 
-// object edits the object at the scanner, which is the value of the key outer.
+// object edits the current object, which is the value of the key outer.
 func (e *headerEditor) object(edits []HeaderEdit, outer string) {
 	if !e.Open('{') {
 		return
@@ -154,7 +154,7 @@ func (e *headerEditor) object(edits []HeaderEdit, outer string) {
 	}
 }
 
-// replace replaces the value that begins with c at start and ends at the scanner.
+// replace replaces the value between start and the scanner position. Its first byte is c.
 func (e *headerEditor) replace(edit *HeaderEdit, c byte, start int) {
 	switch {
 	case c == '"' && !edit.Number:

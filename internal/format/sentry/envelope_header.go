@@ -8,7 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// EnvelopeHeader is the first JSON object of an envelope. Every field is optional: python sends {}
+// EnvelopeHeader is the first JSON object of an envelope. All fields are optional: Python sends {}
 // for profile chunks.
 //
 // Not decoded: sdk.integrations, sdk.packages, sdk.settings, and the fields that one Relay sends to
@@ -16,10 +16,10 @@ import (
 //
 // https://develop.sentry.dev/sdk/foundations/transport/envelopes/#headers
 type EnvelopeHeader struct {
-	EventID string                  // 32 lower-case hex digits; the dashes that native sends are removed. "" = absent or no UUID
-	DSN     string                  // as sent. Always by go, php, ruby and native; by JavaScript only through a tunnel
+	EventID string                  // 32 lower-case hex digits, without the hyphens that Native sends; "" = absent or not a UUID
+	DSN     string                  // as sent, always by Go, PHP, Ruby and Native, and by JavaScript only through a tunnel
 	SDK     SDK                     //
-	SentAt  time.Time               // the client's clock when it sent, in UTC; zero = absent or not RFC 3339
+	SentAt  time.Time               // time of sending by the client's clock, in UTC; zero = absent or not RFC 3339
 	Trace   *DynamicSamplingContext // nil = absent or not an object
 }
 
@@ -33,7 +33,7 @@ type SDK struct {
 // sampling decision.
 //
 // The specification defines all values as text. Native sends sample_rate and sample_rand as
-// numbers, and others have sent sampled as a boolean: such values are kept as JSON text.
+// numbers, and other SDKs have sent sampled as a boolean. Such values are kept as JSON text.
 //
 // https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/
 type DynamicSamplingContext struct {
@@ -85,7 +85,8 @@ func (c *DynamicSamplingContext) field(key string) *string {
 	panic("sentry: no field for the trace key " + key)
 }
 
-// decode reads the header's JSON object at the scanner. If it is none, the scanner has an error.
+// decode reads the JSON object of the header. If the value is not an object, the scanner has an
+// error.
 func (h *EnvelopeHeader) decode(s *jsonscan.Scanner) {
 	for o := openHeader(s, envelopeHeaderKeys); o.next(); {
 		switch o.key {
@@ -139,8 +140,8 @@ func (h *EnvelopeHeader) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// instant reads RFC 3339 text. It returns zero for other text, and for a year that RFC 3339 cannot
-// write in UTC.
+// instant parses RFC 3339 text. It returns zero for other text, and for years that RFC 3339 cannot
+// represent in UTC.
 func instant(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if t = t.UTC(); err != nil || t.Year() < 1 || t.Year() > 9999 {

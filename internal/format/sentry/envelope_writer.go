@@ -10,13 +10,12 @@ import (
 )
 
 // AppendEnvelope appends an envelope to dst. It is the inverse of ReadEnvelope, which returns an
-// equal envelope. Each header takes one line; every payload has a length and ends with a newline.
+// equal envelope. Each header is one line; each payload has a length and ends with a newline.
 //
-// The error, of type *EnvelopeError, is for an envelope that ReadEnvelope would reject or read
-// differently: too many items, a header too large, an event ID that is not 32 lower-case hex
-// digits, a negative count, a year beyond 9999. dst is then returned unchanged. Invalid UTF-8 in
-// header text is no error but becomes U+FFFD: it comes from names of files and transactions, for
-// which no payload should be lost.
+// AppendEnvelope returns an *EnvelopeError, and dst unchanged, if ReadEnvelope would reject the
+// envelope or read it differently: too many items, a header that is too large, an event ID that is
+// not 32 lower-case hex digits, a negative count, a year after 9999. Invalid UTF-8 in header text
+// becomes U+FFFD, because an odd file or transaction name is no reason to lose a payload.
 func AppendEnvelope(dst []byte, e *Envelope) ([]byte, error) {
 	w := envelopeWriter{dst: dst, before: len(dst)}
 	if err := w.header(&e.Header); err != nil {
@@ -36,9 +35,9 @@ func AppendEnvelope(dst []byte, e *Envelope) ([]byte, error) {
 
 type envelopeWriter struct {
 	dst    []byte
-	before int // length of dst before the envelope
-	item   int // number of the item being written, from 1; 0 = the envelope header
-	start  int // where in dst that item or header begins
+	before int // initial length of dst
+	item   int // number of the current item, from 1; 0 = the envelope header
+	start  int // start of that item or header in dst
 }
 
 func (w *envelopeWriter) fail(reason discard.Reason, format string, args ...any) *EnvelopeError {

@@ -11,27 +11,27 @@ import (
 )
 
 // headerObject walks a JSON object of an envelope and stops at known members. It skips all others,
-// so that a field that a future SDK adds never costs an envelope.
+// so that new fields of future SDKs never invalidate an envelope.
 //
 // Its getters treat a value of the wrong type as absent. Only invalid JSON stops the scanner with
 // an error.
 type headerObject struct {
 	s     *jsonscan.Scanner // nil = not an object
 	known []string
-	key   string // one of known: the member with the value that comes next
+	key   string // one of known: the key of the next value
 	n     int
-	seen  uint32 // bit i: known[i] was there
+	seen  uint32 // bit i: known[i] was present
 	once  bool   // a second value for a known key is an error
 }
 
-// openHeader enters the object of a whole header. A repeated known key is an error there, as for
-// Relay: two readers must not see different lengths or DSNs in one body.
+// openHeader enters the object of a complete header. As in Relay, a repeated known key is an error,
+// because two readers must not see different lengths or DSNs in the same body.
 func openHeader(s *jsonscan.Scanner, known []string) headerObject {
 	s.Open('{')
 	return headerObject{s: s, known: known, once: true}
 }
 
-// object enters the member's value.
+// object enters the object that is the value of the member.
 func (o *headerObject) object(known []string) headerObject {
 	if o.s.Peek() != '{' {
 		o.s.Skip()
@@ -88,8 +88,8 @@ func (o *headerObject) scalar() string {
 	}
 }
 
-// count returns a non-negative integer. A number that overflows an int becomes the largest int:
-// larger than any payload, but not absent.
+// count returns a non-negative integer. A number that overflows int becomes the largest int, which
+// is larger than any payload, instead of being absent.
 func (o *headerObject) count() jsonscan.Optional[int] {
 	text := o.s.Value()
 	for _, c := range text {
@@ -115,8 +115,8 @@ func (o *headerObject) flag() jsonscan.Optional[bool] {
 	return jsonscan.Optional[bool]{}
 }
 
-// intern returns a constant for the texts of nearly all item headers, and a copy of any other text:
-// never a view, because bodies are reused.
+// intern returns a constant for common texts, which covers nearly all item headers, and a copy for
+// any other text. It never returns a view, because bodies are reused.
 func intern(text []byte) string {
 	if known, ok := commonTexts[string(text)]; ok {
 		return known

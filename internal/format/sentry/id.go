@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ParseID parses a UUID, with or without hyphens, in lower or upper case. It reports false for other
+// ParseID parses a UUID, with or without hyphens, in lower or upper case. ok is false for other
 // text and for all zeros.
 func ParseID(text string) (id [16]byte, ok bool) {
-	const maxText = 64 // no UUID in any notation is longer
+	const maxText = 64 // longer than a UUID in any notation
 	if len(text) > 32 && len(text) <= maxText {
 		text = strings.ReplaceAll(text, "-", "")
 	}

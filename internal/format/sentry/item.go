@@ -7,24 +7,24 @@ import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan
 // Item is one item of an envelope.
 type Item struct {
 	Header  ItemHeader
-	Payload []byte // a sub-slice of the body that was read
+	Payload []byte // a sub-slice of the body
 }
 
 // ItemHeader is the JSON object in front of a payload. Every field is optional, even the type.
 //
-// `length` is not among the fields: it is framing, and len(Item.Payload) is its value whether it
+// `length` is not a field here, because it is framing: len(Item.Payload) is its value, whether it
 // was sent or not. Not decoded: fields that one Relay sends to another (routing_hint,
 // metrics_extracted, fully_normalized, …) and fields of security reports (sentry_release,
 // sentry_environment).
 //
 // https://develop.sentry.dev/sdk/foundations/transport/envelope-items/
 type ItemHeader struct {
-	Type             ItemType                // "" = absent or not a string: an unknown type like any other
-	ContentType      string                  // java sends "application-json"; reliable for containers only
+	Type             ItemType                // "" = absent or not a string; treated like any unknown type
+	ContentType      string                  // reliable only for containers; Java sends "application-json"
 	ItemCount        jsonscan.Optional[int]  // log, span and trace_metric containers: the number of elements
-	Platform         string                  // profile_chunk: as in the payload; required since 2026, sent by few
+	Platform         string                  // profile_chunk: as in the payload; required since 2026, but rarely sent
 	MetaLength       jsonscan.Optional[int]  // bytes of JSON before the binary part: Perfetto chunks, trace attachments
-	Filename         string                  // attachments; java names its trace file on profile chunks
+	Filename         string                  // attachments; Java also sends it for profile chunks (the trace file)
 	AttachmentType   string                  // attachments; "" = event.attachment
 	AttachmentLength jsonscan.Optional[int]  // references to attachments stored elsewhere: their length
 	SpanID           string                  // trace attachments
@@ -36,7 +36,7 @@ var itemHeaderKeys = []string{
 	"filename", "attachment_type", "attachment_length", "span_id", "sampled",
 }
 
-// decode reads the header's JSON object at the scanner. A length that is no non-negative integer is
+// decode reads the JSON object of the header. A length that is not a non-negative integer is
 // treated as absent.
 func (h *ItemHeader) decode(s *jsonscan.Scanner) (length jsonscan.Optional[int]) {
 	for o := openHeader(s, itemHeaderKeys); o.next(); {
@@ -85,14 +85,14 @@ func (h *ItemHeader) append(dst []byte, length int) []byte {
 	return append(dst, '}')
 }
 
-// ItemType is the type of a payload. Clients send any text; use Label for a metric attribute.
+// ItemType is the type of a payload. Clients can send any text; use Label for metric attributes.
 type ItemType string
 
 // Item types of https://develop.sentry.dev/sdk/foundations/transport/envelope-items/.
 const (
-	ItemProfile        ItemType = "profile"          // JSON: sample format V1, or android's legacy format
-	ItemProfileChunk   ItemType = "profile_chunk"    // JSON (sample format V2), or JSON and then a Perfetto trace
-	ItemProfileChunkUI ItemType = "profile_chunk_ui" // the name of profile_chunk in android 8.10 and 8.11
+	ItemProfile        ItemType = "profile"          // JSON: sample format V1, or Android's legacy format
+	ItemProfileChunk   ItemType = "profile_chunk"    // JSON (sample format V2), or JSON followed by a Perfetto trace
+	ItemProfileChunkUI ItemType = "profile_chunk_ui" // the name of profile_chunk in Android 8.10 and 8.11
 
 	ItemTransaction     ItemType = "transaction"      // JSON
 	ItemSpan            ItemType = "span"             // container (v2), or one span as JSON without a content type (legacy)
@@ -110,8 +110,8 @@ const (
 	ItemReplayRecording ItemType = "replay_recording" // a line of JSON, then bytes
 	ItemReplayVideo     ItemType = "replay_video"     // msgpack
 
-	// Retired, reserved for Sentry's ingest, or sent by browsers rather than by SDKs: known and
-	// dropped.
+	// Retired types, types reserved for Sentry's ingest, and types that browsers send instead of
+	// SDKs: known and dropped.
 	ItemStatsd         ItemType = "statsd"
 	ItemMetricBuckets  ItemType = "metric_buckets"
 	ItemMetricMeta     ItemType = "metric_meta"
@@ -137,11 +137,11 @@ const (
 	ContentTypePerfetto        = "application/x-perfetto-trace"
 )
 
-// itemCategories maps every known item type to the data category that Relay counts it in
-// (relay-server src/envelope/item.rs), "" if none. SDKs may obey other categories: see StoppedBy.
+// itemCategories maps every known item type to the data category in which Relay counts it
+// (relay-server src/envelope/item.rs), or "". SDKs may obey other categories: see StoppedBy.
 var itemCategories = map[ItemType]Category{
 	ItemProfile:         CategoryProfile,
-	ItemProfileChunk:    CategoryProfileChunk, // profile_chunk_ui for the platforms cocoa, android and javascript
+	ItemProfileChunk:    CategoryProfileChunk, // profile_chunk_ui for the platforms Cocoa, Android and JavaScript
 	ItemProfileChunkUI:  CategoryProfileChunkUI,
 	ItemTransaction:     CategoryTransaction,
 	ItemSpan:            CategorySpan,
@@ -171,8 +171,8 @@ var itemCategories = map[ItemType]Category{
 	ItemOtelTracesData:  CategorySpan,
 }
 
-// Known reports whether the type is one of the constants. Clients choose item types freely: only
-// the known ones are a bounded set.
+// Known reports whether the type is one of the constants. Clients choose item types freely, so only
+// known types form a bounded set.
 func (t ItemType) Known() bool {
 	_, known := itemCategories[t]
 	return known
@@ -198,10 +198,10 @@ func (t ItemType) MaxSize() int {
 	return maxItemSize
 }
 
-// Category returns the data category of the type, "" if there is none.
+// Category returns the data category of the type, or "".
 func (t ItemType) Category() Category { return itemCategories[t] }
 
-// commonTexts holds texts that repeat in the item headers of every envelope.
+// commonTexts holds texts that recur in item headers.
 var commonTexts = func() map[string]string {
 	texts := map[string]string{}
 	for _, text := range []string{

@@ -4,12 +4,12 @@ package sentry
 
 // Limits and categories that a sender to Sentry must obey.
 
-// MaxOutgoingChunk bounds the payload of a chunk that we send, in bytes: ingest rewrites a chunk
-// with fields of its own and then rejects it if it exceeds MaxProfileSize.
+// MaxOutgoingChunk bounds the payload of an outgoing chunk, in bytes: ingest adds its own fields to
+// a chunk and then rejects it if it exceeds MaxProfileSize.
 const MaxOutgoingChunk = 45 << 20
 
-// MaxOutgoingChunkSeconds bounds the duration of a chunk that we send: SDKs cut there. Ingest
-// rejects chunks longer than MaxChunkSeconds.
+// MaxOutgoingChunkSeconds bounds the duration of an outgoing chunk. It is the duration that SDKs
+// use. Ingest rejects chunks longer than MaxChunkSeconds.
 const MaxOutgoingChunkSeconds = 60
 
 // IsUI reports whether Sentry counts profiles of the platform as UI profiles; all others are
@@ -18,8 +18,9 @@ func IsUI(platform string) bool {
 	return platform == "cocoa" || platform == "android" || platform == "javascript"
 }
 
-// LimitedBy returns the categories that Sentry's ingest checks for an item: a limit on any one of
-// them stops it. nil means that no limit does. Senders obey LimitedBy; receivers write StoppedBy.
+// LimitedBy returns the categories that Sentry's ingest checks for an item: a limit on any of them
+// stops the item. nil means that no limit applies. Senders obey LimitedBy; receivers send
+// StoppedBy.
 func LimitedBy(h *ItemHeader) []Category {
 	switch {
 	case h.Type == ItemProfileChunk && IsUI(h.Platform):
@@ -38,17 +39,17 @@ func LimitedBy(h *ItemHeader) []Category {
 	return []Category{h.Type.Category()}
 }
 
-// Limits on spans that we send, below those of ingest because it adds fields: 1 MiB for the payload
-// of a transaction, 12 MiB for a span container, 1000 spans in a container. SDKs put at most 1000
-// spans into a transaction as well.
+// Limits for outgoing spans. They are below those of ingest, because it adds fields: 1 MiB for the
+// payload of a transaction, 12 MiB for a span container, 1000 spans in a container. SDKs also put
+// at most 1000 spans into a transaction.
 const (
 	MaxOutgoingTransaction = 1_000_000
 	MaxOutgoingContainer   = 10 << 20
 	MaxOutgoingSpans       = 1000
 )
 
-// Limits on containers of logs and metrics that we send: the sizes of SDKs' buffers, and a tenth of
-// what ingest allows (12 MiB). Ingest rejects a single log above 1 MiB.
+// Limits for outgoing log and metric containers: the sizes of SDK buffers, and a tenth of the limit
+// of ingest (12 MiB). Ingest rejects single logs above 1 MiB.
 const (
 	MaxOutgoingElements = 1_000_000 // bytes
 	MaxOutgoingLogs     = 100

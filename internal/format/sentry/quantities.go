@@ -10,11 +10,12 @@ type Quantity struct {
 	Count    int64
 }
 
-// Quantities returns the quantities of an item for client reports, by the rules of SDKs: a transaction
-// also counts itself and its spans as spans. The result is empty for items without a category.
+// Quantities returns the quantities of an item for client reports, by the rules of SDKs: a
+// transaction counts as one transaction, and also as spans (itself and its children). The result is
+// empty for items without a category.
 //
-// Relay's own outcomes also have the categories that end in _indexed (relay-server
-// src/envelope/item.rs); SDKs do not report them.
+// Relay's own outcomes also include categories that end in _indexed (relay-server
+// src/envelope/item.rs), which SDKs do not report.
 func Quantities(item *Item) []Quantity {
 	elements, size := int64(1), int64(len(item.Payload))
 	if count := item.Header.ItemCount; count.Set {
@@ -41,7 +42,7 @@ func Quantities(item *Item) []Quantity {
 	return []Quantity{{category, 1}}
 }
 
-// countSpans returns the number of spans of a transaction, as far as it can be read.
+// countSpans returns the number of spans of a transaction, up to the first syntax error.
 func countSpans(payload []byte) (spans int64) {
 	s := jsonscan.Scanner{Data: payload}
 	if !find(&s, "spans") || s.Peek() != '[' || !s.Open('[') {

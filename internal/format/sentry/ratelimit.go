@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Category is a data category: the unit of Sentry's rate limits.
+// Category is a data category, the unit of Sentry's rate limits.
 //
 // https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/#definitions
 type Category string
@@ -41,15 +41,15 @@ const (
 	CategorySecurity          Category = "security"
 )
 
-// stopCategories lists the item types for which SDKs use other categories than Relay: to stop such
-// an item in every SDK, a header must name all categories listed for it. All other types stop by
-// ItemType.Category.
+// stopCategories lists the item types for which SDKs use categories other than those of Relay. To
+// stop such an item in every SDK, a header must name all categories listed for it. For all other
+// types, ItemType.Category is enough.
 var stopCategories = []struct {
 	item     ItemType
 	category Category
 	obeyedBy string
 }{
-	// JavaScript counts chunks as "profile": a limit on profile_chunk alone had no effect on node
+	// JavaScript counts chunks as "profile": a limit on profile_chunk alone had no effect on Node
 	// 10.
 	{ItemProfileChunk, CategoryProfile, "javascript"},
 	{ItemProfileChunk, CategoryProfileChunk, "python, java"},
@@ -62,8 +62,8 @@ var stopCategories = []struct {
 
 // StoppedBy returns the categories that a rate limit must name so that every SDK stops sending
 // items of these types. It returns each category once, in an order that depends only on the order
-// of types. Types without a category add nothing. An empty result means that these types cannot be
-// stopped: a limit without categories would stop everything.
+// of types. Types without a category are ignored. An empty result means that these types cannot be
+// stopped; a limit without categories would stop everything.
 func StoppedBy(types ...ItemType) []Category {
 	var categories []Category
 	add := func(c Category) {
@@ -89,8 +89,8 @@ func StoppedBy(types ...ItemType) []Category {
 	return categories
 }
 
-// HeaderRateLimits is the response header with rate limits, valid on any status. An SDK that gets a
-// 429 without it pauses every category, errors included, for at least a minute.
+// HeaderRateLimits is the response header with rate limits, which is valid with any status. An SDK
+// that receives a 429 without it pauses every category, including errors, for at least a minute.
 const HeaderRateLimits = "X-Sentry-Rate-Limits"
 
 // Scopes, and the reason in the limits that this collector sets.
@@ -109,10 +109,10 @@ const (
 //
 // https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
 type RateLimit struct {
-	Seconds    int        // from now on
+	Seconds    int        // from now
 	Categories []Category // empty = every category
 	Scope      string     // ScopeKey, …; clients ignore it
-	Reason     string     // for people; clients ignore it
+	Reason     string     // for humans; clients ignore it
 	Namespaces []string   // of metric_bucket only
 }
 
@@ -121,8 +121,8 @@ func (l RateLimit) Covers(c Category) bool {
 	return len(l.Categories) == 0 || slices.Contains(l.Categories, c)
 }
 
-// String returns the limit in the header's form. Seconds are an integer because python skips limits
-// with any other number. Bytes with a meaning in the header's grammar become "_".
+// String returns the limit in the format of the header. Seconds are an integer, because Python
+// skips limits with other numbers. Bytes with a meaning in the grammar of the header become "_".
 func (l RateLimit) String() string {
 	var b strings.Builder
 	b.WriteString(strconv.Itoa(max(l.Seconds, 0)))
@@ -160,7 +160,7 @@ func writeToken(b *strings.Builder, word string) {
 	}
 }
 
-// FormatRateLimits returns the value of the header, "" if there are no limits.
+// FormatRateLimits returns the value of the header, or "" if there are no limits.
 func FormatRateLimits(limits ...RateLimit) string {
 	texts := make([]string, len(limits))
 	for i, limit := range limits {
@@ -206,8 +206,7 @@ func ParseRateLimits(header string) []RateLimit {
 	return limits
 }
 
-// maxRateLimits bounds the limits of a header: Sentry sends at most one for each category and
-// scope.
+// maxRateLimits bounds the limits of a header. Sentry sends at most one per category and scope.
 const maxRateLimits = 100
 
 func splitList[T ~string](list string) []T {

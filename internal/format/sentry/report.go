@@ -4,8 +4,8 @@ package sentry
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// ReadReports returns an envelope with the reports that browsers send by themselves: one JSON
-// object or, by the Reporting API, a list of them. Every report becomes an item with the given
+// ReadReports returns an envelope with the reports that browsers send without an SDK: one JSON
+// object or, with the Reporting API, a list of objects. Every report becomes an item with the given
 // header. The error is a *discard.Error; the envelope then has the reports before it.
 func ReadReports(body []byte, header ItemHeader) (*Envelope, error) {
 	e := &Envelope{}

@@ -13,8 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
 
-// AndroidProfileToProfiles translates a V1 profile of Android: its trace, and as a second profile of the resource the JavaScript of
-// React Native. placed is false if nothing but the time of receipt says when the trace began.
+// AndroidProfileToProfiles translates a V1 profile from Android: its trace and, as a second profile
+// of the resource, the JavaScript profile of React Native. placed is false if only the time of
+// receipt indicates when the trace began.
 func AndroidProfileToProfiles(p *profile.Profile, trace *fromandroid.Trace, src Source) (out pprofile.Profiles, placed bool) {
 	out, native, b := newProfile(profileIdentity(p, src), ofTrace(src, trace))
 	defer b.Release()
@@ -31,16 +32,17 @@ func AndroidProfileToProfiles(p *profile.Profile, trace *fromandroid.Trace, src 
 
 	if p.Samples.Len() > 0 {
 		js, beside := p.JavaScript(), attributeList{b: b}
-		js.Measurements = nil // they are on the profile of the trace
+		js.Measurements = nil // they are on the trace profile
 		second := addJavaScript(out, &beside, p.EventID, src)
-		beside.text(semconv.SentryProfilerID, attr.SimpleID(p.EventID)) // the session of both, which spans name
+		beside.text(semconv.SentryProfilerID, attr.SimpleID(p.EventID)) // the session of both profiles, to which spans refer
 		fillProfile(second, &beside, js, start)
 		finish(second, &beside, withoutPayload(src))
 	}
 	return out, placed
 }
 
-// AndroidChunkToProfiles is AndroidProfileToProfiles for chunks. As of other chunks, the times stay the client's.
+// AndroidChunkToProfiles is AndroidProfileToProfiles for chunks. Like those of other chunks, times
+// are not corrected.
 func AndroidChunkToProfiles(c *profile.Chunk, trace *fromandroid.Trace, src Source) (out pprofile.Profiles, placed bool) {
 	src.CorrectDrift = false
 	out, native, b := newProfile(chunkIdentity(c, src), ofTrace(src, trace))
@@ -67,10 +69,12 @@ func AndroidChunkToProfiles(c *profile.Chunk, trace *fromandroid.Trace, src Sour
 	return out, placed
 }
 
-// javaScriptPlatform is the platform of the second profile; the resource has that of the first.
+// javaScriptPlatform is the platform of the second profile. The resource has the platform of the
+// first one.
 const javaScriptPlatform = "javascript"
 
-// addJavaScript adds the profile of the JavaScript beside a trace. Its id is made of the one of both.
+// addJavaScript adds the JavaScript profile to that of a trace. Its ID is derived from the ID of
+// the item.
 func addJavaScript(out pprofile.Profiles, attributes *attributeList, id string, src Source) pprofile.Profile {
 	scope := out.ResourceProfiles().At(0).ScopeProfiles().At(0)
 	profile := addProfile(scope, attributes.b, src.PeriodType)
@@ -79,19 +83,20 @@ func addJavaScript(out pprofile.Profiles, attributes *attributeList, id string, 
 	return profile
 }
 
-// ofTrace is the source of the profile of a trace.
+// ofTrace returns the source of a trace profile.
 func ofTrace(src Source, trace *fromandroid.Trace) Source {
 	src.PeriodType = trace.PeriodType(src.PeriodType)
 	return src
 }
 
-// withoutPayload is the source of a profile whose payload is kept beside it.
+// withoutPayload returns the source of a profile whose payload is kept on the other profile.
 func withoutPayload(src Source) Source {
 	src.OriginalPayload = nil
 	return src
 }
 
-// profileTraceStart is the instant that the times of a V1 profile's trace count from. The trace itself counts from boot.
+// profileTraceStart returns the instant from which the times of a V1 profile's trace count. The
+// trace itself counts from boot.
 func profileTraceStart(p *profile.Profile, trace *fromandroid.Trace, src Source) (start uint64, placed bool) {
 	switch {
 	case p.Timestamp.Set:
@@ -106,7 +111,7 @@ func profileTraceStart(p *profile.Profile, trace *fromandroid.Trace, src Source)
 	return receivedTraceStart(trace, src)
 }
 
-// chunkTraceStart is profileTraceStart for chunks. The times of Perfetto are Unix times.
+// chunkTraceStart is profileTraceStart for chunks. Perfetto traces contain Unix times.
 func chunkTraceStart(c *profile.Chunk, trace *fromandroid.Trace, src Source) (start uint64, placed bool) {
 	if c.Android.Timestamp.Set && c.Android.PerfettoTrace == nil {
 		return c.Android.Timestamp.UnixNano, true

@@ -15,23 +15,23 @@ import (
 // This file contains the only conversions of time. Decoding has already converted decimal text to
 // whole nanoseconds (package jsonscan).
 
-// Anchor returns the instant from which the samples of a V1 profile count, in unix nanoseconds: the
-// profile's own, else the start of its transaction. Without both, the last sample gets the time of
-// receipt.
+// Anchor returns the instant from which the samples of a V1 profile count, in Unix nanoseconds: the
+// profile's own time, else the start of its transaction. If both are missing, the last sample gets
+// the time of receipt.
 func Anchor(p *profile.Profile, src Source) uint64 {
 	switch {
 	case p.Timestamp.Set:
 		return src.unixNano(p.Timestamp)
 	case src.TransactionStart.Set:
 		return src.unixNano(src.TransactionStart)
-	case p.Samples.Len() == 0: // of Android, with measurements only
+	case p.Samples.Len() == 0: // an Android profile with measurements only
 		return src.ReceivedNano
 	}
 	_, last := timeRange(p.Samples.Time)
 	return src.ReceivedNano - min(last, src.ReceivedNano)
 }
 
-// timeRange returns the earliest and the latest of at least one time. Java sends times out of
+// timeRange returns the earliest and the latest time of a non-empty list. Java sends times out of
 // order.
 func timeRange(times []uint64) (first, last uint64) {
 	first, last = times[0], times[0]
@@ -41,14 +41,14 @@ func timeRange(times []uint64) (first, last uint64) {
 	return first, last
 }
 
-// unixNano returns an instant of the client's clock, corrected if src.CorrectDrift is set. It is
-// not for times of receipt.
+// unixNano converts an instant of the client's clock, and corrects it if src.CorrectDrift is set.
+// Do not use it for times of receipt.
 func (src Source) unixNano(t jsonscan.Timestamp) uint64 {
 	if !src.CorrectDrift || src.ClockDriftMilli == 0 {
 		return t.UnixNano
 	}
-	// Decoded instants end in 2242, and a drift is a time.Duration of less than 293 years: the sum
-	// fits.
+	// Decoded instants end in 2242, and a drift is a time.Duration of less than 293 years, so the
+	// sum fits.
 	drift := src.ClockDriftMilli * attr.NanosPerMilli
 	if drift < 0 && uint64(-drift) > t.UnixNano {
 		return 0 // before 1970: not representable in OTLP
@@ -56,8 +56,8 @@ func (src Source) unixNano(t jsonscan.Timestamp) uint64 {
 	return min(t.UnixNano+uint64(drift), attr.MaxUnixSeconds*attr.NanosPerSecond)
 }
 
-// putDrift adds the offset of the client's clock, and whether times are corrected by it. It is an
-// attribute of profiles, spans and log records. On a resource, it would create a new resource per
+// putDrift adds the offset of the client's clock, and whether times were corrected by it. These are
+// attributes of profiles, spans and log records: on resources, they would create a resource per
 // request; on data points, a new series.
 func putDrift(attrs pcommon.Map, src Source) {
 	if src.ClockDriftMilli != 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// contextKeys are the conventional names of members of contexts. Members that describe the machine
-// are on the resource, as for profiles; the others are on the record. Members without a
-// conventional name remain together as "sentry.context.<name>".
+// contextKeys maps members of contexts to conventional names. As in profiles, members that describe
+// the machine are on the resource; the others are on the record. Members without a conventional
+// name stay together as "sentry.context.<name>".
 var contextKeys = map[attr.ContextMember]string{
 	{Context: "profile", Name: "profile_id"}:           semconv.SentryProfileID,
 	{Context: "profile", Name: "profiler_id"}:          semconv.SentryProfilerID,
@@ -28,17 +28,16 @@ var contextKeys = map[attr.ContextMember]string{
 	{Context: "feedback", Name: "replay_id"}:           semconv.SentryReplayID,
 }
 
-// Members that become no attribute of the record, or several.
+// Members that do not become an attribute of the record, or become several.
 var (
 	feedbackMessage = attr.ContextMember{Context: "feedback", Name: "message"}
 	responseCookies = attr.ContextMember{Context: "response", Name: "cookies"}
 	responseHeaders = attr.ContextMember{Context: "response", Name: "headers"}
 )
 
-// MaxRecordAttributes limits the attributes of a record: once it is reached, the headers of a
-// response remain together. An event may have 256 contexts of that name, each with hundreds of
-// headers, and pdata compares each new key with all earlier ones. Other attributes have limits of
-// their own.
+// MaxRecordAttributes limits the attributes of a record. At the limit, the headers of a response
+// stay together. An event may have 256 contexts with that name, each with hundreds of headers, and
+// pdata compares each new key with all earlier ones. Other attributes have their own limits.
 const MaxRecordAttributes = 1024
 
 func putContexts(attrs, resource pcommon.Map, contexts []event.NamedValue, src Source) {
@@ -68,7 +67,7 @@ func putContext(attrs, resource pcommon.Map, context event.NamedValue, src Sourc
 			if !attr.EachMember(value, func(header string, value []byte) {
 				putHeader(attrs, semconv.HTTPResponseHeaderPrefix, header, attr.PlainText(value), src)
 			}) {
-				attr.PutRaw(rest, member, value) // its text contains the others
+				attr.PutRaw(rest, member, value) // its text contains the other members
 			}
 		case attr.ResourceContextKeys[name] != "":
 			putScalar(resource, attr.ResourceContextKeys[name], value)
@@ -87,7 +86,7 @@ func putContext(attrs, resource pcommon.Map, context event.NamedValue, src Sourc
 		}
 	}
 	if !all {
-		attr.PutRaw(attrs, semconv.SentryContextPrefix+context.Name, context.Value) // its text contains the others
+		attr.PutRaw(attrs, semconv.SentryContextPrefix+context.Name, context.Value) // its text contains the other members
 		return
 	}
 	if rest.Len() > 0 {
@@ -102,8 +101,8 @@ func putArchitecture(resource pcommon.Map, architecture string) {
 	}
 }
 
-// putScalar sets a text, a number or a boolean. It trims text: node leaves a line break after
-// Debian's version. Null and empty text are absent.
+// putScalar sets a text, a number or a boolean. It trims text, because Node sends Debian's version
+// with a line break. Null and empty text count as absent.
 func putScalar(m pcommon.Map, key string, value []byte) {
 	if len(value) > 0 && value[0] == '"' {
 		text := strings.TrimSpace(attr.JsonText(value))

@@ -12,8 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// frameTranslator translates the frames and stacks that samples refer to, each once. Nine of ten
-// stacks of a browser chunk are unused.
+// frameTranslator translates each frame and stack that samples refer to once. In browser chunks,
+// nine of ten stacks are unused.
 type frameTranslator struct {
 	b         *dictionary.Builder
 	images    *imageMap
@@ -21,10 +21,10 @@ type frameTranslator struct {
 	locations []dictionary.LocationIndex // by frame; 0 = not translated yet, or an empty frame
 
 	platform  string // of the profile
-	frameType string // of frames without a platform of their own
+	frameType string // of frames without their own platform
 	tagged    bool   // addresses contain pointer authentication codes
 
-	// Scratch: the builder copies it.
+	// Scratch memory; the builder copies the content.
 	lines [1]dictionary.Line
 	attrs []dictionary.AttributeIndex
 }
@@ -54,7 +54,7 @@ func chunkFrames(b *dictionary.Builder, images *imageMap, c *profile.Chunk) *fra
 	return t
 }
 
-// untranslated marks a stack without samples so far.
+// untranslated marks a stack that no sample has referred to yet.
 const untranslated = -1
 
 // stacks translates the stacks that samples refer to.
@@ -94,8 +94,8 @@ func (t *frameTranslator) translate(f *profile.Frame) dictionary.LocationIndex {
 	return t.b.Location(location)
 }
 
-// functionFile returns the best path of the file: the absolute one if the SDK sends it. An
-// attribute keeps the rest, so that tosentry can restore both:
+// functionFile returns the best path of the file: the absolute path if the SDK sends it. An
+// attribute keeps the other path, so that tosentry can restore both:
 //
 //	sent                     Function.filename   attribute
 //	filename and abs_path    abs_path            sentry.frame.filename = filename

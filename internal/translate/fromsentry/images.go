@@ -16,12 +16,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// imageMap finds the debug image of an address and translates it to a mapping. Other images,
-// without frames or an address range, are kept in an attribute of the profile.
+// imageMap finds the debug image of an address and translates it to a mapping. An attribute of the
+// profile keeps images without frames or without an address range.
 type imageMap struct {
 	b      *dictionary.Builder
 	images []profile.Image
-	ranges []imageRange // images that can be a mapping, by start
+	ranges []imageRange // images that can become a mapping, by start
 	mapped []bool       // by image
 }
 
@@ -48,9 +48,9 @@ func newImageMap(b *dictionary.Builder, images []profile.Image) *imageMap {
 // pointer authentication code (relay-profiling, "strip_pointer_authentication_code").
 const pointerMask = 0x0000000FFFFFFFFF
 
-// find returns the mapping of an address, 0 if it is in no image, and the address without a pointer
-// authentication code. An address inside an image has no such code: simulators on x86 use addresses
-// beyond the mask.
+// find returns the mapping of an address, or 0 if no image contains it, and the address without its
+// pointer authentication code. Addresses inside an image have no such code: simulators on x86 use
+// addresses beyond the mask.
 func (m *imageMap) find(address uint64, tagged bool) (dictionary.MappingIndex, uint64) {
 	if mapping := m.mapping(address); mapping != 0 || !tagged {
 		return mapping, address
@@ -111,7 +111,7 @@ func (m *imageMap) unmapped() []profile.Image {
 // imageFields is the number of fields that a native image usually has.
 const imageFields = 6
 
-// images adds images as a list of objects with Sentry's keys.
+// images adds images as a list of maps with Sentry's keys.
 func (l *attributeList) images(images []profile.Image) {
 	if len(images) == 0 {
 		return

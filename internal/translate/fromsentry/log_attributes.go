@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// logAttributeKey returns Sentry's key for attributes that go's SDK 0.50 names differently.
+// logAttributeKey returns Sentry's key for attributes that the Go SDK 0.50 names differently.
 func logAttributeKey(key string) string {
 	if number, ok := strings.CutPrefix(key, semconv.SentryMessageParametersPrefix); ok {
 		return semconv.SentryMessageParameterPrefix + number
@@ -25,8 +25,8 @@ func logAttributeKey(key string) string {
 }
 
 // setAttribute sets a value from JSON. The declared type matters only where JSON is ambiguous: for
-// doubles without a fraction, and for integers in strings, because JavaScript cannot write large
-// integers.
+// doubles without a fraction, and for integers in strings, which JavaScript sends because it cannot
+// represent large integers.
 func setAttribute(value pcommon.Value, key string, a *event.Attribute) {
 	attr.SetJSON(value, a.Value)
 	switch {
@@ -39,8 +39,8 @@ func setAttribute(value pcommon.Value, key string, a *event.Attribute) {
 	}
 }
 
-// sharedAttributes are attributes that SDKs repeat on each log: release, environment and SDK. They
-// are on the resource, and on a record only if its value differs from the first one.
+// sharedAttributes are attributes that SDKs repeat on each log: release, environment and SDK. The
+// first value of each is on the resource; a record has the attribute only if its value differs.
 type sharedAttributes struct {
 	attr.Identity
 	values [4]string
@@ -48,7 +48,7 @@ type sharedAttributes struct {
 
 var sharedKeys = [4]string{semconv.SentryRelease, semconv.SentryEnvironment, semconv.SentrySDKName, semconv.SentrySDKVersion}
 
-// firstIdentity returns the identity that the container's first element states.
+// firstIdentity returns the identity from the first element of a container.
 func firstIdentity(first []event.Attribute, src Source) (shared sharedAttributes) {
 	for i := range first {
 		for k, key := range sharedKeys {

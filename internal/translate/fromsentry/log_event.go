@@ -25,7 +25,7 @@ func EventToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 	return out
 }
 
-// FeedbackToLogs translates user feedback, with everything that the SDK adds to an event.
+// FeedbackToLogs translates user feedback, including all data that SDKs add to events.
 func FeedbackToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 	out, record := newEventLogs(e, sentry.ItemFeedback, src)
 	setSeverity(record, attr.FirstText(e.Level, "info"))
@@ -41,7 +41,7 @@ func FeedbackToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 	return out
 }
 
-// newEventLogs returns a record with everything except severity and body.
+// newEventLogs returns a complete record except for severity and body.
 func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.Logs, plog.LogRecord) {
 	id := attr.Identity{Platform: e.Platform, Release: e.Release, Dist: e.Dist, Environment: e.Environment, Sdk: e.SDK}
 	out, scope := newLogs(completed(id, src), src)
@@ -73,7 +73,7 @@ func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.L
 	return out, record
 }
 
-// eventBody returns the message, else "Type: value" of the thrown exception.
+// eventBody returns the message or, if there is none, "Type: value" of the thrown exception.
 func eventBody(e *event.ErrorEvent) string {
 	if text := e.Message.Text(); text != "" || len(e.Exceptions) == 0 {
 		return text
@@ -81,8 +81,8 @@ func eventBody(e *event.ErrorEvent) string {
 	return e.Exceptions[len(e.Exceptions)-1].Headline()
 }
 
-// putMessage sets template and parameters as in logs: numbered, or named for named parameters of
-// python's logging.
+// putMessage sets the template and the parameters as in logs: numbered, or named if they have names
+// (Python's logging).
 func putMessage(attrs pcommon.Map, m *event.Message) {
 	attr.PutText(attrs, semconv.SentryMessageTemplate, m.Template)
 	if len(m.Params) == 0 {
@@ -99,13 +99,13 @@ func putMessage(attrs pcommon.Map, m *event.Message) {
 		for name, param := range params.Map().All() {
 			param.CopyTo(attrs.PutEmpty(semconv.SentryMessageParameterPrefix + name))
 		}
-	case kind != pcommon.ValueTypeEmpty: // too many for an attribute each
+	case kind != pcommon.ValueTypeEmpty: // too many for one attribute each
 		params.MoveTo(attrs.PutEmpty(semconv.SentryMessageParameters))
 	}
 }
 
-// putTags sets each tag under its own key, as Relay does, unless the event has that attribute
-// already.
+// putTags sets each tag under its own key, as Relay does, unless the event already has that
+// attribute.
 func putTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 	for _, tag := range tags {
 		if _, taken := attrs.Get(tag.Key); taken || !src.IncludePII && attr.IsPersonal(tag.Key) {
@@ -138,7 +138,7 @@ func putRequest(attrs pcommon.Map, r *event.HTTPRequest, src Source) {
 	attr.PutText(attrs, semconv.URLFragment, r.Fragment)
 	if query := attr.PlainText(r.QueryString); query != "" {
 		attr.PutText(attrs, semconv.URLQuery, strings.TrimPrefix(query, "?"))
-	} else if string(r.QueryString) != `""` { // python sends it if there is no query
+	} else if string(r.QueryString) != `""` { // Python sends it if there is no query
 		attr.PutRaw(attrs, semconv.SentryRequestQueryString, r.QueryString)
 	}
 	for _, header := range r.Headers {
@@ -151,7 +151,8 @@ func putRequest(attrs pcommon.Map, r *event.HTTPRequest, src Source) {
 	}
 }
 
-// putHeader sets a header as in OpenTelemetry: a list of texts, with the name in lower case.
+// putHeader sets a header by OpenTelemetry's convention: a list of strings under the lower-case
+// name.
 func putHeader(attrs pcommon.Map, prefix, name, value string, src Source) {
 	if value == "" || !src.IncludePII && attr.IsPersonalHeader(name) {
 		return
@@ -163,8 +164,8 @@ func putHeader(attrs pcommon.Map, prefix, name, value string, src Source) {
 	}
 }
 
-// putTraceContext adds the fields of contexts.trace other than the IDs. Its data are attributes
-// already, thread.id among them.
+// putTraceContext adds the fields of contexts.trace except the IDs. Its data, including thread.id,
+// already consists of attributes.
 func putTraceContext(attrs pcommon.Map, t *event.TraceContext, src Source) {
 	attr.PutText(attrs, semconv.SentryOp, t.Op)
 	attr.PutText(attrs, semconv.SentryOrigin, t.Origin)

@@ -12,11 +12,11 @@ import (
 )
 
 // This file translates exceptions, threads and breadcrumbs to lists of maps with Sentry's own keys,
-// in Sentry's order (the cause before its effect). Only frames are reversed: everywhere in the
-// output, the innermost frame comes first.
+// in Sentry's order (a cause before its effect). Only frames are reversed, because the innermost
+// frame comes first everywhere in the output.
 
-// putExceptions sets the headline, which is the thrown exception and the last one of the chain, and
-// the chain.
+// putExceptions sets the chain and its headline, the last exception of the chain, which is the one
+// that was thrown.
 func putExceptions(attrs pcommon.Map, e *event.ErrorEvent) {
 	chain := e.Exceptions
 	if len(chain) == 0 {
@@ -35,8 +35,8 @@ func putExceptions(attrs pcommon.Map, e *event.ErrorEvent) {
 	}
 }
 
-// withThreadStack returns the chain with the stack of the throwing thread, if the thrown exception
-// has no stack (native, cocoa and android crashes). It does not modify the input.
+// withThreadStack returns the chain with the stack of the throwing thread if the thrown exception
+// has no stack (Native, Cocoa and Android crashes). It does not modify the input.
 func withThreadStack(chain []event.Exception, threads []event.EventThread) []event.Exception {
 	thrown := chain[len(chain)-1]
 	if thrown.Stacktrace != nil {
@@ -171,7 +171,7 @@ func putInt(m pcommon.Map, key string, number jsonscan.Optional[int64]) {
 	}
 }
 
-// putNumber sets a line or column; 0 = none.
+// putNumber sets a line or a column. 0 means none.
 func putNumber(m pcommon.Map, key string, number uint32) {
 	if number != 0 {
 		m.PutInt(key, int64(number))

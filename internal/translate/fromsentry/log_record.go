@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// newLogs returns a message with one resource and one scope, the SDK.
+// newLogs returns a message with one resource and one scope, which is the SDK.
 func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
 	out := plog.NewLogs()
 	resource := out.ResourceLogs().AppendEmpty()
@@ -22,8 +22,8 @@ func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
 	return out, scope
 }
 
-// newRecord appends a record for an item that is not a log; the item type is an attribute. Without
-// a time in the payload, the record has only the time of receipt.
+// newRecord appends a record for an item that is not a log, with the item type as an attribute. If
+// the payload has no time, the record has only the time of receipt.
 func newRecord(scope plog.ScopeLogs, item sentry.ItemType, t jsonscan.Timestamp, src Source) plog.LogRecord {
 	record := scope.LogRecords().AppendEmpty()
 	setTimes(record, t, src)
@@ -39,8 +39,8 @@ func setTimes(record plog.LogRecord, t jsonscan.Timestamp, src Source) {
 	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
 }
 
-// setSeverity sets the number of a level and its usual text, so that queries find all warnings by
-// one word. A word of the sender's own stays as it is, without a number.
+// setSeverity sets the number and the usual name of a level, so that queries find all warnings
+// under one name. Unknown levels are kept as text without a number.
 func setSeverity(record plog.LogRecord, level string) {
 	number, text := attr.Severity(level)
 	record.SetSeverityNumber(number)

@@ -74,11 +74,11 @@ func CheckInToLogs(c *event.CheckIn, src Source) plog.Logs {
 	return out
 }
 
-// checkInLevels: failed and missed jobs are errors.
+// checkInLevels maps statuses to levels. Failed and missed jobs are errors.
 var checkInLevels = map[string]string{"in_progress": "info", "ok": "info", "error": "error", "missed": "error", "timeout": "error"}
 
-// UserReportToLogs translates a user report: the comment of a person on an event. Their e-mail
-// address is PII.
+// UserReportToLogs translates a user report, which is a user's comment on an event. The user's
+// e-mail address is PII.
 func UserReportToLogs(r *event.UserReport, src Source) plog.Logs {
 	out, scope := newLogs(completed(attr.Identity{}, src), src)
 	record := newRecord(scope, sentry.ItemUserReport, jsonscan.Timestamp{}, src)
@@ -104,7 +104,7 @@ func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
 
 	attrs := record.Attributes()
 	attrs.PutInt(semconv.SentryItemSize, int64(size))
-	attr.PutText(attrs, semconv.SentryItemContentType, attr.Clip(header.ContentType, attr.MaxNameBytes)) // of the request, for reports
+	attr.PutText(attrs, semconv.SentryItemContentType, attr.Clip(header.ContentType, attr.MaxNameBytes)) // for reports, that of the request
 	attr.PutText(attrs, semconv.FileName, header.Filename)
 	if header.Type == sentry.ItemAttachment {
 		attr.PutText(attrs, semconv.SentryAttachmentType, attr.FirstText(header.AttachmentType, "event.attachment"))

@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// ProfileMeasurementsToMetrics translates the measurements of a V1 profile: a gauge per series,
+// ProfileMeasurementsToMetrics translates the measurements of a V1 profile to one gauge per series,
 // with the profile's resource and ID.
 func ProfileMeasurementsToMetrics(p *profile.Profile, src Source) pmetric.Metrics {
 	out, scope := newMetrics(profileIdentity(p, src), src)
@@ -78,7 +78,7 @@ func newGaugePoint(points pmetric.NumberDataPointSlice, at uint64, value float64
 	return point
 }
 
-// measurements adds the series as sent, including node's broken V2 clock: name → {unit, times,
+// measurements adds the series as sent, even with Node's broken V2 clock: name → {unit, times,
 // values}.
 func (l *attributeList) measurements(series []profile.Measurement, timeKey string) {
 	if len(series) == 0 {

@@ -23,7 +23,7 @@ type metricGroups struct {
 	list   []*metricGroup
 }
 
-// metricName identifies a metric. In OpenTelemetry, the identity includes unit and type.
+// metricName identifies a metric. In OpenTelemetry, unit and type are part of the identity.
 type metricName struct {
 	name, unit string
 	kind       event.MetricType
@@ -77,8 +77,8 @@ func (g *metricGroup) add(attributes pcommon.Map, element metricElement) {
 }
 
 // metricAttributes splits the attributes of an element into those of the data point and those of
-// the recording, which become attributes of an exemplar. JavaScript numbers each recording; with
-// that number on the data point, no two could be aggregated.
+// the recording, which become attributes of an exemplar. JavaScript SDKs number each recording;
+// with that number on data points, nothing could be aggregated.
 func metricAttributes(m *event.TraceMetric, shared *sharedAttributes, src Source) (attributes, recording pcommon.Map) {
 	attributes, recording = pcommon.NewMap(), pcommon.NewMap()
 	attributes.EnsureCapacity(len(m.Attributes))
@@ -101,7 +101,7 @@ func metricAttributes(m *event.TraceMetric, shared *sharedAttributes, src Source
 	return attributes, recording
 }
 
-// attributesKey returns a key that is equal for equal attributes in any order.
+// attributesKey returns a key that is equal for equal attributes, regardless of their order.
 func attributesKey(m pcommon.Map) string {
 	entries := make([]string, 0, m.Len())
 	for key, value := range m.All() {
@@ -168,7 +168,7 @@ type dataPoint interface {
 	Exemplars() pmetric.ExemplarSlice
 }
 
-// describe sets everything but the value.
+// describe sets everything except the value.
 func (s *metricSeries) describe(point dataPoint, src Source) {
 	s.attributes.MoveTo(point.Attributes())
 	first, last := instant(s.elements[0].Timestamp, src), uint64(0)
@@ -185,7 +185,7 @@ func (s *metricSeries) describe(point dataPoint, src Source) {
 	}
 }
 
-// maxExemplars limits the exemplars of a data point: the default of OpenTelemetry's SDKs for
+// maxExemplars limits the exemplars of a data point. It is the default of OpenTelemetry's SDKs for
 // exponential histograms.
 const maxExemplars = 20
 

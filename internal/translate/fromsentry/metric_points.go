@@ -10,7 +10,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exphistogram"
 )
 
-// newMetrics returns a message with one resource and one scope, the SDK.
+// newMetrics returns a message with one resource and one scope, which is the SDK.
 func newMetrics(id attr.Identity, src Source) (pmetric.Metrics, pmetric.ScopeMetrics) {
 	out := pmetric.NewMetrics()
 	resource := out.ResourceMetrics().AppendEmpty()
@@ -20,7 +20,7 @@ func newMetrics(id attr.Identity, src Source) (pmetric.Metrics, pmetric.ScopeMet
 	return out, scope
 }
 
-// All counts are deltas: the receiver is stateless, and the senders do not accumulate.
+// All counts are deltas, because the receiver is stateless and SDKs do not accumulate.
 func setDeltaSum(metric pmetric.Metric) pmetric.NumberDataPointSlice {
 	sum := metric.SetEmptySum()
 	sum.SetAggregationTemporality(pmetric.AggregationTemporalityDelta)
@@ -56,8 +56,8 @@ func newDuration(scope pmetric.ScopeMetrics, text attr.MetricText, at uint64, se
 	return point
 }
 
-// countSeries is a sum that aggregates points with equal attributes and times. It is created with
-// its first point.
+// countSeries is a sum that aggregates points with equal attributes and times. The first point
+// creates it.
 type countSeries struct {
 	scope  pmetric.ScopeMetrics
 	metric attr.MetricText

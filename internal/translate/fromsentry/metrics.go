@@ -16,8 +16,8 @@ import (
 // recording. Counters and distributions with the same name, type, unit and attributes are
 // aggregated into one data point without loss; each value of a gauge is kept.
 //
-// A point lasts from its first to its last recording, because no payload states the time of the
-// previous flush.
+// A point covers the time from its first to its last recording, because payloads do not state the
+// time of the previous flush.
 func TraceMetricsToMetrics(c *event.MetricContainer, src Source) pmetric.Metrics {
 	shared := metricIdentity(c, src)
 	out, scope := newMetrics(shared.Identity, src)
@@ -29,8 +29,8 @@ func TraceMetricsToMetrics(c *event.MetricContainer, src Source) pmetric.Metrics
 	return out
 }
 
-// CheckInToMetrics translates a check-in: one update of a run of a scheduled job, and the duration
-// of a finished run.
+// CheckInToMetrics translates a check-in: an update about the run of a scheduled job, with the
+// duration of a finished run.
 func CheckInToMetrics(c *event.CheckIn, src Source) pmetric.Metrics {
 	out, scope := newMetrics(checkInIdentity(c, src), src)
 	at := instant(c.Timestamp, src)
@@ -45,8 +45,8 @@ func CheckInToMetrics(c *event.CheckIn, src Source) pmetric.Metrics {
 	return out
 }
 
-// ClientReportToMetrics translates a client report: what an SDK dropped, by reason and category. A
-// report covers the time since the previous one, which it does not state.
+// ClientReportToMetrics translates a client report, which counts the data that an SDK dropped, by
+// reason and category. It covers the time since the previous report, whose time it does not state.
 func ClientReportToMetrics(r *event.ClientReport, src Source) pmetric.Metrics {
 	out, scope := newMetrics(completed(attr.Identity{}, src), src)
 	at := instant(r.Timestamp, src)
@@ -68,7 +68,7 @@ func metricIdentity(c *event.MetricContainer, src Source) sharedAttributes {
 	return firstIdentity(c.Metrics[0].Attributes, src)
 }
 
-// instant returns the time of a recording, else the time of receipt.
+// instant returns the time of a recording or, if it is missing, the time of receipt.
 func instant(t jsonscan.Timestamp, src Source) uint64 {
 	if t.Set {
 		return src.unixNano(t)

@@ -29,7 +29,7 @@ func ProfileToProfiles(p *sentryprofile.Profile, src Source) pprofile.Profiles {
 	return out
 }
 
-// fillProfile sets all of a V1 profile but its id.
+// fillProfile fills in a V1 profile except for its ID.
 func fillProfile(profile pprofile.Profile, attributes *attributeList, p *sentryprofile.Profile, start uint64) {
 	attributes.text(semconv.SentryProfileVersion, p.Version)
 	attributes.transaction(p.Transaction)
@@ -43,8 +43,8 @@ func fillProfile(profile pprofile.Profile, attributes *attributeList, p *sentryp
 	attributes.images(images.unmapped())
 }
 
-// ChunkToProfiles translates a V2 chunk with at least one sample. It never corrects clock drift:
-// the chunk's spans arrive in other requests, each with a different drift.
+// ChunkToProfiles translates a V2 chunk with at least one sample. It never corrects clock drift,
+// because the spans of the chunk arrive in other requests with different drifts.
 func ChunkToProfiles(c *sentryprofile.Chunk, src Source) pprofile.Profiles {
 	src.CorrectDrift = false
 	out, profile, b := newProfile(chunkIdentity(c, src), src)
@@ -57,7 +57,7 @@ func ChunkToProfiles(c *sentryprofile.Chunk, src Source) pprofile.Profiles {
 	return out
 }
 
-// fillChunk sets all of a V2 chunk but its id.
+// fillChunk fills in a V2 chunk except for its ID.
 func fillChunk(profile pprofile.Profile, attributes *attributeList, c *sentryprofile.Chunk) {
 	attributes.text(semconv.SentryProfileVersion, c.Version)
 	attributes.text(semconv.SentryProfilerID, attr.SimpleID(c.ProfilerID))
@@ -72,7 +72,7 @@ func fillChunk(profile pprofile.Profile, attributes *attributeList, c *sentrypro
 }
 
 // newProfile returns a message with one resource, one scope and one profile. The scope is the SDK,
-// which is the profiler.
+// because it contains the profiler.
 func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profile, *dictionary.Builder) {
 	out := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(out.Dictionary())
@@ -93,14 +93,14 @@ func addProfile(scope pprofile.ScopeProfiles, b *dictionary.Builder, periodType 
 	return profile
 }
 
-// setTimeRange sets the range of a profile. It is half-open, so it ends one period after the last
-// sample.
+// setTimeRange sets the time range of a profile. The range is half-open and ends one period after
+// the last sample.
 func setTimeRange(profile pprofile.Profile, first, last uint64) {
 	profile.SetTime(pcommon.Timestamp(first))
 	profile.SetDurationNano(last - first + sentryprofile.NominalPeriod)
 }
 
-// setProfileID sets the profile ID to the ID of the item. Text that is not a UUID becomes an
+// setProfileID sets the profile ID to the ID of the item. An ID that is not a UUID becomes an
 // attribute.
 func setProfileID(profile pprofile.Profile, attributes *attributeList, key, id string) {
 	if bytes, ok := sentry.ParseID(id); ok {
@@ -135,8 +135,8 @@ func (l *attributeList) text(key, text string) {
 	}
 }
 
-// decimal adds an int if the text is the canonical decimal of an int64, else a string: thread IDs
-// are numbers in OpenTelemetry's convention, and any text in Sentry's.
+// decimal adds an int if the text is the canonical decimal form of an int64, else a string: thread
+// IDs are numbers in OpenTelemetry's conventions, but any text in Sentry's.
 func (l *attributeList) decimal(key, text string) {
 	if text != "" {
 		l.add(key, decimalValue(text), "")
@@ -160,8 +160,8 @@ func (l *attributeList) uint(key string, u jsonscan.Uint, unit string) {
 	}
 }
 
-// transaction adds the references of a V1 profile to its transaction: trace, event, thread and time
-// window.
+// transaction adds the data of a V1 profile about its transaction: trace, event, thread and time
+// range.
 func (l *attributeList) transaction(t *sentryprofile.ProfileTransaction) {
 	if t == nil {
 		return

@@ -28,8 +28,8 @@ func checkInIdentity(c *event.CheckIn, src Source) attr.Identity {
 	return completed(attr.Identity{Platform: c.Platform, Release: c.Release, Environment: c.Environment, Sdk: c.SDK}, src)
 }
 
-// completed fills the identity from the envelope header. Most SDKs state their name only there;
-// python sends session and client report envelopes without it.
+// completed fills in missing identity fields from the envelope header. Most SDKs state their name
+// only there; Python omits it for sessions and client reports.
 func completed(id attr.Identity, src Source) attr.Identity {
 	id.Release = attr.FirstText(id.Release, src.Release)
 	id.Environment = attr.FirstText(id.Environment, src.Environment)
@@ -55,7 +55,7 @@ func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 	src.configure(resource)
 }
 
-// fillScope sets the scope to the SDK.
+// fillScope sets name and version of the scope to those of the SDK.
 func fillScope(scope pcommon.InstrumentationScope, id attr.Identity) {
 	scope.SetName(strings.Clone(id.Sdk.Name))
 	scope.SetVersion(strings.Clone(id.Sdk.Version))
@@ -68,8 +68,8 @@ func (src Source) configure(resource pcommon.Map) {
 	}
 }
 
-// splitRelease splits "package@version" as Sentry does; an npm scope at the start is part of the
-// package. Without an @, the release is a version.
+// splitRelease splits "package@version" as Sentry does. A leading npm scope is part of the package.
+// A release without an @ is a version.
 func splitRelease(release string) (name, version string) {
 	if len(release) > 1 {
 		if at := strings.IndexByte(release[1:], '@'); at >= 0 {
@@ -79,7 +79,7 @@ func splitRelease(release string) (name, version string) {
 	return "", release
 }
 
-// fillMachine adds the machine of a V1 profile.
+// fillMachine adds the description of the machine in a V1 profile.
 func fillMachine(resource pcommon.Map, p *profile.Profile) {
 	architecture := deref(p.Device.Architecture)
 	attr.PutText(resource, semconv.HostArch, attr.HostArch(architecture))

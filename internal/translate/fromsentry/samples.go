@@ -14,9 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// translateSamples translates observations to OTLP samples: one Sample per identity (stack,
-// attributes), with its observations as ascending timestamps and without values. `start` is added
-// to every time.
+// translateSamples translates observations to OTLP samples: one Sample per identity (stack and
+// attributes), with ascending timestamps and without values. start is added to every time.
 func translateSamples(profile pprofile.Profile, s *profile.Sampled, start uint64, frames *frameTranslator) {
 	g := groupings.Get().(*grouping)
 	defer g.release()
@@ -37,7 +36,7 @@ func translateSamples(profile pprofile.Profile, s *profile.Sampled, start uint64
 	}
 }
 
-// originAttributes returns the attributes of an observation: its thread and queue.
+// originAttributes returns the attributes for the thread and the queue of an observation.
 func originAttributes(b *dictionary.Builder, s *profile.Sampled, c threadQueue) []dictionary.AttributeIndex {
 	thread, queue := s.Threads[c.thread], s.Queues[c.queue]
 	list := attributeList{b: b}
@@ -70,7 +69,7 @@ type group struct {
 	count, end int32 // its observations are grouping.times[end-count:end]
 }
 
-// threadQueue is a thread and, on cocoa, its dispatch queue.
+// threadQueue is a thread and, for Cocoa, its dispatch queue.
 type threadQueue struct{ thread, queue int32 }
 
 type originState struct {
@@ -82,8 +81,8 @@ var groupings = sync.Pool{New: func() any {
 	return &grouping{byKey: map[uint64]int32{}, byOrigin: map[threadQueue]int32{}}
 }}
 
-// maxPooledObservations bounds the scratch memory: 20 bytes per observation, a few megabytes for
-// ten times a chunk of 60 s.
+// maxPooledObservations bounds the scratch memory to a few megabytes (20 bytes per observation),
+// enough for ten chunks of 60 s.
 const maxPooledObservations = 1 << 18
 
 func (g *grouping) release() {
@@ -106,7 +105,7 @@ func (g *grouping) group(s *profile.Sampled, stacks []dictionary.StackIndex) {
 	}
 }
 
-// find returns the group of an identity. A thread often remains in its stack, which saves the map
+// find returns the group of an identity. Threads often stay in the same stack, which saves the map
 // lookup.
 func (g *grouping) find(stack dictionary.StackIndex, origin int32) int32 {
 	recent := &g.origins[origin].recent
@@ -124,7 +123,7 @@ func (g *grouping) find(stack dictionary.StackIndex, origin int32) int32 {
 	return index
 }
 
-// originsOf numbers the origins. They are the threads, unless a sample names a queue.
+// originsOf assigns numbers to origins. Origins are threads, unless a sample names a queue.
 func (g *grouping) originsOf(s *profile.Sampled) func(observation int) int32 {
 	clear(g.byOrigin)
 	g.origins = g.origins[:0]
@@ -161,8 +160,8 @@ func (g *grouping) groupTimes(elapsed []uint64, start uint64) {
 	}
 }
 
-// sortedTimes returns the times of a group, ascending. Java sends them out of order. Equal times
-// are separate observations.
+// sortedTimes returns the times of a group in ascending order. Java sends them out of order. Equal
+// times are separate observations.
 func (g *grouping) sortedTimes(of group) []uint64 {
 	times := g.times[of.end-of.count : of.end]
 	if !slices.IsSorted(times) {

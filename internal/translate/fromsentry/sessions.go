@@ -11,13 +11,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Release health. Clients send updates of one session, each with the complete state. Servers send
-// how many sessions began in a minute and how they ended. Both become the same two counts: started
-// sessions, and ended sessions by status. The crash-free share is 1 - count{status=crashed} /
+// Release health. Clients send updates of a session, each with its complete state. Servers send the
+// number of sessions that began in a minute, by outcome. Both become the same two counts: started
+// sessions, and ended sessions by status. The crash-free rate is 1 - count{status=crashed} /
 // started.
 //
-// The translation is stateless and must not count anything that two updates of one session both
-// state: errors and duration of a session come from the update that ends it.
+// The translation is stateless, so it must not count data that two updates of a session repeat. It
+// reads errors and duration only from the update that ends the session.
 
 // SessionToMetrics translates one update of a session.
 func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
@@ -33,10 +33,10 @@ func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
 
 	status, errors := s.Status, s.Errors
 	if status == attr.StatusCrashed {
-		errors = max(errors, 1) // as in Relay: the crash is an error
+		errors = max(errors, 1) // as in Relay: a crash is an error
 	}
 	if status == attr.StatusExited && errors > 0 {
-		status = attr.StatusErrored // the status in aggregates, where "exited" means without errors
+		status = attr.StatusErrored // as in aggregates, where "exited" means without errors
 	}
 	attributes := func(m pcommon.Map) {
 		attr.PutText(m, semconv.SentrySessionStatus, status)
@@ -50,7 +50,7 @@ func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
 	return out
 }
 
-// SessionsToMetrics translates aggregates. They contain no durations and no error counts.
+// SessionsToMetrics translates aggregates, which contain neither durations nor error counts.
 func SessionsToMetrics(s *event.Sessions, src Source) pmetric.Metrics {
 	out, scope := newMetrics(completed(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
 	started := countSeries{scope: scope, metric: attr.MetricSessionsStarted}
@@ -75,8 +75,9 @@ func SessionsToMetrics(s *event.Sessions, src Source) pmetric.Metrics {
 	return out
 }
 
-// aggregateRange returns the minute in which the sessions began, up to now. SDKs send the sessions
-// of a minute in several parts; the end times distinguish their points.
+// aggregateRange returns the time range from the minute in which the sessions began to the time of
+// receipt. SDKs send the sessions of a minute in several parts; different end times distinguish
+// their points.
 func aggregateRange(a event.SessionAggregate, src Source) (start, end uint64) {
 	start = instant(a.Started, src)
 	end = start + attr.NanosPerMinute

@@ -9,25 +9,25 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Source contains the inputs of the translation beside the payload: request metadata, time of
+// Source contains the inputs of the translation other than the payload: request metadata, time of
 // receipt and configuration.
 type Source struct {
 	ProjectID string           // from the URL
-	SDK       sentry.ClientSDK // from the envelope header: a V1 payload does not name its SDK
+	SDK       sentry.ClientSDK // from the envelope header, because V1 payloads do not name their SDK
 
-	// Resource contains configured resource attributes of the project, for all signals. They
-	// override the payload: SDKs without a configured environment send "production".
+	// Resource contains the configured resource attributes of the project, for all signals. They
+	// override the payload, because SDKs send "production" if no environment is configured.
 	Resource []Attribute
 
 	ReceivedNano     uint64             // time of receipt, unix nanoseconds
-	ClockDriftMilli  int64              // receipt minus the client's send time; 0 = within network latency
-	CorrectDrift     bool               // add the drift to the client's times
+	ClockDriftMilli  int64              // time of receipt minus the client's send time; 0 = within network latency
+	CorrectDrift     bool               // add the drift to client times
 	TransactionStart jsonscan.Timestamp // of the transaction in the same envelope, for V1 profiles without an anchor
 
 	PeriodType      string // "wall" or "cpu"
 	OriginalPayload []byte // kept on the profile if not nil; it is copied
 
-	// From the envelope header, for items that do not state them: events of php have no ID,
+	// From the envelope header, for items that do not state them: PHP events have no ID,
 	// attachments no release.
 	EventID, Release, Environment string
 

@@ -12,8 +12,8 @@ func transactionIdentity(t *event.Transaction, src Source) attr.Identity {
 	return completed(attr.Identity{Platform: t.Platform, Release: t.Release, Dist: t.Dist, Environment: t.Environment, Sdk: t.SDK}, src)
 }
 
-// standaloneIdentity returns the identity of a span without a transaction: browsers state release
-// and environment in its data.
+// standaloneIdentity returns the identity of a span without a transaction. Browsers state the
+// release and the environment in its data.
 func standaloneIdentity(s *event.Span, src Source) attr.Identity {
 	return completed(attr.Identity{
 		Platform:    s.Platform,
@@ -22,9 +22,9 @@ func standaloneIdentity(s *event.Span, src Source) attr.Identity {
 	}, src)
 }
 
-// ContainerIdentity returns the identity of streamed spans. SDKs repeat it in the attributes,
-// partly on segments only. The resource has the first value of each field; a span keeps a value
-// only if it differs.
+// ContainerIdentity returns the identity of streamed spans. SDKs repeat it in attributes, some of
+// them only on segments. The resource gets the first value of each field; spans keep only values
+// that differ.
 func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 	for i := range c.Spans {
 		for j := range c.Spans[i].Attributes {
@@ -37,8 +37,7 @@ func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 	return completed(id, src)
 }
 
-// identityField returns the field of the identity for an attribute of a streamed span, nil for
-// others.
+// identityField returns the identity field for an attribute of a streamed span, or nil.
 func identityField(id *attr.Identity, key string) *string {
 	switch key {
 	case semconv.SentryRelease:

@@ -11,7 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// opKinds are the kinds of operations, by prefix. A longer prefix comes first.
+// opKinds maps prefixes of operations to span kinds. Longer prefixes come first.
 // https://develop.sentry.dev/sdk/telemetry/traces/span-operations/
 var opKinds = []struct {
 	op   string
@@ -28,16 +28,16 @@ var opKinds = []struct {
 	{"db", ptrace.SpanKindClient},
 	{"queue.publish", ptrace.SpanKindProducer},
 	{"queue.create", ptrace.SpanKindProducer},
-	{"queue.submit", ptrace.SpanKindProducer}, // python: queue.submit.celery
+	{"queue.submit", ptrace.SpanKindProducer}, // Python: queue.submit.celery
 	{"queue.process", ptrace.SpanKindConsumer},
 	{"queue.receive", ptrace.SpanKindConsumer},
-	{"queue.task", ptrace.SpanKindConsumer}, // python: queue.task.celery
+	{"queue.task", ptrace.SpanKindConsumer}, // Python: queue.task.celery
 	{"function.aws", ptrace.SpanKindServer},
 	{"function.gcp", ptrace.SpanKindServer},
 }
 
-// spanKind returns the kind that the span states, else the kind of its operation. Most operations
-// are internal; without an operation, the kind is unspecified.
+// spanKind returns the stated kind of a span, else the kind of its operation. Most operations are
+// internal. Without an operation, the kind is unspecified.
 func spanKind(stated, op string) ptrace.SpanKind {
 	if kind, known := attr.SpanKinds[strings.ToLower(stated)]; known {
 		return kind
@@ -53,8 +53,8 @@ func spanKind(stated, op string) ptrace.SpanKind {
 	return ptrace.SpanKindInternal
 }
 
-// isPersonalOnSpan extends attr.IsPersonal: on a server's span, peer addresses are the client's; on
-// other spans, they belong to the application's own infrastructure.
+// isPersonalOnSpan extends attr.IsPersonal. Peer addresses on server spans are those of clients; on
+// other spans, they belong to the application's infrastructure.
 func isPersonalOnSpan(key string, kind ptrace.SpanKind) bool {
 	if kind == ptrace.SpanKindServer {
 		switch key {

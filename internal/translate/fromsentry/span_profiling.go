@@ -7,8 +7,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// SpanProfiling returns the profiling IDs of a span: in its data from python and java, or in fields
-// of the span from cocoa.
+// SpanProfiling returns the profiling IDs of a span. Python and Java state them in its data, Cocoa
+// in fields of the span.
 func SpanProfiling(s *event.Span) (p attr.Profiling) {
 	for _, member := range s.Data {
 		p.Set(member.Name, member.Value)
@@ -18,9 +18,9 @@ func SpanProfiling(s *event.Span) (p attr.Profiling) {
 	return p
 }
 
-// TransactionProfiling returns the profiling IDs for all spans of a transaction: from the data of
-// contexts.trace, else from contexts.profile. Transactions rarely name the V1 profile in the same
-// envelope, so src does.
+// TransactionProfiling returns the profiling IDs for all spans of a transaction, from the data of
+// contexts.trace or from contexts.profile. The ID of the V1 profile in the same envelope comes from
+// src, because transactions rarely state it.
 func TransactionProfiling(t *event.Transaction, src Source) (p attr.Profiling) {
 	if t.Root != nil {
 		p = SpanProfiling(t.Root)

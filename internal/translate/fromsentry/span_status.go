@@ -11,15 +11,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// statusAliases are old names, and the two spellings of code 2.
+// statusAliases maps old names, and the second name of code 2, to current names.
 var statusAliases = map[string]string{"success": "ok", "failure": "internal_error", "unknown_error": "unknown"}
 
-// setStatus sets the status: ok is Ok, absent is Unset, all others are Error with Sentry's name as
-// the message, unless the span has a message of its own. Streamed spans have only "error", without
-// a message.
+// setStatus sets the status: ok becomes Ok, and a missing status Unset. All others become Error,
+// with the span's own message or Sentry's name of the status. Streamed spans have only "error",
+// without a message.
 func setStatus(status ptrace.Status, sent, message string) {
 	name := strings.ToLower(sent)
-	if name != "" && name[0] <= '9' { // a failing Atoi is slower than everything else here
+	if name != "" && name[0] <= '9' { // a failing Atoi would be slower than the rest of this function
 		if code, err := strconv.Atoi(name); err == nil && code >= 0 && code < len(attr.StatusNames) {
 			name = attr.StatusNames[code]
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// fillStreamedSpan translates one element of a span container. Only attributes with an OTLP field
-// are interpreted.
+// fillStreamedSpan translates one element of a span container. It interprets only attributes that
+// correspond to an OTLP field.
 func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity, src Source) {
 	fields := streamedFields(s)
 	setIdentity(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
@@ -58,8 +58,8 @@ func streamedFields(s *event.StreamedSpan) (fields streamed) {
 }
 
 // putStreamed sets an attribute, unless the resource or the profiling IDs contain it, or it is
-// personal. OpenTelemetry's attributes have no unit, so it becomes an attribute of its own: the key
-// with the suffix ".unit".
+// personal. OpenTelemetry attributes have no unit, so the unit becomes a separate attribute with
+// the suffix ".unit".
 func putStreamed(attrs pcommon.Map, a *event.Attribute, kind ptrace.SpanKind, id attr.Identity, src Source) {
 	if attr.ProfilingKeys[a.Key] || states(&id, a) || !src.IncludePII && isPersonalOnSpan(a.Key, kind) {
 		return

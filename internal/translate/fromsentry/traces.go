@@ -12,8 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// TransactionToTraces translates a transaction: its root span, with the fields that the transaction
-// has as an event, and its other spans in order.
+// TransactionToTraces translates a transaction: its root span, with the event fields of the
+// transaction, and its other spans in order.
 func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
 	out, spans := newTraces(transactionIdentity(t, src), src)
 	spans.EnsureCapacity(1 + len(t.Spans))
@@ -45,8 +45,8 @@ func SpanToTraces(s *event.Span, src Source) ptrace.Traces {
 	return out
 }
 
-// SpansToTraces translates a container of streamed spans, in order. Fields that a span does not
-// state are not derived: the segment of a child may be in another request.
+// SpansToTraces translates a container of streamed spans, in order. It does not derive missing
+// fields from the segment, which may be in another request.
 func SpansToTraces(c *event.SpanContainer, src Source) ptrace.Traces {
 	id := ContainerIdentity(c, src)
 	out, spans := newTraces(id, src)
@@ -58,7 +58,7 @@ func SpansToTraces(c *event.SpanContainer, src Source) ptrace.Traces {
 	return out
 }
 
-// newTraces returns a message with one resource and one scope, the SDK.
+// newTraces returns a message with one resource and one scope, which is the SDK.
 func newTraces(id attr.Identity, src Source) (ptrace.Traces, ptrace.SpanSlice) {
 	out := ptrace.NewTraces()
 	resource := out.ResourceSpans().AppendEmpty()
@@ -79,8 +79,8 @@ func setIdentity(span ptrace.Span, traceID, spanID, parentID string, start, end 
 	putDrift(span.Attributes(), src)
 }
 
-// fillSpan translates a span of a transaction, root or child, or a standalone span. Top-level
-// fields override the span's data.
+// fillSpan translates a root or child span of a transaction, or a standalone span. Top-level fields
+// override the data of the span.
 func fillSpan(span ptrace.Span, s *event.Span, stated attr.Profiling, src Source) {
 	setIdentity(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
 	op := attr.FirstText(s.Op, DataText(s.Data, semconv.SentryOp))
@@ -122,7 +122,7 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attrs.PutBool(semconv.SentryIsSegment, true)
 	attr.PutText(attrs, semconv.SentrySegmentID, t.Root.SpanID)
 	attr.PutText(attrs, semconv.SentrySegmentNameSource, t.Source)
-	attr.PutText(attrs, semconv.SentryTransactionID, attr.FirstText(t.EventID, src.EventID)) // php states it only in the envelope header
+	attr.PutText(attrs, semconv.SentryTransactionID, attr.FirstText(t.EventID, src.EventID)) // PHP states it only in the envelope header
 	putMeasures(attrs, t.Measurements)
 
 	putServerName(attrs, span.Kind(), t.ServerName)
@@ -135,7 +135,8 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attr.PutRaw(attrs, semconv.SentryExtra, t.Extra)
 }
 
-// putListedTags sets tags as attributes and lists their keys: Sentry indexes tags, but not data.
+// putListedTags sets tags as attributes and lists their keys, because Sentry indexes tags, but not
+// data.
 func putListedTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 	if len(tags) == 0 {
 		return
@@ -162,8 +163,8 @@ func putListedTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 	}
 }
 
-// putServerName sets the name of the host. That is server.address on the serving side; on a
-// client's span, or if the span's own data contain server.address, it is the name of the peer.
+// putServerName sets the name of the host. On the serving side, the key is server.address. On
+// client spans, and on spans whose data contains server.address, that key is the name of the peer.
 func putServerName(attrs pcommon.Map, kind ptrace.SpanKind, name string) {
 	_, taken := attrs.Get(semconv.ServerAddress)
 	if taken || kind == ptrace.SpanKindClient || kind == ptrace.SpanKindProducer {
@@ -173,7 +174,7 @@ func putServerName(attrs pcommon.Map, kind ptrace.SpanKind, name string) {
 	attr.PutText(attrs, semconv.ServerAddress, name)
 }
 
-// putRequestDefaults sets the attributes of the request that the span's data do not contain.
+// putRequestDefaults sets request attributes that are missing from the data of the span.
 func putRequestDefaults(attrs pcommon.Map, request *event.HTTPRequest, src Source) {
 	defaults := pcommon.NewMap()
 	putRequest(defaults, request, src)
@@ -226,7 +227,7 @@ func traceIDOf(text string) (id pcommon.TraceID) {
 	return id
 }
 
-// DataText returns the text of a member of a span's data, "" if it is absent.
+// DataText returns the text of a member of a span's data, or "".
 func DataText(data []event.NamedValue, name string) string {
 	for _, member := range data {
 		if member.Name == name {

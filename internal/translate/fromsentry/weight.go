@@ -9,9 +9,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
 
-// Weight estimates the memory in bytes for translating and delivering an item, without decoding it.
-// Items with very many tiny elements need up to three and a half times as much, ordinary items a
-// third.
+// Weight estimates the memory, in bytes, that is needed to translate and deliver an item, without
+// decoding it. Items with very many tiny elements need up to three and a half times the estimate,
+// ordinary items a third of it.
 func Weight(item *sentry.Item) int64 {
 	payload := item.Payload
 	count := func(text string) int64 { return int64(bytes.Count(payload, []byte(text))) }
@@ -21,7 +21,7 @@ func Weight(item *sentry.Item) int64 {
 		if item.Header.MetaLength.Set || bytes.Contains(payload, []byte(`"sampled_profile"`)) {
 			return messageBytes + fromandroid.Weight(size)
 		}
-		return messageBytes + size + sampledBytes*count("{") // of a single byte: a fiftieth of the decoding time
+		return messageBytes + size + sampledBytes*count("{") // counting one byte takes a fiftieth of the decoding time
 	case sentry.ItemTransaction, sentry.ItemSpan, sentry.ItemLog, sentry.ItemTraceMetric, sentry.ItemSession, sentry.ItemSessions,
 		sentry.ItemEvent, sentry.ItemFeedback, sentry.ItemUserReport, sentry.ItemCheckIn, sentry.ItemClientReport:
 		return messageBytes + 3*size + objectBytes*count("{") + valueBytes*(count("[")+count(","))
@@ -31,8 +31,8 @@ func Weight(item *sentry.Item) int64 {
 
 // Sizes in memory, as measured by TestWeight.
 const (
-	messageBytes = 4 << 10 // with resource and scope
-	sampledBytes = 200     // a sample, frame or thread of a profile: a frame takes three times as much, a sample a quarter
+	messageBytes = 4 << 10 // including resource and scope
+	sampledBytes = 200     // a sample, frame or thread of a profile: frames need three times as much, samples a quarter
 	objectBytes  = 300     // a frame of an event: the largest struct in lists
 	valueBytes   = 64      // an attribute
 )

@@ -4,9 +4,9 @@ package discard
 
 import "fmt"
 
-// Reason is the stable name of the reason for dropping data: a metric attribute or a word in a log,
-// never a sentence. If Sentry's ingest has a name for the case, we use it
-// (relay-profiling/src/outcomes.rs); the other names are ours.
+// Reason is the stable name of a reason for dropping data: a metric attribute or a word in a log,
+// never a sentence. If Sentry's ingest has a name for the case, that name is used
+// (relay-profiling/src/outcomes.rs).
 type Reason string
 
 // Reasons for which Sentry's ingest discards a profile. The names are Sentry's.
@@ -27,7 +27,7 @@ const (
 	ReasonInvalidSampledProfile Reason = "profiling_invalid_sampled_profile"
 )
 
-// Reasons of our own, for cases that Sentry's ingest does not have.
+// Our own reasons, for cases that Sentry's ingest does not have.
 const (
 	// ReasonTooDeep: JSON nested deeper than MaxJSONDepth.
 	ReasonTooDeep Reason = "json_too_deep"
@@ -38,8 +38,8 @@ const (
 	// ReasonTooManyMeasurements: more than MaxMeasurements series, or MaxMeasurementValues points
 	// in them.
 	ReasonTooManyMeasurements Reason = "too_many_measurements"
-	// ReasonTimeOutOfRange: a sample whose time is before 1970 or beyond what 64 bits of
-	// nanoseconds hold.
+	// ReasonTimeOutOfRange: a sample whose time is before 1970 or does not fit into 64 bits as
+	// nanoseconds.
 	ReasonTimeOutOfRange Reason = "sample_time_out_of_range"
 )
 

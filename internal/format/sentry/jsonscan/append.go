@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Functions that append JSON to a buffer of the caller. A payload has tens of thousands of samples
-// of one shape: appending constants and numbers is shorter and faster than a writer that tracks
+// Functions that append JSON to the caller's buffer. A payload has tens of thousands of samples of
+// the same shape: appending constants and numbers is simpler and faster than a writer that tracks
 // commas.
 
-// AppendJSONText writes a JSON string on one line. Invalid UTF-8 becomes U+FFFD, as in
+// AppendJSONText appends a JSON string on one line. Invalid UTF-8 becomes U+FFFD, as in
 // encoding/json.
 func AppendJSONText(dst []byte, text string) []byte {
 	dst = append(dst, '"')
-	plain := 0 // text before this is written
+	plain := 0 // text before this position is written
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf && !needsEscape[c] {
 			i++
@@ -54,14 +54,14 @@ func appendEscaped(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xf])
 }
 
-// AppendSeconds writes unix nanoseconds as exact seconds without trailing zeros. It is the inverse
+// AppendSeconds appends Unix nanoseconds as exact seconds without trailing zeros. It is the inverse
 // of ParseUnixNanos.
 func AppendSeconds(dst []byte, nanos uint64) []byte {
 	dst = strconv.AppendUint(dst, nanos/NanosPerSecond, 10)
 	return AppendFraction(dst, uint32(nanos%NanosPerSecond))
 }
 
-// AppendFraction writes nanoseconds below a second as decimals without trailing zeros.
+// AppendFraction appends nanoseconds below one second as decimals without trailing zeros.
 func AppendFraction(dst []byte, nanos uint32) []byte {
 	if nanos == 0 {
 		return dst
@@ -87,8 +87,8 @@ var twoDigits = func() (texts [100][2]byte) {
 	return texts
 }()
 
-// AppendIndex writes a small non-negative number. Stacks consist of these, and strconv would take
-// half of the time.
+// AppendIndex appends a small non-negative number. Stacks consist of such numbers, and strconv
+// would need half of the total time.
 func AppendIndex(dst []byte, n int32) []byte {
 	switch {
 	case n < 10:
@@ -103,7 +103,7 @@ func AppendIndex(dst []byte, n int32) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// AppendFloat writes a finite number in its shortest form, like encoding/json.
+// AppendFloat appends a finite number in its shortest form, like encoding/json.
 func AppendFloat(dst []byte, f float64) []byte {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.AppendFloat(dst, f, 'e', -1, 64)
@@ -111,18 +111,18 @@ func AppendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// AppendAddress writes a memory address as hex text, like Sentry's SDKs.
+// AppendAddress appends a member with a memory address as hex text, like Sentry's SDKs.
 func AppendAddress(dst []byte, key string, address uint64) []byte {
 	dst = append(AppendKey(dst, key), `"0x`...)
 	return append(strconv.AppendUint(dst, address, 16), '"')
 }
 
-// AppendTextAlways writes a text member, even if the text is empty.
+// AppendTextAlways appends a text member, even if the text is empty.
 func AppendTextAlways(dst []byte, key, text string) []byte {
 	return AppendJSONText(AppendKey(dst, key), text)
 }
 
-// AppendRaw writes a member with a value that already is JSON. An empty value writes nothing.
+// AppendRaw appends a member whose value is JSON already. It appends nothing if the value is empty.
 func AppendRaw(dst []byte, key string, value []byte) []byte {
 	if len(value) == 0 {
 		return dst
@@ -130,7 +130,7 @@ func AppendRaw(dst []byte, key string, value []byte) []byte {
 	return append(AppendKey(dst, key), value...)
 }
 
-// AppendKey begins a member of the object at the end of dst.
+// AppendKey begins a new member of the object at the end of dst.
 func AppendKey(dst []byte, key string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')

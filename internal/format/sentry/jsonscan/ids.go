@@ -10,7 +10,7 @@ func IsSimpleID(id string) bool {
 }
 
 // SimpleID returns a UUID as 32 lower-case hex digits, the form that responses and payloads use, or
-// "" if the text is no UUID.
+// "" if the text is not a UUID.
 func SimpleID(id string) string {
 	if len(id) == 36 && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' {
 		id = id[:8] + id[9:13] + id[14:18] + id[19:23] + id[24:]

@@ -2,22 +2,22 @@
 
 package jsonscan
 
-// interner returns one string for equal texts: each of a thousand spans has the same few dozen
-// keys, and copies of them would be most of the memory that decoding allocates. It lives as long as
-// the document is decoded.
+// interner returns the same string for equal texts. A thousand spans have the same few dozen keys,
+// and copies of them would be most of the memory that decoding allocates. An interner is used for
+// one document.
 type interner struct {
 	texts  map[string]string
 	fields map[[2]string]string
 }
 
-// maxInterned and maxInternedLength bound the memory of an interner: it copies any further or
+// maxInterned and maxInternedLength bound the memory of an interner, which copies any further or
 // longer text. The recorded containers have at most 90 keys of at most 44 bytes.
 const (
 	maxInterned       = 256
 	maxInternedLength = 64
 )
 
-// Intern returns string(text).
+// Intern returns the text as a string.
 func (w *interner) Intern(text []byte) string {
 	if known, ok := w.texts[string(text)]; ok {
 		return known

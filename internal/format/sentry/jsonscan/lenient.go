@@ -12,7 +12,7 @@ import (
 
 // Reasons for discarding items other than profiles, in addition to ReasonTooDeep.
 const (
-	// ReasonMalformed: the payload is no JSON object. The name is Relay's.
+	// ReasonMalformed: the payload is not a JSON object. The name is Relay's.
 	ReasonMalformed discard.Reason = "invalid_json"
 	// ReasonTooManyElements: the payload has more than MaxElements list elements.
 	ReasonTooManyElements discard.Reason = "too_many_elements"
@@ -25,7 +25,7 @@ const (
 // Lenient reads JSON objects by Sentry's rule for fields of the wrong type: it drops the field,
 // counts a flaw and keeps the rest of the object. Invalid JSON stops the scanner with an error.
 //
-// Texts are copies, raw values are views into the payload.
+// Texts are copies; raw values are views into the payload.
 type Lenient struct {
 	S        Scanner
 	Flaws    []discard.Flaw
@@ -45,13 +45,14 @@ func Clipped[T any](buf []T) []T {
 }
 
 // MaxElements bounds the list elements of one payload: frames, threads, breadcrumbs, logs. The
-// reader skips the rest and counts a flaw "too_many". Relay cuts stacks at 250 frames, SDKs cut
-// breadcrumbs at 100, java sends the stacks of all threads. The smallest element takes 3 bytes of
-// payload and some 300 bytes of memory.
+// reader skips the rest and counts a flaw "too_many". Relay truncates stacks to 250 frames, SDKs
+// truncate breadcrumbs to 100, and Java sends the stacks of all threads. The smallest element needs
+// 3 bytes of payload and about 300 bytes of memory.
 const MaxElements = 50_000
 
-// MaxAttributes bounds the attributes of one element: pdata compares each new key with all previous
-// ones, so a thousand elements with a thousand attributes each take seconds. SDKs send a few dozen.
+// MaxAttributes bounds the attributes of one element. pdata compares each new key with all previous
+// ones, so a thousand elements with a thousand attributes each would take seconds. SDKs send a few
+// dozen.
 const MaxAttributes = 256
 
 // AddFlaw counts a flaw of a field.
@@ -74,7 +75,7 @@ func (l *Lenient) Document(visit func(key string)) *discard.Error {
 	return Malformed(l.S.Err)
 }
 
-// Malformed converts an error of the scanner, which has the reason for profiles, to the reason for
+// Malformed replaces the reason of a scanner error, which is the one for profiles, with that for
 // other items.
 func Malformed(err *discard.Error) *discard.Error {
 	if err != nil && err.Reason == discard.ReasonInvalidJSON {
@@ -83,7 +84,8 @@ func Malformed(err *discard.Error) *discard.Error {
 	return err
 }
 
-// TypeMismatch skips a value of the wrong type and counts a flaw. Null means absent and is no flaw.
+// TypeMismatch skips a value of the wrong type and counts a flaw. Null means absent and is not a
+// flaw.
 func (l *Lenient) TypeMismatch(field string) {
 	if l.S.Peek() != 'n' {
 		l.AddFlaw(field)
@@ -236,7 +238,7 @@ func (l *Lenient) Lineno(field string) uint32 {
 	return uint32(number.Value)
 }
 
-// Time reads an instant like Timestamp. It reads text without a time zone, which raven's SDKs send,
+// Time reads an instant like Timestamp, but treats text without a time zone, which raven SDKs send,
 // as UTC.
 func (l *Lenient) Time(field string) (t Timestamp) {
 	if value := l.S.Value(); len(value) > 0 && l.S.Err == nil {
@@ -260,7 +262,7 @@ func (l *Lenient) Raw() []byte {
 	return value
 }
 
-// RawObject is Raw for a value that must be an object.
+// RawObject is like Raw, but accepts only objects.
 func (l *Lenient) RawObject(field string) []byte {
 	if l.S.Peek() != '{' {
 		l.TypeMismatch(field)
@@ -286,8 +288,8 @@ func (l *Lenient) Texts(field string) (all []string) {
 	return all
 }
 
-// TraceID and SpanID read IDs in OpenTelemetry's form: lower-case hex digits without hyphens. They
-// return "" for other text and for zeros only, which is invalid in both formats.
+// TraceID and SpanID read IDs in the form of OpenTelemetry: lower-case hex digits without hyphens.
+// They return "" for other text and for all zeros, which is invalid in both formats.
 func (l *Lenient) TraceID(field string) string { return l.hexID(field, 32) }
 func (l *Lenient) SpanID(field string) string  { return l.hexID(field, 16) }
 

@@ -15,11 +15,11 @@ import (
 // the wrong type leaves the scalar unset and marked Bad, so that the other members of the object
 // survive.
 
-// Decimal is the text of a whole number that SDKs send as a JSON number (go, cocoa) or as a string
+// Decimal is the text of a whole number that SDKs send as a JSON number (Go, Cocoa) or as a string
 // (all others).
 type Decimal struct {
 	Text string // "" = absent
-	Bad  bool   // sent, but not as a whole number: react-native sends ""
+	Bad  bool   // sent, but not as a whole number: React Native sends ""
 }
 
 // UnmarshalJSON keeps the digits of a number unchanged, or the content of a string.
@@ -102,7 +102,7 @@ func ParseUint(text []byte) (value uint64, ok bool) {
 	if len(text) > 19 { // 19 digits cannot overflow
 		value, err := strconv.ParseUint(string(text), 10, 64)
 		if err != nil {
-			return 0, false // not the bound that strconv returns for a number that is too large
+			return 0, false // not the maximum that strconv returns for numbers that are too large
 		}
 		return value, true
 	}
@@ -120,11 +120,11 @@ type Timestamp struct {
 	UnixNano     uint64
 	Set          bool
 	Bad          bool // sent, but not as an instant after 1970
-	WholeSeconds bool // text without a fraction of a second, which ruby truncates
+	WholeSeconds bool // text without a fraction of a second, which Ruby truncates
 }
 
-// UnmarshalJSON accepts unix seconds and RFC 3339 text, with a blank in place of the T as well,
-// like Relay.
+// UnmarshalJSON accepts Unix seconds and RFC 3339 text. Like Relay, it also accepts a blank instead
+// of the T.
 func (t *Timestamp) UnmarshalJSON(token []byte) error {
 	*t = Timestamp{}
 	if IsNull(token) {
@@ -162,13 +162,13 @@ const (
 	// MaxUnixSeconds keeps every instant below 2^63 nanoseconds (the year 2262), so that sums of
 	// two cannot overflow 64 bits.
 	MaxUnixSeconds = 1 << 33
-	// MaxUnixNano is the same bound in nanoseconds: every instant is below it.
+	// MaxUnixNano is the same bound in nanoseconds. All instants are below it.
 	MaxUnixNano = MaxUnixSeconds * NanosPerSecond
 )
 
-// ParseUnixNanos converts the decimal text of unix seconds to nanoseconds. It keeps the exact
+// ParseUnixNanos converts the decimal text of Unix seconds to nanoseconds. It keeps the exact
 // decimal value and rounds once, half away from zero, if there are more than nine decimals. A
-// double would be off by up to 120 ns at present-day times, and SDKs print more digits than
+// double would be off by up to 120 ns for current times, and SDKs send more digits than
 // milliseconds (1795224053.0711603).
 //
 // The number must be well-formed JSON. ok is false if it is negative or beyond MaxUnixSeconds.
@@ -178,8 +178,7 @@ func ParseUnixNanos(number []byte) (nanos uint64, ok bool) {
 		var err error
 		mantissa = number[:i]
 		if exponent, err = strconv.Atoi(string(number[i+1:])); err != nil || exponent > 1<<20 || exponent < -1<<20 {
-			// Beyond any instant in either direction: zero if the number is small, out of range if
-			// it is large.
+			// The exponent is extreme: the number is either zero or out of range.
 			return 0, !bytes.ContainsAny(mantissa, "123456789") || number[i+1] == '-'
 		}
 	}
@@ -199,7 +198,7 @@ func ParseUnixNanos(number []byte) (nanos uint64, ok bool) {
 		case i < len(integer)+len(fraction):
 			digit = uint64(fraction[i-len(integer)] - '0')
 		case nanos == 0:
-			return 0, true // only zeros, however large the exponent
+			return 0, true // only zeros, whatever the exponent is
 		}
 		if nanos >= MaxUnixSeconds*NanosPerSecond/10 {
 			return 0, false
@@ -227,7 +226,7 @@ func StringOrNumber(token []byte) (text string, ok bool) {
 	switch c := token[0]; {
 	case c == '"':
 		if inside := token[1 : len(token)-1]; bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
-			return string(inside), true // no unescaping for instants and IDs, of which there are thousands
+			return string(inside), true // a fast path without unescaping for instants and IDs, of which there are thousands
 		}
 		return text, json.Unmarshal(token, &text) == nil
 	case c == '-' || IsDigit(c):
@@ -240,7 +239,7 @@ func IsNull(token []byte) bool { return token[0] == 'n' }
 
 func IsDigit(c byte) bool { return c-'0' <= 9 }
 
-// Optional is a field for which the zero value and absence differ.
+// Optional is a field whose zero value differs from absence.
 type Optional[T any] struct {
 	Value T
 	Set   bool

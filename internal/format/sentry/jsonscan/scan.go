@@ -14,9 +14,9 @@ import (
 
 // Scanner walks JSON text and returns views of its values without building a tree: the fast path of
 // the product. It accepts exactly the text that encoding/json accepts (a fuzz test compares the
-// two), nested at most MaxJSONDepth deep.
+// two), up to a nesting depth of MaxJSONDepth.
 //
-// Err keeps the first error, and every later call returns nothing, so callers check once, at the
+// Err keeps the first error, and all later calls return nothing, so callers check it once at the
 // end.
 type Scanner struct {
 	Data        []byte
@@ -53,7 +53,7 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// consume skips the byte c, which must come next.
+// consume skips c, which must be the next byte.
 func (s *Scanner) consume(c byte) bool {
 	if s.Peek() != c {
 		s.FailHere("'" + string(rune(c)) + "'")
@@ -95,11 +95,11 @@ func (s *Scanner) more(n *int, bracket byte) bool {
 	return s.Err == nil
 }
 
-// Element reports whether the array has another element. n counts them and starts at 0.
+// Element reports whether the array has another element. n counts the elements and starts at 0.
 func (s *Scanner) Element(n *int) bool { return s.more(n, ']') }
 
-// Member returns the key of the object's next member; its value comes next. n counts the members
-// and starts at 0.
+// Member returns the key of the next member of an object. The caller then reads its value. n counts
+// the members and starts at 0.
 func (s *Scanner) Member(n *int) (key []byte, ok bool) {
 	if !s.more(n, '}') {
 		return nil, false
@@ -109,7 +109,8 @@ func (s *Scanner) Member(n *int) (key []byte, ok bool) {
 	return key, s.Err == nil
 }
 
-// Text returns the unescaped content of a string: a view into the data unless it has escapes.
+// Text returns the unescaped content of a string. The result is a view into the data unless the
+// string has escapes.
 func (s *Scanner) Text() []byte {
 	content, escaped := s.rawText()
 	if !escaped {
@@ -299,14 +300,14 @@ func (s *Scanner) literal(word string) {
 	s.Pos += len(word)
 }
 
-// End checks that only white space is left.
+// End checks that only white space follows.
 func (s *Scanner) End() {
 	if s.Peek(); s.Err == nil && s.Pos < len(s.Data) {
 		s.FailHere("the end")
 	}
 }
 
-// ValidJSON reports whether text is one JSON value, nested at most MaxJSONDepth deep.
+// ValidJSON reports whether text is one JSON value with a nesting depth of at most MaxJSONDepth.
 func ValidJSON(text []byte) bool {
 	s := Scanner{Data: text}
 	s.Skip()
@@ -318,8 +319,8 @@ func isHex(c byte) bool {
 	return IsDigit(c) || c|0x20-'a' < 6
 }
 
-// ValidUTF8 replaces every byte that is not part of valid UTF-8 with U+FFFD, like encoding/json
-// inside strings. It returns valid text, the normal case, unchanged.
+// ValidUTF8 replaces every byte that is not part of valid UTF-8 with U+FFFD, as encoding/json does
+// in strings. Valid text, the normal case, is returned unchanged.
 func ValidUTF8(data []byte) []byte {
 	if utf8.Valid(data) {
 		return data
@@ -338,11 +339,11 @@ func View(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// MaxJSONDepth bounds the nesting of JSON. The deepest recorded payload has 9 levels; SDKs cut
-// event contexts at 10 by default ("normalizeDepth").
+// MaxJSONDepth bounds the nesting of JSON. The deepest recorded payload has 9 levels; SDKs limit
+// event contexts to 10 by default ("normalizeDepth").
 const MaxJSONDepth = 128
 
-// MaxMembers bounds the JSON objects that become maps of attributes; a larger object becomes its
-// own text. pdata's maps compare each new key with all previous ones, so an object of a megabyte
-// would take minutes. The largest recorded object, a list of python modules, has 140 members.
+// MaxMembers bounds the JSON objects that become maps of attributes; a larger object becomes JSON
+// text. pdata compares each new key of a map with all previous ones, so an object of a megabyte
+// would take minutes. The largest recorded object, a list of Python modules, has 140 members.
 const MaxMembers = 512
