@@ -63,7 +63,7 @@ func (p *profilesProcessor) reserve(ctx context.Context, h *heldMessage) decisio
 			p.release(other, releasedFull)
 		case evict:
 			p.drop(ctx, other, outcomeEvicted, "Profiles that waited for spans are lost: "+
-				"the next component refuses them, and their tenant used more of the queue than another one that needed space")
+				"the next component refuses them, and their tenant used more of the queue than another tenant that needed space")
 		default:
 			return d
 		}
@@ -168,7 +168,7 @@ func (p *profilesProcessor) retry(ctx context.Context, h *heldMessage, result se
 	if h.retries.suspect && h.storageKey != 0 {
 		h.retriesStored = true
 		if err := p.store.putRetries(ctx, h); err != nil {
-			p.storageFailed(ctx, "Cannot store the retries of profiles; they start again after a restart", err)
+			p.storageFailed(ctx, "Cannot store the retry state of profiles; retries start over after a restart", err)
 		}
 	}
 	first, ok := p.queue.requeue(ctx, h, result, time.Now())
@@ -229,7 +229,7 @@ func (p *profilesProcessor) unpersist(ctx context.Context, h *heldMessage) {
 	}
 }
 
-// restore enqueues the messages that were held when the collector ended.
+// restore enqueues the messages that were held when the collector stopped.
 func (p *profilesProcessor) restore(ctx context.Context) error {
 	messages, broken, err := p.store.load(ctx)
 	if err != nil {
@@ -244,7 +244,7 @@ func (p *profilesProcessor) restore(ctx context.Context) error {
 		p.queue.restore(ctx, h)
 	}
 	if len(messages) > 0 {
-		p.logger.Info("Restored profiles that waited for spans when the collector ended", zap.Int("messages", len(messages)))
+		p.logger.Info("Restored profiles that waited for spans when the collector stopped", zap.Int("messages", len(messages)))
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func ParseDSN(text string) (DSN, error) {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fail(ReasonDSNInvalid, "scheme %.10q, expected http or https", u.Scheme)
 	case u.Hostname() == "" || strings.Contains(u.Host, "%"): // the zone of an IPv6 address is local to one machine
-		return fail(ReasonDSNInvalid, "no host, or one with a zone")
+		return fail(ReasonDSNInvalid, "no host, or a host with a zone")
 	case u.User == nil || !ValidKey(u.User.Username()):
 		return fail(ReasonDSNBadKey, "no public key of 1 to %d letters, digits, '_' or '-' before the '@'", MaxKeyBytes)
 	}

@@ -189,7 +189,7 @@ func (r *envelopeReader) newline(after string) *EnvelopeError {
 	case rest[0] == '\r' && (len(rest) == 1 || rest[1] == '\n'):
 		r.pos += min(2, len(rest))
 	default:
-		return r.fail(ReasonEnvelopeMissingNewline, "byte %d, after the %s, is 0x%02x", r.pos, after, rest[0])
+		return r.fail(ReasonEnvelopeMissingNewline, "byte %d after the %s is 0x%02x, expected a newline", r.pos, after, rest[0])
 	}
 	return nil
 }

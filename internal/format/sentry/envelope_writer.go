@@ -50,7 +50,7 @@ func (w *envelopeWriter) header(h *EnvelopeHeader) *EnvelopeError {
 		return w.fail(ReasonEnvelopeInvalidHeader, "event id of %d bytes, expected 32 lower-case hex digits", len(h.EventID))
 	}
 	if year := h.SentAt.UTC().Year(); year < 1 || year > 9999 {
-		return w.fail(ReasonEnvelopeInvalidHeader, "sent in the year %d, which RFC 3339 cannot write", year)
+		return w.fail(ReasonEnvelopeInvalidHeader, "sent in the year %d, which RFC 3339 cannot represent", year)
 	}
 	w.dst = h.append(w.dst)
 	return w.line()

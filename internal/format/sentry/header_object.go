@@ -60,7 +60,7 @@ func (o *headerObject) next() bool {
 			continue
 		}
 		if o.once && o.seen&(1<<i) != 0 {
-			o.s.Fail("the key %q is there twice", o.known[i])
+			o.s.Fail("the key %q occurs twice", o.known[i])
 			return false
 		}
 		o.seen |= 1 << i

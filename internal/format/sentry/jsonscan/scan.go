@@ -132,7 +132,7 @@ func (s *Scanner) rawText() (content []byte, escaped bool) {
 	for {
 		s.Pos = NextSpecial(s.Data, s.Pos)
 		if s.Pos >= len(s.Data) {
-			s.Fail("string at byte %d has no end", start)
+			s.Fail("unterminated string at byte %d", start)
 			return nil, false
 		}
 		switch c := s.Data[s.Pos]; {
