@@ -29,7 +29,7 @@ type heldMessage struct {
 
 	// Owned by the queue.
 	nextAttempt      time.Time
-	queued           bool      // in a schedule, at index
+	queued           bool // in a schedule, at index
 	index            int
 	byCount, byBytes *fairshare.Entry[string, *heldMessage]
 }
