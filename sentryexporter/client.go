@@ -54,12 +54,12 @@ type reply struct {
 	err     error         // nil if sent
 }
 
-// isUnauthorized reports whether Sentry rejects the key.
+// isUnauthorized reports whether Sentry rejected the key.
 func (r *reply) isUnauthorized() bool {
 	return r.status == http.StatusUnauthorized || r.status == http.StatusForbidden
 }
 
-// maxResponseBody limits what is read of a response: Relay's errors are one line.
+// maxResponseBody limits how much of a response is read. Relay's errors have one line.
 const maxResponseBody = 64 << 10
 
 // post sends one envelope.
@@ -80,14 +80,13 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 		return reply{verdict: failed, reason: reasonNetwork, err: err}
 	}
 	defer resp.Body.Close()
-	// Only the status matters, and it arrives after the envelope was read. The text, as far as
-	// readable, explains it.
+	// Only the status matters; the text, if it can be read, explains it.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxResponseBody))
 	return classify(resp.StatusCode, resp.Header, text)
 }
 
-// header returns the header of an envelope. It has no sent_at: Sentry uses sent_at to correct the
-// clock of the data's sender, which is not this one.
+// header returns the header of an envelope. It has no sent_at, because Sentry would use it to
+// correct the times in the data, which come from other clocks.
 func (c *client) header(e *envelope) sentry.EnvelopeHeader {
 	h := sentry.EnvelopeHeader{EventID: e.EventID}
 	if e.Trace != nil {
@@ -132,7 +131,7 @@ const (
 	reasonRedirected      = "redirected"
 	reasonTooLarge        = "too_large"
 	reasonRefused         = "refused"           // any other status
-	reasonExhausted       = "retries_exhausted" // Sentry failed too often
+	reasonExhausted       = "retries_exhausted" // too many failed attempts
 )
 
 var refusedReasons = map[int]string{
@@ -162,5 +161,5 @@ func detail(text []byte) string {
 	return fmt.Sprintf("%.*q", maxDetail, said)
 }
 
-// pause returns the pause that the server asks for, 0 if there is none.
+// pause returns the pause that the server requests, or 0.
 func (r *reply) pause(now time.Time) time.Duration { return sentry.RetryAfter(r.header, now, 0) }

@@ -8,8 +8,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// clocks are the kinds of profiles that were sent to a destination. A span refers to one profiler
-// session: that of the CPU profiles, unless there are only wall-clock profiles.
+// clocks states which kinds of profiles were sent to a destination. A span refers to one profiler
+// session: that of the CPU profiles or, if there are only wall-clock profiles, that of those.
 type clocks struct{ cpu, wall atomic.Bool }
 
 func (c *clocks) add(of attr.Clocks) {

@@ -22,8 +22,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Config is the configuration of the exporter. The settings of the HTTP client are on the same
-// level as its own keys.
+// Config is the configuration of the exporter. It contains the settings of the HTTP client.
 type Config struct {
 	// DSN is the address and the project: https://<key>@<host>/<project>. For several projects,
 	// configure several exporters behind filters.
@@ -33,19 +32,19 @@ type Config struct {
 	// containers of version 2.
 	SpansAs string `mapstructure:"spans_as"`
 
-	// Errors configure the events that are created from exceptions.
+	// Errors configures the events that are created from exceptions.
 	Errors ErrorsConfig `mapstructure:"errors"`
 
-	// Metrics select metrics and configure the number of elements for each data point.
+	// Metrics selects metrics, and the number of elements per data point.
 	Metrics MetricsConfig `mapstructure:"metrics"`
 
 	// ProfilerIDAttributes are the resource attributes that together identify one process. The ID
-	// of its profiler session is derived from them if the data have none. If they identify only a
-	// service, attributes of the process are added.
+	// of its profiler session is derived from them if the data has none. If only a service is
+	// identified, attributes of the process are added.
 	ProfilerIDAttributes []string `mapstructure:"profiler_id_attributes"`
 
-	// MaxAttempts limits the posts of an envelope that fail with a server error or without a
-	// response, while Sentry accepts others.
+	// MaxAttempts limits the attempts for an envelope that fails with a server error or without a
+	// response while Sentry accepts others.
 	MaxAttempts int `mapstructure:"max_attempts"`
 
 	// ReportLosses enables client reports, which tell Sentry about items that it rejected.
@@ -58,8 +57,8 @@ type Config struct {
 	Queue configoptional.Optional[exporterhelper.QueueBatchConfig] `mapstructure:"sending_queue"`
 	Retry configretry.BackOffConfig                                `mapstructure:"retry_on_failure"`
 
-	// destination is shared by the exporters of both signals: the collector passes the same *Config
-	// to them.
+	// destination is shared by the exporters of all signals, to which the collector passes the same
+	// *Config.
 	destination *destination
 }
 
@@ -72,12 +71,12 @@ const (
 	spansAsTransactions = "transactions"
 	spansAsContainers   = "spans"
 
-	// defaultTimeout of one request: at 50 Mbit/s, an uncompressed chunk of 50 MB takes eight
-	// seconds.
+	// defaultTimeout is the timeout of one request. At 50 Mbit/s, an uncompressed chunk of 50 MB
+	// takes eight seconds.
 	defaultTimeout = 30 * time.Second
 
-	// defaultQueueBytes of each category. The limit is in bytes, because requests have up to
-	// maxItemBytes. The JSON of a chunk of one minute has half a megabyte to five.
+	// defaultQueueBytes is the queue size of each category. The limit is in bytes, because requests
+	// have up to maxItemBytes. The JSON of a one-minute chunk has 0.5 to 5 MB.
 	defaultQueueBytes = 128 << 20
 
 	// minQueueBytes and queuedItems keep each envelope much smaller than its queue, so that no
@@ -85,11 +84,11 @@ const (
 	minQueueBytes = 1 << 20
 	queuedItems   = 8
 
-	// maxItemBytes bounds an envelope, and so the memory of waiting requests of a stored queue.
-	// Recorded chunks have up to five megabytes, except for one of 34, which is split.
+	// maxItemBytes bounds an envelope, and thus the memory of the waiting requests of a stored
+	// queue. Recorded chunks have up to 5 MB, except for one of 34 MB, which is split.
 	maxItemBytes = 8 << 20
 
-	// defaultMaxAttempts take about three minutes with the default intervals.
+	// defaultMaxAttempts correspond to about three minutes with the default intervals.
 	defaultMaxAttempts = 10
 )
 
@@ -104,7 +103,7 @@ func createDefaultConfig() component.Config {
 	queue := exporterhelper.NewDefaultQueueConfig()
 	queue.Sizer = exporterhelper.RequestSizerTypeBytes
 	queue.QueueSize = defaultQueueBytes
-	queue.Batch = configoptional.Default(exporterhelper.NewDefaultBatchConfig()) // none, independent of the collector's feature gates
+	queue.Batch = configoptional.Default(exporterhelper.NewDefaultBatchConfig()) // no batching, regardless of the collector's feature gates
 
 	// A quota is often exhausted for an hour or a day. The queue bounds waiting envelopes, so there
 	// is no time limit.
@@ -133,21 +132,21 @@ func (c *Config) Validate() error {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 
 	if c.DSN == "" {
-		problem("dsn: must not be empty (is its environment variable set?), copy it from Sentry's project settings: Client Keys (DSN)")
+		problem("dsn: must not be empty; check the environment variable, or copy the DSN from the project's settings in Sentry, under Client Keys")
 	} else if _, err := sentry.ParseDSN(string(c.DSN)); err != nil {
 		problem("dsn: %w; expected https://<key>@<host>/<project number>", err)
 	}
 	if c.HTTP.Endpoint != "" {
-		problem("endpoint: must not be set, the dsn contains the address")
+		problem("endpoint: must not be set, because the dsn contains the address")
 	}
 	if !slices.Contains(compressions, c.HTTP.Compression) {
 		problem("compression: %q is not supported by Sentry, must be one of %q", c.HTTP.Compression, compressions)
 	}
 	if c.Queue.HasValue() && c.Queue.Get().Batch.HasValue() {
-		problem("sending_queue::batch: must not be set, Sentry accepts envelopes only one by one")
+		problem("sending_queue::batch: must not be set, because each envelope is posted in its own request")
 	}
 	if size := c.queueBytes(); size > 0 && size < minQueueBytes {
-		problem("sending_queue::queue_size: %d bytes are less than some envelopes have, must be at least %d", size, minQueueBytes)
+		problem("sending_queue::queue_size: is %d bytes, must be at least %d", size, minQueueBytes)
 	}
 	if c.MaxAttempts < 1 {
 		problem("max_attempts: is %d, must be at least 1", c.MaxAttempts)
@@ -167,8 +166,8 @@ func (c *Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// queueBytes returns the size of each queue in bytes, 0 if there is none or its size has another
-// unit.
+// queueBytes returns the size of each queue in bytes, or 0 if there is no queue or its size has
+// another unit.
 func (c *Config) queueBytes() int64 {
 	if !c.Queue.HasValue() || c.Queue.Get().Sizer != exporterhelper.RequestSizerTypeBytes {
 		return 0

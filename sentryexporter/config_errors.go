@@ -19,18 +19,18 @@ type ErrorsConfig struct {
 	// FromLogs selects the log records with exceptions that become events: "all" or "none".
 	FromLogs toissues.Selection `mapstructure:"from_logs"`
 
-	// SkipIfSentrySDK ignores exceptions of applications with one of Sentry's SDKs, which reports
-	// them itself.
+	// SkipIfSentrySDK ignores exceptions of applications with a Sentry SDK, which reports them
+	// itself.
 	SkipIfSentrySDK bool `mapstructure:"skip_if_sentry_sdk"`
 
 	// IncludePII keeps personal data in events.
 	IncludePII bool `mapstructure:"include_pii"`
 
-	// Tags are the attributes that become tags, by which Sentry searches.
+	// Tags are the attributes that become tags, which Sentry indexes for search.
 	Tags []string `mapstructure:"tags"`
 
-	// Dedupe is how long a failure is remembered: further records of it create no event. 0 turns
-	// deduplication across messages off.
+	// Dedupe is how long a failure is remembered, so that further records of it create no event. 0
+	// disables deduplication across messages.
 	Dedupe time.Duration `mapstructure:"dedupe"`
 
 	// MaxPerMinute limits the events of one type and place; 0 = no limit.
@@ -43,12 +43,12 @@ func defaultErrors() ErrorsConfig {
 		FromLogs:        toissues.All,
 		SkipIfSentrySDK: true,
 		Tags:            slices.Clone(toissues.DefaultTags),
-		Dedupe:          10 * time.Minute, // a trace is rarely longer
+		Dedupe:          10 * time.Minute, // few traces are longer
 		MaxPerMinute:    60,
 	}
 }
 
-// maxTags bounds the tags of an event: Sentry indexes each.
+// maxTags bounds the tags of an event, because Sentry indexes each tag.
 const maxTags = 50
 
 func (c *ErrorsConfig) validate() error {
@@ -64,10 +64,10 @@ func (c *ErrorsConfig) validate() error {
 		problem("errors::tags: has %d keys, must have at most %d and no empty ones", len(c.Tags), maxTags)
 	}
 	if c.Dedupe < 0 {
-		problem("errors::dedupe: is %s, must not be negative; 0s turns it off", c.Dedupe)
+		problem("errors::dedupe: is %s, must not be negative; 0s disables it", c.Dedupe)
 	}
 	if c.MaxPerMinute < 0 {
-		problem("errors::max_per_minute: is %d, must not be negative; 0 is no limit", c.MaxPerMinute)
+		problem("errors::max_per_minute: is %d, must not be negative; 0 means no limit", c.MaxPerMinute)
 	}
 	return errors.Join(problems...)
 }

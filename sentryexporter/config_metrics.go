@@ -12,19 +12,19 @@ import (
 
 // MetricsConfig is the section "metrics".
 type MetricsConfig struct {
-	// Include and Exclude are patterns of metric names, where * is any text. Without Include, all
-	// metrics are sent that Exclude does not match.
+	// Include and Exclude are patterns of metric names, in which * matches any text. Without
+	// Include, all metrics that Exclude does not match are sent.
 	Include []string `mapstructure:"include"`
 	Exclude []string `mapstructure:"exclude"`
 
 	// Exemplars sends each exemplar of a histogram as a value of a distribution, with its trace.
 	Exemplars bool `mapstructure:"exemplars"`
 
-	// Buckets sends a counter for each bucket of a histogram that is not empty.
+	// Buckets sends a counter for each non-empty bucket of a histogram.
 	Buckets bool `mapstructure:"buckets"`
 }
 
-// maxPatterns bounds the time per metric.
+// maxPatterns bounds the matching time per metric.
 const maxPatterns = 1000
 
 func (c *MetricsConfig) validate() error {
@@ -45,7 +45,7 @@ func (c *MetricsConfig) selector() func(name string) bool {
 	}
 }
 
-// anyOf returns an expression that matches one of the patterns, nil without patterns.
+// anyOf returns an expression that matches any of the patterns, or nil if there are none.
 func anyOf(patterns []string) *regexp.Regexp {
 	if len(patterns) == 0 {
 		return nil

@@ -116,20 +116,20 @@ func TestUnknownKeysFail(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
-		`dsn: ""`:           `dsn: must not be empty (is its environment variable set?), copy it from Sentry's project settings: Client Keys (DSN)`,
+		`dsn: ""`:           `dsn: must not be empty; check the environment variable, or copy the DSN from the project's settings in Sentry, under Client Keys`,
 		`dsn: sentry.io/42`: `dsn: dsn_invalid: scheme "", expected http or https; expected https://<key>@<host>/<project number>`,
 		`dsn: https://hunter2:hunter3@sentry.example/shop`: `dsn: dsn_bad_project: project id "shop", expected a number`,
-		`endpoint: https://sentry.example`:                 `endpoint: must not be set, the dsn contains the address`,
+		`endpoint: https://sentry.example`:                 `endpoint: must not be set, because the dsn contains the address`,
 		`profiler_id_attributes: []`:                       `profiler_id_attributes: must have at least one resource attribute`,
 		`compression: snappy`:                              `compression: "snappy" is not supported by Sentry, must be one of ["gzip" "zstd" "none"]`,
-		`sending_queue: {batch: {max_size: 10}}`:           `sending_queue::batch: must not be set, Sentry accepts envelopes only one by one`,
-		`sending_queue: {queue_size: 1000}`:                `sending_queue::queue_size: 1000 bytes are less than some envelopes have, must be at least 1048576`,
+		`sending_queue: {batch: {max_size: 10}}`:           `sending_queue::batch: must not be set, because each envelope is posted in its own request`,
+		`sending_queue: {queue_size: 1000}`:                `sending_queue::queue_size: is 1000 bytes, must be at least 1048576`,
 		`max_attempts: 0`:                                  `max_attempts: is 0, must be at least 1`,
 		`timeout: 30`:                                      `timeout: is 30, a number without a unit; use 30s for seconds`,
 		`errors: {from_spans: some}`:                       `errors::from_spans: is "some", must be one of ["unhandled" "all" "none"]`,
 		`errors: {tags: [""]}`:                             `errors::tags: has 1 keys, must have at most 50 and no empty ones`,
-		`errors: {dedupe: -1s}`:                            `errors::dedupe: is -1s, must not be negative; 0s turns it off`,
-		`errors: {max_per_minute: -1}`:                     `errors::max_per_minute: is -1, must not be negative; 0 is no limit`,
+		`errors: {dedupe: -1s}`:                            `errors::dedupe: is -1s, must not be negative; 0s disables it`,
+		`errors: {max_per_minute: -1}`:                     `errors::max_per_minute: is -1, must not be negative; 0 means no limit`,
 		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
 	} {
 		if !strings.HasPrefix(text, "dsn") {

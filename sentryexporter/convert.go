@@ -22,8 +22,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// Unusable data is counted and is not an error: a pipeline must not fail for a profile of
-// allocations, which this exporter never supports. Only data that is too large for the queue is an
+// Unusable data is counted, but is not an error: a pipeline must not fail because of an allocation
+// profile, which this exporter never supports. Only data that is too large for the queue is an
 // error.
 
 func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) ([]*request, error) {
@@ -53,8 +53,8 @@ func (e *sentryExporter) convertLogs(ctx context.Context, logs plog.Logs) ([]*re
 	return e.newRequests(logs.LogRecordCount(), &export)
 }
 
-// convertMetrics translates metrics. The error is about cumulative points; all others are in the
-// requests.
+// convertMetrics translates metrics. The error states that cumulative points were dropped; the
+// requests contain all other points.
 func (e *sentryExporter) convertMetrics(ctx context.Context, metrics pmetric.Metrics) ([]*request, error) {
 	export := toitems.FromMetrics(metrics, toitems.MetricOptions{
 		Options:  toitems.Options{ExportOptions: e.exportOptions(), ReceivedNano: uint64(time.Now().UnixNano())},
@@ -66,7 +66,7 @@ func (e *sentryExporter) convertMetrics(ctx context.Context, metrics pmetric.Met
 	for _, loss := range export.Lost {
 		if loss.Reason == toitems.ReasonCumulative {
 			err = consumererror.NewPermanent(fmt.Errorf("%d data points are cumulative and were dropped, because Sentry adds up the values of a counter: "+
-				"put the processor cumulativetodelta before this exporter", loss.Count))
+				"add the processor cumulativetodelta to the pipeline", loss.Count))
 			e.logger.Error("Data points dropped", zap.Error(err))
 		}
 	}
@@ -93,8 +93,8 @@ func (e *sentryExporter) program() sentry.ClientSDK {
 	return program
 }
 
-// newRequests returns one request per envelope, so that none waits for another. The requests share
-// the count of the message's elements.
+// newRequests returns one request per envelope, so that envelopes do not wait for each other. The
+// number of elements of the message is distributed over the requests.
 func (e *sentryExporter) newRequests(count int, export *tosentry.Export) (requests []*request, _ error) {
 	n := len(export.Items)
 	for i, item := range export.Items {
@@ -102,7 +102,7 @@ func (e *sentryExporter) newRequests(count int, export *tosentry.Export) (reques
 		requests = append(requests, &request{Version: requestVersion, Count: max(1, share), Envelopes: []envelope{newEnvelope(item)}})
 	}
 	if lost := tooLarge(export.Lost); n == 0 && lost > 0 {
-		err := fmt.Errorf("%d samples, spans, records or data points are larger than an envelope of %d bytes each", lost, e.cfg.maxItemBytes())
+		err := fmt.Errorf("%d samples, spans, records or data points do not fit into an envelope of %d bytes", lost, e.cfg.maxItemBytes())
 		e.logger.Error("Message dropped: too large for an envelope", zap.Error(err))
 		return nil, consumererror.NewPermanent(err)
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/chunking"
 )
 
-// push sends the envelopes of a request. It returns a permanent error if one was dropped. Any other
-// error means that the request must still be sent: retries are disabled, or the exporter shuts
-// down.
+// push sends the envelopes of a request. It returns a permanent error if an envelope was dropped.
+// Any other error means that the request must be sent again later, because retries are disabled or
+// the exporter is shutting down.
 func (q *categoryQueue) push(ctx context.Context, req xexporterhelper.Request) error {
 	q.addBusy(1)
 	defer q.addBusy(-1)
@@ -49,7 +49,7 @@ func (q *categoryQueue) push(ctx context.Context, req xexporterhelper.Request) e
 type attempt struct {
 	started  time.Time
 	backoff  backoff.ExponentialBackOff
-	failed   int   // posts
+	failed   int   // number of failed posts
 	refusals int   // failed posts during which Sentry accepted other envelopes
 	accepted int64 // value of destination.accepted at the last failure
 	wake     chan struct{}
@@ -227,10 +227,10 @@ func (q *categoryQueue) removeWaiting(a *attempt) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(other *attempt) bool { return other == a })
 }
 
-// unblock makes room if failing requests occupy all consumers of the queue. It selects the waiting
-// request with the most refusals, and drops it, or posts it immediately if the refusals are too few
-// for a decision. If Sentry accepts no other envelopes either, it is down, and unblock does
-// nothing: all requests wait.
+// unblock frees a consumer if failing requests occupy all consumers of the queue. It selects the
+// waiting request with the most refusals and drops it, or posts it immediately if there are too few
+// refusals to decide. If Sentry accepts no other envelopes either, it is down: unblock does
+// nothing, and all requests wait.
 func (q *categoryQueue) unblock(ctx context.Context, a *attempt) {
 	if !q.isBlocked() {
 		return
@@ -250,12 +250,13 @@ func (q *categoryQueue) unblock(ctx context.Context, a *attempt) {
 	worst.dropped.Store(worst.refusals >= minRefusals)
 	select {
 	case worst.wake <- struct{}{}:
-	default: // a post is under way
+	default: // a post is in progress
 	}
 }
 
-// isBlocked reports whether all consumers of the queue have a request, and many of these have
-// failed. Others may wait for a rate limit, which also delays the requests behind them.
+// isBlocked reports whether all consumers of the queue are occupied, and many of their requests
+// have failed. The others may wait for a rate limit, which would also delay the requests behind
+// them.
 func (q *categoryQueue) isBlocked() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -267,12 +268,12 @@ const (
 	// blocked.
 	unblockInterval = time.Second
 
-	// minRefusals is the minimum number of refusals before unblock drops a request: of requests
-	// that fail randomly one time in ten, it drops one in a thousand.
+	// minRefusals is the minimum number of refusals before unblock drops a request. If one in ten
+	// posts fails at random, it drops one request in a thousand.
 	minRefusals = 2
 
-	// maxHalvings bounds the parts of a chunk that is too large: 32. Proxies accept a megabyte by
-	// default, compressed.
+	// maxHalvings limits the parts of a chunk that is too large to 32. Proxies accept 1 MB
+	// (compressed) by default.
 	maxHalvings = 5
 )
 

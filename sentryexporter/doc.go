@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package sentryexporter is a collector exporter (component type "sentry_envelope") that sends OTLP
-// profiles and traces to Sentry, in Sentry's own format and to a DSN.
+// profiles, traces, logs and metrics to Sentry, in Sentry's own format.
 //
-// The package is a shell: internal/translate translates profiles and spans, and
-// internal/format/sentry writes envelopes. A message passes through these files:
+// internal/translate translates the data, and internal/format/sentry writes envelopes. A message
+// passes through these files:
 //
 //	exporter.go    one message of the pipeline → one request per envelope, in the queue of its category
 //	convert.go     OTLP → envelopes, before the queue
@@ -15,6 +15,7 @@
 //	losses.go      client reports about refused data
 //	telemetry.go   metrics
 //
-// The queue and the HTTP client are the collector's own. Its retries are not used: a request that
-// is being retried occupies a consumer, so ten requests that always fail would block the exporter.
+// The package uses the collector's queue and HTTP client, but not its retries: there, a request
+// that is being retried occupies a consumer, so ten requests that always fail would block the
+// exporter.
 package sentryexporter

@@ -40,13 +40,13 @@ type sentryExporter struct {
 	stopping chan struct{} // closed by Shutdown
 }
 
-// destination is the state that the exporters of both signals share.
+// destination is the state that the exporters of all signals share.
 type destination struct {
 	profiled atomic.Bool // a pipeline sends profiles there
-	clocks   clocks      // of the profiles that were sent there
+	clocks   clocks      // the kinds of these profiles
 	limits   sentry.ActiveLimits
 	losses   losses
-	failures *dedup.Window // whose events were sent
+	failures *dedup.Window // failures whose events were sent
 	flood    flood
 	accepted atomic.Int64 // number of envelopes that Sentry accepted
 
@@ -55,7 +55,7 @@ type destination struct {
 	checked time.Time // time of the last check
 }
 
-// maxFailures bounds the memory of failures: 320 bytes for each.
+// maxFailures bounds the memory for failures, 320 bytes each.
 const maxFailures = 50_000
 
 func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, error) {
@@ -63,8 +63,7 @@ func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, err
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	// The collector's queue logs each dropped request and does not count it; its logger is not
-	// rate-limited.
+	// The collector's queue logs each dropped request, without rate limit, and does not count it.
 	cfg.destination.once.Do(func() {
 		cfg.destination.failures = dedup.New(dedup.Config{MaxIDs: maxFailures, MaxAge: cfg.Errors.Dedupe})
 	})
@@ -113,11 +112,11 @@ func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 	return err
 }
 
-// enqueue adds the requests of a message to their queues. Without queues, it sends them; categories
-// do not wait for each other.
+// enqueue adds the requests of a message to their queues. Without queues, it sends them, each
+// category concurrently.
 //
-// If a queue rejects a request, the sender may send the whole message again: all items have the
-// same IDs then.
+// If a queue rejects a request, the sender may send the whole message again. The items then have
+// the same IDs as before.
 func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err error) {
 	byQueue := map[*categoryQueue][]*request{}
 	for _, r := range requests {
@@ -139,7 +138,7 @@ func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err 
 	return err
 }
 
-// countUnreadable counts a stored request that is damaged or has the format of a later version.
+// countUnreadable counts a stored request that is damaged or in the format of a later version.
 func (e *sentryExporter) countUnreadable(err error) {
 	e.telemetry.unreadable.Add(context.Background(), 1)
 	e.logger.Error("Request dropped: cannot read it from the queue's storage", zap.Error(err))
@@ -151,7 +150,7 @@ func (e *sentryExporter) reportStatus(r *reply) {
 	switch {
 	case r.isUnauthorized():
 		if !e.rejected.Swap(true) {
-			componentstatus.ReportStatus(e.host, componentstatus.NewRecoverableErrorEvent(fmt.Errorf("sentry does not accept the key of the dsn: %w", r.err)))
+			componentstatus.ReportStatus(e.host, componentstatus.NewRecoverableErrorEvent(fmt.Errorf("sentry rejects the key of the dsn: %w", r.err)))
 		}
 	case r.verdict == sent:
 		if e.rejected.Swap(false) {
@@ -160,9 +159,9 @@ func (e *sentryExporter) reportStatus(r *reply) {
 	}
 }
 
-// checkHealth posts an envelope without items and counts it if Sentry accepts it. If there is no
-// other traffic, this distinguishes an outage from the rejection of certain envelopes. It posts at
-// most once per healthInterval.
+// checkHealth posts an empty envelope, at most once per healthInterval, and counts it if Sentry
+// accepts it. Without other traffic, this distinguishes an outage from the rejection of certain
+// envelopes.
 func (e *sentryExporter) checkHealth(ctx context.Context) {
 	e.mu.Lock()
 	now := time.Now()
@@ -182,5 +181,6 @@ func (e *sentryExporter) checkHealth(ctx context.Context) {
 	}
 }
 
-// healthInterval protects a Sentry in trouble, and is short enough to drop rejected envelopes soon.
+// healthInterval is long enough not to burden an overloaded Sentry, and short enough to drop
+// rejected envelopes soon.
 const healthInterval = 2 * time.Second

@@ -18,13 +18,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
-// Contrib's exporter with the type "sentry" may be in the same build.
+// The type differs from that of contrib's "sentry" exporter, which may be in the same build.
 var componentType = component.MustNewType("sentry_envelope")
 
-// stability is that of all signals.
+// stability is the stability level of all signals.
 const stability = component.StabilityLevelDevelopment
 
-// NewFactory creates the factory of the exporter.
+// NewFactory returns the factory of the exporter.
 func NewFactory() xexporter.Factory {
 	return xexporter.NewFactory(componentType, createDefaultConfig,
 		xexporter.WithProfiles(createProfiles, stability),
@@ -184,11 +184,11 @@ func (e *sentryExporter) addMetricsQueue(ctx context.Context, category sentry.Ca
 	return nil
 }
 
-// logsErrorQueue is the queue for errors of the logs exporter. That of the traces exporter is named
-// after the category; two queues cannot share a storage.
+// logsErrorQueue is the name of the queue for errors from log records. The queue of the traces
+// exporter has the name of the category, and two queues cannot share a storage.
 const logsErrorQueue = "log_error"
 
-// addLogsQueue adds the queue of a category whose items the collector's metrics count as log
+// addLogsQueue adds the queue of a category. The collector's metrics count its items as log
 // records.
 func (e *sentryExporter) addLogsQueue(ctx context.Context, category sentry.Category, name string) error {
 	q := e.addQueue(category)

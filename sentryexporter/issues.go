@@ -16,14 +16,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
-// issues are the events of the exceptions in a message, apart from those that Sentry has already.
+// issues are the events for the exceptions in a message, without those that Sentry already has.
 type issues struct {
 	requests []*request
 	attempt  *dedup.Attempt // nil = no deduplication
 	logger   *zap.Logger
 }
 
-// convertIssues creates events from the exceptions of spans. The error is that of the context.
+// convertIssues creates events from the exceptions of spans. It returns only errors of the context.
 func (e *sentryExporter) convertIssues(ctx context.Context, export toissues.Export) (*issues, error) {
 	e.telemetry.lost(ctx, e.telemetry.exceptionsDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
@@ -58,7 +58,7 @@ func (e *sentryExporter) convertIssues(ctx context.Context, export toissues.Expo
 	return result, nil
 }
 
-// finish remembers the failures, unless the sender will send the message again.
+// finish stores the failures, unless the sender will send the message again.
 func (i *issues) finish(ctx context.Context, err error) {
 	if i.attempt == nil {
 		return
@@ -83,17 +83,18 @@ func (e *sentryExporter) issueOptions() toissues.Options {
 	}
 }
 
-// reasonFlood: more failures of one kind than errors::max_per_minute.
+// reasonFlood is the reason for dropping failures of one kind beyond errors::max_per_minute.
 const reasonFlood discard.Reason = "sampled"
 
-// flood counts the events of each kind in the current minute, so that a loop of exceptions does not use up a quota.
+// flood counts the events of each kind in the current minute, so that exceptions in a loop do not
+// exhaust the quota.
 type flood struct {
 	mu     sync.Mutex
 	minute time.Time
 	counts map[string]int
 }
 
-// maxKinds bounds the memory of a flood; further kinds have one limit together.
+// maxKinds bounds the memory of a flood. Further kinds share one limit.
 const maxKinds = 10_000
 
 // allow counts an event and reports whether it is within the limit; 0 = no limit.

@@ -29,17 +29,18 @@ type loss struct {
 	category sentry.Category
 }
 
-// reportInterval is the interval of the SDKs.
+// reportInterval is the same interval as in SDKs.
 const reportInterval = time.Minute
 
-// The specification's reasons for items that the server rejected, and for items that the client did not send.
+// Reasons, by the specification, for items that the server rejected and for items that the client
+// did not send.
 const (
 	lossRejected = "send_error"
 	lossSampled  = "sample_rate"
 )
 
 // add counts a rejected item in all its categories, as the specification requires. If Sentry
-// rejects the key, it would reject the report, too.
+// rejects the key, add does nothing, because Sentry would also reject the report.
 func (l *losses) add(e *envelope, r reply) {
 	if r.isUnauthorized() {
 		return
@@ -71,7 +72,8 @@ func (l *losses) due(now time.Time, last bool) map[loss]int {
 	return counts
 }
 
-// reportLosses posts a client report if one is due. It posts once: lost reports are not reported.
+// reportLosses posts a client report if one is due. It does not retry: lost reports are not
+// reported.
 func (e *sentryExporter) reportLosses(ctx context.Context, last bool) {
 	if !e.cfg.ReportLosses {
 		return
@@ -109,7 +111,7 @@ func clientReport(counts map[loss]int, now time.Time) []byte {
 	}
 	payload, err := json.Marshal(report)
 	if err != nil {
-		panic(err) // only structs of strings and numbers
+		panic(err) // unreachable: the structs contain only strings and numbers
 	}
 	return payload
 }

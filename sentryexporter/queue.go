@@ -19,8 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// categoryQueue is the collector's queue for the envelopes of one rate limit category: a limit on
-// one category never delays another.
+// categoryQueue is the collector's queue for the envelopes of one rate limit category, so that a
+// limit on one category never delays another.
 //
 // A consumer of the queue keeps a request until it is sent or dropped, including while it waits for
 // a retry. A waiting request therefore remains in the storage of the queue, counts toward its size,
@@ -32,12 +32,12 @@ type categoryQueue struct {
 	consume   func(context.Context) error
 	category  sentry.Category
 	name      string        // in metrics and in the storage
-	consumers int           // of the queue, 0 = no queue
-	posts     chan struct{} // a slot per concurrent post; nil = unlimited
-	retries   chan struct{} // likewise for retries: half of posts, because each may take until the timeout
+	consumers int           // number of consumers; 0 = no queue
+	posts     chan struct{} // one slot per concurrent post; nil = unlimited
+	retries   chan struct{} // the same for retries: half as many as posts, because each may take until the timeout
 
 	mu      sync.Mutex
-	busy    int        // consumers with a request
+	busy    int        // number of consumers with a request
 	waiting []*attempt // failed requests, oldest first
 }
 
@@ -60,7 +60,8 @@ func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
 }
 
 // queueOf returns the queue for the category of the first envelope. Only requests that an earlier
-// version stored have several envelopes. Client reports have no category: the first queue sends them.
+// version stored have several envelopes. The first queue sends client reports, which have no
+// category.
 func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 	for _, q := range e.queues {
 		if slices.Contains(sentry.LimitedBy(&r.Envelopes[0].Item.Header), q.category) {
@@ -70,7 +71,7 @@ func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 	return e.queues[0]
 }
 
-// queueSettings returns the exporter's settings. Queues after the first have names of their own.
+// queueSettings returns the exporter's settings. All queues except the first have their own names.
 func (q *categoryQueue) queueSettings() exporter.Settings {
 	set := q.settings
 	if q != q.queues[0] {
@@ -83,9 +84,9 @@ func (q *categoryQueue) queueSettings() exporter.Settings {
 	return set
 }
 
-// options returns the options of exporterhelper. Requests have no timeout: the HTTP client has one
-// per post. Its retries never send a request again, because push does. They are enabled so that a
-// request remains in the storage if a shutdown interrupts push.
+// options returns the options of exporterhelper. Requests have no timeout, because the HTTP client
+// has one per post. exporterhelper's retries are enabled only so that a request stays in the
+// storage if a shutdown interrupts push, which does all retries.
 func (q *categoryQueue) options() []exporterhelper.Option {
 	queue := q.cfg.Queue
 	if queue.HasValue() {
@@ -117,7 +118,7 @@ func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) (pe
 
 // enqueue adds a request to the queue, or sends it if there is none.
 //
-// Exporterhelper converts a message to one request; here, the requests exist already, and a message
+// exporterhelper converts a message to one request; here, the requests already exist, and a message
 // has several.
 func (q *categoryQueue) enqueue(ctx context.Context, r *request) error {
 	return q.consume(context.WithValue(ctx, requestKey{}, r))

@@ -16,11 +16,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// request is an entry of the queue: one envelope of a message. It contains the envelope rather than
-// OTLP, so that its bytes and IDs are the same for each post.
+// request is an entry of the queue: one envelope of a message. It contains the envelope instead of
+// OTLP, so that bytes and IDs are the same for each post.
 //
-// The storage encodes it with gob. A change of its fields, or of their fields, that gob cannot
-// decode requires another requestVersion.
+// The storage encodes it with gob. A change of its fields, or of nested fields, that gob cannot
+// decode requires a new requestVersion.
 type request struct {
 	Version   int // of the format; 0 = all envelopes of a message in one request
 	Count     int // samples or spans of the message, for the collector's exporter metrics
@@ -51,13 +51,13 @@ func (r *request) BytesSize() (size int) {
 	return size
 }
 
-// MergeSplit is for batches, which Validate rejects.
+// MergeSplit implements batching, which Validate rejects.
 func (*request) MergeSplit(context.Context, int, exporterhelper.RequestSizerType, xexporterhelper.Request) ([]xexporterhelper.Request, error) {
 	return nil, errors.New("cannot batch envelopes")
 }
 
-// requestEncoding encodes requests for the storage. The queue drops unreadable requests silently,
-// so they are counted here.
+// requestEncoding encodes requests for the storage. It counts unreadable requests, because the
+// queue drops them silently.
 type requestEncoding struct{ unreadable func(error) }
 
 func (requestEncoding) Marshal(_ context.Context, req xexporterhelper.Request) ([]byte, error) {

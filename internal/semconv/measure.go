@@ -50,8 +50,8 @@ const (
 // Project: Measure, on spans.
 const (
 	MeasureTraceID        = "measure.trace_id"  // if not a valid ID
-	MeasureSpanID         = "measure.span_id"   // likewise
-	MeasureParentID       = "measure.parent_id" // likewise
+	MeasureSpanID         = "measure.span_id"   // the same
+	MeasureParentID       = "measure.parent_id" // the same
 	MeasureSpanKind       = "measure.span.kind"
 	MeasureSpanDurationMS = "measure.span.duration_ms"
 	MeasureHTTPClient     = "measure.http.client"

@@ -60,8 +60,8 @@ const (
 	SentryDist        = "sentry.dist"
 	SentryPlatform    = "sentry.platform"
 	SentryEnvironment = "sentry.environment" // of streamed items, moved to the resource
-	SentrySDKName     = "sentry.sdk.name"    // likewise
-	SentrySDKVersion  = "sentry.sdk.version" // likewise
+	SentrySDKName     = "sentry.sdk.name"    // the same
+	SentrySDKVersion  = "sentry.sdk.version" // the same
 )
 
 // Project.

@@ -11,7 +11,7 @@
 //
 // A Sentry profile is a list of observations: at one instant, one thread had one stack. There are
 // two formats. V1 (item "profile") belongs to one transaction and counts time from an anchor. V2
-// (item "profile_chunk") is a part of a profiler session and uses unix seconds. Stacks are lists of
+// (item "profile_chunk") is a part of a profiler session and uses Unix seconds. Stacks are lists of
 // frames, leaf first, as in OTLP.
 //
 //	V1 profile, V2 chunk     →  one message: one resource, one scope, one profile

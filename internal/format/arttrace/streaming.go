@@ -13,7 +13,7 @@ type blockKind byte
 
 const (
 	methodBlock  blockKind = 1 // u16 length, a method line
-	threadBlock  blockKind = 2 // u16 thread id, u16 length, name
+	threadBlock  blockKind = 2 // u16 thread ID, u16 length, name
 	summaryBlock blockKind = 3 // u32 length, the text from *version on; the last block
 )
 

@@ -21,7 +21,7 @@ import (
 type ID struct {
 	UUID  uuid.UUID
 	Empty bool // sent as ""
-	Bad   bool // sent as other text or value that is no UUID
+	Bad   bool // sent as other text or value that is not a UUID
 }
 
 func (id *ID) UnmarshalJSON(text []byte) error {
@@ -227,7 +227,7 @@ func (h Headers) Get(name string) string {
 func (h Headers) flawed() bool { return h.Mistyped }
 
 // members visits the members of a JSON object until visit returns false. It returns false if the
-// text is no object.
+// text is not an object.
 func members(text []byte, visit func(key string, value json.RawMessage) bool) bool {
 	if len(text) == 0 || text[0] != '{' {
 		return false

@@ -20,7 +20,7 @@ const (
 	// maxEntries is the maximum number of entries in the tables of all sequences, at about 100 bytes each. Sentry's ingest limits their
 	// memory to 15 MiB.
 	maxEntries = 1 << 17
-	// maxMissed bounds the unknown ids of a table that are remembered until they get an entry: a buffer that was full loses some packets.
+	// maxMissed bounds the unknown IDs of a table that are remembered until they get an entry: a buffer that was full loses some packets.
 	maxMissed = 1 << 12
 	// maxFrames is the maximum number of distinct frames, at about 200 bytes each.
 	maxFrames = 1 << 18

@@ -17,7 +17,7 @@ type Span struct {
 	Trace      pcommon.TraceID
 	ID, Parent pcommon.SpanID
 	Segment    pcommon.SpanID // its own ID if it is a segment; zero if not stated
-	Start, End uint64         // unix nanoseconds
+	Start, End uint64         // Unix nanoseconds
 	Sessions   []Session      // its session, once per way to identify it; empty if not stated. Valid only during the call
 	Thread     string         // "" if not stated
 	OnMain     bool           // Thread is the main thread, see Keys.ThreadName

@@ -6,6 +6,6 @@ package attr
 const (
 	KeyUnit      = "unit"
 	KeyElapsed   = "elapsed_since_start_ns" // V1
-	KeyTimestamp = "timestamp"              // V2, unix seconds
+	KeyTimestamp = "timestamp"              // V2, Unix seconds
 	KeyValue     = "value"
 )

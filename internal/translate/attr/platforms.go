@@ -11,7 +11,7 @@ type platform struct {
 }
 
 // Platforms maps Sentry's platforms. Chromium is the only browser with the profiling API, so
-// javascript is V8, too.
+// JavaScript is V8, too.
 var Platforms = map[string]platform{
 	"android":    {"java", "jvm"},
 	"c":          {"cpp", "native"},

@@ -37,7 +37,7 @@ var personalKeys = map[string]bool{
 	semconv.SentryFeedbackContactEmail: true,
 }
 
-// personalHeaders are the headers that python's SDK removes without send_default_pii
+// personalHeaders are the headers that Python's SDK removes without send_default_pii
 // (SENSITIVE_HEADERS), and other headers with the client's address.
 var personalHeaders = map[string]bool{
 	"authorization":       true,
@@ -73,7 +73,7 @@ func IsPersonal(key string) bool {
 	return false
 }
 
-// RemovePersonal removes personal data from structured attributes: python's local variables contain
+// RemovePersonal removes personal data from structured attributes: Python's local variables contain
 // the complete environ of a request, and JavaScript's extra data the request object.
 func RemovePersonal(m pcommon.Map) {
 	if isPersonalName(pairName(m)) {

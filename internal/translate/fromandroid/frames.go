@@ -44,7 +44,7 @@ func (f *frameBuilder) method(m arttrace.Method) dictionary.LocationIndex {
 	return f.location(dictionary.Location{}, m.Name, m.File, m.Line)
 }
 
-// java returns the first attributes of a Java frame.
+// Java returns the first attributes of a Java frame.
 func (f *frameBuilder) java(class string) {
 	f.start(&f.jvm, platformJava)
 	f.text(semconv.SentryFrameModule, class)

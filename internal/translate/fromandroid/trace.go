@@ -90,7 +90,7 @@ func (t *Trace) ActiveThread(b *dictionary.Builder) []dictionary.AttributeIndex 
 	return nil
 }
 
-// ThreadIDs returns the ids of all threads.
+// ThreadIDs returns the IDs of all threads.
 func (t *Trace) ThreadIDs() map[string]bool {
 	ids := make(map[string]bool, len(t.threads))
 	for _, thread := range t.threads {

@@ -17,7 +17,7 @@ import (
 type Source struct {
 	ServiceName  string // configured for the app; "" = its package or bundle ID
 	Environment  string // configured for the app
-	ReceivedNano uint64 // time of receipt, unix nanoseconds
+	ReceivedNano uint64 // time of receipt, Unix nanoseconds
 
 	UserPrefix       string // prefix of user-defined attributes
 	ClientAddress    string // "" = disabled

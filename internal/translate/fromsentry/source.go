@@ -19,7 +19,7 @@ type Source struct {
 	// override the payload, because SDKs send "production" if no environment is configured.
 	Resource []Attribute
 
-	ReceivedNano     uint64             // time of receipt, unix nanoseconds
+	ReceivedNano     uint64             // time of receipt, Unix nanoseconds
 	ClockDriftMilli  int64              // time of receipt minus the client's send time; 0 = within network latency
 	CorrectDrift     bool               // add the drift to client times
 	TransactionStart jsonscan.Timestamp // of the transaction in the same envelope, for V1 profiles without an anchor

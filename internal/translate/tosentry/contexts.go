@@ -18,11 +18,11 @@ import (
 type Contexts struct {
 	members map[string]pcommon.Map
 	names   []string
-	plain   []event.NamedValue // that are no objects
+	plain   []event.NamedValue // that are not objects
 }
 
-// NewContexts is the inverse of fromsentry.putContexts. With repeat, it adds the resource's
-// machine, and its other attributes as a context of their own.
+// NewContexts is the inverse of fromsentry.putContexts. If repeat is set, it adds the machine of
+// the resource, and the other resource attributes as a separate context.
 func NewContexts(attrs pcommon.Map, resource *Resource, repeat bool) *Contexts {
 	c := &Contexts{members: map[string]pcommon.Map{}}
 	for key, value := range attrs.All() {
@@ -66,7 +66,7 @@ func (c *Contexts) Remove(name string) {
 	c.names = slices.DeleteFunc(c.names, func(other string) bool { return other == name })
 }
 
-// Values returns the contexts. It empties them.
+// Values returns the contexts and empties them.
 func (c *Contexts) Values() []event.NamedValue {
 	all := c.plain
 	for _, name := range c.names {

@@ -10,17 +10,17 @@ import (
 
 // ExportOptions configure the translation. Only SDK is required.
 type ExportOptions struct {
-	SDK sentry.ClientSDK // this collector, for data that name no SDK; name and version are required
+	SDK sentry.ClientSDK // this collector, for data without an SDK; name and version are required
 
 	// MaxItemBytes limits the payload of an item; 0 = Sentry's limit.
 	MaxItemBytes int
 
 	// ProfilerIDAttributes are the resource attributes from which profiler IDs are derived if the
-	// data have none; nil = attr.DefaultProfilerIDAttributes. Profiles and traces must be exported
-	// with the same attributes.
+	// data has none; nil means attr.DefaultProfilerIDAttributes. Use the same attributes for
+	// profiles and traces.
 	ProfilerIDAttributes []string
 
-	// Profiled states that profiles of the same processes are exported, too. Spans without a
+	// Profiled states that profiles of the same processes are also exported. Spans without a
 	// profiler session then refer to the session derived from their resource. Without profiles,
 	// such a reference would be a dead link in Sentry.
 	Profiled bool
@@ -29,7 +29,7 @@ type ExportOptions struct {
 	// profiles.
 	WallSessions bool
 
-	// SpansOnly sends all spans in span containers (span v2), none in transactions.
+	// SpansOnly sends all spans in span containers (span v2) instead of transactions.
 	SpansOnly bool
 }
 
@@ -55,7 +55,7 @@ type Outgoing struct {
 	// Trace belongs in the envelope header, where the sender adds its public key; nil = none. Span
 	// containers require it.
 	Trace *sentry.DynamicSamplingContext
-	// Count is the number of observations of a profile, or of spans, in the item.
+	// Count is the number of observations or spans in the item.
 	Count int
 }
 

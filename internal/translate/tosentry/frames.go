@@ -117,8 +117,8 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 	return r.stacks.Append(r.indices...), ""
 }
 
-// read returns the frames of a location, none if the limit is reached. A missing location becomes
-// an empty frame, which keeps the depth of the stack.
+// read returns the frames of a location, or none if the limit is reached. A missing location
+// becomes an empty frame, so that the depth of the stack stays the same.
 func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	if known, ok := r.locationOf.get(int(index)); ok {
 		return known
@@ -147,8 +147,8 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	return frames
 }
 
-// common returns the fields that all frames of a location share. Filename or AbsPath is set if the
-// line's file is the other one.
+// common returns the fields that all frames of a location share. It sets Filename or AbsPath if the
+// line's file is the other of the two.
 func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType string) {
 	f.InstructionAddr = l.Address
 	for _, index := range l.Attributes {
@@ -183,8 +183,8 @@ func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType
 	return f, frameType
 }
 
-// refer records a reference to a mapping. Its file name is the package of frames from other
-// origins.
+// refer records a reference to a mapping. For frames from other sources, its file name is the
+// package.
 func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
 	filename, known := r.mappingOf.get(int(index))
 	if !known {
@@ -249,7 +249,7 @@ func isAbsolute(file string) bool {
 	return strings.HasPrefix(file, "/") || strings.Contains(file, "://") || len(file) > 2 && file[1] == ':' && (file[2] == '\\' || file[2] == '/')
 }
 
-// finish adds fields that Sentry's SDKs set to a frame of another origin.
+// finish adds the fields that Sentry's SDKs set to a frame from another source.
 func (r *frameReader) finish(f profile.Frame, frameType string) profile.Frame {
 	if r.fromSentry {
 		return f
@@ -263,8 +263,8 @@ func (r *frameReader) finish(f profile.Frame, frameType string) profile.Frame {
 }
 
 // settlePlatform returns the platform of the profile: the stated one, else that of most frames.
-// Native and kernel code runs below any language and counts only if there is no other. Frames of
-// that platform then need no platform of their own.
+// Native and kernel frames count only if there are no others, because such code runs below every
+// language. Frames of the resulting platform then need no platform.
 func (r *frameReader) settlePlatform(stated string) string {
 	platform := stated
 	if platform == "" {

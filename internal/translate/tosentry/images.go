@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// images returns the debug images of a profile: the mappings that its frames refer to, then images
-// that never were mappings. Ingest rejects a profile with an image of an unknown type or with an
+// images returns the debug images of a profile: the mappings to which its frames refer, then images
+// that were never mappings. Ingest rejects profiles with an image of an unknown type or with an
 // invalid ID, so such images are repaired or dropped.
 func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sentryprofile.Image) {
 	known, size := map[imageKey]int{}, 0
@@ -78,8 +78,8 @@ type imageKey struct {
 
 func (k imageKey) isUnique() bool { return k.debugID != "" && k.addr.Set }
 
-// image is the inverse of fromsentry.imageMap.translate, for mappings of any origin. It reports
-// false if the mapping has no ID that a symbol server knows, such as with Go's build ID.
+// image is the inverse of fromsentry.imageMap.translate, for mappings of any origin. ok is false if
+// the mapping has no ID that symbol servers know; Go's build ID is an example.
 func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.Image, ok bool) {
 	var m dictionary.Mapping
 	r.view.Mapping(index, &m)

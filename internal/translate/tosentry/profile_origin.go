@@ -19,13 +19,13 @@ type origin struct {
 	attr.Identity
 	fromSentry bool   // translated by fromsentry: absent fields were not sent and are not derived
 	profilerID string // in Sentry's form; "" = none
-	chunkID    string // likewise; "" = none
+	chunkID    string // the same; "" = none
 }
 
 func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity) origin {
 	version := profileText(view, profile, semconv.SentryProfileVersion)
 	src := origin{Identity: id, fromSentry: version != ""}
-	if platform := profileText(view, profile, semconv.SentryPlatform); platform != "" { // beside one of another platform
+	if platform := profileText(view, profile, semconv.SentryPlatform); platform != "" { // next to a profile of another platform
 		src.Platform = validPlatform(platform)
 	}
 	if id := profile.ProfileID(); !id.IsEmpty() {
@@ -40,7 +40,8 @@ func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity
 	return src
 }
 
-// sentryID returns an ID in Sentry's form: a hash if the text is not a UUID, "" if it is empty.
+// sentryID returns an ID in Sentry's form. It returns a hash if the text is not a UUID, and "" if
+// it is empty.
 func sentryID(text string) string {
 	if text == "" {
 		return ""

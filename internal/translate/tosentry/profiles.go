@@ -86,7 +86,7 @@ func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExp
 	return e
 }
 
-// maxPooledExport limits the memory, in bytes, that an exporter keeps: a chunk of 5 MB takes 15 MB.
+// maxPooledExport limits the memory, in bytes, that an exporter keeps. A chunk of 5 MB needs 15 MB.
 const maxPooledExport = 32 << 20
 
 // release returns the exporter to the pool, without references to the message.
@@ -193,8 +193,8 @@ func chunkHeader(platform string) sentry.ItemHeader {
 	return sentry.ItemHeader{Type: sentry.ItemProfileChunk, ContentType: sentry.ContentTypeJSON, Platform: platform}
 }
 
-// original appends the payload from which the profile was translated, if it was kept; steps that
-// change a profile remove it. Real payloads do not always satisfy ingest: those are translated
+// original appends the original payload of the profile, if it was kept; transforms that change a
+// profile remove it. Payloads that ingest would reject are not used; their profiles are translated
 // instead.
 func (e *profileExporter) original(profile pprofile.Profile) bool {
 	payload := dictionary.OriginalPayload(profile, attr.OriginalPayloadFormat)

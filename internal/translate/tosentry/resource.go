@@ -51,15 +51,16 @@ func validPlatform(text string) string {
 	return text
 }
 
-// environmentOf returns the environment. Profilers for a whole host know it only as a variable of the
-// process.
+// environmentOf returns the environment. Host-wide profilers know it only as an environment
+// variable of the process.
 func environmentOf(resource pcommon.Map) string {
 	return attr.FirstText(textOf(resource, semconv.DeploymentEnvironmentName), textOf(resource, semconv.DeploymentEnvironment),
 		textOf(resource, semconv.ProcessEnvironmentVariableSentryEnvironment))
 }
 
-// releaseOf is the inverse of fromsentry.splitRelease. Resources of profilers for a whole host have
-// no service.version, but may have the variables of the process and the tag of its container image.
+// releaseOf is the inverse of fromsentry.splitRelease. Resources from host-wide profilers have no
+// service.version, but may have the environment variables of the process and the tag of its
+// container image.
 func releaseOf(resource pcommon.Map) string {
 	if sent := textOf(resource, semconv.SentryRelease); sent != "" || IsFromSentry(resource) {
 		return sent
@@ -93,8 +94,8 @@ func imageTag(resource pcommon.Map) string {
 	return tags.Slice().At(0).AsString()
 }
 
-// InScope sets the SDK to the scope if the resource names none: in profiles without an SDK, the
-// scope is the profiler. Sentry requires both name and version.
+// InScope sets the SDK to the scope if the resource has none: in profiles without an SDK, the scope
+// is the profiler. Sentry requires both name and version.
 func InScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptions) attr.Identity {
 	id.Sdk = cmp.Or(id.Sdk, sentry.ClientSDK{Name: scope.Name(), Version: scope.Version()})
 	switch {
@@ -106,14 +107,15 @@ func InScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptio
 	return id.Clipped()
 }
 
-// IsFromSentry reports whether fromsentry wrote the resource: absent fields were not sent.
+// IsFromSentry reports whether fromsentry wrote the resource. Fields that are absent from such a
+// resource were not sent.
 func IsFromSentry(resource pcommon.Map) bool {
 	_, project := resource.Get(semconv.SentryProjectID)
 	_, platform := resource.Get(semconv.SentryPlatform)
 	return project || platform
 }
 
-// textOf returns the text of an attribute, "" if it is absent.
+// textOf returns the text of an attribute, or "" if it is absent.
 func textOf(attributes pcommon.Map, key string) string {
 	if value, ok := attributes.Get(key); ok {
 		return value.AsString()

@@ -9,13 +9,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// maxRepeats bounds the observations that the values of one profile become: a thread at 101 Hz for
-// a minute has 6060. For larger values, each observation represents more time, so that the
-// proportions remain. Each value becomes at least one observation.
+// maxRepeats bounds the observations that the values of one profile become. A thread that is
+// sampled at 101 Hz for one minute has 6060. For larger values, each observation represents more
+// time, which preserves the proportions. Each value becomes at least one observation.
 const maxRepeats = 10_000
 
-// In a message with many profiles, each gets a share of half of ExportOverhead (the other half is
-// for frames), or as many observations as its samples allow: a sample has some ten bytes.
+// In a message with many profiles, each gets an equal share of half of ExportOverhead (the other
+// half is for frames), or as many observations as its own samples allow: a sample has about ten
+// bytes.
 const (
 	bytesOfRepeat    = 2 * 70
 	repeatsPerSample = 20
@@ -66,8 +67,8 @@ type threadClock struct {
 	counts, done     []float64
 }
 
-// next returns the time of a sample's first observation and the sample's length. A sample with a
-// time of its own lasts no longer than a chunk.
+// next returns the time of a sample's first observation and the duration of the sample. A sample
+// with its own time lasts no longer than a chunk.
 func (t *threadClock) next(c countedSample) (begin uint64, length float64) {
 	if c.at != 0 {
 		return min(c.at, jsonscan.MaxUnixNano), min(c.count*t.period, maxPeriod)

@@ -36,7 +36,7 @@ type sampleReader struct {
 	scratch  []chunking.Observation // of sorting
 }
 
-// open prepares for a message.
+// open prepares the reader for a message.
 func (r *sampleReader) open(view dictionary.View, keys keyTable) { r.view, r.keys = view, keys }
 
 // close drops references to the message and keeps the memory.
@@ -49,11 +49,11 @@ func (r *sampleReader) close() {
 type countedSample struct {
 	stack, thread int32
 	count         float64
-	at            uint64 // unix nanoseconds of the first observation; 0 = unknown
+	at            uint64 // Unix nanoseconds of the first observation; 0 = unknown
 }
 
 // read reads the samples. It returns the weight of the observations, which is larger than that of
-// the profile if there were too many.
+// the profile if there are too many samples.
 func (r *sampleReader) read(profile pprofile.Profile, w weight, frames *frameReader, e *Export) weight {
 	r.observations, r.counted = r.observations[:0], r.counted[:0]
 	r.threads, r.threadOf = nil, map[string]int32{}
@@ -123,8 +123,8 @@ const noThread = "0"
 // can replace the ID.
 func threadOr(id, name string) string { return attr.FirstText(id, name, noThread) }
 
-// thread returns the index of the sample's thread. The first sample with a name or priority sets
-// it.
+// thread returns the index of the sample's thread. The first sample with a name or a priority
+// determines these fields.
 func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 	id, name, named, priority := "", "", false, (*int64)(nil)
 	for i := range attributes.Len() {

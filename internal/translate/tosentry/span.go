@@ -59,7 +59,7 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	return out
 }
 
-// maxOp is the length limit of operations and origins in Sentry's schema.
+// maxOp is the maximum length of operations and origins in Sentry's schema.
 const maxOp = 128
 
 // clip returns at most limit bytes of text.
@@ -82,8 +82,8 @@ func originText(text string) string {
 	}, text), maxOp)
 }
 
-// childSpan returns a child span of a transaction. It has its own thread, because Sentry uses it to
-// find the samples. It has its own profiler only if that differs from the transaction's.
+// childSpan returns a child span of a transaction. It always has a thread, by which Sentry finds
+// the samples, but a profiler ID only if that differs from the transaction's.
 func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Span {
 	out := e.legacySpan(s)
 	out.Description = descriptionOf(s.Span, &out, e.resource.FromSentry)
@@ -119,7 +119,7 @@ func (e *traceExporter) profilingOf(s *tracedSpan) (p attr.Profiling) {
 	switch {
 	case p.Profiler != "":
 	case e.resource.FromSentry:
-		p.Profiler = p.Profile // a V1 profile is sent as a profiler session of its own: see readOrigin
+		p.Profiler = p.Profile // a V1 profile is sent as a separate profiler session: see readOrigin
 	case e.options.Profiled:
 		p.Profiler = e.session()
 		p.Thread = attr.Clip(threadOr(p.Thread, p.Name), attr.MaxIDBytes)

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// This file derives the fields that Sentry's SDKs set, for spans of other origins, from old and new
-// OpenTelemetry conventions.
+// This file derives the fields that Sentry's SDKs set, for spans from other sources, from old and
+// new OpenTelemetry conventions.
 
 // fillForeign adds operation, origin, kind and status message.
 func fillForeign(out *event.Span, s ptrace.Span) {
@@ -85,7 +85,7 @@ func byKind(kind ptrace.SpanKind, op string) string {
 	return op
 }
 
-// foreignDescription returns the statement or the request, else the name. Names in OpenTelemetry
+// foreignDescription returns the statement or the request, else the name. OpenTelemetry span names
 // have low cardinality and are often only a method.
 func foreignDescription(s ptrace.Span) string {
 	attrs := s.Attributes()
@@ -100,7 +100,7 @@ func foreignDescription(s ptrace.Span) string {
 	return s.Name()
 }
 
-// foreignSource returns the kind of name that a transaction has.
+// foreignSource returns what kind of name the transaction has.
 func foreignSource(s ptrace.Span) string {
 	attrs := s.Attributes()
 	if _, ok := attrs.Get(semconv.HTTPRoute); ok {
@@ -116,8 +116,8 @@ func foreignSource(s ptrace.Span) string {
 	return "custom"
 }
 
-// otherResource returns the attributes of a resource without a field of their own, as Sentry's SDKs
-// on OpenTelemetry send them.
+// otherResource returns the resource attributes that have no field in Sentry's format, as sent by
+// Sentry SDKs that use OpenTelemetry.
 func otherResource(resource pcommon.Map) pcommon.Map {
 	other := pcommon.NewMap()
 	fromSentry := IsFromSentry(resource)

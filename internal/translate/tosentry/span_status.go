@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// StatusName is the inverse of fromsentry.setStatus. For spans of other origins, the response is
-// more precise than the status code: in OpenTelemetry, a server's 404 is not an error.
+// StatusName is the inverse of fromsentry.setStatus. For spans from other sources, the response is
+// more precise than the status code: in OpenTelemetry, a 404 on a server span is not an error.
 func StatusName(s ptrace.Span, fromSentry bool) string {
 	message := strings.ToLower(s.Status().Message())
 	switch {
@@ -43,7 +43,7 @@ func sentName(name string) string {
 	return name
 }
 
-// statusOfResponse returns the status of an HTTP or gRPC response, "" if it is unknown or
+// statusOfResponse returns the status of an HTTP or gRPC response, or "" if it is unknown or
 // successful.
 func statusOfResponse(attrs pcommon.Map) string {
 	for _, key := range []string{semconv.HTTPResponseStatusCode, semconv.HTTPStatusCode} {

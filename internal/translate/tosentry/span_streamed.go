@@ -104,8 +104,8 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) 
 	return units
 }
 
-// sharedAttributes adds the identity of the sender, which transactions state once, and to segments
-// the resource.
+// sharedAttributes adds the identity of the sender, which a transaction states only once. Segments
+// also get the resource.
 func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
 	id := s.id
 	all.text(semconv.SentryRelease, id.Release)
@@ -121,7 +121,7 @@ func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSeg
 	}
 }
 
-// attributeSet collects attributes; the first one of a key is kept.
+// attributeSet collects attributes. It keeps the first attribute of each key.
 type attributeSet struct {
 	list  []event.Attribute
 	taken map[string]bool

@@ -111,12 +111,12 @@ func (e *traceExporter) samplingContext(t *event.Transaction) *sentry.DynamicSam
 	}
 }
 
-// maxName is the length limit of transaction names in Sentry's schema; it applies to all text in
+// maxName is the maximum length of transaction names in Sentry's schema. It applies to all text in
 // headers.
 const maxName = 200
 
-// containers translates spans to span containers: each has the spans of one trace, which the
-// envelope header names.
+// containers translates spans to span containers. Each contains spans of one trace, which the
+// envelope header states.
 func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmentTree) {
 	var order []pcommon.TraceID
 	byTrace := map[pcommon.TraceID][]int{}
@@ -179,8 +179,8 @@ func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []b
 	})
 }
 
-// ReasonSpanEvent: an event of a span in a container, which has no field for it, or an event above
-// the limit of breadcrumbs.
+// ReasonSpanEvent: a span event in a container, which has no field for it, or beyond the limit of
+// breadcrumbs.
 const ReasonSpanEvent discard.Reason = "span_event_no_place"
 
 func traceText(id pcommon.TraceID) string { return hex.EncodeToString(id[:]) }

@@ -50,8 +50,8 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 	t.Request = RequestOf(attrs, s.Kind())
 	namesServer := has(attrs, semconv.SentryServerName)
 	for _, member := range data {
-		// Only a few keys need the value: each lookup searches the list, which may have a hundred
-		// thousand entries.
+		// Only a few keys need the value, and each lookup searches the list, which may have a
+		// hundred thousand entries.
 		value := func() pcommon.Value { value, _ := attrs.Get(member.Name); return value }
 		switch key := member.Name; {
 		case key == semconv.SentryTransactionID, key == semconv.SentryDescription:
@@ -97,8 +97,8 @@ func isUserKey(key string) bool {
 	return false
 }
 
-// UserOf is the inverse of fromsentry.putUser. Only data from Sentry state that the client's
-// address is the user's.
+// UserOf is the inverse of fromsentry.putUser. Only in data from Sentry is the client's address
+// that of the user.
 func UserOf(attrs pcommon.Map, fromSentry bool) (user []event.NamedValue) {
 	for _, name := range []string{"id", "username", "name", "email", "ip_address"} {
 		if value, ok := attrs.Get(attr.UserKeys[name]); ok && (fromSentry || name != "ip_address") {
@@ -122,12 +122,13 @@ var requestOnly = map[string]bool{
 }
 
 // RequestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also
-// remain in the data of the span: Sentry reads them there for spans, and here for events.
+// remain in the data of the span, where Sentry reads them for spans; for events, it reads them from
+// the request.
 func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 	r := &event.HTTPRequest{
 		URL: textOf(attrs, semconv.URLFull), Method: textOf(attrs, semconv.HTTPRequestMethod), Fragment: textOf(attrs, semconv.URLFragment),
 	}
-	if kind == ptrace.SpanKindClient { // its request is an outgoing one
+	if kind == ptrace.SpanKindClient { // an outgoing request
 		return nil
 	}
 	if query, ok := attrs.Get(semconv.URLQuery); ok {

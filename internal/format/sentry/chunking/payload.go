@@ -22,7 +22,7 @@ type payloadWriter struct {
 	written, maxWritten int
 }
 
-// times is the time range of a part, in unix seconds. The first part also has the measurements before
+// times is the time range of a part, in Unix seconds. The first part also has the measurements before
 // it, the last part those after it: the times of node are thousands of years ahead.
 type times struct {
 	from, to        float64

@@ -17,7 +17,7 @@ import (
 
 // Observation is one sample: at this time, this thread was in this stack.
 type Observation struct {
-	Time          uint64 // unix nanoseconds
+	Time          uint64 // Unix nanoseconds
 	Stack, Thread int32  // indices into those of the chunk
 }
 

@@ -9,18 +9,18 @@ import (
 )
 
 // CheckIn is the payload of a "check_in" item: a scheduled job that begins, succeeds or fails.
-// Python and ruby add fields of events.
+// Python and Ruby add fields of events.
 // https://develop.sentry.dev/sdk/telemetry/check-ins/
 type CheckIn struct {
 	ID          string // 32 hex digits; all zeros = the latest of this monitor
 	MonitorSlug string
 	Status      string                     // in_progress, ok, error; missed and unknown from the server
 	Duration    jsonscan.Optional[float64] // seconds, once the run is over
-	Timestamp   jsonscan.Timestamp         // python and ruby only
-	Platform    string                     // python and ruby only
+	Timestamp   jsonscan.Timestamp         // Python and Ruby only
+	Platform    string                     // Python and Ruby only
 	Release     string
 	Environment string
-	ServerName  string // python and ruby only
+	ServerName  string // Python and Ruby only
 	SDK         sentry.ClientSDK
 	TraceID     string // of contexts.trace, "" if invalid
 	SpanID      string

@@ -42,7 +42,7 @@ var outcomes = map[string]string{
 	"filtered_sampling_events": OutcomeFilteredSampling,
 }
 
-// ReasonReportNoQuantity: the entry has no quantity from 0 to 2^32-1, or is no object.
+// ReasonReportNoQuantity: the entry has no quantity from 0 to 2^32-1, or is not an object.
 const ReasonReportNoQuantity discard.Reason = "client_report_no_quantity"
 
 // DecodeClientReport decodes the payload of a "client_report" item. The error is a *discard.Error.

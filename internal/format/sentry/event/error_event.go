@@ -16,8 +16,8 @@ import (
 // Not decoded: internal fields of SDKs (_meta, errors), and the SDK's lists of packages and
 // integrations.
 type ErrorEvent struct {
-	EventID     string             // php sends it in the envelope header only
-	Timestamp   jsonscan.Timestamp // RFC 3339 in python, go, java and native, unix seconds in the others
+	EventID     string             // PHP sends it in the envelope header only
+	Timestamp   jsonscan.Timestamp // RFC 3339 in Python, Go, Java and Native, Unix seconds in the others
 	Platform    string
 	Level       string // fatal, error, warning, info, debug; "" = error
 	Logger      string
@@ -56,7 +56,7 @@ type NamedValue struct {
 	Value []byte // JSON, never null
 }
 
-// TraceContext is contexts.trace: the trace and span of an event. The event ID is no trace ID.
+// TraceContext is contexts.trace: the trace and span of an event. The event ID is not a trace ID.
 type TraceContext struct {
 	TraceID      string // 32 lower-case hex digits, "" if invalid
 	SpanID       string // 16 lower-case hex digits, "" if invalid

@@ -7,10 +7,10 @@ package event
 type Message struct {
 	Formatted string
 	Template  string // "order %s failed", if there are parameters
-	Params    []byte // JSON: a list, or from python's logging an object
+	Params    []byte // JSON: a list, or from Python's logging an object
 }
 
-// message reads "logentry", or "message" in any form: text, or java's object. Plain text is the
+// message reads "logentry", or "message" in any form: text, or Java's object. Plain text is the
 // formatted message. Text never overwrites an earlier message; an object does.
 func (l *reader) message(m *Message) {
 	if l.S.Peek() != '{' {

@@ -15,7 +15,7 @@ type EventThread struct {
 	Current    jsonscan.Optional[bool]
 	Main       jsonscan.Optional[bool]
 	Daemon     jsonscan.Optional[bool]
-	HeldLocks  []byte // JSON object, android's ANR events
+	HeldLocks  []byte // JSON object, Android's ANR events
 	Stacktrace *Stacktrace
 }
 

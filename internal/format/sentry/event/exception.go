@@ -63,7 +63,7 @@ type EventFrame struct {
 }
 
 // exceptions reads the chain in wire order: the innermost cause first, the thrown exception last.
-// PHP's and python's SDKs agree with Sentry's schema on this order.
+// PHP's and Python's SDKs agree with Sentry's schema on this order.
 func (l *reader) exceptions() (chain []Exception) {
 	l.Values("exception", func() {
 		if e, ok := l.exception(); ok {

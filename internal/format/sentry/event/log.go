@@ -26,7 +26,7 @@ type Log struct {
 
 // Reasons for dropping an element of a log container. Other elements are not affected.
 const (
-	// ReasonLogNoObject: the element is no JSON object.
+	// ReasonLogNoObject: the element is not a JSON object.
 	ReasonLogNoObject discard.Reason = "log_no_object"
 	// ReasonLogNoBody: the body is absent, or is no text, number or boolean.
 	ReasonLogNoBody discard.Reason = "log_no_body"

@@ -90,7 +90,7 @@ type SessionAggregate struct {
 	Unhandled                          int64
 }
 
-// ReasonSessionNoObject: the aggregate is no JSON object.
+// ReasonSessionNoObject: the aggregate is not a JSON object.
 const ReasonSessionNoObject discard.Reason = "session_no_object"
 
 // DecodeSessions decodes the payload of a "sessions" item. The error is a *discard.Error.

@@ -13,11 +13,11 @@ import (
 // https://develop.sentry.dev/sdk/data-model/event-payloads/span/
 //
 // Not decoded: fields that only ingest adds (received, sentry_tags, _metrics_summary), and
-// same_process_as_parent, which python sets to true on every span.
+// same_process_as_parent, which Python sets to true on every span.
 type Span struct {
 	TraceID      string // 32 lower-case hex digits
 	SpanID       string // 16 lower-case hex digits
-	ParentSpanID string // likewise, "" = none
+	ParentSpanID string // the same, "" = none
 	Start, End   jsonscan.Timestamp
 	Repaired     bool // one time was missing, or the times were in the wrong order
 
@@ -31,8 +31,8 @@ type Span struct {
 	IsSegment     jsonscan.Optional[bool]
 	IsRemote      jsonscan.Optional[bool]
 	SegmentID     string
-	ProfileID     string // event id of a V1 profile
-	ProfilerID    string // cocoa sends it here, other SDKs in Data
+	ProfileID     string // event ID of a V1 profile
+	ProfilerID    string // Cocoa sends it here, other SDKs in Data
 
 	Data         []NamedValue
 	Tags         []Tag
@@ -56,7 +56,7 @@ type NamedMeasure struct {
 
 // Reasons for dropping a span. Other spans are not affected.
 const (
-	// ReasonSpanNoObject: the element is no JSON object.
+	// ReasonSpanNoObject: the element is not a JSON object.
 	ReasonSpanNoObject discard.Reason = "span_no_object"
 	// ReasonSpanInvalidID: the trace ID or span ID is missing, is not hex of the right length, or
 	// is all zeros.
@@ -65,7 +65,7 @@ const (
 	ReasonSpanNoTime discard.Reason = "span_no_time"
 )
 
-// DecodeSpan decodes the payload of a standalone "span" item that is no container. The error is a
+// DecodeSpan decodes the payload of a standalone "span" item that is not a container. The error is a
 // *discard.Error.
 func DecodeSpan(payload []byte) (*Span, []discard.Flaw, error) {
 	l := newReader(payload)

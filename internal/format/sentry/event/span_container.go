@@ -20,14 +20,14 @@ type SpanContainer struct {
 type StreamedSpan struct {
 	TraceID      string // 32 lower-case hex digits
 	SpanID       string // 16 lower-case hex digits
-	ParentSpanID string // likewise, "" = none
+	ParentSpanID string // the same, "" = none
 	Name         string
 	Status       string // ok, error; others are kept
 	Kind         string // at the top level in drafts only, now the attribute sentry.kind
 	Start, End   jsonscan.Timestamp
 	Repaired     bool // one time was missing, or the times were in the wrong order
 	IsSegment    jsonscan.Optional[bool]
-	IsRemote     jsonscan.Optional[bool] // likewise, now the attribute sentry.is_remote
+	IsRemote     jsonscan.Optional[bool] // the same, now the attribute sentry.is_remote
 	Links        []SpanLink
 	Attributes   []Attribute
 }

@@ -57,7 +57,7 @@ func writeFrames(b *strings.Builder, stack *Stacktrace, platform string) {
 	}
 }
 
-// frameName returns the function, in java with its class as in java's own stack traces, or the
+// frameName returns the function, in Java with its class as in Java's own stack traces, or the
 // address of a frame without a function.
 func frameName(f *EventFrame, platform string) string {
 	switch {

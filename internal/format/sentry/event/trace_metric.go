@@ -19,7 +19,7 @@ type MetricContainer struct {
 type TraceMetric struct {
 	Timestamp  jsonscan.Timestamp
 	TraceID    string // 32 lower-case hex digits, "" if invalid
-	SpanID     string // 16 lower-case hex digits, "" if invalid; native and python send none
+	SpanID     string // 16 lower-case hex digits, "" if invalid; Native and Python send none
 	Name       string
 	Type       MetricType
 	Value      float64 // finite; never negative for counters
@@ -39,7 +39,7 @@ const (
 
 // Reasons for dropping an element of a metric container. Other elements are not affected.
 const (
-	// ReasonMetricNoObject: the element is no JSON object.
+	// ReasonMetricNoObject: the element is not a JSON object.
 	ReasonMetricNoObject discard.Reason = "metric_no_object"
 	// ReasonMetricNoName: the name is absent.
 	ReasonMetricNoName discard.Reason = "metric_no_name"

@@ -21,7 +21,7 @@ type Transaction struct {
 	Spans []Span // the others, in any order
 
 	Measurements []NamedMeasure
-	ProfileID    string // contexts.profile: event id of a V1 profile, by old python only
+	ProfileID    string // contexts.profile: event ID of a V1 profile, by old Python only
 	ProfilerID   string // contexts.profile: V2; node sends an empty object once the profiler has stopped
 
 	Lost []discard.Loss // unusable spans

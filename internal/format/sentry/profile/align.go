@@ -16,8 +16,8 @@ type Alignment string
 const (
 	NotAligned           Alignment = ""
 	AlignedRelativeStart Alignment = "relative_start" // the profile states the offset at which the transaction starts
-	AlignedCutAnchor     Alignment = "cut_anchor"     // anchors of ruby are whole seconds: samples are up to a second too early
-	AlignedLateAnchor    Alignment = "late_anchor"    // python 1.15 sends the end of the transaction as the start of the profile
+	AlignedCutAnchor     Alignment = "cut_anchor"     // anchors of Ruby are whole seconds: samples are up to a second too early
+	AlignedLateAnchor    Alignment = "late_anchor"    // Python 1.15 sends the end of the transaction as the start of the profile
 )
 
 // Align returns the nanoseconds to add to the times of a profile before its samples are linked to

@@ -10,7 +10,7 @@ import (
 // session, independent of any transaction.
 // https://develop.sentry.dev/sdk/telemetry/profiles/sample-format-v2/
 //
-// The top-level "timestamp" that java adds is only decoded for a trace of Android: ingest drops it,
+// The top-level "timestamp" that Java adds is only decoded for a trace of Android: ingest drops it,
 // and samples have their own times.
 type Chunk struct {
 	Version     string
@@ -18,7 +18,7 @@ type Chunk struct {
 	ChunkID     string
 	Platform    string
 	Release     string
-	Dist        string // python sends it, ingest drops it
+	Dist        string // Python sends it, ingest drops it
 	Environment string
 
 	ClientSDK    sentry.ClientSDK

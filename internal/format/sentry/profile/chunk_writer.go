@@ -238,7 +238,7 @@ func (w *chunkWriter) stackLists(s *Sampled) {
 // any, append writes an empty function, like browsers for anonymous functions.
 //
 // Every member ends with a comma, and the last comma becomes the closing brace: frames are most of
-// node's payloads.
+// Node's payloads.
 func (f *Frame) append(dst []byte) []byte {
 	dst = append(dst, '{')
 	if f.Function != "" || f.Filename == "" && f.InstructionAddr == 0 {

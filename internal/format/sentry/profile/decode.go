@@ -56,7 +56,7 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 		"transaction":  &p.Transaction,
 		"transactions": &firstTransaction{&p.Transaction},
 
-		// Fields of android's legacy format.
+		// Fields of Android's legacy format.
 		"device_manufacturer":    &p.Device.Manufacturer,
 		"device_model":           &p.Device.Model,
 		"device_locale":          &p.Device.Locale,

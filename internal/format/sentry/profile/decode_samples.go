@@ -80,7 +80,7 @@ func (d *sampledDecoder) sample() {
 		case d.format.timeKey():
 			nanos, timed, outOfRange = d.time()
 			field = fieldTime
-		case "queue_address": // V1, cocoa
+		case "queue_address": // V1, Cocoa
 			queue = d.queue()
 		default:
 			d.Skip()
@@ -136,7 +136,7 @@ func (d *sampledDecoder) time() (nanos uint64, ok, outOfRange bool) {
 	return d.elapsed()
 }
 
-// timestamp decodes the time of a V2 sample: unix seconds, usually with up to seven decimals.
+// timestamp decodes the time of a V2 sample: Unix seconds, usually with up to seven decimals.
 func (d *sampledDecoder) timestamp() (nanos uint64, ok, outOfRange bool) {
 	text, quoted, ok := d.Scalar()
 	if quoted {
@@ -151,7 +151,7 @@ func (d *sampledDecoder) timestamp() (nanos uint64, ok, outOfRange bool) {
 	return nanos, true, !inRange
 }
 
-// elapsed decodes the time of a V1 sample: whole nanoseconds as a number (node 7 and 8, go, php) or
+// elapsed decodes the time of a V1 sample: whole nanoseconds as a number (Node 7 and 8, Go, PHP) or
 // as a string.
 func (d *sampledDecoder) elapsed() (nanos uint64, ok, outOfRange bool) {
 	text, _, ok := d.Scalar()

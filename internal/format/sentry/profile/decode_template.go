@@ -156,7 +156,7 @@ func plainNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
 	return nanos, pos, pos > start && (data[start] != '0' || pos == start+1)
 }
 
-// plainUnixNanos reads unix seconds in the form that all SDKs print, ten digits and up to nine
+// plainUnixNanos reads Unix seconds in the form that all SDKs print, ten digits and up to nine
 // decimals, and returns nanoseconds.
 func plainUnixNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
 	high, digits := digits8(data, pos)

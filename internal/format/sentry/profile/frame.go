@@ -11,11 +11,11 @@ package profile
 // payload changes.
 type Frame struct {
 	Function string // also sent as "name"; may be mangled on native platforms
-	Module   string // python module, java class, node module path, go package
-	Filename string // also sent as "file"; path relative to the project, a class name in java
+	Module   string // Python module, Java class, Node module path, Go package
+	Filename string // also sent as "file"; path relative to the project, a class name in Java
 	AbsPath  string // absolute path or URL
 	Package  string // path or name of the native library
-	Platform string // overrides the profile's platform: a cocoa frame in a javascript profile
+	Platform string // overrides the profile's platform: a Cocoa frame in a JavaScript profile
 
 	InstructionAddr uint64 // absolute address; 0 = none. A hex string or a number on the wire
 	Line            uint32 // also sent as "line"; 1-based, 0 = none

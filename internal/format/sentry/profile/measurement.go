@@ -12,6 +12,6 @@ type Measurement struct {
 // MeasurementValue is one point of a Measurement.
 type MeasurementValue struct {
 	ElapsedNS uint64  // V1: elapsed_since_start_ns, nanoseconds since Profile.Timestamp
-	Timestamp float64 // V2: timestamp, unix seconds as sent. Node adds seconds to epoch milliseconds here
+	Timestamp float64 // V2: timestamp, Unix seconds as sent. Node adds seconds to epoch milliseconds here
 	Value     float64
 }

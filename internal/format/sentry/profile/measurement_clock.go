@@ -9,7 +9,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// MeasurementClock converts the times of a chunk's measurements. They are unix seconds, except from
+// MeasurementClock converts the times of a chunk's measurements. They are Unix seconds, except from
 // node: all recorded versions add the seconds since the profiler's start to the start in
 // milliseconds. 1795223440515.0154, …515.1213, …545.2856 are 15 ms, 121 ms and 30.3 s after
 // …440.515.

@@ -11,7 +11,7 @@ import (
 // https://develop.sentry.dev/sdk/telemetry/profiles/sample-format-v1/
 type Profile struct {
 	Version     string
-	EventID     string // cocoa sends it as "profile_id"
+	EventID     string // Cocoa sends it as "profile_id"
 	Platform    string
 	Timestamp   jsonscan.Timestamp // origin of Samples.Time
 	Release     string
@@ -22,7 +22,7 @@ type Profile struct {
 	OS           OS
 	Runtime      Runtime
 	DebugMeta    DebugMeta
-	Transaction  *ProfileTransaction // python and browser send a list "transactions" with this one element
+	Transaction  *ProfileTransaction // Python and browser send a list "transactions" with this one element
 	Measurements []Measurement
 
 	Sampled

@@ -15,7 +15,7 @@ type Sampled struct {
 	Stacks  Stacks
 	Frames  []Frame  // distinct by their JSON text: node repeats each frame for every stack that has it
 	Threads []Thread // those that samples refer to, in order of first appearance
-	Queues  []Queue  // likewise; Queues[0] means "no queue"
+	Queues  []Queue  // the same; Queues[0] means "no queue"
 
 	Lost  []discard.Loss // dropped samples
 	Flaws []discard.Flaw // fields that did not have their published type
@@ -28,7 +28,7 @@ const NominalPeriod = 9_900_990
 
 // Samples are the observations in the order of the payload.
 type Samples struct {
-	Time   []uint64 // V1: nanoseconds since Profile.Timestamp; V2: unix nanoseconds
+	Time   []uint64 // V1: nanoseconds since Profile.Timestamp; V2: Unix nanoseconds
 	Stack  []int32  // index into Stacks
 	Thread []int32  // index into Threads
 	Queue  []int32  // index into Queues; empty if no sample names a queue
@@ -93,7 +93,7 @@ type Thread struct {
 	Priority *int64
 }
 
-// Queue is a cocoa dispatch queue that samples refer to, with its entry of queue_metadata, if any.
+// Queue is a Cocoa dispatch queue that samples refer to, with its entry of queue_metadata, if any.
 type Queue struct {
 	Address string // hex text
 	Label   string

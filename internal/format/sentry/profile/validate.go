@@ -88,7 +88,7 @@ var Rules = []Rule{
 		if c := s.Chunk; c != nil {
 			return c.Platform == "" || c.ClientSDK.Name == "" || c.ClientSDK.Version == ""
 		}
-		return s.Profile.Android == nil && s.Profile.lacksMetadata() // android's legacy format has other fields
+		return s.Profile.Android == nil && s.Profile.lacksMetadata() // Android's legacy format has other fields
 	}},
 	{"platform_header", discard.ReasonInvalidProfileType, "the payload's platform counts", "rule-platform-header", func(s Subject) bool {
 		return s.Chunk != nil && s.HeaderPlatform != "" && s.Chunk.Platform != "" && s.HeaderPlatform != s.Chunk.Platform
