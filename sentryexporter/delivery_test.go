@@ -284,7 +284,7 @@ func TestNeverFits(t *testing.T) {
 	traces := someSpan()
 	traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().PutStr("long", string(make([]byte, minQueueBytes/queuedItems)))
 	err := e.traces(traces)
-	require.ErrorContains(t, err, "larger than an envelope of 131072 bytes")
+	require.ErrorContains(t, err, "do not fit into an envelope of 131072 bytes")
 	assert.Equal(t, map[string]int64{"reason=item_too_large": 1}, e.counts("otelcol_exporter_sentry_envelope_spans_discarded"))
 }
 

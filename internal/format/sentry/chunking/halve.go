@@ -9,10 +9,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// Halve splits the payload of a chunk into two, each with half of its samples, for a server that
-// accepts only smaller payloads. The IDs of the halves are derived from their content, so the result
-// is always the same. Members that the decoder does not know are not in the halves. Halve returns
-// nil if the payload cannot be halved.
+// Halve splits the payload of a chunk into two payloads with half of the samples each, for servers
+// that accept only smaller payloads. IDs are derived from the content, so the result is
+// deterministic. Members that the decoder does not know are omitted. Halve returns nil if the
+// payload cannot be halved.
 func Halve(payload []byte) (halves []Part) {
 	d := profile.AcquireDecoder()
 	defer d.Release()

@@ -17,13 +17,14 @@ type payloadWriter struct {
 	points       int                   // in all measurements
 	maxPayload   int
 
-	// written estimates the work in bytes, for this and earlier profiles, including payloads that were
-	// too large. maxWritten bounds it: each chunk repeats frames that the input contains once.
+	// written estimates the work for this and earlier profiles, in bytes, including payloads that
+	// were too large. maxWritten bounds it, because each chunk repeats frames that the input
+	// contains only once.
 	written, maxWritten int
 }
 
-// times is the time range of a part, in Unix seconds. The first part also has the measurements before
-// it, the last part those after it: the times of node are thousands of years ahead.
+// times is the time range of a part, in Unix seconds. The first part also gets the measurements
+// before it, and the last part those after it, because Node's times are thousands of years ahead.
 type times struct {
 	from, to        float64
 	isFirst, isLast bool
@@ -54,8 +55,8 @@ func (w *payloadWriter) write(t times) (ok bool) {
 	return ok
 }
 
-// estimate returns the approximate length of the payload, so that it rarely grows while it is
-// written: in recorded chunks, a sample takes 70 bytes, a frame 150, and a stack entry 4.
+// estimate returns the approximate length of the payload, to avoid reallocation. In recorded
+// chunks, a sample has 70 bytes, a frame 150, and a stack entry 4.
 func (w *payloadWriter) estimate() int {
 	c := w.chunk
 	return min(w.maxPayload, 70*c.Samples.Len()+150*len(c.Frames)+4*c.Stacks.Entries())

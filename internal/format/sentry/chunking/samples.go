@@ -9,8 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// sampleBuilder builds the samples of a part: its observations and, where needed, samples that state
-// how long an observation lasted.
+// sampleBuilder builds the samples of a part: its observations and, where needed, additional
+// samples that determine how long an observation lasted.
 //
 //   - Ingest drops a thread with a single sample. Such a thread gets a closing sample: the same
 //     stack, one period later.
@@ -36,8 +36,8 @@ type threadState struct {
 	count  int32 // number of observations with frames
 }
 
-// offCPUPeriods is the number of periods after which a thread without observations was not running:
-// timers are not exact.
+// offCPUPeriods is the number of periods after which a thread without observations counts as not
+// running. It is more than one, because timers are inexact.
 const offCPUPeriods = 1.5
 
 func (b *sampleBuilder) open(p Profile) {
@@ -52,8 +52,8 @@ func (b *sampleBuilder) open(p Profile) {
 	}
 }
 
-// build sets the samples of the chunk. It reports whether a sample has frames: ingest rejects chunks
-// with idle samples only.
+// build sets the samples of the chunk. It reports whether any sample has frames, because ingest
+// rejects chunks that contain only idle samples.
 func (b *sampleBuilder) build(r partRange) (active bool) {
 	clear(b.threads)
 	b.added = b.added[:0]
@@ -113,7 +113,7 @@ func (b *sampleBuilder) addClosing(thread *threadState, r partRange) {
 }
 
 // merge sets the samples of the chunk to the observations and the added samples, sorted by time. At
-// equal times, added samples come first: they belong to earlier observations.
+// equal times, added samples come first, because they belong to earlier observations.
 func (b *sampleBuilder) merge(r partRange) {
 	slices.SortStableFunc(b.added, func(a, o Observation) int {
 		return cmp.Or(cmp.Compare(a.Time, o.Time), compareBool(b.isIdle(&a), b.isIdle(&o))) // closing, then idle

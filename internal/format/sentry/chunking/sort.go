@@ -8,8 +8,8 @@ import (
 )
 
 // SortByTime sorts observations by time and keeps the order of equal times. It is a radix sort with
-// digits of 12 bits: comparing takes three times as long (internal/testkit/bench). It returns the
-// scratch memory for the next call.
+// 12-bit digits; sorting by comparison takes three times as long (internal/testkit/bench). It
+// returns the scratch memory for the next call.
 func SortByTime(all, scratch []Observation) []Observation {
 	first, last, sorted := timeBounds(all)
 	if sorted {

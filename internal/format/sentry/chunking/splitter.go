@@ -53,14 +53,14 @@ func (p Part) SetChunkID(id string) {
 	copy(p.Payload[start:], id)
 }
 
-// Splitter splits profiles into parts. A part lasts at most a minute; a part with too large a payload
-// is halved. A Splitter reuses its memory.
+// Splitter splits profiles into parts of at most one minute. Parts whose payload is too large are
+// halved. A Splitter reuses its memory.
 type Splitter struct {
-	Lost []discard.Loss // observations of the last profile that are in no part
+	Lost []discard.Loss // observations of the last profile that are not in any part
 
 	observations []Observation
-	todo         []partRange // remaining parts, the last one first
-	parts        int         // that were written
+	todo         []partRange // remaining parts, last one first
+	parts        int         // number of written parts
 	samples      sampleBuilder
 	payload      payloadWriter
 }
@@ -74,7 +74,7 @@ type partRange struct {
 const (
 	partNanos = sentry.MaxOutgoingChunkSeconds * jsonscan.NanosPerSecond
 
-	// maxParts bounds the chunks of one profile: a day of minutes.
+	// maxParts bounds the chunks of one profile: one day in minutes.
 	maxParts = 1440
 )
 

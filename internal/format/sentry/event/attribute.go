@@ -14,12 +14,12 @@ import (
 type Attribute struct {
 	Key   string
 	Type  string // string, boolean, integer, double, array; any text is legal, and it may contradict Value
-	Value []byte // JSON, never null; an integer may be a string, because JavaScript's numbers have 53 bits
+	Value []byte // JSON, never null; an integer may be a string, because JavaScript numbers have only 53 bits
 	Unit  string
 }
 
-// attributes reads the object of attributes in its order. It skips attributes without a value and
-// nulls, and keeps a bare value without a type.
+// attributes reads an object of attributes in order. It skips nulls and attributes without a value,
+// and keeps bare values without a type.
 func (l *reader) attributes() []Attribute {
 	all := l.attributeBuf[:0]
 	l.Object("attributes", func(key string) {

@@ -4,7 +4,7 @@ package event
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// Breadcrumb is an occurrence before an event. Lists have the oldest first.
+// Breadcrumb is an occurrence before an event. Lists start with the oldest.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/breadcrumbs/
 type Breadcrumb struct {
 	Timestamp jsonscan.Timestamp

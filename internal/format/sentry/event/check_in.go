@@ -8,9 +8,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// CheckIn is the payload of a "check_in" item: a scheduled job that begins, succeeds or fails.
-// Python and Ruby add fields of events.
-// https://develop.sentry.dev/sdk/telemetry/check-ins/
+// CheckIn is the payload of a "check_in" item: a scheduled job begins, succeeds or fails. Python
+// and Ruby add event fields. https://develop.sentry.dev/sdk/telemetry/check-ins/
 type CheckIn struct {
 	ID          string // 32 hex digits; all zeros = the latest of this monitor
 	MonitorSlug string

@@ -20,13 +20,13 @@ type ClientReport struct {
 
 // LostEvents is an entry of one of the report's four lists.
 type LostEvents struct {
-	Outcome  string // one of the Outcome constants: the list of the entry
+	Outcome  string // one of the Outcome constants, determined by the list that contains the entry
 	Reason   string // sample_rate, before_send, queue_overflow, ratelimit_backoff, …
 	Category string // a data category: error, transaction, span, log_byte, …
 	Quantity int64  // items, or bytes for the categories that end in _byte
 }
 
-// Outcomes by Relay's names. SDKs send the first only.
+// Outcomes, with Relay's names. SDKs send only the first one.
 const (
 	OutcomeClientDiscard    = "client_discard"
 	OutcomeRateLimited      = "rate_limited"

@@ -17,8 +17,8 @@ type Container struct {
 	Flaws []discard.Flaw
 }
 
-// IngestSettings ask the server to complete elements from the request: "auto" or "never". They
-// apply from version 2 on.
+// IngestSettings tell the server whether to complete elements from the request: "auto" or "never".
+// They apply since version 2.
 type IngestSettings struct {
 	InferIP        string
 	InferUserAgent string
@@ -27,8 +27,8 @@ type IngestSettings struct {
 // decodeContainer reads a container. `element` reads one element and returns the reason why it is
 // unusable, or "".
 //
-// Sentry's ingest drops a container if item_count in the item header is not the number of its
-// elements. Here that is a flaw: the elements are unambiguous.
+// Sentry's ingest drops a container if item_count in the item header differs from the number of
+// elements. Here, this is only a flaw, because the elements are unambiguous.
 func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element func(*reader) discard.Reason) (Container, error) {
 	var c Container
 	l := newReader(payload)

@@ -40,17 +40,17 @@ type ErrorEvent struct {
 	Extra       []byte // JSON object
 	User        []NamedValue
 	Request     *HTTPRequest
-	Contexts    []NamedValue // all but trace; usually objects
+	Contexts    []NamedValue // all except trace; usually objects
 	Trace       TraceContext
 	Images      []byte // JSON list debug_meta.images, for symbolication
 
 	Flaws []discard.Flaw
 }
 
-// Tag is a key with a text.
+// Tag is a key with a text value.
 type Tag struct{ Key, Value string }
 
-// NamedValue is a member of an object with keys of the sender's choice.
+// NamedValue is a member of an object with arbitrary keys.
 type NamedValue struct {
 	Name  string
 	Value []byte // JSON, never null
@@ -68,7 +68,7 @@ type TraceContext struct {
 	Data         []NamedValue
 }
 
-// HTTPRequest is the request that the server was handling, or the browser's page.
+// HTTPRequest is the request that the server was handling, or the page in the browser.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/request/
 type HTTPRequest struct {
 	URL         string
@@ -149,8 +149,8 @@ func (e *ErrorEvent) field(l *reader, key string) {
 	}
 }
 
-// tags reads an object or a list of pairs: Sentry's schema allows both for tags and headers. Null
-// means no value; a header may have a list of values.
+// tags reads an object or a list of pairs, because Sentry's schema allows both for tags and
+// headers. Null means no value; a header may have a list of values.
 func (l *reader) tags(field string) (all []Tag) {
 	if l.S.Peek() != '[' {
 		l.Object(field, func(key string) { all = l.tag(all, field, strings.ToValidUTF8(key, "\uFFFD")) })

@@ -7,11 +7,11 @@ package event
 type Message struct {
 	Formatted string
 	Template  string // "order %s failed", if there are parameters
-	Params    []byte // JSON: a list, or from Python's logging an object
+	Params    []byte // JSON: a list, or an object from Python's logging
 }
 
-// message reads "logentry", or "message" in any form: text, or Java's object. Plain text is the
-// formatted message. Text never overwrites an earlier message; an object does.
+// message reads "logentry", or "message" in any form: text, or an object as sent by Java. Plain
+// text is the formatted message. An object overwrites an earlier message, text does not.
 func (l *reader) message(m *Message) {
 	if l.S.Peek() != '{' {
 		if text := l.Text("message"); m.Formatted == "" {
@@ -40,7 +40,7 @@ func (l *reader) message(m *Message) {
 	}
 }
 
-// Text returns the formatted message, else the template.
+// Text returns the formatted message or, if there is none, the template.
 func (m *Message) Text() string {
 	if m.Formatted != "" {
 		return m.Formatted

@@ -8,8 +8,8 @@ import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan
 type reader struct {
 	jsonscan.Lenient
 
-	// Buffers for lists that each of a thousand elements has. A list is copied once its length is
-	// known.
+	// Buffers for lists that occur in each of a thousand elements. A list is copied once its length
+	// is known.
 	attributeBuf []Attribute
 	valueBuf     []NamedValue
 }

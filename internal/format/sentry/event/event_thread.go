@@ -7,7 +7,7 @@ import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan
 // EventThread is a thread of the process at the time of an event.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/threads/
 type EventThread struct {
-	ID         string // a number in all SDKs recorded; text is legal
+	ID         string // a number in all recorded SDKs; text is legal
 	Name       string
 	State      string // java: RUNNABLE, WAITING, …
 	Priority   jsonscan.Optional[int64]

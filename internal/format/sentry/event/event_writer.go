@@ -78,7 +78,7 @@ func (e *ErrorEvent) appendContexts(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// append appends the object; nothing if it is empty.
+// append appends the object, unless it is empty.
 func (t *TraceContext) append(dst []byte) []byte {
 	before := len(dst)
 	dst = append(dst, '{')
@@ -187,7 +187,7 @@ func (f *EventFrame) append(dst []byte) []byte {
 	return append(jsonscan.AppendRaw(dst, "vars", f.Vars), '}')
 }
 
-// appendPosition appends a line or a column; 0 is none.
+// appendPosition appends a line or a column. 0 means none.
 func appendPosition(dst []byte, key string, number uint32) []byte {
 	if number == 0 {
 		return dst

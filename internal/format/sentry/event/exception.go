@@ -4,7 +4,7 @@ package event
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
-// Exception is one error of an event's chain.
+// Exception is one error in the chain of an event.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/exception/
 type Exception struct {
 	Type       string // class or name of the error
@@ -15,7 +15,7 @@ type Exception struct {
 	Stacktrace *Stacktrace
 }
 
-// Mechanism is how the SDK captured the exception, and its position in the chain.
+// Mechanism states how the SDK captured the exception, and its position in the chain.
 type Mechanism struct {
 	Type        string // generic, onerror, chained, instrument, …
 	Description string
@@ -30,8 +30,8 @@ type Mechanism struct {
 	Data        []byte // JSON object
 }
 
-// Stacktrace has the frames in wire order: callers before callees, so the last frame is the current
-// one. Stacks of profiles have the opposite order.
+// Stacktrace contains the frames in wire order, callers before callees, so the last frame is the
+// current one. Stacks of profiles have the opposite order.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/stacktrace/
 type Stacktrace struct {
 	Frames    []EventFrame
@@ -95,7 +95,7 @@ func (l *reader) exception() (e Exception, ok bool) {
 	return e, ok && (e.Type != "" || e.Value != "" || e.Stacktrace != nil)
 }
 
-// exceptionValue reads text, or the text of any other JSON: Sentry's schema allows both
+// exceptionValue reads text, or any other JSON as text, because Sentry's schema allows both
 // ("JsonLenientString").
 func (l *reader) exceptionValue() string {
 	switch l.S.Peek() {

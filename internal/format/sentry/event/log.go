@@ -28,14 +28,14 @@ type Log struct {
 const (
 	// ReasonLogNoObject: the element is not a JSON object.
 	ReasonLogNoObject discard.Reason = "log_no_object"
-	// ReasonLogNoBody: the body is absent, or is no text, number or boolean.
+	// ReasonLogNoBody: the body is absent, or is not text, a number or a boolean.
 	ReasonLogNoBody discard.Reason = "log_no_body"
 )
 
 // DecodeLogs decodes the payload of a "log" item; itemCount is from the item header. The error is a
 // *discard.Error.
 //
-// Sentry's ingest drops elements without time, trace ID or level. Here that is at most a flaw.
+// Sentry's ingest drops elements without time, trace ID or level. Here, this is at most a flaw.
 func DecodeLogs(payload []byte, itemCount jsonscan.Optional[int]) (c *LogContainer, err error) {
 	c = &LogContainer{}
 	c.Container, err = decodeContainer(payload, itemCount, c.log)
@@ -53,7 +53,7 @@ func (c *LogContainer) log(l *reader) discard.Reason {
 	l.Object("items", func(key string) {
 		switch key {
 		case "timestamp":
-			log.Timestamp = l.Time(key) // go writes RFC 3339 with nine digits, all others seconds
+			log.Timestamp = l.Time(key) // Go writes RFC 3339 with nine digits, all others seconds
 		case "trace_id":
 			log.TraceID = l.TraceID(key)
 		case "span_id":

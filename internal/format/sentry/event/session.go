@@ -17,7 +17,7 @@ type Session struct {
 	ID                string // "sid", 32 lower-case hex digits if it is a UUID
 	Init              bool   // the first update of this session
 	Started           jsonscan.Timestamp
-	Timestamp         jsonscan.Timestamp         // time of the update; native sends none
+	Timestamp         jsonscan.Timestamp         // time of the update; Native sends none
 	Duration          jsonscan.Optional[float64] // seconds; browsers send none, on purpose
 	Status            string                     // ok (ongoing), exited, crashed, abnormal, unhandled; "ok" if absent
 	Errors            int64                      // so far
@@ -71,8 +71,8 @@ func DecodeSession(payload []byte) (*Session, error) {
 	return s, nil
 }
 
-// Sessions is the payload of a "sessions" item: servers send aggregates instead of an update for
-// each request.
+// Sessions is the payload of a "sessions" item: servers send aggregates instead of one update per
+// request.
 type Sessions struct {
 	Aggregates  []SessionAggregate
 	Release     string
@@ -83,7 +83,7 @@ type Sessions struct {
 }
 
 // SessionAggregate counts the sessions that began in one minute, by final status. Each session is
-// in exactly one of the counts.
+// counted exactly once.
 type SessionAggregate struct {
 	Started                            jsonscan.Timestamp // a whole minute
 	Exited, Errored, Abnormal, Crashed int64
@@ -163,8 +163,8 @@ func (l *reader) sessionAttributes() (release, environment string) {
 	return release, environment
 }
 
-// maxQuantity is the largest count of sessions or discarded events in Relay: 32 bits. Sums of them
-// fit 64 bits.
+// maxQuantity is the largest count of sessions or discarded events in Relay (32 bits). Sums of
+// counts fit into 64 bits.
 const maxQuantity = 1<<32 - 1
 
 // quantity reads a count.

@@ -7,9 +7,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Span is one operation: an element of the list "spans" of a transaction, the root that
-// contexts.trace and the transaction's own times describe, or the payload of a standalone "span"
-// item without a container (the browser's web vitals).
+// Span is one operation: an element of the list "spans" of a transaction, its root (described by
+// contexts.trace and the transaction's own times), or the payload of a standalone "span" item
+// without a container (web vitals from browsers).
 // https://develop.sentry.dev/sdk/data-model/event-payloads/span/
 //
 // Not decoded: fields that only ingest adds (received, sentry_tags, _metrics_summary), and

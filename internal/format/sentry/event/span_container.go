@@ -7,8 +7,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// SpanContainer is the payload of a "span" item with the content type ContentTypeSpans.
-// JavaScript's SDK 11 sends it instead of transactions, other SDKs on demand.
+// SpanContainer is the payload of a "span" item with the content type ContentTypeSpans. JavaScript
+// 11 sends it instead of transactions, other SDKs if configured.
 // https://develop.sentry.dev/sdk/telemetry/spans/span-protocol/
 type SpanContainer struct {
 	Container
@@ -16,7 +16,7 @@ type SpanContainer struct {
 }
 
 // StreamedSpan is one element of a span container ("span v2"). SDKs split a trace into any number
-// of containers: the segment of a child may be in another request.
+// of containers, so the segment of a child may be in another request.
 type StreamedSpan struct {
 	TraceID      string // 32 lower-case hex digits
 	SpanID       string // 16 lower-case hex digits

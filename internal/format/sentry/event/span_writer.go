@@ -20,8 +20,8 @@ func (s *StreamedSpan) append(dst []byte) []byte {
 	return append(appendAttributes(dst, s.Attributes), '}')
 }
 
-// appendMembers writes the members of a span of a transaction, except for its times: the
-// transaction has those of its root.
+// appendMembers writes the members of a span of a transaction, except for its times, because the
+// transaction itself has the times of its root.
 func (s *Span) appendMembers(dst []byte) []byte {
 	dst = jsonscan.AppendTextAlways(dst, "trace_id", s.TraceID)
 	dst = jsonscan.AppendTextAlways(dst, "span_id", s.SpanID)
@@ -89,7 +89,7 @@ func appendMeasures(dst []byte, measures []NamedMeasure) []byte {
 	return append(dst, '}')
 }
 
-// appendLinks writes links. Their attributes have types in containers only.
+// appendLinks writes links. Only in containers do their attributes have types.
 func appendLinks(dst []byte, links []SpanLink) []byte {
 	if len(links) == 0 {
 		return dst

@@ -29,7 +29,7 @@ func StacktraceText(chain []Exception, platform string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Headline returns "Type: value", or the one that is present.
+// Headline returns "Type: value", or whichever of the two is present.
 func (e *Exception) Headline() string {
 	switch {
 	case e.Type == "":
@@ -57,8 +57,8 @@ func writeFrames(b *strings.Builder, stack *Stacktrace, platform string) {
 	}
 }
 
-// frameName returns the function, in Java with its class as in Java's own stack traces, or the
-// address of a frame without a function.
+// frameName returns the function (for Java, with its class, as in Java's own stack traces) or, if
+// there is none, the address.
 func frameName(f *EventFrame, platform string) string {
 	switch {
 	case f.Function != "" && f.Module != "" && (platform == "java" || platform == "android"):
@@ -73,7 +73,7 @@ func frameName(f *EventFrame, platform string) string {
 	return "<unknown>"
 }
 
-// framePosition returns file:line:column, as far as known, or the library of a native frame.
+// framePosition returns the known part of file:line:column, or the library of a native frame.
 func framePosition(f *EventFrame) string {
 	position := cmp.Or(f.Filename, f.AbsPath, f.Package)
 	if position == "" || f.Line == 0 {

@@ -46,7 +46,7 @@ const (
 	// ReasonMetricUnknownType: the type is neither counter, gauge nor distribution, so the
 	// aggregation of values is unknown.
 	ReasonMetricUnknownType discard.Reason = "metric_unknown_type"
-	// ReasonMetricNoValue: the value is absent, or is no finite number.
+	// ReasonMetricNoValue: the value is absent, or is not a finite number.
 	ReasonMetricNoValue discard.Reason = "metric_no_value"
 	// ReasonMetricNegativeCounter: the value of a counter is negative.
 	ReasonMetricNegativeCounter discard.Reason = "metric_negative_counter"
@@ -55,8 +55,8 @@ const (
 // DecodeTraceMetrics decodes the payload of a "trace_metric" item; itemCount is from the item
 // header. The error is a *discard.Error.
 //
-// Sentry's ingest drops elements without time or trace ID. Here they are kept: a metric is useful
-// without them.
+// Sentry's ingest drops elements without time or trace ID. Here, they are kept, because a metric is
+// useful without them.
 func DecodeTraceMetrics(payload []byte, itemCount jsonscan.Optional[int]) (c *MetricContainer, err error) {
 	c = &MetricContainer{}
 	c.Container, err = decodeContainer(payload, itemCount, c.metric)
@@ -74,7 +74,7 @@ func (c *MetricContainer) metric(l *reader) discard.Reason {
 	l.Object("items", func(key string) {
 		switch key {
 		case "timestamp":
-			m.Timestamp = l.Time(key) // go writes RFC 3339 with nine digits, all others seconds
+			m.Timestamp = l.Time(key) // Go writes RFC 3339 with nine digits, all others seconds
 		case "trace_id":
 			m.TraceID = l.TraceID(key)
 		case "span_id":

@@ -12,8 +12,8 @@ import (
 // Transaction is the payload of a "transaction" item: an event with a tree of spans.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/transaction/
 //
-// ErrorEvent has its fields as an event: Transaction is its name, Contexts excludes trace and
-// profile, and Images is not used.
+// ErrorEvent contains the fields that a transaction shares with events: Transaction is the name,
+// Contexts excludes trace and profile, and Images is not used.
 type Transaction struct {
 	ErrorEvent
 
@@ -21,8 +21,8 @@ type Transaction struct {
 	Spans []Span // the others, in any order
 
 	Measurements []NamedMeasure
-	ProfileID    string // contexts.profile: event ID of a V1 profile, by old Python only
-	ProfilerID   string // contexts.profile: V2; node sends an empty object once the profiler has stopped
+	ProfileID    string // contexts.profile: event ID of a V1 profile, only from old Python versions
+	ProfilerID   string // contexts.profile: V2; Node sends an empty object once the profiler has stopped
 
 	Lost []discard.Loss // unusable spans
 }
@@ -83,7 +83,8 @@ func (t *Transaction) span(l *reader) {
 	}
 }
 
-// contexts reads all contexts: trace is the root span, profile has the IDs of a profile.
+// contexts reads all contexts. trace describes the root span, profile contains the IDs of a
+// profile.
 func (t *Transaction) contexts(l *reader, root *Span) {
 	l.Object("contexts", func(key string) {
 		switch key {
@@ -112,8 +113,9 @@ func (t *Transaction) contexts(l *reader, root *Span) {
 	})
 }
 
-// TransactionTimes returns start and end of the transaction in the payload of a "transaction" item,
-// unset if the payload has none. They are the anchor of a V1 profile without its own.
+// TransactionTimes returns the start and the end of a transaction from the payload of a
+// "transaction" item, unset if they are missing. They are the anchor of a V1 profile without its
+// own.
 func TransactionTimes(payload []byte) (start, end jsonscan.Timestamp) {
 	var transaction struct {
 		Start jsonscan.Timestamp `json:"start_timestamp"`

@@ -5,12 +5,12 @@ package event
 import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
 // AppendTransaction appends the payload of a "transaction" item to dst. It is the inverse of
-// DecodeTransaction. It writes as many of the spans, in their order, as fit into maxBytes and
-// returns their number; the caller sends the others in a container. If not even the transaction
-// without spans fits, ok is false and dst is returned unchanged.
+// DecodeTransaction. It writes as many spans, in order, as fit into maxBytes and returns their
+// number; the caller sends the others in a container. If the transaction does not fit even without
+// spans, ok is false and dst is returned unchanged.
 //
-// The root and its times are required. Fields of events without a meaning for spans are not
-// written: level, message, exceptions, threads.
+// The root and its times are required. Event fields that have no meaning for spans (level, message,
+// exceptions, threads) are not written.
 func AppendTransaction(dst []byte, t *Transaction, maxBytes int) (_ []byte, spans int, ok bool) {
 	const end = len("]}")
 	before := len(dst)

@@ -10,11 +10,10 @@ import (
 
 // The published rules for spans (relay-event-normalization/src/validation.rs, validate_span): trace
 // ID, span ID, start and end are present, and the end is not before the start. A lenient receiver
-// drops spans without IDs or any time and repairs the times of other spans. A strict one, like
-// Sentry's ingest, discards a transaction with such a span as a whole, and any other such span by
-// itself.
+// drops spans without IDs or any time and repairs the times of other spans. A strict receiver
+// discards such spans, like Sentry's ingest, and the whole transaction if it contains one.
 
-// Reasons of a strict receiver, by Relay's names.
+// Reasons of a strict receiver, with Relay's names.
 const (
 	ReasonInvalidTransactionEvent discard.Reason = "invalid_transaction"
 	ReasonInvalidSpan             discard.Reason = "invalid_span"

@@ -8,7 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Alignment is the reason why the times of a V1 profile differ from the times of its transaction's
+// Alignment is the reason why the times of a V1 profile do not match those of its transaction's
 // spans.
 type Alignment string
 
@@ -16,7 +16,7 @@ type Alignment string
 const (
 	NotAligned           Alignment = ""
 	AlignedRelativeStart Alignment = "relative_start" // the profile states the offset at which the transaction starts
-	AlignedCutAnchor     Alignment = "cut_anchor"     // anchors of Ruby are whole seconds: samples are up to a second too early
+	AlignedCutAnchor     Alignment = "cut_anchor"     // Ruby truncates anchors to whole seconds, so samples are up to a second too early
 	AlignedLateAnchor    Alignment = "late_anchor"    // Python 1.15 sends the end of the transaction as the start of the profile
 )
 

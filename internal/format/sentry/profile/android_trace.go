@@ -12,17 +12,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Profiles of Android have a trace in place of samples: of the Android runtime (ART) in base64, or a Perfetto trace after the JSON. React
-// Native sends the samples of its JavaScript beside the trace ("js_profile").
-// https://develop.sentry.dev/sdk/telemetry/profiles/
+// Android profiles contain a trace instead of samples: a base64-encoded trace of the Android
+// runtime (ART), or a Perfetto trace after the JSON. React Native also sends JavaScript samples
+// ("js_profile"). https://develop.sentry.dev/sdk/telemetry/profiles/
 
-// Android is what profiles of Android have in place of samples. Their Sampled has the JavaScript of React Native.
+// Android is the part of Android profiles that replaces samples. Sampled contains React Native's
+// JavaScript samples.
 type Android struct {
 	MethodTrace   []byte // of ART
 	PerfettoTrace []byte // part of the payload
 
-	Timestamp jsonscan.Timestamp // of a chunk: when its trace began
-	Unusable  *discard.Error     // why there is no trace
+	Timestamp jsonscan.Timestamp // of a chunk: start of its trace
+	Unusable  *discard.Error     // the reason if there is no trace
 }
 
 // legacyAndroid completes a legacy profile.
@@ -67,7 +68,8 @@ func (d *Decoder) android(found dialect) *Android {
 	return a
 }
 
-// decodeBase64 decodes a JSON text. Sentry's ingest takes the form without padding only, without line breaks.
+// decodeBase64 decodes a JSON string. Like Sentry's ingest, it accepts only base64 without padding
+// and line breaks.
 func decodeBase64(value []byte) ([]byte, *discard.Error) {
 	text := bytes.Trim(value, `"`)
 	if bytes.IndexByte(text, '\\') >= 0 { // of "/", and of line breaks
@@ -97,14 +99,14 @@ func (d *Decoder) javaScript(found dialect) Sampled {
 	return d.resolve()
 }
 
-// platformJavaScript is the platform of the samples beside a trace of Android.
+// platformJavaScript is the platform of the samples that accompany an Android trace.
 const platformJavaScript = "javascript"
 
-// JavaScript returns the profile of the JavaScript alone.
+// JavaScript returns the JavaScript part of the profile.
 func (p *Profile) JavaScript() *Profile {
 	js := *p
 	js.Platform, js.Android, js.DebugMeta = platformJavaScript, nil, sourceMaps(p.DebugMeta)
-	if p.Transaction != nil && len(p.Threads) == 1 { // the payload names the active thread among those of the trace
+	if p.Transaction != nil && len(p.Threads) == 1 { // the active thread in the payload is one of the trace
 		transaction := *p.Transaction
 		transaction.ActiveThreadID = jsonscan.Decimal{Text: p.Threads[0].ID}
 		js.Transaction = &transaction
@@ -112,26 +114,26 @@ func (p *Profile) JavaScript() *Profile {
 	return &js
 }
 
-// JavaScript returns the chunk of the JavaScript alone.
+// JavaScript returns the JavaScript part of the chunk.
 func (c *Chunk) JavaScript() *Chunk {
 	js := *c
 	js.Platform, js.Android, js.DebugMeta = platformJavaScript, nil, sourceMaps(c.DebugMeta)
 	return &js
 }
 
-// sourceMaps returns the images of JavaScript.
+// sourceMaps returns the JavaScript images.
 func sourceMaps(meta DebugMeta) DebugMeta {
 	return DebugMeta{Images: slices.DeleteFunc(slices.Clone(meta.Images), func(i Image) bool { return !i.isSourceMap() })}
 }
 
-// WithoutSourceMaps returns the other images.
+// WithoutSourceMaps returns the images that are not JavaScript.
 func (m DebugMeta) WithoutSourceMaps() DebugMeta {
 	return DebugMeta{Images: slices.DeleteFunc(slices.Clone(m.Images), func(i Image) bool { return i.isSourceMap() })}
 }
 
 func (i *Image) isSourceMap() bool { return i.Type == "sourcemap" }
 
-// withMapping adds the ProGuard mapping that older SDKs name by "build_id" alone.
+// withMapping adds the ProGuard mapping, which older SDKs state only as "build_id".
 func withMapping(meta DebugMeta, found dialect) DebugMeta {
 	if len(found.buildID) == 0 || len(meta.Images) > 0 {
 		return meta

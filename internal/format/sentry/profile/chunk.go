@@ -10,15 +10,15 @@ import (
 // session, independent of any transaction.
 // https://develop.sentry.dev/sdk/telemetry/profiles/sample-format-v2/
 //
-// The top-level "timestamp" that Java adds is only decoded for a trace of Android: ingest drops it,
-// and samples have their own times.
+// The top-level "timestamp" that Java adds is decoded only for Android traces: ingest drops it, and
+// samples have their own times.
 type Chunk struct {
 	Version     string
 	ProfilerID  string // one per profiler session
 	ChunkID     string
 	Platform    string
 	Release     string
-	Dist        string // Python sends it, ingest drops it
+	Dist        string // sent by Python, dropped by ingest
 	Environment string
 
 	ClientSDK    sentry.ClientSDK

@@ -32,16 +32,16 @@ func AppendChunk(dst []byte, c *Chunk, maxBytes int) (_ []byte, ok bool) {
 	return w.dst, true
 }
 
-// chunkWriter holds the state of writing one payload.
+// chunkWriter writes one payload.
 type chunkWriter struct {
 	dst   []byte
-	limit int // of len(dst): the writer stops beyond it, because the payload will be discarded
+	limit int // maximum of len(dst); the writer stops beyond it, because the payload will be discarded
 
-	stackNumber, frameNumber []int32 // by index: its number in the payload, plus one; 0 = not yet written
+	stackNumber, frameNumber []int32 // by index: number in the payload plus one; 0 = not written yet
 	stacks, frames           []int32 // in the order of their numbers
 	threads                  []bool  // seen
 
-	threadText []byte // for each thread the text that all of its samples have
+	threadText []byte // by thread: the text that all of its samples share
 	threadEnds []int
 }
 
@@ -175,7 +175,7 @@ func zeroed[T any](scratch []T, n int) []T {
 }
 
 func (w *chunkWriter) samples(s *Sampled) {
-	second, dst := uint64(1)<<63, w.dst // not the second of any time
+	second, dst := uint64(1)<<63, w.dst // an impossible value
 	var seconds []byte
 	for i, time := range s.Samples.Time {
 		if len(dst) > w.limit {
@@ -234,11 +234,11 @@ func (w *chunkWriter) stackLists(s *Sampled) {
 	w.dst = dst
 }
 
-// append writes a frame. The specification requires a function, a filename or an address: without
-// any, append writes an empty function, like browsers for anonymous functions.
+// append writes a frame. The specification requires a function, a filename or an address. If all
+// are missing, append writes an empty function, as browsers do for anonymous functions.
 //
-// Every member ends with a comma, and the last comma becomes the closing brace: frames are most of
-// Node's payloads.
+// For speed, every member ends with a comma, and the last comma is replaced with the closing brace:
+// Node's payloads consist mostly of frames.
 func (f *Frame) append(dst []byte) []byte {
 	dst = append(dst, '{')
 	if f.Function != "" || f.Filename == "" && f.InstructionAddr == 0 {
@@ -287,7 +287,7 @@ func (w *chunkWriter) threadMetadata(s *Sampled) {
 	}
 }
 
-// comma writes a comma before every element but the first.
+// comma writes a comma before every element except the first.
 func (w *chunkWriter) comma(element int) {
 	if element > 0 {
 		w.text(",")

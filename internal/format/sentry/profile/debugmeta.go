@@ -13,7 +13,7 @@ type DebugMeta struct {
 
 // Image is one debug image. Sentry's ingest keeps type, code_file, debug_id, image_addr,
 // image_vmaddr, image_size and uuid on its profile path (relay-profiling/src/debug_image.rs);
-// code_id and arch are decoded as well, because build IDs come from them.
+// code_id and arch are also decoded, because build IDs are derived from them.
 type Image struct {
 	Type      string           `json:"type"`       // macho, symbolic, sourcemap, proguard, jvm; others occur
 	CodeFile  string           `json:"code_file"`  // also sent as "name"

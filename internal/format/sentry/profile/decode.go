@@ -15,10 +15,9 @@ import (
 // next use of the decoder and while the payload is unchanged. A decoder must not be used
 // concurrently.
 //
-// A custom scanner decodes the arrays samples, stacks and frames, which are nearly all of a
-// payload, into columns (decode_sampled.go); it decodes images and measurements as well.
-// encoding/json decodes everything else field by field, so that a field of the wrong type affects
-// no other field.
+// A custom scanner decodes the arrays samples, stacks and frames, which make up most of a payload,
+// into columns (decode_sampled.go), and also images and measurements. encoding/json decodes
+// everything else field by field, so that a field of the wrong type does not affect others.
 type Decoder struct {
 	sampledDecoder
 }
@@ -28,7 +27,7 @@ var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 // AcquireDecoder returns a decoder from the pool. Call Release when its result is no longer needed.
 func AcquireDecoder() *Decoder { return decoders.Get().(*Decoder) }
 
-// Release returns the decoder, with everything it decoded, to the pool.
+// Release returns the decoder to the pool. Its results become invalid.
 func (d *Decoder) Release() {
 	d.reset(formatV1, nil)
 	if d.scratchBytes() <= sentry.MaxPooledScratch {
@@ -90,7 +89,7 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case dialect.sampledProfile != nil: // whatever the version is
+	case dialect.sampledProfile != nil: // regardless of the version
 		d.androidChunk(c, dialect)
 		return c, nil
 	case c.Version != "2":
@@ -100,7 +99,7 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 	return c, c.usable(dialect)
 }
 
-// platformAndroid is the platform of profiles that may have a trace in place of samples.
+// platformAndroid is the platform of profiles that may contain a trace instead of samples.
 const platformAndroid = "android"
 
 func (d *sampledDecoder) chunkDocument() (c *Chunk, found dialect, err error) {
@@ -121,13 +120,13 @@ func (d *sampledDecoder) chunkDocument() (c *Chunk, found dialect, err error) {
 // fields are the targets of the top-level fields that encoding/json decodes, by key.
 type fields map[string]any
 
-// dialect is the kind of payload, as far as its top-level keys tell.
+// dialect is the kind of payload according to its top-level keys.
 type dialect struct {
 	profile bool // "profile" is present: sampled data
 
-	// JSON of members that only profiles of Android have; nil if absent.
+	// JSON of members that only Android profiles have; nil if absent.
 	sampledProfile     []byte // an ART trace in base64
-	jsProfile          []byte // an object like "profile", which React Native sends beside the trace
+	jsProfile          []byte // an object like "profile", which React Native sends in addition to the trace
 	timestamp, buildID []byte // of chunks, and of the ProGuard mapping
 }
 
@@ -168,7 +167,7 @@ func (d *sampledDecoder) document(targets fields) (found dialect, err error) {
 	return found, nil
 }
 
-// notNull returns the next value, nil for null.
+// notNull returns the next value, or nil for null.
 func (d *sampledDecoder) notNull() []byte {
 	value := d.Value()
 	if d.Err != nil || jsonscan.IsNull(value) {
@@ -189,7 +188,7 @@ func (d *sampledDecoder) field(key string, target any) {
 	}
 }
 
-// usable returns an error if no samples are left.
+// usable returns an error if there are no usable samples.
 func (s *Sampled) usable(found dialect) error {
 	switch {
 	case s.Samples.Len() > 0:

@@ -40,9 +40,9 @@ func (d *sampledDecoder) frames() {
 	}
 }
 
-// frameAfter skips the next frame and returns its index if it is the one that followed the frame
-// `before` last time: node repeats runs of frames. A JSON object delimits itself, so equal bytes
-// are the same object.
+// frameAfter skips the next frame and returns its index if it is the one that last followed the
+// frame `before`, because Node repeats runs of frames. A JSON object delimits itself, so equal
+// bytes are the same object.
 func (d *sampledDecoder) frameAfter(before int32) int32 {
 	if before == absent {
 		return absent

@@ -26,8 +26,8 @@ func (t *text) UnmarshalJSON(token []byte) error {
 	return errWrongType
 }
 
-// firstTransaction is the first element of the list "transactions"; every SDK that sends the list
-// sends one element. It skips the others without decoding, because a hostile list is long.
+// firstTransaction is the first element of the list "transactions". SDKs that send the list send
+// one element. Further elements are skipped without decoding, because a hostile list may be long.
 type firstTransaction struct{ into **ProfileTransaction }
 
 func (t *firstTransaction) UnmarshalJSON(list []byte) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// debugMeta decodes the images of "debug_meta". It uses the scanner because a native payload lists
-// every loaded library: some hundred images in each chunk.
+// debugMeta decodes the images of "debug_meta". It uses the scanner because native payloads list
+// every loaded library: a few hundred images in each chunk.
 func (d *sampledDecoder) debugMeta() (meta DebugMeta) {
 	if !d.expect('{', "debug_meta") {
 		return meta
@@ -48,7 +48,7 @@ func (d *sampledDecoder) images() (images []Image) {
 	return images
 }
 
-// image decodes one image. It accepts the older names of its fields as well.
+// image decodes one image. It also accepts the older names of fields.
 func (d *sampledDecoder) image() (image Image) {
 	d.Open('{')
 	for n := 0; ; {

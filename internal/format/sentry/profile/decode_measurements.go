@@ -13,9 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// measurements decodes the object of series and sorts it by name, because the order of members has
-// no meaning in JSON. It uses the scanner because node sends 300 points in each series, and with
-// encoding/json they would take as long as the samples.
+// measurements decodes the object of series and sorts the series by name, because the order of JSON
+// members has no meaning. It uses the scanner, because Node sends 300 points in each series, which
+// encoding/json would decode as slowly as all samples.
 func (d *sampledDecoder) measurements() (all []Measurement) {
 	if !d.expect('{', "measurements") {
 		return nil
@@ -127,7 +127,7 @@ func (d *sampledDecoder) measurementTime(v *MeasurementValue) (ok bool) {
 	return ok && isUint && nanos <= math.MaxInt64
 }
 
-// measurementFloat reads a number or numeric text, "+Infinity" included, like Relay.
+// measurementFloat reads a number or numeric text, including "+Infinity", like Relay.
 func (d *sampledDecoder) measurementFloat() (float64, bool) {
 	text, _, ok := d.Scalar()
 	value, err := strconv.ParseFloat(jsonscan.View(text), 64)

@@ -9,7 +9,7 @@ import (
 )
 
 // describeThreads adds names and priorities to the threads that samples refer to. It skips other
-// threads: Python lists every live thread, and a hostile list is long.
+// threads, because Python lists every live thread, and a hostile list may be long.
 func (d *sampledDecoder) describeThreads() {
 	d.eachEntry(d.threadMetadata, "thread_metadata", func(id, object []byte) {
 		thread, named := d.threadByID[string(id)]

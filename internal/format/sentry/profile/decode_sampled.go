@@ -10,10 +10,10 @@ import (
 )
 
 // sampledDecoder decodes the object "profile" of both formats into columns. The receiver spends
-// most of its time here, so the loops follow the payloads: one chunk has about 60,000 samples of 80
-// bytes, a few hundred stacks and a few thousand frames. Node repeats frames (one recorded chunk
-// has 165,000, of which 100,000 are duplicates), and browsers send thousands of stacks that no
-// sample refers to.
+// most of its time here, so the loops are optimized for real payloads: one chunk has about 60,000
+// samples of 80 bytes, a few hundred stacks and a few thousand frames. Node repeats frames (one
+// recorded chunk has 165,000, of which 100,000 are duplicates), and browsers send thousands of
+// stacks that no sample refers to.
 type sampledDecoder struct {
 	jsonscan.Scanner
 	format format
@@ -57,7 +57,7 @@ func (f format) timeKey() string {
 	return "elapsed_since_start_ns"
 }
 
-// absent marks a column entry that was not sent or is unusable.
+// absent marks a column entry that is missing or unusable.
 const absent = -1
 
 func (d *sampledDecoder) reset(f format, payload []byte) {
@@ -82,7 +82,7 @@ func cleared[K comparable](m map[K]int32) map[K]int32 {
 
 // scratchBytes estimates the memory of the scratch.
 func (d *sampledDecoder) scratchBytes() int {
-	const frameSize, threadSize, mapEntrySize = 200, 120, 48 // with the columns beside each
+	const frameSize, threadSize, mapEntrySize = 200, 120, 48 // including their columns
 	return 8*cap(d.out.Samples.Time) + 4*(cap(d.out.Samples.Stack)+cap(d.out.Samples.Thread)+cap(d.out.Samples.Queue)) +
 		4*(cap(d.frameIndices)+cap(d.stackOffsets)+cap(d.frameOf)) +
 		(frameSize+mapEntrySize)*cap(d.out.Frames) + (threadSize+mapEntrySize)*(cap(d.out.Threads)+cap(d.out.Queues))
@@ -139,8 +139,8 @@ func (d *sampledDecoder) expect(bracket byte, field string) bool {
 	return false
 }
 
-// resolve resolves the indices once everything is decoded, because the arrays come in any order,
-// and drops samples with dangling references.
+// resolve resolves the indices after decoding, because the arrays may be in any order, and drops
+// samples with dangling references.
 func (d *sampledDecoder) resolve() Sampled {
 	d.resolveStacks()
 	d.keepSamples()

@@ -99,7 +99,7 @@ func (d *sampledDecoder) sample() {
 	case !timed || thread == absent:
 		d.out.drop(discard.ReasonInvalidJSON, 1)
 		return
-	case stack == absent: // negative (react-native sends -1), missing, or no whole number
+	case stack == absent: // negative (React Native sends -1), missing, or not a whole number
 		d.out.drop(discard.ReasonMalformedSamples, 1)
 		return
 	}
@@ -115,7 +115,7 @@ func (d *sampledDecoder) appendSample(nanos uint64, stack, thread int32) {
 	samples.Thread = push(samples.Thread, thread)
 }
 
-// appendQueue appends to the column of queues, which starts with the first sample that names one.
+// appendQueue appends to the column of queues. The column exists only if a sample names a queue.
 func (d *sampledDecoder) appendQueue(queue int32) {
 	samples := &d.out.Samples
 	if queue == 0 && len(samples.Queue) == 0 {
@@ -127,8 +127,8 @@ func (d *sampledDecoder) appendQueue(queue int32) {
 	samples.Queue = append(samples.Queue, queue)
 }
 
-// time decodes the time of a sample from the field of its format. The field of the other format is
-// unknown.
+// time decodes the time of a sample from the field of its format. It treats the field of the other
+// format as unknown.
 func (d *sampledDecoder) time() (nanos uint64, ok, outOfRange bool) {
 	if d.format == formatV2 {
 		return d.timestamp()

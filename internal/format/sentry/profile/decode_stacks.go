@@ -39,7 +39,7 @@ func (d *sampledDecoder) stack() {
 }
 
 // plainStack reads a stack without white space and with indices of up to nine digits, the form that
-// all SDKs print. For any other form it changes nothing and returns false.
+// all SDKs send. For other forms, it changes nothing and returns false.
 func (d *sampledDecoder) plainStack() bool {
 	data, pos, indices := d.Data, d.Pos+1, d.frameIndices
 	if pos < len(data) && data[pos] == ']' {

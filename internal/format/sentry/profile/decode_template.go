@@ -10,10 +10,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// sampleTemplate is the text around the values of a sample. An SDK writes all samples of a payload
-// with the same key order and blanks, so the fast path compares the text between the values with
-// that of the previous sample and reads only the values. The general path reads samples that do not
-// match, and replaces the template.
+// sampleTemplate is the text around the values of a sample. SDKs write all samples of a payload
+// with the same key order and white space, so the fast path compares the text between the values
+// with that of the previous sample, and parses only the values. The general path reads samples that
+// do not match, and replaces the template.
 //
 // This is correct because the text between the values is compared byte by byte with valid JSON, and
 // values are read only in forms with an unambiguous end.
@@ -52,14 +52,14 @@ func (l *sampleTemplate) addValue(data []byte, field sampleField, f format, prev
 	case field == fieldThread && !quoted, field == fieldStack && quoted, field == fieldTime && quoted && f == formatV2:
 		field = fieldOther
 	}
-	if len(l.parts) <= templateValues { // one more marks the template as unusable; a hostile sample has millions
+	if len(l.parts) <= templateValues { // one more marks the template as unusable; a hostile sample may have millions
 		l.parts = append(l.parts, templatePart{data[previous:start], field})
 	}
 	return end
 }
 
-// usable reports whether the fast path can use the template: the three required fields and nothing
-// else.
+// usable reports whether the fast path can use the template: it must have exactly the three
+// required fields.
 func (l *sampleTemplate) usable() bool {
 	if len(l.parts) != templateValues {
 		return false
@@ -115,8 +115,8 @@ func (d *sampledDecoder) fastSample() bool {
 	return true
 }
 
-// hasPrefixAt compares the usual 8 to 16 bytes as two overlapping words, which is cheaper than a
-// call.
+// hasPrefixAt compares prefixes of 8 to 16 bytes, the usual length, as two overlapping words, which
+// is cheaper than a call.
 func hasPrefixAt(data []byte, pos int, prefix []byte) bool {
 	n := len(prefix)
 	if pos+n > len(data) {
@@ -156,7 +156,7 @@ func plainNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
 	return nanos, pos, pos > start && (data[start] != '0' || pos == start+1)
 }
 
-// plainUnixNanos reads Unix seconds in the form that all SDKs print, ten digits and up to nine
+// plainUnixNanos reads Unix seconds in the form that all SDKs send, ten digits and up to nine
 // decimals, and returns nanoseconds.
 func plainUnixNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
 	high, digits := digits8(data, pos)
@@ -185,8 +185,8 @@ func plainUnixNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
 }
 
 // digits8 reads up to eight decimal digits at once and returns their number. (D. Lemire, "Quickly
-// parsing eight digits": it adds neighbouring digits in pairs, then pairs of pairs, then those once
-// more.)
+// parsing eight digits": it combines neighbouring digits to pairs, pairs to groups of four, and
+// these to eight.)
 func digits8(data []byte, pos int) (value uint64, count int) {
 	if pos+8 > len(data) {
 		for pos+count < len(data) && jsonscan.IsDigit(data[pos+count]) {
@@ -199,7 +199,7 @@ func digits8(data []byte, pos int) (value uint64, count int) {
 	word := binary.LittleEndian.Uint64(data[pos:]) ^ zeros // digits become 0 to 9
 	if other := (word + 0x7676767676767676 | word) & 0x8080808080808080; other != 0 {
 		count = bits.TrailingZeros64(other) / 8
-		word <<= 64 - 8*count // leading zeros; all of it if there is no digit
+		word <<= 64 - 8*count // leading zeros; all zeros if there is no digit
 	} else {
 		count = 8
 	}
@@ -212,8 +212,8 @@ func digits8(data []byte, pos int) (value uint64, count int) {
 var powersOfTen = [...]uint64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000}
 
 // plainThread reads the content of a string that is the ID of a known thread. It first tries the
-// thread that last followed the thread of the previous sample: samplers walk threads in a fixed
-// order. The caller compares the text after the ID.
+// thread that last followed the thread of the previous sample, because profilers visit threads in a
+// fixed order. The caller compares the text after the ID.
 func (d *sampledDecoder) plainThread(data []byte, pos int) (thread int32, end int, ok bool) {
 	threads := d.out.Samples.Thread
 	if len(threads) == 0 {

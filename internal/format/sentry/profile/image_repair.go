@@ -10,8 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// RepairImage returns an image that ingest accepts in a profile. Native images of other types become
-// "symbolic", as in Sentry's own converter of Perfetto traces; IDs that ingest cannot read are
+// RepairImage returns an image that ingest accepts in a profile. Native images of other types
+// become "symbolic", as in Sentry's own Perfetto converter; IDs that ingest cannot read are
 // removed. It reports false if no ID remains.
 func RepairImage(image Image) (Image, bool) {
 	if image.DebugID == "" && image.Type == "elf" {

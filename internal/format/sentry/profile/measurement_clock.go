@@ -9,30 +9,30 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// MeasurementClock converts the times of a chunk's measurements. They are Unix seconds, except from
-// node: all recorded versions add the seconds since the profiler's start to the start in
+// MeasurementClock converts the times of a chunk's measurements. They are Unix seconds, except
+// those from Node: all recorded versions add the seconds since the profiler's start to the start in
 // milliseconds. 1795223440515.0154, …515.1213, …545.2856 are 15 ms, 121 ms and 30.3 s after
 // …440.515.
 type MeasurementClock struct {
-	base float64 // profiler's start in unix milliseconds if the times count from it; else 0
+	base float64 // profiler's start in Unix milliseconds if times count from it; else 0
 }
 
 const (
-	// nodeMillis is the lower bound of times in milliseconds: as seconds it is the year 5138, as
-	// milliseconds 1973.
+	// nodeMillis is the lower bound of times in milliseconds: the year 5138 in seconds, 1973 in
+	// milliseconds.
 	nodeMillis = 1e11
 
-	// maxFirstSeconds bounds the delay of the first point. It usually comes within a tenth of a
-	// second, or when a blocked process continues: one was blocked for 243 s.
+	// maxFirstSeconds bounds the delay of the first point. It usually arrives within a tenth of a
+	// second, or when a blocked process continues; one process was blocked for 243 s.
 	maxFirstSeconds = 300
 
 	nanosPerMilli = jsonscan.NanosPerSecond / 1000
 )
 
-// NewMeasurementClock finds the profiler's start: the whole milliseconds of the first time, minus the
-// whole seconds since the start. These are 0 unless the process was blocked; the first sample tells,
-// because it is taken at the start or some milliseconds later. (Recorded: a first time of …314.8762
-// with a first sample at ….312, so 2.8762 s after it.)
+// NewMeasurementClock determines the profiler's start: the whole milliseconds of the first time,
+// minus the whole seconds since the start. These are 0 unless the process was blocked, which the
+// first sample shows, because it is taken at the start or a few milliseconds later. (Example from a
+// recording: first time …314.8762, first sample at ….312, so 2.8762 s after the start.)
 func NewMeasurementClock(c *Chunk) (clock MeasurementClock) {
 	first := math.Inf(1)
 	for i := range c.Measurements {

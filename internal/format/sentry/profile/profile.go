@@ -30,8 +30,8 @@ type Profile struct {
 	Android *Android // nil = the profile is in sample format
 }
 
-// Device is the machine that was profiled. Nil means "not sent": ingest distinguishes it from empty
-// text, which go and browsers send.
+// Device is the machine that was profiled. Nil means "not sent", which ingest distinguishes from
+// empty text, as sent by Go and browsers.
 type Device struct {
 	Architecture *string `json:"architecture"`
 	IsEmulator   *bool   `json:"is_emulator"`
@@ -53,13 +53,13 @@ type Runtime struct {
 	Version string `json:"version"`
 }
 
-// ProfileTransaction is the transaction that a V1 profile belongs to. The transaction itself rarely
-// names the profile.
+// ProfileTransaction is the transaction that a V1 profile belongs to. The transaction item itself
+// rarely states the profile.
 type ProfileTransaction struct {
-	ID             string           `json:"id"` // event id of the transaction
+	ID             string           `json:"id"` // event ID of the transaction
 	Name           string           `json:"name"`
 	TraceID        string           `json:"trace_id"`
-	SegmentID      string           `json:"segment_id"`       // span id of the transaction; set by Relay, not by SDKs
+	SegmentID      string           `json:"segment_id"`       // span ID of the transaction; set by Relay, not by SDKs
 	ActiveThreadID jsonscan.Decimal `json:"active_thread_id"` // the thread the transaction ran on
 
 	// The transaction's window within the profile, in nanoseconds from Profile.Timestamp, and in

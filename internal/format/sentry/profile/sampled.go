@@ -13,7 +13,7 @@ import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 type Sampled struct {
 	Samples Samples
 	Stacks  Stacks
-	Frames  []Frame  // distinct by their JSON text: node repeats each frame for every stack that has it
+	Frames  []Frame  // with distinct JSON text: Node repeats each frame in every stack that contains it
 	Threads []Thread // those that samples refer to, in order of first appearance
 	Queues  []Queue  // the same; Queues[0] means "no queue"
 
@@ -21,9 +21,9 @@ type Sampled struct {
 	Flaws []discard.Flaw // fields that did not have their published type
 }
 
-// NominalPeriod is the interval that Sentry's profilers aim at, 1/101 s in nanoseconds. The real
-// interval is not in the payload and varies from 1 to 90 ms: weigh samples by the gaps between their
-// timestamps, not by the period.
+// NominalPeriod is the target interval of Sentry's profilers, 1/101 s in nanoseconds. The real
+// interval is not in the payload and varies from 1 to 90 ms, so derive weights from the gaps
+// between timestamps, not from the period.
 const NominalPeriod = 9_900_990
 
 // Samples are the observations in the order of the payload.
@@ -54,7 +54,7 @@ func (s *Samples) truncate(n int) {
 	}
 }
 
-// Stacks are lists of frame indices, leaf first, stored one after the other.
+// Stacks are lists of frame indices, leaf first, stored one after another.
 type Stacks struct {
 	frames   []int32
 	ends     []int32

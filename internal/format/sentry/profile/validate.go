@@ -11,7 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// Validation is the treatment of profiles that break a published rule.
+// Validation states how to treat profiles that break a published rule.
 type Validation string
 
 const (
@@ -31,17 +31,17 @@ type Subject struct {
 	HeaderPlatform  string // "platform" of the item header
 	Number          int    // 1 for the first profile of its envelope, 2 for the second, …
 	Size            int    // bytes of the payload
-	TraceNanos      uint64 // duration of a trace of Android; 0 = none is decoded
+	TraceNanos      uint64 // duration of an Android trace; 0 = no trace was decoded
 	WithTransaction bool   // the envelope has a transaction, or the item header states that there is none ("sampled":false)
 }
 
-// Rule is one published rule and the treatment of a profile that breaks it. Rules holds all of
-// validation: a test runs the case of each row in both modes.
+// Rule is one published rule, and the treatment of a profile that breaks it. A test runs the case
+// of each row in both modes.
 type Rule struct {
 	Name    string
 	Strict  discard.Reason // reason with which a strict receiver discards the profile
 	Lenient string         // treatment by a lenient receiver
-	Case    string         // its example: a folder of testdata/cases
+	Case    string         // its example, a folder of testdata/cases
 
 	broken func(Subject) bool
 }
@@ -59,7 +59,7 @@ var Rules = []Rule{
 	{"one_profile_per_envelope", discard.ReasonTooManyProfiles, "every profile is kept", "rule-one-profile-per-envelope", func(s Subject) bool {
 		return s.Number > 1
 	}},
-	{"field_types", discard.ReasonInvalidJSON, "the field is coerced or left out, a sample without a required field is dropped", "rule-field-types", func(s Subject) bool {
+	{"field_types", discard.ReasonInvalidJSON, "the field is converted or dropped; a sample without a required field is dropped", "rule-field-types", func(s Subject) bool {
 		return len(s.Sampled().Flaws) > 0 || s.lost(discard.ReasonInvalidJSON) || s.lost(discard.ReasonTimeOutOfRange) || s.badScalars()
 	}},
 	{"measurement_unit", discard.ReasonInvalidJSON, "the measurement is kept with its unit", "rule-measurement-unit", func(s Subject) bool {
@@ -78,31 +78,31 @@ var Rules = []Rule{
 		}
 		return false
 	}},
-	{"id_form", discard.ReasonInvalidJSON, "any form of a UUID is taken, other text is kept as an attribute", "rule-id-form", func(s Subject) bool {
+	{"id_form", discard.ReasonInvalidJSON, "UUIDs are accepted in any form; other text is kept as an attribute", "rule-id-form", func(s Subject) bool {
 		if s.Chunk != nil {
 			return !jsonscan.IsSimpleID(s.Chunk.ChunkID) || !jsonscan.IsSimpleID(s.Chunk.ProfilerID)
 		}
 		return !jsonscan.IsSimpleID(s.Profile.EventID)
 	}},
-	{"metadata", discard.ReasonInvalidMetadata, "what is missing stays unset; a V1 anchor is taken from the transaction, else from the time of receipt", "rule-metadata", func(s Subject) bool {
+	{"metadata", discard.ReasonInvalidMetadata, "missing fields stay unset; a missing V1 anchor is derived from the transaction, else from the time of receipt", "rule-metadata", func(s Subject) bool {
 		if c := s.Chunk; c != nil {
 			return c.Platform == "" || c.ClientSDK.Name == "" || c.ClientSDK.Version == ""
 		}
 		return s.Profile.Android == nil && s.Profile.lacksMetadata() // Android's legacy format has other fields
 	}},
-	{"platform_header", discard.ReasonInvalidProfileType, "the payload's platform counts", "rule-platform-header", func(s Subject) bool {
+	{"platform_header", discard.ReasonInvalidProfileType, "the payload's platform is used", "rule-platform-header", func(s Subject) bool {
 		return s.Chunk != nil && s.HeaderPlatform != "" && s.Chunk.Platform != "" && s.HeaderPlatform != s.Chunk.Platform
 	}},
 	{"transaction", discard.ReasonNoTransaction, "kept without a transaction", "rule-transaction", func(s Subject) bool {
 		return s.Profile != nil && (s.Profile.Transaction == nil || !s.WithTransaction)
 	}},
-	{"transaction_metadata", discard.ReasonInvalidTransaction, "what is missing stays unset", "rule-transaction-metadata", func(s Subject) bool {
+	{"transaction_metadata", discard.ReasonInvalidTransaction, "missing fields stay unset", "rule-transaction-metadata", func(s Subject) bool {
 		return s.Profile != nil && s.Profile.Transaction != nil && s.Profile.Transaction.lacksMetadata()
 	}},
-	{"stack_exists", discard.ReasonMalformedSamples, "the samples without a stack are dropped", "rule-stack-exists", func(s Subject) bool {
+	{"stack_exists", discard.ReasonMalformedSamples, "samples without a stack are dropped", "rule-stack-exists", func(s Subject) bool {
 		return s.lost(discard.ReasonMalformedSamples)
 	}},
-	{"frame_exists", discard.ReasonMalformedStacks, "the samples whose stack lacks a frame are dropped", "rule-frame-exists", func(s Subject) bool {
+	{"frame_exists", discard.ReasonMalformedStacks, "samples whose stack lacks a frame are dropped", "rule-frame-exists", func(s Subject) bool {
 		return s.Sampled().Stacks.dangling > 0
 	}},
 	{"enough_samples", discard.ReasonNotEnoughSamples, "single samples are kept", "rule-enough-samples", func(s Subject) bool {
@@ -124,12 +124,13 @@ func BrokenRules(s Subject) []*Rule {
 	return broken
 }
 
-// measurementUnits are the units that Sentry's ingest knows; it rejects a profile with any other.
+// measurementUnits are the units that Sentry's ingest knows. It rejects profiles with other units.
 var measurementUnits = map[string]bool{
 	"nanosecond": true, "ns": true, "hertz": true, "hz": true, "byte": true, "percent": true, "nanojoule": true, "nj": true,
 }
 
-// imageTypes are the image types that Sentry's ingest accepts; it rejects a profile with any other.
+// imageTypes are the image types that Sentry's ingest accepts. It rejects profiles with other
+// types.
 var imageTypes = map[string]bool{"macho": true, "symbolic": true, "sourcemap": true, "proguard": true, "jvm": true}
 
 func (p *Profile) lacksMetadata() bool {
@@ -145,7 +146,7 @@ func (t *ProfileTransaction) lacksMetadata() bool {
 	return t.Name == "" || strings.Trim(t.ID, "0-") == "" || strings.Trim(t.TraceID, "0-") == ""
 }
 
-// Android returns the trace of a profile of Android, nil for other profiles.
+// Android returns the trace of an Android profile, or nil for other profiles.
 func (s Subject) Android() *Android {
 	if s.Chunk != nil {
 		return s.Chunk.Android
@@ -153,7 +154,7 @@ func (s Subject) Android() *Android {
 	return s.Profile.Android
 }
 
-// JavaScript returns the JavaScript of a profile of Android alone.
+// JavaScript returns the JavaScript part of an Android profile.
 func (s Subject) JavaScript() Subject {
 	if s.Chunk != nil {
 		s.Chunk = s.Chunk.JavaScript()
@@ -204,11 +205,11 @@ func (s Subject) badScalars() bool {
 		t.RelativeStartNS.Bad || t.RelativeEndNS.Bad || t.RelativeCPUStartMS.Bad || t.RelativeCPUEndMS.Bad)
 }
 
-// hasThreadWithTwoSamples reports whether ingest would keep anything of a profile. Ingest removes
-// threads with fewer than two non-idle samples; in V1 it does so by removing idle samples from both
-// ends first, and it also cuts the profile to the window of its transaction.
+// hasThreadWithTwoSamples reports whether ingest would keep any part of a profile. Ingest removes
+// threads with fewer than two non-idle samples. In V1, it first removes idle samples at both ends,
+// and it also cuts the profile to the time range of its transaction.
 func (s Subject) hasThreadWithTwoSamples() bool {
-	if s.TraceNanos > 0 { // the traces without samples are unusable
+	if s.TraceNanos > 0 { // traces without samples are unusable
 		return true
 	}
 	sampled := s.Sampled()
@@ -236,8 +237,8 @@ func (s Subject) window() (from, to uint64) {
 	return s.Profile.Transaction.RelativeStartNS.Value, s.Profile.Transaction.RelativeEndNS.Value
 }
 
-// durationNanos returns the time from the first to the last sample, like the specification and V2
-// ingest. (V1 ingest uses the last element of the list and does not subtract the first.)
+// durationNanos returns the time from the first to the last sample, as in the specification and in
+// ingest of V2. (For V1, ingest uses the last element of the list and does not subtract the first.)
 func (s Subject) durationNanos() uint64 {
 	if s.Sampled().Samples.Len() == 0 {
 		return s.TraceNanos
@@ -256,10 +257,10 @@ func (s Subject) maxDurationNanos() uint64 {
 	return sentry.MaxProfileSeconds * jsonscan.NanosPerSecond
 }
 
-// IsMeasurementUnit reports whether Sentry's ingest knows the unit; it rejects a profile with any
-// other.
+// IsMeasurementUnit reports whether Sentry's ingest knows the unit. It rejects profiles with other
+// units.
 func IsMeasurementUnit(unit string) bool { return measurementUnits[unit] }
 
-// IsProfileImage reports whether Sentry's ingest accepts images of the type in a profile; it
-// rejects a profile with any other.
+// IsProfileImage reports whether Sentry's ingest accepts images of the type. It rejects profiles
+// with other images.
 func IsProfileImage(imageType string) bool { return imageTypes[imageType] }
