@@ -55,7 +55,7 @@ func (r *rig) sendOne(random *rand.Rand) {
 	}
 	got, err := r.collector.Load().TrySend(request)
 	switch nobody := (*net.OpError)(nil); {
-	case errors.As(err, &nobody) && nobody.Op == "dial":
+	case errors.As(err, &nobody) && nobody.Op == "dial", got.Status == http.StatusNotFound: // or another process has the address of a killed collector
 		for _, l := range r.ledgers() {
 			l.unsent(items)
 		}
