@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
@@ -41,12 +42,12 @@ func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (weight int
 }
 
 // settle releases the part of a reserved weight that the output does not need.
-func (b *budget) settle(reserved int64, out *translated) {
+func (b *budget) settle(reserved int64, out *sentryitems.Result) {
 	switch {
-	case len(out.deliveries) == 0:
+	case len(out.Deliveries) == 0:
 		b.release(reserved)
-	case out.weight > 0:
-		b.release(max(reserved-out.weight, 0))
+	case out.Weight > 0:
+		b.release(max(reserved-out.Weight, 0))
 	}
 }
 
@@ -64,8 +65,8 @@ func (b *budget) dropBody() {
 // deliverEarly delivers the pending output. It first links V1 profiles, because their transaction
 // may be a later item.
 func (in *ingestion) deliverEarly(ctx context.Context) {
-	for i := range in.items {
-		in.translation.linkOnly(&in.items[i])
+	for i := range in.envelope.Items {
+		in.translation.LinkOnly(&in.envelope.Items[i])
 	}
 	in.countLinks(ctx)
 	in.deliver(ctx)

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
@@ -24,6 +25,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/pyroscopetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
 
 // made holds the envelopes that are too large for a file.
@@ -147,13 +149,28 @@ func checkObservations(t *testing.T, body []byte, messages []pprofile.Profiles) 
 
 // isTrace reports whether an item has a trace of Android that can be used.
 func isTrace(item sentry.Item) bool {
-	t := &translation{envelope: &sentry.Envelope{}, spareObservations: attr.SpareObservations}
-	subject, err := t.decodeProfile(new(profile.Decoder), &item, new(translated))
+	decoder, subject, err := new(profile.Decoder), profile.Subject{}, error(nil)
+	switch meta := item.Header.MetaLength; {
+	case item.Header.Type == sentry.ItemProfile:
+		subject.Profile, err = decoder.Profile(item.Payload)
+	case meta.Set:
+		subject.Chunk, err = decoder.Perfetto(item.Payload[:meta.Value], item.Payload[meta.Value:])
+	default:
+		subject.Chunk, err = decoder.Chunk(item.Payload)
+	}
 	if err != nil {
 		return false
 	}
-	trace, _ := t.decodeTrace(&subject, new(translated))
-	return trace != nil
+	android := subject.Android()
+	switch {
+	case android == nil || android.Unusable != nil:
+		return false
+	case android.PerfettoTrace != nil:
+		_, err = fromandroid.PerfettoTrace(android.PerfettoTrace)
+	default:
+		_, err = fromandroid.MethodTrace(android.MethodTrace, profile.NominalPeriod, attr.SpareObservations)
+	}
+	return err == nil
 }
 
 // TestEveryCaseIsComplete keeps folders from being half a case, and from having a file too many: an empty golden is none.
@@ -185,7 +202,7 @@ func TestEveryItemTypeHasACase(t *testing.T) {
 			shown[item.Header.Type] = shown[item.Header.Type] || accepted.MatchString(c.Read(t, "outcome.txt"))
 		}
 	}
-	for itemType := range itemTypes {
+	for itemType := range sentryitems.Types {
 		assert.True(t, shown[itemType], itemType)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
@@ -138,6 +139,19 @@ func (c *Config) Unmarshal(conf *confmap.Conf) error {
 		c.Projects = []ProjectConfig{}
 	}
 	return nil
+}
+
+// translation returns the settings that change the translation of items.
+func (c *Config) translation() sentryitems.Settings {
+	return sentryitems.Settings{
+		Validation:          c.Validation,
+		ProfileType:         c.ProfileType,
+		MaxProfileSize:      c.MaxProfileSize,
+		KeepOriginalPayload: c.KeepOriginalPayload,
+		IncludePII:          c.IncludePII,
+		CorrectClockDrift:   c.CorrectClockDrift,
+		Identify:            c.Dedup.Enabled(),
+	}
 }
 
 // Validate checks the configuration. Its messages name the key and a valid value.

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
@@ -45,6 +46,7 @@ func TestDefaults(t *testing.T) {
 	assert.Empty(t, cfg.PathPrefix)
 	assert.Empty(t, cfg.TunnelPath)
 	assert.Nil(t, cfg.Projects)
+	assert.Equal(t, sentryitems.DefaultSettings(), cfg.translation())
 }
 
 func TestEveryKey(t *testing.T) {

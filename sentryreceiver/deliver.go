@@ -10,19 +10,17 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
 // delivery is the output of an item for one signal.
 type delivery struct {
-	item    sentry.ItemType
-	first   *delivery // the first delivery of the item, which decides its outcome; nil = this one
-	message pipeline.Message
-
-	ids      []dedup.ID        // to recognize duplicates; nil = never a duplicate
-	dropSeen func(seen []bool) // drops the parts with these IDs; nil = the output has no parts
-	resent   bool              // everything in it was accepted before
+	sentryitems.Delivery
+	item   sentry.ItemType
+	first  *delivery // of the item, which decides its outcome; nil = this is the first
+	resent bool      // all of it was accepted before
 }
 
 // maxMessage limits the output of several items in one message, in bytes of protobuf. gRPC servers
@@ -45,11 +43,11 @@ func (in *ingestion) deliver(ctx context.Context) {
 
 // fitting returns how many of the deliveries for a signal fit into the next message.
 func fitting(all []*delivery) (n int) {
-	if len(all) == 1 || all[0].message.Signal == pipeline.SignalProfiles { // each profile has its own dictionary
+	if len(all) == 1 || all[0].Message.Signal == pipeline.SignalProfiles { // each profile has its own dictionary
 		return 1
 	}
 	for size := 0; n < len(all); n++ {
-		if size += all[n].message.Size(); size > maxMessage {
+		if size += all[n].Message.Size(); size > maxMessage {
 			break
 		}
 	}
@@ -74,7 +72,7 @@ func (in *ingestion) deliverTogether(ctx context.Context, s pipeline.Signal, all
 func (in *ingestion) sendOnce(ctx context.Context, s pipeline.Signal, all []*delivery) (o pipeline.Outcome, reason string) {
 	var ids []dedup.ID
 	for _, d := range all {
-		ids = append(ids, d.ids...)
+		ids = append(ids, d.IDs...)
 	}
 	if len(ids) == 0 {
 		return in.send(ctx, s, all)
@@ -92,8 +90,8 @@ func (in *ingestion) sendOnce(ctx context.Context, s pipeline.Signal, all []*del
 // parts.
 func (in *ingestion) fresh(ctx context.Context, all []*delivery, seen []bool) (fresh []*delivery) {
 	for _, d := range all {
-		of := seen[:len(d.ids)]
-		seen = seen[len(d.ids):]
+		of := seen[:len(d.IDs)]
+		seen = seen[len(d.IDs):]
 		resent := 0
 		for _, seen := range of {
 			if seen {
@@ -104,7 +102,7 @@ func (in *ingestion) fresh(ctx context.Context, all []*delivery, seen []bool) (f
 			continue
 		}
 		if resent > 0 {
-			d.dropSeen(of)
+			d.DropSeen(of)
 			in.telemetry.elementsLost(ctx, d.item, []discard.Loss{{Reason: reasonResent, Count: resent}})
 		}
 		fresh = append(fresh, d)
@@ -129,9 +127,9 @@ func (in *ingestion) send(ctx context.Context, s pipeline.Signal, all []*deliver
 		in.pipelines.Abandon(s)
 		return pipeline.Discarded, reasonResent
 	}
-	message := all[0].message
+	message := all[0].Message
 	for _, d := range all[1:] {
-		message.Append(d.message)
+		message.Append(d.Message)
 	}
 	in.sent[s] = true
 	o, reason = in.pipelines.Send(ctx, message)

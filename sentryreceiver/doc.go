@@ -4,7 +4,8 @@
 // Sentry does, and sends usable data to the pipelines as OTLP.
 //
 // The package has no format knowledge: internal/format/sentry knows envelopes and profiles,
-// internal/translate maps them to OTLP. A request passes through these files:
+// internal/translate maps them to OTLP, and internal/collector/sentryitems translates the items of
+// an envelope by these two. A request passes through these files:
 //
 //	endpoints.go   the table of endpoints
 //	handler.go     authentication, body
@@ -13,8 +14,6 @@
 //	ingest.go      the items of an envelope: admit, translate, deliver
 //	budget.go      memory of their output
 //	backpressure.go   rejection before the work, while pipelines are busy
-//	translation.go    the table of item types; an item becomes messages to deliver and losses to count, without I/O:
-//	                  profiles.go, traces.go, logs.go, metrics.go; link.go (V1 profiles to spans); drift.go (wrong clocks)
 //	deliver.go     messages to the pipelines
 //	dedup.go       IDs of accepted data, to drop duplicates
 //	client.go      client metadata for later components

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/ledger"
 )
@@ -87,9 +88,10 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 		r.telemetry.itemsLost(ctx, sender, envelope.Items, rejectionOf(err).reason)
 		return response{}, err
 	}
+	origin := sentryitems.Sender{ProjectID: auth.ProjectID, SDK: sdkOf(&envelope.Header, auth), Resource: from.resource}
 	in := &ingestion{
-		sentryReceiver: r, items: envelope.Items, auth: auth, sender: sender,
-		translation: newTranslation(r, envelope, auth, from, received),
+		sentryReceiver: r, envelope: envelope, auth: auth, sender: sender,
+		translation: sentryitems.New(envelope, origin, r.cfg.translation(), r.pipelines.Has, received),
 		budget:      r.newBudget(claim, int64(len(body.Data))),
 	}
 	return in.run(ctx, body), nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -19,8 +20,8 @@ import (
 // ingestion processes one envelope: it translates the items, delivers the results, and responds.
 type ingestion struct {
 	*sentryReceiver
-	translation *translation
-	items       []sentry.Item
+	translation *sentryitems.Translation
+	envelope    *sentry.Envelope
 	auth        sentry.Auth
 	sender      ledger.Sender // in metrics
 	budget      budget
@@ -43,35 +44,28 @@ func (in *ingestion) run(ctx context.Context, body *httpbody.Body) response {
 }
 
 // translate translates all items. An unusable item does not affect the others.
-//
-// V1 profiles come first, because they are linked to the spans of their transaction, and these
-// spans refer to them. The order of the two items depends on the SDK.
 func (in *ingestion) translate(ctx context.Context) {
-	for _, first := range []bool{true, false} {
-		for i := range in.items {
-			if item := &in.items[i]; (item.Header.Type == sentry.ItemProfile) == first {
-				in.translateItem(ctx, item)
-			}
-		}
+	for item := range sentryitems.Ordered(in.envelope.Items) {
+		in.translateItem(ctx, item)
 	}
 	in.countLinks(ctx)
 	in.abandonTrials()
 }
 
 func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
-	t := itemTypes[item.Header.Type]
+	t := sentryitems.Types[item.Header.Type]
 	decisive, wanted := in.decisiveSignal(t)
 	if !wanted {
-		in.translation.linkOnly(item)
+		in.translation.LinkOnly(item)
 		in.record(ctx, item.Header.Type, pipeline.Ignored, "")
 		return
 	}
-	if why := t.oversize(item); why != nil {
+	if why := t.Oversize(item); why != nil {
 		in.discard(ctx, item, why)
 		return
 	}
 	if !in.allow(decisive) {
-		in.translation.linkOnly(item)
+		in.translation.LinkOnly(item)
 		in.refuse(ctx, item, decisive, pipeline.ReasonBackpressure)
 		return
 	}
@@ -80,29 +74,35 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 		in.refuse(ctx, item, decisive, reasonBytesInFlight)
 		return
 	}
-	out := t.translate(in.translation, item)
+	out := in.translation.Translate(item)
 	in.telemetry.lost(ctx, item.Header.Type, &out)
 	in.budget.settle(weight, &out)
 	switch {
-	case out.unusable != nil:
-		in.discard(ctx, item, out.unusable)
-	case len(out.deliveries) == 0:
+	case out.Unusable != nil:
+		in.discard(ctx, item, out.Unusable)
+	case len(out.Deliveries) == 0:
 		in.record(ctx, item.Header.Type, pipeline.Ignored, "")
 	default:
-		for i, d := range out.deliveries {
-			d.item = item.Header.Type
-			if i > 0 {
-				d.first = out.deliveries[0]
-			}
-			in.deliveries[d.message.Signal] = append(in.deliveries[d.message.Signal], d)
+		in.enqueue(item.Header.Type, out.Deliveries)
+	}
+}
+
+// enqueue appends the output of an item to the deliveries.
+func (in *ingestion) enqueue(item sentry.ItemType, output []sentryitems.Delivery) {
+	var first *delivery
+	for _, out := range output {
+		d := &delivery{Delivery: out, item: item, first: first}
+		if first == nil {
+			first = d
 		}
+		in.deliveries[d.Message.Signal] = append(in.deliveries[d.Message.Signal], d)
 	}
 }
 
 // decisiveSignal returns the signal of an item's first delivery. Items whose signals have no
 // pipeline are ignored.
-func (in *ingestion) decisiveSignal(t itemType) (decisive pipeline.Signal, wanted bool) {
-	for _, s := range t.signals {
+func (in *ingestion) decisiveSignal(t sentryitems.Type) (decisive pipeline.Signal, wanted bool) {
+	for _, s := range t.Signals {
 		if in.pipelines.Has(s) {
 			return s, true
 		}
@@ -147,13 +147,13 @@ func (in *ingestion) record(ctx context.Context, item sentry.ItemType, o pipelin
 // countLinks counts the links of V1 profiles. Profiles whose transaction was not found stay
 // unlinked.
 func (in *ingestion) countLinks(ctx context.Context) {
-	if n := in.translation.takeForeignThreads(); n > 0 {
+	if n := in.translation.TakeForeignThreads(); n > 0 {
 		in.telemetry.fieldsLost(ctx, sentry.ItemTransaction, []discard.Flaw{{Field: semconv.ThreadID, Count: n}})
 	}
-	links, unlinked := in.translation.takeLinks()
+	links, unlinked := in.translation.TakeLinks()
 	for _, l := range links {
-		in.telemetry.aligned(ctx, l.alignment)
-		in.telemetry.linked(ctx, l.stats)
+		in.telemetry.aligned(ctx, l.Alignment)
+		in.telemetry.linked(ctx, l.Stats)
 	}
 	in.telemetry.withoutTransaction(ctx, unlinked)
 }
@@ -161,7 +161,7 @@ func (in *ingestion) countLinks(ctx context.Context) {
 // dropPayloads drops the references to the body, so that its memory is free while a pipeline
 // processes the output. Translated data does not refer to the body.
 func (in *ingestion) dropPayloads() {
-	for i := range in.items {
-		in.items[i].Payload = nil
+	for i := range in.envelope.Items {
+		in.envelope.Items[i].Payload = nil
 	}
 }

@@ -97,7 +97,7 @@ var typesWithEventID = []sentry.ItemType{
 // eventID returns the event ID for the response, or "" if it has none.
 func (in *ingestion) eventID() string {
 	needed := func(i sentry.Item) bool { return slices.Contains(typesWithEventID, i.Header.Type) }
-	if id := in.translation.envelope.Header.EventID; id != "" || !slices.ContainsFunc(in.items, needed) {
+	if id := in.envelope.Header.EventID; id != "" || !slices.ContainsFunc(in.envelope.Items, needed) {
 		return id
 	}
 	var id [16]byte

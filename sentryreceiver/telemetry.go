@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
@@ -85,11 +86,11 @@ func (t *telemetry) itemsLost(ctx context.Context, from ledger.Sender, items []s
 }
 
 // lost counts the losses of an item.
-func (t *telemetry) lost(ctx context.Context, item sentry.ItemType, out *translated) {
-	t.samplesLost(ctx, out.samples)
-	t.elementsLost(ctx, item, out.elements)
-	t.fieldsLost(ctx, item, out.fields)
-	for _, rule := range out.tolerated {
+func (t *telemetry) lost(ctx context.Context, item sentry.ItemType, out *sentryitems.Result) {
+	t.samplesLost(ctx, out.Samples)
+	t.elementsLost(ctx, item, out.Elements)
+	t.fieldsLost(ctx, item, out.Fields)
+	for _, rule := range out.Tolerated {
 		t.tolerated.Add(ctx, 1, metric.WithAttributes(attribute.String("rule", rule)))
 	}
 }
@@ -132,9 +133,9 @@ func (t *telemetry) unlinked(ctx context.Context, reason string, observations in
 }
 
 // withoutTransaction counts the observations of profiles without a transaction.
-func (t *telemetry) withoutTransaction(ctx context.Context, all []unlinked) {
+func (t *telemetry) withoutTransaction(ctx context.Context, all []sentryitems.Unlinked) {
 	for _, u := range all {
-		t.unlinked(ctx, reasonNoTransaction, spanlink.Observations(u.profiles))
+		t.unlinked(ctx, sentryitems.ReasonNoTransaction, spanlink.Observations(u.Profiles))
 	}
 }
 

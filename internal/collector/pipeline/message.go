@@ -31,6 +31,19 @@ func Logs(data plog.Logs) Message { return Message{SignalLogs, logs{data}} }
 // Metrics returns a message of data points.
 func Metrics(data pmetric.Metrics) Message { return Message{SignalMetrics, metrics{data}} }
 
+// Data returns the content: pprofile.Profiles, ptrace.Traces, plog.Logs or pmetric.Metrics.
+func (m Message) Data() any {
+	switch data := m.data.(type) {
+	case profiles:
+		return data.Profiles
+	case traces:
+		return data.Traces
+	case logs:
+		return data.Logs
+	}
+	return m.data.(metrics).Metrics
+}
+
 type (
 	profiles struct{ pprofile.Profiles }
 	traces   struct{ ptrace.Traces }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryreceiver
+package sentryitems
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-func (t *translation) transaction(item *sentry.Item) translated {
+func (t *Translation) transaction(item *sentry.Item) Result {
 	transaction, err := event.DecodeTransaction(item.Payload)
 	if err != nil {
 		return unusable(err)
@@ -27,11 +27,11 @@ func (t *translation) transaction(item *sentry.Item) translated {
 	src.ProfileID = t.profileID
 	traces := fromsentry.TransactionToTraces(transaction, src)
 	t.link(transaction, traces)
-	return translated{elements: transaction.Lost, fields: transaction.Flaws, deliveries: t.spansDelivery(traces)}
+	return Result{Elements: transaction.Lost, Fields: transaction.Flaws, Deliveries: t.spansDelivery(traces)}
 }
 
 // spans translates a container of streamed spans, or an item in the older format with one span.
-func (t *translation) spans(item *sentry.Item) translated {
+func (t *Translation) spans(item *sentry.Item) Result {
 	invalid := &discard.Error{Reason: event.ReasonInvalidSpan, Detail: "lacks a time, or ends before it starts"}
 	if !strings.EqualFold(item.Header.ContentType, sentry.ContentTypeSpans) {
 		span, flaws, err := event.DecodeSpan(item.Payload)
@@ -41,7 +41,7 @@ func (t *translation) spans(item *sentry.Item) translated {
 		if t.strict() && span.Repaired {
 			return unusable(invalid)
 		}
-		return translated{fields: flaws, deliveries: t.spansDelivery(fromsentry.SpanToTraces(span, t.source))}
+		return Result{Fields: flaws, Deliveries: t.spansDelivery(fromsentry.SpanToTraces(span, t.source))}
 	}
 	spans, err := event.DecodeSpans(item.Payload, item.Header.ItemCount)
 	if err != nil {
@@ -52,14 +52,14 @@ func (t *translation) spans(item *sentry.Item) translated {
 			return unusable(invalid)
 		}
 	}
-	return translated{elements: spans.Lost, fields: spans.Flaws, deliveries: t.spansDelivery(fromsentry.SpansToTraces(spans, t.source))}
+	return Result{Elements: spans.Lost, Fields: spans.Flaws, Deliveries: t.spansDelivery(fromsentry.SpansToTraces(spans, t.source))}
 }
 
 // spansDelivery returns the delivery of spans. Each span may be a duplicate.
-func (t *translation) spansDelivery(traces ptrace.Traces) []*delivery {
+func (t *Translation) spansDelivery(traces ptrace.Traces) []Delivery {
 	dropSeen := func(seen []bool) {
 		n := -1
 		removeSpans(traces, func(pcommon.TraceID, pcommon.SpanID) bool { n++; return seen[n] })
 	}
-	return []*delivery{{message: pipeline.Traces(traces), ids: t.spanIDs(traces), dropSeen: dropSeen}}
+	return []Delivery{{Message: pipeline.Traces(traces), IDs: t.spanIDs(traces), DropSeen: dropSeen}}
 }

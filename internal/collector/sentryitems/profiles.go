@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryreceiver
+package sentryitems
 
 import (
 	"cmp"
@@ -25,15 +25,15 @@ import (
 const outputWeight = 8
 
 // profile decodes, validates and translates a profile item. Its measurements also become metrics.
-func (t *translation) profile(item *sentry.Item) (out translated) {
-	if out.unusable = t.unsuitable(item); out.unusable != nil {
+func (t *Translation) profile(item *sentry.Item) (out Result) {
+	if out.Unusable = t.unsuitable(item); out.Unusable != nil {
 		return out
 	}
 	decoder := profile.AcquireDecoder()
 	defer decoder.Release()
 	subject, err := t.decodeProfile(decoder, item, &out)
 	if err != nil {
-		out.unusable = discardOf(err)
+		out.Unusable = discardOf(err)
 		return out
 	}
 	trace, why := t.decodeTrace(&subject, &out)
@@ -43,7 +43,7 @@ func (t *translation) profile(item *sentry.Item) (out translated) {
 	}
 	t.profiles++ // unusable profiles do not count for the rule one_profile_per_envelope
 	subject.Number = t.profiles
-	if out.unusable = t.validateProfile(&out, subject); out.unusable != nil {
+	if out.Unusable = t.validateProfile(&out, subject); out.Unusable != nil {
 		return out
 	}
 	if why != nil {
@@ -53,21 +53,21 @@ func (t *translation) profile(item *sentry.Item) (out translated) {
 	src := t.profileSource(subject, item)
 	if t.has(pipeline.SignalProfiles) {
 		profiles := toProfiles(&out, subject, trace, src)
-		out.weight = outputWeight * int64(new(pprofile.ProtoMarshaler).ProfilesSize(profiles))
-		out.deliveries = one(pipeline.Profiles(profiles))
+		out.Weight = outputWeight * int64(new(pprofile.ProtoMarshaler).ProfilesSize(profiles))
+		out.Deliveries = one(pipeline.Profiles(profiles))
 		if subject.Profile != nil {
 			t.profileID = subject.Profile.EventID
 			t.awaitSpans(subject.Profile, trace, profiles)
 		}
 	}
 	t.addMeasurements(&out, subject, src)
-	if len(out.deliveries) > 0 {
-		out.deliveries[0].ids = t.profileIDs(subject)
+	if len(out.Deliveries) > 0 {
+		out.Deliveries[0].IDs = t.profileIDs(subject)
 	}
 	return out
 }
 
-func (t *translation) profileIDs(subject profile.Subject) []dedup.ID {
+func (t *Translation) profileIDs(subject profile.Subject) []dedup.ID {
 	if subject.Chunk != nil {
 		return t.itemIDs(sentry.ItemProfileChunk, subject.Chunk.ChunkID)
 	}
@@ -75,7 +75,7 @@ func (t *translation) profileIDs(subject profile.Subject) []dedup.ID {
 }
 
 // unsuitable returns an error for an item that is unusable regardless of its payload.
-func (t *translation) unsuitable(item *sentry.Item) *discard.Error {
+func (t *Translation) unsuitable(item *sentry.Item) *discard.Error {
 	size := len(item.Payload)
 	meta := item.Header.MetaLength
 	switch {
@@ -83,15 +83,15 @@ func (t *translation) unsuitable(item *sentry.Item) *discard.Error {
 	// cannot be separated.
 	case meta.Set && (meta.Value <= 0 || meta.Value >= size), !meta.Set && strings.EqualFold(item.Header.ContentType, sentry.ContentTypePerfetto):
 		return discard.Errorf(discard.ReasonInvalidSampledProfile, "the Perfetto trace must start after %d bytes of JSON, but the payload has %d bytes", meta.Value, size)
-	case int64(size) > t.cfg.MaxProfileSize:
+	case int64(size) > t.settings.MaxProfileSize:
 		return &discard.Error{Reason: discard.ReasonExceedSizeLimit,
-			Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, size, t.cfg.MaxProfileSize)}
+			Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, size, t.settings.MaxProfileSize)}
 	}
 	return nil
 }
 
 // decodeProfile decodes a payload into the subject of validation. The error is a *discard.Error.
-func (t *translation) decodeProfile(decoder *profile.Decoder, item *sentry.Item, out *translated) (s profile.Subject, err error) {
+func (t *Translation) decodeProfile(decoder *profile.Decoder, item *sentry.Item, out *Result) (s profile.Subject, err error) {
 	s = profile.Subject{
 		HeaderPlatform:  item.Header.Platform,
 		Size:            len(item.Payload),
@@ -99,7 +99,7 @@ func (t *translation) decodeProfile(decoder *profile.Decoder, item *sentry.Item,
 	}
 	if item.Header.Type == sentry.ItemProfile {
 		if s.Profile, err = decoder.Profile(item.Payload); s.Profile != nil {
-			out.samples, out.fields = s.Profile.Lost, s.Profile.Flaws
+			out.Samples, out.Fields = s.Profile.Lost, s.Profile.Flaws
 		}
 		return s, err
 	}
@@ -109,27 +109,27 @@ func (t *translation) decodeProfile(decoder *profile.Decoder, item *sentry.Item,
 		s.Chunk, err = decoder.Chunk(item.Payload)
 	}
 	if s.Chunk != nil {
-		out.samples, out.fields = s.Chunk.Lost, s.Chunk.Flaws
+		out.Samples, out.Fields = s.Chunk.Lost, s.Chunk.Flaws
 	}
 	return s, err
 }
 
 // validateProfile checks a profile against the published rules.
-func (t *translation) validateProfile(out *translated, subject profile.Subject) *discard.Error {
+func (t *Translation) validateProfile(out *Result, subject profile.Subject) *discard.Error {
 	for _, rule := range profile.BrokenRules(subject) {
 		if t.strict() {
 			return &discard.Error{Reason: rule.Strict, Detail: "breaks the rule " + rule.Name}
 		}
-		out.tolerated = append(out.tolerated, rule.Name)
+		out.Tolerated = append(out.Tolerated, rule.Name)
 	}
 	return nil
 }
 
 // profileSource returns the source of a profile, and completes the profile with data from the rest
 // of the envelope.
-func (t *translation) profileSource(subject profile.Subject, item *sentry.Item) fromsentry.Source {
+func (t *Translation) profileSource(subject profile.Subject, item *sentry.Item) fromsentry.Source {
 	src := t.source
-	if t.cfg.KeepOriginalPayload && !item.Header.MetaLength.Set { // the format "sentry" is JSON
+	if t.settings.KeepOriginalPayload && !item.Header.MetaLength.Set { // the format "sentry" is JSON
 		src.OriginalPayload = item.Payload
 	}
 	if subject.Chunk != nil {
@@ -143,7 +143,7 @@ func (t *translation) profileSource(subject profile.Subject, item *sentry.Item) 
 	return src
 }
 
-func toProfiles(out *translated, subject profile.Subject, trace *fromandroid.Trace, src fromsentry.Source) pprofile.Profiles {
+func toProfiles(out *Result, subject profile.Subject, trace *fromandroid.Trace, src fromsentry.Source) pprofile.Profiles {
 	switch {
 	case trace != nil:
 		return androidToProfiles(out, subject, trace, src)

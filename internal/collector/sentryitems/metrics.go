@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryreceiver
+package sentryitems
 
 import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
@@ -13,43 +13,43 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-func (t *translation) traceMetrics(item *sentry.Item) translated {
+func (t *Translation) traceMetrics(item *sentry.Item) Result {
 	metrics, err := event.DecodeTraceMetrics(item.Payload, item.Header.ItemCount)
 	if err != nil {
 		return unusable(err)
 	}
-	return translated{elements: metrics.Lost, fields: metrics.Flaws,
-		deliveries: one(pipeline.Metrics(fromsentry.TraceMetricsToMetrics(metrics, t.source)))}
+	return Result{Elements: metrics.Lost, Fields: metrics.Flaws,
+		Deliveries: one(pipeline.Metrics(fromsentry.TraceMetricsToMetrics(metrics, t.source)))}
 }
 
-func (t *translation) session(item *sentry.Item) translated {
+func (t *Translation) session(item *sentry.Item) Result {
 	session, err := event.DecodeSession(item.Payload)
 	if err != nil {
 		return unusable(err)
 	}
-	return translated{fields: session.Flaws, deliveries: one(pipeline.Metrics(fromsentry.SessionToMetrics(session, t.source)))}
+	return Result{Fields: session.Flaws, Deliveries: one(pipeline.Metrics(fromsentry.SessionToMetrics(session, t.source)))}
 }
 
-func (t *translation) sessions(item *sentry.Item) translated {
+func (t *Translation) sessions(item *sentry.Item) Result {
 	sessions, err := event.DecodeSessions(item.Payload)
 	if err != nil {
 		return unusable(err)
 	}
-	return translated{elements: sessions.Lost, fields: sessions.Flaws,
-		deliveries: one(pipeline.Metrics(fromsentry.SessionsToMetrics(sessions, t.source)))}
+	return Result{Elements: sessions.Lost, Fields: sessions.Flaws,
+		Deliveries: one(pipeline.Metrics(fromsentry.SessionsToMetrics(sessions, t.source)))}
 }
 
-func (t *translation) clientReport(item *sentry.Item) translated {
+func (t *Translation) clientReport(item *sentry.Item) Result {
 	report, err := event.DecodeClientReport(item.Payload)
 	if err != nil {
 		return unusable(err)
 	}
-	return translated{elements: report.Lost, fields: report.Flaws,
-		deliveries: one(pipeline.Metrics(fromsentry.ClientReportToMetrics(report, t.source)))}
+	return Result{Elements: report.Lost, Fields: report.Flaws,
+		Deliveries: one(pipeline.Metrics(fromsentry.ClientReportToMetrics(report, t.source)))}
 }
 
 // addMeasurements adds the measurements of a profile, if it has any.
-func (t *translation) addMeasurements(out *translated, subject profile.Subject, src fromsentry.Source) {
+func (t *Translation) addMeasurements(out *Result, subject profile.Subject, src fromsentry.Source) {
 	if !t.has(pipeline.SignalMetrics) {
 		return
 	}
@@ -57,12 +57,12 @@ func (t *translation) addMeasurements(out *translated, subject profile.Subject, 
 	if subject.Chunk != nil {
 		var lost int
 		if metrics, lost = fromsentry.ChunkMeasurementsToMetrics(subject.Chunk, src); lost > 0 {
-			out.elements = append(out.elements, discard.Loss{Reason: discard.ReasonTimeOutOfRange, Count: lost})
+			out.Elements = append(out.Elements, discard.Loss{Reason: discard.ReasonTimeOutOfRange, Count: lost})
 		}
 	} else {
 		metrics = fromsentry.ProfileMeasurementsToMetrics(subject.Profile, src)
 	}
 	if metrics.DataPointCount() > 0 {
-		out.deliveries = append(out.deliveries, one(pipeline.Metrics(metrics))...)
+		out.Deliveries = append(out.Deliveries, one(pipeline.Metrics(metrics))...)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryreceiver
+package sentryitems
 
 import (
 	"cmp"
@@ -24,12 +24,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// The receiver links V1 profiles by the rule of package spanlink. A V1 profile and its transaction
+// V1 profiles are linked by the rule of package spanlink. A V1 profile and its transaction
 // are in the same envelope, so linking needs neither state nor a traces pipeline.
 
-// unlinked is a V1 profile that waits for the spans of its transaction.
-type unlinked struct {
-	profiles      pprofile.Profiles
+// Unlinked is a V1 profile that waits for the spans of its transaction.
+type Unlinked struct {
+	Profiles      pprofile.Profiles
 	transactionID string
 	activeThread  string
 	anchor        jsonscan.Timestamp
@@ -37,16 +37,16 @@ type unlinked struct {
 	threads       map[string]bool // of an Android profile; nil = spans state the same thread IDs
 }
 
-// link is the result for one profile, for the metrics.
-type link struct {
-	alignment profile.Alignment
-	stats     spanlink.LinkStats
+// Link is the result for one profile, for the metrics.
+type Link struct {
+	Alignment profile.Alignment
+	Stats     spanlink.LinkStats
 }
 
 // awaitSpans copies the data of a profile that linking needs, because strings of the profile are
 // valid only until its decoder is released.
-func (t *translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, profiles pprofile.Profiles) {
-	u := unlinked{profiles: profiles, anchor: p.Timestamp}
+func (t *Translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, profiles pprofile.Profiles) {
+	u := Unlinked{Profiles: profiles, anchor: p.Timestamp}
 	if tx := p.Transaction; tx != nil {
 		u.transactionID = strings.Clone(tx.ID)
 		u.activeThread = strings.Clone(tx.ActiveThreadID.Text)
@@ -61,9 +61,9 @@ func (t *translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, p
 	t.unlinked = append(t.unlinked, u)
 }
 
-// linkOnly links the V1 profiles of the envelope to a transaction without delivering it.
-func (t *translation) linkOnly(item *sentry.Item) {
-	if len(t.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || itemTypes[sentry.ItemTransaction].oversize(item) != nil {
+// LinkOnly links the V1 profiles of the envelope to a transaction without delivering it.
+func (t *Translation) LinkOnly(item *sentry.Item) {
+	if len(t.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || Types[sentry.ItemTransaction].Oversize(item) != nil {
 		return
 	}
 	if transaction, err := event.DecodeTransaction(item.Payload); err == nil {
@@ -71,14 +71,14 @@ func (t *translation) linkOnly(item *sentry.Item) {
 	}
 }
 
-// reasonNoTransaction is the reason for missing links if the envelope has no usable transaction.
-const reasonNoTransaction = "no_transaction"
+// ReasonNoTransaction is the reason for missing links if the envelope has no usable transaction.
+const ReasonNoTransaction = "no_transaction"
 
 // v1Session is the session of all samples and spans of an envelope.
 var v1Session = spanlink.Session{Parts: [...]string{"envelope", "", ""}}
 
 // link links the V1 profiles of the envelope to the spans of a transaction.
-func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) {
+func (t *Translation) link(transaction *event.Transaction, spans ptrace.Traces) {
 	if len(t.unlinked) == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 			}
 		}
 	}, t.received)
-	t.unlinked = slices.DeleteFunc(t.unlinked, func(u unlinked) bool {
+	t.unlinked = slices.DeleteFunc(t.unlinked, func(u Unlinked) bool {
 		if !u.isOf(transaction, t.envelope.Header.EventID) {
 			return false
 		}
@@ -104,7 +104,7 @@ func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 			u.stateThread(spans.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0))
 		}
 		shift, why := u.align(transaction.Root)
-		t.links = append(t.links, link{alignment: why, stats: index.Link(u.profiles, spanlink.Options{
+		t.links = append(t.links, Link{Alignment: why, Stats: index.Link(u.Profiles, spanlink.Options{
 			Now: t.received, Ambiguous: spanlink.Skip, Shift: shift,
 			Session: v1Session, Thread: u.activeThread, KeepPayload: true,
 		})})
@@ -114,16 +114,16 @@ func (t *translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 
 // stateThread sets the profile's thread on the root span of its transaction, unless the span
 // already has one. Sentry's flame graph uses it to find the profile of a transaction.
-func (u *unlinked) stateThread(root ptrace.Span) {
+func (u *Unlinked) stateThread(root ptrace.Span) {
 	if _, stated := root.Attributes().Get(semconv.ThreadID); !stated {
 		attr.PutDecimal(root.Attributes(), semconv.ThreadID, attr.Clip(cmp.Or(u.activeThread, u.onlyThread()), attr.MaxIDBytes))
 	}
 }
 
 // onlyThread returns the thread of all samples, or "" if there are several.
-func (u *unlinked) onlyThread() (id string) {
-	view, only := dictionary.NewView(u.profiles.Dictionary()), int32(0)
-	for _, sample := range u.profiles.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
+func (u *Unlinked) onlyThread() (id string) {
+	view, only := dictionary.NewView(u.Profiles.Dictionary()), int32(0)
+	for _, sample := range u.Profiles.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
 		for _, i := range sample.AttributeIndices().All() {
 			a, _ := view.Attribute(dictionary.AttributeIndex(i))
 			switch {
@@ -141,7 +141,7 @@ func (u *unlinked) onlyThread() (id string) {
 // androidThreads returns the threads and the active thread of the first Android profile. Spans on
 // threads that are not in the profile are attributed to the active thread: some SDKs send Java
 // thread IDs, but traces contain kernel thread IDs.
-func (t *translation) androidThreads() (threads map[string]bool, active string) {
+func (t *Translation) androidThreads() (threads map[string]bool, active string) {
 	for _, u := range t.unlinked {
 		if u.threads != nil {
 			return u.threads, u.activeThread
@@ -150,15 +150,15 @@ func (t *translation) androidThreads() (threads map[string]bool, active string) 
 	return nil, ""
 }
 
-// takeForeignThreads returns, and resets, the number of spans that were attributed to the active
+// TakeForeignThreads returns, and resets, the number of spans that were attributed to the active
 // thread of an Android profile.
-func (t *translation) takeForeignThreads() (n int) {
+func (t *Translation) TakeForeignThreads() (n int) {
 	n, t.foreignThreads = t.foreignThreads, 0
 	return n
 }
 
-// takeLinks returns the results that are not counted yet, and the profiles without a transaction.
-func (t *translation) takeLinks() (links []link, none []unlinked) {
+// TakeLinks returns the results that are not counted yet, and the profiles without a transaction.
+func (t *Translation) TakeLinks() (links []Link, none []Unlinked) {
 	links, none = t.links, t.unlinked
 	t.links, t.unlinked = nil, nil
 	return links, none
@@ -166,12 +166,12 @@ func (t *translation) takeLinks() (links []link, none []unlinked) {
 
 // isOf reports whether a profile belongs to a transaction. The PHP SDK sends the event ID only in
 // the header.
-func (u *unlinked) isOf(t *event.Transaction, headerID string) bool {
+func (u *Unlinked) isOf(t *event.Transaction, headerID string) bool {
 	id := cmp.Or(t.EventID, headerID)
 	return u.transactionID == "" || id == "" || attr.SameID(u.transactionID, id)
 }
 
-func (u *unlinked) align(root *event.Span) (int64, profile.Alignment) {
+func (u *Unlinked) align(root *event.Span) (int64, profile.Alignment) {
 	if root == nil {
 		return 0, profile.NotAligned
 	}

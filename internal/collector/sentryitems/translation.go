@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryitems
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+)
+
+// Types lists the item types that are translated. Items of other types are accepted, counted
+// and dropped.
+var Types = map[sentry.ItemType]Type{
+	sentry.ItemProfile:        {profilesOrMetrics, unlimited, (*Translation).profile}, // profiles.go
+	sentry.ItemProfileChunk:   {profilesOrMetrics, unlimited, (*Translation).profile},
+	sentry.ItemProfileChunkUI: {profilesOrMetrics, unlimited, (*Translation).profile},
+
+	sentry.ItemTransaction: {onlyTraces, limited, (*Translation).transaction}, // traces.go
+	sentry.ItemSpan:        {onlyTraces, limited, (*Translation).spans},
+
+	sentry.ItemEvent:           {onlyLogs, limited, (*Translation).event}, // logs.go
+	sentry.ItemLog:             {onlyLogs, limited, (*Translation).logs},
+	sentry.ItemFeedback:        {onlyLogs, limited, (*Translation).feedback},
+	sentry.ItemUserReport:      {onlyLogs, limited, (*Translation).userReport},
+	sentry.ItemCheckIn:         {logsOrMetrics, limited, (*Translation).checkIn},
+	sentry.ItemAttachment:      {onlyLogs, unlimited, (*Translation).describe},
+	sentry.ItemReplayEvent:     {onlyLogs, unlimited, (*Translation).describe},
+	sentry.ItemReplayRecording: {onlyLogs, unlimited, (*Translation).describe},
+	sentry.ItemReplayVideo:     {onlyLogs, unlimited, (*Translation).describe},
+	sentry.ItemRawSecurity:     {onlyLogs, unlimited, (*Translation).describe},
+	sentry.ItemSecurity:        {onlyLogs, unlimited, (*Translation).describe},
+	sentry.ItemNel:             {onlyLogs, unlimited, (*Translation).describe},
+
+	sentry.ItemTraceMetric:  {onlyMetrics, limited, (*Translation).traceMetrics}, // metrics.go
+	sentry.ItemSession:      {onlyMetrics, limited, (*Translation).session},
+	sentry.ItemSessions:     {onlyMetrics, limited, (*Translation).sessions},
+	sentry.ItemClientReport: {onlyMetrics, limited, (*Translation).clientReport},
+}
+
+// Type describes how items of one type are translated.
+type Type struct {
+	Signals   []pipeline.Signal // of the deliveries, in order
+	limited   bool              // the size is limited to ItemType.MaxSize
+	translate func(*Translation, *sentry.Item) Result
+}
+
+// Values of Type.limited. Profiles have a configured limit instead, and described items are not
+// decoded.
+const (
+	limited   = true
+	unlimited = false
+)
+
+var (
+	profilesOrMetrics = []pipeline.Signal{pipeline.SignalProfiles, pipeline.SignalMetrics}
+	onlyTraces        = []pipeline.Signal{pipeline.SignalTraces}
+	onlyLogs          = []pipeline.Signal{pipeline.SignalLogs}
+	logsOrMetrics     = []pipeline.Signal{pipeline.SignalLogs, pipeline.SignalMetrics}
+	onlyMetrics       = []pipeline.Signal{pipeline.SignalMetrics}
+)
+
+// Oversize returns an error for an item that is too large to be decoded.
+func (t Type) Oversize(item *sentry.Item) *discard.Error {
+	if !t.limited || len(item.Payload) <= item.Header.Type.MaxSize() {
+		return nil
+	}
+	return &discard.Error{Reason: jsonscan.ReasonTooLarge,
+		Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, len(item.Payload), item.Header.Type.MaxSize())}
+}
+
+// Settings are those settings of the receiver that change the translation.
+type Settings struct {
+	Validation          profile.Validation
+	ProfileType         string
+	MaxProfileSize      int64
+	KeepOriginalPayload bool
+	IncludePII          bool
+	CorrectClockDrift   bool
+	Identify            bool // state the IDs of deliveries, to recognize duplicates
+}
+
+// DefaultSettings returns the settings of a receiver without configuration.
+func DefaultSettings() Settings {
+	return Settings{Validation: profile.Lenient, ProfileType: "wall", MaxProfileSize: sentry.MaxProfileSize}
+}
+
+// Sender is the origin of an envelope, by its credentials and the configuration of its project.
+type Sender struct {
+	ProjectID string
+	SDK       sentry.ClientSDK
+	Resource  []fromsentry.Attribute // of the configuration
+}
+
+// Translation translates the items of one envelope. It does no I/O: its results contain the
+// messages to deliver and the losses to count.
+type Translation struct {
+	settings Settings
+	has      func(pipeline.Signal) bool // reports whether the signal has a pipeline
+	envelope *sentry.Envelope
+	source   fromsentry.Source
+	received time.Time
+
+	transactionStart  func() jsonscan.Timestamp // of the envelope's transaction, decoded once and only if needed
+	profiles          int                       // number of usable profiles so far
+	profileID         string                    // of the delivered V1 profile
+	spareObservations int                       // of Android traces, see attr.SpareObservations
+	unlinked          []Unlinked                // V1 profiles
+	links             []Link                    // not counted yet
+	foreignThreads    int                       // number of spans on threads that are not in the Android trace
+}
+
+// Result is the translation of one item.
+type Result struct {
+	Deliveries []Delivery     // the first one decides the outcome of the item
+	Unusable   *discard.Error // the reason if there are no deliveries
+	Weight     int64          // memory of the deliveries; 0 = not measured
+
+	// Losses to count.
+	Samples   []discard.Loss
+	Elements  []discard.Loss
+	Fields    []discard.Flaw
+	Tolerated []string // names of broken rules
+}
+
+// Delivery is the output of an item for one signal.
+type Delivery struct {
+	Message  pipeline.Message
+	IDs      []dedup.ID        // to recognize duplicates; nil = never
+	DropSeen func(seen []bool) // drops the parts with these IDs; nil = the output has no parts
+}
+
+// New returns the translation of an envelope for the signals that have a pipeline.
+func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pipeline.Signal) bool, received time.Time) *Translation {
+	t := &Translation{settings: settings, has: has, envelope: envelope, received: received, spareObservations: attr.SpareObservations}
+	drift := driftOf(envelope, received, settings.CorrectClockDrift)
+	t.source = fromsentry.Source{
+		ProjectID:    from.ProjectID,
+		SDK:          from.SDK,
+		ReceivedNano: uint64(received.UnixNano()),
+		PeriodType:   settings.ProfileType,
+		EventID:      envelope.Header.EventID,
+		IncludePII:   settings.IncludePII,
+
+		ClockDriftMilli: drift.milli,
+		CorrectDrift:    drift.correct,
+		Resource:        from.Resource,
+	}
+	if trace := envelope.Header.Trace; trace != nil {
+		t.source.Release, t.source.Environment = trace.Release, trace.Environment
+	}
+	t.transactionStart = sync.OnceValue(t.decodeTransactionStart)
+	return t
+}
+
+// Ordered yields items in the order of their translation.
+//
+// V1 profiles come first, because they are linked to the spans of their transaction, and these
+// spans refer to them. The order of the two items depends on the SDK.
+func Ordered(items []sentry.Item) iter.Seq[*sentry.Item] {
+	return func(yield func(*sentry.Item) bool) {
+		for _, first := range []bool{true, false} {
+			for i := range items {
+				if (items[i].Header.Type == sentry.ItemProfile) == first && !yield(&items[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Translate translates an item. Its type must be one of Types, and it must not be oversize.
+func (t *Translation) Translate(item *sentry.Item) Result {
+	return Types[item.Header.Type].translate(t, item)
+}
+
+func (t *Translation) strict() bool { return t.settings.Validation == profile.Strict }
+
+// unusable returns the translation of an item that cannot be used.
+func unusable(err error) Result { return Result{Unusable: discardOf(err)} }
+
+func discardOf(err error) *discard.Error {
+	if discard, ok := errors.AsType[*discard.Error](err); ok {
+		return discard
+	}
+	return &discard.Error{Reason: discard.ReasonInvalidJSON, Detail: err.Error()}
+}
+
+// one returns the deliveries of an item that becomes one message.
+func one(m pipeline.Message, ids ...dedup.ID) []Delivery { return []Delivery{{Message: m, IDs: ids}} }
+
+// transactionItem returns the transaction of the envelope, nil if there is none.
+func (t *Translation) transactionItem() *sentry.Item {
+	i := slices.IndexFunc(t.envelope.Items, func(i sentry.Item) bool { return i.Header.Type == sentry.ItemTransaction })
+	if i < 0 {
+		return nil
+	}
+	return &t.envelope.Items[i]
+}
+
+// decodeTransactionStart returns the start of the envelope's transaction, unset if it is missing.
+func (t *Translation) decodeTransactionStart() jsonscan.Timestamp {
+	transaction := t.transactionItem()
+	if transaction == nil || len(transaction.Payload) > transaction.Header.Type.MaxSize() {
+		return jsonscan.Timestamp{}
+	}
+	start, _ := event.TransactionTimes(transaction.Payload)
+	return start
+}
