@@ -7,8 +7,8 @@ BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
 TOOL     := go tool -modfile=tools/go.mod
 OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
-CODE     := internal $(wildcard *receiver *processor *exporter *extension)
-SOURCES  := $(shell find $(CODE) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
+CODE     := cmd internal $(wildcard *receiver *processor *exporter *extension)
+SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
 PAGE     := profileviewerexporter/assets/stamp
 KEY      := 0123456789abcdef0123456789abcdef
 HOSTILE  := $(sort $(wildcard internal/testkit/e2e/hostile/*_test.go))
@@ -63,7 +63,10 @@ sdks: build ## Run real SDKs, fetched from their registries; SDKS="python node" 
 ci: ## Run the CI script: format, vet, lint, race detector, distribution, examples
 	@.ci/run
 
-build: $(BIN) ## Build the collector as dist/otelcol-sentry
+build: $(BIN) dist/envelope ## Build the collector as dist/otelcol-sentry, and the tool dist/envelope
+
+dist/envelope: go.mod go.sum $(SOURCES) $(wildcard cmd/envelope/*.go)
+	@go build -o $@ ./cmd/envelope
 
 $(BIN): builder-config.yaml go.mod go.sum tools/go.mod $(SOURCES) $(PAGE)
 	@echo "Building $(BIN) with ocb. The first time this fetches and compiles some 600 modules: allow five minutes."

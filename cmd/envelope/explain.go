@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+)
+
+var explainCommand = command{
+	name:      "explain",
+	arguments: "ENVELOPE...",
+	summary:   "Describe the items of envelopes, and what the receiver makes of them",
+	examples: []string{
+		"envelope explain testdata/cases/sdk-python-v1/in.envelope",
+		"envelope explain --linked testdata/cases/sdk-python-v1/in.envelope",
+		"cat testdata/cases/sdk-python-v1/in.envelope | envelope explain -",
+	},
+	prepare: func(flags *flag.FlagSet) func(environment, []string) error {
+		linked := flags.Bool("linked", false, "list the spans that samples are linked to; the envelopes may be of one session")
+		return func(env environment, files []string) error { return explain(env, files, *linked) }
+	},
+}
+
+// explain describes envelopes. It fails if one cannot be read to its end.
+func explain(env environment, files []string, linked bool) error {
+	inputs, err := env.read(files)
+	if err != nil {
+		return err
+	}
+	x := explainer{environment: env, spans: spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: maxSpans, MaxAge: math.MaxInt64})}
+	for i, in := range inputs {
+		if i > 0 {
+			x.line(0, "")
+		}
+		if len(inputs) > 1 {
+			x.line(0, "%s", x.paint(bold, printable(in.name)))
+		}
+		x.envelope(in.data)
+	}
+	if linked {
+		x.linkAll()
+		x.linkedSpans()
+	}
+	if x.broken {
+		return errFindings
+	}
+	return nil
+}
+
+// maxSpans is the default of the profile_transform processor.
+const maxSpans = 1_000_000
+
+type explainer struct {
+	environment
+	broken bool // an envelope cannot be read to its end
+
+	// For the links between envelopes.
+	spans    *spanlink.Index
+	traces   []ptrace.Traces
+	profiles []pprofile.Profiles
+	chunks   []pprofile.Profiles // those of profiler sessions
+}
+
+// line writes a line.
+func (x *explainer) line(indent int, format string, args ...any) {
+	fmt.Fprintf(x.out, "%*s"+format+"\n", append([]any{2 * indent, ""}, args...)...)
+}
+
+func (x *explainer) envelope(data []byte) {
+	envelope, err := readEnvelope(data)
+	now := time.Now()
+	lenient := examine(envelope, sentryitems.DefaultSettings(), now)
+	settings := sentryitems.DefaultSettings()
+	settings.Validation = profile.Strict
+	strict := examine(envelope, settings, now)
+
+	x.header(envelope, len(data))
+	if err != nil {
+		x.broken = true
+		x.line(1, "%s %s", x.paint(red, "rejected"), printable(err.Error()))
+		x.line(1, "the receiver accepts nothing of it; a complete envelope would have these results:")
+	}
+	for i := range lenient.items {
+		x.item(i+1, &lenient.items[i], &strict.items[i])
+	}
+	x.links(lenient)
+}
+
+func (x *explainer) header(e *sentry.Envelope, size int) {
+	x.line(0, "%s, %s, %s", x.paint(bold, "envelope"), count(len(e.Items), "item"), bytesText(size))
+	h := &e.Header
+	if h.SDK != (sentry.SDK{}) {
+		x.line(1, "SDK      %s %s", printable(h.SDK.Name), printable(h.SDK.Version))
+	}
+	if h.EventID != "" {
+		x.line(1, "event    %s", h.EventID)
+	}
+	if !h.SentAt.IsZero() {
+		x.line(1, "sent     %s", h.SentAt.Format(time.RFC3339Nano))
+	}
+	if h.DSN != "" {
+		x.line(1, "project  %s", projectOf(h.DSN))
+	}
+	if h.Trace != nil && h.Trace.TraceID != "" {
+		x.line(1, "trace    %s", printable(h.Trace.TraceID))
+	}
+}
+
+// projectOf returns the project of a DSN. Its key is a credential.
+func projectOf(dsn string) string {
+	parsed, err := sentry.ParseDSN(dsn)
+	if err != nil {
+		return printable(err.Error())
+	}
+	return printable(parsed.ProjectID)
+}
+
+// item describes an item: the result with lenient validation, and the difference if it is strict.
+func (x *explainer) item(number int, lenient, strict *examinedItem) {
+	name := cmp.Or(string(lenient.Header.Type), "(no type)")
+	x.line(0, "item %d   %s, %s", number, x.paint(bold, printable(name)), bytesText(len(lenient.Payload)))
+	switch {
+	case !lenient.known:
+		x.line(1, "%s accepted and dropped: it has no equivalent in OTLP", x.paint(yellow, "ignored"))
+		return
+	case lenient.Unusable != nil:
+		x.line(1, "%s %s", x.paint(red, "discarded"), printable(lenient.Unusable.Error()))
+	}
+	for _, d := range lenient.Deliveries {
+		x.message(d.Message.Data(), lenient.Header.Type != sentry.ItemProfile)
+	}
+	for _, l := range lenient.losses() {
+		x.line(1, "%s %s: %s", x.paint(yellow, "dropped"), count(l.count, l.what), printable(l.reason))
+	}
+	for _, rule := range lenient.Tolerated {
+		x.line(1, "%s the rule %s", x.paint(yellow, "breaks"), rule)
+	}
+	if strict.Unusable != nil && lenient.Unusable == nil {
+		x.line(1, "%s with strict validation: %s", x.paint(yellow, "discarded"), printable(strict.Unusable.Error()))
+	}
+}
+
+// links describes the links between V1 profiles and the transaction of their envelope.
+func (x *explainer) links(e *examined) {
+	for _, l := range e.links {
+		x.stats(l.Stats)
+	}
+	for _, u := range e.unlinked {
+		x.line(0, "links    %s without one: %s", count(spanlink.Observations(u.Profiles), "observation"), sentryitems.ReasonNoTransaction)
+	}
+}
+
+func (x *explainer) stats(s spanlink.LinkStats) {
+	x.line(0, "links    %s to spans", count(s.Linked, "observation"))
+	for reason, n := range s.Reasons {
+		x.line(1, "%s without one: %s", count(n, "observation"), reason)
+	}
+}
+
+// linkAll links profiles to spans of other envelopes, as the profile_transform processor does.
+func (x *explainer) linkAll() {
+	for _, traces := range x.traces {
+		x.spans.AddTraces(traces, time.Now())
+	}
+	var all spanlink.LinkStats
+	for _, profiles := range x.chunks {
+		all.Add(x.spans.Link(profiles, spanlink.Options{Now: time.Now(), Ambiguous: spanlink.Skip}))
+	}
+	if all != (spanlink.LinkStats{}) {
+		all.Linked += all.Kept
+		x.stats(all)
+	}
+}
+
+// linkedSpans lists the spans with samples, those with most samples first.
+func (x *explainer) linkedSpans() {
+	observations := map[timeline.Link]int64{}
+	for _, message := range x.profiles {
+		countLinked(message, observations)
+	}
+	named := map[timeline.Link]string{}
+	for _, traces := range x.traces {
+		for _, span := range spansOf(traces) {
+			named[timeline.Link{Trace: span.TraceID(), Span: span.SpanID()}] = span.Name()
+		}
+	}
+	spans := make([]timeline.Link, 0, len(observations))
+	for span := range observations {
+		spans = append(spans, span)
+	}
+	slices.SortFunc(spans, func(a, b timeline.Link) int {
+		return cmp.Or(cmp.Compare(observations[b], observations[a]), slices.Compare(a.Span[:], b.Span[:]))
+	})
+	for _, span := range spans {
+		x.line(1, "%6d  %s  %s", observations[span], span.Span, printable(cmp.Or(named[span], "(a span of another envelope)")))
+	}
+	if len(spans) == 0 {
+		x.line(0, "no sample is linked to a span")
+	}
+}

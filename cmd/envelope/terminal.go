@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// isTerminal reports whether a file is a terminal that displays colours.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// colour is a code of ECMA-48.
+type colour string
+
+const (
+	bold   colour = "1"
+	dim    colour = "2"
+	red    colour = "31"
+	green  colour = "32"
+	yellow colour = "33"
+)
+
+// paint returns text in a colour, if the output displays colours.
+func (e environment) paint(c colour, text string) string {
+	if !e.colours {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// maxText is the maximum length of a text of the input in a line of the output.
+const maxText = 200
+
+// printable returns text of the input for a terminal: on one line, without control characters, and
+// clipped.
+func printable(text string) string {
+	clipped := text
+	if len(clipped) > maxText {
+		clipped = clipped[:maxText] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, clipped)
+}
+
+// bytes returns a size for people.
+func bytesText(n int) string {
+	const units = "kMG"
+	value, unit := float64(n), -1
+	for value >= 1000 && unit < len(units)-1 {
+		value /= 1000
+		unit++
+	}
+	if unit < 0 {
+		return strconv.Itoa(n) + " B"
+	}
+	return strconv.FormatFloat(value, 'f', 1, 64) + " " + units[unit:unit+1] + "B"
+}
+
+// count returns a number with its noun.
+func count[N int | int64](n N, noun string) string {
+	text := strconv.FormatInt(int64(n), 10) + " " + noun
+	if n != 1 {
+		text += "s"
+	}
+	return text
+}
