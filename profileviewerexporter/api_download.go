@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprofexport"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
@@ -61,7 +61,7 @@ func (v *viewer) download(r *http.Request) (any, error) {
 		out.write = func(w io.Writer) error { return writeOTLP(w, s.profiles[0].Message) }
 	case "pprof":
 		out.name, out.contentType, out.compressed = out.name+".pb.gz", "application/octet-stream", true
-		out.write = func(w io.Writer) error { return s.export(pprofexport.NewWriter(w)) }
+		out.write = func(w io.Writer) error { return s.export(pprof.NewWriter(w)) }
 	case "speedscope":
 		out.name += ".speedscope.json"
 		out.write = func(w io.Writer) error { return s.export(speedscope.NewWriter(w, s.title())) }

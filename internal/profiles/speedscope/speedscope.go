@@ -2,6 +2,7 @@
 
 // Package speedscope exports OTLP profiles to speedscope (https://www.speedscope.app): one profile
 // per thread, with its samples and pauses in chronological order. It streams the samples.
+// [Read] imports such files.
 //
 // https://www.speedscope.app/file-format-schema.json describes the format. Attributes, links and
 // addresses are lost.
@@ -232,10 +233,13 @@ func (w *Writer) json(value any) {
 	_, w.err = w.out.Write(encoded)
 }
 
+// allSamples is the name of a profile of no thread.
+const allSamples = "all samples"
+
 func threadName(t timeline.Thread) string {
 	switch {
 	case t.ID == "":
-		return "all samples"
+		return allSamples
 	case t.Name == "" || t.Name == t.ID:
 		return "thread " + t.ID
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pprofexport
+package pprof
 
 import "encoding/binary"
 

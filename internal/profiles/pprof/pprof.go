@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pprofexport exports OTLP profiles as one pprof profile
+// Package pprof reads pprof profiles, and exports OTLP profiles as one
 // (https://github.com/google/pprof/blob/main/proto/profile.proto). It streams the samples, because
 // google/pprof's own package keeps all of them in memory, with a kilobyte of maps each.
 //
@@ -16,7 +16,7 @@
 //
 // The times of samples and the attributes of locations are lost. Samples without a stack are
 // omitted, because pprof tools do not support idle threads; a comment states the idle time.
-package pprofexport
+package pprof
 
 import (
 	"compress/gzip"

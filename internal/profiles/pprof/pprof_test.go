@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pprofexport_test
+package pprof_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprofexport"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
@@ -27,7 +27,7 @@ const ms = time.Millisecond
 // export writes profiles, and has google/pprof read them.
 func export(filter timeline.Filter, profiles ...*timeline.Profile) (*profile.Profile, error) {
 	var b bytes.Buffer
-	w := pprofexport.NewWriter(&b)
+	w := pprof.NewWriter(&b)
 	for _, p := range profiles {
 		if err := w.Add(p, filter); err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func TestGoToolPprof(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shop.pb.gz")
 	f, err := os.Create(file)
 	require.NoError(t, err)
-	w := pprofexport.NewWriter(f)
+	w := pprof.NewWriter(f)
 	require.NoError(t, w.Add(read(timelinetest.Wall, shop...), timeline.Filter{}))
 	require.NoError(t, w.Close())
 	require.NoError(t, f.Close())

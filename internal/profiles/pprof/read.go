@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pprof
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/google/pprof/profile"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// maxDecoded is the maximum size of a file after decompression. The decoder of google/pprof takes
+// some twenty times the size, and a profile of a large server has 10 MB.
+const maxDecoded = 64 << 20
+
+var magicGzip = []byte{0x1f, 0x8b}
+
+// Read reads a file. Every type of its values becomes a profile, the default type first. Numbers of
+// samples beside their time are lost: the time implies them.
+func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
+	in, err := parse(data)
+	if err != nil {
+		return pprofile.NewProfiles(), nil, fmt.Errorf("it is no pprof: %w", err)
+	}
+	r := reader{Builder: importer.NewBuilder(o), in: in,
+		mappings: map[*profile.Mapping]dictionary.MappingIndex{}, locations: map[*profile.Location]dictionary.LocationIndex{}}
+	r.Lose("comments", len(in.Comments))
+	if in.DropFrames != "" || in.KeepFrames != "" {
+		r.Lose("patterns of frames to display", 1)
+	}
+	for _, i := range r.types() {
+		r.profile(i)
+	}
+	return r.Finish()
+}
+
+func parse(data []byte) (*profile.Profile, error) {
+	if bytes.HasPrefix(data, magicGzip) {
+		unzip, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		if data, err = io.ReadAll(io.LimitReader(unzip, maxDecoded+1)); err != nil {
+			return nil, err
+		}
+	}
+	if len(data) > maxDecoded {
+		return nil, fmt.Errorf("it has more than %d bytes", maxDecoded)
+	}
+	if len(data) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	in, err := profile.ParseUncompressed(data)
+	if err == nil {
+		err = in.CheckValid()
+	}
+	return in, err
+}
+
+type reader struct {
+	*importer.Builder
+	in         *profile.Profile
+	mappings   map[*profile.Mapping]dictionary.MappingIndex
+	locations  map[*profile.Location]dictionary.LocationIndex
+	nodes      []importer.Node // by sample
+	attributes [][]dictionary.AttributeIndex
+	links      []dictionary.LinkIndex
+}
+
+// types returns the positions of the types to read, the default one first.
+func (r *reader) types() (types []int) {
+	timed := slices.ContainsFunc(r.in.SampleType, func(t *profile.ValueType) bool { return t.Unit == sampletype.UnitNanoseconds })
+	for i, t := range r.in.SampleType {
+		if timed && t.Type == sampletype.TypeSamples && t.Unit == sampletype.UnitCount {
+			r.Lose("numbers of samples", len(r.in.Sample))
+			continue
+		}
+		types = append(types, i)
+	}
+	isDefault := func(i int) int {
+		if r.in.SampleType[i].Type == r.in.DefaultSampleType {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(types, func(a, b int) int { return cmp.Compare(isDefault(a), isDefault(b)) })
+	return types
+}
+
+// profile adds the values of a type.
+func (r *reader) profile(i int) {
+	t := r.in.SampleType[i]
+	out := r.Profile(importer.Type{Shape: importer.Totals, Name: t.Type, Unit: t.Unit})
+	if out == nil {
+		return
+	}
+	if p := r.in.PeriodType; p != nil {
+		out.SetPeriod(p.Type, p.Unit, r.in.Period)
+	}
+	if r.in.TimeNanos > 0 {
+		out.SetTime(uint64(r.in.TimeNanos), uint64(max(r.in.DurationNanos, 0)))
+	}
+	r.decode()
+	for n, s := range r.in.Sample {
+		if s.Value[i] != 0 {
+			out.Add(importer.Sample{Attributes: r.attributes[n], Link: r.links[n], Node: r.nodes[n], Value: s.Value[i]})
+		}
+	}
+}
+
+// decode reads what the values of a sample share, once.
+func (r *reader) decode() {
+	if r.nodes != nil {
+		return
+	}
+	for _, s := range r.in.Sample {
+		node := importer.Node(0)
+		for _, location := range slices.Backward(s.Location) {
+			node = r.Call(node, r.location(location))
+		}
+		attributes, link := r.labels(s)
+		r.nodes, r.attributes, r.links = append(r.nodes, node), append(r.attributes, attributes), append(r.links, link)
+	}
+}
+
+// labels is the inverse of the labels that Writer writes. Labels with several values keep the first.
+func (r *reader) labels(s *profile.Sample) (attributes []dictionary.AttributeIndex, link dictionary.LinkIndex) {
+	var trace pcommon.TraceID
+	var span pcommon.SpanID
+	if decodeID(trace[:], s.Label[labelTrace]) && decodeID(span[:], s.Label[labelSpan]) {
+		link = r.Link(trace, span)
+	}
+	for key, values := range s.Label {
+		if link != 0 && (key == labelTrace || key == labelSpan) || len(values) == 0 {
+			continue
+		}
+		attributes = append(attributes, r.AttrString(key, values[0]))
+		r.Lose("further values of labels", len(values)-1)
+	}
+	for key, values := range s.NumLabel {
+		if _, text := s.Label[key]; text || len(values) == 0 {
+			continue
+		}
+		unit := ""
+		if units := s.NumUnit[key]; len(units) > 0 {
+			unit = units[0]
+		}
+		attributes = append(attributes, r.Attribute(key, dictionary.IntValue(values[0]), unit))
+		r.Lose("further values of labels", len(values)-1)
+	}
+	slices.Sort(attributes)
+	return attributes, link
+}
+
+func decodeID(id []byte, texts []string) bool {
+	if len(texts) == 0 || len(texts[0]) != 2*len(id) {
+		return false
+	}
+	_, err := hex.Decode(id, []byte(texts[0]))
+	return err == nil
+}
+
+func (r *reader) location(l *profile.Location) dictionary.LocationIndex {
+	if index, known := r.locations[l]; known {
+		return index
+	}
+	out := dictionary.Location{Mapping: r.mapping(l.Mapping), Address: l.Address}
+	for _, line := range l.Line {
+		function := dictionary.Function{Name: r.String(unnamed)}
+		if f := line.Function; f != nil {
+			function = dictionary.Function{Name: r.String(f.Name), Filename: r.String(f.Filename), StartLine: max(f.StartLine, 0)}
+			if f.SystemName != f.Name {
+				function.SystemName = r.String(f.SystemName)
+			}
+		}
+		out.Lines = append(out.Lines, dictionary.Line{Function: r.Function(function), Line: max(line.Line, 0), Column: max(line.Column, 0)})
+	}
+	if len(out.Lines) == 0 && out.Mapping == 0 && out.Address == 0 {
+		out.Lines = []dictionary.Line{{Function: r.Function(dictionary.Function{Name: r.String(unnamed)})}}
+	}
+	r.locations[l] = r.Location(out)
+	return r.locations[l]
+}
+
+// unnamed is the name of a function that a file does not describe.
+const unnamed = "(unknown)"
+
+func (r *reader) mapping(m *profile.Mapping) dictionary.MappingIndex {
+	if m == nil {
+		return 0
+	}
+	index, known := r.mappings[m]
+	if !known {
+		out := dictionary.Mapping{Start: m.Start, Limit: m.Limit, FileOffset: m.Offset, Filename: r.String(m.File)}
+		if m.BuildID != "" {
+			out.Attributes = []dictionary.AttributeIndex{r.AttrString(semconv.ProcessExecutableBuildIDGNU, m.BuildID)}
+		}
+		index = r.Mapping(out)
+		r.mappings[m] = index
+	}
+	return index
+}
