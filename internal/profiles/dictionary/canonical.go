@@ -24,7 +24,6 @@ func AppendCanonical(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
 		return to, false
 	}
 	to = append(to, byte(v.Type()))
-	var ok bool
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
 		to = appendText(to, v.Str())
@@ -46,17 +45,23 @@ func AppendCanonical(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
 	case pcommon.ValueTypeSlice:
 		to = binary.AppendUvarint(to, uint64(v.Slice().Len()))
 		for _, x := range v.Slice().All() {
+			var ok bool
 			if to, ok = AppendCanonical(to, x, depth+1); !ok {
 				return to, false
 			}
 		}
 	case pcommon.ValueTypeMap:
-		to = binary.AppendUvarint(to, uint64(v.Map().Len()))
-		for _, e := range SortedEntries(v.Map()) {
-			to = appendText(to, e.Key)
-			if to, ok = AppendCanonical(to, e.Value, depth+1); !ok {
-				return to, false
-			}
+		return appendMap(to, v.Map(), depth)
+	}
+	return to, true
+}
+
+func appendMap(to []byte, m pcommon.Map, depth int) (_ []byte, ok bool) {
+	to = binary.AppendUvarint(to, uint64(m.Len()))
+	for _, e := range SortedEntries(m) {
+		to = appendText(to, e.Key)
+		if to, ok = AppendCanonical(to, e.Value, depth+1); !ok {
+			return to, false
 		}
 	}
 	return to, true

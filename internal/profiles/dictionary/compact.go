@@ -23,12 +23,7 @@ func Compact(p pprofile.Profiles) {
 	for _, resource := range p.ResourceProfiles().All() {
 		for _, scope := range resource.ScopeProfiles().All() {
 			for _, profile := range scope.Profiles().All() {
-				c.ValueType(profile.SampleType(), profile.SampleType())
-				c.ValueType(profile.PeriodType(), profile.PeriodType())
-				c.Attributes(profile.AttributeIndices(), profile.AttributeIndices())
-				for _, sample := range profile.Samples().All() {
-					c.Sample(sample, sample)
-				}
+				c.Profile(profile)
 				m.merge(profile.Samples())
 			}
 		}

@@ -103,6 +103,16 @@ func (c *Copier) Sample(from, to pprofile.Sample) {
 	c.Attributes(from.AttributeIndices(), to.AttributeIndices())
 }
 
+// Profile changes all references of a profile, which refer to the old dictionary, to the new one.
+func (c *Copier) Profile(p pprofile.Profile) {
+	c.ValueType(p.SampleType(), p.SampleType())
+	c.ValueType(p.PeriodType(), p.PeriodType())
+	c.Attributes(p.AttributeIndices(), p.AttributeIndices())
+	for _, sample := range p.Samples().All() {
+		c.Sample(sample, sample)
+	}
+}
+
 func (c *Copier) string(i StringIndex) StringIndex {
 	return once(c, c.strings, i, func() StringIndex { return c.to.String(c.from.Text(i)) })
 }

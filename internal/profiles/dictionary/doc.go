@@ -46,6 +46,7 @@
 //	copier.go     Copier: copies entries into a Builder
 //	compact.go    Compact: a new dictionary without orphans and duplicates
 //	merge.go      Compact: merges equal samples
+//	join.go       Join and Separate: several messages as one, and back
 //	shape.go      whether samples have values, timestamps or both
 //	integrity.go  Integrity: whether all references of a profile are valid
 //	canonical.go  an exact encoding of any attribute value
