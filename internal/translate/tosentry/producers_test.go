@@ -4,15 +4,18 @@ package tosentry
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
 )
 
@@ -145,6 +148,74 @@ func TestEBPFRecording(t *testing.T) {
 	for _, name := range []string{"work_loop", "inner", "checkout", "hash", "Sum256"} {
 		require.Contains(t, names, name)
 	}
+}
+
+// A batch of the recording is one chunk for each process and minute, with the samples of the chunks
+// that its messages become one by one.
+func TestEBPFRecordingInBatch(t *testing.T) {
+	messages := producers.EBPFRecording(t)
+	samplesOf := func(messages ...pprofile.Profiles) (samples map[string]int, count, chunks int) {
+		samples = map[string]int{}
+		for _, p := range messages {
+			out := checkExport(t, p, exportOptions)
+			require.Empty(t, out.Lost)
+			for i, chunk := range chunksOf(t, out) {
+				count += out.Items[i].Count
+				for _, s := range chunk.Samples {
+					if len(s.Stack) > 0 {
+						samples[fmt.Sprint(chunk.ProfilerID, chunk.Release, s.Thread, s.ThreadName, s.Time, s.StackText())]++
+					}
+				}
+			}
+			chunks += len(out.Items)
+		}
+		return samples, count, chunks
+	}
+	want, wantCount, before := samplesOf(messages...)
+	joined := dictionary.Join(messages)
+	require.Len(t, joined, 1)
+	got, gotCount, after := samplesOf(joined...)
+	t.Logf("%d observations in %d chunks → %d in %d", wantCount, before, gotCount, after)
+	require.Equal(t, wantCount, gotCount)
+	require.Equal(t, 3, after)
+	require.Greater(t, before, 5*after)
+	for sample := range got {
+		require.Contains(t, want, sample)
+	}
+	// The others are those that end a chunk: ingest rejects a thread with one sample.
+	require.GreaterOrEqual(t, len(got), gotCount)
+}
+
+// Profiles of other types, periods and attributes, of Sentry's SDKs and without times are not joined.
+func TestProfilesThatAreNotJoined(t *testing.T) {
+	p := producers.EBPF("a", 1, someTime)
+	profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()
+	profiles.RemoveIf(func(profile pprofile.Profile) bool { return profile.Period() == 0 }) // off CPU
+	first := profiles.At(0)
+	add := func(change func(pprofile.Profile)) {
+		profile := profiles.AppendEmpty()
+		profiles.At(0).CopyTo(profile)
+		change(profile)
+	}
+	add(func(profile pprofile.Profile) { profile.SetProfileID(pprofile.ProfileID{1}) }) // joined
+	add(func(profile pprofile.Profile) { profile.SetPeriod(10_000_000) })
+	add(func(profile pprofile.Profile) {
+		profile.AttributeIndices().Append(first.Samples().At(0).AttributeIndices().At(0))
+	})
+	for range 2 {
+		add(func(profile pprofile.Profile) {
+			for _, s := range profile.Samples().All() {
+				s.TimestampsUnixNano().FromRaw(nil)
+				s.Values().FromRaw([]int64{7})
+			}
+		})
+	}
+	out := checkExport(t, p, exportOptions)
+	var counts []int
+	for _, item := range out.Items {
+		counts = append(counts, item.Count)
+	}
+	require.Equal(t, []int{2 * producers.EBPFSamples, producers.EBPFSamples, producers.EBPFSamples, 14, 14}, counts)
 }
 
 // Two processes that use the same ID one after the other are two sessions if their start times are

@@ -28,14 +28,8 @@ func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 		e.resource, e.sessions = resource.Resource().Attributes(), map[bool]string{}
 		ofResource := ReadIdentity(e.resource)
 		for _, scope := range resource.ScopeProfiles().All() {
-			id := InScope(ofResource, scope.Scope(), e.options)
-			restated := restatements(e.view, scope.Profiles())
-			for p, profile := range scope.Profiles().All() {
-				if restated[p] {
-					e.lose(ReasonProfileRestated, countObservations(profile))
-					continue
-				}
-				e.profile(profile, id)
+			for _, g := range e.groups(scope.Profiles(), InScope(ofResource, scope.Scope(), e.options)) {
+				e.group(g)
 			}
 		}
 	}
@@ -105,31 +99,71 @@ func (e *profileExporter) release() {
 	profileExporters.Put(e)
 }
 
-// profile translates one profile.
-func (e *profileExporter) profile(profile pprofile.Profile, id attr.Identity) {
-	if e.original(profile) {
-		return
+// group is a profile, or several of one process that differ only in time: profilers for a whole host
+// send one every few seconds, and a batch has many.
+type group struct {
+	origin
+	weight   weight
+	profiles []pprofile.Profile
+}
+
+// groupKey is equal for profiles that become one chunk.
+type groupKey struct {
+	origin
+	weight     weight
+	attributes string
+}
+
+// groups returns the profiles of a scope to translate. Profiles of Sentry's SDKs remain the chunks
+// that they were, and those without times keep their duration.
+func (e *profileExporter) groups(profiles pprofile.ProfilesSlice, id attr.Identity) (groups []*group) {
+	restated, byKey := restatements(e.view, profiles), map[groupKey]*group{}
+	for p, profile := range profiles.All() {
+		if restated[p] {
+			e.lose(ReasonProfileRestated, countObservations(profile))
+			continue
+		}
+		if e.original(profile) {
+			continue
+		}
+		weight, reason := weightOf(e.view, profile)
+		if reason != "" {
+			e.lose(reason, countObservations(profile))
+			continue
+		}
+		g := &group{origin: readOrigin(e.view, profile, id), weight: weight, profiles: []pprofile.Profile{profile}}
+		if !g.fromSentry && profile.Samples().Len() > 0 && profile.Samples().At(0).TimestampsUnixNano().Len() > 0 {
+			key := groupKey{g.origin, weight, string(appendSet(nil, profile.AttributeIndices()))}
+			key.chunkID = ""
+			if known := byKey[key]; known != nil {
+				known.profiles, known.chunkID = append(known.profiles, profile), ""
+				continue
+			}
+			byKey[key] = g
+		}
+		groups = append(groups, g)
 	}
+	return groups
+}
+
+// group translates the profiles of a group.
+func (e *profileExporter) group(g *group) {
 	if e.splitter.IsFull() {
-		e.lose(discard.ReasonExceedSizeLimit, countObservations(profile))
+		for _, profile := range g.profiles {
+			e.lose(discard.ReasonExceedSizeLimit, countObservations(profile))
+		}
 		return
 	}
-	weight, reason := weightOf(e.view, profile)
-	if reason != "" {
-		e.lose(reason, countObservations(profile))
-		return
+	if g.profilerID == "" {
+		g.profilerID = e.session(g.weight.onCPU)
+		e.Clocks.Add(g.weight.onCPU)
 	}
-	src := readOrigin(e.view, profile, id)
-	if src.profilerID == "" {
-		src.profilerID = e.session(weight.onCPU)
-		e.Clocks.Add(weight.onCPU)
-	}
-	e.frames.start(src.fromSentry)
-	weight = e.samples.read(profile, weight, &e.frames, &e.Export)
+	e.frames.start(g.fromSentry)
+	weight := e.samples.read(g.profiles, g.weight, &e.frames, &e.Export)
 	if len(e.samples.observations) == 0 {
 		return // empty, or everything is counted as lost
 	}
-	e.write(profile, src, weight)
+	e.write(g.profiles[0], g.origin, weight)
 }
 
 // session returns the profiler session derived from the resource.

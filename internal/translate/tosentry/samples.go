@@ -52,20 +52,24 @@ type countedSample struct {
 	at            uint64 // Unix nanoseconds of the first observation; 0 = unknown
 }
 
-// read reads the samples. It returns the weight of the observations, which is larger than that of
-// the profile if there are too many samples.
-func (r *sampleReader) read(profile pprofile.Profile, w weight, frames *frameReader, e *Export) weight {
-	r.observations, r.counted = r.observations[:0], r.counted[:0]
+// read reads the samples of a group. It returns the weight of the observations, which is larger than
+// that of the profiles if there are too many samples.
+func (r *sampleReader) read(profiles []pprofile.Profile, w weight, frames *frameReader, e *Export) weight {
+	r.observations = r.observations[:0]
 	r.threads, r.threadOf = nil, map[string]int32{}
-	for _, sample := range profile.Samples().All() {
-		if reason := r.sample(sample, w, frames); reason != "" {
-			e.lose(reason, max(1, sample.TimestampsUnixNano().Len()))
+	largest := w
+	for _, profile := range profiles {
+		r.counted = r.counted[:0]
+		for _, sample := range profile.Samples().All() {
+			if reason := r.sample(sample, w, frames); reason != "" {
+				e.lose(reason, max(1, sample.TimestampsUnixNano().Len()))
+			}
 		}
+		largest.period = max(largest.period, r.spread(profile, w, e).period)
 	}
-	w = r.spread(profile, w, e)
 	r.dropLate(e)
 	r.scratch = chunking.SortByTime(r.observations, r.scratch)
-	return w
+	return largest
 }
 
 // dropLate drops observations after the last representable time.
