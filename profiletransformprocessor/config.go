@@ -24,6 +24,9 @@ type Config struct {
 	// RetryOnFailure bounds the retries of held profiles.
 	RetryOnFailure RetryConfig `mapstructure:"retry_on_failure"`
 
+	// Batch joins messages, for exporters and backends for which a message is expensive.
+	Batch BatchConfig `mapstructure:"batch"`
+
 	// Transforms reshape profiles after linking, in order.
 	Transforms TransformsConfig `mapstructure:"transforms"`
 }
@@ -124,7 +127,7 @@ func createDefaultConfig() component.Config {
 		MaxHeldBytes:    defaultMaxHeldBytes,
 		KeepSpans:       defaultKeepSpans,
 		MaxSpans:        defaultMaxSpans,
-	}, RetryOnFailure: RetryConfig{MaxElapsedTime: defaultMaxElapsedTime}}
+	}, RetryOnFailure: RetryConfig{MaxElapsedTime: defaultMaxElapsedTime}, Batch: BatchConfig{MaxBytes: defaultBatchBytes}}
 }
 
 // Unmarshal reads the configuration.
@@ -172,6 +175,12 @@ func (c *Config) Validate() error {
 	}
 	if elapsed := c.RetryOnFailure.MaxElapsedTime; elapsed != 0 && elapsed < minDuration {
 		problem("retry_on_failure::max_elapsed_time: is %s, must be 0s for no limit or at least %s, with a unit, e.g. %s", elapsed, minDuration, defaultMaxElapsedTime)
+	}
+	if timeout := c.Batch.Timeout; timeout != 0 && (timeout < minDuration || timeout > maxWait) {
+		problem("batch::timeout: is %s, must be 0s for no batches or between %s and %s, with a unit, e.g. 10s", timeout, minDuration, maxWait)
+	}
+	if c.Batch.MaxBytes <= 0 {
+		problem("batch::max_bytes: is %d, must be at least 1, e.g. %d", c.Batch.MaxBytes, defaultBatchBytes)
 	}
 	if err := c.Transforms.validate(); err != nil {
 		problems = append(problems, err)

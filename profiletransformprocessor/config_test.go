@@ -43,12 +43,14 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 1_000_000, cfg.Link.MaxSpans)
 	assert.Nil(t, cfg.Storage)
 	assert.Equal(t, 5*time.Minute, cfg.RetryOnFailure.MaxElapsedTime)
+	assert.Equal(t, BatchConfig{MaxBytes: 3 << 20}, cfg.Batch)
 }
 
 func TestEveryKey(t *testing.T) {
 	cfg, err := load(t, `
 storage: file_storage/held
 retry_on_failure: {max_elapsed_time: 7m}
+batch: {timeout: 55s, max_bytes: 1000, metadata_keys: [x-scope-orgid]}
 link:
   enabled: false
   preset: otel
@@ -80,6 +82,7 @@ link:
 	assert.Equal(t, 6*time.Second, cfg.Link.KeepSpans)
 	assert.Equal(t, 3, cfg.Link.MaxSpans)
 	assert.Equal(t, 7*time.Minute, cfg.RetryOnFailure.MaxElapsedTime)
+	assert.Equal(t, BatchConfig{Timeout: 55 * time.Second, MaxBytes: 1000, MetadataKeys: []string{"x-scope-orgid"}}, cfg.Batch)
 }
 
 // A key replaces its own part of the preset only.
@@ -108,6 +111,8 @@ func TestValidate(t *testing.T) {
 		`link: {wait: 30}`:                          `link::wait: is 30ns, must be 0s or between 1ms and 1h0m0s, with a unit, e.g. 30s`,
 		`link: {wait: 0, keep_spans: 300}`:          `link::keep_spans: is 300ns, must be longer than link::wait (0s), with a unit, e.g. 5m0s`,
 		`retry_on_failure: {max_elapsed_time: 300}`: `retry_on_failure::max_elapsed_time: is 300ns, must be 0s for no limit or at least 1ms, with a unit, e.g. 5m0s`,
+		`batch: {timeout: 10}`:                      `batch::timeout: is 10ns, must be 0s for no batches or between 1ms and 1h0m0s, with a unit, e.g. 10s`,
+		`batch: {max_bytes: 0}`:                     `batch::max_bytes: is 0, must be at least 1, e.g. 3145728`,
 		`link: {max_spans: 100000000}`:              `link::max_spans: is 100000000, must be at most 50000000`,
 		`link: {max_spans: 0}`:                      `link::max_spans: is 0, must be at least 1, e.g. 1000000`,
 		`link: {max_held_profiles: 0}`:              `link::max_held_profiles: is 0, must be at least 1, e.g. 10000`,

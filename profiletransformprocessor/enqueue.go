@@ -10,6 +10,8 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
 // releaseReason is the reason why a message no longer waits.
@@ -36,6 +38,9 @@ func (p *profilesProcessor) enqueue(ctx context.Context, profiles pprofile.Profi
 	h := &heldMessage{
 		parts: []pprofile.Profiles{profiles}, client: client.FromContext(ctx), tenant: p.tenants.of(profiles),
 		arrived: time.Now(), bytes: size,
+	}
+	if p.cfg.Batch.enabled() {
+		h.client, h.group = p.cfg.Batch.sender(h.tenant, h.client)
 	}
 	if d := p.reserve(ctx, h); d != admit {
 		if d == bypass {
@@ -134,14 +139,22 @@ func (p *profilesProcessor) release(h *heldMessage, why releaseReason) {
 	ctx := client.NewContext(p.sendCtx, h.client)
 	if !h.isDue {
 		h.isDue = true
-		p.telemetry.recordWait(ctx, time.Since(h.arrived), why)
-		if p.linksProfiles {
-			p.linking.link(ctx, h.parts[0], why != releasedDue)
+		for _, each := range append(h.joined, h) {
+			p.telemetry.recordWait(ctx, time.Since(each.arrived), why)
 		}
-		h.parts = p.reshape(ctx, h.parts[0])
-		h.bytes = 0
+		var reshaped []pprofile.Profiles
+		for _, message := range dictionary.Join(h.parts) {
+			if p.linksProfiles {
+				p.linking.link(ctx, message, why != releasedDue)
+			}
+			reshaped = append(reshaped, p.reshape(ctx, message)...)
+		}
+		h.parts, h.bytes = reshaped, 0
 	}
-	result := p.send(ctx, h.parts)
+	if h.retries.suspect && h.isBatch() {
+		h.parts, h.bytes, h.separated = separate(h.parts), 0, true
+	}
+	result := p.send(ctx, h.parts, h.isBatch())
 	h.parts = result.remaining
 	switch {
 	case len(h.parts) == 0:
@@ -221,6 +234,9 @@ func (p *profilesProcessor) persist(ctx context.Context, h *heldMessage) bool {
 }
 
 func (p *profilesProcessor) unpersist(ctx context.Context, h *heldMessage) {
+	for _, other := range h.joined {
+		p.unpersist(ctx, other)
+	}
 	if h.storageKey == 0 {
 		return
 	}
@@ -240,6 +256,7 @@ func (p *profilesProcessor) restore(ctx context.Context) error {
 	}
 	for _, h := range messages {
 		h.tenant = p.tenants.of(h.parts[0])
+		h.client, h.group = p.cfg.Batch.sender(h.tenant, h.client)
 		p.telemetry.restored.Add(ctx, profilesIn(h.parts))
 		p.queue.restore(ctx, h)
 	}

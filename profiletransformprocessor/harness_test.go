@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -131,13 +132,14 @@ func attributeText(set attribute.Set) string {
 // profilesSink keeps what it is given, or refuses it.
 type profilesSink struct {
 	consumertest.ProfilesSink
-	mu       sync.Mutex
-	contexts []context.Context
-	refuse   error
-	refuses  func(pprofile.Profiles) bool // some messages, with errRefused
-	refusals int                          // so far
-	spoils   bool                         // what it is given
-	full     chan struct{}                // nil = never; until it is closed, nothing is taken, as by a queue with block_on_overflow
+	mu        sync.Mutex
+	contexts  []context.Context
+	refuse    error
+	refuses   func(pprofile.Profiles) bool // some messages, with errRefused
+	refusals  int                          // so far
+	permanent bool                         // those are refused for good
+	spoils    bool                         // what it is given
+	full      chan struct{}                // nil = never; until it is closed, nothing is taken, as by a queue with block_on_overflow
 }
 
 func (s *profilesSink) Capabilities() consumer.Capabilities {
@@ -177,6 +179,9 @@ func (s *profilesSink) ConsumeProfiles(ctx context.Context, p pprofile.Profiles)
 	}
 	if s.refuses != nil && s.refuses(p) {
 		s.refusals++
+		if s.permanent {
+			return consumererror.NewPermanent(errRefused)
+		}
 		return errRefused
 	}
 	s.contexts = append(s.contexts, ctx)

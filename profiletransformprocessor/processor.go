@@ -85,7 +85,7 @@ func (p *profilesProcessor) Start(ctx context.Context, host component.Host) erro
 			return err
 		}
 	}
-	if p.linksProfiles || !p.queue.isEmpty() {
+	if p.linksProfiles || p.cfg.Batch.enabled() || !p.queue.isEmpty() {
 		p.worker.Go(p.releaseDue)
 	}
 	return nil
@@ -107,22 +107,23 @@ func (p *profilesProcessor) Shutdown(ctx context.Context) (err error) {
 	return err
 }
 
-// ConsumeProfiles holds profiles that can be linked until their spans have arrived; later errors
-// are only counted. It forwards other profiles at once and returns the error.
+// ConsumeProfiles holds profiles that can be linked until their spans have arrived, and profiles of
+// a batch until it is complete; later errors are only counted. It forwards other profiles at once
+// and returns the error.
 func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	p.telemetry.incoming.Add(ctx, int64(profiles.ProfileCount()))
 	profiles, err := p.inCurrentDialect(ctx, profiles)
 	if err != nil {
 		return err
 	}
-	switch {
-	case !p.linksProfiles:
-		return p.forward(ctx, profiles)
-	case p.cfg.Link.Wait == 0 || !p.linking.index.CanLink(profiles, time.Now()):
-		p.linking.link(ctx, profiles, false)
-		return p.forward(ctx, profiles)
+	canLink := p.linksProfiles && p.cfg.Link.Wait != 0 && p.linking.index.CanLink(profiles, time.Now())
+	if canLink || p.cfg.Batch.enabled() {
+		return p.enqueue(ctx, profiles)
 	}
-	return p.enqueue(ctx, profiles)
+	if p.linksProfiles {
+		p.linking.link(ctx, profiles, false)
+	}
+	return p.forward(ctx, profiles)
 }
 
 // inCurrentDialect translates profiles of older versions of OTLP.
@@ -141,7 +142,7 @@ func (p *profilesProcessor) inCurrentDialect(ctx context.Context, profiles pprof
 
 // forward reshapes profiles and sends them to the next component.
 func (p *profilesProcessor) forward(ctx context.Context, profiles pprofile.Profiles) error {
-	result := p.send(ctx, p.reshape(ctx, profiles))
+	result := p.send(ctx, p.reshape(ctx, profiles), false)
 	if len(result.remaining) > 0 {
 		p.countOutcome(ctx, result.remaining, outcomeRefused)
 	}
@@ -162,8 +163,9 @@ type sendResult struct {
 	err           error
 }
 
-// send sends messages to the next component. A refused message does not affect the others.
-func (p *profilesProcessor) send(ctx context.Context, parts []pprofile.Profiles) (result sendResult) {
+// send sends messages to the next component. A refused message does not affect the others. The
+// profiles of a batch that is refused permanently are sent again, one by one.
+func (p *profilesProcessor) send(ctx context.Context, parts []pprofile.Profiles, isBatch bool) (result sendResult) {
 	for _, part := range parts {
 		count := int64(part.ProfileCount()) // the next component may empty it
 		switch err := p.next.ConsumeProfiles(ctx, p.ownedCopy(part)); {
@@ -171,6 +173,8 @@ func (p *profilesProcessor) send(ctx context.Context, parts []pprofile.Profiles)
 			p.telemetry.countOutgoing(ctx, count, outcomeSent)
 			p.queue.accepted()
 			result.accepted, result.acceptedLater = true, len(result.remaining) > 0
+		case consumererror.IsPermanent(err) && isBatch && count > 1:
+			result.add(p.send(ctx, separate([]pprofile.Profiles{part}), false))
 		case consumererror.IsPermanent(err):
 			p.telemetry.countOutgoing(ctx, count, outcomeRefused)
 			result.err = errors.Join(result.err, err)
@@ -180,6 +184,15 @@ func (p *profilesProcessor) send(ctx context.Context, parts []pprofile.Profiles)
 		}
 	}
 	return result
+}
+
+// add adds the result of sending later parts.
+func (r *sendResult) add(later sendResult) {
+	if later.accepted {
+		r.accepted, r.acceptedLater = true, later.acceptedLater || len(r.remaining) > 0
+	}
+	r.remaining = append(r.remaining, later.remaining...)
+	r.err = errors.Join(r.err, later.err)
 }
 
 // ownedCopy returns a message that the next component may change, because the original may be

@@ -16,20 +16,26 @@ import (
 
 // heldMessage is a message that waits for its spans, or for the next component to accept it.
 type heldMessage struct {
-	parts      []pprofile.Profiles // one message until it is due, then the transformed messages that the next component has not accepted yet
+	parts      []pprofile.Profiles // one message, or those of a batch, until it is due, then the transformed messages that the next component has not accepted yet
 	isDue      bool
 	client     client.Info // the sender, which exporters may depend on
 	tenant     string
 	arrived    time.Time
 	bytes      int64
 	storageKey uint64 // 0 if not stored
+	group      string // of messages that may share a batch
 	retries    retries
 
 	retriesStored bool // the storage contains the retry state
 
+	separated bool // the parts are single profiles of a batch
+
+	joined []*heldMessage // messages whose parts this one has; they only have their place in the storage
+
 	// Owned by the queue.
 	nextAttempt      time.Time
-	queued           bool // in a schedule, at index
+	batch            *batch // nil = none
+	queued           bool   // in a schedule, at index
 	index            int
 	byCount, byBytes *fairshare.Entry[string, *heldMessage]
 }
@@ -44,20 +50,22 @@ type waitQueue struct {
 	maxBytes   int64
 	wait       time.Duration
 	maxElapsed time.Duration // of the retries of a message; 0 = no limit
+	batching   BatchConfig
 	telemetry  *telemetry
-	wake       chan struct{} // signals that the next component accepts messages
+	wake       chan struct{} // signals that messages may be due earlier than planned
 
 	mu               sync.Mutex
 	byCount, byBytes fairshare.Queue[string, *heldMessage] // including messages that are reserved but not scheduled yet
 	schedules        [numSchedules]schedule
-	turn             int // the schedule of the last due message
+	turn             int               // the schedule of the last due message
+	batches          map[string]*batch // that accept messages, by group
 	next             nextState
 }
 
 func newWaitQueue(cfg *Config, t *telemetry) *waitQueue {
 	return &waitQueue{
 		maxCount: cfg.Link.MaxHeldProfiles, maxBytes: cfg.Link.MaxHeldBytes, wait: cfg.Link.Wait,
-		maxElapsed: cfg.RetryOnFailure.MaxElapsedTime, telemetry: t, wake: make(chan struct{}, 1),
+		maxElapsed: cfg.RetryOnFailure.MaxElapsedTime, batching: cfg.Batch, batches: map[string]*batch{}, telemetry: t, wake: make(chan struct{}, 1),
 	}
 }
 
@@ -99,8 +107,7 @@ func (q *waitQueue) reserve(ctx context.Context, h *heldMessage, now time.Time) 
 	case !other.queued: // this message, or another one that is not scheduled yet
 		return bypass, nil
 	case canTry:
-		q.dequeue(ctx, other)
-		return release, other
+		return release, q.dequeueBatch(ctx, other)
 	case belowShare:
 		q.dequeue(ctx, other)
 		return evict, other
@@ -114,8 +121,7 @@ func (q *waitQueue) reserve(ctx context.Context, h *heldMessage, now time.Time) 
 func (q *waitQueue) add(ctx context.Context, h *heldMessage) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	h.nextAttempt = h.arrived.Add(q.wait)
-	q.schedule(ctx, h)
+	q.scheduleNew(ctx, h)
 }
 
 // cancel releases reserved memory.
@@ -130,7 +136,16 @@ func (q *waitQueue) restore(ctx context.Context, h *heldMessage) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.addUse(h)
+	q.scheduleNew(ctx, h)
+}
+
+// scheduleNew queues a message until its wait is over. Messages that were refused before a restart
+// are in no batch.
+func (q *waitQueue) scheduleNew(ctx context.Context, h *heldMessage) {
 	h.nextAttempt = h.arrived.Add(q.wait)
+	if q.batching.enabled() && !h.retries.suspect {
+		q.addToBatch(h)
+	}
 	q.schedule(ctx, h)
 }
 
@@ -149,7 +164,7 @@ const minPause = 100 * time.Millisecond
 func (q *waitQueue) popDue(ctx context.Context, now time.Time) (h *heldMessage, pause time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	pause = max(q.wait, minPause) // messages that arrive meanwhile are due later
+	pause = max(q.wait, q.batching.Timeout, minPause) // messages that arrive meanwhile are due later
 	for i := range numSchedules {
 		s := (q.turn + 1 + i) % numSchedules
 		h := q.schedules[s].first()
@@ -168,8 +183,7 @@ func (q *waitQueue) popDue(ctx context.Context, now time.Time) (h *heldMessage, 
 			q.next.retriedAt = now
 		}
 		q.turn = s
-		q.dequeue(ctx, h)
-		return h, 0
+		return q.dequeueBatch(ctx, h), 0
 	}
 	return nil, pause
 }
@@ -180,8 +194,7 @@ func (q *waitQueue) popAny(ctx context.Context) *heldMessage {
 	defer q.mu.Unlock()
 	for s := range numSchedules {
 		if h := q.schedules[s].first(); h != nil {
-			q.dequeue(ctx, h)
-			return h
+			return q.dequeueBatch(ctx, h)
 		}
 	}
 	return nil
@@ -210,6 +223,9 @@ func (q *waitQueue) dequeue(ctx context.Context, h *heldMessage) {
 	q.removeUse(h)
 	if q.next.lastRefused == h {
 		q.next.lastRefused = nil
+	}
+	if b := h.batch; b != nil && q.batches[b.group] == b {
+		delete(q.batches, b.group)
 	}
 	q.telemetry.heldChanged(ctx, -1, -h.bytes)
 }

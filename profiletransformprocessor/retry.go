@@ -96,10 +96,15 @@ func (q *waitQueue) accepted() {
 		q.next.lastRefused = nil
 	}
 	if len(q.schedules[refused])+len(q.schedules[suspects]) > 0 {
-		select {
-		case q.wake <- struct{}{}:
-		default:
-		}
+		q.signal()
+	}
+}
+
+// signal makes the worker look for messages that are due.
+func (q *waitQueue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
 	}
 }
 

@@ -60,13 +60,13 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		indexSessions: meter.UpDownCounter("otelcol_processor_profile_transform_index_sessions", "{session}",
 			"Number of sessions currently in the index."),
 		heldMessages: meter.UpDownCounter("otelcol_processor_profile_transform_held_messages", "{message}",
-			"Number of messages that currently wait for spans."),
+			"Number of messages that currently wait for spans or for their batch."),
 		heldBytes: meter.UpDownCounter("otelcol_processor_profile_transform_held_bytes", "By",
-			"Size of the messages that currently wait for spans, encoded as OTLP."),
+			"Size of the messages that currently wait for spans or for their batch, encoded as OTLP."),
 		storageErrors: meter.Counter("otelcol_processor_profile_transform_storage_errors", "{error}",
 			"Number of failed storage operations."),
 		waitTime: meter.Histogram("otelcol_processor_profile_transform_wait_time", "s",
-			"Time that messages waited for spans, by reason for their release.",
+			"Time that messages waited for spans and for their batch, by reason for their release.",
 			0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600),
 	}
 	return t, meter.Err()
