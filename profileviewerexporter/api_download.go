@@ -19,8 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// file is a response that the browser saves. It is written into memory, compressed, while other
-// responses wait, and then sent.
+// file is a response that the browser saves. It is first built in memory, in compressed form, while
+// other responses wait, and then sent.
 type file struct {
 	name, contentType string
 	compressed        bool // the format is compressed
@@ -29,8 +29,8 @@ type file struct {
 }
 
 // maxDownload returns the maximum size, before compression, of a file that contains messages.
-// Formats without shared stacks repeat a frame for each of its samples: in our recordings the
-// largest file has five times the size of its message.
+// Formats without shared stacks repeat frames for each sample. In our recordings, the largest file
+// has five times the size of its message.
 func maxDownload(messages map[*store.Message]bool) int64 {
 	encoded := 0
 	for m := range messages {

@@ -16,7 +16,7 @@ import (
 // maxRecordsShown is the maximum number of log records in a response.
 const maxRecordsShown = 500
 
-// logsAnswer lists the latest log records, the newest first.
+// logsAnswer lists the latest log records, newest first.
 type logsAnswer struct {
 	omissions
 	Records []recordAnswer `json:"records"`

@@ -17,12 +17,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// maxListed is the maximum number of profiles, traces or services in a list. A longer list is of no
-// use; users select a service instead.
+// maxListed is the maximum number of profiles, traces or services in a list. Longer lists are not
+// useful; users select a service instead.
 const maxListed = 200
 
-// overviewAnswer lists the content of the store, the newest first. Times are Unix nanoseconds as
-// text, because they exceed the integers of JavaScript; durations are nanoseconds.
+// overviewAnswer lists the content of the store, newest first. Times are Unix nanoseconds as text,
+// because they exceed JavaScript integers; durations are in nanoseconds.
 type overviewAnswer struct {
 	omissions
 	Tag      string           `json:"-"`
@@ -160,8 +160,8 @@ func (s services) countTrace(fragments []*store.Fragment) {
 	}
 }
 
-// list returns the services by name. Senders may invent names: of too many services, it returns
-// those with the most content.
+// list returns the services by name. Because senders may invent names, it returns only the services
+// with the most content if there are too many.
 func (s services) list() []serviceAnswer {
 	out := make([]serviceAnswer, 0, len(s))
 	for _, service := range s {

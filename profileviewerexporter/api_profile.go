@@ -41,7 +41,7 @@ type threadAnswer struct {
 }
 
 const (
-	// activitySteps is the number of steps of an activity chart: each has a few pixels.
+	// activitySteps is the number of steps of an activity chart. Each step has a few pixels.
 	activitySteps = 200
 	// maxAttributes is the maximum number of attributes in a list.
 	maxAttributes = 250
@@ -54,8 +54,8 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	}
 	summary := s.profiles[0]
 	out := profileAnswer{ThreadList: []threadAnswer{}}
-	// The profile itself, its attributes, its threads and its spans have a quarter of the response
-	// each.
+	// The profile itself, its attributes, its threads and its spans each get a quarter of the
+	// response.
 	texts := perEntry(maxTexts/4, 1, &out.omissions)
 	out.profileListing = listProfile(summary, &texts)
 	p, err := s.profile(summary)
@@ -116,7 +116,7 @@ func spread(steps []float32, from, length float64) {
 
 func offset(t, origin uint64) uint64 { return t - min(t, origin) }
 
-// number parses a number below size; it returns 0 if the query has none.
+// number parses a number below size. It returns 0 if the query does not contain the key.
 func number(query url.Values, key string, size int) (int32, error) {
 	text := query.Get(key)
 	if text == "" {

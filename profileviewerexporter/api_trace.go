@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// maxSpansShown is the maximum number of rows of a trace. A window shows some hundred.
+	// maxSpansShown is the maximum number of rows of a trace. A window shows up to a few hundred.
 	maxSpansShown = 2000
-	// maxSpansOrdered is the maximum number of spans of a trace that are read: the first to arrive.
-	// The largest traces of our recordings have some hundred.
+	// maxSpansOrdered is the maximum number of spans of a trace that are read, in order of arrival.
+	// The largest traces of our recordings have a few hundred.
 	maxSpansOrdered = 100_000
 )
 
@@ -33,7 +33,7 @@ type traceAnswer struct {
 	Origin string `json:"origin"`
 }
 
-// spanAnswer is a row of a trace. Its attributes and events have a response of their own,
+// spanAnswer is a row of a trace. Attributes and events are in a separate response,
 // spanDetailAnswer.
 type spanAnswer struct {
 	ID       string `json:"id"`

@@ -10,7 +10,7 @@ import (
 )
 
 // assets is the page. It is built from web/ (make page) and committed, so that building the
-// collector needs no Node. A test compares its stamp with web/.
+// collector does not require Node. A test compares its stamp with web/.
 //
 //go:embed all:assets
 var assets embed.FS

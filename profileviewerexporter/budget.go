@@ -25,19 +25,19 @@ const (
 	// and unit.
 	attributeBytes = 512
 	// longestText is the maximum length of a name or value in a response. The longest function
-	// names of our recordings (Swift, nested closures) have 300 bytes, database statements some
+	// names of our recordings (Swift, nested closures) have 300 bytes, database statements a few
 	// thousand.
 	longestText = timeline.MaxText
 )
 
-// omissions is the part of a response that states what it leaves out to stay below maxResponse.
+// omissions is the part of a response that states how much it omits to stay below maxResponse.
 type omissions struct {
 	// Omitted is the number of shortened texts and missing entries.
 	Omitted int `json:"omitted,omitempty"`
 }
 
 // budget is the remaining number of bytes for the texts of one entry of a response. Entries have
-// equal budgets, so that a long entry displaces no other.
+// equal budgets, so that a long entry does not displace others.
 type budget struct {
 	left    int
 	omitted *int
@@ -69,8 +69,9 @@ func encodedLen(text string) int {
 	return len(text) + strings.Count(text, `"`) + strings.Count(text, `\`) + strings.Count(text, "\n") + strings.Count(text, "\t")
 }
 
-// attribute appends one of all attributes to the list. If the list or the budget is full, it
-// appends the number of missing ones instead and returns false.
+// attribute appends an attribute to the list. all is the total number of attributes. If the list is
+// full or the budget exhausted, it appends the number of missing attributes instead and returns
+// false.
 func (b *budget) attribute(list *[]attributeAnswer, all int, key, unit string, value pcommon.Value) (more bool) {
 	if listed := len(*list); listed == maxAttributes || b.left < attributeBytes {
 		*list = append(*list, attributeAnswer{Key: "…", Value: moreText(all - listed)})

@@ -26,8 +26,8 @@ type Config struct {
 	// MaxAge is the time after which messages are evicted.
 	MaxAge time.Duration `mapstructure:"max_age"`
 
-	// AllowedHosts are the host names that may serve the page, besides localhost, IP addresses and
-	// the host of Endpoint.
+	// AllowedHosts are the host names that may serve the page, in addition to localhost, IP
+	// addresses and the host of Endpoint.
 	AllowedHosts []string `mapstructure:"allowed_hosts"`
 }
 
@@ -41,14 +41,14 @@ const (
 	// 4320 of OpAMP.
 	defaultEndpoint = "localhost:4321"
 
-	// defaultMaxBytes is enough for an hour of a service under continuous profiling: a minute of
-	// Node.js under load is 1.5 MB of OTLP.
+	// defaultMaxBytes is enough for one hour of continuous profiling of a service: one minute of
+	// Node.js under load produces 1.5 MB of OTLP.
 	defaultMaxBytes = 128 << 20
 
-	// minMaxBytes is the order of a large profile: the largest one of our recordings is 2 MB.
+	// minMaxBytes is about the size of a large profile: the largest one in our recordings has 2 MB.
 	minMaxBytes = 1 << 20
 
-	// defaultMaxAge is an hour: use a backend for older data.
+	// defaultMaxAge is one hour. Use a backend for older data.
 	defaultMaxAge = time.Hour
 )
 
@@ -58,10 +58,10 @@ func createDefaultConfig() component.Config {
 	return &Config{HTTP: server, MaxBytes: defaultMaxBytes, MaxAge: defaultMaxAge}
 }
 
-// Unmarshal reads the configuration; unknown keys fail.
+// Unmarshal reads the configuration and rejects unknown keys.
 func (c *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, c) }
 
-// Validate checks the configuration; its messages name the key and what to write instead.
+// Validate checks the configuration. Its messages name the key and a valid value.
 func (c *Config) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }

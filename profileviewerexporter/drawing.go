@@ -13,15 +13,15 @@ import (
 
 const (
 	// maxBoxes is the maximum number of boxes of a graph. Rows and frames of 20,000 boxes have less
-	// than 4 MB without texts, and a browser draws them in some milliseconds. The first view of the
-	// largest recording has 9,000.
+	// than 4 MB without texts, and a browser draws them in a few milliseconds. The first view of
+	// the largest recording has 9,000.
 	maxBoxes = 20_000
 	// maxDrawingTexts is the part of a response for the names in a graph. The lists of a merged graph
 	// have half as much in total.
 	maxDrawingTexts = 2 << 20
 	// defaultPixels is the width of graphs for clients that do not state theirs.
 	defaultPixels = 1000
-	// maxPixels is the maximum width: twice that of the widest screens.
+	// maxPixels is the maximum width, twice that of the widest screens.
 	maxPixels = 1 << 14
 )
 
@@ -87,7 +87,7 @@ func parseWindow(query url.Values) (w flame.Window, err error) {
 // shows.
 func partial(query url.Values) bool { return query.Has("right") }
 
-// matching states which frames contain a text in their name, file or module; nil if the text is
+// matching returns which frames contain a text in their name, file or module, or nil if the text is
 // empty.
 func matching(graph *flame.Graph, text string) []bool {
 	if text == "" {

@@ -34,7 +34,7 @@ type viewer struct {
 	telemetry *telemetry
 	store     *store.Store
 	building  chan struct{} // has one entry per response that is being built
-	graphs    graphs        // of the latest views; the response that is being built uses it
+	graphs    graphs        // of the latest views; used only by the response that is being built
 	unread    unread
 	created   time.Time // distinguishes its ETags from those before a restart
 
@@ -93,7 +93,8 @@ func (v *viewer) url() string {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/"
 }
 
-// expireInterval is the maximum time by which a message exceeds max_age while no messages arrive.
+// expireInterval is the maximum time for which a message is stored beyond max_age if no messages
+// arrive.
 const expireInterval = time.Second
 
 func (v *viewer) expire() {
@@ -109,10 +110,10 @@ func (v *viewer) expire() {
 	}
 }
 
-// stopGrace is the time that downloads have to finish.
+// stopGrace is how long downloads may take to finish.
 const stopGrace = time.Second
 
-// Shutdown stops the server. The first of the exporters to shut down calls it: later messages could
+// Shutdown stops the server. The first exporter to shut down calls it, because later messages could
 // not be displayed.
 func (v *viewer) Shutdown(ctx context.Context) error {
 	close(v.end)

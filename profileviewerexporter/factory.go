@@ -17,7 +17,7 @@ import (
 
 var componentType = component.MustNewType("profile_viewer")
 
-// stability is the stability of all signals.
+// stability is the stability level of all signals.
 const stability = component.StabilityLevelDevelopment
 
 // NewFactory returns the factory of the exporter.

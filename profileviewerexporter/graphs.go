@@ -4,14 +4,14 @@ package profileviewerexporter
 
 import "slices"
 
-// maxGraphs is the maximum size of the stored graphs of all views. The graphs of the largest
-// recording have 4 MB.
+// maxGraphs is the maximum total size of the stored graphs. The graphs of the largest recording
+// have 4 MB.
 const maxGraphs = 32 << 20
 
-// graphs keeps the latest graphs, so that zooming decodes no message. Only the response that is
-// being built uses it.
+// graphs stores the latest graphs, so that zooming does not decode messages. Only the response that
+// is being built uses it.
 type graphs struct {
-	list  []storedGraph // the latest last
+	list  []storedGraph // latest last
 	bytes int
 }
 

@@ -32,11 +32,11 @@ func gone(what string) error {
 	return failure{status: http.StatusGone, text: what + " is no longer stored: see max_age and max_bytes"}
 }
 
-// notModified is the answer if the page has the current content.
+// notModified is the response if the page already has the current content.
 type notModified struct{}
 
-// concurrentBuilds is the number of responses that are built at the same time: a decoded message
-// and the response to it use several times the memory of the message.
+// concurrentBuilds is the number of responses that are built concurrently. A decoded message and
+// its response use several times the memory of the message.
 const concurrentBuilds = 1
 
 // respond builds a response when its turn comes. The next one is built while this one is written.
@@ -131,7 +131,7 @@ func (f file) build() (response, error) {
 	return response{status: http.StatusOK, content: b.Bytes(), gzipped: true}, err
 }
 
-// limited fails after a number of bytes.
+// limited is a writer that fails after a number of bytes.
 type limited struct {
 	to   io.Writer
 	left int64
@@ -144,8 +144,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// encodeJSON does not escape <, which would take six bytes: the content type, nosniff and the
-// content security policy prevent its interpretation as HTML.
+// encodeJSON does not escape <, which would take six bytes. The content type, nosniff and the
+// content security policy prevent interpretation as HTML.
 func encodeJSON(value any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -20,8 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// maxProfiles is the maximum number of profiles in a selection: a span of an hour under continuous
-// profiling, in chunks of a minute.
+// maxProfiles is the maximum number of profiles in a selection: enough for a span of one hour in
+// chunks of one minute.
 const maxProfiles = 60
 
 // selection is the subject of a request: samples of one or more profiles. The query selects them
@@ -42,8 +42,8 @@ type selection struct {
 	within   timeline.Range
 	collapse bool // calls inside libraries
 
-	// The last message that was decoded, and the last profile that was read: most selections have
-	// one of each.
+	// The last decoded message and the last profile that was read. Most selections have only one of
+	// each.
 	message *store.Message
 	decoded pprofile.Profiles
 	reader  *timeline.Reader
@@ -99,8 +99,9 @@ func (v *viewer) profilesOf(ids []string) (list []*store.Profile, err error) {
 	return slices.Compact(list), nil
 }
 
-// profilesWith returns the profiles with samples of a span; of too many, the latest. Different
-// measures have no sum: it returns the profiles with the measure of the first.
+// profilesWith returns the profiles with samples of a span. If there are too many, it returns the
+// latest. Because different measures cannot be added up, it returns only profiles with the measure
+// of the first.
 func (v *viewer) profilesWith(link *timeline.Link) (list []*store.Profile, err error) {
 	if link == nil {
 		return nil, badRequest("profile: is missing; set profile, or trace and span")
@@ -150,7 +151,7 @@ func parseRange(query url.Values, origin uint64) (r timeline.Range, err error) {
 	return r, nil
 }
 
-// key identifies the selected samples: profiles do not change.
+// key identifies the selected samples. Stored profiles do not change.
 func (s *selection) key() string {
 	var b strings.Builder
 	for _, p := range s.profiles {

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// routes returns the page and its API. All of it is read-only: there is only GET.
+// routes returns the handler for the page and its API. Both are read-only: all requests are GET
+// requests.
 func (v *viewer) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(path string, answer func(*http.Request) (any, error)) {
@@ -31,8 +32,9 @@ func (v *viewer) routes() http.Handler {
 	return v.guard(mux)
 }
 
-// guard protects the content against other sites, including those that point a name of theirs to
-// this address (DNS rebinding), and against scripts in the data, for instance in a function name.
+// guard protects the content against other sites, including those that point one of their host
+// names to this address (DNS rebinding), and against scripts in the data, for instance in a
+// function name.
 func (v *viewer) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -58,9 +60,9 @@ func (v *viewer) guard(next http.Handler) http.Handler {
 
 // crossSite reports whether a page of another origin sends the request. Such a page could not read
 // the responses, but it could make the collector build many. Another port of this host is another
-// origin. A link from another site may open the page, but may not download. Old browsers send no
-// Sec-Fetch-Site, nor does any browser without TLS except to the local host; requests other than
-// links and images have an Origin then.
+// origin. A link from another site may open the page, but may not start a download. Old browsers
+// send no Sec-Fetch-Site, and other browsers send it only over TLS or to localhost; in these cases,
+// requests other than links and images have an Origin.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none": // none: typed by the user
@@ -78,7 +80,8 @@ func crossSite(r *http.Request) bool {
 }
 
 const (
-	// pagePolicy allows only our own files, and no HTML from text: no trusted types can be created.
+	// pagePolicy allows only our own files. It also prevents HTML from text, because no trusted
+	// types can be created.
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	// speedscopePolicy allows what speedscope needs: inline style sheets and WebAssembly.
@@ -95,8 +98,8 @@ func policyFor(path string) string {
 	return pagePolicy
 }
 
-// hostAllowed reports whether the page may be served for a Host header. Addresses are safe: only
-// names can be rebound.
+// hostAllowed reports whether the page may be served for a Host header. IP addresses are safe,
+// because only names can be rebound.
 func (v *viewer) hostAllowed(hostport string) bool {
 	host := hostname(hostport)
 	if net.ParseIP(host) != nil || host == "localhost" || strings.HasSuffix(host, ".localhost") {

@@ -26,7 +26,7 @@ type spanSamples struct {
 	Weight  int64  `json:"weight"`
 }
 
-// listSpans returns spans with their names, the heaviest first.
+// listSpans returns spans with their names, heaviest first.
 func (v *viewer) listSpans(spans map[timeline.Link]store.Sum, bytes int, omissions *omissions) []spanSamples {
 	links := make([]timeline.Link, 0, len(spans))
 	for link := range spans {
@@ -48,11 +48,12 @@ func (v *viewer) listSpans(spans map[timeline.Link]store.Sum, bytes int, omissio
 	return out
 }
 
-// maxNamingBytes is the maximum size of the messages that are searched for names: a list without
-// some names is better than a slow list.
+// maxNamingBytes is the maximum size of the messages that are searched for names. A list with some
+// names missing is better than a slow list.
 const maxNamingBytes = 32 << 20
 
-// spanNames returns the names of those spans that are in the store. It decodes each message once.
+// spanNames returns the names of the spans that are in the store. It decodes each message only
+// once.
 func (v *viewer) spanNames(links []timeline.Link) map[timeline.Link]string {
 	wanted := make(map[timeline.Link]bool, len(links))
 	for _, link := range links {

@@ -18,8 +18,8 @@ type foundSpan struct {
 // spanRow is a row of a trace: a span, by its index, and its depth in the span tree.
 type spanRow struct{ index, depth int }
 
-// spanOrder returns the rows of a trace: each span after its parent, siblings by start time. A span
-// with an unknown parent is a root; so is the first span of a cycle of parents.
+// spanOrder returns the rows of a trace: each span after its parent, siblings by start time. Spans
+// with an unknown parent are roots, and so is the first span of a cycle.
 func spanOrder(found []foundSpan) (rows []spanRow) {
 	byID := make(map[pcommon.SpanID]int, len(found))
 	for i := range found {

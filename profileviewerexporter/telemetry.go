@@ -15,7 +15,7 @@ import (
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter"
 
-// reasonTooLarge is the reason of a message that is larger than the store.
+// reasonTooLarge is the reason for dropping a message that is larger than the store.
 const reasonTooLarge = "too_large"
 
 // telemetry reports the use of the store.

@@ -7,7 +7,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// Identity describes the origin of an item. The resources of all signals are derived from it alone,
+// Identity describes the origin of an item. The resources of all signals are derived only from it,
 // so that a profile and its spans belong to the same service.
 type Identity struct {
 	Platform, Release, Dist, Environment string

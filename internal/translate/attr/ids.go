@@ -27,7 +27,7 @@ func SameID(a, b string) bool { return SimpleID(a) == SimpleID(b) }
 // HashID derives an ID in Sentry's form from texts.
 func HashID(parts ...string) string {
 	var all []byte
-	for _, part := range parts { // with their lengths, so that different lists never have the same bytes
+	for _, part := range parts { // with lengths, so that different lists never yield the same bytes
 		all = append(binary.AppendUvarint(all, uint64(len(part))), part...)
 	}
 	sum := sha256.Sum256(all)

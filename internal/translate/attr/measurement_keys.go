@@ -2,7 +2,7 @@
 
 package attr
 
-// The keys inside sentry.measurements: Sentry's own, but points are stored in columns.
+// Keys in sentry.measurements. They are Sentry's own, but points are stored in columns.
 const (
 	KeyUnit      = "unit"
 	KeyElapsed   = "elapsed_since_start_ns" // V1

@@ -30,12 +30,12 @@ const (
 
 // The metrics of this project.
 var (
-	MetricSessionUpdates  = MetricText{semconv.MetricSentrySessionUpdates, "Updates of single sessions, by the status they state", "{update}"}
+	MetricSessionUpdates  = MetricText{semconv.MetricSentrySessionUpdates, "Updates of single sessions, by stated status", "{update}"}
 	MetricSessionsStarted = MetricText{semconv.MetricSentrySessionStarted, "Sessions that began", "{session}"}
 	MetricSessions        = MetricText{semconv.MetricSentrySessionCount, "Sessions that ended, by status", "{session}"}
 	MetricSessionErrors   = MetricText{semconv.MetricSentrySessionErrors, "Errors in single sessions that ended", "{error}"}
-	MetricSessionDuration = MetricText{semconv.MetricSentrySessionDuration, "How long single sessions lasted", "s"}
+	MetricSessionDuration = MetricText{semconv.MetricSentrySessionDuration, "Duration of single sessions", "s"}
 	MetricCheckIns        = MetricText{semconv.MetricSentryCheckInCount, "Check-ins of scheduled jobs, by monitor and status", "{check_in}"}
-	MetricCheckInDuration = MetricText{semconv.MetricSentryCheckInDuration, "How long runs of scheduled jobs took", "s"}
-	MetricDiscarded       = MetricText{semconv.MetricSentryClientReportDiscarded, "What SDKs did not send; bytes where the category ends in _byte", "1"}
+	MetricCheckInDuration = MetricText{semconv.MetricSentryCheckInDuration, "Duration of runs of scheduled jobs", "s"}
+	MetricDiscarded       = MetricText{semconv.MetricSentryClientReportDiscarded, "Data that SDKs did not send; bytes if the category ends in _byte", "1"}
 )

@@ -10,8 +10,8 @@ type platform struct {
 	FrameType string // profile.frame.type
 }
 
-// Platforms maps Sentry's platforms. Chromium is the only browser with the profiling API, so
-// JavaScript is V8, too.
+// Platforms maps Sentry's platforms. Chromium is the only browser engine with the profiling API, so
+// JavaScript also means V8.
 var Platforms = map[string]platform{
 	"android":    {"java", "jvm"},
 	"c":          {"cpp", "native"},
@@ -30,11 +30,11 @@ var Platforms = map[string]platform{
 	"rust":       {"rust", "rust"},
 }
 
-// HermesFrameType is a custom value of profile.frame.type for react-native's engine, for which the
+// HermesFrameType is a custom value of profile.frame.type for React Native's engine, for which the
 // convention has no value.
 const HermesFrameType = "hermes"
 
-// hostArchs are the values of host.arch for architectures that SDKs send; others are kept.
+// hostArchs maps architectures that SDKs send to values of host.arch. Others are kept.
 var hostArchs = map[string]string{
 	"aarch64": "arm64", "arm64e": "arm64", "arm64-v8a": "arm64",
 	"arm": "arm32", "armv7": "arm32", "armv7l": "arm32", "armv7s": "arm32", "armeabi-v7a": "arm32",
@@ -50,7 +50,7 @@ func HostArch(architecture string) string {
 	return architecture
 }
 
-// OsTypes are the values of os.type by the OS name that SDKs send, in lower case.
+// OsTypes maps OS names that SDKs send, in lower case, to values of os.type.
 var OsTypes = map[string]string{
 	"linux": "linux", "android": "linux", "ubuntu": "linux", "debian gnu/linux": "linux", "alpine linux": "linux", "chrome os": "linux",
 	"darwin": "darwin", "macos": "darwin", "mac os x": "darwin", "ios": "darwin", "ipados": "darwin", "tvos": "darwin",

@@ -12,10 +12,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// This file finds what Sentry calls default PII. SDKs leave it out unless send_default_pii is set,
-// and so does the translation unless Source.IncludePII is set.
+// This file finds Sentry's default PII. SDKs omit it unless send_default_pii is set; the
+// translation omits it unless Source.IncludePII is set.
 
-// personalKeys are attributes with personal data, whoever set them.
+// personalKeys are attributes with personal data, regardless of their source.
 var personalKeys = map[string]bool{
 	semconv.UserEmail:                  true,
 	semconv.UserIPAddress:              true,
@@ -84,15 +84,15 @@ func RemovePersonal(m pcommon.Map) {
 			return true
 		}
 		if isUser(key) && value.Type() == pcommon.ValueTypeMap {
-			value.Map().Remove("email") // elsewhere it may be anything, such as the name of an invalid form field
+			value.Map().Remove("email") // elsewhere, "email" may mean something else, such as the name of an invalid form field
 		}
 		RemovePersonalIn(value)
 		return false
 	})
 }
 
-// isUser reports whether a key contains an object that describes a user: the context of that name,
-// a copy in extra data, or fields that applications add to Sentry's user.
+// isUser reports whether the value of a key describes a user: the context of that name, a copy in
+// extra data, or fields that applications add to Sentry's user.
 func isUser(key string) bool {
 	return key == "user" || key == semconv.SentryContextUser || strings.HasPrefix(key, semconv.SentryUserPrefix)
 }
@@ -113,7 +113,7 @@ var (
 // maxPair is the maximum number of members of such an object: a cookie of a HAR file has eight.
 const maxPair = 8
 
-// pairName returns the name in an object with a name and a value, "" for other objects.
+// pairName returns the name in an object with a name and a value, or "" for other objects.
 func pairName(m pcommon.Map) (name string) {
 	if m.Len() > maxPair {
 		return ""
@@ -157,7 +157,7 @@ func removePersonalFromList(list pcommon.Slice) {
 	}
 }
 
-// textAt returns the text of an element, "" for other types.
+// textAt returns the text of an element, or "" for other types.
 func textAt(list pcommon.Slice, i int) string {
 	if element := list.At(i); element.Type() == pcommon.ValueTypeStr {
 		return element.Str()
@@ -166,7 +166,7 @@ func textAt(list pcommon.Slice, i int) string {
 }
 
 // removePersonalFromText removes personal data from text that is JSON: the body of a request, or a
-// logged object. An object with too many members for a map is text, too (values.go); it is removed
+// logged object. An object with too many members for a map is also text (values.go) and is removed
 // as a whole.
 func removePersonalFromText(value pcommon.Value) {
 	text := strings.TrimSpace(value.Str())

@@ -13,19 +13,19 @@ import (
 var DefaultProfilerIDAttributes = []string{semconv.ServiceNamespace, semconv.ServiceName, semconv.ServiceInstanceID}
 
 // processAttributes identify a process without service.instance.id: the machine, the process, its
-// executable. The first present attribute of each list counts, because profilers outside of the
-// process add others.
+// executable. The first attribute of each list that is present is used, because profilers outside
+// the process add others.
 var processAttributes = [][]string{
 	{semconv.ContainerID, semconv.K8sPodUID, semconv.K8sPodName, semconv.HostID, semconv.HostName},
 	{semconv.ProcessPID},
 	{semconv.ProcessExecutablePath, semconv.ProcessExecutableName},
-	{semconv.ProcessCreationTime}, // if known: process IDs are used again
+	{semconv.ProcessCreationTime}, // if known, because process IDs are reused
 }
 
 // ProfilerSession returns the ID of a profiler session for data without one. The exporters of
-// profiles and of traces derive the same ID independently. A process has one session for its
-// profiles of CPU time and another one for all others: a sample lasts until the next one of its
-// thread, in any profile of the session.
+// profiles and of traces derive the same ID independently. A process has one session for its CPU
+// profiles and another one for all others, because a sample lasts until the next one of its thread
+// in any profile of the session.
 func ProfilerSession(resource pcommon.Map, attributes []string, onCPU bool) string {
 	if attributes == nil {
 		attributes = DefaultProfilerIDAttributes

@@ -49,8 +49,8 @@ func (p *Profiling) Set(key string, value []byte) {
 	}
 }
 
-// Or fills missing fields. ID and name of a thread belong together: the name of another thread is
-// never used.
+// Or fills in missing fields. The ID and the name of a thread belong together, so it never combines
+// them from different threads.
 func (p Profiling) Or(other Profiling) Profiling {
 	if p.Thread == "" && p.Name == "" || p.Thread == other.Thread {
 		p.Thread, p.Name = other.Thread, FirstText(p.Name, other.Name)

@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 )
 
-// severities has the levels of Sentry's logs, those of its events ("warning") and "log", which
-// JavaScript's console writes.
+// severities maps the levels of Sentry's logs, those of its events ("warning"), and "log", which
+// JavaScript's console uses.
 var severities = map[string]struct {
 	number plog.SeverityNumber
 	text   string

@@ -4,7 +4,8 @@ package attr
 
 import "go.opentelemetry.io/collector/pdata/ptrace"
 
-// SpanKinds are the values of the attribute sentry.kind, and in upper case of otel.kind.
+// SpanKinds maps the values of the attribute sentry.kind (in upper case, those of otel.kind) to
+// span kinds.
 var SpanKinds = map[string]ptrace.SpanKind{
 	"internal": ptrace.SpanKindInternal,
 	"server":   ptrace.SpanKindServer,
@@ -13,7 +14,7 @@ var SpanKinds = map[string]ptrace.SpanKind{
 	"consumer": ptrace.SpanKindConsumer,
 }
 
-// StatusNames are Sentry's names of the gRPC codes, by number: its schema also accepts the number.
+// StatusNames are Sentry's names of the gRPC codes, by number. Its schema also accepts the number.
 var StatusNames = [...]string{
 	"ok", "cancelled", "unknown", "invalid_argument", "deadline_exceeded", "not_found", "already_exists", "permission_denied",
 	"resource_exhausted", "failed_precondition", "aborted", "out_of_range", "unimplemented", "internal_error", "unavailable",

@@ -7,7 +7,7 @@ const (
 	NanosPerSecond = 1_000_000_000
 	NanosPerMinute = 60 * NanosPerSecond
 
-	// MaxUnixSeconds is the upper bound of decoded times: the year 2242. The sum of two still fits
-	// 64 bits of nanoseconds.
+	// MaxUnixSeconds is the upper bound of decoded times: the year 2242. The sum of two times still
+	// fits into 64 bits as nanoseconds.
 	MaxUnixSeconds = 1 << 33
 )

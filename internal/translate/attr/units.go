@@ -63,7 +63,7 @@ var sentryUnits = func() map[string]string {
 	return names
 }()
 
-// SentryUnit is the inverse of UcumUnit. Sentry accepts other units as custom ones.
+// SentryUnit is the inverse of UcumUnit. Sentry accepts unknown units as custom units.
 func SentryUnit(code string) string {
 	if name, known := sentryUnits[code]; known {
 		return name

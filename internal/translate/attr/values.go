@@ -25,8 +25,8 @@ func SetJSON(value pcommon.Value, text []byte) {
 	r.set(value)
 }
 
-// setScalar sets a value that is neither object nor list, as in nearly all attributes: a
-// json.Decoder for each of these would take most of the time. The text is valid.
+// setScalar sets a value that is neither an object nor a list, as in nearly all attributes. A
+// json.Decoder for each of them would take most of the time. The text must be valid.
 func setScalar(value pcommon.Value, text []byte) bool {
 	if len(text) == 0 {
 		return true
@@ -157,7 +157,7 @@ func PlainText(text []byte) string {
 	return JsonText(text)
 }
 
-// JsonText returns the content of a JSON string, "" for other values.
+// JsonText returns the content of a JSON string, or "" for other values.
 func JsonText(text []byte) (content string) {
 	if len(text) < 2 || text[0] != '"' {
 		return ""
@@ -186,13 +186,13 @@ func FirstText(texts ...string) string {
 	return ""
 }
 
-// PutText sets an attribute unless the text is empty: to Sentry, empty and absent are the same. It
-// copies the text, which may be part of a request.
+// PutText sets an attribute unless the text is empty, because Sentry treats empty and absent alike.
+// It copies the text, which may be part of a request.
 func PutText(m pcommon.Map, key, text string) {
 	PutShared(m, key, strings.Clone(text))
 }
 
-// PutShared is PutText for a text that is a copy already.
+// PutShared is PutText for a text that is already a copy.
 func PutShared(m pcommon.Map, key, text string) {
 	if text != "" {
 		m.PutStr(key, text)

@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// MaxValueDepth bounds the nesting of values: SDKs cut at 10 levels. Deeper values become null.
+// MaxValueDepth bounds the nesting of values. SDKs limit it to 10 levels. Deeper values become
+// null.
 const MaxValueDepth = 32
 
 // JsonOf is the inverse of SetJSON.
@@ -87,8 +88,8 @@ func AppendDouble(dst []byte, f float64) []byte {
 func JsonString(text string) []byte { return jsonscan.AppendJSONText(nil, text) }
 
 // TypedAttribute is the inverse of fromsentry.setAttribute: an attribute of a container. Types are
-// scalars and lists of scalars. An object becomes the text of its JSON, as Sentry does for
-// attributes from OpenTelemetry.
+// scalars and lists of scalars. An object becomes JSON text, as Sentry does for OpenTelemetry
+// attributes.
 func TypedAttribute(key string, value pcommon.Value) event.Attribute {
 	a := event.Attribute{Key: key, Type: "string", Value: JsonOf(value)}
 	switch value.Type() {
