@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxAnnounced is the maximum number of announced files with the attributes of their events;
-	// others only have their ticket.
+	// maxAnnounced is the maximum number of announced files whose event attributes are stored.
+	// Further files have only their ticket.
 	maxAnnounced = 10_000
 
 	// maxAnnouncedName is the maximum stored length of a name. The rules for attributes limit the
@@ -21,8 +21,8 @@ const (
 	maxAnnouncedName = 256
 )
 
-// announcedMap holds the attributes of events whose files may arrive hours or days later. Apps have
-// fair shares of it.
+// announcedMap holds the attributes of events whose files may arrive hours or days later. Apps
+// share it fairly.
 type announcedMap struct {
 	mu    sync.Mutex
 	all   map[dedup.ID]*fairshare.Entry[string, announcedFile]

@@ -85,7 +85,7 @@ func safeName(text string) string {
 }
 
 // authenticate returns the app of a request. It compares hashes of keys, so that its duration
-// reveals nothing.
+// reveals nothing about valid keys.
 func (all *apps) authenticate(req *http.Request) (*app, *rejection) {
 	key := measure.APIKey(req.Header.Get("Authorization"))
 	if a := all.byHash[sha256.Sum256([]byte(key))]; a != nil && key != "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
-// mappingTTL is the time for which build tools may upload an announced file; they do so at once.
+// mappingTTL is how long build tools may upload an announced file. They usually do so immediately.
 const mappingTTL = time.Hour
 
 // maxBuildRecord is the maximum size of the stored description of a build.
@@ -82,7 +82,7 @@ func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, publicURL str
 	for _, m := range b.Mappings {
 		identity, err := json.Marshal([]string{string(a.id[:]), b.VersionName, b.VersionCode, b.PatchID.String(), string(m.Type), m.Filename})
 		if err != nil {
-			panic(err) // strings have no errors
+			panic(err) // cannot fail for strings
 		}
 		id := uuid.NewSHA1(uuid.Nil, identity)
 		t := ticket{id: id, expires: time.Now().Add(mappingTTL), fileType: m.Type, app: a.id}
@@ -147,14 +147,14 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 		if version == "" || code == "" {
 			return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "failed to parse build info", details: "version_name and version_code must contain characters other than dots"}
 		}
-		name = a.folder + "/builds/" + version + "/" + code + "/" + b.Type + ".json" // a version has an aab and an apk
+		name = a.folder + "/builds/" + version + "/" + code + "/" + b.Type + ".json" // a version may have both an aab and an apk
 	}
 	if before, err := r.builds.root.ReadFile(name); err == nil {
 		record.mergeInto(before, r.apps.mayOverwrite())
 	}
 	text, err := json.Marshal(record)
 	if err != nil {
-		panic(err) // strings and numbers have no errors
+		panic(err) // cannot fail for strings and numbers
 	}
 	if _, err := r.builds.save(name, bytes.NewReader(text), maxBuildRecord); err != nil {
 		return fileRejection(err)

@@ -37,14 +37,14 @@ type Config struct {
 	// "strict" rejects its batch, like Measure.
 	Validation measure.Validation `mapstructure:"validation"`
 
-	// MaxBytesInFlight limits the memory of all requests together: their bodies, encoded and
-	// decoded, and their translations. File uploads do not count.
+	// MaxBytesInFlight limits the memory of all requests together: encoded bodies, decoded bodies
+	// and translations. File uploads do not count.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
-	// Connections limits the resources of the server that clients use.
+	// Connections limits the server resources that clients can use.
 	Connections httpserver.Limits `mapstructure:"connections"`
 
-	// PublicEndpoint is the URL of the receiver for apps, in the URLs for uploads. "": the host of
+	// PublicEndpoint is the public URL of the receiver, used in upload URLs. "" means the host of
 	// the request.
 	PublicEndpoint string `mapstructure:"public_endpoint"`
 
@@ -64,7 +64,7 @@ type Config struct {
 	// MetricsSessionID sets session.id on data points, which creates a series per session.
 	MetricsSessionID bool `mapstructure:"metrics_session_id"`
 
-	// Dedup recognizes batches that SDKs send again.
+	// Dedup recognizes batches that SDKs resend.
 	Dedup dedup.Config `mapstructure:"dedup"`
 
 	Attachments AttachmentsConfig `mapstructure:"attachments"`
@@ -101,7 +101,7 @@ type BuildsConfig struct {
 	Directory    string                `mapstructure:"directory"`
 	MaxSize      int64                 `mapstructure:"max_size"`
 	MaxTotalSize int64                 `mapstructure:"max_total_size"`
-	APIKeys      []configopaque.String `mapstructure:"api_keys"` // may replace files; without any, the keys of apps may add files
+	APIKeys      []configopaque.String `mapstructure:"api_keys"` // keys that may replace files; if empty, the keys of apps may add files
 }
 
 var (
@@ -110,8 +110,8 @@ var (
 )
 
 const (
-	// defaultEndpoint is reachable from this host only, like those of other receivers. 4319 is the
-	// port of the sentry receiver.
+	// defaultEndpoint is reachable only from this host, like the default endpoints of other
+	// receivers. 4319 is the port of the sentry receiver.
 	defaultEndpoint = "localhost:4320"
 
 	// defaultMaxRequestBodySize is the documented limit of Measure. Its backend accepts 10 MiB of
@@ -122,11 +122,11 @@ const (
 	// size, including their translations.
 	defaultMaxBytesInFlight = 128 << 20
 
-	// SDKs send a batch again at the next start of the app, which may be days later.
+	// SDKs resend a batch when the app next starts, which may be days later.
 	defaultDedupIDs = 10_000
 	defaultDedupAge = 7 * 24 * time.Hour
 
-	defaultURLTTL           = 7 * 24 * time.Hour // Measure's
+	defaultURLTTL           = 7 * 24 * time.Hour // the same as Measure's
 	defaultMaxTotalSize     = 10 << 30
 	defaultMaxInFlight      = 64
 	defaultMaxMappingSize   = 512 << 20 // debug symbols of a large app

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package measurereceiver receives the data of the SDKs of Measure (measure.sh; component type
-// "measure"): it responds as Measure's backend does, and sends usable data to the pipelines as
+// Package measurereceiver receives data from the SDKs of Measure (measure.sh; component type
+// "measure"). It responds as Measure's backend does, and sends usable data to the pipelines as
 // OTLP.
 //
 // The package has no format knowledge: internal/format/measure knows batches, internal/translate

@@ -23,7 +23,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
-// ingestion is the processing of one batch: translate, deliver, respond.
+// ingestion processes one batch: it translates, delivers and responds.
 type ingestion struct {
 	*measureReceiver
 	app       *app
@@ -38,7 +38,7 @@ type ingestion struct {
 // serveEvents processes a batch. The order of the checks is that of Measure's backend.
 func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) {
 	claim := r.inFlight.Claim(req.Context())
-	defer claim.Release() // after the deliveries: the translation is larger than the body
+	defer claim.Release() // after the deliveries: the translation may be larger than the body
 	in, id, why := r.openBatch(req, claim)
 	r.startWriteTimeout(w)
 	if why != nil {
@@ -64,8 +64,8 @@ func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) 
 	in.respond(w, "accepted")
 }
 
-// attempt ingests a batch that is new, or of which some signals were delivered before. Delivered
-// signals are remembered even if the client has disconnected.
+// attempt ingests a batch that is new or was delivered only in part. It stores which signals were
+// delivered even if the client has disconnected.
 func (in *ingestion) attempt(ctx context.Context, attempt *dedup.Attempt) *rejection {
 	accepted, why := in.ingest(ctx, attempt.Parts)
 	if why == nil {
@@ -137,9 +137,9 @@ func decodeMultipart(body []byte, contentType string, reserve func(int64) error)
 	return measure.DecodeMultipart(body, parameters["boundary"], reserve)
 }
 
-// ingest validates and delivers a batch. delivered are the signals that were delivered before; the
-// result adds those that are delivered now. A rejection asks for the batch again, or states that no
-// part of it is usable.
+// ingest validates and delivers a batch. delivered contains the signals that were delivered before;
+// the result adds those that are delivered now. A rejection makes the SDK resend the batch, or
+// states that no part of it is usable.
 func (in *ingestion) ingest(ctx context.Context, delivered dedup.Parts) (dedup.Parts, *rejection) {
 	err := in.batch.Validate(in.cfg.Validation)
 	if delivered == 0 {
@@ -174,8 +174,8 @@ type delivery struct {
 // part returns the delivery as a part of its batch.
 func (d *delivery) part() dedup.Parts { return 1 << d.signal }
 
-// deliveries returns the deliveries of a batch, crashes first: they are delivered even if the
-// pipelines refuse the rest.
+// deliveries returns the deliveries of a batch. Crashes come first, so that they are delivered even
+// if the pipelines refuse the rest.
 func (in *ingestion) deliveries() []delivery {
 	logs := delivery{signal: pipeline.SignalLogs, labels: map[string]int{}}
 	traces := delivery{signal: pipeline.SignalTraces, labels: map[string]int{}}
@@ -220,7 +220,7 @@ func (in *ingestion) deliveries() []delivery {
 }
 
 // deliver translates and sends the data of one signal, if it has a pipeline. Permanently rejected
-// data counts as delivered: otherwise the SDK would send it again and again.
+// data counts as delivered; otherwise, the SDK would resend it forever.
 func (r *measureReceiver) deliver(ctx context.Context, d *delivery) (pipeline.Outcome, string) {
 	if d.translate == nil || !r.pipelines.Has(d.signal) {
 		return pipeline.Ignored, ""
@@ -236,7 +236,7 @@ func (r *measureReceiver) deliver(ctx context.Context, d *delivery) (pipeline.Ou
 	return r.pipelines.Send(ctx, message)
 }
 
-// deliverLogs sends a log record. Its rejection asks for the data again.
+// deliverLogs sends a log record. A rejection makes the SDK resend the data.
 func (r *measureReceiver) deliverLogs(ctx context.Context, translate func() plog.Logs) *rejection {
 	d := delivery{signal: pipeline.SignalLogs, translate: func() (pipeline.Message, bool) { return pipeline.Logs(translate()), true }}
 	if o, reason := r.deliver(ctx, &d); o == pipeline.Refused {
@@ -252,13 +252,13 @@ func (in *ingestion) count(ctx context.Context, d *delivery, o pipeline.Outcome,
 		}
 	}
 	for label, n := range d.empty {
-		if o != pipeline.Refused { // else the SDK sends the batch again
+		if o != pipeline.Refused { // otherwise, the SDK resends the batch
 			in.telemetry.itemsDone(ctx, label, pipeline.Discarded, reasonNoPoint, n)
 		}
 	}
 }
 
-// respond returns the upload URLs of the attachments to the SDK. The response must have no other
+// respond returns the upload URLs of the attachments to the SDK. The response must not have other
 // fields.
 func (in *ingestion) respond(w http.ResponseWriter, word string) {
 	if in.multipart {

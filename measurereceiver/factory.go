@@ -14,7 +14,7 @@ import (
 
 var componentType = component.MustNewType("measure")
 
-// stability is the stability of all signals.
+// stability is the stability level of all signals.
 const stability = component.StabilityLevelDevelopment
 
 // NewFactory returns the factory of the receiver.

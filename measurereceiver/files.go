@@ -20,9 +20,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// fileStore stores files in a directory. os.Root prevents access outside of it, whatever the names.
-// If the store exceeds its size, the app with the most bytes loses its oldest files. The first
-// folder of a name is that of the app.
+// fileStore stores files in a directory. os.Root prevents access outside the directory, whatever
+// the names are. If the store exceeds its size, the app with the most bytes loses its oldest files.
+// The first folder of a name belongs to the app.
 type fileStore struct {
 	directory string
 	root      *os.Root
@@ -40,9 +40,9 @@ type storedFile struct {
 	head   []byte // the first bytes
 }
 
-// blockSize is the usual block size of file systems, and about the size of their metadata of a
-// file. Every file counts at least one block: otherwise a client with the key of an app could use
-// up the inodes with a hundred million tiny files.
+// blockSize is the usual block size of file systems, and about the size of the metadata of a file.
+// Every file counts as at least one block; otherwise, a client with the key of an app could exhaust
+// the inodes with a hundred million tiny files.
 const blockSize = 4096
 
 func sizeOnDisk(size int64) int64 { return (size + blockSize - 1) / blockSize * blockSize }
@@ -69,7 +69,7 @@ func openFileStore(directory string, most int64) (*fileStore, error) {
 	}
 	s := &fileStore{directory: directory, root: root, most: most}
 	for _, file := range s.list() {
-		if strings.HasPrefix(path.Base(file.name), partPrefix) { // of a killed process
+		if strings.HasPrefix(path.Base(file.name), partPrefix) { // left by a killed process
 			_ = root.Remove(file.name)
 			continue
 		}
@@ -80,8 +80,8 @@ func openFileStore(directory string, most int64) (*fileStore, error) {
 
 func (s *fileStore) close() error { return s.root.Close() }
 
-// save stores a file under a name atomically, and replaces an existing one. The error of more than
-// limit bytes is errFileTooLarge; an error of the body is a *readError.
+// save atomically stores a file under a name, and replaces an existing one. It returns
+// errFileTooLarge for more than limit bytes, and a *readError if the body cannot be read.
 func (s *fileStore) save(name string, body io.Reader, limit int64) (stored storedFile, err error) {
 	part := path.Join(path.Dir(name), partPrefix+uuid.NewString())
 	file, err := s.create(part)
@@ -196,9 +196,9 @@ func (s *fileStore) move(from, to string) error {
 	return nil
 }
 
-// sweep removes files until the store has free space: the oldest of the app with the most bytes
-// first. It also removes empty directories. The list of files is all that it holds in memory: there
-// may be millions.
+// sweep removes files until the store has free space, starting with the oldest files of the app
+// with the most bytes. It also removes empty directories. It holds only the list of files in
+// memory, because there may be millions.
 func (s *fileStore) sweep(room int64) {
 	files := slices.DeleteFunc(s.list(), func(f listedFile) bool { return strings.HasPrefix(path.Base(f.name), partPrefix) })
 	slices.SortFunc(files, func(a, b listedFile) int {
@@ -232,7 +232,7 @@ func (s *fileStore) sweep(room int64) {
 
 // share is the share of an app in a store.
 type share struct {
-	files []listedFile // the oldest first
+	files []listedFile // oldest first
 	size  int64
 }
 
@@ -261,7 +261,7 @@ func (s *fileStore) list() (files []listedFile) {
 	return files
 }
 
-// attachmentName returns the name of the file of an attachment. It contains no text of a client.
+// attachmentName returns the file name of an attachment. The name contains no text from clients.
 func attachmentName(a *app, id uuid.UUID, day time.Time) string {
 	return fmt.Sprintf("%s/%s/%s", a.folder, day.UTC().Format(time.DateOnly), id)
 }

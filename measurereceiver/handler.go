@@ -27,8 +27,8 @@ var (
 	getOrHead = []string{http.MethodGet, http.MethodHead}
 )
 
-// endpoints are the endpoints of the receiver. They are at the root: Android drops the path of the
-// configured URL.
+// endpoints are the endpoints of the receiver. They are at the root, because the Android SDK drops
+// the path of the configured URL.
 var endpoints = map[string]endpoint{
 	"/events":     {methods: put, serve: (*measureReceiver).serveEvents},
 	"/builds":     {methods: put, serve: (*measureReceiver).serveBuild},
@@ -37,8 +37,8 @@ var endpoints = map[string]endpoint{
 	"/ping":       {methods: getOrHead, serve: (*measureReceiver).servePing},
 }
 
-// ServeHTTP dispatches a request by the table of endpoints. confighttp has limited the body, and
-// authenticated the client if configured.
+// ServeHTTP dispatches a request according to the table of endpoints. confighttp has already
+// limited the body and, if configured, authenticated the client.
 func (r *measureReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.server.Handling.Add(1)
 	defer r.server.Handling.Done()
@@ -60,8 +60,8 @@ func (r *measureReceiver) servePing(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "pong")
 }
 
-// configMaxAge is the time for which SDKs may cache their configuration; they request it at nearly
-// every launch all the same.
+// configMaxAge is how long SDKs may cache their configuration. They still request it at nearly
+// every launch.
 const configMaxAge = "max-age=600"
 
 // serveConfig returns the configuration of SDKs, which they apply at their next launch. They return
@@ -97,7 +97,7 @@ func (r *measureReceiver) readBody(req *http.Request, claim *httpbody.Claim) (*h
 	}
 	if err := body.Decode(httpbody.Coding(req.Header.Values("Content-Encoding")), limit); err != nil {
 		body.Release()
-		return nil, bodyRejection(err, "cannot decode the body") // also if it is truncated: the SDK would send the same again
+		return nil, bodyRejection(err, "cannot decode the body") // even if it is truncated, because the SDK would resend the same body
 	}
 	claim.ShrinkTo(int64(len(body.Data)))
 	return body, nil
@@ -146,11 +146,10 @@ func (r *measureReceiver) clientAddress(req *http.Request) string {
 }
 
 // maxHost is the maximum length of a DNS name and a port. Every URL in a response contains the Host
-// header: with 100,000 attachments, a header of a megabyte would become 100 GB.
+// header, so with 100,000 attachments, a header of a megabyte would become 100 GB.
 const maxHost = 255 + len(":65535")
 
-// publicURL returns the URL of the receiver for apps: the configured one, or else that of the
-// request.
+// publicURL returns the URL of the receiver for apps: the configured one, else that of the request.
 func (r *measureReceiver) publicURL(req *http.Request) (string, *rejection) {
 	switch {
 	case r.cfg.PublicEndpoint != "":
@@ -163,8 +162,8 @@ func (r *measureReceiver) publicURL(req *http.Request) (string, *rejection) {
 	return "http://" + req.Host, nil
 }
 
-// startWriteTimeout starts write_timeout at the response: a phone may need more time to send a
-// body.
+// startWriteTimeout restarts write_timeout for the response, because a phone may need longer than
+// that to send a body.
 func (r *measureReceiver) startWriteTimeout(w http.ResponseWriter) {
 	if timeout := r.cfg.HTTP.WriteTimeout; timeout > 0 {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))

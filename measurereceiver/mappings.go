@@ -18,10 +18,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
-// A mapping file is stored once, by its content. Two kinds of small files refer to it, each with a
-// mappingRecord: that of the build that announced it, and those of its debug IDs, where the first
-// one stays. Every copy of an app contains its key, which must not allow replacing the symbols of
-// builds. The record of a build can therefore be replaced only if builds have their own keys.
+// A mapping file is stored once, under the hash of its content. Two kinds of small files refer to
+// it, each with a mappingRecord: one for the build that announced it, and one per debug ID, which
+// is never replaced. Because every copy of an app contains its key, this key must not allow
+// replacing the symbols of builds. The record of a build can therefore be replaced only if builds
+// have their own keys.
 
 // mappingRecord describes an uploaded mapping file.
 type mappingRecord struct {
@@ -32,8 +33,8 @@ type mappingRecord struct {
 	DebugIDs []string         `json:"debug_ids,omitempty"`
 }
 
-// maxMappingRecord is the maximum size of a record: that of a dSYM archive with the maximum number
-// of IDs.
+// maxMappingRecord is the maximum size of a record. A dSYM archive with the maximum number of IDs
+// reaches it.
 const maxMappingRecord = 64 << 10
 
 func uploadName(a *app, id uuid.UUID) string { return fmt.Sprintf("%s/uploads/%s", a.folder, id) }
@@ -113,7 +114,7 @@ func (s *fileStore) identify(name string, fileType measure.FileType) ([]string, 
 	return []string{id}, nil
 }
 
-// record returns the record with a name. It is not found if its file was swept.
+// record returns the record with a name. found is false if the file of the record was removed.
 func (s *fileStore) record(name string) (r mappingRecord, found bool) {
 	text, err := s.root.ReadFile(name)
 	if err != nil || json.Unmarshal(text, &r) != nil {

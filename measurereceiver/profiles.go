@@ -27,11 +27,12 @@ const typeMethodTrace = "android_method_trace"
 // tracePeriod is the interval at which Android samples methods by default.
 const tracePeriod = 10 * time.Millisecond
 
-// errTraceTooLarge: the translation of one trace could take more than half of max_bytes_in_flight.
+// errTraceTooLarge is the error for a trace whose translation could need more than half of
+// max_bytes_in_flight.
 var errTraceTooLarge = &discard.Error{Reason: discard.ReasonExceedSizeLimit, Detail: "method trace too large for max_bytes_in_flight"}
 
-// deliverTrace translates a stored method trace and delivers the profile, unless that was done before. An unusable trace is counted; the
-// rejection asks for the file again.
+// deliverTrace translates a stored method trace and delivers the profile, unless that was done
+// before. An unusable trace is counted. A rejection makes the SDK resend the file.
 func (r *measureReceiver) deliverTrace(ctx context.Context, a *app, f frommeasure.File, attributes *measure.Attributes, accepted *dedup.Parts) *rejection {
 	d := delivery{signal: pipeline.SignalProfiles}
 	if f.Type != typeMethodTrace || f.Path == "" || !r.pipelines.Has(d.signal) || *accepted&d.part() != 0 {
@@ -93,7 +94,7 @@ func (r *measureReceiver) reserveTrace(size int64, claim *httpbody.Claim) error 
 	return claim.Acquire(weight)
 }
 
-// traceReason names the reason why a trace cannot be used.
+// traceReason returns the reason why a trace is unusable.
 func traceReason(err error) string {
 	if why, ok := errors.AsType[*discard.Error](err); ok {
 		return string(why.Reason)

@@ -45,7 +45,7 @@ type measureReceiver struct {
 	inFlight    *httpbody.Budget // of all other requests
 }
 
-// acquire returns the receiver of a configuration, after connect has set the pipeline of one
+// acquire returns the receiver for a configuration. It calls connect to set the pipeline of one
 // signal.
 func acquire(cfg *Config, set receiver.Settings, connect func(*measureReceiver)) (*collector.SharedComponent[*measureReceiver], error) {
 	c, err := receivers.Acquire(cfg, func() (*measureReceiver, error) { return newMeasureReceiver(cfg, set) })
@@ -126,7 +126,7 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 	return r.batches.Start(ctx, host, r.id, r.logger)
 }
 
-// Shutdown rejects new requests and waits for running ones, for a limited time.
+// Shutdown rejects new requests and waits a limited time for those in progress.
 func (r *measureReceiver) Shutdown(ctx context.Context) error {
 	err := r.server.Stop(ctx, r.logger)
 	err = errors.Join(err, r.batches.Shutdown(ctx))

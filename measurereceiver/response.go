@@ -13,12 +13,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 )
 
-// Android, iOS and Measure's build tools send a batch or file again after 429, 5xx and a broken
-// connection, and delete it after any other error. The status is therefore 503 if a retry can
-// succeed, and else 4xx.
+// Android, iOS and Measure's build tools resend a batch or file after 429, 5xx and broken
+// connections, and delete it after any other error. The status is therefore 503 if a retry can
+// succeed, otherwise 4xx.
 
-// The pauses in Retry-After. Current SDKs do not read it: they send again when the app starts or
-// goes to the background.
+// The pauses in Retry-After. Current SDKs ignore it and resend when the app starts or goes to the
+// background.
 const (
 	retryBusy       = 30 * time.Second
 	retryInProgress = 60 * time.Second // like Measure's backend
@@ -39,7 +39,7 @@ func (r *rejection) Error() string {
 	return r.err + ": " + r.details
 }
 
-// Reasons of rejected requests.
+// Reasons for rejected requests.
 const (
 	reasonNotFound         = "not_found"
 	reasonMethodNotAllowed = "method_not_allowed"
@@ -53,7 +53,7 @@ const (
 	reasonBodyTooLarge     = "body_too_large"
 	reasonBodyInvalid      = "body_invalid"
 	reasonBatchInvalid     = "batch_invalid"   // no part is usable, or in strict mode not every part
-	reasonBytesInFlight    = "bytes_in_flight" // the memory budget is used up
+	reasonBytesInFlight    = "bytes_in_flight" // the memory budget is exhausted
 	reasonInProgress       = "in_progress"
 	reasonToken            = "token"
 	reasonFileTooLarge     = "file_too_large"
@@ -90,7 +90,7 @@ func (r *measureReceiver) reject(w http.ResponseWriter, req *http.Request, why *
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // structs of strings have no errors
+		panic(err) // cannot fail for structs of strings
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
