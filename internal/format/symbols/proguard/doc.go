@@ -23,6 +23,8 @@
 //   - A line outside of all ranges: Sentry's library returns nothing, and retrace the class with the obfuscated name of the method.
 //     This package returns the function without a line if all alternatives agree on it.
 //   - Members without lines, or with lines 0:0: remap_method of Sentry's library ignores them if others have lines. This package does not.
+//   - R8 merged classes, so that alternatives with the same method are of different classes: remap_method returns that of the section.
+//     For this package, the place is ambiguous.
 //   - No line, but all alternatives have ranges: Sentry's library returns nothing, and retrace the first range.
 //   - Sentry's library reports functions that the compiler synthesized. This package and retrace leave them out.
 //   - Sentry's library counts lines onwards if the original range is longer than the obfuscated one. This package and retrace do not.

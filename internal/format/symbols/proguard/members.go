@@ -141,6 +141,27 @@ func (m *Mapping) method(c class, obfuscated string) (members []member) {
 		for group := rest[:size]; len(group) > 0; {
 			members = append(members, group.member())
 		}
+		markSynthesized(members)
 		return members
+	}
+}
+
+// markSynthesized applies the annotation to all members of a function: R8 writes it once.
+func markSynthesized(members []member) {
+	type function struct{ class, name, signature ref }
+	of := func(m member) function { return function{m.class, m.name, m.signature} }
+	var synthesized map[function]bool
+	for _, m := range members {
+		if m.flags&isSynthesized != 0 {
+			if synthesized == nil {
+				synthesized = map[function]bool{}
+			}
+			synthesized[of(m)] = true
+		}
+	}
+	for i := range members {
+		if synthesized[of(members[i])] {
+			members[i].flags |= isSynthesized
+		}
 	}
 }

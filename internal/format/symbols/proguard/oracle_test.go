@@ -184,6 +184,10 @@ func compareSymbolic(m *Mapping, p Place, want symbolicResult) (difference strin
 			if c, _ := m.class(p.Class); slices.ContainsFunc(m.method(c, p.Method), func(f member) bool { return f.lines.to == 0 }) {
 				return "remap_method leaves out members without lines", true
 			}
+			outermost := func(x chain) bool { return m.strings.get(x[len(x)-1].name) != *want.Method }
+			if c, _ := m.class(p.Class); status == symbols.Ambiguous && !slices.ContainsFunc(m.alternatives(c, p), outermost) {
+				return "merged classes", true
+			}
 			return fmt.Sprintf("function %s (%s) is not %s", function, status, *want.Method), false
 		}
 	}
