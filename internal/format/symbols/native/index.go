@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import (
+	"fmt"
+	"io"
+)
+
+// Summary describes an index.
+type Summary struct {
+	Units, Symbols int
+	// Incomplete is the reason why some names of the file are not in the index.
+	Incomplete error
+}
+
+// Index writes the table of an object. It needs at most some 300 MB of memory, whatever the file: see maxBuilt and maxHeap.
+func Index(to io.Writer, file io.ReaderAt, o Object) (summary Summary, err error) {
+	in, closed := newInput(file, o)
+	defer closed()
+	b := newBuilder()
+	// The readers of the standard library are not made for hostile files.
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = fmt.Errorf("%w: %v", ErrDamaged, failure)
+		}
+	}()
+	switch o.Format {
+	case ELF:
+		err = indexELF(b, in, &summary)
+	case MachO:
+		err = indexMachO(b, in, &summary)
+	case Breakpad:
+		err = indexBreakpad(b, in, &summary)
+	default:
+		err = ErrFormat
+	}
+	if err != nil {
+		return summary, err
+	}
+	summary.Symbols = len(b.symbols)
+	in.release()
+	return summary, b.write(to)
+}
+
+// note keeps the first reason why an index is incomplete.
+func (s *Summary) note(err error) {
+	if s.Incomplete == nil {
+		s.Incomplete = err
+	}
+}

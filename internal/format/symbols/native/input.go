@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// input is an object in a file. If the operating system can map the file, reading parts of it needs no memory of the process.
+type input struct {
+	file   io.ReaderAt
+	size   int64
+	mapped []byte
+	heap   int64 // bytes that were read without a mapping, or inflated
+}
+
+func newInput(file io.ReaderAt, o Object) (in *input, closed func()) {
+	in = &input{file: io.NewSectionReader(file, o.Offset, o.Size), size: o.Size}
+	mapped, closed := mapFile(file, o.Offset+o.Size)
+	if mapped != nil {
+		in.mapped = mapped[o.Offset:]
+		in.file = bytes.NewReader(in.mapped)
+	}
+	return in, closed
+}
+
+// part returns a part of the object. It is valid until the input is closed.
+func (in *input) part(offset, size uint64) ([]byte, error) {
+	if offset > uint64(in.size) || size > uint64(in.size)-offset {
+		return nil, fmt.Errorf("%w: %d bytes at %d of %d", ErrDamaged, size, offset, in.size)
+	}
+	if in.mapped != nil {
+		return in.mapped[offset:][:size:size], nil
+	}
+	if err := in.allocate(size); err != nil {
+		return nil, err
+	}
+	b := make([]byte, size)
+	_, err := in.file.ReadAt(b, int64(offset))
+	return b, err
+}
+
+// allocate counts bytes of the heap.
+func (in *input) allocate(size uint64) error {
+	if size > maxHeap || in.heap+int64(size) > maxHeap {
+		return ErrTooLarge
+	}
+	in.heap += int64(size)
+	return nil
+}
+
+// release returns the pages of the mapping to the operating system. They are read again when they are needed.
+func (in *input) release() {
+	if in.mapped != nil {
+		unmapPages(in.mapped)
+	}
+}

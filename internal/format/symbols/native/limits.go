@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import "errors"
+
+const (
+	// maxBuilt bounds the memory of the table while it is built. Some 200 MB of DWARF need 60 MB.
+	maxBuilt = 160 << 20
+
+	// maxUnit bounds the line rows, functions and ranges of one compilation unit. Ranges can be shared by many functions, so that their number is
+	// not bounded by the size of the file. The largest units, of Go's runtime and of merged LTO units, have some hundred thousand.
+	maxUnit = 4 << 20
+
+	// maxDepth bounds nested functions and lexical blocks.
+	maxDepth = 512
+
+	// maxChain bounds the functions at an address: many addresses can have the same.
+	maxChain = 256
+
+	// maxName bounds names of functions and files: many addresses can have the same. Names of C++ templates reach some kilobytes.
+	maxName = 8 << 10
+
+	// maxDemangled is the binary logarithm of the bytes of a demangled name: mangled names refer to their parts, and can grow exponentially.
+	maxDemangled = 13
+
+	// maxHeap bounds the sections that are inflated, and all that are read where files cannot be mapped. maxRatio bounds their compression: DWARF
+	// shrinks to a third.
+	maxHeap  = 128 << 20
+	maxRatio = 200
+
+	// maxSlices bounds the architectures of a fat file.
+	maxSlices = 16
+
+	// maxLoads bounds the load commands of a Mach-O file, in bytes; those of an app have some kilobytes.
+	maxLoads = 1 << 20
+
+	// maxTextLine bounds a line of a Breakpad file.
+	maxTextLine = 64 << 10
+
+	// releaseEvery is the number of read bytes after which the pages of the file are released.
+	releaseEvery = 16 << 20
+)
+
+// The errors of Identify, Index and Open. Others come from reading the file, or wrap one of these.
+var (
+	ErrFormat   = errors.New("native symbols: unknown format")
+	ErrDamaged  = errors.New("native symbols: damaged file")
+	ErrTooLarge = errors.New("native symbols: too large")
+	ErrEmpty    = errors.New("native symbols: the file has no names")
+)
+
+// Reason returns the stable reason of an error, for metrics.
+func Reason(err error) string {
+	for target, reason := range map[error]string{ErrFormat: "unknown_format", ErrDamaged: "damaged", ErrTooLarge: "too_large", ErrEmpty: "no_names"} {
+		if errors.Is(err, target) {
+			return reason
+		}
+	}
+	return "unreadable"
+}
