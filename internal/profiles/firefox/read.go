@@ -103,12 +103,12 @@ func (f *fileReader) profileOf(s *samples) (*importer.Profile, importer.Shape) {
 
 func (f *fileReader) newProfile(t importer.Type, period int64) *importer.Profile {
 	p := f.Profile(t)
-	switch {
-	case p == nil:
-	case t.Shape == importer.Times:
+	if p == nil {
+		return nil
+	}
+	p.SetTime(f.start, 0) // and the times of the samples
+	if t.Shape == importer.Times {
 		p.SetPeriod("wall", "nanoseconds", period)
-	case t.Shape == importer.Totals:
-		p.SetTime(f.start, 0)
 	}
 	return p
 }

@@ -98,7 +98,8 @@ func newThread(t *timeline.Thread, process string) thread {
 		IsMainThread: t.Name == "main" || t.Name == "MainThread", PausedRanges: []any{},
 		Markers: noMarkers(), ResourceTable: noResources(), NativeSymbols: noSymbols(),
 	}
-	if n, err := strconv.ParseInt(t.ID, 10, 64); err == nil {
+	// Readers of JSON have numbers of 53 bits; other IDs stay texts.
+	if n, err := strconv.ParseInt(t.ID, 10, 54); err == nil && strconv.FormatInt(n, 10) == t.ID {
 		out.TID = n
 	}
 	return out

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+)
+
+var convertCommand = command{
+	name:      "convert",
+	arguments: "FILE...",
+	summary:   "Convert profiles between Sentry, OTLP, pprof, speedscope, collapsed stacks, the Firefox Profiler, and from .cpuprofile",
+	examples: []string{
+		"envelope convert --to speedscope testdata/cases/sdk-python-v2/in.envelope > $OUT/shop.speedscope.json",
+		"envelope convert --to firefox --out $OUT/shop.json testdata/cases/sdk-python-v2/in.envelope",
+		"envelope convert --to otlp-proto --dialect 1.9 testdata/cases/sdk-node-v2-11/in.envelope > $OUT/shop.pb",
+		"envelope convert --to pprof testdata/cases/sdk-go-v1/in.envelope | envelope convert --to collapsed -",
+	},
+	prepare: func(flags *flag.FlagSet) func(environment, []string) error {
+		c := conversion{}
+		flags.StringVar(&c.from, "from", "", "`format` of the input: "+names(readers)+"; default: by content")
+		flags.StringVar(&c.to, "to", "", "`format` of the output: "+names(writers))
+		flags.StringVar(&c.out, "out", "-", "`file` to write")
+		flags.StringVar(&c.dialect, "dialect", "1.10", "`version` of OTLP to write, for otlp-proto: 1.10, 1.9")
+		flags.StringVar(&c.sampleType, "type", "", "`type` of the values to write if a profile has several, e.g. alloc_space")
+		return func(env environment, files []string) error { return c.run(env, files) }
+	},
+}
+
+// conversion is a call of convert.
+type conversion struct {
+	from, to, out, dialect, sampleType string
+	environment
+}
+
+func names[T any](formats map[string]T) string {
+	return strings.Join(slices.Sorted(maps.Keys(formats)), ", ")
+}
+
+// run reads all inputs and writes one output. Losses are listed on stderr.
+func (c conversion) run(env environment, files []string) error {
+	c.environment = env
+	write, known := writers[c.to]
+	if !known {
+		return misuse(fmt.Sprintf("--to is %q, must be one of %s", c.to, names(writers)))
+	}
+	if _, known := readers[c.from]; c.from != "" && !known {
+		return misuse(fmt.Sprintf("--from is %q, must be one of %s", c.from, names(readers)))
+	}
+	inputs, err := env.read(files)
+	if err != nil {
+		return err
+	}
+	var messages []pprofile.Profiles
+	for _, in := range inputs {
+		read, err := c.read(in)
+		if err != nil {
+			return fmt.Errorf("cannot convert %s: %w", in.name, err)
+		}
+		messages = append(messages, read...)
+	}
+	if messages = selectType(messages, c.sampleType); len(messages) == 0 {
+		return errors.New("the input has no usable profile")
+	}
+	var out bytes.Buffer
+	if err := write(&c, &out, messages); err != nil {
+		return fmt.Errorf("cannot write %s: %w", c.to, err)
+	}
+	return c.save(out.Bytes())
+}
+
+// save writes the output only if all of it is complete.
+func (c conversion) save(data []byte) error {
+	if c.out == "-" {
+		_, err := c.environment.out.Write(data)
+		return err
+	}
+	return os.WriteFile(c.out, data, 0o600)
+}
+
+func (c conversion) read(in input) ([]pprofile.Profiles, error) {
+	format := c.from
+	if format == "" {
+		format = recognise(in)
+	}
+	messages, losses, err := readers[format](in.data, importer.Options{Start: time.Now()})
+	c.report(losses)
+	if err != nil {
+		return nil, fmt.Errorf("as %s: %w", format, err)
+	}
+	return messages, nil
+}
+
+// report lists losses.
+func (c conversion) report(losses []importer.Loss) {
+	for _, l := range losses {
+		fmt.Fprintf(c.err, "lost: %d %s\n", l.Count, printable(l.What))
+	}
+}
+
+// lost reports one loss.
+func (c conversion) lost(n int, what string) {
+	if n > 0 {
+		c.report([]importer.Loss{{What: what, Count: n}})
+	}
+}
+
+// selectType removes profiles of other types. "" selects all.
+func selectType(messages []pprofile.Profiles, name string) (selected []pprofile.Profiles) {
+	for _, message := range messages {
+		strings := message.Dictionary().StringTable()
+		eachScope(message, func(scope pprofile.ScopeProfiles) {
+			scope.Profiles().RemoveIf(func(p pprofile.Profile) bool {
+				index := int(p.SampleType().TypeStrindex())
+				return name != "" && (index < 0 || index >= strings.Len() || strings.At(index) != name)
+			})
+		})
+		if len(profilesOf(message)) > 0 {
+			selected = append(selected, message)
+		}
+	}
+	return selected
+}
+
+func eachScope(message pprofile.Profiles, do func(pprofile.ScopeProfiles)) {
+	for _, resource := range message.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			do(scope)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+var testOptions = importer.Options{Start: time.Unix(1_777_629_600, 0)}
+
+func quiet() *conversion {
+	return &conversion{dialect: "1.10", environment: environment{err: io.Discard}}
+}
+
+// TestCasesRoundTrip converts the profiles of all cases to every format and back.
+func TestCasesRoundTrip(t *testing.T) {
+	converted := 0
+	for _, c := range golden.Cases(t) {
+		if c.Envelope != nil {
+			converted += roundTrips(t, c.Name, c.Envelope)
+		}
+	}
+	assert.Greater(t, converted, 90)
+}
+
+// TestCorpusRoundTrips does the same with the recorded requests.
+func TestCorpusRoundTrips(t *testing.T) {
+	converted := 0
+	for _, request := range golden.Corpus(t) {
+		if body := request.Decoded(t); !testing.Short() || len(body) <= golden.ShortPayload {
+			converted += roundTrips(t, request.Name, body)
+		}
+	}
+	t.Logf("%d profiles", converted)
+	assert.Greater(t, converted, 100)
+}
+
+func roundTrips(t *testing.T, name string, body []byte) (converted int) {
+	messages, _, err := readSentry(body, testOptions)
+	if err != nil {
+		return 0
+	}
+	for _, message := range messages {
+		exact(t, name, message)
+		for _, format := range []string{formatSpeedscope, formatFirefox, formatCollapsed, formatPprof} {
+			stable(t, name+" as "+format, format, message)
+		}
+		sentAgain(t, name, message)
+		converted++
+	}
+	return converted
+}
+
+// exact: OTLP is the same message in both encodings and dialects.
+func exact(t *testing.T, name string, message pprofile.Profiles) {
+	for format, version := range map[string]string{formatOTLPJSON: "1.10", formatOTLPProto: "1.10", formatOTLPProto + " ": "1.9"} {
+		format = strings.TrimSpace(format)
+		c := quiet()
+		c.dialect = version
+		var file bytes.Buffer
+		marshaled := pprofile.NewProfiles() // the encoders of pdata change what they encode
+		message.CopyTo(marshaled)
+		require.NoError(t, writers[format](c, &file, []pprofile.Profiles{marshaled}))
+		again, losses, err := readers[format](file.Bytes(), testOptions)
+		require.NoError(t, err, name)
+		assert.Empty(t, losses)
+		assert.Empty(t, dictionarytest.Diff(message, again[0]), "%s as %s %s", name, format, version)
+	}
+}
+
+// stable: a file that is read and written again is the same file, but for observations without a stack in formats without threads.
+func stable(t *testing.T, name, format string, message pprofile.Profiles) {
+	if p := dictionarytest.FirstProfile(message); p.DurationNano() > 1<<53 || p.Time() == 0 {
+		return // numbers of JSON have 53 bits, and time 0 is unknown
+	}
+	var first, second bytes.Buffer
+	require.NoError(t, writers[format](quiet(), &first, []pprofile.Profiles{message}), name)
+	again, _, err := readers[format](first.Bytes(), testOptions)
+	if err == importer.ErrEmpty { // only idle threads
+		return
+	}
+	require.NoError(t, err, name)
+	dictionarytest.MustBeValid(t, again[0])
+	require.NoError(t, writers[format](quiet(), &second, again))
+	if format == formatPprof { // comments and numbers of observations are lost
+		assert.Equal(t, pprofWeights(t, first.Bytes()), pprofWeights(t, second.Bytes()), name)
+		return
+	}
+	assert.Equal(t, first.String(), second.String(), name)
+}
+
+// pprofWeights returns the weights by stack, as collapsed stacks.
+func pprofWeights(t *testing.T, file []byte) string {
+	var out bytes.Buffer
+	messages, _, err := readers[formatPprof](file, testOptions)
+	require.NoError(t, err)
+	require.NoError(t, writers[formatCollapsed](quiet(), &out, messages))
+	return out.String()
+}
+
+// sentAgain: chunks that Sentry accepts have all observations, or the losses are listed.
+func sentAgain(t *testing.T, name string, message pprofile.Profiles) {
+	var envelope, losses bytes.Buffer
+	c := quiet()
+	c.err = &losses
+	if err := writers[formatSentry](c, &envelope, []pprofile.Profiles{message}); err != nil {
+		assert.NotEmpty(t, losses.String(), "%s: %s", name, err)
+		return
+	}
+	again, _, err := readSentry(envelope.Bytes(), testOptions)
+	require.NoError(t, err, name)
+	observations := int64(0)
+	for _, m := range again {
+		observations += spanlink.Observations(m)
+	}
+	if losses.Len() == 0 {
+		assert.GreaterOrEqual(t, observations, spanlink.Observations(message), "%s: chunks may repeat an observation at their end", name)
+	}
+}
+
+// TestConvert recognises every format that it writes.
+func TestConvert(t *testing.T) {
+	dir := t.TempDir()
+	const in = "testdata/cases/sdk-python-v2/in.envelope"
+	for _, format := range slices.Sorted(func(yield func(string) bool) {
+		for f := range writers {
+			if !yield(f) {
+				return
+			}
+		}
+	}) {
+		file := filepath.Join(dir, format)
+		_, errors, exit := call(t, "", "convert", "--to", format, "--out", file, in)
+		require.Equal(t, exitOK, exit, errors)
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		plain := (environment{}).unpacked(t, data)
+		assert.Equal(t, format, recognise(input{file, plain}))
+		_, errors, exit = call(t, "", "convert", "--to", formatCollapsed, file)
+		assert.Equal(t, exitOK, exit, errors)
+	}
+}
+
+func (e environment) unpacked(t *testing.T, data []byte) []byte {
+	plain, err := e.readAll("", bytes.NewReader(data), 0)
+	require.NoError(t, err)
+	return plain
+}
+
+func TestConvertReportsLosses(t *testing.T) {
+	_, errors, _ := call(t, "", "convert", "--to", "collapsed", "testdata/cases/hostile-bad-between-good/in.envelope")
+	assert.Contains(t, errors, "lost: 1 profile_chunk that is unusable: profiling_invalid_json")
+	assert.Contains(t, errors, "lost, if present: files, lines, threads, times, links to spans, attributes")
+
+	_, errors, exit := call(t, "", "convert", "--to", "otlp-proto", "testdata/cases/hostile-bad-between-good/in.envelope")
+	assert.Equal(t, exitFailed, exit)
+	assert.Contains(t, errors, "a request holds one message, not 2")
+
+	_, _, exit = call(t, "", "convert", "--to", "gif", "-")
+	assert.Equal(t, exitMisused, exit)
+	_, errors, exit = call(t, `{"type":"log"}`, "convert", "--to", "pprof", "-")
+	assert.Equal(t, exitFailed, exit)
+	assert.Contains(t, errors, "no usable profile")
+}
+
+// TestConvertSelectsType: a file of pprof with several types becomes one of them.
+func TestConvertSelectsType(t *testing.T) {
+	message := pprofile.NewProfiles()
+	envelope, err := os.ReadFile(filepath.Join(golden.Root(t), "testdata/cases/sdk-go-v1/in.envelope"))
+	require.NoError(t, err)
+	messages, _, err := readSentry(envelope, testOptions)
+	require.NoError(t, err)
+	messages[0].CopyTo(message)
+	assert.Empty(t, selectType([]pprofile.Profiles{message}, "alloc_space"))
+	messages[0].CopyTo(message)
+	assert.Len(t, selectType([]pprofile.Profiles{message}, "samples"), 1)
+}
