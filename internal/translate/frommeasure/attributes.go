@@ -16,7 +16,7 @@ import (
 // opentelemetry-android also sends "vpn".
 var connectionTypes = map[string]string{"wifi": "wifi", "cellular": "cell", "no_network": "unavailable", "unknown": "unknown", "vpn": "vpn"}
 
-// unknownWord is what SDKs send for unknown values.
+// unknownWord is the text that SDKs send for unknown values.
 const unknownWord = "unknown"
 
 func putKnown(m pcommon.Map, key, text string) {

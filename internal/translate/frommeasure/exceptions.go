@@ -82,10 +82,10 @@ func putException(r plog.LogRecord, e *measure.Event, x *measure.Exception) {
 	}
 }
 
-// exceptionStructure writes stacks as nested values with their original names: symbolication needs
-// them.
+// exceptionStructure writes stacks as nested values with their original names, which symbolication
+// needs.
 type exceptionStructure struct {
-	frames  int   // that may still be written
+	frames  int   // number that may still be written
 	dropped int64 // units, frames, threads and images above the limits
 }
 

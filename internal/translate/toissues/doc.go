@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package toissues creates Sentry's error events from the exceptions that OpenTelemetry records. Sentry creates issues from error events
-// only.
+// Package toissues creates Sentry error events from the exceptions that OpenTelemetry records,
+// because Sentry creates issues only from error events.
 //
 // # What becomes an event
 //
-// A span event with exception.type or exception.message becomes an event. With [Unhandled], the exception must have left its span:
-// exception.escaped is true, or the status of the span is Error. Python's SDK records escaped = "False" even for exceptions that leave a
-// span, so the status decides. A log record with these attributes becomes an event, too, unless it is one of Sentry's items. Exceptions of applications with a Sentry SDK become no events, because the SDK reports them itself.
+// A span event with exception.type or exception.message becomes an event. With [Unhandled], the
+// exception must have left its span: exception.escaped is true, or the status of the span is Error.
+// Python's SDK records escaped = "False" even for exceptions that leave a span, so the status
+// decides. A log record with these attributes also becomes an event, unless it is one of Sentry's
+// items. Exceptions of applications with a Sentry SDK do not become events, because the SDK reports
+// them itself.
 //
 // # One failure, one event
 //
@@ -18,6 +21,7 @@
 //
 // # The chain
 //
-// The text of a stack contains the causes of the exception: see package stacktext. Sentry expects the oldest cause first and the thrown
-// exception last. A text that no parser recognizes becomes the extra data "stacktrace"; the event then has no frames.
+// The text of a stack contains the causes of the exception: see package stacktext. Sentry expects
+// the oldest cause first and the thrown exception last. Text that no parser recognizes becomes the
+// extra data "stacktrace"; the event then has no frames.
 package toissues

@@ -89,7 +89,7 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
 		{"request", func() bool { some := out.Request != nil; out.Request = nil; return some }},
 		{"user", func() bool { some := len(out.User) > 0; out.User = nil; return some }},
 	} {
-		// Frames that the text only refers to, such as Java's "... 12 more", count as copies, too.
+		// Frames that the text only refers to, such as Java's "... 12 more", also count as copies.
 		if len(payload) <= limit && len(payload) <= e.copies+minEvent {
 			break
 		}
@@ -116,10 +116,11 @@ func halve(stack *sentryevent.Stacktrace) bool {
 	return true
 }
 
-// minEvent is the size that each event may have: a stack of 250 frames with short names.
+// minEvent is the minimum size limit of an event, enough for a stack of 250 frames with short
+// names.
 const minEvent = 64 << 10
 
-// samplingContext returns the trace header of the envelope, nil without a trace.
+// samplingContext returns the trace header of the envelope, or nil if there is no trace.
 func samplingContext(out *sentryevent.ErrorEvent) *sentry.DynamicSamplingContext {
 	if out.Trace.TraceID == "" {
 		return nil

@@ -26,7 +26,7 @@ type Options struct {
 
 	FromSpans       Selection
 	FromLogs        Selection // All or None
-	SkipIfSentrySDK bool      // exceptions of applications with a Sentry SDK become no events
+	SkipIfSentrySDK bool      // exceptions of applications with a Sentry SDK do not become events
 	IncludePII      bool      // personal data is kept
 	Tags            []string  // attributes that become tags
 }
@@ -59,13 +59,13 @@ type Event struct {
 // Export is the result for a message.
 type Export struct {
 	Events []Event
-	// Lost counts exceptions that became no events, by reason.
+	// Lost counts exceptions that did not become events, by reason.
 	Lost []discard.Loss
 	// Flaws count parts that were omitted from events.
 	Flaws []discard.Flaw
 }
 
-// Reasons why exceptions become no events.
+// Reasons why exceptions do not become events.
 const (
 	ReasonHandled   discard.Reason = "exception_handled"
 	ReasonSentrySDK discard.Reason = "reported_by_sentry_sdk"
@@ -159,7 +159,7 @@ func isException(attrs pcommon.Map) bool {
 	return attr.FirstText(text(attrs, semconv.ExceptionType), text(attrs, semconv.ExceptionMessage)) != ""
 }
 
-// unwanted returns the reason why an exception becomes no event, or "" if it becomes one.
+// unwanted returns the reason why an exception does not become an event, or "" if it does.
 func (e *exporter) unwanted(span ptrace.Span, attrs pcommon.Map, ofSDK bool) discard.Reason {
 	_, sentryOrigin := span.Attributes().Get(semconv.SentryOrigin)
 	switch {
@@ -173,7 +173,7 @@ func (e *exporter) unwanted(span ptrace.Span, attrs pcommon.Map, ofSDK bool) dis
 	return ""
 }
 
-// escaped reports whether the exception left its span. Python's SDK records a text.
+// escaped reports whether the exception left its span. Python's SDK records this as text.
 func escaped(attrs pcommon.Map) bool {
 	return strings.EqualFold(text(attrs, semconv.ExceptionEscaped), "true")
 }
@@ -183,7 +183,8 @@ func (e *exporter) failures() (unique []*record) {
 	slices.SortStableFunc(e.records, func(a, b *record) int { return cmp.Compare(a.at, b.at) })
 	byFailure := map[[24]byte]*record{}
 	for _, r := range e.records {
-		// The frames are parsed again when the event is encoded: those of a whole message would use too much memory.
+		// The frames are parsed again when the event is encoded, because the frames of a whole
+		// message would use too much memory.
 		r.kind = newException(r.attrs, r.Platform).kind
 		first, known := byFailure[r.failure()]
 		if !known {
@@ -199,7 +200,8 @@ func (e *exporter) failures() (unique []*record) {
 	return unique
 }
 
-// failure identifies the failure of a record. Without a trace, each time is another failure.
+// failure identifies the failure of a record. Without a trace, records with different times are
+// different failures.
 func (r *record) failure() (id [24]byte) {
 	trace := r.traceID
 	if trace.IsEmpty() {

@@ -84,8 +84,8 @@ func (e *exporter) fillFromLog(out *sentryevent.ErrorEvent, r *record, message s
 // levels are the levels of events for four severity numbers each.
 var levels = [6]string{"debug", "debug", "info", "warning", "error", "fatal"}
 
-// logCrumbs adds the log records to the breadcrumbs of their traces. Those with an exception are
-// events.
+// logCrumbs adds the log records to the breadcrumbs of their traces, except those with an
+// exception, which are events.
 func (s *service) logCrumbs(crumbs map[pcommon.TraceID][]crumb) {
 	for _, log := range s.logs {
 		if log.TraceID().IsEmpty() || isException(log.Attributes()) {

@@ -12,8 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// newSource returns a source with its identity and the other attributes of its resource, which
-// Sentry has no place for but the elements.
+// newSource returns a source with its identity and its other resource attributes, for which
+// Sentry's format has no field except in the elements.
 func newSource(resource *tosentry.Resource, scope pcommon.InstrumentationScope, o *Options) *source {
 	s := &source{Resource: resource, Identity: tosentry.InScope(tosentry.ReadIdentity(resource.Map), scope, o.ExportOptions)}
 	s.text(semconv.SentryRelease, s.Release)
@@ -68,7 +68,7 @@ func withShared(all, shared []event.Attribute, own pcommon.Map) []event.Attribut
 	return all
 }
 
-// fewAttributes are searched faster than put into a map.
+// fewAttributes is the number of attributes up to which a search is faster than a map.
 const fewAttributes = 32
 
 func flag(key string) event.Attribute {

@@ -5,21 +5,21 @@
 // # Records of any origin
 //
 // A record becomes an element of a log container. Sentry requires text as the body, a level, a time
-// and a trace: other bodies become JSON, records without a severity have the level info, records
-// without a time get the time of receipt, and records without a trace get one that their process
-// shares for an hour. Attributes say so.
+// and a trace: other bodies become JSON, records without a severity get the level info, records
+// without a time get the time of receipt, and records without a trace get one that all such records
+// of the process share for an hour. Attributes state these changes.
 //
 // # Records from Sentry
 //
-// Package fromsentry turns every item that is no profile, span or metric into a record. The type of
-// the item is an attribute. This package turns these records into the same items again: each file
-// with the name of one in fromsentry is its inverse. Items whose content the receiver does not keep,
-// such as attachments, are counted.
+// Package fromsentry converts every item that is not a profile, span or metric to a record, with
+// the item type as an attribute. This package converts these records back to the same items: each
+// file with the same name as a file in fromsentry is its inverse. Items whose content the receiver
+// does not keep, such as attachments, are counted.
 //
 // # Metrics
 //
-// Sentry's counters are deltas, and its distributions have single values. Totals since a start are
-// therefore rejected, and a histogram becomes metrics of its sum, count and extremes; only its
-// exemplars are values. Recordings of Sentry's SDKs come back one by one, from the exemplars of
-// their data points.
+// Sentry's counters are deltas, and its distributions contain single values. Cumulative totals are
+// therefore rejected, and a histogram becomes separate metrics for sum, count and extremes; only
+// its exemplars become values. Recordings from Sentry's SDKs are restored one by one from the
+// exemplars of their data points.
 package toitems

@@ -37,7 +37,7 @@ const (
 type exporter struct {
 	tosentry.Export
 	options Options
-	copies  int // bytes that items may still repeat, such as attributes of the resource
+	copies  int // number of bytes that items may still repeat, such as resource attributes
 }
 
 func newExporter(o Options, size int) exporter {
@@ -96,7 +96,7 @@ func (e *exporter) put(c *container, element sentryevent.Element) {
 	}
 }
 
-// flush turns the elements of the container into an item.
+// flush converts the elements of the container to an item.
 func (e *exporter) flush(c *container) {
 	count := c.Len()
 	if count == 0 {
@@ -110,7 +110,7 @@ func (e *exporter) flush(c *container) {
 	})
 }
 
-// source is a resource and a scope with the parts that each element repeats.
+// source is a resource and a scope, with the data that each element repeats.
 type source struct {
 	*tosentry.Resource
 	attr.Identity
@@ -119,8 +119,8 @@ type source struct {
 	session string // of the process; "" = not computed yet
 }
 
-// traceID returns the trace of an element. Sentry requires one: elements without a trace share one
-// for each process and hour, so that Sentry can show them together.
+// traceID returns the trace of an element. Sentry requires one, so elements without a trace share
+// one per process and hour, which lets Sentry show them together.
 func (s *source) traceID(id pcommon.TraceID, nanos uint64, o *Options) (text string, synthetic bool) {
 	if !id.IsEmpty() {
 		return hex.EncodeToString(id[:]), false

@@ -54,8 +54,8 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	}
 }
 
-// fields sets the fields that have attributes of their own. It returns the attributes of
-// contexts.trace.data: all others.
+// fields sets the fields that have their own attributes. It returns all other attributes, which
+// belong in contexts.trace.data.
 func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) (data []event.NamedValue) {
 	tags := tosentry.TagKeys(attrs)
 	for key, value := range attrs.All() {
@@ -110,7 +110,7 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) (data []e
 	return data
 }
 
-// isElsewhere reports whether an attribute has been read already, or describes the record only.
+// isElsewhere reports whether an attribute was already read, or describes only the record.
 func isElsewhere(key string) bool {
 	if elsewhere[key] {
 		return true
@@ -144,7 +144,8 @@ var elsewhere = func() map[string]bool {
 	return keys
 }()
 
-// contextMembers is the inverse of fromsentry.contextKeys. The replay is a context of its own.
+// contextMembers is the inverse of fromsentry.contextKeys, except that the replay is a separate
+// context.
 var contextMembers = map[string]attr.ContextMember{
 	semconv.SentryProfileID:                 {Context: "profile", Name: "profile_id"},
 	semconv.SentryProfilerID:                {Context: "profile", Name: "profiler_id"},
@@ -156,7 +157,7 @@ var contextMembers = map[string]attr.ContextMember{
 	semconv.SentryFeedbackSource:            {Context: "feedback", Name: "source"},
 }
 
-// contexts returns the contexts of an event. Feedback is a context, too.
+// contexts returns the contexts of an event. Feedback is also a context.
 func (e *logExporter) contexts(record plog.LogRecord, item sentry.ItemType, s *source) *tosentry.Contexts {
 	attrs := record.Attributes()
 	repeat := e.spend(s.Size)
@@ -190,7 +191,7 @@ func (e *logExporter) contexts(record plog.LogRecord, item sentry.ItemType, s *s
 	return contexts
 }
 
-// moveTo adds attributes to a context: processors may add attributes to events without a trace.
+// moveTo adds attributes to a context. Processors may add attributes to events without a trace.
 func moveTo(context pcommon.Map, data []event.NamedValue) []event.NamedValue {
 	if len(data) == 0 {
 		return nil

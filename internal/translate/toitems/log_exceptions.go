@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// This file reads the lists of maps that fromsentry/log_exceptions.go writes. Frames have the
-// innermost first there, and last in Sentry.
+// This file reads the lists of maps that fromsentry/log_exceptions.go writes. There, the innermost
+// frame comes first; in Sentry, it comes last.
 
 // eachMap visits the maps of a list.
 func eachMap(value pcommon.Value, visit func(pcommon.Map)) {
@@ -197,7 +197,7 @@ func intOf(value pcommon.Value) (number jsonscan.Optional[int64]) {
 	return number
 }
 
-// addressOf reads an address in hex.
+// addressOf parses a hex address.
 func addressOf(value pcommon.Value) (address jsonscan.Address) {
 	number, err := strconv.ParseUint(strings.TrimPrefix(value.AsString(), "0x"), 16, 64)
 	return jsonscan.Address{Value: number, Set: err == nil}
@@ -213,7 +213,7 @@ func textsOf(value pcommon.Value) (texts []string) {
 	return texts
 }
 
-// ofType returns the JSON of a value of the type, nil for other types.
+// ofType returns the JSON of a value of the given type, or nil for other types.
 func ofType(value pcommon.Value, kind pcommon.ValueType) []byte {
 	if value.Type() != kind {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// FromLogs translates log records: those of Sentry's items become the items again, all others
-// elements of log containers, in order.
+// FromLogs translates log records. Records of Sentry's items become the original items; all others
+// become elements of log containers, in order.
 func FromLogs(logs plog.Logs, o Options) tosentry.Export {
 	e := logExporter{exporter: newExporter(o, new(plog.ProtoMarshaler).LogsSize(logs))}
 	e.container = container{
@@ -103,7 +103,7 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 	e.put(&e.container, out)
 }
 
-// body sets the body. Sentry accepts text only.
+// body sets the body. Sentry accepts only text.
 func (e *logExporter) body(out *event.Log, body pcommon.Value) {
 	switch body.Type() {
 	case pcommon.ValueTypeStr:
@@ -115,11 +115,11 @@ func (e *logExporter) body(out *event.Log, body pcommon.Value) {
 	}
 }
 
-// levels are Sentry's levels for four numbers of OpenTelemetry's each.
+// levels are Sentry's levels. Each corresponds to four severity numbers of OpenTelemetry.
 var levels = [6]string{"trace", "debug", "info", "warn", "error", "fatal"}
 
-// sentLevel returns the level as sent to the receiver, if the severity text has another word for
-// it. Python's SDK has an attribute of the same name.
+// sentLevel returns the level as sent to the receiver, if the severity text differs from it.
+// Python's SDK has an attribute of the same name.
 func sentLevel(record plog.LogRecord) string {
 	sent := textOf(record.Attributes(), semconv.SentrySeverityText)
 	if _, text := attr.Severity(sent); sent != text && text == record.SeverityText() {
@@ -128,8 +128,8 @@ func sentLevel(record plog.LogRecord) string {
 	return ""
 }
 
-// levelOf is the inverse of fromsentry.setSeverity, for records of any origin. Text is that of the
-// record, if it says something else than the level.
+// levelOf is the inverse of fromsentry.setSeverity, for records of any origin. text is the severity
+// text of the record, if it differs from the level.
 func levelOf(record plog.LogRecord) (level, text string) {
 	if sent := sentLevel(record); sent != "" {
 		return sent, ""
@@ -144,7 +144,7 @@ func levelOf(record plog.LogRecord) (level, text string) {
 	case text == "":
 		level = "info"
 	default:
-		level = attr.Clip(text, attr.MaxNameBytes) // Sentry accepts other words
+		level = attr.Clip(text, attr.MaxNameBytes) // Sentry accepts other levels
 	}
 	if strings.EqualFold(level, text) {
 		return level, ""

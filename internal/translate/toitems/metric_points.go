@@ -15,7 +15,7 @@ import (
 )
 
 // A histogram does not contain its values. Sentry's type for values, the distribution, is therefore
-// only for exemplars, whose values are exact; sum, count and extremes have metrics of their own.
+// used only for exemplars, whose values are exact. Sum, count and extremes become separate metrics.
 const (
 	suffixSum      = ".sum"
 	suffixCount    = ".count"
@@ -25,7 +25,7 @@ const (
 	suffixQuantile = ".quantile"
 )
 
-// aggregate is what both types of histograms have in common.
+// aggregate is the data that both types of histograms share.
 type aggregate interface {
 	Attributes() pcommon.Map
 	Timestamp() pcommon.Timestamp
@@ -91,7 +91,7 @@ func (p *point) exponential(data pmetric.ExponentialHistogramDataPoint) {
 	// A bucket ends at base^(index+1), where base = 2^(2^-scale).
 	end := func(index int) float64 { return math.Exp2(math.Ldexp(float64(index), -int(data.Scale()))) }
 	negative := data.Negative().BucketCounts()
-	for i := negative.Len() - 1; i >= 0; i-- { // the bound nearer to zero
+	for i := negative.Len() - 1; i >= 0; i-- { // the bound that is nearer to zero
 		p.bucket(-end(int(data.Negative().Offset())+i), negative.At(i))
 	}
 	p.bucket(data.ZeroThreshold(), data.ZeroCount())
@@ -123,7 +123,7 @@ func (p *point) summary(data pmetric.SummaryDataPoint) {
 	}
 }
 
-// labelled adds a value with an attribute that only this element has.
+// labelled adds a value with an additional attribute.
 func (p *point) labelled(kind event.MetricType, suffix, unit string, value float64, key string, label float64) {
 	own := pcommon.NewMap()
 	own.PutStr(key, strconv.FormatFloat(label, 'g', -1, 64))
@@ -145,7 +145,8 @@ func (p *point) finite(kind event.MetricType, suffix, unit string, value float64
 // jsonGrowth is the size of a control character in JSON.
 const jsonGrowth = 6
 
-// emit adds an element with the attributes of the point, its own ones, and those of the resource.
+// emit adds an element with the attributes of the point, its additional attributes, and those of
+// the resource.
 func (p *point) emit(kind event.MetricType, name, unit string, value float64, trace pcommon.TraceID, span pcommon.SpanID, own pcommon.Map) {
 	out := &p.element
 	*out = event.TraceMetric{

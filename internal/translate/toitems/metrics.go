@@ -26,22 +26,23 @@ type MetricOptions struct {
 
 // Reasons for dropping data points.
 const (
-	// ReasonCumulative: the point is a total since a start. Sentry adds the values of a counter up.
+	// ReasonCumulative: the point is a cumulative total, but Sentry adds up the values of a
+	// counter.
 	ReasonCumulative discard.Reason = "metric_cumulative"
-	// ReasonTemporality: the temporality is unspecified, or the point is the change of a value that
-	// may fall, for which Sentry has no type.
+	// ReasonTemporality: the temporality is unspecified, or the point is a delta of a value that
+	// may decrease, for which Sentry has no type.
 	ReasonTemporality discard.Reason = "metric_temporality"
 	// ReasonNotSelected: the options exclude the metric.
 	ReasonNotSelected discard.Reason = "metric_not_selected"
 	// ReasonInOtherItem: the receiver derived the metric from an item that is sent back as a
 	// profile, a log record or other metrics.
 	ReasonInOtherItem discard.Reason = "metric_in_other_item"
-	// ReasonNoRelease: the count of sessions has no release, which Sentry requires.
+	// ReasonNoRelease: the session aggregate has no release, which Sentry requires.
 	ReasonNoRelease discard.Reason = "session_no_release"
 )
 
-// FromMetrics translates metrics: those of the receiver's become its items again, all others
-// elements of trace_metric containers.
+// FromMetrics translates metrics. Metrics that the receiver derived from items become these items
+// again; all others become elements of trace_metric containers.
 func FromMetrics(metrics pmetric.Metrics, o MetricOptions) tosentry.Export {
 	e := metricExporter{exporter: newExporter(o.Options, new(pmetric.ProtoMarshaler).MetricsSize(metrics)), options: o}
 	e.container = container{
@@ -127,7 +128,7 @@ func pointsOf(metric pmetric.Metric) int {
 	return 0
 }
 
-// refusal returns the reason why points cannot be sent as counts, "" if they can.
+// refusal returns the reason why points cannot be sent as counts, or "" if they can.
 func refusal(t pmetric.AggregationTemporality) discard.Reason {
 	switch t {
 	case pmetric.AggregationTemporalityDelta:

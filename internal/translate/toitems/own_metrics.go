@@ -16,9 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// ownMetrics collects the metrics that the receiver derives from items that are no metrics:
-// sessions and client reports. They are the inverse of fromsentry.SessionsToMetrics and
-// ClientReportToMetrics.
+// ownMetrics collects the metrics that the receiver derived from sessions and client reports. It is
+// the inverse of fromsentry.SessionsToMetrics and ClientReportToMetrics.
 type ownMetrics struct {
 	sessions []event.SessionAggregate
 	reports  []event.ClientReport
@@ -26,7 +25,7 @@ type ownMetrics struct {
 	byTime   map[uint64]int // index of reports
 }
 
-// take collects a metric of the receiver's. It reports whether the metric is one of them.
+// take collects a metric if the receiver derived it, and reports whether it did.
 func (o *ownMetrics) take(e *exporter, metric pmetric.Metric) bool {
 	switch name := metric.Name(); {
 	case metric.Type() == pmetric.MetricTypeSum && name == semconv.MetricSentrySessionCount:
@@ -45,8 +44,8 @@ func (o *ownMetrics) take(e *exporter, metric pmetric.Metric) bool {
 	return true
 }
 
-// inOtherItems are metrics whose items are sent without them: counts of sessions say what starts
-// and updates of sessions say, check-ins are log records.
+// inOtherItems are metrics that are not needed to restore their items: session counts contain the
+// same data as starts and updates, and check-ins are restored from log records.
 var inOtherItems = map[string]bool{
 	semconv.MetricSentrySessionUpdates: true, semconv.MetricSentrySessionStarted: true, semconv.MetricSentrySessionErrors: true,
 	semconv.MetricSentrySessionDuration: true, semconv.MetricSentryCheckInCount: true, semconv.MetricSentryCheckInDuration: true,
@@ -114,5 +113,5 @@ func (o *ownMetrics) write(e *exporter, s *source) {
 	}
 }
 
-// maxAggregates bounds the aggregates of an item: Sentry accepts 100.
+// maxAggregates bounds the aggregates of an item. Sentry accepts 100.
 const maxAggregates = 100
