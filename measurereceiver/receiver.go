@@ -100,9 +100,9 @@ func (r *measureReceiver) Start(ctx context.Context, host component.Host) error 
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}
 	server.Handler = r.uploadsAround(httpbody.Normalize(server.Handler))
-	listener, err := config.ToListener(ctx)
+	listener, err := httpserver.Listen(ctx, &config, "endpoint")
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
+		return err
 	}
 	r.logger.Info("Listening for Measure SDKs", zap.Stringer("address", listener.Addr()))
 	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)

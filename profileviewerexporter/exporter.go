@@ -67,9 +67,9 @@ func (v *viewer) Start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}
-	listener, err := config.ToListener(ctx)
+	listener, err := httpserver.Listen(ctx, &config, "endpoint")
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
+		return err
 	}
 	v.server.Serve(server, listener, httpserver.DefaultLimits(), func(string) {}, host)
 	v.logger.Info("Serving the viewer", zap.String("url", v.url()))

@@ -22,6 +22,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/admission"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/spotlight"
 )
 
 // Config is the configuration of the receiver. It contains the settings of the HTTP server.
@@ -35,6 +37,9 @@ type Config struct {
 	// TunnelPath is the path for envelopes that contain the DSN, sent without credentials in the
 	// request. PathPrefix does not apply to it. "" disables the tunnel.
 	TunnelPath string `mapstructure:"tunnel_path"`
+
+	// Spotlight accepts data from SDKs with the option "spotlight", which need no DSN.
+	Spotlight spotlight.Config `mapstructure:"spotlight"`
 
 	// Projects are the accepted projects. If it is not set, every DSN is accepted, which is meant
 	// for development and private networks.
@@ -82,6 +87,9 @@ type Config struct {
 	// BackpressurePause is how long SDKs should stop sending a signal whose pipeline refuses data.
 	BackpressurePause time.Duration `mapstructure:"backpressure_pause"`
 }
+
+// ProjectConfig is an accepted project.
+type ProjectConfig = admission.Project
 
 var (
 	_ confmap.Unmarshaler = (*Config)(nil)
@@ -177,7 +185,7 @@ func (c *Config) Validate() error {
 		problem("tunnel_path: is %q, must not be below %s, where the other endpoints are, e.g. %q", c.TunnelPath, c.PathPrefix+"/api/", "/tunnel")
 	}
 	return errors.Join(append(problems, validatePath("path_prefix", c.PathPrefix, "/sentry"),
-		validatePath("tunnel_path", c.TunnelPath, "/tunnel"), validateProjects(c.Projects))...)
+		validatePath("tunnel_path", c.TunnelPath, "/tunnel"), admission.Validate(c.Projects))...)
 }
 
 func validatePath(key, path, example string) error {

@@ -19,6 +19,7 @@
 //	client.go      client metadata for later components
 //	response.go, rejection.go   status, body and headers
 //	cors.go        pages of other origins
+//	spotlight.go   a second listener, for SDKs without a DSN
 //	telemetry.go   metrics
 //	receiver.go    lifecycle
 //

@@ -19,11 +19,13 @@ type endpoint struct {
 
 	// For data endpoints: how to read an envelope from the request, and how to respond.
 	open       opener
-	isEnvelope func(*http.Request) bool                   // the body is an envelope, which may name the sender; nil = never
-	tunnel     bool                                       // only the envelope names the sender
-	maxBody    int64                                      // bytes; 0 = max_request_body_size
-	respond    func(http.ResponseWriter, response)        // nil = the response that SDKs expect
-	serve      func(*sentryReceiver, http.ResponseWriter) // for other endpoints
+	isEnvelope func(*http.Request) bool            // the body is an envelope, which may name the sender; nil = never
+	tunnel     bool                                // only the envelope names the sender
+	anonymous  bool                                // senders have no credentials
+	maxBody    int64                               // bytes; 0 = max_request_body_size
+	respond    func(http.ResponseWriter, response) // nil = the response that SDKs expect
+
+	serve func(*sentryReceiver, http.ResponseWriter, *http.Request) // for other endpoints
 
 	segments []string
 }
@@ -59,10 +61,17 @@ func endpointsOf(cfg *Config) []endpoint {
 		all = append(all, endpoint{path: cfg.TunnelPath, methods: post, open: openEnvelope, isEnvelope: always, tunnel: true})
 	}
 	for i := range all {
-		e := &all[i]
-		if !e.tunnel {
+		if e := &all[i]; !e.tunnel {
 			e.path = cfg.PathPrefix + e.path
 		}
+	}
+	return prepare(cfg, all)
+}
+
+// prepare fills the fields of endpoints that are derived from others.
+func prepare(cfg *Config, all []endpoint) []endpoint {
+	for i := range all {
+		e := &all[i]
 		e.segments = segmentsOf(e.path)
 		e.maxBody = min(cmp.Or(e.maxBody, cfg.HTTP.MaxRequestBodySize), cfg.HTTP.MaxRequestBodySize)
 	}
@@ -98,24 +107,28 @@ func (e *endpoint) match(segments []string, sub *submission) bool {
 	return true
 }
 
-// ServeHTTP dispatches a request according to the table of endpoints. confighttp has already
-// limited the body and, if configured, authenticated the client.
+// handler returns the handler for a table of endpoints. confighttp has already limited the body and,
+// if configured, authenticated the client.
 //
 // http.ServeMux is not suitable: it responds in plain text, and redirects paths with double
 // slashes, but SDKs do not follow redirects.
-func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *sentryReceiver) handler(endpoints []endpoint) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { r.dispatch(w, req, endpoints) })
+}
+
+func (r *sentryReceiver) dispatch(w http.ResponseWriter, req *http.Request, endpoints []endpoint) {
 	r.server.Handling.Add(1)
 	defer r.server.Handling.Done()
 	segments := segmentsOf(req.URL.Path)
 	var allowed []string
-	for i := range r.endpoints {
-		sub := submission{endpoint: &r.endpoints[i], req: req}
+	for i := range endpoints {
+		sub := submission{endpoint: &endpoints[i], req: req}
 		switch {
 		case !sub.match(segments, &sub):
 		case !slices.Contains(sub.methods, req.Method):
 			allowed = append(allowed, sub.methods...)
 		case sub.serve != nil:
-			sub.serve(r, w)
+			sub.serve(r, w, req)
 			return
 		default:
 			r.serve(w, &sub)
@@ -131,9 +144,11 @@ func (r *sentryReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.reject(w, req, &rejection{status: http.StatusMethodNotAllowed, reason: reasonMethodNotAllowed, detail: "method not allowed"})
 }
 
-func (r *sentryReceiver) serveLive(w http.ResponseWriter) { serveHealth(w, true) }
+func (r *sentryReceiver) serveLive(w http.ResponseWriter, _ *http.Request) { serveHealth(w, true) }
 
-func (r *sentryReceiver) serveReady(w http.ResponseWriter) { serveHealth(w, !r.server.Stopping.Load()) }
+func (r *sentryReceiver) serveReady(w http.ResponseWriter, _ *http.Request) {
+	serveHealth(w, !r.server.Stopping.Load())
+}
 
 func serveHealth(w http.ResponseWriter, healthy bool) {
 	status := http.StatusOK

@@ -40,7 +40,7 @@ func FuzzEnvelopeRequest(f *testing.F) {
 		req.Header.Set("Content-Encoding", encoding)
 		out.profiles, out.contexts = nil, nil
 		w := httptest.NewRecorder()
-		receivers[strict].ServeHTTP(w, req)
+		receivers[strict].handler(endpointsOf(receivers[strict].cfg)).ServeHTTP(w, req)
 		require.Contains(t, []int{200, 400, 401, 413}, w.Code)
 		require.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
 		for _, p := range out.profiles {
@@ -68,7 +68,7 @@ func FuzzOtherEndpoints(f *testing.F) {
 		req.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		logs.Reset()
-		r.ServeHTTP(w, req)
+		r.handler(endpointsOf(cfg)).ServeHTTP(w, req)
 		require.Contains(t, []int{200, 202, 400, 404, 413}, w.Code)
 		if w.Code >= 400 {
 			require.Zero(t, logs.LogRecordCount())

@@ -132,6 +132,9 @@ func (r *sentryReceiver) admit(sub *submission, coding string, claim *httpbody.C
 // identify identifies the sender and checks its permission. dsn is the DSN of the envelope, or ""
 // if it is not known yet.
 func (r *sentryReceiver) identify(sub *submission, dsn string) (sentry.Auth, *project, error) {
+	if sub.anonymous {
+		return sentry.Auth{}, anyProject, nil
+	}
 	credentials := sentry.Credentials{EnvelopeDSN: dsn}
 	if !sub.tunnel { // a tunnel is often part of a website, which uses headers and query for its own purposes
 		credentials = sentry.Credentials{

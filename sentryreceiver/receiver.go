@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/http"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/confighttp"
@@ -20,6 +21,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/spotlight"
 )
 
 var receivers collector.SharedComponents[Config, *sentryReceiver]
@@ -36,9 +38,9 @@ type sentryReceiver struct {
 	dedup     *dedup.Window
 
 	pipelines *pipeline.Pipelines
-	endpoints []endpoint
+	stream    *spotlight.Stream
 
-	server httpserver.Server
+	server httpserver.Server // for SDKs with a DSN, and for Spotlight
 }
 
 // acquire returns the receiver for a configuration. It calls connect to set the pipeline of one
@@ -66,7 +68,7 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 		inflight:  httpbody.NewBudget(cfg.MaxBytesInFlight, telemetry.bytesTaken),
 		id:        set.ID,
 		dedup:     dedup.New(cfg.Dedup),
-		endpoints: endpointsOf(cfg),
+		stream:    spotlight.NewStream(),
 	}
 	if r.pipelines, err = pipeline.New(set, dataFormat, &r.server.Closed); err != nil {
 		return nil, err
@@ -82,18 +84,19 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 		return err
 	}
 	config := r.serverConfig()
-	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
-		confighttp.WithErrorHandler(r.rejectForConfighttp))...)
+	server, err := r.newServer(ctx, host, config, endpointsOf(r.cfg))
 	if err != nil {
-		return fmt.Errorf("cannot set up the HTTP server: %w", err)
+		return err
 	}
-	server.Handler = httpbody.Normalize(server.Handler)
 	if !restrictsOrigins(config) {
 		server.Handler = openToBrowsers(server.Handler, config.ResponseHeaders)
 	}
-	listener, err := config.ToListener(ctx)
+	listener, err := httpserver.Listen(ctx, config, "endpoint")
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", config.NetAddr.Endpoint, err)
+		return err
+	}
+	if err := r.startSpotlight(ctx, host); err != nil {
+		return errors.Join(err, listener.Close())
 	}
 
 	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
@@ -105,6 +108,17 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	}
 	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil
+}
+
+// newServer returns a server for a table of endpoints.
+func (r *sentryReceiver) newServer(ctx context.Context, host component.Host, config *confighttp.ServerConfig, endpoints []endpoint) (*http.Server, error) {
+	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r.handler(endpoints), append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
+		confighttp.WithErrorHandler(r.rejectForConfighttp))...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up the HTTP server: %w", err)
+	}
+	server.Handler = httpbody.Normalize(server.Handler)
+	return server, nil
 }
 
 func reachableFromOutside(address net.Addr) bool {
@@ -139,5 +153,6 @@ func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 
 // Shutdown rejects new requests and waits a limited time for those in progress.
 func (r *sentryReceiver) Shutdown(ctx context.Context) error {
+	r.stream.Close()
 	return errors.Join(r.server.Stop(ctx, r.logger), r.dedup.Shutdown(ctx))
 }

@@ -19,23 +19,23 @@ import (
 	"go.uber.org/zap"
 )
 
-// Server is an HTTP server on one listener. Its caller must not call Serve, Stop and Shutdown
-// concurrently.
+// Server is the HTTP server of a component, on one or several listeners. Its caller must not call
+// Serve, Stop and Shutdown concurrently.
 type Server struct {
-	Listener net.Listener   // nil before Serve
+	Listener net.Listener   // the last one; nil before Serve
 	Handling sync.WaitGroup // requests that the handler has added
 	Stopping atomic.Bool    // the handler must reject new requests
 	Closed   atomic.Bool    // no data may be forwarded: the consumers may have been shut down
 
-	server  *http.Server
+	servers []*http.Server // one per listener
 	serving sync.WaitGroup
 }
 
-// Serve starts the server. closed is called for each connection that is closed because of a limit.
+// Serve starts to serve a listener. closed is called for each connection that is closed because of a limit.
 // If the server fails, Serve reports this to the host.
 func (s *Server) Serve(server *http.Server, listener net.Listener, limits Limits, closed func(reason string), host component.Host) {
 	listener = limits.apply(server, listener, closed)
-	s.server, s.Listener = server, listener
+	s.servers, s.Listener = append(s.servers, server), listener
 	s.serving.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
@@ -61,22 +61,23 @@ func (s *Server) Stop(ctx context.Context, logger *zap.Logger) error {
 	return err
 }
 
-// Shutdown closes the listener and, after the grace period or the end of the context, the
+// Shutdown closes the listeners and, after the grace period or the end of the context, the
 // connections of unfinished requests.
 func (s *Server) Shutdown(ctx context.Context, grace time.Duration) (finished bool, err error) {
-	if s.server == nil {
-		return true, nil // never started
-	}
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	defer s.serving.Wait()
-	switch err := s.server.Shutdown(ctx); {
-	case err != nil && ctx.Err() != nil:
-		return false, s.server.Close()
-	case err != nil:
-		return true, errors.Join(err, s.server.Close())
+	finished = true
+	for _, server := range s.servers {
+		switch stopped := server.Shutdown(ctx); {
+		case stopped != nil && ctx.Err() != nil:
+			finished = false
+			err = errors.Join(err, server.Close())
+		case stopped != nil:
+			err = errors.Join(err, stopped, server.Close())
+		}
 	}
-	return true, nil
+	return finished, err
 }
 
 // errStillRunning is the error of Stop if requests are still running.

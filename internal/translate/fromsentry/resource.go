@@ -39,7 +39,7 @@ func completed(id attr.Identity, src Source) attr.Identity {
 
 func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 	name, version := splitRelease(strings.TrimSpace(id.Release))
-	attr.PutText(resource, semconv.ServiceName, attr.FirstText(name, "sentry-project-"+src.ProjectID))
+	attr.PutText(resource, semconv.ServiceName, attr.FirstText(name, src.fallbackName()))
 	attr.PutText(resource, semconv.ServiceVersion, version)
 	attr.PutText(resource, semconv.DeploymentEnvironmentName, id.Environment)
 	attr.PutText(resource, semconv.TelemetrySDKName, id.Sdk.Name)

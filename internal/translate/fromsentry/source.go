@@ -12,7 +12,7 @@ import (
 // Source contains the inputs of the translation other than the payload: request metadata, time of
 // receipt and configuration.
 type Source struct {
-	ProjectID string           // from the URL
+	ProjectID string           // from the URL; "" = sent to Spotlight, without a DSN
 	SDK       sentry.ClientSDK // from the envelope header, because V1 payloads do not name their SDK
 
 	// Resource contains the configured resource attributes of the project, for all signals. They
@@ -36,6 +36,14 @@ type Source struct {
 	IncludePII bool
 
 	ProfileID string // of the V1 profile in the same envelope, for the spans of its transaction
+}
+
+// fallbackName returns the name of a service without a release.
+func (s *Source) fallbackName() string {
+	if s.ProjectID == "" {
+		return "sentry-spotlight"
+	}
+	return "sentry-project-" + s.ProjectID
 }
 
 // Attribute is a key and its value. Concurrent translations copy the value.

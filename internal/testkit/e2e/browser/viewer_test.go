@@ -28,7 +28,11 @@ func startQuickstart(t *testing.T) (c *harness.Collector, page string) {
 	config, err := os.ReadFile(filepath.Join(golden.Root(t), "examples", "quickstart", "config.yaml"))
 	require.NoError(t, err)
 	address := harness.FreeAddress(t)
-	text := strings.NewReplacer("localhost:4319", "ENDPOINT", "localhost:4321", address, "localhost:13133", harness.FreeAddress(t)).Replace(string(config))
+	ports := []string{"localhost:4319", "ENDPOINT", "localhost:4321", address}
+	for _, port := range []string{"8969", "4317", "4318", "13133"} {
+		ports = append(ports, "localhost:"+port, harness.FreeAddress(t))
+	}
+	text := strings.NewReplacer(ports...).Replace(string(config))
 	return harness.Start(t, harness.Settings{Config: text}), "http://" + address + "/"
 }
 

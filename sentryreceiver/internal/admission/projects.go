@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sentryreceiver
+// Package admission is the part of the receiver's configuration that lists the accepted projects.
+package admission
 
 import (
 	"errors"
@@ -14,8 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// ProjectConfig is an accepted project.
-type ProjectConfig struct {
+// Project is an accepted project.
+type Project struct {
 	// ID is the number at the end of the DSN.
 	ID uint64 `mapstructure:"id"`
 
@@ -35,8 +36,9 @@ type ProjectConfig struct {
 // them.
 const reservedPrefix = "sentry."
 
-// validateProjects checks each project, and the uniqueness of IDs and keys.
-func validateProjects(projects []ProjectConfig) error {
+// Validate checks each project, and the uniqueness of IDs and keys. Its messages name the key and a
+// valid value.
+func Validate(projects []Project) error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 

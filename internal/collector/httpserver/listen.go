@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"go.opentelemetry.io/collector/config/confighttp"
+)
+
+// Listen opens the listener of a server. key is the setting that has its address, for the error.
+func Listen(ctx context.Context, config *confighttp.ServerConfig, key string) (net.Listener, error) {
+	listener, err := config.ToListener(ctx)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("cannot listen on %s: another process uses the port; stop it, or set %q to another address: %w", config.NetAddr.Endpoint, key, err)
+	case err != nil:
+		return nil, fmt.Errorf("cannot listen on %s, the value of %q: %w", config.NetAddr.Endpoint, key, err)
+	}
+	return listener, nil
+}
