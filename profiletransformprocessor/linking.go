@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
@@ -77,7 +78,26 @@ func (l *linking) addTraces(ctx context.Context, traces ptrace.Traces) {
 
 // link links the samples of a message to the spans that have arrived.
 func (l *linking) link(ctx context.Context, profiles pprofile.Profiles, early bool) {
-	l.telemetry.countLinked(ctx, l.index.Link(profiles, spanlink.Options{Now: time.Now(), Ambiguous: l.cfg.Link.Ambiguous, Early: early}))
+	now := time.Now()
+	stats := l.index.Link(profiles, spanlink.Options{Now: now, Ambiguous: l.cfg.Link.Ambiguous, Early: early})
+	l.telemetry.countLinked(ctx, stats)
+	for reason, count := range stats.Reasons {
+		notices.Shared.Report(notices.Notice{
+			Component: componentType.String(), Subject: "samples without a span", Reason: reason.String(), Detail: whyUnlinked[reason], Count: count, Last: now,
+		})
+	}
+}
+
+// whyUnlinked explains the reasons to a user of the viewer. docs/linking.md has the details.
+var whyUnlinked = map[spanlink.Reason]string{
+	spanlink.NoSession:  "the profile states no profiler session",
+	spanlink.NoThread:   "the samples state no thread",
+	spanlink.NoSpan:     "no span was running on the thread; for Node.js, install the same version of @sentry/node and @sentry/profiling-node",
+	spanlink.Ambiguous:  "several unrelated spans were running on the thread",
+	spanlink.Late:       "the spans of that time have expired: see link::keep_spans",
+	spanlink.Evicted:    "the spans of that time were evicted, or the profile could not wait for its spans: see link::max_spans",
+	spanlink.Aggregated: "the samples have no timestamps",
+	spanlink.Attributes: "the samples have too many attributes",
 }
 
 // expire drops spans that are too old, for times without traffic.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -83,14 +82,7 @@ func (v *viewer) url() string {
 	if v.cfg.HTTP.TLS.HasValue() {
 		scheme = "https"
 	}
-	host, port, err := net.SplitHostPort(v.server.Listener.Addr().String())
-	if err != nil {
-		return v.server.Listener.Addr().String() // a unix socket
-	}
-	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() || ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return scheme + "://" + net.JoinHostPort(host, port) + "/"
+	return scheme + "://" + httpserver.LocalAddress(v.server.Listener.Addr()) + "/"
 }
 
 // expireInterval is the maximum time for which a message is stored beyond max_age if no messages

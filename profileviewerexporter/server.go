@@ -27,6 +27,7 @@ func (v *viewer) routes() http.Handler {
 	handle("traces/{trace}", v.traceDetail)
 	handle("traces/{trace}/spans/{span}", v.spanDetail)
 	handle("logs", v.logList)
+	handle("notices", v.noticeList)
 	handle("download/{format}", v.download)
 	mux.Handle("GET /", page())
 	return v.guard(mux)

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/ledger"
@@ -157,12 +158,21 @@ func (r *sentryReceiver) identify(sub *submission, dsn string) (sentry.Auth, *pr
 // reject responds to a request that is rejected completely, and counts it.
 func (r *sentryReceiver) reject(w http.ResponseWriter, req *http.Request, why *rejection) {
 	r.telemetry.requestRejected(req.Context(), why.reason)
-	r.logger.Debug("Request rejected", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
+	level := zap.DebugLevel
+	if notices.Shared.Report(r.notice("requests", why.reason, why.Error())) {
+		level = zap.InfoLevel // once: a new user has only the log and the viewer
+	}
+	r.logger.Log(level, "Request rejected", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
 	response := why.response()
 	if why == errBusy {
 		response.limits = r.pause(reasonBytesInFlight, everyType...)
 	}
 	response.write(w)
+}
+
+// notice describes one case of unusable data for the viewer.
+func (r *sentryReceiver) notice(subject, reason, detail string) notices.Notice {
+	return notices.Notice{Component: r.id.String(), Subject: subject, Reason: reason, Detail: detail, Count: 1, Last: time.Now()}
 }
 
 // rejectForConfighttp responds to requests that confighttp rejects before ServeHTTP.

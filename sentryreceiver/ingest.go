@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -130,7 +131,11 @@ func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *discar
 	if why.Reason == discard.ReasonExceedSizeLimit || why.Reason == jsonscan.ReasonTooLarge {
 		in.outcomes.tooLarge = why
 	}
-	in.logger.Debug("Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(why))
+	level := zap.DebugLevel
+	if notices.Shared.Report(in.notice(item.Header.Type.Label()+" items", string(why.Reason), why.Detail)) {
+		level = zap.InfoLevel // once per type and reason
+	}
+	in.logger.Log(level, "Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(why))
 	in.record(ctx, item.Header.Type, pipeline.Discarded, string(why.Reason))
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/spotlight"
@@ -39,6 +40,8 @@ type sentryReceiver struct {
 
 	pipelines *pipeline.Pipelines
 	stream    *spotlight.Stream
+
+	withdraw []func() // the endpoints that the viewer shows
 
 	server httpserver.Server // for SDKs with a DSN, and for Spotlight
 }
@@ -106,8 +109,23 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	if r.cfg.KeepOriginalPayload && r.pipelines.Scrubber != nil {
 		r.logger.Warn("keep_original_payload stores payloads unscrubbed; scrubbing drops only the payloads of profiles that it changes")
 	}
+	r.withdraw = append(r.withdraw, notices.Shared.Offer(notices.Endpoint{Kind: notices.KindDSN, URL: r.exampleDSN(listener.Addr())}))
 	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil
+}
+
+// exampleDSN returns the DSN that the viewer shows to new users. It has no key of a configured
+// project.
+func (r *sentryReceiver) exampleDSN(address net.Addr) string {
+	scheme, sender := "http", "0123456789abcdef0123456789abcdef@" // some SDKs require 32 hex digits
+	project := "1"
+	if r.cfg.HTTP.TLS.HasValue() {
+		scheme = "https"
+	}
+	if r.projects != nil {
+		sender, project = "KEY@", "PROJECT"
+	}
+	return scheme + "://" + sender + httpserver.LocalAddress(address) + r.cfg.PathPrefix + "/" + project
 }
 
 // newServer returns a server for a table of endpoints.
@@ -153,6 +171,9 @@ func (r *sentryReceiver) serverConfig() *confighttp.ServerConfig {
 
 // Shutdown rejects new requests and waits a limited time for those in progress.
 func (r *sentryReceiver) Shutdown(ctx context.Context) error {
+	for _, withdraw := range r.withdraw {
+		withdraw()
+	}
 	r.stream.Close()
 	return errors.Join(r.server.Stop(ctx, r.logger), r.dedup.Shutdown(ctx))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
@@ -66,6 +67,9 @@ func (r *sentryReceiver) startSpotlight(ctx context.Context, host component.Host
 		r.logger.Warn("Accepting data without credentials, and sending it to any listener, also from and to other machines. " +
 			"To restrict access, set spotlight::endpoint to localhost:8969")
 	}
+	r.withdraw = append(r.withdraw, notices.Shared.Offer(notices.Endpoint{
+		Kind: notices.KindSpotlight, URL: "http://" + httpserver.LocalAddress(listener.Addr()) + "/stream",
+	}))
 	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil
 }

@@ -23,3 +23,15 @@ func Listen(ctx context.Context, config *confighttp.ServerConfig, key string) (n
 	}
 	return listener, nil
 }
+
+// LocalAddress returns the address of a listener for users of this machine.
+func LocalAddress(address net.Addr) string {
+	host, port, err := net.SplitHostPort(address.String())
+	if err != nil {
+		return address.String() // a unix socket
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() || ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}

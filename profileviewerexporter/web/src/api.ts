@@ -49,6 +49,14 @@ export interface Overview extends Limited {
   trace_count: number
 }
 
+// Notices are facts about the other components of the collector.
+export interface Notices extends Limited {
+  endpoints: { kind: 'dsn' | 'spotlight'; url: string }[]
+  notices: Notice[]
+}
+
+export interface Notice { component: string; subject: string; reason: string; detail: string; count: number; last: string }
+
 export interface Attribute { key: string; value: string; unit?: string }
 
 export interface Thread {

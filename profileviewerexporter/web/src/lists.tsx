@@ -1,19 +1,21 @@
 import { useState } from 'preact/hooks'
-import type { Overview, ProfileListing, Service, TraceListing } from './api'
+import type { Notices, Overview, ProfileListing, Service, TraceListing } from './api'
 import { clock, count, duration, plural, weight } from './format'
 import { useTitle, type Loaded } from './hooks'
 import { Omitted } from './omitted'
+import { Welcome } from './welcome'
 
 // Lists is the overview: the services with their latest profiles and traces.
-export function Lists({ live, service }: { live: Loaded<Overview>; service: string }) {
+export function Lists({ live, service, notices }: { live: Loaded<Overview>; service: string; notices?: Notices }) {
   const [compared, setCompared] = useState<string[]>([])
   const o = live.value
   useTitle(service)
   if (!o) return <p class="note">{live.loading ? 'Loading…' : 'Cannot connect to the collector.'}</p>
-  if (o.services.length === 0) return <Welcome />
+  if (o.services.length === 0) return <Welcome notices={notices} />
   const compare = (id: string) => setCompared((old) => (old.includes(id) ? old.filter((x) => x !== id) : [...old, id].slice(-2)))
   return (
     <>
+      <h1 class="hidden">Overview</h1>
       <Services list={o.services} chosen={service} />
       <Omitted from={o} />
       <div class="columns">
@@ -38,16 +40,6 @@ export function Lists({ live, service }: { live: Loaded<Overview>; service: stri
         </section>
       </div>
     </>
-  )
-}
-
-function Welcome() {
-  return (
-    <div class="welcome">
-      <h1>No data yet</h1>
-      <p>Profiles, traces and log records appear here when the collector receives them.</p>
-      <p>To try it without an SDK, run <code>make demo</code>: it sends recorded data.</p>
-    </div>
   )
 }
 

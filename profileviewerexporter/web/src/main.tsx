@@ -1,11 +1,12 @@
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Overview } from './api'
+import type { Notices, Overview } from './api'
 import { Compare } from './compare'
 import { bytes, duration, share } from './format'
 import { useLive, useRoute } from './hooks'
 import { Lists } from './lists'
 import { Logs } from './logs'
+import { Problems, rejectedCount } from './notices'
 import { ProfileView } from './profile'
 import './style.css'
 import { ThemeButton } from './theme'
@@ -16,16 +17,19 @@ function App() {
   const [view = '', id = ''] = route.path
   const service = route.query.get('service') ?? ''
   const live = useLive<Overview>('overview' + (service && '?service=' + encodeURIComponent(service)))
+  const notices = useLive<Notices>('notices').value
+  const problems = rejectedCount(notices)
   const page = view + id
   useEffect(() => scrollTo(0, 0), [page])
   return (
     <>
       <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus() }}>Skip to content</a>
       <header class="bar">
-        <a class="home" href="#/"><img src="icon.svg" alt="" width="20" height="20" />Profiles</a>
+        <a class="home" href="#/"><img src="icon.svg" alt="" width="20" height="20" /><span>Profiles</span></a>
         <nav>
           <a href="#/" aria-current={view === '' ? 'page' : undefined}>Overview</a>
           <a href="#/logs" aria-current={view === 'logs' ? 'page' : undefined}>Logs</a>
+          <a href="#/problems" aria-current={view === 'problems' ? 'page' : undefined}>Problems{problems > 0 && <small class="badge">{problems}</small>}</a>
         </nav>
         <span class="grow" />
         {live.offline && <span class="warn" role="status">Cannot connect to the collector</span>}
@@ -37,7 +41,8 @@ function App() {
           : view === 'trace' ? <TraceView key={id} id={id} route={route} />
           : view === 'compare' ? <Compare route={route} />
           : view === 'logs' ? <Logs route={route} services={live.value?.services ?? []} />
-          : <Lists live={live} service={service} />}
+          : view === 'problems' ? <Problems value={notices} />
+          : <Lists live={live} service={service} notices={notices} />}
       </main>
     </>
   )

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package notices passes facts that a new user needs from the components of a process to the viewer
+// in the same process: the addresses that SDKs can send to, and why data was rejected. Metrics have
+// the complete counts; the collector offers components no way to read each other's.
+package notices
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Notice is a reason why a component could not use data.
+type Notice struct {
+	Component string // ID, e.g. sentry/2
+	Subject   string // kind of data, e.g. requests
+	Reason    string // as in the metrics
+	Detail    string // of the latest case
+	Count     int64
+	Last      time.Time
+}
+
+// Endpoint is an address that a component listens at.
+type Endpoint struct {
+	Kind string // see KindDSN and KindSpotlight
+	URL  string
+}
+
+// Kinds of endpoints.
+const (
+	KindDSN       = "dsn"       // the DSN for an SDK
+	KindSpotlight = "spotlight" // for an SDK without a DSN
+)
+
+const (
+	// maxNotices is far above the number of reasons: all parts of a key are constants or from the
+	// configuration.
+	maxNotices = 200
+	// maxDetail is enough for a sentence. Details may contain text from clients.
+	maxDetail = 300
+)
+
+// Board holds notices and endpoints.
+type Board struct {
+	mu        sync.Mutex
+	notices   map[key]*Notice
+	endpoints map[*Endpoint]struct{}
+	version   int64
+}
+
+type key struct{ component, subject, reason string }
+
+// Shared is the board of the process.
+var Shared = &Board{}
+
+// Report adds cases to the notice with the same component, subject and reason. It reports whether
+// they are the first.
+func (b *Board) Report(n Notice) (first bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := key{n.Component, n.Subject, n.Reason}
+	known := b.notices[k]
+	if known == nil {
+		if len(b.notices) >= maxNotices {
+			return false
+		}
+		if b.notices == nil {
+			b.notices = map[key]*Notice{}
+		}
+		known = &Notice{Component: n.Component, Subject: n.Subject, Reason: n.Reason}
+		b.notices[k], first = known, true
+	}
+	b.version++
+	known.Count += n.Count
+	known.Last = n.Last
+	known.Detail = strings.ToValidUTF8(n.Detail[:min(len(n.Detail), maxDetail)], "")
+	return first
+}
+
+// Offer adds an endpoint, and returns the function that removes it.
+func (b *Board) Offer(e Endpoint) (withdraw func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.endpoints == nil {
+		b.endpoints = map[*Endpoint]struct{}{}
+	}
+	b.endpoints[&e] = struct{}{}
+	b.version++
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.endpoints, &e)
+		b.version++
+	}
+}
+
+// Read returns all notices, the latest first, and all endpoints. The version changes with them.
+func (b *Board) Read() (list []Notice, endpoints []Endpoint, version int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, n := range b.notices {
+		list = append(list, *n)
+	}
+	slices.SortFunc(list, func(x, y Notice) int {
+		return cmp.Or(y.Last.Compare(x.Last), cmp.Compare(x.Component, y.Component), cmp.Compare(x.Subject, y.Subject), cmp.Compare(x.Reason, y.Reason))
+	})
+	for e := range b.endpoints {
+		endpoints = append(endpoints, *e)
+	}
+	slices.SortFunc(endpoints, func(x, y Endpoint) int { return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.URL, y.URL)) })
+	return list, endpoints, b.version
+}

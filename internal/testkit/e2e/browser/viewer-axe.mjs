@@ -1,0 +1,23 @@
+// Every view of the page after `make demo`: axe has no findings, and no view is wider than a phone.
+import { checkView } from './views.mjs';
+
+export default async function (page, url) {
+  const overview = await (await fetch(new URL('/api/overview', url))).json();
+  const profile = overview.profiles.find((p) => p.spans > 0);
+  const other = overview.profiles.find((p) => p !== profile && p.measure.unit === profile.measure.unit);
+  const trace = overview.traces.find((t) => t.profiles > 0);
+  const { span_list: spans } = await (await fetch(new URL(`/api/traces/${trace.id}`, url))).json();
+  const span = spans.find((s) => s.samples > 0);
+  const views = [
+    ['overview', '#/', '.card, .listing tbody tr'],
+    ['profile', `#/profile/${profile.id}`, 'canvas[data-boxes]'],
+    ['by-time', `#/profile/${profile.id}?order=time`, '.axis'],
+    ['trace', `#/trace/${trace.id}?span=${span.id}`, 'canvas[data-boxes]'],
+    ['compare', `#/compare?a=${profile.id}&b=${other.id}`, 'canvas[data-boxes]'],
+    ['logs', '#/logs', '.records li'],
+    ['problems', '#/problems', 'h1:text-is("Problems")'],
+  ];
+  const findings = [];
+  for (const view of views) findings.push(...await checkView(page, url, ...view));
+  return { findings, views: views.length };
+}

@@ -1,0 +1,34 @@
+// Checks of a view that every view must pass: no findings of axe, and no content wider than the window.
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const shots = fileURLToPath(new URL('../../../../output/screenshots/', import.meta.url));
+const windows = [{ width: 1440, height: 900 }, { width: 390, height: 844 }, { width: 320, height: 640 }];
+
+// checkView checks the view at the hash in both themes and in windows of three sizes, and takes a screenshot of each size. It
+// returns the findings, by view.
+export async function checkView(page, url, name, hash, ready) {
+  mkdirSync(shots, { recursive: true });
+  const findings = [];
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const size of windows) {
+      await page.setViewportSize(size);
+      await page.goto(new URL('/' + hash, url).href);
+      await page.waitForSelector(ready);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      for (const v of violations) {
+        for (const node of v.nodes) findings.push(`${name} ${size.width} ${colorScheme}: ${v.id}: ${node.target.join(' ')}: ${node.failureSummary}`);
+      }
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than ${size.width} pixels`);
+      const theme = await page.locator('.bar button.quiet').boundingBox();
+      assert.ok(theme.x >= 0 && theme.x + theme.width <= size.width, `${name}: the theme button is outside of ${size.width} pixels`);
+      if (colorScheme === 'light') await page.screenshot({ path: `${shots}${name}-${size.width}.png` });
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profileviewerexporter
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
+)
+
+// noticesAnswer lists facts about the other components of the collector: the addresses for SDKs, and
+// the reasons why data was rejected, the latest first.
+type noticesAnswer struct {
+	omissions
+	Tag       string           `json:"-"`
+	Endpoints []endpointAnswer `json:"endpoints"`
+	Notices   []noticeAnswer   `json:"notices"`
+}
+
+func (a noticesAnswer) etag() string { return a.Tag }
+
+type endpointAnswer struct {
+	Kind string `json:"kind"` // dsn or spotlight
+	URL  string `json:"url"`
+}
+
+type noticeAnswer struct {
+	Component string `json:"component"`
+	Subject   string `json:"subject"`
+	Reason    string `json:"reason"`
+	Detail    string `json:"detail"`
+	Count     int64  `json:"count"`
+	Last      string `json:"last"`
+}
+
+func (v *viewer) noticeList(r *http.Request) (any, error) {
+	list, endpoints, version := notices.Shared.Read()
+	out := noticesAnswer{
+		Tag: fmt.Sprintf(`"%d-%d"`, v.created.UnixNano(), version), Endpoints: []endpointAnswer{}, Notices: []noticeAnswer{},
+	}
+	if r.Header.Get("If-None-Match") == out.Tag {
+		return notModified{}, nil
+	}
+	for _, e := range endpoints {
+		out.Endpoints = append(out.Endpoints, endpointAnswer(e))
+	}
+	for _, n := range list {
+		texts := perEntry(maxTexts, len(list), &out.omissions)
+		out.Notices = append(out.Notices, noticeAnswer{
+			Component: texts.text(n.Component), Subject: texts.text(n.Subject), Reason: texts.text(n.Reason), Detail: texts.text(n.Detail),
+			Count: n.Count, Last: n.Last.UTC().Format(time.RFC3339Nano),
+		})
+	}
+	return out, nil
+}
