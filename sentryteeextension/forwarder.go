@@ -103,7 +103,7 @@ func (f *forwarder) observe() observed {
 	defer f.mu.Unlock()
 	now := f.now()
 	return observed{
-		requests: int64(f.schedule.Len()), bytes: f.room.Used(), spoolBytes: f.storedBytes, oldest: f.schedule.OldestAge(now),
+		requests: int64(f.schedule.Queued() + f.schedule.UnderWay()), bytes: f.room.Used(), spoolBytes: f.storedBytes, oldest: f.schedule.OldestAge(now),
 		limits: f.limits.active(now),
 	}
 }
@@ -191,6 +191,13 @@ func (f *forwarder) sleep(d time.Duration) {
 	f.changed.Wait()
 }
 
+// wake wakes the consumers after an attempt. Usually nothing is queued then, and waking them all would cost more than the attempt.
+func (f *forwarder) wake() {
+	if f.state != running || f.schedule.Queued() > 0 {
+		f.changed.Broadcast()
+	}
+}
+
 // expire drops requests that have waited longer than spool::max_age.
 func (f *forwarder) expire(now time.Time) {
 	for e, ok := f.schedule.Expired(now); ok; e, ok = f.schedule.Expired(now) {
@@ -231,7 +238,7 @@ func (f *forwarder) send(ctx context.Context, e *entry) {
 func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part omit.Losses) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.changed.Broadcast()
+	defer f.wake()
 	e.answer(r)
 	switch {
 	case r.verdict != failed:
@@ -305,7 +312,7 @@ func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 func (f *forwarder) omit(e *entry, all omit.Losses) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.changed.Broadcast()
+	defer f.wake()
 	f.schedule.Unsent(e)
 	f.telemetry.ended(e.endpoint, outcomes[omitted], all.Reason())
 	f.forget(e, reply{verdict: omitted}, all)
@@ -315,7 +322,7 @@ func (f *forwarder) omit(e *entry, all omit.Losses) {
 func (f *forwarder) putBack(e *entry, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.changed.Broadcast()
+	defer f.wake()
 	f.schedule.Unsent(e)
 	if reason != reasonNoRoom {
 		f.drop(e, reason)

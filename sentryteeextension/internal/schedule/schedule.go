@@ -61,9 +61,8 @@ func (s *Schedule[E]) Park(can func(E) bool) {
 // Fresh returns the number of new requests.
 func (s *Schedule[E]) Fresh() int { return s.fresh.Len() }
 
-// Len returns the number of requests, including those that are being sent.
-func (s *Schedule[E]) Len() int {
-	n := s.UnderWay()
+// Queued returns the number of requests that are not being sent.
+func (s *Schedule[E]) Queued() (n int) {
 	for q := range s.queues() {
 		n += q.Len()
 	}
