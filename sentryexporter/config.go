@@ -24,9 +24,12 @@ import (
 
 // Config is the configuration of the exporter. It contains the settings of the HTTP client.
 type Config struct {
-	// DSN is the address and the project: https://<key>@<host>/<project>. For several projects,
-	// configure several exporters behind filters.
+	// DSN is the address and the project: https://<key>@<host>/<project>. With DSNs, it is the
+	// default for data that matches none of them.
 	DSN configopaque.String `mapstructure:"dsn"`
+
+	// DSNs select another project for some resources. The first match applies.
+	DSNs []RouteConfig `mapstructure:"dsns"`
 
 	// SpansAs is the item type for spans: "transactions", which every Sentry accepts, or "spans",
 	// containers of version 2.
@@ -57,9 +60,9 @@ type Config struct {
 	Queue configoptional.Optional[exporterhelper.QueueBatchConfig] `mapstructure:"sending_queue"`
 	Retry configretry.BackOffConfig                                `mapstructure:"retry_on_failure"`
 
-	// destination is shared by the exporters of all signals, to which the collector passes the same
+	// destinations are shared by the exporters of all signals, to which the collector passes the same
 	// *Config.
-	destination *destination
+	destinations *destinations
 }
 
 var (
@@ -119,7 +122,7 @@ func createDefaultConfig() component.Config {
 		HTTP:                 client,
 		Queue:                configoptional.Some(queue),
 		Retry:                retry,
-		destination:          &destination{},
+		destinations:         &destinations{},
 	}
 }
 
@@ -135,6 +138,9 @@ func (c *Config) Validate() error {
 		problem("dsn: must not be empty; check the environment variable, or copy the DSN from the project's settings in Sentry, under Client Keys")
 	} else if _, err := sentry.ParseDSN(string(c.DSN)); err != nil {
 		problem("dsn: %w; expected https://<key>@<host>/<project number>", err)
+	}
+	if err := c.validateDSNs(); err != nil {
+		problems = append(problems, err)
 	}
 	if c.HTTP.Endpoint != "" {
 		problem("endpoint: must not be set, because the dsn contains the address")

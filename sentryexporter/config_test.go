@@ -55,7 +55,7 @@ func TestDefaults(t *testing.T) {
 		FromSpans: "unhandled", FromLogs: "all", SkipIfSentrySDK: true, Tags: toissues.DefaultTags, Dedupe: 10 * time.Minute, MaxPerMinute: 60,
 	}, cfg.Errors)
 	assert.Equal(t, MetricsConfig{Exemplars: true}, cfg.Metrics)
-	assert.NotNil(t, cfg.destination, "what the exporters of both signals share")
+	assert.NotNil(t, cfg.destinations, "what the exporters of both signals share")
 }
 
 // TestDefaultsWithEveryGate: what gates of the collector add to the settings that are its own must
@@ -78,6 +78,7 @@ func TestDefaultsWithEveryGate(t *testing.T) {
 func TestEveryKey(t *testing.T) {
 	cfg, err := load(t, `
 dsn: `+testDSN+`
+dsns: [{match: {service.name: shop, service.version: 1.*}, dsn: `+testDSN+`}]
 spans_as: spans
 profiler_id_attributes: [host.name, process.pid]
 report_losses: true
@@ -94,6 +95,7 @@ retry_on_failure: {max_elapsed_time: 1h}
 	require.NoError(t, err)
 	assert.Equal(t, testDSN, string(cfg.DSN))
 	assert.NotContains(t, cfg.DSN.String(), "0123456789abcdef")
+	assert.Equal(t, []RouteConfig{{map[string]string{"service.name": "shop", "service.version": "1.*"}, testDSN}}, cfg.DSNs)
 	assert.Equal(t, "spans", cfg.SpansAs)
 	assert.Equal(t, []string{"host.name", "process.pid"}, cfg.ProfilerIDAttributes)
 	assert.True(t, cfg.ReportLosses)
@@ -108,7 +110,7 @@ retry_on_failure: {max_elapsed_time: 1h}
 }
 
 func TestUnknownKeysFail(t *testing.T) {
-	for _, text := range []string{"dns: x", "http: {timeout: 1s}", "sending_queue: {size: 1}", "tls: {insecrue: true}", "errors: {from_log: all}"} {
+	for _, text := range []string{"dns: x", "http: {timeout: 1s}", "sending_queue: {size: 1}", "tls: {insecrue: true}", "errors: {from_log: all}", "dsns: [{macht: {}}]"} {
 		_, err := load(t, "dsn: "+testDSN+"\n"+text)
 		assert.ErrorContains(t, err, "invalid keys", text)
 	}
@@ -130,9 +132,19 @@ func TestValidate(t *testing.T) {
 		`errors: {tags: [""]}`:                             `errors::tags: has 1 keys, must have at most 50 and no empty ones`,
 		`errors: {dedupe: -1s}`:                            `errors::dedupe: is -1s, must not be negative; 0s disables it`,
 		`errors: {max_per_minute: -1}`:                     `errors::max_per_minute: is -1, must not be negative; 0 means no limit`,
-		`spans_as: otlp`:                                   `spans_as: is "otlp", must be "transactions" or "spans"`,
+		`dsns: [{match: {}, dsn: ` + testDSN + `}]`:        `dsns[0]::match: must have at least one resource attribute, e.g. {service.name: shop}`,
+		`dsns: [{match: {a: ""}, dsn: ` + testDSN + `}]`:   `dsns[0]::match: "a": "" is incomplete, must be a resource attribute and a pattern`,
+		`dsns: [{match: {a: b}}]`:                          `dsns[0]::dsn: dsn_invalid: scheme "", expected http or https; expected https://<key>@<host>/<project number>`,
+		`dsns: [{match: {a: b}, dsn: https://hunter2@o1.ingest.sentry.example/42}]`:                 `dsns[0]::dsn: has another key for the project o1.ingest.sentry.example/42; use one key for each project`,
+		`dsns: [{match: {a: b}, dsn: ` + testDSN + `}, {match: {a: b}, dsn: ` + testDSN + `}]`:      `dsns[1]::match: is the same as dsns[0]::match, which applies first; remove one of them`,
+		`{dsns: [{match: {a: b}, dsn: ` + testDSN + `}], sending_queue: {enabled: false}}`:          `sending_queue: must be enabled with dsns, otherwise an outage of one project stops the others`,
+		`{dsns: [{match: {a: b}, dsn: ` + testDSN + `}], sending_queue: {block_on_overflow: true}}`: `sending_queue: block_on_overflow and wait_for_result must be false with dsns`,
+		`spans_as: otlp`: `spans_as: is "otlp", must be "transactions" or "spans"`,
 	} {
-		if !strings.HasPrefix(text, "dsn") {
+		switch {
+		case strings.HasPrefix(text, "{"):
+			text = "{dsn: " + testDSN + ", " + text[1:]
+		case !strings.HasPrefix(text, "dsn:"):
 			text = "dsn: " + testDSN + "\n" + text
 		}
 		_, err := load(t, text)

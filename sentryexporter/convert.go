@@ -17,7 +17,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
@@ -27,13 +26,8 @@ import (
 // error.
 
 func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) ([]*request, error) {
-	profiles, _, err := dialect.Current(profiles)
-	if err != nil {
-		e.logger.Error("Message dropped: unknown dialect of OTLP", zap.Error(err))
-		return nil, consumererror.NewPermanent(err)
-	}
 	export := tosentry.ProfilesToChunks(profiles, e.exportOptions())
-	e.destination.clocks.add(export.Clocks)
+	e.clocks.add(export.Clocks)
 	e.telemetry.lost(ctx, e.telemetry.samplesDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
 	return e.newRequests(profiles.SampleCount(), &export)
@@ -78,8 +72,8 @@ func (e *sentryExporter) exportOptions() tosentry.ExportOptions {
 		SDK:                  e.program(),
 		MaxItemBytes:         e.cfg.maxItemBytes(),
 		ProfilerIDAttributes: e.cfg.ProfilerIDAttributes,
-		Profiled:             e.destination.profiled.Load(),
-		WallSessions:         e.destination.clocks.onlyWall(),
+		Profiled:             e.profiled.Load(),
+		WallSessions:         e.clocks.onlyWall(),
 		SpansOnly:            e.cfg.SpansAs == spansAsContainers,
 	}
 }

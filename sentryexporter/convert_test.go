@@ -168,7 +168,11 @@ func TestMetadataAgreesWithTheFactory(t *testing.T) {
 
 // TestMetadataAgreesWithTheInstruments makes every counter count.
 func TestMetadataAgreesWithTheInstruments(t *testing.T) {
-	e := startBoth(t, withoutRetry)
+	projects := func(cfg *Config) {
+		withoutRetry(cfg)
+		cfg.DSNs = []RouteConfig{{map[string]string{"service.name": "other"}, testDSN}}
+	}
+	e := startBoth(t, projects)
 	require.NoError(t, e.profiles(someProfile("alloc_space", "bytes")))
 	broken := someProfile("samples", "count")
 	broken.Dictionary().LocationTable().At(1).AttributeIndices().Append(99)
@@ -184,8 +188,7 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	e.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 429} })
 	require.Error(t, e.profiles(someProfile("samples", "count")))
 	require.Error(t, e.profiles(someProfile("samples", "count")))
-	withStorage, err := newSentryExporter(testConfig(e.sentry, nil), e.settings())
-	require.NoError(t, err)
+	withStorage := newTestExporter(t, testConfig(e.sentry, projects), e.settings())
 	withStorage.countUnreadable(errors.New("damaged"))
 	metadatatest.CheckInstruments(t, e.metrics, scopeName)
 }

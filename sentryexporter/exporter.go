@@ -6,32 +6,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
-	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/otel/attribute"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// sentryExporter is the exporter of one signal.
+// sentryExporter is the exporter of one signal to one project.
 type sentryExporter struct {
 	*destination
-	cfg       *Config
-	settings  exporter.Settings
-	logger    *zap.Logger
-	telemetry *telemetry
-	queues    []*categoryQueue // by category: see queueOf
-	selected  func(metric string) bool
+	dsn        sentry.DSN
+	project    string // name of the project
+	isDefault  bool   // the project is that of the key dsn
+	cfg        *Config
+	settings   exporter.Settings
+	logger     *zap.Logger
+	telemetry  *telemetry
+	queues     []*categoryQueue // by category: see queueOf
+	selected   func(metric string) bool
+	rejections *atomic.Int64 // number of the signal's exporters with rejected
 
 	// Set by Start.
 	client   *client
@@ -40,55 +42,34 @@ type sentryExporter struct {
 	stopping chan struct{} // closed by Shutdown
 }
 
-// destination is the state that the exporters of all signals share.
-type destination struct {
-	profiled atomic.Bool // a pipeline sends profiles there
-	clocks   clocks      // the kinds of these profiles
-	limits   sentry.ActiveLimits
-	losses   losses
-	failures *dedup.Window // failures whose events were sent
-	flood    flood
-	accepted atomic.Int64 // number of envelopes that Sentry accepted
-
-	once    sync.Once
-	mu      sync.Mutex
-	checked time.Time // time of the last check
-}
-
-// maxFailures bounds the memory for failures, 320 bytes each.
-const maxFailures = 50_000
-
-func newSentryExporter(cfg *Config, set exporter.Settings) (*sentryExporter, error) {
-	telemetry, err := newTelemetry(set.TelemetrySettings)
+func newSentryExporter(r *router, cfg *Config, set exporter.Settings, dsn sentry.DSN) (*sentryExporter, error) {
+	project := projectName(dsn)
+	var attributes []attribute.KeyValue
+	if len(cfg.DSNs) > 0 {
+		attributes = append(attributes, attribute.String("project", project))
+		set.Logger = set.Logger.With(zap.String("project", project))
+	}
+	telemetry, err := newTelemetry(set.TelemetrySettings, attributes)
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
 	// The collector's queue logs each dropped request, without rate limit, and does not count it.
-	cfg.destination.once.Do(func() {
-		cfg.destination.failures = dedup.New(dedup.Config{MaxIDs: maxFailures, MaxAge: cfg.Errors.Dedupe})
-	})
 	return &sentryExporter{
-		destination: cfg.destination, cfg: cfg, settings: set, logger: collector.LimitLogs(set.Logger), telemetry: telemetry,
-		selected: cfg.Metrics.selector(),
+		destination: cfg.destinations.of(project, cfg.Errors.Dedupe), dsn: dsn, project: project, isDefault: len(r.projects) == 0,
+		cfg: cfg, settings: set, logger: collector.LimitLogs(set.Logger), telemetry: telemetry,
+		selected: cfg.Metrics.selector(), rejections: &r.rejections,
 		stopping: make(chan struct{}),
 	}, nil
 }
 
-// Capabilities implements consumer.Profiles and consumer.Traces.
-func (*sentryExporter) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
-
 // Start implements component.Component.
 func (e *sentryExporter) Start(ctx context.Context, host component.Host) error {
-	dsn, err := sentry.ParseDSN(string(e.cfg.DSN))
-	if err != nil {
-		return fmt.Errorf("dsn: %w", err)
-	}
 	http, err := httpclient.New(ctx, e.cfg.HTTP, host.GetExtensions(), e.settings.TelemetrySettings)
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP client: %w", err)
 	}
 	program := e.program()
-	e.client, e.host = newClient(http, dsn, program.Name+"/"+program.Version), host
+	e.client, e.host = newClient(http, e.dsn, program.Name+"/"+program.Version), host
 	for _, q := range e.queues {
 		if err := q.helper.Start(ctx, host); err != nil {
 			return err
@@ -140,7 +121,7 @@ func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err 
 
 // countUnreadable counts a stored request that is damaged or in the format of a later version.
 func (e *sentryExporter) countUnreadable(err error) {
-	e.telemetry.unreadable.Add(context.Background(), 1)
+	e.telemetry.add(context.Background(), e.telemetry.unreadable, 1)
 	e.logger.Error("Request dropped: cannot read it from the queue's storage", zap.Error(err))
 }
 
@@ -150,10 +131,11 @@ func (e *sentryExporter) reportStatus(r *reply) {
 	switch {
 	case r.isUnauthorized():
 		if !e.rejected.Swap(true) {
-			componentstatus.ReportStatus(e.host, componentstatus.NewRecoverableErrorEvent(fmt.Errorf("sentry rejects the key of the dsn: %w", r.err)))
+			e.rejections.Add(1)
+			componentstatus.ReportStatus(e.host, componentstatus.NewRecoverableErrorEvent(fmt.Errorf("sentry rejects the key of the dsn of project %s: %w", e.project, r.err)))
 		}
 	case r.verdict == sent:
-		if e.rejected.Swap(false) {
+		if e.rejected.Swap(false) && e.rejections.Add(-1) == 0 {
 			componentstatus.ReportStatus(e.host, componentstatus.NewEvent(componentstatus.StatusOK))
 		}
 	}

@@ -268,8 +268,7 @@ func TestLossesOfSpans(t *testing.T) {
 		spansAsContainers:   {{lossRejected, sentry.CategorySpan}: 3},
 	} {
 		h := &harness{t: t, metrics: componenttest.NewTelemetry()}
-		e, err := newSentryExporter(testConfig(fakesentry.Start(t), func(cfg *Config) { cfg.SpansAs = spansAs }), h.settings())
-		require.NoError(t, err)
+		e := newTestExporter(t, testConfig(fakesentry.Start(t), func(cfg *Config) { cfg.SpansAs = spansAs }), h.settings())
 		traces := someSpan()
 		spans := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
 		for id := range byte(2) {

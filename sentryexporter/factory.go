@@ -4,8 +4,10 @@ package sentryexporter
 
 import (
 	"context"
+	"sync"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
@@ -13,8 +15,11 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
@@ -33,10 +38,21 @@ func NewFactory() xexporter.Factory {
 		xexporter.WithMetrics(createMetrics, stability))
 }
 
-type profilesExporter struct{ *sentryExporter }
+type profilesExporter struct{ *router }
 
 // ConsumeProfiles implements consumer.Profiles.
-func (e profilesExporter) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
+func (r profilesExporter) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
+	profiles, _, err := dialect.Current(profiles)
+	if err != nil {
+		r.projects[0].logger.Error("Message dropped: unknown dialect of OTLP", zap.Error(err))
+		return consumererror.NewPermanent(err)
+	}
+	selector := sync.OnceValue(func() *transform.Selector { return transform.NewSelector(profiles) })
+	partOf := func(positions []int) pprofile.Profiles { return selector().Resources(positions) }
+	return split(ctx, r.router, profiles, profiles.ResourceProfiles(), partOf, (*sentryExporter).consumeProfiles)
+}
+
+func (e *sentryExporter) consumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	requests, err := e.convertProfiles(ctx, profiles)
 	if err != nil {
 		return err
@@ -45,17 +61,19 @@ func (e profilesExporter) ConsumeProfiles(ctx context.Context, profiles pprofile
 }
 
 func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Config) (xexporter.Profiles, error) {
-	e, err := newSentryExporter(cfg.(*Config), set)
+	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
+		e.profiled.Store(true)
+		for _, category := range []sentry.Category{sentry.CategoryProfileChunk, sentry.CategoryProfileChunkUI} {
+			if err := e.addProfilesQueue(ctx, category); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	e.profiled.Store(true)
-	for _, category := range []sentry.Category{sentry.CategoryProfileChunk, sentry.CategoryProfileChunkUI} {
-		if err := e.addProfilesQueue(ctx, category); err != nil {
-			return nil, err
-		}
-	}
-	return profilesExporter{e}, nil
+	return profilesExporter{r}, nil
 }
 
 func (e *sentryExporter) addProfilesQueue(ctx context.Context, category sentry.Category) error {
@@ -69,10 +87,21 @@ func (e *sentryExporter) addProfilesQueue(ctx context.Context, category sentry.C
 	return nil
 }
 
-type tracesExporter struct{ *sentryExporter }
+type tracesExporter struct{ *router }
 
 // ConsumeTraces implements consumer.Traces.
-func (e tracesExporter) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
+func (r tracesExporter) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
+	partOf := func(positions []int) ptrace.Traces {
+		part := ptrace.NewTraces()
+		for _, i := range positions {
+			traces.ResourceSpans().At(i).CopyTo(part.ResourceSpans().AppendEmpty())
+		}
+		return part
+	}
+	return split(ctx, r.router, traces, traces.ResourceSpans(), partOf, (*sentryExporter).consumeTraces)
+}
+
+func (e *sentryExporter) consumeTraces(ctx context.Context, traces ptrace.Traces) error {
 	requests, tooLarge := e.convertTraces(ctx, traces)
 	issues, err := e.convertIssues(ctx, toissues.FromTraces(traces, e.issueOptions()))
 	if err != nil {
@@ -87,21 +116,21 @@ func (e tracesExporter) ConsumeTraces(ctx context.Context, traces ptrace.Traces)
 }
 
 func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
-	e, err := newSentryExporter(cfg.(*Config), set)
+	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
+		for _, category := range []sentry.Category{sentry.CategoryTransaction, sentry.CategorySpan} {
+			if err := e.addTracesQueue(ctx, category); err != nil {
+				return err
+			}
+		}
+		if e.cfg.Errors.FromSpans == toissues.None {
+			return nil
+		}
+		return e.addLogsQueue(ctx, sentry.CategoryError, string(sentry.CategoryError))
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, category := range []sentry.Category{sentry.CategoryTransaction, sentry.CategorySpan} {
-		if err := e.addTracesQueue(ctx, category); err != nil {
-			return nil, err
-		}
-	}
-	if e.cfg.Errors.FromSpans != toissues.None {
-		if err := e.addLogsQueue(ctx, sentry.CategoryError, string(sentry.CategoryError)); err != nil {
-			return nil, err
-		}
-	}
-	return tracesExporter{e}, nil
+	return tracesExporter{r}, nil
 }
 
 func (e *sentryExporter) addTracesQueue(ctx context.Context, category sentry.Category) error {
@@ -115,10 +144,21 @@ func (e *sentryExporter) addTracesQueue(ctx context.Context, category sentry.Cat
 	return nil
 }
 
-type logsExporter struct{ *sentryExporter }
+type logsExporter struct{ *router }
 
 // ConsumeLogs implements consumer.Logs.
-func (e logsExporter) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
+func (r logsExporter) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
+	partOf := func(positions []int) plog.Logs {
+		part := plog.NewLogs()
+		for _, i := range positions {
+			logs.ResourceLogs().At(i).CopyTo(part.ResourceLogs().AppendEmpty())
+		}
+		return part
+	}
+	return split(ctx, r.router, logs, logs.ResourceLogs(), partOf, (*sentryExporter).consumeLogs)
+}
+
+func (e *sentryExporter) consumeLogs(ctx context.Context, logs plog.Logs) error {
 	requests, tooLarge := e.convertLogs(ctx, logs)
 	issues, err := e.convertIssues(ctx, toissues.FromLogs(logs, e.issueOptions()))
 	if err != nil {
@@ -133,26 +173,39 @@ func (e logsExporter) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
 }
 
 func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
-	e, err := newSentryExporter(cfg.(*Config), set)
+	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
+		for _, category := range []sentry.Category{sentry.CategoryLogItem, sentry.CategoryError, sentry.CategoryFeedback, sentry.CategoryMonitor} {
+			name := string(category)
+			if category == sentry.CategoryError {
+				name = logsErrorQueue
+			}
+			if err := e.addLogsQueue(ctx, category, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, category := range []sentry.Category{sentry.CategoryLogItem, sentry.CategoryError, sentry.CategoryFeedback, sentry.CategoryMonitor} {
-		name := string(category)
-		if category == sentry.CategoryError {
-			name = logsErrorQueue
-		}
-		if err := e.addLogsQueue(ctx, category, name); err != nil {
-			return nil, err
-		}
-	}
-	return logsExporter{e}, nil
+	return logsExporter{r}, nil
 }
 
-type metricsExporter struct{ *sentryExporter }
+type metricsExporter struct{ *router }
 
 // ConsumeMetrics implements consumer.Metrics.
-func (e metricsExporter) ConsumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
+func (r metricsExporter) ConsumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
+	partOf := func(positions []int) pmetric.Metrics {
+		part := pmetric.NewMetrics()
+		for _, i := range positions {
+			metrics.ResourceMetrics().At(i).CopyTo(part.ResourceMetrics().AppendEmpty())
+		}
+		return part
+	}
+	return split(ctx, r.router, metrics, metrics.ResourceMetrics(), partOf, (*sentryExporter).consumeMetrics)
+}
+
+func (e *sentryExporter) consumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
 	requests, cumulative := e.convertMetrics(ctx, metrics)
 	if err := e.enqueue(ctx, requests); err != nil {
 		return err
@@ -161,16 +214,18 @@ func (e metricsExporter) ConsumeMetrics(ctx context.Context, metrics pmetric.Met
 }
 
 func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Metrics, error) {
-	e, err := newSentryExporter(cfg.(*Config), set)
+	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
+		for _, category := range []sentry.Category{sentry.CategoryTraceMetric, sentry.CategorySession} {
+			if err := e.addMetricsQueue(ctx, category); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, category := range []sentry.Category{sentry.CategoryTraceMetric, sentry.CategorySession} {
-		if err := e.addMetricsQueue(ctx, category); err != nil {
-			return nil, err
-		}
-	}
-	return metricsExporter{e}, nil
+	return metricsExporter{r}, nil
 }
 
 func (e *sentryExporter) addMetricsQueue(ctx context.Context, category sentry.Category) error {

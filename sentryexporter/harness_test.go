@@ -48,8 +48,7 @@ func start(t *testing.T, edit func(*Config)) *harness {
 	set := h.settings()
 	core, logs := observer.New(zap.DebugLevel)
 	set.Logger, h.logs = zap.New(core), logs
-	e, err := newSentryExporter(cfg, set)
-	require.NoError(t, err)
+	e := newTestExporter(t, cfg, set)
 	for _, category := range []sentry.Category{
 		sentry.CategoryProfileChunk, sentry.CategoryProfileChunkUI, sentry.CategoryTransaction, sentry.CategorySpan,
 	} {
@@ -59,6 +58,13 @@ func start(t *testing.T, edit func(*Config)) *harness {
 	h.started = e
 	t.Cleanup(h.stop)
 	return h
+}
+
+// newTestExporter creates an exporter without queues.
+func newTestExporter(t *testing.T, cfg *Config, set exporter.Settings) *sentryExporter {
+	r, err := newRouter(cfg, set, func(*sentryExporter) error { return nil })
+	require.NoError(t, err)
+	return r.projects[0]
 }
 
 func testConfig(server *fakesentry.Server, edit func(*Config)) *Config {

@@ -35,7 +35,7 @@ func (e *sentryExporter) convertIssues(ctx context.Context, export toissues.Expo
 	if e.cfg.Errors.Dedupe > 0 {
 		ids := make([]dedup.ID, len(export.Events))
 		for i := range export.Events {
-			ids[i] = dedup.ID{Value: export.Events[i].Failure}
+			ids[i] = dedup.ID{Tenant: e.project, Value: export.Events[i].Failure}
 		}
 		attempt, err := e.failures.Begin(ctx, ids)
 		if err != nil {

@@ -196,8 +196,7 @@ func TestFloodOfAMillion(t *testing.T) {
 		total = 20_000
 	}
 	h := &harness{t: t, metrics: componenttest.NewTelemetry()}
-	e, err := newSentryExporter(testConfig(fakesentry.Start(t), func(cfg *Config) { cfg.Errors.MaxPerMinute = 10 }), h.settings())
-	require.NoError(t, err)
+	e := newTestExporter(t, testConfig(fakesentry.Start(t), func(cfg *Config) { cfg.Errors.MaxPerMinute = 10 }), h.settings())
 	start, created := time.Now(), 0
 	const each = 1000
 	for first := 0; first < total; first += each {

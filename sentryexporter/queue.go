@@ -5,6 +5,7 @@ package sentryexporter
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,15 +72,22 @@ func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 	return e.queues[0]
 }
 
-// queueSettings returns the exporter's settings. All queues except the first have their own names.
+// queueSettings returns the exporter's settings with the name of the queue: that of the exporter, of
+// the project unless it is the default, and of the category unless it is the first.
 func (q *categoryQueue) queueSettings() exporter.Settings {
 	set := q.settings
+	var name []string
+	if set.ID.Name() != "" {
+		name = append(name, set.ID.Name())
+	}
+	if !q.isDefault {
+		name = append(name, q.project)
+	}
 	if q != q.queues[0] {
-		name := q.name
-		if set.ID.Name() != "" {
-			name = set.ID.Name() + "." + name
-		}
-		set.ID = component.NewIDWithName(set.ID.Type(), name)
+		name = append(name, q.name)
+	}
+	if len(name) > 0 {
+		set.ID = component.NewIDWithName(set.ID.Type(), strings.Join(name, "."))
 	}
 	return set
 }

@@ -100,7 +100,7 @@ func TestQueuesHaveTheirOwnStorage(t *testing.T) {
 	require.NoError(t, err)
 	metrics, err := createMetrics(t.Context(), h.settings(), cfg)
 	require.NoError(t, err)
-	for _, e := range []*sentryExporter{profiles.(profilesExporter).sentryExporter, traces.(tracesExporter).sentryExporter, logs.(logsExporter).sentryExporter, metrics.(metricsExporter).sentryExporter} {
+	for _, e := range []*sentryExporter{profiles.(profilesExporter).projects[0], traces.(tracesExporter).projects[0], logs.(logsExporter).projects[0], metrics.(metricsExporter).projects[0]} {
 		for i, q := range e.queues {
 			if i > 0 { // the first has the name of the exporter
 				name := q.queueSettings().ID.String()

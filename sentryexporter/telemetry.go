@@ -29,12 +29,15 @@ type telemetry struct {
 	exceptionsDiscarded metric.Int64Counter
 	fieldsDiscarded     metric.Int64Counter
 	unreadable          metric.Int64Counter
+
+	attributes []attribute.KeyValue // of every value: the project, if there are several
 }
 
 // newTelemetry registers the instruments of metadata.yaml.
-func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
+func newTelemetry(set component.TelemetrySettings, attributes []attribute.KeyValue) (*telemetry, error) {
 	meter := collector.NewMeter(set, scopeName)
 	t := &telemetry{
+		attributes: attributes,
 		items: meter.Counter("otelcol_exporter_sentry_envelope_items", "{item}",
 			"Number of items that were posted to Sentry, by outcome."),
 		bytes: meter.Counter("otelcol_exporter_sentry_envelope_bytes", "By",
@@ -59,6 +62,10 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 	return t, meter.Err()
 }
 
+func (t *telemetry) add(ctx context.Context, counter metric.Int64Counter, n int, attributes ...attribute.KeyValue) {
+	counter.Add(ctx, int64(n), metric.WithAttributes(append(attributes, t.attributes...)...))
+}
+
 // outcomes are the outcomes of an item by verdict.
 var outcomes = map[verdict]string{sent: "sent", refused: "refused", limited: "deferred", failed: "deferred"}
 
@@ -69,9 +76,9 @@ func (t *telemetry) posted(ctx context.Context, e *envelope, r reply) {
 	if r.reason != "" {
 		attributes = append(attributes, attribute.String("reason", r.reason))
 	}
-	t.items.Add(ctx, 1, metric.WithAttributes(attributes...))
+	t.add(ctx, t.items, 1, attributes...)
 	if r.verdict == sent {
-		t.bytes.Add(ctx, int64(len(e.Item.Payload)), metric.WithAttributes(attribute.String("type", e.Item.Header.Type.Label())))
+		t.add(ctx, t.bytes, len(e.Item.Payload), attribute.String("type", e.Item.Header.Type.Label()))
 	}
 }
 
@@ -81,17 +88,17 @@ func (t *telemetry) halved(ctx context.Context, e *envelope) {
 }
 
 func (t *telemetry) throttledBy(ctx context.Context, category sentry.Category) {
-	t.throttled.Add(ctx, 1, metric.WithAttributes(attribute.String("category", category.Label())))
+	t.add(ctx, t.throttled, 1, attribute.String("category", category.Label()))
 }
 
 func (t *telemetry) lost(ctx context.Context, counter metric.Int64Counter, lost []discard.Loss) {
 	for _, loss := range lost {
-		counter.Add(ctx, int64(loss.Count), metric.WithAttributes(attribute.String("reason", string(loss.Reason))))
+		t.add(ctx, counter, loss.Count, attribute.String("reason", string(loss.Reason)))
 	}
 }
 
 func (t *telemetry) fieldsLost(ctx context.Context, flaws []discard.Flaw) {
 	for _, flaw := range flaws {
-		t.fieldsDiscarded.Add(ctx, int64(flaw.Count), metric.WithAttributes(attribute.String("field", flaw.Field)))
+		t.add(ctx, t.fieldsDiscarded, flaw.Count, attribute.String("field", flaw.Field))
 	}
 }
