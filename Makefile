@@ -93,8 +93,9 @@ load: build ## Send profiles at a rising rate up to overload, and write docs/loa
 	go test ./internal/testkit/e2e/load -tags load -count=1 -timeout 10m -v
 
 # The library is Sentry's own; 10^5 values of 88 rules take half an hour on two idle cores.
-relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated values per rule; needs python3
+relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated values per rule, and process events with it; needs python3
 	@[ -x dist/relay/bin/python ] || { python3 -m venv dist/relay && sh .ci/quiet dist/relay/bin/pip install sentry-relay==0.10.1; }
+	RELAY_PYTHON=$(CURDIR)/dist/relay/bin/python nice go test ./internal/translate/toissues ./internal/translate/toitems -run TestNormalizer -count=1 -v
 	RELAY_PYTHON=$(CURDIR)/dist/relay/bin/python nice go test ./internal/collector/scrub -run TestOracle -count=1 -v -parallel 2 -timeout 4h \
 	  -args -values $(or $(VALUES),100000) -seed $(or $(SEED),1)
 

@@ -61,7 +61,7 @@ func eventVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
 		return "too large"
 	case e.EventID == nil || !ID.MatchString(*e.EventID) || header.EventID != *e.EventID:
 		return "event_id"
-	case e.Timestamp == nil || *e.Timestamp <= 0:
+	case e.Timestamp != nil && *e.Timestamp <= 0: // absent: the time of receipt
 		return "timestamp"
 	case e.Level == nil || !slices.Contains(ingestLevels, *e.Level):
 		return "level"

@@ -151,6 +151,12 @@ func (e *exporter) request(attrs pcommon.Map, kind ptrace.SpanKind) *sentryevent
 	if request == nil {
 		return nil
 	}
+	if strings.Trim(strings.ToUpper(request.Method), "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_") != "" || len(request.Method) > maxMethod {
+		request.Method = "" // Sentry accepts no others
+	}
+	if query := request.QueryString; len(query) > 0 && query[0] != '"' { // Sentry expects text
+		request.QueryString = attr.JsonOf(pcommon.NewValueStr(string(query)))
+	}
 	size := len(request.URL) + len(request.QueryString) + len(request.Data) + len(request.Env) + len(request.Cookies)
 	for _, header := range request.Headers {
 		size += len(header.Key) + len(header.Value)
@@ -191,7 +197,7 @@ func isTag(key string, value pcommon.Value) bool {
 	switch value.Type() {
 	case pcommon.ValueTypeStr, pcommon.ValueTypeInt, pcommon.ValueTypeBool, pcommon.ValueTypeDouble:
 		content := value.AsString()
-		return len(key) <= maxTagKey && content != "" && len(content) <= maxTagValue && !strings.ContainsAny(content, "\r\n")
+		return len(key) <= maxTagKey && strings.TrimSpace(content) != "" && len(content) <= maxTagValue && !strings.ContainsAny(content, "\r\n")
 	}
 	return false
 }

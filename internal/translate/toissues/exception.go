@@ -118,7 +118,9 @@ func (e *exception) chain(handled jsonscan.Optional[bool]) []event.Exception {
 	for i := 1; i < len(parsed); i++ {
 		p := &parsed[i]
 		c := event.Exception{Value: attr.Clip(p.Message, maxValue), Stacktrace: e.stacktrace(p.Frames)}
-		c.Type, c.Module = e.splitType(p.Type)
+		if c.Type, c.Module = e.splitType(p.Type); strings.TrimSpace(c.Type+c.Value) == "" {
+			c.Type = unknownType
+		}
 		c.Mechanism = &event.Mechanism{Type: "chained", Source: e.source(p.Relation), ParentID: jsonscan.Some(int64(p.Parent))}
 		chain[len(parsed)-1-i] = c
 	}
@@ -134,6 +136,9 @@ func (e *exception) chain(handled jsonscan.Optional[bool]) []event.Exception {
 	}
 	return chain
 }
+
+// unknownType is the type of a cause with neither type nor message, which Sentry rejects.
+const unknownType = "<unknown>"
 
 // source returns the member of the parent that contains an exception, as named in its language.
 func (e *exception) source(relation stacktext.Relation) string {

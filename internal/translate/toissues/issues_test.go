@@ -352,7 +352,7 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
-func marshal(t *testing.T, traces ptrace.Traces) string {
+func marshal(t testing.TB, traces ptrace.Traces) string {
 	data, err := new(ptrace.ProtoMarshaler).MarshalTraces(traces)
 	require.NoError(t, err)
 	return string(data)

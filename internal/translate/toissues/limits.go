@@ -18,4 +18,7 @@ const (
 
 	// Sentry ignores tags beyond these lengths.
 	maxTagKey, maxTagValue = 32, 200
+
+	// maxMethod of Relay, in characters.
+	maxMethod = 32
 )

@@ -16,13 +16,17 @@ import (
 // ReadIdentity is the inverse of fromsentry.fillResource, for resources of any origin: Sentry's
 // attributes take precedence over OpenTelemetry's. Platform is "" if neither states a language.
 func ReadIdentity(resource pcommon.Map) attr.Identity {
-	return attr.Identity{
+	id := attr.Identity{
 		Platform:    platformOf(resource),
 		Release:     releaseOf(resource),
 		Dist:        textOf(resource, semconv.SentryDist),
 		Environment: environmentOf(resource),
 		Sdk:         sentry.ClientSDK{Name: textOf(resource, semconv.TelemetrySDKName), Version: textOf(resource, semconv.TelemetrySDKVersion)},
-	}.Clipped()
+	}
+	if !IsFromSentry(resource) { // what a Sentry SDK sent is sent back
+		id.Release, id.Dist, id.Environment = attr.ValidRelease(id.Release), attr.ValidDist(id.Dist), attr.ValidEnvironment(id.Environment)
+	}
+	return id.Clipped()
 }
 
 // languages are the Sentry platforms of OpenTelemetry's languages: the inverse of attr.Platforms,
