@@ -99,11 +99,13 @@ relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated v
 	RELAY_PYTHON=$(CURDIR)/dist/relay/bin/python nice go test ./internal/collector/scrub -run TestOracle -count=1 -v -parallel 2 -timeout 4h \
 	  -args -values $(or $(VALUES),100000) -seed $(or $(SEED),1)
 
-symbolic: ## Compare source maps with Sentry's library, at PLACES (20000) random places of each bundle; needs python3 and npm
+symbolic: ## Compare source maps and ProGuard mappings (MAPPINGS, a list with colons) with Sentry's library, at PLACES (20000) random places of each file; needs python3 and npm
 	@[ -x dist/symbolic/bin/python ] || { python3 -m venv dist/symbolic && sh .ci/quiet dist/symbolic/bin/pip install symbolic==13.9.0; }
 	@[ -f dist/bundles/typescript.min.js.map ] || sh .ci/quiet sh internal/format/symbols/sourcemap/testdata/oracle/build dist/bundles
 	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python SYMBOLIC_BUNDLES=$(CURDIR)/dist/bundles nice go test ./internal/format/symbols/sourcemap \
 	  -run 'TestOracle|TestRealBundles' -count=1 -v -args -places $(or $(PLACES),20000) -seed $(or $(SEED),1)
+	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python MAPPINGS=$(MAPPINGS) nice go test ./internal/format/symbols/proguard \
+	  -run TestOracleSymbolic -count=1 -v -args -places $(or $(PLACES),20000) -seed $(or $(SEED),1)
 
 faults: build ## Kill the collector, fill its disk, damage its files, and write docs/faults.md; FAULTS=5 sets the rounds
 	go test ./internal/testkit/e2e/faults -tags faults -count=1 -parallel 4 -timeout 10h -v

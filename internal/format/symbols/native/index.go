@@ -5,6 +5,7 @@ package native
 import (
 	"fmt"
 	"io"
+	"runtime/debug"
 )
 
 // Summary describes an index.
@@ -19,7 +20,8 @@ func Index(to io.Writer, file io.ReaderAt, o Object) (summary Summary, err error
 	in, closed := newInput(file, o)
 	defer closed()
 	b := newBuilder()
-	// The readers of the standard library are not made for hostile files.
+	// The readers of the standard library are not made for hostile files. A file that shrinks while it is mapped is a fault of memory.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if failure := recover(); failure != nil {
 			err = fmt.Errorf("%w: %v", ErrDamaged, failure)

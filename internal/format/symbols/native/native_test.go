@@ -5,6 +5,7 @@ package native
 import (
 	"bytes"
 	"debug/elf"
+	"debug/macho"
 	"fmt"
 	"os"
 	"os/exec"
@@ -222,6 +223,11 @@ func difference(got, want []symbols.Frame) string {
 
 // codeOf returns the sections with code, as the section headers have them.
 func codeOf(t *testing.T, path string) (code []addresses) {
+	if file, err := macho.Open(path); err == nil {
+		defer file.Close()
+		text := file.Section("__text")
+		return []addresses{{text.Addr, text.Addr + text.Size}}
+	}
 	file, err := elf.Open(path)
 	require.NoError(t, err)
 	defer file.Close()

@@ -26,7 +26,8 @@
 //   - R8 merged classes, so that alternatives with the same method are of different classes: remap_method returns that of the section.
 //     For this package, the place is ambiguous.
 //   - No line, but all alternatives have ranges: Sentry's library returns nothing, and retrace the first range.
-//   - Sentry's library reports functions that the compiler synthesized. This package and retrace leave them out.
+//   - Sentry's library reports functions that the compiler synthesized. This package and retrace leave them out;
+//     for mappings of older R8, retrace leaves out only the lines that are annotated.
 //   - Sentry's library counts lines onwards if the original range is longer than the obfuscated one. This package and retrace do not.
 //   - The mapping has the function without lines, so the compiler kept the lines: Sentry's library (13.9) returns line 0.
 //   - A class without annotation: Sentry's library (13.9) returns no file. Retrace derives the file from the outer class, and so does this

@@ -324,7 +324,18 @@ func compareRetrace(m *Mapping, p Place, want retraceResult) (difference string,
 		theirs := withoutLines(withoutFiles(want[0]))
 		return "retrace takes the first range, or the innermost function of it", len(theirs) <= len(first) && slices.Equal(theirs, first[:len(theirs)])
 	}
+	if len(chains) == 1 && len(want) == 1 && slices.Equal(withoutFiles(retraced(m.every(c, p, chains[0]))), withoutFiles(want[0])) {
+		return "synthesized functions that are annotated once", true
+	}
 	common := commonText(want)
+	if len(common) == 0 && status != symbols.Ambiguous {
+		for i := range want {
+			want[i] = withoutFiles(want[i])
+		}
+		if common = commonText(want); slices.Equal(withoutFiles(got), common) {
+			return "several alternatives, extension of a derived file", true
+		}
+	}
 	if len(common) == 0 {
 		return "several alternatives", status == symbols.Ambiguous
 	}
