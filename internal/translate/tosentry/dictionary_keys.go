@@ -29,6 +29,11 @@ const (
 	attributeFrameFilename
 	attributeFrameAbsPath
 	attributeFrameAddress
+	attributeSymbolication
+	attributeRawFunction
+	attributeRawFile
+	attributeRawLine
+	attributeRawColumn
 	attributeBuildIDGNU
 	attributeDebugID
 	attributeImageType
@@ -39,7 +44,7 @@ const (
 	attributeImageVMAddr
 )
 
-// attributeKinds are the kinds of the keys that fromsentry writes.
+// attributeKinds are the kinds of the keys that fromsentry and the processor symbolicate write.
 var attributeKinds = map[string]attributeKind{
 	semconv.ThreadID:                    attributeThreadID,
 	semconv.ThreadName:                  attributeThreadName,
@@ -52,6 +57,11 @@ var attributeKinds = map[string]attributeKind{
 	semconv.SentryFrameFilename:         attributeFrameFilename,
 	semconv.SentryFrameAbsPath:          attributeFrameAbsPath,
 	semconv.SentryFrameInstructionAddr:  attributeFrameAddress,
+	semconv.SymbolicationStatus:         attributeSymbolication,
+	semconv.SentryFrameRawFunction:      attributeRawFunction,
+	semconv.SentryFrameRawFile:          attributeRawFile,
+	semconv.SentryFrameRawLine:          attributeRawLine,
+	semconv.SentryFrameRawColumn:        attributeRawColumn,
 	semconv.ProcessExecutableBuildIDGNU: attributeBuildIDGNU,
 	semconv.SentryDebugID:               attributeDebugID,
 	semconv.SentryImageType:             attributeImageType,

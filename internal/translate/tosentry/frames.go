@@ -13,6 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -41,6 +42,7 @@ type frameReader struct {
 	indices  []int32
 	location []dictionary.LocationIndex
 	loc      dictionary.Location
+	raw      rawFrame // of loc
 }
 
 // frameRange is the range of a location's frames: several if calls were inlined.
@@ -131,7 +133,10 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	}
 	frames := frameRange{first: int32(len(r.frames))}
 	frame, frameType := r.common(&r.loc)
-	if len(r.loc.Lines) == 0 {
+	switch {
+	case r.raw.set:
+		r.frames, r.loc.Lines = append(r.frames, r.finish(r.asProfiled(frame), frameType)), nil
+	case len(r.loc.Lines) == 0:
 		r.frames = append(r.frames, r.finish(frame, frameType))
 	}
 	for i, line := range r.loc.Lines {
@@ -150,7 +155,7 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 // common returns the fields that all frames of a location share. It sets Filename or AbsPath if the
 // line's file is the other of the two.
 func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType string) {
-	f.InstructionAddr = l.Address
+	f.InstructionAddr, r.raw = l.Address, rawFrame{}
 	for _, index := range l.Attributes {
 		index := int32(index)
 		switch r.keys.kind(index) {
@@ -171,6 +176,16 @@ func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType
 			f.Filename = r.keys.text(index)
 		case attributeFrameAbsPath:
 			f.AbsPath = r.keys.text(index)
+		case attributeSymbolication:
+			r.raw.set = r.raw.set || r.keys.text(index) == string(symbols.OK)
+		case attributeRawFunction:
+			r.raw.function, r.raw.set = r.keys.text(index), true
+		case attributeRawFile:
+			r.raw.file, r.raw.set = r.keys.text(index), true
+		case attributeRawLine:
+			r.raw.line, r.raw.set = r.keys.value(index).Int(), true
+		case attributeRawColumn:
+			r.raw.column, r.raw.set = r.keys.value(index).Int(), true
 		case attributeFrameAddress:
 			if address, err := strconv.ParseUint(strings.TrimPrefix(r.keys.text(index), "0x"), 16, 64); err == nil {
 				f.InstructionAddr = address
@@ -206,7 +221,23 @@ func (r *frameReader) withLine(f profile.Frame, line dictionary.Line) profile.Fr
 		r.broken++
 	}
 	f.Function = attr.FirstText(r.text(function.Name), r.text(function.SystemName))
-	file := r.text(function.Filename)
+	return r.placed(f, r.text(function.Filename), line.Line, line.Column)
+}
+
+// rawFrame is a frame before its symbolication.
+type rawFrame struct {
+	function, file string
+	line, column   int64
+	set            bool
+}
+
+// asProfiled adds the raw function and position of a symbolicated location: Sentry symbolicates itself.
+func (r *frameReader) asProfiled(f profile.Frame) profile.Frame {
+	f.Function = r.raw.function
+	return r.placed(f, r.raw.file, r.raw.line, r.raw.column)
+}
+
+func (r *frameReader) placed(f profile.Frame, file string, line, column int64) profile.Frame {
 	switch {
 	case f.Filename != "" || f.AbsPath != "":
 		f.AbsPath = file
@@ -215,7 +246,7 @@ func (r *frameReader) withLine(f profile.Frame, line dictionary.Line) profile.Fr
 	default:
 		f.Filename = file
 	}
-	f.Line, f.Column = position(line.Line), position(line.Column)
+	f.Line, f.Column = position(line), position(column)
 	return f
 }
 

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package symbolicate writes the names, files and lines of symbol files into OTLP profiles. Minified frames have short names and places in a
+// bundle.
+//
+// # What a position means
+//
+// The profilers of V8 report where a function is defined, not where it was running:
+//
+//	browser    line and column of the definition: the parenthesis of the parameters
+//	node       column of the definition; line of the call, in the file of the caller
+//	stacks     line and column of the place that was running, or of the call (exceptions)
+//
+// # What is written
+//
+//	Location            lines: function, file and line from the symbol file, innermost first
+//	                    attributes: symbolication.status, and the raw frame: function, file, line, column
+//	Function            name: original; system_name: as the profiler wrote it
+//
+// Locations are rewritten in place, so that stacks stay as they are. A message without a frame of a known symbol file stays unchanged. Sentry
+// gets raw frames: its exporter reads them from the attributes.
+package symbolicate
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// Files finds symbol files. It never waits: a file that is not ready yet is Pending.
+type Files interface {
+	// Script returns a generated JavaScript file. The status is OK if and only if the file is not nil.
+	Script(ScriptID) (*sourcemap.File, symbols.Status)
+}
+
+// ScriptID identifies a generated JavaScript file.
+type ScriptID struct {
+	DebugID string // empty if unknown
+	URL     string // or path
+}
+
+// Counts has the number of frames by result.
+type Counts map[symbols.Status]int
+
+// Profiles writes names into unresolved locations of a message.
+func Profiles(p pprofile.Profiles, files Files) Counts {
+	e := &editor{
+		view: dictionary.NewView(p.Dictionary()), dict: p.Dictionary(), files: files, counts: Counts{},
+		uses: make([]use, p.Dictionary().LocationTable().Len()), stacks: make([]int32, p.Dictionary().StackTable().Len()),
+		scripts: map[ScriptID]script{}, attributes: map[attribute]dictionary.AttributeIndex{},
+	}
+	e.collectUses(p)
+	for i := range e.uses {
+		if e.uses[i].source != nil {
+			e.location(dictionary.LocationIndex(i), e.uses[i])
+		}
+	}
+	if e.changed {
+		eachProfile(p, func(_ pcommon.Resource, profile pprofile.Profile) { dictionary.ClearOriginalPayload(profile) })
+		dictionary.Compact(p)
+	}
+	return e.counts
+}
+
+// editor writes names into one message.
+type editor struct {
+	view    dictionary.View
+	dict    pprofile.ProfilesDictionary
+	edit    *dictionary.Editor // nil until the first change
+	files   Files
+	counts  Counts
+	changed bool
+
+	sources    []*source
+	uses       []use                                   // by location
+	stacks     []int32                                 // by stack: the last source that was recorded for it, from 1
+	scripts    map[ScriptID]script                     // files of the message
+	attributes map[attribute]dictionary.AttributeIndex // that were added
+
+	// Scratch.
+	loc   dictionary.Location
+	found []symbols.Frame
+}
+
+type script struct {
+	file   *sourcemap.File
+	status symbols.Status
+}
+
+// source says how to read the frames of a profile. Profiles with equal sources share one.
+type source struct {
+	number    int32 // from 1
+	callLines bool  // node: the line is that of the call
+	images    int32 // position of the images in the attribute table
+	debugIDs  map[string]string
+}
+
+// use is the source of a location.
+type use struct {
+	source *source
+	mixed  bool // profiles with different sources refer to it
+}
+
+// collectUses records the source of each location.
+func (e *editor) collectUses(p pprofile.Profiles) {
+	eachProfile(p, func(resource pcommon.Resource, profile pprofile.Profile) {
+		s := e.sourceOf(resource, profile)
+		for _, sample := range profile.Samples().All() {
+			i := sample.StackIndex()
+			if i <= 0 || int(i) >= len(e.stacks) || e.stacks[i] == s.number {
+				continue
+			}
+			e.stacks[i] = s.number
+			for _, l := range e.dict.StackTable().At(int(i)).LocationIndices().All() {
+				if l > 0 && int(l) < len(e.uses) {
+					u := &e.uses[l]
+					u.mixed = u.mixed || u.source != nil && u.source != s
+					u.source = s
+				}
+			}
+		}
+	})
+}
+
+func eachProfile(p pprofile.Profiles, visit func(pcommon.Resource, pprofile.Profile)) {
+	for _, resource := range p.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			for _, profile := range scope.Profiles().All() {
+				visit(resource.Resource(), profile)
+			}
+		}
+	}
+}
+
+// maxSources bounds a message of many small profiles: the rest is left as it is.
+const maxSources = 1000
+
+func (e *editor) sourceOf(resource pcommon.Resource, profile pprofile.Profile) *source {
+	s := &source{callLines: isNode(resource)}
+	for _, i := range profile.AttributeIndices().All() {
+		if a, _ := e.view.Attribute(dictionary.AttributeIndex(i)); a.Key == semconv.SentryDebugMetaImages {
+			s.images = i
+		}
+	}
+	for _, known := range e.sources {
+		if known.callLines == s.callLines && known.images == s.images {
+			return known
+		}
+	}
+	a, _ := e.view.Attribute(dictionary.AttributeIndex(s.images))
+	s.debugIDs = DebugIDs(a.Value)
+	if len(e.sources) == maxSources {
+		return e.sources[maxSources-1]
+	}
+	e.sources = append(e.sources, s)
+	s.number = int32(len(e.sources))
+	return s
+}
+
+// isNode reports whether profiles of a resource come from node's profiler.
+func isNode(resource pcommon.Resource) bool {
+	language := textOf(resource.Attributes(), semconv.TelemetrySDKLanguage)
+	return language == "nodejs" || language == "" && textOf(resource.Attributes(), semconv.SentryPlatform) == "node"
+}
+
+// textOf returns the text of an attribute, empty without one.
+func textOf(m pcommon.Map, key string) string {
+	if v, ok := m.Get(key); ok {
+		return v.AsString()
+	}
+	return ""
+}
+
+// DebugIDs returns the debug IDs of scripts by their URL or path, from the images of Sentry's SDKs.
+func DebugIDs(images pcommon.Value) map[string]string {
+	if images.Type() != pcommon.ValueTypeSlice {
+		return nil
+	}
+	ids := map[string]string{}
+	for _, image := range images.Slice().All() {
+		if image.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		if id := textOf(image.Map(), "debug_id"); textOf(image.Map(), "type") == "sourcemap" && id != "" {
+			ids[textOf(image.Map(), "code_file")] = id
+		}
+	}
+	return ids
+}
+
+// location writes the names of one location, if it is an unresolved frame.
+func (e *editor) location(i dictionary.LocationIndex, u use) {
+	e.view.Location(i, &e.loc)
+	if len(e.loc.Lines) != 1 || e.attribute(semconv.SymbolicationStatus) != "" {
+		return
+	}
+	if e.attribute(semconv.ProfileFrameType) != "v8js" {
+		return
+	}
+	line := e.loc.Lines[0]
+	function, _ := e.view.Function(line.Function)
+	url := e.view.Text(function.Filename)
+	if !isScript(url) {
+		return
+	}
+	if u.mixed {
+		e.counts[symbols.Ambiguous]++
+		return
+	}
+	status := e.script(i, u.source, line, function, url)
+	e.counts[status]++
+}
+
+// maxScripts bounds the files of a message: node applications without a bundler have some hundred.
+const maxScripts = 1000
+
+// script looks up a frame of JavaScript, and writes the result.
+func (e *editor) script(i dictionary.LocationIndex, s *source, line dictionary.Line, function dictionary.Function, url string) symbols.Status {
+	id := ScriptID{DebugID: s.debugIDs[url], URL: url}
+	known, ok := e.scripts[id]
+	if !ok {
+		if len(e.scripts) == maxScripts {
+			return symbols.MissingFile
+		}
+		known.file, known.status = e.files.Script(id)
+		e.scripts[id] = known
+	}
+	if known.status != symbols.OK {
+		return known.status
+	}
+	raw := e.view.Text(function.Name)
+	var status symbols.Status
+	if s.callLines {
+		e.found, status = known.file.DefinitionInColumn(e.found[:0], raw, line.Column)
+	} else {
+		e.found, status = known.file.Definition(e.found[:0], raw, line.Line, line.Column)
+	}
+	e.write(i, line, function, status)
+	return status
+}
+
+// isScript reports whether a file can have a source map. Frames of V8 itself have no file, and node's own have node: in front.
+func isScript(url string) bool {
+	return url != "" && !strings.HasPrefix(url, "node:") && !strings.HasPrefix(url, "native ") && url[0] != '<'
+}
+
+// attribute returns the text of an attribute of the current location.
+func (e *editor) attribute(key string) string {
+	for _, i := range e.loc.Attributes {
+		if a, _ := e.view.Attribute(i); a.Key == key {
+			return a.Value.AsString()
+		}
+	}
+	return ""
+}

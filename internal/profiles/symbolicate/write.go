@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicate
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+const (
+	// maxText bounds names and paths, because a message may refer to one symbol any number of times. Sentry keeps 256 bytes of a name.
+	maxText = 2048
+
+	// maxInlined bounds the functions at one place.
+	maxInlined = 64
+)
+
+// write stores the found frames and the status in a location. If the symbol file has no name for a function, it keeps the raw one.
+func (e *editor) write(i dictionary.LocationIndex, line dictionary.Line, function dictionary.Function, status symbols.Status) {
+	if e.edit == nil {
+		e.edit = dictionary.NewEditor(e.dict)
+	}
+	e.changed = true
+	location := e.dict.LocationTable().At(int(i))
+	e.put(location.AttributeIndices(), attribute{key: semconv.SymbolicationStatus, text: string(status)})
+	found := e.found[:min(len(e.found), maxInlined)]
+	if len(found) == 0 {
+		return
+	}
+	e.putRaw(location.AttributeIndices(), line, function)
+	location.Lines().RemoveIf(func(pprofile.Line) bool { return true })
+	for n, f := range found {
+		outermost := n == len(found)-1 // the function that the profiler saw
+		name := e.edit.String(clip(f.Function))
+		written := dictionary.Function{Name: name, SystemName: e.edit.String(clip(f.Raw)), Filename: e.edit.String(clip(f.File))}
+		if outermost && f.Raw == "" {
+			written.SystemName = function.Name
+		}
+		if outermost && f.Function == "" {
+			written.Name = function.Name
+		}
+		to := location.Lines().AppendEmpty()
+		if f.File == "" { // only a name is known
+			written.Filename = function.Filename
+			f.Line, f.Column = line.Line, line.Column
+		}
+		to.SetFunctionIndex(int32(e.edit.Function(written)))
+		to.SetLine(f.Line)
+		to.SetColumn(f.Column)
+	}
+	if found[0].Library && e.attribute(semconv.SentryFrameInApp) == "" {
+		location.AttributeIndices().Append(int32(e.edit.Attribute(semconv.SentryFrameInApp, pcommon.NewValueBool(false))))
+	}
+}
+
+// putRaw stores the frame as the profiler wrote it.
+func (e *editor) putRaw(list pcommon.Int32Slice, line dictionary.Line, function dictionary.Function) {
+	for key, text := range map[string]dictionary.StringIndex{semconv.SentryFrameRawFunction: function.Name, semconv.SentryFrameRawFile: function.Filename} {
+		if text != 0 {
+			e.put(list, attribute{key: key, text: e.view.Text(text)})
+		}
+	}
+	for key, number := range map[string]int64{semconv.SentryFrameRawLine: line.Line, semconv.SentryFrameRawColumn: line.Column} {
+		if number != 0 {
+			e.put(list, attribute{key: key, number: number})
+		}
+	}
+}
+
+// attribute is a text, or a number that is not 0.
+type attribute struct {
+	key, text string
+	number    int64
+}
+
+// put adds an attribute to a list. Equal ones share an entry: any number of frames may have one long name.
+func (e *editor) put(list pcommon.Int32Slice, a attribute) {
+	i, known := e.attributes[a]
+	if !known {
+		value := pcommon.NewValueStr(a.text)
+		if a.number != 0 {
+			value = pcommon.NewValueInt(a.number)
+		}
+		i = e.edit.Attribute(a.key, value)
+		e.attributes[a] = i
+	}
+	list.Append(int32(i))
+}
+
+func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxText)], "") }
