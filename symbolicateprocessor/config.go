@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicateprocessor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+)
+
+// Config is the configuration of the processor.
+type Config struct {
+	// Store configures where symbol files are.
+	Store StoreConfig `mapstructure:"store"`
+}
+
+// StoreConfig configures a directory of symbol files.
+type StoreConfig struct {
+	// Directory has symbol files, at any depth.
+	Directory string `mapstructure:"directory"`
+
+	// ScanInterval is how often the directory is searched for new files.
+	ScanInterval time.Duration `mapstructure:"scan_interval"`
+
+	// MaxFiles bounds the files that are known by name.
+	MaxFiles int `mapstructure:"max_files"`
+
+	// MaxFileBytes bounds the files that are opened: opening one needs a few times its size.
+	MaxFileBytes int64 `mapstructure:"max_file_bytes"`
+
+	// MaxOpenBytes bounds the memory of opened files; at the limit the least recently used are closed.
+	MaxOpenBytes int64 `mapstructure:"max_open_bytes"`
+}
+
+var _ confmap.Validator = (*Config)(nil)
+
+const (
+	// defaultScanInterval: a deployment uploads its files before its users send profiles.
+	defaultScanInterval = 30 * time.Second
+
+	// minScanInterval: a smaller value is a number without unit, which is parsed as nanoseconds.
+	minScanInterval = 100 * time.Millisecond
+
+	// defaultMaxFiles are known in some 20 MB.
+	defaultMaxFiles = 50_000
+
+	// defaultMaxFileBytes: the largest source maps in use have some 50 MB.
+	defaultMaxFileBytes = 128 << 20
+
+	// defaultMaxOpenBytes: an opened source map needs half of its size or less.
+	defaultMaxOpenBytes = 256 << 20
+)
+
+func createDefaultConfig() component.Config {
+	return &Config{Store: StoreConfig{
+		ScanInterval: defaultScanInterval, MaxFiles: defaultMaxFiles, MaxFileBytes: defaultMaxFileBytes, MaxOpenBytes: defaultMaxOpenBytes,
+	}}
+}
+
+// Validate checks the configuration. Its errors name the key and the fix.
+func (c *Config) Validate() error {
+	var problems []error
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	s := &c.Store
+	if s.Directory == "" {
+		problem("store::directory: is empty, must be a directory with symbol files, e.g. /var/lib/otelcol-sentry/symbols")
+	} else if info, err := os.Stat(s.Directory); err == nil && !info.IsDir() {
+		problem("store::directory: %s is a file, must be a directory", s.Directory)
+	}
+	if s.ScanInterval < minScanInterval {
+		problem("store::scan_interval: is %s, must be at least %s, with a unit, e.g. %s", s.ScanInterval, minScanInterval, defaultScanInterval)
+	}
+	for _, limit := range []struct {
+		key       string
+		is, usual int64
+	}{
+		{"max_files", int64(s.MaxFiles), defaultMaxFiles},
+		{"max_file_bytes", s.MaxFileBytes, defaultMaxFileBytes},
+		{"max_open_bytes", s.MaxOpenBytes, defaultMaxOpenBytes},
+	} {
+		if limit.is <= 0 {
+			problem("store::%s: is %d, must be at least 1, e.g. %d", limit.key, limit.is, limit.usual)
+		}
+	}
+	return errors.Join(problems...)
+}

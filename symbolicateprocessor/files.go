@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicateprocessor
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+)
+
+// files are the symbol files of a directory. Lookups use what is in memory; a worker scans the directory and opens files.
+type files struct {
+	cfg       *StoreConfig
+	telemetry *telemetry
+	logger    *zap.Logger
+
+	root    *os.Root
+	catalog atomic.Pointer[catalog] // nil before the first scan
+	queue   chan *bundle            // to open
+	stop    context.CancelFunc
+	worker  sync.WaitGroup
+
+	mu      sync.Mutex
+	waiting map[*bundle]bool          // in the queue
+	failed  map[*bundle]time.Time     // could not be opened; until when it is not tried again
+	open    map[*bundle]*list.Element // of recent
+	recent  list.List                 // of openFile; the most recently used first
+	bytes   int64                     // of recent
+}
+
+type openFile struct {
+	bundle *bundle
+	file   *sourcemap.File
+	bytes  int64
+}
+
+const (
+	// maxQueue bounds the files that wait to be opened. A page has some ten bundles.
+	maxQueue = 256
+
+	// retryAfter is when a file that could not be opened is tried again: it may have been incomplete.
+	retryAfter = 5 * time.Minute
+
+	// slowOpen: longer times are logged, because frames stay without names until then.
+	slowOpen = time.Second
+)
+
+func newFiles(cfg *StoreConfig, set component.TelemetrySettings) (*files, error) {
+	telemetry, err := newTelemetry(set)
+	if err != nil {
+		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	}
+	return &files{
+		cfg: cfg, telemetry: telemetry, logger: collector.LimitLogs(set.Logger), queue: make(chan *bundle, maxQueue),
+		waiting: map[*bundle]bool{}, failed: map[*bundle]time.Time{}, open: map[*bundle]*list.Element{}, stop: func() {},
+	}, nil
+}
+
+// Start starts the worker.
+func (f *files) Start(context.Context, component.Host) (err error) {
+	if f.root, err = os.OpenRoot(f.cfg.Directory); err != nil {
+		return fmt.Errorf("store::directory: cannot be opened; create it: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	f.stop = stop
+	f.worker.Go(func() { f.work(ctx) })
+	return nil
+}
+
+// Shutdown stops the worker. Lookups still find opened files.
+func (f *files) Shutdown(context.Context) error {
+	f.stop()
+	f.worker.Wait()
+	if f.root == nil {
+		return nil
+	}
+	return f.root.Close()
+}
+
+// Script implements symbolicate.Files.
+func (f *files) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
+	c := f.catalog.Load()
+	if c == nil {
+		return nil, symbols.Pending
+	}
+	b := c.find(id)
+	if b == nil {
+		return nil, symbols.MissingFile
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if element := f.open[b]; element != nil {
+		f.recent.MoveToFront(element)
+		return element.Value.(*openFile).file, symbols.OK
+	}
+	if time.Now().Before(f.failed[b]) {
+		return nil, symbols.Error
+	}
+	if !f.waiting[b] {
+		select {
+		case f.queue <- b:
+			f.waiting[b] = true
+		default: // a later message asks again
+		}
+	}
+	return nil, symbols.Pending
+}
+
+func (f *files) work(ctx context.Context) {
+	f.scan(ctx)
+	ticker := time.NewTicker(f.cfg.ScanInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			f.scan(ctx)
+		case b := <-f.queue:
+			f.load(ctx, b)
+		}
+	}
+}
+
+func (f *files) scan(ctx context.Context) {
+	before := f.catalog.Load()
+	if before == nil {
+		before = &catalog{}
+	}
+	next, err := scan(f.root, f.cfg.MaxFiles, before)
+	if err != nil {
+		f.logger.Warn("Cannot read the directory of symbol files", zap.Error(err))
+		return
+	}
+	if next.full && !before.full {
+		f.logger.Warn("The directory of symbol files has more files than store::max_files; the others are not used", zap.Int("max_files", f.cfg.MaxFiles))
+	}
+	f.telemetry.known.Add(ctx, int64(len(next.byPath)-len(before.byPath)))
+	f.catalog.Store(next)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for b := range f.failed {
+		if next.byPath[b.script] != b {
+			delete(f.failed, b)
+		}
+	}
+	for b, element := range f.open {
+		if next.byPath[b.script] != b {
+			f.close(ctx, element)
+		}
+	}
+}
+
+// load opens a file, and closes others to stay within the limit.
+func (f *files) load(ctx context.Context, b *bundle) {
+	start := time.Now()
+	file, err := f.read(b)
+	took := time.Since(start)
+	f.telemetry.openTime.Record(ctx, took.Seconds())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.waiting, b)
+	if err == nil && file.Bytes() > f.cfg.MaxOpenBytes {
+		err = fmt.Errorf("needs %d bytes of memory, more than store::max_open_bytes", file.Bytes())
+	}
+	if err != nil {
+		f.failed[b] = time.Now().Add(retryAfter)
+		f.telemetry.countFile(ctx, "failed")
+		f.logger.Warn("Cannot open a symbol file", zap.String("file", b.source), zap.Error(err))
+		return
+	}
+	delete(f.failed, b)
+	f.telemetry.countFile(ctx, "opened")
+	if took > slowOpen {
+		f.logger.Info("Opened a symbol file", zap.String("file", b.source), zap.Duration("took", took), zap.Int64("bytes", file.Bytes()))
+	}
+	opened := &openFile{bundle: b, file: file, bytes: file.Bytes()}
+	f.open[b] = f.recent.PushFront(opened)
+	f.bytes += opened.bytes
+	f.telemetry.openBytes.Add(ctx, opened.bytes)
+	for f.bytes > f.cfg.MaxOpenBytes {
+		f.close(ctx, f.recent.Back())
+	}
+}
+
+func (f *files) close(ctx context.Context, element *list.Element) {
+	o := f.recent.Remove(element).(*openFile)
+	delete(f.open, o.bundle)
+	f.bytes -= o.bytes
+	f.telemetry.openBytes.Add(ctx, -o.bytes)
+}
+
+func (f *files) read(b *bundle) (*sourcemap.File, error) {
+	text, err := f.readFile(b.source)
+	if err != nil {
+		return nil, err
+	}
+	m, err := sourcemap.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	script, err := f.readFile(b.script)
+	if err != nil {
+		return nil, err
+	}
+	return sourcemap.NewFile(m, string(script)), nil
+}
+
+// readFile reads a file within the limit. Its size may change meanwhile.
+func (f *files) readFile(name string) ([]byte, error) {
+	file, err := f.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, f.cfg.MaxFileBytes+1))
+	if err == nil && int64(len(text)) > f.cfg.MaxFileBytes {
+		err = fmt.Errorf("%s has more than %d bytes, the limit of store::max_file_bytes", name, f.cfg.MaxFileBytes)
+	}
+	return text, err
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicateprocessor
+
+import (
+	"context"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+)
+
+const scopeName = "github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor"
+
+// telemetry counts frames by result, and the files that were opened.
+type telemetry struct {
+	frames    metric.Int64Counter
+	files     metric.Int64Counter
+	known     metric.Int64UpDownCounter
+	openBytes metric.Int64UpDownCounter
+	openTime  metric.Float64Histogram
+}
+
+// newTelemetry registers the instruments that metadata.yaml lists.
+func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
+	meter := collector.NewMeter(set, scopeName)
+	t := &telemetry{
+		frames: meter.Counter("otelcol_processor_symbolicate_frames", "{frame}",
+			"Number of frames that may need a symbol file, by result. A frame is counted once per message."),
+		files: meter.Counter("otelcol_processor_symbolicate_opened_files", "{file}",
+			"Number of symbol files that were opened, or could not be."),
+		known: meter.UpDownCounter("otelcol_processor_symbolicate_known_files", "{file}",
+			"Number of symbol files in the directory."),
+		openBytes: meter.UpDownCounter("otelcol_processor_symbolicate_open_bytes", "By",
+			"Memory of the opened symbol files."),
+		openTime: meter.Histogram("otelcol_processor_symbolicate_open_time", "s",
+			"Time to open a symbol file.", 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60),
+	}
+	return t, meter.Err()
+}
+
+func (t *telemetry) countFrames(ctx context.Context, counts symbolicate.Counts) {
+	for status, count := range counts {
+		t.frames.Add(ctx, int64(count), metric.WithAttributes(attribute.String("status", string(status))))
+	}
+}
+
+func (t *telemetry) countFile(ctx context.Context, outcome string) {
+	t.files.Add(ctx, 1, metric.WithAttributes(attribute.String("outcome", outcome)))
+}
