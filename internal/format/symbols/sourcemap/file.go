@@ -45,6 +45,7 @@ func NewFile(m *Map, script string) *File {
 			open = open[:len(open)-1]
 		}
 		s := scope{start: fn.start, end: fn.end, params: fn.params, parent: -1, name: f.name(m.original(fn.name)), raw: f.name(generated(fn.name))}
+		plain := f.names.at(int(s.name))
 		s.method = s.name
 		if fn.class != nil && s.name != 0 {
 			class, known := classes[fn.class[0].at]
@@ -52,10 +53,16 @@ func NewFile(m *Map, script string) *File {
 				class = f.name(m.original(fn.class))
 				classes[fn.class[0].at] = class
 			}
-			if f.names.at(int(s.name)) == "constructor" {
+			if plain == "constructor" {
 				s.name, s.method = class, f.name("new "+f.names.at(int(class)))
 			} else {
-				s.method = f.name(f.names.at(int(class)) + "." + f.names.at(int(s.name)))
+				s.method = f.name(fn.accessor + f.names.at(int(class)) + "." + plain)
+			}
+		}
+		if fn.accessor != "" && plain != "" {
+			s.name, s.raw = f.name(fn.accessor+plain), f.name(fn.accessor+f.names.at(int(s.raw)))
+			if fn.class == nil {
+				s.method = s.name
 			}
 		}
 		if len(open) > 0 {

@@ -199,7 +199,7 @@ func sameFunction(want, got string) (reason string, same bool) {
 		want = ""
 	}
 	for _, prefix := range []string{"get ", "set "} {
-		want = strings.TrimPrefix(want, prefix)
+		want, got = strings.TrimPrefix(want, prefix), strings.TrimPrefix(got, prefix)
 	}
 	switch {
 	case want == got:

@@ -160,7 +160,7 @@ func TestDefinitions(t *testing.T) {
 	withScript, without := NewFile(m, string(script)), NewFile(m, "")
 	for _, c := range []struct{ before, raw, name, withoutScript string }{
 		{"function l", "l", "discountOf", "discountOf"},
-		{"get total", "get total", "total", ""},
+		{"get total", "get total", "get total", ""},
 		{"onPaid=", "onPaid", "onPaid", ""},
 		{"constructor", "r", "Checkout", ""},
 		{"m=", "m", "parse", "parse"},

@@ -14,6 +14,7 @@ type function struct {
 	params     place  // where V8 says that the function is: the parenthesis, or the parameter of an arrow function
 	name       []part // its own name, or the place that it is assigned to: a.b.c = function
 	class      []part // of a method
+	accessor   string // "get ", "set " or empty, as V8 writes it in front of the name
 }
 
 // part is an identifier of a name.
@@ -56,13 +57,14 @@ func (p place) compare(q place) int {
 
 // bracket is an open bracket, or the script itself.
 type bracket struct {
-	kind    bracketKind
-	ternary int     // question marks without their colon
-	arrows  []arrow // functions without braces around their body, which end here
-	atKey   bool    // in an object or class: a key comes next
-	key     []part  // the last key
-	class   []part  // the name of the class
-	fn      int     // of a body or of parameters
+	kind     bracketKind
+	ternary  int     // question marks without their colon
+	arrows   []arrow // functions without braces around their body, which end here
+	atKey    bool    // in an object or class: a key comes next
+	key      []part  // the last key
+	accessor string  // in front of the key
+	class    []part  // the name of the class
+	fn       int     // of a body or of parameters
 
 	// Of a parenthesis: in front of =>, it has parameters.
 	start, params place // start is that of a preceding async
@@ -220,7 +222,10 @@ func (p *scopeParser) setKey(t lexeme) {
 		if t.kind == text {
 			name = name[1 : len(name)-1]
 		}
-		frame.key = []part{{name, t.at}}
+		frame.key, frame.accessor = []part{{name, t.at}}, ""
+		if p.prev.kind == word && (p.prev.text == "get" || p.prev.text == "set") {
+			frame.accessor = p.prev.text + " "
+		}
 	}
 }
 
@@ -301,7 +306,7 @@ func (p *scopeParser) openParen(t lexeme, target []part, wasMember, wasAsync boo
 		p.pending = pendingNone
 		return p.pushParameters(function{start: p.pendingStart, params: t.at, name: p.pendingName})
 	case (frame.kind == object || frame.kind == class) && frame.atKey && (p.prev.kind == word || p.prev.kind == text || p.prev.kind == number || p.prev.text == "]"):
-		f := function{start: t.at, params: t.at, name: frame.key, class: frame.class}
+		f := function{start: t.at, params: t.at, name: frame.key, class: frame.class, accessor: frame.accessor}
 		if p.prev.text == "]" {
 			f.name = nil
 		} else {
