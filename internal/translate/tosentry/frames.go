@@ -4,7 +4,6 @@ package tosentry
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,9 +29,9 @@ type frameReader struct {
 	frameTypes map[string]int // number of locations by type
 
 	fromSentry bool
-	stackOf    memo[stackResult]
-	locationOf memo[frameRange]
-	mappingOf  memo[string]                      // filenames
+	stackOf    dictionary.Memo[stackResult]
+	locationOf dictionary.Memo[frameRange]
+	mappingOf  dictionary.Memo[string]           // filenames
 	long       map[dictionary.StringIndex]string // clipped texts
 	limit      int                               // output limit of the message, in bytes
 	mappings   []dictionary.MappingIndex         // that locations refer to, in order
@@ -67,9 +66,9 @@ const (
 // open prepares the tables for a message.
 func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.ProfilesDictionary, limit int) {
 	r.view, r.keys, r.limit, r.long = view, keys, limit, nil
-	r.stackOf.open(d.StackTable().Len())
-	r.locationOf.open(d.LocationTable().Len())
-	r.mappingOf.open(d.MappingTable().Len())
+	r.stackOf.Open(d.StackTable().Len())
+	r.locationOf.Open(d.LocationTable().Len())
+	r.mappingOf.Open(d.MappingTable().Len())
 }
 
 // start discards the previous profile.
@@ -77,21 +76,21 @@ func (r *frameReader) start(fromSentry bool) {
 	r.frames, r.mappings = r.frames[:0], r.mappings[:0]
 	r.stacks.Reset()
 	r.frameTypes, r.broken, r.fromSentry = map[string]int{}, 0, fromSentry
-	r.stackOf.clear()
-	r.locationOf.clear()
-	r.mappingOf.clear()
+	r.stackOf.Clear()
+	r.locationOf.Clear()
+	r.mappingOf.Clear()
 }
 
 // stack returns the stack at an index of the stack table, or the reason why it is unusable.
 func (r *frameReader) stack(index dictionary.StackIndex) (int32, discard.Reason) {
-	if index < 0 || int(index) >= r.stackOf.len() && index != 0 {
+	if index < 0 || int(index) >= r.stackOf.Len() && index != 0 {
 		return 0, discard.ReasonMalformedSamples
 	}
-	if known, ok := r.stackOf.get(int(index)); ok {
+	if known, ok := r.stackOf.Get(int(index)); ok {
 		return known.index, known.reason
 	}
 	stack, reason := r.readStack(index)
-	r.stackOf.set(int(index), stackResult{stack, reason})
+	r.stackOf.Set(int(index), stackResult{stack, reason})
 	return stack, reason
 }
 
@@ -122,7 +121,7 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 // read returns the frames of a location, or none if the limit is reached. A missing location
 // becomes an empty frame, so that the depth of the stack stays the same.
 func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
-	if known, ok := r.locationOf.get(int(index)); ok {
+	if known, ok := r.locationOf.Get(int(index)); ok {
 		return known
 	}
 	if !r.view.Location(index, &r.loc) {
@@ -148,7 +147,7 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	}
 	r.frameTypes[frameType]++
 	frames.end = int32(len(r.frames))
-	r.locationOf.set(int(index), frames)
+	r.locationOf.Set(int(index), frames)
 	return frames
 }
 
@@ -201,12 +200,12 @@ func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType
 // refer records a reference to a mapping. For frames from other sources, its file name is the
 // package.
 func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
-	filename, known := r.mappingOf.get(int(index))
+	filename, known := r.mappingOf.Get(int(index))
 	if !known {
 		var m dictionary.Mapping
 		r.view.Mapping(index, &m)
 		filename = r.text(m.Filename)
-		r.mappingOf.set(int(index), filename)
+		r.mappingOf.Set(int(index), filename)
 		r.mappings = append(r.mappings, index)
 	}
 	if !r.fromSentry && f.Package == "" {
@@ -337,31 +336,4 @@ func isSame(frame, profile string) bool {
 		return frame == nativePlatform
 	}
 	return frame == profile
-}
-
-// memo caches results by index. clear invalidates all of them in constant time.
-type memo[T any] struct {
-	results    []T
-	generation []uint32
-	current    uint32
-}
-
-// open prepares the cache for a table of n entries. Index 0 is valid even if the table is empty.
-func (m *memo[T]) open(n int) {
-	m.results = slices.Grow(m.results[:0], n+1)[:n+1]
-	m.generation = slices.Grow(m.generation[:0], n+1)[:n+1]
-	clear(m.generation)
-	m.current = 0
-}
-
-func (m *memo[T]) len() int { return len(m.results) - 1 }
-
-func (m *memo[T]) clear() { m.current++ }
-
-func (m *memo[T]) get(index int) (result T, ok bool) {
-	return m.results[index], m.generation[index] == m.current
-}
-
-func (m *memo[T]) set(index int, result T) {
-	m.results[index], m.generation[index] = result, m.current
 }

@@ -86,7 +86,7 @@ const maxPooledExport = 32 << 20
 // release returns the exporter to the pool, without references to the message.
 func (e *profileExporter) release() {
 	observations := cap(e.samples.observations) + cap(e.samples.scratch) + cap(e.samples.counted)
-	tables := cap(e.frames.stackOf.results) + cap(e.frames.locationOf.results) + cap(e.samples.keys.kinds)
+	tables := e.frames.stackOf.Cap() + e.frames.locationOf.Cap() + cap(e.samples.keys.kinds)
 	if e.splitter.MemoryBytes()+20*observations+32*tables+120*cap(e.frames.frames)+4*e.frames.stacks.Entries() > maxPooledExport {
 		return
 	}
