@@ -5,7 +5,7 @@ package native
 import "errors"
 
 const (
-	// maxBuilt bounds the memory of the table while it is built. Some 200 MB of DWARF need 60 MB.
+	// maxBuilt bounds the memory of the table while it is built. A library of 74 MB with DWARF of Rust has an index of 19 MB.
 	maxBuilt = 160 << 20
 
 	// maxUnit bounds the line rows, functions and ranges of one compilation unit. Ranges can be shared by many functions, so that their number is

@@ -30,6 +30,7 @@
 //     for mappings of older R8, retrace leaves out only the lines that are annotated.
 //   - Sentry's library counts lines onwards if the original range is longer than the obfuscated one. This package and retrace do not.
 //   - The mapping has the function without lines, so the compiler kept the lines: Sentry's library (13.9) returns line 0.
+//   - Retrace leaves out the caller of some chains without annotation; this package and Sentry's library do not.
 //   - A class without annotation: Sentry's library (13.9) returns no file. Retrace derives the file from the outer class, and so does this
 //     package; it takes the extension from the class of the section, retrace from the obfuscated file.
 package proguard

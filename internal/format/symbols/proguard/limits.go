@@ -6,7 +6,7 @@ const (
 	// maxLine bounds a line. The longest lines of R8 are the annotations of outlines, with some hundred numbers.
 	maxLine = 1 << 20
 
-	// maxEncoded bounds each part of a mapping, because refs have 32 bits. The largest mappings in use have 100 MB of text, and need a sixth of it.
+	// maxEncoded bounds each part of a mapping, because refs have 32 bits. The largest mappings in use have 100 MB of text, and need a quarter of it.
 	maxEncoded = 1 << 30
 
 	// maxMembers bounds the lines with one obfuscated name in a class: a lookup reads all of them. The largest methods have some thousand.

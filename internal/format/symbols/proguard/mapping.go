@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Mapping is a mapping file in memory, without pointers per class or member: about a sixth of the text of the file. It is immutable.
+// Mapping is a mapping file in memory, without pointers per class or member: a sixth to a quarter of the text of the file. It is immutable.
 type Mapping struct {
 	// Unreadable is the number of ignored lines: neither class nor member, or longer than any compiler writes.
 	Unreadable int
