@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command envelope describes, checks, converts and sends payloads of Sentry SDKs and profiles. It
+// Command envelope describes payloads of Sentry SDKs and converts profiles. It
 // uses the packages of the collector's components, so its results are theirs.
 //
 //	envelope help
@@ -112,7 +112,7 @@ func parse(flags *flag.FlagSet, arguments []string) (others []string, err error)
 }
 
 func overview(out io.Writer) {
-	fmt.Fprint(out, "envelope describes, checks, converts and sends payloads of Sentry SDKs and profiles.\n\n")
+	fmt.Fprint(out, "envelope describes payloads of Sentry SDKs and converts profiles.\n\n")
 	for _, c := range commands {
 		fmt.Fprintf(out, "  envelope %-8s %s\n", c.name, c.summary)
 	}
