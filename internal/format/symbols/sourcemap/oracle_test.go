@@ -206,6 +206,10 @@ func sameFunction(want, got string) (reason string, same bool) {
 		return "", true
 	case got == "":
 		return "the reference has a name for an anonymous function", true
+	case strings.Trim(got, "0123456789") == "":
+		return "the reference does not use keys that are numbers", true
+	case strings.HasSuffix(want, got):
+		return "the reference has objects or computed keys in front", true
 	case strings.HasPrefix(want, got+"."):
 		return "the reference adds the inner name of a class", true
 	case strings.HasPrefix(want, "new ") && !strings.HasPrefix(got, "new "):
