@@ -39,7 +39,7 @@ var scenarioNames = map[string]string{
 
 const pageHead = `# Compatibility
 
-This page lists the versions of real SDKs, installed from their registries, that were tested against the built collector. The test takes
+This page lists the SDK versions, installed from package registries, that were tested against the built collector. The test takes
 four minutes and writes this page:
 
 ` + "```" + `sh
@@ -47,18 +47,17 @@ make sdks
 ` + "```" + `
 
 Each row is one successful run of the workload in [internal/testkit/e2e/sdks](../internal/testkit/e2e/sdks): nested spans, an error, a log,
-and busy functions inside named spans, on two threads if the SDK supports threads. A run fails unless:
+and busy functions inside named spans, on two threads, if the SDK supports these. A run fails unless:
 
 - the collector outputs every span, profile, error and log that the SDK reports as sent, and a sample-by-sample comparison shows that no
   data on the wire is lost, duplicated or changed;
-- each busy function has its expected share of its thread's time in the flame graph: the tolerance is four standard deviations of a binomial
-  distribution, but at least five percentage points. *Share* shows the largest deviation and its limit;
-- at least 95 % of the samples of busy functions are linked to the right span. The remaining 5 % allow for samplers that take the timestamp
+- each busy function has its expected share of its thread's time in the flame graph, within four standard deviations of a binomial distribution or five percentage points, if that is more. *Share* shows the largest deviation and its limit;
+- at least 95 % of the samples of busy functions are linked to the right span. The other 5 % allows for samplers that take the timestamp
   just before or after the sample. *Linked* is the actual percentage;
 - the ` + "`sentry_envelope`" + ` exporter sends all spans with their parents, and all samples with their threads, times and stacks, to a mock Sentry
   server, exactly as the SDK sent them;
 - the [tee](../sentryteeextension/README.md) forwards every request with the method, path, headers and bytes that the SDK sent, and Sentry's
-  own library (PyPI ` + "`sentry-relay`" + `) normalizes both copies of each event to the same result.
+  own library (PyPI ` + "`sentry-relay`" + `) normalizes sent and forwarded events identically.
 
 | SDK | Version | Profiling | Spans | Errors | Logs | Profiles | Samples | Share | Linked | Dropped by the SDK |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -69,11 +68,10 @@ Notes:
 
 - Profiling: a V1 profile belongs to one transaction. V2 is continuous profiling: either the program starts it (` + "`manual`" + `), or it runs while
   a span is active (` + "`trace`" + `).
-- Browser: by default, the SDK makes all spans of a page children of its root span. This hides which of several concurrent spans ran on the
+- Browser: by default, the SDK makes all spans of a page children of the root span. This hides which of several concurrent spans ran on the
   thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
 - Node: the SDK does not sample worker threads, even if they initialize the SDK.
-- Node 11.12.0 and Java 8.62.0 are the newest versions in the registries that the test uses; 11.1.0 and 8.43.0 are the newest that have a
-  profiler there. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
+- Node 11.12.0 and Java 8.62.0 are the newest versions in the registries that the test uses; 11.1.0 and 8.43.0 are the newest with a matching profiler. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
 - Node 11.12.0 with profiler 11.1.0: spans from this combination have no profiler session ID (` + "`profiler_id`" + `). Samples are linked to them
   only if they are streamed (the default of Node 11) and no other thread has spans at the same time: see
   [linking](linking.md#spans-without-a-profiler-session).
