@@ -22,14 +22,15 @@ type mappingRow struct {
 	text   string
 	fields []string // of Sentry, that it is about
 	target string
+	back   string // what Sentry receives again
 	cases  []string
 }
 
 // shapeTable is the head of the one table without cases: it is the shape of every profile.
 const shapeTable = "| OTLP | value |"
 
-// wayBack is the head of the last part of the page: its rows are the differences that the round
-// trips apply.
+// wayBack is the head of the last part of the page: its rows are about data of other origins, and
+// differences that concern no single field.
 const wayBack = "## OTLP to Sentry\n"
 
 var code = regexp.MustCompile("`([^`]+)`")
@@ -45,8 +46,8 @@ func mappingRows(t *testing.T) (rows []mappingRow) {
 		}
 		for _, line := range lines[2:] {
 			cells := strings.Split(strings.Trim(line, "|"), "|")
-			require.Len(t, cells, 3, "%s", line)
-			row := mappingRow{text: line, fields: codes(cells[0]), target: cells[1], cases: codes(cells[2])}
+			require.Len(t, cells, 4, "%s", line)
+			row := mappingRow{text: line, fields: codes(cells[0]), target: cells[1], back: strings.TrimSpace(cells[2]), cases: codes(cells[3])}
 			if strings.HasPrefix(lines[0], "| Metric ") { // the other way round: what it is made from comes second
 				row.fields, row.target = codes(cells[1]), cells[0]
 			}
@@ -80,6 +81,20 @@ func TestMappingPage(t *testing.T) {
 		}
 		for _, attribute := range attributes(row.target) {
 			assert.True(t, strings.Contains(strings.Join(texts, ""), attribute), "no case shows %s of the row %s", attribute, row.text)
+		}
+	}
+}
+
+var absentWithoutReason = regexp.MustCompile(`^(absent|not sent)[^:]*$`)
+
+// TestMappingPageWayBack checks that each row states what comes back, or the reason why nothing does. The round trips check the values:
+// see roundtrip_test.go in tosentry and toitems.
+func TestMappingPageWayBack(t *testing.T) {
+	for _, row := range mappingRows(t) {
+		assert.NotEmpty(t, row.back, "row %s", row.text)
+		assert.NotRegexp(t, absentWithoutReason, row.back, "row %s", row.text)
+		if strings.HasPrefix(strings.TrimSpace(row.target), "not mapped") {
+			assert.NotRegexp(t, "^same", row.back, "nothing can come back of the row %s", row.text)
 		}
 	}
 }

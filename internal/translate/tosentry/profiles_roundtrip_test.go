@@ -23,7 +23,7 @@ var exportOptions = ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-sentry", 
 
 // TestProfilesThereAndBack translates every profile of the cases and of the corpus to OTLP and
 // back, and compares the result with the original as text. The only differences are those that
-// docs/mapping.md lists under "OTLP to Sentry".
+// docs/mapping.md lists in the column Back and under "OTLP to Sentry".
 func TestProfilesThereAndBack(t *testing.T) {
 	counts := map[string]int{}
 	for _, c := range golden.Cases(t) {

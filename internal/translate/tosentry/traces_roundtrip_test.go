@@ -22,7 +22,7 @@ import (
 
 // TestSpansThereAndBack translates every transaction and every span container of the cases to OTLP
 // and back, and compares the result with the original as text, after applying the differences that
-// docs/mapping.md lists under "OTLP to Sentry".
+// docs/mapping.md lists in the column Back and under "OTLP to Sentry".
 func TestSpansThereAndBack(t *testing.T) {
 	counts := map[string]int{}
 	for _, c := range golden.Cases(t) {
