@@ -12,6 +12,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/pyroscopetest"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 )
@@ -25,20 +29,49 @@ type Sink struct {
 	refuse   map[string]int      // status to answer instead of 200, by path
 	hold     chan struct{}       // answer only after this is closed
 	problems []string
+	profiles [][]byte // to check at the end
+	size     int      // of them
+	check    func(t testing.TB, message []byte)
 }
 
-// NewSink starts a sink. The cleanup of the test closes it and fails the test if a request was not
-// OTLP/HTTP.
+// maxChecked limits the profiles that a sink checks, in bytes. Only tests under load send more.
+const maxChecked = 64 << 20
+
+// NewSink starts a sink. The cleanup of the test closes it, and fails the test if a request was not
+// OTLP/HTTP, if profiles were not valid OTLP, or if Pyroscope would reject them behind its preset.
 func NewSink(t testing.TB) *Sink {
-	s := &Sink{messages: map[string][][]byte{}, refuse: map[string]int{}}
+	s := &Sink{messages: map[string][][]byte{}, refuse: map[string]int{}, check: CheckForPyroscope}
 	s.server = httptest.NewServer(s)
 	t.Cleanup(func() {
 		s.server.Close()
 		for _, problem := range s.problems {
 			t.Error("OTLP request: " + problem)
 		}
+		for _, message := range s.profiles {
+			s.check(t, message)
+		}
 	})
 	return s
+}
+
+// Check replaces CheckForPyroscope, which checks each profiles message at the end of a test.
+func (s *Sink) Check(check func(t testing.TB, message []byte)) { s.check = check }
+
+// CheckForPyroscope fails a test if profiles are not valid OTLP, or if Pyroscope would reject them behind its preset.
+func CheckForPyroscope(t testing.TB, message []byte) { pyroscopetest.Check(t, unmarshal(t, message)) }
+
+// CheckOTLP fails a test if profiles are not valid OTLP. They may exceed the limits of Pyroscope.
+func CheckOTLP(t testing.TB, message []byte) {
+	require.Empty(t, dictionarytest.Check(unmarshal(t, message)))
+}
+
+// Unchecked accepts any profiles, such as those of an older version of OTLP.
+func Unchecked(testing.TB, []byte) {}
+
+func unmarshal(t testing.TB, message []byte) pprofile.Profiles {
+	profiles, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(message)
+	require.NoError(t, err)
+	return profiles
 }
 
 // URL returns the endpoint for an otlp_http exporter.
@@ -54,6 +87,9 @@ func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.problems = append(s.problems, problem)
 	case refuse == 0:
 		s.messages[r.URL.Path] = append(s.messages[r.URL.Path], body)
+		if r.URL.Path == ProfilesPath && s.size+len(body) <= maxChecked {
+			s.profiles, s.size = append(s.profiles, body), s.size+len(body)
+		}
 	}
 	s.mu.Unlock()
 

@@ -72,6 +72,7 @@ func grpcFrame(zipped []byte) []byte {
 
 func (a grpcAttack) run(t *testing.T) {
 	server, backend := fakesentry.Start(t), harness.NewSink(t)
+	backend.Check(harness.CheckOTLP)
 	otlp, page, grpc := harness.FreeAddress(t), harness.FreeAddress(t), harness.FreeAddress(t)
 	config := strings.Replace(otlpEverywhere(otlp, page, backend, server), "protocols: {",
 		fmt.Sprintf("protocols: {grpc: {endpoint: %q, max_recv_msg_size_mib: 64}, ", grpc), 1)

@@ -57,6 +57,7 @@ func limitFor(memory int) int {
 // run uses a separate collector, so that its peak memory is that of the attack.
 func (a attack) run(t *testing.T) {
 	backend := harness.NewSink(t)
+	backend.Check(harness.CheckOTLP)
 	c := harness.Start(t, harness.Settings{Sink: backend, Signals: a.signals, MemoryLimit: limitFor(a.memory)})
 	hostile := a.request()
 

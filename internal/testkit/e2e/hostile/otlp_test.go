@@ -45,6 +45,7 @@ type otlpAttack struct {
 
 func (a otlpAttack) run(t *testing.T) {
 	server, backend := fakesentry.Start(t), harness.NewSink(t)
+	backend.Check(harness.CheckOTLP)
 	otlp, page := "http://"+harness.FreeAddress(t), harness.FreeAddress(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: limitFor(a.memory), Config: otlpEverywhere(strings.TrimPrefix(otlp, "http://"), page, backend, server)})
 	harness.WaitListening(t, strings.TrimPrefix(otlp, "http://"))

@@ -23,6 +23,7 @@ import (
 // exporter, and leave in the version of an older backend.
 func TestDialects(t *testing.T) {
 	backend := harness.NewSink(t)
+	backend.Check(harness.Unchecked) // OTLP 1.9
 	address := harness.FreeAddress(t)
 	harness.Start(t, harness.Settings{Sink: backend, Config: `
 extensions:
