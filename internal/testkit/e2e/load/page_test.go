@@ -25,13 +25,13 @@ const loadHead = `# Load
 one machine, connected over loopback. Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the
 responses (up to 256 concurrent requests) and measures response times from the scheduled send time.
 
-- *Recorded*: profiles of real SDKs up to 1 MB: V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
+- *Recorded*: real SDK profiles up to 1 MB. V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
 - *Generated*: a chunk of 6060 samples of ten threads, with 300 stacks of 20 frames.
 - *OTLP*: the same profiles in the form of this collector's OTLP output, sent to the ` + "`otlp`" + ` receiver.
 
-**Other processes used the machine during the run** (see the load average), and sender and collector shared its cores. Compare figures
-within this page, not with figures from another machine. The figures per CPU-second (of the collector's own CPU time) depend far less on the
-machine's load.
+**Other processes used the machine during the run** (see the load average); the sender and collector shared its cores. Compare figures
+within this page, not with figures from another machine. Figures per CPU-second (of the collector's own CPU time) depend far less on other
+processes.
 `
 
 // loadPage collects the results for docs/load.md.
@@ -98,10 +98,10 @@ or more of the responses take a second or longer, or if the delivery rate drops 
 In the first row of the table, the backend accepts one profile every 10 ms. In the other rows, the backend is fast, but it shares the cores
 with the sender and the collector. The sender has at most 256 open requests; clients without that limit were not tested. To measure the
 capacity, the sender raises its rate by 50 % per step until less than half of the offered rate is delivered. The capacity is the highest
-delivery rate in these steps; it is the capacity of receiver, exporter and backend together.
+delivery rate in these steps, for the receiver, exporter and backend together.
 
-For 20 ms after a pipeline refuses data, the receiver refuses profiles before it decompresses and decodes them, which keeps the delivery
-rate high ([operations](operations.md#sizing)).
+For 20 ms after a pipeline refuses data, the receiver refuses profiles without decompressing or decoding them. This keeps the delivery rate
+high ([operations](operations.md#sizing)).
 
 | | Offered/s | Answered | Not sent: 256 waiting | Accepted = delivered | Delivered/s | Delivered per CPU-second | 429 | 200 with limits | p50 | p99 | Peak RSS, MiB |
 |---|---|---|---|---|---|---|---|---|---|---|---|
