@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command envelope describes payloads of Sentry SDKs and converts profiles. It
+// Command envelope describes and checks payloads of Sentry SDKs, and converts profiles. It
 // uses the packages of the collector's components, so its results are theirs.
 //
 //	envelope help
@@ -45,7 +45,7 @@ type command struct {
 	prepare func(*flag.FlagSet) func(environment, []string) error
 }
 
-var commands = []command{explainCommand, convertCommand}
+var commands = []command{explainCommand, convertCommand, lintCommand}
 
 // errFindings is the error of a command that has reported its findings.
 var errFindings = errors.New("findings")
@@ -112,7 +112,7 @@ func parse(flags *flag.FlagSet, arguments []string) (others []string, err error)
 }
 
 func overview(out io.Writer) {
-	fmt.Fprint(out, "envelope describes payloads of Sentry SDKs and converts profiles.\n\n")
+	fmt.Fprint(out, "envelope describes and checks payloads of Sentry SDKs, and converts profiles.\n\n")
 	for _, c := range commands {
 		fmt.Fprintf(out, "  envelope %-8s %s\n", c.name, c.summary)
 	}
