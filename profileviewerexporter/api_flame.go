@@ -5,6 +5,7 @@ package profileviewerexporter
 import (
 	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -41,7 +42,7 @@ type frameAnswer struct {
 }
 
 // flameAnswer is a merged graph. The lists describe the selection; a request for a part of the graph
-// (left, right) has none.
+// (left, right) or for another view of it has none.
 type flameAnswer struct {
 	graphAnswer
 	Matched *int64        `json:"matched,omitempty"` // weight of the functions that the search matches
@@ -120,14 +121,17 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	graph, err := v.viewOf(query, s, m.graph)
+	if err != nil {
+		return nil, err
+	}
 	var out flameAnswer
-	graph := m.graph
 	if window.Match = matching(graph, query.Get("q")); window.Match != nil {
 		matched := graph.Matched(window.Match)
 		out.Matched = &matched
 	}
 	out.describe(s, graph, graph.Draw(window))
-	if partial(query) {
+	if partial(query) || query.Has("view") {
 		return out, nil
 	}
 	totals := graph.Top()
@@ -143,6 +147,35 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 		out.Spans = v.listSpans(m.spans, maxDrawingTexts/4, &out.omissions)
 	}
 	return out, nil
+}
+
+// viewOf returns the view of a merged graph that the query selects:
+//
+//	view=inverted              running functions first, their callers below
+//	view=callers&function=17   callers of the function with this number
+//	view=callees&function=17   its calls
+func (v *viewer) viewOf(query url.Values, s *selection, graph *flame.Graph) (*flame.Graph, error) {
+	view := query.Get("view")
+	var build func() (*flame.Graph, error)
+	switch view {
+	case "":
+		return graph, nil
+	case "inverted":
+		build = graph.Inverted
+	case "callers", "callees":
+		frame, err := number(query, "function", len(graph.Frames))
+		if err != nil {
+			return nil, err
+		}
+		build = func() (*flame.Graph, error) { return graph.Callees(frame) }
+		if view == "callers" {
+			build = func() (*flame.Graph, error) { return graph.Callers(frame) }
+		}
+		view += " " + strconv.Itoa(int(frame))
+	default:
+		return nil, badRequest("view: %q is unknown; use inverted, callers or callees", displayText(view))
+	}
+	return cached(&v.graphs, view+" "+s.key(), build)
 }
 
 // threadShares sums the selected samples by thread.

@@ -163,6 +163,34 @@ func TestFlame(t *testing.T) {
 }
 
 // The samples of a span, over all profiles that have some, and nothing else.
+func TestViewsOfAGraph(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	inverted := get[flameAnswer](h, "flame?profile=1&view=inverted")
+	assert.Equal(t, []string{"0 all 90 0", "1 poll 50 50", "1 libquery 30 0", "2 handle 30 0", "3 main 30 30", "1 handle 10 0", "2 main 10 10"},
+		draw(inverted.graphAnswer))
+	assert.Empty(t, inverted.Top, "the page has the lists of the selection")
+
+	handle := -1
+	for _, f := range get[flameAnswer](h, "flame?profile=1").Top {
+		if f.Name == "handle" {
+			handle = int(f.Number)
+		}
+	}
+	callers := get[flameAnswer](h, fmt.Sprint("flame?profile=1&view=callers&function=", handle))
+	assert.Equal(t, []string{"0 all 40 0", "1 handle 40 0", "2 main 40 40"}, draw(callers.graphAnswer))
+	callees := get[flameAnswer](h, fmt.Sprint("flame?profile=1&view=callees&function=", handle))
+	assert.Equal(t, []string{"0 all 40 0", "1 handle 40 10", "2 libquery 30 30"}, draw(callees.graphAnswer))
+	none := get[flameAnswer](h, fmt.Sprint("flame?profile=1&thread=2&view=callees&function=", handle))
+	assert.Zero(t, none.Total, "the thread does not call the function, but its number is the same")
+
+	for query, want := range map[string]string{"view=upward": "use inverted, callers or callees", "view=callers&function=99": "is not a number below"} {
+		status, text := h.fails("flame?profile=1&" + query)
+		assert.Equal(t, http.StatusBadRequest, status)
+		assert.Contains(t, text, want)
+	}
+}
+
 func TestFlameOfASpan(t *testing.T) {
 	h := start(t, nil)
 	h.addProfile("shop", shop...)

@@ -103,7 +103,7 @@ func FuzzQuestion(f *testing.F) {
 	page := v.routes()
 	require.NoError(f, v.consumeProfiles(f.Context(), timelinetest.Message("shop", timelinetest.Wall, shop...)))
 	for _, question := range []string{
-		"overview?service=shop", "profiles/1?", "flame?profile=1&thread=1&from=0&to=9&left=1&right=5&pixels=7&q=a", "flame?" + span7, "ordered?profile=1&thread=1",
+		"overview?service=shop", "profiles/1?", "flame?profile=1&thread=1&from=0&to=9&left=1&right=5&pixels=7&q=a", "flame?" + span7, "flame?profile=1&view=callers&function=1&q=(a|b)", "ordered?profile=1&thread=1",
 		"frame?profile=1&frame=1", "compare?a=1&b=1", "traces/00000000000000000000000000000007?", "logs?service=", "download/pprof?profile=1", "/?",
 	} {
 		f.Add(question)

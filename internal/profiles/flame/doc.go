@@ -10,6 +10,7 @@
 //
 //	graph.go    Graph: samples of one or more profiles, by function
 //	tree.go     its tree, and how it is drawn
+//	views.go    the inverted graph, and the callers and callees of a function
 //	ordered.go  Ordered: the samples of a thread in time order, and how they are drawn
 //	boxes.go    Box, Window, Drawing; combines narrow siblings
 //	detail.go   one function: its lines, attributes and spans

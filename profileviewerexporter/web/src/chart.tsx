@@ -18,6 +18,7 @@ interface Props {
   selected?: number // number of a frame to outline
   onSelect: (box: Box) => void
   time?: boolean // positions are nanoseconds
+  label?: string // of the graph, if a page has several
 }
 
 const nearby = 4 // pixels: a shorter drag is a click
@@ -79,7 +80,7 @@ export function FlameChart(props: Props) {
   return (
     <div class="flame">
       <div class="chart" ref={box} tabIndex={0} role="application" onScroll={measure} onKeyDown={key}
-        aria-label="Flame graph: arrow keys move, Enter zooms in, Escape shows all, plus and minus zoom">
+        aria-label={`${props.label ?? 'Flame graph'}: arrow keys move, Enter zooms in, Escape shows all, plus and minus zoom`}>
         {props.time && <Axis {...view} />}
         <div class="rows" style={{ height: `${picture.rows * rowHeight}px` }}>
           <canvas ref={canvas} role="img" data-left={view.left} data-right={view.right} data-boxes={picture.boxes.length} data-detail={picture !== whole}

@@ -1,5 +1,5 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import { query, type Graph, type Measure, type MergedGraph, type OrderedGraph, type Selection, type Thread } from './api'
+import { useMemo, useState } from 'preact/hooks'
+import { query, type Graph, type MergedGraph, type OrderedGraph, type Selection, type Thread } from './api'
 import { pictureOf, type Box } from './boxes'
 import { FlameChart } from './chart'
 import type { Colouring } from './colours'
@@ -9,7 +9,9 @@ import { codeOf, duration, place, plural, share, weight } from './format'
 import { Functions } from './functions'
 import { amend, useApi, useDelayed, type Route } from './hooks'
 import { Omitted } from './omitted'
+import { orderOf, unzoomed, type Order } from './order'
 import type { View } from './paint'
+import { Sandwich } from './sandwich'
 import { Strip } from './strip'
 import { Summary } from './summary'
 import { Toolbar } from './toolbar'
@@ -17,7 +19,7 @@ import { useView } from './view'
 
 interface Props {
   base: Selection // profiles, or a span
-  route: Route // its query may have: thread or threads=all, order, from, to, collapse, zoom, idle, q
+  route: Route // its query may have: thread or threads=all, order, from, to, collapse, zoom, callers, idle, q, function, own
   threads?: Thread[] // with their activity; undefined where it is not known
   length?: number // nanoseconds
 }
@@ -25,18 +27,19 @@ interface Props {
 // GraphView is the flame graph of a selection, with the controls that change the selection.
 export function GraphView({ base, route, threads, length }: Props) {
   const q = route.query
-  const byTime = q.get('order') === 'time'
+  const order = orderOf(q)
+  const byTime = order === 'time'
   const [search, setSearch] = useState(q.get('q') ?? '')
-  const [colouring, setColouring] = useState<Colouring>('code')
-  const [frame, setFrame] = useState<number>()
+  const term = useDelayed(search)
+  const colouring: Colouring = q.has('own') ? 'own' : 'code'
+  const frame = numberIn(q, 'function')
 
   const listed = useThreads(base, threads)
   const allThreads = !byTime && (threads === undefined || q.get('threads') === 'all')
   const thread = q.get('thread') ?? (allThreads ? undefined : listed[0]?.id)
   const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), collapse: q.has('collapse') ? 1 : undefined }
-  useEffect(() => setFrame(undefined), [query(selection)])
 
-  const { whole, graph, all, picture, path, error } = useGraphs(selection, byTime, useDelayed(search), q.has('idle'))
+  const { whole, graph, all, picture, path, error } = useGraphs(selection, order, term, q.has('idle'))
   const { view, onView } = useView(q)
   const detail = useDetail(path, view, all)
   if (error) return <p class="warn" role="alert">{error}</p>
@@ -44,46 +47,55 @@ export function GraphView({ base, route, threads, length }: Props) {
 
   const exact: Selection = { ...selection, profiles: whole.profiles }
   const activity = threads && activityOf(threads, thread)
+  const centre = frame ?? whole.top?.[0]?.number // of the sandwich
   const found = whole.matched === undefined ? undefined : whole.matched / Math.max(1, whole.total)
   return (
     <>
-      <Toolbar selection={exact} byTime={byTime} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} collapse={q.has('collapse')}
-        search={search} found={found} onSearch={setSearch} colouring={colouring} onColouring={setColouring} />
+      <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} collapse={q.has('collapse')}
+        search={search} found={found} onSearch={setSearch} colouring={colouring} onColouring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
       {activity && length !== undefined && length > 0 &&
         <Strip activity={activity} length={length} from={selection.from} to={selection.to}
-          onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString(), zoom: undefined })} />}
-      <Summary whole={whole} picture={picture} ordered={byTime ? (graph as OrderedGraph) : undefined} />
+          onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString(), ...unzoomed })} />}
+      <Summary whole={whole} picture={picture} ordered={isOrdered(graph) ? graph : undefined} />
       <Omitted from={graph} />
       {whole.total === 0 && !byTime
         ? <p class="note">This selection has no samples with a stack.</p>
-        : <FlameChart whole={picture} detail={detail} view={view} onView={onView} describe={(b) => describe(b, graph, graph.measure)}
-          colouring={colouring} selected={frame} onSelect={(b) => setFrame(b.frame?.number)} time={byTime} />}
+        : order === 'sandwich' && centre !== undefined
+          ? <Sandwich selection={exact} frame={centre} total={whole.total} search={term} q={q} colouring={colouring} describe={describe} />
+          : <FlameChart whole={picture} detail={detail} view={view} onView={onView} describe={(b) => describe(b, graph)}
+            colouring={colouring} selected={frame} onSelect={(b) => amend({ function: b.frame?.number.toString() }, 'replace')} time={byTime} />}
       <div class="below">
-        <Functions graph={whole} search={search} selected={frame} onSelect={setFrame} />
-        <Details selection={exact} frame={frame} measure={whole.measure} all={whole.total + whole.idle} spans={whole.spans} />
+        <Functions graph={whole} search={search} selected={order === 'sandwich' ? centre : frame}
+          onSelect={(f) => amend({ function: f.toString(), ...(order === 'sandwich' && unzoomed) })} />
+        <Details selection={exact} frame={order === 'sandwich' ? centre : frame} measure={whole.measure} all={whole.total + whole.idle} spans={whole.spans} />
       </div>
     </>
   )
 }
 
-// useGraphs requests the merged graph of a selection and, where it is shown, the graph in the order of time.
-function useGraphs(selection: Selection, byTime: boolean, search: string, idle: boolean) {
+// useGraphs requests the merged graph of a selection and, where it is shown, the graph in another order.
+function useGraphs(selection: Selection, order: Order, search: string, idle: boolean) {
+  const byTime = order === 'time'
   const text = query(selection, { pixels: pixels(), ...(search && { q: search }) })
   const merged = useApi<MergedGraph>('flame?' + text)
-  const path = byTime ? 'ordered?' + text : 'flame?' + text
-  const inOrder = useApi<OrderedGraph>(byTime && selection.thread !== undefined ? path : undefined)
-  const graph: Graph | undefined = byTime ? inOrder.value : merged.value
+  const inverted = order === 'inverted'
+  const path = byTime ? 'ordered?' + text : `flame?${text}${inverted ? '&view=inverted' : ''}`
+  const other = useApi<Graph>((byTime && selection.thread !== undefined) || inverted ? path : undefined)
+  const graph = byTime || inverted ? other.value : merged.value
   const all = useMemo((): View | undefined => {
     if (!graph) return undefined
-    if (byTime) return { left: (graph as OrderedGraph).from, right: (graph as OrderedGraph).to }
+    if (isOrdered(graph)) return { left: graph.from, right: graph.to }
     return { left: 0, right: graph.total + (idle ? graph.idle : 0) }
-  }, [graph, byTime, idle])
+  }, [graph, idle])
   const picture = useMemo(() => {
     if (!graph || !all) return undefined
-    return pictureOf(graph, all.left, all.right, !byTime && idle ? { start: graph.total, extent: graph.idle } : undefined)
+    return pictureOf(graph, all.left, all.right, !isOrdered(graph) && idle ? { start: graph.total, extent: graph.idle } : undefined)
   }, [graph, all])
-  return { whole: merged.value, graph, all, picture, path, error: merged.error ?? inOrder.error }
+  return { whole: merged.value, graph, all, picture, path, error: merged.error ?? other.error }
 }
+
+// isOrdered: for a moment after a change of the order, there is still the graph of the order before it.
+const isOrdered = (graph: Graph): graph is OrderedGraph => 'from' in graph
 
 // useThreads returns the threads of a selection, the busiest first, regardless of which of them is shown.
 function useThreads(base: Selection, threads?: Thread[]): Thread[] {
@@ -96,7 +108,8 @@ function numberIn(q: URLSearchParams, key: string): number | undefined {
 }
 
 // describe returns the line of text about a box. Shares are of the busy time of the displayed graph.
-function describe(b: Box, graph: Graph, measure: Measure): string {
+function describe(b: Box, graph: Graph): string {
+  const { measure } = graph
   switch (b.kind) {
     case 'idle': return `idle · ${weight(b.extent, measure)}`
     case 'combined': return `${plural(b.count, 'function')}, ${weight(b.weight, measure)} · ${share(b.weight, graph.total)} · ` +

@@ -3,10 +3,11 @@ import { query, type Measure, type Selection, type Thread } from './api'
 import type { Colouring } from './colours'
 import { weight } from './format'
 import { amend } from './hooks'
+import { orders, unzoomed, type Order } from './order'
 
 interface Props {
   selection: Selection
-  byTime: boolean
+  order: Order
   threads: Thread[]
   thread?: string
   measure: Measure
@@ -20,14 +21,17 @@ interface Props {
 }
 
 // Toolbar has the controls of a flame graph and its downloads.
-export function Toolbar({ selection, byTime, threads, thread, measure, idle, collapse, search, found, onSearch, colouring, onColouring }: Props) {
+export function Toolbar({ selection, order, threads, thread, measure, idle, collapse, search, found, onSearch, colouring, onColouring }: Props) {
   const searchBox = useRef<HTMLInputElement>(null)
   useSlash(searchBox)
+  const byTime = order === 'time'
   return (
     <div class="tools" role="toolbar" aria-label="Graph controls">
       <div class="choice" role="group" aria-label="Order">
-        <button type="button" aria-pressed={!byTime} onClick={() => amend({ order: undefined, zoom: undefined })}>Merged</button>
-        <button type="button" aria-pressed={byTime} onClick={() => amend({ order: 'time', zoom: undefined })}>By time</button>
+        {orders.map(([value, text, title]) => (
+          <button key={value} type="button" aria-pressed={order === value} title={title}
+            onClick={() => amend({ order: value === 'merged' ? undefined : value, ...unzoomed })}>{text}</button>
+        ))}
       </div>
       <label>Thread{' '}
         <select value={thread ?? ''} onChange={(e) => amend(chosen(e.currentTarget.value))}>
@@ -45,12 +49,12 @@ export function Toolbar({ selection, byTime, threads, thread, measure, idle, col
         {' '}Highlight application code
       </label>
       <label class="check" title="Of the calls into a library, show only the first">
-        <input type="checkbox" checked={collapse} onChange={(e) => amend({ collapse: e.currentTarget.checked ? '1' : undefined, zoom: undefined })} />
+        <input type="checkbox" checked={collapse} onChange={(e) => amend({ collapse: e.currentTarget.checked ? '1' : undefined, ...unzoomed })} />
         {' '}Collapse libraries
       </label>
-      {!byTime && (
+      {order === 'merged' && (
         <label class="check">
-          <input type="checkbox" checked={idle} onChange={(e) => amend({ idle: e.currentTarget.checked ? '1' : undefined, zoom: undefined })} /> Idle time
+          <input type="checkbox" checked={idle} onChange={(e) => amend({ idle: e.currentTarget.checked ? '1' : undefined, ...unzoomed })} /> Idle time
         </label>
       )}
       <Downloads selection={selection} />
@@ -60,7 +64,7 @@ export function Toolbar({ selection, byTime, threads, thread, measure, idle, col
 
 // chosen is the change of the address for a thread, or for all threads.
 function chosen(thread: string): Record<string, string | undefined> {
-  return { thread, threads: thread === '' ? 'all' : undefined, zoom: undefined }
+  return { thread, threads: thread === '' ? 'all' : undefined, ...unzoomed }
 }
 
 function threadText(t: { id: string; name: string }): string {

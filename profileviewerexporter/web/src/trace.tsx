@@ -5,6 +5,7 @@ import { GraphView } from './graph'
 import { amend, useApi, useTitle, type Route } from './hooks'
 import { LogTable } from './logs'
 import { Omitted } from './omitted'
+import { unzoomed } from './order'
 
 // TraceView shows the spans of a trace, and the attributes, logs and samples of the selected span.
 export function TraceView({ id, route }: { id: string; route: Route }) {
@@ -13,7 +14,7 @@ export function TraceView({ id, route }: { id: string; route: Route }) {
   if (error) return <p class="warn" role="alert">{error}</p>
   if (!t) return <p class="note">Loading…</p>
   const chosen = t.span_list.find((s) => s.id === route.query.get('span'))
-  const choose = (span: string) => amend({ span, thread: undefined, order: undefined, from: undefined, to: undefined, zoom: undefined, q: undefined })
+  const choose = (span: string) => amend({ span, thread: undefined, order: undefined, from: undefined, to: undefined, ...unzoomed, q: undefined, function: undefined })
   return (
     <>
       <div class="heading">

@@ -55,21 +55,21 @@ export function useAnimated(target: View, graph: unknown): View {
 
 const settled = 250 // milliseconds after the last movement
 
-// useView returns the visible part of the graph. The address has it, and the history where a click changed it.
-export function useView(q: URLSearchParams) {
-  const text = q.get('zoom') ?? ''
+// useView returns the visible part of the graph. The address has it under a key, and the history where a click changed it.
+export function useView(q: URLSearchParams, key = 'zoom') {
+  const text = q.get(key) ?? ''
   const [moving, setMoving] = useState<{ view?: View }>()
   useEffect(() => setMoving(undefined), [text])
   useEffect(() => {
     if (!moving) return
-    const timer = setTimeout(() => amend({ zoom: textOf(moving.view) }, 'replace'), settled)
+    const timer = setTimeout(() => amend({ [key]: textOf(moving.view) }, 'replace'), settled)
     return () => clearTimeout(timer)
   }, [moving])
   const named = useMemo(() => parseView(text), [text])
   const onView = (view: View | undefined, isMoving = false) => {
     if (isMoving) return setMoving({ view })
     setMoving(undefined)
-    amend({ zoom: textOf(view) })
+    amend({ [key]: textOf(view) })
   }
   return { view: moving ? moving.view : named, onView }
 }

@@ -12,6 +12,8 @@ export default async function (page, url) {
     ['overview', '#/', '.card, .listing tbody tr'],
     ['profile', `#/profile/${profile.id}`, 'canvas[data-boxes]'],
     ['by-time', `#/profile/${profile.id}?order=time`, '.axis'],
+    ['inverted', `#/profile/${profile.id}?order=inverted`, 'canvas[data-boxes]'],
+    ['sandwich', `#/profile/${profile.id}?order=sandwich`, '.half + .half canvas[data-boxes]'],
     ['trace', `#/trace/${trace.id}?span=${span.id}`, 'canvas[data-boxes]'],
     ['compare', `#/compare?a=${profile.id}&b=${other.id}`, 'canvas[data-boxes]'],
     ['logs', '#/logs', '.records li'],

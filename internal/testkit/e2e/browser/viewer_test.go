@@ -66,6 +66,19 @@ func TestBrowserViewer(t *testing.T) {
 	comparePprof(t, result.Pprof, result.Top)
 }
 
+// TestBrowserViewerOrders clicks through the inverted graph and the callers and callees of functions.
+func TestBrowserViewerOrders(t *testing.T) {
+	b := findBrowser(t)
+	c, page := startQuickstart(t)
+	sendDemo(t, c)
+	traffic := b.run(t, "viewer-orders.mjs", page)
+	assert.Empty(t, traffic.Errors)
+	var result struct{ Inverted, Functions, Query int }
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	assert.Greater(t, result.Functions, 1, "several functions have self time")
+	t.Logf("%+v", result)
+}
+
 // topRow is a row of the page's table, with shares as text.
 type topRow struct{ Name, Self, Total string }
 
