@@ -3,6 +3,7 @@
 package symbolicateprocessor
 
 import (
+	"cmp"
 	"io"
 	"io/fs"
 	"net/url"
@@ -17,27 +18,32 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 )
 
-// catalog has the JavaScript files of a directory that have a source map. It is immutable: a scan makes the next one.
+// catalog has the symbol files of a directory. It is immutable: a scan makes the next one.
 type catalog struct {
-	byID   map[uuid.UUID]*bundle
-	byPath map[string]*bundle
-	full   bool // the directory has more files
+	byID     map[uuid.UUID]*bundle // JavaScript files that have a source map
+	mappings map[uuid.UUID]*bundle // of ProGuard and R8
+	byPath   map[string]*bundle    // all
+	full     bool                  // the directory has more files
 }
 
-// bundle is a generated file and its map.
+// bundle is a generated JavaScript file and its map, or a ProGuard mapping.
 type bundle struct {
-	script, source string // paths in the directory; source is the map
+	script, source string // paths in the directory; source is the map, script is empty for ProGuard mappings
 	modified       time.Time
 	size           int64
-	id             uuid.UUID // zero without a debug ID
+	id             uuid.UUID // zero without a debug ID; that of the content for ProGuard mappings
+	assigned       uuid.UUID // in the path of a ProGuard mapping, else zero
 }
+
+// path returns the path by which the catalog knows the bundle.
+func (b *bundle) path() string { return cmp.Or(b.script, b.source) }
 
 // tail is how much of the end of a JavaScript file is read for its links. A map inside of the file is longer, and is not supported.
 const tail = 4096
 
 // scan reads the names of a directory, and the last lines of new and changed files.
 func scan(root *os.Root, limit int, before *catalog) (*catalog, error) {
-	next := &catalog{byID: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}}
+	next := &catalog{byID: map[uuid.UUID]*bundle{}, mappings: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}}
 	entries := 0
 	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -47,7 +53,7 @@ func scan(root *os.Root, limit int, before *catalog) (*catalog, error) {
 			next.full = true
 			return fs.SkipAll
 		}
-		if entry.Type().IsRegular() && isScript(name) {
+		if entry.Type().IsRegular() && (isScript(name) || isMapping(name)) {
 			if b := readBundle(root, name, entry, before); b != nil {
 				next.add(b)
 			}
@@ -65,7 +71,7 @@ func isScript(name string) bool {
 	return false
 }
 
-// readBundle returns the bundle of a JavaScript file, or nil if the file has no map beside it.
+// readBundle returns the bundle of a JavaScript file, or nil if the file has no map beside it; or that of a ProGuard mapping.
 func readBundle(root *os.Root, name string, entry fs.DirEntry, before *catalog) *bundle {
 	info, err := entry.Info()
 	if err != nil {
@@ -73,6 +79,9 @@ func readBundle(root *os.Root, name string, entry fs.DirEntry, before *catalog) 
 	}
 	if known := before.byPath[name]; known != nil && known.modified.Equal(info.ModTime()) && known.size == info.Size() {
 		return known
+	}
+	if !isScript(name) {
+		return readMapping(root, name, info)
 	}
 	b := &bundle{script: name, modified: info.ModTime(), size: info.Size()}
 	links := sourcemap.ReadLinks(readTail(root, name, info.Size()))
@@ -102,7 +111,14 @@ func readTail(root *os.Root, name string, size int64) string {
 }
 
 func (c *catalog) add(b *bundle) {
-	c.byPath[b.script] = b
+	c.byPath[b.path()] = b
+	if b.script == "" {
+		c.mappings[b.id] = b
+		if b.assigned != uuid.Nil {
+			c.mappings[b.assigned] = b
+		}
+		return
+	}
 	if b.id != uuid.Nil {
 		c.byID[b.id] = b
 	}
@@ -120,7 +136,7 @@ func (c *catalog) find(id symbolicate.ScriptID) *bundle {
 	}
 	parts := pathOf(id.URL)
 	for i := max(0, len(parts)-maxParts); i < len(parts); i++ {
-		if b := c.byPath[strings.Join(parts[i:], "/")]; b != nil && (err != nil || b.id == uuid.Nil) {
+		if b := c.byPath[strings.Join(parts[i:], "/")]; b != nil && b.script != "" && (err != nil || b.id == uuid.Nil) {
 			return b
 		}
 	}

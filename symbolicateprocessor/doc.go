@@ -8,5 +8,6 @@
 //	processor.go  profiles: look up, write, forward
 //	files.go      open files in memory, and the queue of files to open; lookups never wait
 //	catalog.go    which files the directory has, by debug ID and by path
+//	mappings.go   how ProGuard mappings are found
 //	telemetry.go  metrics
 package symbolicateprocessor

@@ -3,6 +3,7 @@
 package symbolicateprocessor
 
 import (
+	"bytes"
 	"container/list"
 	"context"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 )
@@ -43,9 +45,12 @@ type files struct {
 
 type openFile struct {
 	bundle *bundle
-	file   *sourcemap.File
+	file   symbolFile
 	bytes  int64
 }
+
+// symbolFile is a *sourcemap.File or a *proguard.Mapping.
+type symbolFile interface{ Bytes() int64 }
 
 const (
 	// maxQueue bounds the files that wait to be opened. A page has some ten bundles.
@@ -92,11 +97,25 @@ func (f *files) Shutdown(context.Context) error {
 
 // Script implements symbolicate.Files.
 func (f *files) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
+	file, status := f.lookup(func(c *catalog) *bundle { return c.find(id) })
+	script, _ := file.(*sourcemap.File)
+	return script, status
+}
+
+// Mapping implements symbolicate.Files.
+func (f *files) Mapping(id string) (*proguard.Mapping, symbols.Status) {
+	file, status := f.lookup(func(c *catalog) *bundle { return c.mapping(id) })
+	mapping, _ := file.(*proguard.Mapping)
+	return mapping, status
+}
+
+// lookup returns the opened file of a bundle, or queues it.
+func (f *files) lookup(find func(*catalog) *bundle) (symbolFile, symbols.Status) {
 	c := f.catalog.Load()
 	if c == nil {
 		return nil, symbols.Pending
 	}
-	b := c.find(id)
+	b := find(c)
 	if b == nil {
 		return nil, symbols.MissingFile
 	}
@@ -153,12 +172,12 @@ func (f *files) scan(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for b := range f.failed {
-		if next.byPath[b.script] != b {
+		if next.byPath[b.path()] != b {
 			delete(f.failed, b)
 		}
 	}
 	for b, element := range f.open {
-		if next.byPath[b.script] != b {
+		if next.byPath[b.path()] != b {
 			f.close(ctx, element)
 		}
 	}
@@ -203,10 +222,13 @@ func (f *files) close(ctx context.Context, element *list.Element) {
 	f.telemetry.openBytes.Add(ctx, -o.bytes)
 }
 
-func (f *files) read(b *bundle) (*sourcemap.File, error) {
+func (f *files) read(b *bundle) (symbolFile, error) {
 	text, err := f.readFile(b.source)
 	if err != nil {
 		return nil, err
+	}
+	if b.script == "" {
+		return proguard.Read(bytes.NewReader(text))
 	}
 	m, err := sourcemap.Read(text)
 	if err != nil {

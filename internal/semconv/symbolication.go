@@ -8,6 +8,7 @@ const SymbolicationStatus = "symbolication.status"
 // Project, on locations with names from a symbol file: the frame as the profiler wrote it.
 const (
 	SentryFrameRawFunction = "sentry.frame.raw_function"
+	SentryFrameRawModule   = "sentry.frame.raw_module"
 	SentryFrameRawFile     = "sentry.frame.raw_file"
 	SentryFrameRawLine     = "sentry.frame.raw_line"
 	SentryFrameRawColumn   = "sentry.frame.raw_column"

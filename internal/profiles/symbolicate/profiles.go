@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package symbolicate writes the names, files and lines of symbol files into OTLP profiles. Minified frames have short names and places in a
-// bundle.
+// bundle; obfuscated ones have short names of class and method.
 //
 // # What a position means
 //
@@ -10,6 +10,8 @@
 //	browser    line and column of the definition: the parenthesis of the parameters
 //	node       column of the definition; line of the call, in the file of the caller
 //	stacks     line and column of the place that was running, or of the call (exceptions)
+//
+// Traces of Android have class, method and signature, and mostly no line.
 //
 // # What is written
 //
@@ -28,6 +30,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -37,6 +40,8 @@ import (
 type Files interface {
 	// Script returns a generated JavaScript file. The status is OK if and only if the file is not nil.
 	Script(ScriptID) (*sourcemap.File, symbols.Status)
+	// Mapping returns the ProGuard mapping with a UUID. The status is OK if and only if the mapping is not nil.
+	Mapping(uuid string) (*proguard.Mapping, symbols.Status)
 }
 
 // ScriptID identifies a generated JavaScript file.
@@ -99,12 +104,14 @@ type source struct {
 	callLines bool  // node: the line is that of the call
 	images    int32 // position of the images in the attribute table
 	debugIDs  map[string]string
+	obfuscation
 }
 
 // use is the source of a location.
 type use struct {
 	source *source
 	mixed  bool // profiles with different sources refer to it
+	builds bool // profiles with different ProGuard mappings refer to it, or some without one
 }
 
 // collectUses records the source of each location.
@@ -121,6 +128,7 @@ func (e *editor) collectUses(p pprofile.Profiles) {
 				if l > 0 && int(l) < len(e.uses) {
 					u := &e.uses[l]
 					u.mixed = u.mixed || u.source != nil && u.source != s
+					u.builds = u.builds || u.source != nil && u.source.uuid != s.uuid
 					u.source = s
 				}
 			}
@@ -154,9 +162,11 @@ func (e *editor) sourceOf(resource pcommon.Resource, profile pprofile.Profile) *
 		}
 	}
 	a, _ := e.view.Attribute(dictionary.AttributeIndex(s.images))
-	s.debugIDs = DebugIDs(a.Value)
 	if len(e.sources) == maxSources {
-		return e.sources[maxSources-1]
+		return e.sources[maxSources-1] // without images
+	}
+	if len(e.sources) < maxSources-1 {
+		s.debugIDs, s.uuid = DebugIDs(a.Value), MappingID(a.Value)
 	}
 	e.sources = append(e.sources, s)
 	s.number = int32(len(e.sources))
@@ -200,20 +210,22 @@ func (e *editor) location(i dictionary.LocationIndex, u use) {
 	if len(e.loc.Lines) != 1 || e.attribute(semconv.SymbolicationStatus) != "" {
 		return
 	}
-	if e.attribute(semconv.ProfileFrameType) != "v8js" {
-		return
-	}
 	line := e.loc.Lines[0]
 	function, _ := e.view.Function(line.Function)
-	url := e.view.Text(function.Filename)
-	if !isScript(url) {
+	url, class := e.view.Text(function.Filename), e.attribute(semconv.SentryFrameModule)
+	var status symbols.Status
+	switch frameType := e.attribute(semconv.ProfileFrameType); {
+	case frameType == "v8js" && isScript(url):
+		if status = symbols.Ambiguous; !u.mixed {
+			status = e.script(i, u.source, line, function, url)
+		}
+	case frameType == "jvm" && class != "" && (u.builds || u.source.uuid != ""):
+		if status = symbols.Ambiguous; !u.builds {
+			status = e.method(i, &u.source.obfuscation, line, function, class)
+		}
+	default:
 		return
 	}
-	if u.mixed {
-		e.counts[symbols.Ambiguous]++
-		return
-	}
-	status := e.script(i, u.source, line, function, url)
 	e.counts[status]++
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
@@ -43,6 +44,20 @@ func (s shop) Script(id ScriptID) (*sourcemap.File, symbols.Status) {
 	m, err := sourcemap.Read(text)
 	require.NoError(s.t, err)
 	return sourcemap.NewFile(m, minified(s.t)), symbols.OK
+}
+
+// Mapping returns the mapping of the ProGuard tests.
+func (s shop) Mapping(id string) (*proguard.Mapping, symbols.Status) {
+	*s.asked = append(*s.asked, ScriptID{DebugID: id})
+	if id != buildID {
+		return nil, symbols.MissingFile
+	}
+	file, err := os.Open("../../format/symbols/proguard/testdata/shop.txt")
+	require.NoError(s.t, err)
+	defer file.Close()
+	m, err := proguard.Read(file)
+	require.NoError(s.t, err)
+	return m, symbols.OK
 }
 
 func minified(t *testing.T) string {

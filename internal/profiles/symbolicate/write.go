@@ -79,8 +79,11 @@ type attribute struct {
 	number    int64
 }
 
-// put adds an attribute to a list. Equal ones share an entry: any number of frames may have one long name.
-func (e *editor) put(list pcommon.Int32Slice, a attribute) {
+// put adds an attribute to a list.
+func (e *editor) put(list pcommon.Int32Slice, a attribute) { list.Append(int32(e.attributeOf(a))) }
+
+// attributeOf returns the position of an attribute. Equal ones share an entry: any number of frames may have one long name.
+func (e *editor) attributeOf(a attribute) dictionary.AttributeIndex {
 	i, known := e.attributes[a]
 	if !known {
 		value := pcommon.NewValueStr(a.text)
@@ -90,7 +93,7 @@ func (e *editor) put(list pcommon.Int32Slice, a attribute) {
 		i = e.edit.Attribute(a.key, value)
 		e.attributes[a] = i
 	}
-	list.Append(int32(i))
+	return i
 }
 
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxText)], "") }

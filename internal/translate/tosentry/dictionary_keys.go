@@ -31,6 +31,7 @@ const (
 	attributeFrameAddress
 	attributeSymbolication
 	attributeRawFunction
+	attributeRawModule
 	attributeRawFile
 	attributeRawLine
 	attributeRawColumn
@@ -59,6 +60,7 @@ var attributeKinds = map[string]attributeKind{
 	semconv.SentryFrameInstructionAddr:  attributeFrameAddress,
 	semconv.SymbolicationStatus:         attributeSymbolication,
 	semconv.SentryFrameRawFunction:      attributeRawFunction,
+	semconv.SentryFrameRawModule:        attributeRawModule,
 	semconv.SentryFrameRawFile:          attributeRawFile,
 	semconv.SentryFrameRawLine:          attributeRawLine,
 	semconv.SentryFrameRawColumn:        attributeRawColumn,
@@ -72,8 +74,7 @@ var attributeKinds = map[string]attributeKind{
 	semconv.SentryImageVMAddr:           attributeImageVMAddr,
 }
 
-// keyTable stores the kind of every entry of the attribute table, so that each entry is looked up
-// only once, not per sample or frame.
+// keyTable stores the kind of every entry of the attribute table, so that each entry is looked up only once, not per sample or frame.
 type keyTable struct {
 	table pprofile.KeyValueAndUnitSlice
 	kinds []attributeKind

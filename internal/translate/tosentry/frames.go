@@ -118,8 +118,7 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 	return r.stacks.Append(r.indices...), ""
 }
 
-// read returns the frames of a location, or none if the limit is reached. A missing location
-// becomes an empty frame, so that the depth of the stack stays the same.
+// read returns the frames of a location, or none if the limit is reached. A missing location becomes an empty frame: stacks keep their depth.
 func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	if known, ok := r.locationOf.Get(int(index)); ok {
 		return known
@@ -151,8 +150,7 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	return frames
 }
 
-// common returns the fields that all frames of a location share. It sets Filename or AbsPath if the
-// line's file is the other of the two.
+// common returns the fields that all frames of a location share. It sets Filename or AbsPath if the line's file is the other of the two.
 func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType string) {
 	f.InstructionAddr, r.raw = l.Address, rawFrame{}
 	for _, index := range l.Attributes {
@@ -179,6 +177,8 @@ func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType
 			r.raw.set = r.raw.set || r.keys.text(index) == string(symbols.OK)
 		case attributeRawFunction:
 			r.raw.function, r.raw.set = r.keys.text(index), true
+		case attributeRawModule:
+			r.raw.module, r.raw.set = r.keys.text(index), true
 		case attributeRawFile:
 			r.raw.file, r.raw.set = r.keys.text(index), true
 		case attributeRawLine:
@@ -197,8 +197,7 @@ func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType
 	return f, frameType
 }
 
-// refer records a reference to a mapping. For frames from other sources, its file name is the
-// package.
+// refer records a reference to a mapping. For frames from other sources, its file name is the package.
 func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
 	filename, known := r.mappingOf.Get(int(index))
 	if !known {
@@ -225,14 +224,14 @@ func (r *frameReader) withLine(f profile.Frame, line dictionary.Line) profile.Fr
 
 // rawFrame is a frame before its symbolication.
 type rawFrame struct {
-	function, file string
-	line, column   int64
-	set            bool
+	function, module, file string
+	line, column           int64
+	set                    bool
 }
 
 // asProfiled adds the raw function and position of a symbolicated location: Sentry symbolicates itself.
 func (r *frameReader) asProfiled(f profile.Frame) profile.Frame {
-	f.Function = r.raw.function
+	f.Function, f.Module = r.raw.function, attr.FirstText(r.raw.module, f.Module)
 	return r.placed(f, r.raw.file, r.raw.line, r.raw.column)
 }
 

@@ -11,8 +11,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
@@ -21,7 +23,7 @@ import (
 func TestSymbolicatedThereAndBack(t *testing.T) {
 	renamed := 0
 	afterTranslation = func(p pprofile.Profiles) pprofile.Profiles {
-		renamed += symbolicate.Profiles(p, everything{})[symbols.OK]
+		renamed += symbolicate.Profiles(p, everything{p.Dictionary()})[symbols.OK]
 		return p
 	}
 	defer func() { afterTranslation = func(p pprofile.Profiles) pprofile.Profiles { return p } }()
@@ -37,8 +39,22 @@ func TestSymbolicatedThereAndBack(t *testing.T) {
 }
 
 // everything has a source map with another name and place for each frame. Profiles of node have paths, and lines of callers: their map has one
-// line.
-type everything struct{}
+// line. A ProGuard mapping renames all classes.
+type everything struct{ pprofile.ProfilesDictionary }
+
+func (e everything) Mapping(string) (*proguard.Mapping, symbols.Status) {
+	text := "renamed.None -> none:\n"
+	for _, a := range e.AttributeTable().All() {
+		if class := a.Value().AsString(); e.StringTable().At(int(a.KeyStrindex())) == semconv.SentryFrameModule {
+			text += "renamed." + class + " -> " + class + ":\n"
+		}
+	}
+	m, err := proguard.Read(strings.NewReader(text))
+	if err != nil {
+		panic(err)
+	}
+	return m, symbols.OK
+}
 
 func (everything) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
 	if strings.Contains(id.URL, "://") {

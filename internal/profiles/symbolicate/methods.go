@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicate
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// obfuscation is the ProGuard mapping of a source.
+type obfuscation struct {
+	uuid    string // empty without one
+	asked   bool   // mapping and status are set
+	mapping *proguard.Mapping
+	status  symbols.Status
+}
+
+// MappingID returns the UUID of the ProGuard mapping, from the images of Sentry's SDKs; empty without one. Of several, it is the first.
+func MappingID(images pcommon.Value) string {
+	if images.Type() != pcommon.ValueTypeSlice {
+		return ""
+	}
+	for _, image := range images.Slice().All() {
+		if image.Type() != pcommon.ValueTypeMap || textOf(image.Map(), "type") != "proguard" {
+			continue
+		}
+		for _, key := range []string{"uuid", "debug_id"} {
+			if id := textOf(image.Map(), key); id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// method looks up a frame of an obfuscated Android or JVM program, and writes the result. Classes that the mapping does not list are those of
+// the platform: their frames stay as they are.
+func (e *editor) method(i dictionary.LocationIndex, o *obfuscation, line dictionary.Line, function dictionary.Function, class string) symbols.Status {
+	if !o.asked {
+		o.mapping, o.status = e.files.Mapping(o.uuid)
+		o.asked = true
+	}
+	if o.status != symbols.OK {
+		return o.status
+	}
+	var status symbols.Status
+	e.found, status = o.mapping.Lookup(e.found[:0], proguard.Place{
+		Class: class, Method: e.view.Text(function.Name), Signature: e.attribute(semconv.SentryFrameSignature), Line: line.Line,
+	})
+	if status == symbols.NoSymbol {
+		return status
+	}
+	original := e.splitClass()
+	e.write(i, line, function, status)
+	if original != class {
+		e.replaceModule(i, class, original)
+	}
+	return status
+}
+
+// splitClass returns the class of the outermost function, and removes it from the names of its functions: the class of a frame is an attribute
+// of its location. Inlined functions of other classes keep theirs.
+func (e *editor) splitClass() (class string) {
+	outermost := e.found[len(e.found)-1].Function
+	class = outermost[:max(0, strings.LastIndexByte(outermost, '.'))]
+	for n := range e.found {
+		f := &e.found[n]
+		if method := strings.TrimPrefix(f.Function, class+"."); !strings.Contains(method, ".") {
+			f.Function = method
+		}
+	}
+	return class
+}
+
+// replaceModule writes the original class of a location, and keeps the raw one.
+func (e *editor) replaceModule(i dictionary.LocationIndex, raw, original string) {
+	list := e.dict.LocationTable().At(int(i)).AttributeIndices()
+	for n, index := range list.All() {
+		if a, _ := e.view.Attribute(dictionary.AttributeIndex(index)); a.Key == semconv.SentryFrameModule {
+			list.SetAt(n, int32(e.attributeOf(attribute{key: semconv.SentryFrameModule, text: clip(original)})))
+		}
+	}
+	e.put(list, attribute{key: semconv.SentryFrameRawModule, text: raw})
+}
