@@ -68,8 +68,8 @@ func lint(env environment, files []string, strict bool, format string) error {
 type level string
 
 const (
-	levelError   level = "error"   // the receiver drops data
-	levelWarning level = "warning" // the receiver keeps the data, or a converted value
+	levelError   level = "error"   // the receiver drops an item, or elements of it
+	levelWarning level = "warning" // only Sentry drops it, or a value of a field is converted or dropped
 )
 
 // subject is the subject of a finding.
