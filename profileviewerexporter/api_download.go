@@ -12,6 +12,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/collapsed"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/firefox"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
@@ -39,7 +41,7 @@ func maxDownload(messages map[*store.Message]bool) int64 {
 	return 8<<20 + 128*int64(encoded)
 }
 
-// download returns the samples of a selection as pprof or speedscope, or the message of a profile
+// download returns the samples of a selection in the format of another tool, or the message of a profile
 // or a trace as OTLP JSON.
 func (v *viewer) download(r *http.Request) (any, error) {
 	format, query := r.PathValue("format"), r.URL.Query()
@@ -65,8 +67,14 @@ func (v *viewer) download(r *http.Request) (any, error) {
 	case "speedscope":
 		out.name += ".speedscope.json"
 		out.write = func(w io.Writer) error { return s.export(speedscope.NewWriter(w, s.title())) }
+	case "collapsed":
+		out.name, out.contentType = out.name+".collapsed.txt", "text/plain; charset=utf-8"
+		out.write = func(w io.Writer) error { return s.export(collapsed.NewWriter(w)) }
+	case "firefox":
+		out.name += ".firefox.json"
+		out.write = func(w io.Writer) error { return s.export(firefox.NewWriter(w, s.title())) }
 	default:
-		return nil, failure{status: http.StatusNotFound, text: fmt.Sprintf("format: %q is unknown, must be otlp, pprof or speedscope", displayText(format))}
+		return nil, failure{status: http.StatusNotFound, text: fmt.Sprintf("format: %q is unknown, must be collapsed, firefox, otlp, pprof or speedscope", displayText(format))}
 	}
 	return out, nil
 }

@@ -55,6 +55,7 @@ const (
 func createDefaultConfig() component.Config {
 	server := confighttp.NewDefaultServerConfig()
 	server.NetAddr.Endpoint = defaultEndpoint
+	server.MaxRequestBodySize = maxImport
 	return &Config{HTTP: server, MaxBytes: defaultMaxBytes, MaxAge: defaultMaxAge}
 }
 

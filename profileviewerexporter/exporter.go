@@ -33,6 +33,7 @@ type viewer struct {
 	telemetry *telemetry
 	store     *store.Store
 	building  chan struct{} // has one entry per response that is being built
+	importing chan struct{} // has an entry while a file is being imported
 	graphs    graphs        // of the latest views; used only by the response that is being built
 	unread    unread
 	created   time.Time // distinguishes its ETags from those before a restart
@@ -44,13 +45,14 @@ type viewer struct {
 
 func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
 	v := &viewer{
-		cfg:      cfg,
-		settings: set.TelemetrySettings,
-		logger:   set.Logger,
-		store:    store.New(cfg.MaxBytes, cfg.MaxAge),
-		building: make(chan struct{}, concurrentBuilds),
-		created:  time.Now(),
-		end:      make(chan struct{}),
+		cfg:       cfg,
+		settings:  set.TelemetrySettings,
+		logger:    set.Logger,
+		store:     store.New(cfg.MaxBytes, cfg.MaxAge),
+		building:  make(chan struct{}, concurrentBuilds),
+		importing: make(chan struct{}, 1),
+		created:   time.Now(),
+		end:       make(chan struct{}),
 	}
 	var err error
 	if v.telemetry, err = newTelemetry(set.TelemetrySettings, v.store); err != nil {

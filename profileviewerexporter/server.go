@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// routes returns the handler for the page and its API. Both are read-only: all requests are GET
-// requests.
+// routes returns the handler for the page and its API. All requests are GET requests, except the
+// import of a file.
 func (v *viewer) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(path string, answer func(*http.Request) (any, error)) {
@@ -29,6 +29,7 @@ func (v *viewer) routes() http.Handler {
 	handle("logs", v.logList)
 	handle("notices", v.noticeList)
 	handle("download/{format}", v.download)
+	mux.HandleFunc("POST /api/import", v.importFile)
 	mux.Handle("GET /", page())
 	return v.guard(mux)
 }

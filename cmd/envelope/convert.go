@@ -15,6 +15,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 )
 
@@ -30,7 +31,7 @@ var convertCommand = command{
 	},
 	prepare: func(flags *flag.FlagSet) func(environment, []string) error {
 		c := conversion{}
-		flags.StringVar(&c.from, "from", "", "`format` of the input: "+names(readers)+"; default: by content")
+		flags.StringVar(&c.from, "from", "", "`format` of the input: "+names(profilefile.Readers)+"; default: by content")
 		flags.StringVar(&c.to, "to", "", "`format` of the output: "+names(writers))
 		flags.StringVar(&c.out, "out", "-", "`file` to write")
 		flags.StringVar(&c.dialect, "dialect", "1.10", "`version` of OTLP to write, for otlp-proto: 1.10, 1.9")
@@ -56,8 +57,8 @@ func (c conversion) run(env environment, files []string) error {
 	if !known {
 		return misuse(fmt.Sprintf("--to is %q, must be one of %s", c.to, names(writers)))
 	}
-	if _, known := readers[c.from]; c.from != "" && !known {
-		return misuse(fmt.Sprintf("--from is %q, must be one of %s", c.from, names(readers)))
+	if _, known := profilefile.Readers[c.from]; c.from != "" && !known {
+		return misuse(fmt.Sprintf("--from is %q, must be one of %s", c.from, names(profilefile.Readers)))
 	}
 	inputs, err := env.read(files)
 	if err != nil {
@@ -93,14 +94,16 @@ func (c conversion) save(data []byte) error {
 func (c conversion) read(in input) ([]pprofile.Profiles, error) {
 	format := c.from
 	if format == "" {
-		format = recognise(in)
+		format = profilefile.Recognize(in.data)
 	}
-	messages, losses, err := readers[format](in.data, importer.Options{Start: time.Now()})
-	c.report(losses)
+	content, err := profilefile.Readers[format](in.data, importer.Options{Start: time.Now()})
+	c.report(content.Losses)
 	if err != nil {
 		return nil, fmt.Errorf("as %s: %w", format, err)
 	}
-	return messages, nil
+	c.lost(len(content.Traces), "messages of spans: only profiles are converted")
+	c.lost(len(content.Logs), "messages of log records: only profiles are converted")
+	return content.Profiles, nil
 }
 
 // report lists losses.

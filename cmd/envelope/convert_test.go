@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
@@ -55,13 +56,13 @@ func TestCorpusRoundTrips(t *testing.T) {
 }
 
 func roundTrips(t *testing.T, name string, body []byte) (converted int) {
-	messages, _, err := readSentry(body, testOptions)
+	content, err := profilefile.Readers[profilefile.Sentry](body, testOptions)
 	if err != nil {
 		return 0
 	}
-	for _, message := range messages {
+	for _, message := range content.Profiles {
 		exact(t, name, message)
-		for _, format := range []string{formatSpeedscope, formatFirefox, formatCollapsed, formatPprof} {
+		for _, format := range []string{profilefile.Speedscope, profilefile.Firefox, profilefile.Collapsed, profilefile.Pprof} {
 			stable(t, name+" as "+format, format, message)
 		}
 		sentAgain(t, name, message)
@@ -72,7 +73,7 @@ func roundTrips(t *testing.T, name string, body []byte) (converted int) {
 
 // exact: OTLP is the same message in both encodings and dialects.
 func exact(t *testing.T, name string, message pprofile.Profiles) {
-	for format, version := range map[string]string{formatOTLPJSON: "1.10", formatOTLPProto: "1.10", formatOTLPProto + " ": "1.9"} {
+	for format, version := range map[string]string{profilefile.OTLPJSON: "1.10", profilefile.OTLPProto: "1.10", profilefile.OTLPProto + " ": "1.9"} {
 		format = strings.TrimSpace(format)
 		c := quiet()
 		c.dialect = version
@@ -80,10 +81,10 @@ func exact(t *testing.T, name string, message pprofile.Profiles) {
 		marshaled := pprofile.NewProfiles() // the encoders of pdata change what they encode
 		message.CopyTo(marshaled)
 		require.NoError(t, writers[format](c, &file, []pprofile.Profiles{marshaled}))
-		again, losses, err := readers[format](file.Bytes(), testOptions)
+		again, err := profilefile.Readers[format](file.Bytes(), testOptions)
 		require.NoError(t, err, name)
-		assert.Empty(t, losses)
-		assert.Empty(t, dictionarytest.Diff(message, again[0]), "%s as %s %s", name, format, version)
+		assert.Empty(t, again.Losses)
+		assert.Empty(t, dictionarytest.Diff(message, again.Profiles[0]), "%s as %s %s", name, format, version)
 	}
 }
 
@@ -94,14 +95,14 @@ func stable(t *testing.T, name, format string, message pprofile.Profiles) {
 	}
 	var first, second bytes.Buffer
 	require.NoError(t, writers[format](quiet(), &first, []pprofile.Profiles{message}), name)
-	again, _, err := readers[format](first.Bytes(), testOptions)
+	again, err := profilefile.Readers[format](first.Bytes(), testOptions)
 	if err == importer.ErrEmpty { // only idle threads
 		return
 	}
 	require.NoError(t, err, name)
-	dictionarytest.MustBeValid(t, again[0])
-	require.NoError(t, writers[format](quiet(), &second, again))
-	if format == formatPprof { // comments and numbers of observations are lost
+	dictionarytest.MustBeValid(t, again.Profiles[0])
+	require.NoError(t, writers[format](quiet(), &second, again.Profiles))
+	if format == profilefile.Pprof { // comments and numbers of observations are lost
 		assert.Equal(t, pprofWeights(t, first.Bytes()), pprofWeights(t, second.Bytes()), name)
 		return
 	}
@@ -111,9 +112,9 @@ func stable(t *testing.T, name, format string, message pprofile.Profiles) {
 // pprofWeights returns the weights by stack, as collapsed stacks.
 func pprofWeights(t *testing.T, file []byte) string {
 	var out bytes.Buffer
-	messages, _, err := readers[formatPprof](file, testOptions)
+	content, err := profilefile.Readers[profilefile.Pprof](file, testOptions)
 	require.NoError(t, err)
-	require.NoError(t, writers[formatCollapsed](quiet(), &out, messages))
+	require.NoError(t, writers[profilefile.Collapsed](quiet(), &out, content.Profiles))
 	return out.String()
 }
 
@@ -122,14 +123,14 @@ func sentAgain(t *testing.T, name string, message pprofile.Profiles) {
 	var envelope, losses bytes.Buffer
 	c := quiet()
 	c.err = &losses
-	if err := writers[formatSentry](c, &envelope, []pprofile.Profiles{message}); err != nil {
+	if err := writers[profilefile.Sentry](c, &envelope, []pprofile.Profiles{message}); err != nil {
 		assert.NotEmpty(t, losses.String(), "%s: %s", name, err)
 		return
 	}
-	again, _, err := readSentry(envelope.Bytes(), testOptions)
+	again, err := profilefile.Readers[profilefile.Sentry](envelope.Bytes(), testOptions)
 	require.NoError(t, err, name)
 	observations := int64(0)
-	for _, m := range again {
+	for _, m := range again.Profiles {
 		observations += spanlink.Observations(m)
 	}
 	if losses.Len() == 0 {
@@ -137,7 +138,7 @@ func sentAgain(t *testing.T, name string, message pprofile.Profiles) {
 	}
 }
 
-// TestConvert recognises every format that it writes.
+// TestConvert recognizes every format that it writes.
 func TestConvert(t *testing.T) {
 	dir := t.TempDir()
 	const in = "testdata/cases/sdk-python-v2/in.envelope"
@@ -154,8 +155,8 @@ func TestConvert(t *testing.T) {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
 		plain := (environment{}).unpacked(t, data)
-		assert.Equal(t, format, recognise(input{file, plain}))
-		_, errors, exit = call(t, "", "convert", "--to", formatCollapsed, file)
+		assert.Equal(t, format, profilefile.Recognize(plain))
+		_, errors, exit = call(t, "", "convert", "--to", profilefile.Collapsed, file)
 		assert.Equal(t, exitOK, exit, errors)
 	}
 }
@@ -187,10 +188,10 @@ func TestConvertSelectsType(t *testing.T) {
 	message := pprofile.NewProfiles()
 	envelope, err := os.ReadFile(filepath.Join(golden.Root(t), "testdata/cases/sdk-go-v1/in.envelope"))
 	require.NoError(t, err)
-	messages, _, err := readSentry(envelope, testOptions)
+	content, err := profilefile.Readers[profilefile.Sentry](envelope, testOptions)
 	require.NoError(t, err)
-	messages[0].CopyTo(message)
+	content.Profiles[0].CopyTo(message)
 	assert.Empty(t, selectType([]pprofile.Profiles{message}, "alloc_space"))
-	messages[0].CopyTo(message)
+	content.Profiles[0].CopyTo(message)
 	assert.Len(t, selectType([]pprofile.Profiles{message}, "samples"), 1)
 }

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
@@ -81,12 +82,12 @@ func (x *explainer) line(indent int, format string, args ...any) {
 }
 
 func (x *explainer) envelope(data []byte) {
-	envelope, err := readEnvelope(data)
+	envelope, err := profilefile.ReadEnvelope(data)
 	now := time.Now()
-	lenient := examine(envelope, sentryitems.DefaultSettings(), now)
+	lenient := profilefile.Examine(envelope, sentryitems.DefaultSettings(), now)
 	settings := sentryitems.DefaultSettings()
 	settings.Validation = profile.Strict
-	strict := examine(envelope, settings, now)
+	strict := profilefile.Examine(envelope, settings, now)
 
 	x.header(envelope, len(data))
 	if err != nil {
@@ -94,8 +95,8 @@ func (x *explainer) envelope(data []byte) {
 		x.line(1, "%s %s", x.paint(red, "rejected"), printable(err.Error()))
 		x.line(1, "the receiver accepts nothing of it; a complete envelope would have these results:")
 	}
-	for i := range lenient.items {
-		x.item(i+1, &lenient.items[i], &strict.items[i])
+	for i := range lenient.Items {
+		x.item(i+1, &lenient.Items[i], &strict.Items[i])
 	}
 	x.links(lenient)
 }
@@ -130,11 +131,11 @@ func projectOf(dsn string) string {
 }
 
 // item describes an item: the result with lenient validation, and the difference if it is strict.
-func (x *explainer) item(number int, lenient, strict *examinedItem) {
+func (x *explainer) item(number int, lenient, strict *profilefile.ExaminedItem) {
 	name := cmp.Or(string(lenient.Header.Type), "(no type)")
 	x.line(0, "item %d   %s, %s", number, x.paint(bold, printable(name)), bytesText(len(lenient.Payload)))
 	switch {
-	case !lenient.known:
+	case !lenient.Known:
 		x.line(1, "%s accepted and dropped: it has no equivalent in OTLP", x.paint(yellow, "ignored"))
 		return
 	case lenient.Unusable != nil:
@@ -143,8 +144,8 @@ func (x *explainer) item(number int, lenient, strict *examinedItem) {
 	for _, d := range lenient.Deliveries {
 		x.message(d.Message.Data(), lenient.Header.Type != sentry.ItemProfile)
 	}
-	for _, l := range lenient.losses() {
-		x.line(1, "%s %s: %s", x.paint(yellow, "dropped"), count(l.count, l.what), printable(l.reason))
+	for _, l := range lenient.Losses() {
+		x.line(1, "%s %s: %s", x.paint(yellow, "dropped"), count(l.Count, l.What), printable(l.Reason))
 	}
 	for _, rule := range lenient.Tolerated {
 		x.line(1, "%s the rule %s", x.paint(yellow, "breaks"), rule)
@@ -155,11 +156,11 @@ func (x *explainer) item(number int, lenient, strict *examinedItem) {
 }
 
 // links describes the links between V1 profiles and the transaction of their envelope.
-func (x *explainer) links(e *examined) {
-	for _, l := range e.links {
+func (x *explainer) links(e *profilefile.Examined) {
+	for _, l := range e.Links {
 		x.stats(l.Stats)
 	}
-	for _, u := range e.unlinked {
+	for _, u := range e.Unlinked {
 		x.line(0, "links    %s without one: %s", count(spanlink.Observations(u.Profiles), "observation"), sentryitems.ReasonNoTransaction)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
@@ -30,7 +31,7 @@ func TestAgreesWithReceiver(t *testing.T) {
 			settings := sentryitems.DefaultSettings()
 			settings.Validation = validation
 			envelope, err := sentry.ReadEnvelope(c.Envelope)
-			got := outcome(examine(envelope, settings, time.Now()), err)
+			got := outcome(profilefile.Examine(envelope, settings, time.Now()), err)
 			_, counters, _ := strings.Cut(strings.TrimRight(want, "\n"), "\n")
 			assert.Equal(t, sortedLines(counters), sortedLines(got), "%s, %s", c.Name, validation)
 			compared++
@@ -40,17 +41,17 @@ func TestAgreesWithReceiver(t *testing.T) {
 }
 
 // outcome writes results as the goldens do.
-func outcome(e *examined, framing error) string {
+func outcome(e *profilefile.Examined, framing error) string {
 	var text strings.Builder
 	lines, sums := map[string]int{}, map[string]int{}
-	for _, item := range e.items {
+	for _, item := range e.Items {
 		label := item.Header.Type.Label()
 		if broken, ok := framing.(*sentry.EnvelopeError); ok {
 			lines[label+" discarded "+string(broken.Reason)]++
 			continue
 		}
 		switch {
-		case !item.known:
+		case !item.Known:
 			lines[label+" ignored"]++
 		case item.Unusable != nil:
 			lines[label+" discarded "+string(item.Unusable.Reason)]++

@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/collapsed"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
@@ -16,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
@@ -23,13 +26,13 @@ import (
 type writeMany func(c *conversion, to io.Writer, messages []pprofile.Profiles) error
 
 var writers = map[string]writeMany{
-	formatSentry:     writeSentry,
-	formatOTLPJSON:   writeOTLPJSON,
-	formatOTLPProto:  writeOTLPProto,
-	formatPprof:      export(func(w io.Writer, _ string) fileWriter { return pprof.NewWriter(w) }, "times of samples"),
-	formatSpeedscope: export(func(w io.Writer, title string) fileWriter { return speedscope.NewWriter(w, title) }, "links to spans, attributes"),
-	formatCollapsed:  export(func(w io.Writer, _ string) fileWriter { return collapsed.NewWriter(w) }, "files, lines, threads, times, links to spans, attributes"),
-	formatFirefox:    export(func(w io.Writer, title string) fileWriter { return firefox.NewWriter(w, title) }, "links to spans, attributes"),
+	profilefile.Sentry:     writeSentry,
+	profilefile.OTLPJSON:   writeOTLPJSON,
+	profilefile.OTLPProto:  writeOTLPProto,
+	profilefile.Pprof:      export(func(w io.Writer, _ string) fileWriter { return pprof.NewWriter(w) }, "times of samples"),
+	profilefile.Speedscope: export(func(w io.Writer, title string) fileWriter { return speedscope.NewWriter(w, title) }, "links to spans, attributes"),
+	profilefile.Collapsed:  export(func(w io.Writer, _ string) fileWriter { return collapsed.NewWriter(w) }, "files, lines, threads, times, links to spans, attributes"),
+	profilefile.Firefox:    export(func(w io.Writer, title string) fileWriter { return firefox.NewWriter(w, title) }, "links to spans, attributes"),
 }
 
 // fileWriter writes the format of another tool.
@@ -86,7 +89,7 @@ func writeOTLPJSON(_ *conversion, to io.Writer, messages []pprofile.Profiles) er
 // writeOTLPProto writes a request. Several messages have different dictionaries.
 func writeOTLPProto(c *conversion, to io.Writer, messages []pprofile.Profiles) error {
 	if len(messages) > 1 {
-		return fmt.Errorf("a request holds one message, not %d: write %s", len(messages), formatOTLPJSON)
+		return fmt.Errorf("a request holds one message, not %d: write %s", len(messages), profilefile.OTLPJSON)
 	}
 	encoded, err := new(pprofile.ProtoMarshaler).MarshalProfiles(messages[0])
 	if err != nil {
@@ -132,3 +135,18 @@ func writeSentry(c *conversion, to io.Writer, messages []pprofile.Profiles) erro
 
 // program is the SDK of data that name none. Sentry requires a version.
 var program = sentry.ClientSDK{Name: "otelcol-sentry.envelope", Version: "0.1.0"}
+
+// defaultTitle is the title of files whose data name no service.
+const defaultTitle = "profile"
+
+// titleOf returns the service of the first resource.
+func titleOf(messages []pprofile.Profiles) string {
+	for _, message := range messages {
+		for _, resource := range message.ResourceProfiles().All() {
+			if name, ok := resource.Resource().Attributes().Get(semconv.ServiceName); ok {
+				return strings.ToValidUTF8(name.AsString(), "\uFFFD")
+			}
+		}
+	}
+	return defaultTitle
+}

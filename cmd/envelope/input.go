@@ -3,9 +3,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 )
 
 const (
@@ -87,39 +84,7 @@ func (e environment) readAll(name string, from io.Reader, size int64) ([]byte, e
 	if e.progress && size >= largeInput {
 		from = &progress{from: from, to: e.err, name: name, size: size}
 	}
-	stream, err := decompress(bufio.NewReader(from))
-	if err != nil {
-		return nil, err
-	}
-	return readLimited(stream, maxInput)
-}
-
-func readLimited(stream io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(stream, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it has more than %d bytes", limit)
-	}
-	return data, err
-}
-
-var (
-	magicGzip = []byte{0x1f, 0x8b}
-	magicZstd = []byte{0x28, 0xb5, 0x2f, 0xfd}
-)
-
-// maxZstdWindow limits the memory of a decoder to that of the recommended maximum window.
-const maxZstdWindow = 8 << 20
-
-// decompress removes gzip and zstd. Others cannot be recognised.
-func decompress(from *bufio.Reader) (io.Reader, error) {
-	begin, _ := from.Peek(len(magicZstd))
-	switch {
-	case bytes.HasPrefix(begin, magicGzip):
-		return gzip.NewReader(from)
-	case bytes.HasPrefix(begin, magicZstd):
-		return zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
-	}
-	return from, nil
+	return profilefile.Decompress(from, maxInput)
 }
 
 // progress reports how much of a large input was read.

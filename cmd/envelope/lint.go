@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
@@ -100,20 +101,20 @@ type finding struct {
 
 // findingsIn returns the findings of an envelope: those of its framing, or those of its items.
 func findingsIn(data []byte, strict bool, now time.Time) []finding {
-	envelope, err := readEnvelope(data)
+	envelope, err := profilefile.ReadEnvelope(data)
 	if broken, ok := errors.AsType[*sentry.EnvelopeError](err); ok {
 		return []finding{{Level: levelError, Rule: string(broken.Reason), Subject: ofEnvelope, Reason: string(broken.Reason), Count: 1,
 			Message: "Sentry and the receiver reject the envelope: " + broken.Error(), Source: sources[string(broken.Reason)]}}
 	}
 	settings := sentryitems.DefaultSettings()
-	lenientResults := examine(envelope, settings, now)
+	lenientResults := profilefile.Examine(envelope, settings, now)
 	settings.Validation = profile.Strict
-	strictResults := examine(envelope, settings, now)
+	strictResults := profilefile.Examine(envelope, settings, now)
 
 	var all []finding
 	for i := range envelope.Items {
 		l := linter{strict: strict, number: i + 1, itemType: envelope.Items[i].Header.Type}
-		l.item(&lenientResults.items[i], &strictResults.items[i])
+		l.item(&lenientResults.Items[i], &strictResults.Items[i])
 		all = append(all, l.findings...)
 	}
 	return all
@@ -128,7 +129,7 @@ type linter struct {
 }
 
 // item compares the results with lenient and with strict validation.
-func (l *linter) item(lenient, strict *examinedItem) {
+func (l *linter) item(lenient, strict *profilefile.ExaminedItem) {
 	result := lenient
 	if l.strict {
 		result = strict

@@ -104,14 +104,6 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-func TestInputIsBounded(t *testing.T) {
-	_, err := readLimited(strings.NewReader("12345"), 4)
-	assert.ErrorContains(t, err, "more than 4 bytes")
-	data, err := readLimited(strings.NewReader("1234"), 4)
-	require.NoError(t, err)
-	assert.Len(t, data, 4)
-}
-
 // TestHostileNames: names of the input cannot control the terminal or fill it.
 func TestHostileNames(t *testing.T) {
 	name := `\u001b[2J` + strings.Repeat("long ", 1000)

@@ -49,6 +49,15 @@ export interface Overview extends Limited {
   trace_count: number
 }
 
+// Imported states what an imported file contains, and what was lost.
+export interface Imported extends Limited {
+  format: string
+  profiles: number
+  spans: number
+  logs: number
+  losses: { what: string; count: number }[]
+}
+
 // Notices are facts about the other components of the collector.
 export interface Notices extends Limited {
   endpoints: { kind: 'dsn' | 'spotlight'; url: string }[]

@@ -4,6 +4,7 @@ import type { Notices, Overview } from './api'
 import { Compare } from './compare'
 import { bytes, duration, share } from './format'
 import { useLive, useRoute } from './hooks'
+import { Import } from './import'
 import { Lists } from './lists'
 import { Logs } from './logs'
 import { Problems, rejectedCount } from './notices'
@@ -43,6 +44,7 @@ function App() {
           : view === 'logs' ? <Logs route={route} services={live.value?.services ?? []} />
           : view === 'problems' ? <Problems value={notices} />
           : <Lists live={live} service={service} notices={notices} />}
+        <Import />
       </main>
     </>
   )

@@ -95,6 +95,8 @@ function Downloads({ selection }: { selection: Selection }) {
       <span>Download{' '}
         <a href={'api/download/pprof?' + q} download>pprof</a>{' '}
         <a href={'api/download/speedscope?' + q} download>speedscope</a>{' '}
+        <a href={'api/download/firefox?' + q} download title="Firefox Profiler">Firefox</a>{' '}
+        <a href={'api/download/collapsed?' + q} download title="collapsed stacks">collapsed</a>{' '}
         <a href={'api/download/otlp?profile=' + selection.profiles[0]} download title="the complete message">OTLP JSON</a>
       </span>
     </span>

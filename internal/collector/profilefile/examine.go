@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package profilefile
 
 import (
 	"bytes"
@@ -13,23 +13,23 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// examined is an envelope with the translation by the receiver.
-type examined struct {
+// Examined is an envelope with the translation by the receiver.
+type Examined struct {
 	*sentry.Envelope
-	items    []examinedItem // in the order of the envelope
-	links    []sentryitems.Link
-	unlinked []sentryitems.Unlinked // V1 profiles without a transaction
+	Items    []ExaminedItem // in the order of the envelope
+	Links    []sentryitems.Link
+	Unlinked []sentryitems.Unlinked // V1 profiles without a transaction
 }
 
-// examinedItem is an item with its translation.
-type examinedItem struct {
+// ExaminedItem is an item with its translation.
+type ExaminedItem struct {
 	*sentry.Item
-	known bool // the receiver translates items of this type
+	Known bool // the receiver translates items of this type
 	sentryitems.Result
 }
 
-// examine translates all items of an envelope, as a receiver with a pipeline for every signal does.
-func examine(envelope *sentry.Envelope, settings sentryitems.Settings, now time.Time) *examined {
+// Examine translates all items of an envelope, as a receiver with a pipeline for every signal does.
+func Examine(envelope *sentry.Envelope, settings sentryitems.Settings, now time.Time) *Examined {
 	if sent := envelope.Header.SentAt; !sent.IsZero() {
 		now = sent // a stored envelope is not late
 	}
@@ -37,33 +37,33 @@ func examine(envelope *sentry.Envelope, settings sentryitems.Settings, now time.
 	every := func(pipeline.Signal) bool { return true }
 	t := sentryitems.New(envelope, sentryitems.Sender{ProjectID: "1", SDK: sdk}, settings, every, now)
 
-	results := map[*sentry.Item]examinedItem{}
+	results := map[*sentry.Item]ExaminedItem{}
 	for item := range sentryitems.Ordered(envelope.Items) {
 		results[item] = examineItem(t, item)
 	}
-	out := &examined{Envelope: envelope}
+	out := &Examined{Envelope: envelope}
 	for i := range envelope.Items {
-		out.items = append(out.items, results[&envelope.Items[i]])
+		out.Items = append(out.Items, results[&envelope.Items[i]])
 	}
-	out.links, out.unlinked = t.TakeLinks()
+	out.Links, out.Unlinked = t.TakeLinks()
 	out.countForeignThreads(t.TakeForeignThreads())
 	return out
 }
 
 // countForeignThreads counts spans of threads that are not in the trace of Android as losses of the
 // transaction, like the receiver.
-func (e *examined) countForeignThreads(n int) {
-	for i := range e.items {
-		if n > 0 && e.items[i].Header.Type == sentry.ItemTransaction {
-			e.items[i].Fields = discard.AddFlaw(e.items[i].Fields, semconv.ThreadID, n)
+func (e *Examined) countForeignThreads(n int) {
+	for i := range e.Items {
+		if n > 0 && e.Items[i].Header.Type == sentry.ItemTransaction {
+			e.Items[i].Fields = discard.AddFlaw(e.Items[i].Fields, semconv.ThreadID, n)
 			return
 		}
 	}
 }
 
-func examineItem(t *sentryitems.Translation, item *sentry.Item) examinedItem {
+func examineItem(t *sentryitems.Translation, item *sentry.Item) ExaminedItem {
 	itemType, known := sentryitems.Types[item.Header.Type]
-	out := examinedItem{Item: item, known: known}
+	out := ExaminedItem{Item: item, Known: known}
 	if !known {
 		return out
 	}
@@ -76,9 +76,9 @@ func examineItem(t *sentryitems.Translation, item *sentry.Item) examinedItem {
 // platformKey is in every event, and in no header of an envelope.
 var platformKey = []byte(`"platform"`)
 
-// readEnvelope reads an envelope, or an event in the older format without an envelope. After an
+// ReadEnvelope reads an envelope, or an event in the older format without an envelope. After an
 // error, the envelope holds the items before it.
-func readEnvelope(data []byte) (*sentry.Envelope, error) {
+func ReadEnvelope(data []byte) (*sentry.Envelope, error) {
 	envelope, err := sentry.ReadEnvelope(data)
 	if len(envelope.Items) == 0 && bytes.Contains(data, platformKey) {
 		if event, storeErr := sentry.ReadStore(data); storeErr == nil {
@@ -88,23 +88,24 @@ func readEnvelope(data []byte) (*sentry.Envelope, error) {
 	return envelope, err
 }
 
-// loss is dropped data, for all lists of a Result.
-type loss struct {
-	count  int
-	what   string
-	reason string
+// ItemLoss is dropped data, for all lists of a Result.
+type ItemLoss struct {
+	Count  int
+	What   string
+	Reason string
 }
 
-func (i *examinedItem) losses() (all []loss) {
+// Losses returns the losses of an item that is usable.
+func (i *ExaminedItem) Losses() (all []ItemLoss) {
 	add := func(what string, losses []discard.Loss) {
 		for _, l := range losses {
-			all = append(all, loss{l.Count, what, string(l.Reason)})
+			all = append(all, ItemLoss{l.Count, what, string(l.Reason)})
 		}
 	}
 	add("sample", i.Samples)
 	add("element", i.Elements)
 	for _, flaw := range i.Fields {
-		all = append(all, loss{flaw.Count, "value", "wrong type or form of the field " + flaw.Field})
+		all = append(all, ItemLoss{flaw.Count, "value", "wrong type or form of the field " + flaw.Field})
 	}
 	return all
 }

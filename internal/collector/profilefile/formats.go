@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profilefile
+
+import (
+	"bytes"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/collapsed"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/cpuprofile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/firefox"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
+)
+
+// The formats.
+const (
+	Sentry     = "sentry"
+	OTLPJSON   = "otlp-json"
+	OTLPProto  = "otlp-proto"
+	Pprof      = "pprof"
+	Speedscope = "speedscope"
+	Collapsed  = "collapsed"
+	Firefox    = "firefox"
+	CPUProfile = "cpuprofile"
+)
+
+// Content is the translation of a file. Only Sentry and OTLP have traces and logs.
+type Content struct {
+	Profiles []pprofile.Profiles
+	Traces   []ptrace.Traces
+	Logs     []plog.Logs
+	Losses   []importer.Loss
+}
+
+// Readers has a function for each format. After an error, the content has the losses.
+var Readers = map[string]func([]byte, importer.Options) (Content, error){
+	Sentry:     readSentry,
+	OTLPJSON:   readOTLPJSON,
+	OTLPProto:  readOTLPProto,
+	Pprof:      single(pprof.Read),
+	Speedscope: single(speedscope.Read),
+	Collapsed:  single(collapsed.Read),
+	Firefox:    single(firefox.Read),
+	CPUProfile: single(cpuprofile.Read),
+}
+
+func single(read func([]byte, importer.Options) (pprofile.Profiles, []importer.Loss, error)) func([]byte, importer.Options) (Content, error) {
+	return func(data []byte, o importer.Options) (Content, error) {
+		message, losses, err := read(data, o)
+		return Content{Profiles: []pprofile.Profiles{message}, Losses: losses}, err
+	}
+}
+
+// Recognize returns the format of a file by its content.
+func Recognize(data []byte) string {
+	begin := bytes.TrimSpace(data[:min(len(data), 1<<16)])
+	has := func(key string) bool { return bytes.Contains(data, []byte(`"`+key+`"`)) }
+	switch {
+	case !bytes.HasPrefix(begin, []byte("{")) && isText(begin):
+		return Collapsed
+	case !bytes.HasPrefix(begin, []byte("{")):
+		return recognizeBinary(data)
+	case speedscope.Is(begin):
+		return Speedscope
+	case has("resourceProfiles"), has("resourceSpans"), has("resourceLogs"):
+		return OTLPJSON
+	case isEnvelope(data):
+		return Sentry
+	case has("preprocessedProfileVersion"):
+		return Firefox
+	case has("callFrame"):
+		return CPUProfile
+	}
+	return Sentry
+}
+
+func isEnvelope(data []byte) bool {
+	envelope, err := ReadEnvelope(data)
+	return err == nil && len(envelope.Items) > 0
+}
+
+// isText reports whether the begin of a file is lines of text. Protocol Buffers have bytes below the
+// blank.
+func isText(begin []byte) bool {
+	return !bytes.ContainsFunc(begin, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' })
+}
+
+// recognizeBinary distinguishes pprof from OTLP. Both are Protocol Buffers; only one of them has
+// samples in it.
+func recognizeBinary(data []byte) string {
+	if _, _, err := pprof.Read(data, importer.Options{}); err == nil {
+		return Pprof
+	}
+	return OTLPProto
+}

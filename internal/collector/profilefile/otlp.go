@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profilefile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+)
+
+// readOTLPJSON reads messages in lines, as the collector's file exporter writes them, or one in
+// several lines.
+func readOTLPJSON(data []byte, _ importer.Options) (out Content, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	for n := 1; decoder.More(); n++ {
+		var raw json.RawMessage
+		if err := decoder.Decode(&raw); err != nil {
+			return Content{}, err
+		}
+		if err := out.addJSON(raw); err != nil {
+			return Content{}, fmt.Errorf("message %d: %w", n, err)
+		}
+	}
+	return out, nil
+}
+
+func (c *Content) addJSON(raw json.RawMessage) error {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &keys); err != nil {
+		return err
+	}
+	switch {
+	case keys["resourceSpans"] != nil:
+		traces, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces(raw)
+		c.Traces = append(c.Traces, traces)
+		return err
+	case keys["resourceLogs"] != nil:
+		logs, err := new(plog.JSONUnmarshaler).UnmarshalLogs(raw)
+		c.Logs = append(c.Logs, logs)
+		return err
+	case keys["resourceMetrics"] != nil:
+		c.Losses = append(c.Losses, importer.Loss{What: "message of metrics", Count: 1})
+		return nil
+	}
+	message, err := new(pprofile.JSONUnmarshaler).UnmarshalProfiles(raw)
+	if err == nil {
+		message, _, err = dialect.Current(message)
+	}
+	c.Profiles = append(c.Profiles, message)
+	return err
+}
+
+// readOTLPProto reads one message of profiles, traces or logs. Messages do not state their signal:
+// only profiles have a dictionary, and the first field of a span has another wire type than that of
+// a log record.
+func readOTLPProto(data []byte, _ importer.Options) (Content, error) {
+	profiles, profilesErr := readProfiles(data)
+	if profilesErr == nil && profiles.Dictionary().StringTable().Len() > 0 {
+		return Content{Profiles: []pprofile.Profiles{profiles}}, nil
+	}
+	if traces, err := new(ptrace.ProtoUnmarshaler).UnmarshalTraces(data); err == nil && traces.SpanCount() > 0 {
+		return Content{Traces: []ptrace.Traces{traces}}, nil
+	}
+	if logs, err := new(plog.ProtoUnmarshaler).UnmarshalLogs(data); err == nil && logs.LogRecordCount() > 0 {
+		return Content{Logs: []plog.Logs{logs}}, nil
+	}
+	if profilesErr == nil {
+		profilesErr = errors.New("it has no profile, span or log record")
+	}
+	return Content{}, profilesErr
+}
+
+func readProfiles(data []byte) (pprofile.Profiles, error) {
+	current, _, err := dialect.Decode(data)
+	if err != nil {
+		return pprofile.NewProfiles(), err
+	}
+	return new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(current)
+}
