@@ -240,7 +240,7 @@ func (a *graphAnswer) describe(s *selection, graph *flame.Graph, drawing flame.D
 		a.Profiles = append(a.Profiles, strconv.FormatUint(p.ID, 10))
 	}
 	frames := frameList{indices: map[int32]int64{}}
-	a.draw(drawing, &frames)
+	a.draw(drawing, &frames, graph.Reverse)
 	texts := perEntry(maxDrawingTexts, len(frames.list)+1, &a.omissions)
 	a.Origin, a.Measure = nanos(s.origin), listMeasure(s.profiles[0].Measure, &texts)
 	a.Total, a.Idle, a.Samples, a.Cut = graph.Tree[0].Total, graph.Idle, graph.Samples, graph.Cut

@@ -167,7 +167,7 @@ func TestViewsOfAGraph(t *testing.T) {
 	h := start(t, nil)
 	h.addProfile("shop", shop...)
 	inverted := get[flameAnswer](h, "flame?profile=1&view=inverted")
-	assert.Equal(t, []string{"0 all 90 0", "1 poll 50 50", "1 libquery 30 0", "2 handle 30 0", "3 main 30 30", "1 handle 10 0", "2 main 10 10"},
+	assert.Equal(t, []string{"0 all 90 0", "1 poll 50 0", "1 libquery 30 0", "2 handle 30 0", "3 main 30 0", "1 handle 10 0", "2 main 10 0"},
 		draw(inverted.graphAnswer))
 	assert.Empty(t, inverted.Top, "the page has the lists of the selection")
 
@@ -178,7 +178,7 @@ func TestViewsOfAGraph(t *testing.T) {
 		}
 	}
 	callers := get[flameAnswer](h, fmt.Sprint("flame?profile=1&view=callers&function=", handle))
-	assert.Equal(t, []string{"0 all 40 0", "1 handle 40 0", "2 main 40 40"}, draw(callers.graphAnswer))
+	assert.Equal(t, []string{"0 all 40 0", "1 handle 40 0", "2 main 40 0"}, draw(callers.graphAnswer))
 	callees := get[flameAnswer](h, fmt.Sprint("flame?profile=1&view=callees&function=", handle))
 	assert.Equal(t, []string{"0 all 40 0", "1 handle 40 10", "2 libquery 30 30"}, draw(callees.graphAnswer))
 	none := get[flameAnswer](h, fmt.Sprint("flame?profile=1&thread=2&view=callees&function=", handle))

@@ -27,15 +27,19 @@ const (
 
 // drawingAnswer is the visible part of a graph; see [flame.Drawing]. Boxes are numbers, to save
 // space: depth, start, extent, index of the frame (-1: root, -2: idle), weight, self weight, number
-// of combined functions, 1 if the search matches, and the difference in comparisons.
+// of combined functions, 1 if the search matches, and the difference in comparisons. In reverse
+// graphs, the self weight is 0: a stack ends at its outermost caller there.
 type drawingAnswer struct {
 	Smallest int64      `json:"smallest"` // boxes with a smaller extent are combined
 	Boxes    [][9]int64 `json:"boxes"`
 }
 
-func (a *drawingAnswer) draw(drawing flame.Drawing, frames *frameList) {
+func (a *drawingAnswer) draw(drawing flame.Drawing, frames *frameList, reverse bool) {
 	a.Smallest, a.Boxes = drawing.Smallest, make([][9]int64, len(drawing.Boxes))
 	for i, b := range drawing.Boxes {
+		if reverse {
+			b.Self = 0
+		}
 		a.Boxes[i] = [9]int64{
 			int64(b.Depth), b.Start, b.Extent, frames.index(b.Frame), b.Weight, b.Self, int64(b.Combined), flag(b.Found), b.Delta,
 		}

@@ -40,6 +40,7 @@ type Graph struct {
 	Idle    int64 // weight of samples without a stack
 	Samples int64 // number of observations in the tree
 	Cut     int64 // number of these that are deeper than MaxDepth
+	Reverse bool  // callers are below the functions that they call, so that no node has time of its own
 
 	children [][]int32 // by node, the heaviest first; see order
 }

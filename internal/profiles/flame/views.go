@@ -11,10 +11,7 @@ import (
 // Inverted returns the graph with all stacks reversed: the functions that were running come first,
 // their callers are below them.
 func (g *Graph) Inverted() (*Graph, error) {
-	return g.regroup(func(path []int32) []int32 {
-		slices.Reverse(path)
-		return path
-	})
+	return g.reversed(func(path []int32) []int32 { return path })
 }
 
 // Callees returns the calls of a function: the parts of all stacks from the function on. A recursive
@@ -28,15 +25,27 @@ func (g *Graph) Callees(frame int32) (*Graph, error) {
 // Callers returns the callers of a function: the parts of all stacks up to the function, reversed. It
 // has the same total as [Graph.Callees].
 func (g *Graph) Callers(frame int32) (*Graph, error) {
-	return g.regroup(func(path []int32) []int32 {
+	return g.reversed(func(path []int32) []int32 {
 		at := outermost(path, frame)
 		if at == len(path) {
 			return nil
 		}
-		path = path[:at+1]
+		return path[:at+1]
+	})
+}
+
+// reversed is regroup with the new stacks reversed.
+func (g *Graph) reversed(other func(path []int32) []int32) (*Graph, error) {
+	graph, err := g.regroup(func(path []int32) []int32 {
+		path = other(path)
 		slices.Reverse(path)
 		return path
 	})
+	if err != nil {
+		return nil, err
+	}
+	graph.Reverse = !g.Reverse
+	return graph, nil
 }
 
 // outermost returns the index of a function in a path, or the length of the path.

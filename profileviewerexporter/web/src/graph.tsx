@@ -116,7 +116,8 @@ function describe(b: Box, graph: Graph): string {
       `the heaviest: ${b.name} · narrower than a pixel; click to zoom in`
     case 'all': return `all · ${weight(graph.total, measure)}${graph.idle > 0 ? ` · idle ${duration(graph.idle)}` : ''}`
   }
-  const parts = [b.name, `${weight(b.weight, measure)}, ${share(b.weight, graph.total)}`, `self ${weight(b.self, measure)}`]
+  const parts = [b.name, `${weight(b.weight, measure)}, ${share(b.weight, graph.total)}`]
+  if (b.self > 0) parts.push(`self ${weight(b.self, measure)}`)
   if (b.frame?.file) parts.push(place(b.frame.file))
   if (b.frame?.in_app !== undefined) parts.push(codeOf(b.frame))
   return parts.join(' · ')
