@@ -50,6 +50,9 @@ var figures = []figure{
 // optional are the figures that are missing on machines without recordings of Android or without cargo.
 var optional = []string{"translate÷gunzip", "android_trace_log÷parse", "android_trace_log÷observe"}
 
+// needRecordings are the benchmarks that do not run without recordings. Their blocks then stay unchanged.
+var needRecordings = []string{"Android"}
+
 // target is the target for a ratio, and a more ambitious one: a minimum or a maximum.
 type target struct {
 	reach, later float64

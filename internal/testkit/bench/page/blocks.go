@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,9 @@ func fill(page string, texts map[string]string) (string, error) {
 	filled := map[string]bool{}
 	page = block.ReplaceAllStringFunc(page, func(old string) string {
 		parts := block.FindStringSubmatch(old)
+		if texts[parts[2]] == "" && slices.Contains(needRecordings, parts[2]) {
+			return old
+		}
 		filled[parts[2]] = true
 		return parts[1] + "\n" + texts[parts[2]] + "\n" + parts[3]
 	})
