@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 
 export default async function (page, url) {
   const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
-  const sum = (graph) => graph.boxes.reduce((total, box) => total + box[5], 0);
+  const sum = (graph) => graph.boxes.reduce((total, box) => total + (box[0] === 1 ? box[4] : 0), 0); // of the first row
+  const self = (graph) => graph.boxes.reduce((total, box) => total + box[5], 0);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.setViewportSize({ width: 1280, height: 860 });
   const { profiles } = await api('overview');
@@ -16,6 +17,7 @@ export default async function (page, url) {
   // Inverted: the same total, and the functions in the first row are those with self time.
   const inverted = await api(path + '&view=inverted');
   assert.equal(sum(inverted), merged.total);
+  assert.equal(self(inverted), 0, 'stacks end at their outermost callers');
   await page.click('.choice >> text=Inverted');
   await page.waitForSelector(`canvas[data-boxes="${inverted.boxes.length}"][data-right="${merged.total}"]`);
   const first = inverted.boxes.filter((b) => b[0] === 1 && b[6] === 0);
@@ -35,6 +37,7 @@ export default async function (page, url) {
       const half = await api(`${path}&view=${view}&function=${f.number}`);
       assert.equal(half.total, f.total, `${view} of ${f.name}`);
       assert.equal(sum(half), f.total);
+      assert.equal(self(half), view === 'callers' ? 0 : f.total);
       await page.waitForSelector(`.half[data-view="${view}"][data-total="${f.total}"] canvas[data-boxes="${half.boxes.length}"]`);
       assert.equal(await page.textContent(`.half[data-view="${view}"] h2 bdi`), f.name);
     }
