@@ -136,11 +136,3 @@ func selectType(messages []pprofile.Profiles, name string) (selected []pprofile.
 	}
 	return selected
 }
-
-func eachScope(message pprofile.Profiles, do func(pprofile.ScopeProfiles)) {
-	for _, resource := range message.ResourceProfiles().All() {
-		for _, scope := range resource.ScopeProfiles().All() {
-			do(scope)
-		}
-	}
-}

@@ -125,23 +125,22 @@ func list(set map[string]bool) string {
 	return strings.Join(names, ", ") + rest
 }
 
-func plural(noun string, n int) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
-}
-
 // profilesOf returns the profiles of a message.
 func profilesOf(message pprofile.Profiles) (all []pprofile.Profile) {
+	eachScope(message, func(scope pprofile.ScopeProfiles) {
+		for _, p := range scope.Profiles().All() {
+			all = append(all, p)
+		}
+	})
+	return all
+}
+
+func eachScope(message pprofile.Profiles, do func(pprofile.ScopeProfiles)) {
 	for _, resource := range message.ResourceProfiles().All() {
 		for _, scope := range resource.ScopeProfiles().All() {
-			for _, p := range scope.Profiles().All() {
-				all = append(all, p)
-			}
+			do(scope)
 		}
 	}
-	return all
 }
 
 // spansOf returns the spans of a message.

@@ -83,12 +83,7 @@ func (x *explainer) line(indent int, format string, args ...any) {
 
 func (x *explainer) envelope(data []byte) {
 	envelope, err := profilefile.ReadEnvelope(data)
-	now := time.Now()
-	lenient := profilefile.Examine(envelope, sentryitems.DefaultSettings(), now)
-	settings := sentryitems.DefaultSettings()
-	settings.Validation = profile.Strict
-	strict := profilefile.Examine(envelope, settings, now)
-
+	lenient, strict := examine(envelope, time.Now())
 	x.header(envelope, len(data))
 	if err != nil {
 		x.broken = true
@@ -99,6 +94,14 @@ func (x *explainer) envelope(data []byte) {
 		x.item(i+1, &lenient.Items[i], &strict.Items[i])
 	}
 	x.links(lenient)
+}
+
+// examine translates an envelope with lenient and with strict validation.
+func examine(envelope *sentry.Envelope, now time.Time) (lenient, strict *profilefile.Examined) {
+	settings := sentryitems.DefaultSettings()
+	lenient = profilefile.Examine(envelope, settings, now)
+	settings.Validation = profile.Strict
+	return lenient, profilefile.Examine(envelope, settings, now)
 }
 
 func (x *explainer) header(e *sentry.Envelope, size int) {

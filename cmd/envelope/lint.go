@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
@@ -106,11 +105,7 @@ func findingsIn(data []byte, strict bool, now time.Time) []finding {
 		return []finding{{Level: levelError, Rule: string(broken.Reason), Subject: ofEnvelope, Reason: string(broken.Reason), Count: 1,
 			Message: "Sentry and the receiver reject the envelope: " + broken.Error(), Source: sources[string(broken.Reason)]}}
 	}
-	settings := sentryitems.DefaultSettings()
-	lenientResults := profilefile.Examine(envelope, settings, now)
-	settings.Validation = profile.Strict
-	strictResults := profilefile.Examine(envelope, settings, now)
-
+	lenientResults, strictResults := examine(envelope, now)
 	var all []finding
 	for i := range envelope.Items {
 		l := linter{strict: strict, number: i + 1, itemType: envelope.Items[i].Header.Type}

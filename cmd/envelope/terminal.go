@@ -71,9 +71,12 @@ func bytesText(n int) string {
 
 // count returns a number with its noun.
 func count[N int | int64](n N, noun string) string {
-	text := strconv.FormatInt(int64(n), 10) + " " + noun
-	if n != 1 {
-		text += "s"
+	return strconv.FormatInt(int64(n), 10) + " " + plural(noun, int64(n))
+}
+
+func plural[N int | int64](noun string, n N) string {
+	if n == 1 {
+		return noun
 	}
-	return text
+	return noun + "s"
 }
