@@ -186,6 +186,14 @@ func FirstText(texts ...string) string {
 	return ""
 }
 
+// TextOf returns the text of an attribute, or "" if it is absent.
+func TextOf(m pcommon.Map, key string) string {
+	if value, ok := m.Get(key); ok {
+		return value.AsString()
+	}
+	return ""
+}
+
 // PutText sets an attribute unless the text is empty, because Sentry treats empty and absent alike.
 // It copies the text, which may be part of a request.
 func PutText(m pcommon.Map, key, text string) {

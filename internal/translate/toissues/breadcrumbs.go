@@ -52,7 +52,7 @@ func (s *service) allCrumbs() map[pcommon.TraceID][]crumb {
 			}}
 			if attrs := event.Attributes(); isException(attrs) {
 				c.Type, c.Level = "error", "error"
-				c.Message = attr.Clip(attr.FirstText(text(attrs, semconv.ExceptionMessage), text(attrs, semconv.ExceptionType)), maxExtra)
+				c.Message = attr.Clip(attr.FirstText(attr.TextOf(attrs, semconv.ExceptionMessage), attr.TextOf(attrs, semconv.ExceptionType)), maxExtra)
 			}
 			c.size = len(c.Category) + len(c.Message) + len(`{"timestamp":1700000000.000000000,"type":"default","category":"","level":"error","message":""},`)
 			crumbs[span.TraceID()] = append(crumbs[span.TraceID()], c)

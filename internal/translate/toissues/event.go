@@ -30,7 +30,7 @@ func (e *exporter) event(r *record) Event {
 		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.kindName, x.message, strconv.Itoa(r.index)),
 		Timestamp: timestamp(r.at), Platform: eventPlatform(x.platform), Level: "error",
 		Release: r.Release, Dist: r.Dist, Environment: r.Environment, SDK: e.options.SDK,
-		ServerName: attr.Clip(attr.FirstText(text(r.resource, semconv.HostName), text(r.resource, semconv.ServiceInstanceID)), attr.MaxNameBytes),
+		ServerName: attr.Clip(attr.FirstText(attr.TextOf(r.resource, semconv.HostName), attr.TextOf(r.resource, semconv.ServiceInstanceID)), attr.MaxNameBytes),
 		Exceptions: x.chain(r.handled()),
 	}
 	if !trace.IsEmpty() && !id.IsEmpty() { // Sentry drops a trace context without one of them
@@ -262,7 +262,7 @@ func (r *record) contexts() []sentryevent.NamedValue {
 		semconv.TelemetrySDKName, semconv.TelemetrySDKVersion, semconv.TelemetrySDKLanguage, semconv.ServiceNamespace, semconv.ServiceName,
 		semconv.ServiceVersion, semconv.ServiceInstanceID,
 	} {
-		if content := text(r.resource, key); content != "" {
+		if content := attr.TextOf(r.resource, key); content != "" {
 			resource.PutStr(key, attr.Clip(content, attr.MaxNameBytes))
 		}
 	}
@@ -273,10 +273,10 @@ func (r *record) contexts() []sentryevent.NamedValue {
 		}
 	}
 	contexts := []sentryevent.NamedValue{{Name: "otel", Value: attr.JsonOf(value)}}
-	if name := text(r.resource, semconv.ProcessRuntimeName); name != "" {
+	if name := attr.TextOf(r.resource, semconv.ProcessRuntimeName); name != "" {
 		runtime := pcommon.NewValueMap()
 		runtime.Map().PutStr("name", attr.Clip(name, attr.MaxNameBytes))
-		if version := text(r.resource, semconv.ProcessRuntimeVersion); version != "" {
+		if version := attr.TextOf(r.resource, semconv.ProcessRuntimeVersion); version != "" {
 			runtime.Map().PutStr("version", attr.Clip(version, attr.MaxNameBytes))
 		}
 		contexts = append(contexts, sentryevent.NamedValue{Name: "runtime", Value: attr.JsonOf(runtime)})

@@ -38,8 +38,8 @@ var stackPlatforms = map[stacktext.Language]string{
 }
 
 func newException(attrs pcommon.Map, platform string) *exception {
-	e := &exception{kindName: text(attrs, semconv.ExceptionType), message: text(attrs, semconv.ExceptionMessage), platform: platform}
-	stack := text(attrs, semconv.ExceptionStacktrace)
+	e := &exception{kindName: attr.TextOf(attrs, semconv.ExceptionType), message: attr.TextOf(attrs, semconv.ExceptionMessage), platform: platform}
+	stack := attr.TextOf(attrs, semconv.ExceptionStacktrace)
 	trace, ok := stacktext.Parse(stack, stackLanguages[platform])
 	if !ok {
 		e.unparsed = stack

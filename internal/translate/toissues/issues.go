@@ -156,7 +156,7 @@ func (e *exporter) collect(spans ptrace.ResourceSpans) {
 }
 
 func isException(attrs pcommon.Map) bool {
-	return attr.FirstText(text(attrs, semconv.ExceptionType), text(attrs, semconv.ExceptionMessage)) != ""
+	return attr.FirstText(attr.TextOf(attrs, semconv.ExceptionType), attr.TextOf(attrs, semconv.ExceptionMessage)) != ""
 }
 
 // unwanted returns the reason why an exception does not become an event, or "" if it does.
@@ -175,7 +175,7 @@ func (e *exporter) unwanted(span ptrace.Span, attrs pcommon.Map, ofSDK bool) dis
 
 // escaped reports whether the exception left its span. Python's SDK records this as text.
 func escaped(attrs pcommon.Map) bool {
-	return strings.EqualFold(text(attrs, semconv.ExceptionEscaped), "true")
+	return strings.EqualFold(attr.TextOf(attrs, semconv.ExceptionEscaped), "true")
 }
 
 // failures returns the earliest record of each failure.
@@ -221,13 +221,6 @@ func (e *exporter) spend(size int, field string) bool {
 	}
 	e.copies -= size
 	return true
-}
-
-func text(attrs pcommon.Map, key string) string {
-	if value, ok := attrs.Get(key); ok {
-		return value.AsString()
-	}
-	return ""
 }
 
 func timestamp(at pcommon.Timestamp) jsonscan.Timestamp {

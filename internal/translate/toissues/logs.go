@@ -41,7 +41,7 @@ func (e *exporter) collectLogs(logs plog.ResourceLogs) {
 			s.logs = append(s.logs, log)
 			attrs := log.Attributes()
 			switch {
-			case !isException(attrs) || text(attrs, semconv.SentryItemType) != "":
+			case !isException(attrs) || attr.TextOf(attrs, semconv.SentryItemType) != "":
 			case e.options.SkipIfSentrySDK && ofSDK:
 				e.Lost = discard.AddLoss(e.Lost, ReasonSentrySDK, 1)
 			default:
@@ -55,7 +55,7 @@ func (e *exporter) collectLogs(logs plog.ResourceLogs) {
 
 // hasSentrySDK reports whether the application has one of Sentry's SDKs.
 func hasSentrySDK(resource pcommon.Map) bool {
-	return tosentry.IsFromSentry(resource) || strings.HasPrefix(text(resource, semconv.TelemetrySDKName), "sentry")
+	return tosentry.IsFromSentry(resource) || strings.HasPrefix(attr.TextOf(resource, semconv.TelemetrySDKName), "sentry")
 }
 
 func timeOf(log plog.LogRecord) pcommon.Timestamp {
@@ -72,12 +72,12 @@ func (e *exporter) fillFromLog(out *sentryevent.ErrorEvent, r *record, message s
 	if number := r.log.SeverityNumber(); number > 0 {
 		out.Level = levels[min(int(number-1)/4, len(levels)-1)]
 	}
-	if route := text(r.attrs, semconv.HTTPRoute); route != "" {
-		out.Transaction = attr.Clip(strings.TrimPrefix(text(r.attrs, semconv.HTTPRequestMethod)+" "+route, " "), maxTagValue)
+	if route := attr.TextOf(r.attrs, semconv.HTTPRoute); route != "" {
+		out.Transaction = attr.Clip(strings.TrimPrefix(attr.TextOf(r.attrs, semconv.HTTPRequestMethod)+" "+route, " "), maxTagValue)
 	}
 	if body := r.log.Body().AsString(); body != "" && body != message {
 		out.Message.Formatted = attr.Clip(body, maxValue)
-		out.Message.Template = attr.Clip(text(r.attrs, semconv.SentryMessageTemplate), maxValue)
+		out.Message.Template = attr.Clip(attr.TextOf(r.attrs, semconv.SentryMessageTemplate), maxValue)
 	}
 }
 

@@ -148,10 +148,3 @@ func (e *exporter) timestamp(times ...pcommon.Timestamp) jsonscan.Timestamp {
 	}
 	return jsonscan.Timestamp{UnixNano: e.options.ReceivedNano, Set: true}
 }
-
-func textOf(attrs pcommon.Map, key string) string {
-	if value, ok := attrs.Get(key); ok {
-		return value.AsString()
-	}
-	return ""
-}

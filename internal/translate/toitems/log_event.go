@@ -25,7 +25,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	attrs := record.Attributes()
 	level, _ := levelOf(record)
 	out := &event.ErrorEvent{
-		EventID: textOf(attrs, semconv.SentryEventID), Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
+		EventID: attr.TextOf(attrs, semconv.SentryEventID), Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
 		Platform: attr.FirstText(s.Platform, "other"), Level: level,
 		Release: s.Release, Dist: s.Dist, Environment: s.Environment, SDK: s.Sdk,
 		User: tosentry.UserOf(attrs, true), Request: tosentry.RequestOf(attrs, ptrace.SpanKindUnspecified),
@@ -206,7 +206,7 @@ func moveTo(context pcommon.Map, data []event.NamedValue) []event.NamedValue {
 // messageOf is the inverse of fromsentry.putMessage and eventBody.
 func messageOf(record plog.LogRecord, out *event.ErrorEvent) (m event.Message) {
 	attrs := record.Attributes()
-	m.Template = textOf(attrs, semconv.SentryMessageTemplate)
+	m.Template = attr.TextOf(attrs, semconv.SentryMessageTemplate)
 	m.Formatted = record.Body().AsString()
 	if m.Template == m.Formatted {
 		m.Formatted = ""

@@ -121,7 +121,7 @@ var levels = [6]string{"trace", "debug", "info", "warn", "error", "fatal"}
 // sentLevel returns the level as sent to the receiver, if the severity text differs from it.
 // Python's SDK has an attribute of the same name.
 func sentLevel(record plog.LogRecord) string {
-	sent := textOf(record.Attributes(), semconv.SentrySeverityText)
+	sent := attr.TextOf(record.Attributes(), semconv.SentrySeverityText)
 	if _, text := attr.Severity(sent); sent != text && text == record.SeverityText() {
 		return sent
 	}

@@ -72,7 +72,7 @@ func (o *ownMetrics) session(data pmetric.NumberDataPoint) {
 		attr.StatusExited: &a.Exited, attr.StatusErrored: &a.Errored, attr.StatusAbnormal: &a.Abnormal, attr.StatusCrashed: &a.Crashed,
 		attr.StatusUnhandled: &a.Unhandled,
 	}
-	count := counts[textOf(data.Attributes(), semconv.SentrySessionStatus)]
+	count := counts[attr.TextOf(data.Attributes(), semconv.SentrySessionStatus)]
 	if count == nil {
 		count = &a.Exited // Sentry counts unknown statuses as healthy
 	}
@@ -92,7 +92,7 @@ func (o *ownMetrics) report(e *exporter, data pmetric.NumberDataPoint) {
 		o.reports = append(o.reports, event.ClientReport{Timestamp: at})
 	}
 	attrs := data.Attributes()
-	text := func(key string) string { return textOf(attrs, key) }
+	text := func(key string) string { return attr.TextOf(attrs, key) }
 	o.reports[i].Events = append(o.reports[i].Events, event.LostEvents{
 		Outcome: attr.FirstText(text(semconv.SentryClientReportOutcome), event.OutcomeClientDiscard), Reason: text(semconv.SentryClientReportReason),
 		Category: text(semconv.SentryClientReportCategory), Quantity: data.IntValue(),

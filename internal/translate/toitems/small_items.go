@@ -12,14 +12,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // checkIn is the inverse of fromsentry.CheckInToLogs.
 func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
 	attrs := record.Attributes()
 	out := &event.CheckIn{
-		ID: textOf(attrs, semconv.SentryCheckInID), MonitorSlug: textOf(attrs, semconv.SentryMonitorSlug), Status: textOf(attrs, semconv.SentryCheckInStatus),
-		Platform: s.Platform, Release: s.Release, Environment: s.Environment, ServerName: textOf(attrs, semconv.ServerAddress), SDK: s.Sdk,
+		ID: attr.TextOf(attrs, semconv.SentryCheckInID), MonitorSlug: attr.TextOf(attrs, semconv.SentryMonitorSlug), Status: attr.TextOf(attrs, semconv.SentryCheckInStatus),
+		Platform: s.Platform, Release: s.Release, Environment: s.Environment, ServerName: attr.TextOf(attrs, semconv.ServerAddress), SDK: s.Sdk,
 		SpanID: spanText(record.SpanID()),
 	}
 	if record.Timestamp() != 0 {
@@ -41,8 +42,8 @@ func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
 func (e *logExporter) userReport(record plog.LogRecord) {
 	attrs := record.Attributes()
 	out := &event.UserReport{
-		EventID: textOf(attrs, semconv.SentryFeedbackAssociatedEventID), Name: textOf(attrs, semconv.SentryFeedbackName),
-		Email: textOf(attrs, semconv.SentryFeedbackContactEmail), Comments: record.Body().AsString(),
+		EventID: attr.TextOf(attrs, semconv.SentryFeedbackAssociatedEventID), Name: attr.TextOf(attrs, semconv.SentryFeedbackName),
+		Email: attr.TextOf(attrs, semconv.SentryFeedbackContactEmail), Comments: record.Body().AsString(),
 	}
 	e.add(sentry.ItemUserReport, out.EventID, event.AppendUserReport(nil, out))
 }

@@ -34,7 +34,7 @@ func (c *crumbs) add(s *tracedSpan) {
 		}
 		data := pcommon.NewValueMap()
 		event.Attributes().CopyTo(data.Map())
-		exception := attr.FirstText(textOf(data.Map(), semconv.ExceptionType), textOf(data.Map(), semconv.ExceptionMessage))
+		exception := attr.FirstText(attr.TextOf(data.Map(), semconv.ExceptionType), attr.TextOf(data.Map(), semconv.ExceptionMessage))
 		if exception != "" {
 			crumb.Type, crumb.Level, crumb.Message = "error", "error", exceptionText(data.Map())
 		}
@@ -45,7 +45,7 @@ func (c *crumbs) add(s *tracedSpan) {
 }
 
 func exceptionText(attrs pcommon.Map) string {
-	kind, message := textOf(attrs, semconv.ExceptionType), textOf(attrs, semconv.ExceptionMessage)
+	kind, message := attr.TextOf(attrs, semconv.ExceptionType), attr.TextOf(attrs, semconv.ExceptionMessage)
 	if kind == "" || message == "" {
 		return kind + message
 	}
@@ -69,8 +69,8 @@ func CrumbsOf(list pcommon.Slice) (all []sentryevent.Breadcrumb) {
 		}
 		m := entry.Map()
 		crumb := sentryevent.Breadcrumb{
-			Type: textOf(m, "type"), Category: textOf(m, "category"), Level: textOf(m, "level"), Message: textOf(m, "message"),
-			EventID: textOf(m, "event_id"),
+			Type: attr.TextOf(m, "type"), Category: attr.TextOf(m, "category"), Level: attr.TextOf(m, "level"), Message: attr.TextOf(m, "message"),
+			EventID: attr.TextOf(m, "event_id"),
 		}
 		if at, ok := m.Get("time_unix_nano"); ok && at.Type() == pcommon.ValueTypeInt && at.Int() > 0 {
 			crumb.Timestamp = jsonscan.Timestamp{UnixNano: uint64(at.Int()), Set: true}

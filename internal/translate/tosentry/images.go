@@ -126,12 +126,12 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.
 // readImage is the inverse of fromsentry.attributeList.images.
 func readImage(m pcommon.Map) sentryprofile.Image {
 	image := sentryprofile.Image{
-		Type: textOf(m, "type"), CodeFile: textOf(m, "code_file"), CodeID: textOf(m, "code_id"),
-		DebugFile: textOf(m, "debug_file"), DebugID: textOf(m, "debug_id"), UUID: textOf(m, "uuid"),
-		Arch: textOf(m, "arch"),
-		Addr: parseAddress(textOf(m, "image_addr")), VMAddr: parseAddress(textOf(m, "image_vmaddr")),
+		Type: attr.TextOf(m, "type"), CodeFile: attr.TextOf(m, "code_file"), CodeID: attr.TextOf(m, "code_id"),
+		DebugFile: attr.TextOf(m, "debug_file"), DebugID: attr.TextOf(m, "debug_id"), UUID: attr.TextOf(m, "uuid"),
+		Arch: attr.TextOf(m, "arch"),
+		Addr: parseAddress(attr.TextOf(m, "image_addr")), VMAddr: parseAddress(attr.TextOf(m, "image_vmaddr")),
 	}
-	if size, err := strconv.ParseUint(textOf(m, "image_size"), 10, 64); err == nil {
+	if size, err := strconv.ParseUint(attr.TextOf(m, "image_size"), 10, 64); err == nil {
 		image.Size = jsonscan.Uint{Value: size, Set: true}
 	}
 	return image

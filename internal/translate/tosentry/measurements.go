@@ -31,7 +31,7 @@ func readMeasurements(view dictionary.View, profile pprofile.Profile, e *Export)
 			e.flaw("measurement", 1)
 			continue
 		}
-		m := sentryprofile.Measurement{Name: name, Unit: textOf(value.Map(), attr.KeyUnit)}
+		m := sentryprofile.Measurement{Name: name, Unit: attr.TextOf(value.Map(), attr.KeyUnit)}
 		m.Values = readPoints(value.Map(), uint64(profile.Time()), e)
 		points += len(m.Values)
 		if !sentryprofile.IsMeasurementUnit(m.Unit) || points > sentry.MaxMeasurementValues {

@@ -19,9 +19,9 @@ func ReadIdentity(resource pcommon.Map) attr.Identity {
 	id := attr.Identity{
 		Platform:    platformOf(resource),
 		Release:     releaseOf(resource),
-		Dist:        textOf(resource, semconv.SentryDist),
+		Dist:        attr.TextOf(resource, semconv.SentryDist),
 		Environment: environmentOf(resource),
-		Sdk:         sentry.ClientSDK{Name: textOf(resource, semconv.TelemetrySDKName), Version: textOf(resource, semconv.TelemetrySDKVersion)},
+		Sdk:         sentry.ClientSDK{Name: attr.TextOf(resource, semconv.TelemetrySDKName), Version: attr.TextOf(resource, semconv.TelemetrySDKVersion)},
 	}
 	if !IsFromSentry(resource) { // what a Sentry SDK sent is sent back
 		id.Release, id.Dist, id.Environment = attr.ValidRelease(id.Release), attr.ValidDist(id.Dist), attr.ValidEnvironment(id.Environment)
@@ -38,10 +38,10 @@ var languages = map[string]string{
 }
 
 func platformOf(resource pcommon.Map) string {
-	if sent := textOf(resource, semconv.SentryPlatform); sent != "" {
+	if sent := attr.TextOf(resource, semconv.SentryPlatform); sent != "" {
 		return validPlatform(sent)
 	}
-	return languages[textOf(resource, semconv.TelemetrySDKLanguage)]
+	return languages[attr.TextOf(resource, semconv.TelemetrySDKLanguage)]
 }
 
 // otherPlatform is Sentry's platform for all other languages.
@@ -58,20 +58,20 @@ func validPlatform(text string) string {
 // environmentOf returns the environment. Host-wide profilers know it only as an environment
 // variable of the process.
 func environmentOf(resource pcommon.Map) string {
-	return attr.FirstText(textOf(resource, semconv.DeploymentEnvironmentName), textOf(resource, semconv.DeploymentEnvironment),
-		textOf(resource, semconv.ProcessEnvironmentVariableSentryEnvironment))
+	return attr.FirstText(attr.TextOf(resource, semconv.DeploymentEnvironmentName), attr.TextOf(resource, semconv.DeploymentEnvironment),
+		attr.TextOf(resource, semconv.ProcessEnvironmentVariableSentryEnvironment))
 }
 
 // releaseOf is the inverse of fromsentry.splitRelease. Resources from host-wide profilers have no
 // service.version, but may have the environment variables of the process and the tag of its
 // container image.
 func releaseOf(resource pcommon.Map) string {
-	if sent := textOf(resource, semconv.SentryRelease); sent != "" || IsFromSentry(resource) {
+	if sent := attr.TextOf(resource, semconv.SentryRelease); sent != "" || IsFromSentry(resource) {
 		return sent
 	}
-	name, version := textOf(resource, semconv.ServiceName), textOf(resource, semconv.ServiceVersion)
+	name, version := attr.TextOf(resource, semconv.ServiceName), attr.TextOf(resource, semconv.ServiceVersion)
 	if version == "" {
-		if sent := textOf(resource, semconv.ProcessEnvironmentVariableSentryRelease); sent != "" {
+		if sent := attr.TextOf(resource, semconv.ProcessEnvironmentVariableSentryRelease); sent != "" {
 			return sent
 		}
 		version = imageTag(resource)
@@ -79,7 +79,7 @@ func releaseOf(resource pcommon.Map) string {
 	if strings.HasPrefix(name, "unknown_service") {
 		name = ""
 	}
-	name = attr.FirstText(name, textOf(resource, semconv.ProcessExecutableName))
+	name = attr.FirstText(name, attr.TextOf(resource, semconv.ProcessExecutableName))
 	switch {
 	case version == "":
 		return ""
@@ -117,12 +117,4 @@ func IsFromSentry(resource pcommon.Map) bool {
 	_, project := resource.Get(semconv.SentryProjectID)
 	_, platform := resource.Get(semconv.SentryPlatform)
 	return project || platform
-}
-
-// textOf returns the text of an attribute, or "" if it is absent.
-func textOf(attributes pcommon.Map, key string) string {
-	if value, ok := attributes.Get(key); ok {
-		return value.AsString()
-	}
-	return ""
 }

@@ -104,7 +104,7 @@ func isRoot(s *tracedSpan, byID map[spanKey]int) bool {
 // owner returns the span that determines the segment of a span: the root that it states, else its
 // parent.
 func owner(s *tracedSpan, byID map[spanKey]int, segment []int) (int, bool) {
-	if root, ok := byID[spanKey{s.TraceID(), attr.SpanIDOf(textOf(s.Attributes(), semconv.SentrySegmentID))}]; ok && segment[root] == root {
+	if root, ok := byID[spanKey{s.TraceID(), attr.SpanIDOf(attr.TextOf(s.Attributes(), semconv.SentrySegmentID))}]; ok && segment[root] == root {
 		return root, true
 	}
 	parent, ok := byID[spanKey{s.TraceID(), s.ParentSpanID()}]

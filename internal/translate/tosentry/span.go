@@ -113,8 +113,8 @@ func putThread(s *event.Span, p attr.Profiling) {
 func (e *traceExporter) profilingOf(s *tracedSpan) (p attr.Profiling) {
 	attrs := s.Attributes()
 	p = attr.Profiling{
-		Profiler: sentryID(textOf(attrs, semconv.SentryProfilerID)), Profile: sentryID(textOf(attrs, semconv.ProfileID)),
-		Thread: attr.Clip(textOf(attrs, semconv.ThreadID), attr.MaxIDBytes), Name: attr.Clip(textOf(attrs, semconv.ThreadName), attr.MaxNameBytes),
+		Profiler: sentryID(attr.TextOf(attrs, semconv.SentryProfilerID)), Profile: sentryID(attr.TextOf(attrs, semconv.ProfileID)),
+		Thread: attr.Clip(attr.TextOf(attrs, semconv.ThreadID), attr.MaxIDBytes), Name: attr.Clip(attr.TextOf(attrs, semconv.ThreadName), attr.MaxNameBytes),
 	}
 	switch {
 	case p.Profiler != "":
@@ -171,7 +171,7 @@ func measuresOf(value pcommon.Value) (all []event.NamedMeasure) {
 			continue
 		}
 		if measured, ok := entry.Map().Get(attr.KeyValue); ok && isFinite(number(measured)) {
-			all = append(all, event.NamedMeasure{Name: name, Value: number(measured), Unit: textOf(entry.Map(), attr.KeyUnit)})
+			all = append(all, event.NamedMeasure{Name: name, Value: number(measured), Unit: attr.TextOf(entry.Map(), attr.KeyUnit)})
 		}
 	}
 	return all

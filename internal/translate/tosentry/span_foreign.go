@@ -56,7 +56,7 @@ func ForeignOp(s ptrace.Span) string {
 	case has(semconv.DBSystemName, semconv.DBSystem):
 		return "db"
 	case has(semconv.GenAISystem, semconv.GenAIProviderName):
-		return strings.TrimSuffix("gen_ai."+textOf(attrs, semconv.GenAIOperationName), ".")
+		return strings.TrimSuffix("gen_ai."+attr.TextOf(attrs, semconv.GenAIOperationName), ".")
 	case has(semconv.RPCSystem, semconv.RPCSystemName, semconv.RPCService):
 		return byKind(s.Kind(), "rpc")
 	case has(semconv.MessagingSystem):
@@ -89,11 +89,11 @@ func byKind(kind ptrace.SpanKind, op string) string {
 // have low cardinality and are often only a method.
 func foreignDescription(s ptrace.Span) string {
 	attrs := s.Attributes()
-	if statement := attr.FirstText(textOf(attrs, semconv.DBQueryText), textOf(attrs, semconv.DBStatement)); statement != "" {
+	if statement := attr.FirstText(attr.TextOf(attrs, semconv.DBQueryText), attr.TextOf(attrs, semconv.DBStatement)); statement != "" {
 		return statement
 	}
-	method := attr.FirstText(textOf(attrs, semconv.HTTPRequestMethod), textOf(attrs, semconv.HTTPMethod))
-	url := attr.FirstText(textOf(attrs, semconv.URLFull), textOf(attrs, semconv.HTTPURL))
+	method := attr.FirstText(attr.TextOf(attrs, semconv.HTTPRequestMethod), attr.TextOf(attrs, semconv.HTTPMethod))
+	url := attr.FirstText(attr.TextOf(attrs, semconv.URLFull), attr.TextOf(attrs, semconv.HTTPURL))
 	if s.Kind() == ptrace.SpanKindClient && method != "" && url != "" {
 		return method + " " + url
 	}
@@ -109,7 +109,7 @@ func foreignSource(s ptrace.Span) string {
 	if s.Kind() == ptrace.SpanKindConsumer {
 		return "task"
 	}
-	path := attr.FirstText(textOf(attrs, semconv.URLPath), textOf(attrs, semconv.HTTPTarget))
+	path := attr.FirstText(attr.TextOf(attrs, semconv.URLPath), attr.TextOf(attrs, semconv.HTTPTarget))
 	if path != "" && strings.Contains(s.Name(), path) {
 		return "url"
 	}

@@ -21,7 +21,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 
 	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK = s.Name(), attr.FirstText(id.Platform, otherPlatform), id.Release, id.Dist, id.Environment, id.Sdk
 	t.ProfilerID = p.Profiler
-	t.EventID = sentryID(textOf(s.Attributes(), semconv.SentryTransactionID))
+	t.EventID = sentryID(attr.TextOf(s.Attributes(), semconv.SentryTransactionID))
 	if t.EventID == "" {
 		t.EventID = attr.HashID("transaction", root.TraceID, root.SpanID)
 	}
@@ -126,7 +126,7 @@ var requestOnly = map[string]bool{
 // the request.
 func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 	r := &event.HTTPRequest{
-		URL: textOf(attrs, semconv.URLFull), Method: textOf(attrs, semconv.HTTPRequestMethod), Fragment: textOf(attrs, semconv.URLFragment),
+		URL: attr.TextOf(attrs, semconv.URLFull), Method: attr.TextOf(attrs, semconv.HTTPRequestMethod), Fragment: attr.TextOf(attrs, semconv.URLFragment),
 	}
 	if kind == ptrace.SpanKindClient { // an outgoing request
 		return nil
