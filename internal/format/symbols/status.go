@@ -2,7 +2,7 @@
 
 package symbols
 
-// Status says how the lookup of a frame ended. It is the value of the attribute symbolication.status and of the attribute of metrics.
+// Status is the result of looking up a frame. It is the value of the attribute symbolication.status, and of status in metrics.
 type Status string
 
 const (

@@ -29,7 +29,7 @@ const (
 	maxProfiles = 1000
 )
 
-// Options are what a file does not state.
+// Options provide data that a file lacks.
 type Options struct {
 	Name  string    // of the service, if the file names none
 	Start time.Time // of profiles in formats without dates
@@ -235,7 +235,7 @@ func (p *Profile) SetPeriod(name, unit string, period int64) {
 	}
 }
 
-// SetTime sets the start and the duration, of which samples may be in a part.
+// SetTime sets the start and the duration. Samples need not cover all of it.
 func (p *Profile) SetTime(start, duration uint64) {
 	p.stated, p.start, p.end = true, start, start+min(duration, math.MaxUint64-start)
 }

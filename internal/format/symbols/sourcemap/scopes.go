@@ -33,8 +33,8 @@ const (
 	maxFunctions = 1 << 22
 )
 
-// functionsOf finds the functions of a script, in order of their start. It is no parser of JavaScript: it tracks brackets, and what stands in
-// front of a function. An error means that the brackets do not fit, so that the result would be wrong.
+// functionsOf finds the functions of a script, in order of their start. It does not parse JavaScript: it tracks brackets and the text in front
+// of a function. An error means that the brackets do not match, so that the result would be wrong.
 func functionsOf(script string) ([]function, error) {
 	p := &scopeParser{scan: scanner{src: script}, frames: []bracket{{kind: block}}}
 	if err := p.run(); err != nil {
