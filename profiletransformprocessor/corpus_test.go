@@ -159,7 +159,7 @@ func (r replayed) check(t *testing.T) string {
 // table has a row for each SDK: shares of its observations that were not idle.
 func table(rows map[string]map[spanlinktest.Reason]int) string {
 	var b strings.Builder
-	b.WriteString("| SDK | format | observations: active + idle | linked | ambiguous | no span at that time | no span of the thread | no span of the session |\n")
+	b.WriteString("| SDK | format | observations: active + idle | linked | ambiguous | no span at that time | no span on the thread | no span in the session |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|\n")
 	for _, sdk := range slices.Sorted(maps.Keys(rows)) {
 		row := rows[sdk]

@@ -129,8 +129,8 @@ type Reason string
 // The reasons.
 const (
 	Ambiguous   Reason = "ambiguous"
-	NoSession   Reason = "no span of the session"
-	OtherThread Reason = "no span of the thread"
+	NoSession   Reason = "no span in the session"
+	OtherThread Reason = "no span on the thread"
 	NotThen     Reason = "no span at that time"
 )
 
