@@ -19,6 +19,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace/arttracetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
@@ -64,7 +65,7 @@ func TestMethodTrace(t *testing.T) {
 				require.Equal(t, 200, h.send(http.MethodPut, upload.UploadURL, content).status)
 			}
 			require.Len(t, profiles.all, 1)
-			require.Empty(t, dictionarytest.Check(profiles.all[0]))
+			require.Empty(t, conformance.Check(profiles.all[0]))
 			assert.Equal(t, strings.TrimSpace(methodTraceGolden), strings.TrimSpace(dictionarytest.Dump(profiles.all[0])))
 			assert.Equal(t, int64(1), h.counts("items")["outcome=accepted type=android_method_trace"])
 			assert.Equal(t, int64(1), h.counts("files")["outcome=stored type=android_method_trace"])

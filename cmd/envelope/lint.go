@@ -40,22 +40,27 @@ var reports = map[string]func(environment, io.Writer, []finding) error{
 
 // lint reports the findings of all envelopes. It fails if one of them is an error.
 func lint(env environment, files []string, strict bool, format string) error {
+	return env.reportFindings(files, format, func(data []byte) []finding { return findingsIn(data, strict, time.Now()) })
+}
+
+// reportFindings examines all files and reports their findings. It fails if one of them is an error.
+func (e environment) reportFindings(files []string, format string, examine func([]byte) []finding) error {
 	report, known := reports[format]
 	if !known {
 		return misuse(fmt.Sprintf("--format is %q, must be one of %s", format, names(reports)))
 	}
-	inputs, err := env.read(files)
+	inputs, err := e.read(files)
 	if err != nil {
 		return err
 	}
 	var all []finding
 	for _, in := range inputs {
-		for _, f := range findingsIn(in.data, strict, time.Now()) {
+		for _, f := range examine(in.data) {
 			f.File = in.name
 			all = append(all, f)
 		}
 	}
-	if err := report(env, env.out, all); err != nil {
+	if err := report(e, e.out, all); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all, func(f finding) bool { return f.Level == levelError }) {
@@ -82,6 +87,7 @@ const (
 	ofSamples  subject = "samples"
 	ofElements subject = "elements"
 	ofField    subject = "field"
+	ofMessage  subject = "message" // of OTLP
 )
 
 // finding is one line of the report.
@@ -89,8 +95,9 @@ type finding struct {
 	File    string  `json:"file"`
 	Level   level   `json:"level"`
 	Rule    string  `json:"rule"`
-	Item    int     `json:"item,omitempty"` // from 1; 0 = the envelope
-	Type    string  `json:"type,omitempty"` // of the item
+	Item    int     `json:"item,omitempty"`  // from 1; 0 = the envelope
+	Type    string  `json:"type,omitempty"`  // of the item
+	Place   string  `json:"place,omitempty"` // in a message of OTLP
 	Subject subject `json:"subject"`
 	Reason  string  `json:"reason,omitempty"` // for dropping the subject
 	Count   int     `json:"count"`
@@ -203,7 +210,10 @@ func beyond(losses, others []discard.Loss) (more []discard.Loss) {
 
 // place returns the place of a finding in its file.
 func (f finding) place() string {
-	if f.Item == 0 {
+	switch {
+	case f.Place != "":
+		return f.Place
+	case f.Item == 0:
 		return "envelope"
 	}
 	return fmt.Sprintf("item %d (%s)", f.Item, cmp.Or(f.Type, "no type"))

@@ -87,7 +87,7 @@ type (
 // location.
 func reportSARIF(_ environment, out io.Writer, findings []finding) error {
 	run := sarifRun{Results: []sarifResult{}}
-	run.Tool.Driver = sarifDriver{Name: "envelope lint", Rules: []sarifRule{}}
+	run.Tool.Driver = sarifDriver{Name: "envelope", Rules: []sarifRule{}}
 	for _, f := range findings {
 		run.Results = append(run.Results, sarifResult{
 			RuleID: f.Rule, RuleIndex: run.Tool.Driver.index(f), Level: f.Level,

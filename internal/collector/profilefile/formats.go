@@ -35,6 +35,8 @@ type Content struct {
 	Traces   []ptrace.Traces
 	Logs     []plog.Logs
 	Losses   []importer.Loss
+
+	Older int // messages of profiles in older versions of OTLP, which are translated
 }
 
 // Readers has a function for each format. After an error, the content has the losses.

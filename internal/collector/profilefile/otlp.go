@@ -52,7 +52,10 @@ func (c *Content) addJSON(raw json.RawMessage) error {
 	}
 	message, err := new(pprofile.JSONUnmarshaler).UnmarshalProfiles(raw)
 	if err == nil {
-		message, _, err = dialect.Current(message)
+		var older bool
+		if message, older, err = dialect.Current(message); older {
+			c.Older++
+		}
 	}
 	c.Profiles = append(c.Profiles, message)
 	return err
@@ -62,9 +65,9 @@ func (c *Content) addJSON(raw json.RawMessage) error {
 // only profiles have a dictionary, and the first field of a span has another wire type than that of
 // a log record.
 func readOTLPProto(data []byte, _ importer.Options) (Content, error) {
-	profiles, profilesErr := readProfiles(data)
+	profiles, older, profilesErr := readProfiles(data)
 	if profilesErr == nil && profiles.Dictionary().StringTable().Len() > 0 {
-		return Content{Profiles: []pprofile.Profiles{profiles}}, nil
+		return Content{Profiles: []pprofile.Profiles{profiles}, Older: older}, nil
 	}
 	if traces, err := new(ptrace.ProtoUnmarshaler).UnmarshalTraces(data); err == nil && traces.SpanCount() > 0 {
 		return Content{Traces: []ptrace.Traces{traces}}, nil
@@ -78,10 +81,15 @@ func readOTLPProto(data []byte, _ importer.Options) (Content, error) {
 	return Content{}, profilesErr
 }
 
-func readProfiles(data []byte) (pprofile.Profiles, error) {
-	current, _, err := dialect.Decode(data)
+// readProfiles returns a message in the current version, and the number of messages in an older one.
+func readProfiles(data []byte) (message pprofile.Profiles, older int, err error) {
+	current, version, err := dialect.Decode(data)
 	if err != nil {
-		return pprofile.NewProfiles(), err
+		return pprofile.NewProfiles(), 0, err
 	}
-	return new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(current)
+	if version != dialect.V1_10 {
+		older = 1
+	}
+	message, err = new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(current)
+	return message, older, err
 }

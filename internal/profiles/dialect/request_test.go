@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
@@ -153,7 +154,7 @@ func TestDecodeAsyncProfiler(t *testing.T) {
 		require.Equal(t, want, from)
 		p := parse(t, current)
 		dictionary.Compact(p) // async-profiler writes equal stacks twice
-		require.Empty(t, dictionarytest.Check(p))
+		require.Empty(t, conformance.Check(p))
 		require.Contains(t, dictionarytest.Dump(p), "Work.checkout")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
@@ -95,7 +96,7 @@ func tear(p pprofile.Profiles, r *rand.Rand) {
 
 func mustBeClean(t *testing.T, seed uint64, p pprofile.Profiles) {
 	t.Helper()
-	for _, v := range dictionarytest.Check(p) {
+	for _, v := range conformance.Check(p) {
 		t.Errorf("seed %d: %v", seed, v)
 	}
 }

@@ -53,5 +53,6 @@
 //	hashindex.go  the hash table of the Builder, one per table
 //	arena.go      many strings in few allocations
 //
-// Package internal/testkit/dictionarytest checks, prints and compares messages in tests.
+// Package internal/profiles/conformance checks messages; internal/testkit/dictionarytest prints and
+// compares them in tests.
 package dictionary

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
@@ -38,7 +39,7 @@ func ExampleBuilder() {
 
 	fmt.Print(dictionarytest.Dump(message))
 	fmt.Println("locations, with entry 0:", message.Dictionary().LocationTable().Len())
-	fmt.Println("violations:", len(dictionarytest.Check(message)))
+	fmt.Println("violations:", len(conformance.Check(message)))
 	// Output:
 	// resource
 	// scope

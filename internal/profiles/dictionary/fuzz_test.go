@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
@@ -80,7 +81,7 @@ func FuzzView(f *testing.F) {
 func FuzzCheck(f *testing.F) {
 	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
 		p.MarkReadOnly()
-		dictionarytest.Check(p)
+		conformance.Check(p)
 		if diff := dictionarytest.Diff(p, p); diff != "" {
 			t.Errorf("differs from itself: %s", diff)
 		}
@@ -100,10 +101,10 @@ func FuzzCompact(f *testing.F) {
 		}
 		dictionary.Compact(p)
 		// Whatever it was, its tables are in order now.
-		for _, v := range dictionarytest.Check(p) {
+		for _, v := range conformance.Check(p) {
 			switch v.Rule {
-			case dictionarytest.RuleZeroEntry, dictionarytest.RuleValueType, dictionarytest.RuleStack, dictionarytest.RuleLocationTwice, dictionarytest.RuleFunctionTwice, dictionarytest.RuleMappingTwice,
-				dictionarytest.RuleStackTwice, dictionarytest.RuleLinkTwice, dictionarytest.RuleStringTwice, dictionarytest.RuleLink, dictionarytest.RuleOrphan:
+			case conformance.RuleZeroEntry, conformance.RuleValueType, conformance.RuleStack, conformance.RuleLocationTwice, conformance.RuleFunctionTwice, conformance.RuleMappingTwice,
+				conformance.RuleStackTwice, conformance.RuleLinkTwice, conformance.RuleStringTwice, conformance.RuleLink, conformance.RuleOrphan:
 				t.Error(v)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
@@ -133,7 +134,7 @@ func TestJoinOfRecordings(t *testing.T) {
 	}
 	joined := dictionary.Join(messages)
 	require.Len(t, joined, 1)
-	for _, v := range dictionarytest.Check(joined[0]) {
+	for _, v := range conformance.Check(joined[0]) {
 		t.Error(v)
 	}
 	require.ElementsMatch(t, want, singles(joined[0]))

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
@@ -207,7 +208,7 @@ func TestRoundTripOfRandomMessages(t *testing.T) {
 		if got, want := fmt.Sprintf("%#v", read(t, p)), fmt.Sprintf("%#v", samples); got != want {
 			t.Fatalf("seed %d: got\n%s\nwant\n%s", seed, got, want)
 		}
-		for _, v := range dictionarytest.Check(p) {
+		for _, v := range conformance.Check(p) {
 			t.Errorf("seed %d: %v", seed, v)
 		}
 

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/collapsed"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/cpuprofile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/firefox"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
@@ -147,7 +148,7 @@ func TestBrokenFiles(t *testing.T) {
 				continue
 			}
 			usable++
-			require.Empty(t, dictionarytest.Check(imported), "%s: %q", name, broken)
+			require.Empty(t, conformance.Check(imported), "%s: %q", name, broken)
 		}
 		t.Logf("%s: %d of 300 damaged files have usable samples", name, usable)
 		assert.Positive(t, usable, name)

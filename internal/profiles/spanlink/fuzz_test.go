@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 )
 
 // FuzzLink links arbitrary profiles to arbitrary spans. No observation is lost, spans stay
@@ -43,7 +43,7 @@ func FuzzLink(f *testing.F) {
 		if skip {
 			options.Ambiguous = Skip
 		}
-		before, valid := countObservations(p), len(dictionarytest.Check(p)) == 0
+		before, valid := countObservations(p), len(conformance.Check(p)) == 0
 		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 		x.Add(Sentry.Spans(spans), start)
 		concerned := x.CanLink(p, start)
@@ -53,7 +53,7 @@ func FuzzLink(f *testing.F) {
 			require.True(t, concerned)
 		}
 		if valid {
-			require.Empty(t, dictionarytest.Check(p))
+			require.Empty(t, conformance.Check(p))
 		}
 	})
 }

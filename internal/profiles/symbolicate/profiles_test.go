@@ -15,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
@@ -114,7 +115,7 @@ func profileOf(language string, images map[string]string, frames ...frame) pprof
 func symbolicated(t *testing.T, p pprofile.Profiles) (Counts, []ScriptID) {
 	var asked []ScriptID
 	counts := Profiles(p, shop{t, &asked})
-	require.Empty(t, dictionarytest.Check(p))
+	require.Empty(t, conformance.Check(p))
 	return counts, asked
 }
 

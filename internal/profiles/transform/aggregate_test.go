@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
@@ -118,7 +119,7 @@ func TestAggregate(t *testing.T) {
 			parts, lost := Apply(p, []Step{&c.step})
 			require.Len(t, parts, 1)
 			require.Empty(t, lost)
-			require.Empty(t, dictionarytest.Check(p))
+			require.Empty(t, conformance.Check(p))
 			profile := firstProfile(p)
 			var got []int64
 			for _, s := range profile.Samples().All() {

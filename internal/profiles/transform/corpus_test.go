@@ -11,7 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
@@ -53,7 +53,7 @@ func TestCorpus(t *testing.T) {
 				parts, gone := Apply(copied, steps)
 				out := 0
 				for _, part := range parts {
-					require.Empty(t, dictionarytest.Check(part), "%s: %s", request.Name, name)
+					require.Empty(t, conformance.Check(part), "%s: %s", request.Name, name)
 					out += count(part)
 					if name == PresetPyroscope {
 						pyroscope.MustPush(t, part)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // namedFrame is a location: the functions of its lines, callee first, and what else it says.
@@ -107,7 +107,7 @@ func TestFrames(t *testing.T) {
 func TestFramesMergeSamples(t *testing.T) {
 	p := stackProfile([]namedFrame{{functions: "a"}, {functions: "main"}}, []namedFrame{{functions: "b"}, {functions: "main"}})
 	Apply(p, []Step{&Frames{Action: ActionKeep, Match: []FrameMatch{{Function: regexp.MustCompile("main")}}, Name: "x"}})
-	require.Empty(t, dictionarytest.Check(p))
+	require.Empty(t, conformance.Check(p))
 	require.Equal(t, 1, firstProfile(p).Samples().Len())
 	require.Equal(t, []uint64{100, 110}, firstProfile(p).Samples().At(0).TimestampsUnixNano().AsRaw())
 }

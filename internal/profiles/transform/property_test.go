@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
 // The steps, each with what it is to do to an observation in words, written without looking at
@@ -151,7 +151,7 @@ func TestStepsInRow(t *testing.T) {
 func spellAll(t *testing.T, parts []pprofile.Profiles) (all []observation) {
 	t.Helper()
 	for _, part := range parts {
-		require.Empty(t, dictionarytest.Check(part))
+		require.Empty(t, conformance.Check(part))
 		for _, resource := range part.ResourceProfiles().All() {
 			for _, profile := range resource.ScopeProfiles().At(0).Profiles().All() {
 				require.Empty(t, profile.OriginalPayloadFormat())

@@ -13,9 +13,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
 )
@@ -29,7 +29,7 @@ func push(t *testing.T, messages ...pprofile.Profiles) []fakepyroscope.Profile {
 	for _, p := range messages {
 		parts, _ := Apply(p, steps)
 		for _, part := range parts {
-			require.Empty(t, dictionarytest.Check(part))
+			require.Empty(t, conformance.Check(part))
 			store.MustPush(t, part)
 		}
 	}
@@ -259,7 +259,7 @@ func applyOne(t *testing.T, p pprofile.Profiles, steps []Step) pprofile.Profiles
 	t.Helper()
 	parts, _ := Apply(p, steps)
 	require.Len(t, parts, 1)
-	require.Empty(t, dictionarytest.Check(parts[0]))
+	require.Empty(t, conformance.Check(parts[0]))
 	return parts[0]
 }
 

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
@@ -105,8 +106,8 @@ func TestScrubToNothing(t *testing.T) {
 	p := stackProfile([]namedFrame{{functions: "f"}})
 	p.Dictionary().FunctionTable().At(1).SetStartLine(3)
 	Apply(p, []Step{&Scrub{Rules: []ScrubRule{{regexp.MustCompile(".*"), ""}}}})
-	for _, violation := range dictionarytest.Check(p) {
-		require.NotEqual(t, dictionarytest.RuleFunctionUnnamed, violation.Rule)
+	for _, violation := range conformance.Check(p) {
+		require.NotEqual(t, conformance.RuleFunctionUnnamed, violation.Rule)
 	}
 }
 
@@ -123,5 +124,5 @@ func TestScrubSecrets(t *testing.T) {
 	require.NotContains(t, text, "hush")
 	require.Contains(t, text, "/srv/auth/token.py")
 	require.Contains(t, text, "postgres://u:[Filtered]@db/x")
-	require.Empty(t, dictionarytest.Check(p))
+	require.Empty(t, conformance.Check(p))
 }

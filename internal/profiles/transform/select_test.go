@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 )
 
 // TestSelector: parts have the observations of their resources, no entries that they do not need, and together the complete message.
@@ -31,7 +31,7 @@ func TestSelector(t *testing.T) {
 	require.Equal(t, 2, parts[0].ResourceProfiles().Len())
 	require.Empty(t, difference(want, tally(spellAll(t, parts))))
 	for _, part := range parts {
-		require.Empty(t, dictionarytest.Check(part))
+		require.Empty(t, conformance.Check(part))
 		require.Less(t, part.Dictionary().StackTable().Len(), p.Dictionary().StackTable().Len())
 	}
 	require.Equal(t, before, encodedSize(t, p), "the message is unchanged")

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
@@ -150,7 +151,7 @@ func TestSplitTwice(t *testing.T) {
 	again, _ := Apply(parts[1], []Step{&Split{MaxDuration: time.Second}})
 	require.Len(t, again, 2)
 	for i, part := range again {
-		require.Empty(t, dictionarytest.Check(part))
+		require.Empty(t, conformance.Check(part))
 		v := dictionary.NewView(part.Dictionary())
 		require.Equal(t, hex.EncodeToString(id[:]), get(v, firstProfile(part), semconv.SplitProfileID).Str())
 		require.Equal(t, int64(i+1), get(v, firstProfile(part), semconv.SplitPart).Int())
@@ -190,7 +191,7 @@ func TestSplitIsBounded(t *testing.T) {
 	parts, _ = Apply(p, []Step{&Split{MaxBytes: minSplitBytes, MaxSamples: 1}})
 	n, observed := 0, 0
 	for _, part := range parts {
-		require.Empty(t, dictionarytest.Check(part))
+		require.Empty(t, conformance.Check(part))
 		n += size(part)
 		observed += count(part)
 	}

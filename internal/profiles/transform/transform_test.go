@@ -14,9 +14,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 )
 
@@ -57,7 +57,7 @@ func TestBrokenInput(t *testing.T) {
 	require.Equal(t, Losses{BrokenReference: 4, MalformedSample: 3}, lost)
 	require.Equal(t, 1, profiles.Len())
 	require.Equal(t, 1, profiles.At(0).Samples().Len())
-	require.Empty(t, dictionarytest.Check(p))
+	require.Empty(t, conformance.Check(p))
 }
 
 // A location with very many lines and attributes is not taken apart, and a record with very many
@@ -104,7 +104,7 @@ func TestHostileStack(t *testing.T) {
 	stack := p.Dictionary().StackTable().At(1).LocationIndices()
 	stack.FromRaw(slices.Repeat(stack.AsRaw(), 10_000))
 	Apply(p, []Step{&Frames{Action: ActionCollapse, Name: "x", Match: []FrameMatch{{Function: regexp.MustCompile("^a$")}}}})
-	require.Empty(t, dictionarytest.Check(p))
+	require.Empty(t, conformance.Check(p))
 	require.LessOrEqual(t, p.Dictionary().StackTable().At(1).LocationIndices().Len(), maxExpanded+10_000)
 }
 
@@ -120,7 +120,7 @@ func TestMissingZeroEntries(t *testing.T) {
 			p.CopyTo(copied)
 			parts, _ := Apply(copied, []Step{c.step})
 			for _, part := range parts {
-				require.Empty(t, dictionarytest.Check(part))
+				require.Empty(t, conformance.Check(part))
 			}
 		})
 	}

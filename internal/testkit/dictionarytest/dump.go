@@ -406,3 +406,6 @@ func formatTime(t pcommon.Timestamp) string {
 
 // formatMillis prints nanoseconds as milliseconds without rounding.
 func formatMillis(ns uint64) string { return fmt.Sprintf("%d.%06dms", ns/1e6, ns%1e6) }
+
+// inTable reports whether an index is inside a table of n entries.
+func inTable[I ~int32](i I, n int) bool { return i >= 0 && int(i) < n }

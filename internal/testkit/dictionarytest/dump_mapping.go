@@ -72,12 +72,12 @@ func (d *dumper) printMapping(i dictionary.MappingIndex) printedMapping {
 // mappingsOf returns every mapping in use once, in the order of the table.
 func (d *dumper) mappingsOf(p pprofile.Profile) []dictionary.MappingIndex {
 	var list []dictionary.MappingIndex
-	seen := make(used, d.dict.StackTable().Len())
+	seen := make([]bool, d.dict.StackTable().Len())
 	for _, s := range p.Samples().All() {
 		if i := s.StackIndex(); i == 0 || !inTable(i, len(seen)) || seen[i] {
 			continue
 		}
-		seen.add(s.StackIndex())
+		seen[s.StackIndex()] = true
 		for _, l := range d.dict.StackTable().At(int(s.StackIndex())).LocationIndices().All() {
 			if l == 0 || !inTable(l, d.dict.LocationTable().Len()) {
 				continue

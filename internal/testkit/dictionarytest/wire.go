@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dictionarytest checks, prints and compares OTLP profiles messages in tests. It is for
+// Package dictionarytest prints, compares and checks OTLP profiles messages in tests. It is for
 // tests only: it links the generated protobuf types.
 package dictionarytest
 
@@ -14,12 +14,14 @@ import (
 	wire "go.opentelemetry.io/proto/otlp/profiles/v1development"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 )
 
-// MustBeValid fails the test if p breaks a rule of [Check] or of [CheckWire]. It does not change p.
+// MustBeValid fails the test if p breaks a rule of [conformance.Check] or of [CheckWire]. It does not change p.
 func MustBeValid(t testing.TB, p pprofile.Profiles) {
 	t.Helper()
-	for _, v := range Check(p) {
+	for _, v := range conformance.Check(p) {
 		t.Errorf("not a valid profiles message: %v", v)
 	}
 	if err := CheckWire(p); err != nil {

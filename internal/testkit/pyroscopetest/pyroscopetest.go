@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 )
 
@@ -27,7 +27,7 @@ func Check(t testing.TB, messages ...pprofile.Profiles) *fakepyroscope.Store {
 		message.CopyTo(sent)
 		parts, _ := transform.Apply(sent, steps)
 		for _, part := range parts {
-			require.Empty(t, dictionarytest.Check(part))
+			require.Empty(t, conformance.Check(part))
 			store.MustPush(t, part)
 		}
 	}

@@ -23,9 +23,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/perfetto/perfettotest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -45,7 +45,7 @@ func translate(t testing.TB, trace *Trace, start uint64) (pprofile.Profiles, ppr
 	dictionary.SetValueType(profile.PeriodType(), b.String(trace.PeriodType("wall")), b.String("nanoseconds"))
 	dictionary.SetAttributes(profile.AttributeIndices(), trace.AddTo(profile, b, start)...)
 	b.Finish()
-	require.Empty(t, dictionarytest.Check(out))
+	require.Empty(t, conformance.Check(out))
 	return out, profile
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
@@ -25,5 +25,5 @@ func checkOutput(t *testing.T, name string, out pprofile.Profiles, want golden.O
 
 func checkConformance(t *testing.T, name string, out pprofile.Profiles) {
 	t.Helper()
-	require.Empty(t, dictionarytest.Check(out), name)
+	require.Empty(t, conformance.Check(out), name)
 }

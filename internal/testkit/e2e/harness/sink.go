@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/pyroscopetest"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
@@ -62,7 +62,7 @@ func CheckForPyroscope(t testing.TB, message []byte) { pyroscopetest.Check(t, un
 
 // CheckOTLP fails a test if profiles are not valid OTLP. They may exceed the limits of Pyroscope.
 func CheckOTLP(t testing.TB, message []byte) {
-	require.Empty(t, dictionarytest.Check(unmarshal(t, message)))
+	require.Empty(t, conformance.Check(unmarshal(t, message)))
 }
 
 // Unchecked accepts any profiles, such as those of an older version of OTLP.

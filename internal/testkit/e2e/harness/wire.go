@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 )
 
 // LargeMessage is the size from which DecodeProfiles skips the slowest checks.
@@ -35,7 +35,7 @@ func DecodeProfiles(message []byte) (pprofile.Profiles, error) {
 	if len(message) > LargeMessage && testing.Short() {
 		return profiles, nil
 	}
-	if violations := dictionarytest.Check(profiles); len(violations) > 0 {
+	if violations := conformance.Check(profiles); len(violations) > 0 {
 		return profiles, fmt.Errorf("%d violations: %v", len(violations), violations)
 	}
 	if len(message) > LargeMessage {

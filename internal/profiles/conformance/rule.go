@@ -1,12 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionarytest
+package conformance
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // Rule is one requirement of a valid profiles message. The names are stable: tests and messages use
 // them.
 type Rule string
+
+// The publications of the rules.
+const (
+	fromProfcheck = "https://github.com/open-telemetry/sig-profiling/blob/main/profcheck/check.go"
+	fromProtocol  = "https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/profiles/v1development/profiles.proto"
+	fromMappings  = "https://opentelemetry.io/docs/specs/otel/profiles/mappings/"
+	fromCommon    = "https://opentelemetry.io/docs/specs/otel/common/"
+	fromProtobuf  = "https://protobuf.dev/programming-guides/proto3/#scalar"
+)
+
+// sources has the publication of each rule that is not one of profcheck's.
+var sources = map[Rule]string{
+	RuleFunctionUnnamed:    fromProtocol,
+	RuleBuildID:            fromMappings,
+	RulePayload:            fromProtocol,
+	RuleSampleTwice:        fromProtocol,
+	RuleText:               fromProtobuf,
+	RuleResourceAttributes: fromCommon,
+}
+
+// Source returns the publication of the rule.
+func (r Rule) Source() string { return cmp.Or(sources[r], fromProfcheck) }
+
+// optional are the rules against redundant data. profcheck checks them on request only.
+var optional = []Rule{
+	RuleMappingTwice, RuleLocationTwice, RuleFunctionTwice, RuleLinkTwice, RuleStringTwice, RuleAttributeTwice, RuleStackTwice,
+	RuleOrphan, RuleSampleTwice,
+}
+
+// Optional reports whether a message that breaks the rule is only larger than necessary.
+func (r Rule) Optional() bool { return slices.Contains(optional, r) }
 
 // The rules of profcheck, the conformance tool of the OpenTelemetry profiling group (state of
 // 2026-08-21), numbered as in its documentation. Where it has references and duplicates under one
@@ -66,10 +101,13 @@ type Violation struct {
 	Detail string
 }
 
-// String returns one line: "stack: stack_table[3]: location 17 of 5".
-func (v Violation) String() string {
+// Place returns the place of the violation, such as "stack_table[3]".
+func (v Violation) Place() string {
 	if v.Index < 0 {
-		return fmt.Sprintf("%s: %s: %s", v.Rule, v.Where, v.Detail)
+		return v.Where
 	}
-	return fmt.Sprintf("%s: %s[%d]: %s", v.Rule, v.Where, v.Index, v.Detail)
+	return fmt.Sprintf("%s[%d]", v.Where, v.Index)
 }
+
+// String returns one line: "stack: stack_table[3]: location 17 of 5".
+func (v Violation) String() string { return fmt.Sprintf("%s: %s: %s", v.Rule, v.Place(), v.Detail) }

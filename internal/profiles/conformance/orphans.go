@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionarytest
+package conformance
 
 import "go.opentelemetry.io/collector/pdata/pcommon"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionarytest
+package conformance
 
 import (
 	"encoding/binary"
@@ -51,13 +51,16 @@ func (c *checker) report(rule Rule, where string, index int, format string, args
 	}
 }
 
+// whole is the place of violations that are not in one list.
+const whole = "message"
+
 // totals adds the number of violations that are not listed.
 func (c *checker) totals() {
 	var more []Violation
 	for _, v := range c.violations {
 		if n := c.count[v.Rule] - maxPerRule; n > 0 {
 			c.count[v.Rule] = 0
-			more = append(more, Violation{Rule: v.Rule, Where: "message", Index: -1, Detail: fmt.Sprintf("and %d more", n)})
+			more = append(more, Violation{Rule: v.Rule, Where: whole, Index: -1, Detail: fmt.Sprintf("and %d more", n)})
 		}
 	}
 	c.violations = append(c.violations, more...)

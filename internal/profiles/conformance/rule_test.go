@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
+)
+
+// TestSources: each rule has a publication, and the rules of profcheck that it checks on request are
+// optional.
+func TestSources(t *testing.T) {
+	for _, rule := range allRules(t) {
+		if !strings.HasPrefix(rule.Source(), "https://") {
+			t.Errorf("%s has no source", rule)
+		}
+		redundant := strings.HasSuffix(string(rule), "-twice") || rule == conformance.RuleOrphan
+		if rule.Optional() != redundant {
+			t.Errorf("%s is optional: %v", rule, rule.Optional())
+		}
+	}
+}
