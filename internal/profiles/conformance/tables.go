@@ -3,8 +3,6 @@
 package conformance
 
 import (
-	"strings"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
@@ -62,7 +60,8 @@ func (c *checker) mappingTable() {
 func (c *checker) hasBuildID(list pcommon.Int32Slice) bool {
 	for _, i := range list.All() {
 		a, _ := c.view.Attribute(dictionary.AttributeIndex(i))
-		if strings.HasPrefix(a.Key, "process.executable.build_id.") || a.Key == semconv.SentryDebugID {
+		switch a.Key {
+		case semconv.ProcessExecutableBuildIDGNU, semconv.ProcessExecutableBuildIDGo, semconv.ProcessExecutableBuildIDHtlhash, semconv.SentryDebugID:
 			return true
 		}
 	}
