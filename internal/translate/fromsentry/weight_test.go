@@ -204,3 +204,21 @@ func TestOrdinaryWeight(t *testing.T) {
 		assert.LessOrEqual(t, weight[item], 12*size[item], item)
 	}
 }
+
+// TestWeightOfEscapedTrace: a trace has the same weight with any spelling of its key that the decoder
+// accepts.
+func TestWeightOfEscapedTrace(t *testing.T) {
+	const trace = `":"U0xPVw"}`
+	plain := []byte(`{"sampled_profile` + trace)
+	for _, key := range []string{`sampled\u005fprofile`, `\u0073ampled_profile`, `sampled_pro\u0066ile`, `sampled_profil\u0065`} {
+		payload := []byte(`{"` + key + trace)
+		chunk, err := new(profile.Decoder).Chunk(payload)
+		require.NoError(t, err)
+		require.Equal(t, "SLOW", string(chunk.Android.MethodTrace))
+		difference := Weight(itemOf(sentry.ItemProfileChunk, payload)) - Weight(itemOf(sentry.ItemProfileChunk, plain))
+		assert.Equal(t, fromandroid.Weight(int64(len(payload)))-fromandroid.Weight(int64(len(plain))), difference, key)
+	}
+	for _, ordinary := range []string{`{"profile":{}}`, `{"a":"sampled_profile, \u00e9"}`, `{"file":1}`} {
+		assert.Less(t, Weight(itemOf(sentry.ItemProfileChunk, []byte(ordinary))), fromandroid.Weight(0), ordinary)
+	}
+}
