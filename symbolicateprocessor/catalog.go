@@ -3,7 +3,6 @@
 package symbolicateprocessor
 
 import (
-	"cmp"
 	"io"
 	"io/fs"
 	"net/url"
@@ -13,54 +12,117 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 )
 
 // catalog has the symbol files of a directory. It is immutable: a scan makes the next one.
 type catalog struct {
+	files    map[string]*file      // all, by path in the directory
 	byID     map[uuid.UUID]*bundle // JavaScript files that have a source map
+	byPath   map[string]*bundle    // the same, by path
 	mappings map[uuid.UUID]*bundle // of ProGuard and R8
-	byPath   map[string]*bundle    // all
+	objects  map[string]*bundle    // native, by build ID and by debug ID: hex digits only
+	known    int                   // bundles
 	full     bool                  // the directory has more files
 }
 
-// bundle is a generated JavaScript file and its map, or a ProGuard mapping.
-type bundle struct {
-	script, source string // paths in the directory; source is the map, script is empty for ProGuard mappings
-	modified       time.Time
-	size           int64
-	id             uuid.UUID // zero without a debug ID; that of the content for ProGuard mappings
-	assigned       uuid.UUID // in the path of a ProGuard mapping, else zero
+// file is a file of the directory.
+type file struct {
+	path     string
+	modified time.Time
+	size     int64
+	bundles  []*bundle // several in a fat Mach-O file; none if the file has no symbols
 }
 
-// path returns the path by which the catalog knows the bundle.
-func (b *bundle) path() string { return cmp.Or(b.script, b.source) }
+// bundle is what is opened as one: a generated JavaScript file and its map, a ProGuard mapping, or a native object.
+type bundle struct {
+	file     *file
+	kind     kind
+	source   string        // path of the map of a JavaScript file
+	id       uuid.UUID     // zero without a debug ID; that of the content for ProGuard mappings
+	assigned uuid.UUID     // in the path of a ProGuard mapping, else zero
+	object   native.Object // of native files
+}
+
+type kind uint8
+
+const (
+	script kind = iota
+	mapping
+	object
+)
 
 // tail is how much of the end of a JavaScript file is read for its links. A map inside of the file is longer, and is not supported.
 const tail = 4096
 
-// scan reads the names of a directory, and the last lines of new and changed files.
-func scan(root *os.Root, limit int, before *catalog) (*catalog, error) {
-	next := &catalog{byID: map[uuid.UUID]*bundle{}, mappings: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}}
+// indexFolder has the indexes of native files, unless store::index_directory is set.
+const indexFolder = ".index"
+
+// scanner finds the symbol files of a directory.
+type scanner struct {
+	root   *os.Root
+	cfg    *StoreConfig
+	logger *zap.Logger
+}
+
+// scan reads the names of the directory, and the heads, tails or hashes of new and changed files.
+func (s *scanner) scan(before *catalog) (*catalog, error) {
+	next := &catalog{
+		files: map[string]*file{}, byID: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}, mappings: map[uuid.UUID]*bundle{}, objects: map[string]*bundle{},
+	}
 	entries := 0
-	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // unreadable folders do not hide the others
 		}
-		if entries++; entries > limit {
+		if entry.IsDir() && entry.Name() == indexFolder {
+			return fs.SkipDir
+		}
+		if entries++; entries > s.cfg.MaxFiles {
 			next.full = true
 			return fs.SkipAll
 		}
-		if entry.Type().IsRegular() && (isScript(name) || isMapping(name)) {
-			if b := readBundle(root, name, entry, before); b != nil {
-				next.add(b)
-			}
+		if info, err := entry.Info(); err == nil && entry.Type().IsRegular() {
+			next.add(s.read(name, info, before))
 		}
 		return nil
 	})
 	return next, err
+}
+
+// read returns a file, as the last scan knew it unless it has changed. The map of a script can arrive after it.
+func (s *scanner) read(name string, info fs.FileInfo, before *catalog) *file {
+	known := before.files[name]
+	if known != nil && known.modified.Equal(info.ModTime()) && known.size == info.Size() && (len(known.bundles) > 0 || !isScript(name)) {
+		return known
+	}
+	f := &file{path: name, modified: info.ModTime(), size: info.Size()}
+	content, err := s.root.Open(name)
+	if err != nil {
+		return f
+	}
+	defer content.Close()
+	if isScript(name) {
+		f.bundles = s.readScript(f, content)
+	} else if f.bundles = s.readObjects(f, content); f.bundles == nil && isMapping(name) {
+		f.bundles = s.readMapping(f, content)
+	}
+	for _, b := range f.bundles {
+		b.file = f
+	}
+	return f
+}
+
+// fits reports whether a file is within a limit of the configuration.
+func (s *scanner) fits(f *file, key string, limit int64) bool {
+	if f.size > limit {
+		s.logger.Warn("A symbol file is too large to be used", zap.String("file", f.path), zap.Int64("bytes", f.size), zap.Int64(key, limit))
+	}
+	return f.size <= limit
 }
 
 func isScript(name string) bool {
@@ -71,58 +133,47 @@ func isScript(name string) bool {
 	return false
 }
 
-// readBundle returns the bundle of a JavaScript file, or nil if the file has no map beside it; or that of a ProGuard mapping.
-func readBundle(root *os.Root, name string, entry fs.DirEntry, before *catalog) *bundle {
-	info, err := entry.Info()
-	if err != nil {
-		return nil
-	}
-	if known := before.byPath[name]; known != nil && known.modified.Equal(info.ModTime()) && known.size == info.Size() {
-		return known
-	}
-	if !isScript(name) {
-		return readMapping(root, name, info)
-	}
-	b := &bundle{script: name, modified: info.ModTime(), size: info.Size()}
-	links := sourcemap.ReadLinks(readTail(root, name, info.Size()))
+// readScript returns the bundle of a JavaScript file, or nothing if the file has no map beside it.
+func (s *scanner) readScript(f *file, content *os.File) []*bundle {
+	text, _ := io.ReadAll(io.NewSectionReader(content, max(0, f.size-tail), tail))
+	links := sourcemap.ReadLinks(string(text))
+	b := &bundle{kind: script}
 	b.id, _ = uuid.Parse(links.DebugID)
-	candidates := []string{name + ".map"}
+	candidates := []string{f.path + ".map"}
 	if link, err := url.Parse(links.Map); err == nil && links.Map != "" && link.Path != "" {
-		candidates = append(candidates, path.Join(path.Dir(name), path.Base(link.Path)))
+		candidates = append(candidates, path.Join(path.Dir(f.path), path.Base(link.Path)))
 	}
 	for _, candidate := range candidates {
-		if info, err := root.Stat(candidate); err == nil && info.Mode().IsRegular() {
+		if info, err := s.root.Stat(candidate); err == nil && info.Mode().IsRegular() {
 			b.source = candidate
-			return b
+			return []*bundle{b}
 		}
 	}
 	return nil
 }
 
-// readTail returns the end of a file.
-func readTail(root *os.Root, name string, size int64) string {
-	file, err := root.Open(name)
-	if err != nil {
-		return ""
+func (c *catalog) add(f *file) {
+	c.files[f.path] = f
+	c.known += len(f.bundles)
+	for _, b := range f.bundles {
+		switch b.kind {
+		case script:
+			c.byPath[f.path] = b
+			if b.id != uuid.Nil {
+				c.byID[b.id] = b
+			}
+		case mapping:
+			c.mappings[b.id] = b
+			c.mappings[b.assigned] = b
+		case object:
+			c.addObject(b)
+		}
 	}
-	defer file.Close()
-	text, _ := io.ReadAll(io.NewSectionReader(file, max(0, size-tail), tail))
-	return string(text)
+	delete(c.mappings, uuid.Nil)
 }
 
-func (c *catalog) add(b *bundle) {
-	c.byPath[b.path()] = b
-	if b.script == "" {
-		c.mappings[b.id] = b
-		if b.assigned != uuid.Nil {
-			c.mappings[b.assigned] = b
-		}
-		return
-	}
-	if b.id != uuid.Nil {
-		c.byID[b.id] = b
-	}
-}
+// has reports whether a bundle is still current.
+func (c *catalog) has(b *bundle) bool { return c.files[b.file.path] == b.file }
 
 // maxParts bounds the folders of a URL.
 const maxParts = 64
@@ -136,7 +187,7 @@ func (c *catalog) find(id symbolicate.ScriptID) *bundle {
 	}
 	parts := pathOf(id.URL)
 	for i := max(0, len(parts)-maxParts); i < len(parts); i++ {
-		if b := c.byPath[strings.Join(parts[i:], "/")]; b != nil && b.script != "" && (err != nil || b.id == uuid.Nil) {
+		if b := c.byPath[strings.Join(parts[i:], "/")]; b != nil && (err != nil || b.id == uuid.Nil) {
 			return b
 		}
 	}

@@ -3,9 +3,11 @@
 package symbolicateprocessor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -29,11 +31,25 @@ type StoreConfig struct {
 	// MaxFiles bounds the files that are known by name.
 	MaxFiles int `mapstructure:"max_files"`
 
-	// MaxFileBytes bounds the files that are opened: opening one needs a few times its size.
+	// MaxFileBytes bounds the source maps, scripts and ProGuard mappings that are opened: opening one needs a few times its size.
 	MaxFileBytes int64 `mapstructure:"max_file_bytes"`
+
+	// MaxNativeBytes bounds the native files that are indexed.
+	MaxNativeBytes int64 `mapstructure:"max_native_bytes"`
+
+	// IndexDirectory has the indexes of native files. Empty is the folder .index of Directory.
+	IndexDirectory string `mapstructure:"index_directory"`
+
+	// MaxIndexBytes bounds the indexes of native files; at the limit the least recently used are removed.
+	MaxIndexBytes int64 `mapstructure:"max_index_bytes"`
 
 	// MaxOpenBytes bounds the memory of opened files; at the limit the least recently used are closed.
 	MaxOpenBytes int64 `mapstructure:"max_open_bytes"`
+}
+
+// indexes returns the directory of indexes.
+func (s *StoreConfig) indexes() string {
+	return cmp.Or(s.IndexDirectory, filepath.Join(s.Directory, indexFolder))
 }
 
 var _ confmap.Validator = (*Config)(nil)
@@ -51,6 +67,12 @@ const (
 	// defaultMaxFileBytes: the largest source maps in use have some 50 MB.
 	defaultMaxFileBytes = 128 << 20
 
+	// defaultMaxNativeBytes: symbols of the largest apps have a few gigabytes. They are mapped into memory, not read.
+	defaultMaxNativeBytes = 4 << 30
+
+	// defaultMaxIndexBytes: an index has a quarter of the size of its file, or less.
+	defaultMaxIndexBytes = 4 << 30
+
 	// defaultMaxOpenBytes: an opened source map needs half of its size or less.
 	defaultMaxOpenBytes = 256 << 20
 )
@@ -58,6 +80,7 @@ const (
 func createDefaultConfig() component.Config {
 	return &Config{Store: StoreConfig{
 		ScanInterval: defaultScanInterval, MaxFiles: defaultMaxFiles, MaxFileBytes: defaultMaxFileBytes, MaxOpenBytes: defaultMaxOpenBytes,
+		MaxNativeBytes: defaultMaxNativeBytes, MaxIndexBytes: defaultMaxIndexBytes,
 	}}
 }
 
@@ -80,6 +103,8 @@ func (c *Config) Validate() error {
 	}{
 		{"max_files", int64(s.MaxFiles), defaultMaxFiles},
 		{"max_file_bytes", s.MaxFileBytes, defaultMaxFileBytes},
+		{"max_native_bytes", s.MaxNativeBytes, defaultMaxNativeBytes},
+		{"max_index_bytes", s.MaxIndexBytes, defaultMaxIndexBytes},
 		{"max_open_bytes", s.MaxOpenBytes, defaultMaxOpenBytes},
 	} {
 		if limit.is <= 0 {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
@@ -30,6 +31,8 @@ type files struct {
 	logger    *zap.Logger
 
 	root    *os.Root
+	scanner *scanner
+	indexes *indexes
 	catalog atomic.Pointer[catalog] // nil before the first scan
 	queue   chan *bundle            // to open
 	stop    context.CancelFunc
@@ -49,7 +52,7 @@ type openFile struct {
 	bytes  int64
 }
 
-// symbolFile is a *sourcemap.File or a *proguard.Mapping.
+// symbolFile is a *sourcemap.File, a *proguard.Mapping or a nativeTable.
 type symbolFile interface{ Bytes() int64 }
 
 const (
@@ -79,6 +82,8 @@ func (f *files) Start(context.Context, component.Host) (err error) {
 	if f.root, err = os.OpenRoot(f.cfg.Directory); err != nil {
 		return fmt.Errorf("store::directory: cannot be opened; create it: %w", err)
 	}
+	f.scanner = &scanner{root: f.root, cfg: f.cfg, logger: f.logger}
+	f.indexes = &indexes{directory: f.cfg.indexes(), limit: f.cfg.MaxIndexBytes, logger: f.logger}
 	ctx, stop := context.WithCancel(context.Background())
 	f.stop = stop
 	f.worker.Go(func() { f.work(ctx) })
@@ -107,6 +112,13 @@ func (f *files) Mapping(id string) (*proguard.Mapping, symbols.Status) {
 	file, status := f.lookup(func(c *catalog) *bundle { return c.mapping(id) })
 	mapping, _ := file.(*proguard.Mapping)
 	return mapping, status
+}
+
+// Native implements symbolicate.Files.
+func (f *files) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) {
+	file, status := f.lookup(func(c *catalog) *bundle { return c.object(id) })
+	table, _ := file.(nativeTable)
+	return table.Table, status
 }
 
 // lookup returns the opened file of a bundle, or queues it.
@@ -159,7 +171,7 @@ func (f *files) scan(ctx context.Context) {
 	if before == nil {
 		before = &catalog{}
 	}
-	next, err := scan(f.root, f.cfg.MaxFiles, before)
+	next, err := f.scanner.scan(before)
 	if err != nil {
 		f.logger.Warn("Cannot read the directory of symbol files", zap.Error(err))
 		return
@@ -167,17 +179,17 @@ func (f *files) scan(ctx context.Context) {
 	if next.full && !before.full {
 		f.logger.Warn("The directory of symbol files has more files than store::max_files; the others are not used", zap.Int("max_files", f.cfg.MaxFiles))
 	}
-	f.telemetry.known.Add(ctx, int64(len(next.byPath)-len(before.byPath)))
+	f.telemetry.known.Add(ctx, int64(next.known-before.known))
 	f.catalog.Store(next)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for b := range f.failed {
-		if next.byPath[b.path()] != b {
+		if !next.has(b) {
 			delete(f.failed, b)
 		}
 	}
 	for b, element := range f.open {
-		if next.byPath[b.path()] != b {
+		if !next.has(b) {
 			f.close(ctx, element)
 		}
 	}
@@ -198,13 +210,13 @@ func (f *files) load(ctx context.Context, b *bundle) {
 	if err != nil {
 		f.failed[b] = time.Now().Add(retryAfter)
 		f.telemetry.countFile(ctx, "failed")
-		f.logger.Warn("Cannot open a symbol file", zap.String("file", b.source), zap.Error(err))
+		f.logger.Warn("Cannot open a symbol file", zap.String("file", b.file.path), zap.Error(err))
 		return
 	}
 	delete(f.failed, b)
 	f.telemetry.countFile(ctx, "opened")
 	if took > slowOpen {
-		f.logger.Info("Opened a symbol file", zap.String("file", b.source), zap.Duration("took", took), zap.Int64("bytes", file.Bytes()))
+		f.logger.Info("Opened a symbol file", zap.String("file", b.file.path), zap.Duration("took", took), zap.Int64("bytes", file.Bytes()))
 	}
 	opened := &openFile{bundle: b, file: file, bytes: file.Bytes()}
 	f.open[b] = f.recent.PushFront(opened)
@@ -223,18 +235,25 @@ func (f *files) close(ctx context.Context, element *list.Element) {
 }
 
 func (f *files) read(b *bundle) (symbolFile, error) {
+	switch b.kind {
+	case object:
+		return f.indexes.table(f.root, b)
+	case mapping:
+		text, err := f.readFile(b.file.path)
+		if err != nil {
+			return nil, err
+		}
+		return proguard.Read(bytes.NewReader(text))
+	}
 	text, err := f.readFile(b.source)
 	if err != nil {
 		return nil, err
-	}
-	if b.script == "" {
-		return proguard.Read(bytes.NewReader(text))
 	}
 	m, err := sourcemap.Read(text)
 	if err != nil {
 		return nil, err
 	}
-	script, err := f.readFile(b.script)
+	script, err := f.readFile(b.file.path)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,7 @@
 package symbolicateprocessor
 
 import (
-	"io/fs"
-	"os"
+	"io"
 	"path"
 	"strings"
 
@@ -33,20 +32,17 @@ func assignedUUID(name string) uuid.UUID {
 	return id
 }
 
-// readMapping returns the bundle of a ProGuard mapping, or nil if the file cannot be read. It reads all of a new file: Sentry's tools compute
-// the UUID from the bytes.
-func readMapping(root *os.Root, name string, info fs.FileInfo) *bundle {
-	file, err := root.Open(name)
-	if err != nil {
+// readMapping returns the bundle of a ProGuard mapping. It reads all of a new file: Sentry's tools compute the UUID from the bytes.
+func (s *scanner) readMapping(f *file, content io.Reader) []*bundle {
+	if !s.fits(f, "max_file_bytes", s.cfg.MaxFileBytes) {
 		return nil
 	}
-	defer file.Close()
-	text, err := debugid.ProGuard(file)
+	text, err := debugid.ProGuard(content)
 	if err != nil {
 		return nil
 	}
 	id, _ := uuid.Parse(text)
-	return &bundle{source: name, modified: info.ModTime(), size: info.Size(), id: id, assigned: assignedUUID(name)}
+	return []*bundle{{kind: mapping, id: id, assigned: assignedUUID(f.path)}}
 }
 
 // mapping returns the ProGuard mapping with a UUID, or nil.

@@ -144,7 +144,7 @@ func TestFind(t *testing.T) {
 	require.Eventually(t, func() bool { c := files.catalog.Load(); return c != nil && len(c.byPath) == 4 }, 30*time.Second, time.Millisecond)
 	found := func(id, location string) string {
 		if b := files.catalog.Load().find(symbolicate.ScriptID{DebugID: id, URL: location}); b != nil {
-			return b.script
+			return b.file.path
 		}
 		return ""
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package symbolicate writes the names, files and lines of symbol files into OTLP profiles. Minified frames have short names and places in a
-// bundle; obfuscated ones have short names of class and method.
+// bundle; obfuscated ones have short names of class and method; native ones have addresses.
 //
 // # What a position means
 //
@@ -12,6 +12,9 @@
 //	stacks     line and column of the place that was running, or of the call (exceptions)
 //
 // Traces of Android have class, method and signature, and mostly no line.
+//
+// Native frames have an address in a mapping. The innermost frame of a stack has the address of the instruction that runs, the others have return
+// addresses, unless the profiler has subtracted one already.
 //
 // # What is written
 //
@@ -30,6 +33,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
@@ -42,6 +46,8 @@ type Files interface {
 	Script(ScriptID) (*sourcemap.File, symbols.Status)
 	// Mapping returns the ProGuard mapping with a UUID. The status is OK if and only if the mapping is not nil.
 	Mapping(uuid string) (*proguard.Mapping, symbols.Status)
+	// Native returns the functions of a program or a library. The status is OK if and only if the table is not nil.
+	Native(NativeID) (*native.Table, symbols.Status)
 }
 
 // ScriptID identifies a generated JavaScript file.
@@ -59,6 +65,7 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 		view: dictionary.NewView(p.Dictionary()), dict: p.Dictionary(), files: files, counts: Counts{},
 		uses: make([]use, p.Dictionary().LocationTable().Len()), stacks: make([]int32, p.Dictionary().StackTable().Len()),
 		scripts: map[ScriptID]script{}, attributes: map[attribute]dictionary.AttributeIndex{},
+		modules: map[dictionary.MappingIndex]*module{}, leaves: map[dictionary.LocationIndex]dictionary.LocationIndex{},
 	}
 	e.collectUses(p)
 	for i := range e.uses {
@@ -66,8 +73,9 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 			e.location(dictionary.LocationIndex(i), e.uses[i])
 		}
 	}
-	if e.changed {
-		eachProfile(p, func(_ pcommon.Resource, profile pprofile.Profile) { dictionary.ClearOriginalPayload(profile) })
+	e.moveLeaves()
+	if e.edit != nil {
+		eachProfile(p, func(_ pcommon.Resource, _ string, profile pprofile.Profile) { dictionary.ClearOriginalPayload(profile) })
 		dictionary.Compact(p)
 	}
 	return e.counts
@@ -75,22 +83,24 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 
 // editor writes names into one message.
 type editor struct {
-	view    dictionary.View
-	dict    pprofile.ProfilesDictionary
-	edit    *dictionary.Editor // nil until the first change
-	files   Files
-	counts  Counts
-	changed bool
+	view   dictionary.View
+	dict   pprofile.ProfilesDictionary
+	edit   *dictionary.Editor // nil until the first change
+	files  Files
+	counts Counts
 
 	sources    []*source
-	uses       []use                                   // by location
-	stacks     []int32                                 // by stack: the last source that was recorded for it, from 1
-	scripts    map[ScriptID]script                     // files of the message
-	attributes map[attribute]dictionary.AttributeIndex // that were added
+	uses       []use               // by location
+	stacks     []int32             // by stack: the last source that was recorded for it, from 1
+	scripts    map[ScriptID]script // files of the message
+	modules    map[dictionary.MappingIndex]*module
+	leaves     map[dictionary.LocationIndex]dictionary.LocationIndex // the copy for the leaf of stacks, by location
+	attributes map[attribute]dictionary.AttributeIndex               // that were added
 
 	// Scratch.
-	loc   dictionary.Location
-	found []symbols.Frame
+	loc     dictionary.Location
+	mapping dictionary.Mapping
+	found   []symbols.Frame
 }
 
 type script struct {
@@ -102,45 +112,56 @@ type script struct {
 type source struct {
 	number    int32 // from 1
 	callLines bool  // node: the line is that of the call
+	addresses addresses
 	images    int32 // position of the images in the attribute table
 	debugIDs  map[string]string
 	obfuscation
 }
 
-// use is the source of a location.
+// use is the source of a location, and its roles in stacks.
 type use struct {
-	source *source
-	mixed  bool // profiles with different sources refer to it
-	builds bool // profiles with different ProGuard mappings refer to it, or some without one
+	source  *source
+	mixed   bool // profiles with different sources refer to it
+	builds  bool // profiles with different ProGuard mappings refer to it, or some without one
+	address bool // profiles with different kinds of addresses refer to it
+	leaf    bool // innermost frame of a stack
+	caller  bool // other frame of a stack
 }
 
 // collectUses records the source of each location.
 func (e *editor) collectUses(p pprofile.Profiles) {
-	eachProfile(p, func(resource pcommon.Resource, profile pprofile.Profile) {
-		s := e.sourceOf(resource, profile)
+	eachProfile(p, func(resource pcommon.Resource, scope string, profile pprofile.Profile) {
+		s := e.sourceOf(resource, scope, profile)
 		for _, sample := range profile.Samples().All() {
 			i := sample.StackIndex()
 			if i <= 0 || int(i) >= len(e.stacks) || e.stacks[i] == s.number {
 				continue
 			}
 			e.stacks[i] = s.number
-			for _, l := range e.dict.StackTable().At(int(i)).LocationIndices().All() {
+			for depth, l := range e.dict.StackTable().At(int(i)).LocationIndices().All() {
 				if l > 0 && int(l) < len(e.uses) {
-					u := &e.uses[l]
-					u.mixed = u.mixed || u.source != nil && u.source != s
-					u.builds = u.builds || u.source != nil && u.source.uuid != s.uuid
-					u.source = s
+					e.uses[l].add(s, depth)
 				}
 			}
 		}
 	})
 }
 
-func eachProfile(p pprofile.Profiles, visit func(pcommon.Resource, pprofile.Profile)) {
+func (u *use) add(s *source, depth int) {
+	if u.source != nil {
+		u.mixed = u.mixed || u.source != s
+		u.builds = u.builds || u.source.uuid != s.uuid
+		u.address = u.address || u.source.addresses != s.addresses
+	}
+	u.source = s
+	u.leaf, u.caller = u.leaf || depth == 0, u.caller || depth > 0
+}
+
+func eachProfile(p pprofile.Profiles, visit func(resource pcommon.Resource, scope string, profile pprofile.Profile)) {
 	for _, resource := range p.ResourceProfiles().All() {
 		for _, scope := range resource.ScopeProfiles().All() {
 			for _, profile := range scope.Profiles().All() {
-				visit(resource.Resource(), profile)
+				visit(resource.Resource(), scope.Scope().Name(), profile)
 			}
 		}
 	}
@@ -149,15 +170,15 @@ func eachProfile(p pprofile.Profiles, visit func(pcommon.Resource, pprofile.Prof
 // maxSources bounds a message of many small profiles: the rest is left as it is.
 const maxSources = 1000
 
-func (e *editor) sourceOf(resource pcommon.Resource, profile pprofile.Profile) *source {
-	s := &source{callLines: isNode(resource)}
+func (e *editor) sourceOf(resource pcommon.Resource, scope string, profile pprofile.Profile) *source {
+	s := &source{callLines: isNode(resource), addresses: addressesOf(resource, scope)}
 	for _, i := range profile.AttributeIndices().All() {
 		if a, _ := e.view.Attribute(dictionary.AttributeIndex(i)); a.Key == semconv.SentryDebugMetaImages {
 			s.images = i
 		}
 	}
 	for _, known := range e.sources {
-		if known.callLines == s.callLines && known.images == s.images {
+		if known.callLines == s.callLines && known.images == s.images && known.addresses == s.addresses {
 			return known
 		}
 	}
@@ -207,21 +228,29 @@ func DebugIDs(images pcommon.Value) map[string]string {
 // location writes the names of one location, if it is an unresolved frame.
 func (e *editor) location(i dictionary.LocationIndex, u use) {
 	e.view.Location(i, &e.loc)
-	if len(e.loc.Lines) != 1 || e.attribute(semconv.SymbolicationStatus) != "" {
+	if len(e.loc.Lines) > 1 || e.attribute(semconv.SymbolicationStatus) != "" {
 		return
 	}
-	line := e.loc.Lines[0]
+	var line dictionary.Line
+	if len(e.loc.Lines) == 1 {
+		line = e.loc.Lines[0]
+	}
 	function, _ := e.view.Function(line.Function)
 	url, class := e.view.Text(function.Filename), e.attribute(semconv.SentryFrameModule)
-	var status symbols.Status
+	module := e.module()
+	status := symbols.Ambiguous
 	switch frameType := e.attribute(semconv.ProfileFrameType); {
 	case frameType == "v8js" && isScript(url):
-		if status = symbols.Ambiguous; !u.mixed {
+		if !u.mixed {
 			status = e.script(i, u.source, line, function, url)
 		}
 	case frameType == "jvm" && class != "" && (u.builds || u.source.uuid != ""):
-		if status = symbols.Ambiguous; !u.builds {
+		if !u.builds {
 			status = e.method(i, &u.source.obfuscation, line, function, class)
+		}
+	case e.isNative(module, line, function):
+		if !u.address {
+			status = e.native(i, u, module, line, function)
 		}
 	default:
 		return

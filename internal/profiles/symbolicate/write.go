@@ -23,10 +23,7 @@ const (
 
 // write stores the found frames and the status in a location. If the symbol file has no name for a function, it keeps the raw one.
 func (e *editor) write(i dictionary.LocationIndex, line dictionary.Line, function dictionary.Function, status symbols.Status) {
-	if e.edit == nil {
-		e.edit = dictionary.NewEditor(e.dict)
-	}
-	e.changed = true
+	e.startEdit()
 	location := e.dict.LocationTable().At(int(i))
 	e.put(location.AttributeIndices(), attribute{key: semconv.SymbolicationStatus, text: string(status)})
 	found := e.found[:min(len(e.found), maxInlined)]
@@ -56,6 +53,13 @@ func (e *editor) write(i dictionary.LocationIndex, line dictionary.Line, functio
 	}
 	if found[0].Library && e.attribute(semconv.SentryFrameInApp) == "" {
 		location.AttributeIndices().Append(int32(e.edit.Attribute(semconv.SentryFrameInApp, pcommon.NewValueBool(false))))
+	}
+}
+
+// startEdit prepares the first change of the message.
+func (e *editor) startEdit() {
+	if e.edit == nil {
+		e.edit = dictionary.NewEditor(e.dict)
 	}
 }
 

@@ -3,6 +3,7 @@
 package tosentry
 
 import (
+	"bytes"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
@@ -56,6 +58,11 @@ func (e everything) Mapping(string) (*proguard.Mapping, symbols.Status) {
 	return m, symbols.OK
 }
 
+// Native has one function at all addresses: the file of Breakpad covers all of them.
+func (everything) Native(symbolicate.NativeID) (*native.Table, symbols.Status) {
+	return nativeFile(), symbols.OK
+}
+
 func (everything) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
 	if strings.Contains(id.URL, "://") {
 		return pageFile(), symbols.OK
@@ -64,7 +71,19 @@ func (everything) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Stat
 }
 
 var (
-	pageFile = sync.OnceValue(func() *sourcemap.File { return fileOf(5000) })
+	pageFile   = sync.OnceValue(func() *sourcemap.File { return fileOf(5000) })
+	nativeFile = sync.OnceValue(func() *native.Table {
+		text := "MODULE Linux x86_64 4FBF22D9B8D24BA2A7F8C1E2D3A4B5C60 shop\nFILE 0 other.cc\nFUNC 1 7fffffffffff 0 other\n1 7fffffffffff 7 0\n"
+		var index bytes.Buffer
+		if _, err := native.Index(&index, strings.NewReader(text), native.Object{Format: native.Breakpad, Size: int64(len(text))}); err != nil {
+			panic(err)
+		}
+		table, err := native.Open(bytes.NewReader(index.Bytes()), int64(index.Len()))
+		if err != nil {
+			panic(err)
+		}
+		return table
+	})
 	nodeFile = sync.OnceValue(func() *sourcemap.File { return fileOf(1) })
 )
 

@@ -54,7 +54,8 @@ func TestIdentify(t *testing.T) {
 	}
 	objects, err := Identify(strings.NewReader(breakpadText), int64(len(breakpadText)))
 	require.NoError(t, err)
-	assert.Equal(t, []Object{{Format: Breakpad, Arch: "x86_64", ID: "4fbf22d9b8d24ba2a7f8c1e2d3a4b5c60", Name: "shop", Size: int64(len(breakpadText))}}, objects)
+	assert.Equal(t, []Object{{Format: Breakpad, Arch: "x86_64", ID: "4fbf22d9b8d24ba2a7f8c1e2d3a4b5c60", Name: "shop", Debug: true, Size: int64(len(breakpadText))}}, objects)
+	assert.Equal(t, "4fbf22d9b8d24ba2a7f8c1e2d3a4b5c6", objects[0].DebugID(), "without the age")
 	assert.Equal(t, "d4c3b2a1f6e5080790a1b2c3d4e5f607", Object{Format: ELF, ID: "a1b2c3d4e5f6070890a1b2c3d4e5f60711223344"}.DebugID())
 	assert.Equal(t, "d4c3b2a1000000000000000000000000", Object{Format: ELF, ID: "a1b2c3d4"}.DebugID())
 }

@@ -31,13 +31,14 @@ type Object struct {
 	Arch         string // as Sentry writes it: x86_64, arm64
 	ID           string // GNU build ID, LC_UUID, or the ID of MODULE, in lower-case hex; empty if there is none
 	Name         string // of MODULE
+	Debug        bool   // has functions with lines, not only a symbol table
 	Offset, Size int64  // in the file
 }
 
-// DebugID returns the ID as Sentry's SDKs write it, without dashes: a build ID is cut to 16 bytes, with the fields of a little-endian GUID.
+// DebugID returns the ID as Sentry's SDKs write it, without dashes and age: a build ID is cut to 16 bytes, with the fields of a little-endian GUID.
 func (o Object) DebugID() string {
 	if o.Format != ELF {
-		return o.ID
+		return o.ID[:min(len(o.ID), 32)]
 	}
 	id, err := hex.DecodeString(o.ID)
 	if err != nil || len(id) == 0 {
@@ -88,7 +89,14 @@ func identifyELF(file io.ReaderAt, size int64) ([]Object, error) {
 		arch = strings.ToLower(strings.TrimPrefix(machine.String(), "EM_"))
 	}
 	id, _ := debugid.ELF(file) // without one, a path can identify the file
-	return []Object{{Format: ELF, Arch: arch, ID: id, Size: size}}, nil
+	return []Object{{Format: ELF, Arch: arch, ID: id, Debug: hasDWARF(file), Size: size}}, nil
+}
+
+// hasDWARF reports whether an ELF file has DWARF.
+func hasDWARF(file io.ReaderAt) (found bool) {
+	defer func() { _ = recover() }() // the reader of the standard library is not made for hostile files
+	sections, err := elf.NewFile(file)
+	return err == nil && (sections.Section(".debug_info") != nil || sections.Section(".zdebug_info") != nil)
 }
 
 func identifyBreakpad(file io.ReaderAt, size int64) ([]Object, error) {
@@ -97,7 +105,7 @@ func identifyBreakpad(file io.ReaderAt, size int64) ([]Object, error) {
 	if len(fields) < 4 {
 		return nil, fmt.Errorf("%w: MODULE has %d fields", ErrDamaged, len(fields))
 	}
-	o := Object{Format: Breakpad, Arch: string(fields[2]), ID: strings.ToLower(string(fields[3])), Size: size}
+	o := Object{Format: Breakpad, Arch: string(fields[2]), ID: strings.ToLower(string(fields[3])), Debug: true, Size: size}
 	if len(fields) > 4 {
 		o.Name = string(bytes.Join(fields[4:], []byte(" ")))
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -47,6 +48,7 @@ func identifyMachO(file io.ReaderAt, offset, size int64) (Object, error) {
 		return o, err
 	}
 	o.Arch, o.ID = machoArchs[m.cpu], m.uuid
+	o.Debug = slices.ContainsFunc(m.sections, func(s macho.Section64) bool { return strings.HasSuffix(cString(s.Name[:]), "debug_info") })
 	if o.Arch == "" {
 		o.Arch = strings.ToLower(strings.TrimPrefix(m.cpu.String(), "Cpu"))
 	}

@@ -17,6 +17,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
+// Version is the version of the table, and of its content. A new one makes all indexes again.
+const Version = 1
+
 // A table is a header, the loads, the rows, the sites, and the strings: little-endian, without pointers. The digit of the magic is the version.
 const (
 	magic      = "symtab 1"
@@ -136,14 +139,25 @@ const (
 	Caller
 )
 
-// Address converts an offset of the file, as ELF mappings have it, to an address. For Mach-O files it is the offset from the start of the image.
+// Address converts an offset of the file, as ELF mappings have it, to an address. Files of symbols only do not have the code, and Breakpad files do
+// not state offsets: there, an offset is relative to the start of the image, as in most programs.
 func (t *Table) Address(offset uint64) (address uint64, ok bool) {
+	bare := true
 	for _, l := range t.loads {
 		if l.offset <= offset && offset-l.offset < l.size {
 			return offset - l.offset + l.address, true
 		}
+		bare = bare && l.size == 0
 	}
-	return 0, false
+	return t.Base() + offset, bare
+}
+
+// Base returns the address of the start of the image.
+func (t *Table) Base() uint64 {
+	if len(t.loads) == 0 {
+		return 0
+	}
+	return t.loads[0].address
 }
 
 // Lookup appends the functions at an address to dst, innermost first.

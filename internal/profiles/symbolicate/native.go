@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// NativeID identifies a program or a library. One of the two is enough.
+type NativeID struct {
+	BuildID string // of GNU, in hex
+	DebugID string // of Sentry: LC_UUID, or made of the build ID; with or without dashes and age
+}
+
+// addresses says what the addresses of a profiler are.
+type addresses uint8
+
+const (
+	// walked: as found on the stack of a suspended thread. Those of callers are return addresses.
+	walked addresses = iota
+	// adjusted: those of callers are inside of the call. libunwindstack (Android) subtracts.
+	adjusted
+	// linked: adjusted, and as the linker assigned them. The eBPF profiler converts them, and the ranges of its mappings.
+	linked
+)
+
+func addressesOf(resource pcommon.Resource, scope string) addresses {
+	switch {
+	case strings.Contains(scope, "ebpf-profiler"):
+		return linked
+	case textOf(resource.Attributes(), semconv.SentryPlatform) == "android", textOf(resource.Attributes(), semconv.OSName) == "Android":
+		return adjusted
+	}
+	return walked
+}
+
+// module is a mapping.
+type module struct {
+	id            NativeID
+	start, offset uint64
+	image         bool // the mapping is the whole image, as Sentry's SDKs report it
+	apple         bool // the names of the SDK are those of the next symbol that the image exports
+	asked         bool // table and status are set
+	table         *native.Table
+	status        symbols.Status
+}
+
+// module returns the mapping of the current location. Its ID is empty if the location has none.
+func (e *editor) module() *module {
+	m := e.modules[e.loc.Mapping]
+	if m != nil {
+		return m
+	}
+	m = &module{}
+	e.modules[e.loc.Mapping] = m
+	if e.loc.Mapping == 0 {
+		return m
+	}
+	e.view.Mapping(e.loc.Mapping, &e.mapping)
+	m.start, m.offset = e.mapping.Start, e.mapping.FileOffset
+	for _, i := range e.mapping.Attributes {
+		switch a, _ := e.view.Attribute(i); a.Key {
+		case semconv.ProcessExecutableBuildIDGNU:
+			m.id.BuildID = a.Value.AsString()
+		case semconv.SentryDebugID:
+			m.id.DebugID, m.image = a.Value.AsString(), true
+		case semconv.SentryImageType:
+			m.image, m.apple = true, a.Value.AsString() == "macho"
+		}
+	}
+	return m
+}
+
+// address converts an address of a profile to one of the symbol file.
+func (m *module) address(address uint64, kind addresses) (uint64, bool) {
+	switch {
+	case kind == linked:
+		return address, true
+	case address < m.start:
+		return 0, false
+	case m.image:
+		return m.table.Base() + address - m.start, true
+	}
+	return m.table.Address(address - m.start + m.offset)
+}
+
+// isNative reports whether the current location is an address of a known program without a usable name.
+func (e *editor) isNative(m *module, line dictionary.Line, function dictionary.Function) bool {
+	if e.loc.Address == 0 || m.id == (NativeID{}) || line.Line != 0 {
+		return false
+	}
+	return m.apple || isUnnamed(e.view.Text(function.Name))
+}
+
+// isUnnamed reports whether a name says nothing: SDKs write the address, and Apple's systems <redacted>.
+func isUnnamed(name string) bool {
+	if name == "" || name == "<redacted>" || name == "<unknown>" {
+		return true
+	}
+	digits, ok := strings.CutPrefix(name, "0x")
+	_, err := strconv.ParseUint(digits, 16, 64)
+	return ok && err == nil
+}
+
+// native looks up an address, and writes the result.
+func (e *editor) native(i dictionary.LocationIndex, u use, m *module, line dictionary.Line, function dictionary.Function) symbols.Status {
+	if !m.asked {
+		m.table, m.status = e.files.Native(m.id)
+		m.asked = true
+	}
+	if m.status != symbols.OK {
+		return m.status
+	}
+	address, ok := m.address(e.loc.Address, u.source.addresses)
+	if !ok {
+		return symbols.NoSymbol
+	}
+	if u.source.addresses != walked || !u.caller {
+		return e.writeNative(i, m, address, native.Leaf, line, function)
+	}
+	if !u.leaf {
+		return e.writeNative(i, m, address, native.Caller, line, function)
+	}
+	// Both: the leaf of other stacks is a location of its own, unless the names are the same.
+	e.found, _ = m.table.Lookup(e.found[:0], address, native.Leaf)
+	leaf := slices.Clone(e.found)
+	e.found, _ = m.table.Lookup(e.found[:0], address, native.Caller)
+	if !slices.Equal(leaf, e.found) {
+		e.startEdit()
+		copied := e.edit.Location(e.loc)
+		e.leaves[i] = copied
+		e.writeNative(copied, m, address, native.Leaf, line, function)
+	}
+	return e.writeNative(i, m, address, native.Caller, line, function)
+}
+
+func (e *editor) writeNative(i dictionary.LocationIndex, m *module, address uint64, use native.Use, line dictionary.Line, function dictionary.Function) (status symbols.Status) {
+	e.found, status = m.table.Lookup(e.found[:0], address, use)
+	e.write(i, line, function, status)
+	return status
+}
+
+// moveLeaves refers the innermost frames of stacks to their own locations.
+func (e *editor) moveLeaves() {
+	if len(e.leaves) == 0 {
+		return
+	}
+	for _, stack := range e.dict.StackTable().All() {
+		list := stack.LocationIndices()
+		if list.Len() == 0 {
+			continue
+		}
+		if leaf, ok := e.leaves[dictionary.LocationIndex(list.At(0))]; ok {
+			list.SetAt(0, int32(leaf))
+		}
+	}
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicateprocessor
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
+)
+
+// indexes are the tables of native files on disk. Each object is indexed once, because reading DWARF takes seconds.
+type indexes struct {
+	directory string
+	limit     int64
+	logger    *zap.Logger
+}
+
+// slowIndex is the size from which the start of indexing is logged: it takes seconds.
+const slowIndex = 32 << 20
+
+// table opens the index of an object, and makes it first if there is none.
+func (x *indexes) table(root *os.Root, b *bundle) (symbolFile, error) {
+	name := filepath.Join(x.directory, indexName(b))
+	table, err := openTable(name)
+	if err == nil {
+		now := time.Now()
+		return table, os.Chtimes(name, now, now) // of the last use: see prune
+	}
+	if err := os.MkdirAll(x.directory, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot create the directory of indexes; set store::index_directory: %w", err)
+	}
+	if err := x.index(root, b, name); err != nil {
+		return nil, err
+	}
+	x.prune(filepath.Base(name))
+	return openTable(name)
+}
+
+// indexName identifies the content of an object and the version of the table.
+func indexName(b *bundle) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d\n%d\n%d", b.file.path, b.file.modified.UnixNano(), b.file.size, b.object.Offset, native.Version))
+	return hex.EncodeToString(sum[:16]) + indexSuffix
+}
+
+const indexSuffix = ".symtab"
+
+// openTable opens an index. The operating system closes its file when nobody uses the table any more: lookups may outlive its place in memory.
+func openTable(name string) (symbolFile, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	table, err := native.Open(file, info.Size())
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return nativeTable{table}, nil
+}
+
+// nativeTable is a table that counts its file, too.
+type nativeTable struct{ *native.Table }
+
+// openFileBytes stands for an open file: it bounds their number by store::max_open_bytes, to 1,024 by default.
+const openFileBytes = 256 << 10
+
+func (t nativeTable) Bytes() int64 { return t.Table.Bytes() + openFileBytes }
+
+// index writes the index of an object.
+func (x *indexes) index(root *os.Root, b *bundle, name string) error {
+	content, err := root.Open(b.file.path)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	if b.object.Size > slowIndex {
+		x.logger.Info("Indexing a symbol file", zap.String("file", b.file.path), zap.Int64("bytes", b.object.Size))
+	}
+	temporary, err := os.CreateTemp(x.directory, "new-*"+indexSuffix)
+	if err != nil {
+		return fmt.Errorf("cannot create an index; set store::index_directory: %w", err)
+	}
+	summary, err := native.Index(temporary, content, b.object)
+	if err = errors.Join(err, temporary.Close()); err == nil {
+		err = os.Rename(temporary.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	if summary.Incomplete != nil {
+		x.logger.Warn("Some names of a symbol file cannot be read", zap.String("file", b.file.path), zap.Error(summary.Incomplete))
+	}
+	return nil
+}
+
+// prune removes the least recently used indexes beyond the limit, but not the one that is used now. Those of removed files are never used again.
+func (x *indexes) prune(keep string) {
+	entries, err := os.ReadDir(x.directory)
+	if err != nil {
+		x.logger.Warn("Cannot read the directory of indexes", zap.Error(err))
+		return
+	}
+	var known []fs.FileInfo
+	total := int64(0)
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && filepath.Ext(entry.Name()) == indexSuffix {
+			known = append(known, info)
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(known, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
+	for _, info := range known {
+		if total <= x.limit {
+			return
+		}
+		if info.Name() == keep {
+			continue
+		}
+		if err := os.Remove(filepath.Join(x.directory, info.Name())); err != nil {
+			x.logger.Warn("Cannot remove an index", zap.Error(err))
+			continue
+		}
+		total -= info.Size()
+	}
+}
