@@ -11,6 +11,8 @@ CODE     := cmd internal $(wildcard *receiver *processor *exporter *extension)
 SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
 PAGE     := profileviewerexporter/assets/stamp
 KEY      := 0123456789abcdef0123456789abcdef
+DEMO     := $(wildcard testdata/cases/sdk-*/in.envelope testdata/runs/*.tar.gz) \
+            $(foreach case,android-v1-art android-v2-perfetto-trace react-native-v2-art,testdata/cases/$(case)/in.envelope)
 HOSTILE  := $(sort $(wildcard internal/testkit/e2e/hostile/*_test.go))
 ATTACKS  := $(filter TestHostile%,$(shell grep -ohE '^func TestHostile[A-Za-z]*' $(HOSTILE)))
 FUZZTIME ?= 30s
@@ -29,8 +31,8 @@ run: build ## Build the collector and start it on examples/quickstart
 	@echo
 	@exec $(BIN) --config examples/quickstart/config.yaml $(GATE)
 
-demo: ## Send recorded SDK requests to the running collector
-	@go run ./internal/demo -endpoint http://localhost:4319 -key $(KEY)
+demo: ## Send recorded SDK requests to the running collector, or to DSN, ROUNDS (1) times
+	@go run ./cmd/envelope send --dsn $(or $(DSN),http://$(KEY)@localhost:4319/1) --rounds $(or $(ROUNDS),1) $(DEMO)
 	@echo "Open http://localhost:4321/"
 
 page: ## Build the page of the profile_viewer exporter from its sources; needs node

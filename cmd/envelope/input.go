@@ -43,7 +43,11 @@ func (e environment) read(names []string) ([]input, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", name, err)
 		}
-		inputs = append(inputs, input{name, data})
+		members, err := input{name, data}.members()
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		}
+		inputs = append(inputs, members...)
 	}
 	return inputs, nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command envelope describes and checks payloads of Sentry SDKs, and converts profiles. It
+// Command envelope describes, checks and sends payloads of Sentry SDKs, and converts profiles. It
 // uses the packages of the collector's components, so its results are theirs.
 //
 //	envelope help
@@ -45,7 +45,7 @@ type command struct {
 	prepare func(*flag.FlagSet) func(environment, []string) error
 }
 
-var commands = []command{explainCommand, convertCommand, lintCommand, checkCommand}
+var commands = []command{explainCommand, convertCommand, lintCommand, checkCommand, sendCommand}
 
 // errFindings is the error of a command that has reported its findings.
 var errFindings = errors.New("findings")
@@ -112,11 +112,11 @@ func parse(flags *flag.FlagSet, arguments []string) (others []string, err error)
 }
 
 func overview(out io.Writer) {
-	fmt.Fprint(out, "envelope describes and checks payloads of Sentry SDKs, and converts profiles.\n\n")
+	fmt.Fprint(out, "envelope describes, checks and sends payloads of Sentry SDKs, and converts profiles.\n\n")
 	for _, c := range commands {
 		fmt.Fprintf(out, "  envelope %-8s %s\n", c.name, c.summary)
 	}
-	fmt.Fprint(out, "\nArguments are files, URLs, or - for the standard input. envelope COMMAND --help has the flags and examples.\n")
+	fmt.Fprint(out, "\nArguments are files, archives of files (tar), URLs, or - for the standard input; gzip and zstd are decompressed. envelope COMMAND --help has the flags and examples.\n")
 }
 
 func (c command) help(flags *flag.FlagSet) {

@@ -35,6 +35,9 @@ func TestExamples(t *testing.T) {
 	require.NoError(t, err, "%s", output)
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("OUT", t.TempDir())
+	b := startBackend(t)
+	t.Setenv("DSN", b.dsn())
+	t.Setenv("OTLP", b.URL)
 	for _, c := range commands {
 		require.NotEmpty(t, c.examples, c.name)
 		for _, example := range c.examples {

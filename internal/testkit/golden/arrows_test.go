@@ -60,7 +60,7 @@ func TestArrows(t *testing.T) {
 // TestArrowsHaveEveryPackage: a package without a row would have no arrows.
 func TestArrowsHaveEveryPackage(t *testing.T) {
 	want := arrows(t)
-	support := regexp.MustCompile(`^internal/(testkit|demo)(/|$)|test$`)
+	support := regexp.MustCompile(`^internal/testkit(/|$)|test$`)
 	for _, path := range goList(t, "./...") {
 		path = strings.TrimPrefix(path, module)
 		assert.True(t, support.MatchString(path) || folder(want, module+path) != "", "%s has no row in CONTRIBUTING.md", path)

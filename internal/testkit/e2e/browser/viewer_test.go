@@ -38,7 +38,7 @@ func startQuickstart(t *testing.T) (c *harness.Collector, page string) {
 
 // sendDemo runs `make demo`.
 func sendDemo(t *testing.T, c *harness.Collector) {
-	demo := exec.Command("go", "run", "./internal/demo", "-endpoint", "http://"+c.Address)
+	demo := exec.Command("make", "demo", "DSN=http://"+harness.TestKey+"@"+c.Address+"/1")
 	demo.Dir = golden.Root(t)
 	output, err := demo.CombinedOutput()
 	require.NoError(t, err, "%s", output)

@@ -21,7 +21,7 @@ func TestDemo(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend})
 
-	demo := exec.Command("go", "run", "./internal/demo", "-endpoint", "http://"+c.Address, "-rounds", "2")
+	demo := exec.Command("make", "demo", "DSN=http://"+harness.TestKey+"@"+c.Address+"/1", "ROUNDS=2")
 	demo.Dir = golden.Root(t)
 	output, err := demo.CombinedOutput()
 	require.NoError(t, err, "%s", output)

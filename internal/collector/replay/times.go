@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package replay
 
 import (
 	"bytes"
@@ -22,6 +22,9 @@ var (
 	// measured matches a member with the time when the data of an envelope was measured or sent. It
 	// excludes milliseconds: those of node's measurements are in the future.
 	measured = regexp.MustCompile(`"(?:timestamp|start_timestamp|end_timestamp|sent_at)"\s*:\s*(?:(\d{10})(?:\.\d+)?\s*[,}\]]|"([^"]+)")`)
+
+	// nanos matches a text that may be unix time in nanoseconds, and its member, if it is one of OTLP.
+	nanos = regexp.MustCompile(`("(?:\w*[tT]imeUnixNano)":)?"(\d{19})"`)
 )
 
 // near is the maximum distance of a number from the newest time if it is a time, because attributes
@@ -41,7 +44,23 @@ func newestSecond(body []byte) (newest int64) {
 		}
 		newest = max(newest, second)
 	}
-	return newest
+	for _, match := range nanos.FindAllSubmatch(body, -1) {
+		if at, err := strconv.ParseInt(string(match[2]), 10, 64); err == nil && len(match[1]) > 0 {
+			newest = max(newest, at/1e9)
+		}
+	}
+	return newestSample(body, newest)
+}
+
+// newestSample returns the second of the newest sample: the time of a profile is its start.
+func newestSample(body []byte, newest int64) int64 {
+	last := newest
+	for _, match := range nanos.FindAllSubmatch(body, -1) {
+		if at, err := strconv.ParseInt(string(match[2]), 10, 64); err == nil && at/1e9-newest < near {
+			last = max(last, at/1e9)
+		}
+	}
+	return last
 }
 
 // shift moves every time in a body by a number of seconds.
@@ -66,6 +85,13 @@ func shift(body []byte, newest, seconds int64) []byte {
 		}
 		if distance := value/unit - newest; -near < distance && distance < near {
 			copy(text, strconv.FormatInt(value+seconds*unit, 10))
+		}
+	}
+	for _, match := range nanos.FindAllSubmatchIndex(body, -1) {
+		text := shifted[match[4]:match[5]]
+		value, _ := strconv.ParseInt(string(text), 10, 64)
+		if distance := value/1e9 - newest; -near < distance && distance < near {
+			copy(text, strconv.FormatInt(value+seconds*1e9, 10))
 		}
 	}
 	shiftTraces(shifted, seconds)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package replay
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,10 +23,33 @@ import (
 
 var testNow = time.Date(2031, 2, 3, 4, 5, 6, 700_000_000, time.UTC)
 
-func loadCases(t *testing.T) []recording {
-	recordings, err := load(filepath.Join(golden.Root(t), "testdata", "cases"))
-	require.NoError(t, err)
+// recording is a case that `make demo` sends.
+type recording struct {
+	name string
+	body []byte
+}
+
+var demo = regexp.MustCompile(`^sdk-|^(android-v1-art|android-v2-perfetto-trace|react-native-v2-art)$`)
+
+func loadCases(t *testing.T) (recordings []recording) {
+	for _, c := range golden.Cases(t) {
+		if demo.MatchString(c.Name) {
+			recordings = append(recordings, recording{c.Name, c.Envelope})
+		}
+	}
+	require.NotEmpty(t, recordings)
 	return recordings
+}
+
+func freshen(recordings []recording, now time.Time) (fresh []recording) {
+	var bodies [][]byte
+	for _, r := range recordings {
+		bodies = append(bodies, r.body)
+	}
+	for i, body := range Freshen(bodies, now) {
+		fresh = append(fresh, recording{recordings[i].name, body})
+	}
+	return fresh
 }
 
 // TestFreshenRecordings: the new requests are like the recorded ones in everything but ids and
@@ -134,7 +157,7 @@ func TestLinksStay(t *testing.T) {
 	stranger := `{}` + "\n" + `{"type":"event"}` + "\n" +
 		`{"event_id":"77777777777777777777777777777777","timestamp":"2020-01-01T00:00:00Z","sentry.profiler_id":{"type":"string","value":"88888888888888888888888888888888"}}`
 
-	old := recordingsOf(t, transaction, stranger, chunk)
+	old := recordingsOf(transaction, stranger, chunk)
 	fresh := freshen(old, testNow)
 	a, b, c := string(fresh[0].body), string(fresh[1].body), string(fresh[2].body)
 
@@ -184,18 +207,39 @@ func TestShift(t *testing.T) {
 	}
 }
 
+// TestFreshenOTLP: IDs of profiler sessions are in the dictionary, with their name in another table.
+func TestFreshenOTLP(t *testing.T) {
+	const id, debugID = "22222222222222222222222222222222", "44444444444444444444444444444444"
+	profiles := `{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"samples":[{"timestampsUnixNano":["1777629600000000001","1777629630000000002"]}],` +
+		`"timeUnixNano":"1777629600000000001","durationNano":"1777629600"}]}]}],"dictionary":{"stringTable":["","debug_id","sentry.profiler_id"],` +
+		`"attributeTable":[{"value":{}},{"keyStrindex":1,"value":{"stringValue":"` + debugID + `"}},{"keyStrindex":2,"value":{"stringValue":"` + id + `"}}]}}`
+	traces := `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","startTimeUnixNano":"1777629610000000003",` +
+		`"attributes":[{"key":"sentry.profiler_id","value":{"stringValue":"` + id + `"}}]}]}]}]}`
+	fresh := Freshen([][]byte{[]byte(profiles), []byte(traces)}, testNow)
+	a, b := string(fresh[0]), string(fresh[1])
+	assert.Contains(t, a, debugID)
+	assert.NotContains(t, a+b, id)
+	_, newID, _ := strings.Cut(b, `"sentry.profiler_id","value":{"stringValue":"`)
+	assert.Contains(t, a, newID[:32])
+	assert.NotContains(t, b, "5b8efff798038103d269b633813fc60c")
+
+	now := testNow.Unix() - 1 // the newest is the second sample
+	assert.Contains(t, a, fmt.Sprintf(`["%d000000001","%d000000002"]`, now-30, now))
+	assert.Contains(t, a, fmt.Sprintf(`"timeUnixNano":"%d000000001","durationNano":"1777629600"`, now-30))
+	assert.Contains(t, b, fmt.Sprintf(`"startTimeUnixNano":"%d000000003"`, now-20))
+}
+
 func TestReaddress(t *testing.T) {
-	to := target{endpoint: "http://localhost:4319/sentry", key: "abc", project: "7"}
+	to, err := sentry.ParseDSN("http://abc@localhost:4319/sentry/7")
+	require.NoError(t, err)
 	body := "{\"dsn\":\"http:\\/\\/old@h\\/4507\",\"trace\":{\"public_key\":\"old\"}}\n{\"type\":\"event\"}\n{\"public_key\":\"old\"}"
 	assert.Equal(t, "{\"dsn\":\"http://abc@localhost:4319/sentry/7\",\"trace\":{\"public_key\":\"abc\"}}\n{\"type\":\"event\"}\n{\"public_key\":\"old\"}",
 		string(readdress([]byte(body), to)))
 }
 
-func recordingsOf(t *testing.T, bodies ...string) (recordings []recording) {
+func recordingsOf(bodies ...string) (recordings []recording) {
 	for i, body := range bodies {
-		r, err := newRecording(fmt.Sprint(i), []byte(body))
-		require.NoError(t, err)
-		recordings = append(recordings, r)
+		recordings = append(recordings, recording{fmt.Sprint(i), []byte(body)})
 	}
 	return recordings
 }
@@ -215,7 +259,7 @@ func TestFreshenLeavesTheOriginal(t *testing.T) {
 		before[i] = bytes.Clone(r.body)
 	}
 	for _, r := range freshen(old, testNow) {
-		readdress(r.body, target{"http://localhost:4319", "key", "1"})
+		readdress(r.body, sentry.DSN{Scheme: "http", PublicKey: "key", Host: "localhost:4319", ProjectID: "1"})
 	}
 	for i, r := range old {
 		require.True(t, bytes.Equal(before[i], r.body), r.name)
