@@ -20,6 +20,7 @@ const maxTop = 200
 // graphAnswer is the common part of all graphs.
 type graphAnswer struct {
 	omissions
+	Tag      string        `json:"-"`
 	Profiles []string      `json:"profiles"` // for further requests for the same samples
 	Origin   string        `json:"origin"`
 	Measure  measureAnswer `json:"measure"`
@@ -30,6 +31,8 @@ type graphAnswer struct {
 	drawingAnswer
 	Frames []frameAnswer `json:"frames"` // of the boxes
 }
+
+func (a graphAnswer) etag() string { return a.Tag }
 
 // frameAnswer describes a function.
 type frameAnswer struct {
@@ -117,6 +120,10 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	tag := s.tag(v.created)
+	if current(r, tag) {
+		return notModified{}, nil
+	}
 	m, err := v.merge(s)
 	if err != nil {
 		return nil, err
@@ -126,6 +133,7 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 		return nil, err
 	}
 	var out flameAnswer
+	out.Tag = tag
 	if window.Match = matching(graph, query.Get("q")); window.Match != nil {
 		matched := graph.Matched(window.Match)
 		out.Matched = &matched
@@ -224,12 +232,17 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	tag := s.tag(v.created)
+	if current(r, tag) {
+		return notModified{}, nil
+	}
 	graph, err := cached(&v.graphs, "ordered "+s.key(), func() (*flame.Ordered, error) { return flame.InOrder(s.each) })
 	if err != nil {
 		return nil, err
 	}
 	window.Match = matching(graph.Graph, r.URL.Query().Get("q"))
 	var out orderedAnswer
+	out.Tag = tag
 	out.From, out.To = offset(graph.From, s.origin), offset(graph.To, s.origin)
 	out.describe(s, graph.Graph, graph.Draw(window, s.origin))
 	return out, nil

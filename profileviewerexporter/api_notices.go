@@ -40,7 +40,7 @@ func (v *viewer) noticeList(r *http.Request) (any, error) {
 	out := noticesAnswer{
 		Tag: fmt.Sprintf(`"%d-%d"`, v.created.UnixNano(), version), Endpoints: []endpointAnswer{}, Notices: []noticeAnswer{},
 	}
-	if r.Header.Get("If-None-Match") == out.Tag {
+	if current(r, out.Tag) {
 		return notModified{}, nil
 	}
 	for _, e := range endpoints {

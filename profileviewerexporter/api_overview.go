@@ -87,7 +87,7 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 	stats := v.store.Stats()
 	service := r.URL.Query().Get("service")
 	tag := fmt.Sprintf(`"%d-%d-%s"`, v.created.UnixNano(), stats.Version, hex.EncodeToString([]byte(displayText(service))))
-	if r.Header.Get("If-None-Match") == tag {
+	if current(r, tag) {
 		return notModified{}, nil
 	}
 	profiles, traces, logs := v.store.All()

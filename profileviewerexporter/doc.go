@@ -8,7 +8,7 @@
 //	respond.go      building and writing responses
 //	budget.go       limits of the texts of a response
 //	selection.go    the samples that a request selects
-//	api_*.go        the responses to the page
+//	api_*.go        the responses to the page, and the stream of changes
 //	assets.go       the page: built from web/, committed in assets/
 //	telemetry.go    metrics
 //

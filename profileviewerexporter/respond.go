@@ -35,6 +35,11 @@ func gone(what string) error {
 // notModified is the response if the page already has the current content.
 type notModified struct{}
 
+// current reports whether the page already has the content with a tag.
+func current(r *http.Request, tag string) bool {
+	return tag != "" && r.Header.Get("If-None-Match") == tag
+}
+
 // concurrentBuilds is the number of responses that are built concurrently. A decoded message and
 // its response use several times the memory of the message.
 const concurrentBuilds = 1
@@ -110,7 +115,7 @@ func encode(header http.Header, value any) (out response, err error) {
 		return out, err
 	default:
 		header.Set("Content-Type", "application/json")
-		if tagged, ok := value.(interface{ etag() string }); ok {
+		if tagged, ok := value.(interface{ etag() string }); ok && tagged.etag() != "" {
 			header.Set("ETag", tagged.etag())
 		}
 		content, err := encodeJSON(value)

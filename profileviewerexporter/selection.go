@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -149,6 +150,20 @@ func parseRange(query url.Values, origin uint64) (r timeline.Range, err error) {
 		*target = origin + offset
 	}
 	return r, nil
+}
+
+// tag distinguishes responses to the same request for the samples of a span: more profiles may have
+// some. Other selections have no tag, because their responses contain names of spans.
+func (s *selection) tag(created time.Time) string {
+	if s.link == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprint(&b, created.UnixNano())
+	for _, p := range s.profiles {
+		fmt.Fprintf(&b, "-%d", p.ID)
+	}
+	return strconv.Quote(b.String())
 }
 
 // key identifies the selected samples. Stored profiles do not change.

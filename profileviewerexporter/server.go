@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// routes returns the handler for the page and its API. All requests are GET requests, except the
-// import of a file.
+// routes returns the handler for the page and its API. All requests are GET requests, except those
+// that change the content of the store.
 func (v *viewer) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(path string, answer func(*http.Request) (any, error)) {
@@ -29,7 +29,9 @@ func (v *viewer) routes() http.Handler {
 	handle("logs", v.logList)
 	handle("notices", v.noticeList)
 	handle("download/{format}", v.download)
+	mux.Handle("GET /api/changes", v.changes())
 	mux.HandleFunc("POST /api/import", v.importFile)
+	mux.HandleFunc("POST /api/clear", func(w http.ResponseWriter, r *http.Request) { v.respond(w, r, v.clear) })
 	mux.Handle("GET /", page())
 	return v.guard(mux)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/broadcast"
 )
 
 // Notice is a reason why a component could not use data.
@@ -49,6 +51,7 @@ type Board struct {
 	notices   map[key]*Notice
 	endpoints map[*Endpoint]struct{}
 	version   int64
+	changed   broadcast.Change
 }
 
 type key struct{ component, subject, reason string }
@@ -73,7 +76,7 @@ func (b *Board) Report(n Notice) (first bool) {
 		known = &Notice{Component: n.Component, Subject: n.Subject, Reason: n.Reason}
 		b.notices[k], first = known, true
 	}
-	b.version++
+	b.change()
 	known.Count += n.Count
 	known.Last = n.Last
 	known.Detail = strings.ToValidUTF8(n.Detail[:min(len(n.Detail), maxDetail)], "")
@@ -88,13 +91,28 @@ func (b *Board) Offer(e Endpoint) (withdraw func()) {
 		b.endpoints = map[*Endpoint]struct{}{}
 	}
 	b.endpoints[&e] = struct{}{}
-	b.version++
+	b.change()
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		delete(b.endpoints, &e)
-		b.version++
+		b.change()
 	}
+}
+
+func (b *Board) change() {
+	b.version++
+	b.changed.Notify()
+}
+
+// Changed returns a channel that is closed at the next change.
+func (b *Board) Changed() <-chan struct{} { return b.changed.Next() }
+
+// Version returns a number that changes with the board.
+func (b *Board) Version() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.version
 }
 
 // Read returns all notices, the latest first, and all endpoints. The version changes with them.

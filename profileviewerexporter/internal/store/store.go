@@ -3,12 +3,14 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/broadcast"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
@@ -25,9 +27,11 @@ type Store struct {
 	fragments byTrace[*Fragment]
 	linked    byTrace[*Profile] // profiles with samples of the trace
 	lastID    uint64
-	version   uint64 // changes with the content
+	version   uint64            // changes with the content
+	versions  map[Signal]uint64 // likewise, of the messages of a signal
 	evicted   int64
 	dropped   int64
+	changed   broadcast.Change
 }
 
 // New returns an empty store.
@@ -38,6 +42,7 @@ func New(maxBytes int64, maxAge time.Duration) *Store {
 		profiles:  map[uint64]*Profile{},
 		fragments: byTrace[*Fragment]{},
 		linked:    byTrace[*Profile]{},
+		versions:  map[Signal]uint64{},
 	}
 }
 
@@ -47,7 +52,7 @@ func (s *Store) add(m *Message) bool {
 	size := m.size()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.version++
+	s.change(m.Signal)
 	if size > s.maxBytes {
 		s.dropped++
 		return false
@@ -100,8 +105,22 @@ func (s *Store) enforceLimits(now time.Time) {
 	}
 }
 
-// evict takes time in proportion to the message.
 func (s *Store) evict(e *fairshare.Entry[string, *Message]) {
+	s.remove(e)
+	s.evicted++
+}
+
+// Clear removes all messages.
+func (s *Store) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for e := s.messages.Oldest(); e != nil; e = s.messages.Oldest() {
+		s.remove(e)
+	}
+}
+
+// remove takes time in proportion to the message.
+func (s *Store) remove(e *fairshare.Entry[string, *Message]) {
 	m := e.Value
 	s.messages.Remove(e)
 	for _, p := range m.Profiles {
@@ -117,8 +136,24 @@ func (s *Store) evict(e *fairshare.Entry[string, *Message]) {
 			f.entry = traceEntry{}
 		}
 	}
-	s.evicted++
+	s.change(m.Signal)
+}
+
+func (s *Store) change(signal Signal) {
 	s.version++
+	s.versions[signal]++
+	s.changed.Notify()
+}
+
+// Changed returns a channel that is closed at the next change.
+func (s *Store) Changed() <-chan struct{} { return s.changed.Next() }
+
+// Versions returns a number per signal that changes with its messages. A signal that never had a
+// message has none.
+func (s *Store) Versions() map[Signal]uint64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return maps.Clone(s.versions)
 }
 
 // Stats describes the use of the store.

@@ -198,8 +198,13 @@ export function query(selection: Selection, more: Record<string, string | number
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return JSON.parse(await getText(path, signal)) as T
+}
+
+// getText returns the response as JSON text.
+export async function getText(path: string, signal?: AbortSignal): Promise<string> {
   const response = await fetch('api/' + path, { signal: signal ?? null })
-  const body = await response.json()
-  if (!response.ok) throw new Error(body.error ?? response.statusText)
-  return body as T
+  const text = await response.text()
+  if (!response.ok) throw new Error(JSON.parse(text).error ?? response.statusText)
+  return text
 }

@@ -8,6 +8,7 @@ import { Details } from './details'
 import { codeOf, duration, place, plural, share, weight } from './format'
 import { Functions } from './functions'
 import { amend, useApi, useDelayed, type Route } from './hooks'
+import type { List } from './live'
 import { Omitted } from './omitted'
 import { orderOf, unzoomed, type Order } from './order'
 import type { View } from './paint'
@@ -77,10 +78,11 @@ export function GraphView({ base, route, threads, length }: Props) {
 function useGraphs(selection: Selection, order: Order, search: string, idle: boolean) {
   const byTime = order === 'time'
   const text = query(selection, { pixels: pixels(), ...(search && { q: search }) })
-  const merged = useApi<MergedGraph>('flame?' + text)
+  const lists = listsOf(selection)
+  const merged = useApi<MergedGraph>('flame?' + text, ...lists)
   const inverted = order === 'inverted'
   const path = byTime ? 'ordered?' + text : `flame?${text}${inverted ? '&view=inverted' : ''}`
-  const other = useApi<Graph>((byTime && selection.thread !== undefined) || inverted ? path : undefined)
+  const other = useApi<Graph>((byTime && selection.thread !== undefined) || inverted ? path : undefined, ...lists)
   const graph = byTime || inverted ? other.value : merged.value
   const all = useMemo((): View | undefined => {
     if (!graph) return undefined
@@ -94,12 +96,15 @@ function useGraphs(selection: Selection, order: Order, search: string, idle: boo
   return { whole: merged.value, graph, all, picture, path, error: merged.error ?? other.error }
 }
 
+// listsOf returns the lists that change the samples of a selection. Profiles do not change, but more may have samples of a span.
+const listsOf = (selection: Selection): List[] => (selection.profiles.length === 0 ? ['profiles'] : [])
+
 // isOrdered: for a moment after a change of the order, there is still the graph of the order before it.
 const isOrdered = (graph: Graph): graph is OrderedGraph => 'from' in graph
 
 // useThreads returns the threads of a selection, the busiest first, regardless of which of them is shown.
 function useThreads(base: Selection, threads?: Thread[]): Thread[] {
-  const loaded = useApi<MergedGraph>(threads ? undefined : 'flame?' + query(base, { pixels: 1 }))
+  const loaded = useApi<MergedGraph>(threads ? undefined : 'flame?' + query(base, { pixels: 1 }), ...listsOf(base))
   return threads ?? (loaded.value?.threads ?? []).map((t) => ({ ...t, busy: t.weight, idle: 0, samples: 0 }))
 }
 

@@ -1,20 +1,38 @@
 import { useEffect, useState } from 'preact/hooks'
-import { get } from './api'
+import { getText } from './api'
+import { onChange, type List } from './live'
 
 export interface Loaded<T> { value?: T; error?: string; loading: boolean }
 
-// useApi requests a path, and again whenever it changes. The old value remains until the response arrives.
-export function useApi<T>(path: string | undefined): Loaded<T> {
+// useApi requests a path, again whenever it changes, and again whenever one of the lists changes. The old value remains until the
+// response arrives; that of the same path also remains if the request fails.
+export function useApi<T>(path: string | undefined, ...lists: List[]): Loaded<T> {
   const [state, setState] = useState<Loaded<T> & { path?: string }>({ loading: true })
   useEffect(() => {
     if (path === undefined) return setState({ loading: false })
     const abort = new AbortController()
-    setState((old) => ({ ...old, loading: true }))
-    get<T>(path, abort.signal).then(
-      (value) => setState({ value, path, loading: false }),
-      (error: Error) => abort.signal.aborted || setState({ error: error.message, path, loading: false }),
-    )
-    return () => abort.abort()
+    let running = false
+    let again = false // a change during a request is loaded after it: steady changes do not delay the page
+    let text: string | undefined
+    const load = async () => {
+      again = running
+      if (running) return
+      running = true
+      setState((old) => (old.path === path ? old : { ...old, loading: true }))
+      try {
+        const loaded = await getText(path, abort.signal)
+        if (loaded !== text) setState({ value: JSON.parse(loaded) as T, path, loading: false })
+        text = loaded
+      } catch (error) {
+        if (abort.signal.aborted) return
+        setState((old) => (old.path === path && old.value !== undefined ? old : { error: (error as Error).message, path, loading: false }))
+      }
+      running = false
+      if (again) load()
+    }
+    load()
+    const stop = onChange(lists, load)
+    return () => { stop(); abort.abort() }
   }, [path])
   return state
 }
@@ -29,41 +47,6 @@ export function useDelayed(text: string): string {
     return () => clearTimeout(timer)
   }, [text])
   return settled
-}
-
-const pollInterval = 2000
-
-// useLive polls a path while the page is visible. An unchanged response (304) costs the exporter little and renders nothing.
-export function useLive<T>(path: string): Loaded<T> & { offline: boolean } {
-  const [state, setState] = useState<Loaded<T> & { offline: boolean }>({ loading: true, offline: false })
-  useEffect(() => {
-    let tag: string | null = null
-    let timer = 0
-    const abort = new AbortController()
-    const ask = async () => {
-      try {
-        if (!document.hidden || tag === null) {
-          const headers: HeadersInit = tag ? { 'If-None-Match': tag } : {}
-          const response = await fetch('api/' + path, { headers, cache: 'no-store', signal: abort.signal })
-          if (response.ok) {
-            tag = response.headers.get('ETag')
-            setState({ value: await response.json(), loading: false, offline: false })
-          } else {
-            setState((old) => (old.offline ? { ...old, offline: false } : old))
-          }
-        }
-      } catch {
-        if (abort.signal.aborted) return
-        setState((old) => ({ ...old, loading: false, offline: true }))
-      }
-      timer = window.setTimeout(ask, pollInterval)
-    }
-    ask()
-    const wake = () => { if (!document.hidden) { clearTimeout(timer); ask() } }
-    document.addEventListener('visibilitychange', wake)
-    return () => { abort.abort(); clearTimeout(timer); document.removeEventListener('visibilitychange', wake) }
-  }, [path])
-  return state
 }
 
 // Route is the fragment of the address: a path and a query.

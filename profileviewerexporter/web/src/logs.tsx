@@ -7,7 +7,7 @@ import { Omitted } from './omitted'
 // Logs lists the latest log records.
 export function Logs({ route, services }: { route: Route; services: Service[] }) {
   const service = route.query.get('service') ?? ''
-  const { value, error } = useApi<Answer>('logs' + (service && '?service=' + encodeURIComponent(service)))
+  const { value, error } = useApi<Answer>('logs' + (service && '?service=' + encodeURIComponent(service)), 'logs')
   useTitle('Logs', service)
   const named = services.filter((s) => s.logs > 0)
   return (

@@ -3,9 +3,10 @@ import { useEffect } from 'preact/hooks'
 import type { Notices, Overview } from './api'
 import { Compare } from './compare'
 import { bytes, duration, share } from './format'
-import { useLive, useRoute } from './hooks'
+import { useApi, useRoute } from './hooks'
 import { Import } from './import'
 import { Lists } from './lists'
+import { LiveButtons, useLive } from './live'
 import { Logs } from './logs'
 import { Problems, rejectedCount } from './notices'
 import { ProfileView } from './profile'
@@ -17,8 +18,9 @@ function App() {
   const route = useRoute()
   const [view = '', id = ''] = route.path
   const service = route.query.get('service') ?? ''
-  const live = useLive<Overview>('overview' + (service && '?service=' + encodeURIComponent(service)))
-  const notices = useLive<Notices>('notices').value
+  const live = useApi<Overview>('overview' + (service && '?service=' + encodeURIComponent(service)), 'profiles', 'traces', 'logs')
+  const notices = useApi<Notices>('notices', 'notices').value
+  const { offline } = useLive()
   const problems = rejectedCount(notices)
   const page = view + id
   useEffect(() => scrollTo(0, 0), [page])
@@ -33,8 +35,9 @@ function App() {
           <a href="#/problems" aria-current={view === 'problems' ? 'page' : undefined}>Problems{problems > 0 && <small class="badge">{problems}</small>}</a>
         </nav>
         <span class="grow" />
-        {live.offline && <span class="warn" role="status">Cannot connect to the collector</span>}
+        {offline && <span class="warn" role="status">Cannot connect to the collector</span>}
         {live.value && <Fill overview={live.value} />}
+        <LiveButtons />
         <ThemeButton />
       </header>
       <main id="main" tabIndex={-1}>

@@ -9,7 +9,7 @@ import { unzoomed } from './order'
 
 // TraceView shows the spans of a trace, and the attributes, logs and samples of the selected span.
 export function TraceView({ id, route }: { id: string; route: Route }) {
-  const { value: t, error } = useApi<Trace>('traces/' + id)
+  const { value: t, error } = useApi<Trace>('traces/' + id, 'profiles', 'traces', 'logs')
   useTitle(t && (t.name || 'Trace'), t && clock(t.start))
   if (error) return <p class="warn" role="alert">{error}</p>
   if (!t) return <p class="note">Loading…</p>

@@ -42,3 +42,13 @@ func TestBrowserViewerAxe(t *testing.T) {
 	assert.Empty(t, result.Findings)
 	t.Logf("%d views without findings", result.Views)
 }
+
+// TestBrowserViewerLive: data appears in the open view when it arrives; live updates can be paused, and the store cleared.
+func TestBrowserViewerLive(t *testing.T) {
+	b := findBrowser(t)
+	c, page := startQuickstart(t)
+	traffic := b.run(t, "viewer-live.mjs", page+"?sdk="+c.Address)
+	assert.Empty(t, traffic.Errors)
+	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
+	t.Logf("%s", traffic.Result)
+}

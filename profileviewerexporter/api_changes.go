@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profileviewerexporter
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/live"
+)
+
+// changesAnswer is an event of the stream of changes. It states which lists have changed, not their
+// content.
+type changesAnswer struct {
+	Run string `json:"run"` // differs after a restart
+	// Lists has a number per list (a signal, or notices) that changes with the list. An empty list may
+	// have none.
+	Lists map[string]uint64 `json:"lists"`
+}
+
+func (v *viewer) changes() *live.Stream {
+	return &live.Stream{
+		Changed: func() (a, b <-chan struct{}) { return v.store.Changed(), notices.Shared.Changed() },
+		Current: v.currentChanges,
+		End:     v.end,
+	}
+}
+
+func (v *viewer) currentChanges() []byte {
+	answer := changesAnswer{
+		Run:   strconv.FormatInt(v.created.UnixNano(), 10),
+		Lists: map[string]uint64{"notices": uint64(notices.Shared.Version())},
+	}
+	for signal, version := range v.store.Versions() {
+		answer.Lists[string(signal)] = version
+	}
+	event, _ := json.Marshal(answer) // cannot fail: texts and numbers
+	return event
+}
+
+// clear empties the store, and the cache of graphs.
+func (v *viewer) clear(*http.Request) (any, error) {
+	v.store.Clear()
+	v.graphs = graphs{}
+	return struct{}{}, nil
+}
