@@ -87,8 +87,8 @@ const (
 	// defaultAnswerTimeout is how long the PHP SDK waits for a response while the application handles a request. The Ruby SDK waits 2 s.
 	defaultAnswerTimeout = 5 * time.Second
 
-	// defaultNumConsumers: sentry.io responds in 50 to 200 ms, so this is enough for a few hundred requests per second.
-	defaultNumConsumers = 64
+	// defaultNumConsumers: sentry.io responds in 50 to 200 ms, so this is enough for a few hundred requests per second of one project.
+	defaultNumConsumers = 96
 
 	// defaultMaxBytesInFlight: fifty of the largest recorded requests, or about ten thousand typical ones.
 	defaultMaxBytesInFlight = 64 << 20

@@ -168,6 +168,7 @@ func (f *forwarder) evict() {
 func (f *forwarder) next() *entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.wakeAnother()
 	for {
 		if f.state == stopped || f.state == flushing && f.schedule.Fresh() == 0 {
 			return nil
@@ -182,20 +183,25 @@ func (f *forwarder) next() *entry {
 	}
 }
 
+// wakeAnother wakes a consumer if there may be an entry for it too. Each consumer wakes at most one other: to wake all of them costs more
+// than an attempt.
+func (f *forwarder) wakeAnother() {
+	if f.state != running || f.schedule.Queued() > 0 {
+		f.changed.Signal()
+	}
+}
+
 // sleep waits until the state changes, at most d unless d is 0.
 func (f *forwarder) sleep(d time.Duration) {
 	if d > 0 {
-		timer := time.AfterFunc(d, func() { f.changed.Broadcast() })
+		timer := time.AfterFunc(d, func() {
+			f.mu.Lock() // not before Wait
+			defer f.mu.Unlock()
+			f.changed.Signal() // any consumer: it then waits for the next time itself
+		})
 		defer timer.Stop()
 	}
 	f.changed.Wait()
-}
-
-// wake wakes the consumers after an attempt. Usually nothing is queued then, and waking them all would cost more than the attempt.
-func (f *forwarder) wake() {
-	if f.state != running || f.schedule.Queued() > 0 {
-		f.changed.Broadcast()
-	}
 }
 
 // expire drops requests that have waited longer than spool::max_age.
@@ -238,7 +244,6 @@ func (f *forwarder) send(ctx context.Context, e *entry) {
 func (f *forwarder) settle(ctx context.Context, e *entry, r reply, part omit.Losses) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.wake()
 	e.answer(r)
 	switch {
 	case r.verdict != failed:
@@ -312,7 +317,6 @@ func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 func (f *forwarder) omit(e *entry, all omit.Losses) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.wake()
 	f.schedule.Unsent(e)
 	f.telemetry.ended(e.endpoint, outcomes[omitted], all.Reason())
 	f.forget(e, reply{verdict: omitted}, all)
@@ -322,7 +326,6 @@ func (f *forwarder) omit(e *entry, all omit.Losses) {
 func (f *forwarder) putBack(e *entry, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.wake()
 	f.schedule.Unsent(e)
 	if reason != reasonNoRoom {
 		f.drop(e, reason)

@@ -221,6 +221,30 @@ func TestNoRequestStopsAnother(t *testing.T) {
 	})
 }
 
+// TestSilentServer: the server of a project never responds. The requests of other projects do not wait for its timeouts.
+func TestSilentServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, &memoryStorage{}).run()
+		b.setAnswer(func(r *request) int {
+			if strings.HasPrefix(r.Target, "/silent") {
+				time.Sleep(defaultTimeout)
+				return 0
+			}
+			return http.StatusOK
+		})
+		for n := range 200 {
+			b.send("1", fmt.Sprint("silent", n), 10)
+		}
+		for n := range 100 {
+			b.send("2", fmt.Sprint(n), 10)
+			time.Sleep(100 * time.Millisecond)
+		}
+		synctest.Wait()
+		assert.Len(t, b.sent(), 100, "before the first timeout")
+		b.close()
+	})
+}
+
 // TestRetriesOfOutagesAreNoRefusals: while all requests fail, none is dropped for failing.
 func TestRetriesOfOutagesAreNoRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

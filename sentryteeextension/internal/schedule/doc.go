@@ -13,6 +13,7 @@
 //     are sent first.
 //   - An attempt may take as long as the timeout. New requests have a quarter of the consumers to themselves, and so have drained
 //     requests. Retries use at most half of what drained requests may use.
-//   - Projects take turns.
+//   - Projects take turns. A project leaves free consumers to others, so that a server of its own that never responds does not occupy
+//     them all.
 //   - While forwarding is paused, each probe is the newest request of another project. Only first attempts prolong the pause.
 package schedule

@@ -30,10 +30,14 @@ func (q *queue[E]) take(entry *fairshare.Entry[string, E]) (e E, ok bool) {
 // pop removes and returns the request that has waited longest.
 func (q *queue[E]) pop() (E, bool) { return q.take(q.Oldest()) }
 
-// popInTurn removes and returns the oldest request of the next project.
-func (q *queue[E]) popInTurn() (E, bool) {
-	oldest, _ := q.TakeTurn()
-	return q.take(oldest)
+// popInTurn removes and returns the oldest request of the next project that may send.
+func (q *queue[E]) popInTurn(may func(project string) bool) (e E, ok bool) {
+	for range q.Tenants() {
+		if oldest, _ := q.TakeTurn(); may(oldest.Tenant()) {
+			return q.take(oldest)
+		}
+	}
+	return e, false
 }
 
 // popNewestInTurn removes and returns the newest request of the next project.

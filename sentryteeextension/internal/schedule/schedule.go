@@ -17,7 +17,14 @@ type Schedule[E Entry] struct {
 	nextDrained    time.Time
 	lastDrained    source
 	accepted       uint64
-	underWay       [fromAgain + 1]int // by source
+	underWay       [fromAgain + 1]int // attempts, by source
+	ofProject      map[attempts]int   // attempts
+}
+
+// attempts identifies the attempts of a project at the requests of a queue.
+type attempts struct {
+	project string
+	from    source
 }
 
 // Limits are the limits of a schedule.
@@ -33,10 +40,16 @@ const (
 
 	// maxRefusals is the maximum number of failed attempts of a request while Sentry accepts others: with their pauses, five minutes.
 	maxRefusals = 10
+
+	// freeFactor limits the attempts of a project to this many times the free consumers, as httpbody does for memory: a project alone gets
+	// four fifths, and leaves one fifth to the next.
+	freeFactor = 4
 )
 
 // New returns an empty schedule.
-func New[E Entry](limits Limits) *Schedule[E] { return &Schedule[E]{limits: limits} }
+func New[E Entry](limits Limits) *Schedule[E] {
+	return &Schedule[E]{limits: limits, ofProject: map[attempts]int{}}
+}
 
 // Add adds a new request.
 func (s *Schedule[E]) Add(e E) { s.fresh.push(e) }
@@ -164,7 +177,17 @@ func (s *Schedule[E]) Next(now time.Time) (e E, wait time.Duration, ok bool) {
 	r.source, r.probe = from, s.Paused()
 	s.breaker.probing = r.probe
 	s.underWay[from]++
+	s.ofProject[attempts{r.Project, from}]++
 	return e, 0, true
+}
+
+// ended ends an attempt.
+func (s *Schedule[E]) ended(r *Request) {
+	s.underWay[r.source]--
+	of := attempts{r.Project, r.source}
+	if s.ofProject[of]--; s.ofProject[of] == 0 {
+		delete(s.ofProject, of)
+	}
 }
 
 // nextInTurn returns a new request, or one that waits or failed before. Each of the two groups has a quarter of the consumers to itself.
@@ -173,10 +196,20 @@ func (s *Schedule[E]) nextInTurn(now time.Time) (e E, from source, wait time.Dur
 	if e, from, _, ok = s.nextDrainedOf(now, quarter); ok {
 		return e, from, 0, true
 	}
-	if e, ok = s.fresh.popInTurn(); ok {
+	free := s.limits.Consumers - s.underWay[fromFresh] - max(s.drained(), quarter)
+	if e, ok = s.fresh.popInTurn(s.fairShare(fromFresh, free)); ok {
 		return e, fromFresh, 0, true
 	}
 	return s.nextDrainedOf(now, s.limits.Consumers-quarter)
+}
+
+// drained returns the number of attempts at requests that wait or failed before.
+func (s *Schedule[E]) drained() int { return s.underWay[fromWaiting] + s.underWay[fromAgain] }
+
+// fairShare returns a function that reports whether a project may use another of the free consumers. A server that never responds would
+// otherwise occupy them all until the timeout.
+func (s *Schedule[E]) fairShare(from source, free int) (may func(project string) bool) {
+	return func(project string) bool { return s.ofProject[attempts{project, from}] < freeFactor*free }
 }
 
 // nextProbe returns the probe after a pause: a request that has not failed before, because it is more likely to succeed, of the next
@@ -195,24 +228,30 @@ func (s *Schedule[E]) nextProbe(now time.Time) (e E, from source, wait time.Dura
 // nextDrainedOf returns a request that waits or failed before, if less than a number of them are being sent. They are sent at a limited
 // rate. The two kinds take turns, and retries use at most half of the number.
 func (s *Schedule[E]) nextDrainedOf(now time.Time, most int) (e E, from source, wait time.Duration, ok bool) {
-	if s.underWay[fromWaiting]+s.underWay[fromAgain] >= most {
+	free := most - s.drained()
+	if free <= 0 {
 		return e, 0, 0, false
 	}
 	if wait := s.nextDrained.Sub(now); wait > 0 {
 		return e, 0, wait, false
 	}
-	from = fromAgain
-	if (s.lastDrained != fromAgain || s.waiting.Len() == 0) && s.underWay[fromAgain] < (most+1)/2 {
-		e, wait, ok = s.nextRetry(now)
+	kinds := [...]source{fromAgain, fromWaiting}
+	if s.lastDrained == fromAgain {
+		kinds = [...]source{fromWaiting, fromAgain}
 	}
-	if !ok {
-		from = fromWaiting
-		e, ok = s.waiting.popInTurn()
+	for _, from := range kinds {
+		switch {
+		case from == fromWaiting:
+			e, ok = s.waiting.popInTurn(s.fairShare(fromWaiting, free))
+		case s.underWay[fromAgain] < (most+1)/2:
+			e, wait, ok = s.nextRetry(now)
+		}
+		if ok {
+			s.lastDrained, s.nextDrained = from, now.Add(time.Second/time.Duration(s.limits.DrainRate))
+			return e, from, 0, true
+		}
 	}
-	if ok {
-		s.lastDrained, s.nextDrained = from, now.Add(time.Second/time.Duration(s.limits.DrainRate))
-	}
-	return e, from, wait, ok
+	return e, 0, wait, false
 }
 
 // nextRetry returns a request whose pause is over, or the time until the first one is. Those with fewer failures come first: the others
@@ -241,14 +280,14 @@ func (s *Schedule[E]) Accepted() { s.accepted++ }
 
 // Replied ends an attempt: Sentry has replied to it. It must not be retried.
 func (s *Schedule[E]) Replied(e E) {
-	s.underWay[e.Scheduled().source]--
+	s.ended(e.Scheduled())
 	s.breaker.succeeded()
 }
 
 // Unsent ends an attempt that sent nothing.
 func (s *Schedule[E]) Unsent(e E) {
 	r := e.Scheduled()
-	s.underWay[r.source]--
+	s.ended(r)
 	if r.probe {
 		s.breaker.probing = false
 	}
@@ -258,7 +297,7 @@ func (s *Schedule[E]) Unsent(e E) {
 // forwarding, exhausted whether the request must not be retried: Sentry keeps failing to accept it, but accepts others.
 func (s *Schedule[E]) Failed(e E, now time.Time) (paused, exhausted bool) {
 	r := e.Scheduled()
-	s.underWay[r.source]--
+	s.ended(r)
 	paused = s.breaker.failed(r.attempts == 0, r.probe, now)
 	if r.attempts > 0 && s.accepted > r.accepted {
 		r.refusals++

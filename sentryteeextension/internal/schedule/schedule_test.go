@@ -67,7 +67,7 @@ func TestConsumersOfEachKind(t *testing.T) {
 		s := New[*named](Limits{Consumers: consumers, DrainRate: 1e9, MaxAge: time.Hour * 100})
 		now := addFailed(s, start, 100, 1)
 		for i := range 100 {
-			s.Wait(of("1", fmt.Sprint("waiting", i), now))
+			s.Wait(of(fmt.Sprint(i), fmt.Sprint("waiting", i), now))
 		}
 		attempts := func() (n int) {
 			for range consumers - s.UnderWay() {
@@ -82,7 +82,7 @@ func TestConsumersOfEachKind(t *testing.T) {
 		assert.Equal(t, consumers-quarter, attempts(), "without new requests")
 		assert.LessOrEqual(t, s.underWay[fromAgain], (consumers-quarter+1)/2)
 		for i := range 100 {
-			s.Add(of("1", fmt.Sprint("new", i), now))
+			s.Add(of(fmt.Sprint(i), fmt.Sprint("new", i), now))
 		}
 		assert.Equal(t, quarter, attempts(), "new requests")
 		assert.Equal(t, quarter, s.underWay[fromFresh])
@@ -90,6 +90,42 @@ func TestConsumersOfEachKind(t *testing.T) {
 		s.underWay = [3]int{}
 		assert.Equal(t, consumers, attempts(), "with all kinds")
 		assert.Equal(t, quarter, s.underWay[fromWaiting]+s.underWay[fromAgain])
+	}
+}
+
+// TestSilentServers: the servers of two projects never respond. Whatever kind of requests they have, requests of another project are sent
+// at once, and most of the consumers are used.
+func TestSilentServers(t *testing.T) {
+	const consumers = 64
+	kinds := map[string]func(*Schedule[*named], *named){
+		"new": (*Schedule[*named]).Add, "waiting": (*Schedule[*named]).Wait, "failed": func(s *Schedule[*named], e *named) { s.Retry(e, start) },
+	}
+	for name, add := range kinds {
+		s := New[*named](Limits{Consumers: consumers, DrainRate: 1e9, MaxAge: time.Hour})
+		now := start.Add(maxPause)
+		for _, silent := range []string{"silent", "silent too"} {
+			for i := range 1000 {
+				e := of(silent, fmt.Sprint(silent, i), now)
+				add(s, e)
+			}
+			for ok := true; ok && s.UnderWay() < consumers; now = now.Add(time.Microsecond) {
+				_, _, ok = s.Next(now)
+			}
+			if name != "failed" {
+				assert.GreaterOrEqual(t, s.UnderWay(), consumers/2, name)
+			}
+		}
+		for _, other := range []string{"other", "another"} {
+			require.Less(t, s.UnderWay(), consumers, "%s: a free consumer", name)
+			e := of(other, other, now)
+			s.Add(e)
+			require.Same(t, e, next(t, s, now), name)
+			s.Replied(e)
+			s.Wait(e)
+			require.Same(t, e, next(t, s, now.Add(time.Microsecond)), "%s: drained", name)
+			s.Replied(e)
+			now = now.Add(time.Millisecond)
+		}
 	}
 }
 
