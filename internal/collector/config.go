@@ -19,9 +19,9 @@ type RenamedKey struct{ Old, New string }
 // numbers for durations, because confmap reads 30 as 30 ns. The error of a renamed key names the
 // new one.
 //
-// It is for components whose Config squashes a struct with its own Unmarshal method, as
-// confighttp's ServerConfig and ClientConfig have: next to one of those, confmap ignores unknown
-// keys. So the keys are read a second time, into a copy of the struct without methods.
+// Use it for a Config that squashes a struct with its own Unmarshal method, such as confighttp's
+// ServerConfig or ClientConfig: confmap then ignores unknown keys. UnmarshalConfig therefore reads
+// the keys a second time, into a copy of the struct without methods.
 func UnmarshalConfig(conf *confmap.Conf, cfg any, renamed ...RenamedKey) error {
 	var problems []error
 	for _, key := range renamed {
@@ -38,7 +38,7 @@ func UnmarshalConfig(conf *confmap.Conf, cfg any, renamed ...RenamedKey) error {
 	named := reflect.TypeOf(cfg).Elem()
 	plain := withoutMethods(named)
 	if err := conf.Unmarshal(reflect.New(plain).Interface()); err != nil {
-		// An error names a struct type without a name by all of its fields: a screen of text.
+		// Errors spell out an unnamed struct type with all its fields, which fills a screen.
 		return errors.New(strings.ReplaceAll(err.Error(), plain.String(), named.String()))
 	}
 	return errors.Join(withoutUnit(named, conf.ToStringMap(), "")...)
@@ -68,9 +68,9 @@ func squashed(field reflect.StructField) bool { return field.Tag.Get("mapstructu
 
 var duration = reflect.TypeFor[time.Duration]()
 
-// withoutUnit returns an error for each duration of a struct that value, its configuration, states
-// as a number. It looks into structs and lists of structs, but not into types that unmarshal
-// themselves, such as configoptional's.
+// withoutUnit returns an error for each duration in the struct type t for which value, the
+// configuration of the struct, has a plain number. It looks into structs and lists of structs, but
+// not into types that unmarshal themselves, such as configoptional's.
 func withoutUnit(t reflect.Type, value any, path string) (problems []error) {
 	switch keys, isMap := value.(map[string]any); {
 	case t == duration:

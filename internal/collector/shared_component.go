@@ -58,7 +58,7 @@ func (c *SharedComponent[Shared]) Start(ctx context.Context, host component.Host
 }
 
 // Shutdown stops the shared component for all signals, because the consumers of the first one shut
-// down next. It stops a component that was never started too.
+// down next. It also stops a component that was never started.
 func (c *SharedComponent[Shared]) Shutdown(ctx context.Context) error {
 	c.forget()
 	c.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 )
 
-// Config is the section "dedup" of a receiver.
+// Config is the "dedup" section of a receiver.
 type Config struct {
 	// MaxIDs is the number of IDs to remember, the latest accepted ones; 0 turns deduplication off.
 	// An ID takes about 320 bytes.

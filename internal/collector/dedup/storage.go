@@ -20,8 +20,9 @@ import (
 )
 
 // The storage is a copy of the window: an ID is in "slot/N" while the window remembers it, and
-// "slots" is the highest N. Slots of forgotten IDs are used again, so the storage is as bounded,
-// and as fairly shared, as the window. Extensions cannot list their keys.
+// "slots" is the highest N. Slots of forgotten IDs are reused, so the storage has the same bounds
+// and the same fair shares as the window. The slots are numbered because extensions cannot list
+// their keys.
 
 // storageName separates the window from other data of the receiver in the same extension.
 const storageName = "dedup"

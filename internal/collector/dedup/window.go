@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package dedup recognizes data that a receiver has accepted before. SDKs send data again after a
-// crash, after a restart of the application, or when they did not get an answer.
+// crash, after a restart of the application, or when they did not receive a response.
 //
 //	attempt, err := window.Begin(ctx, ids)  // waits for other attempts with one of the IDs
 //	…                                       // drop the data of attempt.Seen, deliver the rest
-//	err = attempt.Finish(ctx, dedup.All)    // or 0: the data may come again
+//	err = attempt.Finish(ctx, dedup.All)    // or 0: the data may be sent again
 package dedup
 
 import (
@@ -34,8 +34,8 @@ type Parts uint8
 // All is the complete data.
 const All Parts = math.MaxUint8
 
-// Window remembers the IDs that were accepted last: a number of IDs, for some time, of each tenant
-// a fair share.
+// Window remembers the IDs that were accepted most recently: a limited number of IDs, for a limited
+// time, with a fair share for each tenant.
 type Window struct {
 	config Config
 	now    func() time.Time
@@ -56,7 +56,7 @@ type (
 	entry = fairshare.Entry[string, record]
 )
 
-// record is what a window knows of an ID.
+// record is the information that a window keeps about an ID.
 type record struct {
 	id    ID
 	at    time.Time // of acceptance
@@ -84,8 +84,8 @@ type Attempt struct {
 var ErrPending = errors.New("another attempt is in progress")
 
 // Begin starts an attempt. If one of the IDs is pending, Begin waits for the end of that attempt:
-// to drop the data now could lose both copies. It claims nothing while it waits, so attempts cannot
-// block each other. The error is that of the context.
+// dropping the data now could lose both copies. It claims nothing while it waits, so attempts
+// cannot block each other. The error is that of the context.
 func (w *Window) Begin(ctx context.Context, ids []ID) (*Attempt, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

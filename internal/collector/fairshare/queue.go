@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package fairshare shares one limit between tenants: entries are kept in order of arrival, and
-// when there are too many, the tenant that uses the most loses its oldest entry. A tenant alone may
-// use the whole limit; a tenant that stays below an equal share of it never loses an entry to
+// when there are too many, the tenant that uses the most loses its oldest entry. A single tenant
+// may use the whole limit; a tenant that stays below an equal share of it never loses an entry to
 // another tenant.
 //
 // The tenant is whatever the caller authenticates, for instance a Sentry project. Where anyone may
@@ -16,8 +16,8 @@ import (
 )
 
 // Queue holds entries of tenants K in order of arrival. It has no limit and no lock of its own:
-// after a Push, its owner removes LargestOldest until the rest fits. Every method takes O(log
-// tenants).
+// after a Push, its owner removes LargestOldest until the rest fits. Every method takes O(log n)
+// time for n tenants.
 type Queue[K comparable, V any] struct {
 	oldest, newest *Entry[K, V]
 	tenants        map[K]*tenant[K, V]

@@ -72,7 +72,7 @@ func (b *Body) Release() {
 }
 
 // fill reads src to its end. size is its stated length, or -1; memory for up to trusted bytes of it
-// is reserved at once. The error of more than limit bytes is ErrTooLarge.
+// is reserved at once. If there are more than limit bytes, the error is ErrTooLarge.
 func (b *Body) fill(src io.Reader, size int64, trusted int, limit int64) error {
 	size = min(size, limit)
 	if trusted > 0 {

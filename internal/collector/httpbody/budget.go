@@ -72,7 +72,7 @@ func (b *Budget) Used() int64 {
 type waiter struct {
 	claim  *Claim
 	bytes  int64
-	result chan error // nil for granted; has a buffer of one, and one result
+	result chan error // receives one result, nil if granted; has a buffer of one
 }
 
 // Claim is the memory of one request. Only the goroutine of the request uses it. A nil Claim has no
@@ -316,10 +316,10 @@ func (b *Budget) grant(w *waiter) {
 	w.result <- nil
 }
 
-// resolveDeadlock rejects a waiter if every holder waits, of all tenants or of one above its
-// threshold: none would ever release bytes, for instance with several half-decompressed bodies. It
-// rejects the last waiter of the tenant with the most bytes; the others continue with the bytes
-// that its request releases.
+// resolveDeadlock rejects a waiter if all holders wait, either of all tenants or of one tenant
+// above its threshold: none of them would ever release bytes, for instance if several bodies are
+// half decompressed. It rejects the last waiter of the tenant with the most bytes; the others
+// continue with the bytes that its request releases.
 func (b *Budget) resolveDeadlock(stuck *tenant) {
 	waiting := b.queue[:b.waitingHolders()]
 	if len(waiting) > 0 && len(waiting) == b.holders {

@@ -132,8 +132,8 @@ const (
 	MaxWindow = 16 << 20
 	// brotliWindow is the maximum of RFC 7932 (9.1); Python encodes with 4 MiB.
 	brotliWindow = 16<<20 - 16
-	// maxZstdWindow is the window that RFC 8878 (3.1.1.1.2) recommends to support, and that zstd
-	// uses up to level 19. A frame may state terabytes.
+	// maxZstdWindow is the window size that RFC 8878 (3.1.1.1.2) recommends supporting, and that
+	// zstd uses up to level 19. A frame may state terabytes.
 	maxZstdWindow = 8 << 20
 )
 
@@ -141,7 +141,8 @@ func newCoding(size func([]byte) int64, window int64, newDecoder func() decoder)
 	return &coding{size: size, window: window, decoders: sync.Pool{New: func() any { return newDecoder() }}}
 }
 
-// decode appends the decoded bytes to out. The error of more than limit bytes is ErrTooLarge.
+// decode appends the decoded bytes to out. If there are more than limit bytes, the error is
+// ErrTooLarge.
 func (c *coding) decode(encoded []byte, out *Body, limit int64) error {
 	return c.with(encoded, out.claim, func(d io.Reader) error {
 		return out.fill(d, c.size(encoded), max(minBuffer, maxTrustedRatio*len(encoded)), limit)
@@ -163,7 +164,7 @@ func (c *coding) begin(encoded []byte, out *Body, limit int) error {
 	})
 }
 
-// with calls use with a decoder, whose window is claimed during the call.
+// with passes a decoder to use, and claims the window of the decoder during the call.
 func (c *coding) with(encoded []byte, claim *Claim, use func(io.Reader) error) error {
 	if err := claim.Acquire(c.window); err != nil {
 		return err

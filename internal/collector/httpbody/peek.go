@@ -81,10 +81,10 @@ func (b *Body) begins(name string, limit int, enough func([]byte) bool) (bool, e
 }
 
 // narrow lowers the window size in the header of a brotli stream to 256 KiB, until the returned
-// function is called. A decoder returns its first byte after it has filled the window. 20 bytes of
-// input can fill a window of 16 MiB, which takes as long as decoding a large profile. The decoded
-// bytes before the end of a window do not depend on its size (RFC 7932, 4), and Peek reads less
-// than 256 KiB.
+// function is called. A decoder returns its first byte only after it has filled the window. 20
+// bytes of input can fill a window of 16 MiB, which takes as long as decoding a large profile. The
+// decoded bytes before the end of a window do not depend on its size (RFC 7932, 4), and Peek reads
+// less than 256 KiB.
 func narrow(stream []byte) (restore func()) {
 	first := stream[0]
 	if first&1 == 1 && first>>1&7 > 1 { // four bits for windows from 18 to 24 (9.1)

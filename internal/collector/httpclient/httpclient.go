@@ -16,8 +16,8 @@ import (
 	"go.opentelemetry.io/collector/extension/extensionmiddleware"
 )
 
-// MaxAnswerHeaders is the maximum size of the headers of a response: net/http reads ten megabytes.
-// Those of Relay have some hundred bytes.
+// MaxAnswerHeaders is the maximum size of the headers of a response: net/http accepts ten
+// megabytes. Relay's headers have a few hundred bytes.
 const MaxAnswerHeaders = 64 << 10
 
 // New returns a client that limits response headers and follows no redirects. Most redirects turn a

@@ -19,7 +19,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// Server is the HTTP server of a component, on one or several listeners. Its caller must not call
+// Server is the HTTP server of a component, on one or more listeners. Its caller must not call
 // Serve, Stop and Shutdown concurrently.
 type Server struct {
 	Listener net.Listener   // the last one; nil before Serve

@@ -48,14 +48,14 @@ const (
 	// tunnel on the host of a site receives. The default of net/http is a megabyte.
 	maxHeaderBytes = 64 << 10
 
-	// maxStreams is the maximum number of concurrent requests on a connection of HTTP/2: the
-	// minimum that RFC 9113 (6.5.2) recommends.
+	// maxStreams is the maximum number of concurrent requests on an HTTP/2 connection: the minimum
+	// that RFC 9113 (6.5.2) recommends.
 	maxStreams = 100
 )
 
 // privateNetworks are the loopback addresses and the private networks: RFC 1918, RFC 4193, RFC 6598
 // (pods of some clouds), and link-local addresses. Proxies and load balancers in front of a
-// collector have such addresses; clients from the internet do not. Own applications that send
+// collector have such addresses; clients from the internet do not. Your own applications that send
 // directly are exempt as well. If all connections are in use, the address with the most loses one.
 var privateNetworks = []string{
 	"127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7", "fe80::/10",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package notices passes facts that a new user needs from the components of a process to the viewer
-// in the same process: the addresses that SDKs can send to, and why data was rejected. Metrics have
+// Package notices passes information for new users from the components of a process to the viewer
+// in the same process: which addresses SDKs can send to, and why data was rejected. Metrics have
 // the complete counts; the collector offers components no way to read each other's.
 package notices
 
@@ -25,7 +25,7 @@ type Notice struct {
 	Last      time.Time
 }
 
-// Endpoint is an address that a component listens at.
+// Endpoint is an address that a component listens on.
 type Endpoint struct {
 	Kind string // see KindDSN and KindSpotlight
 	URL  string

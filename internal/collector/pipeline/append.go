@@ -10,7 +10,7 @@ import (
 )
 
 // appendable is the data of every signal but profiles: each message of profiles has its own
-// dictionary, so to append one renumbers every index.
+// dictionary, so appending one would renumber every index.
 type appendable interface {
 	size() int
 	append(next appendable)
@@ -19,8 +19,8 @@ type appendable interface {
 // Size returns the size of a message as protobuf, in bytes. It is not for profiles.
 func (m Message) Size() int { return m.data.(appendable).size() }
 
-// Append moves the content of another message of the same signal to the end of m, and repeats no
-// resource and no scope that is equal to the last one there. It is not for profiles.
+// Append moves the content of another message of the same signal to the end of m, without repeating
+// a resource or scope that is equal to the last one there. It is not for profiles.
 func (m Message) Append(next Message) { m.data.(appendable).append(next.data.(appendable)) }
 
 func (d traces) size() int  { return new(ptrace.ProtoMarshaler).TracesSize(d.Traces) }

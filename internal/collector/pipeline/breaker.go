@@ -12,10 +12,10 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumererror"
 )
 
-// BreakerPause is long compared with the work that a trial may waste (0.75 ms for the usual
+// BreakerPause is long compared with the work that a trial may waste (0.75 ms for a typical
 // profile: 4 % of a core), and short compared with the work in a queue (a queue of 200 profiles
-// lasts 100 ms and more): the pipeline has work until the next trial. On a busy machine, 10 and 50
-// ms delivered as much.
+// lasts 100 ms or more), so the pipeline has work until the next trial. On a busy machine, 10 and
+// 50 ms delivered as much.
 const BreakerPause = 20 * time.Millisecond
 
 // Breaker is a circuit breaker in front of the work for one pipeline.
@@ -75,13 +75,13 @@ func (b *Breaker) Abandon(now time.Time) {
 	}
 }
 
-// Report reports the result of the pipeline. Only an error that may go away opens the breaker:
-// neither a permanent one nor one that is due to the end of ctx, the client's request, says that
-// the pipeline is busy.
+// Report reports the result of the pipeline. Only a temporary error opens the breaker: a permanent
+// error does not mean that the pipeline is busy, nor does an error because ctx, the client's
+// request, has ended.
 func (b *Breaker) Report(ctx context.Context, err error, now time.Time) {
 	switch {
 	case err == nil || IsPermanent(err):
-		if b.state.Load() != nil { // rarely: a write here would share a cache line between all cores
+		if b.state.Load() != nil { // rarely true; a write on each call would make all cores contend for a cache line
 			b.state.Store(nil)
 		}
 	case ctx.Err() != nil:

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// Message is OTLP of one signal.
+// Message is OTLP data of one signal.
 type Message struct {
 	Signal Signal
 	data   interface {
@@ -51,8 +51,8 @@ type (
 	metrics  struct{ pmetric.Metrics }
 )
 
-// The four look alike: scrub, consume, and report it as all receivers do. Sizes are read before,
-// because consumers may change the data.
+// The four methods do the same: scrub, consume, and report the operation as all receivers do. They
+// read the size first, because consumers may change the data.
 
 func (d profiles) send(ctx context.Context, p *Pipelines) error {
 	p.scrubbed(ctx, SignalProfiles, p.Scrubber.Profiles(d.Profiles))

@@ -19,7 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 )
 
-// Signal is one of OpenTelemetry's.
+// Signal is an OpenTelemetry signal.
 type Signal int
 
 const (
@@ -52,7 +52,7 @@ type Pipelines struct {
 	logger    *zap.Logger
 }
 
-// transport is the transport that the collector's own metrics of receivers state.
+// transport is the transport in the collector's own receiver metrics.
 const transport = "http"
 
 // New returns the pipelines of a receiver, for data of a format. Nothing is sent after closed is
@@ -111,7 +111,7 @@ func (p *Pipelines) Allow(s Signal) bool { return p.breakers[s].Allow(p.Now()) }
 // Abandon reports to the breaker of a signal that nothing is sent after all.
 func (p *Pipelines) Abandon(s Signal) { p.breakers[s].Abandon(p.Now()) }
 
-// scrubbed counts the values that a message has lost.
+// scrubbed counts the values that were scrubbed from a message.
 func (p *Pipelines) scrubbed(ctx context.Context, s Signal, counts scrub.Counts) {
 	if p.Scrubbed == nil {
 		return

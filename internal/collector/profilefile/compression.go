@@ -20,7 +20,7 @@ var (
 // maxZstdWindow limits the memory of a decoder to that of the recommended maximum window.
 const maxZstdWindow = 8 << 20
 
-// Decompress reads a whole file without its compression, gzip or zstd. Others cannot be recognized.
+// Decompress reads a whole file and decompresses gzip and zstd. It returns other files unchanged.
 func Decompress(from io.Reader, limit int64) ([]byte, error) {
 	buffered := bufio.NewReader(from)
 	begin, _ := buffered.Peek(len(magicZstd))

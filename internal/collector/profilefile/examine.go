@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// Examined is an envelope with the translation by the receiver.
+// Examined is an envelope and its translation, which is the same as in the receiver.
 type Examined struct {
 	*sentry.Envelope
 	Items    []ExaminedItem // in the order of the envelope
@@ -50,8 +50,8 @@ func Examine(envelope *sentry.Envelope, settings sentryitems.Settings, now time.
 	return out
 }
 
-// countForeignThreads counts spans of threads that are not in the trace of Android as losses of the
-// transaction, like the receiver.
+// countForeignThreads counts spans of threads that are not in the Android trace as losses of the
+// transaction, as the receiver does.
 func (e *Examined) countForeignThreads(n int) {
 	for i := range e.Items {
 		if n > 0 && e.Items[i].Header.Type == sentry.ItemTransaction {
@@ -73,7 +73,7 @@ func examineItem(t *sentryitems.Translation, item *sentry.Item) ExaminedItem {
 	return out
 }
 
-// platformKey is in every event, and in no header of an envelope.
+// platformKey is in every event, and in no envelope header.
 var platformKey = []byte(`"platform"`)
 
 // ReadEnvelope reads an envelope, or an event in the older format without an envelope. After an

@@ -86,8 +86,8 @@ func isEnvelope(data []byte) bool {
 	return err == nil && len(envelope.Items) > 0
 }
 
-// isText reports whether the begin of a file is lines of text. Protocol Buffers have bytes below the
-// blank.
+// isText reports whether a file begins with lines of text. Protocol Buffers contain bytes below the
+// space character.
 func isText(begin []byte) bool {
 	return !bytes.ContainsFunc(begin, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' })
 }

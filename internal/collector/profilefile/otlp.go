@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 )
 
-// readOTLPJSON reads messages in lines, as the collector's file exporter writes them, or one in
-// several lines.
+// readOTLPJSON reads one message per line, as the collector's file exporter writes them, or a
+// single message on several lines.
 func readOTLPJSON(data []byte, _ importer.Options) (out Content, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	for n := 1; decoder.More(); n++ {
@@ -62,8 +62,8 @@ func (c *Content) addJSON(raw json.RawMessage) error {
 }
 
 // readOTLPProto reads one message of profiles, traces or logs. Messages do not state their signal:
-// only profiles have a dictionary, and the first field of a span has another wire type than that of
-// a log record.
+// only profiles have a dictionary, and the first field of a span has a different wire type from
+// that of a log record.
 func readOTLPProto(data []byte, _ importer.Options) (Content, error) {
 	profiles, older, profilesErr := readProfiles(data)
 	if profilesErr == nil && profiles.Dictionary().StringTable().Len() > 0 {

@@ -43,7 +43,7 @@ func readSentry(data []byte, o importer.Options) (out Content, err error) {
 	return out, err
 }
 
-// add adds a message. It reports whether the signal is one of the content's.
+// add adds a message. It reports false for a signal that a Content cannot hold.
 func (c *Content) add(message any) bool {
 	switch message := message.(type) {
 	case pprofile.Profiles:

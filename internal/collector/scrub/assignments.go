@@ -9,7 +9,7 @@ import (
 )
 
 // Assignments in texts that are too important to be replaced as a whole: messages, queries, URLs. Sentry's servers keep most of them or
-// replace them wholly; here the value beside a sensitive name is replaced.
+// replace them as a whole; this package replaces the value next to a sensitive name.
 //
 //	password=x   "api_key": "x"   secret: 'x'   access_token => x   Authorization: Basic x   ?token=x&   Cookie: a=b; c=d
 //
@@ -24,7 +24,7 @@ const (
 	codeSyntax         // only literals in quotes: lines of source code
 )
 
-// assignments replaces the values beside sensitive names, and reports whether there were any.
+// assignments replaces the values next to sensitive names, and reports whether there were any.
 func (r *redacted) assignments(s syntax) bool { return r.replaceSpans(spans(r.text, s)) }
 
 // replaceSpans replaces parts of the text, and reports whether there were any.
@@ -53,7 +53,7 @@ func (r *redacted) replaceSpans(found [][2]int) bool {
 
 // spans returns the positions of the values, in order and without overlaps.
 func spans(text string, s syntax) (found [][2]int) {
-	state, until := uint8(0), 0 // until is the end of the last value, or of a name without one: several words of it are one name
+	state, until := uint8(0), 0 // until is the end of the last value, or of the last name without a value: a name may contain several of the words
 	for i := 0; i < len(text); i++ {
 		state = automaton.next[state][text[i]]
 		hit := automaton.found[state] & (hasWord | hasCookie)
@@ -158,7 +158,7 @@ func skipBlanks(text string, i int) int {
 	return i
 }
 
-// valueSpan returns the value that starts at i: a text in quotes, a list or an object, or a word. The scheme of a header stays.
+// valueSpan returns the value that starts at i: a text in quotes, a list or an object, or a word. The scheme of a header is kept.
 func valueSpan(text string, i int, s syntax, line bool) (from, to int) {
 	if i >= len(text) {
 		return i, i

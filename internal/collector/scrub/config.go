@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Config is the option scrubbing of a component: default, off, or the settings of a Sentry project.
+// Config is the scrubbing option of a component: default, off, or the settings of a Sentry project.
 type Config struct {
 	// Data, Defaults and IPAddresses are the three switches of a project. Data includes Defaults.
 	Data        bool `mapstructure:"scrub_data"`

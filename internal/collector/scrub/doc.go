@@ -2,8 +2,8 @@
 
 // Package scrub removes sensitive data as Sentry's servers do by default: passwords, tokens, keys,
 // card numbers, IBANs, US social security numbers, passwords in URLs, session cookies and IP
-// addresses. It implements the documented rules of Sentry's ingestion service, Relay, over OTLP of
-// all signals, and reads the PII configuration of a Sentry project unchanged.
+// addresses. It implements the documented rules of Sentry's ingestion service, Relay, for OTLP data
+// of all signals, and reads the PII configuration of a Sentry project unchanged.
 //
 // # Flow
 //
@@ -23,18 +23,18 @@
 //     database queries, span names, exception messages, and attributes of systems and services; Relay replaces some of these texts as a
 //     whole if they contain a word such as "auth", and keeps others. The value next to a sensitive name (password=x) is replaced as well,
 //     which Relay does not do; "author" is not a sensitive name in these texts.
-//   - Source lines of exceptions lose numbers of cards, and quoted literals next to a sensitive name. File paths lose only passwords in URLs and queries. Relay
-//     keeps both.
+//   - Source lines of exceptions lose card numbers, and quoted literals next to a sensitive name. File paths lose only passwords in URLs
+//     and queries. Relay keeps both.
 //   - Tags, and attributes of known contexts, are scrubbed. Relay keeps them unless a rule names them.
 //   - A list of two texts is always a pair of name and value. {name, value} objects and flat lists of headers (Node's rawHeaders) are
 //     pairs, too. Relay recognizes pairs in some places only.
-//   - The header Cookie is filtered as a whole, as are cookies of a request that are a text, and session cookies under every key that ends
-//     with "cookies". Relay keeps other cookies.
+//   - The Cookie header is filtered as a whole, and so are the cookies of a request in text form. Session cookies are filtered under every
+//     key that ends with "cookies". Relay keeps other cookies.
 //   - The last part of a dotted key counts as a key: user.otp is sensitive. In Relay, only the key otp is.
 //   - After a replacement that contains another one, Relay mixes up the marks of later replacements.
 //   - Containers and numbers under a sensitive key become [Filtered]. Relay removes them and adds a note, which OTLP cannot represent.
 //   - A value under a sensitive key always becomes [Filtered]. Relay writes, for example, [ip] if the whole value is an IP address.
 //   - A letter outside ASCII ends a word. In Relay it is part of the word, so Relay does not find a card number next to a Chinese character.
-//   - Digits behind a decimal point are no card number: Sentry's own header baggage has such fractions.
+//   - Digits after a decimal point are not a card number: Sentry's own baggage header has such fractions.
 //   - Variables of GraphQL requests keep values that no rule matches.
 package scrub

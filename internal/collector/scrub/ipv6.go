@@ -9,9 +9,9 @@ import (
 )
 
 // findIPv6 returns the IPv6 addresses in a text with the delimiters around them, as Relay's expression finds them (see the tests). That
-// expression has more than a thousand states: for a text of colons it needs a hundred times longer than for other texts.
+// expression has more than a thousand states: for a text of colons, it takes a hundred times longer than for other texts.
 //
-// A match consumes its delimiters, so of two addresses with one blank between them only the first is found, as in Relay.
+// A match consumes its delimiters, so only the first of two addresses with a single space between them is found, as in Relay.
 func findIPv6(text string) (found [][]int) {
 	for at := 0; ; {
 		colon := strings.IndexByte(text[at:], ':')
@@ -46,7 +46,7 @@ const (
 	maxBeforeColon = utf8.UTFMax + maxGroup
 )
 
-// delimiter returns the size of the blank or the punctuation at the start of a text, 0 if there is none.
+// delimiter returns the size of the space or punctuation character at the start of a text, 0 if there is none.
 func delimiter(text string) int {
 	if text == "" {
 		return 0

@@ -8,7 +8,7 @@ import (
 )
 
 // parameters replaces the values of query parameters that are sensitive after decoding (p%61ssword=x): Sentry's servers decode queries
-// before they scrub them. The search for assignments finds the rest. It reports whether there were any.
+// before they scrub them. The search for assignments finds the rest. It reports whether it replaced any.
 func (r *redacted) parameters() bool {
 	var found [][2]int
 	for from := strings.IndexByte(r.text, '?') + 1; from < len(r.text); {
@@ -36,7 +36,7 @@ func sensitiveParameter(name, value string) bool {
 	return len(spans(value, anySyntax)) > 0 || strings.ContainsAny(value, " \t\r\n\"'<>") && sensitiveText(value, scan(value))
 }
 
-// decoded returns a text without percent-encoding, unchanged if it is damaged.
+// decoded returns a text without percent-encoding, unchanged if the encoding is invalid.
 func decoded(text string) string {
 	if clean, err := url.QueryUnescape(text); err == nil {
 		return clean

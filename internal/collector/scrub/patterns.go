@@ -22,7 +22,7 @@ type pattern struct {
 	literal byte                 // a byte that the text must contain; 0 = none
 
 	notFraction bool // digits behind a decimal point do not match
-	configured  bool // it is not one of these
+	configured  bool // it comes from the settings, not from the list below
 }
 
 // maxMatches bounds the matches of a configured pattern in a text. RE2 finds one match in linear time, but may read the rest of the text for
@@ -54,7 +54,7 @@ var (
 	pemPattern = pattern{needs: hasPEM, groups: []int{1}, regexp: regexp.MustCompile(
 		`(?s)-----BEGIN[A-Z ]+(?:PRIVATE|PUBLIC) KEY-----[\t ]*\r?\n?(.+?)\r?\n?-----END[A-Z ]+(?:PRIVATE|PUBLIC) KEY-----`)}
 
-	// urlPasswordPattern is that of @urlauth:legacy, urlAuthPattern that of the other rules, which replace the user, too.
+	// @urlauth:legacy uses urlPasswordPattern. The other rules use urlAuthPattern and also replace the user.
 	urlPasswordPattern = pattern{needs: hasAt, groups: []int{1}, literal: '/',
 		regexp: regexp.MustCompile(`\b(?:[a-z0-9]+:)?//[a-zA-Z0-9%_.-]+:([a-zA-Z0-9%_.-]+)@`)}
 	urlAuthPattern = pattern{needs: hasAt, groups: []int{1}, literal: '/',
@@ -81,7 +81,7 @@ var (
 	anythingPattern = pattern{groups: []int{0}, regexp: regexp.MustCompile(`.*`)}
 )
 
-// all returns the positions of all matches and of their groups. It is not ok if a configured pattern has too many.
+// all returns the positions of all matches and of their groups. ok is false if a configured pattern has too many.
 func (p *pattern) all(text string) (matches [][]int, ok bool) {
 	if p.find != nil {
 		return p.find(text), true
@@ -103,7 +103,7 @@ func (p *pattern) possible(found triggers, text string) bool {
 	return found&p.needs == p.needs && (p.literal == 0 || strings.IndexByte(text, p.literal) >= 0)
 }
 
-// passwordRegexp decides about texts with letters that only (?i) folds.
+// passwordRegexp checks texts with letters that only (?i) folds.
 var passwordRegexp = regexp.MustCompile(
 	`(?i)password|secret|passwd|api[-_]key|apikey|auth|credentials|mysql_pwd|privatekey|private[-_]key|token[^\s\v\x{85}\p{Z}]*[:=]|^otp$|^two[-_]factor$`)
 
@@ -135,7 +135,7 @@ func sensitiveText(text string, found triggers) bool {
 		if !strings.EqualFold(text[max(0, i+1-len(tokenWord)):i+1], tokenWord) {
 			return true
 		}
-		// A token is sensitive if a colon or an equals sign follows before the next blank. until bounds the search in one long word.
+		// A token is sensitive if a colon or an equals sign follows before the next space. until bounds the search in one long word.
 		if i < until {
 			continue
 		}

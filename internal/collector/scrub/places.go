@@ -95,7 +95,7 @@ var headerPrefixes = func() (all []string) {
 	return all
 }()
 
-// idNames lists last words of keys that mark IDs, versions and hashes: digits in their values are not card numbers.
+// idNames lists words that mark IDs, versions and hashes if a key ends with them: digits in their values are not card numbers.
 var idNames = map[string]bool{
 	"id": true, "ids": true, "uid": true, "uuid": true, "guid": true, "hash": true, "digest": true, "version": true, "build": true,
 	"checksum": true, "sha256": true, "timestamp": true,

@@ -53,7 +53,7 @@ func (r redaction) of(match string) string {
 }
 
 // redacted is a text to which rules are applied. A NUL stands for each replacement, so that no rule matches the result of another; other
-// NULs are removed before.
+// NULs are removed first.
 type redacted struct {
 	text  string
 	marks []string // in the order of the NULs

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// spec is a rule as Relay's settings write it.
+// spec is a rule in the form of Relay's settings.
 type spec struct {
 	Type          string    `json:"type"`
 	Pattern       string    `json:"pattern"`

@@ -20,7 +20,7 @@ type (
 	anyOf []selector
 	allOf []selector
 	not   struct{ selector }
-	steps []step // ends at the element: of a path, only the last steps must match
+	steps []step // a path matches if its last elements do
 )
 
 // step is an element of a selector.

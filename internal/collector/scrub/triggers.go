@@ -11,7 +11,7 @@ const (
 	hasWord   triggers = 1 << iota // a word of a sensitive key, see words
 	hasBearer                      // "bearer"
 	hasCookie                      // "cookie"
-	hasCard                        // 15 consecutive digits, which dashes and blanks may separate
+	hasCard                        // 15 consecutive digits, which dashes and spaces may separate
 	hasSSN                         // three, two and four digits, separated by dashes
 	hasIBAN                        // two upper-case letters and two digits at the start of a word
 	hasIPv4                        // three dots between digits
@@ -29,7 +29,7 @@ var words = []string{
 
 const tokenWord = "token"
 
-// Classes of bytes, of which the register of recent bytes consists.
+// Classes of bytes. The register of recent bytes contains a class for each byte.
 const (
 	classOther = iota
 	classDigit // also the first byte of every non-ASCII rune: \d in Relay's patterns includes the digits of all scripts

@@ -41,7 +41,7 @@ func (t *Translation) profile(item *sentry.Item) (out Result) {
 		t.onlyMeasurements(&out, item, subject, why)
 		return out
 	}
-	t.profiles++ // unusable profiles do not count for the rule one_profile_per_envelope
+	t.profiles++ // unusable profiles do not count toward the rule one_profile_per_envelope
 	subject.Number = t.profiles
 	if out.Unusable = t.validateProfile(&out, subject); out.Unusable != nil {
 		return out

@@ -81,7 +81,7 @@ func (t Type) Oversize(item *sentry.Item) *discard.Error {
 		Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, len(item.Payload), item.Header.Type.MaxSize())}
 }
 
-// Settings are those settings of the receiver that change the translation.
+// Settings are the settings of the receiver that change the translation.
 type Settings struct {
 	Validation          profile.Validation
 	ProfileType         string

@@ -18,11 +18,11 @@ const (
 
 	// observationsPerByte limits the observations of a trace, which depend on its duration and threads rather than its size. framesPerByte
 	// limits the frames of observed stacks: two records can represent a new stack of a thousand frames. Recorded traces have 0.1
-	// observations and 0.2 frames per byte. Traces of idle apps have more; the spare is for them. Above the limit, the interval between
-	// observations is increased.
+	// observations and 0.2 frames per byte. Traces of idle apps have more; the spare observations are for them. Above the limit, the
+	// interval between observations is increased.
 	observationsPerByte, framesPerByte = 1, 2
 
-	// bytesOfFrame is the number of bytes of a recorded trace for each frame of an observed stack. It determines the first size of the
+	// bytesOfFrame is the number of bytes of a recorded trace for each frame of an observed stack. It determines the initial size of the
 	// table.
 	bytesOfFrame = 16
 )

@@ -22,7 +22,7 @@ type Observations struct {
 	unknown []uint32 // IDs of methods that only records mention
 
 	Unmatched int // exits from methods that were not entered; they are skipped
-	TooDeep   int // enters below maxDepth
+	TooDeep   int // calls below maxDepth
 	Spent     int // spare observations that were used
 }
 
@@ -111,8 +111,8 @@ func newObserver(t *Trace, period time.Duration, spare int) *observer {
 	return o
 }
 
-// hasEnd reports whether the header has the end of the trace. If the buffer was full before, nothing is known about the time after the last
-// record.
+// hasEnd reports whether the header has the end of the trace. If the buffer was full before the end, nothing is known about the time after
+// the last record.
 func (t *Trace) hasEnd() bool { return t.Elapsed > 0 && !t.Overflow }
 
 // endNanos returns the maximum time of records.

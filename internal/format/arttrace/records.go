@@ -126,12 +126,12 @@ func (t *Trace) reader() reader {
 	return r
 }
 
-// newReader returns a reader that does not read times: the clock of a streaming trace is known at its end.
+// newReader returns a reader that does not read times: the clock of a streaming trace is known only at its end.
 func newReader(records []byte, version, size int, streaming bool) reader {
 	return reader{rest: records, size: size, method: min(version, 2), streaming: streaming}
 }
 
-// read reads the next records into events, and returns how many. Fewer than there is room for are the last.
+// read reads the next records into events, and returns their number. If it is less than the length of events, they are the last records.
 func (r *reader) read(events []Event) (count int) {
 	for count < len(events) && r.skipBlocks() && len(r.rest) >= r.size {
 		batch := 1 // in a streaming trace, a block may follow each record
@@ -149,7 +149,7 @@ func (r *reader) read(events []Event) (count int) {
 	return count
 }
 
-// skipBlocks reports whether records may follow.
+// skipBlocks skips blocks, and reports whether records may follow.
 func (r *reader) skipBlocks() bool {
 	for r.streaming && r.atBlock() {
 		if _, _, ok := r.block(); !ok {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Trace is a method trace. It refers to the data that it was parsed from, which must not change, for its records; its texts are copies.
+// Trace is a method trace. Its records refer to the data that it was parsed from, which must not change; its texts are copies.
 type Trace struct {
 	Version   int // 1, 2 or 3
 	Streaming bool

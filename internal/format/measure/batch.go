@@ -48,12 +48,12 @@ type Reason string
 
 // Reasons for dropping an item.
 const (
-	ReasonMalformed     Reason = "malformed"      // no JSON object
+	ReasonMalformed     Reason = "malformed"      // not a JSON object
 	ReasonTooMany       Reason = "too_many"       // too many items or list elements
 	ReasonTooDeep       Reason = "too_deep"       // nested too deeply
 	ReasonDuplicate     Reason = "duplicate"      // of an item in the same batch
-	ReasonID            Reason = "id"             // missing or no UUID
-	ReasonTimestamp     Reason = "timestamp"      // missing, or no time
+	ReasonID            Reason = "id"             // missing, or not a UUID
+	ReasonTimestamp     Reason = "timestamp"      // missing, or not a time
 	ReasonOS            Reason = "os_name"        // neither Android nor Apple
 	ReasonType          Reason = "type"           // not of this operating system, or unknown
 	ReasonAttribute     Reason = "attribute"      // a rule for attributes is broken
@@ -68,7 +68,7 @@ const (
 type Invalid struct {
 	Label  string
 	Reason Reason
-	Detail string // what was expected, where, with the number; no text of the sender
+	Detail string // what was expected, where, with the number; no text from the sender
 }
 
 func invalidf(label string, reason Reason, format string, args ...any) *Invalid {
@@ -81,12 +81,12 @@ func (i *Invalid) Error() string { return fmt.Sprintf("%s: %s: %s", i.Label, i.R
 var errEmpty = errors.New("payload must contain at least one of events, spans")
 
 // DecodeJSON reads a batch as JSON. It drops items that it cannot read or that break a rule of
-// lenient validation, and keeps all others. It returns an error for a body that is no batch. It
+// lenient validation, and keeps all others. It returns an error for a body that is not a batch. It
 // ignores text after the batch, like the backend.
 //
-// DecodeJSON calls reserve, which may be nil, before it allocates memory, with the bytes that items
-// take decoded and as OTLP: a body of empty objects takes eighty times its size. An error of
-// reserve ends the decoding.
+// Before DecodeJSON allocates memory, it calls reserve, which may be nil, with the number of bytes
+// that items need when decoded and as OTLP: a body of empty objects needs eighty times its size. If
+// reserve fails, the decoding ends.
 func DecodeJSON(body []byte, reserve func(bytes int64) error) (*Batch, error) {
 	b := &Batch{reserve: reserve}
 	d := json.NewDecoder(bytes.NewReader(body))

@@ -29,7 +29,7 @@ type Mapping struct {
 	Filename string   `json:"filename"`
 }
 
-// maxMappings bounds the files of a build: an app with many frameworks has some dozens of dSYMs.
+// maxMappings bounds the files of a build: an app with many frameworks has a few dozen dSYMs.
 const maxMappings = 512
 
 // DecodeBuild reads a build. The error names the rule that it breaks.

@@ -18,7 +18,7 @@ func (w weight) bytes() int64 {
 // Sizes in memory. TestMeasureShortest in package frommeasure measures them.
 const (
 	itemBytes    = 5000 // an Event, its record, a resource and metrics of its own
-	elementBytes = 300  // a Frame, the largest struct of which there are lists
+	elementBytes = 300  // a Frame, the largest struct that occurs in lists
 	valueBytes   = 112  // an attribute
 )
 

@@ -49,8 +49,8 @@ type Thread struct {
 	Frames   []Frame `json:"frames"`
 }
 
-// Frame is one of three kinds: frames of jvm and plain dart have names, of js a position in the
-// bundle, of apple and obfuscated dart an address.
+// Frame is one of three kinds: jvm and plain dart frames have names, js frames have a position in
+// the bundle, and apple and obfuscated dart frames have an address.
 type Frame struct {
 	ClassName  string `json:"class_name"`
 	MethodName string `json:"method_name"`
@@ -147,8 +147,8 @@ func (e *Exception) Data() ExceptionError {
 	return data
 }
 
-// AppExit describes how an earlier process ended (Android 11 and later). Session and app version of
-// the event are those of that process.
+// AppExit describes how an earlier process ended (Android 11 and later). The session and app
+// version of the event are those of that process.
 type AppExit struct {
 	Reason      string `json:"reason"` // CRASH; in the published document REASON_CRASH
 	Importance  string `json:"importance"`

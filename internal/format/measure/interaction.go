@@ -82,7 +82,8 @@ type BugReport struct {
 	Description string `json:"description"`
 }
 
-// Profile is the payload of "profile": the attachment is a profile by Android's profiling service.
+// Profile is the payload of "profile": the attachment is a profile from Android's profiling
+// service.
 type Profile struct {
 	Reason string `json:"reason"` // app_fully_drawn, anr
 	Format string `json:"format"` // FileType of the attachment

@@ -41,7 +41,7 @@ func (id *ID) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Set reports whether there is an ID. The nil UUID is none.
+// Set reports whether there is an ID. The nil UUID does not count as an ID.
 func (id ID) Set() bool { return id.UUID != uuid.Nil }
 
 // String returns the ID in its usual form, "" for none.
@@ -58,7 +58,7 @@ func (id ID) flawed() bool { return id.Bad || id.Empty }
 type Time struct {
 	UnixNano uint64
 	Set      bool
-	Bad      bool // no time, or out of the range of 64 bits of nanoseconds since 1970
+	Bad      bool // not a time, or out of the range of 64 bits of nanoseconds since 1970
 	NoZone   bool // read as UTC
 }
 
@@ -151,7 +151,7 @@ func (t *Text) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Pair is a member of an object with keys and order of the sender's choice.
+// Pair is a member of an object whose keys and order the sender chooses.
 type Pair struct {
 	Key   string
 	Value json.RawMessage // never null
@@ -161,7 +161,7 @@ type Pair struct {
 type UserAttributes struct {
 	Pairs    []Pair // at most maxUserAttributes+1
 	Bad      bool   // neither an object nor absent
-	Mistyped bool   // some were no text, number or boolean; these are not in Pairs
+	Mistyped bool   // some were not a text, number or boolean; these are not in Pairs
 }
 
 // UnmarshalJSON also reads the text of an object, which iOS before 0.6 sends.
@@ -192,7 +192,7 @@ func (u UserAttributes) flawed() bool { return u.Bad || u.Mistyped }
 // Headers are the headers of an http event.
 type Headers struct {
 	Pairs    []Pair // the values are texts
-	Mistyped bool   // some were no texts, or too many
+	Mistyped bool   // some were not texts, or there were too many
 }
 
 func (h *Headers) UnmarshalJSON(text []byte) error {

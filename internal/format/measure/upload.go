@@ -50,7 +50,7 @@ func FileTypeOf(number byte) (FileType, bool) {
 // IsMapping reports whether build tools upload files of the type, rather than SDKs.
 func (t FileType) IsMapping() bool { return slices.Index(fileTypes, t) >= attachmentTypesNumber }
 
-// EventsResponse is the JSON response to a batch. It has no other members than attachments, because
+// EventsResponse is the JSON response to a batch. It has no members other than attachments, because
 // iOS decodes every member as a list of these.
 type EventsResponse struct {
 	Attachments []Upload `json:"attachments"` // null for none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stacktext reads stack traces as text: the attribute exception.stacktrace of OpenTelemetry
+// Package stacktext reads stack traces in text form: OpenTelemetry's attribute exception.stacktrace
 // has "the natural representation" of a language, while Sentry displays frames and groups by them.
 // It has no knowledge of Sentry or OTLP.
 //

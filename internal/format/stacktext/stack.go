@@ -4,7 +4,8 @@ package stacktext
 
 import "slices"
 
-// stack collects frames in the order of the text. Of more than maxFrames frames, it keeps the first half, and the last ones in a ring.
+// stack collects frames in the order of the text. If there are more than maxFrames frames, it keeps the first half, and the last frames in
+// a ring.
 type stack struct {
 	frames   []Frame
 	total    int

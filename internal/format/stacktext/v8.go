@@ -4,7 +4,7 @@ package stacktext
 
 import "strings"
 
-// parseV8 reads the property stack of errors in V8 (Node, Chrome), and chains as util.inspect prints them:
+// parseV8 reads the stack property of errors in V8 (Node, Chrome), and chains as util.inspect prints them:
 //
 //	CheckoutError: order failed
 //	    at Cart.checkout (/app/shop.js:31:13)

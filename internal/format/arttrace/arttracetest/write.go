@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package arttracetest writes method traces of ART, for the tests of those who read them.
+// Package arttracetest writes method traces of ART, for the tests of packages that read them.
 package arttracetest
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package perfettotest writes Perfetto traces, for the tests of those who read them.
+// Package perfettotest writes Perfetto traces, for the tests of packages that read them.
 package perfettotest
 
 import (
@@ -42,13 +42,13 @@ func Trace(packets ...[]byte) (data []byte) {
 	return data
 }
 
-// Start of the traces that are written here, by two clocks, in nanoseconds.
+// Boottime and Unix are the start of all traces on two clocks, in nanoseconds.
 const (
 	Boottime = 1_000_000_000_000
 	Unix     = 1_771_278_043_846_000_000
 )
 
-// Snapshot is a packet with a clock snapshot of Start.
+// Snapshot is a packet with a clock snapshot at the start.
 func Snapshot() []byte {
 	return Message(6, Message(1, Message(1, 6, 2, Boottime), 1, Message(1, 1, 2, Unix)))
 }
@@ -56,7 +56,7 @@ func Snapshot() []byte {
 // Interned is a packet of sequence 1 that adds to its tables. InternedData is given as fields of Message.
 func Interned(fields ...any) []byte { return Message(10, 1, 12, Message(fields...)) }
 
-// Text, Mapping, Frame and Callstack are what is interned.
+// Text is an entry for Interned, like Mapping, Frame and Callstack.
 func Text(id int, text string) []byte { return Message(1, id, 2, text) }
 
 // Mapping has a path of one segment.
@@ -72,7 +72,7 @@ func Frame(id, function, mapping, relPC int) []byte {
 // Callstack has frames, root first.
 func Callstack(id int, frames ...int) []byte { return Message(1, id, 2, frames) }
 
-// Sample is a packet of sequence 1 with a sample of process 40, so many nanoseconds after Start.
+// Sample is a packet of sequence 1 with a sample of process 40. after is the number of nanoseconds since the start.
 func Sample(after, tid, callstack int) []byte {
 	return Message(8, Boottime+after, 10, 1, 66, Message(2, 40, 3, tid, 4, callstack))
 }

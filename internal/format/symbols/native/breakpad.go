@@ -148,7 +148,7 @@ func (r *breakpadReader) endFunction() error {
 
 func withoutFlag(text []byte) []byte { return bytes.TrimPrefix(text, []byte("m ")) }
 
-// numbers reads numbers of the given bases, and returns the text behind them.
+// numbers reads numbers of the given bases, and returns the text after them.
 func numbers(text []byte, bases ...int) (n [4]uint64, rest []byte, ok bool) {
 	for i, base := range bases {
 		word, after, _ := bytes.Cut(text, []byte(" "))

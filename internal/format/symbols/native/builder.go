@@ -71,13 +71,13 @@ type builder struct {
 	segments []segment
 	symbols  []segment // of symbol tables: for addresses without a segment
 	loads    []load
-	code     []addresses // sorted ranges with code; empty if all addresses have
+	code     []addresses // sorted ranges with code; empty = all addresses are code
 }
 
 // addresses is a range.
 type addresses struct{ from, to uint64 }
 
-// load is a part of the file that is loaded to an address.
+// load is a part of the file that is loaded at an address.
 type load struct{ offset, address, size uint64 }
 
 func newBuilder() *builder { return &builder{interner: newInterner(), sites: make([]site, 1)} }
@@ -87,7 +87,7 @@ func (b *builder) tooLarge() bool {
 	return len(b.text)+4*len(b.slots)+16*(len(b.sites)+len(b.segments)+len(b.symbols)) > maxBuilt
 }
 
-// isCode reports whether an address has code. Linkers leave functions that they removed in DWARF, at addresses near 0 or -1.
+// isCode reports whether an address has code. Linkers remove functions but leave their DWARF, at addresses near 0 or -1.
 func (b *builder) isCode(address uint64) bool {
 	if len(b.code) == 0 {
 		return address != 0 && address < 1<<63
@@ -96,7 +96,7 @@ func (b *builder) isCode(address uint64) bool {
 	return i < len(b.code) && b.code[i].from <= address
 }
 
-// add cuts the functions of a unit at the borders of inlined functions and of lines.
+// add cuts the functions of a unit at the boundaries of inlined functions and of lines.
 func (b *builder) add(u *unit) error {
 	if u.tooLarge() {
 		return ErrTooLarge
@@ -181,7 +181,7 @@ func (a *assembly) call(function int32) uint32 {
 		return 0
 	}
 	if a.calls[function] == 0 {
-		// Parents have lower indices: this ends.
+		// Parents have lower indices, so the recursion ends.
 		a.calls[function] = 1 + a.site(site{a.u.functions[f.parent].name, f.callFile, f.callLine, a.call(f.parent)})
 	}
 	return a.calls[function] - 1
@@ -197,12 +197,12 @@ func (a *assembly) site(s site) uint32 {
 	return at
 }
 
-// addSegment adds a range; one of more than 4 GiB is cut.
+// addSegment adds a range; a range of more than 4 GiB is truncated.
 func (b *builder) addSegment(to *[]segment, from, end uint64, site uint32) {
 	*to = append(*to, segment{from, uint32(min(end-from, 1<<32-1)), site})
 }
 
-// addSymbol adds a symbol. A size of 0 ends at the next symbol.
+// addSymbol adds a symbol. A symbol of size 0 ends at the next symbol.
 func (b *builder) addSymbol(name string, address, size uint64) error {
 	if name == "" || !b.isCode(address) {
 		return nil
@@ -270,7 +270,7 @@ func (b *builder) rows(yield func(row) bool) {
 					return false
 				}
 				if at = min(end, to); end > to {
-					return true // the rest may follow behind the segment
+					return true // the rest may follow the segment
 				}
 			}
 		}

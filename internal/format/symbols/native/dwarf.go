@@ -63,7 +63,7 @@ func indexDWARF(b *builder, in *input, summary *Summary, section func(name strin
 	}
 }
 
-// dwarfReader reads a compilation unit at a time.
+// dwarfReader reads one compilation unit at a time.
 type dwarfReader struct {
 	b                *builder
 	data             *dwarf.Data
@@ -133,7 +133,7 @@ func (r *dwarfReader) readLines(entry *dwarf.Entry) error {
 	return err
 }
 
-// absolute joins the path of a file with the directory of the compiler: the standard library does so for some versions of DWARF only.
+// absolute joins the path of a file with the directory of the compiler: the standard library does this only for some versions of DWARF.
 func absolute(directory, file string) string {
 	if directory == "" || path.IsAbs(file) || len(file) > 1 && file[1] == ':' {
 		return file
@@ -185,18 +185,18 @@ func (r *dwarfReader) readFunctions() error {
 	return nil
 }
 
-// function adds a function with code. It returns -1 for one without, and the parent for an inlined one without.
+// function adds a function with code. For a function without code, it returns the parent, which is -1 outside of functions.
 func (r *dwarfReader) function(entry *dwarf.Entry, parent, depth int32) (index int32, err error) {
 	ranges, err := r.data.Ranges(entry)
 	if err != nil || len(ranges) == 0 {
-		return parent, nil // a declaration, or damaged: the lines around it stay
+		return parent, nil // a declaration, or damaged: the parent keeps its lines
 	}
 	name, linkage, err := r.name(entry, 0)
 	if err != nil {
 		return -1, err
 	}
 	if symbol, ok := r.b.symbolAt(ranges[0][0]); ok && !linkage && depth == 0 {
-		name = symbol // compilers leave out the linkage name of functions with internal linkage
+		name = symbol // compilers omit the linkage name of functions with internal linkage
 	}
 	f := function{name: name, parent: parent}
 	if parent >= 0 {
@@ -218,7 +218,7 @@ func (r *dwarfReader) function(entry *dwarf.Entry, parent, depth int32) (index i
 	return index, nil
 }
 
-// maxOrigins bounds the references between declaration, abstract and concrete function. They can be a loop.
+// maxOrigins bounds the references between declaration, abstract and concrete function. They can form a loop.
 const maxOrigins = 8
 
 // name returns the linkage name of a function, else its name.

@@ -14,7 +14,7 @@ func goFunctions(b *builder, in *input, file *elf.File) error {
 	if table == nil || code == nil {
 		return nil
 	}
-	// gosym needs some ten bytes of memory per byte of the table.
+	// gosym needs about ten bytes of memory per byte of the table.
 	if err := in.allocate(min(table.FileSize, 1<<40)); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func Index(to io.Writer, file io.ReaderAt, o Object) (summary Summary, err error
 	in, closed := newInput(file, o)
 	defer closed()
 	b := newBuilder()
-	// The readers of the standard library are not made for hostile files. A file that shrinks while it is mapped is a fault of memory.
+	// The readers of the standard library are not designed for hostile files. A file that shrinks while it is mapped causes a memory fault.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if failure := recover(); failure != nil {

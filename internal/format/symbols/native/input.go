@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// input is an object in a file. If the operating system can map the file, reading parts of it needs no memory of the process.
+// input is an object in a file. If the operating system can map the file, reading parts of it uses no heap memory.
 type input struct {
 	file   io.ReaderAt
 	size   int64

@@ -5,20 +5,21 @@ package native
 import "errors"
 
 const (
-	// maxBuilt bounds the memory of the table while it is built. A library of 74 MB with DWARF of Rust has an index of 19 MB.
+	// maxBuilt bounds the memory of the table while it is built. A Rust library of 74 MB with DWARF has an index of 19 MB.
 	maxBuilt = 160 << 20
 
-	// maxUnit bounds the line rows, functions and ranges of one compilation unit. Ranges can be shared by many functions, so that their number is
-	// not bounded by the size of the file. The largest units, of Go's runtime and of merged LTO units, have some hundred thousand.
+	// maxUnit bounds the line rows, functions and ranges of one compilation unit. Ranges can be shared by many functions, so that their
+	// number is not bounded by the size of the file. The largest units, of Go's runtime and of merged LTO units, have a few hundred
+	// thousand.
 	maxUnit = 4 << 20
 
 	// maxDepth bounds nested functions and lexical blocks.
 	maxDepth = 512
 
-	// maxChain bounds the functions at an address: many addresses can have the same.
+	// maxChain bounds the functions at an address: many addresses can share them.
 	maxChain = 256
 
-	// maxName bounds names of functions and files: many addresses can have the same. Names of C++ templates reach some kilobytes.
+	// maxName bounds names of functions and files: many addresses can share them. Names of C++ templates reach a few kilobytes.
 	maxName = 8 << 10
 
 	// maxDemangled is the binary logarithm of the bytes of a demangled name: mangled names refer to their parts, and can grow exponentially.
@@ -32,7 +33,7 @@ const (
 	// maxSlices bounds the architectures of a fat file.
 	maxSlices = 16
 
-	// maxLoads bounds the load commands of a Mach-O file, in bytes; those of an app have some kilobytes.
+	// maxLoads bounds the load commands of a Mach-O file, in bytes; those of an app have a few kilobytes.
 	maxLoads = 1 << 20
 
 	// maxTextLine bounds a line of a Breakpad file.

@@ -15,7 +15,7 @@ func mapFile(file io.ReaderAt, size int64) (mapped []byte, closed func()) {
 	if !ok || size <= 0 || int64(int(size)) != size {
 		return nil, func() {}
 	}
-	// A mapping beyond the end of the file would end the process when it is read.
+	// A mapping beyond the end of the file would crash the process when it is read.
 	if info, err := f.Stat(); err != nil || info.Size() < size {
 		return nil, func() {}
 	}

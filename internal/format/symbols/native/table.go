@@ -58,7 +58,7 @@ func (b *builder) write(to io.Writer) error {
 			}
 		}
 		out.Write(b.text)
-		return out.Flush() // the first error of all
+		return out.Flush() // the first error of all writes
 	}
 	if err := body(sum); err != nil {
 		return err
@@ -202,7 +202,7 @@ func demangled(name string) string {
 	return demangle.Filter(withoutVersion(name), demangle.NoParams, demangle.NoEnclosingParams, demangle.MaxLength(maxDemangled))
 }
 
-// withoutVersion removes "@GLIBC_2.2" of dynamic symbols.
+// withoutVersion removes "@GLIBC_2.2" from dynamic symbols.
 func withoutVersion(name string) string {
 	if i := strings.IndexByte(name, '@'); i > 0 && strings.HasPrefix(name, "_Z") {
 		return name[:i]

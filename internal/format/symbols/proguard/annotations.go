@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// annotation reads a comment behind a class or a member. R8 writes JSON; other comments are information about the file.
+// annotation reads a comment after a class or a member. R8 writes JSON; other comments are information about the file.
 func (r *reader) annotation(text []byte) {
 	if r.annotates == nothing || !bytes.HasPrefix(text, []byte("{")) {
 		return

@@ -28,7 +28,7 @@
 //   - No line, but all alternatives have ranges: Sentry's library returns nothing, and retrace the first range.
 //   - Sentry's library reports functions that the compiler synthesized. This package and retrace leave them out;
 //     for mappings of older R8, retrace leaves out only the lines that are annotated.
-//   - Sentry's library counts lines onwards if the original range is longer than the obfuscated one. This package and retrace do not.
+//   - The original range is longer than the obfuscated one: Sentry's library keeps counting lines. This package and retrace do not.
 //   - The mapping has the function without lines, so the compiler kept the lines: Sentry's library (13.9) returns line 0.
 //   - Retrace leaves out the caller of some chains without annotation; this package and Sentry's library do not.
 //   - A class without annotation: Sentry's library (13.9) returns no file. Retrace derives the file from the outer class, and so does this

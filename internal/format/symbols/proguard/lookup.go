@@ -17,8 +17,8 @@ type Place struct {
 
 // Lookup appends the functions at a place to dst, innermost first.
 //
-// An ambiguous place has the original class with the obfuscated name of the method; so has a method that the mapping does not list, with the
-// status OK, because compilers do not list methods that keep their names.
+// For an ambiguous place, Lookup appends the original class with the obfuscated name of the method. It does the same for a method that the
+// mapping does not list, with the status OK, because compilers do not list methods that keep their names.
 func (m *Mapping) Lookup(dst []symbols.Frame, p Place) ([]symbols.Frame, symbols.Status) {
 	c, ok := m.class(p.Class)
 	if !ok {
@@ -54,7 +54,7 @@ func (m *Mapping) alternatives(c class, p Place) []chain {
 			return at
 		}
 	}
-	// Functions without lines come next: the others would have reported one of theirs.
+	// Functions without lines are preferred: the others would have reported one of their lines.
 	return preferred(chains, func(x chain) bool { return x[0].flags&hasLines == 0 || x[0].hasLine(0) })
 }
 

@@ -7,14 +7,15 @@ import (
 	"unsafe"
 )
 
-// Mapping is a mapping file in memory, without pointers per class or member: a sixth to a quarter of the text of the file. It is immutable.
+// Mapping is a mapping file in memory, without pointers per class or member. It uses a sixth to a quarter of the size of the file. It is
+// immutable.
 type Mapping struct {
 	// Unreadable is the number of ignored lines: neither class nor member, or longer than any compiler writes.
 	Unreadable int
 
 	strings stringTable
 	classes []class  // sorted by the obfuscated name
-	files   []uint32 // indices of classes with a source file or that are synthesized, sorted by the original name's ref
+	files   []uint32 // indices of classes that have a source file or are synthesized, sorted by the original name's ref
 	members []byte   // see members.go
 }
 

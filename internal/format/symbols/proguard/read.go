@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ErrNoClass is the error of a file without any class line: it is no mapping.
+// ErrNoClass is the error of a file without any class line: it is not a mapping.
 var ErrNoClass = errors.New("ProGuard mapping: the file has no line of a class")
 
 // Read reads a mapping file. It holds only the result in memory.

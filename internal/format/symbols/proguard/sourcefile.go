@@ -10,8 +10,8 @@ import (
 // syntheticFile is R8's name of the file of a class that it created.
 const syntheticFile = "R8$$SyntheticClass"
 
-// file returns the source file of an original class: of its annotation, else the file that a compiler expects the class in. The language is that
-// of the class around it in the file.
+// file returns the source file of an original class: from its annotation, otherwise the file in which a compiler expects the class. The
+// extension is that of the section's file.
 func (m *Mapping) file(section class, original ref) string {
 	name := m.strings.get(original)
 	if annotated, ok := m.annotated(original); ok && annotated.file != 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
-// Outline reports whether a place is in a function that R8 made of code that several functions share. Stacks leave it out.
+// Outline reports whether a place is in a function that R8 created from code that several functions share. Stacks leave it out.
 func (m *Mapping) Outline(p Place) bool {
 	c, ok := m.class(p.Class)
 	if !ok {
@@ -42,7 +42,7 @@ func (m *Mapping) LookupStack(thrown string, stack []Place, yield func(i int, fr
 	}
 }
 
-// callsite returns the line of the code in a method whose place calls an outline: the place itself has the line of the call.
+// callsite returns the line that outlined code had in the method that calls the outline: the place itself has the line of the call.
 func (m *Mapping) callsite(p Place, outline int64) int64 {
 	c, ok := m.class(p.Class)
 	if !ok {
@@ -60,7 +60,7 @@ func (m *Mapping) callsite(p Place, outline int64) int64 {
 	return p.Line
 }
 
-// removed returns the number of innermost functions that R8 added, to check for null for example.
+// removed returns the number of innermost functions that R8 added, for example to check for null.
 func (m *Mapping) removed(thrown string, p Place) int {
 	c, ok := m.class(p.Class)
 	if !ok {

@@ -25,12 +25,12 @@ type scope struct {
 	start, end   place
 	params       place
 	parent       int32 // -1: none
-	name, method int32 // in names; method has the class in front
+	name, method int32 // in names; method starts with the class
 	raw          int32 // the name in the generated file
 }
 
-// NewFile joins a map and the text of its generated file, which may be empty. Without the text, or if its brackets do not fit, only functions
-// with a name of their own in the map get names.
+// NewFile joins a map and the text of its generated file, which may be empty. Without the text, or if its brackets do not match, only
+// functions with a name of their own in the map get names.
 func NewFile(m *Map, script string) *File {
 	f := &File{m: m}
 	f.names.add("")

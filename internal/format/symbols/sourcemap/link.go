@@ -10,7 +10,7 @@ type Links struct {
 	Map     string // sourceMappingURL=: relative to the file, a URL, or a data: URL
 }
 
-// tailLines is the number of lines to search: a link is near the end, possibly before a licence comment.
+// tailLines is the number of lines to search: a link is near the end, possibly before a license comment.
 const tailLines = 10
 
 // ReadLinks reads the links of a file: the last one of each kind counts.

@@ -31,7 +31,7 @@ type Position struct {
 	Source       string
 	Line, Column uint32 // from 0
 	Name         string // the original text at the place if the generated one differs; empty if the map has none
-	Ignored      bool   // the map lists the source as code of others
+	Ignored      bool   // the map lists the source as third-party code
 }
 
 // Lookup returns the source of a place, which counts from 0, columns in UTF-16 units. It reports false for places that belong to no source.

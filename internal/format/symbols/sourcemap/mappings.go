@@ -23,7 +23,7 @@ func decodeMappings(text []byte, offset place, to *tokens, check func(*token) er
 	if !errors.Is(err, errUnsorted) {
 		return err
 	}
-	// Few tools write such maps: only then is a complete line in memory.
+	// Few tools write such maps; only these need a complete line in memory.
 	*to = before
 	var line []token
 	flush := func() error { // in order of place
@@ -60,7 +60,7 @@ func decodeMappings(text []byte, offset place, to *tokens, check func(*token) er
 // place is a line and a column from 0.
 type place struct{ line, column uint32 }
 
-// eachToken decodes base64 VLQ: fields are differences to the field of the same kind before; the column starts again in each line.
+// eachToken decodes base64 VLQ: a field is the difference from the previous field of the same kind; the column restarts on each line.
 func eachToken(text []byte, offset place, visit func(token) error) error {
 	t := token{line: offset.line, column: offset.column, source: -1, name: -1}
 	var source, sourceLine, sourceColumn, name int64

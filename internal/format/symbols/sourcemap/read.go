@@ -44,7 +44,7 @@ type section struct {
 	Map    *document                     `json:"map"`
 }
 
-// Read reads a map. It refuses input that needs more than a few times its size.
+// Read reads a map. It refuses input that needs more memory than a few times its size.
 func Read(data []byte) (*Map, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("source map: has %d bytes, at most %d are read", len(data), maxFile)

@@ -29,8 +29,8 @@ const (
 	templateOpen // `text${ or }text${
 )
 
-// scanner splits JavaScript, as minifiers write it, into lexemes. It does not check the grammar: the caller tells whether a slash can start a
-// regular expression.
+// scanner splits JavaScript, as minifiers write it, into lexemes. It does not check the grammar: the caller knows whether a slash can start
+// a regular expression.
 type scanner struct {
 	src       string
 	i         int
@@ -203,7 +203,7 @@ func (s *scanner) endOfTemplate(i int) (lexemeKind, int, error) {
 }
 
 func (s *scanner) endOfRegex(i int) (int, error) {
-	class := false // in brackets, where a slash is itself
+	class := false // in brackets, where a slash is literal
 	for i++; i < len(s.src); i++ {
 		switch c := s.src[i]; {
 		case c == '\\':
@@ -221,7 +221,7 @@ func (s *scanner) endOfRegex(i int) (int, error) {
 	return len(s.src), errUnclosed
 }
 
-// lengthOfPunct recognises the operators of several characters that decide something here.
+// lengthOfPunct recognizes the operators of several characters that matter here.
 func lengthOfPunct(s string) int {
 	for _, p := range []string{">>>=", "...", "===", "!==", "**=", "<<=", ">>=", "&&=", "||=", "??=", ">>>",
 		"=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "**"} {

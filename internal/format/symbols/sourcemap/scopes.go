@@ -24,10 +24,10 @@ type part struct {
 }
 
 const (
-	// maxDepth bounds brackets in brackets. Real bundles stay below 300.
+	// maxDepth bounds nested brackets. Real bundles stay below 300.
 	maxDepth = 20_000
 
-	// maxParts: longer chains are no names.
+	// maxParts: longer chains are not names.
 	maxParts = 8
 
 	maxFunctions = 1 << 22
@@ -66,7 +66,7 @@ type bracket struct {
 	class    []part  // the name of the class
 	fn       int     // of a body or of parameters
 
-	// Of a parenthesis: in front of =>, it has parameters.
+	// For a parenthesis, which contains parameters if => follows.
 	start, params place // start is that of a preceding async
 	target        []part
 }
@@ -93,7 +93,7 @@ type scopeParser struct {
 	functions []function
 
 	at, prev    lexeme
-	member      bool // prev follows a dot: it is no keyword
+	member      bool // prev follows a dot: it is not a keyword
 	conditional bool // the last colon belongs to a question mark
 
 	chain  []part // the identifiers of a.b.c so far
@@ -229,7 +229,7 @@ func (p *scopeParser) setKey(t lexeme) {
 	}
 }
 
-// endPendingFunction forgets a function that turned out to be none.
+// endPendingFunction forgets a function that turned out not to be one.
 func (p *scopeParser) endPendingFunction() {
 	if p.pending == pendingFunction {
 		p.pending = pendingNone
