@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // compareAnswer is a graph of two profiles; see [flame.Comparison]. Weights are sums of both.
@@ -27,14 +28,14 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 		return nil, badRequest("a, b: must be two different profiles")
 	}
 	first := 0 // index of a: the profiles are sorted by ID
-	if nanos(s.profiles[0].ID) != query.Get("a") {
+	if answer.Nanos(s.profiles[0].ID) != query.Get("a") {
 		first = 1
 	}
 	window, err := parseWindow(query)
 	if err != nil {
 		return nil, err
 	}
-	both, err := cached(&v.graphs, "compared "+nanos(s.profiles[first].ID)+" "+s.key(), func() (*flame.Comparison, error) {
+	both, err := cached(&v.graphs, "compared "+answer.Nanos(s.profiles[first].ID)+" "+s.key(), func() (*flame.Comparison, error) {
 		return s.compare(first)
 	})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -56,7 +57,7 @@ func (v *viewer) download(r *http.Request) (any, error) {
 	for _, p := range s.profiles {
 		messages[p.Message] = true
 	}
-	out := file{name: "profile-" + nanos(s.profiles[0].ID), contentType: "application/json", limit: maxDownload(messages)}
+	out := file{name: "profile-" + answer.Nanos(s.profiles[0].ID), contentType: "application/json", limit: maxDownload(messages)}
 	switch format {
 	case "otlp":
 		out.name += ".otlp.json"
@@ -74,7 +75,7 @@ func (v *viewer) download(r *http.Request) (any, error) {
 		out.name += ".firefox.json"
 		out.write = func(w io.Writer) error { return s.export(firefox.NewWriter(w, s.title())) }
 	default:
-		return nil, failure{status: http.StatusNotFound, text: fmt.Sprintf("format: %q is unknown, must be collapsed, firefox, otlp, pprof or speedscope", displayText(format))}
+		return nil, failure{status: http.StatusNotFound, text: fmt.Sprintf("format: %q is unknown, must be collapsed, firefox, otlp, pprof or speedscope", answer.Display(format))}
 	}
 	return out, nil
 }

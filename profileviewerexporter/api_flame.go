@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -19,7 +20,7 @@ const maxTop = 200
 
 // graphAnswer is the common part of all graphs.
 type graphAnswer struct {
-	omissions
+	answer.Omissions
 	Tag      string        `json:"-"`
 	Profiles []string      `json:"profiles"` // for further requests for the same samples
 	Origin   string        `json:"origin"`
@@ -145,14 +146,14 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	totals := graph.Top()
 	totals = totals[:min(maxTop, len(totals))]
 	for _, f := range totals {
-		texts := perEntry(maxDrawingTexts/8, len(totals), &out.omissions)
+		texts := answer.PerEntry(maxDrawingTexts/8, len(totals), &out.Omissions)
 		out.Top = append(out.Top, topLine{describeFrame(graph, f.Frame, &texts), f.Self, f.Total})
 	}
 	if s.thread == nil {
-		out.Threads = m.threads.list(maxDrawingTexts/8, &out.omissions)
+		out.Threads = m.threads.list(maxDrawingTexts/8, &out.Omissions)
 	}
 	if s.link == nil {
-		out.Spans = v.listSpans(m.spans, maxDrawingTexts/4, &out.omissions)
+		out.Spans = v.listSpans(m.spans, maxDrawingTexts/4, &out.Omissions)
 	}
 	return out, nil
 }
@@ -181,7 +182,7 @@ func (v *viewer) viewOf(query url.Values, s *selection, graph *flame.Graph) (*fl
 		}
 		view += " " + strconv.Itoa(int(frame))
 	default:
-		return nil, badRequest("view: %q is unknown; use inverted, callers or callees", displayText(view))
+		return nil, badRequest("view: %q is unknown; use inverted, callers or callees", answer.Display(view))
 	}
 	return cached(&v.graphs, view+" "+s.key(), build)
 }
@@ -210,12 +211,12 @@ func (t *threadShares) add(s flame.Selection) {
 	}
 }
 
-func (t *threadShares) list(bytes int, omissions *omissions) []threadShare {
+func (t *threadShares) list(bytes int, omissions *answer.Omissions) []threadShare {
 	slices.SortStableFunc(t.shares, func(a, b threadShare) int { return cmp.Compare(b.Weight, a.Weight) })
 	out := t.shares[:min(len(t.shares), maxListed)]
 	for i := range out {
-		texts := perEntry(bytes, len(out), omissions)
-		out[i].ID, out[i].Name = texts.text(out[i].ID), texts.text(out[i].Name)
+		texts := answer.PerEntry(bytes, len(out), omissions)
+		out[i].ID, out[i].Name = texts.Text(out[i].ID), texts.Text(out[i].Name)
 	}
 	return out
 }
@@ -254,18 +255,18 @@ func (a *graphAnswer) describe(s *selection, graph *flame.Graph, drawing flame.D
 	}
 	frames := frameList{indices: map[int32]int64{}}
 	a.draw(drawing, &frames, graph.Reverse)
-	texts := perEntry(maxDrawingTexts, len(frames.list)+1, &a.omissions)
-	a.Origin, a.Measure = nanos(s.origin), listMeasure(s.profiles[0].Measure, &texts)
+	texts := answer.PerEntry(maxDrawingTexts, len(frames.list)+1, &a.Omissions)
+	a.Origin, a.Measure = answer.Nanos(s.origin), listMeasure(s.profiles[0].Measure, &texts)
 	a.Total, a.Idle, a.Samples, a.Cut = graph.Tree[0].Total, graph.Idle, graph.Samples, graph.Cut
 	for _, frame := range frames.list {
-		texts := perEntry(maxDrawingTexts, len(frames.list)+1, &a.omissions)
+		texts := answer.PerEntry(maxDrawingTexts, len(frames.list)+1, &a.Omissions)
 		a.Frames = append(a.Frames, describeFrame(graph, frame, &texts))
 	}
 }
 
-func describeFrame(graph *flame.Graph, number int32, texts *budget) frameAnswer {
+func describeFrame(graph *flame.Graph, number int32, texts *answer.Budget) frameAnswer {
 	frame := &graph.Frames[number]
-	out := frameAnswer{Number: number, Name: texts.text(frame.Name), File: texts.text(frame.File), Module: texts.text(frame.Module)}
+	out := frameAnswer{Number: number, Name: texts.Text(frame.Name), File: texts.Text(frame.File), Module: texts.Text(frame.Module)}
 	if frame.InApp != timeline.InAppUnknown {
 		inApp := frame.InApp == timeline.InAppYes
 		out.InApp, out.Guess = &inApp, frame.Guessed

@@ -8,12 +8,13 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
 // detailAnswer describes one function of a selection.
 type detailAnswer struct {
-	omissions
+	answer.Omissions
 	frameAnswer
 	System     string         `json:"system,omitempty"`
 	StartLine  int64          `json:"start_line,omitempty"`
@@ -74,12 +75,12 @@ func (v *viewer) frameDetail(r *http.Request) (any, error) {
 			spans[span.Link] = store.Sum{Weight: span.Total}
 		}
 	}
-	texts := perEntry(maxTexts/4, 1, &out.omissions)
+	texts := answer.PerEntry(answer.MaxTexts/4, 1, &out.Omissions)
 	out.frameAnswer = describeFrame(graph, frame, &texts)
-	out.System = texts.text(detail.Frame.System)
+	out.System = texts.Text(detail.Frame.System)
 	out.describe(detail)
 	out.Of = graph.Tree[0].Total
-	out.Spans = v.listSpans(spans, maxTexts/4, &out.omissions)
+	out.Spans = v.listSpans(spans, answer.MaxTexts/4, &out.Omissions)
 	return out, nil
 }
 
@@ -94,16 +95,16 @@ func (a *detailAnswer) describe(d *flame.Detail) {
 		}
 		a.Lines = append(a.Lines, line)
 	}
-	listed := d.Attributes[:min(len(d.Attributes), maxAttributes)]
+	listed := d.Attributes[:min(len(d.Attributes), answer.MaxAttributes)]
 	for _, values := range listed {
-		texts := perEntry(maxTexts/2, len(listed), &a.omissions)
-		out := valuesAnswer{Key: texts.text(values.Key), Unit: texts.text(values.Unit), More: values.More}
+		texts := answer.PerEntry(answer.MaxTexts/2, len(listed), &a.Omissions)
+		out := valuesAnswer{Key: texts.Text(values.Key), Unit: texts.Text(values.Unit), More: values.More}
 		for _, value := range values.Values {
-			out.Values = append(out.Values, texts.text(value))
+			out.Values = append(out.Values, texts.Text(value))
 		}
 		a.Attributes = append(a.Attributes, out)
 	}
 	if missing := len(d.Attributes) - len(listed); missing > 0 {
-		a.Attributes = append(a.Attributes, valuesAnswer{Key: "…", Values: []string{moreText(missing)}})
+		a.Attributes = append(a.Attributes, valuesAnswer{Key: "…", Values: []string{answer.More(missing)}})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // importAnswer states what an imported file contains, and what was lost.
 type importAnswer struct {
-	omissions
+	answer.Omissions
 	Format   string       `json:"format"`
 	Profiles int          `json:"profiles"`
 	Spans    int          `json:"spans"`
@@ -68,9 +69,9 @@ func unreadable(err error) error {
 
 func (v *viewer) importData(r *http.Request, data []byte) (any, error) {
 	format, now := profilefile.Recognize(data), time.Now()
-	content, err := profilefile.Readers[format](data, importer.Options{Name: displayText(r.URL.Query().Get("name")), Start: now})
+	content, err := profilefile.Readers[format](data, importer.Options{Name: answer.Display(r.URL.Query().Get("name")), Start: now})
 	if err != nil {
-		return nil, failure{status: http.StatusUnprocessableEntity, text: displayText(fmt.Sprintf("cannot read the file as %s: %s", format, err))}
+		return nil, failure{status: http.StatusUnprocessableEntity, text: answer.Display(fmt.Sprintf("cannot read the file as %s: %s", format, err))}
 	}
 	out := importAnswer{Format: format, Losses: []lossAnswer{}}
 	if err := v.storeContent(r.Context(), &content, now, &out); err != nil {
@@ -81,8 +82,8 @@ func (v *viewer) importData(r *http.Request, data []byte) (any, error) {
 			out.Omitted += len(content.Losses) - i
 			break
 		}
-		texts := perEntry(maxTexts, min(len(content.Losses), maxImportedLosses), &out.omissions)
-		out.Losses = append(out.Losses, lossAnswer{texts.text(l.What), l.Count})
+		texts := answer.PerEntry(answer.MaxTexts, min(len(content.Losses), maxImportedLosses), &out.Omissions)
+		out.Losses = append(out.Losses, lossAnswer{texts.Text(l.What), l.Count})
 	}
 	return out, nil
 }

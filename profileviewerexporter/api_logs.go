@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/plog"
 
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -18,19 +19,19 @@ const maxRecordsShown = 500
 
 // logsAnswer lists the latest log records, newest first.
 type logsAnswer struct {
-	omissions
+	answer.Omissions
 	Records []recordAnswer `json:"records"`
 	Count   int            `json:"count"` // of all stored records of the requested service
 }
 
 type recordAnswer struct {
-	Time       string            `json:"time"`
-	Service    string            `json:"service"`
-	Severity   string            `json:"severity"`
-	Body       string            `json:"body"`
-	Trace      string            `json:"trace,omitempty"`
-	Span       string            `json:"span,omitempty"`
-	Attributes []attributeAnswer `json:"attributes"`
+	Time       string             `json:"time"`
+	Service    string             `json:"service"`
+	Severity   string             `json:"severity"`
+	Body       string             `json:"body"`
+	Trace      string             `json:"trace,omitempty"`
+	Span       string             `json:"span,omitempty"`
+	Attributes []answer.Attribute `json:"attributes"`
 }
 
 // logList lists the latest log records; the query may select a service.
@@ -51,7 +52,7 @@ func (v *viewer) logList(r *http.Request) (any, error) {
 		}
 		err := m.EachRecord(func(record plog.LogRecord, of string) {
 			if (service == "" || service == of) && len(out.Records) < maxRecordsShown {
-				texts := perEntry(maxTexts, min(out.Count, maxRecordsShown), &out.omissions)
+				texts := answer.PerEntry(answer.MaxTexts, min(out.Count, maxRecordsShown), &out.Omissions)
 				out.Records = append(out.Records, describeRecord(record, of, &texts))
 			}
 		})
@@ -63,12 +64,12 @@ func (v *viewer) logList(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func describeRecord(record plog.LogRecord, service string, texts *budget) recordAnswer {
+func describeRecord(record plog.LogRecord, service string, texts *answer.Budget) recordAnswer {
 	out := recordAnswer{
-		Time: nanos(uint64(store.RecordTime(record))), Service: texts.text(service), Body: texts.text(record.Body().AsString()),
-		Severity: texts.text(cmp.Or(record.SeverityText(), record.SeverityNumber().String())),
+		Time: answer.Nanos(uint64(store.RecordTime(record))), Service: texts.Text(service), Body: texts.Text(record.Body().AsString()),
+		Severity: texts.Text(cmp.Or(record.SeverityText(), record.SeverityNumber().String())),
 	}
-	out.Attributes = texts.mapEntries(record.Attributes())
+	out.Attributes = texts.Map(record.Attributes())
 	if trace, span := record.TraceID(), record.SpanID(); !trace.IsEmpty() {
 		out.Trace, out.Span = hex.EncodeToString(trace[:]), hexSpan(span)
 	}

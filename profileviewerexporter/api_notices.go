@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // noticesAnswer lists facts about the other components of the collector: the addresses for SDKs, and
 // the reasons why data was rejected, the latest first.
 type noticesAnswer struct {
-	omissions
+	answer.Omissions
 	Tag       string           `json:"-"`
 	Endpoints []endpointAnswer `json:"endpoints"`
 	Notices   []noticeAnswer   `json:"notices"`
@@ -47,9 +48,9 @@ func (v *viewer) noticeList(r *http.Request) (any, error) {
 		out.Endpoints = append(out.Endpoints, endpointAnswer(e))
 	}
 	for _, n := range list {
-		texts := perEntry(maxTexts, len(list), &out.omissions)
+		texts := answer.PerEntry(answer.MaxTexts, len(list), &out.Omissions)
 		out.Notices = append(out.Notices, noticeAnswer{
-			Component: texts.text(n.Component), Subject: texts.text(n.Subject), Reason: texts.text(n.Reason), Detail: texts.text(n.Detail),
+			Component: texts.Text(n.Component), Subject: texts.Text(n.Subject), Reason: texts.Text(n.Reason), Detail: texts.Text(n.Detail),
 			Count: n.Count, Last: n.Last.UTC().Format(time.RFC3339Nano),
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -24,7 +25,7 @@ const maxListed = 200
 // overviewAnswer lists the content of the store, newest first. Times are Unix nanoseconds as text,
 // because they exceed JavaScript integers; durations are in nanoseconds.
 type overviewAnswer struct {
-	omissions
+	answer.Omissions
 	Tag      string           `json:"-"`
 	Bytes    int64            `json:"bytes"`
 	MaxBytes int64            `json:"max_bytes"`
@@ -86,7 +87,7 @@ type traceListing struct {
 func (v *viewer) overview(r *http.Request) (any, error) {
 	stats := v.store.Stats()
 	service := r.URL.Query().Get("service")
-	tag := fmt.Sprintf(`"%d-%d-%s"`, v.created.UnixNano(), stats.Version, hex.EncodeToString([]byte(displayText(service))))
+	tag := fmt.Sprintf(`"%d-%d-%s"`, v.created.UnixNano(), stats.Version, hex.EncodeToString([]byte(answer.Display(service))))
 	if current(r, tag) {
 		return notModified{}, nil
 	}
@@ -96,7 +97,7 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 		Profiles: []profileListing{}, Traces: []traceListing{},
 	}
 	services, names := services{}, v.store.TraceNames()
-	entry := func() *budget { b := perEntry(maxTexts, 3*maxListed, &out.omissions); return &b }
+	entry := func() *answer.Budget { b := answer.PerEntry(answer.MaxTexts, 3*maxListed, &out.Omissions); return &b }
 	for _, p := range profiles {
 		services.of(p.Service).Profiles++
 		if service == "" || service == p.Service {
@@ -104,7 +105,7 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 				texts := entry()
 				listing := listProfile(p, texts)
 				for _, name := range names.Of(p) {
-					listing.Traces = append(listing.Traces, texts.text(name))
+					listing.Traces = append(listing.Traces, texts.Text(name))
 				}
 				out.Profiles = append(out.Profiles, listing)
 			}
@@ -131,7 +132,7 @@ func (v *viewer) overview(r *http.Request) (any, error) {
 	}
 	out.Services = services.list()
 	for i := range out.Services {
-		out.Services[i].Name = entry().text(out.Services[i].Name)
+		out.Services[i].Name = entry().Text(out.Services[i].Name)
 	}
 	return out, nil
 }
@@ -175,30 +176,28 @@ func (s services) list() []serviceAnswer {
 	return out
 }
 
-func listProfile(p *store.Profile, texts *budget) profileListing {
+func listProfile(p *store.Profile, texts *answer.Budget) profileListing {
 	return profileListing{
-		ID: strconv.FormatUint(p.ID, 10), Service: texts.text(p.Service), Name: texts.text(p.Name), ProfileID: p.ProfileID,
-		Start: nanos(p.Start), Duration: p.End - min(p.Start, p.End), Threads: p.Threads, Samples: p.Samples, Weight: p.Weight,
+		ID: strconv.FormatUint(p.ID, 10), Service: texts.Text(p.Service), Name: texts.Text(p.Name), ProfileID: p.ProfileID,
+		Start: answer.Nanos(p.Start), Duration: p.End - min(p.Start, p.End), Threads: p.Threads, Samples: p.Samples, Weight: p.Weight,
 		Measure: listMeasure(p.Measure, texts), Spans: len(p.Spans), Arrived: p.Message.Arrived.UTC().Format(time.RFC3339Nano),
 	}
 }
 
-func listMeasure(m timeline.Measure, texts *budget) measureAnswer {
-	return measureAnswer{Type: texts.text(m.Type), Unit: texts.text(m.Unit)}
+func listMeasure(m timeline.Measure, texts *answer.Budget) measureAnswer {
+	return measureAnswer{Type: texts.Text(m.Type), Unit: texts.Text(m.Unit)}
 }
 
-func (l *traceListing) clip(texts *budget) {
-	l.Name = texts.text(l.Name)
+func (l *traceListing) clip(texts *answer.Budget) {
+	l.Name = texts.Text(l.Name)
 	for i := range l.Services {
-		l.Services[i] = texts.text(l.Services[i])
+		l.Services[i] = texts.Text(l.Services[i])
 	}
 }
 
 func listTrace(t store.Trace) traceListing {
 	return traceListing{
-		ID: hex.EncodeToString(t.ID[:]), Name: t.Name, Services: t.Services, Start: nanos(t.Start), Duration: t.End - t.Start,
+		ID: hex.EncodeToString(t.ID[:]), Name: t.Name, Services: t.Services, Start: answer.Nanos(t.Start), Duration: t.End - t.Start,
 		Spans: t.Spans, Errors: t.Errors, Logs: t.Records, Arrived: t.Arrived.UTC().Format(time.RFC3339Nano),
 	}
 }
-
-func nanos(t uint64) string { return strconv.FormatUint(t, 10) }

@@ -9,24 +9,19 @@ import (
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // profileAnswer describes one profile, without its samples.
 type profileAnswer struct {
-	omissions
+	answer.Omissions
 	profileListing
-	Resource   []attributeAnswer `json:"resource"`
-	Scope      string            `json:"scope"`
-	Attributes []attributeAnswer `json:"attributes"`
-	ThreadList []threadAnswer    `json:"thread_list"` // the page opens the first; no more than maxListed
-	SpanList   []spanSamples     `json:"span_list"`   // the heaviest first
-	Broken     int               `json:"broken"`
-}
-
-type attributeAnswer struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	Unit  string `json:"unit,omitempty"`
+	Resource   []answer.Attribute `json:"resource"`
+	Scope      string             `json:"scope"`
+	Attributes []answer.Attribute `json:"attributes"`
+	ThreadList []threadAnswer     `json:"thread_list"` // the page opens the first; no more than maxListed
+	SpanList   []spanSamples      `json:"span_list"`   // the heaviest first
+	Broken     int                `json:"broken"`
 }
 
 type threadAnswer struct {
@@ -40,12 +35,8 @@ type threadAnswer struct {
 	Activity []float32 `json:"activity,omitempty"`
 }
 
-const (
-	// activitySteps is the number of steps of an activity chart. Each step has a few pixels.
-	activitySteps = 200
-	// maxAttributes is the maximum number of attributes in a list.
-	maxAttributes = 250
-)
+// activitySteps is the number of steps of an activity chart. Each step has a few pixels.
+const activitySteps = 200
 
 func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	s, err := v.selectionOf(map[string][]string{"profile": {r.PathValue("profile")}})
@@ -56,7 +47,7 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	out := profileAnswer{ThreadList: []threadAnswer{}}
 	// The profile itself, its attributes, its threads and its spans each get a quarter of the
 	// response.
-	texts := perEntry(maxTexts/4, 1, &out.omissions)
+	texts := answer.PerEntry(answer.MaxTexts/4, 1, &out.Omissions)
 	out.profileListing = listProfile(summary, &texts)
 	p, err := s.profile(summary)
 	if err != nil {
@@ -65,23 +56,23 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	out.Broken = p.Broken
 	resource := s.decoded.ResourceProfiles().At(summary.Position.Resource)
 	scope := resource.ScopeProfiles().At(summary.Position.Scope).Scope()
-	out.Scope = texts.text(strings.TrimSpace(scope.Name() + " " + scope.Version()))
-	half := perEntry(maxTexts/4, 2, &out.omissions)
-	out.Resource = half.mapEntries(resource.Resource().Attributes())
-	half = perEntry(maxTexts/4, 2, &out.omissions)
+	out.Scope = texts.Text(strings.TrimSpace(scope.Name() + " " + scope.Version()))
+	half := answer.PerEntry(answer.MaxTexts/4, 2, &out.Omissions)
+	out.Resource = half.Map(resource.Resource().Attributes())
+	half = answer.PerEntry(answer.MaxTexts/4, 2, &out.Omissions)
 	attributes, _ := p.View.Attributes(p.OTLP.AttributeIndices(), nil)
-	out.Attributes = half.attributes(attributes)
+	out.Attributes = half.List(attributes)
 	threads := ordered(p)
 	for _, thread := range threads {
-		texts := perEntry(maxTexts/4, len(threads), &out.omissions)
+		texts := answer.PerEntry(answer.MaxTexts/4, len(threads), &out.Omissions)
 		out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.End, &texts))
 	}
-	out.SpanList = v.listSpans(summary.Spans, maxTexts/4, &out.omissions)
+	out.SpanList = v.listSpans(summary.Spans, answer.MaxTexts/4, &out.Omissions)
 	return out, nil
 }
 
-func describeThread(p *timeline.Profile, t *timeline.Thread, end uint64, texts *budget) threadAnswer {
-	out := threadAnswer{ID: texts.text(t.ID), Name: texts.text(t.Name)}
+func describeThread(p *timeline.Profile, t *timeline.Thread, end uint64, texts *answer.Budget) threadAnswer {
+	out := threadAnswer{ID: texts.Text(t.ID), Name: texts.Text(t.Name)}
 	step := float64(end-min(p.Start, end)) / activitySteps
 	timed := p.Measure.Unit == "nanoseconds" && step > 0
 	if timed {
@@ -124,7 +115,7 @@ func number(query url.Values, key string, size int) (int32, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil || int(n) >= size {
-		return 0, badRequest("%s: %q is not a number below %d", key, displayText(text), size)
+		return 0, badRequest("%s: %q is not a number below %d", key, answer.Display(text), size)
 	}
 	return int32(n), nil
 }

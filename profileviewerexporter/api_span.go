@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -17,18 +18,18 @@ const maxEventsShown = 250
 
 // spanDetailAnswer describes a span beyond its row in the trace.
 type spanDetailAnswer struct {
-	omissions
-	Name       string            `json:"name"`
-	Status     string            `json:"status,omitempty"`
-	Attributes []attributeAnswer `json:"attributes"`
-	Events     []eventAnswer     `json:"events"`
-	EventCount int               `json:"event_count"` // including those beyond maxEventsShown
+	answer.Omissions
+	Name       string             `json:"name"`
+	Status     string             `json:"status,omitempty"`
+	Attributes []answer.Attribute `json:"attributes"`
+	Events     []eventAnswer      `json:"events"`
+	EventCount int                `json:"event_count"` // including those beyond maxEventsShown
 }
 
 type eventAnswer struct {
-	Name       string            `json:"name"`
-	At         uint64            `json:"at"` // nanoseconds after the start of the span
-	Attributes []attributeAnswer `json:"attributes"`
+	Name       string             `json:"name"`
+	At         uint64             `json:"at"` // nanoseconds after the start of the span
+	Attributes []answer.Attribute `json:"attributes"`
 }
 
 // spanDetail describes one span of a trace. If several have the ID, it describes the first that
@@ -59,15 +60,15 @@ func (v *viewer) spanDetail(r *http.Request) (any, error) {
 // describeSpanDetail uses half of the response for the span, the other half for its events.
 func describeSpanDetail(span ptrace.Span) *spanDetailAnswer {
 	out := &spanDetailAnswer{Events: []eventAnswer{}, EventCount: span.Events().Len()}
-	texts := perEntry(maxTexts/2, 1, &out.omissions)
-	out.Name, out.Status, out.Attributes = texts.text(span.Name()), texts.text(span.Status().Message()), texts.mapEntries(span.Attributes())
+	texts := answer.PerEntry(answer.MaxTexts/2, 1, &out.Omissions)
+	out.Name, out.Status, out.Attributes = texts.Text(span.Name()), texts.Text(span.Status().Message()), texts.Map(span.Attributes())
 	listed := min(out.EventCount, maxEventsShown)
 	for i := range listed {
 		event := span.Events().At(i)
-		texts := perEntry(maxTexts/2, listed, &out.omissions)
+		texts := answer.PerEntry(answer.MaxTexts/2, listed, &out.Omissions)
 		out.Events = append(out.Events, eventAnswer{
-			Name: texts.text(event.Name()), At: offset(uint64(event.Timestamp()), uint64(span.StartTimestamp())),
-			Attributes: texts.mapEntries(event.Attributes()),
+			Name: texts.Text(event.Name()), At: offset(uint64(event.Timestamp()), uint64(span.StartTimestamp())),
+			Attributes: texts.Map(event.Attributes()),
 		})
 	}
 	return out

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // The span is of the trace with the same number in profiles of timelinetest.
@@ -82,7 +83,7 @@ func TestProfileDetail(t *testing.T) {
 	h.addProfile("shop", shop...)
 	h.addSpans("shop", 7, testSpan{7, 0, "query", 0, 10})
 	p := get[profileAnswer](h, "profiles/1")
-	assert.Equal(t, []attributeAnswer{{Key: "service.name", Value: "shop"}}, p.Resource)
+	assert.Equal(t, []answer.Attribute{{Key: "service.name", Value: "shop"}}, p.Resource)
 	assert.Equal(t, []spanSamples{{
 		Trace: "00000000000000000000000000000007", Span: "0000000000000007", Name: "query", Samples: 3, Weight: int64(30 * ms),
 	}}, p.SpanList)
@@ -258,7 +259,7 @@ func TestTrace(t *testing.T) {
 	}, lines)
 	require.Len(t, trace.LogList, 1)
 	assert.Equal(t, "boom ERROR 0000000000000007", trace.LogList[0].Body+" "+trace.LogList[0].Severity+" "+trace.LogList[0].Span)
-	assert.Equal(t, []attributeAnswer{{Key: "db.system", Value: "sqlite"}}, get[spanDetailAnswer](h, "traces/"+id+"/spans/0000000000000007").Attributes)
+	assert.Equal(t, []answer.Attribute{{Key: "db.system", Value: "sqlite"}}, get[spanDetailAnswer](h, "traces/"+id+"/spans/0000000000000007").Attributes)
 	// What the waterfall says of a span is what its flame graph shows.
 	assert.Equal(t, get[flameAnswer](h, "flame?"+span7).Total, trace.SpanList[1].Weight)
 

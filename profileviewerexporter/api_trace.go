@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -25,7 +26,7 @@ const (
 // traceAnswer is a trace, with its spans in the order of display: each after its parent, siblings
 // by start time.
 type traceAnswer struct {
-	omissions
+	answer.Omissions
 	traceListing
 	SpanList []spanAnswer   `json:"span_list"`
 	LogList  []recordAnswer `json:"log_list"`
@@ -62,7 +63,7 @@ func (v *viewer) traceDetail(r *http.Request) (any, error) {
 	out := traceAnswer{traceListing: listTrace(store.Combine(fragments))}
 	out.Profiles = v.store.LinkedCount(id)
 	// Spans use three quarters of the response, log records an eighth, the trace itself the rest.
-	if out.LogList, err = listTraceRecords(fragments, id, &out.omissions); err != nil {
+	if out.LogList, err = listTraceRecords(fragments, id, &out.Omissions); err != nil {
 		return nil, err
 	}
 	reader := traceReader{id: id, fragments: fragments}
@@ -74,18 +75,18 @@ func (v *viewer) traceDetail(r *http.Request) (any, error) {
 	if len(found) > 0 {
 		origin = slices.MinFunc(found, func(a, b foundSpan) int { return cmp.Compare(a.start, b.start) }).start
 	}
-	out.Origin = nanos(origin)
+	out.Origin = answer.Nanos(origin)
 	rows := spanOrder(found)
 	rows = rows[:min(len(rows), maxSpansShown)]
-	if out.SpanList, err = reader.describe(rows, v.store.SpanSums(id), origin, &out.omissions); err != nil {
+	if out.SpanList, err = reader.describe(rows, v.store.SpanSums(id), origin, &out.Omissions); err != nil {
 		return nil, err
 	}
-	texts := perEntry(maxTexts/8, 1, &out.omissions)
+	texts := answer.PerEntry(answer.MaxTexts/8, 1, &out.Omissions)
 	out.traceListing.clip(&texts)
 	return out, nil
 }
 
-func listTraceRecords(fragments []*store.Fragment, id pcommon.TraceID, omissions *omissions) ([]recordAnswer, error) {
+func listTraceRecords(fragments []*store.Fragment, id pcommon.TraceID, omissions *answer.Omissions) ([]recordAnswer, error) {
 	all := 0
 	for _, f := range fragments {
 		all += f.Records
@@ -97,7 +98,7 @@ func listTraceRecords(fragments []*store.Fragment, id pcommon.TraceID, omissions
 		}
 		return m.EachRecord(func(record plog.LogRecord, service string) {
 			if record.TraceID() == id && len(out) < maxRecordsShown {
-				texts := perEntry(maxTexts/8, min(all, maxRecordsShown), omissions)
+				texts := answer.PerEntry(answer.MaxTexts/8, min(all, maxRecordsShown), omissions)
 				out = append(out, describeRecord(record, service, &texts))
 			}
 		})
@@ -138,7 +139,7 @@ func (t *traceReader) find() (found []foundSpan, err error) {
 }
 
 func (t *traceReader) describe(
-	rows []spanRow, sums map[pcommon.SpanID]store.Sum, origin uint64, omissions *omissions,
+	rows []spanRow, sums map[pcommon.SpanID]store.Sum, origin uint64, omissions *answer.Omissions,
 ) ([]spanAnswer, error) {
 	byIndex := make(map[int]int, len(rows))
 	for i, row := range rows {
@@ -147,7 +148,7 @@ func (t *traceReader) describe(
 	out := make([]spanAnswer, len(rows))
 	err := t.each(func(index int, span ptrace.Span, service string) {
 		if i, shown := byIndex[index]; shown {
-			texts := perEntry(maxTexts*3/4, len(rows), omissions)
+			texts := answer.PerEntry(answer.MaxTexts*3/4, len(rows), omissions)
 			out[i] = describeSpan(span, service, origin, &texts)
 			sum := sums[span.SpanID()]
 			out[i].Depth, out[i].Samples, out[i].Weight = rows[i].depth, sum.Samples, sum.Weight
@@ -156,12 +157,12 @@ func (t *traceReader) describe(
 	return out, err
 }
 
-func describeSpan(span ptrace.Span, service string, origin uint64, texts *budget) spanAnswer {
+func describeSpan(span ptrace.Span, service string, origin uint64, texts *answer.Budget) spanAnswer {
 	start, end := uint64(span.StartTimestamp()), uint64(span.EndTimestamp())
 	out := spanAnswer{
-		ID: hexSpan(span.SpanID()), Name: texts.text(span.Name()), Service: texts.text(service), Kind: span.Kind().String(),
+		ID: hexSpan(span.SpanID()), Name: texts.Text(span.Name()), Service: texts.Text(service), Kind: span.Kind().String(),
 		Start: offset(start, origin), Duration: end - min(start, end),
-		Error: span.Status().Code() == ptrace.StatusCodeError, Status: texts.text(span.Status().Message()),
+		Error: span.Status().Code() == ptrace.StatusCodeError, Status: texts.Text(span.Status().Message()),
 	}
 	if parent := span.ParentSpanID(); !parent.IsEmpty() {
 		out.Parent = hexSpan(parent)

@@ -16,17 +16,16 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
-// TestResponsesAreBounded: of long texts in long lists, every response is no longer than maxResponse, and
+// TestResponsesAreBounded: of long texts in long lists, every response is no longer than answer.MaxResponse, and
 // states what is missing.
 func TestResponsesAreBounded(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = 1 << 30 })
-	h.addLong(strings.Repeat("\"<\x01", longestText/3))
-	h.addLongProfile(strings.Repeat("\\", longestText))
+	h.addLong(strings.Repeat("\"<\x01", answer.LongestText/3))
+	h.addLongProfile(strings.Repeat("\\", answer.LongestText))
 	for _, path := range []string{
 		"overview", "profiles/1", "flame?profile=1", "ordered?profile=1&thread=7", "compare?a=1&b=2", "frame?profile=1&frame=0",
 		"traces/00000000000000000000000000000007", "traces/00000000000000000000000000000007/spans/0000000000000007", "logs",
@@ -34,11 +33,11 @@ func TestResponsesAreBounded(t *testing.T) {
 	} {
 		response, body := h.request("/api/" + path)
 		require.Equal(t, http.StatusOK, response.StatusCode, "%s: %.300s", path, body)
-		assert.LessOrEqual(t, len(body), maxResponse, path)
+		assert.LessOrEqual(t, len(body), answer.MaxResponse, path)
 		var out struct{ Omitted int }
 		require.NoError(t, json.Unmarshal(body, &out))
 		t.Logf("%-80s %8d bytes, %d omitted", path, len(body), out.Omitted)
-		if len(body) > maxTexts {
+		if len(body) > answer.MaxTexts {
 			assert.Positive(t, out.Omitted, path)
 		}
 	}
@@ -94,58 +93,4 @@ func (h *harness) addLongProfile(long string) {
 		resource.PutStr(fmt.Sprint(i, long), long)
 	}
 	h.consume(message)
-}
-
-// TestBudget: a text takes at most half of what is left of its budget, and some of it in any case.
-func TestBudget(t *testing.T) {
-	var out omissions
-	b := perEntry(1000, 1, &out)
-	long := strings.Repeat("x", 10_000)
-	assert.Equal(t, "short", b.text("short"))
-	for _, longest := range []int{500, 250, 140, briefText, briefText} {
-		text := b.text(long)
-		assert.LessOrEqual(t, len(text), longest+timeline.ClipSlack)
-		assert.GreaterOrEqual(t, len(text), briefText)
-		assert.Contains(t, text, " bytes]…")
-	}
-	assert.Equal(t, 5, out.Omitted)
-	assert.Equal(t, "short", b.text("short"))
-	assert.Equal(t, 5, out.Omitted)
-}
-
-// TestAttributeLists: all attributes are listed up to maxAttributes of them, and then how many more there are.
-func TestAttributeLists(t *testing.T) {
-	for all, want := range map[int]int{0: 0, 3: 3, maxAttributes: maxAttributes, maxAttributes + 2: maxAttributes + 1} {
-		var out omissions
-		b := perEntry(1<<20, 1, &out)
-		list, m := make([]dictionary.Attribute, all), pcommon.NewMap()
-		for i := range list {
-			list[i] = dictionary.Attribute{Key: fmt.Sprint("k", i), Unit: "By", Value: pcommon.NewValueInt(int64(i))}
-			m.PutInt(list[i].Key, int64(i))
-		}
-		listed, entries := b.attributes(list), b.mapEntries(m)
-		require.Len(t, listed, want)
-		require.Len(t, entries, want)
-		for i := range min(all, maxAttributes) {
-			require.Equal(t, attributeAnswer{Key: list[i].Key, Value: fmt.Sprint(i), Unit: "By"}, listed[i])
-			require.Equal(t, attributeAnswer{Key: list[i].Key, Value: fmt.Sprint(i)}, entries[i])
-		}
-		if all > maxAttributes {
-			more := attributeAnswer{Key: "…", Value: moreText(2)}
-			assert.Equal(t, []attributeAnswer{more, more}, []attributeAnswer{listed[maxAttributes], entries[maxAttributes]})
-		}
-		assert.Zero(t, out.Omitted, "the list says it")
-	}
-}
-
-// TestEncodedLen: the length of a text in JSON is known before it is encoded.
-func TestEncodedLen(t *testing.T) {
-	for _, text := range []string{"", "plain", `"quoted" \ back`, "line\nand\ttab", "<script>&", "\x00\x7f\u2028\u202e", "half \xff rune", "𝓊nicode", strings.Repeat("\x01", 3000)} {
-		short := displayText(text)
-		assert.LessOrEqual(t, len(short), longestText+timeline.ClipSlack)
-		encoded, err := encodeJSON(short)
-		require.NoError(t, err)
-		assert.Equal(t, len(encoded), encodedLen(short)+len("\"\"\n"), "%q", text)
-		assert.Equal(t, short, displayText(short), "not clipped twice")
-	}
 }

@@ -6,12 +6,12 @@
 //	exporter.go     lifecycle; messages of the pipelines
 //	server.go       routes, security headers
 //	respond.go      building and writing responses
-//	budget.go       limits of the texts of a response
 //	selection.go    the samples that a request selects
 //	api_*.go        the responses to the page, and the stream of changes
 //	assets.go       the page: built from web/, committed in assets/
 //	telemetry.go    metrics
 //
-// internal/store holds the messages, internal/profiles/flame builds graphs,
+// internal/store holds the messages, internal/answer the texts of responses;
+// internal/profiles/flame builds graphs,
 // internal/profiles/timeline computes weights.
 package profileviewerexporter

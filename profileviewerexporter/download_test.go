@@ -19,6 +19,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // TestDownloadsAreCompressed where the client takes that, and the same file where it does not.
@@ -62,7 +63,7 @@ func TestDownloadOfATraceInManyMessages(t *testing.T) {
 func TestDownloadsAreBounded(t *testing.T) {
 	message := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(message.Dictionary())
-	long := b.String(strings.Repeat("x", longestText))
+	long := b.String(strings.Repeat("x", answer.LongestText))
 	function := b.Function(dictionary.Function{Name: long, Filename: long})
 	p := message.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
 	var lines []dictionary.Line

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 const (
@@ -77,7 +78,7 @@ func parseWindow(query url.Values) (w flame.Window, err error) {
 			continue
 		}
 		if *target, err = strconv.ParseInt(query.Get(key), 10, 64); err != nil || *target < 0 || *target > math.MaxInt64/2 {
-			return w, badRequest("%s: %q is not a position or width", key, displayText(query.Get(key)))
+			return w, badRequest("%s: %q is not a position or width", key, answer.Display(query.Get(key)))
 		}
 	}
 	if query.Has("right") && w.To <= w.From {

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // TestHostileNames: whatever a sender calls things, nothing of it reaches the page as anything but text of bounded length, and
@@ -50,7 +51,7 @@ func TestHostileNames(t *testing.T) {
 	assert.Contains(t, shown, `\u{202e}gnp.exe`)
 	assert.Contains(t, shown, `a\u{0}b\u{1b}[31m`)
 	assert.Contains(t, shown, "𝓊nicode ok")
-	assert.Contains(t, shown, strings.Repeat("f", longestText-200)+"…[1046579 bytes]…"+strings.Repeat("f", 200-3)+"end")
+	assert.Contains(t, shown, strings.Repeat("f", answer.LongestText-200)+"…[1046579 bytes]…"+strings.Repeat("f", 200-3)+"end")
 
 	for _, format := range []string{"pprof", "speedscope", "otlp"} {
 		response, _ := h.request("/api/download/" + format + "?profile=4")
@@ -191,8 +192,8 @@ func TestFloods(t *testing.T) {
 	assert.Len(t, overview.Traces[0].Services, 20)
 	assert.Equal(t, 1, get[overviewAnswer](h, "overview?service=service+999").TraceCount)
 	span := get[spanDetailAnswer](h, "traces/00000000000000000000000000000007/spans/0000000000000000")
-	assert.Len(t, span.Attributes, maxAttributes+1)
-	assert.Equal(t, attributeAnswer{Key: "…", Value: "750 more"}, span.Attributes[maxAttributes])
+	assert.Len(t, span.Attributes, answer.MaxAttributes+1)
+	assert.Equal(t, answer.Attribute{Key: "…", Value: "750 more"}, span.Attributes[answer.MaxAttributes])
 	assert.Len(t, span.Events, maxEventsShown)
 	assert.Equal(t, 1000, span.EventCount)
 }

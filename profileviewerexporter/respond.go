@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // failure is an error with its HTTP status.
@@ -118,7 +119,7 @@ func encode(header http.Header, value any) (out response, err error) {
 		if tagged, ok := value.(interface{ etag() string }); ok && tagged.etag() != "" {
 			header.Set("ETag", tagged.etag())
 		}
-		content, err := encodeJSON(value)
+		content, err := answer.JSON(value)
 		return response{status: http.StatusOK, content: content}, err
 	}
 }
@@ -147,19 +148,4 @@ func (l *limited) Write(p []byte) (int, error) {
 		return 0, timeline.ErrTooLarge
 	}
 	return l.to.Write(p)
-}
-
-// encodeJSON does not escape <, which would take six bytes. The content type, nosniff and the
-// content security policy prevent interpretation as HTML.
-func encodeJSON(value any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, err
-	}
-	if b.Len() > maxResponse {
-		return nil, fmt.Errorf("the response has %d bytes, more than %d: this is a bug in the exporter", b.Len(), maxResponse)
-	}
-	return b.Bytes(), nil
 }

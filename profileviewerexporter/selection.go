@@ -18,6 +18,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -85,7 +86,7 @@ func (v *viewer) profilesOf(ids []string) (list []*store.Profile, err error) {
 	for _, text := range ids {
 		id, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return nil, badRequest("profile: %q is not a number", displayText(text))
+			return nil, badRequest("profile: %q is not a number", answer.Display(text))
 		}
 		p, ok := v.store.Profile(id)
 		if !ok {
@@ -125,7 +126,7 @@ func parseLink(query url.Values) (*timeline.Link, error) {
 	}
 	span, err := hex.DecodeString(query.Get("span"))
 	if err != nil || len(span) != 8 {
-		return nil, badRequest("span: %q is not an ID of 16 hex digits", displayText(query.Get("span")))
+		return nil, badRequest("span: %q is not an ID of 16 hex digits", answer.Display(query.Get("span")))
 	}
 	return &timeline.Link{Trace: trace, Span: pcommon.SpanID(span)}, nil
 }
@@ -133,7 +134,7 @@ func parseLink(query url.Values) (*timeline.Link, error) {
 func parseTrace(text string) (pcommon.TraceID, error) {
 	id, err := hex.DecodeString(text)
 	if err != nil || len(id) != 16 {
-		return pcommon.TraceID{}, badRequest("trace: %q is not an ID of 32 hex digits", displayText(text))
+		return pcommon.TraceID{}, badRequest("trace: %q is not an ID of 32 hex digits", answer.Display(text))
 	}
 	return pcommon.TraceID(id), nil
 }
@@ -145,7 +146,7 @@ func parseRange(query url.Values, origin uint64) (r timeline.Range, err error) {
 		}
 		offset, err := strconv.ParseUint(query.Get(key), 10, 63)
 		if err != nil {
-			return r, badRequest("%s: %q is not a number of nanoseconds", key, displayText(query.Get(key)))
+			return r, badRequest("%s: %q is not a number of nanoseconds", key, answer.Display(query.Get(key)))
 		}
 		*target = origin + offset
 	}

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // routes returns the handler for the page and its API. All requests are GET requests, except those
@@ -51,7 +53,7 @@ func (v *viewer) guard(next http.Handler) http.Handler {
 		header.Set("Cache-Control", "no-cache")
 		if !v.hostAllowed(r.Host) {
 			http.Error(w, fmt.Sprintf("Host %q is not allowed. To allow it, add it to allowed_hosts of the profile_viewer exporter.",
-				displayText(r.Host)), http.StatusMisdirectedRequest)
+				answer.Display(r.Host)), http.StatusMisdirectedRequest)
 			return
 		}
 		if crossSite(r) {

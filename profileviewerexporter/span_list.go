@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -27,7 +28,7 @@ type spanSamples struct {
 }
 
 // listSpans returns spans with their names, heaviest first.
-func (v *viewer) listSpans(spans map[timeline.Link]store.Sum, bytes int, omissions *omissions) []spanSamples {
+func (v *viewer) listSpans(spans map[timeline.Link]store.Sum, bytes int, omissions *answer.Omissions) []spanSamples {
 	links := make([]timeline.Link, 0, len(spans))
 	for link := range spans {
 		links = append(links, link)
@@ -39,9 +40,9 @@ func (v *viewer) listSpans(spans map[timeline.Link]store.Sum, bytes int, omissio
 	names := v.spanNames(links)
 	out := []spanSamples{}
 	for _, link := range links {
-		texts := perEntry(bytes, len(links), omissions)
+		texts := answer.PerEntry(bytes, len(links), omissions)
 		out = append(out, spanSamples{
-			Trace: hex.EncodeToString(link.Trace[:]), Span: hexSpan(link.Span), Name: texts.text(names[link]),
+			Trace: hex.EncodeToString(link.Trace[:]), Span: hexSpan(link.Span), Name: texts.Text(names[link]),
 			Samples: spans[link].Samples, Weight: spans[link].Weight,
 		})
 	}
@@ -74,7 +75,7 @@ func (v *viewer) spanNames(links []timeline.Link) map[timeline.Link]string {
 			messages[m], bytes = true, bytes+m.EncodedSize()
 			return reader.Each(m, func(span ptrace.Span, _ string) {
 				if link := (timeline.Link{Trace: span.TraceID(), Span: span.SpanID()}); wanted[link] {
-					names[link] = displayText(span.Name())
+					names[link] = answer.Display(span.Name())
 				}
 			})
 		})

@@ -15,12 +15,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // addLargeLogs makes the response of the log records a large one.
 func (h *harness) addLargeLogs() {
 	h.t.Helper()
-	logs, long := plog.NewLogs(), strings.Repeat("x", longestText)
+	logs, long := plog.NewLogs(), strings.Repeat("x", answer.LongestText)
 	records := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
 	for range maxRecordsShown {
 		record := records.AppendEmpty()
