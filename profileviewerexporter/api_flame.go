@@ -21,7 +21,6 @@ const maxTop = 200
 // graphAnswer is the common part of all graphs.
 type graphAnswer struct {
 	answer.Omissions
-	Tag      string        `json:"-"`
 	Profiles []string      `json:"profiles"` // for further requests for the same samples
 	Origin   string        `json:"origin"`
 	Measure  measureAnswer `json:"measure"`
@@ -32,8 +31,6 @@ type graphAnswer struct {
 	drawingAnswer
 	Frames []frameAnswer `json:"frames"` // of the boxes
 }
-
-func (a graphAnswer) etag() string { return a.Tag }
 
 // frameAnswer describes a function.
 type frameAnswer struct {
@@ -134,14 +131,13 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 		return nil, err
 	}
 	var out flameAnswer
-	out.Tag = tag
 	if window.Match = matching(graph, query.Get("q")); window.Match != nil {
 		matched := graph.Matched(window.Match)
 		out.Matched = &matched
 	}
 	out.describe(s, graph, graph.Draw(window))
 	if partial(query) || query.Has("view") {
-		return out, nil
+		return tagged{out, tag}, nil
 	}
 	totals := graph.Top()
 	totals = totals[:min(maxTop, len(totals))]
@@ -155,7 +151,7 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	if s.link == nil {
 		out.Spans = v.listSpans(m.spans, maxDrawingTexts/4, &out.Omissions)
 	}
-	return out, nil
+	return tagged{out, tag}, nil
 }
 
 // viewOf returns the view of a merged graph that the query selects:
@@ -243,10 +239,9 @@ func (v *viewer) orderedGraph(r *http.Request) (any, error) {
 	}
 	window.Match = matching(graph.Graph, r.URL.Query().Get("q"))
 	var out orderedAnswer
-	out.Tag = tag
 	out.From, out.To = offset(graph.From, s.origin), offset(graph.To, s.origin)
 	out.describe(s, graph.Graph, graph.Draw(window, s.origin))
-	return out, nil
+	return tagged{out, tag}, nil
 }
 
 func (a *graphAnswer) describe(s *selection, graph *flame.Graph, drawing flame.Drawing) {

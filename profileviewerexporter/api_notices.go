@@ -15,12 +15,9 @@ import (
 // the reasons why data was rejected, the latest first.
 type noticesAnswer struct {
 	answer.Omissions
-	Tag       string           `json:"-"`
 	Endpoints []endpointAnswer `json:"endpoints"`
 	Notices   []noticeAnswer   `json:"notices"`
 }
-
-func (a noticesAnswer) etag() string { return a.Tag }
 
 type endpointAnswer struct {
 	Kind string `json:"kind"` // dsn or spotlight
@@ -38,12 +35,11 @@ type noticeAnswer struct {
 
 func (v *viewer) noticeList(r *http.Request) (any, error) {
 	list, endpoints, version := notices.Shared.Read()
-	out := noticesAnswer{
-		Tag: fmt.Sprintf(`"%d-%d"`, v.created.UnixNano(), version), Endpoints: []endpointAnswer{}, Notices: []noticeAnswer{},
-	}
-	if current(r, out.Tag) {
+	tag := fmt.Sprintf(`"%d-%d"`, v.created.UnixNano(), version)
+	if current(r, tag) {
 		return notModified{}, nil
 	}
+	out := noticesAnswer{Endpoints: []endpointAnswer{}, Notices: []noticeAnswer{}}
 	for _, e := range endpoints {
 		out.Endpoints = append(out.Endpoints, endpointAnswer(e))
 	}
@@ -54,5 +50,5 @@ func (v *viewer) noticeList(r *http.Request) (any, error) {
 			Count: n.Count, Last: n.Last.UTC().Format(time.RFC3339Nano),
 		})
 	}
-	return out, nil
+	return tagged{out, tag}, nil
 }

@@ -5,7 +5,6 @@ package profileviewerexporter
 import (
 	"cmp"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,7 +25,6 @@ const maxListed = 200
 // because they exceed JavaScript integers; durations are in nanoseconds.
 type overviewAnswer struct {
 	answer.Omissions
-	Tag      string           `json:"-"`
 	Bytes    int64            `json:"bytes"`
 	MaxBytes int64            `json:"max_bytes"`
 	MaxAge   float64          `json:"max_age"` // seconds
@@ -39,8 +37,6 @@ type overviewAnswer struct {
 	ProfileCount int `json:"profile_count"`
 	TraceCount   int `json:"trace_count"`
 }
-
-func (a overviewAnswer) etag() string { return a.Tag }
 
 type serviceAnswer struct {
 	Name     string `json:"name"`
@@ -87,13 +83,9 @@ type traceListing struct {
 func (v *viewer) overview(r *http.Request) (any, error) {
 	stats := v.store.Stats()
 	service := r.URL.Query().Get("service")
-	tag := fmt.Sprintf(`"%d-%d-%s"`, v.created.UnixNano(), stats.Version, hex.EncodeToString([]byte(answer.Display(service))))
-	if current(r, tag) {
-		return notModified{}, nil
-	}
 	profiles, traces, logs := v.store.All()
 	out := overviewAnswer{
-		Tag: tag, Bytes: stats.Bytes, MaxBytes: v.cfg.MaxBytes, MaxAge: v.cfg.MaxAge.Seconds(), Evicted: stats.Evicted, Dropped: stats.Dropped,
+		Bytes: stats.Bytes, MaxBytes: v.cfg.MaxBytes, MaxAge: v.cfg.MaxAge.Seconds(), Evicted: stats.Evicted, Dropped: stats.Dropped,
 		Profiles: []profileListing{}, Traces: []traceListing{},
 	}
 	services, names := services{}, v.store.TraceNames()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 )
 
 // The span is of the trace with the same number in profiles of timelinetest.
@@ -267,8 +268,8 @@ func TestTrace(t *testing.T) {
 	traces, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(body)
 	require.NoError(t, err)
 	assert.Equal(t, 5, traces.SpanCount())
-	assert.Len(t, get[logsAnswer](h, "logs").Records, 1)
-	assert.Empty(t, get[logsAnswer](h, "logs?service=db").Records)
+	assert.Len(t, get[records.ListAnswer](h, "logs").Records, 1)
+	assert.Empty(t, get[records.ListAnswer](h, "logs?service=db").Records)
 	for _, path := range []string{"traces/00000000000000000000000000000099", "traces/" + id + "/spans/0000000000000099"} {
 		status, _ := h.fails(path)
 		assert.Equal(t, http.StatusGone, status)

@@ -12,10 +12,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
 const (
+	// maxRecordsShown is the maximum number of log records of a trace.
+	maxRecordsShown = 500
 	// maxSpansShown is the maximum number of rows of a trace. A window shows up to a few hundred.
 	maxSpansShown = 2000
 	// maxSpansOrdered is the maximum number of spans of a trace that are read, in order of arrival.
@@ -28,8 +31,8 @@ const (
 type traceAnswer struct {
 	answer.Omissions
 	traceListing
-	SpanList []spanAnswer   `json:"span_list"`
-	LogList  []recordAnswer `json:"log_list"`
+	SpanList []spanAnswer     `json:"span_list"`
+	LogList  []records.Answer `json:"log_list"`
 	// Origin is the start of the earliest span; offsets count from it.
 	Origin string `json:"origin"`
 }
@@ -86,12 +89,12 @@ func (v *viewer) traceDetail(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func listTraceRecords(fragments []*store.Fragment, id pcommon.TraceID, omissions *answer.Omissions) ([]recordAnswer, error) {
+func listTraceRecords(fragments []*store.Fragment, id pcommon.TraceID, omissions *answer.Omissions) ([]records.Answer, error) {
 	all := 0
 	for _, f := range fragments {
 		all += f.Records
 	}
-	out := []recordAnswer{}
+	out := []records.Answer{}
 	err := store.EachMessage(fragments, store.Logs, func(m *store.Message) error {
 		if len(out) == maxRecordsShown {
 			return nil
@@ -99,11 +102,11 @@ func listTraceRecords(fragments []*store.Fragment, id pcommon.TraceID, omissions
 		return m.EachRecord(func(record plog.LogRecord, service string) {
 			if record.TraceID() == id && len(out) < maxRecordsShown {
 				texts := answer.PerEntry(answer.MaxTexts/8, min(all, maxRecordsShown), omissions)
-				out = append(out, describeRecord(record, service, &texts))
+				out = append(out, records.Describe(record, service, &texts))
 			}
 		})
 	})
-	slices.SortStableFunc(out, func(a, b recordAnswer) int { return cmp.Compare(a.Time, b.Time) })
+	records.SortByTime(out)
 	return out, err
 }
 

@@ -28,7 +28,7 @@ func TestResponsesAreBounded(t *testing.T) {
 	h.addLongProfile(strings.Repeat("\\", answer.LongestText))
 	for _, path := range []string{
 		"overview", "profiles/1", "flame?profile=1", "ordered?profile=1&thread=7", "compare?a=1&b=2", "frame?profile=1&frame=0",
-		"traces/00000000000000000000000000000007", "traces/00000000000000000000000000000007/spans/0000000000000007", "logs",
+		"traces/00000000000000000000000000000007", "traces/00000000000000000000000000000007/spans/0000000000000007", "logs", "errors", "metrics",
 		"flame?" + span7,
 	} {
 		response, body := h.request("/api/" + path)

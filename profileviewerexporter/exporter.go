@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
@@ -134,6 +135,11 @@ func (v *viewer) consumeTraces(ctx context.Context, traces ptrace.Traces) error 
 func (v *viewer) consumeLogs(ctx context.Context, logs plog.Logs) error {
 	stored, err := v.store.AddLogs(logs, time.Now())
 	return v.report(ctx, store.Logs, stored, err)
+}
+
+func (v *viewer) consumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
+	stored, err := v.store.AddMetrics(metrics, time.Now())
+	return v.report(ctx, store.Metrics, stored, err)
 }
 
 // report counts a message that is too large for the store. This is not an error, which would affect

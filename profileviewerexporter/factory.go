@@ -25,7 +25,8 @@ func NewFactory() xexporter.Factory {
 	return xexporter.NewFactory(componentType, createDefaultConfig,
 		xexporter.WithProfiles(createProfiles, stability),
 		xexporter.WithTraces(createTraces, stability),
-		xexporter.WithLogs(createLogs, stability))
+		xexporter.WithLogs(createLogs, stability),
+		xexporter.WithMetrics(createMetrics, stability))
 }
 
 // createProfiles declares MutatesData: marshaling modifies profiles that are not read-only. The
@@ -53,6 +54,14 @@ func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config
 		return nil, err
 	}
 	return exporterhelper.NewLogs(ctx, set, cfg, viewer.Shared.consumeLogs, options(viewer)...)
+}
+
+func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Metrics, error) {
+	viewer, err := acquire(cfg.(*Config), set)
+	if err != nil {
+		return nil, err
+	}
+	return exporterhelper.NewMetrics(ctx, set, cfg, viewer.Shared.consumeMetrics, options(viewer)...)
 }
 
 // acquire returns the viewer of a configuration.

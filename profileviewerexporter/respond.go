@@ -5,6 +5,7 @@ package profileviewerexporter
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +40,25 @@ type notModified struct{}
 // current reports whether the page already has the content with a tag.
 func current(r *http.Request, tag string) bool {
 	return tag != "" && r.Header.Get("If-None-Match") == tag
+}
+
+// tagged is a response with its ETag.
+type tagged struct {
+	value any
+	tag   string
+}
+
+// unlessUnchanged returns a handler that answers 304 if the page already has the response and the
+// store has not changed since.
+func (v *viewer) unlessUnchanged(answer func(*http.Request) (any, error)) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		tag := fmt.Sprintf(`"%d-%d-%x"`, v.created.UnixNano(), v.store.Stats().Version, sha256.Sum224([]byte(r.URL.RequestURI())))
+		if current(r, tag) {
+			return notModified{}, nil
+		}
+		value, err := answer(r)
+		return tagged{value, tag}, err
+	}
 }
 
 // concurrentBuilds is the number of responses that are built concurrently. A decoded message and
@@ -105,6 +125,11 @@ func (v *viewer) build(header http.Header, r *http.Request, answer func(*http.Re
 
 func encode(header http.Header, value any) (out response, err error) {
 	switch value := value.(type) {
+	case tagged:
+		if value.tag != "" {
+			header.Set("ETag", value.tag)
+		}
+		return encode(header, value.value)
 	case notModified:
 		return response{status: http.StatusNotModified}, nil
 	case file:
@@ -116,9 +141,6 @@ func encode(header http.Header, value any) (out response, err error) {
 		return out, err
 	default:
 		header.Set("Content-Type", "application/json")
-		if tagged, ok := value.(interface{ etag() string }); ok && tagged.etag() != "" {
-			header.Set("ETag", tagged.etag())
-		}
 		content, err := answer.JSON(value)
 		return response{status: http.StatusOK, content: content}, err
 	}

@@ -20,7 +20,8 @@ func (v *viewer) routes() http.Handler {
 	handle := func(path string, answer func(*http.Request) (any, error)) {
 		mux.HandleFunc("GET /api/"+path, func(w http.ResponseWriter, r *http.Request) { v.respond(w, r, answer) })
 	}
-	handle("overview", v.overview)
+	list := func(path string, answer func(*http.Request) (any, error)) { handle(path, v.unlessUnchanged(answer)) }
+	list("overview", v.overview)
 	handle("profiles/{profile}", v.profileDetail)
 	handle("flame", v.flameGraph)
 	handle("ordered", v.orderedGraph)
@@ -28,7 +29,10 @@ func (v *viewer) routes() http.Handler {
 	handle("compare", v.compare)
 	handle("traces/{trace}", v.traceDetail)
 	handle("traces/{trace}/spans/{span}", v.spanDetail)
-	handle("logs", v.logList)
+	list("logs", v.logList)
+	list("errors", v.errorList)
+	handle("errors/{group}", v.errorDetail)
+	list("metrics", v.metricList)
 	handle("notices", v.noticeList)
 	handle("download/{format}", v.download)
 	mux.Handle("GET /api/changes", v.changes())

@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 )
 
 // TestOldestFirst fills the store: the oldest messages are evicted, of any signal.
@@ -41,7 +42,7 @@ func TestOldestFirst(t *testing.T) {
 	assert.Empty(t, after.Traces)
 	assert.Equal(t, int64(3), after.Evicted, "the profile, the spans and a log record")
 	assert.LessOrEqual(t, after.Bytes, int64(minMaxBytes))
-	assert.Len(t, get[logsAnswer](h, "logs").Records, 10)
+	assert.Len(t, get[records.ListAnswer](h, "logs").Records, 10)
 	status, _ := h.fails("flame?profile=1")
 	assert.Equal(t, 410, status)
 
@@ -163,7 +164,7 @@ func TestProjectsShareTheStore(t *testing.T) {
 	}
 	var quiet []string
 	var loud int
-	for _, r := range get[logsAnswer](h, "logs").Records {
+	for _, r := range get[records.ListAnswer](h, "logs").Records {
 		if r.Service == "of 2" {
 			loud++
 		} else {

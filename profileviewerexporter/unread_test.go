@@ -26,7 +26,7 @@ func (h *harness) addLargeLogs() {
 	records := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
 	for range maxRecordsShown {
 		record := records.AppendEmpty()
-		for i := range 6 {
+		for i := range 30 {
 			record.Attributes().PutStr(fmt.Sprint(i), long)
 		}
 	}

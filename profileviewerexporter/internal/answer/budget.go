@@ -81,6 +81,18 @@ func encodedLen(text string) int {
 	return len(text) + strings.Count(text, `"`) + strings.Count(text, `\`) + strings.Count(text, "\n") + strings.Count(text, "\t")
 }
 
+// Lines returns texts that belong together, or none if they exceed the budget.
+func (b *Budget) Lines(list []string) (out []string) {
+	for _, line := range list {
+		if b.left < attributeBytes {
+			*b.omitted += len(list)
+			return nil
+		}
+		out = append(out, b.Text(line))
+	}
+	return out
+}
+
 // attribute appends an attribute to the list. all is the total number of attributes. If the list is
 // full or the budget exhausted, it appends the number of missing attributes instead and returns
 // false.

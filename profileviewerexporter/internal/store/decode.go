@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
@@ -40,6 +41,23 @@ func (m *Message) EachRecord(visit func(record plog.LogRecord, service string)) 
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, record := range scope.LogRecords().All() {
 				visit(record, service)
+			}
+		}
+	}
+	return nil
+}
+
+// EachMetric visits the metrics of a message.
+func (m *Message) EachMetric(visit func(metric pmetric.Metric, service string)) error {
+	metrics, err := (&pmetric.ProtoUnmarshaler{}).UnmarshalMetrics(m.otlp)
+	if err != nil {
+		return decodeError(err)
+	}
+	for _, resource := range metrics.ResourceMetrics().All() {
+		service := serviceName(resource.Resource())
+		for _, scope := range resource.ScopeMetrics().All() {
+			for _, metric := range scope.Metrics().All() {
+				visit(metric, service)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store keeps the latest messages of profiles, traces and logs in memory, within limits of
+// Package store keeps the latest messages of all signals in memory, within limits of
 // size and age.
 //
 // A message is stored as encoded OTLP, so its memory use is known exactly, with a summary for lists
@@ -8,7 +8,7 @@
 //
 //	store.go     limits, eviction, lookups by profile and by trace
 //	message.go   messages, and the memory that they use
-//	profiles.go traces.go logs.go   message → summary
+//	profiles.go traces.go logs.go metrics.go   message → summary
 //	decode.go    stored message → OTLP
 //	trace.go     the fragments of a trace, combined
 package store

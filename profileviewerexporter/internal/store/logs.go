@@ -9,6 +9,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // AddLogs stores a message of log records. It reports whether the message was small enough.
@@ -42,6 +44,25 @@ func (f *Fragment) addRecord(record plog.LogRecord) {
 	}
 	f.end = max(f.end, at)
 	f.Records++
+	if IsError(record) {
+		f.Exceptions++
+	}
+}
+
+// IsError reports whether a log record is an error event of Sentry, or has an exception.
+func IsError(record plog.LogRecord) bool {
+	item, ok := record.Attributes().Get(semconv.SentryItemType)
+	return ok && item.AsString() == "event" || IsException(record.Attributes())
+}
+
+// IsException reports whether attributes describe an exception.
+func IsException(attributes pcommon.Map) bool {
+	for _, key := range []string{semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace} {
+		if _, ok := attributes.Get(key); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // RecordTime returns the time of a log record, or else the time at which it was observed.

@@ -21,6 +21,7 @@ const (
 	Profiles Signal = "profiles"
 	Traces   Signal = "traces"
 	Logs     Signal = "logs"
+	Metrics  Signal = "metrics"
 )
 
 // Message is a message of a pipeline: it is stored and evicted as a whole.
@@ -28,7 +29,7 @@ type Message struct {
 	Signal    Signal
 	Arrived   time.Time
 	Profiles  []*Profile
-	Fragments []*Fragment // of its spans or log records
+	Fragments []*Fragment // of its spans, log records or metrics
 
 	project string // of its first resource; the projects share the store
 	otlp    []byte // encoded

@@ -222,11 +222,7 @@ func (s *Store) All() (profiles []*Profile, traces [][]*Fragment, logs []*Messag
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	seen := make(map[pcommon.TraceID]bool, len(s.fragments))
-	all := make([]*Message, 0, s.messages.Len())
-	for e := s.messages.Oldest(); e != nil; e = e.Newer() {
-		all = append(all, e.Value)
-	}
-	for _, m := range slices.Backward(all) {
+	for _, m := range s.newest() {
 		profiles = append(profiles, m.Profiles...)
 		if m.Signal == Logs {
 			logs = append(logs, m)
@@ -239,4 +235,20 @@ func (s *Store) All() (profiles []*Profile, traces [][]*Fragment, logs []*Messag
 		}
 	}
 	return profiles, traces, logs
+}
+
+// Messages returns the stored messages, the newest first.
+func (s *Store) Messages() []*Message {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.newest()
+}
+
+func (s *Store) newest() []*Message {
+	all := make([]*Message, 0, s.messages.Len())
+	for e := s.messages.Oldest(); e != nil; e = e.Newer() {
+		all = append(all, e.Value)
+	}
+	slices.Reverse(all)
+	return all
 }

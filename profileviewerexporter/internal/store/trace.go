@@ -18,6 +18,9 @@ type Fragment struct {
 	Service string
 	Spans   int
 	Records int // log records
+	Points  int // of metrics
+	// Exceptions is the number of log records that are errors, or of exceptions in the events of spans.
+	Exceptions int
 
 	start, end uint64 // Unix nanoseconds
 	errors     int    // spans with the status error

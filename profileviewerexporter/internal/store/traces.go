@@ -43,6 +43,11 @@ func (f *Fragment) addSpan(span ptrace.Span) {
 	if span.Status().Code() == ptrace.StatusCodeError {
 		f.errors++
 	}
+	for _, event := range span.Events().All() {
+		if IsException(event.Attributes()) {
+			f.Exceptions++
+		}
+	}
 	if span.ParentSpanID().IsEmpty() && f.root == "" {
 		f.root = displayText(span.Name())
 	}

@@ -158,12 +158,77 @@ export interface LogRecord {
   service: string
   severity: string
   body: string
+  error?: boolean // it has an exception
   trace?: string
   span?: string
   attributes: Attribute[]
 }
 
-export interface Logs extends Limited { records: LogRecord[]; count: number }
+export interface Logs extends Limited { records: LogRecord[]; count: number; unread: number; activity: number[]; first: string; last: string }
+
+// Series are the points of a metric of a service with equal attributes.
+export interface Series {
+  name: string
+  unit?: string
+  kind: 'sum' | 'total' | 'gauge' | 'distribution' | 'count' // total: a cumulative sum; count: of a distribution without a sum
+  service: string
+  labels: Attribute[]
+  points: number
+  latest: number
+  low: number
+  high: number
+  sum: number
+  values: (number | null)[] // of equal steps of time
+}
+
+export interface Metrics extends Limited { series: Series[]; count: number; unread: number; first: string; last: string }
+
+// ErrorGroup is a group of equal errors.
+export interface ErrorGroup {
+  id: string
+  type: string
+  message: string
+  place: string // the innermost application frame
+  services: string[]
+  handled?: boolean
+  count: number
+  first: string
+  last: string
+  activity: number[]
+}
+
+export interface ErrorGroups extends Limited { groups: ErrorGroup[]; count: number; errors: number; unread: number }
+
+export interface Occurrence { key: string; time: string; service: string; trace?: string; span?: string }
+
+export interface StackFrame {
+  function: string
+  module?: string
+  file?: string
+  line?: number
+  column?: number
+  in_app?: boolean
+  guess?: boolean
+  before?: string[]
+  source?: string
+  after?: string[]
+  vars?: Attribute[]
+}
+
+export interface StackException { type: string; message: string; handled?: boolean; frames: StackFrame[]; missing: number }
+
+export interface Breadcrumb { time: string; type?: string; category?: string; level?: string; message?: string; data?: Attribute[] }
+
+export interface ErrorRecord extends Occurrence {
+  thread?: string
+  body?: string
+  exceptions: StackException[]
+  breadcrumbs: Breadcrumb[]
+  attributes: Attribute[]
+  samples?: { profile: string; thread?: string; from: number; to: number } // around the error
+}
+
+export interface ErrorDetail extends Limited { group: ErrorGroup; occurrences: Occurrence[]; error: ErrorRecord }
 
 export interface Trace extends TraceListing, Limited {
   span_list: Span[]

@@ -56,3 +56,20 @@ export function place(file?: string, line?: number, column?: number): string {
 export function codeOf(frame: Pick<Frame, 'in_app' | 'guess'>): string {
   return (frame.in_app ? 'application' : 'library') + (frame.guess ? ' (guess)' : '')
 }
+
+// ago returns how long ago a time was, or the clock for a time that is not in the past.
+export function ago(unixNano: string): string {
+  const seconds = Math.round(Date.now() / 1000 - Number(BigInt(unixNano) / 1_000_000_000n))
+  if (seconds < 0) return clock(unixNano)
+  if (seconds < 60) return `${seconds} s ago`
+  return seconds < 3600 ? `${Math.floor(seconds / 60)} min ago` : seconds < 172800 ? `${Math.floor(seconds / 3600)} h ago` : `${Math.floor(seconds / 86400)} days ago`
+}
+
+const compact = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: 'compact' })
+
+// number returns a number with four significant digits, and its unit.
+export function number(n: number, unit?: string): string {
+  const shown = unit?.replace(/^\{(.*)\}$/, '$1')
+  if (unit === 'By') return bytes(n)
+  return compact.format(n) + (shown && shown !== '1' ? ' ' + shown : '')
+}

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
 // List is a list of the store that the exporter reports changes of.
-export type List = 'profiles' | 'traces' | 'logs' | 'notices'
+export type List = 'profiles' | 'traces' | 'logs' | 'metrics' | 'notices'
 
 interface Changes { run: string; lists: Partial<Record<string, number>> }
 
@@ -81,7 +81,7 @@ function pause(paused: boolean): void {
 }
 
 async function clear(): Promise<void> {
-  if (!confirm('Delete all stored profiles, traces and logs?')) return
+  if (!confirm('Delete all stored data?')) return
   await fetch('api/clear', { method: 'POST' }).catch(() => undefined) // the header states if the collector cannot be reached
   location.hash = '#/'
 }

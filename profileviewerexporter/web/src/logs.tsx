@@ -1,29 +1,46 @@
 import type { LogRecord, Logs as Answer, Service } from './api'
 import { AttributeTable } from './attributes'
-import { clock, count } from './format'
-import { useApi, useTitle, type Route } from './hooks'
+import { clock, count, plural } from './format'
+import { amend, useApi, useTitle, type Route } from './hooks'
+import { Bars, Filters, listPath, Pager } from './list'
 import { Omitted } from './omitted'
 
-// Logs lists the latest log records.
-export function Logs({ route, services }: { route: Route; services: Service[] }) {
-  const service = route.query.get('service') ?? ''
-  const { value, error } = useApi<Answer>('logs' + (service && '?service=' + encodeURIComponent(service)), 'logs')
-  useTitle('Logs', service)
-  const named = services.filter((s) => s.logs > 0)
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal']
+
+// Logs lists log records, the newest first.
+export function Logs({ route: { query: q }, services }: { route: Route; services: Service[] }) {
+  const { value, error } = useApi<Answer>(listPath('logs', q, 'level', 'after', 'until'), 'logs')
+  useTitle('Logs', q.get('service') ?? undefined)
   return (
     <>
       <h1>Logs</h1>
-      <nav class="chips" aria-label="Services">
-        <a class="chip" href="#/logs" aria-current={service === '' ? 'true' : undefined}>All services</a>
-        {named.map((s) => (
-          <a class="chip" href={'#/logs?service=' + encodeURIComponent(s.name)} aria-current={service === s.name ? 'true' : undefined}>
-            <bdi>{s.name}</bdi> <small>{s.logs}</small>
-          </a>
-        ))}
-      </nav>
-      {error && <p class="warn">{error}</p>}
-      {value && (value.records.length === 0 ? <p class="note">None yet.</p> : <LogTable records={value.records} />)}
-      {value && value.records.length < value.count && <p class="note">Showing the latest {count(value.records.length)} of {count(value.count)}.</p>}
+      <Filters q={q} placeholder="text, attribute" services={services.filter((s) => s.logs > 0)}>
+        <label>Level{' '}
+          <select value={q.get('level') ?? ''} onChange={(e) => amend({ level: e.currentTarget.value, offset: undefined })}>
+            <option value="">All</option>
+            {levels.map((l) => <option key={l} value={l}>{l} or higher</option>)}
+          </select>
+        </label>
+        <label>Order{' '}
+          <select value={q.get('sort') ?? ''} onChange={(e) => amend({ sort: e.currentTarget.value, offset: undefined })}>
+            <option value="">Newest first</option>
+            <option value="time">Oldest first</option>
+            <option value="-severity">Most severe first</option>
+          </select>
+        </label>
+        {(q.has('after') || q.has('until')) && <button type="button" onClick={() => amend({ after: undefined, until: undefined, offset: undefined })}>Reset range</button>}
+        {value && <output>{plural(value.count, 'record')}</output>}
+      </Filters>
+      {error && <p class="warn" role="alert">{error}</p>}
+      {value && value.count > 1 && (
+        <figure class="histogram">
+          <Bars values={value.activity} label="Number of records over time" />
+          <figcaption><time>{clock(value.first)}</time><span class="grow" /><time>{clock(value.last)}</time></figcaption>
+        </figure>
+      )}
+      {value && (value.records.length === 0 ? <p class="note">{value.count === 0 && q.toString() === '' ? 'None yet.' : 'No record matches.'}</p> : <LogTable records={value.records} />)}
+      {value && <Pager q={q} shown={value.records.length} all={value.count} />}
+      {value && value.unread > 0 && <p class="note">{count(value.unread)} older records are not searched; select a service.</p>}
       {value && <Omitted from={value} />}
     </>
   )
@@ -33,7 +50,7 @@ export function LogTable({ records }: { records: LogRecord[] }) {
   return (
     <ul class="records">
       {records.map((r, i) => (
-        <li key={i}>
+        <li key={r.time + (r.span ?? '') + i}>
           <details>
             <summary>
               <time>{clock(r.time)}</time>
@@ -50,7 +67,7 @@ export function LogTable({ records }: { records: LogRecord[] }) {
   )
 }
 
-function level(severity: string): string {
+export function level(severity: string): string {
   if (/err|fatal|crit/i.test(severity)) return 'bad'
   return /warn/i.test(severity) ? 'middling' : ''
 }

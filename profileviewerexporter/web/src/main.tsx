@@ -2,12 +2,15 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Notices, Overview } from './api'
 import { Compare } from './compare'
+import { ErrorView } from './error'
+import { Errors } from './errors'
 import { bytes, duration, share } from './format'
 import { useApi, useRoute } from './hooks'
 import { Import } from './import'
 import { Lists } from './lists'
 import { LiveButtons, useLive } from './live'
 import { Logs } from './logs'
+import { Metrics } from './metrics'
 import { Problems, rejectedCount } from './notices'
 import { ProfileView } from './profile'
 import './style.css'
@@ -22,6 +25,7 @@ function App() {
   const notices = useApi<Notices>('notices', 'notices').value
   const { offline } = useLive()
   const problems = rejectedCount(notices)
+  const services = live.value?.services ?? []
   const page = view + id
   useEffect(() => scrollTo(0, 0), [page])
   return (
@@ -30,9 +34,11 @@ function App() {
       <header class="bar">
         <a class="home" href="#/"><img src="icon.svg" alt="" width="20" height="20" /><span>Profiles</span></a>
         <nav>
-          <a href="#/" aria-current={view === '' ? 'page' : undefined}>Overview</a>
-          <a href="#/logs" aria-current={view === 'logs' ? 'page' : undefined}>Logs</a>
-          <a href="#/problems" aria-current={view === 'problems' ? 'page' : undefined}>Problems{problems > 0 && <small class="badge">{problems}</small>}</a>
+          {[['', 'Overview'], ['errors', 'Errors'], ['logs', 'Logs'], ['metrics', 'Metrics'], ['problems', 'Problems']].map(([path, text]) => (
+            <a key={path} href={'#/' + path} aria-current={view === path ? 'page' : undefined}>
+              {text}{path === 'problems' && problems > 0 && <small class="badge">{problems}</small>}
+            </a>
+          ))}
         </nav>
         <span class="grow" />
         {offline && <span class="warn" role="status">Cannot connect to the collector</span>}
@@ -44,7 +50,10 @@ function App() {
         {view === 'profile' ? <ProfileView key={id} id={id} route={route} />
           : view === 'trace' ? <TraceView key={id} id={id} route={route} />
           : view === 'compare' ? <Compare route={route} />
-          : view === 'logs' ? <Logs route={route} services={live.value?.services ?? []} />
+          : view === 'errors' ? <Errors route={route} services={services} />
+          : view === 'error' ? <ErrorView key={id} id={id} route={route} />
+          : view === 'metrics' ? <Metrics route={route} services={services} />
+          : view === 'logs' ? <Logs route={route} services={services} />
           : view === 'problems' ? <Problems value={notices} />
           : <Lists live={live} service={service} notices={notices} />}
         <Import />

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package exceptions
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
+)
+
+// Error is one error: a log record, or an event of a span.
+type Error struct {
+	Time    uint64 // Unix nanoseconds
+	Service string
+	Trace   pcommon.TraceID
+	Span    pcommon.SpanID
+
+	body       string
+	chain      []exception // at least one, the thrown one first
+	attributes pcommon.Map
+}
+
+const (
+	// maxRead is the maximum size of the messages, if more than one, that are decoded for a response: a second's work.
+	maxRead = 32 << 20
+	// maxErrors is the maximum number of errors in a response.
+	maxErrors = 20_000
+)
+
+// Each visits the errors of messages, which must be sorted, the newest first. It decodes one message
+// at a time, and returns the number of errors in the messages beyond its limits.
+func Each(messages []*store.Message, visit func(*Error)) (unread int, err error) {
+	bytes, visited := 0, 0
+	for _, m := range messages {
+		count := 0
+		for _, f := range m.Fragments {
+			count += f.Exceptions
+		}
+		if count == 0 {
+			continue
+		}
+		if bytes += m.EncodedSize(); bytes > max(maxRead, m.EncodedSize()) || visited+count > maxErrors {
+			unread += count
+			continue
+		}
+		visited += count
+		if m.Signal == store.Logs {
+			err = m.EachRecord(func(record plog.LogRecord, service string) {
+				if store.IsError(record) {
+					visit(ofRecord(record, service))
+				}
+			})
+		} else {
+			reader := store.SpanReader{}
+			err = reader.Each(m, func(span ptrace.Span, service string) {
+				for _, event := range span.Events().All() {
+					if store.IsException(event.Attributes()) {
+						visit(ofEvent(event, span, service))
+					}
+				}
+			})
+		}
+		if err != nil {
+			return unread, err
+		}
+	}
+	return unread, nil
+}
+
+func ofRecord(record plog.LogRecord, service string) *Error {
+	return &Error{
+		Time: uint64(store.RecordTime(record)), Service: service, Trace: record.TraceID(), Span: record.SpanID(), body: record.Body().AsString(),
+		chain: chainOf(record.Attributes()), attributes: record.Attributes(),
+	}
+}
+
+func ofEvent(event ptrace.SpanEvent, span ptrace.Span, service string) *Error {
+	return &Error{
+		Time: uint64(event.Timestamp()), Service: service, Trace: span.TraceID(), Span: span.SpanID(),
+		chain: chainOf(event.Attributes()), attributes: event.Attributes(),
+	}
+}
+
+// key identifies an error in its group. Equal keys are of errors at the same time in the same span.
+func (e *Error) key() string {
+	return strconv.FormatUint(e.Time, 10) + "-" + hex.EncodeToString(e.Span[:])
+}
+
+// Thread returns the ID of the thread that reported the error, if it is known.
+func (e *Error) Thread() string { return text(e.attributes, semconv.ThreadID) }
+
+// message returns the message of the thrown exception or, if there is none, the body of the record.
+func (e *Error) message() string {
+	if thrown := e.chain[0]; thrown.message != "" || thrown.kind != "" {
+		return thrown.message
+	}
+	return e.body
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package exceptions
+
+import (
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+const (
+	// maxExceptions is the maximum number of exceptions of a chain. Real chains have a few.
+	maxExceptions = 20
+	// maxFrames is the maximum number of frames of a stack, the innermost. Sentry's servers keep 250.
+	maxFrames = 250
+)
+
+// exception is an exception of a chain.
+type exception struct {
+	kind, message string
+	handled       *bool
+	frames        []frame // the innermost first
+	omitted       int     // frames beyond maxFrames
+}
+
+// frame is a call in a stack.
+type frame struct {
+	function, module, file string
+	line, column           int64
+	inApp                  *bool // nil: unknown
+	guess                  bool  // the SDK does not state inApp
+	before, after          []string
+	source                 string // the line itself
+	vars                   pcommon.Map
+	hasVars                bool
+}
+
+// chainOf returns the exceptions of an error, the thrown one first.
+func chainOf(attributes pcommon.Map) []exception {
+	if list, ok := attributes.Get(semconv.SentryExceptions); ok && list.Type() == pcommon.ValueTypeSlice && list.Slice().Len() > 0 {
+		return structured(list.Slice(), attributes)
+	}
+	thrown := exception{kind: text(attributes, semconv.ExceptionType), message: text(attributes, semconv.ExceptionMessage)}
+	trace, ok := stacktext.Parse(text(attributes, semconv.ExceptionStacktrace), stacktext.Unknown)
+	if !ok {
+		return []exception{thrown}
+	}
+	var chain []exception
+	for i, e := range trace.Exceptions[:min(len(trace.Exceptions), maxExceptions)] {
+		one := exception{kind: e.Type, message: e.Message, omitted: e.Omitted}
+		if i == 0 && thrown.kind != "" {
+			one.kind, one.message = thrown.kind, thrown.message
+		}
+		for _, f := range slices.Backward(e.Frames) {
+			one.add(textFrame(&f))
+		}
+		chain = append(chain, one)
+	}
+	return chain
+}
+
+func (e *exception) add(f frame) {
+	if len(e.frames) == maxFrames {
+		e.omitted++
+		return
+	}
+	e.frames = append(e.frames, f)
+}
+
+func textFrame(f *stacktext.Frame) frame {
+	out := frame{function: f.Function, module: f.Module, file: f.File, line: int64(f.Line), column: int64(f.Column), source: f.Source}
+	out.guessInApp(f.Package)
+	if f.Runtime {
+		no := false
+		out.inApp, out.guess = &no, true
+	}
+	return out
+}
+
+func (f *frame) guessInApp(library string) {
+	if own, known := inapp.Guess(inapp.Frame{Function: f.function, Module: f.module, File: f.file, Package: library}); known {
+		f.inApp, f.guess = &own, true
+	}
+}
+
+// structured reads the list that our receivers write, a cause before its effect.
+func structured(list pcommon.Slice, attributes pcommon.Map) (chain []exception) {
+	for i := range min(list.Len(), maxExceptions) {
+		value := list.At(list.Len() - 1 - i)
+		if value.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		m := value.Map()
+		one := exception{kind: text(m, "type"), message: text(m, "value")}
+		if mechanism, ok := m.Get("mechanism"); ok && mechanism.Type() == pcommon.ValueTypeMap {
+			one.handled = flag(mechanism.Map(), "handled")
+		}
+		one.addStack(m)
+		chain = append(chain, one)
+	}
+	if len(chain) > 0 && len(chain[0].frames) == 0 {
+		chain[0].addThreadStack(attributes)
+	}
+	return chain
+}
+
+// addThreadStack adds the stack of the crashed thread: native crashes have no other.
+func (e *exception) addThreadStack(attributes pcommon.Map) {
+	threads, ok := attributes.Get(semconv.SentryThreads)
+	if !ok || threads.Type() != pcommon.ValueTypeSlice {
+		return
+	}
+	for _, thread := range threads.Slice().All() {
+		if thread.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		if crashed := flag(thread.Map(), "crashed"); crashed != nil && *crashed {
+			e.addStack(thread.Map())
+			return
+		}
+	}
+}
+
+func (e *exception) addStack(m pcommon.Map) {
+	stack, ok := m.Get("stacktrace")
+	if !ok || stack.Type() != pcommon.ValueTypeMap {
+		return
+	}
+	frames, ok := stack.Map().Get("frames")
+	if !ok || frames.Type() != pcommon.ValueTypeSlice {
+		return
+	}
+	for _, f := range frames.Slice().All() {
+		if f.Type() == pcommon.ValueTypeMap {
+			e.add(structuredFrame(f.Map()))
+		}
+	}
+}
+
+func structuredFrame(m pcommon.Map) frame {
+	f := frame{
+		function: text(m, "function"), module: text(m, "module"), file: firstText(m, "abs_path", "filename"),
+		line: number(m, "lineno"), column: number(m, "colno"), inApp: flag(m, "in_app"),
+		before: texts(m, "pre_context"), source: text(m, "context_line"), after: texts(m, "post_context"),
+	}
+	if f.function == "" {
+		f.function = text(m, "instruction_addr")
+	}
+	if f.inApp == nil {
+		f.guessInApp(text(m, "package"))
+	}
+	if vars, ok := m.Get("vars"); ok && vars.Type() == pcommon.ValueTypeMap {
+		f.vars, f.hasVars = vars.Map(), vars.Map().Len() > 0
+	}
+	return f
+}
+
+func text(m pcommon.Map, key string) string {
+	if value, ok := m.Get(key); ok {
+		return value.AsString()
+	}
+	return ""
+}
+
+func firstText(m pcommon.Map, keys ...string) string {
+	for _, key := range keys {
+		if found := text(m, key); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+func number(m pcommon.Map, key string) int64 {
+	if value, ok := m.Get(key); ok && value.Type() == pcommon.ValueTypeInt {
+		return value.Int()
+	}
+	return 0
+}
+
+func flag(m pcommon.Map, key string) *bool {
+	if value, ok := m.Get(key); ok && value.Type() == pcommon.ValueTypeBool {
+		set := value.Bool()
+		return &set
+	}
+	return nil
+}
+
+func texts(m pcommon.Map, key string) (list []string) {
+	if value, ok := m.Get(key); ok && value.Type() == pcommon.ValueTypeSlice {
+		for _, line := range value.Slice().All() {
+			list = append(list, line.AsString())
+		}
+	}
+	return list
+}

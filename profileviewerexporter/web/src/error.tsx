@@ -1,0 +1,148 @@
+import { useState } from 'preact/hooks'
+import type { Breadcrumb, ErrorDetail, ErrorRecord, Occurrence, StackException, StackFrame } from './api'
+import { AttributeTable } from './attributes'
+import { EditorLink } from './editor'
+import { ago, clock, codeOf, count, duration, place, plural } from './format'
+import { amend, useApi, useTitle, type Route } from './hooks'
+import { Omitted } from './omitted'
+
+// ErrorView shows one error of a group: its stacks, and the activity before it.
+export function ErrorView({ id, route }: { id: string; route: Route }) {
+  const key = route.query.get('error')
+  const { value: d, error } = useApi<ErrorDetail>(`errors/${id}${key ? '?error=' + encodeURIComponent(key) : ''}`)
+  useTitle(d && (d.group.type || d.group.message))
+  if (error) return <p class="warn" role="alert">{error}</p>
+  if (!d) return <p class="note">Loading…</p>
+  const { group: g, error: e } = d
+  return (
+    <>
+      <div class="heading">
+        <h1><bdi>{g.type || g.message || 'Error'}</bdi></h1>
+        {g.type && g.message && <p class="message"><bdi>{e.exceptions[0]?.message || g.message}</bdi></p>}
+        <p class="meta">
+          <bdi>{e.service}</bdi>
+          <span>{plural(g.count, 'error')}</span>
+          <span>last <time>{ago(g.last)}</time></span>
+          {g.count > 1 && <span>first <time>{ago(g.first)}</time></span>}
+          {g.handled === false && <span class="bad">unhandled</span>}
+        </p>
+      </div>
+      <Chooser list={d.occurrences} chosen={e} all={g.count} />
+      <p class="meta links">
+        {e.trace && <a href={`#/trace/${e.trace}`}>View trace</a>}
+        {e.span && e.span !== noSpan && <a href={`#/trace/${e.trace}?span=${e.span}`}>View span</a>}
+        {e.samples && <a href={samplesAround(e.samples)}>View samples around the error</a>}
+      </p>
+      {e.exceptions.map((x, i) => <Exception key={i} exception={x} first={i === 0} />)}
+      <Breadcrumbs list={e.breadcrumbs} at={e.time} />
+      <section class="panel"><h2>Attributes</h2><AttributeTable list={e.attributes} /></section>
+      <Omitted from={d} />
+    </>
+  )
+}
+
+const noSpan = '0000000000000000'
+
+function samplesAround({ profile, thread, from, to }: NonNullable<ErrorRecord['samples']>): string {
+  const q = new URLSearchParams({ from: String(from), to: String(to) })
+  if (thread) q.set('thread', thread)
+  else q.set('threads', 'all')
+  return `#/profile/${profile}?${q}`
+}
+
+// Chooser moves between the errors of a group.
+function Chooser({ list, chosen, all }: { list: Occurrence[]; chosen: Occurrence; all: number }) {
+  const at = list.findIndex((o) => o.key === chosen.key)
+  const go = (o: Occurrence | undefined) => amend({ error: o?.key })
+  return (
+    <div class="tools" role="group" aria-label="Errors of this group">
+      <button type="button" disabled={at <= 0} onClick={() => go(list[at - 1])}>Newer</button>
+      <button type="button" disabled={at < 0 || at >= list.length - 1} onClick={() => go(list[at + 1])}>Older</button>
+      <label>Error{' '}
+        <select value={chosen.key} onChange={(e) => amend({ error: e.currentTarget.value })}>
+          {list.map((o, i) => <option key={o.key + i} value={o.key}>{clock(o.time)} {o.service}</option>)}
+        </select>
+      </label>
+      {list.length < all && <span class="note">The latest {count(list.length)} of {count(all)} are listed.</span>}
+    </div>
+  )
+}
+
+function Exception({ exception: x, first }: { exception: StackException; first: boolean }) {
+  const isLibrary = (f: StackFrame) => f.in_app === false
+  const hidden = x.frames.filter(isLibrary).length
+  const [all, setAll] = useState(hidden === x.frames.length)
+  const shown = all ? x.frames : x.frames.filter((f) => !isLibrary(f))
+  return (
+    <section class="panel">
+      <h2>{!first && <small>Caused by </small>}<bdi>{first ? 'Stack' : x.type || 'Exception'}</bdi></h2>
+      {!first && x.message && <p class="message"><bdi>{x.message}</bdi></p>}
+      {x.frames.length === 0 && <p class="note">No stack.</p>}
+      <ol class="frames">{shown.map((f, i) => <li key={i}><Frame frame={f} open={first && i === 0} /></li>)}</ol>
+      {hidden > 0 && hidden < x.frames.length && (
+        <button type="button" class="quiet wide" aria-pressed={all} onClick={() => setAll(!all)}>{all ? 'Hide' : 'Show'} {plural(hidden, 'library frame')}</button>
+      )}
+      {x.missing > 0 && <p class="note">{plural(x.missing, 'frame')} omitted.</p>}
+    </section>
+  )
+}
+
+function Frame({ frame: f, open }: { frame: StackFrame; open: boolean }) {
+  const where = place(f.file || f.module, f.line, f.column)
+  const title = (
+    <>
+      <bdi class="function">{f.function || '?'}</bdi>
+      <bdi class="where">{where}</bdi>
+      {f.in_app !== undefined && <small>{codeOf(f)}</small>}
+    </>
+  )
+  if (!f.source && !f.vars) return <div class="frame">{title}<EditorLink file={f.file} line={f.line} column={f.column} /></div>
+  return (
+    <details class="frame" open={open}>
+      <summary>{title}</summary>
+      {f.source && <Source frame={f} />}
+      {f.vars && <AttributeTable caption="Local variables" list={f.vars} />}
+      <EditorLink file={f.file} line={f.line} column={f.column} />
+    </details>
+  )
+}
+
+function Source({ frame: f }: { frame: StackFrame }) {
+  const before = f.before ?? []
+  const line = f.line ?? 0
+  const row = (text: string, at: number) => (
+    <span key={at} class={at === line ? 'current' : undefined}><span class="at" aria-hidden="true">{line > 0 ? at : ''}</span>{text}{'\n'}</span>
+  )
+  return (
+    <pre class="source" tabIndex={0} aria-label="Source"><code>
+      {before.map((text, i) => row(text, line - before.length + i))}
+      {row(f.source!, line)}
+      {f.after?.map((text, i) => row(text, line + 1 + i))}
+    </code></pre>
+  )
+}
+
+function Breadcrumbs({ list, at }: { list: Breadcrumb[]; at: string }) {
+  if (list.length === 0) return null
+  const before = (time: string) => (time === '0' ? '' : duration(Math.max(0, Number(BigInt(at) - BigInt(time)))))
+  return (
+    <section class="panel">
+      <h2 id="breadcrumbs">Breadcrumbs <small>{list.length}</small></h2>
+      <div class="scroll" tabIndex={0} role="region" aria-labelledby="breadcrumbs">
+        <table class="listing">
+          <thead><tr><th scope="col" class="number">Before</th><th scope="col">Category</th><th scope="col">Level</th><th scope="col" class="text">Message</th></tr></thead>
+          <tbody>
+            {list.map((b, i) => (
+              <tr key={i} class="crumb">
+                <td class="number" data-title="Before"><time>{before(b.time)}</time></td>
+                <td data-title="Category"><bdi>{b.category || b.type}</bdi></td>
+                <td data-title="Level"><span class={b.level === 'error' ? 'bad' : undefined}>{b.level}</span></td>
+                <td class="text" data-title="Message"><bdi>{b.message}</bdi>{b.data && <AttributeTable list={b.data} />}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
