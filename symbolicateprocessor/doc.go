@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package symbolicateprocessor is a collector processor (component type "symbolicate") that replaces minified names, places and addresses in
-// profiles by those of the source, with symbol files from a directory.
+// profiles and exceptions by those of the source, with symbol files from a directory.
 //
-// The package is a shell; internal/format/symbols reads symbol files, and internal/profiles/symbolicate edits profiles:
+// The package is a shell; internal/format/symbols reads symbol files, internal/profiles/symbolicate edits profiles, and
+// internal/translate/exceptions edits exceptions:
 //
-//	processor.go  profiles: look up, write, forward
+//	processor.go  signals: look up, write, forward
 //	files.go      open files in memory, and the queue of files to open; lookups never wait
 //	catalog.go    which files the directory has; JavaScript by debug ID and by path
 //	mappings.go   how ProGuard mappings are found

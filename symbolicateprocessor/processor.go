@@ -8,38 +8,64 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/xconsumer"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exceptions"
 )
 
 var opened collector.SharedComponents[Config, *files]
 
-// profilesProcessor is the component of one profiles pipeline. All pipelines of a configuration share the files.
-type profilesProcessor struct {
+// pipeline is the component of one pipeline. All pipelines of a configuration share the files.
+type pipeline struct {
 	*collector.SharedComponent[*files]
-	next xconsumer.Profiles
 }
 
-func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Profiles) (*profilesProcessor, error) {
+var _ component.Component = pipeline{}
+
+func newPipeline(cfg *Config, set processor.Settings) (pipeline, error) {
 	shared, err := opened.Acquire(cfg, func() (*files, error) { return newFiles(&cfg.Store, set.TelemetrySettings) })
-	if err != nil {
-		return nil, err
-	}
-	return &profilesProcessor{SharedComponent: shared, next: next}, nil
+	return pipeline{shared}, err
 }
 
-var _ component.Component = (*profilesProcessor)(nil)
-
-// Capabilities returns that profiles are changed in place.
-func (p *profilesProcessor) Capabilities() consumer.Capabilities {
+// Capabilities returns that messages are changed in place.
+func (p pipeline) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: true}
+}
+
+type profilesProcessor struct {
+	pipeline
+	next xconsumer.Profiles
 }
 
 // ConsumeProfiles writes the names that are known now, and forwards the profiles.
 func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	p.Shared.telemetry.countFrames(ctx, symbolicate.Profiles(profiles, p.Shared))
 	return p.next.ConsumeProfiles(ctx, profiles)
+}
+
+type logsProcessor struct {
+	pipeline
+	next consumer.Logs
+}
+
+// ConsumeLogs writes the names that are known now, and forwards the log records.
+func (p *logsProcessor) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
+	p.Shared.telemetry.countFrames(ctx, exceptions.Logs(logs, p.Shared))
+	return p.next.ConsumeLogs(ctx, logs)
+}
+
+type tracesProcessor struct {
+	pipeline
+	next consumer.Traces
+}
+
+// ConsumeTraces writes the names that are known now, and forwards the spans.
+func (p *tracesProcessor) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
+	p.Shared.telemetry.countFrames(ctx, exceptions.Traces(traces, p.Shared))
+	return p.next.ConsumeTraces(ctx, traces)
 }

@@ -15,7 +15,9 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor/processortest"
 	"go.opentelemetry.io/collector/processor/xprocessor"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -31,6 +33,7 @@ const debugID = "3f2b7c1e-8d4a-4e65-9b0c-73656e747279"
 type harness struct {
 	t         *testing.T
 	directory string
+	config    *Config
 	metrics   *componenttest.Telemetry
 	sink      *consumertest.ProfilesSink
 	processor xprocessor.Profiles
@@ -40,6 +43,7 @@ func start(t *testing.T, settings string) *harness {
 	h := &harness{t: t, directory: t.TempDir(), metrics: componenttest.NewTelemetry(), sink: new(consumertest.ProfilesSink)}
 	cfg, err := load(t, "store: {scan_interval: 100ms, directory: "+h.directory+", "+settings+"}")
 	require.NoError(t, err)
+	h.config = cfg
 	set := processortest.NewNopSettings(componentType)
 	set.TelemetrySettings = h.metrics.NewTelemetrySettings()
 	h.processor, err = NewFactory().CreateProfiles(t.Context(), set, cfg, h.sink)
@@ -223,4 +227,30 @@ func (h *harness) sum(name string) (total int64) {
 		total += point.Value
 	}
 	return total
+}
+
+// Exceptions of logs and spans get names, too, from the files that profiles use.
+func TestExceptions(t *testing.T) {
+	h := start(t, "")
+	h.add("assets/app.js", "")
+	h.eventually(pageURL, "", "discountOf")
+	const stack = "Error: x\n    at l (https://shop.example/assets/app.js:1:39)"
+	set, cfg := processortest.NewNopSettings(componentType), h.config
+	logs, traces := new(consumertest.LogsSink), new(consumertest.TracesSink)
+	logsProcessor, err := NewFactory().CreateLogs(t.Context(), set, cfg, logs)
+	require.NoError(t, err)
+	tracesProcessor, err := NewFactory().CreateTraces(t.Context(), set, cfg, traces)
+	require.NoError(t, err)
+
+	l := plog.NewLogs()
+	l.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Attributes().PutStr("exception.stacktrace", stack)
+	require.NoError(t, logsProcessor.ConsumeLogs(t.Context(), l))
+	got, _ := logs.AllLogs()[0].ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Attributes().Get("exception.stacktrace")
+	assert.Equal(t, "Error: x\n    at discountOf (basket.ts:8:17)", got.Str())
+
+	s := ptrace.NewTraces()
+	s.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().Events().AppendEmpty().Attributes().PutStr("exception.stacktrace", stack)
+	require.NoError(t, tracesProcessor.ConsumeTraces(t.Context(), s))
+	got, _ = traces.AllTraces()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Events().At(0).Attributes().Get("exception.stacktrace")
+	assert.Equal(t, "Error: x\n    at discountOf (basket.ts:8:17)", got.Str())
 }

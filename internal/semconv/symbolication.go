@@ -2,7 +2,7 @@
 
 package semconv
 
-// SymbolicationStatus (project) is on locations, and in frames of exceptions: what a symbol file said about the frame.
+// SymbolicationStatus (project) is on locations, and on log records and span events with an exception: what a symbol file said about the frame.
 const SymbolicationStatus = "symbolication.status"
 
 // Project, on locations with names from a symbol file: the frame as the profiler wrote it.
@@ -12,4 +12,12 @@ const (
 	SentryFrameRawFile     = "sentry.frame.raw_file"
 	SentryFrameRawLine     = "sentry.frame.raw_line"
 	SentryFrameRawColumn   = "sentry.frame.raw_column"
+)
+
+// Honeycomb's, on log records and span events with names from a symbol file: the exception as the SDK wrote it. AppDebugProguardUUID is on resources,
+// too: the UUID of the R8 mapping.
+const (
+	ExceptionStacktraceOriginal = "exception.stacktrace.original"
+	ExceptionTypeOriginal       = "exception.type.original"
+	AppDebugProguardUUID        = "app.debug.proguard_uuid"
 )

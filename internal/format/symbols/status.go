@@ -11,5 +11,6 @@ const (
 	Pending     Status = "pending"      // the file is being indexed; later messages get names
 	NoSymbol    Status = "no_symbol"    // the file says nothing about the place
 	Ambiguous   Status = "ambiguous"    // several functions fit the place
+	Limit       Status = "limit"        // the names of the message would be too long
 	Error       Status = "error"        // the file cannot be read
 )

@@ -240,7 +240,7 @@ func (e *editor) location(i dictionary.LocationIndex, u use) {
 	module := e.module()
 	status := symbols.Ambiguous
 	switch frameType := e.attribute(semconv.ProfileFrameType); {
-	case frameType == "v8js" && isScript(url):
+	case frameType == "v8js" && IsScript(url):
 		if !u.mixed {
 			status = e.script(i, u.source, line, function, url)
 		}
@@ -286,8 +286,8 @@ func (e *editor) script(i dictionary.LocationIndex, s *source, line dictionary.L
 	return status
 }
 
-// isScript reports whether a file can have a source map. Frames of V8 itself have no file, and node's own have node: in front.
-func isScript(url string) bool {
+// IsScript reports whether a file can have a source map. Frames of V8 itself have no file, and node's own have node: in front.
+func IsScript(url string) bool {
 	return url != "" && !strings.HasPrefix(url, "node:") && !strings.HasPrefix(url, "native ") && url[0] != '<'
 }
 

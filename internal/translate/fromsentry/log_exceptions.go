@@ -22,43 +22,17 @@ func putExceptions(attrs pcommon.Map, e *event.ErrorEvent) {
 	if len(chain) == 0 {
 		return
 	}
-	chain = withThreadStack(chain, e.Threads)
+	chain = event.WithThreadStack(chain, e.Threads)
 	thrown := &chain[len(chain)-1]
 	attr.PutText(attrs, semconv.ExceptionType, thrown.Type)
 	attr.PutText(attrs, semconv.ExceptionMessage, thrown.Value)
-	if hasFrames(chain) {
+	if event.HasFrames(chain) {
 		attr.PutText(attrs, semconv.ExceptionStacktrace, event.StacktraceText(chain, e.Platform))
 	}
 	list := attrs.PutEmptySlice(semconv.SentryExceptions)
 	for i := range e.Exceptions {
 		fillException(list.AppendEmpty().SetEmptyMap(), &e.Exceptions[i])
 	}
-}
-
-// withThreadStack returns the chain with the stack of the throwing thread if the thrown exception
-// has no stack (Native, Cocoa and Android crashes). It does not modify the input.
-func withThreadStack(chain []event.Exception, threads []event.EventThread) []event.Exception {
-	thrown := chain[len(chain)-1]
-	if thrown.Stacktrace != nil {
-		return chain
-	}
-	for _, thread := range threads {
-		threw := thread.ID == thrown.ThreadID && thread.ID != "" || thrown.ThreadID == "" && thread.Crashed.Value
-		if threw && thread.Stacktrace != nil {
-			thrown.Stacktrace = thread.Stacktrace
-			return append(append([]event.Exception{}, chain[:len(chain)-1]...), thrown)
-		}
-	}
-	return chain
-}
-
-func hasFrames(chain []event.Exception) bool {
-	for i := range chain {
-		if chain[i].Stacktrace != nil && len(chain[i].Stacktrace.Frames) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func fillException(m pcommon.Map, e *event.Exception) {

@@ -243,7 +243,8 @@ const maxAttributes = 128
 // isField reports whether an attribute has its own field in the event.
 func isField(key string) bool {
 	switch key {
-	case semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace, semconv.ExceptionEscaped, semconv.SentryFingerprint:
+	case semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace, semconv.ExceptionEscaped, semconv.SentryFingerprint,
+		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus:
 		return true
 	}
 	for _, user := range attr.UserKeys {

@@ -38,8 +38,12 @@ var stackPlatforms = map[stacktext.Language]string{
 }
 
 func newException(attrs pcommon.Map, platform string) *exception {
-	e := &exception{kindName: attr.TextOf(attrs, semconv.ExceptionType), message: attr.TextOf(attrs, semconv.ExceptionMessage), platform: platform}
-	stack := attr.TextOf(attrs, semconv.ExceptionStacktrace)
+	// Sentry symbolicates itself: it gets the exception as the SDK wrote it.
+	original := func(key, originalKey string) string {
+		return attr.FirstText(attr.TextOf(attrs, originalKey), attr.TextOf(attrs, key))
+	}
+	e := &exception{kindName: original(semconv.ExceptionType, semconv.ExceptionTypeOriginal), message: attr.TextOf(attrs, semconv.ExceptionMessage), platform: platform}
+	stack := original(semconv.ExceptionStacktrace, semconv.ExceptionStacktraceOriginal)
 	trace, ok := stacktext.Parse(stack, stackLanguages[platform])
 	if !ok {
 		e.unparsed = stack

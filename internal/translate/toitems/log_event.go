@@ -71,9 +71,9 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) (data []e
 		case semconv.SentryFingerprint:
 			out.Fingerprint = textsOf(value)
 		case semconv.SentryExceptions:
-			out.Exceptions = exceptionsOf(value)
+			out.Exceptions = ExceptionsOf(value)
 		case semconv.SentryThreads:
-			out.Threads = threadsOf(value)
+			out.Threads = ThreadsOf(value)
 		case semconv.SentryBreadcrumbs:
 			if value.Type() == pcommon.ValueTypeSlice {
 				out.Breadcrumbs = tosentry.CrumbsOf(value.Slice())
@@ -130,6 +130,7 @@ var elsewhere = func() map[string]bool {
 		semconv.SentryItemType: true, semconv.SentryEventID: true, semconv.SentryTags: true, semconv.SentrySeverityText: true,
 		semconv.SentryClockDriftMS: true, semconv.SentryClockDriftCorrected: true,
 		semconv.ExceptionType: true, semconv.ExceptionMessage: true, semconv.ExceptionStacktrace: true,
+		semconv.ExceptionTypeOriginal: true, semconv.ExceptionStacktraceOriginal: true, semconv.SymbolicationStatus: true,
 		semconv.SentryMessageTemplate: true, semconv.SentryMessageParameters: true,
 		semconv.URLFull: true, semconv.HTTPRequestMethod: true, semconv.URLFragment: true, semconv.URLQuery: true, semconv.UserAgentOriginal: true,
 		semconv.SentryRequestQueryString: true, semconv.SentryRequestData: true, semconv.SentryRequestCookies: true, semconv.SentryRequestEnv: true,

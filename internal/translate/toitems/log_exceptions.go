@@ -29,7 +29,8 @@ func eachMap(value pcommon.Value, visit func(pcommon.Map)) {
 	}
 }
 
-func exceptionsOf(value pcommon.Value) (chain []event.Exception) {
+// ExceptionsOf returns the exceptions of an event.
+func ExceptionsOf(value pcommon.Value) (chain []event.Exception) {
 	eachMap(value, func(m pcommon.Map) {
 		var e event.Exception
 		for key, value := range m.All() {
@@ -151,7 +152,8 @@ func frameOf(m pcommon.Map) (f event.EventFrame) {
 	return f
 }
 
-func threadsOf(value pcommon.Value) (threads []event.EventThread) {
+// ThreadsOf returns the threads of an event.
+func ThreadsOf(value pcommon.Value) (threads []event.EventThread) {
 	eachMap(value, func(m pcommon.Map) {
 		var t event.EventThread
 		for key, value := range m.All() {

@@ -29,6 +29,33 @@ func StacktraceText(chain []Exception, platform string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// WithThreadStack returns the chain with the stack of the throwing thread if the thrown exception
+// has no stack (Native, Cocoa and Android crashes). It does not modify the input.
+func WithThreadStack(chain []Exception, threads []EventThread) []Exception {
+	thrown := chain[len(chain)-1]
+	if thrown.Stacktrace != nil {
+		return chain
+	}
+	for _, thread := range threads {
+		threw := thread.ID == thrown.ThreadID && thread.ID != "" || thrown.ThreadID == "" && thread.Crashed.Value
+		if threw && thread.Stacktrace != nil {
+			thrown.Stacktrace = thread.Stacktrace
+			return append(append([]Exception{}, chain[:len(chain)-1]...), thrown)
+		}
+	}
+	return chain
+}
+
+// HasFrames reports whether an exception has a frame.
+func HasFrames(chain []Exception) bool {
+	for i := range chain {
+		if chain[i].Stacktrace != nil && len(chain[i].Stacktrace.Frames) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Headline returns "Type: value", or whichever of the two is present.
 func (e *Exception) Headline() string {
 	switch {
