@@ -6,14 +6,14 @@ package broadcast
 
 import "sync"
 
-// Change is a change that happens repeatedly. Its zero value is ready to use.
+// Change notifies readers of repeated changes. Its zero value is ready to use.
 type Change struct {
 	mu   sync.Mutex
 	next chan struct{} // nil: nobody waits
 }
 
-// Next returns a channel that the next Notify closes. To miss no change, call it before reading the
-// state that changes.
+// Next returns a channel that the next Notify closes. To avoid missing a change, call it before
+// reading the state that changes.
 func (c *Change) Next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Freshen derives new requests from recorded ones: with new IDs, and with times that end now.
-// Everything else remains the same, byte for byte. IDs and times are overwritten in place, with the
-// same length, so that the `length` of items remains correct.
+// Freshen derives new requests from recorded ones. It assigns new IDs, and shifts all times so that
+// the newest one is about a second old. Everything else remains the same, byte for byte. IDs and times
+// are overwritten in place, with the same length, so that the `length` of items remains correct.
 //
 // An old ID becomes the same new ID in all requests, so that a chunk still belongs to its
-// transaction in another request. For the same reason, requests with a common ID are shifted by the
-// same time.
+// transaction, which may be in another request. For the same reason, requests with a common ID are
+// shifted by the same time.
 func Freshen(bodies [][]byte, now time.Time) [][]byte {
 	fresh := newIDs()
 	result := slices.Clone(bodies)

@@ -34,7 +34,7 @@ var (
 	wholeIDName    = regexp.MustCompile(`^` + idName + `$`)
 )
 
-// idsIn returns the IDs in a body, without the hyphens of UUIDs. It skips IDs of zeros only.
+// idsIn returns the IDs in a body, without the hyphens of UUIDs. It skips IDs that consist of zeros.
 func idsIn(body []byte) map[string]bool {
 	ids := map[string]bool{}
 	add := func(text []byte) {

@@ -10,8 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// shiftTraces moves the Perfetto traces in a body by a number of seconds: the Unix times in their clock snapshots, from which the times
-// of samples follow.
+// shiftTraces moves the Perfetto traces in a body by a number of seconds: the Unix times in their clock snapshots, from which the times of
+// samples are calculated.
 func shiftTraces(body []byte, seconds int64) {
 	envelope, err := sentry.ReadEnvelope(body)
 	if err != nil {

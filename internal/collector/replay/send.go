@@ -22,7 +22,7 @@ type Answer struct {
 	Status   int
 	limits   string
 	body     string
-	rejected int64 // elements, in a successful response of OTLP
+	rejected int64 // elements rejected in a successful OTLP response
 }
 
 // OK reports whether the request was accepted.

@@ -23,12 +23,12 @@ var (
 	// excludes milliseconds: those of node's measurements are in the future.
 	measured = regexp.MustCompile(`"(?:timestamp|start_timestamp|end_timestamp|sent_at)"\s*:\s*(?:(\d{10})(?:\.\d+)?\s*[,}\]]|"([^"]+)")`)
 
-	// nanos matches a text that may be unix time in nanoseconds, and its member, if it is one of OTLP.
+	// nanos matches a text that may be unix time in nanoseconds, and the name of its member, if it is an OTLP time.
 	nanos = regexp.MustCompile(`("(?:\w*[tT]imeUnixNano)":)?"(\d{19})"`)
 )
 
-// near is the maximum distance of a number from the newest time if it is a time, because attributes
-// also have plain numbers.
+// near is the maximum distance in seconds between the newest time and a number that is regarded as
+// a time, because attributes also have plain numbers.
 const near = 24 * 60 * 60
 
 // newestSecond returns the second of the newest time in a body, 0 if there is none.

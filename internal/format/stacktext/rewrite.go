@@ -11,12 +11,12 @@ import (
 type Rewriter struct {
 	// Frame returns the frames for one frame, innermost first. If it reports false, the line stays as it is.
 	Frame func(Frame) ([]Frame, bool)
-	// Type returns the name for the type of an exception of Java.
+	// Type returns the new name for the type of a Java exception.
 	Type func(string) string
 }
 
-// Rewrite returns a text with the frames of JavaScript engines and of Java replaced, in the notation of their lines. All other lines stay as they
-// are, but for the types of exceptions in front of a message.
+// Rewrite replaces the frames of JavaScript engines and of Java in a text, and keeps the notation of their lines. It also replaces the
+// types of exceptions in front of a message. All other text is unchanged.
 func Rewrite(text string, r Rewriter) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -44,7 +44,7 @@ func orNewline(end string) string {
 	return end
 }
 
-// line returns the lines for a line without its indentation.
+// line returns the lines that replace a line. content is the line without its indentation.
 func (r *Rewriter) line(indent, content string) (written []string, ok bool) {
 	if f, ok := javaFrame(content); ok {
 		_, jar, _ := strings.Cut(content, ")")

@@ -94,7 +94,7 @@ func identifyELF(file io.ReaderAt, size int64) ([]Object, error) {
 
 // hasDWARF reports whether an ELF file has DWARF.
 func hasDWARF(file io.ReaderAt) (found bool) {
-	defer func() { _ = recover() }() // the reader of the standard library is not made for hostile files
+	defer func() { _ = recover() }() // the reader of the standard library is not designed for hostile files
 	sections, err := elf.NewFile(file)
 	return err == nil && (sections.Section(".debug_info") != nil || sections.Section(".zdebug_info") != nil)
 }

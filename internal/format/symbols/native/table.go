@@ -17,7 +17,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
-// Version is the version of the table, and of its content. A new one makes all indexes again.
+// Version is the version of the table, and of its content. A new version invalidates all existing indexes.
 const Version = 1
 
 // A table is a header, the loads, the rows, the sites, and the strings: little-endian, without pointers. The digit of the magic is the version.
@@ -139,8 +139,8 @@ const (
 	Caller
 )
 
-// Address converts an offset of the file, as ELF mappings have it, to an address. Files of symbols only do not have the code, and Breakpad files do
-// not state offsets: there, an offset is relative to the start of the image, as in most programs.
+// Address converts an offset of the file, as ELF mappings have it, to an address. Files with only symbols do not have the code, and
+// Breakpad files do not state offsets: for these, an offset is relative to the start of the image, as in most programs.
 func (t *Table) Address(offset uint64) (address uint64, ok bool) {
 	bare := true
 	for _, l := range t.loads {
