@@ -45,7 +45,7 @@ type command struct {
 	prepare func(*flag.FlagSet) func(environment, []string) error
 }
 
-var commands = []command{explainCommand, convertCommand, lintCommand, checkCommand, sendCommand}
+var commands = []command{explainCommand, convertCommand, lintCommand, checkCommand, sendCommand, scrubCommand}
 
 // errFindings is the error of a command that has reported its findings.
 var errFindings = errors.New("findings")

@@ -5,6 +5,7 @@ package scrub
 import (
 	"fmt"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -98,6 +99,16 @@ type ruleset struct {
 }
 
 func (s *ruleset) active() bool { return len(s.rules) > 0 || s.assigns }
+
+// Attributes scrubs attributes in place.
+func (s *Scrubber) Attributes(attributes pcommon.Map) Counts {
+	w := s.walk("event")
+	if w == nil {
+		return nil
+	}
+	w.attributes(attributes)
+	return w.counts
+}
 
 // Traces scrubs spans in place.
 func (s *Scrubber) Traces(data ptrace.Traces) Counts {
