@@ -34,7 +34,7 @@ type forwarder struct {
 	now       func() time.Time
 
 	mu          sync.Mutex
-	changed     *sync.Cond
+	idle        []chan struct{} // of consumers without an entry, the one that became idle last at the end
 	schedule    *schedule.Schedule[*entry]
 	storedBytes int64
 	lost        int // at the shutdown
@@ -78,7 +78,6 @@ func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwar
 	}
 	f.outgoing = newOutgoing(cfg, f.limits)
 	f.reports = &reports{overflow: func() { telemetry.ended(endpointReport, outcomeDropped, reasonKeys) }}
-	f.changed = sync.NewCond(&f.mu)
 	f.stopReports = make(chan struct{})
 	return f
 }
@@ -116,7 +115,8 @@ func (f *forwarder) start(post func(context.Context, *request) (reply, time.Dura
 	f.reporter.Go(func() { f.reportAlways(ctx) })
 	for range f.cfg.NumConsumers {
 		f.consumers.Go(func() {
-			for e := f.next(); e != nil; e = f.next() {
+			wake := make(chan struct{}, 1)
+			for e := f.next(wake); e != nil; e = f.next(wake) {
 				f.send(ctx, e)
 			}
 		})
@@ -150,7 +150,7 @@ func (f *forwarder) queueUp(e *entry) {
 		f.schedule.Add(e)
 	}
 	f.evict()
-	f.changed.Signal()
+	f.wake()
 }
 
 // evict keeps the storage below its limit.
@@ -164,44 +164,51 @@ func (f *forwarder) evict() {
 	}
 }
 
-// next waits for an entry to send. It returns nil when the forwarder stops.
-func (f *forwarder) next() *entry {
+// next waits for an entry to send; wake is the channel of the consumer. It returns nil when the forwarder stops.
+func (f *forwarder) next(wake chan struct{}) *entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer f.wakeAnother()
 	for {
 		if f.state == stopped || f.state == flushing && f.schedule.Fresh() == 0 {
+			f.wake()
 			return nil
 		}
 		now := f.now()
 		f.expire(now)
 		e, wait, ok := f.schedule.Next(now)
 		if ok {
+			if f.state != running || f.schedule.Queued() > 0 {
+				f.wake() // there may be an entry for another one
+			}
 			return e
 		}
-		f.sleep(wait)
+		f.sleep(wake, wait)
 	}
 }
 
-// wakeAnother wakes a consumer if there may be an entry for it too. Each consumer wakes at most one other: to wake all of them costs more
-// than an attempt.
-func (f *forwarder) wakeAnother() {
-	if f.state != running || f.schedule.Queued() > 0 {
-		f.changed.Signal()
-	}
-}
-
-// sleep waits until the state changes, at most d unless d is 0.
-func (f *forwarder) sleep(d time.Duration) {
+// sleep waits until the consumer is woken, at most d unless d is 0.
+func (f *forwarder) sleep(wake chan struct{}, d time.Duration) {
+	f.idle = append(f.idle, wake)
 	if d > 0 {
 		timer := time.AfterFunc(d, func() {
-			f.mu.Lock() // not before Wait
+			f.mu.Lock()
 			defer f.mu.Unlock()
-			f.changed.Signal() // any consumer: it then waits for the next time itself
+			f.wake() // any consumer: it then waits for the next time itself
 		})
 		defer timer.Stop()
 	}
-	f.changed.Wait()
+	f.mu.Unlock()
+	<-wake
+	f.mu.Lock()
+}
+
+// wake wakes a consumer, which wakes another one if necessary: to wake them all costs more than an attempt. It is the one that became idle
+// last, because the garbage collector shrinks the stacks of the others.
+func (f *forwarder) wake() {
+	if last := len(f.idle) - 1; last >= 0 {
+		f.idle[last] <- struct{}{}
+		f.idle = f.idle[:last]
+	}
 }
 
 // expire drops requests that have waited longer than spool::max_age.
@@ -405,7 +412,7 @@ func (f *forwarder) setState(s state) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.state = s
-	f.changed.Broadcast()
+	f.wake()
 }
 
 func (f *forwarder) abandonAll() {
