@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/threads"
 )
 
 // profileAnswer describes one profile, without its samples.
@@ -62,9 +63,9 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	half = answer.PerEntry(answer.MaxTexts/4, 2, &out.Omissions)
 	attributes, _ := p.View.Attributes(p.OTLP.AttributeIndices(), nil)
 	out.Attributes = half.List(attributes)
-	threads := ordered(p)
-	for _, thread := range threads {
-		texts := answer.PerEntry(answer.MaxTexts/4, len(threads), &out.Omissions)
+	listed := threads.Ordered(p, maxListed)
+	for _, thread := range listed {
+		texts := answer.PerEntry(answer.MaxTexts/4, len(listed), &out.Omissions)
 		out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.End, &texts))
 	}
 	out.SpanList = v.listSpans(summary.Spans, answer.MaxTexts/4, &out.Omissions)

@@ -37,6 +37,7 @@ type viewer struct {
 	importing chan struct{} // has an entry while a file is being imported
 	graphs    graphs        // of the latest views; used only by the response that is being built
 	unread    unread
+	version   string    // of the collector
 	created   time.Time // distinguishes its ETags from those before a restart
 
 	server   httpserver.Server
@@ -52,6 +53,7 @@ func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
 		store:     store.New(cfg.MaxBytes, cfg.MaxAge),
 		building:  make(chan struct{}, concurrentBuilds),
 		importing: make(chan struct{}, 1),
+		version:   set.BuildInfo.Version,
 		created:   time.Now(),
 		end:       make(chan struct{}),
 	}

@@ -31,6 +31,8 @@ const maxProfiles = 60
 //
 //	profile=17       a profile; may be repeated
 //	trace=…&span=…   the samples of a span; without a profile, of all profiles
+//	service=…        the profiles of a service, without profile and span
+//	window=…/…       with service: the samples between two times (RFC 3339 or Unix nanoseconds)
 //	thread=…         the samples of the thread with this ID
 //	from=…&to=…      the samples in a time range, in nanoseconds after the origin
 //	collapse=1       without library functions that library functions call
@@ -61,9 +63,14 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 			return nil, err
 		}
 	}
-	if query.Has("profile") {
+	switch {
+	case query.Has("profile"):
 		s.profiles, err = v.profilesOf(query["profile"])
-	} else {
+	case s.link == nil && query.Has("service"):
+		if s.within, err = parseInterval(query); err == nil {
+			s.profiles, err = v.profilesDuring(query.Get("service"), s.within)
+		}
+	default:
 		s.profiles, err = v.profilesWith(s.link)
 	}
 	if err != nil {
@@ -75,8 +82,7 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 		s.thread = &thread
 	}
 	s.collapse = query.Get("collapse") == "1"
-	s.within, err = parseRange(query, s.origin)
-	return s, err
+	return s, parseRange(query, s.origin, &s.within)
 }
 
 func (v *viewer) profilesOf(ids []string) (list []*store.Profile, err error) {
@@ -139,18 +145,62 @@ func parseTrace(text string) (pcommon.TraceID, error) {
 	return pcommon.TraceID(id), nil
 }
 
-func parseRange(query url.Values, origin uint64) (r timeline.Range, err error) {
+// profilesDuring returns the profiles of a service in a range. If there are too many, it returns the
+// latest. It returns only profiles with the measure of the latest.
+func (v *viewer) profilesDuring(service string, during timeline.Range) (list []*store.Profile, err error) {
+	all, _, _ := v.store.All()
+	for _, p := range all { // the newest first
+		if p.Service != service || during.To > 0 && p.Start >= during.To || p.End < during.From {
+			continue
+		}
+		if list = append(list, p); p.Measure != list[0].Measure {
+			list = list[:len(list)-1]
+		}
+		if len(list) == maxProfiles {
+			break
+		}
+	}
+	if len(list) == 0 {
+		return nil, failure{status: http.StatusNotFound, text: "no stored profile of this service is in the window"}
+	}
+	slices.SortFunc(list, func(a, b *store.Profile) int { return cmp.Compare(a.ID, b.ID) })
+	return list, nil
+}
+
+func parseInterval(query url.Values) (r timeline.Range, err error) {
+	if !query.Has("window") {
+		return r, nil
+	}
+	from, to, _ := strings.Cut(query.Get("window"), "/")
+	if r.From, err = parseTime(from); err == nil {
+		r.To, err = parseTime(to)
+	}
+	if err != nil || r.To <= r.From {
+		return r, badRequest("window: %q is not a start and an end, separated by /", answer.Display(query.Get("window")))
+	}
+	return r, nil
+}
+
+// parseTime parses a time in RFC 3339 or in Unix nanoseconds.
+func parseTime(text string) (uint64, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return uint64(max(0, t.UnixNano())), nil
+	}
+	return strconv.ParseUint(text, 10, 63)
+}
+
+func parseRange(query url.Values, origin uint64, r *timeline.Range) error {
 	for key, target := range map[string]*uint64{"from": &r.From, "to": &r.To} {
 		if !query.Has(key) {
 			continue
 		}
 		offset, err := strconv.ParseUint(query.Get(key), 10, 63)
 		if err != nil {
-			return r, badRequest("%s: %q is not a number of nanoseconds", key, answer.Display(query.Get(key)))
+			return badRequest("%s: %q is not a number of nanoseconds", key, answer.Display(query.Get(key)))
 		}
 		*target = origin + offset
 	}
-	return r, nil
+	return nil
 }
 
 // tag distinguishes responses to the same request for the samples of a span: more profiles may have

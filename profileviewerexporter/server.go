@@ -3,18 +3,14 @@
 package profileviewerexporter
 
 import (
-	"fmt"
-	"net"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/guard"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/mcptools"
 )
 
 // routes returns the handler for the page and its API. All requests are GET requests, except those
-// that change the content of the store.
+// that change the content of the store and those of MCP clients.
 func (v *viewer) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(path string, answer func(*http.Request) (any, error)) {
@@ -26,6 +22,7 @@ func (v *viewer) routes() http.Handler {
 	handle("flame", v.flameGraph)
 	handle("ordered", v.orderedGraph)
 	handle("frame", v.frameDetail)
+	handle("stacks", v.stackList)
 	handle("compare", v.compare)
 	handle("traces/{trace}", v.traceDetail)
 	handle("traces/{trace}/spans/{span}", v.spanDetail)
@@ -36,93 +33,11 @@ func (v *viewer) routes() http.Handler {
 	handle("notices", v.noticeList)
 	handle("download/{format}", v.download)
 	mux.Handle("GET /api/changes", v.changes())
+	tools := mcptools.NewHandler(mux, v.version, v.unread.add)
+	mux.Handle("GET /mcp", tools) // 405
+	mux.Handle("POST /mcp", tools)
 	mux.HandleFunc("POST /api/import", v.importFile)
 	mux.HandleFunc("POST /api/clear", func(w http.ResponseWriter, r *http.Request) { v.respond(w, r, v.clear) })
 	mux.Handle("GET /", page())
-	return v.guard(mux)
-}
-
-// guard protects the content against other sites, including those that point one of their host
-// names to this address (DNS rebinding), and against scripts in the data, for instance in a
-// function name.
-func (v *viewer) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		header.Set("Content-Security-Policy", policyFor(r.URL.Path))
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("X-Frame-Options", "DENY")
-		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("Cross-Origin-Opener-Policy", "same-origin")
-		header.Set("Cross-Origin-Resource-Policy", "same-origin")
-		header.Set("Cache-Control", "no-cache")
-		if !v.hostAllowed(r.Host) {
-			http.Error(w, fmt.Sprintf("Host %q is not allowed. To allow it, add it to allowed_hosts of the profile_viewer exporter.",
-				answer.Display(r.Host)), http.StatusMisdirectedRequest)
-			return
-		}
-		if crossSite(r) {
-			http.Error(w, "Request from another site. Open the page of the profile_viewer exporter instead.", http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// crossSite reports whether a page of another origin sends the request. Such a page could not read
-// the responses, but it could make the collector build many. Another port of this host is another
-// origin. A link from another site may open the page, but may not start a download. Old browsers
-// send no Sec-Fetch-Site, and other browsers send it only over TLS or to localhost; in these cases,
-// requests other than links and images have an Origin.
-func crossSite(r *http.Request) bool {
-	switch r.Header.Get("Sec-Fetch-Site") {
-	case "same-origin", "none": // none: typed by the user
-		return false
-	case "":
-		origin := r.Header.Get("Origin")
-		if origin == "" {
-			return false
-		}
-		parsed, err := url.Parse(origin)
-		return err != nil || parsed.Host != r.Host
-	}
-	opensPage := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
-	return !opensPage || strings.HasPrefix(r.URL.Path, "/api/")
-}
-
-const (
-	// pagePolicy allows only our own files. It also prevents HTML from text, because no trusted
-	// types can be created.
-	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-	// speedscopePolicy allows what speedscope needs: inline style sheets and WebAssembly.
-	speedscopePolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
-		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-	speedscopePath = "/speedscope/"
-)
-
-func policyFor(path string) string {
-	if strings.HasPrefix(path, speedscopePath) {
-		return speedscopePolicy
-	}
-	return pagePolicy
-}
-
-// hostAllowed reports whether the page may be served for a Host header. IP addresses are safe,
-// because only names can be rebound.
-func (v *viewer) hostAllowed(hostport string) bool {
-	host := hostname(hostport)
-	if net.ParseIP(host) != nil || host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	same := func(other string) bool { return other != "" && strings.EqualFold(host, other) }
-	return same(hostname(v.cfg.HTTP.NetAddr.Endpoint)) || slices.ContainsFunc(v.cfg.AllowedHosts, same)
-}
-
-func hostname(hostport string) string {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = hostport
-	}
-	return strings.Trim(host, "[]")
+	return guard.New(mux, append(v.cfg.AllowedHosts, v.cfg.HTTP.NetAddr.Endpoint))
 }

@@ -2,7 +2,12 @@
 
 package flame
 
-import "github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+)
 
 // Comparison is the tree of two graphs. Totals are sums of both. The first graph is scaled to the
 // weight of the second, because recordings rarely have the same length.
@@ -10,7 +15,16 @@ type Comparison struct {
 	*Graph
 	Before, After int64   // total weights
 	Delta         []int64 // by node: second minus first, in weights of the second
+	Changes       []FrameChange
 }
+
+// FrameChange is a function of a comparison, with its weights in both graphs.
+type FrameChange struct {
+	Frame         int32
+	Before, After FrameTotal // weights of the second; their own frames are unset
+}
+
+func (c *FrameChange) self() int64 { return c.After.Self - c.Before.Self }
 
 // Compare returns the comparison of two graphs, which must have the same measure.
 func Compare(before, after *Graph) *Comparison {
@@ -31,7 +45,36 @@ func Compare(before, after *Graph) *Comparison {
 	c.add(before, scale, -1)
 	c.add(after, 1, 1)
 	c.out.Samples = before.Samples + after.Samples
+	c.out.Changes = c.changes(before, after, scale)
 	return c.out
+}
+
+// changes returns all functions, those whose self weight has changed the most first.
+func (c *comparer) changes(before, after *Graph, scale float64) []FrameChange {
+	list := make([]FrameChange, len(c.out.Frames))
+	for i := range list {
+		list[i].Frame = int32(i)
+	}
+	for _, f := range before.Top() {
+		list[c.frames[before.Frames[f.Frame]]].Before = FrameTotal{Self: scaled(f.Self, scale), Total: scaled(f.Total, scale)}
+	}
+	for _, f := range after.Top() {
+		list[c.frames[after.Frames[f.Frame]]].After = FrameTotal{Self: f.Self, Total: f.Total}
+	}
+	magnitude := func(n int64) int64 { return max(n, -n) }
+	slices.SortFunc(list, func(a, b FrameChange) int {
+		return cmp.Or(cmp.Compare(magnitude(b.self()), magnitude(a.self())),
+			cmp.Compare(magnitude(b.After.Total-b.Before.Total), magnitude(a.After.Total-a.Before.Total)), cmp.Compare(a.Frame, b.Frame))
+	})
+	return list
+}
+
+func scaled(weight int64, scale float64) int64 { return int64(float64(weight) * scale) }
+
+// Size returns the approximate size of the comparison in memory.
+func (c *Comparison) Size() int {
+	const change = 56
+	return c.Graph.Size() + 8*len(c.Delta) + change*len(c.Changes)
 }
 
 // Draw returns the boxes of the comparison, as [Graph.Draw] does.
@@ -50,7 +93,7 @@ func (c *comparer) add(g *Graph, scale float64, sign int64) {
 			nodes[id] = c.child(nodes[n.Parent], g.Frames[n.Frame])
 		}
 		sum := &c.out.Tree[nodes[id]]
-		self, total := int64(float64(n.Self)*scale), int64(float64(n.Total)*scale)
+		self, total := scaled(n.Self, scale), scaled(n.Total, scale)
 		sum.Self += self
 		sum.Total += total
 		c.out.Delta[nodes[id]] += sign * total

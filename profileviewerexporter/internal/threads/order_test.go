@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package profileviewerexporter
+package threads
 
 import (
 	"testing"
@@ -17,7 +17,7 @@ import (
 func TestInitialThread(t *testing.T) {
 	every := func(n int) (at []time.Duration) {
 		for i := range n {
-			at = append(at, time.Duration(i)*10*ms)
+			at = append(at, time.Duration(i)*10*time.Millisecond)
 		}
 		return at
 	}
@@ -31,11 +31,12 @@ func TestInitialThread(t *testing.T) {
 	p := timelinetest.Read(message.Dictionary(), timelinetest.Profile(message))
 	p.Threads[0].Name = "sentry.profiler.ThreadContinuousScheduler"
 	var ids []string
-	for _, thread := range ordered(p) {
+	for _, thread := range Ordered(p, 100) {
 		ids = append(ids, thread.ID)
 	}
 	assert.Equal(t, []string{"3", "2", "4", "5", "1"}, ids)
-	assert.Empty(t, ordered(&timeline.Profile{}))
+	assert.Len(t, Ordered(p, 2), 2)
+	assert.Empty(t, Ordered(&timeline.Profile{}, 100))
 }
 
 func TestWaiting(t *testing.T) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package profileviewerexporter
+// Package threads finds the threads of a profile that users want to see first.
+package threads
 
 import (
 	"cmp"
@@ -20,10 +21,10 @@ type threadUse struct {
 	busy    int64 // weight of samples on any stack
 }
 
-// ordered returns the threads with samples, no more than maxListed. The page opens the first: of the
+// Ordered returns the threads with samples, no more than a number of them. The page opens the first: of the
 // threads that ran spans, the one that ran the longest. The sampler of an SDK is last: it runs
 // while it takes samples.
-func ordered(p *timeline.Profile) (list []*timeline.Thread) {
+func Ordered(p *timeline.Profile, most int) (list []*timeline.Thread) {
 	uses := make([]threadUse, 0, len(p.Threads))
 	for i := range p.Threads {
 		if len(p.Threads[i].Samples) > 0 {
@@ -31,13 +32,24 @@ func ordered(p *timeline.Profile) (list []*timeline.Thread) {
 		}
 	}
 	slices.SortStableFunc(uses, func(a, b threadUse) int {
-		return cmp.Or(cmp.Compare(flag(a.sampler), flag(b.sampler)), cmp.Compare(flag(b.linked), flag(a.linked)),
+		return cmp.Or(first(b.sampler, a.sampler), first(a.linked, b.linked),
 			cmp.Compare(b.running, a.running), cmp.Compare(b.busy, a.busy))
 	})
-	for _, use := range uses[:min(len(uses), maxListed)] {
+	for _, use := range uses[:min(len(uses), most)] {
 		list = append(list, use.thread)
 	}
 	return list
+}
+
+// first compares two threads of which some have a property: those come first.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 func useOf(p *timeline.Profile, t *timeline.Thread) threadUse {
