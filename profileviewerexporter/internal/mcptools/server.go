@@ -51,17 +51,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(request))
-	select {
-	case h.building <- struct{}{}:
-	case <-r.Context().Done():
+	response := recorder{header: w.Header(), status: http.StatusOK}
+	if !h.build(&response, r) {
 		return
 	}
-	response := recorder{header: w.Header(), status: http.StatusOK}
-	h.server.ServeHTTP(&response, r)
-	<-h.building
 	defer h.sending(w, r, int64(response.body.Len()))()
 	w.WriteHeader(response.status)
 	_, _ = w.Write(response.body.Bytes()) // an error means that the client disconnected
+}
+
+// build builds the response after those of earlier requests. It reports false if the client
+// disconnects before.
+func (h *Handler) build(response *recorder, r *http.Request) bool {
+	select {
+	case h.building <- struct{}{}:
+	case <-r.Context().Done():
+		return false
+	}
+	defer func() { <-h.building }() // also after a panic
+	h.server.ServeHTTP(response, r)
+	return true
 }
 
 // supported are the methods of servers that have only tools. Subscriptions would hold a connection.
