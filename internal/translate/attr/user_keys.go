@@ -12,3 +12,13 @@ var UserKeys = map[string]string{
 	"email":      semconv.UserEmail,
 	"ip_address": semconv.ClientAddress,
 }
+
+// IsUserKey reports whether an attribute is a field of Sentry's user.
+func IsUserKey(key string) bool {
+	for _, known := range UserKeys {
+		if known == key {
+			return true
+		}
+	}
+	return false
+}

@@ -87,32 +87,9 @@ func AppendDouble(dst []byte, f float64) []byte {
 // JsonString returns a text as JSON.
 func JsonString(text string) []byte { return jsonscan.AppendJSONText(nil, text) }
 
-// TypedAttribute is the inverse of fromsentry.setAttribute: an attribute of a container. Types are
-// scalars and lists of scalars. An object becomes JSON text, as Sentry does for OpenTelemetry
-// attributes.
+// TypedAttribute is Scratch.Attribute with its own memory.
 func TypedAttribute(key string, value pcommon.Value) event.Attribute {
-	a := event.Attribute{Key: key, Type: "string", Value: JsonOf(value)}
-	switch value.Type() {
-	case pcommon.ValueTypeBool:
-		a.Type = "boolean"
-	case pcommon.ValueTypeInt:
-		a.Type = "integer"
-	case pcommon.ValueTypeDouble:
-		if a.Value[0] != '"' {
-			a.Type = "double"
-		}
-	case pcommon.ValueTypeSlice:
-		if isFlat(value.Slice()) {
-			a.Type = "array"
-			break
-		}
-		a.Value = JsonString(string(a.Value))
-	case pcommon.ValueTypeMap:
-		a.Value = JsonString(string(a.Value))
-	case pcommon.ValueTypeEmpty:
-		a.Value = JsonString("")
-	}
-	return a
+	return new(Scratch).Attribute(key, value)
 }
 
 func isFlat(list pcommon.Slice) bool {

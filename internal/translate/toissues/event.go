@@ -134,7 +134,7 @@ func samplingContext(out *sentryevent.ErrorEvent) *sentry.DynamicSamplingContext
 // fillFromSpan sets the fields that the span and its segment state.
 func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
 	span := r.spans[r.span]
-	out.User = tosentry.UserOf(span.Attributes(), false)
+	out.User = tosentry.UserOf(span.Attributes(), false, new(attr.Scratch))
 	out.Trace.Op, out.Trace.Status = attr.Clip(tosentry.ForeignOp(span), 128), tosentry.StatusName(span, false)
 	if parent := span.ParentSpanID(); !parent.IsEmpty() {
 		out.Trace.ParentSpanID = hex.EncodeToString(parent[:])
@@ -147,7 +147,7 @@ func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
 
 // request returns the request that the segment served, or that the log record states.
 func (e *exporter) request(attrs pcommon.Map, kind ptrace.SpanKind) *sentryevent.HTTPRequest {
-	request := tosentry.RequestOf(attrs, kind)
+	request := tosentry.RequestOf(attrs, kind, new(attr.Scratch))
 	if request == nil {
 		return nil
 	}
@@ -247,12 +247,7 @@ func isField(key string) bool {
 		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus:
 		return true
 	}
-	for _, user := range attr.UserKeys {
-		if key == user {
-			return true
-		}
-	}
-	return strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
+	return attr.IsUserKey(key) || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
 }
 
 // contexts returns the SDK that recorded the exception, and the other spans with the same failure.

@@ -24,9 +24,7 @@ func newSource(resource *tosentry.Resource, scope pcommon.InstrumentationScope, 
 		s.text(semconv.OtelScopeName, scope.Name())
 	}
 	s.shared = append(s.shared, resource.Typed...)
-	for i := range s.shared {
-		s.size += len(s.shared[i].Key) + len(s.shared[i].Value) + len(`"":{"type":"boolean","value":},`)
-	}
+	s.json = event.AppendMembers([]byte{'{'}, s.shared)[1:]
 	return s
 }
 
@@ -36,36 +34,41 @@ func (s *source) text(key, text string) {
 	}
 }
 
-// repeated returns the attributes that an element repeats. It omits and counts them if the output
-// would exceed its limit.
-func (e *exporter) repeated(s *source) []event.Attribute {
-	if !e.spend(s.size) {
+// withShared adds the attributes that an element repeats, and whose keys it does not have: usually
+// all of them, as JSON. It omits and counts them if the output would exceed its limit.
+func (e *exporter) withShared(all []event.Attribute, s *source, own pcommon.Map) ([]event.Attribute, []byte) {
+	if !e.spend(len(s.json)) {
 		e.Flaws = discard.AddFlaw(e.Flaws, "resource", 1)
-		return nil
+		return all, nil
 	}
-	return s.shared
+	taken := keysOf(own)
+	for i := range s.shared {
+		if taken(s.shared[i].Key) {
+			return appendMissing(all, s.shared, taken), nil
+		}
+	}
+	return all, s.json
 }
 
-// withShared appends the shared attributes whose keys the element does not have.
-func withShared(all, shared []event.Attribute, own pcommon.Map) []event.Attribute {
-	if own.Len() <= fewAttributes {
-		for i := range shared {
-			if _, taken := own.Get(shared[i].Key); !taken {
-				all = append(all, shared[i])
-			}
-		}
-		return all
-	}
-	taken := make(map[string]bool, own.Len())
-	for key := range own.All() {
-		taken[key] = true
-	}
+func appendMissing(all, shared []event.Attribute, taken func(key string) bool) []event.Attribute {
 	for i := range shared {
-		if !taken[shared[i].Key] {
+		if !taken(shared[i].Key) {
 			all = append(all, shared[i])
 		}
 	}
 	return all
+}
+
+// keysOf returns a function that reports whether there is an attribute.
+func keysOf(attrs pcommon.Map) func(key string) bool {
+	if attrs.Len() <= fewAttributes {
+		return func(key string) bool { _, ok := attrs.Get(key); return ok }
+	}
+	keys := make(map[string]bool, attrs.Len())
+	for key := range attrs.All() {
+		keys[key] = true
+	}
+	return func(key string) bool { return keys[key] }
 }
 
 // fewAttributes is the number of attributes up to which a search is faster than a map.

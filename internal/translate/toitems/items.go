@@ -5,6 +5,7 @@ package toitems
 import (
 	"encoding/hex"
 	"strconv"
+	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -37,17 +38,25 @@ const (
 type exporter struct {
 	tosentry.Export
 	options Options
-	copies  int // number of bytes that items may still repeat, such as resource attributes
+	copies  int          // number of bytes that items may still repeat, such as resource attributes
+	size    func() int   // of the message; nil = in copies
+	scratch attr.Scratch // values of the current element or event
 }
 
-func newExporter(o Options, size int) exporter {
-	return exporter{options: o, copies: attr.ExportBound(size) / 2}
+// newExporter returns an exporter for a message with the given size, which takes long to compute and
+// is rarely needed.
+func newExporter(o Options, size func() int) exporter {
+	return exporter{options: o, copies: attr.ExportBound(0) / 2, size: size}
 }
 
 func (e *exporter) lose(reason discard.Reason) { e.Lost = discard.AddLoss(e.Lost, reason, 1) }
 
 // spend reports whether the output may repeat a number of bytes.
 func (e *exporter) spend(size int) bool {
+	if size > e.copies && e.size != nil {
+		e.copies += (attr.ExportBound(e.size()) - attr.ExportBound(0)) / 2
+		e.size = nil
+	}
 	if size > e.copies {
 		return false
 	}
@@ -78,9 +87,28 @@ func (e *exporter) add(kind sentry.ItemType, eventID string, payload []byte) {
 // container collects elements of one type in items.
 type container struct {
 	*sentryevent.ContainerWriter
+	memory   *[]byte
 	header   sentry.ItemHeader
 	elements int // limit of an item
 }
+
+// newContainer returns a container. release returns its memory after the message.
+func (e *exporter) newContainer(kind sentry.ItemType, contentType string, elements int) container {
+	memory := containers.Get().(*[]byte)
+	return container{
+		ContainerWriter: sentryevent.NewContainerWriter(*memory, e.limit()), memory: memory,
+		header: sentry.ItemHeader{Type: kind, ContentType: contentType}, elements: elements,
+	}
+}
+
+func (c *container) release() {
+	*c.memory = c.Scratch()
+	containers.Put(c.memory)
+}
+
+// containers have the memory of a container each: at most a megabyte, whose growth would take longer
+// than its content.
+var containers = sync.Pool{New: func() any { return new([]byte) }}
 
 // put adds an element to the container.
 func (e *exporter) put(c *container, element sentryevent.Element) {
@@ -115,8 +143,10 @@ type source struct {
 	*tosentry.Resource
 	attr.Identity
 	shared  []sentryevent.Attribute
-	size    int    // bytes of shared in an element
+	json    []byte // shared as members of an object
 	session string // of the process; "" = not computed yet
+	hour    uint64 // of trace
+	trace   string // for elements without a trace; "" = not computed yet
 }
 
 // traceID returns the trace of an element. Sentry requires one, so elements without a trace share
@@ -125,11 +155,15 @@ func (s *source) traceID(id pcommon.TraceID, nanos uint64, o *Options) (text str
 	if !id.IsEmpty() {
 		return hex.EncodeToString(id[:]), false
 	}
-	hour := strconv.FormatUint(nanos/(3600*attr.NanosPerSecond), 10)
+	hour := nanos / (3600 * attr.NanosPerSecond)
+	if s.trace != "" && s.hour == hour {
+		return s.trace, true
+	}
 	if s.session == "" {
 		s.session = attr.ProfilerSession(s.Map, o.ProfilerIDAttributes, true)
 	}
-	return attr.HashID("trace", s.session, hour), true
+	s.hour, s.trace = hour, attr.HashID("trace", s.session, strconv.FormatUint(hour, 10))
+	return s.trace, true
 }
 
 func spanText(id pcommon.SpanID) string {

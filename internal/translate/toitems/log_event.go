@@ -3,7 +3,9 @@
 package toitems
 
 import (
+	"bytes"
 	"encoding/hex"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -24,11 +26,13 @@ import (
 func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *source) {
 	attrs := record.Attributes()
 	level, _ := levelOf(record)
-	out := &event.ErrorEvent{
+	out := &e.item
+	*out = event.ErrorEvent{ // with the memory of the last event
+		Exceptions: out.Exceptions[:0], Threads: out.Threads[:0], Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0]},
 		EventID: attr.TextOf(attrs, semconv.SentryEventID), Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
 		Platform: attr.FirstText(s.Platform, "other"), Level: level,
 		Release: s.Release, Dist: s.Dist, Environment: s.Environment, SDK: s.Sdk,
-		User: tosentry.UserOf(attrs, true), Request: tosentry.RequestOf(attrs, ptrace.SpanKindUnspecified),
+		User: tosentry.UserOf(attrs, true, &e.scratch), Request: tosentry.RequestOf(attrs, ptrace.SpanKindUnspecified, &e.scratch),
 	}
 	if id := record.TraceID(); !id.IsEmpty() {
 		out.Trace.TraceID, out.Trace.SpanID = hex.EncodeToString(id[:]), spanText(record.SpanID())
@@ -36,17 +40,21 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	if out.EventID == "" {
 		out.EventID = attr.HashID("event", out.Trace.TraceID, strconv.FormatUint(out.Timestamp.UnixNano, 10), record.Body().AsString())
 	}
-	data := e.fields(out, attrs)
-	out.Message = messageOf(record, out)
-	contexts := e.contexts(record, item, s)
-	if out.Trace.TraceID == "" { // Sentry drops a trace context without a trace
-		out.Trace, data = event.TraceContext{}, moveTo(contexts.Of("otel"), data)
+	e.fillContexts(record, item, s)
+	e.fields(out, attrs)
+	out.Message = e.message(record, out)
+	if data := out.Trace.Data; out.Trace.TraceID == "" { // Sentry drops a trace context without a trace
+		if len(data) > 0 { // processors may add attributes
+			e.contexts.Put("otel", "attributes", e.scratch.Object(pcommon.Map{}, data))
+		}
+		out.Trace = event.TraceContext{Data: data[:0]}
 	}
-	out.Trace.Data, out.Contexts = data, contexts.Values()
+	out.Contexts = e.contexts.AppendTo(out.Contexts, &e.scratch)
 	if item == sentry.ItemFeedback {
 		out.Type, out.Message = string(item), event.Message{} // the message is in the context
 	}
-	e.add(item, out.EventID, event.AppendEvent(nil, out))
+	e.payload = event.AppendEvent(e.payload[:0], out)
+	e.add(item, out.EventID, bytes.Clone(e.payload))
 	if n := len(e.Items); n > 0 && e.Items[n-1].EventID == out.EventID && out.Trace.TraceID != "" {
 		e.Items[n-1].Trace = &sentry.DynamicSamplingContext{
 			TraceID: out.Trace.TraceID, Release: out.Release, Environment: out.Environment, Transaction: attr.Clip(out.Transaction, attr.MaxNameBytes),
@@ -54,10 +62,11 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	}
 }
 
-// fields sets the fields that have their own attributes. It returns all other attributes, which
+// fields sets the fields and members of contexts that have their own attributes. All other attributes
 // belong in contexts.trace.data.
-func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) (data []event.NamedValue) {
+func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 	tags := tosentry.TagKeys(attrs)
+	var headers []event.NamedValue // of the response
 	for key, value := range attrs.All() {
 		switch key {
 		case semconv.SentryLogger:
@@ -69,21 +78,21 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) (data []e
 		case semconv.ServerAddress:
 			out.ServerName = value.AsString()
 		case semconv.SentryFingerprint:
-			out.Fingerprint = textsOf(value)
+			out.Fingerprint = e.textsOf(value)
 		case semconv.SentryExceptions:
-			out.Exceptions = ExceptionsOf(value)
+			e.exceptions(value, out)
 		case semconv.SentryThreads:
-			out.Threads = ThreadsOf(value)
+			e.threads(value, out)
 		case semconv.SentryBreadcrumbs:
 			if value.Type() == pcommon.ValueTypeSlice {
-				out.Breadcrumbs = tosentry.CrumbsOf(value.Slice())
+				out.Breadcrumbs = tosentry.CrumbsOf(value.Slice(), &e.scratch)
 			}
 		case semconv.SentryDebugMetaImages:
-			out.Images = ofType(value, pcommon.ValueTypeSlice)
+			out.Images = e.ofType(value, pcommon.ValueTypeSlice)
 		case semconv.SentryModules:
-			out.Modules = ofType(value, pcommon.ValueTypeMap)
+			out.Modules = e.ofType(value, pcommon.ValueTypeMap)
 		case semconv.SentryExtra:
-			out.Extra = ofType(value, pcommon.ValueTypeMap)
+			out.Extra = e.ofType(value, pcommon.ValueTypeMap)
 		case semconv.SentryOp:
 			out.Trace.Op = value.AsString()
 		case semconv.SentryOrigin:
@@ -97,24 +106,30 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) (data []e
 				out.Trace.SampleRand = jsonscan.Some(value.Double())
 			}
 		case semconv.ThreadID:
-			data = append(data, event.NamedValue{Name: key, Value: attr.JsonString(value.AsString())})
+			out.Trace.Data = append(out.Trace.Data, event.NamedValue{Name: key, Value: e.scratch.Text(value.AsString())})
 		default:
+			member, isElsewhere := elsewhere[key]
+			if member.Context != "" {
+				e.contexts.Put(member.Context, member.Name, e.scratch.JSON(value))
+			}
+			if name, ok := strings.CutPrefix(key, semconv.HTTPResponseHeaderPrefix); ok {
+				headers = append(headers, event.NamedValue{Name: name, Value: e.scratch.Text(tosentry.Joined(value))})
+			}
 			switch {
 			case tags[key]:
 				out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
-			case !isElsewhere(key):
-				data = append(data, event.NamedValue{Name: key, Value: attr.JsonOf(value)})
+			case !isElsewhere && !isPrefixed(key):
+				out.Trace.Data = append(out.Trace.Data, event.NamedValue{Name: key, Value: e.scratch.JSON(value)})
 			}
 		}
 	}
-	return data
+	if len(headers) > 0 {
+		e.contexts.Put("response", "headers", e.scratch.Object(pcommon.Map{}, headers))
+	}
 }
 
-// isElsewhere reports whether an attribute was already read, or describes only the record.
-func isElsewhere(key string) bool {
-	if elsewhere[key] {
-		return true
-	}
+// isPrefixed reports whether an attribute is one of a group that is read elsewhere.
+func isPrefixed(key string) bool {
 	for _, prefix := range []string{
 		semconv.SentryContextPrefix, semconv.SentryUserPrefix, semconv.SentryMessageParameterPrefix, semconv.HTTPRequestHeaderPrefix, semconv.HTTPResponseHeaderPrefix,
 	} {
@@ -125,23 +140,23 @@ func isElsewhere(key string) bool {
 	return false
 }
 
-var elsewhere = func() map[string]bool {
-	keys := map[string]bool{
-		semconv.SentryItemType: true, semconv.SentryEventID: true, semconv.SentryTags: true, semconv.SentrySeverityText: true,
-		semconv.SentryClockDriftMS: true, semconv.SentryClockDriftCorrected: true,
-		semconv.ExceptionType: true, semconv.ExceptionMessage: true, semconv.ExceptionStacktrace: true,
-		semconv.ExceptionTypeOriginal: true, semconv.ExceptionStacktraceOriginal: true, semconv.SymbolicationStatus: true,
-		semconv.SentryMessageTemplate: true, semconv.SentryMessageParameters: true,
-		semconv.URLFull: true, semconv.HTTPRequestMethod: true, semconv.URLFragment: true, semconv.URLQuery: true, semconv.UserAgentOriginal: true,
-		semconv.SentryRequestQueryString: true, semconv.SentryRequestData: true, semconv.SentryRequestCookies: true, semconv.SentryRequestEnv: true,
-		semconv.SentryReplayID: true,
+// elsewhere has the attributes that are read elsewhere, or describe only the record, and those that
+// are members of contexts.
+var elsewhere = func() map[string]attr.ContextMember {
+	keys := map[string]attr.ContextMember{
+		semconv.SentryItemType: {}, semconv.SentryEventID: {}, semconv.SentryTags: {}, semconv.SentrySeverityText: {},
+		semconv.SentryClockDriftMS: {}, semconv.SentryClockDriftCorrected: {},
+		semconv.ExceptionType: {}, semconv.ExceptionMessage: {}, semconv.ExceptionStacktrace: {},
+		semconv.ExceptionTypeOriginal: {}, semconv.ExceptionStacktraceOriginal: {}, semconv.SymbolicationStatus: {},
+		semconv.SentryMessageTemplate: {}, semconv.SentryMessageParameters: {},
+		semconv.URLFull: {}, semconv.HTTPRequestMethod: {}, semconv.URLFragment: {}, semconv.URLQuery: {}, semconv.UserAgentOriginal: {},
+		semconv.SentryRequestQueryString: {}, semconv.SentryRequestData: {}, semconv.SentryRequestCookies: {}, semconv.SentryRequestEnv: {},
+		semconv.SentryReplayID: {},
 	}
 	for _, key := range attr.UserKeys {
-		keys[key] = true
+		keys[key] = attr.ContextMember{}
 	}
-	for key := range contextMembers {
-		keys[key] = true
-	}
+	maps.Copy(keys, contextMembers)
 	return keys
 }()
 
@@ -158,54 +173,27 @@ var contextMembers = map[string]attr.ContextMember{
 	semconv.SentryFeedbackSource:            {Context: "feedback", Name: "source"},
 }
 
-// contexts returns the contexts of an event. Feedback is also a context.
-func (e *logExporter) contexts(record plog.LogRecord, item sentry.ItemType, s *source) *tosentry.Contexts {
+// fillContexts sets the contexts of an event, without those of fields. Feedback is also a context.
+func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, s *source) {
 	attrs := record.Attributes()
 	repeat := e.spend(s.Size)
 	if !repeat {
 		e.Flaws = discard.AddFlaw(e.Flaws, "resource", 1)
 	}
-	contexts := tosentry.NewContexts(attrs, s.Resource, repeat)
-	var headers pcommon.Map
-	found := false
-	for key, value := range attrs.All() {
-		if member, ok := contextMembers[key]; ok {
-			value.CopyTo(contexts.Of(member.Context).PutEmpty(member.Name))
-		}
-		if name, ok := strings.CutPrefix(key, semconv.HTTPResponseHeaderPrefix); ok {
-			if !found {
-				headers, found = contexts.Of("response").PutEmptyMap("headers"), true
-			}
-			headers.PutStr(name, tosentry.Joined(value))
-		}
-	}
+	e.contexts.Fill(attrs, s.Resource, repeat, &e.scratch)
 	if item == sentry.ItemFeedback {
-		feedback := contexts.Of("feedback")
 		if text := record.Body().AsString(); text != "" {
-			feedback.PutStr("message", text)
+			e.contexts.Put("feedback", "message", e.scratch.Text(text))
 		}
 		if replay, ok := attrs.Get(semconv.SentryReplayID); ok {
-			replay.CopyTo(feedback.PutEmpty("replay_id"))
-			contexts.Remove("replay")
+			e.contexts.Put("feedback", "replay_id", e.scratch.JSON(replay))
+			e.contexts.Remove("replay")
 		}
 	}
-	return contexts
 }
 
-// moveTo adds attributes to a context. Processors may add attributes to events without a trace.
-func moveTo(context pcommon.Map, data []event.NamedValue) []event.NamedValue {
-	if len(data) == 0 {
-		return nil
-	}
-	attributes := context.PutEmptyMap("attributes")
-	for _, member := range data {
-		attr.SetJSON(attributes.PutEmpty(member.Name), member.Value)
-	}
-	return nil
-}
-
-// messageOf is the inverse of fromsentry.putMessage and eventBody.
-func messageOf(record plog.LogRecord, out *event.ErrorEvent) (m event.Message) {
+// message is the inverse of fromsentry.putMessage and eventBody.
+func (e *logExporter) message(record plog.LogRecord, out *event.ErrorEvent) (m event.Message) {
 	attrs := record.Attributes()
 	m.Template = attr.TextOf(attrs, semconv.SentryMessageTemplate)
 	m.Formatted = record.Body().AsString()
@@ -218,31 +206,30 @@ func messageOf(record plog.LogRecord, out *event.ErrorEvent) (m event.Message) {
 			m.Formatted = ""
 		}
 	}
-	m.Params = paramsOf(attrs)
+	m.Params = e.params(attrs)
 	return m
 }
 
-// paramsOf returns the parameters of the message: a list, or an object if they have names.
-func paramsOf(attrs pcommon.Map) []byte {
+// params returns the parameters of the message: a list, or an object if they have names.
+func (e *logExporter) params(attrs pcommon.Map) []byte {
 	if all, ok := attrs.Get(semconv.SentryMessageParameters); ok {
-		return attr.JsonOf(all)
+		return e.scratch.JSON(all)
 	}
-	named, numbered := pcommon.NewValueMap(), pcommon.NewValueSlice()
+	var named []event.NamedValue
+	numbered := 0
 	for key, value := range attrs.All() {
-		name, ok := strings.CutPrefix(key, semconv.SentryMessageParameterPrefix)
-		if !ok {
-			continue
+		if name, ok := strings.CutPrefix(key, semconv.SentryMessageParameterPrefix); ok {
+			if name == strconv.Itoa(numbered) {
+				numbered++
+			}
+			named = append(named, event.NamedValue{Name: name, Value: e.scratch.JSON(value)})
 		}
-		if name == strconv.Itoa(numbered.Slice().Len()) {
-			value.CopyTo(numbered.Slice().AppendEmpty())
-		}
-		value.CopyTo(named.Map().PutEmpty(name))
 	}
-	switch named.Map().Len() {
+	switch len(named) {
 	case 0:
 		return nil
-	case numbered.Slice().Len():
-		return attr.JsonOf(numbered)
+	case numbered:
+		return e.scratch.List(named)
 	}
-	return attr.JsonOf(named)
+	return e.scratch.Object(pcommon.Map{}, named)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // This file reads the lists of maps that fromsentry/log_exceptions.go writes. There, the innermost
@@ -30,31 +29,44 @@ func eachMap(value pcommon.Value, visit func(pcommon.Map)) {
 }
 
 // ExceptionsOf returns the exceptions of an event.
-func ExceptionsOf(value pcommon.Value) (chain []event.Exception) {
+func ExceptionsOf(value pcommon.Value) []event.Exception {
+	var e logExporter
+	e.exceptions(value, &e.item)
+	return e.item.Exceptions
+}
+
+// ThreadsOf returns the threads of an event.
+func ThreadsOf(value pcommon.Value) []event.EventThread {
+	var e logExporter
+	e.threads(value, &e.item)
+	return e.item.Threads
+}
+
+// exceptions appends the exceptions of an event.
+func (e *logExporter) exceptions(value pcommon.Value, out *event.ErrorEvent) {
 	eachMap(value, func(m pcommon.Map) {
-		var e event.Exception
+		out.Exceptions = append(out.Exceptions, event.Exception{})
+		x := &out.Exceptions[len(out.Exceptions)-1]
 		for key, value := range m.All() {
 			switch key {
 			case "type":
-				e.Type = value.AsString()
+				x.Type = value.AsString()
 			case "value":
-				e.Value = value.AsString()
+				x.Value = value.AsString()
 			case "module":
-				e.Module = value.AsString()
+				x.Module = value.AsString()
 			case "thread_id":
-				e.ThreadID = value.AsString()
+				x.ThreadID = value.AsString()
 			case "mechanism":
-				e.Mechanism = mechanismOf(value)
+				x.Mechanism = e.mechanism(value)
 			case "stacktrace":
-				e.Stacktrace = stacktraceOf(value)
+				x.Stacktrace = e.stacktrace(value)
 			}
 		}
-		chain = append(chain, e)
 	})
-	return chain
 }
 
-func mechanismOf(value pcommon.Value) *event.Mechanism {
+func (e *logExporter) mechanism(value pcommon.Value) *event.Mechanism {
 	if value.Type() != pcommon.ValueTypeMap {
 		return nil
 	}
@@ -80,15 +92,15 @@ func mechanismOf(value pcommon.Value) *event.Mechanism {
 		case "parent_id":
 			m.ParentID = intOf(value)
 		case "meta":
-			m.Meta = ofType(value, pcommon.ValueTypeMap)
+			m.Meta = e.ofType(value, pcommon.ValueTypeMap)
 		case "data":
-			m.Data = ofType(value, pcommon.ValueTypeMap)
+			m.Data = e.ofType(value, pcommon.ValueTypeMap)
 		}
 	}
 	return m
 }
 
-func stacktraceOf(value pcommon.Value) *event.Stacktrace {
+func (e *logExporter) stacktrace(value pcommon.Value) *event.Stacktrace {
 	if value.Type() != pcommon.ValueTypeMap {
 		return nil
 	}
@@ -96,13 +108,9 @@ func stacktraceOf(value pcommon.Value) *event.Stacktrace {
 	for key, value := range value.Map().All() {
 		switch key {
 		case "frames":
-			if value.Type() == pcommon.ValueTypeSlice {
-				s.Frames = make([]event.EventFrame, 0, value.Slice().Len())
-			}
-			eachMap(value, func(m pcommon.Map) { s.Frames = append(s.Frames, frameOf(m)) })
-			slices.Reverse(s.Frames)
+			s.Frames = e.stack(value)
 		case "registers":
-			s.Registers = ofType(value, pcommon.ValueTypeMap)
+			s.Registers = e.ofType(value, pcommon.ValueTypeMap)
 		case "snapshot":
 			s.Snapshot = flagOf(value)
 		}
@@ -110,7 +118,22 @@ func stacktraceOf(value pcommon.Value) *event.Stacktrace {
 	return s
 }
 
-func frameOf(m pcommon.Map) (f event.EventFrame) {
+// stack returns frames in the memory of e.frames.
+func (e *logExporter) stack(value pcommon.Value) []event.EventFrame {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return nil
+	}
+	start := len(e.frames)
+	for i := value.Slice().Len() - 1; i >= 0; i-- {
+		if frame := value.Slice().At(i); frame.Type() == pcommon.ValueTypeMap {
+			e.frames = append(e.frames, event.EventFrame{})
+			e.frame(frame.Map(), &e.frames[len(e.frames)-1])
+		}
+	}
+	return slices.Clip(e.frames[start:])
+}
+
+func (e *logExporter) frame(m pcommon.Map, f *event.EventFrame) {
 	for key, value := range m.All() {
 		switch key {
 		case "function":
@@ -140,22 +163,22 @@ func frameOf(m pcommon.Map) (f event.EventFrame) {
 		case "native":
 			f.Native = flagOf(value)
 		case "pre_context":
-			f.PreContext = textsOf(value)
+			f.PreContext = e.textsOf(value)
 		case "context_line":
 			f.ContextLine = value.AsString()
 		case "post_context":
-			f.PostContext = textsOf(value)
+			f.PostContext = e.textsOf(value)
 		case "vars":
-			f.Vars = attr.JsonOf(value)
+			f.Vars = e.scratch.JSON(value)
 		}
 	}
-	return f
 }
 
-// ThreadsOf returns the threads of an event.
-func ThreadsOf(value pcommon.Value) (threads []event.EventThread) {
+// threads appends the threads of an event.
+func (e *logExporter) threads(value pcommon.Value, out *event.ErrorEvent) {
 	eachMap(value, func(m pcommon.Map) {
-		var t event.EventThread
+		out.Threads = append(out.Threads, event.EventThread{})
+		t := &out.Threads[len(out.Threads)-1]
 		for key, value := range m.All() {
 			switch key {
 			case "id":
@@ -175,14 +198,12 @@ func ThreadsOf(value pcommon.Value) (threads []event.EventThread) {
 			case "daemon":
 				t.Daemon = flagOf(value)
 			case "held_locks":
-				t.HeldLocks = ofType(value, pcommon.ValueTypeMap)
+				t.HeldLocks = e.ofType(value, pcommon.ValueTypeMap)
 			case "stacktrace":
-				t.Stacktrace = stacktraceOf(value)
+				t.Stacktrace = e.stacktrace(value)
 			}
 		}
-		threads = append(threads, t)
 	})
-	return threads
 }
 
 func flagOf(value pcommon.Value) (flag jsonscan.Optional[bool]) {
@@ -205,20 +226,22 @@ func addressOf(value pcommon.Value) (address jsonscan.Address) {
 	return jsonscan.Address{Value: number, Set: err == nil}
 }
 
-func textsOf(value pcommon.Value) (texts []string) {
+// textsOf returns the texts of a list in the memory of e.texts.
+func (e *logExporter) textsOf(value pcommon.Value) []string {
 	if value.Type() != pcommon.ValueTypeSlice {
 		return nil
 	}
+	start := len(e.texts)
 	for _, element := range value.Slice().All() {
-		texts = append(texts, element.AsString())
+		e.texts = append(e.texts, element.AsString())
 	}
-	return texts
+	return slices.Clip(e.texts[start:])
 }
 
 // ofType returns the JSON of a value of the given type, or nil for other types.
-func ofType(value pcommon.Value, kind pcommon.ValueType) []byte {
+func (e *logExporter) ofType(value pcommon.Value, kind pcommon.ValueType) []byte {
 	if value.Type() != kind {
 		return nil
 	}
-	return attr.JsonOf(value)
+	return e.scratch.JSON(value)
 }

@@ -19,12 +19,9 @@ import (
 // FromLogs translates log records. Records of Sentry's items become the original items; all others
 // become elements of log containers, in order.
 func FromLogs(logs plog.Logs, o Options) tosentry.Export {
-	e := logExporter{exporter: newExporter(o, new(plog.ProtoMarshaler).LogsSize(logs))}
-	e.container = container{
-		ContainerWriter: event.NewContainerWriter(nil, e.limit()),
-		header:          sentry.ItemHeader{Type: sentry.ItemLog, ContentType: sentry.ContentTypeLogs},
-		elements:        sentry.MaxOutgoingLogs,
-	}
+	e := logExporter{exporter: newExporter(o, func() int { return new(plog.ProtoMarshaler).LogsSize(logs) })}
+	e.container = e.newContainer(sentry.ItemLog, sentry.ContentTypeLogs, sentry.MaxOutgoingLogs)
+	defer e.container.release()
 	for _, resource := range logs.ResourceLogs().All() {
 		read := tosentry.ReadResource(resource.Resource().Attributes())
 		for _, scope := range resource.ScopeLogs().All() {
@@ -43,9 +40,23 @@ type logExporter struct {
 	exporter
 	container container
 	element   event.Log // of the current record
+
+	// Of the current event:
+	item     event.ErrorEvent
+	contexts tosentry.Contexts
+	frames   []event.EventFrame
+	texts    []string
+	payload  []byte
+}
+
+// reset makes the memory of the last record available.
+func (e *logExporter) reset() {
+	e.frames, e.texts = e.frames[:0], e.texts[:0]
+	e.scratch.Reset()
 }
 
 func (e *logExporter) record(record plog.LogRecord, s *source) {
+	e.reset()
 	item, ok := record.Attributes().Get(semconv.SentryItemType)
 	switch kind := sentry.ItemType(itemType(item, ok)); kind {
 	case "":
@@ -86,17 +97,17 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 	out.TraceID, synthetic = s.traceID(record.TraceID(), out.Timestamp.UnixNano, &e.options)
 	for key, value := range attrs.All() {
 		if (key != semconv.SentrySeverityText || sentLevel(record) == "") && key != semconv.SentryClockDriftMS && key != semconv.SentryClockDriftCorrected {
-			out.Attributes = append(out.Attributes, attr.TypedAttribute(key, value))
+			out.Attributes = append(out.Attributes, e.scratch.Attribute(key, value))
 		}
 	}
 	e.body(out, record.Body())
 	if name := record.EventName(); name != "" {
-		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.EventEventName, Type: "string", Value: attr.JsonString(name)})
+		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.EventEventName, Type: "string", Value: e.scratch.Text(name)})
 	}
 	if text != "" {
-		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.SentrySeverityText, Type: "string", Value: attr.JsonString(text)})
+		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.SentrySeverityText, Type: "string", Value: e.scratch.Text(text)})
 	}
-	out.Attributes = withShared(out.Attributes, e.repeated(s), attrs)
+	out.Attributes, out.Shared = e.withShared(out.Attributes, s, attrs)
 	if synthetic && e.spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {
 		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
 	}
@@ -110,7 +121,7 @@ func (e *logExporter) body(out *event.Log, body pcommon.Value) {
 		out.Body = body.Str()
 	case pcommon.ValueTypeEmpty:
 	default:
-		out.Body = string(attr.JsonOf(body))
+		out.Body = string(e.scratch.JSON(body))
 		out.Attributes = append(out.Attributes, flag(semconv.SentryBodyJSON))
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // A histogram does not contain its values. Sentry's type for values, the distribution, is therefore
@@ -149,6 +148,7 @@ const jsonGrowth = 6
 // the resource.
 func (p *point) emit(kind event.MetricType, name, unit string, value float64, trace pcommon.TraceID, span pcommon.SpanID, own pcommon.Map) {
 	out := &p.element
+	p.scratch.Reset()
 	*out = event.TraceMetric{
 		Attributes: out.Attributes[:0], Timestamp: p.timestamp(p.at), Name: name, Type: kind, Value: value, Unit: unit,
 	}
@@ -163,7 +163,7 @@ func (p *point) emit(kind event.MetricType, name, unit string, value float64, tr
 			continue
 		}
 		for key, value := range attrs.All() {
-			a := attr.TypedAttribute(key, value)
+			a := p.scratch.Attribute(key, value)
 			size += len(a.Key) + len(a.Value)
 			out.Attributes = append(out.Attributes, a)
 		}
@@ -172,7 +172,7 @@ func (p *point) emit(kind event.MetricType, name, unit string, value float64, tr
 		p.lose(ReasonOutputLimit)
 		return
 	}
-	out.Attributes = withShared(out.Attributes, p.repeated(p.source), p.attrs)
+	out.Attributes, out.Shared = p.withShared(out.Attributes, p.source, p.attrs)
 	if synthetic {
 		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
 	}

@@ -44,12 +44,9 @@ const (
 // FromMetrics translates metrics. Metrics that the receiver derived from items become these items
 // again; all others become elements of trace_metric containers.
 func FromMetrics(metrics pmetric.Metrics, o MetricOptions) tosentry.Export {
-	e := metricExporter{exporter: newExporter(o.Options, new(pmetric.ProtoMarshaler).MetricsSize(metrics)), options: o}
-	e.container = container{
-		ContainerWriter: event.NewContainerWriter(nil, e.limit()),
-		header:          sentry.ItemHeader{Type: sentry.ItemTraceMetric, ContentType: sentry.ContentTypeTraceMetrics},
-		elements:        sentry.MaxOutgoingMetrics,
-	}
+	e := metricExporter{exporter: newExporter(o.Options, func() int { return new(pmetric.ProtoMarshaler).MetricsSize(metrics) }), options: o}
+	e.container = e.newContainer(sentry.ItemTraceMetric, sentry.ContentTypeTraceMetrics, sentry.MaxOutgoingMetrics)
+	defer e.container.release()
 	for _, resource := range metrics.ResourceMetrics().All() {
 		read := tosentry.ReadResource(resource.Resource().Attributes())
 		for _, scope := range resource.ScopeMetrics().All() {

@@ -33,7 +33,7 @@ func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
 		out.Duration = jsonscan.Some(duration.Double())
 	}
 	if config, ok := attrs.Get(semconv.SentryMonitorConfig); ok {
-		out.Config = ofType(config, pcommon.ValueTypeMap)
+		out.Config = e.ofType(config, pcommon.ValueTypeMap)
 	}
 	e.add(sentry.ItemCheckIn, "", event.AppendCheckIn(nil, out))
 }

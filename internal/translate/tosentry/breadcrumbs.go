@@ -62,7 +62,7 @@ func (c *crumbs) settle() (tooMany int) {
 }
 
 // CrumbsOf is the inverse of fromsentry.putBreadcrumbs.
-func CrumbsOf(list pcommon.Slice) (all []sentryevent.Breadcrumb) {
+func CrumbsOf(list pcommon.Slice, scratch *attr.Scratch) (all []sentryevent.Breadcrumb) {
 	for _, entry := range list.All() {
 		if entry.Type() != pcommon.ValueTypeMap {
 			continue
@@ -76,7 +76,7 @@ func CrumbsOf(list pcommon.Slice) (all []sentryevent.Breadcrumb) {
 			crumb.Timestamp = jsonscan.Timestamp{UnixNano: uint64(at.Int()), Set: true}
 		}
 		if data, ok := m.Get("data"); ok {
-			crumb.Data = attr.JsonOf(data)
+			crumb.Data = scratch.JSON(data)
 		}
 		all = append(all, crumb)
 	}

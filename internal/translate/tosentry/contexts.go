@@ -14,67 +14,79 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Contexts collects the contexts of an event or a transaction.
+// Contexts collects the contexts of an event or a transaction: attributes, and members that are in
+// other attributes.
 type Contexts struct {
-	members map[string]pcommon.Map
 	names   []string
-	plain   []event.NamedValue // that are not objects
+	sent    []pcommon.Value // by name; pcommon.Value{} = only members
+	members []member
+	same    []event.NamedValue // members of one context
 }
 
-// NewContexts is the inverse of fromsentry.putContexts. If repeat is set, it adds the machine of
-// the resource, and the other resource attributes as a separate context.
-func NewContexts(attrs pcommon.Map, resource *Resource, repeat bool) *Contexts {
-	c := &Contexts{members: map[string]pcommon.Map{}}
+type member struct {
+	context string
+	event.NamedValue
+}
+
+// Fill replaces the contexts. It is the inverse of fromsentry.putContexts. If repeat is set, it adds
+// the machine of the resource, and the other resource attributes as a separate context.
+func (c *Contexts) Fill(attrs pcommon.Map, resource *Resource, repeat bool, scratch *attr.Scratch) {
+	c.names, c.sent, c.members = c.names[:0], c.sent[:0], c.members[:0]
 	for key, value := range attrs.All() {
-		name, ok := strings.CutPrefix(key, semconv.SentryContextPrefix)
-		switch {
-		case !ok || name == "" || name == "trace":
-		case value.Type() == pcommon.ValueTypeMap:
-			value.Map().CopyTo(c.Of(name))
-		default:
-			c.plain = append(c.plain, event.NamedValue{Name: name, Value: attr.JsonOf(value)})
+		if name, ok := strings.CutPrefix(key, semconv.SentryContextPrefix); ok && name != "" && name != "trace" {
+			c.names, c.sent = append(c.names, name), append(c.sent, value)
 		}
 	}
 	if repeat {
 		for _, m := range resource.machine {
-			m.value.CopyTo(c.Of(m.Context).PutEmpty(m.Name))
+			c.Put(m.context, m.Name, m.Value)
 		}
 	}
 	if replay, ok := attrs.Get(semconv.SentryReplayID); ok {
-		replay.CopyTo(c.Of("replay").PutEmpty("replay_id"))
+		c.Put("replay", "replay_id", scratch.JSON(replay))
 	}
-	if repeat && resource.other.Len() > 0 {
-		resource.other.CopyTo(c.Of("otel").PutEmptyMap("resource"))
+	if repeat && len(resource.otherJSON) > 0 {
+		c.Put("otel", "resource", resource.otherJSON)
 	}
-	return c
 }
 
-// Of returns the members of a context.
-func (c *Contexts) Of(name string) pcommon.Map {
-	if m, ok := c.members[name]; ok {
-		return m
+// Put sets a member of a context.
+func (c *Contexts) Put(context, name string, json []byte) {
+	if !slices.Contains(c.names, context) {
+		c.names, c.sent = append(c.names, context), append(c.sent, pcommon.Value{})
 	}
-	m := pcommon.NewMap()
-	c.members[name] = m
-	c.names = append(c.names, name)
-	return m
+	c.members = append(c.members, member{context, event.NamedValue{Name: name, Value: json}})
 }
 
 // Remove removes a context.
 func (c *Contexts) Remove(name string) {
-	delete(c.members, name)
-	c.names = slices.DeleteFunc(c.names, func(other string) bool { return other == name })
+	if i := slices.Index(c.names, name); i >= 0 {
+		c.names, c.sent = slices.Delete(c.names, i, i+1), slices.Delete(c.sent, i, i+1)
+	}
 }
 
-// Values returns the contexts and empties them.
-func (c *Contexts) Values() []event.NamedValue {
-	all := c.plain
-	for _, name := range c.names {
-		value := pcommon.NewValueMap()
-		c.members[name].MoveTo(value.Map())
-		all = append(all, event.NamedValue{Name: name, Value: attr.JsonOf(value)})
+// AppendTo appends the contexts to a list.
+func (c *Contexts) AppendTo(list []event.NamedValue, scratch *attr.Scratch) []event.NamedValue {
+	for i, name := range c.names {
+		list = append(list, event.NamedValue{Name: name, Value: c.json(name, c.sent[i], scratch)})
 	}
-	return all
+	return list
+}
+
+func (c *Contexts) json(name string, sent pcommon.Value, scratch *attr.Scratch) []byte {
+	c.same = c.same[:0]
+	for i := range c.members {
+		if c.members[i].context == name {
+			c.same = append(c.same, c.members[i].NamedValue)
+		}
+	}
+	switch {
+	case len(c.same) == 0:
+		return scratch.JSON(sent)
+	case sent == (pcommon.Value{}) || sent.Type() != pcommon.ValueTypeMap:
+		return scratch.Object(pcommon.Map{}, c.same)
+	}
+	return scratch.Object(sent.Map(), c.same)
 }
 
 // machineKeys are the members of contexts that are on the resource, in a fixed order.

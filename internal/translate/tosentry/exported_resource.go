@@ -16,21 +16,15 @@ type Resource struct {
 	pcommon.Map
 	FromSentry bool
 	session    string            // profiler session for spans without one; "" = not computed yet
-	machine    []machineMember   // attributes that become members of contexts
-	other      pcommon.Map       // all other attributes
-	Typed      []event.Attribute // other, in the form of containers
-	Size       int               // bytes of machine and other in an item
-}
-
-// machineMember is a member of a context.
-type machineMember struct {
-	attr.ContextMember
-	value pcommon.Value
+	machine    []member          // attributes that become members of contexts
+	otherJSON  []byte            // all other attributes; empty = none
+	Typed      []event.Attribute // all other attributes, in the form of containers
+	Size       int               // bytes of machine and Typed in an item
 }
 
 // ReadResource reads the attributes of a resource.
 func ReadResource(attrs pcommon.Map) *Resource {
-	r := &Resource{Map: attrs, FromSentry: IsFromSentry(attrs), other: otherResource(attrs)}
+	r := &Resource{Map: attrs, FromSentry: IsFromSentry(attrs)}
 	for _, key := range machineKeys {
 		from := attr.FirstText(attr.ResourceContextKeys[key], semconv.SentryDeviceArchitecture)
 		value, ok := attrs.Get(from)
@@ -38,14 +32,19 @@ func ReadResource(attrs pcommon.Map) *Resource {
 			value, ok = attrs.Get(semconv.HostArch)
 		}
 		if ok {
-			r.machine = append(r.machine, machineMember{key, value})
-			r.Size += len(attr.JsonOf(value))
+			m := member{key.Context, event.NamedValue{Name: key.Name, Value: attr.JsonOf(value)}}
+			r.machine = append(r.machine, m)
+			r.Size += len(m.Value)
 		}
 	}
-	for key, value := range r.other.All() {
+	other := otherResource(attrs)
+	for key, value := range other.All() {
 		a := attr.TypedAttribute(key, value)
 		r.Typed = append(r.Typed, a)
 		r.Size += len(a.Key) + len(a.Value) + len(`"":{"type":"boolean","value":},`)
+	}
+	if other.Len() > 0 {
+		r.otherJSON = new(attr.Scratch).Object(other, nil)
 	}
 	return r
 }

@@ -17,7 +17,7 @@ import (
 func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	fromSentry, id := e.resource.FromSentry, s.id
 	root := e.legacySpan(s)
-	p := e.profilingOf(s)
+	p, scratch := e.profilingOf(s), new(attr.Scratch)
 
 	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK = s.Name(), attr.FirstText(id.Platform, otherPlatform), id.Release, id.Dist, id.Environment, id.Sdk
 	t.ProfilerID = p.Profiler
@@ -27,7 +27,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	}
 	t.Tags, root.Tags = root.Tags, nil
 	t.Measurements, root.Measurements = root.Measurements, nil
-	root.Data = e.takeEvent(&t, s, root.Data)
+	root.Data = e.takeEvent(&t, s, root.Data, scratch)
 	if description, ok := s.Attributes().Get(semconv.SentryDescription); ok {
 		root.Description = description.AsString()
 	}
@@ -35,19 +35,20 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 		t.Source = attr.FirstText(t.Source, foreignSource(s.Span))
 	}
 	putThread(&root, p)
-	contexts := NewContexts(s.Attributes(), e.resource, e.repeatResource())
+	var contexts Contexts
+	contexts.Fill(s.Attributes(), e.resource, e.repeatResource(), scratch)
 	contexts.Remove("profile") // the transaction has a field for it
-	t.Contexts = contexts.Values()
+	t.Contexts = contexts.AppendTo(nil, scratch)
 	t.Root = &root
 	return t
 }
 
 // takeEvent moves the attributes of a root that belong to its transaction to their fields. It
 // returns the others.
-func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []event.NamedValue) (rest []event.NamedValue) {
+func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []event.NamedValue, scratch *attr.Scratch) (rest []event.NamedValue) {
 	attrs := s.Attributes()
-	t.User = UserOf(attrs, e.resource.FromSentry)
-	t.Request = RequestOf(attrs, s.Kind())
+	t.User = UserOf(attrs, e.resource.FromSentry, scratch)
+	t.Request = RequestOf(attrs, s.Kind(), scratch)
 	namesServer := has(attrs, semconv.SentryServerName)
 	for _, member := range data {
 		// Only a few keys need the value, and each lookup searches the list, which may have a
@@ -72,10 +73,10 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 		case key == semconv.SentryExtra && value().Type() == pcommon.ValueTypeMap:
 			t.Extra = member.Value
 		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
-			t.Breadcrumbs = CrumbsOf(value().Slice())
+			t.Breadcrumbs = CrumbsOf(value().Slice(), scratch)
 		case key == semconv.SentryReplayID, requestOnly[key] && t.Request != nil:
 		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
-		case isUserKey(key) && e.resource.FromSentry, isUserKey(key) && key != semconv.ClientAddress:
+		case attr.IsUserKey(key) && e.resource.FromSentry, attr.IsUserKey(key) && key != semconv.ClientAddress:
 		default:
 			rest = append(rest, member)
 		}
@@ -88,26 +89,17 @@ func has(attrs pcommon.Map, key string) bool {
 	return ok
 }
 
-func isUserKey(key string) bool {
-	for _, known := range attr.UserKeys {
-		if known == key {
-			return true
-		}
-	}
-	return false
-}
-
 // UserOf is the inverse of fromsentry.putUser. Only in data from Sentry is the client's address
 // that of the user.
-func UserOf(attrs pcommon.Map, fromSentry bool) (user []event.NamedValue) {
+func UserOf(attrs pcommon.Map, fromSentry bool, scratch *attr.Scratch) (user []event.NamedValue) {
 	for _, name := range []string{"id", "username", "name", "email", "ip_address"} {
 		if value, ok := attrs.Get(attr.UserKeys[name]); ok && (fromSentry || name != "ip_address") {
-			user = append(user, event.NamedValue{Name: name, Value: attr.JsonString(value.AsString())})
+			user = append(user, event.NamedValue{Name: name, Value: scratch.Text(value.AsString())})
 		}
 	}
 	for key, value := range attrs.All() {
 		if name, ok := strings.CutPrefix(key, semconv.SentryUserPrefix); ok && name != "" && attr.UserKeys[name] == "" {
-			user = append(user, event.NamedValue{Name: name, Value: attr.JsonOf(value)})
+			user = append(user, event.NamedValue{Name: name, Value: scratch.JSON(value)})
 		}
 	}
 	return user
@@ -124,7 +116,7 @@ var requestOnly = map[string]bool{
 // RequestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also
 // remain in the data of the span, where Sentry reads them for spans; for events, it reads them from
 // the request.
-func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
+func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind, scratch *attr.Scratch) *event.HTTPRequest {
 	r := &event.HTTPRequest{
 		URL: attr.TextOf(attrs, semconv.URLFull), Method: attr.TextOf(attrs, semconv.HTTPRequestMethod), Fragment: attr.TextOf(attrs, semconv.URLFragment),
 	}
@@ -132,9 +124,9 @@ func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 		return nil
 	}
 	if query, ok := attrs.Get(semconv.URLQuery); ok {
-		r.QueryString = attr.JsonOf(query)
+		r.QueryString = scratch.JSON(query)
 	} else if query, ok := attrs.Get(semconv.SentryRequestQueryString); ok {
-		r.QueryString = attr.JsonOf(query)
+		r.QueryString = scratch.JSON(query)
 	}
 	for key, value := range attrs.All() {
 		if name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix); ok {
@@ -146,7 +138,7 @@ func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind) *event.HTTPRequest {
 		to  *[]byte
 	}{{semconv.SentryRequestData, &r.Data}, {semconv.SentryRequestCookies, &r.Cookies}, {semconv.SentryRequestEnv, &r.Env}} {
 		if value, ok := attrs.Get(part.key); ok {
-			*part.to = attr.JsonOf(value)
+			*part.to = scratch.JSON(value)
 		}
 	}
 	if r.URL == "" && r.Method == "" && len(r.QueryString) == 0 && len(r.Headers) == 0 && len(r.Data)+len(r.Cookies)+len(r.Env) == 0 {

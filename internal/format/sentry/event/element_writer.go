@@ -19,7 +19,7 @@ func (l *Log) append(dst []byte) []byte {
 		dst = strconv.AppendInt(jsonscan.AppendKey(dst, "severity_number"), l.SeverityNumber.Value, 10)
 	}
 	dst = jsonscan.AppendTextAlways(dst, "body", l.Body)
-	return append(appendAttributes(dst, l.Attributes), '}')
+	return append(appendAttributes(dst, l.Attributes, l.Shared), '}')
 }
 
 // append writes an element of a metric container. Sentry requires time, trace ID, name, type and
@@ -33,5 +33,5 @@ func (m *TraceMetric) append(dst []byte) []byte {
 	dst = jsonscan.AppendTextAlways(dst, "type", string(m.Type))
 	dst = jsonscan.AppendFloat(jsonscan.AppendKey(dst, "value"), m.Value)
 	dst = jsonscan.AppendText(dst, "unit", m.Unit)
-	return append(appendAttributes(dst, m.Attributes), '}')
+	return append(appendAttributes(dst, m.Attributes, m.Shared), '}')
 }

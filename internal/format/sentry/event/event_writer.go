@@ -66,14 +66,18 @@ func (m *Message) append(dst []byte) []byte {
 }
 
 func (e *ErrorEvent) appendContexts(dst []byte) []byte {
-	trace := e.Trace.append(nil)
-	if len(trace) == 0 && len(e.Contexts) == 0 {
-		return dst
-	}
+	before := len(dst)
 	dst = append(jsonscan.AppendKey(dst, "contexts"), '{')
-	dst = jsonscan.AppendRaw(dst, "trace", trace)
-	for _, context := range e.Contexts {
-		dst = jsonscan.AppendRaw(dst, context.Name, context.Value)
+	empty := len(dst)
+	dst = e.Trace.append(jsonscan.AppendKey(dst, "trace"))
+	if dst[len(dst)-1] == ':' {
+		dst = dst[:empty]
+	}
+	if len(dst) == empty && len(e.Contexts) == 0 {
+		return dst[:before]
+	}
+	for i := range e.Contexts {
+		dst = e.Contexts[i].append(dst)
 	}
 	return append(dst, '}')
 }

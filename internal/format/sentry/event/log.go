@@ -22,6 +22,7 @@ type Log struct {
 	SeverityNumber jsonscan.Optional[int64]
 	Body           string
 	Attributes     []Attribute
+	Shared         []byte // members of the attributes as JSON; only written
 }
 
 // Reasons for dropping an element of a log container. Other elements are not affected.

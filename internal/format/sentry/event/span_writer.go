@@ -17,7 +17,7 @@ func (s *StreamedSpan) append(dst []byte) []byte {
 	dst = appendTime(dst, "start_timestamp", s.Start)
 	dst = appendTime(dst, "end_timestamp", s.End)
 	dst = appendLinks(dst, s.Links)
-	return append(appendAttributes(dst, s.Attributes), '}')
+	return append(appendAttributes(dst, s.Attributes, nil), '}')
 }
 
 // appendMembers writes the members of a span of a transaction, except for its times, because the
@@ -60,9 +60,17 @@ func appendNamed(dst []byte, key string, members []NamedValue) []byte {
 	}
 	dst = append(jsonscan.AppendKey(dst, key), '{')
 	for i := range members {
-		dst = jsonscan.AppendRaw(dst, members[i].Name, members[i].Value)
+		dst = members[i].append(dst)
 	}
 	return append(dst, '}')
+}
+
+// append appends the member. It appends nothing if the value is empty.
+func (v *NamedValue) append(dst []byte) []byte {
+	if len(v.Value) == 0 {
+		return dst
+	}
+	return append(jsonscan.AppendName(dst, v.Name), v.Value...)
 }
 
 func appendTags(dst []byte, key string, tags []Tag) []byte {
@@ -71,7 +79,7 @@ func appendTags(dst []byte, key string, tags []Tag) []byte {
 	}
 	dst = append(jsonscan.AppendKey(dst, key), '{')
 	for i := range tags {
-		dst = jsonscan.AppendTextAlways(dst, tags[i].Key, tags[i].Value)
+		dst = jsonscan.AppendJSONText(jsonscan.AppendName(dst, tags[i].Key), tags[i].Value)
 	}
 	return append(dst, '}')
 }
@@ -82,7 +90,7 @@ func appendMeasures(dst []byte, measures []NamedMeasure) []byte {
 	}
 	dst = append(jsonscan.AppendKey(dst, "measurements"), '{')
 	for i := range measures {
-		dst = append(jsonscan.AppendKey(dst, measures[i].Name), `{"value":`...)
+		dst = append(jsonscan.AppendName(dst, measures[i].Name), `{"value":`...)
 		dst = jsonscan.AppendFloat(dst, measures[i].Value)
 		dst = append(jsonscan.AppendText(dst, "unit", measures[i].Unit), '}')
 	}
@@ -103,27 +111,37 @@ func appendLinks(dst []byte, links []SpanLink) []byte {
 		dst = jsonscan.AppendTextAlways(dst, "trace_id", links[i].TraceID)
 		dst = jsonscan.AppendTextAlways(dst, "span_id", links[i].SpanID)
 		dst = jsonscan.AppendFlag(dst, "sampled", links[i].Sampled)
-		dst = append(appendAttributes(dst, links[i].Attributes), '}')
+		dst = append(appendAttributes(dst, links[i].Attributes, nil), '}')
 	}
 	return append(dst, ']')
 }
 
-// appendAttributes writes typed attributes, and attributes without a type as bare values.
-func appendAttributes(dst []byte, attributes []Attribute) []byte {
-	if len(attributes) == 0 {
+// appendAttributes writes typed attributes, attributes without a type as bare values, and members
+// that are JSON already.
+func appendAttributes(dst []byte, attributes []Attribute, shared []byte) []byte {
+	if len(attributes)+len(shared) == 0 {
 		return dst
 	}
 	dst = append(jsonscan.AppendKey(dst, "attributes"), '{')
+	dst = AppendMembers(dst, attributes)
+	if len(attributes) > 0 && len(shared) > 0 {
+		dst = append(dst, ',')
+	}
+	return append(append(dst, shared...), '}')
+}
+
+// AppendMembers appends attributes as members of the object at the end of dst.
+func AppendMembers(dst []byte, attributes []Attribute) []byte {
 	for i := range attributes {
 		a := &attributes[i]
 		if a.Type == "" {
-			dst = jsonscan.AppendRaw(dst, a.Key, a.Value)
+			dst = (&NamedValue{a.Key, a.Value}).append(dst)
 			continue
 		}
-		dst = append(jsonscan.AppendKey(dst, a.Key), '{')
+		dst = append(jsonscan.AppendName(dst, a.Key), '{')
 		dst = jsonscan.AppendTextAlways(dst, "type", a.Type)
 		dst = jsonscan.AppendRaw(dst, "value", a.Value)
 		dst = append(jsonscan.AppendText(dst, "unit", a.Unit), '}')
 	}
-	return append(dst, '}')
+	return dst
 }

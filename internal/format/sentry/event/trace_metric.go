@@ -25,6 +25,7 @@ type TraceMetric struct {
 	Value      float64 // finite; never negative for counters
 	Unit       string  // nanosecond … week, bit … exbibyte, ratio, percent, none, or custom: euro
 	Attributes []Attribute
+	Shared     []byte // members of the attributes as JSON; only written
 }
 
 // MetricType is the type of a metric.

@@ -73,8 +73,8 @@ func (t *Transaction) appendContexts(dst []byte) []byte {
 		dst = jsonscan.AppendText(dst, "profile_id", t.ProfileID)
 		dst = append(jsonscan.AppendText(dst, "profiler_id", t.ProfilerID), '}')
 	}
-	for _, context := range t.Contexts {
-		dst = jsonscan.AppendRaw(dst, context.Name, context.Value)
+	for i := range t.Contexts {
+		dst = t.Contexts[i].append(dst)
 	}
 	return append(dst, '}')
 }

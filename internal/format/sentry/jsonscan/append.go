@@ -17,7 +17,7 @@ import (
 func AppendJSONText(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	plain := 0 // text before this position is written
-	for i := 0; i < len(text); {
+	for i := plainPrefix(text); i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf && !needsEscape[c] {
 			i++
 			continue
@@ -34,6 +34,23 @@ func AppendJSONText(dst []byte, text string) []byte {
 	}
 	dst = append(dst, text[plain:]...)
 	return append(dst, '"')
+}
+
+// plainPrefix returns the length of the beginning of a text, in steps of eight bytes, that consists
+// of printable ASCII without quotes and backslashes. It compares eight bytes at a time: a byte of a
+// difference is negative if the byte of the text is smaller, and zero minus one if it is equal.
+func plainPrefix(text string) (n int) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for ; n+8 <= len(text); n += 8 {
+		x := uint64(text[n]) | uint64(text[n+1])<<8 | uint64(text[n+2])<<16 | uint64(text[n+3])<<24 |
+			uint64(text[n+4])<<32 | uint64(text[n+5])<<40 | uint64(text[n+6])<<48 | uint64(text[n+7])<<56
+		control, deleted := x-' '*ones, x+ones // deleted: 0x7f + 1 has the high bit
+		quote, backslash := (x^'"'*ones)-ones, (x^'\\'*ones)-ones
+		if (x|control|deleted|quote|backslash)&high != 0 {
+			return n
+		}
+	}
+	return n
 }
 
 var needsEscape = func() (escape [utf8.RuneSelf]bool) {
@@ -130,12 +147,22 @@ func AppendRaw(dst []byte, key string, value []byte) []byte {
 	return append(AppendKey(dst, key), value...)
 }
 
-// AppendKey begins a new member of the object at the end of dst.
+// AppendKey begins a new member of the object at the end of dst. The key is not escaped: it is a
+// field of the schema. Names from data need AppendName.
 func AppendKey(dst []byte, key string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
 	}
-	return append(AppendJSONText(dst, key), ':')
+	dst = append(append(dst, '"'), key...)
+	return append(dst, '"', ':')
+}
+
+// AppendName begins a new member with any name.
+func AppendName(dst []byte, name string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(AppendJSONText(dst, name), ':')
 }
 
 func AppendText(dst []byte, key, text string) []byte {

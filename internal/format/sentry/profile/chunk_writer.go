@@ -115,7 +115,7 @@ func (image *Image) append(dst []byte) []byte {
 func (w *chunkWriter) measurements(series []Measurement) {
 	w.text(`,"measurements":{`)
 	for _, m := range series {
-		w.dst = append(jsonscan.AppendKey(w.dst, m.Name), '{')
+		w.dst = append(jsonscan.AppendName(w.dst, m.Name), '{')
 		w.dst = jsonscan.AppendTextAlways(w.dst, "unit", m.Unit)
 		w.text(`,"values":[`)
 		for i, v := range m.Values {
@@ -278,7 +278,7 @@ func (w *chunkWriter) threadMetadata(s *Sampled) {
 		if !seen || thread.Name == "" && thread.Priority == nil {
 			continue
 		}
-		w.dst = append(jsonscan.AppendKey(w.dst, thread.ID), '{')
+		w.dst = append(jsonscan.AppendName(w.dst, thread.ID), '{')
 		w.dst = jsonscan.AppendText(w.dst, "name", thread.Name)
 		if thread.Priority != nil {
 			w.dst = strconv.AppendInt(jsonscan.AppendKey(w.dst, "priority"), *thread.Priority, 10)

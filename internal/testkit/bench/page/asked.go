@@ -30,6 +30,7 @@ var figures = []figure{
 	{"Growth", "dearest÷cheapest", atMost(1.5, 0)},
 	{"Worst", "extreme÷py", atMost(2.5, 2)},
 	{"Export", "structs÷own", atLeast(3.5, 5)},
+	{"ExportItems", "structs÷own", atLeast(3, 0)},
 	{"Compress", "std÷own", atLeast(1.5, 2)},
 	{"Compress", "own-bytes÷std", atMost(1.1, 1)},
 	{"Batch", "batch÷single-gzip", atMost(1, 0.8)},

@@ -52,6 +52,18 @@ func Items() ([]Item, error) {
 	return all, nil
 }
 
+// Events returns error events of recorded requests, of four SDKs.
+func Events() (all []Item, err error) {
+	for _, name := range []string{"event-python", "event-java", "event-go", "event-node-locals"} {
+		payload, err := casePayload(name, sentry.ItemEvent)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the case %s: %w", name, err)
+		}
+		all = append(all, Item{Name: name, Type: sentry.ItemEvent, JSON: payload, Elements: 1})
+	}
+	return all, nil
+}
+
 func casePayload(folder string, itemType sentry.ItemType) ([]byte, error) {
 	root, err := Root()
 	if err != nil {
