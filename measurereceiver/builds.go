@@ -149,14 +149,14 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 		}
 		name = a.folder + "/builds/" + version + "/" + code + "/" + b.Type + ".json" // a version may have both an aab and an apk
 	}
-	if before, err := r.builds.root.ReadFile(name); err == nil {
+	if before, err := r.builds.Read(name); err == nil {
 		record.mergeInto(before, r.apps.mayOverwrite())
 	}
 	text, err := json.Marshal(record)
 	if err != nil {
 		panic(err) // cannot fail for strings and numbers
 	}
-	if _, err := r.builds.save(name, bytes.NewReader(text), maxBuildRecord); err != nil {
+	if _, err := r.builds.Save(name, bytes.NewReader(text), maxBuildRecord); err != nil {
 		return fileRejection(err)
 	}
 	return r.deliverLogs(req.Context(), func() plog.Logs { return frommeasure.BuildToLogs(b, r.source(a, time.Now())) })

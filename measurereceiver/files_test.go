@@ -4,28 +4,11 @@ package measurereceiver
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/config/configopaque"
 )
-
-// TestUnfinishedFiles: what a process that was killed has left is removed, and not counted.
-func TestUnfinishedFiles(t *testing.T) {
-	folder := t.TempDir()
-	require.NoError(t, os.MkdirAll(filepath.Join(folder, "app"), 0o700))
-	for _, name := range []string{partPrefix + "1", "whole"} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, "app", name), []byte("12345"), 0o600))
-	}
-	s, err := openFileStore(folder, 100)
-	require.NoError(t, err)
-	defer s.close()
-	assert.EqualValues(t, blockSize, s.total)
-	assert.Len(t, s.list(), 1)
-}
 
 // TestTokenSecret: the configured secret signs addresses; without one, each start has another.
 func TestTokenSecret(t *testing.T) {

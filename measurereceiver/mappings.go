@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
@@ -53,36 +54,36 @@ func debugIDName(a *app, id string) string {
 
 // storeMapping stores a mapping file by its build and by its debug IDs. A file without readable
 // debug IDs is stored by build only, and identified is false; JavaScript bundles have none.
-func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored storedFile, identified bool, err error) {
+func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored filestore.File, identified bool, err error) {
 	upload := uploadName(a, t.id)
-	if stored, err = r.builds.save(upload, body, r.cfg.Builds.MaxSize); err != nil {
+	if stored, err = r.builds.Save(upload, body, r.cfg.Builds.MaxSize); err != nil {
 		return stored, false, err
 	}
-	ids, identifyErr := r.builds.identify(upload, t.fileType)
+	ids, identifyErr := identify(r.builds, upload, t.fileType)
 	if identifyErr != nil {
 		r.logger.Warn("Stored a mapping file by its build only: it has no readable debug ID",
 			zap.String("type", string(t.fileType)), zap.Stringer("mapping", t.id), zap.Error(identifyErr))
 	}
-	content := contentName(a, stored.sha256)
-	if before, found := r.builds.record(mappingName(a, t.id)); found && !r.apps.mayOverwrite() && before.SHA256 != stored.sha256 {
-		_ = r.builds.remove(upload)
+	content := contentName(a, stored.SHA256)
+	if before, found := recordOf(r.builds, mappingName(a, t.id)); found && !r.apps.mayOverwrite() && before.SHA256 != stored.SHA256 {
+		_ = r.builds.Remove(upload)
 		return stored, false, errOverwrite
 	}
-	if err := r.builds.move(upload, content); err != nil {
+	if err := r.builds.Move(upload, content); err != nil {
 		return stored, false, err
 	}
-	stored.path = path.Join(r.builds.directory, content)
-	record, err := json.Marshal(mappingRecord{t.fileType, content, stored.size, stored.sha256, ids})
+	stored.Path = path.Join(r.builds.Directory, content)
+	record, err := json.Marshal(mappingRecord{t.fileType, content, stored.Size, stored.SHA256, ids})
 	if err != nil {
 		panic(err) // strings and numbers have no errors
 	}
-	if _, err := r.builds.save(mappingName(a, t.id), bytes.NewReader(record), maxMappingRecord); err != nil {
+	if _, err := r.builds.Save(mappingName(a, t.id), bytes.NewReader(record), maxMappingRecord); err != nil {
 		return stored, false, err
 	}
 	for _, id := range ids {
 		name := debugIDName(a, id)
-		if _, found := r.builds.record(name); !found {
-			if _, err := r.builds.save(name, bytes.NewReader(record), maxMappingRecord); err != nil {
+		if _, found := recordOf(r.builds, name); !found {
+			if _, err := r.builds.Save(name, bytes.NewReader(record), maxMappingRecord); err != nil {
 				return stored, false, err
 			}
 		}
@@ -91,8 +92,8 @@ func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored
 }
 
 // identify returns the debug IDs in a file.
-func (s *fileStore) identify(name string, fileType measure.FileType) ([]string, error) {
-	file, err := s.root.Open(name)
+func identify(s *filestore.Store, name string, fileType measure.FileType) ([]string, error) {
+	file, err := s.Root.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +115,12 @@ func (s *fileStore) identify(name string, fileType measure.FileType) ([]string, 
 	return []string{id}, nil
 }
 
-// record returns the record with a name. found is false if the file of the record was removed.
-func (s *fileStore) record(name string) (r mappingRecord, found bool) {
-	text, err := s.root.ReadFile(name)
+// recordOf returns the record with a name. found is false if the file of the record was removed.
+func recordOf(s *filestore.Store, name string) (r mappingRecord, found bool) {
+	text, err := s.Root.ReadFile(name)
 	if err != nil || json.Unmarshal(text, &r) != nil {
 		return mappingRecord{}, false
 	}
-	_, err = s.root.Stat(r.File)
+	_, err = s.Root.Stat(r.File)
 	return r, !errors.Is(err, os.ErrNotExist)
 }

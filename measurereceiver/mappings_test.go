@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/config/configopaque"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 )
 
@@ -87,12 +88,10 @@ func TestMappings(t *testing.T) {
 
 	// What the store believes it has is what it has.
 	var total int64
-	h.shared.builds.mu.Lock()
-	defer h.shared.builds.mu.Unlock()
-	for _, file := range h.shared.builds.list() {
-		total += sizeOnDisk(file.size)
+	for _, file := range h.shared.builds.List() {
+		total += filestore.SizeOnDisk(file.Size)
 	}
-	assert.Equal(t, h.shared.builds.total, total+sizeOnDisk(int64(len(first))), "but for the one that was removed behind its back")
+	assert.Equal(t, h.shared.builds.Total(), total+filestore.SizeOnDisk(int64(len(first))), "but for the one that was removed behind its back")
 }
 
 // TestOverwrite: without keys for builds, whoever has the key of an app may add what is not there, and replace nothing.
@@ -125,10 +124,10 @@ func TestOverwrite(t *testing.T) {
 	assert.Equal(t, map[string]int64{"reason=overwrite": 1}, h.counts("requests_rejected"))
 
 	var total int64
-	for _, file := range h.shared.builds.list() {
-		total += sizeOnDisk(file.size)
+	for _, file := range h.shared.builds.List() {
+		total += filestore.SizeOnDisk(file.Size)
 	}
-	assert.Equal(t, total, h.shared.builds.total)
+	assert.Equal(t, total, h.shared.builds.Total())
 	_, err := os.Stat(filepath.Join(folder, filepath.FromSlash(record.File)))
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(filepath.Join(folder, filepath.FromSlash(record.File))))

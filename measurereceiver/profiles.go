@@ -68,7 +68,7 @@ func (r *measureReceiver) readTrace(f frommeasure.File, claim *httpbody.Claim) (
 	if err := r.reserveTrace(f.Size, claim); err != nil {
 		return nil, err
 	}
-	data, err := r.attachments.read(strings.TrimPrefix(f.Path, r.attachments.directory+"/"))
+	data, err := r.attachments.Read(strings.TrimPrefix(f.Path, r.attachments.Directory+"/"))
 	if err != nil {
 		return nil, err
 	}

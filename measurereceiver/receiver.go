@@ -16,6 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
@@ -39,8 +40,8 @@ type measureReceiver struct {
 	batches     *dedup.Window    // accepted ones
 	uploaded    *dedup.Window    // accepted files
 	announced   *announcedMap    // files that may arrive
-	attachments *fileStore       // nil: dropped
-	builds      *fileStore       // nil: off
+	attachments *filestore.Store // nil: dropped
+	builds      *filestore.Store // nil: off
 	uploading   *uploadSlots     // one per upload
 	inFlight    *httpbody.Budget // of all other requests
 }
@@ -111,7 +112,7 @@ func (r *measureReceiver) Start(ctx context.Context, host component.Host) error 
 
 func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (err error) {
 	if directory := r.cfg.Attachments.Directory; directory != "" {
-		if r.attachments, err = openFileStore(directory, r.cfg.Attachments.MaxTotalSize); err != nil {
+		if r.attachments, err = filestore.Open(directory, r.cfg.Attachments.MaxTotalSize); err != nil {
 			return fmt.Errorf("attachments: directory: %w", err)
 		}
 		if r.cfg.Attachments.TokenSecret == "" {
@@ -119,7 +120,7 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 		}
 	}
 	if r.cfg.Builds.Enabled {
-		if r.builds, err = openFileStore(r.cfg.Builds.Directory, r.cfg.Builds.MaxTotalSize); err != nil {
+		if r.builds, err = filestore.Open(r.cfg.Builds.Directory, r.cfg.Builds.MaxTotalSize); err != nil {
 			return fmt.Errorf("builds: directory: %w", err)
 		}
 	}
@@ -130,9 +131,9 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 func (r *measureReceiver) Shutdown(ctx context.Context) error {
 	err := r.server.Stop(ctx, r.logger)
 	err = errors.Join(err, r.batches.Shutdown(ctx))
-	for _, store := range []*fileStore{r.attachments, r.builds} {
+	for _, store := range []*filestore.Store{r.attachments, r.builds} {
 		if store != nil {
-			err = errors.Join(err, store.close())
+			err = errors.Join(err, store.Close())
 		}
 	}
 	r.attachments, r.builds = nil, nil

@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"mime/multipart"
 	"net/http"
 	"os"
@@ -263,53 +262,6 @@ func TestUploads(t *testing.T) {
 	expired := ticket{id: uuid.MustParse(shotID), expires: time.Now().Add(-time.Second), fileType: measure.FileScreenshot}
 	_, ok := readToken(h.shared.secret, expired.id, expired.token(h.shared.secret), time.Now())
 	assert.False(t, ok, "expired")
-}
-
-// TestSweep: a store keeps to its size, the oldest go, and so do directories with nothing in them.
-func TestSweep(t *testing.T) {
-	folder := t.TempDir()
-	s, err := openFileStore(folder, 10*blockSize)
-	require.NoError(t, err)
-	defer s.close()
-	for i := range 100 {
-		_, err := s.save(fmt.Sprintf("app/version %d/file", i), bytes.NewReader(make([]byte, 1+1000*(i%5))), 5000)
-		require.NoError(t, err)
-	}
-	var total int64
-	for _, file := range s.list() {
-		total += sizeOnDisk(file.size)
-	}
-	assert.LessOrEqual(t, total, int64(10*blockSize))
-	assert.Equal(t, s.total, total)
-	directories, err := os.ReadDir(filepath.Join(folder, "app"))
-	require.NoError(t, err)
-	assert.Len(t, directories, len(s.list()))
-	_, err = s.save("../outside", strings.NewReader("x"), 10)
-	assert.Error(t, err)
-}
-
-// TestSweepIsFair: an app that fills the store loses its own files, not the older ones of another.
-func TestSweepIsFair(t *testing.T) {
-	s, err := openFileStore(t.TempDir(), 20*blockSize)
-	require.NoError(t, err)
-	defer s.close()
-	save := func(name string) {
-		_, err := s.save(name, strings.NewReader("x"), 1)
-		require.NoError(t, err)
-	}
-	for i := range 5 {
-		save(fmt.Sprintf("small/a/%d", i))
-	}
-	for i := range 50 {
-		save(fmt.Sprintf("large/b/%d", i))
-	}
-	kept := map[string]int{}
-	for _, file := range s.list() {
-		app, _, _ := strings.Cut(file.name, "/")
-		kept[app]++
-	}
-	assert.Equal(t, 5, kept["small"])
-	assert.Greater(t, kept["large"], 10)
 }
 
 // TestMultipart: SDKs before 2025-10 send files with their events.

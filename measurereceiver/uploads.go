@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
@@ -140,7 +141,7 @@ func (r *measureReceiver) receiveFile(ctx context.Context, a *app, t ticket, nam
 
 // storeFile adds to accepted the profile that it delivers.
 func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name, encoding string, body io.Reader, accepted *dedup.Parts) *rejection {
-	o, stored, err := outcomeStored, storedFile{}, error(nil)
+	o, stored, err := outcomeStored, filestore.File{}, error(nil)
 	switch limit := r.cfg.Attachments.MaxSize[string(t.fileType)]; {
 	case t.fileType.IsMapping() && r.builds != nil:
 		var identified bool
@@ -150,10 +151,10 @@ func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name,
 	case t.fileType.IsMapping(): // disabled since the URL was created
 		return &rejection{status: http.StatusNotFound, reason: reasonNotFound, err: "builds are not enabled"}
 	case r.attachments != nil:
-		stored, err = r.attachments.save(attachmentName(a, t.id, time.Now()), body, limit)
+		stored, err = r.attachments.Save(attachmentName(a, t.id, time.Now()), body, limit)
 	default:
 		o = outcomeDropped
-		stored, err = fill(io.Discard, body, limit)
+		stored, err = filestore.Fill(io.Discard, body, limit)
 	}
 	if why := fileRejection(err); why != nil {
 		r.telemetry.fileDone(ctx, t.fileType, pipeline.Discarded, 0)
@@ -167,7 +168,7 @@ func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name,
 	if why := r.deliverDescription(ctx, a, t, f, attributes); why != nil {
 		return why
 	}
-	r.telemetry.fileDone(ctx, t.fileType, o, stored.size)
+	r.telemetry.fileDone(ctx, t.fileType, o, stored.Size)
 	return nil
 }
 
@@ -175,25 +176,25 @@ func fileRejection(err error) *rejection {
 	if err == nil {
 		return nil
 	}
-	if _, reading := errors.AsType[*readError](err); reading {
+	if _, reading := errors.AsType[*filestore.ReadError](err); reading {
 		return &rejection{status: http.StatusServiceUnavailable, reason: reasonBodyUnreadable, err: "the upload is incomplete"}
 	}
 	switch {
-	case errors.Is(err, errFileTooLarge):
+	case errors.Is(err, filestore.ErrTooLarge):
 		return &rejection{status: http.StatusRequestEntityTooLarge, reason: reasonFileTooLarge, err: "the file exceeds the maximum size of its type"}
 	case errors.Is(err, errOverwrite):
 		return &rejection{status: http.StatusConflict, reason: reasonOverwrite, err: "another upload for this build is stored", details: "use another version_code, or configure builds: api_keys"}
-	case errors.Is(err, errFileEmpty):
+	case errors.Is(err, filestore.ErrEmpty):
 		return &rejection{status: http.StatusBadRequest, reason: reasonBodyInvalid, err: "the file is empty"}
 	}
 	return &rejection{status: http.StatusServiceUnavailable, reason: reasonStorage, err: "the file cannot be stored"}
 }
 
 // describe returns what is known of a file, and the attributes of its event, nil if they are unknown.
-func (r *measureReceiver) describe(a *app, t ticket, name, encoding string, stored storedFile) (f frommeasure.File, attributes *measure.Attributes) {
+func (r *measureReceiver) describe(a *app, t ticket, name, encoding string, stored filestore.File) (f frommeasure.File, attributes *measure.Attributes) {
 	f = frommeasure.File{
-		ID: t.id.String(), Type: string(t.fileType), Name: name, Encoding: encoding, SHA256: stored.sha256, Path: stored.path, Size: stored.size,
-		ContentType: contentType(stored.head), EventID: measure.ID{UUID: t.event}, SessionID: measure.ID{UUID: t.session},
+		ID: t.id.String(), Type: string(t.fileType), Name: name, Encoding: encoding, SHA256: stored.SHA256, Path: stored.Path, Size: stored.Size,
+		ContentType: contentType(stored.Head), EventID: measure.ID{UUID: t.event}, SessionID: measure.ID{UUID: t.session},
 	}
 	if event, known := r.announced.get(a.dedupID(t.id)); known {
 		attributes, f.EventNano, f.Name = &event.attributes, event.nano, event.name

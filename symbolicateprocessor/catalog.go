@@ -14,9 +14,11 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/uploads"
 )
 
 // catalog has the symbol files of a directory. It is immutable: a scan makes the next one.
@@ -79,14 +81,14 @@ func (s *scanner) scan(before *catalog) (*catalog, error) {
 		if err != nil {
 			return nil // unreadable folders do not hide the others
 		}
-		if entry.IsDir() && entry.Name() == indexFolder {
+		if entry.IsDir() && (entry.Name() == indexFolder || name == uploadsFolder+"/"+uploads.ChunksFolder) {
 			return fs.SkipDir
 		}
 		if entries++; entries > s.cfg.MaxFiles {
 			next.full = true
 			return fs.SkipAll
 		}
-		if info, err := entry.Info(); err == nil && entry.Type().IsRegular() {
+		if info, err := entry.Info(); err == nil && entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), filestore.PartPrefix) {
 			next.add(s.read(name, info, before))
 		}
 		return nil
@@ -158,7 +160,9 @@ func (c *catalog) add(f *file) {
 	for _, b := range f.bundles {
 		switch b.kind {
 		case script:
-			c.byPath[f.path] = b
+			if !strings.HasPrefix(f.path, uploadsFolder+"/") { // those of several builds have equal paths
+				c.byPath[f.path] = b
+			}
 			if b.id != uuid.Nil {
 				c.byID[b.id] = b
 			}

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/config/configtls"
 	"go.opentelemetry.io/collector/confmap"
 )
 
@@ -18,6 +21,24 @@ import (
 type Config struct {
 	// Store configures where symbol files are.
 	Store StoreConfig `mapstructure:"store"`
+
+	// Uploads configures the endpoint for sentry-cli.
+	Uploads UploadsConfig `mapstructure:"uploads"`
+}
+
+// UploadsConfig configures the endpoint to which sentry-cli uploads symbol files. They are stored in the folder uploads of the directory.
+type UploadsConfig struct {
+	// Endpoint is the address of the endpoint. Empty is none.
+	Endpoint string `mapstructure:"endpoint"`
+
+	// Token is what clients have to send: --auth-token of sentry-cli.
+	Token configopaque.String `mapstructure:"token"`
+
+	// TLS configures HTTPS.
+	TLS configoptional.Optional[configtls.ServerConfig] `mapstructure:"tls"`
+
+	// MaxTotalSize bounds the stored uploads. At the limit, the oldest are removed.
+	MaxTotalSize int64 `mapstructure:"max_total_size"`
 }
 
 // StoreConfig configures a directory of symbol files.
@@ -73,6 +94,12 @@ const (
 	// defaultMaxIndexBytes: an index has a quarter of the size of its file, or less.
 	defaultMaxIndexBytes = 4 << 30
 
+	// defaultMaxTotalSize is enough for some ten builds of a large app.
+	defaultMaxTotalSize = 10 << 30
+
+	// minMaxTotalSize is enough for a request.
+	minMaxTotalSize = 100 << 20
+
 	// defaultMaxOpenBytes: an opened source map needs half of its size or less.
 	defaultMaxOpenBytes = 256 << 20
 )
@@ -81,7 +108,7 @@ func createDefaultConfig() component.Config {
 	return &Config{Store: StoreConfig{
 		ScanInterval: defaultScanInterval, MaxFiles: defaultMaxFiles, MaxFileBytes: defaultMaxFileBytes, MaxOpenBytes: defaultMaxOpenBytes,
 		MaxNativeBytes: defaultMaxNativeBytes, MaxIndexBytes: defaultMaxIndexBytes,
-	}}
+	}, Uploads: UploadsConfig{MaxTotalSize: defaultMaxTotalSize}}
 }
 
 // Validate checks the configuration. Its errors name the key and the fix.
@@ -110,6 +137,16 @@ func (c *Config) Validate() error {
 		if limit.is <= 0 {
 			problem("store::%s: is %d, must be at least 1, e.g. %d", limit.key, limit.is, limit.usual)
 		}
+	}
+	u := &c.Uploads
+	switch {
+	case u.Endpoint != "" && u.Token == "":
+		problem("uploads::token: is empty, must be set with uploads::endpoint: uploaded files decide the names in profiles")
+	case u.Endpoint == "" && (u.Token != "" || u.TLS.HasValue()):
+		problem("uploads::endpoint: is empty, must be set with uploads::token and uploads::tls, e.g. localhost:4320")
+	}
+	if u.MaxTotalSize < minMaxTotalSize {
+		problem("uploads::max_total_size: is %d, must be at least %d, e.g. %d", u.MaxTotalSize, minMaxTotalSize, int64(defaultMaxTotalSize))
 	}
 	return errors.Join(problems...)
 }

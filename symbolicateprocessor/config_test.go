@@ -34,6 +34,13 @@ func TestEveryKey(t *testing.T) {
 	assert.Equal(t, StoreConfig{Directory: "/symbols", ScanInterval: 30 * time.Second, MaxFiles: 50_000, MaxFileBytes: 128 << 20, MaxOpenBytes: 256 << 20, MaxNativeBytes: 4 << 30, MaxIndexBytes: 4 << 30}, cfg.Store)
 	assert.Equal(t, "/symbols/.index", cfg.Store.indexes())
 
+	assert.Equal(t, UploadsConfig{MaxTotalSize: 10 << 30}, cfg.Uploads)
+
+	cfg, err = load(t, "{uploads: {endpoint: x, token: y, max_total_size: 200000000, tls: {cert_file: z, key_file: z}}, store: {directory: /symbols}}")
+	require.NoError(t, err)
+	assert.Equal(t, "z", cfg.Uploads.TLS.Get().CertFile)
+	assert.Equal(t, int64(200000000), cfg.Uploads.MaxTotalSize)
+
 	cfg, err = load(t, "store: {directory: /symbols, scan_interval: 5s, max_files: 1, max_file_bytes: 2, max_open_bytes: 3, max_native_bytes: 4, max_index_bytes: 5, index_directory: /indexes}")
 	require.NoError(t, err)
 	assert.Equal(t, StoreConfig{Directory: "/symbols", ScanInterval: 5 * time.Second, MaxFiles: 1, MaxFileBytes: 2, MaxOpenBytes: 3, MaxNativeBytes: 4, MaxIndexBytes: 5, IndexDirectory: "/indexes"}, cfg.Store)
@@ -44,13 +51,16 @@ func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                   `store::directory: is empty, must be a directory with symbol files`,
 		`store: {directory: config_test.go}`: `store::directory: config_test.go is a file, must be a directory`,
-		`store: {directory: /, scan_interval: 5}`:    `store::scan_interval: is 5ns, must be at least 100ms, with a unit, e.g. 30s`,
-		`store: {directory: /, max_files: 0}`:        `store::max_files: is 0, must be at least 1, e.g. 50000`,
-		`store: {directory: /, max_file_bytes: 0}`:   `store::max_file_bytes: is 0, must be at least 1`,
-		`store: {directory: /, max_native_bytes: 0}`: `store::max_native_bytes: is 0, must be at least 1`,
-		`store: {directory: /, max_index_bytes: -1}`: `store::max_index_bytes: is -1, must be at least 1`,
-		`store: {directory: /, max_open_bytes: -1}`:  `store::max_open_bytes: is -1, must be at least 1`,
-		`store: {dir: /}`:                            `invalid keys: dir`,
+		`store: {directory: /, scan_interval: 5}`:                     `store::scan_interval: is 5ns, must be at least 100ms, with a unit, e.g. 30s`,
+		`store: {directory: /, max_files: 0}`:                         `store::max_files: is 0, must be at least 1, e.g. 50000`,
+		`store: {directory: /, max_file_bytes: 0}`:                    `store::max_file_bytes: is 0, must be at least 1`,
+		`store: {directory: /, max_native_bytes: 0}`:                  `store::max_native_bytes: is 0, must be at least 1`,
+		`store: {directory: /, max_index_bytes: -1}`:                  `store::max_index_bytes: is -1, must be at least 1`,
+		`store: {directory: /, max_open_bytes: -1}`:                   `store::max_open_bytes: is -1, must be at least 1`,
+		`{store: {directory: /}, uploads: {endpoint: "localhost:1"}}`: `uploads::token: is empty, must be set with uploads::endpoint`,
+		`{store: {directory: /}, uploads: {token: x}}`:                `uploads::endpoint: is empty, must be set with uploads::token`,
+		`{store: {directory: /}, uploads: {max_total_size: 1}}`:       `uploads::max_total_size: is 1, must be at least 104857600`,
+		`store: {dir: /}`: `invalid keys: dir`,
 	} {
 		_, err := load(t, text)
 		assert.ErrorContains(t, err, want, text)

@@ -12,5 +12,6 @@
 //	mappings.go   how ProGuard mappings are found
 //	objects.go    how native files are found
 //	indexes.go    indexes of native files, on disk
+//	uploads.go    the endpoint for sentry-cli; the API is in internal/uploads
 //	telemetry.go  metrics
 package symbolicateprocessor

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,7 +27,9 @@ import (
 
 // files are the symbol files of a directory. Lookups use what is in memory; a worker scans the directory and opens files.
 type files struct {
-	cfg       *StoreConfig
+	config    *Config
+	cfg       *StoreConfig // of config
+	settings  component.TelemetrySettings
 	telemetry *telemetry
 	logger    *zap.Logger
 
@@ -35,6 +38,8 @@ type files struct {
 	indexes *indexes
 	catalog atomic.Pointer[catalog] // nil before the first scan
 	queue   chan *bundle            // to open
+	changed chan struct{}           // asks for a scan
+	uploads *endpoint               // nil: off
 	stop    context.CancelFunc
 	worker  sync.WaitGroup
 
@@ -66,38 +71,54 @@ const (
 	slowOpen = time.Second
 )
 
-func newFiles(cfg *StoreConfig, set component.TelemetrySettings) (*files, error) {
+func newFiles(cfg *Config, set component.TelemetrySettings) (*files, error) {
 	telemetry, err := newTelemetry(set)
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
 	return &files{
-		cfg: cfg, telemetry: telemetry, logger: collector.LimitLogs(set.Logger), queue: make(chan *bundle, maxQueue),
+		config: cfg, cfg: &cfg.Store, settings: set, changed: make(chan struct{}, 1), telemetry: telemetry, logger: collector.LimitLogs(set.Logger), queue: make(chan *bundle, maxQueue),
 		waiting: map[*bundle]bool{}, failed: map[*bundle]time.Time{}, open: map[*bundle]*list.Element{}, stop: func() {},
 	}, nil
 }
 
 // Start starts the worker.
-func (f *files) Start(context.Context, component.Host) (err error) {
+func (f *files) Start(ctx context.Context, host component.Host) (err error) {
 	if f.root, err = os.OpenRoot(f.cfg.Directory); err != nil {
 		return fmt.Errorf("store::directory: cannot be opened; create it: %w", err)
 	}
 	f.scanner = &scanner{root: f.root, cfg: f.cfg, logger: f.logger}
 	f.indexes = &indexes{directory: f.cfg.indexes(), limit: f.cfg.MaxIndexBytes, logger: f.logger}
-	ctx, stop := context.WithCancel(context.Background())
+	if f.config.Uploads.Endpoint != "" {
+		if f.uploads, err = startEndpoint(ctx, f.config, host, f.settings, f.telemetry, f.scanSoon); err != nil {
+			return err
+		}
+	}
+	working, stop := context.WithCancel(context.Background())
 	f.stop = stop
-	f.worker.Go(func() { f.work(ctx) })
+	f.worker.Go(func() { f.work(working) })
 	return nil
 }
 
 // Shutdown stops the worker. Lookups still find opened files.
-func (f *files) Shutdown(context.Context) error {
+func (f *files) Shutdown(ctx context.Context) (err error) {
+	if f.uploads != nil {
+		err = f.uploads.stop(ctx)
+	}
 	f.stop()
 	f.worker.Wait()
-	if f.root == nil {
-		return nil
+	if f.root != nil {
+		err = errors.Join(err, f.root.Close())
 	}
-	return f.root.Close()
+	return err
+}
+
+// scanSoon makes the worker search the directory.
+func (f *files) scanSoon() {
+	select {
+	case f.changed <- struct{}{}:
+	default:
+	}
 }
 
 // Script implements symbolicate.Files.
@@ -159,6 +180,8 @@ func (f *files) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+			f.scan(ctx)
+		case <-f.changed:
 			f.scan(ctx)
 		case b := <-f.queue:
 			f.load(ctx, b)

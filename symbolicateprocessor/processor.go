@@ -28,7 +28,7 @@ type pipeline struct {
 var _ component.Component = pipeline{}
 
 func newPipeline(cfg *Config, set processor.Settings) (pipeline, error) {
-	shared, err := opened.Acquire(cfg, func() (*files, error) { return newFiles(&cfg.Store, set.TelemetrySettings) })
+	shared, err := opened.Acquire(cfg, func() (*files, error) { return newFiles(cfg, set.TelemetrySettings) })
 	return pipeline{shared}, err
 }
 

@@ -4,6 +4,11 @@ package symbolicateprocessor
 
 import (
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +27,7 @@ import (
 	"go.opentelemetry.io/collector/processor/xprocessor"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
@@ -41,7 +47,7 @@ type harness struct {
 
 func start(t *testing.T, settings string) *harness {
 	h := &harness{t: t, directory: t.TempDir(), metrics: componenttest.NewTelemetry(), sink: new(consumertest.ProfilesSink)}
-	cfg, err := load(t, "store: {scan_interval: 100ms, directory: "+h.directory+", "+settings+"}")
+	cfg, err := load(t, "{store: {scan_interval: 100ms, directory: "+h.directory+", "+settings+"}}")
 	require.NoError(t, err)
 	h.config = cfg
 	set := processortest.NewNopSettings(componentType)
@@ -145,7 +151,7 @@ func TestFind(t *testing.T) {
 	h.add("builds/7/id.js", debugID)
 	h.add("root.js", strings.ReplaceAll(debugID, "7", "8"))
 	files := h.processor.(*profilesProcessor).Shared
-	require.Eventually(t, func() bool { c := files.catalog.Load(); return c != nil && len(c.byPath) == 4 }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { c := files.catalog.Load(); return c != nil && len(c.byPath) == 4 && len(c.byID) == 2 }, 30*time.Second, time.Millisecond)
 	found := func(id, location string) string {
 		if b := files.catalog.Load().find(symbolicate.ScriptID{DebugID: id, URL: location}); b != nil {
 			return b.file.path
@@ -209,14 +215,6 @@ func TestMetadataAgreesWithTheFactory(t *testing.T) {
 	metadatatest.CheckFactory(t, "processor", NewFactory())
 }
 
-// TestMetadataAgreesWithTheInstruments makes every instrument measure.
-func TestMetadataAgreesWithTheInstruments(t *testing.T) {
-	h := start(t, "")
-	h.add("app.js", "")
-	h.eventually(pageURL, "", "discountOf")
-	metadatatest.CheckInstruments(t, h.metrics, scopeName)
-}
-
 // sum returns the total of a metric.
 func (h *harness) sum(name string) (total int64) {
 	metric, err := h.metrics.GetMetric("otelcol_processor_symbolicate_" + name)
@@ -253,4 +251,47 @@ func TestExceptions(t *testing.T) {
 	require.NoError(t, tracesProcessor.ConsumeTraces(t.Context(), s))
 	got, _ = traces.AllTraces()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Events().At(0).Attributes().Get("exception.stacktrace")
 	assert.Equal(t, "Error: x\n    at discountOf (basket.ts:8:17)", got.Str())
+}
+
+// The endpoint for uploads listens while the processor runs, and shares the directory. Every instrument measures.
+func TestUploads(t *testing.T) {
+	listener, err := net.Listen("tcp", "localhost:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	h := start(t, "}, uploads: {endpoint: '"+address+"', token: secret")
+	upload := func(method, path, kind, body string) string {
+		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, strings.NewReader(body))
+		require.NoError(t, err)
+		request.Header.Set("Authorization", "Bearer secret")
+		request.Header.Set("Content-Type", kind)
+		response, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		defer http.DefaultClient.CloseIdleConnections()
+		text, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.Equal(t, 200, response.StatusCode, string(text))
+		return string(text)
+	}
+	content := breakpad(breakpadID, "Uploaded")
+	bytes := sha1.Sum([]byte(content))
+	sum := hex.EncodeToString(bytes[:])
+	upload("POST", "/api/0/organizations/o/chunk-upload/", "multipart/form-data; boundary=x",
+		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\""+sum+"\"\r\n\r\n"+content+"\r\n--x--\r\n")
+	text := upload("POST", "/api/0/projects/o/p/files/difs/assemble/", "application/json", `{"`+sum+`":{"name":"shop.sym","chunks":["`+sum+`"]}}`)
+	assert.Contains(t, text, `"state":"ok"`)
+	assert.Equal(t, "Uploaded", functionAt(h.object(symbolicate.NativeID{DebugID: breakpadID}, symbols.OK), 0x1000))
+	assert.Equal(t, int64(1), h.sum("uploads"))
+	h.add("app.js", "")
+	h.eventually(pageURL, "", "discountOf")
+	metadatatest.CheckInstruments(t, h.metrics, scopeName)
+}
+
+// Uploaded scripts are found by debug ID only: those of several builds have equal paths.
+func TestUploadedPaths(t *testing.T) {
+	h := start(t, "")
+	h.add("uploads/bundles/1/assets/app.js", debugID)
+	h.eventually(pageURL, debugID, "discountOf")
+	h.eventually("uploads/bundles/1/assets/app.js", "", "l")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/uploads"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor"
@@ -19,6 +20,7 @@ const scopeName = "github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor
 type telemetry struct {
 	frames    metric.Int64Counter
 	files     metric.Int64Counter
+	uploads   metric.Int64Counter
 	known     metric.Int64UpDownCounter
 	openBytes metric.Int64UpDownCounter
 	openTime  metric.Float64Histogram
@@ -32,6 +34,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of frames that may need a symbol file, by result. A frame is counted once per message."),
 		files: meter.Counter("otelcol_processor_symbolicate_opened_files", "{file}",
 			"Number of symbol files that were opened, or could not be."),
+		uploads: meter.Counter("otelcol_processor_symbolicate_uploads", "{upload}",
+			"Number of uploaded files and archives, and of rejected requests."),
 		known: meter.UpDownCounter("otelcol_processor_symbolicate_known_files", "{file}",
 			"Number of symbol files in the directory."),
 		openBytes: meter.UpDownCounter("otelcol_processor_symbolicate_open_bytes", "By",
@@ -46,6 +50,10 @@ func (t *telemetry) countFrames(ctx context.Context, counts symbolicate.Counts) 
 	for status, count := range counts {
 		t.frames.Add(ctx, int64(count), metric.WithAttributes(attribute.String("status", string(status))))
 	}
+}
+
+func (t *telemetry) countUpload(ctx context.Context, outcome uploads.Outcome) {
+	t.uploads.Add(ctx, 1, metric.WithAttributes(attribute.String("upload", string(outcome))))
 }
 
 func (t *telemetry) countFile(ctx context.Context, outcome string) {

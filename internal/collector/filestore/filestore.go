@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package filestore stores files of clients in a directory of limited size.
+package filestore
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Store stores files in a directory. os.Root prevents access outside the directory, whatever
+// the names are. If the store exceeds its size, the app with the most bytes loses its oldest files.
+// The first folder of a name belongs to the app.
+type Store struct {
+	Directory string
+	Root      *os.Root // for reading
+	most      int64
+
+	mu    sync.Mutex
+	total int64 // bytes stored, see SizeOnDisk
+}
+
+// File describes a stored file.
+type File struct {
+	Path   string // including the directory of the store
+	Size   int64
+	SHA256 string
+	Head   []byte // the first bytes
+}
+
+// BlockSize is the usual block size of file systems, and about the size of the metadata of a file.
+// Every file counts as at least one block; otherwise, a client with the key of an app could exhaust
+// the inodes with a hundred million tiny files.
+const BlockSize = 4096
+
+// SizeOnDisk returns what a file counts.
+func SizeOnDisk(size int64) int64 { return (size + BlockSize - 1) / BlockSize * BlockSize }
+
+const (
+	headSize = 512 // the bytes that http.DetectContentType uses
+	// PartPrefix starts the names of files that are not complete.
+	PartPrefix   = ".part-"
+	sweptPercent = 90 // of the maximum size, after a sweep
+)
+
+var (
+	ErrTooLarge = errors.New("the file is too large")
+	ErrEmpty    = errors.New("the file is empty")
+)
+
+// Open opens the store in a directory, which it creates if necessary.
+func Open(directory string, most int64) (*Store, error) {
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(directory)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{Directory: directory, Root: root, most: most}
+	for _, file := range s.List() {
+		if strings.HasPrefix(path.Base(file.Name), PartPrefix) { // left by a killed process
+			_ = root.Remove(file.Name)
+			continue
+		}
+		s.total += SizeOnDisk(file.Size)
+	}
+	return s, nil
+}
+
+// Close closes the directory.
+func (s *Store) Close() error { return s.Root.Close() }
+
+// Save atomically stores a file under a name, and replaces an existing one. It returns
+// ErrTooLarge for more than limit bytes, and a *ReadError if the body cannot be read.
+func (s *Store) Save(name string, body io.Reader, limit int64) (stored File, err error) {
+	part := path.Join(path.Dir(name), PartPrefix+uuid.NewString())
+	file, err := s.create(part)
+	if err != nil {
+		return stored, err
+	}
+	stored, err = Fill(file, body, limit)
+	if err == nil {
+		err = file.Sync()
+	}
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = s.publish(part, name, stored.Size)
+	}
+	if err != nil {
+		_ = s.Root.Remove(part)
+		return File{}, err
+	}
+	stored.Path = path.Join(s.Directory, name)
+	return stored, nil
+}
+
+// create creates a file and its directories; no sweep can remove them in between.
+func (s *Store) create(name string) (*os.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.Root.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	return s.Root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+}
+
+// ReadError is an error of the client, not of the disk.
+type ReadError struct{ error }
+
+// Read returns the content of a file.
+func (s *Store) Read(name string) ([]byte, error) { return s.Root.ReadFile(name) }
+
+// Fill copies a body of at most limit bytes. It returns a *ReadError if the body cannot be read.
+func Fill(file io.Writer, body io.Reader, limit int64) (stored File, err error) {
+	hash := sha256.New()
+	out, buffer := io.MultiWriter(file, hash), make([]byte, 64<<10)
+	for {
+		n, readErr := body.Read(buffer)
+		if stored.Size += int64(n); stored.Size > limit {
+			return stored, ErrTooLarge
+		}
+		stored.Head = append(stored.Head, buffer[:min(n, headSize-len(stored.Head))]...)
+		if _, err := out.Write(buffer[:n]); err != nil {
+			return stored, err
+		}
+		if readErr == io.EOF {
+			break
+		}
+		if readErr != nil {
+			return stored, &ReadError{readErr}
+		}
+	}
+	if stored.Size == 0 {
+		return stored, ErrEmpty
+	}
+	stored.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	return stored, nil
+}
+
+func (s *Store) publish(part, name string, size int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if size = SizeOnDisk(size); size > s.most {
+		return ErrTooLarge
+	}
+	if before, err := s.Root.Stat(name); err == nil {
+		s.total -= SizeOnDisk(before.Size())
+	}
+	if s.total+size > s.most {
+		s.sweep(size)
+	}
+	if err := s.Root.Rename(part, name); err != nil {
+		return err
+	}
+	s.total += size
+	return nil
+}
+
+// Remove removes a file.
+func (s *Store) Remove(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, err := s.Root.Stat(name)
+	if err == nil {
+		err = s.Root.Remove(name)
+	}
+	if err == nil {
+		s.total -= SizeOnDisk(before.Size())
+	}
+	return err
+}
+
+// Move renames a file and replaces an existing one.
+func (s *Store) Move(from, to string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.Root.MkdirAll(path.Dir(to), 0o700); err != nil {
+		return err
+	}
+	before, missing := s.Root.Stat(to)
+	if err := s.Root.Rename(from, to); err != nil {
+		return err
+	}
+	if missing == nil {
+		s.total -= SizeOnDisk(before.Size())
+	}
+	return nil
+}
+
+// sweep removes files until the store has free space, starting with the oldest files of the app
+// with the most bytes. It also removes empty directories. It holds only the list of files in
+// memory, because there may be millions.
+func (s *Store) sweep(room int64) {
+	files := slices.DeleteFunc(s.List(), func(f Listed) bool { return strings.HasPrefix(path.Base(f.Name), PartPrefix) })
+	slices.SortFunc(files, func(a, b Listed) int {
+		return cmp.Or(strings.Compare(a.app(), b.app()), a.Time.Compare(b.Time), strings.Compare(a.Name, b.Name))
+	})
+	s.total = 0
+	var apps []*share
+	for i, file := range files {
+		if i == 0 || files[i-1].app() != file.app() {
+			apps = append(apps, &share{files: files[i:i]})
+		}
+		app := apps[len(apps)-1]
+		app.files = app.files[:len(app.files)+1]
+		app.size += SizeOnDisk(file.Size)
+		s.total += SizeOnDisk(file.Size)
+	}
+	for len(apps) > 0 && (s.total+room > s.most || s.total > s.most/100*sweptPercent) {
+		largest := slices.MaxFunc(apps, func(a, b *share) int { return cmp.Compare(a.size, b.size) })
+		if len(largest.files) == 0 {
+			return // no file can be removed
+		}
+		oldest := largest.files[0]
+		largest.files = largest.files[1:]
+		largest.size -= SizeOnDisk(oldest.Size)
+		if s.Root.Remove(oldest.Name) == nil {
+			s.total -= SizeOnDisk(oldest.Size)
+			_ = s.Root.Remove(path.Dir(oldest.Name)) // fails unless it is empty
+		}
+	}
+}
+
+// share is the share of an app in a store.
+type share struct {
+	files []Listed // oldest first
+	size  int64
+}
+
+// Listed is a file of a store.
+type Listed struct {
+	Name string
+	Size int64
+	Time time.Time
+}
+
+// app returns the folder of the app.
+func (f *Listed) app() string {
+	app, _, _ := strings.Cut(f.Name, "/")
+	return app
+}
+
+// Total returns the bytes on disk.
+func (s *Store) Total() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.total
+}
+
+// List returns all files.
+func (s *Store) List() (files []Listed) {
+	_ = fs.WalkDir(s.Root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil // removed in the meantime, or not ours
+		}
+		if info, err := entry.Info(); err == nil {
+			files = append(files, Listed{name, info.Size(), info.ModTime()})
+		}
+		return nil
+	})
+	return files
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package filestore
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSweep: a store keeps to its size, the oldest go, and so do directories with nothing in them.
+func TestSweep(t *testing.T) {
+	folder := t.TempDir()
+	s, err := Open(folder, 10*BlockSize)
+	require.NoError(t, err)
+	defer s.Close()
+	for i := range 100 {
+		_, err := s.Save(fmt.Sprintf("app/version %d/file", i), bytes.NewReader(make([]byte, 1+1000*(i%5))), 5000)
+		require.NoError(t, err)
+	}
+	var total int64
+	for _, file := range s.List() {
+		total += SizeOnDisk(file.Size)
+	}
+	assert.LessOrEqual(t, total, int64(10*BlockSize))
+	assert.Equal(t, s.Total(), total)
+	directories, err := os.ReadDir(filepath.Join(folder, "app"))
+	require.NoError(t, err)
+	assert.Len(t, directories, len(s.List()))
+	_, err = s.Save("../outside", strings.NewReader("x"), 10)
+	assert.Error(t, err)
+}
+
+// TestSweepIsFair: an app that fills the store loses its own files, not the older ones of another.
+func TestSweepIsFair(t *testing.T) {
+	s, err := Open(t.TempDir(), 20*BlockSize)
+	require.NoError(t, err)
+	defer s.Close()
+	save := func(name string) {
+		_, err := s.Save(name, strings.NewReader("x"), 1)
+		require.NoError(t, err)
+	}
+	for i := range 5 {
+		save(fmt.Sprintf("small/a/%d", i))
+	}
+	for i := range 50 {
+		save(fmt.Sprintf("large/b/%d", i))
+	}
+	kept := map[string]int{}
+	for _, file := range s.List() {
+		app, _, _ := strings.Cut(file.Name, "/")
+		kept[app]++
+	}
+	assert.Equal(t, 5, kept["small"])
+	assert.Greater(t, kept["large"], 10)
+}
+
+// TestUnfinishedFiles: what a process that was killed has left is removed, and not counted.
+func TestUnfinishedFiles(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "app"), 0o700))
+	for _, name := range []string{PartPrefix + "1", "whole"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "app", name), []byte("12345"), 0o600))
+	}
+	s, err := Open(folder, 100)
+	require.NoError(t, err)
+	defer s.Close()
+	assert.EqualValues(t, BlockSize, s.Total())
+	assert.Len(t, s.List(), 1)
+}

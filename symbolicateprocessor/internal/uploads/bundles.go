@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uploads
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// bundle is a zip of JavaScript files and source maps to assemble.
+type bundle struct {
+	Checksum string   `json:"checksum"`
+	Chunks   []string `json:"chunks"`
+}
+
+// manifest is the list of files of a zip, and that of a stored bundle.
+type manifest struct {
+	Files map[string]bundleFile `json:"files"`
+}
+
+type bundleFile struct {
+	Type    string            `json:"type"`
+	Headers map[string]string `json:"headers"`
+}
+
+const (
+	manifestName = "manifest.json"
+
+	typeScript = "minified_source"
+	typeMap    = "source_map"
+
+	// maxRatio bounds the size of the content: source maps shrink to a tenth.
+	maxRatio = 100
+)
+
+// assembleBundle joins the chunks of a zip, and stores its scripts and source maps.
+func (s *Server) assembleBundle(w http.ResponseWriter, r *http.Request) {
+	var b bundle
+	if !read(w, r, &b) {
+		return
+	}
+	respond(w, http.StatusOK, s.bundle(b))
+}
+
+func (s *Server) bundle(b bundle) answer {
+	folder, packed := "bundles/"+b.Checksum+"/", ChunksFolder+"/"+b.Checksum+".zip"
+	if !isSHA1(b.Checksum) {
+		return s.failed(errors.New("the checksum is not a SHA-1"))
+	}
+	if s.hasBundle(folder) {
+		s.Count(Known)
+		return answer{State: stateOK, Missing: []string{}}
+	}
+	if missing := s.missing(b.Chunks); len(missing) > 0 || len(b.Chunks) == 0 {
+		return answer{State: stateNotFound, Missing: missing}
+	}
+	if err := s.assemble(packed, b.Checksum, b.Chunks, s.MaxNativeBytes); err != nil {
+		return s.failed(err)
+	}
+	defer func() { _ = s.store.Remove(packed) }()
+	if err := s.unpack(packed, folder); err != nil {
+		return s.failed(err)
+	}
+	s.Count(Stored)
+	s.Stored()
+	return answer{State: stateOK, Missing: []string{}}
+}
+
+// hasBundle reports whether all files of a bundle are stored.
+func (s *Server) hasBundle(folder string) bool {
+	text, err := s.store.Read(folder + manifestName)
+	var m manifest
+	if err != nil || json.Unmarshal(text, &m) != nil {
+		return false
+	}
+	for name := range m.Files {
+		if _, err := s.store.Root.Stat(folder + name); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// unpack stores the scripts and source maps of a zip, and their list at last.
+func (s *Server) unpack(packed, folder string) error {
+	content, err := s.store.Root.Open(packed)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	info, err := content.Stat()
+	if err != nil {
+		return err
+	}
+	archive, err := zip.NewReader(content, info.Size())
+	if err != nil {
+		return fmt.Errorf("cannot read the archive: %w", err)
+	}
+	m, err := readManifest(archive)
+	if err != nil {
+		return err
+	}
+	names, err := m.usable()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return m.Files[name].debugID() != "" }) {
+		return errors.New("no script has a debug ID: run sentry-cli sourcemaps inject before the upload, and deploy the files that it changed")
+	}
+	left := maxRatio * info.Size()
+	kept := manifest{Files: map[string]bundleFile{}}
+	for _, name := range names {
+		size, err := s.unpackFile(archive, folder, name, m.Files[name], min(left, s.MaxFileBytes))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		left -= size
+		kept.Files[name] = m.Files[name]
+	}
+	text, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.Save(folder+manifestName, strings.NewReader(string(text)), maxDescription)
+	return err
+}
+
+func readManifest(archive *zip.Reader) (m manifest, err error) {
+	file, err := archive.Open(manifestName)
+	if err != nil {
+		return m, fmt.Errorf("the archive has no list of files: %w", err)
+	}
+	defer file.Close()
+	err = json.NewDecoder(io.LimitReader(file, maxDescription)).Decode(&m)
+	if err == nil && len(m.Files) > maxFiles {
+		err = fmt.Errorf("%d files, more than %d", len(m.Files), maxFiles)
+	}
+	return m, err
+}
+
+// usable returns the names of source maps, then those of scripts: a script without its map is not used.
+func (m manifest) usable() (names []string, err error) {
+	for _, kind := range []string{typeMap, typeScript} {
+		for name, f := range m.Files {
+			switch {
+			case f.Type != kind:
+			case !fs.ValidPath(name) || name == manifestName:
+				return nil, fmt.Errorf("invalid path %q", name)
+			default:
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// debugID returns the debug ID of a script.
+func (f bundleFile) debugID() string {
+	if f.Type != typeScript {
+		return ""
+	}
+	for key, value := range f.Headers {
+		if id, err := uuid.Parse(value); err == nil && strings.EqualFold(key, "debug-id") {
+			return id.String()
+		}
+	}
+	return ""
+}
+
+// unpackFile stores a file of a zip. Scripts get their debug ID, which sentry-cli knows also from their maps.
+func (s *Server) unpackFile(archive *zip.Reader, folder, name string, f bundleFile, limit int64) (int64, error) {
+	content, err := archive.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer content.Close()
+	var body io.Reader = content
+	if id := f.debugID(); id != "" {
+		body = io.MultiReader(body, strings.NewReader("\n//# debugId="+id+"\n"))
+	}
+	stored, err := s.store.Save(folder+name, body, limit)
+	return stored.Size, err
+}

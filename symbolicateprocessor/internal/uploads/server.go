@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uploads
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+)
+
+// Options configure a server.
+type Options struct {
+	Token string // of clients
+	// MaxFileBytes bounds scripts, source maps and R8 mappings, MaxNativeBytes native files.
+	MaxFileBytes, MaxNativeBytes int64
+	// Count counts a file or an archive, or a rejected request, by outcome.
+	Count func(Outcome)
+	// Stored is called after a file was stored.
+	Stored func()
+}
+
+// Outcome is the result of an upload.
+type Outcome string
+
+const (
+	Stored       Outcome = "stored"
+	Known        Outcome = "known"        // the store has the file already
+	Rejected     Outcome = "rejected"     // the response states the reason
+	Unauthorized Outcome = "unauthorized" // without the token
+)
+
+// Server answers sentry-cli.
+type Server struct {
+	store *filestore.Store
+	Options
+	mux *http.ServeMux
+}
+
+const (
+	// chunkSize and the following values are Sentry's own: the client cuts files accordingly.
+	chunkSize        = 8 << 20
+	chunksPerRequest = 64
+	maxRequestSize   = 32 << 20
+	concurrency      = 8
+
+	// MaxBodyBytes bounds a request: the client counts compressed chunks, without the headers of their parts.
+	MaxBodyBytes = maxRequestSize + chunkSize + 1<<20
+
+	// maxDescription bounds requests to assemble: a file of 4 GiB has 512 chunks, with 43 bytes each.
+	maxDescription = 8 << 20
+)
+
+// NewServer returns a server that stores files in a store.
+func NewServer(store *filestore.Store, options Options) *Server {
+	s := &Server{store: store, Options: options, mux: http.NewServeMux()}
+	s.mux.HandleFunc("GET /api/0/organizations/{org}/chunk-upload/{$}", s.limits)
+	s.mux.HandleFunc("POST /api/0/organizations/{org}/chunk-upload/{$}", s.chunks)
+	s.mux.HandleFunc("POST /api/0/projects/{org}/{project}/files/difs/assemble/{$}", s.assembleFiles)
+	s.mux.HandleFunc("POST /api/0/organizations/{org}/artifactbundle/assemble/{$}", s.assembleBundle)
+	s.mux.HandleFunc("GET /api/0/{$}", s.info)
+	s.mux.HandleFunc("POST /api/0/organizations/{org}/releases/{$}", s.release)
+	s.mux.HandleFunc("PUT /api/0/organizations/{org}/releases/{version}/{$}", s.release)
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		reject(w, http.StatusNotFound, "the collector only accepts uploads of symbol files")
+	})
+	return s
+}
+
+// ServeHTTP answers a request with the token.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.Token))
+	if s.Token == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+		s.Count(Unauthorized)
+		reject(w, http.StatusUnauthorized, "invalid token: use the value of uploads::token of the processor symbolicate")
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+type limits struct {
+	URL              string   `json:"url"`
+	ChunkSize        int64    `json:"chunkSize"`
+	ChunksPerRequest int      `json:"chunksPerRequest"`
+	MaxFileSize      int64    `json:"maxFileSize"`
+	MaxRequestSize   int64    `json:"maxRequestSize"`
+	Concurrency      int      `json:"concurrency"`
+	HashAlgorithm    string   `json:"hashAlgorithm"`
+	Compression      []string `json:"compression"`
+	Accept           []string `json:"accept"`
+}
+
+// limits states a path, so that chunks take the same way as this request, through proxies as well.
+func (s *Server) limits(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, limits{
+		URL: strings.TrimPrefix(r.URL.EscapedPath(), "/api/0"), ChunkSize: chunkSize, ChunksPerRequest: chunksPerRequest, MaxFileSize: s.MaxNativeBytes,
+		MaxRequestSize: maxRequestSize, Concurrency: concurrency, HashAlgorithm: "sha1", Compression: []string{"gzip"},
+		Accept: []string{"debug_files", "release_files", "artifact_bundles", "artifact_bundles_v2", "proguard"},
+	})
+}
+
+// info answers sentry-cli info.
+func (s *Server) info(w http.ResponseWriter, _ *http.Request) {
+	respond(w, http.StatusOK, map[string]any{"version": "0", "user": nil, "auth": map[string]any{"scopes": []string{"project:releases", "project:write", "org:ci"}}})
+}
+
+// release accepts a release, which is not stored.
+func (s *Server) release(w http.ResponseWriter, r *http.Request) {
+	var release struct {
+		Version string `json:"version"`
+	}
+	if !read(w, r, &release) {
+		return
+	}
+	if release.Version == "" {
+		release.Version = r.PathValue("version")
+	}
+	respond(w, http.StatusOK, map[string]any{"version": release.Version, "dateCreated": time.Now().UTC().Format(time.RFC3339), "projects": []any{}, "newGroups": 0})
+}
+
+// read decodes the body of a request.
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxDescription)).Decode(into); err != nil {
+		reject(w, http.StatusBadRequest, "invalid body: "+err.Error())
+		return false
+	}
+	return true
+}
+
+func respond(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the client is gone
+}
+
+func reject(w http.ResponseWriter, status int, detail string) {
+	respond(w, status, map[string]string{"detail": detail})
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uploads
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+)
+
+const (
+	token   = "secret"
+	buildID = "5f3c1ab0-8d4a-4e65-9b0c-73656e747279"
+	debugID = "3f2b7c1e-8d4a-4e65-9b0c-73656e747279"
+
+	chunksPath  = "/api/0/organizations/o/chunk-upload/"
+	filesPath   = "/api/0/projects/o/p/files/difs/assemble/"
+	bundlesPath = "/api/0/organizations/o/artifactbundle/assemble/"
+
+	symbolFile = "MODULE Linux x86_64 4FBF22D9B8D24BA2A7F8C1E2D3A4B5C60 shop\nFUNC 1000 10 0 main\n"
+)
+
+// client is sentry-cli.
+type client struct {
+	*testing.T
+	server *Server
+	store  *filestore.Store
+	counts map[Outcome]int
+	stored int
+}
+
+func newClient(t *testing.T, size int64) *client {
+	store, err := filestore.Open(t.TempDir(), size)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	c := &client{T: t, store: store, counts: map[Outcome]int{}}
+	c.server = NewServer(store, Options{
+		Token: token, MaxFileBytes: 10_000, MaxNativeBytes: 50_000, Count: func(o Outcome) { c.counts[o]++ }, Stored: func() { c.stored++ },
+	})
+	return c
+}
+
+func (c *client) do(method, path, token, kind string, body io.Reader) (int, string) {
+	r := httptest.NewRequest(method, path, body)
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", kind)
+	w := httptest.NewRecorder()
+	c.server.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+func sum(text string) string {
+	s := sha1.Sum([]byte(text))
+	return hex.EncodeToString(s[:])
+}
+
+func zipped(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, text)
+	_ = w.Close()
+	return b.String()
+}
+
+// chunks uploads chunks by their names.
+func (c *client) chunks(field string, chunks map[string]string) (int, string) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for name, content := range chunks {
+		part, err := w.CreateFormFile(field, name)
+		require.NoError(c, err)
+		_, err = io.WriteString(part, content)
+		require.NoError(c, err)
+	}
+	require.NoError(c, w.Close())
+	return c.do("POST", chunksPath, token, w.FormDataContentType(), &b)
+}
+
+// assemble asks for a file of one chunk per text.
+func (c *client) assemble(name string, texts ...string) answer {
+	f := file{Name: name}
+	for _, text := range texts {
+		f.Chunks = append(f.Chunks, sum(text))
+	}
+	whole := sum(strings.Join(texts, ""))
+	body, err := json.Marshal(map[string]file{whole: f})
+	require.NoError(c, err)
+	status, text := c.do("POST", filesPath, token, "application/json", bytes.NewReader(body))
+	require.Equal(c, 200, status, text)
+	var answers map[string]answer
+	require.NoError(c, json.Unmarshal([]byte(text), &answers))
+	return answers[whole]
+}
+
+func (c *client) bundle(archive string) answer {
+	body, err := json.Marshal(bundle{sum(archive), []string{sum(archive)}})
+	require.NoError(c, err)
+	status, text := c.do("POST", bundlesPath, token, "application/json", bytes.NewReader(body))
+	require.Equal(c, 200, status, text)
+	var a answer
+	require.NoError(c, json.Unmarshal([]byte(text), &a))
+	return a
+}
+
+func (c *client) names() (names []string) {
+	for _, f := range c.store.List() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func TestFiles(t *testing.T) {
+	c := newClient(t, 1<<20)
+	first, second := symbolFile[:20], symbolFile[20:]
+	a := c.assemble("shop.sym", first, second)
+	assert.Equal(t, stateNotFound, a.State)
+	assert.Equal(t, []string{sum(first), sum(second)}, a.Missing)
+
+	status, text := c.chunks("file", map[string]string{sum(first): first})
+	require.Equal(t, 200, status, text)
+	assert.Equal(t, []string{sum(second)}, c.assemble("shop.sym", first, second).Missing)
+	status, text = c.chunks("file_gzip", map[string]string{sum(second): zipped(second)})
+	require.Equal(t, 200, status, text)
+	for _, outcome := range []Outcome{Stored, Known} {
+		a = c.assemble("shop.sym", first, second)
+		require.Equal(t, stateOK, a.State, a.Detail)
+		assert.Equal(t, "4fbf22d9-b8d2-4ba2-a7f8-c1e2d3a4b5c6", a.File.DebugID)
+		assert.Equal(t, "shop.sym", a.File.Name)
+		assert.Equal(t, 1, c.counts[outcome])
+	}
+	assert.Equal(t, 1, c.stored)
+	assert.Equal(t, []string{"files/" + sum(symbolFile) + "/symbols"}, c.names(), "without chunks")
+}
+
+func TestMappings(t *testing.T) {
+	const mapping = "com.example.Shop -> a.a:\n"
+	c := newClient(t, 1<<20)
+	c.chunks("file", map[string]string{sum(mapping): mapping})
+	a := c.assemble("/proguard/"+strings.ToUpper(buildID)+".txt", mapping)
+	require.Equal(t, stateOK, a.State, a.Detail)
+	assert.Equal(t, buildID, a.File.DebugID)
+	assert.Equal(t, []string{"files/" + sum(mapping) + "/" + buildID + ".txt"}, c.names())
+}
+
+// zipOf returns an archive; a manifest has the types of its other files.
+func zipOf(t *testing.T, files map[string]string) string {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, content := range files {
+		f, err := w.Create(name)
+		require.NoError(t, err)
+		_, err = io.WriteString(f, content)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return b.String()
+}
+
+const goodManifest = `{"files":{
+	"_/_/app.js":{"type":"minified_source","headers":{"debug-id":"` + debugID + `","sourcemap":"app.js.map"}},
+	"_/_/app.js.map":{"type":"source_map"},
+	"_/_/app.ts":{"type":"source"}}}`
+
+func TestBundles(t *testing.T) {
+	c := newClient(t, 1<<20)
+	archive := "SYSB\x02\x00\x00\x00" + zipOf(t, map[string]string{
+		"manifest.json": goodManifest, "_/_/app.js": "l()", "_/_/app.js.map": "{}", "_/_/app.ts": "x",
+	})
+	assert.Equal(t, stateNotFound, c.bundle(archive).State)
+	c.chunks("file_gzip", map[string]string{sum(archive): zipped(archive)})
+	a := c.bundle(archive)
+	require.Equal(t, stateOK, a.State, a.Detail)
+	folder := "bundles/" + sum(archive) + "/"
+	assert.Equal(t, []string{folder + "_/_/app.js", folder + "_/_/app.js.map", folder + "manifest.json"}, c.names())
+	script, err := c.store.Read(folder + "_/_/app.js")
+	require.NoError(t, err)
+	assert.Equal(t, "l()\n//# debugId="+debugID+"\n", string(script))
+	assert.Equal(t, stateOK, c.bundle(archive).State)
+	assert.Equal(t, map[Outcome]int{Stored: 1, Known: 1}, c.counts)
+	require.NoError(t, c.store.Remove(folder+"_/_/app.js.map"))
+	assert.Equal(t, stateNotFound, c.bundle(archive).State, "a bundle whose files were evicted is uploaded again")
+}
+
+// Useless and hostile uploads are rejected with a reason, and leave nothing.
+func TestRejectedUploads(t *testing.T) {
+	bundles := map[string]string{
+		"not a valid zip file":   "no archive",
+		"has no list of files":   zipOf(t, map[string]string{"app.js": "x"}),
+		"sentry-cli sourcemaps":  zipOf(t, map[string]string{"manifest.json": `{"files":{"app.js":{"type":"minified_source"}}}`, "app.js": "x"}),
+		"invalid path":           zipOf(t, map[string]string{"manifest.json": strings.Replace(goodManifest, "_/_/app.js.map", "../../x.map", 1), "../../x.map": "x"}),
+		"unexpected EOF":         zipOf(t, map[string]string{"manifest.json": `{"files":`}),
+		"file does not exist":    zipOf(t, map[string]string{"manifest.json": goodManifest, "_/_/app.js.map": "{}"}),
+		"the file is too large":  zipOf(t, map[string]string{"manifest.json": goodManifest, "_/_/app.js": "x", "_/_/app.js.map": strings.Repeat("x", 20_000)}),
+		"files, more than 10000": zipOf(t, map[string]string{"manifest.json": manyFiles()}),
+	}
+	for want, archive := range bundles {
+		c := newClient(t, 10<<20)
+		c.server.MaxNativeBytes = 10 << 20
+		status, text := c.chunks("file", map[string]string{sum(archive): archive})
+		require.Equal(t, 200, status, text)
+		a := c.bundle(archive)
+		assert.Equal(t, stateError, a.State, want)
+		assert.Contains(t, a.Detail, want)
+		assert.Equal(t, map[Outcome]int{Rejected: 1}, c.counts, want)
+		for _, name := range c.names() {
+			assert.NotContains(t, name, ".js\n", want)
+			assert.NotContains(t, name, ChunksFolder, want)
+		}
+	}
+	for want, content := range map[string]string{
+		"cannot read this file": "PDB", "has no build ID": "\x7fELF" + strings.Repeat("\x00", 100), "too large": strings.Repeat("x", 60_000),
+	} {
+		c := newClient(t, 1<<20)
+		c.chunks("file", map[string]string{sum(content): content})
+		a := c.assemble("any", content)
+		assert.Equal(t, stateError, a.State, want)
+		if want != "has no build ID" { // or is damaged
+			assert.Contains(t, a.Detail, want)
+		}
+		assert.Zero(t, c.stored)
+		assert.NotContains(t, strings.Join(c.names(), " "), "files/")
+	}
+}
+
+func manyFiles() string {
+	var b strings.Builder
+	b.WriteString(`{"files":{`)
+	for i := range maxFiles + 1 {
+		fmt.Fprintf(&b, `"%d.js":{},`, i)
+	}
+	return strings.TrimSuffix(b.String(), ",") + "}}"
+}
+
+func TestRejectedChunks(t *testing.T) {
+	c := newClient(t, 100<<20)
+	tooMany := map[string]string{}
+	for i := range chunksPerRequest + 1 {
+		text := fmt.Sprint(i)
+		tooMany[sum(text)] = text
+	}
+	bomb := strings.Repeat("x", chunkSize+1)
+	for want, chunks := range map[string]map[string]string{
+		"is not a SHA-1":   {"../../etc": "x"},
+		"another SHA-1":    {sum("a"): "b"},
+		"more than 64":     tooMany,
+		"is too large":     {sum(bomb): zipped(bomb)},
+		"invalid header":   {sum("x"): "not gzip, but as long as a header"},
+		"the file is empt": {sum(""): zipped("")},
+	} {
+		field := "file"
+		if want == "is too large" || want == "invalid header" || want == "the file is empt" {
+			field = "file_gzip"
+		}
+		status, text := c.chunks(field, chunks)
+		assert.Equal(t, 400, status, want)
+		assert.Contains(t, text, want)
+	}
+	status, _ := c.do("POST", chunksPath, token, "text/plain", strings.NewReader("x"))
+	assert.Equal(t, 400, status)
+	assert.Equal(t, 7, c.counts[Rejected])
+	for _, name := range c.names() {
+		assert.NotContains(t, name, filestore.PartPrefix)
+	}
+
+	// Hashes of other forms do not lead out of the store.
+	for _, body := range []string{`{"../x":{"name":"x","chunks":["` + sum("x") + `"]}}`, `{"` + sum("x") + `":{"name":"x","chunks":["../../x"]}}`} {
+		status, text := c.do("POST", filesPath, token, "application/json", strings.NewReader(body))
+		assert.Equal(t, 200, status)
+		assert.Contains(t, text, `"state":"error"`)
+	}
+	_, text := c.do("POST", bundlesPath, token, "application/json", strings.NewReader(`{"checksum":"../x","chunks":["../x"]}`))
+	assert.Contains(t, text, `"state":"error"`)
+	assert.Equal(t, stateNotFound, c.assemble("empty").State)
+}
+
+func TestToken(t *testing.T) {
+	c := newClient(t, 1<<20)
+	for _, wrong := range []string{"", "x", token + "x"} {
+		status, text := c.do("GET", chunksPath, wrong, "", nil)
+		assert.Equal(t, 401, status)
+		assert.Contains(t, text, "invalid token")
+	}
+	c.server.Token = ""
+	status, _ := c.do("GET", chunksPath, "", "", nil)
+	assert.Equal(t, 401, status, "no token never fits")
+	assert.Equal(t, map[Outcome]int{Unauthorized: 4}, c.counts)
+}
+
+func TestOtherRequests(t *testing.T) {
+	c := newClient(t, 1<<20)
+	status, text := c.do("GET", chunksPath, token, "", nil)
+	assert.Equal(t, 200, status)
+	assert.Contains(t, text, `"url":"/organizations/o/chunk-upload/","chunkSize":8388608`)
+	status, _ = c.do("GET", "/api/0/", token, "", nil)
+	assert.Equal(t, 200, status)
+	status, text = c.do("POST", "/api/0/organizations/o/releases/", token, "", strings.NewReader(`{"version":"shop@1"}`))
+	assert.Equal(t, 200, status)
+	assert.Contains(t, text, `"version":"shop@1"`)
+	_, text = c.do("PUT", "/api/0/organizations/o/releases/shop@2/", token, "", strings.NewReader(`{}`))
+	assert.Contains(t, text, `"version":"shop@2"`)
+	for path, body := range map[string]string{filesPath: "x", bundlesPath: "[]", "/api/0/organizations/o/releases/": `{"version":"` + strings.Repeat("x", maxDescription) + `"}`} {
+		status, _ = c.do("POST", path, token, "", strings.NewReader(body))
+		assert.Equal(t, http.StatusBadRequest, status, path)
+	}
+	status, text = c.do("GET", "/api/0/projects/o/p/issues/", token, "", nil)
+	assert.Equal(t, 404, status)
+	assert.Contains(t, text, "only accepts uploads")
+}

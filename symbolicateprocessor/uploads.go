@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicateprocessor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"go.opentelemetry.io/collector/component"
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/uploads"
+)
+
+// uploadsFolder has the uploaded files, in the directory of symbol files.
+const uploadsFolder = "uploads"
+
+// endpoint is the server for sentry-cli.
+type endpoint struct {
+	server httpserver.Server
+	store  *filestore.Store
+	logger *zap.Logger
+}
+
+// startEndpoint opens the endpoint. changed is called after an upload.
+func startEndpoint(ctx context.Context, cfg *Config, host component.Host, set component.TelemetrySettings, t *telemetry, changed func()) (*endpoint, error) {
+	store, err := filestore.Open(filepath.Join(cfg.Store.Directory, uploadsFolder), cfg.Uploads.MaxTotalSize)
+	if err != nil {
+		return nil, fmt.Errorf("uploads: cannot open the folder in store::directory: %w", err)
+	}
+	e := &endpoint{store: store, logger: set.Logger}
+	config := httpbody.DefaultServerConfig(cfg.Uploads.Endpoint, uploads.MaxBodyBytes)
+	config.TLS = cfg.Uploads.TLS
+	handler := uploads.NewServer(store, uploads.Options{
+		Token: string(cfg.Uploads.Token), MaxFileBytes: cfg.Store.MaxFileBytes, MaxNativeBytes: cfg.Store.MaxNativeBytes,
+		Count: func(o uploads.Outcome) { t.countUpload(context.Background(), o) }, Stored: changed,
+	})
+	server, err := config.ToServer(ctx, host.GetExtensions(), set, handler)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("uploads: cannot set up the HTTP server: %w", err), store.Close())
+	}
+	listener, err := httpserver.Listen(ctx, &config, "uploads::endpoint")
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	e.logger.Info("Listening for uploads of sentry-cli", zap.Stringer("address", listener.Addr()))
+	e.server.Serve(server, listener, httpserver.DefaultLimits(), func(string) {}, host)
+	return e, nil
+}
+
+// stop closes the endpoint.
+func (e *endpoint) stop(ctx context.Context) error {
+	return errors.Join(e.server.Stop(ctx, e.logger), e.store.Close())
+}
