@@ -84,6 +84,9 @@ const (
 	// defaultTimeout is that of the exporter: the time that 20 MiB take at 6 Mbit/s.
 	defaultTimeout = 30 * time.Second
 
+	// writeBuffer is enough to send most requests with one system call.
+	writeBuffer = 32 << 10
+
 	// defaultAnswerTimeout is how long the PHP SDK waits for a response while the application handles a request. The Ruby SDK waits 2 s.
 	defaultAnswerTimeout = 5 * time.Second
 
@@ -114,6 +117,7 @@ const (
 func createDefaultConfig() component.Config {
 	client := confighttp.NewDefaultClientConfig()
 	client.Timeout = defaultTimeout
+	client.WriteBufferSize = writeBuffer
 	return &Config{
 		Answer:           answerOwn,
 		AnswerTimeout:    defaultAnswerTimeout,

@@ -77,11 +77,11 @@ func (r *request) toHTTP(ctx context.Context, base *url.URL) (*http.Request, err
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, r.Method, u.String(), bytes.NewReader(r.Body))
+	req, err := http.NewRequestWithContext(ctx, r.Method, "", bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, err
 	}
-	req.URL = u // unchanged: String would escape it differently
+	req.URL = u // not parsed from a string, which could be escaped differently
 	req.Header = r.Header
 	return req, nil
 }

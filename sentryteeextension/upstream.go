@@ -4,7 +4,6 @@ package sentryteeextension
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -14,11 +13,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 )
 
-// upstream is the HTTP client for Sentry.
+// upstream is the HTTP client for Sentry. It uses the transport of its client directly, because it follows no redirects and has no cookies.
 type upstream struct {
-	client    *http.Client
-	streaming *http.Client // has no timeout for whole requests
-	base      *url.URL     // of projects that are not mapped
+	client *http.Client
+	base   *url.URL // of projects that are not mapped
 }
 
 // newUpstream returns the client of a valid configuration.
@@ -37,9 +35,7 @@ func newUpstream(ctx context.Context, cfg *Config, host component.Host, set comp
 	if err != nil {
 		return nil, err
 	}
-	streaming := *client
-	streaming.Timeout = 0
-	return &upstream{client: client, streaming: &streaming, base: base}, nil
+	return &upstream{client: client, base: base}, nil
 }
 
 // stream sends a request while its body arrives. The caller closes the response.
@@ -52,32 +48,22 @@ func (u *upstream) stream(ctx context.Context, r *request, from *http.Request) (
 	if from.ContentLength == 0 {
 		req.Body = http.NoBody
 	}
-	resp, err := u.streaming.Do(req)
-	if err != nil {
-		return nil, withoutURL(err)
-	}
-	return resp, nil
+	return u.client.Transport.RoundTrip(req)
 }
 
-// post sends a request and reads the response.
+// post sends a request and reads the response, within the timeout.
 func (u *upstream) post(ctx context.Context, r *request) (reply, time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, u.client.Timeout)
+	defer cancel()
 	req, err := r.toHTTP(ctx, u.base)
 	if err != nil {
 		return reply{verdict: refused, reason: reasonInvalid, err: err}, 0
 	}
 	began := time.Now()
-	resp, err := u.client.Do(req)
+	resp, err := u.client.Transport.RoundTrip(req)
 	if err != nil {
-		return reply{verdict: failed, reason: reasonNetwork, err: withoutURL(err)}, time.Since(began)
+		return reply{verdict: failed, reason: reasonNetwork, err: err}, time.Since(began)
 	}
 	answer := readReply(resp)
 	return answer, time.Since(began)
-}
-
-// withoutURL removes the URL from an error of a client: its query may contain the key of a project.
-func withoutURL(err error) error {
-	if outer, ok := errors.AsType[*url.Error](err); ok {
-		return outer.Err
-	}
-	return err
 }
