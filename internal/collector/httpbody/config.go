@@ -12,8 +12,6 @@ import (
 )
 
 // defaultReadTimeout limits the duration of a request, for which confighttp has no default. A phone
-// on a slow network needs a minute for a megabyte, and uploads to the measure receiver have up to
-// 32 MB.
 const defaultReadTimeout = 5 * time.Minute
 
 // DefaultServerConfig returns the default settings of the server of a receiver.
