@@ -62,6 +62,24 @@ func (e *Editor) Attribute(key string, value pcommon.Value) AttributeIndex {
 	return AttributeIndex(i)
 }
 
+// AttrString adds an attribute with a text.
+func (e *Editor) AttrString(key, text string) AttributeIndex {
+	i := e.d.AttributeTable().Len()
+	entry := e.d.AttributeTable().AppendEmpty()
+	entry.SetKeyStrindex(int32(e.String(key)))
+	entry.Value().SetStr(text)
+	return AttributeIndex(i)
+}
+
+// AttrInt adds an attribute with a number.
+func (e *Editor) AttrInt(key string, number int64) AttributeIndex {
+	i := e.d.AttributeTable().Len()
+	entry := e.d.AttributeTable().AppendEmpty()
+	entry.SetKeyStrindex(int32(e.String(key)))
+	entry.Value().SetInt(number)
+	return AttributeIndex(i)
+}
+
 // Function adds a function.
 func (e *Editor) Function(f Function) FunctionIndex {
 	i := e.d.FunctionTable().Len()

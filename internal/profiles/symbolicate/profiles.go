@@ -65,7 +65,8 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 		view: dictionary.NewView(p.Dictionary()), dict: p.Dictionary(), files: files, counts: Counts{},
 		uses: make([]use, p.Dictionary().LocationTable().Len()), stacks: make([]int32, p.Dictionary().StackTable().Len()),
 		scripts: map[ScriptID]script{}, attributes: map[attribute]dictionary.AttributeIndex{},
-		modules: map[dictionary.MappingIndex]*module{}, leaves: map[dictionary.LocationIndex]dictionary.LocationIndex{},
+		functions: map[dictionary.Function]dictionary.FunctionIndex{},
+		modules:   map[dictionary.MappingIndex]*module{}, leaves: map[dictionary.LocationIndex]dictionary.LocationIndex{},
 	}
 	e.collectUses(p)
 	for i := range e.uses {
@@ -96,6 +97,7 @@ type editor struct {
 	modules    map[dictionary.MappingIndex]*module
 	leaves     map[dictionary.LocationIndex]dictionary.LocationIndex // the copy for the leaf of stacks, by location
 	attributes map[attribute]dictionary.AttributeIndex               // that were added
+	functions  map[dictionary.Function]dictionary.FunctionIndex      // that were added
 
 	// Scratch.
 	loc     dictionary.Location

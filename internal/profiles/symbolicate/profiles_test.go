@@ -28,7 +28,7 @@ const (
 
 // shop has the minified application of the source map tests, by its debug ID.
 type shop struct {
-	t     *testing.T
+	t     testing.TB
 	asked *[]ScriptID
 }
 
@@ -61,7 +61,7 @@ func (s shop) Mapping(id string) (*proguard.Mapping, symbols.Status) {
 	return m, symbols.OK
 }
 
-func minified(t *testing.T) string {
+func minified(t testing.TB) string {
 	text, err := os.ReadFile(app + "esbuild.js")
 	require.NoError(t, err)
 	return string(text)

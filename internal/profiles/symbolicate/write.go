@@ -30,7 +30,9 @@ func (e *editor) write(i dictionary.LocationIndex, line dictionary.Line, functio
 	if len(found) == 0 {
 		return
 	}
-	e.putRaw(location.AttributeIndices(), line, function)
+	list := location.AttributeIndices()
+	list.EnsureCapacity(list.Len() + rawAttributes)
+	e.putRaw(list, line, function)
 	location.Lines().RemoveIf(func(pprofile.Line) bool { return true })
 	for n, f := range found {
 		outermost := n == len(found)-1 // the function that the profiler saw
@@ -47,7 +49,7 @@ func (e *editor) write(i dictionary.LocationIndex, line dictionary.Line, functio
 			written.Filename = function.Filename
 			f.Line, f.Column = line.Line, line.Column
 		}
-		to.SetFunctionIndex(int32(e.edit.Function(written)))
+		to.SetFunctionIndex(int32(e.function(written)))
 		to.SetLine(f.Line)
 		to.SetColumn(f.Column)
 	}
@@ -56,6 +58,9 @@ func (e *editor) write(i dictionary.LocationIndex, line dictionary.Line, functio
 	}
 }
 
+// rawAttributes is the number of attributes of a raw frame.
+const rawAttributes = 5
+
 // startEdit prepares the first change of the message.
 func (e *editor) startEdit() {
 	if e.edit == nil {
@@ -63,17 +68,29 @@ func (e *editor) startEdit() {
 	}
 }
 
+// function returns the position of a function. Frames with different places share one.
+func (e *editor) function(f dictionary.Function) dictionary.FunctionIndex {
+	i, known := e.functions[f]
+	if !known {
+		i = e.edit.Function(f)
+		e.functions[f] = i
+	}
+	return i
+}
+
 // putRaw stores the frame as the profiler wrote it.
 func (e *editor) putRaw(list pcommon.Int32Slice, line dictionary.Line, function dictionary.Function) {
-	for key, text := range map[string]dictionary.StringIndex{semconv.SentryFrameRawFunction: function.Name, semconv.SentryFrameRawFile: function.Filename} {
-		if text != 0 {
-			e.put(list, attribute{key: key, text: e.view.Text(text)})
-		}
+	if function.Name != 0 {
+		e.put(list, attribute{key: semconv.SentryFrameRawFunction, text: e.view.Text(function.Name)})
 	}
-	for key, number := range map[string]int64{semconv.SentryFrameRawLine: line.Line, semconv.SentryFrameRawColumn: line.Column} {
-		if number != 0 {
-			e.put(list, attribute{key: key, number: number})
-		}
+	if function.Filename != 0 {
+		e.put(list, attribute{key: semconv.SentryFrameRawFile, text: e.view.Text(function.Filename)})
+	}
+	if line.Line != 0 {
+		e.put(list, attribute{key: semconv.SentryFrameRawLine, number: line.Line})
+	}
+	if line.Column != 0 {
+		e.put(list, attribute{key: semconv.SentryFrameRawColumn, number: line.Column})
 	}
 }
 
@@ -90,11 +107,11 @@ func (e *editor) put(list pcommon.Int32Slice, a attribute) { list.Append(int32(e
 func (e *editor) attributeOf(a attribute) dictionary.AttributeIndex {
 	i, known := e.attributes[a]
 	if !known {
-		value := pcommon.NewValueStr(a.text)
 		if a.number != 0 {
-			value = pcommon.NewValueInt(a.number)
+			i = e.edit.AttrInt(a.key, a.number)
+		} else {
+			i = e.edit.AttrString(a.key, a.text)
 		}
-		i = e.edit.Attribute(a.key, value)
 		e.attributes[a] = i
 	}
 	return i

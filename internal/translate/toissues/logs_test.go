@@ -125,3 +125,18 @@ func TestLogRecordsWithoutATrace(t *testing.T) {
 	}
 	assert.NotEqual(t, export.Events[0].EventID, export.Events[1].EventID)
 }
+
+// Sentry symbolicates itself: it gets the stack and the type as they were before the processor symbolicate.
+func TestSymbolicatedLogRecord(t *testing.T) {
+	logs, record := shopLogs()
+	want := decodeEvent(t, &FromLogs(logs, logOptions()).Events[0])
+	attrs := record.Attributes()
+	attrs.PutStr("exception.type.original", "PaymentError")
+	attrs.PutStr("exception.stacktrace.original", python("charge"))
+	attrs.PutStr("symbolication.status", "ok")
+	attrs.PutStr("exception.type", "Renamed")
+	attrs.PutStr("exception.stacktrace", python("renamed"))
+	got := decodeEvent(t, &FromLogs(logs, logOptions()).Events[0])
+	assert.Equal(t, want.Exceptions, got.Exceptions)
+	assert.Equal(t, want.Extra, got.Extra)
+}
