@@ -198,14 +198,17 @@ func (s *sparse) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestCorpus: the ids that the recorded crashes name.
+// TestCorpus: the ids that the recorded crashes name. The files have only headers and notes.
 func TestCorpus(t *testing.T) {
-	root := filepath.Join(golden.Root(t), "..", "shared", "corpus", "measure")
-	symbols, err := os.Open(filepath.Join(root, "symbolication", "app.android-arm64.symbols"))
-	if err != nil {
-		t.Skip("the corpus of recorded Measure requests is not here: beside the repository, shared/corpus/measure")
-	}
-	defer symbols.Close()
+	folder := filepath.Join(golden.Root(t), "testdata", "corpus", "symbols")
+	packed, err := os.Open(filepath.Join(folder, "app.android-arm64.symbols.gz"))
+	require.NoError(t, err)
+	defer packed.Close()
+	plain, err := gzip.NewReader(packed)
+	require.NoError(t, err)
+	content, err := io.ReadAll(plain)
+	require.NoError(t, err)
+	symbols := bytes.NewReader(content)
 	id, err := debugid.ELF(symbols)
 	require.NoError(t, err)
 	want, err := elf.NewFile(symbols)
@@ -214,8 +217,8 @@ func TestCorpus(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, hex.EncodeToString(note[16:]), id)
 
-	for name, prefix := range map[string]string{"sh.measure.ios.flutter/0.0.1/1/App.framework.dSYM.tgz": "4521584f", "sh.measure.DemoApp/1.0.2/1/DemoApp.app.dSYM.tgz": "84de6e9c"} {
-		file, err := os.Open(filepath.Join(root, "builds", filepath.FromSlash(name)))
+	for name, prefix := range map[string]string{"App.framework.dSYM.tgz": "4521584f", "DemoApp.app.dSYM.tgz": "84de6e9c"} {
+		file, err := os.Open(filepath.Join(folder, name))
 		require.NoError(t, err)
 		ids, err := debugid.DSYM(file)
 		_ = file.Close()

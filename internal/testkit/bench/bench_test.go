@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -19,7 +18,7 @@ import (
 // typical is the number of samples in generated payloads. With -short they are small, to check only that all benchmarks run.
 var typical = payload.FiveMB
 
-// recorded are the recordings, if they are available.
+// recorded are the recordings.
 var recorded []payload.Source
 
 func TestMain(m *testing.M) {
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 		typical /= 50
 	} else {
 		var err error
-		if recorded, err = payload.Recorded(); err != nil && !errors.Is(err, payload.ErrNoCorpus) {
+		if recorded, err = payload.Recorded(); err != nil {
 			panic(err)
 		}
 	}

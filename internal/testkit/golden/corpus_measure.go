@@ -3,12 +3,16 @@
 package golden
 
 import (
-	"os"
+	"maps"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/corpus"
 )
 
 // MeasureRequest is a recorded PUT /events of a Measure SDK, as JSON.
@@ -19,42 +23,28 @@ type MeasureRequest struct {
 	Blobs map[string][]byte // contents of attachments, by id; shared by the requests of an app version
 }
 
-// MeasureCorpus returns the recorded requests of Measure SDKs, by path. Like Corpus, it skips tests
-// without recordings.
+// MeasureCorpus returns the recorded requests of Measure SDKs, by path.
 func MeasureCorpus(t testing.TB) (requests []MeasureRequest) {
 	t.Helper()
-	root := filepath.Join(Root(t), "..", "shared", "corpus", "measure", "requests")
-	files, err := filepath.Glob(filepath.Join(root, "*", "*", "*.json"))
+	files, err := corpus.Files(filepath.Join(Root(t), "testdata", "corpus", "measure.tar.zst"))
 	require.NoError(t, err)
-	if len(files) == 0 {
-		t.Skip("the corpus of recorded Measure requests is not here: beside the repository, shared/corpus/measure")
-	}
 	blobs := map[string]map[string][]byte{}
-	for _, file := range files {
-		body, err := os.ReadFile(file)
-		require.NoError(t, err)
-		folder := filepath.Dir(file)
-		if blobs[folder] == nil {
-			blobs[folder] = readBlobs(t, filepath.Join(folder, "blobs"))
+	for name, content := range files {
+		if folder, id := path.Split(name); path.Base(folder) == "blobs" {
+			app := path.Dir(path.Dir(name))
+			if blobs[app] == nil {
+				blobs[app] = map[string][]byte{}
+			}
+			blobs[app][id] = content
 		}
-		name, err := filepath.Rel(root, file)
-		require.NoError(t, err)
-		requests = append(requests, MeasureRequest{name, strings.TrimSuffix(filepath.Base(file), ".json"), body, blobs[folder]})
 	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if app, file := path.Split(name); path.Base(app) != "blobs" {
+			requests = append(requests, MeasureRequest{name, strings.TrimSuffix(file, ".json"), files[name], blobs[path.Clean(app)]})
+		}
+	}
+	require.NotEmpty(t, requests)
 	return requests
-}
-
-func readBlobs(t testing.TB, folder string) map[string][]byte {
-	blobs := map[string][]byte{}
-	entries, err := os.ReadDir(folder)
-	if !os.IsNotExist(err) {
-		require.NoError(t, err)
-	}
-	for _, entry := range entries {
-		blobs[entry.Name()], err = os.ReadFile(filepath.Join(folder, entry.Name()))
-		require.NoError(t, err)
-	}
-	return blobs
 }
 
 // MeasureCases returns the folders of testdata/measure, by name: in.json is the body of a PUT

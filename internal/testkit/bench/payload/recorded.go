@@ -9,11 +9,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/corpus"
 )
 
 // recordings are the large recordings of the corpus, and one in which most stacks are unreferenced.
@@ -25,23 +27,24 @@ var recordings = []struct{ name, path string }{
 	{"rec-browser-0.1MB", "sentry.javascript.browser-11.12.0/ui-profiling-trace/020"},
 }
 
-// ErrNoCorpus is the error if the recordings, which are not part of the repository, are missing.
-var ErrNoCorpus = errors.New("no recordings: the corpus of SDK requests is not beside the repository, in shared/corpus/sentry")
-
 // Recorded returns the profiles of the large recorded requests.
 func Recorded() ([]Source, error) {
 	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
-	corpus := filepath.Join(root, "..", "shared", "corpus", "sentry")
-	if _, err := os.Stat(corpus); err != nil {
-		return nil, ErrNoCorpus
+	requests, err := corpus.Read(root)
+	if err != nil {
+		return nil, err
 	}
 	var all []Source
 	for _, recording := range recordings {
+		i := slices.IndexFunc(requests, func(r corpus.Request) bool { return r.Name == recording.path })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no recording %s", recording.path)
+		}
 		all = append(all, Source{recording.name, func() (Payload, error) {
-			p, err := readRecording(filepath.Join(corpus, filepath.FromSlash(recording.path)+".body"))
+			p, err := readRecording(requests[i])
 			if err != nil {
 				return Payload{}, fmt.Errorf("cannot read the recording %s: %w", recording.path, err)
 			}
@@ -52,15 +55,10 @@ func Recorded() ([]Source, error) {
 	return all, nil
 }
 
-func readRecording(file string) (Payload, error) {
-	body, err := os.ReadFile(file)
+func readRecording(request corpus.Request) (Payload, error) {
+	body, err := request.Decode()
 	if err != nil {
 		return Payload{}, err
-	}
-	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
-		if body, err = Unzip(body); err != nil {
-			return Payload{}, err
-		}
 	}
 	envelope, err := sentry.ReadEnvelope(body)
 	if err != nil {

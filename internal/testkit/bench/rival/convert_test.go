@@ -18,7 +18,7 @@ func TestSameResult(t *testing.T) {
 	payloads := []payload.Payload{payload.Python(1000), payload.Node(1000), payload.Cocoa(1000), payload.Patho(100)}
 	recorded, err := payload.Recorded()
 	if err != nil {
-		t.Log(err)
+		t.Fatal(err)
 	}
 	for _, source := range recorded {
 		p, err := source.Load()
