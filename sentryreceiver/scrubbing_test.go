@@ -16,6 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/corpus"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/planted"
 )
@@ -108,7 +109,7 @@ func TestScrubbedCorpus(t *testing.T) {
 			continue // the large ones are profiles: frames
 		}
 		for _, s := range []*signals{with, without} {
-			s.do(caseRequest(s.harness, request.Decoded(t)))
+			s.do(caseRequest(s.harness, corpus.Clean(request.Decoded(t))))
 		}
 	}
 	var changes []string

@@ -16,7 +16,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -60,7 +59,7 @@ func record(from, to string) error {
 		if r.EnvelopeKeys != nil {
 			extension = ".envelope"
 		}
-		scenarios[scenario] = append(scenarios[scenario], file{path.Base(r.Name) + extension, Clean(body)})
+		scenarios[scenario] = append(scenarios[scenario], file{path.Base(r.Name) + extension, corpus.Clean(body)})
 	}
 	for scenario, files := range scenarios {
 		if err := write(corpus.Archive(to, scenario), files); err != nil {
@@ -92,35 +91,6 @@ func withoutLength(headers [][2]string) (rest [][2]string) {
 		}
 	}
 	return rest
-}
-
-var (
-	sourceLine  = regexp.MustCompile(`"context_line"\s*:\s*"((?:[^"\\]|\\.)*)"`)
-	sourceLines = regexp.MustCompile(`"(?:pre_context|post_context)"\s*:\s*\[((?:\s*"(?:[^"\\]|\\.)*"\s*,?)*)\]`)
-	text        = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
-	home        = regexp.MustCompile(`/root/`)
-)
-
-// Clean overwrites lines of source code and the home folder of the recording machine. Lengths remain,
-// so that headers of items remain correct.
-func Clean(body []byte) []byte {
-	clean := bytes.Clone(body)
-	for _, match := range sourceLine.FindAllSubmatchIndex(body, -1) {
-		fill(clean[match[2]:match[3]])
-	}
-	for _, match := range sourceLines.FindAllSubmatchIndex(body, -1) {
-		list := clean[match[2]:match[3]]
-		for _, line := range text.FindAllSubmatchIndex(list, -1) {
-			fill(list[line[2]:line[3]])
-		}
-	}
-	return home.ReplaceAllLiteral(clean, []byte("/home/"))
-}
-
-func fill(text []byte) {
-	for i := range text {
-		text[i] = '*'
-	}
 }
 
 // window is the maximum that the tool accepts.

@@ -67,12 +67,12 @@ func TestRecord(t *testing.T) {
 			public, isPacked, err := decode(got[i])
 			require.NoError(t, err)
 			require.Equal(t, wasPacked, isPacked)
-			require.True(t, string(Clean(original)) == string(public), want[i].Name)
+			require.True(t, string(corpus.Clean(original)) == string(public), want[i].Name)
 		}
 	}
 }
 
 func TestClean(t *testing.T) {
 	assert.Equal(t, `{"context_line": "*******","pre_context":["*", "*****"],"post_context":[],"n":"/home/a","line":"x"}`,
-		string(Clean([]byte(`{"context_line": "a=\"b\"","pre_context":["x", "\\/é"],"post_context":[],"n":"/root/a","line":"x"}`))))
+		string(corpus.Clean([]byte(`{"context_line": "a=\"b\"","pre_context":["x", "\\/é"],"post_context":[],"n":"/root/a","line":"x"}`))))
 }
