@@ -4,10 +4,12 @@ package profileviewerexporter
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
@@ -126,8 +128,11 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	graph, err := v.viewOf(query, s, m.graph)
+	graph, key, err := v.changed(query, s, m.graph)
 	if err != nil {
+		return nil, err
+	}
+	if graph, err = v.viewOf(query, key, graph); err != nil {
 		return nil, err
 	}
 	var out flameAnswer
@@ -154,12 +159,43 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	return tagged{out, tag}, nil
 }
 
+// changed returns a merged graph with the stacks that the query changes, and its key in the cache.
+// The values are numbers of functions; see [flame.Change]:
+//
+//	focus=17&hide=3,9&fold=4
+func (v *viewer) changed(query url.Values, s *selection, graph *flame.Graph) (*flame.Graph, string, error) {
+	var change flame.Change
+	key := s.key()
+	for name, list := range map[string]*[]int32{"focus": &change.Focus, "hide": &change.Hide, "fold": &change.Fold} {
+		for _, text := range strings.FieldsFunc(query.Get(name), func(r rune) bool { return r == ',' }) {
+			frame, err := number(url.Values{name: {text}}, name, len(graph.Frames))
+			if err != nil {
+				return nil, "", err
+			}
+			if len(*list) == maxChanged {
+				return nil, "", badRequest("%s: has more than %d functions", name, maxChanged)
+			}
+			*list = append(*list, frame)
+		}
+	}
+	if change.IsNone() {
+		return graph, key, nil
+	}
+	key = fmt.Sprint("changed ", change, " ", key)
+	graph, err := cached(&v.graphs, key, func() (*flame.Graph, error) { return graph.Changed(change) })
+	return graph, key, err
+}
+
+// maxChanged is the maximum number of functions in each list of a change. Users choose them one by
+// one.
+const maxChanged = 50
+
 // viewOf returns the view of a merged graph that the query selects:
 //
 //	view=inverted              running functions first, their callers below
 //	view=callers&function=17   callers of the function with this number
 //	view=callees&function=17   its calls
-func (v *viewer) viewOf(query url.Values, s *selection, graph *flame.Graph) (*flame.Graph, error) {
+func (v *viewer) viewOf(query url.Values, key string, graph *flame.Graph) (*flame.Graph, error) {
 	view := query.Get("view")
 	var build func() (*flame.Graph, error)
 	switch view {
@@ -180,7 +216,7 @@ func (v *viewer) viewOf(query url.Values, s *selection, graph *flame.Graph) (*fl
 	default:
 		return nil, badRequest("view: %q is unknown; use inverted, callers or callees", answer.Display(view))
 	}
-	return cached(&v.graphs, view+" "+s.key(), build)
+	return cached(&v.graphs, view+" "+key, build)
 }
 
 // threadShares sums the selected samples by thread.

@@ -20,6 +20,7 @@ const maxEventsShown = 250
 type spanDetailAnswer struct {
 	answer.Omissions
 	Name       string             `json:"name"`
+	Kind       string             `json:"kind"`
 	Status     string             `json:"status,omitempty"`
 	Attributes []answer.Attribute `json:"attributes"`
 	Events     []eventAnswer      `json:"events"`
@@ -59,7 +60,7 @@ func (v *viewer) spanDetail(r *http.Request) (any, error) {
 
 // describeSpanDetail uses half of the response for the span, the other half for its events.
 func describeSpanDetail(span ptrace.Span) *spanDetailAnswer {
-	out := &spanDetailAnswer{Events: []eventAnswer{}, EventCount: span.Events().Len()}
+	out := &spanDetailAnswer{Kind: span.Kind().String(), Events: []eventAnswer{}, EventCount: span.Events().Len()}
 	texts := answer.PerEntry(answer.MaxTexts/2, 1, &out.Omissions)
 	out.Name, out.Status, out.Attributes = texts.Text(span.Name()), texts.Text(span.Status().Message()), texts.Map(span.Attributes())
 	listed := min(out.EventCount, maxEventsShown)

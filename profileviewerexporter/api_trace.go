@@ -3,9 +3,7 @@
 package profileviewerexporter
 
 import (
-	"cmp"
 	"net/http"
-	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -14,16 +12,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/waterfall"
 )
 
 const (
 	// maxRecordsShown is the maximum number of log records of a trace.
 	maxRecordsShown = 500
-	// maxSpansShown is the maximum number of rows of a trace. A window shows up to a few hundred.
+	// maxSpansShown is the maximum number of spans in the response about a trace. The page requests
+	// the rows of all spans instead.
 	maxSpansShown = 2000
-	// maxSpansOrdered is the maximum number of spans of a trace that are read, in order of arrival.
-	// The largest traces of our recordings have a few hundred.
-	maxSpansOrdered = 100_000
 )
 
 // traceAnswer is a trace, with its spans in the order of display: each after its parent, siblings
@@ -31,7 +28,7 @@ const (
 type traceAnswer struct {
 	answer.Omissions
 	traceListing
-	SpanList []spanAnswer     `json:"span_list"`
+	SpanList []spanAnswer     `json:"span_list,omitempty"` // absent if the query has spans=0
 	LogList  []records.Answer `json:"log_list"`
 	// Origin is the start of the earliest span; offsets count from it.
 	Origin string `json:"origin"`
@@ -54,39 +51,54 @@ type spanAnswer struct {
 	Weight   int64  `json:"weight"`
 }
 
-func (v *viewer) traceDetail(r *http.Request) (any, error) {
+// readTrace returns the reader of the trace in the path.
+func (v *viewer) readTrace(r *http.Request) (*waterfall.Reader, error) {
 	id, err := parseTrace(r.PathValue("trace"))
 	if err != nil {
 		return nil, err
 	}
-	fragments := v.store.Trace(id)
-	if len(fragments) == 0 {
+	reader := &waterfall.Reader{Trace: id, Fragments: v.store.Trace(id)}
+	if len(reader.Fragments) == 0 {
 		return nil, gone("trace " + r.PathValue("trace"))
 	}
-	out := traceAnswer{traceListing: listTrace(store.Combine(fragments))}
-	out.Profiles = v.store.LinkedCount(id)
-	// Spans use three quarters of the response, log records an eighth, the trace itself the rest.
-	if out.LogList, err = listTraceRecords(fragments, id, &out.Omissions); err != nil {
-		return nil, err
-	}
-	reader := traceReader{id: id, fragments: fragments}
-	found, err := reader.find()
+	return reader, nil
+}
+
+func (v *viewer) traceDetail(r *http.Request) (any, error) {
+	reader, err := v.readTrace(r)
 	if err != nil {
 		return nil, err
 	}
-	var origin uint64
-	if len(found) > 0 {
-		origin = slices.MinFunc(found, func(a, b foundSpan) int { return cmp.Compare(a.start, b.start) }).start
+	out := traceAnswer{traceListing: listTrace(store.Combine(reader.Fragments))}
+	out.Profiles = v.store.LinkedCount(reader.Trace)
+	// Spans use three quarters of the response, log records an eighth, the trace itself the rest.
+	if out.LogList, err = listTraceRecords(reader.Fragments, reader.Trace, &out.Omissions); err != nil {
+		return nil, err
+	}
+	found, origin, err := reader.Spans()
+	if err != nil {
+		return nil, err
 	}
 	out.Origin = answer.Nanos(origin)
-	rows := spanOrder(found)
-	rows = rows[:min(len(rows), maxSpansShown)]
-	if out.SpanList, err = reader.describe(rows, v.store.SpanSums(id), origin, &out.Omissions); err != nil {
-		return nil, err
+	if r.URL.Query().Get("spans") != "0" {
+		rows := waterfall.Order(found)
+		rows = rows[:min(len(rows), maxSpansShown)]
+		if out.SpanList, err = describeSpans(reader, rows, v.store.SpanSums(reader.Trace), origin, &out.Omissions); err != nil {
+			return nil, err
+		}
 	}
 	texts := answer.PerEntry(answer.MaxTexts/8, 1, &out.Omissions)
 	out.traceListing.clip(&texts)
 	return out, nil
+}
+
+// traceRows returns all rows of a trace in a compact form.
+func (v *viewer) traceRows(r *http.Request) (any, error) {
+	reader, err := v.readTrace(r)
+	if err != nil {
+		return nil, err
+	}
+	return reader.Rows(v.store.SpanSums(reader.Trace))
 }
 
 func listTraceRecords(fragments []*store.Fragment, id pcommon.TraceID, omissions *answer.Omissions) ([]records.Answer, error) {
@@ -110,51 +122,20 @@ func listTraceRecords(fragments []*store.Fragment, id pcommon.TraceID, omissions
 	return out, err
 }
 
-// traceReader reads the spans of a trace twice: first the values that determine their order, then
-// the details of the spans that are shown. It holds one decoded message at a time.
-type traceReader struct {
-	id        pcommon.TraceID
-	fragments []*store.Fragment
-	spans     store.SpanReader
-}
-
-// each visits the first maxSpansOrdered spans of the trace, with their index.
-func (t *traceReader) each(visit func(index int, span ptrace.Span, service string)) error {
-	index := 0
-	return store.EachMessage(t.fragments, store.Traces, func(m *store.Message) error {
-		if index == maxSpansOrdered {
-			return nil
-		}
-		return t.spans.Each(m, func(span ptrace.Span, service string) {
-			if span.TraceID() == t.id && index < maxSpansOrdered {
-				visit(index, span, service)
-				index++
-			}
-		})
-	})
-}
-
-func (t *traceReader) find() (found []foundSpan, err error) {
-	err = t.each(func(_ int, span ptrace.Span, _ string) {
-		found = append(found, foundSpan{span.SpanID(), span.ParentSpanID(), uint64(span.StartTimestamp())})
-	})
-	return found, err
-}
-
-func (t *traceReader) describe(
-	rows []spanRow, sums map[pcommon.SpanID]store.Sum, origin uint64, omissions *answer.Omissions,
+func describeSpans(
+	reader *waterfall.Reader, rows []waterfall.Row, sums map[pcommon.SpanID]store.Sum, origin uint64, omissions *answer.Omissions,
 ) ([]spanAnswer, error) {
 	byIndex := make(map[int]int, len(rows))
 	for i, row := range rows {
-		byIndex[row.index] = i
+		byIndex[row.Index] = i
 	}
 	out := make([]spanAnswer, len(rows))
-	err := t.each(func(index int, span ptrace.Span, service string) {
+	err := reader.Each(func(index int, span ptrace.Span, service string) {
 		if i, shown := byIndex[index]; shown {
 			texts := answer.PerEntry(answer.MaxTexts*3/4, len(rows), omissions)
 			out[i] = describeSpan(span, service, origin, &texts)
 			sum := sums[span.SpanID()]
-			out[i].Depth, out[i].Samples, out[i].Weight = rows[i].depth, sum.Samples, sum.Weight
+			out[i].Depth, out[i].Samples, out[i].Weight = rows[i].Depth, sum.Samples, sum.Weight
 		}
 	})
 	return out, err

@@ -5,6 +5,7 @@ package profileviewerexporter
 import (
 	"math"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -92,18 +93,24 @@ func parseWindow(query url.Values) (w flame.Window, err error) {
 // shows.
 func partial(query url.Values) bool { return query.Has("right") }
 
-// matching returns which frames contain a text in their name, file or module, or nil if the text is
-// empty.
-func matching(graph *flame.Graph, text string) []bool {
-	if text == "" {
+// maxPattern is the maximum size of a search pattern. Users type it.
+const maxPattern = 1000
+
+// matching returns which frames match a pattern in their name, file or module, or nil if the pattern
+// is empty. The pattern is a regular expression, in any case, or a text if it is no valid one.
+func matching(graph *flame.Graph, pattern string) []bool {
+	if pattern == "" {
 		return nil
 	}
-	wanted, list := strings.ToLower(text), make([]bool, len(graph.Frames))
+	pattern = pattern[:min(len(pattern), maxPattern)]
+	wanted, err := regexp.Compile("(?i)" + pattern)
+	if err != nil {
+		wanted = regexp.MustCompile("(?i)" + regexp.QuoteMeta(strings.ToValidUTF8(pattern, "")))
+	}
+	list := make([]bool, len(graph.Frames))
 	for i := range graph.Frames {
 		f := &graph.Frames[i]
-		for _, in := range []string{f.Name, f.File, f.Module} {
-			list[i] = list[i] || strings.Contains(strings.ToLower(in), wanted)
-		}
+		list[i] = wanted.MatchString(f.Name) || wanted.MatchString(f.File) || wanted.MatchString(f.Module)
 	}
 	return list
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/waterfall"
 )
 
 // TestHostileNames: whatever a sender calls things, nothing of it reaches the page as anything but text of bounded length, and
@@ -201,7 +202,7 @@ func TestFloods(t *testing.T) {
 // TestTraceOfManySpans: of a trace of any size, as many spans are arranged as there is memory for, and the first of them are shown.
 func TestTraceOfManySpans(t *testing.T) {
 	h := start(t, nil)
-	const spans = maxSpansOrdered + 1000
+	const spans = waterfall.MaxSpans + 1000
 	traces := ptrace.NewTraces()
 	list := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
 	id := func(i int) pcommon.SpanID { return pcommon.SpanID{0: 1, 5: byte(i >> 16), 6: byte(i >> 8), 7: byte(i)} }
@@ -215,6 +216,6 @@ func TestTraceOfManySpans(t *testing.T) {
 	trace := get[traceAnswer](h, "traces/00000000000000000000000000000007")
 	assert.Equal(t, spans, trace.Spans)
 	require.Len(t, trace.SpanList, maxSpansShown)
-	assert.Equal(t, hexSpan(id(maxSpansOrdered-1)), trace.SpanList[0].ID)
+	assert.Equal(t, hexSpan(id(waterfall.MaxSpans-1)), trace.SpanList[0].ID)
 	assert.Zero(t, trace.SpanList[0].Start)
 }

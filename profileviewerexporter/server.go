@@ -25,6 +25,7 @@ func (v *viewer) routes() http.Handler {
 	handle("stacks", v.stackList)
 	handle("compare", v.compare)
 	handle("traces/{trace}", v.traceDetail)
+	list("traces/{trace}/rows", v.traceRows)
 	handle("traces/{trace}/spans/{span}", v.spanDetail)
 	list("logs", v.logList)
 	list("errors", v.errorList)

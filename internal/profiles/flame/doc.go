@@ -10,6 +10,7 @@
 //
 //	graph.go    Graph: samples of one or more profiles, by function
 //	tree.go     its tree, and how it is drawn
+//	change.go   stacks that are focused on, hidden or folded
 //	views.go    the inverted graph, and the callers and callees of a function
 //	ordered.go  Ordered: the samples of a thread in time order, and how they are drawn
 //	boxes.go    Box, Window, Drawing; combines narrow siblings

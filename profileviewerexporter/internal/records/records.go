@@ -219,7 +219,7 @@ func (a *ListAnswer) describe(messages []*store.Message, page []found) error {
 func Describe(record plog.LogRecord, service string, texts *answer.Budget) Answer {
 	out := Answer{
 		Time: answer.Nanos(uint64(store.RecordTime(record))), Service: texts.Text(service), Body: texts.Text(record.Body().AsString()),
-		Severity: texts.Text(cmp.Or(record.SeverityText(), record.SeverityNumber().String())), Error: store.IsError(record),
+		Severity: texts.Text(cmp.Or(record.SeverityText(), record.SeverityNumber().String())), Error: store.IsException(record.Attributes()),
 	}
 	out.Attributes = texts.Map(record.Attributes())
 	if trace, span := record.TraceID(), record.SpanID(); !trace.IsEmpty() {

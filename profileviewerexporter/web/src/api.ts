@@ -129,24 +129,10 @@ export interface FrameDetail extends Frame, Limited {
   attributes: { key: string; values: string[]; unit?: string; more?: boolean }[]
 }
 
-export interface Span {
-  id: string
-  parent?: string
-  depth: number
-  name: string
-  service: string
-  kind: string
-  start: number
-  duration: number
-  error: boolean
-  status?: string
-  samples: number
-  weight: number
-}
-
 // SpanDetail has the fields that the row of a span leaves out.
 export interface SpanDetail extends Limited {
   name: string
+  kind: string
   status?: string
   attributes: Attribute[]
   events: { name: string; at: number; attributes: Attribute[] }[] // at: nanoseconds after the start of the span
@@ -230,8 +216,10 @@ export interface ErrorRecord extends Occurrence {
 
 export interface ErrorDetail extends Limited { group: ErrorGroup; occurrences: Occurrence[]; error: ErrorRecord }
 
+// TraceRows are the spans of a trace in a compact form: see rows.ts.
+export interface TraceRows extends Limited { origin: string; end: number; count: number; names: string[]; ids: string; rows: number[][] }
+
 export interface Trace extends TraceListing, Limited {
-  span_list: Span[]
   log_list: LogRecord[]
   origin: string
 }
@@ -250,13 +238,16 @@ export interface Selection {
   from?: number // nanoseconds after the origin
   to?: number
   collapse?: 1 // without library functions that library functions call
+  focus?: string // numbers of functions; see changes.tsx
+  hide?: string
+  fold?: string
 }
 
 export function query(selection: Selection, more: Record<string, string | number> = {}): string {
   const q = new URLSearchParams()
   for (const id of selection.profiles) q.append('profile', id)
-  const { trace, span, thread, from, to, collapse } = selection
-  for (const [key, value] of Object.entries({ trace, span, thread, from, to, collapse, ...more })) {
+  const { profiles: _, ...rest } = selection
+  for (const [key, value] of Object.entries({ ...rest, ...more })) {
     if (value !== undefined) q.set(key, String(value))
   }
   return q.toString()

@@ -3,6 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { end, neighbour, type Box, type Picture } from './boxes'
 import type { Colouring } from './colours'
 import { duration } from './format'
+import { kindOf, type Moment } from './markers'
+import { keepInside, Menu, type MenuItem, type Place } from './menu'
 import { Outline } from './outline'
 import { boxAt, paint, rowHeight, type Surface, type View } from './paint'
 import { useTheme } from './theme'
@@ -19,11 +21,15 @@ interface Props {
   onSelect: (box: Box) => void
   time?: boolean // positions are nanoseconds
   label?: string // of the graph, if a page has several
+  jump?: Box // the box to show
+  actions?: (box: Box, picture: Picture) => MenuItem[]
+  moments?: Moment[] // on the axis
+  tall?: boolean // it may be as high as the window
 }
 
 const nearby = 4 // pixels: a shorter drag is a click
 
-// FlameChart draws a graph on a canvas. Keys: arrows move, Enter zooms in, Escape zooms out, plus and minus zoom.
+// FlameChart draws a graph on a canvas. Keys: arrows move, Enter zooms in, Escape zooms out, plus and minus zoom, M opens the menu.
 export function FlameChart(props: Props) {
   const { whole, colouring, selected } = props
   const box = useRef<HTMLDivElement>(null)
@@ -31,6 +37,8 @@ export function FlameChart(props: Props) {
   const isDark = useTheme()
   const [cursor, setCursor] = useState<Box>()
   const [hovered, setHovered] = useState<Box>()
+  const [pointer, setPointer] = useState<Place>({ x: 0, y: 0 })
+  const [menu, setMenu] = useState<{ box: Box; at: Place }>()
   const [size, setSize] = useState({ width: 0, height: 0, top: 0 })
   const all: View = { left: whole.left, right: whole.right }
   const view = useAnimated(props.view ?? all, whole)
@@ -63,25 +71,35 @@ export function FlameChart(props: Props) {
     if (b.kind === 'all') props.onView(undefined)
     else if (b.extent > 0) props.onView(fit({ left: b.start, right: end(b) }, all))
   }
+  useEffect(() => {
+    if (!props.jump) return
+    point(props.jump)
+    const near = showing(props.jump, view, all, size.width)
+    if (near !== view) props.onView(fit(near, all))
+  }, [props.jump])
+  const open = (b: Box | undefined, at: Place) => { if (b && props.actions) setMenu({ box: b, at }) }
+  const closeMenu = () => { setMenu(undefined); box.current?.focus() }
   const key = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
     const to = neighbour(event.key, cursor, picture)
     if (event.key === 'Enter' && cursor) choose(cursor)
     else if (event.key === 'Escape') props.onView(undefined)
     else if (event.key === '+' || event.key === '=') props.onView(zoomed(view, all, 0.5, cursor ? (cursor.start + end(cursor)) / 2 : undefined))
     else if (event.key === '-') props.onView(zoomed(view, all, 2))
+    else if (event.key === 'm' || event.key === 'ContextMenu') open(cursor, placeOf(canvas.current!, cursor, view, size.top))
     else if (to) point(to)
     else return
     event.preventDefault()
   }
-  usePointer(canvas, { ...props, all, view, picture, top: size.top, hover: setHovered, choose })
+  usePointer(canvas, { ...props, all, view, picture, top: size.top, choose, open, hover: (b, at) => { setHovered(b); if (at) setPointer(at) } })
 
   const described = hovered ?? cursor
   const full = view.left <= all.left && view.right >= all.right
   return (
-    <div class="flame">
+    <div class={'flame' + (props.tall ? ' tall' : '')}>
       <div class="chart" ref={box} tabIndex={0} role="application" onScroll={measure} onKeyDown={key}
         aria-label={`${props.label ?? 'Flame graph'}: arrow keys move, Enter zooms in, Escape shows all, plus and minus zoom`}>
-        {props.time && <Axis {...view} />}
+        {props.time && <Axis {...view} moments={props.moments} />}
         <div class="rows" style={{ height: `${picture.rows * rowHeight}px` }}>
           <canvas ref={canvas} role="img" data-left={view.left} data-right={view.right} data-boxes={picture.boxes.length} data-detail={picture !== whole}
             aria-label={`${picture.boxes.length} boxes; the table below has their functions`}
@@ -96,6 +114,8 @@ export function FlameChart(props: Props) {
           <button type="button" disabled={full} onClick={() => props.onView(undefined)}>Show all</button>
         </span>
       </div>
+      {hovered && !menu && <Tip text={props.describe(hovered)} at={pointer} />}
+      {menu && <Menu label={menu.box.name} items={props.actions!(menu.box, picture)} at={menu.at} onClose={closeMenu} />}
       <Outline picture={picture} view={view} describe={props.describe} />
     </div>
   )
@@ -142,8 +162,9 @@ interface Pointing extends Props {
   view: View
   picture: Picture
   top: number
-  hover: (b: Box | undefined) => void
+  hover: (b: Box | undefined, at?: Place) => void
   choose: (b: Box) => void
+  open: (b: Box | undefined, at: Place) => void
 }
 
 // usePointer handles the mouse, touch and the wheel: a click chooses, a drag moves the view, Ctrl and the wheel zoom.
@@ -161,7 +182,7 @@ function usePointer(canvas: { current: HTMLCanvasElement | null }, state: Pointi
     const move = (event: PointerEvent) => {
       if (!drag) {
         const found = at(event)
-        return latest.current.hover(found)
+        return latest.current.hover(found, { x: event.clientX, y: event.clientY })
       }
       if (Math.abs(event.clientX - drag.x) < nearby && !drag.moved) return
       if (!drag.moved) element.setPointerCapture(event.pointerId)
@@ -187,6 +208,13 @@ function usePointer(canvas: { current: HTMLCanvasElement | null }, state: Pointi
       event.preventDefault()
     }
     const cancel = () => { drag = undefined }
+    const menu = (event: MouseEvent) => {
+      const found = at(event)
+      if (!found) return
+      event.preventDefault()
+      latest.current.open(found, { x: event.clientX, y: event.clientY })
+    }
+    element.addEventListener('contextmenu', menu)
     element.addEventListener('pointerdown', down)
     element.addEventListener('pointermove', move)
     element.addEventListener('pointerup', up)
@@ -194,6 +222,7 @@ function usePointer(canvas: { current: HTMLCanvasElement | null }, state: Pointi
     element.addEventListener('pointerleave', leave)
     element.addEventListener('wheel', wheel, { passive: false })
     return () => {
+      element.removeEventListener('contextmenu', menu)
       element.removeEventListener('pointerdown', down)
       element.removeEventListener('pointermove', move)
       element.removeEventListener('pointerup', up)
@@ -204,10 +233,37 @@ function usePointer(canvas: { current: HTMLCanvasElement | null }, state: Pointi
   }, [])
 }
 
-function Axis({ left, right }: View) {
+// Tip is the description of a box next to the pointer. The status line has the same text.
+function Tip({ text, at }: { text: string; at: Place }) {
+  const element = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => keepInside(element.current!, at, 14), [text, at])
+  return <div class="tip" aria-hidden="true" ref={element}>{text.split(' · ').map((line, i) => <div key={i}><bdi>{line}</bdi></div>)}</div>
+}
+
+// showing returns a view that shows a box wide enough to read.
+function showing(b: Box, view: View, all: View, width: number): View {
+  const length = view.right - view.left
+  const readable = (b.extent / length) * width >= 40
+  if (readable && b.start >= view.left && end(b) <= view.right) return view
+  const wanted = readable ? length : Math.max(1, b.extent * Math.max(1, width / 200))
+  const middle = b.start + b.extent / 2
+  const left = Math.max(all.left, middle - wanted / 2)
+  return { left, right: Math.min(all.right, left + wanted) }
+}
+
+// placeOf returns the point of the window where a box begins.
+function placeOf(canvas: HTMLCanvasElement, b: Box | undefined, view: View, top: number): Place {
+  const area = canvas.getBoundingClientRect()
+  const x = b ? ((b.start - view.left) / (view.right - view.left)) * area.width : 0
+  return { x: area.left + Math.max(0, Math.min(area.width, x)), y: area.top + ((b?.depth ?? 0) + 1) * rowHeight - top }
+}
+
+function Axis({ left, right, moments = [] }: View & { moments?: Moment[] }) {
+  const place = (at: number) => `${(100 * (at - left)) / (right - left)}%`
   return (
     <div class="axis" aria-hidden="true">
-      {scaleLinear().domain([left, right]).ticks(8).map((t) => <span key={t} style={{ left: `${(100 * (t - left)) / (right - left)}%` }}>{duration(t)}</span>)}
+      {moments.filter((m) => m.at >= left && m.at <= right).map((m, i) => <i key={i} class={kindOf([m])} style={{ left: place(m.at) }} title={`${m.record.severity}: ${m.record.body}`} />)}
+      {scaleLinear().domain([left, right]).ticks(8).map((t) => <span key={t} style={{ left: place(t) }}>{duration(t)}</span>)}
     </div>
   )
 }

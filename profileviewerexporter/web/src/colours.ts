@@ -44,6 +44,11 @@ export function fill(box: Box, colouring: Colouring, isDark: boolean): string {
   return isDark ? hsl(95 + 70 * spread, 16, 29) : hsl(95 + 70 * spread, 28, 80)
 }
 
+const serviceColours = 8 // see style.css
+
+// serviceColour returns the number of the colour of a service.
+export const serviceColour = (name: string): number => Math.floor(hash(name) * serviceColours)
+
 // deltaColour returns red for an increase and blue for a decrease, more saturated for a larger change relative to the box.
 function deltaColour(box: Box, isDark: boolean): string {
   const change = Math.max(-1, Math.min(1, box.delta / Math.max(1, box.weight)))

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
-import type { Frame, MergedGraph } from './api'
+import type { MergedGraph } from './api'
 import { share, weight } from './format'
+import { matcher } from './search'
 
 type Column = 'self' | 'total'
 
@@ -13,8 +14,9 @@ export function Functions({ graph, search, selected, onSelect }: {
 }) {
   const [column, setColumn] = useState<Column>('self')
   const top = graph.top ?? []
+  const matches = matcher(search)
   const list = top
-    .filter((f) => search === '' || matches(f, search))
+    .filter((f) => search === '' || matches(f))
     .sort((a, b) => b[column] - a[column])
   const header = (c: Column, text: string) => (
     <th scope="col" aria-sort={column === c ? 'descending' : 'none'}>
@@ -42,11 +44,6 @@ export function Functions({ graph, search, selected, onSelect }: {
       {list.length > mostRows && <p class="note">Only the first {mostRows} are listed; use the search to find others.</p>}
     </section>
   )
-}
-
-function matches(frame: Frame, term: string): boolean {
-  const wanted = term.toLowerCase()
-  return [frame.name, frame.file, frame.module].some((text) => text?.toLowerCase().includes(wanted))
 }
 
 function Bar({ part, whole }: { part: number; whole: number }) {

@@ -1,14 +1,17 @@
 import { useMemo, useState } from 'preact/hooks'
 import { query, type Graph, type MergedGraph, type OrderedGraph, type Selection, type Thread } from './api'
-import { pictureOf, type Box } from './boxes'
+import { pictureOf, type Box, type Picture } from './boxes'
 import { FlameChart } from './chart'
 import type { Colouring } from './colours'
 import { pixels, useDetail } from './detail'
 import { Details } from './details'
 import { codeOf, duration, place, plural, share, weight } from './format'
 import { Functions } from './functions'
+import { actionsOf } from './actions'
+import { Changes, changesOf } from './changes'
 import { amend, useApi, useDelayed, type Route } from './hooks'
 import type { List } from './live'
+import { Markers, useMoments, type Period } from './markers'
 import { Omitted } from './omitted'
 import { orderOf, unzoomed, type Order } from './order'
 import type { View } from './paint'
@@ -22,11 +25,13 @@ interface Props {
   base: Selection // profiles, or a span
   route: Route // its query may have: thread or threads=all, order, from, to, collapse, zoom, callers, idle, q, function, own
   threads?: Thread[] // with their activity; undefined where it is not known
+  period?: Period // whose log records are marked
+  tall?: boolean // the graph may be as high as the window
   length?: number // nanoseconds
 }
 
 // GraphView is the flame graph of a selection, with the controls that change the selection.
-export function GraphView({ base, route, threads, length }: Props) {
+export function GraphView({ base, route, threads, length, period, tall }: Props) {
   const q = route.query
   const order = orderOf(q)
   const byTime = order === 'time'
@@ -38,25 +43,34 @@ export function GraphView({ base, route, threads, length }: Props) {
   const listed = useThreads(base, threads)
   const allThreads = !byTime && (threads === undefined || q.get('threads') === 'all')
   const thread = q.get('thread') ?? (allThreads ? undefined : listed[0]?.id)
-  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), collapse: q.has('collapse') ? 1 : undefined }
+  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), collapse: q.has('collapse') ? 1 : undefined, ...changesOf(q) }
 
   const { whole, graph, all, picture, path, error } = useGraphs(selection, order, term, q.has('idle'))
   const { view, onView } = useView(q)
   const detail = useDetail(path, view, all)
+  const { moments, all: recorded } = useMoments(period)
+  const hits = useMemo(() => (term === '' ? [] : picture?.boxes.filter((b) => b.found) ?? []), [picture, term])
+  const [hit, setHit] = useState<Box>()
   if (error) return <p class="warn" role="alert">{error}</p>
   if (!whole || !graph || !picture || !all) return <p class="note">{byTime && thread === undefined ? 'No thread has samples.' : 'Loading…'}</p>
 
   const exact: Selection = { ...selection, profiles: whole.profiles }
   const activity = threads && activityOf(threads, thread)
   const centre = frame ?? whole.top?.[0]?.number // of the sandwich
+  const at = hit ? hits.indexOf(hit) : -1
+  const onHit = (step: 1 | -1) => setHit(hits.at((at < 0 && step < 0 ? -1 : at + step) % Math.max(1, hits.length)))
+  const actions = (b: Box, drawn: Picture) => actionsOf(b, drawn, { q, byTime, search: setSearch })
   const found = whole.matched === undefined ? undefined : whole.matched / Math.max(1, whole.total)
   return (
     <>
       <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} collapse={q.has('collapse')}
-        search={search} found={found} onSearch={setSearch} colouring={colouring} onColouring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
+        search={search} found={found} hit={at < 0 ? undefined : at} hits={hits.length} onHit={onHit} onSearch={setSearch} colouring={colouring} onColouring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
       {activity && length !== undefined && length > 0 &&
         <Strip activity={activity} length={length} from={selection.from} to={selection.to}
-          onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString(), ...unzoomed })} />}
+          onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString(), ...unzoomed })}>
+          {period && <Markers period={period} moments={moments} all={recorded} />}
+        </Strip>}
+      {!byTime && <Changes q={q} selection={base.profiles.length > 0 ? base : { ...base, profiles: whole.profiles }} />}
       <Summary whole={whole} picture={picture} ordered={isOrdered(graph) ? graph : undefined} />
       <Omitted from={graph} />
       {whole.total === 0 && !byTime
@@ -64,7 +78,8 @@ export function GraphView({ base, route, threads, length }: Props) {
         : order === 'sandwich' && centre !== undefined
           ? <Sandwich selection={exact} frame={centre} total={whole.total} search={term} q={q} colouring={colouring} describe={describe} />
           : <FlameChart whole={picture} detail={detail} view={view} onView={onView} describe={(b) => describe(b, graph)}
-            colouring={colouring} selected={frame} onSelect={(b) => amend({ function: b.frame?.number.toString() }, 'replace')} time={byTime} />}
+            colouring={colouring} selected={frame} onSelect={(b) => amend({ function: b.frame?.number.toString() }, 'replace')} time={byTime} jump={hit} actions={actions} tall={tall}
+            moments={byTime ? moments : undefined} />}
       <div class="below">
         <Functions graph={whole} search={search} selected={order === 'sandwich' ? centre : frame}
           onSelect={(f) => amend({ function: f.toString(), ...(order === 'sandwich' && unzoomed) })} />

@@ -5,6 +5,7 @@ import { Compare } from './compare'
 import { ErrorView } from './error'
 import { Errors } from './errors'
 import { bytes, duration, share } from './format'
+import { Help, HelpButton } from './help'
 import { useApi, useRoute } from './hooks'
 import { Import } from './import'
 import { Lists } from './lists'
@@ -44,6 +45,7 @@ function App() {
         {offline && <span class="warn" role="status">Cannot connect to the collector</span>}
         {live.value && <Fill overview={live.value} />}
         <LiveButtons />
+        <HelpButton />
         <ThemeButton />
       </header>
       <main id="main" tabIndex={-1}>
@@ -58,6 +60,7 @@ function App() {
           : <Lists live={live} service={service} notices={notices} />}
         <Import />
       </main>
+      <Help />
     </>
   )
 }

@@ -25,7 +25,8 @@ export function ProfileView({ id, route }: { id: string; route: Route }) {
           {p.broken > 0 && <span class="bad" title="Indices in the message that are out of range">{plural(p.broken, 'broken reference')}</span>}
         </p>
       </div>
-      <GraphView base={{ profiles: [id] }} route={route} threads={p.thread_list} length={p.duration} />
+      <GraphView base={{ profiles: [id] }} route={route} threads={p.thread_list} length={p.duration}
+        period={{ service: p.service, start: p.start, length: p.duration }} />
       <details class="about">
         <summary>About this profile</summary>
         <Omitted from={p} />

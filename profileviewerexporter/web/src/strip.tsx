@@ -1,5 +1,6 @@
 import { brushX, type D3BrushEvent } from 'd3-brush'
 import { select } from 'd3-selection'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { duration } from './format'
 
@@ -9,13 +10,14 @@ interface Props {
   from?: number
   to?: number
   onChange: (from?: number, to?: number) => void
+  children?: ComponentChildren // on the timeline
 }
 
 const width = 1000
 const height = 44
 
 // Strip draws the activity of threads over time. Dragging selects a range, and so do the two numbers.
-export function Strip({ activity, length, from, to, onChange }: Props) {
+export function Strip({ activity, length, from, to, onChange, children }: Props) {
   const layer = useRef<SVGGElement>(null)
   const change = useRef(onChange)
   change.current = onChange
@@ -37,10 +39,13 @@ export function Strip({ activity, length, from, to, onChange }: Props) {
   const outline = activity.map((a, i) => `L${i * step},${height - a * height}H${(i + 1) * step}`).join('')
   return (
     <div class="strip">
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label="activity over time; drag to select a range">
-        <path d={`M0,${height}${outline}L${width},${height}Z`} />
-        <g ref={layer} />
-      </svg>
+      <div>
+        {children}
+        <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label="activity over time; drag to select a range">
+          <path d={`M0,${height}${outline}L${width},${height}Z`} />
+          <g ref={layer} />
+        </svg>
+      </div>
       <form class="range" onSubmit={(e) => e.preventDefault()}>
         <Milliseconds label="from" value={from ?? 0} max={length} set={(v) => onChange(v, to)} />
         <Milliseconds label="to" value={to ?? length} max={length} set={(v) => onChange(from ?? 0, v)} />

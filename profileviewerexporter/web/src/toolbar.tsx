@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { query, type Measure, type Selection, type Thread } from './api'
 import type { Colouring } from './colours'
-import { weight } from './format'
+import { count, weight } from './format'
 import { amend } from './hooks'
 import { orders, unzoomed, type Order } from './order'
 
@@ -15,13 +15,16 @@ interface Props {
   collapse: boolean
   search: string
   found?: number // share of the graph that the search matches
+  hit?: number // index of the match that the graph shows
+  hits: number
+  onHit: (step: 1 | -1) => void
   onSearch: (text: string) => void
   colouring: Colouring
   onColouring: (colouring: Colouring) => void
 }
 
 // Toolbar has the controls of a flame graph and its downloads.
-export function Toolbar({ selection, order, threads, thread, measure, idle, collapse, search, found, onSearch, colouring, onColouring }: Props) {
+export function Toolbar({ selection, order, threads, thread, measure, idle, collapse, search, found, hit, hits, onHit, onSearch, colouring, onColouring }: Props) {
   const searchBox = useRef<HTMLInputElement>(null)
   useSlash(searchBox)
   const byTime = order === 'time'
@@ -40,10 +43,17 @@ export function Toolbar({ selection, order, threads, thread, measure, idle, coll
         </select>
       </label>
       <label class="search">Search{' '}
-        <input type="search" ref={searchBox} value={search} placeholder="function, file (/)"
+        <input type="search" ref={searchBox} value={search} placeholder="regular expression (/)"
+          onKeyDown={(e) => { if (e.key === 'Enter') onHit(e.shiftKey ? -1 : 1) }}
           onInput={(e) => onSearch(e.currentTarget.value)} onChange={(e) => amend({ q: e.currentTarget.value }, 'replace')} />
       </label>
-      {search && found !== undefined && <output class="found">{(100 * found).toFixed(1)} % of the graph</output>}
+      {search && found !== undefined && (
+        <span class="hits">
+          <button type="button" aria-label="Previous match" title="Shift + Enter" disabled={hits === 0} onClick={() => onHit(-1)}>‹</button>
+          <button type="button" aria-label="Next match" title="Enter" disabled={hits === 0} onClick={() => onHit(1)}>›</button>
+          <output class="found">{hit !== undefined && `${count(hit + 1)} of `}{count(hits)}; {(100 * found).toFixed(1)} % of the graph</output>
+        </span>
+      )}
       <label class="check">
         <input type="checkbox" checked={colouring === 'own'} onChange={(e) => onColouring(e.currentTarget.checked ? 'own' : 'code')} />
         {' '}Highlight application code

@@ -74,6 +74,9 @@ export function useView(q: URLSearchParams, key = 'zoom') {
   return { view: moving ? moving.view : named, onView }
 }
 
+// amendView changes the visible part of the graph in the address.
+export const amendView = (view: View | undefined): void => amend({ zoom: textOf(view) })
+
 const textOf = (view?: View): string | undefined => view && `${Math.floor(view.left)}-${Math.ceil(view.right)}`
 
 function parseView(text: string): View | undefined {

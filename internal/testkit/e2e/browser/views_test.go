@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
@@ -64,13 +66,7 @@ func TestBrowserViewerLive(t *testing.T) {
 func TestBrowserViewerLists(t *testing.T) {
 	b := findBrowser(t)
 	c, page := startQuickstart(t)
-	post := func(body string) {
-		response, err := http.Post("http://"+c.Address+"/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef", "application/x-sentry-envelope",
-			strings.NewReader(body))
-		require.NoError(t, err)
-		response.Body.Close()
-		require.Equal(t, http.StatusOK, response.StatusCode)
-	}
+	post := envelopes(t, c)
 	for _, name := range []string{"event-python", "event-node-locals", "event-java", "all-fields-trace-metrics", "android-measurements"} {
 		body, err := os.ReadFile(filepath.Join(golden.Root(t), "testdata", "cases", name, "in.envelope"))
 		require.NoError(t, err)
@@ -106,4 +102,101 @@ func TestBrowserViewerLists(t *testing.T) {
 	require.NoError(t, json.Unmarshal(traffic.Result, &result))
 	assert.Empty(t, result.Findings)
 	t.Logf("%d groups of errors, %d series", result.Groups, result.Series)
+}
+
+// TestBrowserViewerInteraction uses the search, the menu, the tip, the keys and the timeline of flame graphs.
+func TestBrowserViewerInteraction(t *testing.T) {
+	b := findBrowser(t)
+	c, page := startQuickstart(t)
+	post := envelopes(t, c)
+	now := float64(time.Now().Unix())
+	post("{}\n{\"type\":\"profile_chunk\"}\n" + fmt.Sprintf(`{"version":"2","profiler_id":"0123456789abcdef0123456789abcdef","chunk_id":"%032d",`+
+		`"platform":"python","release":"marked@1","profile":{"frames":[{"function":"main"}],"stacks":[[0]],"samples":[`+
+		`{"timestamp":%f,"thread_id":"1","stack_id":0},{"timestamp":%f,"thread_id":"1","stack_id":0}]}}`, 9, now, now+10) + "\n")
+	post("{}\n{\"type\":\"event\"}\n" + fmt.Sprintf(`{"timestamp":%f,"platform":"python","release":"marked@1",`+
+		`"exception":{"values":[{"type":"IOError","value":"failed"}]}}`, now+2) + "\n")
+	for i, level := range []string{"info", "warning"} {
+		post("{}\n{\"type\":\"event\"}\n" + fmt.Sprintf(`{"timestamp":%f,"platform":"python","release":"marked@1","level":%q,"message":"note"}`,
+			now+5+float64(i), level) + "\n")
+	}
+	sendDemo(t, c)
+	traffic := b.run(t, "viewer-interaction.mjs", page)
+	assert.Empty(t, traffic.Errors)
+	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
+	var result struct {
+		Findings []string
+		Hits     int
+		Stored   string
+	}
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	assert.Empty(t, result.Findings)
+	t.Logf("%d matches, editor %s", result.Hits, result.Stored)
+}
+
+// envelopes returns a function that sends an envelope to the collector.
+func envelopes(t *testing.T, c *harness.Collector) func(body string) {
+	return func(body string) {
+		response, err := http.Post("http://"+c.Address+"/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef", "application/x-sentry-envelope",
+			strings.NewReader(body))
+		require.NoError(t, err)
+		response.Body.Close()
+		require.Equal(t, http.StatusOK, response.StatusCode)
+	}
+}
+
+// testSpan is a span in OTLP JSON; times are milliseconds.
+func testSpan(trace string, id, parent int, name string, from, to float64, more string) string {
+	at := func(ms float64) string { return strconv.FormatInt(1_780_000_000_000_000_000+int64(ms*1e6), 10) }
+	parentID := ""
+	if parent > 0 {
+		parentID = fmt.Sprintf("%016x", parent)
+	}
+	return fmt.Sprintf(`{"traceId":%q,"spanId":"%016x","parentSpanId":%q,"name":%q,"startTimeUnixNano":%q,"endTimeUnixNano":%q%s}`,
+		trace, id, parentID, name, at(from), at(to), more)
+}
+
+// TestBrowserViewerTrace: the rows of a small trace and of one with 100,000 spans.
+func TestBrowserViewerTrace(t *testing.T) {
+	b := findBrowser(t)
+	_, page := startQuickstart(t)
+	send := func(signal, resource, service, items string) {
+		body := fmt.Sprintf(`{"resource%[1]s":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%[2]q}}]},"scope%[1]s":[{%[3]s}]}]}`,
+			resource, service, items)
+		response, err := http.Post(page+"api/import?name="+signal, "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		response.Body.Close()
+		require.Equal(t, http.StatusOK, response.StatusCode)
+	}
+	small, large := strings.Repeat("a", 32), strings.Repeat("b", 32)
+	send("traces", "Spans", "shop", `"spans":[`+strings.Join([]string{
+		testSpan(small, 1, 0, "GET /order", 0, 100, ""), testSpan(small, 2, 1, "reserve", 2, 30, ""), testSpan(small, 3, 1, "log", 3, 20, ""),
+		testSpan(small, 4, 1, "pay", 31, 98, ""),
+	}, ",")+"]")
+	send("traces", "Spans", "bank", `"spans":[`+testSpan(small, 5, 4, "POST /charge", 35, 90, `,"status":{"code":2,"message":"declined"}`)+"]")
+	send("logs", "Logs", "bank", fmt.Sprintf(`"logRecords":[{"timeUnixNano":"1780000000050000000","severityNumber":17,"severityText":"ERROR","body":{"stringValue":"declined"},`+
+		`"traceId":%q,"spanId":"%016x"}]`, small, 5))
+	spans := []string{testSpan(large, 1, 0, "batch", 0, 100_000, "")}
+	for i := 2; i <= 100_000; i++ {
+		parent, name := 1, fmt.Sprint("item ", i%50)
+		if i > 1000 {
+			parent = 2 + i%999
+		}
+		if i == 77_777 {
+			name = "needle"
+		}
+		spans = append(spans, testSpan(large, i, parent, name, float64(i-2), float64(i), ""))
+	}
+	send("traces", "Spans", "worker", `"spans":[`+strings.Join(spans, ",")+"]")
+
+	traffic := b.run(t, "viewer-trace.mjs", page)
+	assert.Empty(t, traffic.Errors)
+	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
+	var result struct {
+		Findings                         []string
+		First, InDocument, Median, Worst int
+	}
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	assert.Empty(t, result.Findings)
+	t.Logf("100,000 spans: first rows after %d ms, %d rows in the document; scrolling: median frame %d ms, worst %d ms",
+		result.First, result.InDocument, result.Median, result.Worst)
 }

@@ -1,0 +1,49 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { EditorSetting } from './editor'
+
+const keys: [key: string, text: string][] = [
+  ['/', 'Search: a regular expression or a text'],
+  ['Enter, Shift + Enter', 'in the search: next and previous match'],
+  ['← ↑ → ↓', 'in a graph or a trace: move'],
+  ['Enter', 'in a graph: zoom in; in a trace: show the span'],
+  ['Escape', 'in a graph: show all'],
+  ['+ −', 'in a graph: zoom'],
+  ['M or right click', 'on a function: focus, hide, collapse, copy, open in editor'],
+  ['Ctrl + wheel, drag', 'zoom and move'],
+  ['?', 'this list'],
+]
+
+const opening = 'help'
+
+// showHelp opens the list of keys.
+export const showHelp = (): boolean => dispatchEvent(new Event(opening))
+
+// Help is the list of keys, and the settings that the browser keeps.
+export function Help() {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const open = () => { if (!dialog.current?.open) dialog.current?.showModal() }
+    const key = (event: KeyboardEvent) => {
+      if (event.key !== '?' || (event.target as HTMLElement).matches('input:not([type=checkbox]), select, textarea')) return
+      event.preventDefault()
+      open()
+    }
+    addEventListener(opening, open)
+    addEventListener('keydown', key)
+    return () => { removeEventListener(opening, open); removeEventListener('keydown', key) }
+  }, [])
+  return (
+    <dialog ref={dialog} aria-labelledby="keys" onClick={(e) => { if (e.target === dialog.current) dialog.current?.close() }}>
+      <div class="dialog">
+        <h2 id="keys">Keys</h2>
+        <table class="keys"><tbody>{keys.map(([key, text]) => <tr key={key + text}><th scope="row"><kbd>{key}</kbd></th><td>{text}</td></tr>)}</tbody></table>
+        <EditorSetting />
+        <form method="dialog"><button type="submit" class="quiet wide">Close</button></form>
+      </div>
+    </dialog>
+  )
+}
+
+export function HelpButton() {
+  return <button type="button" class="quiet" title="Keys and settings (?)" onClick={showHelp}>?<span class="hidden"> Keys and settings</span></button>
+}

@@ -1,0 +1,216 @@
+import { scaleLinear } from 'd3-scale'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { serviceColour } from './colours'
+import { count, duration, plural } from './format'
+import { grouped } from './group'
+import { useDelayed } from './hooks'
+import { kindOf, type Moment } from './markers'
+import { visibleRows, withAncestorsOpen, type SpanRow } from './rows'
+import { matcher } from './search'
+
+interface Props {
+  rows: SpanRow[]
+  length: number // of the trace, in nanoseconds
+  moments: Moment[] // its log records
+  chosen?: string
+  choose: (id: string) => void
+}
+
+const few = 200 // rows that are all in the document: the browser's own search finds them
+const margin = 20 // rows above and below the visible ones
+const deepest = 24 // levels of indentation
+
+// Waterfall shows the spans of a trace over time. Only the visible rows are in the document. Keys: arrows move, left collapses, right
+// expands, Enter shows the span.
+export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
+  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set<number>())
+  const [onlyCritical, setOnlyCritical] = useState(false)
+  const [search, setSearch] = useState('')
+  const [cursor, setCursor] = useState<number>() // index of a row
+  const visible = useMemo(() => visibleRows(rows, closed, onlyCritical), [rows, closed, onlyCritical])
+  const hits = useHits(rows, useDelayed(search))
+  const list = useRef<HTMLOListElement>(null)
+  const { first, last, height } = useWindow(list, visible.length)
+  const bySpan = useMemo(() => grouped(moments, (m) => m.record.span ?? ''), [moments])
+
+  const move = (row: SpanRow | undefined, focus: boolean) => {
+    if (!row) return
+    setCursor(row.index)
+    const at = visible.indexOf(row)
+    const box = list.current!.parentElement!
+    if (at >= 0) {
+      const top = at * height
+      if (top < box.scrollTop) box.scrollTop = top
+      else if (top + 2 * height > box.scrollTop + box.clientHeight) box.scrollTop = top + 2 * height - box.clientHeight
+    }
+    if (focus) requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-row="${row.index}"]`)?.focus())
+  }
+  const find = (step: 1 | -1) => {
+    const at = hits.findIndex((r) => r.index >= (cursor ?? -1))
+    const exact = at >= 0 && hits[at]!.index === cursor
+    const next = step > 0 ? (exact ? at + 1 : at < 0 ? 0 : at) : (at < 0 ? hits.length : at) - 1
+    const row = hits.at(next % Math.max(1, hits.length))
+    if (!row) return
+    setOnlyCritical(false)
+    setClosed((old) => withAncestorsOpen(rows, old, row.index))
+    setCursor(row.index)
+    setPending(row.index)
+  }
+  const [pending, setPending] = useState<number>()
+  useEffect(() => { // after the row has become visible
+    if (pending === undefined) return
+    setPending(undefined)
+    move(rows[pending], false)
+  }, [pending, visible])
+  const toggle = (row: SpanRow, close = !closed.has(row.index)) => setClosed((old) => {
+    const next = new Set(old)
+    if (close && row.end > row.index + 1) next.add(row.index)
+    else next.delete(row.index)
+    return next
+  })
+  const key = (event: KeyboardEvent) => {
+    const row = rows[Number((event.target as HTMLElement).dataset.row)]
+    if (!row) return
+    const at = visible.indexOf(row)
+    switch (event.key) {
+      case 'ArrowDown': move(visible[at + 1], true); break
+      case 'ArrowUp': move(visible[at - 1], true); break
+      case 'Home': move(visible[0], true); break
+      case 'End': move(visible.at(-1), true); break
+      case 'ArrowLeft': if (!closed.has(row.index) && row.end > row.index + 1) toggle(row, true); else move(rows[row.parent], true); break
+      case 'ArrowRight': if (closed.has(row.index)) toggle(row, false); else move(visible[at + 1], true); break
+      default: return
+    }
+    event.preventDefault()
+  }
+  const parents = () => new Set(rows.filter((r) => r.end > r.index + 1 && r.depth > 0).map((r) => r.index))
+  const at = cursor === undefined ? -1 : hits.findIndex((r) => r.index === cursor)
+  const found = new Set(hits)
+  const tabbable = cursor ?? rows.find((r) => r.id === chosen)?.index ?? visible[first]?.index
+  return (
+    <>
+      <div class="tools" role="toolbar" aria-label="Span controls">
+        <label class="search">Search{' '}
+          <input type="search" value={search} placeholder="span, service, ID" onInput={(e) => setSearch(e.currentTarget.value)}
+            onKeyDown={(e) => { if (e.key === 'Enter') find(e.shiftKey ? -1 : 1) }} />
+        </label>
+        {search && (
+          <span class="hits">
+            <button type="button" aria-label="Previous match" disabled={hits.length === 0} onClick={() => find(-1)}>‹</button>
+            <button type="button" aria-label="Next match" disabled={hits.length === 0} onClick={() => find(1)}>›</button>
+            <output class="found">{at >= 0 && `${count(at + 1)} of `}{plural(hits.length, 'span')}</output>
+          </span>
+        )}
+        <label class="check"><input type="checkbox" checked={onlyCritical} onChange={(e) => setOnlyCritical(e.currentTarget.checked)} /> Only critical path</label>
+        <button type="button" onClick={() => setClosed(parents())}>Collapse all</button>
+        <button type="button" disabled={closed.size === 0} onClick={() => setClosed(new Set<number>())}>Expand all</button>
+        <Services rows={rows} />
+      </div>
+      <div class="waterfall" data-rows={visible.length}>
+        <TimeAxis length={length} moments={moments} />
+        <ol role="tree" aria-label="Spans" ref={list} onKeyDown={key} style={{ paddingTop: `${first * height}px`, paddingBottom: `${(visible.length - last) * height}px` }}>
+          {visible.slice(first, last).map((row) => (
+            <Row key={row.index} row={row} length={length} moments={bySpan.get(row.id)} chosen={row.id === chosen} found={found.has(row)} current={row.index === cursor}
+              closed={closed.has(row.index)} tabbable={row.index === tabbable} toggle={toggle} choose={choose} />
+          ))}
+        </ol>
+      </div>
+    </>
+  )
+}
+
+function Row({ row: s, length, moments, chosen, found, current, closed, tabbable, toggle, choose }: {
+  row: SpanRow; length: number; moments?: Moment[]; chosen: boolean; found: boolean; current: boolean; closed: boolean; tabbable: boolean
+  toggle: (row: SpanRow) => void; choose: (id: string) => void
+}) {
+  const percent = (ns: number) => `${Math.min(100, Math.max(0, (100 * ns) / Math.max(1, length)))}%`
+  const below = s.end - s.index - 1
+  const classes = { selected: chosen, failed: s.error, critical: s.critical, match: found, current }
+  const style = { left: percent(s.start), width: percent(s.duration), background: `var(--service-${serviceColour(s.service)})` }
+  return (
+    <li role="none" class={Object.entries(classes).filter(([, on]) => on).map(([name]) => name).join(' ')}>
+      <button type="button" role="treeitem" aria-level={s.depth + 1} aria-selected={chosen} aria-expanded={below > 0 ? !closed : undefined} tabIndex={tabbable ? 0 : -1} data-row={s.index}
+        onClick={() => choose(s.id)} title={`${s.name}, ${s.service}${s.critical ? ', on the critical path' : ''}${s.error ? ', error' : ''}`}>
+        <span class="what" style={{ paddingInlineStart: `${Math.min(s.depth, deepest) * 0.8}rem` }}>
+          <span class="fold" aria-hidden="true" onClick={(e) => { if (below > 0) { e.stopPropagation(); toggle(s) } }}>{below > 0 ? (closed ? '▸' : '▾') : ''}</span>
+          <bdi>{s.name || s.id}</bdi>
+          {closed && below > 0 && <small>{count(below)} hidden</small>}
+          {s.error && <span class="bad" aria-label="error">✕</span>}
+          {s.samples > 0 && <span class="mark" title="this span has a flame graph">{plural(s.samples, 'sample')}</span>}
+        </span>
+        <span class="track">
+          <span class={'extent' + (s.samples > 0 ? ' sampled' : '')} style={style} />
+          {moments?.map((m, i) => <i key={i} class={kindOf([m])} style={{ left: percent(m.at) }} title={`${m.record.severity}: ${m.record.body}`} />)}
+        </span>
+        <span class="took">{duration(s.duration)}</span>
+      </button>
+    </li>
+  )
+}
+
+function TimeAxis({ length, moments }: { length: number; moments: Moment[] }) {
+  const percent = (ns: number) => `${(100 * ns) / Math.max(1, length)}%`
+  return (
+    <div class="times" aria-hidden="true">
+      <span />
+      <span class="track">
+        {scaleLinear().domain([0, length]).ticks(6).map((t) => <span key={t} style={{ left: percent(t) }}>{duration(t)}</span>)}
+        {moments.map((m, i) => <i key={i} class={kindOf([m])} style={{ left: percent(m.at) }} />)}
+      </span>
+      <span />
+    </div>
+  )
+}
+
+const mostServices = 12
+
+// Services is the legend of the colours.
+function Services({ rows }: { rows: SpanRow[] }) {
+  const list = useMemo(() => [...grouped(rows, (r) => r.service)].sort((a, b) => b[1].length - a[1].length), [rows])
+  return (
+    <span class="services">
+      {list.slice(0, mostServices).map(([name, spans]) => (
+        <span key={name}><i style={{ background: `var(--service-${serviceColour(name)})` }} /><bdi>{name}</bdi> <small>{count(spans.length)}</small></span>
+      ))}
+      {list.length > mostServices && <small>and {count(list.length - mostServices)} more services</small>}
+    </span>
+  )
+}
+
+// useHits returns the rows that a search pattern matches.
+function useHits(rows: SpanRow[], pattern: string): SpanRow[] {
+  return useMemo(() => {
+    if (pattern === '') return []
+    const matches = matcher(pattern)
+    const known = new Map<string, boolean>() // most spans share a name
+    return rows.filter((r) => {
+      const key = r.name + '\n' + r.service
+      let hit = known.get(key)
+      if (hit === undefined) known.set(key, (hit = matches({ name: r.name, file: r.service })))
+      return hit || r.id === pattern
+    })
+  }, [rows, pattern])
+}
+
+const narrow = matchMedia('(max-width: 860px)')
+
+// useWindow returns the rows that are in the document, and the height of a row.
+function useWindow(list: { current: HTMLElement | null }, all: number): { first: number; last: number; height: number } {
+  const [[top, shown, isNarrow], setPlace] = useState<[number, number, boolean]>([0, 1000, narrow.matches])
+  const height = isNarrow ? 46 : 26 // as in style.css
+  useLayoutEffect(() => {
+    const box = list.current!.parentElement!
+    const measure = () => setPlace((old) => {
+      const now: typeof old = [box.scrollTop, box.clientHeight, narrow.matches]
+      return now.every((v, i) => v === old[i]) ? old : now
+    })
+    measure()
+    box.addEventListener('scroll', measure)
+    const resize = new ResizeObserver(measure)
+    resize.observe(box)
+    return () => { box.removeEventListener('scroll', measure); resize.disconnect() }
+  }, [])
+  if (all <= few) return { first: 0, last: all, height }
+  const first = Math.max(0, Math.min(all - 1, Math.floor(top / height)) - margin)
+  return { first, last: Math.min(all, Math.ceil((top + shown) / height) + margin), height }
+}
