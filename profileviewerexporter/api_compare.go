@@ -14,9 +14,11 @@ import (
 // compareAnswer is a graph of two selections; see [flame.Comparison]. Weights are sums of both.
 type compareAnswer struct {
 	graphAnswer
-	Before  int64        `json:"before"`
-	After   int64        `json:"after"`
-	Changes []changeLine `json:"changes,omitempty"` // by the change of the self weight, the largest first
+	Before         int64        `json:"before"`
+	After          int64        `json:"after"`
+	BeforeProfiles int          `json:"before_profiles"` // numbers of profiles
+	AfterProfiles  int          `json:"after_profiles"`
+	Changes        []changeLine `json:"changes,omitempty"` // by the change of the self weight, the largest first
 }
 
 // changeLine is a function of a comparison. Weights of the first selection are scaled to the total
@@ -66,7 +68,7 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 		return nil, err
 	}
 	window.Match = matching(both.Graph, query.Get("q"))
-	out := compareAnswer{Before: both.Before, After: both.After}
+	out := compareAnswer{Before: both.Before, After: both.After, BeforeProfiles: len(before.profiles), AfterProfiles: len(after.profiles)}
 	shown := selection{profiles: append(append([]*store.Profile{}, before.profiles...), after.profiles...), origin: min(before.origin, after.origin)}
 	out.describe(&shown, both.Graph, both.Draw(window))
 	if partial(query) {
@@ -85,7 +87,11 @@ func (v *viewer) compare(r *http.Request) (any, error) {
 // sideOf returns one side of a comparison.
 func (v *viewer) sideOf(query url.Values, key string) (*selection, error) {
 	if query.Has("service") {
-		return v.selectionOf(url.Values{"service": query["service"], "window": {query.Get(key)}})
+		side := url.Values{"service": query["service"], "window": {query.Get(key)}}
+		if release := key + "_release"; query.Has(release) {
+			side["release"] = query[release]
+		}
+		return v.selectionOf(side)
 	}
 	return v.selectionOf(url.Values{"profile": {query.Get(key)}})
 }

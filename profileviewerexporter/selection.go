@@ -33,6 +33,7 @@ const maxProfiles = 60
 //	trace=…&span=…   the samples of a span; without a profile, of all profiles
 //	service=…        the profiles of a service, without profile and span
 //	window=…/…       with service: the samples between two times (RFC 3339 or Unix nanoseconds)
+//	release=…        with service: of a release
 //	thread=…         the samples of the thread with this ID
 //	from=…&to=…      the samples in a time range, in nanoseconds after the origin
 //	collapse=1       without library functions that library functions call
@@ -68,7 +69,7 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 		s.profiles, err = v.profilesOf(query["profile"])
 	case s.link == nil && query.Has("service"):
 		if s.within, err = parseInterval(query); err == nil {
-			s.profiles, err = v.profilesDuring(query.Get("service"), s.within)
+			s.profiles, err = v.profilesDuring(query, s.within)
 		}
 	default:
 		s.profiles, err = v.profilesWith(s.link)
@@ -145,12 +146,16 @@ func parseTrace(text string) (pcommon.TraceID, error) {
 	return pcommon.TraceID(id), nil
 }
 
-// profilesDuring returns the profiles of a service in a range. If there are too many, it returns the
+// profilesDuring returns the profiles of a service, or of a release of it, in a range. If there are too many, it returns the
 // latest. It returns only profiles with the measure of the latest.
-func (v *viewer) profilesDuring(service string, during timeline.Range) (list []*store.Profile, err error) {
+func (v *viewer) profilesDuring(query url.Values, during timeline.Range) (list []*store.Profile, err error) {
+	service, release := query.Get("service"), query.Get("release")
 	all, _, _ := v.store.All()
 	for _, p := range all { // the newest first
 		if p.Service != service || during.To > 0 && p.Start >= during.To || p.End < during.From {
+			continue
+		}
+		if query.Has("release") && p.Release != release {
 			continue
 		}
 		if list = append(list, p); p.Measure != list[0].Measure {

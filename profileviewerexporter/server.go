@@ -31,6 +31,7 @@ func (v *viewer) routes() http.Handler {
 	list("errors", v.errorList)
 	handle("errors/{group}", v.errorDetail)
 	list("metrics", v.metricList)
+	list("service", v.serviceDetail)
 	handle("notices", v.noticeList)
 	handle("download/{format}", v.download)
 	mux.Handle("GET /api/changes", v.changes())

@@ -53,6 +53,16 @@ func serviceName(resource pcommon.Resource) string {
 	return "unknown_service"
 }
 
+// releaseOf returns the release of the service of a resource, or else its version.
+func releaseOf(resource pcommon.Resource) string {
+	for _, key := range []string{semconv.SentryRelease, semconv.ServiceVersion} {
+		if release, ok := resource.Attributes().Get(key); ok {
+			return release.AsString()
+		}
+	}
+	return ""
+}
+
 // displayText returns a text as the page shows it. It shares no memory with the message.
 func displayText(text string) string { return timeline.Printable(text, timeline.MaxText) }
 
@@ -64,7 +74,7 @@ func (m *Message) EncodedSize() int { return len(m.otlp) }
 func (m *Message) size() int64 {
 	size := perMessage + len(m.project) + len(m.otlp)
 	for _, p := range m.Profiles {
-		size += int(unsafe.Sizeof(*p)) + perProfile + len(p.ProfileID) + len(p.Name) + len(p.Service) + len(p.Measure.Type) + len(p.Measure.Unit) + len(p.Spans)*perSpan
+		size += int(unsafe.Sizeof(*p)) + perProfile + len(p.ProfileID) + len(p.Name) + len(p.Service) + len(p.Release) + len(p.Measure.Type) + len(p.Measure.Unit) + len(p.Spans)*perSpan
 		if len(p.Spans) > 0 {
 			size += perMap
 		}

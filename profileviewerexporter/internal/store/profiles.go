@@ -20,6 +20,7 @@ type Profile struct {
 	Position Position
 
 	Service   string
+	Release   string // or version
 	Name      string // of the transaction, if the sender states it
 	ProfileID string // hex; empty if the sender states none
 	Measure   timeline.Measure
@@ -49,12 +50,13 @@ func (s *Store) AddProfiles(profiles pprofile.Profiles, now time.Time) (stored b
 		if r == 0 {
 			m.project = projectOf(resource.Resource())
 		}
-		service := serviceName(resource.Resource())
+		service, release := serviceName(resource.Resource()), texts.display(releaseOf(resource.Resource()))
 		for s := range resource.ScopeProfiles().Len() {
 			list := resource.ScopeProfiles().At(s).Profiles()
 			for p := range list.Len() {
 				summary := summarize(reader.Read(list.At(p)), texts)
 				summary.Message, summary.Service, summary.Position = m, service, Position{r, s, p}
+				summary.Release = release
 				m.Profiles = append(m.Profiles, summary)
 			}
 		}

@@ -227,6 +227,19 @@ export interface Trace extends TraceListing, Limited {
 export interface Comparison extends Graph {
   before: number
   after: number
+  before_profiles: number
+  after_profiles: number
+  changes?: ChangedFunction[]
+}
+
+// ChangedFunction is a function of a comparison; the weights of the first selection are scaled.
+export interface ChangedFunction extends Frame { before_self: number; before_total: number; after_self: number; after_total: number }
+
+export interface ServiceDetail extends Limited {
+  profiles: number
+  first: string
+  last: string
+  releases: { name: string; profiles: number; first: string; last: string }[]
 }
 
 // Selection selects samples: those of profiles, or those of a span in all profiles.
@@ -234,6 +247,9 @@ export interface Selection {
   profiles: string[]
   trace?: string
   span?: string
+  service?: string // with a window of time and, perhaps, a release
+  window?: string
+  release?: string
   thread?: string
   from?: number // nanoseconds after the origin
   to?: number

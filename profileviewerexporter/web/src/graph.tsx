@@ -54,7 +54,7 @@ export function GraphView({ base, route, threads, length, period, tall }: Props)
   if (error) return <p class="warn" role="alert">{error}</p>
   if (!whole || !graph || !picture || !all) return <p class="note">{byTime && thread === undefined ? 'No thread has samples.' : 'Loading…'}</p>
 
-  const exact: Selection = { ...selection, profiles: whole.profiles }
+  const exact: Selection = selection.service === undefined ? { ...selection, profiles: whole.profiles } : selection
   const activity = threads && activityOf(threads, thread)
   const centre = frame ?? whole.top?.[0]?.number // of the sandwich
   const at = hit ? hits.indexOf(hit) : -1
@@ -70,7 +70,7 @@ export function GraphView({ base, route, threads, length, period, tall }: Props)
           onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString(), ...unzoomed })}>
           {period && <Markers period={period} moments={moments} all={recorded} />}
         </Strip>}
-      {!byTime && <Changes q={q} selection={base.profiles.length > 0 ? base : { ...base, profiles: whole.profiles }} />}
+      {!byTime && <Changes q={q} selection={base.profiles.length > 0 || base.service !== undefined ? base : { ...base, profiles: whole.profiles }} />}
       <Summary whole={whole} picture={picture} ordered={isOrdered(graph) ? graph : undefined} />
       <Omitted from={graph} />
       {whole.total === 0 && !byTime

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { EditorSetting } from './editor'
 
 const keys: [key: string, text: string][] = [
@@ -21,8 +21,9 @@ export const showHelp = (): boolean => dispatchEvent(new Event(opening))
 // Help is the list of keys, and the settings that the browser keeps.
 export function Help() {
   const dialog = useRef<HTMLDialogElement>(null)
+  const [isOpen, setOpen] = useState(false)
   useEffect(() => {
-    const open = () => { if (!dialog.current?.open) dialog.current?.showModal() }
+    const open = () => { setOpen(true); if (!dialog.current?.open) dialog.current?.showModal() }
     const key = (event: KeyboardEvent) => {
       if (event.key !== '?' || (event.target as HTMLElement).matches('input:not([type=checkbox]), select, textarea')) return
       event.preventDefault()
@@ -33,13 +34,14 @@ export function Help() {
     return () => { removeEventListener(opening, open); removeEventListener('keydown', key) }
   }, [])
   return (
-    <dialog ref={dialog} aria-labelledby="keys" onClick={(e) => { if (e.target === dialog.current) dialog.current?.close() }}>
-      <div class="dialog">
+    <dialog ref={dialog} aria-labelledby="keys" onClose={() => setOpen(false)}
+      onClick={(e) => { if (e.target === dialog.current) dialog.current?.close() }}>
+      {isOpen && <div class="dialog">
         <h2 id="keys">Keys</h2>
         <table class="keys"><tbody>{keys.map(([key, text]) => <tr key={key + text}><th scope="row"><kbd>{key}</kbd></th><td>{text}</td></tr>)}</tbody></table>
         <EditorSetting />
         <form method="dialog"><button type="submit" class="quiet wide">Close</button></form>
-      </div>
+      </div>}
     </dialog>
   )
 }

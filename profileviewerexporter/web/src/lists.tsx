@@ -17,6 +17,7 @@ export function Lists({ live, service, notices }: { live: Loaded<Overview>; serv
     <>
       <h1 class="hidden">Overview</h1>
       <Services list={o.services} chosen={service} />
+      {service && <p><a href={'#/service?service=' + encodeURIComponent(service)}>Merged flame graph of the service</a></p>}
       <Omitted from={o} />
       <div class="columns">
         <section aria-labelledby="profiles">

@@ -14,6 +14,7 @@ import { Logs } from './logs'
 import { Metrics } from './metrics'
 import { Problems, rejectedCount } from './notices'
 import { ProfileView } from './profile'
+import { Services, ServiceView } from './service'
 import './style.css'
 import { ThemeButton } from './theme'
 import { TraceView } from './trace'
@@ -35,7 +36,7 @@ function App() {
       <header class="bar">
         <a class="home" href="#/"><img src="icon.svg" alt="" width="20" height="20" /><span>Profiles</span></a>
         <nav>
-          {[['', 'Overview'], ['errors', 'Errors'], ['logs', 'Logs'], ['metrics', 'Metrics'], ['problems', 'Problems']].map(([path, text]) => (
+          {[['', 'Overview'], ['services', 'Services'], ['errors', 'Errors'], ['logs', 'Logs'], ['metrics', 'Metrics'], ['problems', 'Problems']].map(([path, text]) => (
             <a key={path} href={'#/' + path} aria-current={view === path ? 'page' : undefined}>
               {text}{path === 'problems' && problems > 0 && <small class="badge">{problems}</small>}
             </a>
@@ -52,6 +53,8 @@ function App() {
         {view === 'profile' ? <ProfileView key={id} id={id} route={route} />
           : view === 'trace' ? <TraceView key={id} id={id} route={route} />
           : view === 'compare' ? <Compare route={route} />
+          : view === 'services' ? <Services services={services} />
+          : view === 'service' ? <ServiceView key={service} route={route} />
           : view === 'errors' ? <Errors route={route} services={services} />
           : view === 'error' ? <ErrorView key={id} id={id} route={route} />
           : view === 'metrics' ? <Metrics route={route} services={services} />

@@ -107,7 +107,7 @@ function Downloads({ selection }: { selection: Selection }) {
         <a href={'api/download/speedscope?' + q} download>speedscope</a>{' '}
         <a href={'api/download/firefox?' + q} download title="Firefox Profiler">Firefox</a>{' '}
         <a href={'api/download/collapsed?' + q} download title="collapsed stacks">collapsed</a>{' '}
-        <a href={'api/download/otlp?profile=' + selection.profiles[0]} download title="the complete message">OTLP JSON</a>
+        {selection.profiles[0] !== undefined && <a href={'api/download/otlp?profile=' + selection.profiles[0]} download title="the complete message">OTLP JSON</a>}
       </span>
     </span>
   )

@@ -20,7 +20,7 @@ export default async function (page, url) {
 
   // The critical path: of two parallel calls, the later one.
   const critical = rows.rows.filter((r) => r[5] & 2).map(name);
-  assert.deepEqual(critical, ['GET /order', 'pay', 'POST /charge', 'reserve']);
+  assert.deepEqual(critical, ['GET /order', 'reserve', 'pay', 'POST /charge']);
   assert.equal(await page.locator('.waterfall li.critical').count(), critical.length);
   await page.check('text=Only critical path');
   await shown(critical.length);

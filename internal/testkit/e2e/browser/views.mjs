@@ -25,7 +25,7 @@ export async function checkView(page, url, name, hash, ready) {
         for (const node of v.nodes) findings.push(`${name} ${size.width} ${colorScheme}: ${v.id}: ${node.target.join(' ')}: ${node.failureSummary}`);
       }
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than ${size.width} pixels`);
-      const theme = await page.locator('.bar > button.quiet').boundingBox();
+      const theme = await page.locator('.bar > button.quiet:last-child').boundingBox();
       assert.ok(theme.x >= 0 && theme.x + theme.width <= size.width, `${name}: the theme button is outside of ${size.width} pixels`);
       if (colorScheme === 'light') await page.screenshot({ path: `${shots}${name}-${size.width}.png` });
     }

@@ -200,3 +200,30 @@ func TestBrowserViewerTrace(t *testing.T) {
 	t.Logf("100,000 spans: first rows after %d ms, %d rows in the document; scrolling: median frame %d ms, worst %d ms",
 		result.First, result.InDocument, result.Median, result.Worst)
 }
+
+// TestBrowserViewerService: the profiles of a service in a window of time, compared with those before and with another release.
+func TestBrowserViewerService(t *testing.T) {
+	b := findBrowser(t)
+	c, page := startQuickstart(t)
+	post := envelopes(t, c)
+	now := float64(time.Now().Unix()) - 10
+	for i, chunk := range []struct {
+		release, slow string
+		at            float64
+	}{{"merged@1", "parse", -90}, {"merged@2", "render", -20}, {"merged@2", "render", -10}} {
+		at := now + chunk.at
+		post("{}\n{\"type\":\"profile_chunk\"}\n" + fmt.Sprintf(`{"version":"2","profiler_id":"0123456789abcdef0123456789abcdef","chunk_id":"%032d",`+
+			`"platform":"python","release":%q,"profile":{"frames":[{"function":"main"},{"function":%q},{"function":"store"}],"stacks":[[1,0],[2,0]],"samples":[`+
+			`{"timestamp":%f,"thread_id":"1","stack_id":0},{"timestamp":%f,"thread_id":"1","stack_id":0},{"timestamp":%f,"thread_id":"1","stack_id":1}]}}`,
+			i+1, chunk.release, chunk.slow, at, at+0.1, at+0.2) + "\n")
+	}
+	time.Sleep(4 * time.Second) // profiles wait for running spans
+	traffic := b.run(t, "viewer-service.mjs", page)
+	assert.Empty(t, traffic.Errors)
+	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
+	var result struct{ Findings, Changed []string }
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	assert.Empty(t, result.Findings)
+	assert.Contains(t, result.Changed, "render")
+	assert.Contains(t, result.Changed, "parse")
+}

@@ -1,0 +1,45 @@
+// The merged profiles of a service: the last minutes, compared with the minutes before and with another release.
+import assert from 'node:assert/strict';
+import { checkView } from './views.mjs';
+
+export default async function (page, url) {
+  const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
+  const open = (hash) => page.goto(new URL('/' + hash, url).href);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const service = await api('service?service=merged');
+  assert.deepEqual(service.releases.map((r) => [r.name, r.profiles]), [['merged@2', 2], ['merged@1', 1]]);
+  const findings = await checkView(page, url, 'services', '#/services', '.listing tbody tr');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.click('.listing a.title:text-is("merged")');
+
+  // All profiles of the window, then of one release.
+  const whole = await api('flame?service=merged');
+  assert.equal(whole.profiles.length, 3);
+  await page.selectOption('label:has-text("Last") select', '60');
+  await page.selectOption('label:has-text("Until") select', service.last);
+  await page.selectOption('label:has-text("Thread") select', '');
+  await page.waitForSelector(`.sum[data-total="${whole.total}"]`);
+  const rows = await page.locator('.functions tbody tr').count();
+  assert.equal(rows, whole.top.length);
+  await page.selectOption('label:has-text("Release") select', 'merged@2');
+  const release = await api('flame?service=merged&release=merged%402');
+  assert.equal(release.profiles.length, 2);
+  await page.waitForSelector(`.sum[data-total="${release.total}"]`);
+  findings.push(...await checkView(page, url, 'service', `#/service?service=merged&minutes=60&until=${service.last}`, 'canvas[data-boxes]'));
+
+  // Compared with the other release, and with the minute before.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await open(`#/service?service=merged&minutes=60&until=${service.last}&release=merged%402`);
+  await page.selectOption('label:has-text("Compare with") select', 'release:merged@1');
+  const window = `${BigInt(service.last) - 3_600_000_000_000n}/${service.last}`;
+  const compared = await api(`compare?service=merged&a=${window}&b=${window}&a_release=merged%401&b_release=merged%402`);
+  await page.waitForSelector(`.sum[data-total="${compared.total}"]`);
+  const changed = compared.changes.filter((c) => c.after_self !== c.before_self);
+  assert.deepEqual(await page.locator('.changed tbody .text > bdi').allTextContents(), changed.map((c) => c.name));
+  assert.match(await page.locator('.changed tbody tr').first().innerText(), /^\s*[+−]/);
+  findings.push(...await checkView(page, url, 'service-compared', `#/service?service=merged&minutes=60&until=${service.last}&release=merged%402&with=release:merged%401`, '.changed tbody tr'));
+  await open(`#/service?service=merged&minutes=1&until=${service.last}&with=before`);
+  await page.waitForSelector('.changed tbody tr');
+  assert.match(await page.textContent('.sum'), /in 1 profile, scaled to the second: .* in 2 profiles/);
+  return { findings, changed: changed.map((c) => c.name) };
+}

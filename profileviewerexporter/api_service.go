@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profileviewerexporter
+
+import (
+	"net/http"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/releases"
+)
+
+// serviceDetail describes the profiles of the service in the query.
+func (v *viewer) serviceDetail(r *http.Request) (any, error) {
+	profiles, _, _ := v.store.All()
+	return releases.Describe(profiles, r.URL.Query().Get("service")), nil
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package releases
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
+)
+
+func TestDescribe(t *testing.T) {
+	profiles := []*store.Profile{
+		{Service: "shop", Release: "shop@2", Start: 50, End: 60}, {Service: "cart", Release: "shop@3", Start: 1, End: 99},
+		{Service: "shop", Release: "shop@1", Start: 10, End: 20}, {Service: "shop", Release: "shop@2", Start: 30, End: 40},
+	}
+	assert.Equal(t, Answer{Profiles: 3, First: "10", Last: "60", Releases: []ReleaseAnswer{
+		{"shop@2", 2, "30", "60"}, {"shop@1", 1, "10", "20"},
+	}}, Describe(profiles, "shop"))
+	assert.Empty(t, Describe(profiles, "other").Releases)
+}
