@@ -7,7 +7,7 @@ export function Summary({ whole, picture, ordered }: { whole: MergedGraph; pictu
   const unknown = ordered ? ordered.to - ordered.from - ordered.total - ordered.idle : 0
   return (
     <p class="sum" data-total={whole.total}>
-      <strong>{weight(whole.total, whole.measure)}</strong> in {count(whole.samples)} samples
+      <strong>{weight(whole.total, whole.measure)}</strong>{whole.samples > 0 && ` in ${count(whole.samples)} samples`}
       {whole.idle > 0 && <>, plus {weight(whole.idle, whole.measure)} idle</>}
       {unknown > 0 && <>; {weight(unknown, whole.measure)} without samples are blank</>}
       {whole.cut > 0 && <>; the stacks of {count(whole.cut)} samples are truncated</>}

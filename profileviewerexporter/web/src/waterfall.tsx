@@ -172,6 +172,7 @@ function Services({ rows }: { rows: SpanRow[] }) {
       {list.slice(0, mostServices).map(([name, spans]) => (
         <span key={name}><i style={{ background: `var(--service-${serviceColour(name)})` }} /><bdi>{name}</bdi> <small>{count(spans.length)}</small></span>
       ))}
+      <span class="legend"><span class="path">critical path</span></span>
       {list.length > mostServices && <small>and {count(list.length - mostServices)} more services</small>}
     </span>
   )
