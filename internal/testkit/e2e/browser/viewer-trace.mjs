@@ -45,7 +45,6 @@ export default async function (page, url) {
   await page.waitForSelector('.found:has-text("1 span")');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.waterfall li.match.current');
-  await page.click('text=Expand all');
   await shown(rows.rows.length);
   await page.click('.waterfall [role=treeitem]:has-text("POST /charge")');
   await page.waitForSelector('h2:has-text("POST /charge")');
