@@ -10,7 +10,7 @@ export default async function (page, url) {
   assert.deepEqual(service.releases.map((r) => [r.name, r.profiles]), [['merged@2', 2], ['merged@1', 1]]);
   const findings = await checkView(page, url, 'services', '#/services', '.listing tbody tr');
   await page.setViewportSize({ width: 1440, height: 900 });
-  await page.click('.listing a.title:text-is("merged")');
+  await page.click('.listing a.title:has-text("merged")');
 
   // All profiles of the window, then of one release.
   const whole = await api('flame?service=merged');
