@@ -91,7 +91,7 @@ const (
 	// defaultMaxNativeBytes: symbols of the largest apps have a few gigabytes. They are mapped into memory, not read.
 	defaultMaxNativeBytes = 4 << 30
 
-	// defaultMaxIndexBytes: an index has a quarter of the size of its file, or less.
+	// defaultMaxIndexBytes: an index has a quarter of the size of its file, or half if the file is compressed.
 	defaultMaxIndexBytes = 4 << 30
 
 	// defaultMaxTotalSize is enough for some ten builds of a large app.
