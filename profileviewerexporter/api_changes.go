@@ -40,8 +40,11 @@ func (v *viewer) currentChanges() []byte {
 	return event
 }
 
-// clear empties the store, and the cache of graphs.
+// clear empties the store with its copy in the storage, and the cache of graphs.
 func (v *viewer) clear(*http.Request) (any, error) {
+	if v.history != nil {
+		v.history.Discard()
+	}
 	v.store.Clear()
 	v.graphs = graphs{}
 	return struct{}{}, nil

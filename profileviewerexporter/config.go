@@ -26,6 +26,9 @@ type Config struct {
 	// MaxAge is the time after which messages are evicted.
 	MaxAge time.Duration `mapstructure:"max_age"`
 
+	// Storage is the storage extension in which stored messages survive a restart.
+	Storage *component.ID `mapstructure:"storage"`
+
 	// AllowedHosts are the host names that may serve the page, in addition to localhost, IP
 	// addresses and the host of Endpoint.
 	AllowedHosts []string `mapstructure:"allowed_hosts"`

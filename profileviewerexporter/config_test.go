@@ -36,6 +36,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, int64(128<<20), cfg.MaxBytes)
 	assert.Equal(t, time.Hour, cfg.MaxAge)
 	assert.Empty(t, cfg.AllowedHosts)
+	assert.Nil(t, cfg.Storage)
 }
 
 func TestEveryKey(t *testing.T) {
@@ -45,12 +46,14 @@ response_headers: {X-Served-By: us}
 max_bytes: 2000000
 max_age: 5m
 allowed_hosts: [profiles.example.com]
+storage: file_storage/viewer
 `)
 	require.NoError(t, err)
 	assert.Equal(t, "0.0.0.0:9000", cfg.HTTP.NetAddr.Endpoint)
 	assert.Equal(t, int64(2000000), cfg.MaxBytes)
 	assert.Equal(t, 5*time.Minute, cfg.MaxAge)
 	assert.Equal(t, []string{"profiles.example.com"}, cfg.AllowedHosts)
+	assert.Equal(t, "file_storage/viewer", cfg.Storage.String())
 }
 
 func TestUnknownKeysFail(t *testing.T) {

@@ -11,7 +11,7 @@
 //	assets.go       the page: built from web/, committed in assets/
 //	telemetry.go    metrics
 //
-// internal/store holds the messages, internal/answer the texts of responses; internal/mcptools serves MCP clients;
-// internal/profiles/flame builds graphs,
-// internal/profiles/timeline computes weights.
+// internal/store holds the messages, internal/history copies them for the next run, internal/answer
+// has the texts of responses, internal/mcptools serves MCP clients; internal/profiles/flame builds
+// graphs, internal/profiles/timeline computes weights.
 package profileviewerexporter

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -21,6 +22,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/history"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -31,15 +33,18 @@ type viewer struct {
 	cfg       *Config
 	settings  component.TelemetrySettings
 	logger    *zap.Logger
+	limited   *zap.Logger // for repeated errors
 	telemetry *telemetry
 	store     *store.Store
 	building  chan struct{} // has one entry per response that is being built
 	importing chan struct{} // has an entry while a file is being imported
 	graphs    graphs        // of the latest views; used only by the response that is being built
 	unread    unread
+	id        component.ID
 	version   string    // of the collector
 	created   time.Time // distinguishes its ETags from those before a restart
 
+	history  *history.History // nil: no storage
 	server   httpserver.Server
 	expiring sync.WaitGroup
 	end      chan struct{} // closed by Shutdown
@@ -50,9 +55,11 @@ func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
 		cfg:       cfg,
 		settings:  set.TelemetrySettings,
 		logger:    set.Logger,
+		limited:   collector.LimitLogs(set.Logger),
 		store:     store.New(cfg.MaxBytes, cfg.MaxAge),
 		building:  make(chan struct{}, concurrentBuilds),
 		importing: make(chan struct{}, 1),
+		id:        set.ID,
 		version:   set.BuildInfo.Version,
 		created:   time.Now(),
 		end:       make(chan struct{}),
@@ -64,8 +71,11 @@ func newViewer(cfg *Config, set exporter.Settings) (*viewer, error) {
 	return v, nil
 }
 
-// Start opens the listener.
+// Start opens the storage and the listener.
 func (v *viewer) Start(ctx context.Context, host component.Host) error {
+	if err := v.openHistory(ctx, host); err != nil {
+		return err
+	}
 	config := v.cfg.HTTP // a copy: ToServer modifies it
 	server, err := config.ToServer(ctx, host.GetExtensions(), v.settings, v.routes())
 	if err != nil {
@@ -79,6 +89,30 @@ func (v *viewer) Start(ctx context.Context, host component.Host) error {
 	v.logger.Info("Serving the viewer", zap.String("url", v.url()))
 	v.expiring.Go(v.expire)
 	return nil
+}
+
+// openHistory opens the storage. If this fails, the viewer runs without it.
+func (v *viewer) openHistory(ctx context.Context, host component.Host) error {
+	if v.cfg.Storage == nil {
+		return nil
+	}
+	extension, ok := host.GetExtensions()[*v.cfg.Storage].(storage.Extension)
+	if !ok {
+		return fmt.Errorf("storage: %q is not a configured storage extension; add one, e.g. file_storage, under extensions and service::extensions", v.cfg.Storage)
+	}
+	client, err := extension.GetClient(ctx, component.KindExporter, v.id, "history")
+	if err == nil {
+		v.history, err = history.Open(ctx, client, v.store, v.storageFailed)
+	}
+	if err != nil {
+		v.storageFailed(history.OpenOperation, err)
+	}
+	return nil
+}
+
+func (v *viewer) storageFailed(operation string, err error) {
+	v.telemetry.storageFailed(operation)
+	v.limited.Warn("Cannot access the storage; received data may be lost at a restart", zap.String("operation", operation), zap.Error(err))
 }
 
 // url returns the URL of the page for users of this machine.
@@ -117,6 +151,9 @@ func (v *viewer) Shutdown(ctx context.Context) error {
 	err := v.telemetry.unregister()
 	_, stopErr := v.server.Shutdown(ctx, stopGrace)
 	v.expiring.Wait()
+	if v.history != nil {
+		err = errors.Join(err, v.history.Close(ctx))
+	}
 	return errors.Join(err, stopErr)
 }
 

@@ -4,6 +4,7 @@ package profileviewerexporter
 
 import (
 	"context"
+	"errors"
 	"net"
 	"testing"
 
@@ -16,7 +17,10 @@ import (
 	"go.opentelemetry.io/collector/config/configtls"
 	"go.opentelemetry.io/collector/exporter/exportertest"
 	"go.opentelemetry.io/collector/exporter/xexporter"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup/deduptest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
@@ -99,6 +103,53 @@ func TestURL(t *testing.T) {
 	}
 }
 
+// brokenStorage cannot be opened.
+type brokenStorage struct {
+	component.StartFunc
+	component.ShutdownFunc
+}
+
+func (brokenStorage) GetClient(context.Context, component.Kind, component.ID, string) (storage.Client, error) {
+	return nil, errors.New("disk full")
+}
+
+// storageHost has one extension.
+type storageHost struct {
+	extensions map[component.ID]component.Component
+}
+
+func (h storageHost) GetExtensions() map[component.ID]component.Component { return h.extensions }
+
+func TestStorageThatCannotBeOpened(t *testing.T) {
+	id := component.MustNewID("file_storage")
+	cfg := testConfig(func(c *Config) { c.Storage = &id })
+	e := create(t, cfg)
+	assert.ErrorContains(t, e.Start(t.Context(), storageHost{}), `storage: "file_storage" is not a configured storage extension`)
+	require.NoError(t, e.Shutdown(t.Context()))
+
+	e = create(t, cfg)
+	require.NoError(t, e.Start(t.Context(), storageHost{map[component.ID]component.Component{id: brokenStorage{}}}), "it runs without the storage")
+	require.NoError(t, e.ConsumeProfiles(t.Context(), timelinetest.Message("shop", timelinetest.Wall, shop...)))
+	require.NoError(t, e.Shutdown(t.Context()))
+}
+
+// TestStorageOfClearedData: a cleared store is empty in the next run.
+func TestStorageOfClearedData(t *testing.T) {
+	id, memory := component.MustNewID("file_storage"), deduptest.NewMemory()
+	host := storageHost{map[component.ID]component.Component{id: memory}}
+	cfg := testConfig(func(c *Config) { c.Storage = &id })
+	e := create(t, cfg)
+	v, err := viewers.Acquire(cfg, nil)
+	require.NoError(t, err)
+	require.NoError(t, e.Start(t.Context(), host))
+	require.NoError(t, e.ConsumeProfiles(t.Context(), timelinetest.Message("shop", timelinetest.Wall, shop...)))
+	_, err = v.Shared.clear(nil)
+	require.NoError(t, err)
+	require.NoError(t, e.ConsumeProfiles(t.Context(), timelinetest.Message("cart", timelinetest.Wall, shop...)))
+	require.NoError(t, e.Shutdown(t.Context()))
+	assert.Len(t, memory.Values, 2, "the second message and the range")
+}
+
 func TestMetadataAgreesWithTheFactory(t *testing.T) {
 	metadatatest.CheckFactory(t, "exporter", NewFactory())
 }
@@ -107,5 +158,6 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
 	h.addProfile("shop", shop...)
 	h.addLog("shop", string(make([]byte, minMaxBytes)), 0, 0)
+	h.viewer.storageFailed("open", errors.New("disk full"))
 	metadatatest.CheckInstruments(t, h.telemetry, scopeName)
 }

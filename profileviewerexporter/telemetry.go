@@ -21,6 +21,7 @@ const reasonTooLarge = "too_large"
 // telemetry reports the use of the store.
 type telemetry struct {
 	dropped  metric.Int64Counter
+	storage  metric.Int64Counter
 	callback metric.Registration
 }
 
@@ -29,11 +30,13 @@ func newTelemetry(set component.TelemetrySettings, s *store.Store) (*telemetry, 
 	meter := set.MeterProvider.Meter(scopeName)
 	dropped, err := meter.Int64Counter("otelcol_exporter_profile_viewer_dropped_messages", metric.WithUnit("{message}"),
 		metric.WithDescription("Number of messages that were not stored."))
+	failed, err4 := meter.Int64Counter("otelcol_exporter_profile_viewer_storage_errors", metric.WithUnit("{error}"),
+		metric.WithDescription("Number of failed accesses to the storage."))
 	evicted, err2 := meter.Int64ObservableCounter("otelcol_exporter_profile_viewer_evicted_messages", metric.WithUnit("{message}"),
 		metric.WithDescription("Number of messages that were evicted because the store was full or because of their age."))
 	size, err3 := meter.Int64ObservableGauge("otelcol_exporter_profile_viewer_kept_bytes", metric.WithUnit("By"),
 		metric.WithDescription("Memory used by the stored messages."))
-	if err := errors.Join(err, err2, err3); err != nil {
+	if err := errors.Join(err, err2, err3, err4); err != nil {
 		return nil, err
 	}
 	callback, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
@@ -42,11 +45,15 @@ func newTelemetry(set component.TelemetrySettings, s *store.Store) (*telemetry, 
 		o.ObserveInt64(evicted, stats.Evicted)
 		return nil
 	}, evicted, size)
-	return &telemetry{dropped: dropped, callback: callback}, err
+	return &telemetry{dropped: dropped, storage: failed, callback: callback}, err
 }
 
 func (t *telemetry) messageDropped(ctx context.Context, signal store.Signal, reason string) {
 	t.dropped.Add(ctx, 1, metric.WithAttributes(attribute.String("signal", string(signal)), attribute.String("reason", reason)))
+}
+
+func (t *telemetry) storageFailed(operation string) {
+	t.storage.Add(context.Background(), 1, metric.WithAttributes(attribute.String("operation", operation)))
 }
 
 // unregister removes the callback, which would otherwise keep the store in memory until the

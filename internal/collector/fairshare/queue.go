@@ -73,16 +73,7 @@ func (q *Queue[K, V]) Use(key K) int64 {
 
 // Push adds the newest entry. A size is not negative.
 func (q *Queue[K, V]) Push(key K, value V, size int64) *Entry[K, V] {
-	t := q.tenants[key]
-	if t == nil {
-		if q.tenants == nil {
-			q.tenants = map[K]*tenant[K, V]{}
-		}
-		t = &tenant[K, V]{key: key}
-		q.tenants[key] = t
-		heap.Push(&q.largest, t)
-		t.turn = q.turns.PushBack(t)
-	}
+	t := q.tenantOf(key)
 	e := &Entry[K, V]{Value: value, size: size, tenant: t, older: q.newest, before: t.newest}
 	if q.newest == nil {
 		q.oldest = e
@@ -99,6 +90,42 @@ func (q *Queue[K, V]) Push(key K, value V, size int64) *Entry[K, V] {
 	q.grow(t, size)
 	q.len++
 	return e
+}
+
+// PushOldest adds the oldest entry.
+func (q *Queue[K, V]) PushOldest(key K, value V, size int64) *Entry[K, V] {
+	t := q.tenantOf(key)
+	e := &Entry[K, V]{Value: value, size: size, tenant: t, newer: q.oldest, next: t.oldest}
+	if q.oldest == nil {
+		q.newest = e
+	} else {
+		q.oldest.older = e
+	}
+	q.oldest = e
+	if t.oldest == nil {
+		t.newest = e
+	} else {
+		t.oldest.before = e
+	}
+	t.oldest = e
+	q.grow(t, size)
+	q.len++
+	return e
+}
+
+// tenantOf returns the tenant with a key. A new one must get an entry.
+func (q *Queue[K, V]) tenantOf(key K) *tenant[K, V] {
+	t := q.tenants[key]
+	if t == nil {
+		if q.tenants == nil {
+			q.tenants = map[K]*tenant[K, V]{}
+		}
+		t = &tenant[K, V]{key: key}
+		q.tenants[key] = t
+		heap.Push(&q.largest, t)
+		t.turn = q.turns.PushBack(t)
+	}
+	return t
 }
 
 // Oldest returns the entry that arrived first, or nil.

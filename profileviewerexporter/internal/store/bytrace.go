@@ -18,11 +18,14 @@ type traceEntry struct {
 	element *list.Element
 }
 
-func (b byTrace[T]) add(trace pcommon.TraceID, value T) traceEntry {
+func (b byTrace[T]) add(trace pcommon.TraceID, value T, oldest bool) traceEntry {
 	values := b[trace]
 	if values == nil {
 		values = list.New()
 		b[trace] = values
+	}
+	if oldest {
+		return traceEntry{trace, values.PushFront(value)}
 	}
 	return traceEntry{trace, values.PushBack(value)}
 }

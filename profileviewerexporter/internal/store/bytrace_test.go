@@ -16,8 +16,8 @@ func TestByTrace(t *testing.T) {
 	assert.Zero(t, traces.count(one))
 	assert.Empty(t, traces.values(one))
 
-	a, b, c, d := traces.add(one, "a"), traces.add(one, "b"), traces.add(one, "c"), traces.add(one, "d")
-	x := traces.add(other, "x")
+	a, b, c, d := traces.add(one, "a", false), traces.add(one, "b", false), traces.add(one, "c", false), traces.add(one, "d", false)
+	x := traces.add(other, "x", false)
 	assert.Equal(t, []string{"a", "b", "c", "d"}, traces.values(one))
 	for _, step := range []struct {
 		remove traceEntry
@@ -27,9 +27,11 @@ func TestByTrace(t *testing.T) {
 		assert.Equal(t, step.left, traces.values(one))
 		assert.Equal(t, len(step.left), traces.count(one))
 	}
-	e := traces.add(one, "e")
+	e := traces.add(one, "e", false)
 	assert.Equal(t, []string{"c", "e"}, traces.values(one))
-	for _, entry := range []traceEntry{e, c, x} {
+	f := traces.add(one, "f", true)
+	assert.Equal(t, []string{"f", "c", "e"}, traces.values(one))
+	for _, entry := range []traceEntry{f, e, c, x} {
 		traces.remove(entry)
 	}
 	assert.Empty(t, traces)

@@ -16,6 +16,17 @@ import (
 // AddLogs stores a message of log records. It reports whether the message was small enough.
 func (s *Store) AddLogs(logs plog.Logs, now time.Time) (stored bool, err error) {
 	m := &Message{Signal: Logs, Arrived: now}
+	m.summarizeLogs(logs)
+	if m.empty() {
+		return true, nil
+	}
+	if m.otlp, err = (&plog.ProtoMarshaler{}).MarshalLogs(logs); err != nil {
+		return false, fmt.Errorf("cannot encode log records: %w", err)
+	}
+	return s.add(m), nil
+}
+
+func (m *Message) summarizeLogs(logs plog.Logs) {
 	fragments := fragmentsOf(m)
 	for r, resource := range logs.ResourceLogs().All() {
 		if r == 0 {
@@ -28,13 +39,6 @@ func (s *Store) AddLogs(logs plog.Logs, now time.Time) (stored bool, err error) 
 			}
 		}
 	}
-	if len(m.Fragments) == 0 {
-		return true, nil
-	}
-	if m.otlp, err = (&plog.ProtoMarshaler{}).MarshalLogs(logs); err != nil {
-		return false, fmt.Errorf("cannot encode log records: %w", err)
-	}
-	return s.add(m), nil
 }
 
 func (f *Fragment) addRecord(record plog.LogRecord) {

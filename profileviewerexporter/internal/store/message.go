@@ -31,6 +31,9 @@ type Message struct {
 	Profiles  []*Profile
 	Fragments []*Fragment // of its spans, log records or metrics
 
+	// Number is that of the Recorder; 0: none.
+	Number uint64
+
 	project string // of its first resource; the projects share the store
 	otlp    []byte // encoded
 }
@@ -68,6 +71,27 @@ func displayText(text string) string { return timeline.Printable(text, timeline.
 
 // EncodedSize returns the size of the message as OTLP.
 func (m *Message) EncodedSize() int { return len(m.otlp) }
+
+// AppendOTLP appends the encoded message.
+func (m *Message) AppendOTLP(to []byte) []byte { return append(to, m.otlp...) }
+
+// FirstID returns the ID of the first profile, or 0.
+func (m *Message) FirstID() uint64 {
+	if len(m.Profiles) == 0 {
+		return 0
+	}
+	return m.Profiles[0].ID
+}
+
+// LastID returns the ID of the last profile, or 0.
+func (m *Message) LastID() uint64 {
+	if len(m.Profiles) == 0 {
+		return 0
+	}
+	return m.Profiles[len(m.Profiles)-1].ID
+}
+
+func (m *Message) empty() bool { return len(m.Profiles) == 0 && len(m.Fragments) == 0 }
 
 // size estimates the memory of the message to within a fifth. The summary of a message with many
 // spans is large.

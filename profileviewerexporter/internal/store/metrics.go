@@ -13,6 +13,17 @@ import (
 // AddMetrics stores a message of metrics. It reports whether the message was small enough.
 func (s *Store) AddMetrics(metrics pmetric.Metrics, now time.Time) (stored bool, err error) {
 	m := &Message{Signal: Metrics, Arrived: now}
+	m.summarizeMetrics(metrics)
+	if m.empty() {
+		return true, nil
+	}
+	if m.otlp, err = (&pmetric.ProtoMarshaler{}).MarshalMetrics(metrics); err != nil {
+		return false, fmt.Errorf("cannot encode metrics: %w", err)
+	}
+	return s.add(m), nil
+}
+
+func (m *Message) summarizeMetrics(metrics pmetric.Metrics) {
 	fragments := fragmentsOf(m)
 	for r, resource := range metrics.ResourceMetrics().All() {
 		if r == 0 {
@@ -25,13 +36,6 @@ func (s *Store) AddMetrics(metrics pmetric.Metrics, now time.Time) (stored bool,
 			}
 		}
 	}
-	if len(m.Fragments) == 0 {
-		return true, nil
-	}
-	if m.otlp, err = (&pmetric.ProtoMarshaler{}).MarshalMetrics(metrics); err != nil {
-		return false, fmt.Errorf("cannot encode metrics: %w", err)
-	}
-	return s.add(m), nil
 }
 
 func points(metric pmetric.Metric) int {

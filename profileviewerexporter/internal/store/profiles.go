@@ -44,7 +44,19 @@ func (s Sum) plus(other Sum) Sum { return Sum{s.Samples + other.Samples, s.Weigh
 
 // AddProfiles stores a message of profiles. It reports whether the message was small enough.
 func (s *Store) AddProfiles(profiles pprofile.Profiles, now time.Time) (stored bool, err error) {
-	m, texts, reader := &Message{Signal: Profiles, Arrived: now}, textCache{}, timeline.NewReader(profiles.Dictionary())
+	m := &Message{Signal: Profiles, Arrived: now}
+	m.summarizeProfiles(profiles)
+	if m.empty() {
+		return true, nil
+	}
+	if m.otlp, err = (&pprofile.ProtoMarshaler{}).MarshalProfiles(profiles); err != nil {
+		return false, fmt.Errorf("cannot encode profiles: %w", err)
+	}
+	return s.add(m), nil
+}
+
+func (m *Message) summarizeProfiles(profiles pprofile.Profiles) {
+	texts, reader := textCache{}, timeline.NewReader(profiles.Dictionary())
 	for r := range profiles.ResourceProfiles().Len() {
 		resource := profiles.ResourceProfiles().At(r)
 		if r == 0 {
@@ -61,13 +73,6 @@ func (s *Store) AddProfiles(profiles pprofile.Profiles, now time.Time) (stored b
 			}
 		}
 	}
-	if len(m.Profiles) == 0 {
-		return true, nil
-	}
-	if m.otlp, err = (&pprofile.ProtoMarshaler{}).MarshalProfiles(profiles); err != nil {
-		return false, fmt.Errorf("cannot encode profiles: %w", err)
-	}
-	return s.add(m), nil
 }
 
 // summarize returns the summary of a profile. It copies strings, which would otherwise keep the

@@ -32,6 +32,7 @@ type Store struct {
 	evicted   int64
 	dropped   int64
 	changed   broadcast.Change
+	recorder  Recorder // may be nil
 }
 
 // New returns an empty store.
@@ -58,23 +59,46 @@ func (s *Store) add(m *Message) bool {
 		return false
 	}
 	s.messages.Push(m.project, m, size)
-	s.index(m)
-	s.enforceLimits(m.Arrived)
+	s.index(m, s.lastID+1, false)
+	s.lastID += uint64(len(m.Profiles))
+	s.record(m)
 	return true
 }
 
-func (s *Store) index(m *Message) {
-	for _, p := range m.Profiles {
-		s.lastID++
-		p.ID = s.lastID
+// insert stores a message as the oldest one. It returns false if the message alone is larger than the
+// store.
+func (s *Store) insert(m *Message, firstID uint64) bool {
+	size := m.size()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if size > s.maxBytes {
+		return false
+	}
+	s.change(m.Signal)
+	s.messages.PushOldest(m.project, m, size)
+	s.index(m, firstID, true)
+	s.record(m)
+	return true
+}
+
+func (s *Store) record(m *Message) {
+	if s.recorder != nil {
+		s.recorder.Added(m)
+	}
+	s.enforceLimits(m.Arrived)
+}
+
+func (s *Store) index(m *Message, firstID uint64, oldest bool) {
+	for i, p := range m.Profiles {
+		p.ID = firstID + uint64(i)
 		s.profiles[p.ID] = p
 		for trace := range tracesOf(p) {
-			p.entries = append(p.entries, s.linked.add(trace, p))
+			p.entries = append(p.entries, s.linked.add(trace, p, oldest))
 		}
 	}
 	for _, f := range m.Fragments {
 		if !f.Trace.IsEmpty() {
-			f.entry = s.fragments.add(f.Trace, f)
+			f.entry = s.fragments.add(f.Trace, f, oldest)
 		}
 	}
 }
@@ -123,6 +147,9 @@ func (s *Store) Clear() {
 func (s *Store) remove(e *fairshare.Entry[string, *Message]) {
 	m := e.Value
 	s.messages.Remove(e)
+	if s.recorder != nil {
+		s.recorder.Removed(m)
+	}
 	for _, p := range m.Profiles {
 		delete(s.profiles, p.ID)
 		for _, entry := range p.entries {

@@ -12,6 +12,17 @@ import (
 // AddTraces stores a message of spans. It reports whether the message was small enough.
 func (s *Store) AddTraces(traces ptrace.Traces, now time.Time) (stored bool, err error) {
 	m := &Message{Signal: Traces, Arrived: now}
+	m.summarizeTraces(traces)
+	if m.empty() {
+		return true, nil
+	}
+	if m.otlp, err = (&ptrace.ProtoMarshaler{}).MarshalTraces(traces); err != nil {
+		return false, fmt.Errorf("cannot encode spans: %w", err)
+	}
+	return s.add(m), nil
+}
+
+func (m *Message) summarizeTraces(traces ptrace.Traces) {
 	fragments := fragmentsOf(m)
 	for r, resource := range traces.ResourceSpans().All() {
 		if r == 0 {
@@ -24,13 +35,6 @@ func (s *Store) AddTraces(traces ptrace.Traces, now time.Time) (stored bool, err
 			}
 		}
 	}
-	if len(m.Fragments) == 0 {
-		return true, nil
-	}
-	if m.otlp, err = (&ptrace.ProtoMarshaler{}).MarshalTraces(traces); err != nil {
-		return false, fmt.Errorf("cannot encode spans: %w", err)
-	}
-	return s.add(m), nil
 }
 
 func (f *Fragment) addSpan(span ptrace.Span) {

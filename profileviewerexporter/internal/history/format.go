@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
+)
+
+// formatVersion is the first byte of a stored message.
+const formatVersion = 1
+
+// signals are stored as their position.
+var signals = []store.Signal{store.Profiles, store.Traces, store.Logs, store.Metrics}
+
+// headSize is the size of the part before the message: version, signal, time of arrival, first ID of a
+// profile.
+const headSize = 1 + 1 + 8 + 8
+
+// encode returns the stored form of a message.
+func encode(m *store.Message) []byte {
+	value := make([]byte, 0, headSize+m.EncodedSize()+4)
+	value = append(value, formatVersion, byte(slices.Index(signals, m.Signal)))
+	value = binary.BigEndian.AppendUint64(value, uint64(m.Arrived.UnixNano()))
+	value = binary.BigEndian.AppendUint64(value, m.FirstID())
+	return collector.AppendChecksum(m.AppendOTLP(value))
+}
+
+// decode is the inverse of encode.
+func decode(stored []byte) (m store.Stored, err error) {
+	value, err := collector.VerifyChecksum(stored)
+	switch {
+	case err != nil:
+		return m, err
+	case len(value) < headSize || int(value[1]) >= len(signals):
+		return m, errors.New("is not a message")
+	case value[0] != formatVersion:
+		return m, fmt.Errorf("has format %d, this collector reads format %d", value[0], formatVersion)
+	}
+	return store.Stored{
+		Signal:  signals[value[1]],
+		Arrived: time.Unix(0, int64(binary.BigEndian.Uint64(value[2:]))),
+		FirstID: binary.BigEndian.Uint64(value[10:]),
+		OTLP:    value[headSize:],
+	}, nil
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
+)
+
+// disk is a storage that can fail or block.
+type disk struct {
+	mu     sync.Mutex
+	values map[string][]byte
+	err    error
+	block  chan struct{} // if not nil, accesses wait until it is closed
+	closed bool
+}
+
+func newDisk() *disk { return &disk{values: map[string][]byte{}} }
+
+func (d *disk) fail(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err = err
+}
+
+func (d *disk) content() map[string][]byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.values)
+}
+
+func (d *disk) Get(ctx context.Context, key string) ([]byte, error) {
+	o := storage.GetOperation(key)
+	err := d.Batch(ctx, o)
+	return o.Value, err
+}
+
+func (d *disk) Set(ctx context.Context, key string, value []byte) error {
+	return d.Batch(ctx, storage.SetOperation(key, value))
+}
+
+func (d *disk) Delete(ctx context.Context, key string) error {
+	return d.Batch(ctx, storage.DeleteOperation(key))
+}
+
+func (d *disk) Close(context.Context) error { d.closed = true; return nil }
+
+func (d *disk) Batch(_ context.Context, operations ...*storage.Operation) error {
+	if d.block != nil {
+		<-d.block
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err != nil {
+		return d.err
+	}
+	for _, o := range operations {
+		switch o.Type {
+		case storage.Get:
+			o.Value = d.values[o.Key]
+		case storage.Set:
+			d.values[o.Key] = o.Value
+		case storage.Delete:
+			delete(d.values, o.Key)
+		}
+	}
+	return nil
+}
+
+// run is a store with its history.
+type run struct {
+	t       *testing.T
+	store   *store.Store
+	history *History
+
+	mu       sync.Mutex
+	failures []string
+}
+
+func start(t *testing.T, d *disk, maxBytes int64) *run {
+	t.Helper()
+	r := &run{t: t, store: store.New(maxBytes, time.Hour)}
+	var err error
+	r.history, err = Open(t.Context(), d, r.store, func(operation string, _ error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.failures = append(r.failures, operation)
+	})
+	require.NoError(t, err)
+	return r
+}
+
+func (r *run) failed() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.failures...)
+}
+
+// loaded waits until the messages of the previous run are loaded.
+func (r *run) loaded() *run {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool {
+		r.history.mu.Lock()
+		defer r.history.mu.Unlock()
+		return r.history.loaded
+	}, 30*time.Second, time.Millisecond)
+	return r
+}
+
+func (r *run) stop() {
+	r.t.Helper()
+	require.NoError(r.t, r.history.Close(context.Background()))
+}
+
+func (r *run) addLog(body string) {
+	r.t.Helper()
+	r.addLogAt(body, time.Now())
+}
+
+func (r *run) addLogAt(body string, now time.Time) {
+	r.t.Helper()
+	logs := plog.NewLogs()
+	logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetStr(body)
+	stored, err := r.store.AddLogs(logs, now)
+	require.NoError(r.t, err)
+	require.True(r.t, stored)
+}
+
+// content describes the messages of the store, the newest first.
+func (r *run) content() (list []string) {
+	for _, m := range r.store.Messages() {
+		list = append(list, fmt.Sprintf("%s %d %d %x", m.Signal, m.Arrived.UnixNano(), m.FirstID(), m.AppendOTLP(nil)))
+	}
+	return list
+}
+
+func (r *run) bodies() (list []string) {
+	r.t.Helper()
+	for _, m := range r.store.Messages() {
+		require.NoError(r.t, m.EachRecord(func(record plog.LogRecord, _ string) { list = append(list, record.Body().Str()) }))
+	}
+	return list
+}
+
+// TestRestart: the next run has the same messages of all signals, with the same IDs, in the same order.
+func TestRestart(t *testing.T) {
+	d := newDisk()
+	before := start(t, d, 1<<20)
+	sample := timelinetest.Sample{Stack: "main", Span: 7, At: []time.Duration{0}}
+	for range 2 {
+		_, err := before.store.AddProfiles(timelinetest.Message("shop", timelinetest.Wall, sample), time.Now())
+		require.NoError(t, err)
+	}
+	traces := ptrace.NewTraces()
+	traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetTraceID(timelinetest.Trace(7))
+	_, err := before.store.AddTraces(traces, time.Now())
+	require.NoError(t, err)
+	before.addLog("hello")
+	metrics := pmetric.NewMetrics()
+	metrics.ResourceMetrics().AppendEmpty().ScopeMetrics().AppendEmpty().Metrics().AppendEmpty().SetEmptyGauge().DataPoints().AppendEmpty().SetIntValue(1)
+	_, err = before.store.AddMetrics(metrics, time.Now())
+	require.NoError(t, err)
+	want := before.content()
+	require.Len(t, want, 5)
+	before.stop()
+	assert.True(t, d.closed)
+
+	for range 3 { // also over several restarts
+		after := start(t, d, 1<<20).loaded()
+		assert.Equal(t, want, after.content())
+		assert.Equal(t, 2, after.store.LinkedCount(timelinetest.Trace(7)))
+		assert.Len(t, after.store.Trace(timelinetest.Trace(7)), 1)
+		assert.Empty(t, after.failed())
+		after.stop()
+		assert.Len(t, d.content(), 6, "messages and the range")
+	}
+	after := start(t, d, 1<<20).loaded()
+	_, err = after.store.AddProfiles(timelinetest.Message("shop", timelinetest.Wall, sample), time.Now())
+	require.NoError(t, err)
+	assert.Equal(t, uint64(3), after.store.Messages()[0].FirstID(), "IDs are not used again")
+	after.stop()
+}
+
+// TestLimits: the storage has the messages of the store, and no others.
+func TestLimits(t *testing.T) {
+	d, long := newDisk(), strings.Repeat("x", 10_000)
+	r := start(t, d, 1<<20)
+	for i := range 1000 {
+		r.addLog(fmt.Sprint(i, long))
+	}
+	want := r.bodies()
+	require.Less(t, len(want), 100)
+	r.stop()
+	assert.Len(t, d.content(), len(want)+1)
+
+	smaller := start(t, d, 1<<19).loaded()
+	got := smaller.bodies()
+	assert.Less(t, len(got), len(want))
+	assert.Equal(t, want[:len(got)], got, "the latest")
+	smaller.stop()
+	assert.Len(t, d.content(), len(got)+1)
+
+	old := start(t, d, 1<<20).loaded()
+	old.store.Expire(time.Now().Add(2 * time.Hour))
+	old.stop()
+	assert.Len(t, d.content(), 1)
+}
+
+// TestExpired: messages that expire while the collector does not run are deleted.
+func TestExpired(t *testing.T) {
+	d := newDisk()
+	r := start(t, d, 1<<20)
+	r.addLogAt("old", time.Now().Add(-2*time.Hour))
+	r.addLog("new")
+	r.stop()
+	after := start(t, d, 1<<20).loaded()
+	assert.Equal(t, []string{"new"}, after.bodies())
+	after.stop()
+	assert.Len(t, d.content(), 2)
+}
+
+// TestNewMessagesWhileLoading: messages that arrive during the load are the latest, and the last to be evicted.
+func TestNewMessagesWhileLoading(t *testing.T) {
+	d := newDisk()
+	r := start(t, d, 1<<20)
+	for i := range 200 {
+		r.addLog(fmt.Sprint("old ", i))
+	}
+	r.stop()
+	r = start(t, d, 1<<20)
+	for i := range 200 {
+		r.addLog(fmt.Sprint("new ", i))
+	}
+	r.loaded()
+	got := r.bodies()
+	require.Len(t, got, 400)
+	for i := range 200 {
+		assert.Equal(t, fmt.Sprint("new ", 199-i), got[i])
+		assert.Equal(t, fmt.Sprint("old ", 199-i), got[200+i])
+	}
+	r.stop()
+	again := start(t, d, 1<<20).loaded()
+	assert.Equal(t, got, again.bodies())
+	again.stop()
+}
+
+func TestClear(t *testing.T) {
+	d := newDisk()
+	r := start(t, d, 1<<20)
+	for i := range 100 {
+		r.addLog(fmt.Sprint(i))
+	}
+	r.stop()
+	r = start(t, d, 1<<20)
+	r.history.Discard()
+	r.store.Clear()
+	r.loaded().addLog("after")
+	assert.Equal(t, []string{"after"}, r.bodies())
+	r.stop()
+	assert.Len(t, d.content(), 2)
+}
+
+// TestFailingStorage: the store works without it, and later messages are copied again.
+func TestFailingStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		r := start(t, d, 1<<20)
+		r.addLog("first")
+		synctest.Wait()
+		d.fail(errors.New("disk full"))
+		r.addLog("lost")
+		synctest.Wait()
+		assert.Equal(t, []string{StoreOperation}, r.failed())
+		r.addLog("late")
+		assert.Len(t, r.bodies(), 3)
+		d.fail(nil)
+		time.Sleep(2 * retryPause)
+		r.stop()
+
+		r = start(t, d, 1<<20)
+		synctest.Wait()
+		assert.Equal(t, []string{"late", "first"}, r.bodies())
+		d.fail(errors.New("read-only"))
+		r.store.Clear()
+		time.Sleep(10 * retryPause)
+		assert.Contains(t, r.failed(), DeleteOperation)
+		assert.LessOrEqual(t, len(r.failed()), 11)
+		d.fail(nil)
+		time.Sleep(2 * retryPause)
+		r.stop()
+		assert.Len(t, d.content(), 1, "deletions are repeated")
+	})
+}
+
+func TestUnreadableRange(t *testing.T) {
+	d := newDisk()
+	d.fail(errors.New("broken"))
+	_, err := Open(t.Context(), d, store.New(1<<20, time.Hour), nil)
+	assert.ErrorContains(t, err, "broken")
+	assert.True(t, d.closed)
+}
+
+// TestDamage: a damaged message is deleted; the others are loaded. A damaged range loses all of them.
+func TestDamage(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"changed":   func(b []byte) []byte { b[20] ^= 1; return b },
+		"truncated": func(b []byte) []byte { return b[:10] },
+		"empty":     func([]byte) []byte { return []byte{} },
+	} {
+		d := newDisk()
+		r := start(t, d, 1<<20)
+		for i := range 3 {
+			r.addLog(fmt.Sprint(i))
+		}
+		r.stop()
+		d.values["2"] = damage(d.values["2"])
+		r = start(t, d, 1<<20).loaded()
+		assert.Equal(t, []string{"2", "0"}, r.bodies(), name)
+		assert.Equal(t, []string{LoadOperation}, r.failed(), name)
+		r.stop()
+		assert.Len(t, d.content(), 3, name)
+
+		d.values[keyRange] = damage(d.values[keyRange])
+		r = start(t, d, 1<<20).loaded()
+		assert.Empty(t, r.bodies(), name)
+		assert.Equal(t, []string{LoadOperation}, r.failed(), name)
+		r.addLog("new")
+		r.stop()
+		r = start(t, d, 1<<20).loaded()
+		assert.Equal(t, []string{"new"}, r.bodies(), name)
+		r.stop()
+	}
+}
+
+func TestOtherFormats(t *testing.T) {
+	message := []byte{formatVersion, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	_, err := decode(collector.AppendChecksum(append([]byte(nil), message...)))
+	require.NoError(t, err)
+	for at, value := range map[int]byte{0: formatVersion + 1, 1: byte(len(signals))} {
+		other := append([]byte(nil), message...)
+		other[at] = value
+		_, err := decode(collector.AppendChecksum(other))
+		assert.Error(t, err)
+	}
+	_, err = decode(collector.AppendChecksum(message[:headSize-1]))
+	assert.Error(t, err)
+}
+
+// TestHangingStorage: it delays neither the store nor the end of the collector.
+func TestHangingStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		r := start(t, d, 1<<20)
+		synctest.Wait()
+		d.block = make(chan struct{})
+		for i := range 10_000 {
+			r.addLog(fmt.Sprint(i))
+		}
+		r.history.mu.Lock()
+		assert.LessOrEqual(t, len(r.history.pending), len(r.store.Messages()), "bounded by the store")
+		r.history.mu.Unlock()
+		begin := time.Now()
+		assert.ErrorIs(t, r.history.Close(t.Context()), errSlow)
+		assert.Equal(t, closeTimeout, time.Since(begin))
+		close(d.block)
+		synctest.Wait()
+	})
+}
