@@ -121,9 +121,10 @@ lint: ## Check format, vet, and golangci-lint if it is installed, else staticche
 	@go vet ./...
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else $(TOOL) staticcheck ./...; fi
 
-golden: ## Refresh the goldens; review the diff line by line
+golden: ## Refresh the goldens and docs/viewer-api.md; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update
 	go test ./internal/translate/frommeasure -run TestMeasureCases -update
+	go test ./profileviewerexporter -run TestAPIPage -update
 
 # Without pipefail, a failed benchmark would be hidden by tee.
 bench: private SHELL := bash

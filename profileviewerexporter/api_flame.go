@@ -41,7 +41,7 @@ type frameAnswer struct {
 	File   string `json:"file,omitempty"`
 	Module string `json:"module,omitempty"`
 	InApp  *bool  `json:"in_app,omitempty"` // absent: unknown
-	Guess  bool   `json:"guess,omitempty"`  // the profiler does not state InApp
+	Guess  bool   `json:"guess,omitempty"`  // the profiler does not state in_app
 }
 
 // flameAnswer is a merged graph. The lists describe the selection; a request for a part of the graph
@@ -50,7 +50,7 @@ type flameAnswer struct {
 	graphAnswer
 	Matched *int64        `json:"matched,omitempty"` // weight of the functions that the search matches
 	Top     []topLine     `json:"top,omitempty"`     // by self time, the highest first
-	Threads []threadShare `json:"threads,omitempty"` // the heaviest first, no more than maxListed; absent if the query selects one
+	Threads []threadShare `json:"threads,omitempty"` // the heaviest first, no more than 200; absent if the query selects one
 	Spans   []spanSamples `json:"spans,omitempty"`   // absent if the query selects one
 }
 

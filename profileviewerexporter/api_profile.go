@@ -20,7 +20,7 @@ type profileAnswer struct {
 	Resource   []answer.Attribute `json:"resource"`
 	Scope      string             `json:"scope"`
 	Attributes []answer.Attribute `json:"attributes"`
-	ThreadList []threadAnswer     `json:"thread_list"` // the page opens the first; no more than maxListed
+	ThreadList []threadAnswer     `json:"thread_list"` // the page opens the first; no more than 200
 	SpanList   []spanSamples      `json:"span_list"`   // the heaviest first
 	Broken     int                `json:"broken"`
 }

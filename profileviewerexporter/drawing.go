@@ -27,13 +27,13 @@ const (
 	maxPixels = 1 << 14
 )
 
-// drawingAnswer is the visible part of a graph; see [flame.Drawing]. Boxes are numbers, to save
-// space: depth, start, extent, index of the frame (-1: root, -2: idle), weight, self weight, number
-// of combined functions, 1 if the search matches, and the difference in comparisons. In reverse
-// graphs, the self weight is 0: a stack ends at its outermost caller there.
+// drawingAnswer is the visible part of a graph; see [flame.Drawing].
 type drawingAnswer struct {
-	Smallest int64      `json:"smallest"` // boxes with a smaller extent are combined
-	Boxes    [][9]int64 `json:"boxes"`
+	Smallest int64 `json:"smallest"` // boxes with a smaller extent are combined
+	// Boxes are numbers, to save space: depth, start, extent, index of the frame (-1: root, -2: idle),
+	// weight, self weight, number of combined functions, 1 if the search matches, and the difference in
+	// comparisons. In reverse graphs, the self weight is 0: a stack ends at its outermost caller there.
+	Boxes [][9]int64 `json:"boxes"`
 }
 
 func (a *drawingAnswer) draw(drawing flame.Drawing, frames *frameList, reverse bool) {

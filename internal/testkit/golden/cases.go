@@ -14,6 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
+// Updating reports whether the test writes golden files, with the flag -update.
+func Updating() bool { return *update }
+
 // Case is a folder of testdata/cases: a request of an SDK and its result.
 //
 //	case.md       purpose and origin of the case
