@@ -74,7 +74,7 @@ func TestTeeAnswers(t *testing.T) {
 	for _, s := range []sdk{
 		{"Python", "python", "2.75.0", nil}, {"Node", "node", "10.75.3", nil}, {"Node", "node", "11.12.0", nil}, {"Go", "go", "0.50.0", nil},
 		{"Java", "java", "8.62.0", nil}, {"Ruby", "ruby", "5.3.0", nil}, {"Browser", "browser", "11.12.0", nil},
-		{"sentry-cli", "cli", "3.8.0", nil},
+		{"Rust", "rust", "0.49.5", nil}, {"sentry-cli", "cli", "3.8.0", nil},
 	} {
 		if len(only) > 0 && !slices.Contains(only, s.folder) {
 			continue

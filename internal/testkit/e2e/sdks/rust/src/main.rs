@@ -1,4 +1,5 @@
-//! What a small shop does, with Sentry's Rust SDK, which has no profiles. SENTRY_DSN says where to.
+//! What a small shop does, with Sentry's Rust SDK, which has no profiles. SENTRY_DSN says where to. With the argument "answers", it sends
+//! three errors, one after the other: what a response does to an SDK shows in the next errors.
 //!
 //! Prints as JSON what the SDK handed to its transport. It does not tell what it has dropped.
 
@@ -105,6 +106,22 @@ fn report(order: &sentry::Span) {
     run(order, "compress", 40);
 }
 
+fn workload() {
+    let reports = thread::spawn(|| transaction("report", report));
+    transaction("checkout", checkout);
+    reports.join().unwrap();
+    sentry::capture_error(&"coupon".parse::<u32>().unwrap_err());
+    sentry::logger_warn!("stock low");
+}
+
+fn answers() {
+    for number in 0..3 {
+        sentry::capture_message(&format!("message {number}"), sentry::Level::Error);
+        let client = sentry::Hub::current().client().expect("client");
+        client.flush(Some(Duration::from_secs(10)));
+    }
+}
+
 fn main() {
     let sent = Arc::new(Mutex::new(Sent::default()));
     let guard = sentry::init(
@@ -114,11 +131,11 @@ fn main() {
             .traces_sample_rate(1.0)
             .transport(Factory(sent.clone())),
     );
-    let reports = thread::spawn(|| transaction("report", report));
-    transaction("checkout", checkout);
-    reports.join().unwrap();
-    sentry::capture_error(&"coupon".parse::<u32>().unwrap_err());
-    sentry::logger_warn!("stock low");
+    if std::env::args().nth(1).as_deref() == Some("answers") {
+        answers();
+    } else {
+        workload();
+    }
     drop(guard); // flushes
 
     let sent = sent.lock().unwrap();
