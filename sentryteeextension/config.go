@@ -21,7 +21,7 @@ type Config struct {
 	// Upstream is the address of Sentry: a DSN without key and project. A path is a prefix, as in a DSN.
 	Upstream string `mapstructure:"upstream"`
 
-	// Projects maps the receiver's projects to DSNs at Sentry. Requests of all other projects go to Upstream with their own keys.
+	// Projects maps the receiver's projects to DSNs at Sentry. Requests for all other projects go to Upstream with their own keys.
 	Projects []ProjectConfig `mapstructure:"projects"`
 
 	// ManagementAPI forwards /api/0/ to Upstream with the tokens of the clients, for sentry-cli.
@@ -44,7 +44,7 @@ type Config struct {
 	// NumConsumers is the number of requests that are forwarded concurrently.
 	NumConsumers int `mapstructure:"num_consumers"`
 
-	// MaxBytesInFlight limits the total memory of requests that are being received or forwarded, or wait without a storage.
+	// MaxBytesInFlight limits the total memory of requests that are being received or forwarded, or wait without storage.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
 	// Storage is the storage extension that keeps requests until Sentry has accepted them. If it is nil, they wait in memory.
@@ -59,7 +59,7 @@ type Config struct {
 
 // SpoolConfig limits the requests that wait for Sentry.
 type SpoolConfig struct {
-	// MaxBytes is the maximum size of stored requests. At the limit, the project that uses the most loses its oldest request.
+	// MaxBytes is the maximum size of stored requests. At the limit, the project that uses the most space loses its oldest request.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
 	// MaxAge is how long a request may wait.
@@ -81,7 +81,7 @@ const (
 	onLimitAbsorb = "absorb"
 	onLimitPassOn = "pass_on"
 
-	// defaultTimeout is that of the exporter: the time that 20 MiB take at 6 Mbit/s.
+	// defaultTimeout is the same as the exporter's: enough to send 20 MiB at 6 Mbit/s.
 	defaultTimeout = 30 * time.Second
 
 	// writeBuffer is enough to send most requests with one system call.

@@ -13,11 +13,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// crashReports are the endpoints of crash reports, as their records name them. Only Sentry reads the reports; the pipelines receive a record
-// of each.
+// crashReports maps the endpoints for crash reports to the names in their records. Only Sentry reads the reports; the pipelines receive a
+// record of each.
 var crashReports = map[string]string{"minidump": "minidump", "unreal": "Unreal Engine crash report", "playstation": "PlayStation crash dump"}
 
-// crashRecord returns an error event that says that a request is a crash report; nil if it is not one.
+// crashRecord returns an envelope with an error event that records a crash report, or nil if the request is not one.
 func crashRecord(req *http.Request, r *route, now time.Time) []byte {
 	name := crashReports[r.endpoint]
 	if name == "" || req.Method != http.MethodPost {
@@ -39,7 +39,7 @@ func crashRecord(req *http.Request, r *route, now time.Time) []byte {
 	}{hex.EncodeToString(id[:]), float64(now.UnixMilli()) / 1000, "native", "fatal", componentType.String(), text}
 	payload, err := json.Marshal(&event)
 	if err != nil {
-		return nil // no value of event is invalid
+		return nil // event can always be encoded
 	}
 	envelope, err := sentry.AppendEnvelope(nil, &sentry.Envelope{Items: []sentry.Item{{Header: sentry.ItemHeader{Type: sentry.ItemEvent}, Payload: payload}}})
 	if err != nil {

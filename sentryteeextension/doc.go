@@ -15,18 +15,18 @@
 //	entry.go        the state of a request
 //	internal/schedule which request is sent next, and when
 //	spool.go        requests in a storage
-//	stream.go       requests that only Sentry knows, and its responses
-//	crash_record.go what the pipelines receive of a crash report
-//	internal/mapping where the requests of a project go, with which keys
-//	outgoing.go     what Sentry gets of a request
-//	internal/omit   which items it does not get
-//	reports.go      what is omitted, for client reports
+//	stream.go       requests that only Sentry understands, and its responses
+//	crash_record.go what the pipelines receive for a crash report
+//	internal/mapping where the requests of a project go, and with which keys
+//	outgoing.go     the request that Sentry receives
+//	internal/omit   which items Sentry does not receive
+//	reports.go      counts of omitted data, for client reports
 //	report_loop.go  client reports
 //	upstream.go     one request to Sentry
 //	reply.go        the meaning of its answer
 //	key_limits.go   Sentry's current rate limits
 //	telemetry.go    metrics
 //
-// The queue is not exporterhelper's, which has no fair shares of projects and no maximum age, and
-// loses requests when the disk is full.
+// The queue is not exporterhelper's, which does not share its capacity fairly among projects, has no
+// maximum age, and loses requests when the disk is full.
 package sentryteeextension

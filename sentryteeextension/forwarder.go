@@ -34,10 +34,10 @@ type forwarder struct {
 	now       func() time.Time
 
 	mu          sync.Mutex
-	idle        []chan struct{} // of consumers without an entry, the one that became idle last at the end
+	idle        []chan struct{} // of consumers without an entry, in the order in which they became idle
 	schedule    *schedule.Schedule[*entry]
 	storedBytes int64
-	lost        int // at the shutdown
+	lost        int // at shutdown
 	state       state
 
 	consumers, reporter sync.WaitGroup
@@ -67,7 +67,7 @@ const (
 	reasonKeys       = "too_many_keys"     // of a client report: reports of maxKeys keys are waiting
 )
 
-// stopGrace is the time at shutdown for requests that are being sent and, without a storage, for waiting requests.
+// stopGrace is the time at shutdown for requests that are being sent and, without storage, for waiting requests.
 const stopGrace = 5 * time.Second
 
 func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwarder {
@@ -123,7 +123,7 @@ func (f *forwarder) start(post func(context.Context, *request) (reply, time.Dura
 	}
 }
 
-// add accepts a request that is in memory. With a storage, the request is stored when add returns.
+// add accepts a request that is in memory. With storage, the request is stored when add returns.
 func (f *forwarder) add(e *entry) {
 	if f.spool != nil && len(e.request.Body) <= maxStoredBody {
 		if number, size, err := f.spool.put(e.request); err == nil {
@@ -193,7 +193,7 @@ func (f *forwarder) sleep(wake chan struct{}, d time.Duration) {
 		timer := time.AfterFunc(d, func() {
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			f.wake() // any consumer: it then waits for the next time itself
+			f.wake() // any consumer; it then starts the timer for the next entry itself
 		})
 		defer timer.Stop()
 	}
@@ -202,8 +202,8 @@ func (f *forwarder) sleep(wake chan struct{}, d time.Duration) {
 	f.mu.Lock()
 }
 
-// wake wakes a consumer, which wakes another one if necessary: to wake them all costs more than an attempt. It is the one that became idle
-// last, because the garbage collector shrinks the stacks of the others.
+// wake wakes a consumer, which wakes another one if necessary: waking them all would cost more than an attempt. It chooses the consumer
+// that became idle last, because the garbage collector shrinks the stacks of the others.
 func (f *forwarder) wake() {
 	if last := len(f.idle) - 1; last >= 0 {
 		f.idle[last] <- struct{}{}
@@ -329,7 +329,7 @@ func (f *forwarder) omit(e *entry, all omit.Losses) {
 	f.forget(e, reply{verdict: omitted}, all)
 }
 
-// putBack ends an attempt that sent nothing. For lack of memory, it is repeated; for other reasons, the entry is dropped.
+// putBack ends an attempt that sent nothing. If memory was lacking, it is repeated later; otherwise, the entry is dropped.
 func (f *forwarder) putBack(e *entry, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -377,12 +377,12 @@ func (f *forwarder) abandon(e *entry) {
 	e.leaveMemory()
 }
 
-// stop waits for requests that are being sent and, without a storage, for all waiting requests, but not longer than stopGrace.
+// stop waits for requests that are being sent and, without storage, for all waiting requests, but not longer than stopGrace.
 func (f *forwarder) stop(ctx context.Context) error {
 	close(f.stopReports)
 	f.reporter.Wait()
 	if f.spool == nil {
-		f.report(ctx) // with a storage, the next run sends the reports
+		f.report(ctx) // with storage, the next run sends the reports
 	}
 	f.setState(flushing)
 	if f.spool != nil {
@@ -399,7 +399,7 @@ func (f *forwarder) stop(ctx context.Context) error {
 	f.cancel()
 	f.setState(stopped)
 	f.abandonAll()
-	if f.lost > 0 { // metrics of a shutdown are rarely scraped, and the lines of single requests are limited
+	if f.lost > 0 { // metrics are rarely scraped during shutdown, and log lines about single requests are rate-limited
 		f.logger.Warn("Requests lost because they were only in memory", zap.Int("requests", f.lost))
 	}
 	if f.spool == nil {

@@ -75,7 +75,7 @@ func isLoop(header http.Header, via string) bool {
 }
 
 // answered lists the headers of Sentry's response that the client receives. Access-Control-* headers come from the receiver: browsers
-// reject a response with two.
+// reject a response with two sets of them.
 var answered = []string{
 	"Content-Type", "Content-Encoding", "X-Sentry-Rate-Limits", "Retry-After", "X-Sentry-Error", "Location", "Allow", "Link", "Etag",
 	"Tus-Resumable", "Tus-Version", "Tus-Extension", "Tus-Max-Size", "Tus-Checksum-Algorithm", "Upload-Offset", "Upload-Length",

@@ -53,7 +53,7 @@ type held struct {
 	own         *ownAnswer
 }
 
-// hold puts the tee between the receiver and its reads and response.
+// hold puts the tee between the receiver and the client, so that it keeps what the receiver reads and holds back the response.
 func (t *tee) hold(w http.ResponseWriter, req *http.Request, r *route) *held {
 	h := &held{route: r, credentials: r.credentials(req), own: &ownAnswer{ResponseWriter: w}, request: &request{
 		Method: req.Method, Target: r.targetOf(req), Header: upstreamHeader(req, r, t.via), Received: time.Now(),
@@ -68,7 +68,7 @@ func (t *tee) hold(w http.ResponseWriter, req *http.Request, r *route) *held {
 	return h
 }
 
-// release releases the memory of a request that is not forwarded, also if the receiver panics.
+// release releases the memory of a request that is not forwarded, even if the receiver panics.
 func (h *held) release() {
 	if h.claim != nil {
 		h.claim.Release()
@@ -88,7 +88,7 @@ func (t *tee) complete(h *held) bool {
 	}
 	h.Body = h.body.data
 	if h.authErr != nil && !t.identify(h.request, h.route, h.credentials) {
-		return false // a response of another endpoint of the receiver
+		return false // a response from another endpoint of the receiver
 	}
 	if t.forwarder.outgoing.destinations.Of(h.Project) == nil {
 		t.telemetry.ended(h.Endpoint, outcomeDropped, reasonNoUpstream)
@@ -139,8 +139,8 @@ func (t *tee) awaitAnswer(own *ownAnswer, e *entry) {
 	}
 }
 
-// identify reads project and key from the envelope header. A tunnel request becomes a request to the envelope endpoint of its project. The
-// host in its DSN is ignored: the configuration determines the upstream.
+// identify reads the project and key from the envelope header. A tunnel request becomes a request to the envelope endpoint of its project.
+// The host in its DSN is ignored: the configuration determines the upstream.
 func (t *tee) identify(forwarded *request, r *route, credentials sentry.Credentials) bool {
 	if r.endpoint != endpointTunnel && r.endpoint != endpointEnvelope {
 		return false

@@ -44,7 +44,7 @@ const (
 	// waiting requests could use up all of that, and then none could be sent.
 	rewriteBytes = 3*maxRewritten + httpbody.MaxWindow
 
-	// lateAfter is the waiting time after which sent_at of a request is moved. Sentry corrects clocks that are wrong by 55 minutes.
+	// lateAfter is the waiting time after which the sent_at of a request is adjusted. Sentry corrects clocks that are wrong by 55 minutes.
 	lateAfter = 2 * time.Minute
 )
 
@@ -91,10 +91,10 @@ func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prep
 	return prepared{request: r}, nil // Sentry reports the error to the client
 }
 
-// selection adds the rewriting of requests to omit.Selection.
+// selection is an omit.Selection that also rewrites requests.
 type selection struct{ omit.Selection }
 
-// rewrite removes omitted items from an envelope, moves its sent_at and replaces its keys. If nothing changes, the body keeps its bytes.
+// rewrite removes omitted items from an envelope, adjusts its sent_at and replaces its keys. If nothing changes, the body keeps its bytes.
 func (s *selection) rewrite(r *request, to *mapping.Destination, delay time.Duration, claim *httpbody.Claim) (prepared, error) {
 	coding := httpbody.Coding(r.Header["Content-Encoding"])
 	body, err := httpbody.Decoded(r.Body, coding, maxRewritten, claim)
@@ -129,7 +129,7 @@ func (s *selection) rewrite(r *request, to *mapping.Destination, delay time.Dura
 // edits returns the changes to the header of the envelope.
 func (s *selection) edits(delay time.Duration) (edits []sentry.HeaderEdit) {
 	if delay >= lateAfter && !s.Header.SentAt.IsZero() {
-		// Sentry treats the time between sent_at and the arrival as the error of the client's clock, and would shift all times by it.
+		// Sentry treats the time between sent_at and the arrival as an error of the client's clock, and would shift all times by it.
 		edits = append(edits, sentry.HeaderEdit{Key: "sent_at", Value: s.Header.SentAt.Add(delay).Format(time.RFC3339Nano)})
 	}
 	return edits
@@ -147,7 +147,7 @@ func (s *selection) single(r *request) prepared {
 	return prepared{request: r}
 }
 
-// itemOf has the item type of each endpoint without envelopes.
+// itemOf maps each endpoint that does not accept envelopes to its item type.
 var itemOf = map[string]sentry.ItemType{
 	endpointStore: sentry.ItemEvent, endpointSecurity: sentry.ItemRawSecurity, endpointCSPReport: sentry.ItemRawSecurity, endpointNel: sentry.ItemNel,
 	endpointCron: sentry.ItemCheckIn,

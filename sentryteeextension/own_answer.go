@@ -9,7 +9,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// ownAnswer buffers the receiver's response: with the response, the client may forget the request, so the request must be stored first.
+// ownAnswer buffers the receiver's response: a client that has the response may forget the request, so the request must be stored first.
 // Headers are set on the underlying writer.
 type ownAnswer struct {
 	http.ResponseWriter

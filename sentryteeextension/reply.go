@@ -36,7 +36,7 @@ type reply struct {
 	err     error // of the connection
 }
 
-// Reasons, as used in metrics. refusal returns further ones.
+// Reasons, as used in metrics. refusal returns others.
 const (
 	reasonNetwork    = "network_error"
 	reasonServer     = "server_error"

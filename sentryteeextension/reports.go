@@ -17,7 +17,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// reports has the losses that were not reported to Sentry yet, by key. With a storage, only its writer changes them, so that they always
+// reports holds the losses not yet reported to Sentry, by key. With storage, only its writer changes them, so that they always
 // match the stored requests.
 type reports struct {
 	mu       sync.Mutex

@@ -47,7 +47,7 @@ func (r *request) size() int64 {
 
 func (r *request) key() key { return key{r.Project, r.Key} }
 
-// keyOrNone returns the key of a request. A request that is only in the storage has none here, and no omitted data.
+// keyOrNone returns the key of a request. For a request that is only in storage, it is empty; such a request has no omitted data.
 func (r *request) keyOrNone() key {
 	if r == nil {
 		return key{}

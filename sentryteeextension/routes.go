@@ -111,7 +111,7 @@ func (r *route) targetOf(req *http.Request) string {
 	return target
 }
 
-// credentials returns the credentials in the request. For tunnels, it ignores headers and query: they may belong to the web site.
+// credentials returns the credentials in the request. For tunnels, it ignores headers and query: they may be meant for the website.
 func (r *route) credentials(req *http.Request) sentry.Credentials {
 	if r.handling == tunnelled {
 		return sentry.Credentials{}

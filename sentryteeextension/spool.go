@@ -18,7 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// spool stores requests in a storage extension, each under its own number, with the range of these numbers. A single goroutine writes. It
+// spool stores requests in a storage extension, each under its own number, and the range of these numbers. A single goroutine writes. It
 // combines concurrent requests and deletions into one transaction.
 type spool struct {
 	client storage.Client
@@ -43,7 +43,7 @@ type write struct {
 	value  []byte
 	stored chan error // receives the result of storing a value
 
-	key    key // of the losses: a value reports them; a deletion adds them to those to be reported
+	key    key // of the losses: storing a value removes them from the losses to be reported, a deletion adds them
 	losses omit.Losses
 }
 
@@ -85,7 +85,7 @@ func openSpool(ctx context.Context, host component.Host, extension, tee componen
 	return s, nil
 }
 
-// start starts the writer. It must follow load.
+// start starts the writer. It must be called after load.
 func (s *spool) start() { s.writer.Go(s.writeAll) }
 
 // put stores a request and returns its number and size. It returns when the request is stored.
@@ -124,8 +124,8 @@ func (s *spool) get(ctx context.Context, number uint64) (*request, error) {
 	return decodeRequest(value)
 }
 
-// remove deletes a request later, and adds its omitted data to the losses to be reported. After a kill before the deletion, the request is
-// sent again.
+// remove deletes a request later, and adds its omitted data to the losses to be reported. If the process is killed before the deletion, the
+// request is sent again.
 func (s *spool) remove(number uint64, k key, losses omit.Losses) {
 	s.forget(number)
 	s.mu.Lock()

@@ -96,9 +96,9 @@ func extendWrites(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 }
 
-// admission asks the receiver, which has the list of projects, whether a client may send: with an envelope and the credentials of the
-// request. The envelope is empty or has the record of a crash report. admission returns the public key of the client, or responds with the
-// receiver's rejection.
+// admission asks the receiver, which has the list of projects, whether a client may send data. It sends the receiver an envelope with the
+// credentials of the request; the envelope is empty or has the record of a crash report. admission returns the public key of the client, or
+// responds with the receiver's rejection.
 func admission(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) (publicKey string, admitted bool) {
 	auth, err := sentry.Authenticate(r.credentials(req))
 	question := req.Clone(req.Context())

@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 )
 
-// upstream is the HTTP client for Sentry. It uses the transport of its client directly, because it follows no redirects and has no cookies.
+// upstream is the HTTP client for Sentry. It uses the client's transport directly, because it needs neither redirects nor cookies.
 type upstream struct {
 	client *http.Client
 	base   *url.URL // of projects that are not mapped

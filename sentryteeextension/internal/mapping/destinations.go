@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mapping determines the destination of the requests of each project, and replaces project and key in them.
+// Package mapping determines the destination of the requests of each project, and replaces the project and key in them.
 package mapping
 
 import (

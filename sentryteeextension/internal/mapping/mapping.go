@@ -93,8 +93,8 @@ func (d *Destination) EnvelopeEdits() []sentry.HeaderEdit {
 	return []sentry.HeaderEdit{{Key: "dsn", Value: d.dsn.String()}, {Key: "trace", Inner: "public_key", Value: d.dsn.PublicKey}}
 }
 
-// Back converts a path of Sentry to one of ours, with our prefix and project; the client resolves it against the address that it uses.
-// Addresses of other servers stay unchanged.
+// Back converts a path at Sentry to the corresponding path of ours, with our prefix and project; the client resolves it against the address
+// that it uses. Addresses of other servers stay unchanged.
 func (d *Destination) Back(location, prefix, project string) string {
 	u, err := d.Base.Parse(location)
 	if err != nil || u.Host != d.Base.Host {

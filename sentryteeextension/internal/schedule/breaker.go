@@ -19,12 +19,12 @@ const (
 	// tolerated is the number of consecutive failures that do not pause forwarding: single requests may fail while Sentry works.
 	tolerated = 10
 
-	// firstPause and maxPause are those of Relay for its own upstream.
+	// firstPause and maxPause are the same as Relay's for its own upstream.
 	firstPause = time.Second
 	maxPause   = time.Minute
 )
 
-// wait returns how long no request may be sent. A negative result means: until the probe has a reply.
+// wait returns the time until a request may be sent. A negative result means that the probe has no reply yet.
 func (b *breaker) wait(now time.Time) time.Duration {
 	switch {
 	case b.pause == 0:

@@ -9,11 +9,11 @@
 //
 // Requests that Sentry never accepts must not delay others:
 //
-//   - Retries wait in one queue for each length of their pause, so that none waits behind a longer pause. Those with the fewest failures
+//   - Retries wait in a separate queue for each length of pause, so that none waits behind a longer pause. Those with the fewest failures
 //     are sent first.
-//   - An attempt may take as long as the timeout. New requests have a quarter of the consumers to themselves, and so have drained
-//     requests. Retries use at most half of what drained requests may use.
-//   - Projects take turns. A project leaves free consumers to others, so that a server of its own that never responds does not occupy
-//     them all.
-//   - While forwarding is paused, each probe is the newest request of another project. Only first attempts prolong the pause.
+//   - An attempt may take as long as the timeout. A quarter of the consumers is reserved for new requests, and a quarter for drained
+//     requests (waiting requests and retries). Retries use at most half of the consumers that drained requests may use.
+//   - Projects take turns. Each project leaves some consumers free for others: its own server may never respond, and would otherwise
+//     occupy them all.
+//   - While forwarding is paused, each probe is the newest request of the next project in turn. Only first attempts prolong the pause.
 package schedule

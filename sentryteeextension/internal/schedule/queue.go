@@ -18,7 +18,7 @@ func (q *queue[E]) push(e E) {
 	q.Push(r.Project, e, r.Weight)
 }
 
-// take removes an entry. It reports false for nil, the entry of an empty queue.
+// take removes an entry. It reports false if the entry is nil, because the queue is empty.
 func (q *queue[E]) take(entry *fairshare.Entry[string, E]) (e E, ok bool) {
 	if entry == nil {
 		return e, false
@@ -46,7 +46,7 @@ func (q *queue[E]) popNewestInTurn() (E, bool) {
 	return q.take(newest)
 }
 
-// popBefore is pop for requests that were received before a time.
+// popBefore is like pop, but only returns a request that was received before a given time.
 func (q *queue[E]) popBefore(received time.Time) (e E, ok bool) {
 	if oldest := q.Oldest(); oldest != nil && oldest.Value.Scheduled().Received.Before(received) {
 		return q.take(oldest)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Schedule has the requests that are to be sent.
+// Schedule holds the requests to be sent.
 type Schedule[E Entry] struct {
 	limits Limits
 
@@ -21,7 +21,7 @@ type Schedule[E Entry] struct {
 	ofProject      map[attempts]int   // attempts
 }
 
-// attempts identifies the attempts of a project at the requests of a queue.
+// attempts identifies the attempts to send requests of one project from one queue.
 type attempts struct {
 	project string
 	from    source
@@ -30,7 +30,7 @@ type attempts struct {
 // Limits are the limits of a schedule.
 type Limits struct {
 	Consumers int           // concurrent attempts
-	DrainRate int           // requests per second from the queues waiting and again
+	DrainRate int           // requests per second from the waiting and again queues
 	MaxAge    time.Duration // of a request
 }
 
@@ -54,13 +54,13 @@ func New[E Entry](limits Limits) *Schedule[E] {
 // Add adds a new request.
 func (s *Schedule[E]) Add(e E) { s.fresh.push(e) }
 
-// Wait adds a request that can wait: of an earlier run, or while forwarding is paused.
+// Wait adds a request that can wait, because it is from an earlier run or forwarding is paused.
 func (s *Schedule[E]) Wait(e E) { s.waiting.push(e) }
 
 // Paused reports whether forwarding is paused because Sentry fails.
 func (s *Schedule[E]) Paused() bool { return s.breaker.pause > 0 }
 
-// Park makes the new requests wait that can.
+// Park moves the new requests that can wait to the waiting queue.
 func (s *Schedule[E]) Park(can func(E) bool) {
 	for range s.fresh.Len() {
 		if e, _ := s.fresh.pop(); can(e) {
@@ -128,7 +128,7 @@ func (s *Schedule[E]) queues() iter.Seq[*queue[E]] {
 	}
 }
 
-// Evict removes and returns the oldest request of the project that uses the most.
+// Evict removes and returns the oldest request of the project that uses the most space.
 func (s *Schedule[E]) Evict() (e E, ok bool) {
 	for q := range s.queues() {
 		if e, ok = q.take(q.LargestOldest()); ok {
@@ -203,7 +203,7 @@ func (s *Schedule[E]) nextInTurn(now time.Time) (e E, from source, wait time.Dur
 	return s.nextDrainedOf(now, s.limits.Consumers-quarter)
 }
 
-// drained returns the number of attempts at requests that wait or failed before.
+// drained returns the number of attempts to send requests that have waited or failed before.
 func (s *Schedule[E]) drained() int { return s.underWay[fromWaiting] + s.underWay[fromAgain] }
 
 // fairShare returns a function that reports whether a project may use another of the free consumers. A server that never responds would
@@ -212,8 +212,8 @@ func (s *Schedule[E]) fairShare(from source, free int) (may func(project string)
 	return func(project string) bool { return s.ofProject[attempts{project, from}] < freeFactor*free }
 }
 
-// nextProbe returns the probe after a pause: a request that has not failed before, because it is more likely to succeed, of the next
-// project. It is the newest: after a restart, the oldest requests are those that failed in an earlier run.
+// nextProbe returns the probe after a pause: a request that has not failed before, because it is more likely to succeed. It is the
+// newest request of the next project: after a restart, the oldest requests are those that failed in an earlier run.
 func (s *Schedule[E]) nextProbe(now time.Time) (e E, from source, wait time.Duration, ok bool) {
 	if e, ok = s.fresh.popNewestInTurn(); ok {
 		return e, fromFresh, 0, true
@@ -225,8 +225,8 @@ func (s *Schedule[E]) nextProbe(now time.Time) (e E, from source, wait time.Dura
 	return e, fromAgain, wait, ok
 }
 
-// nextDrainedOf returns a request that waits or failed before, if less than a number of them are being sent. They are sent at a limited
-// rate. The two kinds take turns, and retries use at most half of the number.
+// nextDrainedOf returns a request that has waited or failed before, if fewer than a maximum number of them are being sent. They are
+// sent at a limited rate. The two kinds take turns, and retries use at most half of the maximum.
 func (s *Schedule[E]) nextDrainedOf(now time.Time, most int) (e E, from source, wait time.Duration, ok bool) {
 	free := most - s.drained()
 	if free <= 0 {
