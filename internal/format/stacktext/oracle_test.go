@@ -39,7 +39,12 @@ var oracles = map[string]oracle{
 		return regexp.MustCompile(`(invoke0) NativeMethodAccessorImpl.java\n`).ReplaceAllString(lines, "$1\n")
 	}},
 	"ruby": {types: true, line: func(f stacktext.Frame) string { return fmt.Sprintf("%s %s:%d", f.Function, f.File, f.Line) }},
-	"v8": {line: func(f stacktext.Frame) string { return f.File + position(f.Line) + position(f.Column) }, trim: func(lines string) string {
+	"v8": {line: func(f stacktext.Frame) string {
+		if f.Line == 0 { // a built-in function: only the text has a placeholder for its file
+			return ""
+		}
+		return f.File + position(f.Line) + position(f.Column)
+	}, trim: func(lines string) string {
 		// For evaluated code, the structured stack has positions in that code, and the trace has the position of the call of eval.
 		return strings.NewReplacer("  :1:40\n", "  /app/v8/shop.js:41:20\n", "  :1:26\n", "  /app/v8/shop.js:41:20\n",
 			"  :3:12\n", "  /app/v8/shop.js:42:18\n").Replace(lines)

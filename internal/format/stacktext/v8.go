@@ -61,7 +61,7 @@ func v8Frame(content string) (f Frame, ok bool) {
 	}
 	switch {
 	case place == "<anonymous>", place == "native", strings.HasPrefix(place, "index "):
-		f.Runtime = true
+		f.File, f.Runtime = place, true // Sentry's SDK sends this text as the file
 		return f, f.Function != ""
 	case strings.HasPrefix(place, "eval at "):
 		place = evalOrigin(place)

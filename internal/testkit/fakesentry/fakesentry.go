@@ -139,6 +139,9 @@ func read(r *http.Request) (e *sentry.Envelope, status int, detail string) {
 		return nil, http.StatusNotFound, "no such endpoint"
 	}
 	auth := r.Header.Get("X-Sentry-Auth")
+	if auth == "" && r.URL.Query().Has("sentry_key") { // SDKs for JavaScript
+		auth = "Sentry " + r.URL.RawQuery
+	}
 	switch {
 	case auth == "":
 		return nil, http.StatusUnauthorized, "missing authorization information"

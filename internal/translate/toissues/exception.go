@@ -81,6 +81,9 @@ func (e *exception) takeHeadline() {
 	if e.kindName == "" {
 		e.kindName = thrown.Type
 	}
+	if strings.ReplaceAll(thrown.Type, "$", ".") == e.kindName { // spans of Java's SDK have canonical names: Shop.Error instead of Shop$Error
+		e.kindName = thrown.Type
+	}
 	sameType := lastComponent(e.kindName) == lastComponent(thrown.Type)
 	python := e.trace.Language == stacktext.Python && !strings.HasPrefix(thrown.Message, e.message+"\n") // otherwise, the rest are notes
 	if e.message == "" && sameType || python && sameType && thrown.Message != "" {

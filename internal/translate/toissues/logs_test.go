@@ -140,3 +140,22 @@ func TestSymbolicatedLogRecord(t *testing.T) {
 	assert.Equal(t, want.Exceptions, got.Exceptions)
 	assert.Equal(t, want.Extra, got.Extra)
 }
+
+// TestNestedClassOfJava: spans of OpenTelemetry's Java SDK state the canonical name of a nested class, the stack and log records its
+// binary name, as in events of Sentry's SDK. Both are the same failure.
+func TestNestedClassOfJava(t *testing.T) {
+	var kinds []string
+	for _, name := range []string{"com.example.Shop.PaymentError", "com.example.Shop$PaymentError"} {
+		logs, record := shopLogs()
+		logs.ResourceLogs().At(0).Resource().Attributes().PutStr("telemetry.sdk.language", "java")
+		record.Attributes().PutStr("exception.type", name)
+		record.Attributes().PutStr("exception.stacktrace", "com.example.Shop$PaymentError: 17\n\tat com.example.Shop.pay(Shop.java:12)\n")
+		export := FromLogs(logs, logOptions())
+		require.Len(t, export.Events, 1)
+		kinds = append(kinds, export.Events[0].Kind)
+		thrown := decodeEvent(t, &export.Events[0]).Exceptions[0]
+		assert.Equal(t, "Shop$PaymentError", thrown.Type)
+		assert.Equal(t, "com.example", thrown.Module)
+	}
+	assert.Equal(t, kinds[0], kinds[1])
+}
