@@ -151,7 +151,7 @@ var otherWireNames = map[string]string{
 	"Transaction.Root": "contexts.trace", "Span.Start": "start_timestamp", "Span.End": "timestamp",
 	"StreamedSpan.Start": "start_timestamp", "StreamedSpan.End": "end_timestamp",
 	"Exceptions": "exception.values", "Contexts": "contexts.os", "Mechanism.Group": "is_exception_group",
-	"CheckIn.Config": "monitor_config", "LostEvents.Outcome": "discarded_events", "Flaws": "", "Lost": "", "Repaired": "",
+	"CheckIn.Config": "monitor_config", "LostEvents.Outcome": "discarded_events", "Flaws": "", "Lost": "", "Repaired": "", "Shared": "",
 }
 
 var nextWord = regexp.MustCompile("([a-z])([A-Z])")
