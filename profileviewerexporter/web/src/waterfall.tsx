@@ -43,8 +43,18 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
       if (top < box.scrollTop) box.scrollTop = top
       else if (top + 2 * height > box.scrollTop + box.clientHeight) box.scrollTop = top + 2 * height - box.clientHeight
     }
-    if (focus) requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-row="${row.index}"]`)?.focus())
+    if (!focus) return
+    wanted.current = row.index
+    focusWanted()
   }
+  const wanted = useRef<number | undefined>(undefined) // the row to focus once it is in the document
+  const focusWanted = () => {
+    const button = wanted.current === undefined ? null : list.current!.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`)
+    if (!button) return
+    button.focus({ preventScroll: true })
+    wanted.current = undefined
+  }
+  useLayoutEffect(focusWanted)
   const find = (step: 1 | -1) => {
     const at = hits.findIndex((r) => r.index >= (cursor ?? -1))
     const exact = at >= 0 && hits[at]!.index === cursor
