@@ -124,9 +124,9 @@ func TestBrowserViewerHostile(t *testing.T) {
 		`"platform":"python","release":"<b>shop</b>@1","profile":{"frames":%s,"stacks":[[0,1,2,3,4],[4,3,2,1,0]],`+
 		`"samples":[{"timestamp":%f,"thread_id":"1","stack_id":0},{"timestamp":%f,"thread_id":"1","stack_id":1},{"timestamp":%f,"thread_id":"1","stack_id":0}],`+
 		`"thread_metadata":{"1":{"name":"<script>pwned=1</script>"}}}}`, frames, now, now+0.01, now+0.02)
-	records := fmt.Sprintf(`{"items":[%s]}`, strings.Join(slices.Repeat([]string{longRecord(now)}, 500), ","))
+	records := fmt.Sprintf(`{"items":[%s]}`, strings.Join(slices.Repeat([]string{longRecord(now)}, 200), ","))
 	response, err := http.Post("http://"+c.Address+"/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef", "application/x-sentry-envelope",
-		strings.NewReader(fmt.Sprintf("{}\n{\"type\":\"profile_chunk\",\"length\":%d}\n%s\n{\"type\":\"log\",\"item_count\":500,"+
+		strings.NewReader(fmt.Sprintf("{}\n{\"type\":\"profile_chunk\",\"length\":%d}\n%s\n{\"type\":\"log\",\"item_count\":200,"+
 			"\"content_type\":\"application/vnd.sentry.items.log+json\",\"length\":%d}\n%s\n", len(chunk), chunk, len(records), records)))
 	require.NoError(t, err)
 	response.Body.Close()
@@ -142,10 +142,10 @@ func TestBrowserViewerHostile(t *testing.T) {
 	assert.Regexp(t, `[\d,]+ texts or entries are shortened or left out to keep the response below 8 MB`, string(traffic.Result))
 }
 
-// longRecord returns a log record of 20 kB: 500 of them exceed the maximum response of the API.
+// longRecord returns a log record of 50 kB: a page of 200 of them exceeds the maximum response of the API.
 func longRecord(now float64) string {
 	var attributes []string
-	for i := range 10 {
+	for i := range 25 {
 		attributes = append(attributes, fmt.Sprintf(`"key %d":{"type":"string","value":%q}`, i, strings.Repeat("<", 2000)))
 	}
 	return fmt.Sprintf(`{"timestamp":%f,"trace_id":"0123456789abcdef0123456789abcdef","level":"info","body":"long","attributes":{%s}}`,
