@@ -16,7 +16,7 @@ export function Changes({ graph }: { graph: Comparison }) {
   if (list.length === 0) return <p class="note">All functions have equal shares.</p>
   const most = Math.abs(change(list[0]!))
   return (
-    <section class="panel changed" aria-labelledby="changed">
+    <section class="panel changed">
       <h2 id="changed">Changed functions <small>{list.length}</small></h2>
       <div class="choice" role="group" aria-label="Weight">
         {(['self', 'total'] as const).map((c) => <button key={c} type="button" aria-pressed={column === c} onClick={() => setColumn(c)}>{c === 'self' ? 'Self' : 'Total'}</button>)}
