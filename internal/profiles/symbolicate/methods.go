@@ -15,13 +15,13 @@ import (
 
 // obfuscation is the ProGuard mapping of a source.
 type obfuscation struct {
-	uuid    string // empty without one
+	uuid    string // "" = none
 	asked   bool   // mapping and status are set
 	mapping *proguard.Mapping
 	status  symbols.Status
 }
 
-// MappingID returns the UUID of the ProGuard mapping, from the images of Sentry's SDKs; empty without one. Of several, it is the first.
+// MappingID returns the UUID of the first ProGuard mapping in the images that Sentry's SDKs report, or "" if there is none.
 func MappingID(images pcommon.Value) string {
 	if images.Type() != pcommon.ValueTypeSlice {
 		return ""
@@ -39,7 +39,7 @@ func MappingID(images pcommon.Value) string {
 	return ""
 }
 
-// method looks up a frame of an obfuscated Android or JVM program, and writes the result. Classes that the mapping does not list are those of
+// method looks up a frame of an obfuscated Android or JVM program, and writes the result. Classes that the mapping does not list belong to
 // the platform: their frames stay as they are.
 func (e *editor) method(i dictionary.LocationIndex, o *obfuscation, line dictionary.Line, function dictionary.Function, class string) symbols.Status {
 	if !o.asked {
@@ -64,8 +64,8 @@ func (e *editor) method(i dictionary.LocationIndex, o *obfuscation, line diction
 	return status
 }
 
-// splitClass returns the class of the outermost function, and removes it from the names of its functions: the class of a frame is an attribute
-// of its location. Inlined functions of other classes keep theirs.
+// splitClass returns the class of the outermost function, and strips it from the names of the found functions: the class of a frame is an
+// attribute of its location. Inlined functions from other classes keep their class names.
 func (e *editor) splitClass() (class string) {
 	outermost := e.found[len(e.found)-1].Function
 	class = outermost[:max(0, strings.LastIndexByte(outermost, '.'))]
@@ -78,7 +78,7 @@ func (e *editor) splitClass() (class string) {
 	return class
 }
 
-// replaceModule writes the original class of a location, and keeps the raw one.
+// replaceModule stores the original class of a location, and keeps the raw class in another attribute.
 func (e *editor) replaceModule(i dictionary.LocationIndex, raw, original string) {
 	list := e.dict.LocationTable().At(int(i)).AttributeIndices()
 	for n, index := range list.All() {

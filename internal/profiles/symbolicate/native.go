@@ -17,19 +17,19 @@ import (
 
 // NativeID identifies a program or a library. One of the two is enough.
 type NativeID struct {
-	BuildID string // of GNU, in hex
-	DebugID string // of Sentry: LC_UUID, or made of the build ID; with or without dashes and age
+	BuildID string // the GNU build ID, in hex
+	DebugID string // Sentry's debug ID: LC_UUID, or derived from the build ID; with or without dashes and age
 }
 
-// addresses says what the addresses of a profiler are.
+// addresses is the kind of addresses that a profiler reports.
 type addresses uint8
 
 const (
-	// walked: as found on the stack of a suspended thread. Those of callers are return addresses.
+	// walked: as found on the stack of a suspended thread. The addresses of callers are return addresses.
 	walked addresses = iota
-	// adjusted: those of callers are inside of the call. libunwindstack (Android) subtracts.
+	// adjusted: the addresses of callers point into the call instruction. libunwindstack (Android) adjusts them.
 	adjusted
-	// linked: adjusted, and as the linker assigned them. The eBPF profiler converts them, and the ranges of its mappings.
+	// linked: adjusted, and relative to the addresses that the linker assigned. The eBPF profiler converts addresses and mapping ranges.
 	linked
 )
 
@@ -48,7 +48,7 @@ type module struct {
 	id            NativeID
 	start, offset uint64
 	image         bool // the mapping is the whole image, as Sentry's SDKs report it
-	apple         bool // the names of the SDK are those of the next symbol that the image exports
+	apple         bool // the SDK reports the name of the nearest exported symbol, which may be wrong
 	asked         bool // table and status are set
 	table         *native.Table
 	status        symbols.Status
@@ -80,7 +80,7 @@ func (e *editor) module() *module {
 	return m
 }
 
-// address converts an address of a profile to one of the symbol file.
+// address converts an address in a profile to an address in the symbol file.
 func (m *module) address(address uint64, kind addresses) (uint64, bool) {
 	switch {
 	case kind == linked:
@@ -101,7 +101,7 @@ func (e *editor) isNative(m *module, line dictionary.Line, function dictionary.F
 	return m.apple || isUnnamed(e.view.Text(function.Name))
 }
 
-// isUnnamed reports whether a name says nothing: SDKs write the address, and Apple's systems <redacted>.
+// isUnnamed reports whether a name is a placeholder: SDKs write the address, Apple's systems write <redacted>.
 func isUnnamed(name string) bool {
 	if name == "" || name == "<redacted>" || name == "<unknown>" {
 		return true
@@ -149,7 +149,7 @@ func (e *editor) writeNative(i dictionary.LocationIndex, m *module, address uint
 	return status
 }
 
-// moveLeaves refers the innermost frames of stacks to their own locations.
+// moveLeaves changes the innermost frames of stacks to refer to their own locations.
 func (e *editor) moveLeaves() {
 	if len(e.leaves) == 0 {
 		return

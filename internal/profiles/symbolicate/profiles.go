@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package symbolicate writes the names, files and lines of symbol files into OTLP profiles. Minified frames have short names and places in a
-// bundle; obfuscated ones have short names of class and method; native ones have addresses.
+// Package symbolicate writes names, files and lines from symbol files into OTLP profiles. Minified frames have short names and positions in a
+// bundle; obfuscated frames have short class and method names; native frames have addresses.
 //
 // # What a position means
 //
@@ -9,12 +9,12 @@
 //
 //	browser    line and column of the definition: the parenthesis of the parameters
 //	node       column of the definition; line of the call, in the file of the caller
-//	stacks     line and column of the place that was running, or of the call (exceptions)
+//	stacks     line and column of the code that was running, or of the call (exceptions)
 //
-// Traces of Android have class, method and signature, and mostly no line.
+// Android traces contain class, method and signature, but usually no line.
 //
-// Native frames have an address in a mapping. The innermost frame of a stack has the address of the instruction that runs, the others have return
-// addresses, unless the profiler has subtracted one already.
+// Native frames have an address in a mapping. The innermost frame of a stack has the address of the current instruction, the others have return
+// addresses, unless the profiler has already subtracted one.
 //
 // # What is written
 //
@@ -22,8 +22,8 @@
 //	                    attributes: symbolication.status, and the raw frame: function, file, line, column
 //	Function            name: original; system_name: as the profiler wrote it
 //
-// Locations are rewritten in place, so that stacks stay as they are. A message without a frame of a known symbol file stays unchanged. Sentry
-// gets raw frames: its exporter reads them from the attributes.
+// Locations are rewritten in place, so stacks do not change. A message stays unchanged if no symbol file is known for any of its frames. Sentry
+// receives raw frames: the exporter reads them from the attributes.
 package symbolicate
 
 import (
@@ -56,7 +56,7 @@ type ScriptID struct {
 	URL     string // or path
 }
 
-// Counts has the number of frames by result.
+// Counts is the number of frames by result.
 type Counts map[symbols.Status]int
 
 // Profiles writes names into unresolved locations of a message.
@@ -92,12 +92,12 @@ type editor struct {
 
 	sources    []*source
 	uses       []use               // by location
-	stacks     []int32             // by stack: the last source that was recorded for it, from 1
+	stacks     []int32             // by stack: number of the last source that was recorded for it
 	scripts    map[ScriptID]script // files of the message
 	modules    map[dictionary.MappingIndex]*module
-	leaves     map[dictionary.LocationIndex]dictionary.LocationIndex // the copy for the leaf of stacks, by location
-	attributes map[attribute]dictionary.AttributeIndex               // that were added
-	functions  map[dictionary.Function]dictionary.FunctionIndex      // that were added
+	leaves     map[dictionary.LocationIndex]dictionary.LocationIndex // location → its copy for stacks in which it is the leaf
+	attributes map[attribute]dictionary.AttributeIndex               // added attributes
+	functions  map[dictionary.Function]dictionary.FunctionIndex      // added functions
 
 	// Scratch.
 	loc     dictionary.Location
@@ -110,7 +110,7 @@ type script struct {
 	status symbols.Status
 }
 
-// source says how to read the frames of a profile. Profiles with equal sources share one.
+// source states how to read the frames of a profile. Profiles with equal sources share one.
 type source struct {
 	number    int32 // from 1
 	callLines bool  // node: the line is that of the call
@@ -124,7 +124,7 @@ type source struct {
 type use struct {
 	source  *source
 	mixed   bool // profiles with different sources refer to it
-	builds  bool // profiles with different ProGuard mappings refer to it, or some without one
+	builds  bool // profiles with different ProGuard mappings, or with and without one, refer to it
 	address bool // profiles with different kinds of addresses refer to it
 	leaf    bool // innermost frame of a stack
 	caller  bool // other frame of a stack
@@ -169,7 +169,7 @@ func eachProfile(p pprofile.Profiles, visit func(resource pcommon.Resource, scop
 	}
 }
 
-// maxSources bounds a message of many small profiles: the rest is left as it is.
+// maxSources is the maximum number of sources in a message. Additional sources share the last one, which has no images.
 const maxSources = 1000
 
 func (e *editor) sourceOf(resource pcommon.Resource, scope string, profile pprofile.Profile) *source {
@@ -196,13 +196,13 @@ func (e *editor) sourceOf(resource pcommon.Resource, scope string, profile pprof
 	return s
 }
 
-// isNode reports whether profiles of a resource come from node's profiler.
+// isNode reports whether the profiles of a resource are from Node's profiler.
 func isNode(resource pcommon.Resource) bool {
 	language := textOf(resource.Attributes(), semconv.TelemetrySDKLanguage)
 	return language == "nodejs" || language == "" && textOf(resource.Attributes(), semconv.SentryPlatform) == "node"
 }
 
-// textOf returns the text of an attribute, empty without one.
+// textOf returns the text of an attribute, or "" if there is none.
 func textOf(m pcommon.Map, key string) string {
 	if v, ok := m.Get(key); ok {
 		return v.AsString()
@@ -210,7 +210,7 @@ func textOf(m pcommon.Map, key string) string {
 	return ""
 }
 
-// DebugIDs returns the debug IDs of scripts by their URL or path, from the images of Sentry's SDKs.
+// DebugIDs returns the debug IDs of scripts by URL or path, from the images that Sentry's SDKs report.
 func DebugIDs(images pcommon.Value) map[string]string {
 	if images.Type() != pcommon.ValueTypeSlice {
 		return nil
@@ -260,10 +260,10 @@ func (e *editor) location(i dictionary.LocationIndex, u use) {
 	e.counts[status]++
 }
 
-// maxScripts bounds the files of a message: node applications without a bundler have some hundred.
+// maxScripts is the maximum number of script files in a message: Node applications without a bundler have a few hundred.
 const maxScripts = 1000
 
-// script looks up a frame of JavaScript, and writes the result.
+// script looks up a JavaScript frame, and writes the result.
 func (e *editor) script(i dictionary.LocationIndex, s *source, line dictionary.Line, function dictionary.Function, url string) symbols.Status {
 	id := ScriptID{DebugID: s.debugIDs[url], URL: url}
 	known, ok := e.scripts[id]
@@ -288,7 +288,7 @@ func (e *editor) script(i dictionary.LocationIndex, s *source, line dictionary.L
 	return status
 }
 
-// IsScript reports whether a file can have a source map. Frames of V8 itself have no file, and node's own have node: in front.
+// IsScript reports whether a file can have a source map. V8's own frames have no file, and Node's own files start with "node:".
 func IsScript(url string) bool {
 	return url != "" && !strings.HasPrefix(url, "node:") && !strings.HasPrefix(url, "native ") && url[0] != '<'
 }

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// maxText bounds names and paths, because a message may refer to one symbol any number of times. Sentry keeps 256 bytes of a name.
+	// maxText is the maximum size of a name or path, because a message may refer to one symbol any number of times. Sentry keeps 256 bytes of a name.
 	maxText = 2048
 
-	// maxInlined bounds the functions at one place.
+	// maxInlined is the maximum number of functions at one location.
 	maxInlined = 64
 )
 
-// write stores the found frames and the status in a location. If the symbol file has no name for a function, it keeps the raw one.
+// write stores the found frames and the status in a location. A function without a name in the symbol file keeps the raw name.
 func (e *editor) write(i dictionary.LocationIndex, line dictionary.Line, function dictionary.Function, status symbols.Status) {
 	e.startEdit()
 	location := e.dict.LocationTable().At(int(i))
@@ -45,7 +45,7 @@ func (e *editor) write(i dictionary.LocationIndex, line dictionary.Line, functio
 			written.Name = function.Name
 		}
 		to := location.Lines().AppendEmpty()
-		if f.File == "" { // only a name is known
+		if f.File == "" { // the symbol file states only a name
 			written.Filename = function.Filename
 			f.Line, f.Column = line.Line, line.Column
 		}
@@ -68,7 +68,7 @@ func (e *editor) startEdit() {
 	}
 }
 
-// function returns the position of a function. Frames with different places share one.
+// function returns the index of a function. Frames that differ only in line and column share one.
 func (e *editor) function(f dictionary.Function) dictionary.FunctionIndex {
 	i, known := e.functions[f]
 	if !known {
@@ -103,7 +103,7 @@ type attribute struct {
 // put adds an attribute to a list.
 func (e *editor) put(list pcommon.Int32Slice, a attribute) { list.Append(int32(e.attributeOf(a))) }
 
-// attributeOf returns the position of an attribute. Equal ones share an entry: any number of frames may have one long name.
+// attributeOf returns the index of an attribute. Equal attributes share an entry: any number of frames may have the same long name.
 func (e *editor) attributeOf(a attribute) dictionary.AttributeIndex {
 	i, known := e.attributes[a]
 	if !known {

@@ -48,10 +48,10 @@ type writer struct {
 
 	size     func() int // of the message
 	measured bool
-	left     int // bytes that may still be written: names repeat without limit
+	left     int // bytes that may still be written: a message can repeat a name any number of times
 }
 
-// The files of an exception.
+// source identifies the symbol files of an exception.
 type source struct {
 	platform string
 	debugIDs map[string]string // of scripts, by URL or path
@@ -85,7 +85,7 @@ func sourceOf(resource, attrs pcommon.Map) *source {
 	return s
 }
 
-// done replaces stack and type, and keeps the original ones.
+// done replaces the stack and the type, and keeps the previous values in other attributes.
 func (w *writer) done(attrs pcommon.Map, text, kind string) {
 	attrs.PutStr(semconv.SymbolicationStatus, string(symbols.OK))
 	replace(attrs, semconv.ExceptionStacktrace, semconv.ExceptionStacktraceOriginal, text)
@@ -98,11 +98,11 @@ func replace(attrs pcommon.Map, key, originalKey, text string) {
 		return
 	}
 	original := value.AsString()
-	value.SetStr(text) // before the map grows
+	value.SetStr(text) // first: PutStr may invalidate value
 	attrs.PutStr(originalKey, original)
 }
 
-// spend reports whether bytes may be written, and counts the frame otherwise.
+// spend reports whether this many more bytes may be written. If not, it counts a frame as over the limit.
 func (w *writer) spend(bytes int) bool {
 	if !w.measured {
 		w.measured, w.left = true, attr.ExportBound(w.size())/2
@@ -115,7 +115,7 @@ func (w *writer) spend(bytes int) bool {
 	return true
 }
 
-// script looks up a place in generated JavaScript.
+// script looks up a position in generated JavaScript.
 func (w *writer) script(s *source, raw, url string, line, column int64) []symbols.Frame {
 	file, status := w.files.Script(symbolicate.ScriptID{DebugID: s.debugIDs[url], URL: url})
 	var found []symbols.Frame

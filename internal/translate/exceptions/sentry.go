@@ -18,7 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toitems"
 )
 
-// sentryException writes names into the frames of exceptions and threads of an event, and writes its text again.
+// sentryException writes names into the frames of the exceptions and threads of an event, and rewrites its stack trace.
 func (w *writer) sentryException(s *source, attrs pcommon.Map) {
 	list, _ := attrs.Get(semconv.SentryExceptions)
 	chain := toitems.ExceptionsOf(list)
@@ -63,10 +63,11 @@ func eachMap(list pcommon.Value, visit func(pcommon.Map)) {
 	}
 }
 
-// symbolicatedField has the frames with the names of the symbol file.
+// symbolicatedField is the key of the frames with the names from the symbol file.
 const symbolicatedField = "symbolicated"
 
-// stack writes names into the frames of an exception or a thread, and replaces those of the event. It reports whether a frame has a name.
+// stack writes names into the frames of an exception or a thread, and replaces the frames of the event. It reports whether any frame was
+// symbolicated.
 func (w *writer) stack(s *source, exception pcommon.Map, stack *event.Stacktrace, thrown string) (changed bool) {
 	if stack == nil {
 		return false
@@ -96,7 +97,7 @@ func (w *writer) stack(s *source, exception pcommon.Map, stack *event.Stacktrace
 	return changed
 }
 
-// result has the frames for one frame: none if it is known that the source has none.
+// result contains the symbolicated frames for one raw frame. If known is set and there are none, the frame does not exist in the source code.
 type result struct {
 	known  bool
 	frames []event.EventFrame
@@ -157,10 +158,10 @@ func (w *writer) class(s *source, obfuscated string) (string, bool) {
 	return original, ok && original != obfuscated && w.spend(len(original))
 }
 
-// maxInlined bounds the functions at one place.
+// maxInlined is the maximum number of functions at one position.
 const maxInlined = 64
 
-// resultOf returns the frames of an event for those of a symbol file.
+// resultOf converts the frames of a symbol file to frames of an event.
 func resultOf(raw *event.EventFrame, found []symbols.Frame, method bool) (r result) {
 	r.known = len(found) > 0
 	for _, f := range found[:min(len(found), maxInlined)] {
@@ -176,7 +177,7 @@ func resultOf(raw *event.EventFrame, found []symbols.Frame, method bool) (r resu
 	return r
 }
 
-// splitName returns class and method, or package and class.
+// splitName splits a name into class and method, or package and class.
 func splitName(name string) (before, last string) {
 	dot := strings.LastIndexByte(name, '.')
 	return name[:max(dot, 0)], name[dot+1:]
