@@ -21,15 +21,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/uploads"
 )
 
-// catalog has the symbol files of a directory. It is immutable: a scan makes the next one.
+// catalog lists the symbol files of a directory. It is immutable: each scan creates a new one.
 type catalog struct {
 	files    map[string]*file      // all, by path in the directory
 	byID     map[uuid.UUID]*bundle // JavaScript files that have a source map
 	byPath   map[string]*bundle    // the same, by path
-	mappings map[uuid.UUID]*bundle // of ProGuard and R8
-	objects  map[string]*bundle    // native, by build ID and by debug ID: hex digits only
-	known    int                   // bundles
-	full     bool                  // the directory has more files
+	mappings map[uuid.UUID]*bundle // ProGuard and R8 mappings
+	objects  map[string]*bundle    // native objects, by build ID and by debug ID: hex digits only
+	known    int                   // number of bundles
+	full     bool                  // the directory has more files than store::max_files
 }
 
 // file is a file of the directory.
@@ -40,14 +40,14 @@ type file struct {
 	bundles  []*bundle // several in a fat Mach-O file; none if the file has no symbols
 }
 
-// bundle is what is opened as one: a generated JavaScript file and its map, a ProGuard mapping, or a native object.
+// bundle is a unit that is opened as a whole: a generated JavaScript file and its map, a ProGuard mapping, or a native object.
 type bundle struct {
 	file     *file
 	kind     kind
-	source   string        // path of the map of a JavaScript file
-	id       uuid.UUID     // zero without a debug ID; that of the content for ProGuard mappings
-	assigned uuid.UUID     // in the path of a ProGuard mapping, else zero
-	object   native.Object // of native files
+	source   string        // path of a JavaScript file's map
+	id       uuid.UUID     // debug ID, or zero; for ProGuard mappings, the UUID computed from the content
+	assigned uuid.UUID     // UUID in the path of a ProGuard mapping, else zero
+	object   native.Object // for native files
 }
 
 type kind uint8
@@ -58,10 +58,10 @@ const (
 	object
 )
 
-// tail is how much of the end of a JavaScript file is read for its links. A map inside of the file is longer, and is not supported.
+// tail is the number of bytes at the end of a JavaScript file in which links are searched. Inline source maps are longer, and are not supported.
 const tail = 4096
 
-// indexFolder has the indexes of native files, unless store::index_directory is set.
+// indexFolder is the folder for the indexes of native files, unless store::index_directory is set.
 const indexFolder = ".index"
 
 // scanner finds the symbol files of a directory.
@@ -71,7 +71,7 @@ type scanner struct {
 	logger *zap.Logger
 }
 
-// scan reads the names of the directory, and the heads, tails or hashes of new and changed files.
+// scan lists the files of the directory, and reads the heads, tails or full contents of new and changed ones.
 func (s *scanner) scan(before *catalog) (*catalog, error) {
 	next := &catalog{
 		files: map[string]*file{}, byID: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}, mappings: map[uuid.UUID]*bundle{}, objects: map[string]*bundle{},
@@ -96,7 +96,8 @@ func (s *scanner) scan(before *catalog) (*catalog, error) {
 	return next, err
 }
 
-// read returns a file, as the last scan knew it unless it has changed. The map of a script can arrive after it.
+// read returns the result of the last scan for a file, unless the file has changed. It rereads scripts without a map, because the map may arrive
+// later.
 func (s *scanner) read(name string, info fs.FileInfo, before *catalog) *file {
 	known := before.files[name]
 	if known != nil && known.modified.Equal(info.ModTime()) && known.size == info.Size() && (len(known.bundles) > 0 || !isScript(name)) {
@@ -135,7 +136,7 @@ func isScript(name string) bool {
 	return false
 }
 
-// readScript returns the bundle of a JavaScript file, or nothing if the file has no map beside it.
+// readScript returns the bundle of a JavaScript file, or nil if there is no map next to the file.
 func (s *scanner) readScript(f *file, content *os.File) []*bundle {
 	text, _ := io.ReadAll(io.NewSectionReader(content, max(0, f.size-tail), tail))
 	links := sourcemap.ReadLinks(string(text))
@@ -160,7 +161,7 @@ func (c *catalog) add(f *file) {
 	for _, b := range f.bundles {
 		switch b.kind {
 		case script:
-			if !strings.HasPrefix(f.path, uploadsFolder+"/") { // those of several builds have equal paths
+			if !strings.HasPrefix(f.path, uploadsFolder+"/") { // uploads of several builds have equal paths
 				c.byPath[f.path] = b
 			}
 			if b.id != uuid.Nil {
@@ -179,11 +180,11 @@ func (c *catalog) add(f *file) {
 // has reports whether a bundle is still current.
 func (c *catalog) has(b *bundle) bool { return c.files[b.file.path] == b.file }
 
-// maxParts bounds the folders of a URL.
+// maxParts is the maximum number of path segments of a URL.
 const maxParts = 64
 
-// find returns the file of a script: the one with its debug ID, else the one whose path in the directory is the end of its URL; of several, the
-// longest path. A file with another debug ID is of another build.
+// find returns the file of a script: the one with its debug ID, or else the one with the longest path that the script's URL ends with. A file
+// with another debug ID belongs to another build.
 func (c *catalog) find(id symbolicate.ScriptID) *bundle {
 	wanted, err := uuid.Parse(id.DebugID)
 	if err == nil && c.byID[wanted] != nil {
@@ -198,7 +199,7 @@ func (c *catalog) find(id symbolicate.ScriptID) *bundle {
 	return nil
 }
 
-// pathOf returns the parts of the path of a URL or file.
+// pathOf returns the path segments of a URL or file.
 func pathOf(location string) []string {
 	if u, err := url.Parse(location); err == nil && u.Scheme != "" && u.Path != "" {
 		location = u.Path

@@ -19,7 +19,7 @@ import (
 
 // Config is the configuration of the processor.
 type Config struct {
-	// Store configures where symbol files are.
+	// Store configures the directory of symbol files.
 	Store StoreConfig `mapstructure:"store"`
 
 	// Uploads configures the endpoint for sentry-cli.
@@ -28,43 +28,43 @@ type Config struct {
 
 // UploadsConfig configures the endpoint to which sentry-cli uploads symbol files. They are stored in the folder uploads of the directory.
 type UploadsConfig struct {
-	// Endpoint is the address of the endpoint. Empty is none.
+	// Endpoint is the address of the endpoint. If it is empty, there is no endpoint.
 	Endpoint string `mapstructure:"endpoint"`
 
-	// Token is what clients have to send: --auth-token of sentry-cli.
+	// Token is the token that clients must send (sentry-cli --auth-token).
 	Token configopaque.String `mapstructure:"token"`
 
 	// TLS configures HTTPS.
 	TLS configoptional.Optional[configtls.ServerConfig] `mapstructure:"tls"`
 
-	// MaxTotalSize bounds the stored uploads. At the limit, the oldest are removed.
+	// MaxTotalSize is the maximum total size of the stored uploads. At the limit, the oldest are removed.
 	MaxTotalSize int64 `mapstructure:"max_total_size"`
 }
 
 // StoreConfig configures a directory of symbol files.
 type StoreConfig struct {
-	// Directory has symbol files, at any depth.
+	// Directory contains symbol files, at any depth.
 	Directory string `mapstructure:"directory"`
 
 	// ScanInterval is how often the directory is searched for new files.
 	ScanInterval time.Duration `mapstructure:"scan_interval"`
 
-	// MaxFiles bounds the files that are known by name.
+	// MaxFiles is the maximum number of files and folders to read.
 	MaxFiles int `mapstructure:"max_files"`
 
-	// MaxFileBytes bounds the source maps, scripts and ProGuard mappings that are opened: opening one needs a few times its size.
+	// MaxFileBytes is the maximum size of a source map, script or ProGuard mapping: opening one needs several times its size in memory.
 	MaxFileBytes int64 `mapstructure:"max_file_bytes"`
 
-	// MaxNativeBytes bounds the native files that are indexed.
+	// MaxNativeBytes is the maximum size of a native file.
 	MaxNativeBytes int64 `mapstructure:"max_native_bytes"`
 
-	// IndexDirectory has the indexes of native files. Empty is the folder .index of Directory.
+	// IndexDirectory is the directory for the indexes of native files. The default is the folder .index in Directory.
 	IndexDirectory string `mapstructure:"index_directory"`
 
-	// MaxIndexBytes bounds the indexes of native files; at the limit the least recently used are removed.
+	// MaxIndexBytes is the maximum total size of the indexes of native files; at the limit, the least recently used are removed.
 	MaxIndexBytes int64 `mapstructure:"max_index_bytes"`
 
-	// MaxOpenBytes bounds the memory of opened files; at the limit the least recently used are closed.
+	// MaxOpenBytes is the maximum memory for open files; at the limit, the least recently used are closed.
 	MaxOpenBytes int64 `mapstructure:"max_open_bytes"`
 }
 
@@ -76,31 +76,31 @@ func (s *StoreConfig) indexes() string {
 var _ confmap.Validator = (*Config)(nil)
 
 const (
-	// defaultScanInterval: a deployment uploads its files before its users send profiles.
+	// defaultScanInterval is short enough: deployments upload their symbol files before users send profiles.
 	defaultScanInterval = 30 * time.Second
 
-	// minScanInterval: a smaller value is a number without unit, which is parsed as nanoseconds.
+	// minScanInterval rejects numbers without a unit, which are parsed as nanoseconds.
 	minScanInterval = 100 * time.Millisecond
 
-	// defaultMaxFiles are known in some 20 MB.
+	// defaultMaxFiles limits the memory for the list of files to about 20 MB.
 	defaultMaxFiles = 50_000
 
-	// defaultMaxFileBytes: the largest source maps in use have some 50 MB.
+	// defaultMaxFileBytes: the largest source maps in use are about 50 MB.
 	defaultMaxFileBytes = 128 << 20
 
-	// defaultMaxNativeBytes: symbols of the largest apps have a few gigabytes. They are mapped into memory, not read.
+	// defaultMaxNativeBytes: the symbol files of the largest apps are a few gigabytes. They are mapped into memory, not read.
 	defaultMaxNativeBytes = 4 << 30
 
-	// defaultMaxIndexBytes: an index has a quarter of the size of its file, or half if the file is compressed.
+	// defaultMaxIndexBytes: an index is a quarter of the size of its file, or half if the file is compressed.
 	defaultMaxIndexBytes = 4 << 30
 
-	// defaultMaxTotalSize is enough for some ten builds of a large app.
+	// defaultMaxTotalSize is enough for about ten builds of a large app.
 	defaultMaxTotalSize = 10 << 30
 
-	// minMaxTotalSize is enough for a request.
+	// minMaxTotalSize is enough for one request.
 	minMaxTotalSize = 100 << 20
 
-	// defaultMaxOpenBytes: an opened source map needs half of its size or less.
+	// defaultMaxOpenBytes: an open source map needs at most half of its file size.
 	defaultMaxOpenBytes = 256 << 20
 )
 

@@ -25,10 +25,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 )
 
-// files are the symbol files of a directory. Lookups use what is in memory; a worker scans the directory and opens files.
+// files provides the symbol files of a directory. Lookups use only files that are in memory; a worker scans the directory and opens files.
 type files struct {
 	config    *Config
-	cfg       *StoreConfig // of config
+	cfg       *StoreConfig // part of config
 	settings  component.TelemetrySettings
 	telemetry *telemetry
 	logger    *zap.Logger
@@ -45,10 +45,10 @@ type files struct {
 
 	mu      sync.Mutex
 	waiting map[*bundle]bool          // in the queue
-	failed  map[*bundle]time.Time     // could not be opened; until when it is not tried again
-	open    map[*bundle]*list.Element // of recent
-	recent  list.List                 // of openFile; the most recently used first
-	bytes   int64                     // of recent
+	failed  map[*bundle]time.Time     // could not be opened → time of the next attempt
+	open    map[*bundle]*list.Element // elements of recent
+	recent  list.List                 // openFile values, the most recently used first
+	bytes   int64                     // memory of the files in recent
 }
 
 type openFile struct {
@@ -61,13 +61,13 @@ type openFile struct {
 type symbolFile interface{ Bytes() int64 }
 
 const (
-	// maxQueue bounds the files that wait to be opened. A page has some ten bundles.
+	// maxQueue is the maximum number of files waiting to be opened. A web page has about ten bundles.
 	maxQueue = 256
 
-	// retryAfter is when a file that could not be opened is tried again: it may have been incomplete.
+	// retryAfter is the time after which a file that could not be opened is tried again: it may have been incomplete.
 	retryAfter = 5 * time.Minute
 
-	// slowOpen: longer times are logged, because frames stay without names until then.
+	// slowOpen is the time from which opening a file is logged, because frames stay unchanged until it is open.
 	slowOpen = time.Second
 )
 
@@ -218,7 +218,7 @@ func (f *files) scan(ctx context.Context) {
 	}
 }
 
-// load opens a file, and closes others to stay within the limit.
+// load opens a file, and closes other files to stay within the limit.
 func (f *files) load(ctx context.Context, b *bundle) {
 	start := time.Now()
 	file, err := f.read(b)

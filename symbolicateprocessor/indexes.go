@@ -19,23 +19,23 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 )
 
-// indexes are the tables of native files on disk. Each object is indexed once, because reading DWARF takes seconds.
+// indexes manages the tables of native files on disk. Each object is indexed only once, because reading DWARF takes seconds.
 type indexes struct {
 	directory string
 	limit     int64
 	logger    *zap.Logger
 }
 
-// slowIndex is the size from which the start of indexing is logged: it takes seconds.
+// slowIndex is the object size from which the start of indexing is logged, because it takes seconds.
 const slowIndex = 32 << 20
 
-// table opens the index of an object, and makes it first if there is none.
+// table opens the index of an object, which it creates if necessary.
 func (x *indexes) table(root *os.Root, b *bundle) (symbolFile, error) {
 	name := filepath.Join(x.directory, indexName(b))
 	table, err := openTable(name)
 	if err == nil {
 		now := time.Now()
-		return table, os.Chtimes(name, now, now) // of the last use: see prune
+		return table, os.Chtimes(name, now, now) // the time of the last use, for prune
 	}
 	if err := os.MkdirAll(x.directory, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the directory of indexes; set store::index_directory: %w", err)
@@ -47,7 +47,7 @@ func (x *indexes) table(root *os.Root, b *bundle) (symbolFile, error) {
 	return openTable(name)
 }
 
-// indexName identifies the content of an object and the version of the table.
+// indexName returns a file name that depends on the object (path, time, size, offset in the file) and the version of the table.
 func indexName(b *bundle) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d\n%d\n%d", b.file.path, b.file.modified.UnixNano(), b.file.size, b.object.Offset, native.Version))
 	return hex.EncodeToString(sum[:16]) + indexSuffix
@@ -55,7 +55,7 @@ func indexName(b *bundle) string {
 
 const indexSuffix = ".symtab"
 
-// openTable opens an index. The operating system closes its file when nobody uses the table any more: lookups may outlive its place in memory.
+// openTable opens an index. Its file is closed when the table is no longer referenced, because a lookup may still use a table that load has closed.
 func openTable(name string) (symbolFile, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -72,10 +72,10 @@ func openTable(name string) (symbolFile, error) {
 	return nativeTable{table}, nil
 }
 
-// nativeTable is a table that counts its file, too.
+// nativeTable is a table whose size includes its open file.
 type nativeTable struct{ *native.Table }
 
-// openFileBytes stands for an open file: it bounds their number by store::max_open_bytes, to 1,024 by default.
+// openFileBytes is the size that an open file counts as, so that store::max_open_bytes also limits the number of open files: to 1,024 by default.
 const openFileBytes = 256 << 10
 
 func (t nativeTable) Bytes() int64 { return t.Table.Bytes() + openFileBytes }
@@ -107,7 +107,8 @@ func (x *indexes) index(root *os.Root, b *bundle, name string) error {
 	return nil
 }
 
-// prune removes the least recently used indexes beyond the limit, but not the one that is used now. Those of removed files are never used again.
+// prune removes the least recently used indexes beyond the limit, except for the one that is about to be used. This also removes the indexes of
+// removed files, which are never used again.
 func (x *indexes) prune(keep string) {
 	entries, err := os.ReadDir(x.directory)
 	if err != nil {

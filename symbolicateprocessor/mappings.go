@@ -14,7 +14,7 @@ import (
 
 // isMapping reports whether a file can be a ProGuard mapping:
 //
-//	mapping.txt, any.txt                   as R8 and sentry-cli write it
+//	mapping.txt, any.txt                   as written by R8 and sentry-cli
 //	3f2b7c1e-….txt, 3f2b7c1e-…             the name is the UUID that the build assigned
 //	3f/2b7c1e…/proguard                    the same in the unified layout of Sentry's tools
 func isMapping(name string) bool {
@@ -32,7 +32,7 @@ func assignedUUID(name string) uuid.UUID {
 	return id
 }
 
-// readMapping returns the bundle of a ProGuard mapping. It reads all of a new file: Sentry's tools compute the UUID from the bytes.
+// readMapping returns the bundle of a ProGuard mapping. It reads the whole file, because Sentry's tools compute the UUID from the content.
 func (s *scanner) readMapping(f *file, content io.Reader) []*bundle {
 	if !s.fits(f, "max_file_bytes", s.cfg.MaxFileBytes) {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 )
 
-// readObjects returns the objects of a native file: programs, libraries and files of their symbols. The ID of the content wins; without one, the
-// path has it:
+// readObjects returns the objects of a native file: programs, libraries and separate symbol files. If the content has no ID, the ID is taken from
+// the path:
 //
 //	ab/cdef…/debuginfo, ab/cdef…/executable    Sentry's unified layout
 //	.build-id/ab/cdef….debug                   Debian, Fedora
@@ -34,7 +34,7 @@ func (s *scanner) readObjects(f *file, content *os.File) (bundles []*bundle) {
 	return bundles
 }
 
-// minPathID is the length of the shortest ID in a path: that of a debug ID, in hex.
+// minPathID is the minimum length of an ID in a path: that of a debug ID, in hex.
 const minPathID = 32
 
 func idOfPath(name string) string {
@@ -56,12 +56,12 @@ func idOfPath(name string) string {
 // hexDigits returns an ID without dashes, in lower case.
 func hexDigits(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
 
-// debugIDDigits is the length of a debug ID in hex. The age may follow.
+// debugIDDigits is the length of a debug ID in hex, without the age.
 const debugIDDigits = 32
 
 func cutAge(id string) string { return id[:min(len(id), debugIDDigits)] }
 
-// addObject adds a native object. Of several with one ID, such as a program and its dSYM, those with lines win.
+// addObject adds a native object. If several objects share an ID, such as a program and its dSYM, one with debug information takes precedence.
 func (c *catalog) addObject(b *bundle) {
 	for _, id := range []string{b.object.ID, b.object.DebugID()} {
 		if known := c.objects[id]; known == nil || b.object.Debug && !known.object.Debug {

@@ -32,7 +32,7 @@ func newPipeline(cfg *Config, set processor.Settings) (pipeline, error) {
 	return pipeline{shared}, err
 }
 
-// Capabilities returns that messages are changed in place.
+// Capabilities declares that messages are modified in place.
 func (p pipeline) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: true}
 }
@@ -42,7 +42,7 @@ type profilesProcessor struct {
 	next xconsumer.Profiles
 }
 
-// ConsumeProfiles writes the names that are known now, and forwards the profiles.
+// ConsumeProfiles writes the names from open symbol files, and forwards the profiles.
 func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	p.Shared.telemetry.countFrames(ctx, symbolicate.Profiles(profiles, p.Shared))
 	return p.next.ConsumeProfiles(ctx, profiles)
@@ -53,7 +53,7 @@ type logsProcessor struct {
 	next consumer.Logs
 }
 
-// ConsumeLogs writes the names that are known now, and forwards the log records.
+// ConsumeLogs writes the names from open symbol files, and forwards the log records.
 func (p *logsProcessor) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
 	p.Shared.telemetry.countFrames(ctx, exceptions.Logs(logs, p.Shared))
 	return p.next.ConsumeLogs(ctx, logs)
@@ -64,7 +64,7 @@ type tracesProcessor struct {
 	next consumer.Traces
 }
 
-// ConsumeTraces writes the names that are known now, and forwards the spans.
+// ConsumeTraces writes the names from open symbol files, and forwards the spans.
 func (p *tracesProcessor) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
 	p.Shared.telemetry.countFrames(ctx, exceptions.Traces(traces, p.Shared))
 	return p.next.ConsumeTraces(ctx, traces)

@@ -16,7 +16,7 @@ import (
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor"
 
-// telemetry counts frames by result, and the files that were opened.
+// telemetry counts frames by result, and opened files.
 type telemetry struct {
 	frames    metric.Int64Counter
 	files     metric.Int64Counter

@@ -17,7 +17,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/uploads"
 )
 
-// uploadsFolder has the uploaded files, in the directory of symbol files.
+// uploadsFolder is the folder of uploaded files in the directory of symbol files.
 const uploadsFolder = "uploads"
 
 // endpoint is the server for sentry-cli.

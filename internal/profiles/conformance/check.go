@@ -29,8 +29,8 @@ func Check(p pprofile.Profiles) []Violation {
 	return c.violations
 }
 
-// maxPerRule bounds the listed violations of one rule: enough to see the pattern; a hostile message
-// has millions.
+// maxPerRule is the maximum number of listed violations of one rule: enough to see a pattern. A
+// hostile message may have millions.
 const maxPerRule = 20
 
 type checker struct {
@@ -40,7 +40,7 @@ type checker struct {
 	violations []Violation
 	count      map[Rule]int
 
-	// Scratch of the duplicate checks: exact key of an entry → its first position.
+	// Scratch for the duplicate checks: exact key of an entry → its first index.
 	seen map[string]int
 	key  []byte
 }
@@ -51,10 +51,10 @@ func (c *checker) report(rule Rule, where string, index int, format string, args
 	}
 }
 
-// whole is the place of violations that are not in one list.
+// whole is the place of violations that do not belong to one list.
 const whole = "message"
 
-// totals adds the number of violations that are not listed.
+// totals adds a violation for each rule that has unlisted ones, with their number.
 func (c *checker) totals() {
 	var more []Violation
 	for _, v := range c.violations {
@@ -190,8 +190,8 @@ func (c *checker) attributes(rule Rule, where string, index int, list pcommon.In
 	}
 }
 
-// inRange lets index 0 of an empty table pass: what is missing then is entry 0, and that is
-// reported once.
+// inRange is like inTable, but allows index 0 in an empty table: the missing entry 0 is reported
+// only once.
 func (c *checker) inRange(i int32, n int) bool { return i == 0 || inTable(i, n) }
 
 // inTable reports whether an index is inside a table of n entries.
@@ -225,9 +225,8 @@ func eachText(v pcommon.Value, depth int, visit func(string)) {
 	}
 }
 
-// The exact key of an entry: begin, then what distinguishes it, then once.
-
-// begin, the add methods and once compare entries by an exact key.
+// begin starts the exact key of an entry. The add methods extend the key, and once reports an entry
+// whose key occurred before.
 func (c *checker) begin(numbers ...int32) {
 	c.key = c.key[:0]
 	for _, n := range numbers {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package conformance checks OTLP profiles against the rules of the protocol. [Check] reports each
-// violation with its rule, its table and its index; a [Rule] states its publication.
+// violation with its rule, table and index. [Rule.Source] returns the publication that contains a
+// rule.
 //
 //	rule.go     the rules, their publications, and violations
 //	check.go    resources, profiles and samples

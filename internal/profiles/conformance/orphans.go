@@ -20,8 +20,8 @@ func (u used) addAll(list pcommon.Int32Slice) {
 	}
 }
 
-// orphans reports entries without references. It follows the direction of the references, so that
-// every table is complete before its own references are followed.
+// orphans reports entries without references. It visits tables in the direction of references, so
+// that all references to a table are marked before those in the table are followed.
 func (c *checker) orphans() {
 	var (
 		stacks     = make(used, c.dict.StackTable().Len())

@@ -12,7 +12,7 @@ import (
 // them.
 type Rule string
 
-// The publications of the rules.
+// The publications that contain the rules.
 const (
 	fromProfcheck = "https://github.com/open-telemetry/sig-profiling/blob/main/profcheck/check.go"
 	fromProtocol  = "https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/profiles/v1development/profiles.proto"
@@ -21,7 +21,7 @@ const (
 	fromProtobuf  = "https://protobuf.dev/programming-guides/proto3/#scalar"
 )
 
-// sources has the publication of each rule that is not one of profcheck's.
+// sources maps each rule to its publication, except for profcheck's rules.
 var sources = map[Rule]string{
 	RuleFunctionUnnamed:    fromProtocol,
 	RuleBuildID:            fromMappings,
@@ -34,7 +34,7 @@ var sources = map[Rule]string{
 // Source returns the publication of the rule.
 func (r Rule) Source() string { return cmp.Or(sources[r], fromProfcheck) }
 
-// optional are the rules against redundant data. profcheck checks them on request only.
+// optional lists the rules against redundant data. profcheck checks them only on request.
 var optional = []Rule{
 	RuleMappingTwice, RuleLocationTwice, RuleFunctionTwice, RuleLinkTwice, RuleStringTwice, RuleAttributeTwice, RuleStackTwice,
 	RuleOrphan, RuleSampleTwice,
@@ -44,8 +44,8 @@ var optional = []Rule{
 func (r Rule) Optional() bool { return slices.Contains(optional, r) }
 
 // The rules of profcheck, the conformance tool of the OpenTelemetry profiling group (state of
-// 2026-08-21), numbered as in its documentation. Where it has references and duplicates under one
-// number, they are two rules here.
+// 2026-08-21), numbered as in its documentation. If one number covers both references and
+// duplicates, they are separate rules here.
 const (
 	RuleEmptyList         Rule = "empty-list"         // 1: no resource_profiles, scope_profiles or profiles
 	RuleZeroEntry         Rule = "zero-entry"         // 2: entry 0 of a table missing or not the zero value
@@ -71,7 +71,7 @@ const (
 	RuleOrphan            Rule = "orphan"             // 16: entry that no profile reaches
 )
 
-// Requirements of the specification that profcheck does not test, and our own.
+// Requirements of the specification that profcheck does not test, and our own requirements.
 const (
 	// RuleFunctionUnnamed: a function has a name, a system name or a file.
 	RuleFunctionUnnamed Rule = "function-unnamed"
@@ -80,13 +80,13 @@ const (
 	RuleBuildID Rule = "build-id"
 	// RulePayload: original_payload and its format are both set or both unset.
 	RulePayload Rule = "payload"
-	// RuleSampleTwice: {stack, set of attributes, link} is one sample per profile.
+	// RuleSampleTwice: a profile has one sample per {stack, set of attributes, link}.
 	RuleSampleTwice Rule = "sample-twice"
-	// RuleText: text is UTF-8. Protobuf decoders refuse the message otherwise.
+	// RuleText: text is UTF-8. Otherwise, Protobuf decoders reject the message.
 	RuleText Rule = "text"
-	// RuleResourceAttributes: keys of resource and scope attributes are set and differ. Empty keys
-	// are how a message looks after it was marshalled while mutable: marshalling moves its strings
-	// into the dictionary.
+	// RuleResourceAttributes: keys of resource and scope attributes are set and differ. Keys become
+	// empty if a mutable message is marshalled, because marshalling moves its strings into the
+	// dictionary.
 	RuleResourceAttributes Rule = "resource-attributes"
 )
 
@@ -97,7 +97,7 @@ const (
 type Violation struct {
 	Rule   Rule
 	Where  string // the list, such as "location_table" or "resource_profiles[0].scope_profiles[0].profiles[2].samples"
-	Index  int    // the element of that list; -1 when it is about the list
+	Index  int    // the element of that list; -1 = the whole list
 	Detail string
 }
 

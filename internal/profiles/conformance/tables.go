@@ -54,7 +54,7 @@ func (c *checker) mappingTable() {
 	}
 }
 
-// hasBuildID reports whether a mapping has one of the IDs that it needs. The specification knows
+// hasBuildID reports whether a mapping has one of the IDs that it needs. The specification defines
 // only build IDs; images without an ELF, Go or hash ID (Mach-O, PDB, WebAssembly) have Sentry's
 // debug ID instead.
 func (c *checker) hasBuildID(list pcommon.Int32Slice) bool {

@@ -22,7 +22,7 @@ type bundle struct {
 	Chunks   []string `json:"chunks"`
 }
 
-// manifest is the list of files of a zip, and that of a stored bundle.
+// manifest lists the files of a zip or of a stored bundle.
 type manifest struct {
 	Files map[string]bundleFile `json:"files"`
 }
@@ -38,11 +38,11 @@ const (
 	typeScript = "minified_source"
 	typeMap    = "source_map"
 
-	// maxRatio bounds the size of the content: source maps shrink to a tenth.
+	// maxRatio is the maximum compression ratio of a zip: source maps shrink to a tenth.
 	maxRatio = 100
 )
 
-// assembleBundle joins the chunks of a zip, and stores its scripts and source maps.
+// assembleBundle concatenates the chunks of a zip, and stores its scripts and source maps.
 func (s *Server) assembleBundle(w http.ResponseWriter, r *http.Request) {
 	var b bundle
 	if !read(w, r, &b) {
@@ -90,7 +90,7 @@ func (s *Server) hasBundle(folder string) bool {
 	return true
 }
 
-// unpack stores the scripts and source maps of a zip, and their list at last.
+// unpack stores the scripts and source maps of a zip, and finally the list of these files.
 func (s *Server) unpack(packed, folder string) error {
 	content, err := s.store.Root.Open(packed)
 	if err != nil {
@@ -176,7 +176,7 @@ func (f bundleFile) debugID() string {
 	return ""
 }
 
-// unpackFile stores a file of a zip. Scripts get their debug ID, which sentry-cli knows also from their maps.
+// unpackFile stores a file of a zip. It appends the debug ID to scripts, because sentry-cli may have read the ID from the map instead.
 func (s *Server) unpackFile(archive *zip.Reader, folder, name string, f bundleFile, limit int64) (int64, error) {
 	content, err := archive.Open(name)
 	if err != nil {

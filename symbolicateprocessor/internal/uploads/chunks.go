@@ -17,7 +17,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 )
 
-// ChunksFolder has files that are no symbol files yet.
+// ChunksFolder contains uploaded chunks, which are not symbol files yet.
 const ChunksFolder = "chunks"
 
 var isSHA1 = regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString
@@ -75,7 +75,7 @@ func (s *Server) storeChunk(part *multipart.Part) error {
 	return err
 }
 
-// checked returns a reader that fails at the end of content with another SHA-1.
+// checked returns a reader of content that fails at the end if the SHA-1 differs.
 func checked(content io.Reader, sum string) io.Reader {
 	h := sha1.New()
 	return &checkedReader{io.TeeReader(content, h), h, sum}
@@ -106,7 +106,7 @@ const (
 
 // missing returns the chunks that the client has to upload.
 func (s *Server) missing(chunks []string) []string {
-	missing := []string{} // in JSON, a list without elements
+	missing := []string{} // [] in JSON, not null
 	for _, sum := range chunks {
 		if !isSHA1(sum) {
 			continue // assembling fails
@@ -118,7 +118,7 @@ func (s *Server) missing(chunks []string) []string {
 	return missing
 }
 
-// assemble joins chunks, and removes them.
+// assemble concatenates chunks into a file, and removes the chunks.
 func (s *Server) assemble(name, sum string, chunks []string, limit int64) error {
 	if !isSHA1(sum) {
 		return errors.New("the checksum is not a SHA-1")
@@ -134,7 +134,7 @@ func (s *Server) assemble(name, sum string, chunks []string, limit int64) error 
 		return err
 	}
 	for _, chunk := range chunks {
-		_ = s.store.Remove(chunkName(chunk)) // another file may have had the same
+		_ = s.store.Remove(chunkName(chunk)) // fails if assembling another file has removed a shared chunk
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type file struct {
 	Chunks []string `json:"chunks"`
 }
 
-// answer is the state of a file. Its field dif is set if the state is ok.
+// answer states whether a file is stored. The field dif is set if the state is ok.
 type answer struct {
 	State   state    `json:"state"`
 	Missing []string `json:"missingChunks"`
@@ -41,10 +41,10 @@ type stored struct {
 	Data    map[string][]string `json:"data"`
 }
 
-// maxFiles bounds a request: sentry-cli asks for all files of a build at once.
+// maxFiles is the maximum number of files in a request: sentry-cli asks for all files of a build at once.
 const maxFiles = 10_000
 
-// assembleFiles joins the chunks of native files and R8 mappings.
+// assembleFiles assembles native files and R8 mappings from their chunks.
 func (s *Server) assembleFiles(w http.ResponseWriter, r *http.Request) {
 	var files map[string]file
 	if !read(w, r, &files) {

@@ -15,12 +15,12 @@ import (
 
 // Options configure a server.
 type Options struct {
-	Token string // of clients
-	// MaxFileBytes bounds scripts, source maps and R8 mappings, MaxNativeBytes native files.
+	Token string // that clients must send
+	// MaxFileBytes is the maximum size of a script, source map or R8 mapping, MaxNativeBytes that of a native file.
 	MaxFileBytes, MaxNativeBytes int64
-	// Count counts a file or an archive, or a rejected request, by outcome.
+	// Count counts a file, an archive or a rejected request, by outcome.
 	Count func(Outcome)
-	// Stored is called after a file was stored.
+	// Stored is called after a file has been stored.
 	Stored func()
 }
 
@@ -29,7 +29,7 @@ type Outcome string
 
 const (
 	Stored       Outcome = "stored"
-	Known        Outcome = "known"        // the store has the file already
+	Known        Outcome = "known"        // the file is already stored
 	Rejected     Outcome = "rejected"     // the response states the reason
 	Unauthorized Outcome = "unauthorized" // without the token
 )
@@ -42,16 +42,16 @@ type Server struct {
 }
 
 const (
-	// chunkSize and the following values are Sentry's own: the client cuts files accordingly.
+	// chunkSize and the values below are Sentry's: the client splits files accordingly.
 	chunkSize        = 8 << 20
 	chunksPerRequest = 64
 	maxRequestSize   = 32 << 20
 	concurrency      = 8
 
-	// MaxBodyBytes bounds a request: the client counts compressed chunks, without the headers of their parts.
+	// MaxBodyBytes is the maximum size of a request body: the client's limit counts the compressed chunks, but not the headers of their parts.
 	MaxBodyBytes = maxRequestSize + chunkSize + 1<<20
 
-	// maxDescription bounds requests to assemble: a file of 4 GiB has 512 chunks, with 43 bytes each.
+	// maxDescription is the maximum size of an assemble request: a file of 4 GiB has 512 chunks, which take 43 bytes each.
 	maxDescription = 8 << 20
 )
 
@@ -71,7 +71,7 @@ func NewServer(store *filestore.Store, options Options) *Server {
 	return s
 }
 
-// ServeHTTP answers a request with the token.
+// ServeHTTP answers requests with the token, and rejects all others.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.Token))
@@ -95,7 +95,8 @@ type limits struct {
 	Accept           []string `json:"accept"`
 }
 
-// limits states a path, so that chunks take the same way as this request, through proxies as well.
+// limits returns the limits for uploads. Its URL is only a path, so that clients send chunks to the same host as this request, also through
+// proxies.
 func (s *Server) limits(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, limits{
 		URL: strings.TrimPrefix(r.URL.EscapedPath(), "/api/0"), ChunkSize: chunkSize, ChunksPerRequest: chunksPerRequest, MaxFileSize: s.MaxNativeBytes,
@@ -104,7 +105,7 @@ func (s *Server) limits(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// info answers sentry-cli info.
+// info answers the command sentry-cli info.
 func (s *Server) info(w http.ResponseWriter, _ *http.Request) {
 	respond(w, http.StatusOK, map[string]any{"version": "0", "user": nil, "auth": map[string]any{"scopes": []string{"project:releases", "project:write", "org:ci"}}})
 }
