@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// The begin of a tar archive, in its first header.
+// The magic number of a tar archive, in its first header.
 const (
 	tarMagic       = "ustar"
 	tarMagicOffset = 257

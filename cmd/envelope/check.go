@@ -16,14 +16,14 @@ import (
 var checkCommand = command{
 	name:      "check",
 	arguments: "FILE...",
-	summary:   "Check OTLP profiles, JSON or protobuf, against the rules of the protocol; fails if one is broken",
+	summary:   "Check OTLP profiles, JSON or protobuf, against the rules of the protocol; fails if a rule is violated",
 	examples: []string{
 		"envelope convert --to otlp-proto testdata/cases/sdk-python-v2/in.envelope | envelope check --strict -",
 		"envelope check testdata/otlp/profiles.json",
 		"envelope check --format sarif testdata/otlp/profiles.json > $OUT/check.sarif",
 	},
 	prepare: func(flags *flag.FlagSet) func(environment, []string) error {
-		strict := flags.Bool("strict", false, "fail also for duplicates and unused entries, and for older versions of OTLP")
+		strict := flags.Bool("strict", false, "also fail for duplicates and unused entries, and for older versions of OTLP")
 		format := flags.String("format", "text", "`format` of the findings: "+names(reports))
 		return func(env environment, files []string) error {
 			return env.reportFindings(files, *format, func(data []byte) []finding { return violationsIn(data, *strict) })
@@ -31,7 +31,7 @@ var checkCommand = command{
 	},
 }
 
-// The names of rules that are not about the content of a message.
+// The names of rules that do not concern the content of a message.
 const (
 	ruleDecode  = "decode"
 	ruleVersion = "version"

@@ -22,7 +22,7 @@ import (
 var convertCommand = command{
 	name:      "convert",
 	arguments: "FILE...",
-	summary:   "Convert profiles between Sentry, OTLP, pprof, speedscope, collapsed stacks, the Firefox Profiler, and from .cpuprofile",
+	summary:   "Convert profiles between the formats of Sentry, OTLP, pprof, speedscope, collapsed stacks and Firefox Profiler; can also read .cpuprofile",
 	examples: []string{
 		"envelope convert --to speedscope testdata/cases/sdk-python-v2/in.envelope > $OUT/shop.speedscope.json",
 		"envelope convert --to firefox --out $OUT/shop.json testdata/cases/sdk-python-v2/in.envelope",
@@ -40,7 +40,7 @@ var convertCommand = command{
 	},
 }
 
-// conversion is a call of convert.
+// conversion is one run of the command convert.
 type conversion struct {
 	from, to, out, dialect, sampleType string
 	environment

@@ -21,8 +21,8 @@ import (
 // maxListed is the maximum number of names in one line.
 const maxListed = 5
 
-// message describes a message of OTLP, and keeps profiles and spans for their links. Profiles of a
-// session may have spans in other envelopes.
+// message describes an OTLP message, and keeps its profiles and spans, to link them later. Profiles of
+// a session may have spans in other envelopes.
 func (x *explainer) message(data any, ofSession bool) {
 	accepted := x.paint(green, "becomes")
 	switch data := data.(type) {
@@ -103,7 +103,7 @@ func metricsText(metrics pmetric.Metrics) string {
 	return fmt.Sprintf("%s of %s: %s", count(metrics.DataPointCount(), "data point"), count(len(names), "metric"), list(names))
 }
 
-// interval returns a time and a duration for people.
+// interval formats a time and a duration for people.
 func interval(start, nanos uint64) string {
 	if start == 0 {
 		return "without a time"

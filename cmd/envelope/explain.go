@@ -31,7 +31,7 @@ var explainCommand = command{
 		"cat testdata/cases/sdk-python-v1/in.envelope | envelope explain -",
 	},
 	prepare: func(flags *flag.FlagSet) func(environment, []string) error {
-		linked := flags.Bool("linked", false, "list the spans that samples are linked to; the envelopes may be of one session")
+		linked := flags.Bool("linked", false, "list the spans that samples are linked to; also links samples to spans in other envelopes of the same session")
 		return func(env environment, files []string) error { return explain(env, files, *linked) }
 	},
 }
@@ -133,7 +133,7 @@ func projectOf(dsn string) string {
 	return printable(parsed.ProjectID)
 }
 
-// item describes an item: the result with lenient validation, and the difference if it is strict.
+// item describes an item: the result of lenient validation, and how strict validation differs.
 func (x *explainer) item(number int, lenient, strict *profilefile.ExaminedItem) {
 	name := cmp.Or(string(lenient.Header.Type), "(no type)")
 	x.line(0, "item %d   %s, %s", number, x.paint(bold, printable(name)), bytesText(len(lenient.Payload)))
@@ -190,7 +190,7 @@ func (x *explainer) linkAll() {
 	}
 }
 
-// linkedSpans lists the spans with samples, those with most samples first.
+// linkedSpans lists the spans with samples, those with the most samples first.
 func (x *explainer) linkedSpans() {
 	observations := map[timeline.Link]int64{}
 	for _, message := range x.profiles {

@@ -86,7 +86,7 @@ func writeOTLPJSON(_ *conversion, to io.Writer, messages []pprofile.Profiles) er
 	return nil
 }
 
-// writeOTLPProto writes a request. Several messages have different dictionaries.
+// writeOTLPProto writes a request. It holds only one message, because each message has its own dictionary.
 func writeOTLPProto(c *conversion, to io.Writer, messages []pprofile.Profiles) error {
 	if len(messages) > 1 {
 		return fmt.Errorf("a request holds one message, not %d: write %s", len(messages), profilefile.OTLPJSON)
@@ -124,7 +124,7 @@ func writeSentry(c *conversion, to io.Writer, messages []pprofile.Profiles) erro
 		}
 	}
 	if len(envelope.Items) == 0 {
-		return fmt.Errorf("nothing of it is time on stacks, which is all that Sentry accepts")
+		return fmt.Errorf("the input contains no samples of time with stacks, and Sentry accepts no others")
 	}
 	encoded, err := sentry.AppendEnvelope(nil, &envelope)
 	if err == nil {
@@ -133,10 +133,10 @@ func writeSentry(c *conversion, to io.Writer, messages []pprofile.Profiles) erro
 	return err
 }
 
-// program is the SDK of data that name none. Sentry requires a version.
+// program is the SDK of data without one. Sentry requires a version.
 var program = sentry.ClientSDK{Name: "otelcol-sentry.envelope", Version: "0.1.0"}
 
-// defaultTitle is the title of files whose data name no service.
+// defaultTitle is the title of files without a service name.
 const defaultTitle = "profile"
 
 // titleOf returns the service of the first resource.

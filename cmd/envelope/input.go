@@ -26,13 +26,13 @@ const (
 	downloadTimeout = 5 * time.Minute
 )
 
-// input is a payload without its compression.
+// input is a decompressed payload.
 type input struct {
 	name string
 	data []byte
 }
 
-// read reads the inputs that a command names, each completely.
+// read reads the named inputs completely.
 func (e environment) read(names []string) ([]input, error) {
 	if len(names) == 0 {
 		return nil, misuse("no input: name files, URLs, or - for the standard input")
@@ -70,7 +70,7 @@ func (e environment) readOne(name string) ([]byte, error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, errors.Unwrap(err) // the name is known
+		return nil, errors.Unwrap(err) // the caller adds the name
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -78,12 +78,12 @@ func (e environment) readOne(name string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, errors.New("it is a folder, name its files")
+		return nil, errors.New("it is a folder; list its files instead")
 	}
 	return e.readAll(name, file, info.Size())
 }
 
-// readAll reads a stream of a size, 0 if unknown, and decompresses it.
+// readAll reads a stream and decompresses it. size is the size of the stream, or 0 if unknown.
 func (e environment) readAll(name string, from io.Reader, size int64) ([]byte, error) {
 	if e.progress && size >= largeInput {
 		from = &progress{from: from, to: e.err, name: name, size: size}

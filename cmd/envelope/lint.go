@@ -27,7 +27,7 @@ var lintCommand = command{
 		"envelope lint --format sarif testdata/cases/rule-duration/in.envelope > $OUT/lint.sarif",
 	},
 	prepare: func(flags *flag.FlagSet) func(environment, []string) error {
-		strict := flags.Bool("strict", false, "fail also for data that Sentry, or a receiver with strict validation, drops")
+		strict := flags.Bool("strict", false, "also fail for data that Sentry, or a receiver with strict validation, drops")
 		format := flags.String("format", "text", "`format` of the findings: "+names(reports))
 		return func(env environment, files []string) error { return lint(env, files, *strict, *format) }
 	},
@@ -193,7 +193,7 @@ func (l *linter) losses(at level, of subject, losses []discard.Loss) {
 
 var nouns = map[subject]string{ofSamples: "sample", ofElements: "element"}
 
-// beyond returns the losses that are not in the others.
+// beyond returns the losses by which the first list exceeds the second.
 func beyond(losses, others []discard.Loss) (more []discard.Loss) {
 	for _, loss := range losses {
 		for _, other := range others {

@@ -13,10 +13,10 @@ import (
 // The names of rules that are neither in profile.Rules nor the reason for a loss.
 const (
 	ruleItemType   = "item_type"
-	ruleFieldTypes = "field_types" // also of items that are not profiles
+	ruleFieldTypes = "field_types" // applies to all items, not only to profiles
 )
 
-// The publications of the rules.
+// The publications that contain the rules.
 const (
 	specification = "https://develop.sentry.dev/sdk/"
 
@@ -43,7 +43,7 @@ const (
 	fromLimits = "limit of the receiver"
 )
 
-// sources states the publication of each rule: a page of the SDK specification, or a file of Sentry's ingest.
+// sources maps each rule to its publication: a page of the SDK specification, or a file of Sentry's ingest.
 var sources = map[string]string{
 	ruleItemType: fromItems,
 

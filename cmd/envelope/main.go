@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command envelope describes, checks and sends payloads of Sentry SDKs, and converts profiles. It
-// uses the packages of the collector's components, so its results are theirs.
+// uses the packages of the collector's components, so its results match theirs.
 //
 //	envelope help
 package main
@@ -19,7 +19,7 @@ func main() {
 	os.Exit(run(os.Args[1:], environment{in: os.Stdin, out: os.Stdout, err: os.Stderr, colours: isTerminal(os.Stdout), progress: isTerminal(os.Stderr)}))
 }
 
-// environment is the surroundings of a command.
+// environment is the environment in which a command runs.
 type environment struct {
 	in       io.Reader
 	out, err io.Writer
@@ -34,14 +34,14 @@ const (
 	exitMisused = 2
 )
 
-// command is a verb.
+// command is a subcommand of envelope.
 type command struct {
 	name      string
 	arguments string
 	summary   string
 	examples  []string // CI runs them at the root of the repository
 
-	// prepare defines the flags, and returns the work.
+	// prepare defines the flags, and returns the function that runs the command.
 	prepare func(*flag.FlagSet) func(environment, []string) error
 }
 
@@ -116,7 +116,7 @@ func overview(out io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(out, "  envelope %-8s %s\n", c.name, c.summary)
 	}
-	fmt.Fprint(out, "\nArguments are files, archives of files (tar), URLs, or - for the standard input; gzip and zstd are decompressed. envelope COMMAND --help has the flags and examples.\n")
+	fmt.Fprint(out, "\nArguments are files, tar archives, URLs, or - for standard input; gzip and zstd are decompressed. envelope COMMAND --help lists flags and examples.\n")
 }
 
 func (c command) help(flags *flag.FlagSet) {

@@ -43,7 +43,7 @@ func scrubEnvelope(env environment, files []string, out string) error {
 		fmt.Fprintf(env.err, "removed: %s by the rule %s\n", count(report.Values[rule], "value"), printable(rule))
 	}
 	if report.Kept > 0 {
-		fmt.Fprintf(env.err, "kept: %s of binary traces, which have names of classes, methods and threads\n", bytesText(report.Kept))
+		fmt.Fprintf(env.err, "kept: %s of binary traces, which contain names of classes, methods and threads\n", bytesText(report.Kept))
 	}
 	fmt.Fprintln(env.err, "read the result before you publish it: names of functions, files and transactions remain")
 	if out != "-" {

@@ -23,7 +23,7 @@ import (
 var sendCommand = command{
 	name:      "send",
 	arguments: "FILE...",
-	summary:   "Send payloads to a DSN or to an OTLP endpoint, with new IDs, and with times that end now",
+	summary:   "Send payloads to a DSN or to an OTLP endpoint, with new IDs and times shifted to the present",
 	examples: []string{
 		"envelope send --dsn $DSN testdata/cases/sdk-python-v1/in.envelope",
 		"envelope send --otlp $OTLP testdata/cases/sdk-python-v1/in.envelope testdata/otlp/profiles.json",
@@ -31,15 +31,15 @@ var sendCommand = command{
 	},
 	prepare: func(flags *flag.FlagSet) func(environment, []string) error {
 		s := sending{}
-		flags.StringVar(&s.dsn, "dsn", "", "`DSN` to send envelopes to; other files become profiles of Sentry")
+		flags.StringVar(&s.dsn, "dsn", "", "`DSN` to send envelopes to; other files are converted to Sentry profiles")
 		flags.StringVar(&s.otlp, "otlp", "", "`URL` of an OTLP/HTTP endpoint to send messages to, e.g. http://localhost:4318")
 		flags.BoolVar(&s.asIs, "as-is", false, "keep IDs and times")
-		flags.IntVar(&s.rounds, "rounds", 1, "`number` of times to send everything, each time with other IDs")
+		flags.IntVar(&s.rounds, "rounds", 1, "`number` of times to send everything, each time with new IDs")
 		return func(env environment, files []string) error { return s.run(env, files) }
 	},
 }
 
-// sending is a call of send.
+// sending is one run of the command send.
 type sending struct {
 	dsn, otlp string
 	asIs      bool
@@ -50,7 +50,7 @@ type sending struct {
 	conversion
 }
 
-// payload is an envelope, or a message in OTLP's JSON.
+// payload is an envelope, or an OTLP message as JSON.
 type payload struct {
 	name   string
 	format string
@@ -92,7 +92,7 @@ func (s sending) run(env environment, files []string) (err error) {
 	return nil
 }
 
-// payloads returns envelopes unchanged, and all others as messages of OTLP.
+// payloads returns envelopes unchanged, and all other inputs as OTLP messages.
 func (s *sending) payloads(inputs []input) (all []payload, err error) {
 	for _, in := range inputs {
 		format := profilefile.Recognize(in.data)
@@ -132,7 +132,7 @@ func envelopeOf(data []byte) ([]byte, error) {
 	return sentry.AppendEnvelope(nil, envelope)
 }
 
-// linesOf returns the messages of a file in OTLP's JSON.
+// linesOf returns the messages of a file as OTLP JSON.
 func linesOf(content profilefile.Content) (lines [][]byte, err error) {
 	add := func(line []byte, failed error) {
 		lines, err = append(lines, line), cmp.Or(err, failed)
@@ -160,7 +160,7 @@ func (s *sending) freshen(payloads []payload) (bodies [][]byte) {
 	return replay.Freshen(bodies, time.Now())
 }
 
-// send sends a payload as envelope, or as messages of OTLP.
+// send sends a payload as an envelope, or as OTLP messages.
 func (s *sending) send(p payload) error {
 	if s.dsn != "" && p.format == profilefile.Sentry {
 		return s.envelope(p.name, p.body)
@@ -185,7 +185,7 @@ func (s *sending) send(p payload) error {
 }
 
 func (s *sending) envelope(name string, body []byte) error {
-	envelope, _ := sentry.ReadEnvelope(body) // was read before
+	envelope, _ := sentry.ReadEnvelope(body) // it was already parsed
 	var types []string
 	profiles := 0
 	for _, item := range envelope.Items {

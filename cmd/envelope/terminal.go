@@ -34,11 +34,11 @@ func (e environment) paint(c colour, text string) string {
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
 }
 
-// maxText is the maximum length of a text of the input in a line of the output.
+// maxText is the maximum length of text from the input in a line of output.
 const maxText = 200
 
-// printable returns text of the input for a terminal: on one line, without control characters, and
-// clipped.
+// printable returns text from the input in a form that is safe for terminals: on one line, without
+// control characters, and clipped.
 func printable(text string) string {
 	clipped := text
 	if len(clipped) > maxText {
@@ -55,7 +55,7 @@ func printable(text string) string {
 	}, clipped)
 }
 
-// bytes returns a size for people.
+// bytesText formats a size for people.
 func bytesText(n int) string {
 	const units = "kMG"
 	value, unit := float64(n), -1
@@ -69,7 +69,7 @@ func bytesText(n int) string {
 	return strconv.FormatFloat(value, 'f', 1, 64) + " " + units[unit:unit+1] + "B"
 }
 
-// count returns a number with its noun.
+// count formats a number with its noun.
 func count[N int | int64](n N, noun string) string {
 	return strconv.FormatInt(int64(n), 10) + " " + plural(noun, int64(n))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package filestore stores files of clients in a directory of limited size.
+// Package filestore stores files from clients in a directory of limited size.
 package filestore
 
 import (
@@ -21,8 +21,8 @@ import (
 )
 
 // Store stores files in a directory. os.Root prevents access outside the directory, whatever
-// the names are. If the store exceeds its size, the app with the most bytes loses its oldest files.
-// The first folder of a name belongs to the app.
+// the names are. If the store exceeds its maximum size, the app with the most bytes loses its oldest
+// files. The first folder of a name belongs to the app.
 type Store struct {
 	Directory string
 	Root      *os.Root // for reading
@@ -45,7 +45,7 @@ type File struct {
 // the inodes with a hundred million tiny files.
 const BlockSize = 4096
 
-// SizeOnDisk returns what a file counts.
+// SizeOnDisk returns the size that a file of size bytes counts as.
 func SizeOnDisk(size int64) int64 { return (size + BlockSize - 1) / BlockSize * BlockSize }
 
 const (

@@ -81,8 +81,8 @@ The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each 
 
 The sender sends recorded profiles at 100 requests per second. It alternates every second between a collector with a
 [tee](../sentryteeextension/README.md) (` + "`answer: own`" + `) and one without. The exporter is ` + "`nop`" + `. A server in the sender's process stands in
-for Sentry and accepts everything. *Posting alone* is a third process, which does nothing but post the same bodies to that server with
-Go's HTTP client, one after the other: about the least that a second HTTP exchange costs.
+for Sentry and accepts everything. *Posting alone* is a third process, which only posts the same bodies to that server with Go's HTTP
+client, one after the other. Its CPU time is about the minimum cost of a second HTTP exchange.
 
 | Collector | Requests | CPU time per request | p50 | p90 | p99 |
 |---|---|---|---|---|---|
