@@ -40,7 +40,7 @@ func (v *viewer) currentChanges() []byte {
 	return event
 }
 
-// clear empties the store with its copy in the storage, and the cache of graphs.
+// clear empties the store, its copy in the storage, and the cache of graphs.
 func (v *viewer) clear(*http.Request) (any, error) {
 	if v.history != nil {
 		v.history.Discard()

@@ -33,7 +33,7 @@ type file struct {
 
 // maxDownload returns the maximum size, before compression, of a file that contains messages.
 // Formats without shared stacks repeat frames for each sample. In our recordings, the largest file
-// has five times the size of its message.
+// is five times as large as its message.
 func maxDownload(messages map[*store.Message]bool) int64 {
 	encoded := 0
 	for m := range messages {

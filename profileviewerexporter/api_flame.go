@@ -29,7 +29,7 @@ type graphAnswer struct {
 	Total    int64         `json:"total"` // of the selection
 	Idle     int64         `json:"idle"`
 	Samples  int64         `json:"samples"`
-	Cut      int64         `json:"cut"` // samples whose stacks were cut: they are too deep
+	Cut      int64         `json:"cut"` // samples whose stacks were cut because they are too deep
 	drawingAnswer
 	Frames []frameAnswer `json:"frames"` // of the boxes
 }

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxImport is the maximum size of an imported file, after decompression. The largest file of our
-	// recordings has 34 MB.
+	// maxImport is the maximum size of an imported file, after decompression. The largest file in our
+	// recordings is 34 MB.
 	maxImport = 64 << 20
 
 	// maxImportedLosses is the maximum number of different losses in a response.
@@ -39,8 +39,8 @@ type lossAnswer struct {
 	Count int    `json:"count"`
 }
 
-// importFile stores the content of a file. Its name in the query is that of the service if the file
-// names none.
+// importFile stores the content of a file. If the file names no service, the file name in the query
+// becomes the service name.
 func (v *viewer) importFile(w http.ResponseWriter, r *http.Request) {
 	select {
 	case v.importing <- struct{}{}: // one file at a time is in memory

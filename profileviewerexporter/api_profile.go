@@ -36,7 +36,7 @@ type threadAnswer struct {
 	Activity []float32 `json:"activity,omitempty"`
 }
 
-// activitySteps is the number of steps of an activity chart. Each step has a few pixels.
+// activitySteps is the number of steps of an activity chart. Each step is a few pixels wide.
 const activitySteps = 200
 
 func (v *viewer) profileDetail(r *http.Request) (any, error) {

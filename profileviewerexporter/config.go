@@ -48,7 +48,7 @@ const (
 	// Node.js under load produces 1.5 MB of OTLP.
 	defaultMaxBytes = 128 << 20
 
-	// minMaxBytes is about the size of a large profile: the largest one in our recordings has 2 MB.
+	// minMaxBytes is about the size of a large profile: the largest one in our recordings is 2 MB.
 	minMaxBytes = 1 << 20
 
 	// defaultMaxAge is one hour. Use a backend for older data.

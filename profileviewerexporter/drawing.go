@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxBoxes is the maximum number of boxes of a graph. Rows and frames of 20,000 boxes have less
+	// maxBoxes is the maximum number of boxes of a graph. Rows and frames of 20,000 boxes take less
 	// than 4 MB without texts, and a browser draws them in a few milliseconds. The first view of
 	// the largest recording has 9,000.
 	maxBoxes = 20_000
@@ -96,8 +96,9 @@ func partial(query url.Values) bool { return query.Has("right") }
 // maxPattern is the maximum size of a search pattern. Users type it.
 const maxPattern = 1000
 
-// matching returns which frames match a pattern in their name, file or module, or nil if the pattern
-// is empty. The pattern is a regular expression, in any case, or a text if it is no valid one.
+// matching reports which frames match a pattern in their name, file or module. It returns nil if the
+// pattern is empty. The pattern is a case-insensitive regular expression, or plain text if it is not
+// a valid expression.
 func matching(graph *flame.Graph, pattern string) []bool {
 	if pattern == "" {
 		return nil

@@ -5,7 +5,7 @@ package profileviewerexporter
 import "slices"
 
 // maxGraphs is the maximum total size of the stored graphs. The graphs of the largest recording
-// have 4 MB.
+// take 4 MB.
 const maxGraphs = 32 << 20
 
 // graphs stores the latest graphs, so that zooming does not decode messages. Only the response that

@@ -208,8 +208,8 @@ func parseRange(query url.Values, origin uint64, r *timeline.Range) error {
 	return nil
 }
 
-// tag distinguishes responses to the same request for the samples of a span: more profiles may have
-// some. Other selections have no tag, because their responses contain names of spans.
+// tag distinguishes responses to the same request for the samples of a span: new profiles may contain
+// more of them. Other selections have no tag, because their responses contain names of spans.
 func (s *selection) tag(created time.Time) string {
 	if s.link == nil {
 		return ""

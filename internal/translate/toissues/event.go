@@ -60,7 +60,8 @@ func (e *exporter) event(r *record) Event {
 	}
 }
 
-// handled returns false for an exception that left its span or has the severity fatal. Otherwise it is absent, because a span does not show what its caller does.
+// handled returns false for an exception that left its span or has the severity fatal. Otherwise it returns no value, because a span does not
+// show whether its caller handles the exception.
 func (r *record) handled() (handled jsonscan.Optional[bool]) {
 	if escaped(r.attrs) || r.span == notSpan && r.log.SeverityNumber() >= plog.SeverityNumberFatal {
 		return jsonscan.Some(false)
@@ -180,7 +181,7 @@ func fingerprint(places ...pcommon.Map) (parts []string) {
 	return nil
 }
 
-// tags returns the attributes that are in the list, scalar and short enough.
+// tags returns the attributes that are in the list of tags, if they are scalar and short enough.
 func (e *exporter) tags(r *record) (tags []sentryevent.Tag) {
 	for _, key := range e.options.Tags {
 		for _, attrs := range []pcommon.Map{r.attrs, r.owner} {

@@ -38,7 +38,7 @@ var stackPlatforms = map[stacktext.Language]string{
 }
 
 func newException(attrs pcommon.Map, platform string) *exception {
-	// Sentry symbolicates itself: it gets the exception as the SDK wrote it.
+	// Sentry does its own symbolication, so it receives the exception as the SDK wrote it.
 	original := func(key, originalKey string) string {
 		return attr.FirstText(attr.TextOf(attrs, originalKey), attr.TextOf(attrs, key))
 	}
@@ -85,7 +85,7 @@ func (e *exception) takeHeadline() {
 		e.kindName = thrown.Type
 	}
 	sameType := lastComponent(e.kindName) == lastComponent(thrown.Type)
-	python := e.trace.Language == stacktext.Python && !strings.HasPrefix(thrown.Message, e.message+"\n") // otherwise, the rest are notes
+	python := e.trace.Language == stacktext.Python && !strings.HasPrefix(thrown.Message, e.message+"\n") // otherwise, the additional lines are notes
 	if e.message == "" && sameType || python && sameType && thrown.Message != "" {
 		e.message = thrown.Message
 	}

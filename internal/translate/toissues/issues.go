@@ -98,7 +98,7 @@ type exporter struct {
 	Export
 	options Options
 	records []*record
-	copies  int // bytes of attributes that further events may repeat
+	copies  int // number of bytes of attributes that events may still repeat
 }
 
 // record is an exception that a span or a log record states.
@@ -109,7 +109,7 @@ type record struct {
 	spanID  pcommon.SpanID
 	span    int            // index in the service; notSpan = in a log record
 	log     plog.LogRecord // if span is notSpan
-	owner   pcommon.Map    // attributes of the span; none of a log record
+	owner   pcommon.Map    // attributes of the span; empty for a log record
 	at      pcommon.Timestamp
 	attrs   pcommon.Map
 	index   int              // index of the span event

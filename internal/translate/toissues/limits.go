@@ -19,6 +19,6 @@ const (
 	// Sentry ignores tags beyond these lengths.
 	maxTagKey, maxTagValue = 32, 200
 
-	// maxMethod of Relay, in characters.
+	// maxMethod is Relay's limit for HTTP methods, in characters.
 	maxMethod = 32
 )

@@ -81,7 +81,7 @@ func (e *exporter) fillFromLog(out *sentryevent.ErrorEvent, r *record, message s
 	}
 }
 
-// levels are the levels of events for four severity numbers each.
+// levels are the levels of events. Each corresponds to four severity numbers of OpenTelemetry.
 var levels = [6]string{"debug", "debug", "info", "warning", "error", "fatal"}
 
 // logCrumbs adds the log records to the breadcrumbs of their traces, except those with an

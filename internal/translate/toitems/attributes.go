@@ -59,7 +59,7 @@ func appendMissing(all, shared []event.Attribute, taken func(key string) bool) [
 	return all
 }
 
-// keysOf returns a function that reports whether there is an attribute.
+// keysOf returns a function that reports whether an attribute with a key exists.
 func keysOf(attrs pcommon.Map) func(key string) bool {
 	if attrs.Len() <= fewAttributes {
 		return func(key string) bool { _, ok := attrs.Get(key); return ok }

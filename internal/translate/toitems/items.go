@@ -39,12 +39,12 @@ type exporter struct {
 	tosentry.Export
 	options Options
 	copies  int          // number of bytes that items may still repeat, such as resource attributes
-	size    func() int   // of the message; nil = in copies
+	size    func() int   // of the message; nil = already added to copies
 	scratch attr.Scratch // values of the current element or event
 }
 
-// newExporter returns an exporter for a message with the given size, which takes long to compute and
-// is rarely needed.
+// newExporter returns an exporter for a message with the given size, which is slow to compute and
+// rarely needed.
 func newExporter(o Options, size func() int) exporter {
 	return exporter{options: o, copies: attr.ExportBound(0) / 2, size: size}
 }
@@ -106,8 +106,8 @@ func (c *container) release() {
 	containers.Put(c.memory)
 }
 
-// containers have the memory of a container each: at most a megabyte, whose growth would take longer
-// than its content.
+// containers pools the memory of containers, at most a megabyte each: growing it would take longer
+// than writing the content.
 var containers = sync.Pool{New: func() any { return new([]byte) }}
 
 // put adds an element to the container.

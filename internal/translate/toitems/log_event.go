@@ -27,7 +27,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	attrs := record.Attributes()
 	level, _ := levelOf(record)
 	out := &e.item
-	*out = event.ErrorEvent{ // with the memory of the last event
+	*out = event.ErrorEvent{ // reuses the memory of the last event
 		Exceptions: out.Exceptions[:0], Threads: out.Threads[:0], Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0]},
 		EventID: attr.TextOf(attrs, semconv.SentryEventID), Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
 		Platform: attr.FirstText(s.Platform, "other"), Level: level,
@@ -140,8 +140,8 @@ func isPrefixed(key string) bool {
 	return false
 }
 
-// elsewhere has the attributes that are read elsewhere, or describe only the record, and those that
-// are members of contexts.
+// elsewhere contains the attributes that are read elsewhere, those that describe only the record, and
+// those that are members of contexts.
 var elsewhere = func() map[string]attr.ContextMember {
 	keys := map[string]attr.ContextMember{
 		semconv.SentryItemType: {}, semconv.SentryEventID: {}, semconv.SentryTags: {}, semconv.SentrySeverityText: {},

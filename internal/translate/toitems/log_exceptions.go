@@ -118,7 +118,7 @@ func (e *logExporter) stacktrace(value pcommon.Value) *event.Stacktrace {
 	return s
 }
 
-// stack returns frames in the memory of e.frames.
+// stack returns frames that share the memory of e.frames.
 func (e *logExporter) stack(value pcommon.Value) []event.EventFrame {
 	if value.Type() != pcommon.ValueTypeSlice {
 		return nil
@@ -226,7 +226,7 @@ func addressOf(value pcommon.Value) (address jsonscan.Address) {
 	return jsonscan.Address{Value: number, Set: err == nil}
 }
 
-// textsOf returns the texts of a list in the memory of e.texts.
+// textsOf returns the texts of a list. The result shares the memory of e.texts.
 func (e *logExporter) textsOf(value pcommon.Value) []string {
 	if value.Type() != pcommon.ValueTypeSlice {
 		return nil

@@ -39,7 +39,7 @@ type aggregate interface {
 	Exemplars() pmetric.ExemplarSlice
 }
 
-// aggregate adds the elements of a histogram. It reports whether its buckets may follow.
+// aggregate adds the elements of a histogram. It reports whether the caller may also add its buckets.
 //
 // The recordings of a distribution from Sentry are its exemplars, if it has one for each.
 func (p *point) aggregate(data aggregate) (buckets bool) {

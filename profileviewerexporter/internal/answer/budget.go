@@ -17,7 +17,7 @@ import (
 
 const (
 	// MaxResponse is the maximum size of a response of the API, before compression. A browser
-	// parses it without a noticeable delay; the largest response to our recordings has 200 kB.
+	// parses it without a noticeable delay; the largest response for our recordings is 200 kB.
 	MaxResponse = 8 << 20
 	// MaxTexts is the part of MaxResponse for encoded text. The rest is enough for 2,000 rows of
 	// numbers.
@@ -30,8 +30,8 @@ const (
 	// MaxAttributes is the maximum number of attributes in a list.
 	MaxAttributes = 250
 	// LongestText is the maximum length of a name or value in a response. The longest function
-	// names of our recordings (Swift, nested closures) have 300 bytes, database statements a few
-	// thousand.
+	// names in our recordings (Swift, nested closures) are 300 bytes long, database statements a
+	// few thousand.
 	LongestText = timeline.MaxText
 )
 

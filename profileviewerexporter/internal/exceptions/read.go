@@ -27,7 +27,7 @@ type Error struct {
 }
 
 const (
-	// maxRead is the maximum size of the messages, if more than one, that are decoded for a response: a second's work.
+	// maxRead is the maximum total size of the messages that are decoded for a response, about a second's work. The first message may exceed it.
 	maxRead = 32 << 20
 	// maxErrors is the maximum number of errors in a response.
 	maxErrors = 20_000
@@ -87,7 +87,7 @@ func ofEvent(event ptrace.SpanEvent, span ptrace.Span, service string) *Error {
 	}
 }
 
-// key identifies an error in its group. Equal keys are of errors at the same time in the same span.
+// key identifies an error in its group. Errors at the same time in the same span have equal keys.
 func (e *Error) key() string {
 	return strconv.FormatUint(e.Time, 10) + "-" + hex.EncodeToString(e.Span[:])
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard protects the content of the viewer against other sites, including those that point one
-// of their host names to this address (DNS rebinding), and against scripts in the data, for instance in
+// Package guard protects the content of the viewer from other sites, including those that point one
+// of their host names to this address (DNS rebinding), and from scripts in the data, for instance in
 // a function name.
 package guard
 
@@ -63,8 +63,8 @@ func crossSite(r *http.Request) bool {
 }
 
 const (
-	// pagePolicy allows only our own files. It also prevents HTML from text, because no trusted
-	// types can be created.
+	// pagePolicy allows only our own files. It also prevents scripts from turning text into HTML,
+	// because no trusted types can be created.
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	// speedscopePolicy allows what speedscope needs: inline style sheets and WebAssembly.

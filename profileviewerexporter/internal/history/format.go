@@ -16,11 +16,11 @@ import (
 // formatVersion is the first byte of a stored message.
 const formatVersion = 1
 
-// signals are stored as their position.
+// signals are stored as their position in this list.
 var signals = []store.Signal{store.Profiles, store.Traces, store.Logs, store.Metrics}
 
-// headSize is the size of the part before the message: version, signal, time of arrival, first ID of a
-// profile.
+// headSize is the size of the part before the message: version, signal, time of arrival, ID of the
+// first profile.
 const headSize = 1 + 1 + 8 + 8
 
 // encode returns the stored form of a message.

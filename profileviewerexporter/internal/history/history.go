@@ -3,8 +3,8 @@
 // Package history keeps a copy of the viewer's store in a storage extension, so that stored messages
 // survive a restart.
 //
-// The storage has the messages of the store, each under a number, and the range of these numbers. The
-// limits are therefore those of the store: an evicted message is deleted from the storage as well. All
+// The storage has the messages of the store, each under a number, and the range of these numbers. It
+// has the same limits as the store: an evicted message is deleted from the storage as well. All
 // accesses except the first one happen in the background. If the storage fails, messages are not
 // copied; the store is not affected.
 package history
@@ -42,12 +42,12 @@ const (
 	// retryPause is the minimum time between a failed transaction and the next one.
 	retryPause = time.Second
 
-	// closeTimeout is the maximum time that a storage may take to finish. The collector stops without
-	// it.
+	// closeTimeout is the maximum time that a storage may take to finish. The collector then stops
+	// without waiting for it.
 	closeTimeout = 5 * time.Second
 )
 
-// History copies the messages of a store. It is its [store.Recorder].
+// History copies the messages of a store. It implements [store.Recorder].
 type History struct {
 	client storage.Client
 	store  *store.Store
@@ -56,13 +56,13 @@ type History struct {
 
 	mu        sync.Mutex
 	changed   sync.Cond
-	pending   map[uint64]*store.Message // to be written; an evicted message is not
+	pending   map[uint64]*store.Message // to be written, unless they are evicted before
 	queue     []uint64                  // numbers of pending messages, and of evicted ones
 	deletions []uint64
 	present   map[uint64]struct{} // numbers in the storage, or soon
 	first     uint64              // no smaller number is in the storage
 	next      uint64
-	lastID    uint64 // of a profile
+	lastID    uint64 // the highest ID of a profile
 	loaded    bool   // present has all numbers
 	closing   bool
 

@@ -59,10 +59,10 @@ func (q *Query) Wants(services []string, texts ...string) bool {
 	return q.search == "" || slices.ContainsFunc(texts, q.Finds)
 }
 
-// Finds reports whether a text contains the wanted one.
+// Finds reports whether a text contains the search text.
 func (q *Query) Finds(text string) bool { return strings.Contains(strings.ToLower(text), q.search) }
 
-// Columns are the orders of a list by column.
+// Columns are the sort orders of a list, by column.
 type Columns[T any] map[string]func(a, b T) int
 
 // Page sorts a list and returns the page that the query selects. Entries that are equal in the

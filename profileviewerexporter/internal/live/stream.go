@@ -20,8 +20,8 @@ const (
 	timeout = 10 * time.Second
 )
 
-// Stream serves the current state and, after each change, the new one. The memory of a client is the
-// last event that it received; a slow client delays nobody else.
+// Stream serves the current state and, after each change, the new one. For each client, it holds only
+// the last event that the client received; a slow client does not delay others.
 type Stream struct {
 	// Changed returns channels that are closed at the next change.
 	Changed func() (a, b <-chan struct{})

@@ -14,7 +14,7 @@ import (
 // client sends requests to the API.
 type client struct{ api http.Handler }
 
-// get returns the body of a response. The error has the text for the user.
+// get returns the body of a response. The error contains a text for the user.
 func (c *client) get(ctx context.Context, path string, query url.Values) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/api/"+path+"?"+query.Encode(), nil)
 	if err != nil {

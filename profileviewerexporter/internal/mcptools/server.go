@@ -60,8 +60,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(response.body.Bytes()) // an error means that the client disconnected
 }
 
-// build builds the response after those of earlier requests. It reports false if the client
-// disconnects before.
+// build builds the response after those of earlier requests. It returns false if the client
+// disconnects first.
 func (h *Handler) build(response *recorder, r *http.Request) bool {
 	select {
 	case h.building <- struct{}{}:

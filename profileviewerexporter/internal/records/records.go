@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// maxRead is the maximum size of the messages, if more than one, that are searched for a response: about a second's
-	// work.
+	// maxRead is the maximum total size of the messages that are searched for a response, about a second's work. The
+	// first message may exceed it.
 	maxRead = 32 << 20
-	// maxFound is the maximum number of records that are sorted. An entry has 24 bytes.
+	// maxFound is the maximum number of records that are sorted. An entry takes 24 bytes.
 	maxFound = 500_000
 	// activitySteps is the number of bars of the chart of a list.
 	activitySteps = 120

@@ -15,7 +15,7 @@ import (
 // maxReleases is the maximum number of releases in a response, the latest.
 const maxReleases = 200
 
-// Answer lists what the profiles of a service can be selected by.
+// Answer lists the values by which the profiles of a service can be selected.
 type Answer struct {
 	answer.Omissions
 	Profiles int             `json:"profiles"`
@@ -32,7 +32,7 @@ type ReleaseAnswer struct {
 	Last     string `json:"last"`
 }
 
-// use is the use of a release.
+// use summarizes the profiles of a release.
 type use struct {
 	profiles    int
 	first, last uint64

@@ -19,11 +19,12 @@ import (
 )
 
 const (
-	// maxRead is the maximum size of the messages, if more than one, that are read for a response.
+	// maxRead is the maximum total size of the messages that are read for a response. The first message
+	// may exceed it.
 	maxRead = 32 << 20
 	// maxSeries is the maximum number of series of a response, on all pages.
 	maxSeries = 5000
-	// maxPoints is the maximum number of points of all series. A point has 16 bytes.
+	// maxPoints is the maximum number of points of all series. A point takes 16 bytes.
 	maxPoints = 1_000_000
 	// steps is the number of values of a chart.
 	steps = 60
@@ -41,8 +42,8 @@ type Answer struct {
 	Low     float64            `json:"low"`
 	High    float64            `json:"high"`
 	Sum     float64            `json:"sum"`
-	// Values are those of equal steps from First to Last: the sum of a sum, the average of
-	// others; null without points.
+	// Values are the values in equal steps from First to Last: for a sum, the total of each step,
+	// otherwise the average; null without points.
 	Values []*float64 `json:"values"`
 }
 
@@ -149,8 +150,8 @@ func (s source) numbers(kind string, points pmetric.NumberDataPointSlice) {
 	}
 }
 
-// distribution adds the average of a distribution. Those without a sum, which have negative values,
-// have the number of values instead.
+// distribution adds the average of a distribution. For a distribution without a sum, which contains
+// negative values, it adds the number of values instead.
 func (s source) distribution(attributes pcommon.Map, at pcommon.Timestamp, count uint64, sum float64, hasSum bool) {
 	if !hasSum {
 		s.point("count", attributes, at, float64(count))
@@ -216,7 +217,7 @@ func (r *reader) page(q listing.Query) ListAnswer {
 	return out
 }
 
-// texts are those that a search finds.
+// texts returns the searchable texts.
 func (s *series) texts() []string {
 	out := []string{s.name, s.service}
 	for key, value := range s.labels.All() {
@@ -259,5 +260,5 @@ func (s *series) describe(texts *answer.Budget, first, last uint64) Answer {
 	return out
 }
 
-// finite returns a number that JSON has.
+// finite returns a number that JSON can represent.
 func finite(value float64) float64 { return min(max(value, -math.MaxFloat64), math.MaxFloat64) }

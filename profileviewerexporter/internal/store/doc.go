@@ -3,8 +3,8 @@
 // Package store keeps the latest messages of all signals in memory, within limits of
 // size and age.
 //
-// A message is stored as encoded OTLP, so its memory use is known exactly, with a summary for lists
-// and lookups. Its content is decoded for the duration of one request.
+// A message is stored as encoded OTLP, so its memory use is known exactly. A summary of it serves
+// lists and lookups. Its content is decoded for the duration of one request.
 //
 //	store.go     limits, eviction, lookups by profile and by trace
 //	message.go   messages, and the memory that they use

@@ -31,7 +31,7 @@ type Message struct {
 	Profiles  []*Profile
 	Fragments []*Fragment // of its spans, log records or metrics
 
-	// Number is that of the Recorder; 0: none.
+	// Number is assigned by the Recorder; 0: none.
 	Number uint64
 
 	project string // of its first resource; the projects share the store
@@ -39,7 +39,7 @@ type Message struct {
 }
 
 // projectOf returns the tenant of a resource: the project that our receivers authorized. Resources
-// without a project share one: clients could invent any other name.
+// without a project share one tenant, because clients could invent any other name.
 func projectOf(resource pcommon.Resource) string {
 	if id, ok := resource.Attributes().Get(semconv.SentryProjectID); ok {
 		return displayText(id.AsString())

@@ -98,7 +98,7 @@ const (
 	// maxTraceNames is the maximum number of trace names of a profile in a list.
 	maxTraceNames = 3
 	// maxNamedSpans is the maximum number of spans of a profile that gets trace names: more spans
-	// have no few typical traces, and the page requests lists all the time.
+	// rarely belong to only a few traces, and the page requests lists all the time.
 	maxNamedSpans = 1000
 )
 

@@ -21,7 +21,7 @@ type threadUse struct {
 	busy    int64 // weight of samples on any stack
 }
 
-// Ordered returns the threads with samples, no more than a number of them. The page opens the first: of the
+// Ordered returns at most a given number of the threads with samples. The page opens the first: of the
 // threads that ran spans, the one that ran the longest. The sampler of an SDK is last: it runs
 // while it takes samples.
 func Ordered(p *timeline.Profile, most int) (list []*timeline.Thread) {
@@ -41,7 +41,7 @@ func Ordered(p *timeline.Profile, most int) (list []*timeline.Thread) {
 	return list
 }
 
-// first compares two threads of which some have a property: those come first.
+// first compares two threads by a property: those that have it come first.
 func first(a, b bool) int {
 	switch {
 	case a == b:

@@ -7,9 +7,10 @@ import (
 	"slices"
 )
 
-// Critical returns which rows are on the critical path of a trace: backwards from its end, the span
-// that ended last, of its calls again the one that ended last, then the one that ended last before
-// that one began, and so on. If such a span were shorter, its parent could be, too.
+// Critical reports which rows are on the critical path of a trace. Backwards from the end, the path
+// contains the span that ended last, then the one that ended last before that one began, and so on;
+// likewise among the children of each span on the path. If a span on the path were shorter, its parent
+// could be, too.
 func Critical(found []Span, rows []Row) []bool {
 	children := childRows(rows)
 	ends := func(row int) uint64 { return found[rows[row].Index].End }

@@ -13,7 +13,7 @@ import (
 )
 
 // MaxSpans is the maximum number of spans of a trace that are read, in order of arrival. The largest
-// traces of our recordings have a few hundred.
+// traces in our recordings have a few hundred.
 const MaxSpans = 100_000
 
 // Span is a span of a trace, without texts.

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxRowBytes is the part of a response for rows. 100,000 rows of a usual trace have 4 MB.
+	// maxRowBytes is the part of a response for rows. 100,000 rows of a usual trace take 4 MB.
 	maxRowBytes = 6 << 20
 	// maxNameBytes is the part of a response for names. Names occur once.
 	maxNameBytes = 1 << 20
