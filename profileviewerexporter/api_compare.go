@@ -16,7 +16,7 @@ type compareAnswer struct {
 	graphAnswer
 	Before         int64        `json:"before"`
 	After          int64        `json:"after"`
-	BeforeProfiles int          `json:"before_profiles"` // number of profiles on each side
+	BeforeProfiles int          `json:"before_profiles"` // number of profiles
 	AfterProfiles  int          `json:"after_profiles"`
 	Changes        []changeLine `json:"changes,omitempty"` // by the change of the self weight, the largest first
 }
