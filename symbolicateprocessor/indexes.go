@@ -55,7 +55,7 @@ func indexName(b *bundle) string {
 
 const indexSuffix = ".symtab"
 
-// openTable opens an index. Its file is closed when the table is no longer referenced, because a lookup may still use a table that load has closed.
+// openTable opens an index. Its file is closed when the table is no longer referenced, because a lookup may still use a table that load has evicted.
 func openTable(name string) (symbolFile, error) {
 	file, err := os.Open(name)
 	if err != nil {

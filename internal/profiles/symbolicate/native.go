@@ -29,7 +29,7 @@ const (
 	walked addresses = iota
 	// adjusted: the addresses of callers point into the call instruction. libunwindstack (Android) adjusts them.
 	adjusted
-	// linked: adjusted, and relative to the addresses that the linker assigned. The eBPF profiler converts addresses and mapping ranges.
+	// linked: adjusted, and converted to the addresses that the linker assigned. The eBPF profiler converts addresses and mapping ranges.
 	linked
 )
 
