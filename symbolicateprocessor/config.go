@@ -37,7 +37,7 @@ type UploadsConfig struct {
 	// TLS configures HTTPS.
 	TLS configoptional.Optional[configtls.ServerConfig] `mapstructure:"tls"`
 
-	// MaxTotalSize is the maximum total size of the stored uploads. At the limit, the oldest are removed.
+	// MaxTotalSize is the maximum total size of the stored uploads. At the limit, the oldest files of the largest kind (chunks, files, bundles) are removed.
 	MaxTotalSize int64 `mapstructure:"max_total_size"`
 }
 
