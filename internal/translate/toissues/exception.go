@@ -22,6 +22,7 @@ type exception struct {
 	trace             stacktext.Trace
 	unparsed          string // text of the stack, if it has no frames
 	kind              string // type and position: see Event.Kind
+	failure           string // what records of one failure in one trace have in common
 }
 
 // stackLanguages maps platforms to languages.
@@ -55,6 +56,10 @@ func newException(attrs pcommon.Map, platform string) *exception {
 		e.platform = attr.FirstText(stackPlatforms[trace.Language], otherPlatform)
 	}
 	e.kind = e.identify()
+	e.failure = e.kind
+	if e.trace.Language == stacktext.Go && len(e.trace.Exceptions) > 0 { // Go's errors have no stack: each span records that of its own call
+		e.failure = attr.HashID("go", e.kindName, e.message)
+	}
 	return e
 }
 

@@ -105,6 +105,7 @@ type exporter struct {
 type record struct {
 	*service
 	kind    string // type and position: see Event.Kind
+	common  string // see exception.failure
 	traceID pcommon.TraceID
 	spanID  pcommon.SpanID
 	span    int            // index in the service; notSpan = in a log record
@@ -185,7 +186,8 @@ func (e *exporter) failures() (unique []*record) {
 	for _, r := range e.records {
 		// The frames are parsed again when the event is encoded, because the frames of a whole
 		// message would use too much memory.
-		r.kind = newException(r.attrs, r.Platform).kind
+		x := newException(r.attrs, r.Platform)
+		r.kind, r.common = x.kind, x.failure
 		first, known := byFailure[r.failure()]
 		if !known {
 			byFailure[r.failure()] = r
@@ -207,7 +209,7 @@ func (r *record) failure() (id [24]byte) {
 	if trace.IsEmpty() {
 		binary.BigEndian.PutUint64(trace[8:], uint64(r.at))
 	}
-	sum := sha256.Sum256(append(trace[:], r.kind...))
+	sum := sha256.Sum256(append(trace[:], r.common...))
 	copy(id[:], sum[:])
 	return id
 }

@@ -145,6 +145,23 @@ func TestOneFailureOnNestedSpansIsOneEvent(t *testing.T) {
 }
 
 // TestFieldsOfTheSpan: tags from the list, other attributes as extra data, the user's ID.
+// TestFailureOfGo: each span records the stack of its own call of RecordError. Errors with another message are other failures.
+func TestFailureOfGo(t *testing.T) {
+	traces, spans := shop("go")
+	stack := func(function string) string {
+		return "goroutine 1 [running]:\ngo.opentelemetry.io/otel/sdk/trace.recordStackTrace()\n\t/go/span.go:1 +0x1\nmain." + function + "()\n\t/app/shop.go:7 +0x1\n"
+	}
+	fail(spans[2], "main.paymentError", "declined", stack("charge"))
+	fail(spans[1], "main.paymentError", "declined", stack("checkout"))
+	fail(spans[0], "main.paymentError", "expired", stack("checkout"))
+	export := FromTraces(traces, options())
+	require.Len(t, export.Events, 2)
+	assert.Equal(t, []discard.Loss{{Reason: ReasonDuplicate, Count: 1}}, export.Lost)
+	innermost := decode(t, export.Events[0]).Exceptions[0].Stacktrace.Frames
+	assert.Equal(t, "charge", innermost[len(innermost)-1].Function)
+	assert.NotEqual(t, export.Events[0].Kind, export.Events[1].Kind, "the flood guard counts by position")
+}
+
 func TestFieldsOfTheSpan(t *testing.T) {
 	traces, spans := shop("python")
 	attrs := spans[2].Attributes()
