@@ -33,7 +33,7 @@ func TestFailures(t *testing.T) {
 			continue
 		}
 		s := sdk{folder: p.folder, version: "otel"}
-		for _, mode := range []string{"spans", "logs", "dup"} {
+		for _, mode := range p.modes {
 			t.Run(p.folder+"/"+mode, func(t *testing.T) {
 				if reason := s.missing(t); reason != "" {
 					t.Skip(reason)
@@ -47,21 +47,32 @@ func TestFailures(t *testing.T) {
 // pair is a program of a folder, for OpenTelemetry's SDK and Sentry's.
 type pair struct {
 	folder string
+	modes  []string
 	allow  func(mode, message string, want []exception) []exception // differences for reasons outside the exporter; nil = none
 }
 
+var everywhere = []string{"spans", "logs", "dup"}
+
 var pairs = []pair{
-	{"python", func(mode, message string, want []exception) []exception {
+	{"python", everywhere, func(mode, message string, want []exception) []exception {
 		if strings.HasSuffix(message, "nested") && mode != "logs" { // the innermost span records the frames inside it
-			frames := want[0].frames
-			want = []exception{{want[0].text, slices.Delete(slices.Clone(frames), 0, 1)}}
+			want = []exception{{want[0].class, want[0].message, want[0].frames[1:]}}
 		}
 		return want
 	}},
-	{"java", nil},
-	{"node", func(_, _ string, want []exception) []exception {
-		return want[len(want)-1:] // OpenTelemetry's SDK records the text of the thrown error, without its causes
-	}},
+	{"java", everywhere, nil},
+	// OpenTelemetry's SDKs for Node and Go record the text of the thrown error, without its causes. Go's log records have no stack.
+	{"node", everywhere, thrown},
+	{"go", []string{"spans"}, thrown},
+}
+
+func thrown(_, _ string, want []exception) []exception { return want[len(want)-1:] }
+
+func (p pair) allowed(mode, message string, want []exception) []exception {
+	if p.allow == nil {
+		return want
+	}
+	return p.allow(mode, message, want)
 }
 
 func compareFailures(t *testing.T, p pair, mode string) {
@@ -88,10 +99,7 @@ service:
 	got = failures(t, through)
 	require.Len(t, got, n)
 	for message, exceptions := range want {
-		if p.allow != nil {
-			exceptions = p.allow(mode, message, exceptions)
-		}
-		assert.Equal(t, exceptions, got[message], message)
+		assert.Equal(t, p.allowed(mode, message, exceptions), got[message], message)
 	}
 }
 
@@ -108,47 +116,53 @@ func fail(t *testing.T, p pair, environment, sdk, mode string) int {
 
 // exception is an exception of an event as text.
 type exception struct {
-	text   string   // type and message
-	frames []string // outermost first
+	class, message string
+	frames         []string // outermost first
 }
 
 // failures returns the exceptions and frames of all events, by the message of the thrown exception. There is one event for each message.
 func failures(t *testing.T, server *fakesentry.Server) map[string][]exception {
 	all := map[string][]exception{}
 	for _, envelope := range server.Taken() {
-		item := envelope.Items[0]
-		if item.Header.Type != sentry.ItemEvent {
-			continue
+		if item := envelope.Items[0]; item.Header.Type == sentry.ItemEvent {
+			chain := exceptionsOf(t, item.Payload)
+			message := chain[len(chain)-1].message
+			require.NotContains(t, all, message, "two events for one failure")
+			all[message] = chain
 		}
-		var event struct {
-			Exception struct {
-				Values []struct {
-					Type, Value string
-					Stacktrace  struct {
-						Frames []struct {
-							Function string
-							Filename string
-							AbsPath  string `json:"abs_path"`
-							Line     int    `json:"lineno"`
-							InApp    bool   `json:"in_app"` // Sentry's SDK leaves it out for Python's library
-						}
-					}
-				}
-			}
-		}
-		require.NoError(t, json.Unmarshal(item.Payload, &event))
-		var chain []exception
-		message := ""
-		for _, x := range event.Exception.Values {
-			message = x.Value
-			thrown := exception{text: x.Type + ": " + x.Value}
-			for _, f := range x.Stacktrace.Frames {
-				thrown.frames = append(thrown.frames, fmt.Sprintf("%s %s:%d %t", f.Function, cmp.Or(f.AbsPath, f.Filename), f.Line, f.InApp))
-			}
-			chain = append(chain, thrown)
-		}
-		require.NotContains(t, all, message, "two events for one failure")
-		all[message] = chain
 	}
 	return all
+}
+
+// exceptionsOf returns the exceptions of an event, the thrown one last.
+func exceptionsOf(t *testing.T, payload []byte) (chain []exception) {
+	var event struct{ Exception json.RawMessage }
+	require.NoError(t, json.Unmarshal(payload, &event))
+	type value struct {
+		Type, Value string
+		Stacktrace  struct {
+			Frames []struct {
+				Function string
+				Filename string
+				AbsPath  string `json:"abs_path"`
+				Line     int    `json:"lineno"`
+				InApp    bool   `json:"in_app"` // Sentry's SDK leaves it out for Python's library
+			}
+		}
+	}
+	var list []value // Sentry's SDK for Go sends a list
+	if json.Unmarshal(event.Exception, &list) != nil {
+		var object struct{ Values []value }
+		require.NoError(t, json.Unmarshal(event.Exception, &object))
+		list = object.Values
+	}
+	require.NotEmpty(t, list)
+	for _, x := range list {
+		thrown := exception{class: x.Type, message: x.Value}
+		for _, f := range x.Stacktrace.Frames {
+			thrown.frames = append(thrown.frames, fmt.Sprintf("%s %s:%d %t", f.Function, cmp.Or(f.AbsPath, f.Filename), f.Line, f.InApp))
+		}
+		chain = append(chain, thrown)
+	}
+	return chain
 }
