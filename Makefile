@@ -58,7 +58,8 @@ kafka: build ## Run examples/kafka against a real broker; needs Java and Maven
 	go test ./internal/testkit/e2e/kafka -tags kafka -count=1 -v
 
 sdks: build ## Run real SDKs, fetched from their registries; SDKS="python node" selects some
-	@for install in $(or $(SDKS:%=internal/testkit/e2e/sdks/%/install),$(wildcard internal/testkit/e2e/sdks/*/install)); do \
+	@for install in $(or $(SDKS:%=internal/testkit/e2e/sdks/%/install),$(wildcard internal/testkit/e2e/sdks/*/install)) \
+	    internal/testkit/e2e/tee/python/install; do \
 	  echo "$$install"; sh .ci/quiet sh $$install || exit 1; done
 	SDKS="$(SDKS)" go test ./internal/testkit/e2e/sdks -tags sdks -count=1 -timeout 20m -v
 

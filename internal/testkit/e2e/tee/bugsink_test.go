@@ -3,12 +3,8 @@
 package tee
 
 import (
-	"encoding/json"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,69 +17,31 @@ import (
 
 // TestBugsink: Sentry's Python SDK produces the same issues in a real server with and without the tee.
 func TestBugsink(t *testing.T) {
-	python, err := filepath.Abs("python/installed/bugsink/bin/python")
-	require.NoError(t, err)
-	scripts, err := filepath.Abs("python")
-	require.NoError(t, err)
-	if _, err := os.Stat(python); err != nil {
-		t.Skip("bugsink is not installed: see python/install")
+	server := harness.StartBugsink(t, "direct", "tee")
+	c := harness.Start(t, settings(harness.NewSink(t), "upstream: 'http://"+server.Address+"'"))
+	for _, dsn := range []string{server.DSNs[0], strings.Replace(server.DSNs[1], server.Address, c.Address, 1)} {
+		command := exec.Command(server.Python, "python/errors.py")
+		command.Env, command.Stderr = append(os.Environ(), "SENTRY_DSN="+dsn), os.Stderr
+		require.NoError(t, command.Run())
 	}
-	folder := t.TempDir()
-	run := func(dsn string, arguments ...string) string {
-		command := exec.Command(python, arguments...)
-		command.Dir = folder
-		command.Env = append(os.Environ(), "SENTRY_DSN="+dsn)
-		command.Stderr = os.Stderr
-		output, err := command.Output()
-		require.NoError(t, err, "%s", output)
-		return string(output)
-	}
-	address := harness.FreeAddress(t)
-	_, port, err := net.SplitHostPort(address)
-	require.NoError(t, err)
-	var dsns []string
-	require.NoError(t, json.Unmarshal([]byte(run("", filepath.Join(scripts, "server.py"), "setup", port)), &dsns))
 
-	server := exec.Command(python, "-m", "gunicorn", "bugsink.wsgi", "--bind", address, "--workers", "1")
-	server.Dir = folder
-	server.Env = append(os.Environ(), "DJANGO_SETTINGS_MODULE=bugsink_conf")
-	var log harness.LogBuffer
-	server.Stderr = &log
-	require.NoError(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
-	require.Eventually(t, func() bool {
-		resp, err := http.Get("http://" + address + "/accounts/login/")
-		if err == nil {
-			resp.Body.Close()
+	type issue struct {
+		title  string
+		events int
+	}
+	issues := func(project string) (list []issue) {
+		for _, i := range server.Issues(t, project) {
+			list = append(list, issue{i.Type + ": " + i.Value, len(i.Events)})
 		}
-		return err == nil
-	}, 2*time.Minute, 100*time.Millisecond, "bugsink answers\n%s", log.Tail())
-
-	c := harness.Start(t, settings(harness.NewSink(t), "upstream: 'http://"+address+"'"))
-	run(dsns[0], filepath.Join(scripts, "errors.py"))
-	run(strings.Replace(dsns[1], address, c.Address, 1), filepath.Join(scripts, "errors.py"))
-
-	issues := func(project float64) (issues [][]any) {
-		var all [][]any
-		require.NoError(t, json.Unmarshal([]byte(run("", filepath.Join(scripts, "server.py"), "issues")), &all))
-		for _, issue := range all {
-			if issue[0] == project {
-				issues = append(issues, issue[1:])
-			}
-		}
-		return issues
+		return list
 	}
-	direct := issues(1)
-	t.Logf("issues: %v", direct)
-	require.Len(t, direct, 3)
-	var through [][]any
-	for range 5 { // the tee forwards after it has responded
-		if through = issues(2); len(through) == len(direct) {
+	want := []issue{{"KeyError: 'amount'", 2}, {"ValueError: amount is negative", 2}, {"ZeroDivisionError: division by zero", 2}}
+	assert.Equal(t, want, issues("direct"))
+	var through []issue
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); { // the tee forwards after it has responded
+		if through = issues("tee"); assert.ObjectsAreEqual(want, through) {
 			break
 		}
 	}
-	assert.Equal(t, direct, through)
+	assert.Equal(t, want, through)
 }

@@ -1,7 +1,7 @@
 """Sets up a server that is compatible with Sentry in the current folder (PyPI: bugsink), or prints its issues.
 
-setup PORT: prints the DSNs of two projects as JSON.
-issues: prints [project, type, value, events] of each issue.
+setup PORT PROJECT...: prints the DSNs of the projects as JSON.
+issues: prints all issues as JSON, with their events.
 """
 import os
 import subprocess
@@ -10,12 +10,19 @@ import sys
 SETUP = """
 import json
 from projects.models import Project
-print(json.dumps([Project.objects.create(name=name, slug=name).dsn for name in ("direct", "tee")]))
+print(json.dumps([Project.objects.create(name=name, slug=f"project-{i}").dsn for i, name in enumerate(%r)]))
 """
 ISSUES = """
 import json
-from issues.models import Issue
-print(json.dumps(sorted([i.project_id, i.calculated_type, i.calculated_value, i.digested_event_count] for i in Issue.objects.all())))
+from events.models import Event
+from issues.models import Grouping, Issue
+print(json.dumps([{
+    "project": i.project.name,
+    "type": i.calculated_type,
+    "value": i.calculated_value,
+    "groups": sorted(g.grouping_key for g in Grouping.objects.filter(issue=i)),
+    "events": [e.get_parsed_data() for e in Event.objects.filter(issue=i).order_by("digest_order")],
+} for i in Issue.objects.order_by("calculated_type", "calculated_value")]))
 """
 
 
@@ -25,8 +32,10 @@ def run(script, *arguments, **options):
 
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "bugsink_conf"
-if sys.argv[1] == "setup":
-    run("create_conf", "--template=local", "--host=127.0.0.1", f"--port={sys.argv[2]}", stdout=sys.stderr)
+command, *arguments = sys.argv[1:]
+if command == "setup":
+    port, *projects = arguments
+    run("create_conf", "--template=local", "--host=127.0.0.1", f"--port={port}", stdout=sys.stderr)
     run("manage", "migrate", "--verbosity=0", stdout=sys.stderr)
     run("manage", "migrate", "--verbosity=0", "--database=snappea", stdout=sys.stderr)
-run("manage", "shell", "--verbosity=0", "-c", SETUP if sys.argv[1] == "setup" else ISSUES)
+run("manage", "shell", "--verbosity=0", "-c", SETUP % (projects,) if command == "setup" else ISSUES)
