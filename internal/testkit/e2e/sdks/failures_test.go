@@ -64,6 +64,7 @@ var pairs = []pair{
 	// OpenTelemetry's SDKs for Node and Go record the text of the thrown error, without its causes. Go's log records have no stack.
 	{"node", everywhere, thrown},
 	{"go", []string{"spans"}, thrown},
+	{"ruby", everywhere, nil},
 }
 
 func thrown(_, _ string, want []exception) []exception { return want[len(want)-1:] }
