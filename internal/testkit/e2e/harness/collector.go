@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -251,15 +252,21 @@ func (c *Collector) Kill() {
 
 // FreeAddress returns an address of the loopback interface that nothing listens at, host:port. The
 // port is below those that systems choose for outgoing connections: one of those may be taken again
-// before the collector listens at it.
+// before the collector listens at it. For the same reason, an address is not returned twice within a minute.
 func FreeAddress(t testing.TB) string {
 	for range 100 {
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000)))
-		if err == nil {
-			defer listener.Close()
-			return listener.Addr().String()
+		address := fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000))
+		if last, returned := returnedAddresses.Swap(address, time.Now()); returned && time.Since(last.(time.Time)) < time.Minute {
+			continue
+		}
+		if listener, err := net.Listen("tcp", address); err == nil {
+			listener.Close()
+			return address
 		}
 	}
 	require.Fail(t, "no free port")
 	return ""
 }
+
+// returnedAddresses are addresses with the time of their last use.
+var returnedAddresses sync.Map
