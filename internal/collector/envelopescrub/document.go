@@ -17,7 +17,7 @@ type node struct {
 	members []node // of an object or a list
 }
 
-// opaque are members without text, of which a profile has millions, and encoded traces.
+// opaque are members that contain no text, some of them with millions of values, and encoded traces.
 var opaque = map[string]bool{"samples": true, "stacks": true, "sampled_profile": true}
 
 // parse reads a document as the receiver does. After an error, the document ends in front of it, and
@@ -84,7 +84,7 @@ func (n *node) add(p *parser, key string) {
 	}
 }
 
-// done notes that everything so far is in the document.
+// done records that everything up to here is valid.
 func (p *parser) done() {
 	if p.Err == nil {
 		p.read = p.Pos

@@ -9,7 +9,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// Report states what was changed, and what could not be examined.
+// Report lists the changed values and the data that could not be examined.
 type Report struct {
 	Values map[string]int // changed values by rule
 	Kept   int            // bytes of binary traces: names of classes, methods and threads
@@ -66,14 +66,14 @@ func (e *editor) count(counts scrub.Counts) {
 	}
 }
 
-// header scrubs the header at the begin of data, and returns the data behind its line.
+// header scrubs the header at the start of data, and returns the data after its line.
 func (e *editor) header(data []byte) (rest []byte) {
 	line, rest, _ := bytes.Cut(data, []byte("\n"))
 	e.json(line, header)
 	return rest
 }
 
-// starts reports whether a view of the same memory is the begin of data.
+// starts reports whether data starts with a view of the same memory.
 func starts(data, view []byte) bool {
 	return len(view) <= len(data) && (len(view) == 0 || &data[0] == &view[0])
 }
@@ -99,7 +99,7 @@ func (e *editor) payload(item *sentry.Item) {
 	e.report.Kept += len(binary)
 }
 
-// unreadable scrubs lines behind the point from which an envelope cannot be read.
+// unreadable scrubs the lines after the point where reading the envelope fails.
 func (e *editor) unreadable(rest []byte) {
 	for len(rest) > 0 {
 		line, next, _ := bytes.Cut(rest, []byte("\n"))

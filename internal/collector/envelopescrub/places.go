@@ -52,7 +52,7 @@ func setOf(keys ...string) map[string]bool {
 	return set
 }
 
-// json scrubs a document in place, and overwrites what is not JSON.
+// json scrubs a document in place, and overwrites everything that is not valid JSON.
 func (e *editor) json(document []byte, examine func(*editor, *node)) {
 	root, rest := parse(document)
 	e.masked(&root)

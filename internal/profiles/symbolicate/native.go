@@ -101,7 +101,7 @@ func (e *editor) isNative(m *module, line dictionary.Line, function dictionary.F
 	return m.apple || isUnnamed(e.view.Text(function.Name))
 }
 
-// isUnnamed reports whether a name is a placeholder: SDKs write the address, Apple's systems write <redacted>.
+// isUnnamed reports whether a name is a placeholder: SDKs use the address, Apple's systems use <redacted>.
 func isUnnamed(name string) bool {
 	if name == "" || name == "<redacted>" || name == "<unknown>" {
 		return true

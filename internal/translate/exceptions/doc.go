@@ -2,7 +2,7 @@
 
 // Package exceptions writes names, files and lines from symbol files into the exceptions of log records and span events.
 //
-// # What is read and written
+// # Attributes
 //
 //	sentry.exceptions       frames from Sentry's SDKs: each gets a list "symbolicated", innermost first, in addition to the raw fields, which the
 //	                        exporter sends to Sentry. The list is empty for code that R8 shares between methods

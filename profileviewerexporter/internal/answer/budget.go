@@ -109,7 +109,7 @@ func (b *Budget) attribute(list *[]Attribute, all int, key, unit string, value p
 	return true
 }
 
-// More returns the text that stands for n more entries of a list.
+// More returns the text that replaces n entries at the end of a list.
 func More(n int) string { return strconv.Itoa(n) + " more" }
 
 // List returns the attributes of a profile.

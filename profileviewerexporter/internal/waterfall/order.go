@@ -13,7 +13,7 @@ import (
 type Row struct{ Index, Depth int }
 
 // Order returns the rows of a trace: each span after its parent, siblings by start time. Spans with
-// an unknown parent are roots, and so is the first span of a cycle.
+// an unknown parent and the first span of a cycle are roots.
 func Order(found []Span) (rows []Row) {
 	byID := make(map[pcommon.SpanID]int, len(found))
 	for i := range found {
