@@ -22,9 +22,6 @@ func NewContainerWriter(scratch []byte, limit int) *ContainerWriter {
 // Len returns the number of elements in the payload.
 func (w *ContainerWriter) Len() int { return w.elements }
 
-// Size returns the size of the payload in bytes, without its end.
-func (w *ContainerWriter) Size() int { return len(w.payload) }
-
 // Add adds an element to the payload. It reports whether it fits.
 func (w *ContainerWriter) Add(e Element) bool {
 	before := len(w.payload)
