@@ -7,7 +7,7 @@ BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
 TOOL     := go tool -modfile=tools/go.mod
 OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
-CODE     := cmd internal $(wildcard *receiver *processor *exporter *extension)
+CODE     := cmd internal profiles $(wildcard *receiver *processor *exporter *extension)
 SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
 PAGE     := profileviewerexporter/assets/stamp
 KEY      := 0123456789abcdef0123456789abcdef

@@ -31,7 +31,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // harness is a processor in both pipelines, and what comes out of them.

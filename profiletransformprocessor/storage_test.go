@@ -18,6 +18,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 const stored = patient + "\nstorage: memory"
@@ -254,7 +255,7 @@ func FuzzHeld(f *testing.F) {
 		require.NoError(t, err)
 		second, err := decodeHeld(again)
 		require.NoError(t, err)
-		require.Empty(t, dictionarytest.Diff(first.parts[0], second.parts[0]))
+		require.Empty(t, dictionary.Diff(first.parts[0], second.parts[0]))
 		last, err := encodeHeld(second)
 		require.NoError(t, err)
 		require.Equal(t, again, last)

@@ -21,9 +21,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // exporters are those of all signals, made by the factory as the collector makes them.

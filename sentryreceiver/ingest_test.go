@@ -16,12 +16,13 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 func textOf(t *testing.T, p pprofile.Profiles) string {
 	t.Helper()
 	dictionarytest.MustBeValid(t, p)
-	return dictionarytest.Dump(p)
+	return dictionary.Dump(p)
 }
 
 func TestProfilesComeOut(t *testing.T) {

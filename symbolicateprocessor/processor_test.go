@@ -28,9 +28,9 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 const debugID = "3f2b7c1e-8d4a-4e65-9b0c-73656e747279"

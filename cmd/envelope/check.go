@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 var checkCommand = command{

@@ -13,9 +13,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 // otlp returns messages as a file.

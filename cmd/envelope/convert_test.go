@@ -21,6 +21,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 var testOptions = importer.Options{Start: time.Unix(1_777_629_600, 0)}
@@ -84,7 +85,7 @@ func exact(t *testing.T, name string, message pprofile.Profiles) {
 		again, err := profilefile.Readers[format](file.Bytes(), testOptions)
 		require.NoError(t, err, name)
 		assert.Empty(t, again.Losses)
-		assert.Empty(t, dictionarytest.Diff(message, again.Profiles[0]), "%s as %s %s", name, format, version)
+		assert.Empty(t, dictionary.Diff(message, again.Profiles[0]), "%s as %s %s", name, format, version)
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // backend records requests, and accepts them unless it has another answer.
@@ -116,7 +117,7 @@ func TestSendOTLP(t *testing.T) {
 	require.NoError(t, err)
 	got, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(b.bodies[0])
 	require.NoError(t, err)
-	assert.Empty(t, dictionarytest.Diff(content.Profiles[0], got))
+	assert.Empty(t, dictionary.Diff(content.Profiles[0], got))
 }
 
 // TestSendOTLPFresh: messages get new IDs and times, with the same distances.

@@ -5,7 +5,8 @@ package scrub
 import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Profiles scrubs profiles in place.
@@ -58,7 +59,7 @@ func clearPayloads(data pprofile.Profiles) {
 	for _, resource := range data.ResourceProfiles().All() {
 		for _, scope := range resource.ScopeProfiles().All() {
 			for _, profile := range scope.Profiles().All() {
-				dictionary.ClearOriginalPayload(profile)
+				payload.Clear(profile)
 			}
 		}
 	}

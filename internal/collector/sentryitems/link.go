@@ -16,12 +16,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // V1 profiles are linked by the rule of package spanlink. A V1 profile and its transaction

@@ -13,11 +13,11 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 func read(t testing.TB, path ...string) []byte {
@@ -122,7 +122,7 @@ func TestDecode(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.from, from)
 			require.Equal(t, before, string(request), "the request belongs to the caller")
-			require.Equal(t, dictionarytest.Dump(c.want), dictionarytest.Dump(parse(t, current)))
+			require.Equal(t, dictionary.Dump(c.want), dictionary.Dump(parse(t, current)))
 			again, from, err := dialect.Decode(current)
 			require.NoError(t, err)
 			require.Equal(t, dialect.V1_10, from)
@@ -155,7 +155,7 @@ func TestDecodeAsyncProfiler(t *testing.T) {
 		p := parse(t, current)
 		dictionary.Compact(p) // async-profiler writes equal stacks twice
 		require.Empty(t, conformance.Check(p))
-		require.Contains(t, dictionarytest.Dump(p), "Work.checkout")
+		require.Contains(t, dictionary.Dump(p), "Work.checkout")
 	}
 }
 
@@ -176,7 +176,7 @@ func TestEncode(t *testing.T) {
 	for name, p := range cases {
 		t.Run(name, func(t *testing.T) {
 			request := encode(t, p)
-			want := dictionarytest.Dump(parse(t, request))
+			want := dictionary.Dump(parse(t, request))
 			encoded, err := dialect.Encode(request, dialect.V1_9, false)
 			require.NoError(t, err)
 			path := filepath.Join("testdata", "encoded", name+".pb")
@@ -186,18 +186,18 @@ func TestEncode(t *testing.T) {
 			require.Equal(t, read(t, path), encoded)
 			judged, err := new(pprofile.JSONUnmarshaler).UnmarshalProfiles(read(t, "testdata", "encoded", name+".json"))
 			require.NoError(t, err)
-			require.Equal(t, want, dictionarytest.Dump(judged))
+			require.Equal(t, want, dictionary.Dump(judged))
 
 			current, from, err := dialect.Decode(encoded)
 			require.NoError(t, err)
 			if name != "timestamps" {
 				require.Equal(t, dialect.V1_9, from)
 			}
-			require.Equal(t, want, dictionarytest.Dump(parse(t, current)))
+			require.Equal(t, want, dictionary.Dump(parse(t, current)))
 
 			inline, err := dialect.Encode(request, dialect.V1_10, true)
 			require.NoError(t, err)
-			require.Equal(t, want, dictionarytest.Dump(parse(t, inline)))
+			require.Equal(t, want, dictionary.Dump(parse(t, inline)))
 			require.Contains(t, string(inline), "\x0a\x0cservice.name\x12\x06\x0a\x04shop", "key and value are text")
 			same, err := dialect.Encode(request, dialect.V1_10, false)
 			require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 var errGecko = errors.New("it is no processed profile; open it at profiler.firefox.com and save it there")

@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Detail describes one function in a selection. Lists start with the heaviest entries.

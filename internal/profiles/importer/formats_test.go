@@ -17,7 +17,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/collapsed"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/cpuprofile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/firefox"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
@@ -26,6 +25,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 type writer interface {

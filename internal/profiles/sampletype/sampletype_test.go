@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // The rows of docs/producers.md: what producers send, and the nanoseconds of a value of 1.

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 // FuzzLink links arbitrary profiles to arbitrary spans. No observation is lost, spans stay

@@ -9,7 +9,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Link links the samples of a message to spans of the index. It changes the message.
@@ -145,7 +146,7 @@ func (l *linker) profile(profile pprofile.Profile, said values, program *Session
 	changed := l.split.apply(samples)
 	l.changed = l.changed || changed
 	if changed && !l.options.KeepPayload {
-		dictionary.ClearOriginalPayload(profile)
+		payload.Clear(profile)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // content is a file. Its fields are those of the schema.

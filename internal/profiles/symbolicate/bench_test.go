@@ -13,7 +13,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // opened has one opened script.

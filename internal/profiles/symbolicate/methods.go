@@ -9,8 +9,8 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // obfuscation is the ProGuard mapping of a source.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // NativeID identifies a program or a library. One of the two is enough.

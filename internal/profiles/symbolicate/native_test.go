@@ -13,8 +13,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // cart has two functions in a row, so that the return address of a call at the end of the first is in the second, and an inlined one.
@@ -88,7 +87,7 @@ func nativeProfile(platform, scope string, mapping dictionary.Mapping, id map[st
 }
 
 // plain returns the dump of a profile without quotes.
-func plain(p pprofile.Profiles) string { return strings.ReplaceAll(dictionarytest.Dump(p), `"`, "") }
+func plain(p pprofile.Profiles) string { return strings.ReplaceAll(dictionary.Dump(p), `"`, "") }
 
 var apple = map[string]string{"sentry.debug_id": cartID, "sentry.image.type": "macho"}
 
@@ -153,7 +152,7 @@ func TestNamedAddresses(t *testing.T) {
 		counts, _ = symbolicated(t, p)
 		assert.Equal(t, Counts{symbols.OK: 1}, counts, name)
 		if name != "" {
-			assert.Contains(t, dictionarytest.Dump(p), `sentry.frame.raw_function="`+name+`"`)
+			assert.Contains(t, dictionary.Dump(p), `sentry.frame.raw_function="`+name+`"`)
 		}
 	}
 }
@@ -172,6 +171,6 @@ func TestUnknownAddresses(t *testing.T) {
 		p := nativeProfile("cocoa", "", mapping, c.id, []any{0x100500, 0xffff, 0x109999})
 		counts, _ := symbolicated(t, p)
 		assert.Equal(t, c.want, counts, name)
-		assert.Contains(t, dictionarytest.Dump(p), "0x109999")
+		assert.Contains(t, dictionary.Dump(p), "0x109999")
 	}
 }

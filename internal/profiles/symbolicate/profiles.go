@@ -36,8 +36,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Files finds symbol files. It never waits: a file that is not ready yet is Pending.
@@ -76,7 +77,7 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 	}
 	e.moveLeaves()
 	if e.edit != nil {
-		eachProfile(p, func(_ pcommon.Resource, _ string, profile pprofile.Profile) { dictionary.ClearOriginalPayload(profile) })
+		eachProfile(p, func(_ pcommon.Resource, _ string, profile pprofile.Profile) { payload.Clear(profile) })
 		dictionary.Compact(p)
 	}
 	return e.counts

@@ -12,10 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // row is a sample: the address of its only frame (0 = idle), its thread, and its observations.
@@ -168,6 +167,6 @@ func TestAggregateKeepsTime(t *testing.T) {
 		slices.Reverse(rows[0].times)
 		again := profileOf(wall, rows...)
 		Apply(again, []Step{&Aggregate{Unit: UnitNanoseconds, MaxGap: time.Hour}})
-		require.Empty(t, dictionarytest.Diff(p, again), "seed %d", seed)
+		require.Empty(t, dictionary.Diff(p, again), "seed %d", seed)
 	}
 }

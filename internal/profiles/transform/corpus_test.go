@@ -11,10 +11,10 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 // Recorded profiles of every SDK go through every step and every preset: what comes out is valid,

@@ -5,7 +5,7 @@ package transform
 import (
 	"regexp"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // frameTests are the patterns of Frames. Each text of a message is matched once, regardless of how

@@ -6,7 +6,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // message is the message that steps change.
@@ -93,7 +94,7 @@ func (m *message) dropBroken() {
 
 func (m *message) clearPayloads() {
 	m.each(func(_ pcommon.Resource, profile pprofile.Profile) {
-		dictionary.ClearOriginalPayload(profile)
+		payload.Clear(profile)
 	})
 }
 

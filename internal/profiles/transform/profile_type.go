@@ -6,8 +6,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // ProfileType sets sample type, period type and period as Grafana Pyroscope expects them:

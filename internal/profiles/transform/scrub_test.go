@@ -11,10 +11,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 func attributeOf(e *dictionary.Editor, key string, raw any) dictionary.AttributeIndex {
@@ -88,8 +87,8 @@ func TestScrubReachesEverything(t *testing.T) {
 	encoded, err := new(pprofile.ProtoMarshaler).MarshalProfiles(p)
 	require.NoError(t, err)
 	require.NotContains(t, string(encoded), "alice")
-	require.NotContains(t, dictionarytest.Dump(p), "42")
-	require.Contains(t, dictionarytest.Dump(p), "/home/user/a.php")
+	require.NotContains(t, dictionary.Dump(p), "42")
+	require.Contains(t, dictionary.Dump(p), "/home/user/a.php")
 }
 
 func TestScrubRulesInOrder(t *testing.T) {
@@ -98,7 +97,7 @@ func TestScrubRulesInOrder(t *testing.T) {
 		{regexp.MustCompile(`/acme-(\d)/`), "/customer-$1/"},
 		{regexp.MustCompile(`customer-7`), "x"},
 	}}})
-	require.Contains(t, dictionarytest.Dump(p), "/srv/x/a.py")
+	require.Contains(t, dictionary.Dump(p), "/srv/x/a.py")
 }
 
 // A file that is scrubbed to nothing leaves no function without a name behind.
@@ -120,7 +119,7 @@ func TestScrubSecrets(t *testing.T) {
 	p.ResourceProfiles().At(0).Resource().Attributes().PutStr("token", "hush")
 
 	Apply(p, []Step{&Scrub{Scrubbing: scrub.DefaultConfig()}})
-	text := dictionarytest.Dump(p)
+	text := dictionary.Dump(p)
 	require.NotContains(t, text, "hush")
 	require.Contains(t, text, "/srv/auth/token.py")
 	require.Contains(t, text, "postgres://u:[Filtered]@db/x")

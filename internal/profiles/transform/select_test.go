@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 // TestSelector: parts have the observations of their resources, no entries that they do not need, and together the complete message.

@@ -14,10 +14,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Nothing configured, nothing touched.

@@ -15,10 +15,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // batches are messages of one batch: those of a profiler for a whole host, those of one program, and recorded chunks of all SDKs, which

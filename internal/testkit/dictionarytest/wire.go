@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dictionarytest prints, compares and checks OTLP profiles messages in tests. It is for
-// tests only: it links the generated protobuf types.
+// Package dictionarytest checks OTLP profiles messages in tests. It is for tests only: it links the
+// generated protobuf types.
 package dictionarytest
 
 import (
@@ -15,7 +15,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // MustBeValid fails the test if p breaks a rule of [conformance.Check] or of [CheckWire]. It does not change p.
@@ -51,7 +52,7 @@ func CheckWire(p pprofile.Profiles) error {
 	if err != nil {
 		return fmt.Errorf("unmarshal: %w", err)
 	}
-	if diff := Diff(readOnly, decoded); diff != "" {
+	if diff := dictionary.Diff(readOnly, decoded); diff != "" {
 		return fmt.Errorf("decoding gives another message: %s", diff)
 	}
 	return nil

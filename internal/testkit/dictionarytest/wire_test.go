@@ -11,7 +11,7 @@ import (
 	wire "go.opentelemetry.io/proto/otlp/profiles/v1development"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 func validProfiles() pprofile.Profiles {
@@ -45,9 +45,9 @@ func validProfiles() pprofile.Profiles {
 
 func TestMustBeValid(t *testing.T) {
 	p := validProfiles()
-	before := Dump(p)
+	before := dictionary.Dump(p)
 	MustBeValid(t, p)
-	if Dump(p) != before || p.IsReadOnly() {
+	if dictionary.Dump(p) != before || p.IsReadOnly() {
 		t.Error("the message was changed")
 	}
 	p.MarkReadOnly()

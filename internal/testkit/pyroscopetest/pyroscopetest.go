@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 // Check sends copies of messages through the preset. The test fails if a result is not valid OTLP,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Reasons for unusable parts of a method trace.

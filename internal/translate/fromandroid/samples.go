@@ -9,8 +9,8 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/perfetto"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Reasons for unusable samples of a Perfetto trace, in addition to Sentry's.

@@ -13,9 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/perfetto"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Trace is a decoded trace.

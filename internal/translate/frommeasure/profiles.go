@@ -7,9 +7,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // MethodTraceToProfiles translates a method trace that is attached to an event. attributes are those

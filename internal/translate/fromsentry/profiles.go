@@ -12,9 +12,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // ProfileToProfiles translates a V1 profile with at least one sample.
@@ -114,7 +115,7 @@ func finish(profile pprofile.Profile, attributes *attributeList, src Source) {
 	attributes.clockDrift(src)
 	dictionary.SetAttributes(profile.AttributeIndices(), attributes.indices...)
 	if src.OriginalPayload != nil {
-		dictionary.SetOriginalPayload(profile, attr.OriginalPayloadFormat, src.OriginalPayload)
+		payload.Set(profile, attr.OriginalPayloadFormat, src.OriginalPayload)
 	}
 	attributes.b.Finish()
 }

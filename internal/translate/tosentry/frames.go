@@ -13,8 +13,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry/internal/memo"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // frameReader translates stacks of locations to stacks of frames: the inverse of
@@ -29,9 +30,9 @@ type frameReader struct {
 	frameTypes map[string]int // number of locations by type
 
 	fromSentry bool
-	stackOf    dictionary.Memo[stackResult]
-	locationOf dictionary.Memo[frameRange]
-	mappingOf  dictionary.Memo[string]           // filenames
+	stackOf    memo.Table[stackResult]
+	locationOf memo.Table[frameRange]
+	mappingOf  memo.Table[string]                // filenames
 	long       map[dictionary.StringIndex]string // clipped texts
 	limit      int                               // output limit of the message, in bytes
 	mappings   []dictionary.MappingIndex         // that locations refer to, in order

@@ -15,8 +15,8 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // chunk has the fields of an item that the oracle does not read.

@@ -14,8 +14,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/chunking"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // ProfilesToChunks translates profiles of any origin to profile chunks (sample format V2) within
@@ -231,17 +232,17 @@ func chunkHeader(platform string) sentry.ItemHeader {
 // profile remove it. Payloads that ingest would reject are not used; their profiles are translated
 // instead.
 func (e *profileExporter) original(profile pprofile.Profile) bool {
-	payload := dictionary.OriginalPayload(profile, attr.OriginalPayloadFormat)
-	if payload == nil {
+	kept := payload.Of(profile, attr.OriginalPayloadFormat)
+	if kept == nil {
 		return false
 	}
 	d := sentryprofile.AcquireDecoder()
 	defer d.Release()
-	chunk, err := d.Chunk(payload)
-	if err != nil || chunk.Android != nil || len(payload) > e.options.MaxItemBytes || e.chunkIDs[chunk.ChunkID] {
+	chunk, err := d.Chunk(kept)
+	if err != nil || chunk.Android != nil || len(kept) > e.options.MaxItemBytes || e.chunkIDs[chunk.ChunkID] {
 		return false
 	}
-	subject := sentryprofile.Subject{Chunk: chunk, HeaderPlatform: chunk.Platform, Number: 1, Size: len(payload)}
+	subject := sentryprofile.Subject{Chunk: chunk, HeaderPlatform: chunk.Platform, Number: 1, Size: len(kept)}
 	if len(sentryprofile.BrokenRules(subject)) > 0 || chunk.Platform != validPlatform(chunk.Platform) {
 		return false
 	}
@@ -252,7 +253,7 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 	}
 	e.chunkIDs[chunk.ChunkID] = true
 	e.Items = append(e.Items, Outgoing{
-		Item:  sentry.Item{Header: chunkHeader(strings.Clone(chunk.Platform)), Payload: payload},
+		Item:  sentry.Item{Header: chunkHeader(strings.Clone(chunk.Platform)), Payload: kept},
 		Count: chunk.Samples.Len(),
 	})
 	return true

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/pyroscopetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 )

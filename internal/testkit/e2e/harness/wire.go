@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 // LargeMessage is the size from which DecodeProfiles skips the slowest checks.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // TestSymbolicate: a chunk of the browser SDK gets the names of a source map that the directory has by its debug ID. The first profiles pass while
@@ -49,7 +49,7 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [symbolicate],
 		require.Equal(t, http.StatusOK, got.Status, got.Body)
 		profiles, err := harness.DecodeProfiles(backend.OneProfile(t))
 		require.NoError(t, err)
-		text := dictionarytest.Dump(profiles)
+		text := dictionary.Dump(profiles)
 		return strings.Contains(text, "discountOf basket.ts:8:17 system=l")
 	}, time.Minute, 50*time.Millisecond)
 }

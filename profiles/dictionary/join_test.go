@@ -15,12 +15,12 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // singles gives the text of each profile with its scope and resource, apart from the dictionary and
@@ -37,7 +37,7 @@ func singles(messages ...pprofile.Profiles) (texts []string) {
 				})
 				return r.ScopeProfiles().Len() == 0
 			})
-			texts = append(texts, dictionarytest.Dump(one))
+			texts = append(texts, dictionary.Dump(one))
 		}
 	}
 	return texts

@@ -12,9 +12,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // A stack in words: what goes into a Builder and must come out of a View.
@@ -214,15 +214,15 @@ func TestRoundTripOfRandomMessages(t *testing.T) {
 
 		shuffled := slices.Clone(samples)
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if diff := dictionarytest.Diff(p, build(shuffled, r)); diff != "" {
+		if diff := dictionary.Diff(p, build(shuffled, r)); diff != "" {
 			t.Fatalf("seed %d: order matters: %s", seed, diff)
 		}
-		if other := build(samples, r); dictionarytest.Dump(other) != dictionarytest.Dump(p) {
+		if other := build(samples, r); dictionary.Dump(other) != dictionary.Dump(p) {
 			t.Fatalf("seed %d: the dump depends on the order of the tables", seed)
 		}
 		if len(samples) > 0 {
 			shuffled[0].times = []uint64{1049, 1001}
-			if dictionarytest.Diff(p, build(shuffled, nil)) == "" {
+			if dictionary.Diff(p, build(shuffled, nil)) == "" {
 				t.Fatalf("seed %d: another message compares equal", seed)
 			}
 		}

@@ -11,7 +11,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
 // Check returns the violations in p, or nil if it is a valid profiles message. It never panics and
@@ -207,7 +208,7 @@ func (c *checker) text(where string, index int, texts ...string) {
 
 // eachText visits every key and every string inside a value.
 func eachText(v pcommon.Value, depth int, visit func(string)) {
-	if depth > dictionary.MaxValueDepth {
+	if depth > canonical.MaxDepth {
 		return
 	}
 	switch v.Type() {

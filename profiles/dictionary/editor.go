@@ -88,7 +88,7 @@ func (e *Editor) Function(f Function) FunctionIndex {
 	return FunctionIndex(i)
 }
 
-// SetFunction replaces a function for all its references.
+// SetFunction replaces a function for all its references. It panics if the table has no such entry.
 func (e *Editor) SetFunction(i FunctionIndex, f Function) {
 	entry := e.d.FunctionTable().At(int(i))
 	entry.SetNameStrindex(int32(f.Name))

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
 func newBuilder(t testing.TB) (*Builder, pprofile.ProfilesDictionary) {
@@ -279,7 +281,7 @@ func TestTooDeepValuesStayApart(t *testing.T) {
 	b, d := newBuilder(t)
 	deep := func() pcommon.Value {
 		v := pcommon.NewValueSlice()
-		for at, i := v, 0; i < 2*MaxValueDepth; i++ {
+		for at, i := v, 0; i < 2*canonical.MaxDepth; i++ {
 			at = at.Slice().AppendEmpty()
 			at.SetEmptySlice()
 		}
@@ -324,7 +326,7 @@ func viewOf(b []byte) string { return unsafe.String(&b[0], len(b)) }
 func TestValuesAlone(t *testing.T) {
 	b, d := newBuilder(t)
 	deep := pcommon.NewValueSlice()
-	for at, i := deep.Slice(), 0; i < 2*MaxValueDepth; i++ {
+	for at, i := deep.Slice(), 0; i < 2*canonical.MaxDepth; i++ {
 		at = at.AppendEmpty().SetEmptySlice()
 	}
 	first := b.Attribute("key", AnyValue(mapValue("1", "2")), "")

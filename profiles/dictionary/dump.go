@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionarytest
+package dictionary
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
 // Dump writes a message as text for people: for golden files, which are reviewed line by line, and
@@ -45,21 +45,21 @@ import (
 // Names are quoted when they contain anything but plain characters, so that no name can imitate the
 // layout. References that point outside their table read like "!function 17".
 func Dump(p pprofile.Profiles) string {
-	d := dumper{dict: p.Dictionary(), view: dictionary.NewView(p.Dictionary())}
+	d := dumper{dict: p.Dictionary(), view: NewView(p.Dictionary())}
 	d.message(p)
 	return d.out.String()
 }
 
 type dumper struct {
 	dict pprofile.ProfilesDictionary
-	view dictionary.View
+	view View
 	out  strings.Builder
 
 	// compare adapts the text for [Diff]: samples in the order of their text, because their order
 	// has no meaning, and a digest of the original payload.
 	compare bool
 
-	mappings map[dictionary.MappingIndex]string // names within the current profile
+	mappings map[MappingIndex]string // names within the current profile
 }
 
 func (d *dumper) message(p pprofile.Profiles) {
@@ -106,7 +106,7 @@ func (d *dumper) schema(url string) {
 }
 
 func (d *dumper) attributeMap(m pcommon.Map) {
-	for _, e := range dictionary.SortedEntries(m) {
+	for _, e := range canonical.SortedEntries(m) {
 		d.line(1, "%s = %s", quoteName(e.Key), formatValue(e.Value))
 	}
 }
@@ -191,11 +191,11 @@ func (d *dumper) sample(p pprofile.Profile, s pprofile.Sample) {
 		d.line(2, "%s", plural(n, "value"))
 		d.wrapped(3, words)
 	}
-	d.stack(dictionary.StackIndex(s.StackIndex()))
+	d.stack(StackIndex(s.StackIndex()))
 }
 
 func (d *dumper) link(i int32) {
-	trace, span, ok := d.view.Link(dictionary.LinkIndex(i))
+	trace, span, ok := d.view.Link(LinkIndex(i))
 	switch {
 	case !ok:
 		d.line(2, "link !link %d", i)
@@ -220,12 +220,12 @@ func (d *dumper) timestamps(start pcommon.Timestamp, list pcommon.UInt64Slice) {
 	d.wrapped(3, words)
 }
 
-func (d *dumper) stack(i dictionary.StackIndex) {
+func (d *dumper) stack(i StackIndex) {
 	if i == 0 {
 		d.line(2, "idle")
 		return
 	}
-	if !inTable(i, d.dict.StackTable().Len()) {
+	if !valid(i, d.dict.StackTable().Len()) {
 		d.line(2, "stack !stack %d", i)
 		return
 	}
@@ -236,18 +236,18 @@ func (d *dumper) stack(i dictionary.StackIndex) {
 	}
 	d.line(2, "stack")
 	for _, l := range indices.All() {
-		d.location(dictionary.LocationIndex(l))
+		d.location(LocationIndex(l))
 	}
 }
 
 // location prints one line per frame. The last line of an inlined location is the real frame and
 // has address, mapping and attributes; the lines before it were inlined into the one that follows.
-func (d *dumper) location(i dictionary.LocationIndex) {
+func (d *dumper) location(i LocationIndex) {
 	if i == 0 {
 		d.line(3, "?")
 		return
 	}
-	if !inTable(i, d.dict.LocationTable().Len()) {
+	if !valid(i, d.dict.LocationTable().Len()) {
 		d.line(3, "!location %d", i)
 		return
 	}
@@ -257,7 +257,7 @@ func (d *dumper) location(i dictionary.LocationIndex) {
 		tail = append(tail, fmt.Sprintf("%#x", l.Address()))
 	}
 	if m := l.MappingIndex(); m != 0 {
-		tail = append(tail, "in "+d.mappings[dictionary.MappingIndex(m)])
+		tail = append(tail, "in "+d.mappings[MappingIndex(m)])
 	}
 	if words := d.attributeWords(l.AttributeIndices()); words != "" {
 		tail = append(tail, "{"+words+"}")
@@ -277,7 +277,7 @@ func (d *dumper) location(i dictionary.LocationIndex) {
 // frame returns "name file:line:column" and the less common fields after it.
 func (d *dumper) frame(line pprofile.Line) string {
 	i := line.FunctionIndex()
-	if i != 0 && !inTable(i, d.dict.FunctionTable().Len()) {
+	if i != 0 && !valid(i, d.dict.FunctionTable().Len()) {
 		return fmt.Sprintf("!function %d%s", i, position("", line))
 	}
 	f := pprofile.NewFunction()
@@ -350,7 +350,7 @@ type printedAttribute struct {
 func (d *dumper) sortedAttributes(list pcommon.Int32Slice) []printedAttribute {
 	printed := make([]printedAttribute, 0, list.Len())
 	for _, i := range list.All() {
-		if !inTable(i, d.dict.AttributeTable().Len()) {
+		if !valid(i, d.dict.AttributeTable().Len()) {
 			printed = append(printed, printedAttribute{key: fmt.Sprintf("!attribute %d", i), value: "?"})
 			continue
 		}
@@ -369,7 +369,7 @@ func (d *dumper) sortedAttributes(list pcommon.Int32Slice) []printedAttribute {
 
 // text prints a string of the table as a name.
 func (d *dumper) text(i int32) string {
-	s, ok := d.view.String(dictionary.StringIndex(i))
+	s, ok := d.view.String(StringIndex(i))
 	if !ok {
 		return fmt.Sprintf("!string %d", i)
 	}
@@ -406,6 +406,3 @@ func formatTime(t pcommon.Timestamp) string {
 
 // formatMillis prints nanoseconds as milliseconds without rounding.
 func formatMillis(ns uint64) string { return fmt.Sprintf("%d.%06dms", ns/1e6, ns%1e6) }
-
-// inTable reports whether an index is inside a table of n entries.
-func inTable[I ~int32](i I, n int) bool { return i >= 0 && int(i) < n }

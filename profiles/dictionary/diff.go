@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionarytest
+package dictionary
 
 import (
 	"fmt"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
 // Diff returns the first difference in content between two messages, or "" if there is none. The
@@ -22,11 +20,11 @@ func Diff(want, got pprofile.Profiles) string {
 	if a == b {
 		return ""
 	}
-	return firstDifference(strings.Split(a, "\n"), strings.Split(b, "\n"))
+	return firstDifference(strings.Split(strings.TrimSuffix(a, "\n"), "\n"), strings.Split(strings.TrimSuffix(b, "\n"), "\n"))
 }
 
 func comparableText(p pprofile.Profiles) string {
-	d := dumper{dict: p.Dictionary(), view: dictionary.NewView(p.Dictionary()), compare: true}
+	d := dumper{dict: p.Dictionary(), view: NewView(p.Dictionary()), compare: true}
 	d.message(p)
 	return d.out.String()
 }

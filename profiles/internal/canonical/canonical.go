@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+// Package canonical encodes attribute values such that equal values have equal bytes.
+package canonical
 
 import (
 	"encoding/binary"
@@ -11,22 +12,22 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// MaxValueDepth bounds recursion into maps and slices, so that hostile values cannot exhaust the
+// MaxDepth bounds recursion into maps and slices, so that hostile values cannot exhaust the
 // stack. Most protobuf decoders reject messages with more than 100 levels, so valid values do not
 // exceed it.
-const MaxValueDepth = 100
+const MaxDepth = 100
 
-// AppendCanonical appends an encoding that is the same for two values if and only if they are
+// AppendValue appends an encoding that is the same for two values if and only if they are
 // equal: the kind, then the length and the content, with map entries sorted by key. It reports
 // false if the value is nested too deeply.
-func AppendCanonical(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
-	if depth > MaxValueDepth {
+func AppendValue(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
+	if depth > MaxDepth {
 		return to, false
 	}
 	to = append(to, byte(v.Type()))
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
-		to = appendText(to, v.Str())
+		to = AppendText(to, v.Str())
 	case pcommon.ValueTypeInt:
 		to = binary.BigEndian.AppendUint64(to, uint64(v.Int()))
 	case pcommon.ValueTypeDouble:
@@ -46,28 +47,30 @@ func AppendCanonical(to []byte, v pcommon.Value, depth int) ([]byte, bool) {
 		to = binary.AppendUvarint(to, uint64(v.Slice().Len()))
 		for _, x := range v.Slice().All() {
 			var ok bool
-			if to, ok = AppendCanonical(to, x, depth+1); !ok {
+			if to, ok = AppendValue(to, x, depth+1); !ok {
 				return to, false
 			}
 		}
 	case pcommon.ValueTypeMap:
-		return appendMap(to, v.Map(), depth)
+		return AppendMap(to, v.Map(), depth)
 	}
 	return to, true
 }
 
-func appendMap(to []byte, m pcommon.Map, depth int) (_ []byte, ok bool) {
+// AppendMap is [AppendValue] for a map.
+func AppendMap(to []byte, m pcommon.Map, depth int) (_ []byte, ok bool) {
 	to = binary.AppendUvarint(to, uint64(m.Len()))
 	for _, e := range SortedEntries(m) {
-		to = appendText(to, e.Key)
-		if to, ok = AppendCanonical(to, e.Value, depth+1); !ok {
+		to = AppendText(to, e.Key)
+		if to, ok = AppendValue(to, e.Value, depth+1); !ok {
 			return to, false
 		}
 	}
 	return to, true
 }
 
-func appendText(to []byte, s string) []byte {
+// AppendText appends the length of a text and the text.
+func AppendText(to []byte, s string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(s))), s...)
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 // TestSources: each rule has a publication, and the rules of profcheck that it checks on request are

@@ -13,9 +13,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
 func TestValidMessagePasses(t *testing.T) {
@@ -211,7 +211,7 @@ func TestEveryRuleFires(t *testing.T) {
 		}},
 		{conformance.RuleAttribute, "too deep", "attribute_table[1]: value nested", func(p pprofile.Profiles, d dict) {
 			v := d.AttributeTable().At(1).Value()
-			for range dictionary.MaxValueDepth + 2 {
+			for range canonical.MaxDepth + 2 {
 				v = v.SetEmptySlice().AppendEmpty()
 			}
 		}},

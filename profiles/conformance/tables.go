@@ -6,8 +6,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
 // tables checks the seven tables in the same way: entry 0 is zero, the references of every entry
@@ -161,8 +162,8 @@ func (c *checker) attributeTable() {
 		eachText(a.Value(), 0, func(s string) { c.text(table, i, s) })
 		c.begin(a.KeyStrindex(), a.UnitStrindex())
 		var ok bool
-		if c.key, ok = dictionary.AppendCanonical(c.key, a.Value(), 0); !ok {
-			c.report(RuleAttribute, table, i, "value nested deeper than %d", dictionary.MaxValueDepth)
+		if c.key, ok = canonical.AppendValue(c.key, a.Value(), 0); !ok {
+			c.report(RuleAttribute, table, i, "value nested deeper than %d", canonical.MaxDepth)
 			continue
 		}
 		c.once(RuleAttributeTwice, table, i)

@@ -7,6 +7,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/xpdata/entity"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
 // Join moves the profiles of several messages into one message with one dictionary, in their order.
@@ -86,9 +88,9 @@ func (j *joiner) add(m pprofile.Profiles) {
 // content. Resources that cannot be compared are never equal; their key is empty.
 func (j *joiner) resource(from pprofile.ResourceProfiles) pprofile.ResourceProfiles {
 	r := from.Resource()
-	key := binary.AppendUvarint(appendText(j.key[:0], from.SchemaUrl()), uint64(r.DroppedAttributesCount()))
+	key := binary.AppendUvarint(canonical.AppendText(j.key[:0], from.SchemaUrl()), uint64(r.DroppedAttributesCount()))
 	var ok bool
-	if j.key, ok = appendMap(key, r.Attributes(), 0); !ok || entity.ResourceEntityRefs(r).Len() > 0 {
+	if j.key, ok = canonical.AppendMap(key, r.Attributes(), 0); !ok || entity.ResourceEntityRefs(r).Len() > 0 {
 		j.key = j.key[:0]
 	}
 	to, known := j.resources[string(j.key)]
@@ -104,8 +106,8 @@ func (j *joiner) resource(from pprofile.ResourceProfiles) pprofile.ResourceProfi
 // scope does the same for a scope of the resource whose key has the given length.
 func (j *joiner) scope(of pprofile.ResourceProfiles, from pprofile.ScopeProfiles, inResource int) pprofile.ScopeProfiles {
 	s := from.Scope()
-	key := appendText(appendText(appendText(j.key[:inResource], s.Name()), s.Version()), from.SchemaUrl())
-	key, ok := appendMap(binary.AppendUvarint(key, uint64(s.DroppedAttributesCount())), s.Attributes(), 0)
+	key := canonical.AppendText(canonical.AppendText(canonical.AppendText(j.key[:inResource], s.Name()), s.Version()), from.SchemaUrl())
+	key, ok := canonical.AppendMap(binary.AppendUvarint(key, uint64(s.DroppedAttributesCount())), s.Attributes(), 0)
 	j.key = key
 	to, known := j.scopes[string(key)]
 	if !known || !ok || inResource == 0 {

@@ -1,7 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dictionary writes and reads the tables that the profiles of an OTLP message share. It
-// depends only on pprofile, not on components, transports or source formats.
+// Package dictionary writes, reads and prints the tables that the profiles of an OTLP message share.
+// It depends only on pdata, not on components, transports or source formats. Package conformance,
+// beside it, checks messages.
+//
+// # Stability
+//
+// OTLP profiles are in development, and so is pdata's package pprofile, which appears in most
+// signatures here. The major version is therefore 0: a minor version may change any exported name,
+// and the changelog lists such changes. The following parts change only if pprofile or the protocol
+// requires it:
+//
+//   - [Builder] with the types of its arguments: the indices, [Function], [Mapping], [Location],
+//     [Line] and [Value], and [SetAttributes], [SetValueType]
+//   - [View] and [Attribute]
+//   - [Compact]
+//   - conformance.Check, the fields of its violations, and the names of rules
+//
+// All other parts may change in each version, including the text of [Dump] and [Diff], and the
+// details of violations. Packages below internal are not available to other modules.
+//
+// # Values and units
+//
+// Times are nanoseconds, as in the protocol; a profile lasts from its time up to but not including
+// time plus duration. Lines and columns are 1-based, 0 when unknown. Units of attributes are UCUM
+// units, and part of the identity of an attribute. Samples have one of three forms, see [Shape].
+//
+// # Errors
+//
+// Incoming messages may contain anything. No function that reads or copies them panics or fails:
+// [View] reports broken references, [Integrity] finds the profiles with such references, and
+// [Copier] and [Compact] replace them by "none". Text that is not UTF-8 is repaired by [Builder],
+// because protobuf decoders would otherwise reject the message. Functions panic only if the caller
+// made a mistake: [Builder.Reset] if the dictionary has entries, [Editor.SetFunction] if the index is
+// outside the table.
 //
 // # The seven tables
 //
@@ -49,10 +81,8 @@
 //	join.go       Join and Separate: several messages as one, and back
 //	shape.go      whether samples have values, timestamps or both
 //	integrity.go  Integrity: whether all references of a profile are valid
-//	canonical.go  an exact encoding of any attribute value
+//	dump*.go      Dump: a message as text
+//	diff.go       Diff: the first difference of two messages
 //	hashindex.go  the hash table of the Builder, one per table
 //	arena.go      many strings in few allocations
-//
-// Package internal/profiles/conformance checks messages; internal/testkit/dictionarytest prints and
-// compares them in tests.
 package dictionary

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionarytest
+package dictionary
 
 import (
 	"encoding/hex"
@@ -11,7 +11,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
 // quoteName returns a name unchanged if it consists of letters, digits and plain punctuation, else
@@ -50,7 +50,7 @@ func formatValue(v pcommon.Value) string {
 func formatParts(v pcommon.Value) (parts []string) {
 	switch {
 	case v.Type() == pcommon.ValueTypeMap:
-		for _, e := range dictionary.SortedEntries(v.Map()) {
+		for _, e := range canonical.SortedEntries(v.Map()) {
 			parts = append(parts, quoteName(e.Key)+": "+formatValue(e.Value))
 		}
 	case v.Type() == pcommon.ValueTypeSlice && v.Slice().Len() > 0 && v.Slice().At(0).Type() == pcommon.ValueTypeMap:
@@ -62,7 +62,7 @@ func formatParts(v pcommon.Value) (parts []string) {
 }
 
 func appendValue(to []byte, v pcommon.Value, depth int) []byte {
-	if depth > dictionary.MaxValueDepth {
+	if depth > canonical.MaxDepth {
 		return append(to, "!too deep"...)
 	}
 	switch v.Type() {
@@ -87,7 +87,7 @@ func appendValue(to []byte, v pcommon.Value, depth int) []byte {
 		return append(to, ']')
 	case pcommon.ValueTypeMap:
 		to = append(to, '{')
-		for i, e := range dictionary.SortedEntries(v.Map()) {
+		for i, e := range canonical.SortedEntries(v.Map()) {
 			if i > 0 {
 				to = append(to, ", "...)
 			}

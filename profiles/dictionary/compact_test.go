@@ -12,9 +12,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // What is left of a message after some samples are gone is what is built from the others.
@@ -34,7 +34,7 @@ func TestCompactOfRandomRemovals(t *testing.T) {
 		dictionarytest.FirstProfile(p).Samples().RemoveIf(func(pprofile.Sample) bool { i++; return !keep[i] })
 		dictionary.Compact(p)
 		mustBeClean(t, seed, p)
-		if diff := dictionarytest.Diff(build(kept, nil), p); diff != "" {
+		if diff := dictionary.Diff(build(kept, nil), p); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}
@@ -53,7 +53,7 @@ func TestCompactOfRandomDuplicates(t *testing.T) {
 		tear(torn, r)
 		dictionary.Compact(torn)
 		mustBeClean(t, seed, torn)
-		if diff := dictionarytest.Diff(p, torn); diff != "" {
+		if diff := dictionary.Diff(p, torn); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}
@@ -178,7 +178,7 @@ func TestCopierRestarts(t *testing.T) {
 		b.Release()
 		fresh.MoveTo(part.Dictionary())
 		mustBeClean(t, 0, part)
-		if diff := dictionarytest.Diff(build(samples[i:i+1], nil), part); diff != "" {
+		if diff := dictionary.Diff(build(samples[i:i+1], nil), part); diff != "" {
 			t.Fatalf("sample %d: %s", i, diff)
 		}
 	}

@@ -2,7 +2,12 @@
 
 // Package conformance checks OTLP profiles against the rules of the protocol. [Check] reports each
 // violation with its rule, table and index. [Rule.Source] returns the publication that contains a
-// rule.
+// rule. The promise in package dictionary lists the stable parts.
+//
+// Command envelope checks files: install it with
+//
+//	go install github.com/otelcol-sentry/otelcol-sentry/cmd/envelope@latest
+//	envelope check profiles.json
 //
 //	rule.go     the rules, their publications, and violations
 //	check.go    resources, profiles and samples

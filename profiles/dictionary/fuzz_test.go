@@ -8,9 +8,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Whatever pdata accepts as a message, reading, checking, printing and compacting it ends without a
@@ -82,10 +82,10 @@ func FuzzCheck(f *testing.F) {
 	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
 		p.MarkReadOnly()
 		conformance.Check(p)
-		if diff := dictionarytest.Diff(p, p); diff != "" {
+		if diff := dictionary.Diff(p, p); diff != "" {
 			t.Errorf("differs from itself: %s", diff)
 		}
-		dictionarytest.Dump(p)
+		dictionary.Dump(p)
 	})
 }
 

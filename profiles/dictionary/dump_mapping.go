@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionarytest
+package dictionary
 
 import (
 	"cmp"
@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
 )
 
 // mappingLines prints the mappings that the profile's frames refer to and names them for the frame
@@ -22,10 +20,10 @@ import (
 // order depends on the content and not on first use: a new sample must not rename the mappings of
 // others.
 func (d *dumper) mappingLines(p pprofile.Profile) {
-	d.mappings = map[dictionary.MappingIndex]string{}
+	d.mappings = map[MappingIndex]string{}
 	var list []printedMapping
 	for _, i := range d.mappingsOf(p) {
-		if !inTable(i, d.dict.MappingTable().Len()) {
+		if !valid(i, d.dict.MappingTable().Len()) {
 			d.mappings[i] = fmt.Sprintf("!mapping %d", i)
 			continue
 		}
@@ -49,16 +47,16 @@ func (d *dumper) mappingLines(p pprofile.Profile) {
 }
 
 type printedMapping struct {
-	index      dictionary.MappingIndex
+	index      MappingIndex
 	file       string
 	start      uint64
 	text       string
 	attributes []printedAttribute
 }
 
-func (d *dumper) printMapping(i dictionary.MappingIndex) printedMapping {
+func (d *dumper) printMapping(i MappingIndex) printedMapping {
 	m := d.dict.MappingTable().At(int(i))
-	file, _ := d.view.String(dictionary.StringIndex(m.FilenameStrindex()))
+	file, _ := d.view.String(StringIndex(m.FilenameStrindex()))
 	text := fmt.Sprintf("%s %#x-%#x", d.text(m.FilenameStrindex()), m.MemoryStart(), m.MemoryLimit())
 	if m.FileOffset() != 0 {
 		text += fmt.Sprintf(" offset %#x", m.FileOffset())
@@ -70,20 +68,20 @@ func (d *dumper) printMapping(i dictionary.MappingIndex) printedMapping {
 }
 
 // mappingsOf returns every mapping in use once, in the order of the table.
-func (d *dumper) mappingsOf(p pprofile.Profile) []dictionary.MappingIndex {
-	var list []dictionary.MappingIndex
+func (d *dumper) mappingsOf(p pprofile.Profile) []MappingIndex {
+	var list []MappingIndex
 	seen := make([]bool, d.dict.StackTable().Len())
 	for _, s := range p.Samples().All() {
-		if i := s.StackIndex(); i == 0 || !inTable(i, len(seen)) || seen[i] {
+		if i := s.StackIndex(); i == 0 || !valid(i, len(seen)) || seen[i] {
 			continue
 		}
 		seen[s.StackIndex()] = true
 		for _, l := range d.dict.StackTable().At(int(s.StackIndex())).LocationIndices().All() {
-			if l == 0 || !inTable(l, d.dict.LocationTable().Len()) {
+			if l == 0 || !valid(l, d.dict.LocationTable().Len()) {
 				continue
 			}
 			if m := d.dict.LocationTable().At(int(l)).MappingIndex(); m != 0 {
-				list = append(list, dictionary.MappingIndex(m))
+				list = append(list, MappingIndex(m))
 			}
 		}
 	}

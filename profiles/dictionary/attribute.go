@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
 // Value is an attribute value that is not in a table yet. The zero Value is the empty value. A
@@ -94,7 +96,7 @@ func (b *Builder) attributeAt(key StringIndex, value Value, unit StringIndex) At
 			return b.appendAttribute(a, value)
 		}
 		var ok bool
-		if b.valueBuf, ok = AppendCanonical(b.valueBuf[:0], value.any, 0); !ok {
+		if b.valueBuf, ok = canonical.AppendValue(b.valueBuf[:0], value.any, 0); !ok {
 			// Too deeply nested to compare: it gets its own entry.
 			return b.appendAttribute(a, value)
 		}
@@ -118,7 +120,7 @@ func (b *Builder) isFirst(a attribute) bool {
 	if first := &b.attributes[pos]; first.alone {
 		first.alone = false
 		var ok bool
-		if b.valueBuf, ok = AppendCanonical(b.valueBuf[:0], b.attrT.At(int(pos)).Value(), 0); ok {
+		if b.valueBuf, ok = canonical.AppendValue(b.valueBuf[:0], b.attrT.At(int(pos)).Value(), 0); ok {
 			first.text = string(b.valueBuf)
 			b.attributeIx.add(short(first.hash(b.valueBuf)), int(pos))
 		}

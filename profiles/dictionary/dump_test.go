@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionarytest
+package dictionary_test
 
 import (
 	"math"
 	"strings"
 	"testing"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 func TestDump(t *testing.T) {
-	got := Dump(ValidProfiles())
+	got := dictionary.Dump(dictionarytest.ValidProfiles())
 	want := `resource
   service.name = "shop"
 scope test
@@ -53,7 +53,7 @@ profile ab000000000000000000000000000001
 // What the first golden does not show: every optional part, and every way in which a message can be
 // broken.
 func TestDumpOddParts(t *testing.T) {
-	p := ValidProfiles()
+	p := dictionarytest.ValidProfiles()
 	d := p.Dictionary()
 	resource := p.ResourceProfiles().At(0)
 	resource.SetSchemaUrl("https://opentelemetry.io/schemas/1.44.0")
@@ -66,7 +66,7 @@ func TestDumpOddParts(t *testing.T) {
 	m.PutStr("q q", "line\nbreak")
 	resource.ScopeProfiles().At(0).Scope().SetVersion("1.0")
 
-	profile := FirstProfile(p)
+	profile := dictionarytest.FirstProfile(p)
 	profile.SetProfileID(pprofile.ProfileID{})
 	profile.SetOriginalPayloadFormat("sentry")
 	profile.OriginalPayload().FromRaw([]byte("{}"))
@@ -138,35 +138,18 @@ profile
       +29.999999ms
     stack without frames
 `
-	if got := Dump(p); got != want {
+	if got := dictionary.Dump(p); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// Names from outside must not be able to imitate the layout.
-func TestHostileNamesAreQuoted(t *testing.T) {
-	for _, s := range []string{
-		"", "?", "in", "inlined", "two words", "a\nsample", "a:12", "k=v", `"`, "a{b}", "[1]", "!function 1",
-		"tab\t", "\x00", "\u202egpj.exe", "\xff", "0x12", "naïve",
-	} {
-		if got := quoteName(s); !strings.HasPrefix(got, `"`) || strings.ContainsAny(got, "\n\t\x00\u202e") {
-			t.Errorf("%q is printed as %s", s, got)
-		}
-	}
-	for _, s := range []string{"main", "<module>", "(*T).Run", "Array.map<T>", "/app/main.py", "@scope/pkg", "a-b_c~d", "$init"} {
-		if got := quoteName(s); got != s {
-			t.Errorf("%q is printed as %s", s, got)
-		}
-	}
-}
-
 func TestDumpWrapsTimestamps(t *testing.T) {
-	p := ValidProfiles()
-	stamps := FirstSample(p).TimestampsUnixNano()
+	p := dictionarytest.ValidProfiles()
+	stamps := dictionarytest.FirstSample(p).TimestampsUnixNano()
 	for i := range uint64(1000) {
-		stamps.Append(uint64(FirstProfile(p).Time()) + i*123_456_789)
+		stamps.Append(uint64(dictionarytest.FirstProfile(p).Time()) + i*123_456_789)
 	}
-	text := Dump(p)
+	text := dictionary.Dump(p)
 	if got := strings.Count(text, "ms +") + strings.Count(text, "\n      +"); got != 1004 {
 		t.Errorf("%d timestamps, want 1004", got)
 	}
@@ -174,16 +157,5 @@ func TestDumpWrapsTimestamps(t *testing.T) {
 		if len(line) > 112 {
 			t.Errorf("line of %d characters: %s", len(line), line)
 		}
-	}
-}
-
-func TestDumpOfTooDeepValueEnds(t *testing.T) {
-	v := pcommon.NewValueSlice()
-	for at, i := v, 0; i < 3*dictionary.MaxValueDepth; i++ {
-		at = at.Slice().AppendEmpty()
-		at.SetEmptySlice()
-	}
-	if got := formatValue(v); !strings.Contains(got, "!too deep") {
-		t.Error(got)
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dictionary"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // A Builder fills the tables of a message. Equal entries are stored once: both samples share the
@@ -37,7 +36,7 @@ func ExampleBuilder() {
 	}
 	b.Finish()
 
-	fmt.Print(dictionarytest.Dump(message))
+	fmt.Print(dictionary.Dump(message))
 	fmt.Println("locations, with entry 0:", message.Dictionary().LocationTable().Len())
 	fmt.Println("violations:", len(conformance.Check(message)))
 	// Output:
@@ -85,4 +84,60 @@ func ExampleView() {
 	// Output:
 	// price:12
 	// function 99: false
+}
+
+// Compact removes duplicates and unused entries after changes in place. Samples that have become
+// equal become one.
+func ExampleCompact() {
+	message := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(message.Dictionary())
+	profile := message.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	for i, name := range []string{"handle-1", "handle-2"} {
+		function := b.Function(dictionary.Function{Name: b.String(name)})
+		location := b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: function}}})
+		sample := profile.Samples().AppendEmpty()
+		sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{location})))
+		sample.Values().Append(int64(i + 1))
+	}
+	b.Finish()
+
+	editor := dictionary.NewEditor(message.Dictionary())
+	for _, index := range []dictionary.FunctionIndex{1, 2} {
+		editor.SetFunction(index, dictionary.Function{Name: editor.String("handle")})
+	}
+	dictionary.Compact(message)
+	fmt.Println("functions, with entry 0:", message.Dictionary().FunctionTable().Len())
+	fmt.Println("samples:", profile.Samples().Len(), "value:", profile.Samples().At(0).Values().At(0))
+	// Output:
+	// functions, with entry 0: 2
+	// samples: 1 value: 3
+}
+
+// Diff compares messages by content. The order of their tables does not matter.
+func ExampleDiff() {
+	message := func(names ...string) pprofile.Profiles {
+		p := pprofile.NewProfiles()
+		b := dictionary.NewBuilder(p.Dictionary())
+		profile := p.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+		for _, name := range names {
+			function := b.Function(dictionary.Function{Name: b.String(name)})
+			location := b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: function}}})
+			profile.Samples().AppendEmpty().SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{location})))
+		}
+		b.Finish()
+		return p
+	}
+	fmt.Printf("%q\n", dictionary.Diff(message("a", "b"), message("b", "a")))
+	fmt.Println(dictionary.Diff(message("a"), message("c")))
+	// Output:
+	// ""
+	// first difference in line 9:
+	//   profile
+	//     time      1970-01-01T00:00:00Z
+	//     duration  0.000000ms
+	//     samples   ""/""
+	//     sample
+	//       stack
+	// -       a
+	// +       c
 }
