@@ -28,8 +28,8 @@ var (
 	histogramEnd = regexp.MustCompile(`_(bucket|sum|count)$`)
 )
 
-// TestDashboard: every metric in a query of the Grafana dashboard exists and has the labels of the query, and every metric of our
-// components is on the dashboard.
+// TestDashboard: every metric in a query of the Grafana dashboard or of an alert exists and has the labels of the query, and every metric of
+// our components is on the dashboard.
 func TestDashboard(t *testing.T) {
 	known := componentMetrics(t)
 	ours := maps.Clone(known)
@@ -38,28 +38,37 @@ func TestDashboard(t *testing.T) {
 			known[name] = labels
 		}
 	}
+	for _, alert := range alerts(t) {
+		checkQuery(t, known, dashboardQuery{Expr: alert.Expr})
+	}
 	shown := map[string]bool{}
 	for _, query := range dashboardQueries(t) {
-		names := metricName.FindAllString(query.Expr, -1)
-		require.NotEmpty(t, names, query.Expr)
-		labels := map[string]bool{"job": true, "instance": true} // added by Prometheus
-		for _, name := range names {
-			plain := name
-			if known[name] == nil {
-				plain = histogramEnd.ReplaceAllString(name, "")
-				labels["le"] = true
-			}
-			assert.NotNil(t, known[plain], "%s is on the dashboard and nowhere else", name)
-			shown[plain] = true
-			maps.Copy(labels, known[plain])
-		}
-		for _, label := range query.labels() {
-			assert.True(t, labels[label], "label %s of %s", label, query.Expr)
+		for _, name := range checkQuery(t, known, query) {
+			shown[name] = true
 		}
 	}
 	for name := range ours {
 		assert.True(t, shown[name], "%s is not on the dashboard", name)
 	}
+}
+
+// checkQuery checks the metrics and labels of a query, and returns the metrics.
+func checkQuery(t *testing.T, known map[string]map[string]bool, query dashboardQuery) []string {
+	names := metricName.FindAllString(query.Expr, -1)
+	require.NotEmpty(t, names, query.Expr)
+	labels := map[string]bool{"job": true, "instance": true} // added by Prometheus
+	for i, name := range names {
+		if known[name] == nil {
+			names[i] = histogramEnd.ReplaceAllString(name, "")
+			labels["le"] = true
+		}
+		assert.NotNil(t, known[names[i]], "%s is in a query and nowhere else", name)
+		maps.Copy(labels, known[names[i]])
+	}
+	for _, label := range query.labels() {
+		assert.True(t, labels[label], "label %s of %s", label, query.Expr)
+	}
+	return names
 }
 
 type dashboardQuery struct {
