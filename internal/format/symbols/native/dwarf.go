@@ -4,141 +4,107 @@ package native
 
 import (
 	"debug/dwarf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"path"
 )
 
 // indexDWARF adds the compilation units of DWARF.
-func indexDWARF(b *builder, in *input, summary *Summary, section func(name string) ([]byte, error)) error {
-	content := map[string][]byte{}
+func indexDWARF(b *builder, in *input, order binary.ByteOrder, summary *Summary, section func(name string) ([]byte, error)) error {
+	sections := dwarfSections{}
 	for _, name := range []string{"abbrev", "info", "str", "line", "ranges", "line_str", "str_offsets", "addr", "rnglists"} {
 		s, err := section(".debug_" + name)
 		if err != nil {
 			return err
 		}
-		content[name] = s
+		sections[name] = s
 	}
-	if len(content["info"]) == 0 {
+	if len(sections["info"]) == 0 {
 		return nil
 	}
-	data, err := dwarf.New(content["abbrev"], nil, nil, content["info"], content["line"], nil, content["ranges"], content["str"])
+	units, err := sections.check(order)
+	if err != nil {
+		return err
+	}
+	data, err := dwarf.New(sections["abbrev"], nil, nil, sections["info"], nil, nil, nil, sections["str"])
 	for _, name := range []string{"line_str", "str_offsets", "addr", "rnglists"} {
-		if err == nil && len(content[name]) > 0 {
-			err = data.AddSection(".debug_"+name, content[name])
+		if err == nil && len(sections[name]) > 0 {
+			err = data.AddSection(".debug_"+name, sections[name])
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("%w: DWARF: %w", ErrDamaged, err)
 	}
-	r := dwarfReader{b: b, data: data, entries: data.Reader(), origins: data.Reader()}
+	r := dwarfReader{
+		b: b, sections: sections, order: order, entries: data.Reader(), origins: data.Reader(),
+		lineBytes: newShared(maxShared, sections["line"]), rangeBytes: newShared(maxShared, sections["ranges"], sections["rnglists"]),
+		textBytes: newShared(maxTextShared, sections["info"]),
+	}
 	released := dwarf.Offset(0)
-	for {
-		entry, err := r.entries.Next()
-		if err != nil {
-			return fmt.Errorf("%w: DWARF: %w", ErrDamaged, err)
-		}
-		if entry == nil {
-			return nil
-		}
-		if entry.Tag != dwarf.TagCompileUnit {
-			r.entries.SkipChildren()
-			continue
-		}
-		if err := r.readUnit(entry); err != nil {
-			if errors.Is(err, ErrTooLarge) {
-				return err
+	for _, u := range units {
+		r.unit.reset()
+		r.entries.Seek(u.entry)
+		entry, err := r.next(r.entries)
+		if err == nil {
+			if entry == nil || entry.Tag != dwarf.TagCompileUnit {
+				continue
 			}
+			err = r.readUnit(entry, u)
+		}
+		if errors.Is(err, ErrTooLarge) {
+			return err
+		}
+		if err != nil {
 			summary.note(fmt.Errorf("%w: DWARF: %w", ErrDamaged, err))
 		}
 		if err := b.add(&r.unit); err != nil {
 			return err
 		}
 		summary.Units++
-		if entry.Offset-released > releaseEvery {
-			released = entry.Offset
+		if u.entry-released > releaseEvery {
+			released = u.entry
 			in.release()
 		}
 	}
+	return nil
 }
 
 // dwarfReader reads one compilation unit at a time.
 type dwarfReader struct {
 	b                *builder
-	data             *dwarf.Data
+	sections         dwarfSections
+	order            binary.ByteOrder
 	entries, origins *dwarf.Reader
 	unit             unit
-	files            []ref
+	base             base
+	lines            lineTable
 	names            map[dwarf.Offset]originName
+
+	lineBytes, rangeBytes, textBytes shared
 }
 
-func (r *dwarfReader) readUnit(entry *dwarf.Entry) error {
-	r.unit.reset()
-	r.files, r.names = r.files[:0], map[dwarf.Offset]originName{}
-	lineErr := r.readLines(entry)
+func (r *dwarfReader) readUnit(entry *dwarf.Entry, u dwarfUnit) error {
+	r.base, r.names = baseOf(entry, u), map[dwarf.Offset]originName{}
+	lineErr := r.readLines(entry, u)
 	if !entry.Children {
 		return lineErr
 	}
 	return errors.Join(lineErr, r.readFunctions())
 }
 
-// readLines reads the line rows and the names of the files.
-func (r *dwarfReader) readLines(entry *dwarf.Entry) error {
-	lines, err := r.data.LineReader(entry)
-	if lines == nil || err != nil {
-		return err
+// next returns the next entry, and counts its memory.
+func (r *dwarfReader) next(from *dwarf.Reader) (*dwarf.Entry, error) {
+	entry, err := from.Next()
+	if err != nil || entry == nil {
+		return entry, err
 	}
-	directory, _ := entry.Val(dwarf.AttrCompDir).(string)
-	known := map[*dwarf.LineFile]ref{}
-	file := func(f *dwarf.LineFile) ref {
-		if f == nil {
-			return 0
-		}
-		at, ok := known[f]
-		if !ok {
-			at = r.b.ref(absolute(directory, f.Name))
-			known[f] = at
-		}
-		return at
+	size := 1
+	for i := range entry.Field {
+		text, _ := entry.Field[i].Val.(string)
+		size += len(text) + 1
 	}
-	var row dwarf.LineEntry
-	usable := true // a sequence of removed code starts at an address without code
-	first := true
-	for err = lines.Next(&row); err == nil; err = lines.Next(&row) {
-		if first {
-			usable = r.b.isCode(row.Address)
-		}
-		first = row.EndSequence
-		switch {
-		case !usable:
-		case row.EndSequence:
-			r.unit.lines = append(r.unit.lines, lineRow{address: row.Address})
-		default:
-			r.unit.lines = append(r.unit.lines, lineRow{row.Address, file(row.File), uint32(max(row.Line, 0))})
-		}
-		if len(r.unit.lines) > maxUnit {
-			return ErrTooLarge
-		}
-	}
-	for _, f := range lines.Files() {
-		if len(r.files) > maxUnit {
-			return ErrTooLarge
-		}
-		r.files = append(r.files, file(f))
-	}
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
-}
-
-// absolute joins the path of a file with the directory of the compiler: the standard library does this only for some versions of DWARF.
-func absolute(directory, file string) string {
-	if directory == "" || path.IsAbs(file) || len(file) > 1 && file[1] == ':' {
-		return file
-	}
-	return path.Join(directory, file)
+	return entry, r.textBytes.add(size)
 }
 
 // readFunctions reads the functions of the unit, and those inlined into them, up to the end of its children.
@@ -146,7 +112,7 @@ func (r *dwarfReader) readFunctions() error {
 	// scopes has the function of each open entry; -1 is outside of functions.
 	scopes, depths := []int32{-1}, []int32{-1}
 	for len(scopes) > 0 {
-		entry, err := r.entries.Next()
+		entry, err := r.next(r.entries)
 		if err != nil {
 			return err
 		}
@@ -187,31 +153,39 @@ func (r *dwarfReader) readFunctions() error {
 
 // function adds a function with code. For a function without code, it returns the parent, which is -1 outside of functions.
 func (r *dwarfReader) function(entry *dwarf.Entry, parent, depth int32) (index int32, err error) {
-	ranges, err := r.data.Ranges(entry)
-	if err != nil || len(ranges) == 0 {
+	index = int32(len(r.unit.functions))
+	start := len(r.unit.spans)
+	err = r.ranges(entry, func(from, to uint64) error {
+		r.unit.spans = append(r.unit.spans, span{from, to, index, depth})
+		if r.unit.tooLarge() {
+			return ErrTooLarge
+		}
+		return nil
+	})
+	if errors.Is(err, ErrTooLarge) {
+		return -1, err
+	}
+	if err != nil || len(r.unit.spans) == start {
+		r.unit.spans = r.unit.spans[:start]
 		return parent, nil // a declaration, or damaged: the parent keeps its lines
 	}
 	name, linkage, err := r.name(entry, 0)
 	if err != nil {
 		return -1, err
 	}
-	if symbol, ok := r.b.symbolAt(ranges[0][0]); ok && !linkage && depth == 0 {
+	if symbol, ok := r.b.symbolAt(r.unit.spans[start].from); ok && !linkage && depth == 0 {
 		name = symbol // compilers omit the linkage name of functions with internal linkage
 	}
 	f := function{name: name, parent: parent}
 	if parent >= 0 {
-		if at, ok := entry.Val(dwarf.AttrCallFile).(int64); ok && at >= 0 && at < int64(len(r.files)) {
-			f.callFile = r.files[at]
+		if at, ok := entry.Val(dwarf.AttrCallFile).(int64); ok && at >= 0 {
+			f.callFile = r.file(uint64(at))
 		}
 		if line, ok := entry.Val(dwarf.AttrCallLine).(int64); ok && line > 0 && line < 1<<31 {
 			f.callLine = uint32(line)
 		}
 	}
-	index = int32(len(r.unit.functions))
 	r.unit.functions = append(r.unit.functions, f)
-	for _, x := range ranges {
-		r.unit.spans = append(r.unit.spans, span{x[0], x[1], index, depth})
-	}
 	if r.unit.tooLarge() {
 		return -1, ErrTooLarge
 	}
@@ -236,7 +210,7 @@ func (r *dwarfReader) name(entry *dwarf.Entry, hops int) (name ref, linkage bool
 		found, known := r.names[at]
 		if !known {
 			r.origins.Seek(at)
-			origin, err := r.origins.Next()
+			origin, err := r.next(r.origins)
 			if err != nil {
 				return 0, false, err
 			}

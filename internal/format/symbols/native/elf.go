@@ -42,7 +42,7 @@ func indexELF(b *builder, in *input, summary *Summary) error {
 		summary.note(err)
 	}
 	b.sortSymbols()
-	if err := indexDWARF(b, in, summary, func(name string) ([]byte, error) { return elfSection(in, file, name) }); err != nil {
+	if err := indexDWARF(b, in, file.ByteOrder, summary, func(name string) ([]byte, error) { return elfSection(in, file, name) }); err != nil {
 		summary.note(err)
 	}
 	return nil

@@ -30,6 +30,28 @@ const (
 	maxHeap  = 128 << 20
 	maxRatio = 200
 
+	// maxUnits bounds the units of DWARF. The largest programs have some ten thousand.
+	maxUnits = 1 << 20
+
+	// maxText bounds texts of DWARF, because every use of a text copies it. maxName applies to those that the table keeps.
+	maxText = 1 << 20
+
+	// maxAbbrevs bounds the memory of all abbreviations. abbrevBytes and attributeBytes are the memory of one in the standard library.
+	maxAbbrevs     = 128 << 20
+	abbrevBytes    = 128
+	attributeBytes = 24
+	// maxAttributes bounds the attributes of an entry; compilers write up to 20.
+	maxAttributes = 1 << 10
+
+	// maxLineFiles bounds the directories, and the files, of a line table. Those of merged LTO units have some ten thousand.
+	maxLineFiles = 1 << 18
+
+	// maxShared is how often the average byte of a line table or range list is read: compilers refer to each once. maxTextShared is the same for
+	// texts, relative to the entries that refer to them. sharedSlack is for small files.
+	maxShared     = 16
+	maxTextShared = 256
+	sharedSlack   = 16 << 20
+
 	// maxSlices bounds the architectures of a fat file.
 	maxSlices = 16
 

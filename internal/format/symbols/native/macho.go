@@ -144,7 +144,7 @@ func indexMachO(b *builder, in *input, summary *Summary) error {
 		return err
 	}
 	b.sortSymbols()
-	if err := indexDWARF(b, in, summary, func(name string) ([]byte, error) { return m.dwarfSection(in, name) }); err != nil {
+	if err := indexDWARF(b, in, binary.LittleEndian, summary, func(name string) ([]byte, error) { return m.dwarfSection(in, name) }); err != nil {
 		summary.note(err)
 	}
 	return nil
