@@ -355,7 +355,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		return text
 	}
 	found := scan(t.text)
-	encoded := set == &w.url && strings.IndexByte(t.text, '=') >= 0 && (found&(hasWord|hasCookie) != 0 || strings.IndexByte(t.text, '%') >= 0)
+	encoded := set == &w.url && strings.IndexByte(t.text, '=') >= 0 && (found&(hasWord|hasCookie|hasFold) != 0 || strings.IndexByte(t.text, '%') >= 0)
 	if found == 0 && !encoded && !set.pair && !w.userPaths && len(text) > len("two-factor") && !isCookies(key) {
 		return text
 	}
