@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 
 	"go.opentelemetry.io/collector/component"
@@ -19,6 +20,9 @@ import (
 
 // uploadsFolder is the folder of uploaded files in the directory of symbol files.
 const uploadsFolder = "uploads"
+
+// minBodyRate is the minimum rate of uploads in bytes per second: slow clients would use the slots of others.
+const minBodyRate = 16 << 10
 
 // endpoint is the server for sentry-cli.
 type endpoint struct {
@@ -38,7 +42,8 @@ func startEndpoint(ctx context.Context, cfg *Config, host component.Host, set co
 	config.TLS = cfg.Uploads.TLS
 	handler := uploads.NewServer(store, uploads.Options{
 		Token: string(cfg.Uploads.Token), MaxFileBytes: cfg.Store.MaxFileBytes, MaxNativeBytes: cfg.Store.MaxNativeBytes,
-		Count: func(o uploads.Outcome) { t.countUpload(context.Background(), o) }, Stored: changed,
+		ReadBody: bodyReader(),
+		Count:    func(o uploads.Outcome) { t.countUpload(context.Background(), o) }, Stored: changed,
 	})
 	server, err := config.ToServer(ctx, host.GetExtensions(), set, handler)
 	if err != nil {
@@ -49,8 +54,32 @@ func startEndpoint(ctx context.Context, cfg *Config, host component.Host, set co
 		return nil, errors.Join(err, store.Close())
 	}
 	e.logger.Info("Listening for uploads of sentry-cli", zap.Stringer("address", listener.Addr()))
-	e.server.Serve(server, listener, httpserver.DefaultLimits(), func(string) {}, host)
+	limits := httpserver.DefaultLimits()
+	limits.MinBodyRate = minBodyRate
+	e.server.Serve(server, listener, limits, func(string) {}, host)
 	return e, nil
+}
+
+// maxBodyBytes is the maximum memory of all requests that describe uploads together: three of the largest, or thousands of usual ones.
+const maxBodyBytes = 64 << 20
+
+// bodyReader returns uploads.Options.ReadBody with a budget of memory.
+func bodyReader() func(r *http.Request, limit, ratio int64) ([]byte, func(), error) {
+	budget := httpbody.NewBudget(maxBodyBytes, func(context.Context, int64) {})
+	return func(r *http.Request, limit, ratio int64) ([]byte, func(), error) {
+		claim := budget.Claim(r.Context())
+		body, err := httpbody.Read(r, limit, claim)
+		if err == nil {
+			if err = claim.Acquire(ratio * int64(len(body.Data))); err == nil {
+				return body.Data, func() { body.Release(); claim.Release() }, nil
+			}
+			body.Release()
+		}
+		if errors.Is(err, httpbody.ErrNoMemory) {
+			err = uploads.ErrNoMemory
+		}
+		return nil, claim.Release, err
+	}
 }
 
 // stop closes the endpoint.

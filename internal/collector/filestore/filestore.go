@@ -29,7 +29,8 @@ type Store struct {
 	most      int64
 
 	mu    sync.Mutex
-	total int64 // bytes stored, see SizeOnDisk
+	total int64            // bytes on disk, see SizeOnDisk
+	parts map[string]int64 // incomplete files, with the bytes that they have in total
 }
 
 // File describes a stored file.
@@ -58,6 +59,7 @@ const (
 var (
 	ErrTooLarge = errors.New("the file is too large")
 	ErrEmpty    = errors.New("the file is empty")
+	ErrFull     = errors.New("the store is full of incomplete files")
 )
 
 // Open opens the store in a directory, which it creates if necessary.
@@ -69,7 +71,7 @@ func Open(directory string, most int64) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Directory: directory, Root: root, most: most}
+	s := &Store{Directory: directory, Root: root, most: most, parts: map[string]int64{}}
 	for _, file := range s.List() {
 		if strings.HasPrefix(path.Base(file.Name), PartPrefix) { // left by a killed process
 			_ = root.Remove(file.Name)
@@ -86,21 +88,20 @@ func (s *Store) Close() error { return s.Root.Close() }
 // Save atomically stores a file under a name, and replaces an existing one. It returns
 // ErrTooLarge for more than limit bytes, and a *ReadError if the body cannot be read.
 func (s *Store) Save(name string, body io.Reader, limit int64) (stored File, err error) {
-	part := path.Join(path.Dir(name), PartPrefix+uuid.NewString())
-	file, err := s.create(part)
-	if err != nil {
+	p := &part{store: s, name: path.Join(path.Dir(name), PartPrefix+uuid.NewString())}
+	if p.File, err = s.create(p.name); err != nil {
 		return stored, err
 	}
-	stored, err = Fill(file, body, limit)
+	stored, err = Fill(p, body, limit)
 	if err == nil {
-		err = file.Sync()
+		err = p.Sync()
 	}
-	err = errors.Join(err, file.Close())
+	err = errors.Join(err, p.Close())
 	if err == nil {
-		err = s.publish(part, name, stored.Size)
+		err = s.publish(p.name, name)
 	}
 	if err != nil {
-		_ = s.Root.Remove(part)
+		s.discard(p.name)
 		return File{}, err
 	}
 	stored.Path = path.Join(s.Directory, name)
@@ -150,23 +151,65 @@ func Fill(file io.Writer, body io.Reader, limit int64) (stored File, err error) 
 	return stored, nil
 }
 
-func (s *Store) publish(part, name string, size int64) error {
+// part is an incomplete file. Its bytes count in the total before they are written.
+type part struct {
+	*os.File
+	store   *Store
+	name    string
+	written int64
+}
+
+// Write implements io.Writer.
+func (p *part) Write(b []byte) (int, error) {
+	if err := p.store.reserve(p.name, SizeOnDisk(p.written+int64(len(b)))); err != nil {
+		return 0, err
+	}
+	n, err := p.File.Write(b)
+	p.written += int64(n)
+	return n, err
+}
+
+// reserve makes room for an incomplete file of a size. It removes other files if necessary.
+func (s *Store) reserve(part string, size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if size = SizeOnDisk(size); size > s.most {
+	if size > s.most {
 		return ErrTooLarge
 	}
-	if before, err := s.Root.Stat(name); err == nil {
-		s.total -= SizeOnDisk(before.Size())
+	more := size - s.parts[part]
+	if s.total+more > s.most {
+		s.sweep(more)
 	}
-	if s.total+size > s.most {
-		s.sweep(size)
+	if s.total+more > s.most {
+		return ErrFull
 	}
+	s.total += more
+	s.parts[part] = size
+	return nil
+}
+
+// publish renames a complete file.
+func (s *Store) publish(part, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, missing := s.Root.Stat(name)
 	if err := s.Root.Rename(part, name); err != nil {
 		return err
 	}
-	s.total += size
+	if missing == nil {
+		s.total -= SizeOnDisk(before.Size())
+	}
+	delete(s.parts, part)
 	return nil
+}
+
+// discard removes an incomplete file.
+func (s *Store) discard(part string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total -= s.parts[part]
+	delete(s.parts, part)
+	_ = s.remove(part)
 }
 
 // Remove removes a file.
@@ -175,10 +218,19 @@ func (s *Store) Remove(name string) error {
 	defer s.mu.Unlock()
 	before, err := s.Root.Stat(name)
 	if err == nil {
-		err = s.Root.Remove(name)
+		err = s.remove(name)
 	}
 	if err == nil {
 		s.total -= SizeOnDisk(before.Size())
+	}
+	return err
+}
+
+// remove removes a file and the directories that it leaves empty.
+func (s *Store) remove(name string) error {
+	err := s.Root.Remove(name)
+	for folder := path.Dir(name); err == nil && folder != "." && s.Root.Remove(folder) == nil; {
+		folder = path.Dir(folder)
 	}
 	return err
 }
@@ -201,23 +253,31 @@ func (s *Store) Move(from, to string) error {
 }
 
 // sweep removes files until the store has free space, starting with the oldest files of the app
-// with the most bytes. It also removes empty directories. It holds only the list of files in
+// with the most bytes. Incomplete files count, but stay. It holds only the list of files in
 // memory, because there may be millions.
 func (s *Store) sweep(room int64) {
-	files := slices.DeleteFunc(s.List(), func(f Listed) bool { return strings.HasPrefix(path.Base(f.Name), PartPrefix) })
+	files := s.List()
 	slices.SortFunc(files, func(a, b Listed) int {
 		return cmp.Or(strings.Compare(a.app(), b.app()), a.Time.Compare(b.Time), strings.Compare(a.Name, b.Name))
 	})
+	complete := files[:0]
 	s.total = 0
 	var apps []*share
-	for i, file := range files {
-		if i == 0 || files[i-1].app() != file.app() {
-			apps = append(apps, &share{files: files[i:i]})
+	for _, file := range files {
+		size, incomplete := s.parts[file.Name]
+		if !incomplete {
+			size = SizeOnDisk(file.Size)
+		}
+		if len(apps) == 0 || apps[len(apps)-1].name != file.app() {
+			apps = append(apps, &share{name: file.app(), files: complete[len(complete):]})
 		}
 		app := apps[len(apps)-1]
-		app.files = app.files[:len(app.files)+1]
-		app.size += SizeOnDisk(file.Size)
-		s.total += SizeOnDisk(file.Size)
+		if !incomplete {
+			complete = append(complete, file)
+			app.files = app.files[:len(app.files)+1]
+		}
+		app.size += size
+		s.total += size
 	}
 	for len(apps) > 0 && (s.total+room > s.most || s.total > s.most/100*sweptPercent) {
 		largest := slices.MaxFunc(apps, func(a, b *share) int { return cmp.Compare(a.size, b.size) })
@@ -227,16 +287,16 @@ func (s *Store) sweep(room int64) {
 		oldest := largest.files[0]
 		largest.files = largest.files[1:]
 		largest.size -= SizeOnDisk(oldest.Size)
-		if s.Root.Remove(oldest.Name) == nil {
+		if s.remove(oldest.Name) == nil {
 			s.total -= SizeOnDisk(oldest.Size)
-			_ = s.Root.Remove(path.Dir(oldest.Name)) // fails unless it is empty
 		}
 	}
 }
 
 // share is the share of an app in a store.
 type share struct {
-	files []Listed // oldest first
+	name  string
+	files []Listed // complete ones, oldest first
 	size  int64
 }
 

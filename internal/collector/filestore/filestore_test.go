@@ -4,7 +4,9 @@ package filestore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,4 +75,39 @@ func TestUnfinishedFiles(t *testing.T) {
 	defer s.Close()
 	assert.EqualValues(t, BlockSize, s.Total())
 	assert.Len(t, s.List(), 1)
+}
+
+// TestIncompleteFiles: incomplete files count in the size of the store, replace other files, and leave nothing if they fail.
+func TestIncompleteFiles(t *testing.T) {
+	s, err := Open(t.TempDir(), 100*BlockSize)
+	require.NoError(t, err)
+	defer s.Close()
+	_, err = s.Save("old/file", bytes.NewReader(make([]byte, 60*BlockSize)), 1<<20)
+	require.NoError(t, err)
+	read, write := io.Pipe()
+	done := make(chan error)
+	go func() {
+		_, err := s.Save("new/a/b/file", read, 1<<30)
+		done <- err
+	}()
+	for range 90 {
+		_, err := write.Write(make([]byte, BlockSize))
+		require.NoError(t, err)
+		assert.LessOrEqual(t, s.Total(), int64(100*BlockSize))
+	}
+	_, err = s.Root.Stat("old/file")
+	assert.Error(t, err, "replaced")
+	_, err = s.Save("other/file", bytes.NewReader(make([]byte, 20*BlockSize)), 1<<20)
+	assert.ErrorIs(t, err, ErrFull)
+	_, err = s.Save("other/file", strings.NewReader("x"), 1<<20)
+	assert.NoError(t, err)
+
+	require.NoError(t, write.CloseWithError(errors.New("disconnected")))
+	assert.ErrorAs(t, <-done, new(*ReadError))
+	assert.EqualValues(t, BlockSize, s.Total())
+	folders, err := os.ReadDir(s.Directory)
+	require.NoError(t, err)
+	assert.Len(t, folders, 1, "the folder of other/file")
+	require.NoError(t, s.Remove("other/file"))
+	assert.Zero(t, s.Total())
 }

@@ -4,11 +4,13 @@ package uploads
 
 import (
 	"archive/zip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,18 +42,47 @@ const (
 
 	// maxRatio is the maximum compression ratio of a zip: source maps shrink to a tenth.
 	maxRatio = 100
+
+	// maxArchive is the maximum size of a zip: those of large web apps have some 100 MB.
+	maxArchive = 1 << 30
+
+	// maxDirectory is the maximum size of the list of files in a zip, which is read into memory: enough for maxFiles files.
+	maxDirectory = 8 << 20
+
+	// maxPath and maxFolders limit the paths of files: folders use space on disk, too.
+	maxPath    = 1 << 10
+	maxFolders = 32
 )
+
+// limitedReaderAt fails after a number of bytes.
+type limitedReaderAt struct {
+	io.ReaderAt
+	left int64
+}
+
+func (l *limitedReaderAt) ReadAt(p []byte, at int64) (int, error) {
+	if l.left -= int64(len(p)); l.left < 0 {
+		return 0, fmt.Errorf("the list of files has more than %d bytes", maxDirectory)
+	}
+	return l.ReaderAt.ReadAt(p, at)
+}
 
 // assembleBundle concatenates the chunks of a zip, and stores its scripts and source maps.
 func (s *Server) assembleBundle(w http.ResponseWriter, r *http.Request) {
 	var b bundle
-	if !read(w, r, &b) {
+	done, ok := s.read(w, r, &b)
+	defer done()
+	if !ok {
 		return
 	}
-	respond(w, http.StatusOK, s.bundle(b))
+	leave, ok := enter(r.Context(), s.running)
+	defer leave()
+	if ok {
+		respond(w, http.StatusOK, s.bundle(r.Context(), b))
+	}
 }
 
-func (s *Server) bundle(b bundle) answer {
+func (s *Server) bundle(ctx context.Context, b bundle) answer {
 	folder, packed := "bundles/"+b.Checksum+"/", ChunksFolder+"/"+b.Checksum+".zip"
 	if !isSHA1(b.Checksum) {
 		return s.failed(errors.New("the checksum is not a SHA-1"))
@@ -63,11 +94,11 @@ func (s *Server) bundle(b bundle) answer {
 	if missing := s.missing(b.Chunks); len(missing) > 0 || len(b.Chunks) == 0 {
 		return answer{State: stateNotFound, Missing: missing}
 	}
-	if err := s.assemble(packed, b.Checksum, b.Chunks, s.MaxNativeBytes); err != nil {
+	if err := s.assemble(ctx, packed, b.Checksum, b.Chunks, min(maxArchive, s.MaxNativeBytes)); err != nil {
 		return s.failed(err)
 	}
 	defer func() { _ = s.store.Remove(packed) }()
-	if err := s.unpack(packed, folder); err != nil {
+	if err := s.unpack(ctx, packed, folder); err != nil {
 		return s.failed(err)
 	}
 	s.Count(Stored)
@@ -91,7 +122,12 @@ func (s *Server) hasBundle(folder string) bool {
 }
 
 // unpack stores the scripts and source maps of a zip, and finally the list of these files.
-func (s *Server) unpack(packed, folder string) error {
+func (s *Server) unpack(ctx context.Context, packed, folder string) error {
+	leave, ok := enter(ctx, s.unpacking)
+	defer leave()
+	if !ok {
+		return ctx.Err()
+	}
 	content, err := s.store.Root.Open(packed)
 	if err != nil {
 		return err
@@ -101,7 +137,9 @@ func (s *Server) unpack(packed, folder string) error {
 	if err != nil {
 		return err
 	}
-	archive, err := zip.NewReader(content, info.Size())
+	directory := &limitedReaderAt{ReaderAt: content, left: maxDirectory}
+	archive, err := zip.NewReader(directory, info.Size())
+	directory.left = math.MaxInt64 // the files have their own limit
 	if err != nil {
 		return fmt.Errorf("cannot read the archive: %w", err)
 	}
@@ -116,10 +154,10 @@ func (s *Server) unpack(packed, folder string) error {
 	if !slices.ContainsFunc(names, func(name string) bool { return m.Files[name].debugID() != "" }) {
 		return errors.New("no script has a debug ID: run sentry-cli sourcemaps inject before the upload, and deploy the files that it changed")
 	}
-	left := maxRatio * info.Size()
+	left := min(maxRatio*info.Size(), s.MaxNativeBytes)
 	kept := manifest{Files: map[string]bundleFile{}}
 	for _, name := range names {
-		size, err := s.unpackFile(archive, folder, name, m.Files[name], min(left, s.MaxFileBytes))
+		size, err := s.unpackFile(ctx, archive, folder, name, m.Files[name], min(left, s.MaxFileBytes))
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -153,8 +191,8 @@ func (m manifest) usable() (names []string, err error) {
 		for name, f := range m.Files {
 			switch {
 			case f.Type != kind:
-			case !fs.ValidPath(name) || name == manifestName:
-				return nil, fmt.Errorf("invalid path %q", name)
+			case !fs.ValidPath(name) || name == manifestName || len(name) > maxPath || strings.Count(name, "/") > maxFolders:
+				return nil, fmt.Errorf("invalid path %.100q", name)
 			default:
 				names = append(names, name)
 			}
@@ -177,7 +215,7 @@ func (f bundleFile) debugID() string {
 }
 
 // unpackFile stores a file of a zip. It appends the debug ID to scripts, because sentry-cli may have read the ID from the map instead.
-func (s *Server) unpackFile(archive *zip.Reader, folder, name string, f bundleFile, limit int64) (int64, error) {
+func (s *Server) unpackFile(ctx context.Context, archive *zip.Reader, folder, name string, f bundleFile, limit int64) (int64, error) {
 	content, err := archive.Open(name)
 	if err != nil {
 		return 0, err
@@ -187,6 +225,6 @@ func (s *Server) unpackFile(archive *zip.Reader, folder, name string, f bundleFi
 	if id := f.debugID(); id != "" {
 		body = io.MultiReader(body, strings.NewReader("\n//# debugId="+id+"\n"))
 	}
-	stored, err := s.store.Save(folder+name, body, limit)
+	stored, err := s.store.Save(folder+name, whileConnected{body, ctx}, limit)
 	return stored.Size, err
 }

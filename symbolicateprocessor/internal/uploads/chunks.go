@@ -4,6 +4,7 @@ package uploads
 
 import (
 	"compress/gzip"
+	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
@@ -26,6 +27,11 @@ func chunkName(sum string) string { return ChunksFolder + "/" + sum[:2] + "/" + 
 
 // chunks stores the chunks of a request.
 func (s *Server) chunks(w http.ResponseWriter, r *http.Request) {
+	leave, ok := enter(r.Context(), s.running)
+	defer leave()
+	if !ok {
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, MaxBodyBytes)
 	parts, err := r.MultipartReader()
 	if err == nil {
@@ -119,7 +125,7 @@ func (s *Server) missing(chunks []string) []string {
 }
 
 // assemble concatenates chunks into a file, and removes the chunks.
-func (s *Server) assemble(name, sum string, chunks []string, limit int64) error {
+func (s *Server) assemble(ctx context.Context, name, sum string, chunks []string, limit int64) error {
 	if !isSHA1(sum) {
 		return errors.New("the checksum is not a SHA-1")
 	}
@@ -130,13 +136,26 @@ func (s *Server) assemble(name, sum string, chunks []string, limit int64) error 
 	}
 	content := &chunkReader{store: s.store, chunks: chunks}
 	defer content.close()
-	if _, err := s.store.Save(name, checked(content, sum), limit); err != nil {
+	if _, err := s.store.Save(name, checked(whileConnected{content, ctx}, sum), limit); err != nil {
 		return err
 	}
 	for _, chunk := range chunks {
 		_ = s.store.Remove(chunkName(chunk)) // fails if assembling another file has removed a shared chunk
 	}
 	return nil
+}
+
+// whileConnected is a reader that fails when the client disconnects: nobody waits for the result.
+type whileConnected struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (c whileConnected) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p)
 }
 
 // chunkReader reads chunks one after the other.

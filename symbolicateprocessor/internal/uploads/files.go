@@ -3,6 +3,7 @@
 package uploads
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -47,7 +48,9 @@ const maxFiles = 10_000
 // assembleFiles assembles native files and R8 mappings from their chunks.
 func (s *Server) assembleFiles(w http.ResponseWriter, r *http.Request) {
 	var files map[string]file
-	if !read(w, r, &files) {
+	done, ok := s.read(w, r, &files)
+	defer done()
+	if !ok {
 		return
 	}
 	if len(files) > maxFiles {
@@ -55,14 +58,19 @@ func (s *Server) assembleFiles(w http.ResponseWriter, r *http.Request) {
 		reject(w, http.StatusBadRequest, fmt.Sprintf("%d files, more than %d", len(files), maxFiles))
 		return
 	}
+	leave, ok := enter(r.Context(), s.running)
+	defer leave()
+	if !ok {
+		return
+	}
 	answers := map[string]answer{}
 	for sum, f := range files {
-		answers[sum] = s.file(sum, f)
+		answers[sum] = s.file(r.Context(), sum, f)
 	}
 	respond(w, http.StatusOK, answers)
 }
 
-func (s *Server) file(sum string, f file) answer {
+func (s *Server) file(ctx context.Context, sum string, f file) answer {
 	name, limit := "symbols", s.MaxNativeBytes
 	id := mappingID(f.Name)
 	if id != uuid.Nil {
@@ -78,7 +86,7 @@ func (s *Server) file(sum string, f file) answer {
 		if missing := s.missing(f.Chunks); len(missing) > 0 || len(f.Chunks) == 0 {
 			return answer{State: stateNotFound, Missing: missing}
 		}
-		if err := s.assemble(name, sum, f.Chunks, limit); err != nil {
+		if err := s.assemble(ctx, name, sum, f.Chunks, limit); err != nil {
 			return s.failed(err)
 		}
 	}

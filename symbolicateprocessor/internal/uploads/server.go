@@ -3,9 +3,11 @@
 package uploads
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -20,9 +22,15 @@ type Options struct {
 	MaxFileBytes, MaxNativeBytes int64
 	// Count counts a file, an archive or a rejected request, by outcome.
 	Count func(Outcome)
+	// ReadBody reads the body of a request of at most limit bytes, and reserves memory: ratio times its size in addition. done releases both. The
+	// error is ErrNoMemory if requests use too much memory.
+	ReadBody func(r *http.Request, limit, ratio int64) (body []byte, done func(), err error)
 	// Stored is called after a file has been stored.
 	Stored func()
 }
+
+// ErrNoMemory is the error of Options.ReadBody if requests use too much memory.
+var ErrNoMemory = errors.New("too many requests; try again later")
 
 // Outcome is the result of an upload.
 type Outcome string
@@ -38,7 +46,9 @@ const (
 type Server struct {
 	store *filestore.Store
 	Options
-	mux *http.ServeMux
+	mux       *http.ServeMux
+	running   chan struct{} // requests that store files
+	unpacking chan struct{} // one archive at a time: its list of files is in memory
 }
 
 const (
@@ -52,12 +62,21 @@ const (
 	MaxBodyBytes = maxRequestSize + chunkSize + 1<<20
 
 	// maxDescription is the maximum size of an assemble request: a file of 4 GiB has 512 chunks, which take 43 bytes each.
-	maxDescription = 8 << 20
+	maxDescription = 2 << 20
+
+	// decodedRatio is the memory of a decoded request of short texts, relative to its size.
+	decodedRatio = 8
+
+	// maxRunning is the maximum number of requests that store files, of all clients together. Others wait.
+	maxRunning = 64
 )
 
 // NewServer returns a server that stores files in a store.
 func NewServer(store *filestore.Store, options Options) *Server {
-	s := &Server{store: store, Options: options, mux: http.NewServeMux()}
+	s := &Server{
+		store: store, Options: options, mux: http.NewServeMux(),
+		running: make(chan struct{}, maxRunning), unpacking: make(chan struct{}, 1),
+	}
 	s.mux.HandleFunc("GET /api/0/organizations/{org}/chunk-upload/{$}", s.limits)
 	s.mux.HandleFunc("POST /api/0/organizations/{org}/chunk-upload/{$}", s.chunks)
 	s.mux.HandleFunc("POST /api/0/projects/{org}/{project}/files/difs/assemble/{$}", s.assembleFiles)
@@ -115,7 +134,9 @@ func (s *Server) release(w http.ResponseWriter, r *http.Request) {
 	var release struct {
 		Version string `json:"version"`
 	}
-	if !read(w, r, &release) {
+	done, ok := s.read(w, r, &release)
+	defer done()
+	if !ok {
 		return
 	}
 	if release.Version == "" {
@@ -124,13 +145,32 @@ func (s *Server) release(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, map[string]any{"version": release.Version, "dateCreated": time.Now().UTC().Format(time.RFC3339), "projects": []any{}, "newGroups": 0})
 }
 
-// read decodes the body of a request.
-func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxDescription)).Decode(into); err != nil {
-		reject(w, http.StatusBadRequest, "invalid body: "+err.Error())
-		return false
+// read decodes the body of a request. done releases its memory.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) (done func(), ok bool) {
+	body, done, err := s.ReadBody(r, maxDescription, decodedRatio)
+	if errors.Is(err, ErrNoMemory) {
+		reject(w, http.StatusServiceUnavailable, err.Error())
+		return done, false
 	}
-	return true
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
+		s.Count(Rejected)
+		reject(w, http.StatusBadRequest, "invalid body: "+err.Error())
+		return done, false
+	}
+	return done, true
+}
+
+// enter waits for a free slot. It returns false if the client disconnects first.
+func enter(ctx context.Context, slots chan struct{}) (leave func(), ok bool) {
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, true
+	case <-ctx.Done():
+		return func() {}, false
+	}
 }
 
 func respond(w http.ResponseWriter, status int, body any) {

@@ -6,6 +6,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,9 +52,14 @@ func newClient(t *testing.T, size int64) *client {
 	t.Cleanup(func() { _ = store.Close() })
 	c := &client{T: t, store: store, counts: map[Outcome]int{}}
 	c.server = NewServer(store, Options{
-		Token: token, MaxFileBytes: 10_000, MaxNativeBytes: 50_000, Count: func(o Outcome) { c.counts[o]++ }, Stored: func() { c.stored++ },
+		Token: token, MaxFileBytes: 10_000, MaxNativeBytes: 50_000, ReadBody: readBody, Count: func(o Outcome) { c.counts[o]++ }, Stored: func() { c.stored++ },
 	})
 	return c
+}
+
+func readBody(r *http.Request, limit, _ int64) ([]byte, func(), error) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
+	return body, func() {}, err
 }
 
 func (c *client) do(method, path, token, kind string, body io.Reader) (int, string) {
@@ -320,4 +327,73 @@ func TestOtherRequests(t *testing.T) {
 	status, text = c.do("GET", "/api/0/projects/o/p/issues/", token, "", nil)
 	assert.Equal(t, 404, status)
 	assert.Contains(t, text, "only accepts uploads")
+}
+
+// TestArchiveBombs: an archive whose list of files needs much memory, or whose files need more folders than bytes.
+func TestArchiveBombs(t *testing.T) {
+	deep := strings.Repeat("a/", maxFolders+1) + "x.js"
+	long := strings.Repeat("a", maxPath) + ".js"
+	manifestOf := func(name string) string {
+		return `{"files":{"` + name + `":{"type":"minified_source","headers":{"debug-id":"` + debugID + `"}}}}`
+	}
+	listed := map[string]string{"manifest.json": goodManifest}
+	for i := range 60 { // the list of a zip has names of up to 64 KiB, twice: stored files are empty
+		listed[strings.Repeat("x", 65_000)+fmt.Sprint(i)] = ""
+		listed[strings.Repeat("y", 65_000)+fmt.Sprint(i)] = ""
+		listed[strings.Repeat("z", 65_000)+fmt.Sprint(i)] = ""
+	}
+	for want, archive := range map[string]string{
+		"the list of files has more than": zipOf(t, listed),
+		"invalid path \"a/a/":             zipOf(t, map[string]string{"manifest.json": manifestOf(deep), deep: "x"}),
+		"invalid path \"aaaa":             zipOf(t, map[string]string{"manifest.json": manifestOf(long), long: "x"}),
+	} {
+		c := newClient(t, 100<<20)
+		c.server.MaxNativeBytes = 100 << 20
+		var chunks []string
+		for rest := archive; rest != ""; {
+			part := rest[:min(len(rest), chunkSize)]
+			rest = rest[len(part):]
+			status, text := c.chunks("file", map[string]string{sum(part): part})
+			require.Equal(t, 200, status, text)
+			chunks = append(chunks, sum(part))
+		}
+		a := c.server.bundle(t.Context(), bundle{sum(archive), chunks})
+		assert.Equal(t, stateError, a.State, want)
+		assert.Contains(t, a.Detail, want)
+		assert.Empty(t, c.names())
+	}
+}
+
+// TestRepeatedChunks: one chunk can become a file of any size, which counts while it is written, and nobody reads if the client is gone.
+func TestRepeatedChunks(t *testing.T) {
+	c := newClient(t, 4<<20)
+	c.server.MaxNativeBytes = 1 << 40
+	chunk := strings.Repeat("x", 1<<20)
+	status, text := c.chunks("file", map[string]string{sum(chunk): chunk})
+	require.Equal(t, 200, status, text)
+	f := file{Name: "x", Chunks: slices.Repeat([]string{sum(chunk)}, 40_000)}
+	a := c.server.file(t.Context(), sum("other"), f)
+	assert.Equal(t, stateError, a.State)
+	assert.Contains(t, a.Detail, "full of incomplete files")
+	assert.LessOrEqual(t, c.store.Total(), int64(4<<20))
+
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	c.chunks("file", map[string]string{sum(chunk): chunk})
+	a = c.server.file(gone, sum(chunk), file{Name: "x", Chunks: []string{sum(chunk)}})
+	assert.Contains(t, a.Detail, "context canceled")
+	for _, name := range c.names() {
+		assert.True(t, strings.HasPrefix(name, ChunksFolder), name)
+	}
+}
+
+// TestNoMemory: requests without memory are to be repeated.
+func TestNoMemory(t *testing.T) {
+	c := newClient(t, 1<<20)
+	c.server.ReadBody = func(*http.Request, int64, int64) ([]byte, func(), error) { return nil, func() {}, ErrNoMemory }
+	for _, path := range []string{filesPath, bundlesPath} {
+		status, text := c.do("POST", path, token, "", strings.NewReader("{}"))
+		assert.Equal(t, http.StatusServiceUnavailable, status, text)
+	}
+	assert.Empty(t, c.counts)
 }
