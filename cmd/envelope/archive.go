@@ -6,6 +6,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -24,6 +25,7 @@ func (in input) members() (all []input, err error) {
 	if !isArchive(in.data) {
 		return []input{in}, nil
 	}
+	left := int64(maxInput) // a sparse file has any number of zeros
 	for archive := tar.NewReader(bytes.NewReader(in.data)); ; {
 		header, err := archive.Next()
 		switch {
@@ -34,9 +36,12 @@ func (in input) members() (all []input, err error) {
 		case header.Typeflag != tar.TypeReg:
 			continue
 		}
-		data, err := io.ReadAll(archive)
+		data, err := io.ReadAll(io.LimitReader(archive, left+1))
 		if err != nil {
 			return nil, err
+		}
+		if left -= int64(len(data)); left < 0 {
+			return nil, fmt.Errorf("%s: the files of the archive have more than %d MiB", header.Name, maxInput>>20)
 		}
 		all = append(all, input{in.name + ":" + header.Name, data})
 	}
