@@ -69,3 +69,16 @@ func TestGuard(t *testing.T) {
 		})
 	}
 }
+
+// TestGuardWithoutOrigin: an image of another site has no Origin. SDKs send no Sec-Fetch-Site, or that of a local page.
+func TestGuardWithoutOrigin(t *testing.T) {
+	c := Config{Endpoint: "localhost:8969"}
+	for site, want := range map[string]int{"": 200, "same-origin": 200, "same-site": 200, "none": 200, "cross-site": 403} {
+		r := httptest.NewRequest(http.MethodGet, "/stream", nil)
+		r.Host = "localhost:8969"
+		r.Header.Set("Sec-Fetch-Site", site)
+		w := httptest.NewRecorder()
+		c.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		assert.Equal(t, want, w.Code, site)
+	}
+}

@@ -21,6 +21,11 @@ func (c *Config) Guard(next http.Handler) http.Handler {
 			return
 		}
 		origin := r.Header.Get("Origin")
+		if origin == "" && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+			// Images and no-cors requests have no Origin. Their page cannot read the response, but could use up all listeners.
+			http.Error(w, "Request from another site.", http.StatusForbidden)
+			return
+		}
 		if origin != "" && !c.allowsOrigin(origin) {
 			http.Error(w, fmt.Sprintf("Origin %.100q is not allowed. To allow it, add it to spotlight::allowed_origins of the sentry receiver.", origin),
 				http.StatusForbidden)
