@@ -20,6 +20,10 @@ const (
 	// recordings is 34 MB.
 	maxImport = 64 << 20
 
+	// minImportRate is the minimum rate of a file in bytes per second. Only one file at a time is read: at this rate, the largest one delays the
+	// next by less than five minutes.
+	minImportRate = 256 << 10
+
 	// maxImportedLosses is the maximum number of different losses in a response.
 	maxImportedLosses = 100
 )

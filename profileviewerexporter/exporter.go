@@ -85,7 +85,9 @@ func (v *viewer) Start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return err
 	}
-	v.server.Serve(server, listener, httpserver.DefaultLimits(), func(string) {}, host)
+	limits := httpserver.DefaultLimits()
+	limits.MinBodyRate = minImportRate
+	v.server.Serve(server, listener, limits, func(string) {}, host)
 	v.logger.Info("Serving the viewer", zap.String("url", v.url()))
 	v.expiring.Go(v.expire)
 	return nil
