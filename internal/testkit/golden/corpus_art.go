@@ -10,21 +10,35 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace/arttracetest"
 )
 
-// AndroidTrace returns a recorded method trace of Android. Like Corpus, it skips tests without
-// recordings.
-func AndroidTrace(t testing.TB, name string) []byte {
+// The names of the method traces of Android.
+const (
+	GeneratedTrace = "generated"
+	RecordedTrace  = "recorded"
+	streaming      = " streaming"
+)
+
+// AndroidTraces returns method traces of Android by name, in both formats: a generated one, and a recorded one if the recordings are beside
+// the repository.
+func AndroidTraces(t testing.TB) map[string][]byte {
 	t.Helper()
-	file, err := os.Open(filepath.Join(Root(t), "..", "shared", "corpus", "android", name+".gz"))
-	if os.IsNotExist(err) {
-		t.Skip("the corpus of recorded Android traces is not here: beside the repository, shared/corpus/android")
+	trace, events := arttracetest.App()
+	traces := map[string][]byte{GeneratedTrace: arttracetest.File(trace, events), GeneratedTrace + streaming: arttracetest.Streaming(trace, events)}
+	for name, file := range map[string]string{RecordedTrace: "art-trace-regular.trace.gz", RecordedTrace + streaming: "art-trace-streaming.trace.gz"} {
+		file, err := os.Open(filepath.Join(Root(t), "..", "shared", "corpus", "android", file))
+		if os.IsNotExist(err) {
+			t.Logf("without the %s trace: see docs/corpus.md", name)
+			continue
+		}
+		require.NoError(t, err)
+		unzipped, err := gzip.NewReader(file)
+		require.NoError(t, err)
+		traces[name], err = io.ReadAll(unzipped)
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
 	}
-	require.NoError(t, err)
-	defer func() { _ = file.Close() }()
-	unzipped, err := gzip.NewReader(file)
-	require.NoError(t, err)
-	data, err := io.ReadAll(unzipped)
-	require.NoError(t, err)
-	return data
+	return traces
 }

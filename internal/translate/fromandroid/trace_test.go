@@ -73,10 +73,9 @@ func observedMethods(o *arttrace.Observations) *sentrytest.Profile {
 	return &all
 }
 
-// TestRecordedMethodTraces: the profile has each observation of the trace, with its time and its stack.
-func TestRecordedMethodTraces(t *testing.T) {
-	for _, name := range []string{"art-trace-regular.trace", "art-trace-streaming.trace"} {
-		data := golden.AndroidTrace(t, name)
+// TestMethodTraces: the profile has each observation of the trace, with its time and its stack.
+func TestMethodTraces(t *testing.T) {
+	for name, data := range golden.AndroidTraces(t) {
 		parsed, err := arttrace.Parse(data)
 		require.NoError(t, err)
 		observed, err := parsed.Observe(period, attr.SpareObservations)

@@ -5,6 +5,7 @@ package fromsentry
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"runtime"
 	"strings"
 	"testing"
@@ -148,7 +149,7 @@ func itemOf(item sentry.ItemType, payload []byte) *sentry.Item {
 }
 
 // TestWeightOfTraces: no trace of Android takes more than three and a half times its weight, even if it has short records, short
-// lines or no observations but those that are spare. Recorded ones take less than it.
+// lines or no observations but those that are spare.
 func TestWeightOfTraces(t *testing.T) {
 	trace := arttrace.Trace{Version: 2, Clock: arttrace.ClockWall, Elapsed: 66 * time.Second}
 	lines := trace
@@ -162,8 +163,8 @@ func TestWeightOfTraces(t *testing.T) {
 	}
 	traces := map[string][]byte{
 		"records": arttracetest.File(trace, calls), "lines": arttracetest.File(lines, waits), "spare": arttracetest.File(trace, waits),
-		"recorded": golden.AndroidTrace(t, "art-trace-regular.trace"),
 	}
+	maps.Copy(traces, golden.AndroidTraces(t))
 	for name, data := range traces {
 		payload := []byte(`{"platform":"android","sampled_profile":"` + base64.RawStdEncoding.EncodeToString(data) + `"}`)
 		var before, after runtime.MemStats

@@ -171,7 +171,11 @@ func TestAsVroomSeesIt(t *testing.T) {
 	if python == "" {
 		t.Skip("set VROOMRS_PYTHON to a Python with the package vroomrs")
 	}
-	data := golden.AndroidTrace(t, "art-trace-regular.trace")
+	traces := golden.AndroidTraces(t)
+	data := traces[golden.RecordedTrace]
+	if data == nil {
+		data = traces[golden.GeneratedTrace]
+	}
 	trace, err := arttrace.Parse(data)
 	require.NoError(t, err)
 	chunks := asSamples(t, data)
