@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// TestLintCorpus: the recorded SDKs follow all rules. Lint reports nothing, not even with --strict, and receivers lose nothing.
+func TestLintCorpus(t *testing.T) {
+	receivers := map[bool]*lintedReceiver{false: startReceiver(t, profile.Lenient), true: startReceiver(t, profile.Strict)}
+	linted := 0
+	for _, request := range golden.Corpus(t) {
+		body := request.Decoded(t)
+		if request.EnvelopeKeys == nil || testing.Short() && len(body) > golden.ShortPayload {
+			continue // lint is for envelopes
+		}
+		linted++
+		sent := bytes.ReplaceAll(body, []byte(`"dsn"`), []byte(`"DSN"`)) // authentication is not linted
+		for strict, receiver := range receivers {
+			assert.Empty(t, findingsIn(body, strict, testNow), "%s, strict %t", request.Name, strict)
+			assert.Empty(t, receiver.verdict(t, sent), "%s, strict %t", request.Name, strict)
+		}
+	}
+	t.Logf("%d requests", linted)
+	assert.Greater(t, linted, 600)
+}
