@@ -24,8 +24,9 @@ import (
 
 // metadata is the part of metadata.yaml that tests use.
 type metadata struct {
-	Type   string `yaml:"type"`
-	Status struct {
+	Type        string `yaml:"type"`
+	DisplayName string `yaml:"display_name"`
+	Status      struct {
 		Class     string              `yaml:"class"`
 		Stability map[string][]string `yaml:"stability"`
 	} `yaml:"status"`
