@@ -171,7 +171,7 @@ func table(rows map[string]map[spanlinktest.Reason]int) string {
 		}
 		fmt.Fprintf(&b, "| %s | %d + %d |", sdk, total, idle)
 		for _, why := range []spanlinktest.Reason{"", spanlinktest.Ambiguous, spanlinktest.NotThen, spanlinktest.OtherThread, spanlinktest.NoSession} {
-			fmt.Fprintf(&b, " %.1f %% |", 100*float64(row[why])/float64(max(1, total)))
+			fmt.Fprintf(&b, " %.1f%% |", 100*float64(row[why])/float64(max(1, total)))
 		}
 		b.WriteString("\n")
 	}

@@ -23,7 +23,7 @@ const maxTop = 200
 // graphAnswer is the common part of all graphs.
 type graphAnswer struct {
 	answer.Omissions
-	Profiles []string      `json:"profiles"` // for further requests for the same samples
+	Profiles []string      `json:"profiles"` // their numbers, for further requests for the same samples
 	Origin   string        `json:"origin"`
 	Measure  measureAnswer `json:"measure"`
 	Total    int64         `json:"total"` // of the selection
@@ -36,7 +36,7 @@ type graphAnswer struct {
 
 // frameAnswer describes a function.
 type frameAnswer struct {
-	Number int32  `json:"number"` // in requests for its details
+	Number int32  `json:"number"` // selects the function in requests
 	Name   string `json:"name"`
 	File   string `json:"file,omitempty"`
 	Module string `json:"module,omitempty"`
@@ -50,8 +50,8 @@ type flameAnswer struct {
 	graphAnswer
 	Matched *int64        `json:"matched,omitempty"` // weight of the functions that the search matches
 	Top     []topLine     `json:"top,omitempty"`     // by self time, the highest first
-	Threads []threadShare `json:"threads,omitempty"` // the heaviest first, no more than 200; absent if the query selects one
-	Spans   []spanSamples `json:"spans,omitempty"`   // absent if the query selects one
+	Threads []threadShare `json:"threads,omitempty"` // the heaviest first, no more than 200; absent if the query selects a thread
+	Spans   []spanSamples `json:"spans,omitempty"`   // absent if the query selects a span
 }
 
 type threadShare struct {

@@ -25,17 +25,16 @@ const maxListed = 200
 // because they exceed JavaScript integers; durations are in nanoseconds.
 type overviewAnswer struct {
 	answer.Omissions
-	Bytes    int64            `json:"bytes"`
-	MaxBytes int64            `json:"max_bytes"`
-	MaxAge   float64          `json:"max_age"` // seconds
-	Evicted  int64            `json:"evicted"`
-	Dropped  int64            `json:"dropped"`
-	Services []serviceAnswer  `json:"services"`
-	Profiles []profileListing `json:"profiles"`
-	Traces   []traceListing   `json:"traces"`
-	// Numbers of all profiles and traces of the requested service.
-	ProfileCount int `json:"profile_count"`
-	TraceCount   int `json:"trace_count"`
+	Bytes        int64            `json:"bytes"`
+	MaxBytes     int64            `json:"max_bytes"`
+	MaxAge       float64          `json:"max_age"` // seconds
+	Evicted      int64            `json:"evicted"`
+	Dropped      int64            `json:"dropped"`
+	Services     []serviceAnswer  `json:"services"`
+	Profiles     []profileListing `json:"profiles"`
+	Traces       []traceListing   `json:"traces"`
+	ProfileCount int              `json:"profile_count"` // of all profiles of the requested service
+	TraceCount   int              `json:"trace_count"`   // of all its traces
 }
 
 type serviceAnswer struct {
@@ -69,7 +68,7 @@ type measureAnswer struct {
 type traceListing struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
-	Services []string `json:"services"` // no more than a trace summary has
+	Services []string `json:"services"` // no more than 20
 	Start    string   `json:"start"`
 	Duration uint64   `json:"duration"`
 	Spans    int      `json:"spans"`

@@ -33,7 +33,7 @@ const apiPageIntroduction = `# The API of the viewer
 The [profile viewer exporter](../profileviewerexporter/README.md#api) describes the requests. This page lists the fields of the responses:
 JSON objects with the media type ` + "`application/json`" + `, except for downloads and the stream of changes. Times are Unix nanoseconds as text,
 because they exceed the integers of JavaScript; durations and offsets are in nanoseconds. IDs of traces and spans are hexadecimal. Weights
-are in the unit of ` + "`measure`" + `. A response with a status other than 200 has one field, ` + "`error`" + `, with the reason.
+are in the unit of ` + "`measure`" + `. An error response has one field, ` + "`error`" + `, with the reason.
 
 ` + "`make golden`" + ` writes this page from the types of the exporter; a test compares them.
 `
@@ -65,7 +65,7 @@ var apiResponses = []struct {
 
 // TestAPIPage: docs/viewer-api.md has every endpoint and every field of the responses. With the flag -update it writes the page.
 func TestAPIPage(t *testing.T) {
-	w := pageWriter{t: t, sources: map[string]map[string]*ast.StructType{}, described: map[reflect.Type]bool{}}
+	w := pageWriter{t: t, sources: map[string]map[string]*ast.StructType{}, described: map[reflect.Type]bool{}, named: map[string]reflect.Type{}}
 	w.WriteString(apiPageIntroduction)
 	for _, r := range apiResponses {
 		fmt.Fprintf(&w, "\n## `%s`\n\n", r.endpoint)
@@ -107,6 +107,7 @@ type pageWriter struct {
 	t         *testing.T
 	sources   map[string]map[string]*ast.StructType // by package, by name
 	described map[reflect.Type]bool
+	named     map[string]reflect.Type
 	parts     []reflect.Type
 }
 
@@ -161,12 +162,14 @@ func (w *pageWriter) describe(of reflect.Type) string {
 	return "number"
 }
 
-// name returns the name of a part: "span samples" for spanSamples, "exceptions frame" for exceptions.FrameAnswer.
+// name returns the name of a part: "span samples" for spanSamples, "group" for exceptions.GroupAnswer, and "exceptions frame" for
+// exceptions.FrameAnswer, because another part is called "frame".
 func (w *pageWriter) name(of reflect.Type) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(of.Name(), "Answer"), "Listing")
-	if folder := path.Base(of.PkgPath()); folder != "profileviewerexporter" && folder != "answer" {
-		name = folder + name
+	if other, taken := w.named[strings.ToLower(name)]; name == "" || taken && other != of {
+		name = path.Base(of.PkgPath()) + name
 	}
+	w.named[strings.ToLower(name)] = of
 	var words strings.Builder
 	for i, r := range name {
 		if unicode.IsUpper(r) && i > 0 {

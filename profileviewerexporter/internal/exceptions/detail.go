@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// maxOccurrences is the maximum number of errors in the list of a group, the latest.
+	// maxOccurrences is the maximum number of errors in the list of a group: the latest are listed.
 	maxOccurrences = 200
-	// maxBreadcrumbs is the maximum number of breadcrumbs, the latest. SDKs send 100.
+	// maxBreadcrumbs is the maximum number of breadcrumbs: the latest are listed. SDKs send 100.
 	maxBreadcrumbs = 100
 	// maxFramesShown is the maximum number of frames in all stacks of an error.
 	maxFramesShown = 1000

@@ -153,7 +153,7 @@ type ListAnswer struct {
 	answer.Omissions
 	Groups []GroupAnswer `json:"groups"`
 	Count  int           `json:"count"`  // of all groups that the query selects
-	Errors int           `json:"errors"` // in them
+	Errors int           `json:"errors"` // in these groups
 	Unread int           `json:"unread"` // errors in messages beyond the limit
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	// maxExceptions is the maximum number of exceptions of a chain. Real chains have a few.
 	maxExceptions = 20
-	// maxFrames is the maximum number of frames of a stack, the innermost. Sentry's servers keep 250.
+	// maxFrames is the maximum number of frames of a stack: the innermost are listed. Sentry's servers keep 250.
 	maxFrames = 250
 )
 

@@ -312,7 +312,7 @@ func (h *History) bounds() []byte {
 }
 
 // errSlow is the error of Close if the storage does not finish.
-var errSlow = errors.New("storage: it did not finish in time; its last messages may be lost")
+var errSlow = errors.New("storage: did not finish in time; the last messages may be lost")
 
 // Close writes the latest messages and closes the storage.
 func (h *History) Close(ctx context.Context) error {

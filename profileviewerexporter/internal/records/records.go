@@ -47,7 +47,7 @@ type ListAnswer struct {
 	Records []Answer `json:"records"`
 	Count   int      `json:"count"`  // of all records that the query selects
 	Unread  int      `json:"unread"` // records in messages beyond the limit
-	// Activity has the numbers of the selected records, in equal steps from First to Last.
+	// Activity has the numbers of the selected records, in equal time steps from the first to the last.
 	Activity []int  `json:"activity"`
 	First    string `json:"first"`
 	Last     string `json:"last"`

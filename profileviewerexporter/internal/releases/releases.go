@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// maxReleases is the maximum number of releases in a response, the latest.
+// maxReleases is the maximum number of releases in a response: the latest are listed.
 const maxReleases = 200
 
 // Answer lists the values by which the profiles of a service can be selected.

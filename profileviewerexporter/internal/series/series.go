@@ -42,8 +42,8 @@ type Answer struct {
 	Low     float64            `json:"low"`
 	High    float64            `json:"high"`
 	Sum     float64            `json:"sum"`
-	// Values has a value for each of several equal time steps from First to Last: the total for a
-	// sum, otherwise the average; null without points.
+	// Values has a value for each of several equal time steps from the list's first to its last time:
+	// the total for a sum, otherwise the average; null without points.
 	Values []*float64 `json:"values"`
 }
 

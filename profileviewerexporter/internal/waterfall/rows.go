@@ -24,17 +24,18 @@ const (
 	rowBytes = 16 + 9 + 4*17 + 3*7
 )
 
-// Answer has all rows of a trace. Rows are numbers, to save space: depth, start (nanoseconds after
-// the origin), duration, index of the name, index of the service, flags (1: error, 2: critical path),
-// samples and their weight.
+// Answer has all rows of a trace.
 type Answer struct {
 	answer.Omissions
-	Origin string     `json:"origin"`
-	End    uint64     `json:"end"`   // of the last span
-	Count  int        `json:"count"` // of all spans that were read
-	Names  []string   `json:"names"`
-	IDs    string     `json:"ids"` // 16 hex digits per row
-	Rows   [][8]int64 `json:"rows"`
+	Origin string   `json:"origin"` // start of the earliest span
+	End    uint64   `json:"end"`    // of the last span
+	Count  int      `json:"count"`  // of all spans that were read
+	Names  []string `json:"names"`  // of spans and services
+	IDs    string   `json:"ids"`    // 16 hex digits per row
+	// Rows are lists of numbers, to save space: depth, start (nanoseconds after the origin), duration,
+	// index of the name, index of the service, flags (1: error, 2: critical path), samples and their
+	// weight.
+	Rows [][8]int64 `json:"rows"`
 }
 
 const (

@@ -7,7 +7,7 @@ export const drawn = (page) => page.evaluate(() => {
   const { width, height } = canvas;
   const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
   const row = 20;
-  const colour = (x, y) => pixels.subarray(4 * (y * width + x), 4 * (y * width + x) + 3);
+  const color = (x, y) => pixels.subarray(4 * (y * width + x), 4 * (y * width + x) + 3);
   const edge = [15, 23, 42];
   const variants = (hex) => {
     const plain = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
@@ -15,7 +15,7 @@ export const drawn = (page) => page.evaluate(() => {
   };
   const is = (...hexes) => {
     const list = hexes.flatMap(variants);
-    return (x, y) => list.some((c) => c.every((v, i) => Math.abs(v - colour(x, y)[i]) <= 3));
+    return (x, y) => list.some((c) => c.every((v, i) => Math.abs(v - color(x, y)[i]) <= 3));
   };
   const isSheet = is('#ffffff');
   const isIdleGround = is('#f1f5f9');

@@ -27,7 +27,7 @@ var damages = []damage{
 	{"emptied", func(*rig, []byte) []byte { return nil }},
 	{"truncated", func(r *rig, text []byte) []byte { return text[:r.random.IntN(len(text))] }},
 	{"first two pages overwritten", func(r *rig, text []byte) []byte { return r.overwrite(text, 0, 2*diskPage) }},
-	{"a page other than the first two overwritten", func(r *rig, text []byte) []byte {
+	{"one of the later pages overwritten", func(r *rig, text []byte) []byte {
 		return r.overwrite(text, diskPage*(2+r.random.IntN(len(text)/diskPage-2)), diskPage)
 	}},
 	{"32 bytes overwritten", func(r *rig, text []byte) []byte {

@@ -26,8 +26,9 @@ import (
 
 const faultsHead = `# Faults
 
-` + "`make faults`" + ` writes this page. Clients send profiles, transactions and logs while a fault happens at a random moment. At the end, every
-acknowledged item, identified by its ID, must have arrived or be accounted for. Each round uses its own collector, directory and backend.
+This page reports how much data the collector loses if it is killed, its disk is full, or its backend fails; ` + "`make faults`" + ` writes it.
+Clients send profiles, transactions and logs while a fault happens at a random moment. At the end, every acknowledged item, identified by
+its ID, must have arrived or be accounted for. Each round uses its own collector, directory and backend.
 ` + "`FAULTS=50 make faults`" + ` runs more rounds. The seed determines when the faults happen; which operation they interrupt also depends on the
 speed of the machine.
 

@@ -282,7 +282,7 @@ var pageAttacks = []pageAttack{
 	asked("extreme numbers in a query", "/api/flame?profile=18446744073709551615&from=9223372036854775807&root=-1", http.StatusGone),
 	asked("a path that leaves the root directory of the page", "/../../../../etc/passwd", http.StatusTemporaryRedirect),
 	asked("a path that leaves the root directory of the page, percent-encoded", "/speedscope/..%2f..%2f..%2f..%2fetc%2fpasswd", http.StatusNotFound),
-	asked("a path that leaves the downloads", "/api/download/..%2f..%2fetc%2fpasswd?profile=1", http.StatusNotFound),
+	asked("a path that leaves the download directory", "/api/download/..%2f..%2fetc%2fpasswd?profile=1", http.StatusNotFound),
 	asked("a foreign Host header", "//attacker.example/api/overview", http.StatusMisdirectedRequest),
 }
 

@@ -279,7 +279,7 @@ func longs(tree any, schema bool) (all []long) {
 		} else if _, ok := node.(string); !ok {
 			return
 		}
-		l.name = labelled(tree, at) + string(l.form)
+		l.name = labeled(tree, at) + string(l.form)
 		if !seen[l.name] {
 			seen[l.name] = true
 			all = append(all, l)
@@ -288,8 +288,8 @@ func longs(tree any, schema bool) (all []long) {
 	return all
 }
 
-// labelled returns the place with the keys of attributes and the indices of a dictionary.
-func labelled(node any, at place) string {
+// labeled returns the place with the keys of attributes and the indices of a dictionary.
+func labeled(node any, at place) string {
 	var b strings.Builder
 	dictionary := slices.Contains(at, any("dictionary"))
 	for _, step := range at {

@@ -173,7 +173,7 @@ var smallestAttacks = []attack{
 		request: func() harness.Request {
 			return harness.Chunk{More: `"debug_meta":{"images":[` + times(4*million, `{"id":"a"}`) + `]},`}.Request()
 		}},
-	{name: "24 million images that are the number 0", status: 200, observations: 1, memory: memoryLarge,
+	{name: "24 million images written as the number 0", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{More: `"debug_meta":{"images":[` + times(24*million, `0`) + `]},`}.Request()
 		}},
@@ -190,7 +190,7 @@ var smallestAttacks = []attack{
 			payload := strings.Replace(harness.ProfileV1(harness.NewID()), `"transaction":`, `"transactions":[`+times(16*million, `{}`)+`],"transaction":`, 1)
 			return harness.ItemRequest("profile", payload)
 		}},
-	{name: "24 million frames that are the number 0", status: 200, reason: "profiling_malformed_stacks", memory: memoryLarge,
+	{name: "24 million frames written as the number 0", status: 200, reason: "profiling_malformed_stacks", memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Frames: times(24*million, `0`)}.Request() }},
 }
 

@@ -21,8 +21,8 @@ import (
 
 const loadHead = `# Load
 
-` + "`make load`" + ` writes this page in under three minutes. The sender, which is also the backend, and the collector are two processes on
-one machine, connected over loopback. Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the
+This page reports the throughput of the built collector, its response times, and its behavior under overload; ` + "`make load`" + ` writes it in under
+three minutes. The sender, which is also the backend, and the collector are two processes on one machine, connected over loopback. Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the
 responses (up to 256 concurrent requests) and measures response times from the scheduled send time.
 
 - *Recorded*: real SDK profiles up to 1 MB. V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
@@ -93,12 +93,12 @@ client, one after the other. Its CPU time is about the minimum cost of a second 
 The sender sends recorded profiles for ten seconds (three seconds per step when it measures the capacity). The collector has a
 ` + "`memory_limiter`" + `, and a ` + "`sending_queue`" + ` of 200 requests (one profile each) in front of an OTLP backend. A comparison by ID shows that every
 accepted profile was delivered. All remaining profiles were refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if the transaction was
-accepted); each was counted as an item or, if it was not decompressed, as a request. The run fails if any profile is unaccounted for, if 1 %
+accepted); each was counted as an item or, if it was not decompressed, as a request. The run fails if any profile is unaccounted for, if 1%
 or more of the responses take a second or longer, or if the delivery rate drops below half of the capacity.
 
 In the first row of the table, the backend accepts one profile every 10 ms. In the other rows, the backend is fast, but it shares the cores
 with the sender and the collector. The sender has at most 256 open requests; clients without that limit were not tested. To measure the
-capacity, the sender raises its rate by 50 % per step until less than half of the offered rate is delivered. The capacity is the highest
+capacity, the sender raises its rate by 50% per step until less than half of the offered rate is delivered. The capacity is the highest
 delivery rate in these steps, for the receiver, exporter and backend together.
 
 For 20 ms after a pipeline refuses data, the receiver refuses profiles without decompressing or decoding them. This keeps the delivery rate

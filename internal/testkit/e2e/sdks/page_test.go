@@ -52,7 +52,7 @@ and busy functions inside named spans, on two threads, if the SDK supports these
 - the collector outputs every span, profile, error and log that the SDK reports as sent, and a sample-by-sample comparison shows that no
   data on the wire is lost, duplicated or changed;
 - each busy function has its expected share of its thread's time in the flame graph, within four standard deviations of a binomial distribution or five percentage points, whichever is larger. *Share* shows the largest deviation and its limit;
-- at least 95 % of the samples of busy functions are linked to the right span. The other 5 % allows for samplers that take the timestamp
+- at least 95% of the samples of busy functions are linked to the right span. The other 5% allows for samplers that take the timestamp
   just before or after the sample. *Linked* is the actual percentage;
 - the ` + "`sentry_envelope`" + ` exporter sends all spans with their parents, and all samples with their threads, times and stacks, to a mock Sentry
   server, exactly as the SDK sent them;
@@ -140,7 +140,7 @@ func (l links) String() string {
 	if l.all() == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(l.right)/float64(l.all()))
+	return fmt.Sprintf("%.1f%%", 100*float64(l.right)/float64(l.all()))
 }
 
 // dropped returns the SDK's report of data that it did not send.

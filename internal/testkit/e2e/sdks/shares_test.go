@@ -66,7 +66,7 @@ func checkShares(t *testing.T, all []busy, profiles []*timeline.Profile) (shares
 		s.want, s.got = b.Seconds/seconds, weights[b.Function]/weight
 		s.allowed = max(leastAllowed, 4*math.Sqrt(s.want*(1-s.want)/float64(s.samples)))
 		assert.InDelta(t, s.want, s.got, s.allowed, "share of %s in %d samples", b.Function, s.samples)
-		t.Logf("%s: %.1f %% of its thread's time, in the profile %.1f %% of %d samples (± %.1f allowed)", b.Function, 100*s.want, 100*s.got, s.samples, 100*s.allowed)
+		t.Logf("%s: %.1f%% of its thread's time, in the profile %.1f%% of %d samples (± %.1f allowed)", b.Function, 100*s.want, 100*s.got, s.samples, 100*s.allowed)
 		shares = append(shares, s)
 	}
 	return shares

@@ -1,4 +1,4 @@
-"""Normalises two copies of each event with Sentry's own library (PyPI: sentry-relay), and counts those that differ.
+"""Normalizes two copies of each event with Sentry's own library (PyPI: sentry-relay), and counts those that differ.
 
 Reads lines of {"Direct": event, "Tee": event}.
 """
@@ -11,7 +11,7 @@ normalizer = StoreNormalizer(project_id=42, client_ip="203.0.113.7", user_agent=
 
 
 def normalized(event):
-    """The normalised event without the ids that the library makes up where there is none."""
+    """The normalized event without the ids that the library makes up where there is none."""
     result = normalizer.normalize_event(raw_event=json.dumps(event))
     trace = (event.get("contexts") or {}).get("trace") or {}
     if "event_id" not in event:
