@@ -86,7 +86,7 @@ const (
 
 // reserve reserves memory for a message, or decides how to proceed without it. The oldest message
 // of the tenant that uses the most is forwarded early. If the next component refuses that message,
-// it is dropped only in favour of a tenant below an equal share; otherwise, new messages do not
+// it is dropped only in favor of a tenant below an equal share; otherwise, new messages do not
 // displace accepted ones.
 func (q *waitQueue) reserve(ctx context.Context, h *heldMessage, now time.Time) (d decision, other *heldMessage) {
 	q.mu.Lock()

@@ -127,7 +127,7 @@ func TestBadItems(t *testing.T) {
 			got = h.post(envelope(chunkItem, test.item, profileItem))
 			assert.Equal(t, 200, got.status, got.text)
 			assert.Empty(t, got.header.Get("X-Sentry-Rate-Limits"))
-			assert.Equal(t, 2, h.sink.count(), "its neighbours")
+			assert.Equal(t, 2, h.sink.count(), "its neighbors")
 			assert.Equal(t, int64(2), h.items()[discarded])
 			assert.Empty(t, h.rejected())
 		})

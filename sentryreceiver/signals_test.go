@@ -174,7 +174,7 @@ func TestOneSignalRefuses(t *testing.T) {
 	assert.EqualValues(t, 1, s.items()["outcome=accepted type=check_in"])
 }
 
-// TestUnusableItems: what cannot be decoded is counted with its reason, and its neighbours arrive.
+// TestUnusableItems: what cannot be decoded is counted with its reason, and its neighbors arrive.
 func TestUnusableItems(t *testing.T) {
 	s := startSignals(t, nil)
 	r := s.post(envelope(item("transaction", "", "{"), item("span", containerHeader(sentry.ContentTypeSpans), "[]"),
@@ -220,7 +220,7 @@ func TestCorpusOnAllSignals(t *testing.T) {
 	assert.Empty(t, s.counts("otelcol_receiver_sentry_elements_discarded"))
 }
 
-// TestItemTooLarge: an item that is no profile has a limit by its type; its neighbours arrive.
+// TestItemTooLarge: an item that is no profile has a limit by its type; its neighbors arrive.
 func TestItemTooLarge(t *testing.T) {
 	s := startSignals(t, nil)
 	large := `{"event_id":"7d1f0c9f2f1c4f0ea9b3f1a2b3c4d5e7","extra":{"a":"` + strings.Repeat("x", 3<<20) + `"}}`

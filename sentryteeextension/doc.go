@@ -6,24 +6,24 @@
 // It is a middleware of the receiver's HTTP server: the receiver authenticates and responds, the
 // tee keeps the bytes that it reads.
 //
-//	middleware.go   one request: the receiver's answer, and the request to forward
+//	middleware.go   one request: the receiver's response, and the request to forward
 //	routes.go       the endpoints of Sentry's ingest
 //	headers.go      headers that are forwarded, in both directions
 //	held_body.go    the bytes that the receiver reads
-//	own_answer.go   the receiver's answer, until it is sent
-//	forwarder.go    forwards each request until it is answered or dropped
+//	own_answer.go   the receiver's response, until it is sent
+//	forwarder.go    forwards each request until Sentry responds or the request is dropped
 //	entry.go        the state of a request
-//	internal/schedule which request is sent next, and when
+//	internal/schedule the order and the times of requests to Sentry
 //	spool.go        requests in a storage
 //	stream.go       requests that only Sentry understands, and its responses
-//	crash_record.go what the pipelines receive for a crash report
-//	internal/mapping where the requests of a project go, and with which keys
+//	crash_record.go the record of a crash report for the pipelines
+//	internal/mapping the destination and the keys of each project's requests
 //	outgoing.go     the request that Sentry receives
-//	internal/omit   which items Sentry does not receive
+//	internal/omit   the items that Sentry does not receive
 //	reports.go      counts of omitted data, for client reports
 //	report_loop.go  client reports
 //	upstream.go     one request to Sentry
-//	reply.go        the meaning of its answer
+//	reply.go        the meaning of its response
 //	key_limits.go   Sentry's current rate limits
 //	telemetry.go    metrics
 //

@@ -104,7 +104,7 @@ type faultRound struct {
 	inMemory int64
 }
 
-// mood is the behaviour of Sentry.
+// mood is the behavior of Sentry.
 type mood int
 
 const (

@@ -57,7 +57,7 @@ const (
 // Reasons for dropping requests, as used in metrics.
 const (
 	reasonNoRoom     = "no_room"           // no memory: max_bytes_in_flight
-	reasonSpoolFull  = "spool_full"        // evicted in favour of newer requests: spool::max_bytes
+	reasonSpoolFull  = "spool_full"        // evicted in favor of newer requests: spool::max_bytes
 	reasonTooOld     = "too_old"           // spool::max_age
 	reasonExhausted  = "retries_exhausted" // Sentry keeps failing to accept the request, but accepts others
 	reasonIncomplete = "body_incomplete"   // the client did not send the whole body

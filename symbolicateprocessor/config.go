@@ -141,7 +141,7 @@ func (c *Config) Validate() error {
 	u := &c.Uploads
 	switch {
 	case u.Endpoint != "" && u.Token == "":
-		problem("uploads::token: is empty, must be set with uploads::endpoint: uploaded files decide the names in profiles")
+		problem("uploads::token: is empty, must be set with uploads::endpoint: uploaded files determine the names in profiles")
 	case u.Endpoint == "" && (u.Token != "" || u.TLS.HasValue()):
 		problem("uploads::endpoint: is empty, must be set with uploads::token and uploads::tls, e.g. localhost:4320")
 	}

@@ -124,7 +124,7 @@ func writeSentry(c *conversion, to io.Writer, messages []pprofile.Profiles) erro
 		}
 	}
 	if len(envelope.Items) == 0 {
-		return fmt.Errorf("the input contains no samples of time with stacks, and Sentry accepts no others")
+		return fmt.Errorf("the input contains no time-based samples with stacks; Sentry accepts no others")
 	}
 	encoded, err := sentry.AppendEnvelope(nil, &envelope)
 	if err == nil {

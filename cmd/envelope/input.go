@@ -110,7 +110,7 @@ func (p *progress) Read(into []byte) (int, error) {
 		if err != nil {
 			end = "\r\x1b[K" // the line disappears
 		}
-		fmt.Fprintf(p.to, "\rreading %s: %d %%%s", printable(p.name), min(percent, 100), end)
+		fmt.Fprintf(p.to, "\rreading %s: %d%%%s", printable(p.name), min(percent, 100), end)
 	}
 	return n, err
 }

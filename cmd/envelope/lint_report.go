@@ -12,7 +12,7 @@ import (
 
 // reportText writes one line per finding.
 func reportText(env environment, out io.Writer, findings []finding) error {
-	paints := map[level]colour{levelError: red, levelWarning: yellow}
+	paints := map[level]color{levelError: red, levelWarning: yellow}
 	for _, f := range findings {
 		if _, err := fmt.Fprintf(out, "%s: %s: %s %s: %s [%s]\n", printable(f.File), printable(f.place()),
 			env.paint(paints[f.Level], string(f.Level)), f.Rule, printable(f.Message), f.Source); err != nil {

@@ -61,7 +61,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	for _, arguments := range [][]string{{"explode"}, {"explain"}, {"explain", "--colour", "-"}} {
+	for _, arguments := range [][]string{{"explode"}, {"explain"}, {"explain", "--color", "-"}} {
 		_, errors, exit := call(t, "", arguments...)
 		assert.Equal(t, exitMisused, exit, arguments)
 		assert.NotEmpty(t, errors)
@@ -117,10 +117,10 @@ func TestHostileNames(t *testing.T) {
 	assert.Less(t, len(out), 1000)
 }
 
-func TestColoursAndProgress(t *testing.T) {
+func TestColorsAndProgress(t *testing.T) {
 	env := environment{}
 	assert.Equal(t, "x", env.paint(red, "x"))
-	env.colours = true
+	env.colors = true
 	assert.Equal(t, "\x1b[31mx\x1b[0m", env.paint(red, "x"))
 
 	var shown strings.Builder
@@ -128,6 +128,6 @@ func TestColoursAndProgress(t *testing.T) {
 	data, err := env.readAll("large", strings.NewReader(strings.Repeat("x", largeInput)), largeInput)
 	require.NoError(t, err)
 	assert.Len(t, data, largeInput)
-	assert.Contains(t, shown.String(), "reading large: 51 %")
+	assert.Contains(t, shown.String(), "reading large: 51%")
 	assert.True(t, strings.HasSuffix(shown.String(), "\r\x1b[K"))
 }

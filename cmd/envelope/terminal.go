@@ -9,26 +9,26 @@ import (
 	"unicode"
 )
 
-// isTerminal reports whether a file is a terminal that displays colours.
+// isTerminal reports whether a file is a terminal that displays colors.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// colour is a code of ECMA-48.
-type colour string
+// color is a code of ECMA-48.
+type color string
 
 const (
-	bold   colour = "1"
-	dim    colour = "2"
-	red    colour = "31"
-	green  colour = "32"
-	yellow colour = "33"
+	bold   color = "1"
+	dim    color = "2"
+	red    color = "31"
+	green  color = "32"
+	yellow color = "33"
 )
 
-// paint returns text in a colour, if the output displays colours.
-func (e environment) paint(c colour, text string) string {
-	if !e.colours {
+// paint returns text in a color, if the output displays colors.
+func (e environment) paint(c color, text string) string {
+	if !e.colors {
 		return text
 	}
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"

@@ -2,10 +2,10 @@
 
 package semconv
 
-// SymbolicationStatus (project) is on locations, and on log records and span events with an exception: what a symbol file said about the frame.
+// SymbolicationStatus (project) is on locations, and on log records and span events with an exception: the result of the lookup in symbol files.
 const SymbolicationStatus = "symbolication.status"
 
-// Project, on locations with names from a symbol file: the frame as the profiler wrote it.
+// Project, on locations with names from a symbol file: the frame as the profiler reported it.
 const (
 	SentryFrameRawFunction = "sentry.frame.raw_function"
 	SentryFrameRawModule   = "sentry.frame.raw_module"
@@ -14,7 +14,7 @@ const (
 	SentryFrameRawColumn   = "sentry.frame.raw_column"
 )
 
-// Honeycomb's, on log records and span events with names from a symbol file: the exception as the SDK wrote it. AppDebugProguardUUID is on resources,
+// Honeycomb's, on log records and span events with names from a symbol file: the exception as the SDK reported it. AppDebugProguardUUID is on resources,
 // too: the UUID of the R8 mapping.
 const (
 	ExceptionStacktraceOriginal = "exception.stacktrace.original"

@@ -98,7 +98,7 @@ type Violation struct {
 	Rule   Rule
 	Where  string // the list, such as "location_table" or "resource_profiles[0].scope_profiles[0].profiles[2].samples"
 	Index  int    // the element of that list; -1 = the whole list
-	Detail string
+	Detail string // the values that break the rule, such as "location 17 of 5"
 }
 
 // Place returns the place of the violation, such as "stack_table[3]".

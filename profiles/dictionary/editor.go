@@ -62,7 +62,7 @@ func (e *Editor) Attribute(key string, value pcommon.Value) AttributeIndex {
 	return AttributeIndex(i)
 }
 
-// AttrString adds an attribute with a text.
+// AttrString adds a string attribute.
 func (e *Editor) AttrString(key, text string) AttributeIndex {
 	i := e.d.AttributeTable().Len()
 	entry := e.d.AttributeTable().AppendEmpty()
@@ -71,7 +71,7 @@ func (e *Editor) AttrString(key, text string) AttributeIndex {
 	return AttributeIndex(i)
 }
 
-// AttrInt adds an attribute with a number.
+// AttrInt adds an integer attribute.
 func (e *Editor) AttrInt(key string, number int64) AttributeIndex {
 	i := e.d.AttributeTable().Len()
 	entry := e.d.AttributeTable().AppendEmpty()

@@ -12,7 +12,7 @@ import (
 // Report lists the changed values and the data that could not be examined.
 type Report struct {
 	Values map[string]int // changed values by rule
-	Kept   int            // bytes of binary traces: names of classes, methods and threads
+	Kept   int            // size of binary traces, which contain names of classes, methods and threads
 }
 
 // RulePersonal is the rule for members that describe a person, a machine or source code.
@@ -45,7 +45,7 @@ func Scrub(data []byte) ([]byte, Report, error) {
 	rest := e.header(clean)
 	for _, item := range envelope.Items {
 		if rest = e.header(rest); !starts(rest, item.Payload) {
-			break // ReadEnvelope and header disagree, so that the rest is of an unknown form
+			break // ReadEnvelope and header disagree, so the form of the rest is unknown
 		}
 		e.payload(&item)
 		rest = bytes.TrimLeft(rest[len(item.Payload):], "\r\n")

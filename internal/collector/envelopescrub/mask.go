@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// fill overwrites all bytes but line breaks.
+// fill overwrites all bytes except line breaks.
 func fill(data []byte) {
 	for i, c := range data {
 		if c != '\n' && c != '\r' {
@@ -21,11 +21,11 @@ func fill(data []byte) {
 	}
 }
 
-// token matches the longest parts of incomplete JSON, in which its error remains at the same place:
-// texts, also without an end, literals and punctuation.
+// token matches the tokens of incomplete JSON: texts, terminated or not, literals and punctuation.
+// They are as long as possible, so that overwriting them leaves the syntax error in the same place.
 var token = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?|true|false|null|[{}\[\]:,\s]+`)
 
-// maskTokens overwrites incomplete JSON, or other text, but for its punctuation.
+// maskTokens overwrites incomplete JSON, or other text, except its punctuation.
 func maskTokens(rest []byte) {
 	at := 0
 	for _, match := range token.FindAllIndex(rest, -1) {
@@ -65,7 +65,7 @@ func (n *node) mask() {
 	n.text = ""
 }
 
-// maskNumber overwrites the digits of a number. Leading zeros are not JSON.
+// maskNumber overwrites the digits of a number. JSON does not allow leading zeros.
 func maskNumber(token []byte) {
 	for i, c := range token {
 		switch {
@@ -78,7 +78,7 @@ func maskNumber(token []byte) {
 	}
 }
 
-// apply overwrites what differs from the scrubbed value.
+// apply overwrites the parts of a node that differ from the scrubbed value.
 func (n *node) apply(v pcommon.Value) {
 	switch {
 	case n.kind == '{' && v.Type() == pcommon.ValueTypeMap:

@@ -12,7 +12,7 @@ import (
 )
 
 // defaultReadTimeout limits the duration of a request, for which confighttp has no default. It is the
-// time that 32 MB, the maximum of an upload to the measure receiver, take at 0.9 Mbit/s.
+// time to upload 32 MB, the largest file for the measure receiver, at 0.9 Mbit/s.
 const defaultReadTimeout = 5 * time.Minute
 
 // DefaultServerConfig returns the default settings of the server of a receiver.

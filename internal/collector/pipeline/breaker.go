@@ -13,7 +13,7 @@ import (
 )
 
 // BreakerPause is long compared with the work that a trial may waste (0.75 ms for a typical
-// profile: 4 % of a core), and short compared with the work in a queue (a queue of 200 profiles
+// profile: 4% of a core), and short compared with the work in a queue (a queue of 200 profiles
 // lasts 100 ms or more), so the pipeline has work until the next trial. On a busy machine, 10 and
 // 50 ms delivered as much.
 const BreakerPause = 20 * time.Millisecond

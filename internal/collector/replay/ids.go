@@ -113,8 +113,8 @@ var (
 	keyMember = regexp.MustCompile(`"public_key"\s*:\s*"[^"]*"`)
 )
 
-// readdress replaces the DSN in the envelope header, where some SDKs repeat theirs, with that of
-// the request: they must not contradict each other. The header is the first line, and its length may change.
+// readdress replaces the DSN that some SDKs repeat in the envelope header with the DSN of the request:
+// the two must not contradict each other. The header is the first line, and its length may change.
 func readdress(body []byte, to sentry.DSN) []byte {
 	header, items, _ := bytes.Cut(body, []byte("\n"))
 	header = dsnMember.ReplaceAllLiteral(header, []byte(`"dsn":"`+to.String()+`"`))

@@ -52,7 +52,8 @@ func newestSecond(body []byte) (newest int64) {
 	return newestSample(body, newest)
 }
 
-// newestSample returns the second of the newest sample: the time of a profile is its start.
+// newestSample returns the time of the newest sample, in seconds: the time of a profile is only its
+// start.
 func newestSample(body []byte, newest int64) int64 {
 	last := newest
 	for _, match := range nanos.FindAllSubmatch(body, -1) {

@@ -157,7 +157,7 @@ func compare(t *testing.T, e exchange, differences *tally) {
 	var reasons []string
 	for i, value := range e.Values {
 		got, want := scrubbed(t, s, value), e.Result[i]
-		want = normalised(value[0].(string), value[1], want)
+		want = normalized(value[0].(string), value[1], want)
 		if text, is := got.(string); is && want == any(text) {
 			continue
 		}
@@ -210,12 +210,12 @@ func scrubbed(t *testing.T, s *Scrubber, value [2]any) any {
 		return removedMark
 	}
 	all, _ := extra.Map().AsRaw()["0"].(map[string]any)
-	return normalised(value[0].(string), value[1], all[value[0].(string)])
+	return normalized(value[0].(string), value[1], all[value[0].(string)])
 }
 
-// normalised returns a result without the difference in what is left of values without a text: the library returns null, this package
+// normalized returns a result without the difference in what is left of values without a text: the library returns null, this package
 // removes members and replaces others by [Filtered].
-func normalised(key string, before, after any) any {
+func normalized(key string, before, after any) any {
 	switch before := before.(type) {
 	case string:
 		switch {
@@ -231,7 +231,7 @@ func normalised(key string, before, after any) any {
 		}
 		all := map[string]any{}
 		for key, member := range before {
-			all[key] = normalised(key, member, members[key])
+			all[key] = normalized(key, member, members[key])
 		}
 		return all
 	case []any:

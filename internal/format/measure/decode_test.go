@@ -283,9 +283,9 @@ func TestRulesOfTheEnvelope(t *testing.T) {
 	}
 }
 
-// TestNeighboursSurvive: a bad item costs itself only, and a batch of bad ones is refused with the
+// TestNeighborsSurvive: a bad item costs itself only, and a batch of bad ones is refused with the
 // first reason.
-func TestNeighboursSurvive(t *testing.T) {
+func TestNeighborsSurvive(t *testing.T) {
 	good, bad := event(1, "custom", `{"name":"x"}`), event(2, "custom", `{"name":""}`)
 	b, err := DecodeJSON([]byte(`{"events":[{},7,`+bad+`,`+good+`,`+good+`],"spans":[`+span("b7ad6b7169203331", "")+`,`+span("b7ad6b7169203331", "")+`,"x"]}`), nil)
 	require.NoError(t, err)

@@ -4,7 +4,7 @@
 //
 // https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile describes the
 // format. Its clock is monotonic, so the time of the first sample is not known. Hit counts and the
-// reasons of failed optimisations are lost.
+// reasons of failed optimizations are lost.
 package cpuprofile
 
 import (

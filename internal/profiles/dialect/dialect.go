@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dialect recognises the OTLP version of profiles and translates between versions.
+// Package dialect recognizes the OTLP version of profiles and translates between versions.
 //
 // OTLP 1.10 renumbered the fields of Sample (opentelemetry-proto#724, November 2025):
 //
@@ -17,7 +17,7 @@
 // Encoded requests:
 //
 //	request.go     Decode: any version → current
-//	recognise.go   the version, by the types of fields
+//	recognize.go   the version, by the types of fields
 //	renumber.go    1.8 and 1.9 ⇄ 1.10: the same bytes with other tags
 //	stacks.go      1.7 → 1.10
 //	references.go  Encode: current → 1.9; strings instead of references

@@ -14,7 +14,7 @@ import (
 // Decode returns an [Error] if it knows the version and cannot translate the request. It returns a
 // request of an unknown version unchanged, so that the receiver rejects it.
 func Decode(request []byte) (current []byte, from Version, err error) {
-	switch from = recognise(request); from {
+	switch from = recognize(request); from {
 	case V1_10:
 		return request, from, nil
 	case V1_9:
@@ -56,7 +56,7 @@ func decodeUnclear(request []byte) ([]byte, Version, error) {
 	return renumbered(request, nil, samplesOf1_9), V1_9, nil
 }
 
-// verify checks that a translated request is valid. If it is not, the version was recognised
+// verify checks that a translated request is valid. If it is not, the version was recognized
 // incorrectly.
 func verify(request []byte) error {
 	p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)

@@ -52,7 +52,7 @@ func draw(w Window, walk func(*drawer)) Drawing {
 }
 
 // drawer builds boxes as calls begin and end. The width of a call is known when it ends: a narrow
-// call, with all calls in it, is then merged into the box of its narrow neighbours. The number of
+// call, with all calls in it, is then merged into the box of its narrow neighbors. The number of
 // boxes is therefore bounded by the number of wide calls.
 type drawer struct {
 	window   Window

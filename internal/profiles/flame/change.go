@@ -8,14 +8,14 @@ import "slices"
 type Change struct {
 	Focus []int32 // only stacks with each of these functions
 	Hide  []int32 // without these functions: their callees move to their callers
-	Fold  []int32 // without the calls that these functions make; their weight is that of the function
+	Fold  []int32 // without the calls that these functions make, whose weight counts for the functions
 }
 
 // IsNone reports whether the change keeps all stacks.
 func (c *Change) IsNone() bool { return len(c.Focus)+len(c.Hide)+len(c.Fold) == 0 }
 
 // Changed returns the graph of the changed stacks. Hidden functions that were running count for
-// their callers; stacks of hidden functions only are omitted.
+// their callers; stacks that consist only of hidden functions are omitted.
 func (g *Graph) Changed(c Change) (*Graph, error) {
 	graph, err := g.regroup(func(path []int32) []int32 {
 		for _, frame := range c.Focus {

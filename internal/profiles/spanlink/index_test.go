@@ -234,7 +234,7 @@ func TestSpansThatLeaveDuringLink(t *testing.T) {
 	assert.Zero(t, x.Expire(now), "once")
 }
 
-// A span that waited for its segment is evicted in favour of the session that it would have been
+// A span that waited for its segment is evicted in favor of the session that it would have been
 // added to.
 func TestEvictedByItsOwnSession(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 3, MaxAge: time.Hour})

@@ -24,7 +24,7 @@ type interval struct {
 	track        trackRef   // none while it waits for its segment, and for segments without a session
 	arrived      arrival
 	sibling      intervalRef // a circular list of the intervals of the span, from newer to older; none if there is only one
-	older, newer intervalRef // neighbours in its share, by arrival
+	older, newer intervalRef // neighbors in its share, by arrival
 }
 
 func (i *interval) isRemoved() bool { return i.segment == 0 }

@@ -14,7 +14,7 @@ type orphan struct {
 	segment    spanKey
 	sessions   []Session
 	thread     string
-	prev, next *orphan // neighbours among the orphans of the segment, by arrival
+	prev, next *orphan // neighbors among the orphans of the segment, by arrival
 	ended      bool    // its segment has arrived
 	removed    bool    // it was removed after that
 }

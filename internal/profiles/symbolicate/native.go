@@ -130,7 +130,7 @@ func (e *editor) native(i dictionary.LocationIndex, u use, m *module, line dicti
 	if !u.leaf {
 		return e.writeNative(i, m, address, native.Caller, line, function)
 	}
-	// Both: the leaf of other stacks is a location of its own, unless the names are the same.
+	// In both roles: if the names differ, stacks in which it is the leaf get a location of their own.
 	e.found, _ = m.table.Lookup(e.found[:0], address, native.Leaf)
 	leaf := slices.Clone(e.found)
 	e.found, _ = m.table.Lookup(e.found[:0], address, native.Caller)

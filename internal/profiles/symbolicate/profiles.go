@@ -3,7 +3,7 @@
 // Package symbolicate writes names, files and lines from symbol files into OTLP profiles. Minified frames have short names and positions in a
 // bundle; obfuscated frames have short class and method names; native frames have addresses.
 //
-// # What a position means
+// # Positions in profiles
 //
 // The profilers of V8 report where a function is defined, not where it was running:
 //
@@ -16,11 +16,11 @@
 // Native frames have an address in a mapping. The innermost frame of a stack has the address of the current instruction, the others have return
 // addresses, unless the profiler has already subtracted one.
 //
-// # What is written
+// # Output
 //
 //	Location            lines: function, file and line from the symbol file, innermost first
 //	                    attributes: symbolication.status, and the raw frame: function, file, line, column
-//	Function            name: original; system_name: as the profiler wrote it
+//	Function            name: original; system_name: as the profiler reported it
 //
 // Locations are rewritten in place, so stacks do not change. A message stays unchanged if no symbol file is known for any of its frames. Sentry
 // receives raw frames: the exporter reads them from the attributes.

@@ -43,8 +43,8 @@ func TestEmptyProfileGoesOn(t *testing.T) {
 	require.Empty(t, lost)
 }
 
-// A profile with a broken reference goes, its neighbour stays; a malformed sample goes, its
-// neighbours stay.
+// A profile with a broken reference goes, its neighbor stays; a malformed sample goes, its
+// neighbors stay.
 func TestBrokenInput(t *testing.T) {
 	p := profileOf(wall, row{frame: 1, times: []uint64{100}}, row{frame: 2, times: []uint64{100, 110}, values: []int64{1, 2, 3}})
 	profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()

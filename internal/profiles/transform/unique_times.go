@@ -28,7 +28,7 @@ import (
 type UniqueTimes struct{}
 
 // maxPrecision bounds the offset, because a time that ends in nine zeros may still be precise. With
-// a million possible offsets, a backend loses 0.005 % of a hundred profiles that start in the same
+// a million possible offsets, a backend loses 0.005% of a hundred profiles that start in the same
 // second.
 const maxPrecision = 1_000_000
 

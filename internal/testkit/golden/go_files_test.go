@@ -34,7 +34,7 @@ func goFiles(t *testing.T) map[string][]byte {
 	return files
 }
 
-// TestSPDX: every Go file names its licence.
+// TestSPDX: every Go file names its license.
 func TestSPDX(t *testing.T) {
 	for name, text := range goFiles(t) {
 		assert.True(t, bytes.HasPrefix(text, []byte("// SPDX-License-Identifier: Apache-2.0\n")), "%s has no SPDX header", name)

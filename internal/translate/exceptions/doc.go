@@ -13,7 +13,7 @@
 // The raw text and type are kept in exception.stacktrace.original and exception.type.original. symbolication.status is ok if at least one frame was
 // symbolicated. Other exceptions stay unchanged.
 //
-// # What a position means
+// # Positions in exceptions
 //
 // The line and column of a frame are the position of the code that was running, or of the call. Native frames and minified JavaScript type names
 // are not changed.

@@ -22,7 +22,7 @@ type exception struct {
 	trace             stacktext.Trace
 	unparsed          string // text of the stack, if it has no frames
 	kind              string // type and position: see Event.Kind
-	failure           string // what records of one failure in one trace have in common
+	failure           string // equal for all records of one failure in one trace
 }
 
 // stackLanguages maps platforms to languages.
@@ -39,7 +39,7 @@ var stackPlatforms = map[stacktext.Language]string{
 }
 
 func newException(attrs pcommon.Map, platform string) *exception {
-	// Sentry does its own symbolication, so it receives the exception as the SDK wrote it.
+	// Sentry does its own symbolication, so it receives the exception as the SDK reported it.
 	original := func(key, originalKey string) string {
 		return attr.FirstText(attr.TextOf(attrs, originalKey), attr.TextOf(attrs, key))
 	}
@@ -57,7 +57,7 @@ func newException(attrs pcommon.Map, platform string) *exception {
 	}
 	e.kind = e.identify()
 	e.failure = e.kind
-	if e.trace.Language == stacktext.Go && len(e.trace.Exceptions) > 0 { // Go's errors have no stack: each span records that of its own call
+	if e.trace.Language == stacktext.Go && len(e.trace.Exceptions) > 0 { // Go's errors have no stack: each span records the stack of its own call
 		e.failure = attr.HashID("go", e.kindName, e.message)
 	}
 	return e

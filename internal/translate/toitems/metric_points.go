@@ -103,7 +103,7 @@ func (p *point) exponential(data pmetric.ExponentialHistogramDataPoint) {
 // bucket adds the count of a bucket with its upper bound. Empty buckets add nothing to a counter.
 func (p *point) bucket(bound float64, count uint64) {
 	if count > 0 {
-		p.labelled(event.MetricCounter, suffixBucket, "", float64(count), semconv.Le, bound)
+		p.labeled(event.MetricCounter, suffixBucket, "", float64(count), semconv.Le, bound)
 	}
 }
 
@@ -118,12 +118,12 @@ func (p *point) summary(data pmetric.SummaryDataPoint) {
 	p.value(event.MetricGauge, suffixSum, p.unit, data.Sum())
 	p.value(event.MetricGauge, suffixCount, "", float64(data.Count()))
 	for _, quantile := range data.QuantileValues().All() {
-		p.labelled(event.MetricGauge, suffixQuantile, p.unit, quantile.Value(), semconv.Quantile, quantile.Quantile())
+		p.labeled(event.MetricGauge, suffixQuantile, p.unit, quantile.Value(), semconv.Quantile, quantile.Quantile())
 	}
 }
 
-// labelled adds a value with an additional attribute.
-func (p *point) labelled(kind event.MetricType, suffix, unit string, value float64, key string, label float64) {
+// labeled adds a value with an additional attribute.
+func (p *point) labeled(kind event.MetricType, suffix, unit string, value float64, key string, label float64) {
 	own := pcommon.NewMap()
 	own.PutStr(key, strconv.FormatFloat(label, 'g', -1, 64))
 	p.finite(kind, suffix, unit, value, own)

@@ -11,7 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// TestOriginText: every character that is valid in an origin, and the neighbouring characters in
+// TestOriginText: every character that is valid in an origin, and the neighboring characters in
 // ASCII.
 func TestOriginText(t *testing.T) {
 	require.Equal(t, "_09_azAZ.__", originText("_09_azAZ._\u00e4"))

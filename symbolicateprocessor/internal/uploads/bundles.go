@@ -180,7 +180,7 @@ func readManifest(archive *zip.Reader) (m manifest, err error) {
 	defer file.Close()
 	err = json.NewDecoder(io.LimitReader(file, maxDescription)).Decode(&m)
 	if err == nil && len(m.Files) > maxFiles {
-		err = fmt.Errorf("%d files, more than %d", len(m.Files), maxFiles)
+		err = fmt.Errorf("the archive has %d files, more than %d", len(m.Files), maxFiles)
 	}
 	return m, err
 }

@@ -96,7 +96,7 @@ type checkedReader struct {
 func (c *checkedReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if err == io.EOF && hex.EncodeToString(c.hash.Sum(nil)) != c.sum {
-		err = errors.New("the content has another SHA-1")
+		err = errors.New("the SHA-1 of the content differs")
 	}
 	return n, err
 }

@@ -139,7 +139,7 @@ func (s *Server) describe(name string, mapping uuid.UUID) (stored, error) {
 	case err != nil:
 		return stored{}, fmt.Errorf("the collector cannot read this file: %w", err)
 	case objects[0].ID == "":
-		return stored{}, errors.New("the file has no build ID, so that frames cannot refer to it")
+		return stored{}, errors.New("the file has no build ID, so frames cannot refer to it")
 	}
 	o := objects[0]
 	id, err := uuid.Parse(o.DebugID())

@@ -11,7 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// A bad element costs itself, by a reason of its own; its neighbours stay, in order.
+// A bad element costs itself, by a reason of its own; its neighbors stay, in order.
 func TestTraceMetricElements(t *testing.T) {
 	const good = `{"timestamp":"2026-11-21T01:20:39.534342401Z","trace_id":"696C4BEB-19eb-05c0-4872-299e75f198a8","span_id":"1d6f40cf57abc4ca",` +
 		`"type":"counter","name":"orders","value":1,"unit":"euro","attributes":{"region":{"value":"eu","type":"string"}},"later":[1]}`

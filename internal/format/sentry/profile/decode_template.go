@@ -185,7 +185,7 @@ func plainUnixNanos(data []byte, pos int) (nanos uint64, end int, ok bool) {
 }
 
 // digits8 reads up to eight decimal digits at once and returns their number. (D. Lemire, "Quickly
-// parsing eight digits": it combines neighbouring digits to pairs, pairs to groups of four, and
+// parsing eight digits": it combines neighboring digits to pairs, pairs to groups of four, and
 // these to eight.)
 func digits8(data []byte, pos int) (value uint64, count int) {
 	if pos+8 > len(data) {

@@ -221,7 +221,7 @@ func (s *scanner) endOfRegex(i int) (int, error) {
 	return len(s.src), errUnclosed
 }
 
-// lengthOfPunct recognizes the operators of several characters that matter here.
+// lengthOfPunct recognizes the multi-character operators that matter here.
 func lengthOfPunct(s string) int {
 	for _, p := range []string{">>>=", "...", "===", "!==", "**=", "<<=", ">>=", "&&=", "||=", "??=", ">>>",
 		"=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "**"} {

@@ -83,7 +83,7 @@ func decode(r corpus.Request) ([]byte, bool, error) {
 	return body, false, err
 }
 
-// withoutLength removes the header that is that of another encoder.
+// withoutLength removes Content-Length, because the bodies are stored in another encoding.
 func withoutLength(headers [][2]string) (rest [][2]string) {
 	for _, h := range headers {
 		if !strings.EqualFold(h[0], "Content-Length") {

@@ -20,9 +20,9 @@ const (
 	unclear Version = "" // the encoding is valid in more than one version
 )
 
-// recognise determines the version of an encoded request from the types of its fields. The first
+// recognize determines the version of an encoded request from the types of its fields. The first
 // evidence decides; the rest of the message is not checked.
-func recognise(request []byte) Version {
+func recognize(request []byte) Version {
 	for f := range fields(request) {
 		if f.number > 2 {
 			return V1_6
@@ -31,7 +31,7 @@ func recognise(request []byte) Version {
 	for resource := range within(request, 1) {
 		for scope := range within(resource, 2) {
 			for profile := range within(scope, 2) {
-				if v := recogniseProfile(profile); v != unclear {
+				if v := recognizeProfile(profile); v != unclear {
 					return v
 				}
 			}
@@ -40,7 +40,7 @@ func recognise(request []byte) Version {
 	return unclear
 }
 
-func recogniseProfile(profile []byte) Version {
+func recognizeProfile(profile []byte) Version {
 	var old, id, format, payload, twelfth bool
 	for f := range fields(profile) { // in any order: the collector writes them backwards
 		switch {
@@ -63,7 +63,7 @@ func recogniseProfile(profile []byte) Version {
 	old = old || payload && !format || twelfth && !id // original_payload_format, attribute_indices
 	version := unclear
 	for sample := range within(profile, 2) {
-		if version = recogniseSample(sample); version != unclear {
+		if version = recognizeSample(sample); version != unclear {
 			break
 		}
 	}
@@ -73,9 +73,9 @@ func recogniseProfile(profile []byte) Version {
 	return version
 }
 
-// recogniseSample distinguishes 1.9 from 1.10, see the table in the package comment. link_index is
+// recognizeSample distinguishes 1.9 from 1.10, see the table in the package comment. link_index is
 // never a list, and an index has 32 bits.
-func recogniseSample(sample []byte) Version {
+func recognizeSample(sample []byte) Version {
 	for f := range fields(sample) {
 		switch {
 		case f.number == 6: // timestamps_unix_nano
