@@ -93,7 +93,7 @@ func rejectionOf(err error) *rejection {
 	return &rejection{status: http.StatusBadRequest, reason: "invalid", detail: "invalid request", cause: err.Error()}
 }
 
-// authStatus returns Relay's status: 401 for missing or contradicting credentials, 400 for invalid
+// authStatus returns Relay's status: 401 for missing or conflicting credentials, 400 for invalid
 // ones.
 func authStatus(reason discard.Reason) int {
 	switch reason {

@@ -33,7 +33,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		frames: meter.Counter("otelcol_processor_symbolicate_frames", "{frame}",
 			"Number of frames that may need a symbol file, by result. A frame is counted once per message."),
 		files: meter.Counter("otelcol_processor_symbolicate_opened_files", "{file}",
-			"Number of symbol files that were opened, or could not be."),
+			"Number of attempts to open a symbol file, by outcome."),
 		uploads: meter.Counter("otelcol_processor_symbolicate_uploads", "{upload}",
 			"Number of uploaded files and archives, and of rejected requests."),
 		known: meter.UpDownCounter("otelcol_processor_symbolicate_known_files", "{file}",

@@ -10,7 +10,7 @@ const (
 	MissingFile Status = "missing_file" // no symbol file has the ID or the path
 	Pending     Status = "pending"      // the file is being indexed; later messages get names
 	NoSymbol    Status = "no_symbol"    // the file says nothing about the place
-	Ambiguous   Status = "ambiguous"    // several functions fit the place
-	Limit       Status = "limit"        // the names of the message would be too long
+	Ambiguous   Status = "ambiguous"    // several functions match the position
+	Limit       Status = "limit"        // the original names would exceed the size limit of the message
 	Error       Status = "error"        // the file cannot be read
 )
