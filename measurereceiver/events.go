@@ -72,7 +72,7 @@ func (in *ingestion) attempt(ctx context.Context, attempt *dedup.Attempt) *rejec
 		accepted = dedup.All
 	}
 	if err := attempt.Finish(context.WithoutCancel(ctx), accepted); err != nil {
-		in.logger.Warn("Cannot store the ID of an accepted batch: it is accepted again after a restart", zap.Error(err))
+		in.logger.Warn("Cannot store the ID of an accepted batch: duplicates are accepted after a restart", zap.Error(err))
 	}
 	return why
 }

@@ -38,13 +38,9 @@ const keyRange = "range"
 
 // openStore opens the storage of a processor.
 func openStore(ctx context.Context, host component.Host, extension, processor component.ID) (*store, error) {
-	found, ok := host.GetExtensions()[extension]
-	if !ok {
-		return nil, fmt.Errorf("storage: extension %q does not exist; define it under extensions and list it under service::extensions", extension)
-	}
-	opener, ok := found.(storage.Extension)
-	if !ok {
-		return nil, fmt.Errorf("storage: extension %q is not a storage extension; use one, e.g. file_storage", extension)
+	opener, err := collector.StorageExtension(host, extension)
+	if err != nil {
+		return nil, err
 	}
 	c, err := opener.GetClient(ctx, component.KindProcessor, processor, "profiles")
 	if err != nil {

@@ -196,8 +196,8 @@ func TestStorageWithoutRange(t *testing.T) {
 
 func TestStorageThatDoesNotOpen(t *testing.T) {
 	for config, want := range map[string]string{
-		"storage: disk":   `storage: extension "disk" does not exist`,
-		"storage: other":  `storage: extension "other" is not a storage extension`,
+		"storage: disk":   `storage: "disk" is not a configured storage extension`,
+		"storage: other":  `storage: "other" is not a configured storage extension`,
 		"storage: memory": `storage: cannot read the range of held messages: bad sector`,
 	} {
 		cfg, err := load(t, config)

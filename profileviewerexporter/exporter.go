@@ -12,7 +12,6 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
-	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -98,9 +97,9 @@ func (v *viewer) openHistory(ctx context.Context, host component.Host) error {
 	if v.cfg.Storage == nil {
 		return nil
 	}
-	extension, ok := host.GetExtensions()[*v.cfg.Storage].(storage.Extension)
-	if !ok {
-		return fmt.Errorf("storage: %q is not a configured storage extension; add one, e.g. file_storage, under extensions and service::extensions", v.cfg.Storage)
+	extension, err := collector.StorageExtension(host, *v.cfg.Storage)
+	if err != nil {
+		return err
 	}
 	client, err := extension.GetClient(ctx, component.KindExporter, v.id, "history")
 	if err == nil {

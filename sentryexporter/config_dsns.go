@@ -33,7 +33,7 @@ func (c *Config) validateDSNs() error {
 		return nil
 	}
 	if len(c.DSNs) > maxRoutes {
-		problem("dsns: has %d entries, must have at most %d; use further exporters", len(c.DSNs), maxRoutes)
+		problem("dsns: has %d entries, must have at most %d; use additional exporters", len(c.DSNs), maxRoutes)
 	}
 	// Without them, the sender would wait for the slowest project.
 	if !c.Queue.HasValue() {

@@ -64,7 +64,7 @@ func (r *sentryReceiver) startSpotlight(ctx context.Context, host component.Host
 	}
 	r.logger.Info("Listening for SDKs with Spotlight, without a DSN", zap.Stringer("address", listener.Addr()))
 	if reachableFromOutside(listener.Addr()) {
-		r.logger.Warn("Accepting data without credentials, and sending it to any listener, also from and to other machines. " +
+		r.logger.Warn("Accepting data without credentials and sending it to any listener, including those on other machines. " +
 			"To restrict access, set spotlight::endpoint to localhost:8969")
 	}
 	r.withdraw = append(r.withdraw, notices.Shared.Offer(notices.Endpoint{

@@ -68,13 +68,9 @@ const (
 
 // openSpool opens the storage of a tee.
 func openSpool(ctx context.Context, host component.Host, extension, tee component.ID, losses *reports, failed func(string, error)) (*spool, error) {
-	found, ok := host.GetExtensions()[extension]
-	if !ok {
-		return nil, fmt.Errorf("storage: there is no extension %q; define it under extensions and list it under service::extensions", extension)
-	}
-	opener, ok := found.(storage.Extension)
-	if !ok {
-		return nil, fmt.Errorf("storage: extension %q is not a storage extension; use one, e.g. file_storage", extension)
+	opener, err := collector.StorageExtension(host, extension)
+	if err != nil {
+		return nil, err
 	}
 	c, err := opener.GetClient(ctx, component.KindExtension, tee, "requests")
 	if err != nil {

@@ -63,9 +63,9 @@ func (w *Window) Start(ctx context.Context, host component.Host, receiver compon
 	if id == nil {
 		return nil
 	}
-	extension, ok := host.GetExtensions()[*id].(storage.Extension)
-	if !ok {
-		return fmt.Errorf("dedup: storage: %q is not a configured storage extension, add it under extensions and service::extensions", id)
+	extension, err := collector.StorageExtension(host, *id)
+	if err != nil {
+		return fmt.Errorf("dedup: %w", err)
 	}
 	client, err := extension.GetClient(ctx, component.KindReceiver, receiver, storageName)
 	if err != nil {

@@ -29,8 +29,8 @@ responses (up to 256 concurrent requests) and measures response times from the s
 - *Generated*: a chunk of 6060 samples of ten threads, with 300 stacks of 20 frames.
 - *OTLP*: the same profiles in the form of this collector's OTLP output, sent to the ` + "`otlp`" + ` receiver.
 
-**Other processes used the machine during the run** (see the load average); the sender and collector shared its cores. Compare figures
-within this page, not with figures from another machine. Figures per CPU-second (of the collector's own CPU time) depend far less on other
+The sender and the collector shared the cores of the machine, possibly with other processes: see the load average. Compare figures within
+this page, not with figures from another machine. Figures per CPU-second (of the collector's own CPU time) depend far less on other
 processes.
 `
 
