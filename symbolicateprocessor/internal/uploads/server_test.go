@@ -262,12 +262,12 @@ func TestRejectedChunks(t *testing.T) {
 	}
 	bomb := strings.Repeat("x", chunkSize+1)
 	for want, chunks := range map[string]map[string]string{
-		"is not a SHA-1":   {"../../etc": "x"},
-		"another SHA-1":    {sum("a"): "b"},
-		"more than 64":     tooMany,
-		"is too large":     {sum(bomb): zipped(bomb)},
-		"invalid header":   {sum("x"): "not gzip, but as long as a header"},
-		"the file is empt": {sum(""): zipped("")},
+		"is not a SHA-1":       {"../../etc": "x"},
+		"SHA-1 of the content": {sum("a"): "b"},
+		"more than 64":         tooMany,
+		"is too large":         {sum(bomb): zipped(bomb)},
+		"invalid header":       {sum("x"): "not gzip, but as long as a header"},
+		"the file is empt":     {sum(""): zipped("")},
 	} {
 		field := "file"
 		if want == "is too large" || want == "invalid header" || want == "the file is empt" {
