@@ -1,11 +1,12 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test packages symbolic asyncprofiler browser sdks ci build deb attacks load relay faults lint format golden bench fuzz mutants corpus soak clean
+.PHONY: help run demo page test packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks load relay faults lint format golden bench fuzz mutants corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
 TOOL     := go tool -modfile=tools/go.mod
+RELEASE  := cd packaging && go run ./release
 OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
 CODE     := cmd internal profiles $(wildcard *receiver *processor *exporter *extension)
 SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
@@ -79,8 +80,22 @@ $(BIN): builder-config.yaml go.mod go.sum tools/go.mod $(SOURCES) $(PAGE)
 	@$(OCB) --skip-generate --skip-get-modules
 	@touch $(BIN)
 
-deb: build ## Build a Debian package with a systemd unit; needs dpkg-deb
-	@packaging/deb/build $(BIN) dist
+deb: build ## Build a Debian package with a systemd unit
+	@$(RELEASE) -out ../dist -binary ../$(BIN) deb
+
+rpm: build ## Build an RPM package with a systemd unit
+	@$(RELEASE) -out ../dist -binary ../$(BIN) rpm
+
+image: build ## Build a container image in dist/image, an OCI image layout
+	@$(RELEASE) -out ../dist -binary ../$(BIN) image
+
+# The second build of each program is from a copy of the sources, with an empty cache: allow an hour on two cores.
+release: build ## Build a release in dist/release: archives, packages, image, notices, SBOM, checksums. TARGETS=linux/amd64,... selects platforms
+	@SOURCE_DATE_EPOCH=$(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct)) && export SOURCE_DATE_EPOCH && \
+	  $(RELEASE) -out ../dist/release -twice $(if $(TARGETS),-targets $(TARGETS)) all
+
+manifests: ## Check the Compose files and the workflows, each with its own tool
+	@cd packaging && go vet ./... && go test -short ./...
 
 attacks: $(ATTACKS:%=dist/attacks/%.log) ## Attack the collector and write docs/attacks.md; an interrupted run continues
 	@awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk $^ > docs/attacks.md
@@ -114,10 +129,10 @@ faults: build ## Kill the collector, fill its disk, damage its files, and write 
 	go test ./internal/testkit/e2e/faults -tags faults -count=1 -parallel 4 -timeout 10h -v
 
 format: ## Format the code
-	@gofmt -w $(CODE)
+	@gofmt -w $(CODE) packaging
 
 lint: ## Check format, vet, and golangci-lint if it is installed, else staticcheck
-	@unformatted=$$(gofmt -l $(CODE)); \
+	@unformatted=$$(gofmt -l $(CODE) packaging); \
 	  if [ -n "$$unformatted" ]; then echo "Not formatted (make format):"; echo "$$unformatted"; exit 1; fi
 	@go vet ./...
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else $(TOOL) staticcheck ./...; fi

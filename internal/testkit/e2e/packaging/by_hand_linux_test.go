@@ -31,7 +31,7 @@ func (d *debianByHand) dpkg(t *testing.T, args ...string) {
 
 func (d *debianByHand) checkInstalled(t *testing.T) {
 	assert.FileExists(t, d.path("etc/systemd/system/multi-user.target.wants/otelcol-sentry.service"), "the service is enabled")
-	analyze(t, d)
+	analyze(t, d.debianRoot, unitFile)
 }
 
 // start prepares the state directory, the user and the environment, and runs the command line of

@@ -32,7 +32,7 @@ type debian interface {
 	Stop(t *testing.T)
 	Log(t *testing.T) string
 
-	path(name string) string
+	root
 	files(t *testing.T) []string
 }
 
@@ -98,19 +98,32 @@ func checkPackage(t *testing.T, d debian, deb string) {
 	assert.Equal(t, before, d.files(t))
 }
 
-// buildDeb runs `make deb` with an output directory of the test.
+// buildDeb builds the package as `make deb` does.
 func buildDeb(t *testing.T, binary string) string {
 	if _, err := exec.LookPath("dpkg"); err != nil {
 		t.Skip("no dpkg: no package")
 	}
+	needRoot(t)
+	return build(t, "deb", binary)
+}
+
+func needRoot(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can install a package into a root of its own, and run the service there")
+		t.Skip("only root can install into a root directory of its own, and start the collector there as another user")
 	}
-	build := exec.Command(filepath.Join(golden.Root(t), "packaging", "deb", "build"), binary, t.TempDir())
-	build.Stderr = os.Stderr
-	path, err := build.Output()
+}
+
+// build builds a package or the image with a collector, and returns its path.
+func build(t *testing.T, kind, binary string) string {
+	folder := t.TempDir()
+	command := exec.Command("go", "run", "./release", "-out", folder, "-binary", binary, kind)
+	command.Dir = filepath.Join(golden.Root(t), "packaging")
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	built, err := filepath.Glob(filepath.Join(folder, "*"))
 	require.NoError(t, err)
-	return strings.TrimSpace(string(path))
+	require.Len(t, built, 1)
+	return built[0]
 }
 
 // serviceAddresses are the addresses at which the service listens in the test.
@@ -158,14 +171,14 @@ func deliveredIDs(t *testing.T, backend *harness.Sink) (ids []string) {
 const unitFile = "lib/systemd/system/otelcol-sentry.service"
 
 // analyze checks the unit with systemd-analyze.
-func analyze(t *testing.T, d debian) {
+func analyze(t *testing.T, root debianRoot, file string) {
 	tool, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Log("no systemd-analyze: the unit is not checked")
 		return
 	}
 	unit := filepath.Join(t.TempDir(), "otelcol-sentry.service")
-	text := strings.ReplaceAll(read(t, d, unitFile), "=/usr/bin/", "="+d.path("usr/bin")+"/")
+	text := strings.ReplaceAll(read(t, root, file), "=/usr/bin/", "="+root.path("usr/bin")+"/")
 	require.NoError(t, os.WriteFile(unit, []byte(text), 0o644))
 	for _, check := range [][]string{
 		{"verify", "--man=no", unit},
@@ -176,13 +189,16 @@ func analyze(t *testing.T, d debian) {
 	}
 }
 
-func read(t *testing.T, d debian, name string) string {
+// root is where paths of an installation are.
+type root interface{ path(name string) string }
+
+func read(t *testing.T, d root, name string) string {
 	text, err := os.ReadFile(d.path(name))
 	require.NoError(t, err)
 	return string(text)
 }
 
-func edit(t *testing.T, d debian, name, old, new string) {
+func edit(t *testing.T, d root, name, old, new string) {
 	text := read(t, d, name)
 	require.Contains(t, text, old, name)
 	require.NoError(t, os.WriteFile(d.path(name), []byte(strings.ReplaceAll(text, old, new)), 0o644))

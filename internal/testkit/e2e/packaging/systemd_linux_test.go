@@ -38,7 +38,7 @@ func newDebianBooted(t *testing.T) debianBooted {
 
 // checkInstalled checks that the package has started the service with the default configuration.
 func (d debianBooted) checkInstalled(t *testing.T) {
-	analyze(t, d)
+	analyze(t, d.debianRoot, unitFile)
 	assert.Equal(t, "enabled", d.systemctl(t, "is-enabled", "otelcol-sentry"))
 	d.waitReady(t, "localhost:4319")
 	d.checkSandbox(t)

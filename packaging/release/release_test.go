@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"debug/buildinfo"
+	"encoding/json"
+	"log"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/CycloneDX/cyclonedx-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var linux = target{"linux", "amd64"}
+
+// TestMain runs the tests in the folder in which the command runs.
+func TestMain(m *testing.M) {
+	if err := os.Chdir(".."); err != nil {
+		log.Fatal(err)
+	}
+	os.Exit(m.Run())
+}
+
+// TestReproducible: the tool has the same bytes if it is built from a copy of the sources in another folder, with an empty cache. `make
+// release` checks all programs for all platforms in this way.
+func TestReproducible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles everything twice")
+	}
+	r := &release{out: t.TempDir(), programs: map[string]string{"envelope": allPrograms["envelope"]}}
+	require.NoError(t, r.buildPrograms(linux))
+	program, err := os.ReadFile(r.program(linux, "envelope"))
+	require.NoError(t, err)
+	folder, err := filepath.Abs(top)
+	require.NoError(t, err)
+	assert.NotContains(t, string(program), folder, "paths of this machine")
+	require.NoError(t, r.buildAgain([]target{linux}))
+
+	require.NoError(t, os.WriteFile(r.program(linux, "envelope"), append(program, 0), 0o755))
+	assert.ErrorContains(t, equalFiles(r.program(linux, "envelope"), os.Args[0]), "SHA-256")
+}
+
+// TestModules: the notices and the bill of materials have every module that the programs say they contain, with its licence.
+func TestModules(t *testing.T) {
+	collector := os.Getenv("OTELCOL_SENTRY_BIN")
+	if collector == "" {
+		collector = filepath.Join(top, "dist", "otelcol-sentry")
+	}
+	info, err := buildinfo.ReadFile(collector)
+	if err != nil {
+		t.Skip("no collector (make build)")
+	}
+	r := &release{out: t.TempDir(), programs: allPrograms, version: "1.2.3"}
+	modules, err := r.linkedModules([]target{{"linux", runtime.GOARCH}})
+	require.NoError(t, err)
+	require.NoError(t, r.writeNotices(modules))
+	require.NoError(t, r.writeBOM(modules))
+
+	text, err := os.ReadFile(filepath.Join(r.out, "otelcol-sentry_1.2.3.cdx.json"))
+	require.NoError(t, err)
+	var bom cyclonedx.BOM
+	require.NoError(t, json.Unmarshal(text, &bom))
+	licences := map[string]*cyclonedx.Licenses{}
+	for _, c := range *bom.Components {
+		licences[c.PackageURL] = c.Licenses
+	}
+	notices, err := os.ReadFile(filepath.Join(r.out, noticesFile))
+	require.NoError(t, err)
+	require.Greater(t, len(info.Deps), 100)
+	for _, m := range info.Deps {
+		if m.Path == ownModule {
+			continue
+		}
+		require.NotNil(t, licences["pkg:golang/"+m.Path+"@"+m.Version], m.Path)
+		assert.NotEmpty(t, *licences["pkg:golang/"+m.Path+"@"+m.Version], m.Path)
+		assert.Contains(t, string(notices), "\n"+m.Path+" "+m.Version+"\n")
+	}
+	assert.Contains(t, string(notices), "\nstd "+strings.TrimPrefix(runtime.Version(), "go")+"\n", "Go's own licence")
+}
+
+// TestLicencePolicy rejects modules without a licence, and those with one that would bind the whole program.
+func TestLicencePolicy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "LICENSE")
+	require.NoError(t, os.WriteFile(file, []byte("All rights reserved."), 0o644))
+	err := identify([]*module{{path: "example.com/none", files: map[string]bool{file: true}}})
+	assert.ErrorContains(t, err, "example.com/none: no licence found")
+}
