@@ -142,6 +142,8 @@ const (
 	reasonTooLarge        = "too_large"
 	reasonRefused         = "refused"           // any other status
 	reasonExhausted       = "retries_exhausted" // too many failed attempts
+	reasonQueueFull       = "queue_full"        // see dropNotQueued
+	reasonQueue           = "queue_error"       // any other error of a queue, such as that of its storage
 )
 
 var refusedReasons = map[int]string{

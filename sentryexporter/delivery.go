@@ -24,6 +24,9 @@ import (
 // Any other error means that the request must be sent again later, because retries are disabled or
 // the exporter is shutting down.
 func (q *categoryQueue) push(ctx context.Context, req xexporterhelper.Request) error {
+	if q.superseded(ctx, req.(*request)) {
+		return nil
+	}
 	q.addBusy(1)
 	defer q.addBusy(-1)
 	envelopes := req.(*request).Envelopes
@@ -160,7 +163,9 @@ func (q *categoryQueue) limitOf(e *envelope) (time.Duration, sentry.Category) {
 // drop counts an envelope that Sentry rejected.
 func (q *categoryQueue) drop(ctx context.Context, e *envelope, r reply) error {
 	q.telemetry.posted(ctx, e, r)
-	q.losses.add(e, r)
+	if !r.isUnauthorized() { // if Sentry rejects the key, it also rejects the report
+		q.losses.add(e, lossRejected)
+	}
 	q.logger.Warn("Envelope dropped", zap.String("type", string(e.Item.Header.Type)),
 		zap.String("reason", r.reason), zap.Error(r.err))
 	return consumererror.NewPermanent(r.err)

@@ -13,13 +13,14 @@ import (
 
 // destination is the state of one project that the exporters of all signals share.
 type destination struct {
-	profiled atomic.Bool // a pipeline sends profiles there
-	clocks   clocks      // of the profiles that were sent there
-	limits   sentry.ActiveLimits
-	losses   losses
-	failures *dedup.Window // whose events were sent; of all projects, each with a fair share
-	flood    flood
-	accepted atomic.Int64 // number of envelopes that Sentry accepted
+	profiled  atomic.Bool // a pipeline sends profiles there
+	fromSpans atomic.Bool // a pipeline sends events for the exceptions of spans there
+	clocks    clocks      // of the profiles that were sent there
+	limits    sentry.ActiveLimits
+	losses    losses
+	failures  *dedup.Window // whose events were sent; of all projects, each with a fair share
+	flood     flood
+	accepted  atomic.Int64 // number of envelopes that Sentry accepted
 
 	mu      sync.Mutex
 	checked time.Time // time of the last check

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/otel/attribute"
 	"go.uber.org/zap"
 
@@ -113,12 +114,38 @@ func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err 
 		}
 		go func() { results <- q.enqueueAll(ctx, of) }()
 	}
+	var missing []*request
 	for range byQueue {
-		if result := <-results; result != nil && (err == nil || consumererror.IsPermanent(err)) {
+		result := <-results
+		if n, ok := errors.AsType[*notQueued](result); ok {
+			missing = append(missing, n.requests...)
+		}
+		if result != nil && (err == nil || consumererror.IsPermanent(err)) {
 			err = result
 		}
 	}
+	if n, ok := errors.AsType[*notQueued](err); ok {
+		n.requests = missing
+	}
 	return err
+}
+
+// dropNotQueued counts the requests that a failed enqueue did not add, and that the sender does not send again.
+func (e *sentryExporter) dropNotQueued(ctx context.Context, err error) {
+	n, ok := errors.AsType[*notQueued](err)
+	if !ok {
+		return
+	}
+	r := reply{verdict: refused, reason: reasonQueue}
+	if errors.Is(err, exporterhelper.ErrQueueIsFull) {
+		r.reason = reasonQueueFull
+	}
+	for _, request := range n.requests {
+		for i := range request.Envelopes {
+			e.telemetry.posted(ctx, &request.Envelopes[i], r)
+			e.losses.add(&request.Envelopes[i], lossOverflow)
+		}
+	}
 }
 
 // countUnreadable counts a stored request that is damaged or in the format of a later version.

@@ -282,7 +282,7 @@ func TestLossesOfSpans(t *testing.T) {
 		requests, err := e.convertTraces(t.Context(), traces)
 		require.NoError(t, err)
 		for _, r := range requests {
-			e.losses.add(&r.Envelopes[0], reply{status: http.StatusRequestEntityTooLarge})
+			e.losses.add(&r.Envelopes[0], lossRejected)
 		}
 		assert.Equal(t, want, e.losses.due(time.Now(), true))
 		require.NoError(t, h.metrics.Shutdown(t.Context()))
@@ -296,7 +296,7 @@ func TestLossesAreReportedWhenSentryIsBack(t *testing.T) {
 		return fakesentry.Answer{Status: []int{500, 500, 200, 200}[min(r.Number, 4)-1]}
 	})
 	refused := backendChunk(1)
-	h.started.losses.add(&refused, reply{status: http.StatusRequestEntityTooLarge})
+	h.started.losses.add(&refused, lossRejected)
 	require.NoError(t, h.send(backendChunk(2)))
 	taken := h.sentry.Taken()
 	require.Len(t, taken, 2)

@@ -125,6 +125,7 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 		if e.cfg.Errors.FromSpans == toissues.None {
 			return nil
 		}
+		e.fromSpans.Store(true)
 		return e.addLogsQueue(ctx, sentry.CategoryError, string(sentry.CategoryError))
 	})
 	if err != nil {

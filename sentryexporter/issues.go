@@ -35,13 +35,20 @@ func (e *sentryExporter) convertIssues(ctx context.Context, export toissues.Expo
 	if e.cfg.Errors.Dedupe > 0 {
 		ids := make([]dedup.ID, len(export.Events))
 		for i := range export.Events {
-			ids[i] = dedup.ID{Tenant: e.project, Value: export.Events[i].Failure}
+			ids[i] = e.failureID(export.Events[i].Failure)
+			if e.holds(&export.Events[i]) {
+				seen[i] = e.failures.Has(ids[i])
+				ids[i].Kind = provisional
+			}
 		}
 		attempt, err := e.failures.Begin(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
-		result.attempt, seen = attempt, attempt.Seen
+		result.attempt = attempt
+		for i := range seen {
+			seen[i] = seen[i] || attempt.Seen[i]
+		}
 	}
 	for i := range export.Events {
 		event := &export.Events[i]
@@ -52,7 +59,7 @@ func (e *sentryExporter) convertIssues(ctx context.Context, export toissues.Expo
 			e.telemetry.lost(ctx, e.telemetry.exceptionsDiscarded, []discard.Loss{{Reason: reasonFlood, Count: 1}})
 			e.losses.count(lossSampled, sentry.CategoryError, 1)
 		default:
-			result.requests = append(result.requests, &request{Version: requestVersion, Count: 1, Envelopes: []envelope{newEnvelope(event.Outgoing)}})
+			result.requests = append(result.requests, e.issueRequest(event, time.Now()))
 		}
 	}
 	return result, nil

@@ -37,16 +37,13 @@ const reportInterval = time.Minute
 const (
 	lossRejected = "send_error"
 	lossSampled  = "sample_rate"
+	lossOverflow = "queue_overflow"
 )
 
-// add counts a rejected item in all its categories, as the specification requires. If Sentry
-// rejects the key, add does nothing, because Sentry would also reject the report.
-func (l *losses) add(e *envelope, r reply) {
-	if r.isUnauthorized() {
-		return
-	}
+// add counts an item in all its categories, as the specification requires.
+func (l *losses) add(e *envelope, reason string) {
 	for _, quantity := range sentry.Quantities(&e.Item) {
-		l.count(lossRejected, quantity.Category, int(quantity.Count))
+		l.count(reason, quantity.Category, int(quantity.Count))
 	}
 }
 

@@ -110,13 +110,20 @@ func (q *categoryQueue) options() []exporterhelper.Option {
 	}
 }
 
-// enqueueAll adds requests. It stops at the first error that is not permanent, and otherwise
-// returns the last one.
+// notQueued is the error for requests that were not added to their queues.
+type notQueued struct {
+	error
+	requests []*request
+}
+
+func (n *notQueued) Unwrap() error { return n.error }
+
+// enqueueAll adds requests. It stops at the first error that is not permanent, which is a *notQueued, and otherwise returns the last one.
 func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) (permanent error) {
-	for _, r := range requests {
+	for i, r := range requests {
 		if err := q.enqueue(ctx, r); err != nil {
 			if !consumererror.IsPermanent(err) {
-				return err
+				return &notQueued{err, requests[i:]}
 			}
 			permanent = err
 		}

@@ -25,6 +25,10 @@ type request struct {
 	Version   int // of the format; 0 = all envelopes of a message in one request
 	Count     int // samples or spans of the message, for the collector's exporter metrics
 	Envelopes []envelope
+
+	// Of a provisional event: see held.go. A HeldUntil of 0 means that it is sent without a delay.
+	HeldUntil int64 // Unix nanoseconds
+	Failure   [24]byte
 }
 
 const requestVersion = 1

@@ -108,8 +108,7 @@ type resources[R interface{ Resource() pcommon.Resource }] interface {
 // one project is not copied. partOf returns a message with some of the resources.
 //
 // If only some projects accept their part, the error is permanent: a repeated message would
-// duplicate data in these projects, for as long as the outage of the others lasts. The queue counts
-// the refused part.
+// duplicate data in these projects, for as long as the outage of the others lasts. The refused parts are then dropped and counted.
 func split[M any, R interface{ Resource() pcommon.Resource }](
 	ctx context.Context, r *router, message M, all resources[R],
 	partOf func(positions []int) M, consume func(*sentryExporter, context.Context, M) error,
@@ -123,6 +122,7 @@ func split[M any, R interface{ Resource() pcommon.Resource }](
 		positions[project] = append(positions[project], i)
 	}
 	var failed error
+	refused := map[*sentryExporter]error{}
 	accepted := false
 	for project, of := range positions {
 		part := message
@@ -137,14 +137,18 @@ func split[M any, R interface{ Resource() pcommon.Resource }](
 		err := consume(e, ctx, part)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("project %s: %w", e.project, err))
+			refused[e] = err
 			e.logger.Error("Data refused", zap.Error(err))
 		}
 		accepted = accepted || err == nil
 	}
-	if failed != nil && accepted {
-		return consumererror.NewPermanent(failed)
+	if failed == nil || !accepted {
+		return failed
 	}
-	return failed
+	for e, err := range refused {
+		e.dropNotQueued(ctx, err)
+	}
+	return consumererror.NewPermanent(failed)
 }
 
 // Capabilities implements consumer.Profiles, consumer.Traces, consumer.Logs and consumer.Metrics.

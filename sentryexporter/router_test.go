@@ -176,8 +176,10 @@ func TestProjectsDoNotDelayEachOther(t *testing.T) {
 }
 
 // TestFullQueueOfOneProject: the error is permanent if another project has accepted its part, because the sender would repeat that part.
+// The refused part is then counted.
 func TestFullQueueOfOneProject(t *testing.T) {
 	e := startRouted(t, func(cfg *Config) {
+		cfg.ReportLosses = true
 		queue := *cfg.Queue.Get()
 		queue.Sizer, queue.QueueSize = exporterhelper.RequestSizerTypeRequests, 50 // 40 consumers have one each
 		*cfg.Queue.Get() = queue
@@ -192,12 +194,53 @@ func TestFullQueueOfOneProject(t *testing.T) {
 	}
 	require.ErrorContains(t, err, "sending queue is full")
 	assert.True(t, consumererror.IsPermanent(err))
+	dsn, err := sentry.ParseDSN(e.alpha.DSN())
+	require.NoError(t, err)
+	dropped := "outcome=refused project=" + dsn.Host + "/42 reason=queue_full type=trace_metric"
+	assert.Equal(t, int64(1), e.counts("otelcol_exporter_sentry_envelope_items")[dropped])
 
 	onlyAlpha := pmetric.NewMetrics()
 	routedMetrics().ResourceMetrics().At(0).CopyTo(onlyAlpha.ResourceMetrics().AppendEmpty())
 	err = e.points(onlyAlpha)
 	require.ErrorContains(t, err, "sending queue is full")
 	assert.False(t, consumererror.IsPermanent(err), "nothing was accepted: the sender repeats it")
+	assert.Equal(t, int64(1), e.counts("otelcol_exporter_sentry_envelope_items")[dropped])
+
+	e.alpha.Answer(nil)
+	require.Eventually(t, func() bool {
+		return e.counts("otelcol_exporter_sentry_envelope_items")["outcome=sent project="+dsn.Host+"/42 type=client_report"] == 1
+	},
+		30*time.Second, 10*time.Millisecond)
+	report := slices.IndexFunc(e.alpha.Taken(), func(taken *sentry.Envelope) bool { return taken.Items[0].Header.Type == sentry.ItemClientReport })
+	require.GreaterOrEqual(t, report, 0)
+	assert.Contains(t, string(e.alpha.Taken()[report].Items[0].Payload), `{"reason":"queue_overflow","category":"trace_metric","quantity":2}`)
+}
+
+// TestFullQueues: all requests that were not queued are counted, those of each queue.
+func TestFullQueues(t *testing.T) {
+	e := startRouted(t, func(cfg *Config) {
+		queue := *cfg.Queue.Get()
+		queue.Sizer, queue.QueueSize = exporterhelper.RequestSizerTypeRequests, 50
+		*cfg.Queue.Get() = queue
+		cfg.Errors.MaxPerMinute = 0
+	})
+	e.alpha.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 503} })
+	const messages = 60 // with two transactions and two events each for alpha
+	for i := range messages {
+		traces := routedTraces()
+		for j, resource := range traces.ResourceSpans().All() {
+			resource.ScopeSpans().At(0).Spans().At(0).SetTraceID(pcommon.TraceID{byte(i + 1), byte(j + 1)})
+		}
+		_ = e.traces(traces)
+	}
+	counts := e.counts("otelcol_exporter_sentry_envelope_items")
+	dsn, err := sentry.ParseDSN(e.alpha.DSN())
+	require.NoError(t, err)
+	refused := func(kind string) int64 {
+		return counts["outcome=refused project="+dsn.Host+"/42 reason=queue_full type="+kind]
+	}
+	assert.Equal(t, int64(2*messages-50), refused("transaction"), "%v", counts)
+	assert.Equal(t, int64(2*messages-50), refused("event"), "%v", counts)
 }
 
 // TestRoutes: the first entry that matches applies; an entry matches if all its attributes do.

@@ -84,7 +84,7 @@ func TestLossesOfContainers(t *testing.T) {
 	h := start(t, withoutQueue)
 	refused := envelope{Item: sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemLog}, Payload: []byte(`{"items":[]}`)}}
 	refused.Item.Header.ItemCount.Set, refused.Item.Header.ItemCount.Value = true, 7
-	h.started.losses.add(&refused, reply{status: 413})
+	h.started.losses.add(&refused, lossRejected)
 	assert.Equal(t, map[loss]int{{lossRejected, sentry.CategoryLogItem}: 7, {lossRejected, sentry.CategoryLogByte}: 12}, h.started.losses.counts)
 }
 

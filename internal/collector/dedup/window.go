@@ -115,6 +115,15 @@ func (w *Window) TryBegin(id ID) (*Attempt, error) {
 	return nil, ErrPending
 }
 
+// Has reports whether complete data with the ID was accepted.
+func (w *Window) Has(id ID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.expire(w.now())
+	e := w.accepted[id]
+	return e != nil && e.Value.parts == All
+}
+
 // Pending returns the number of IDs with an attempt in progress.
 func (w *Window) Pending() int {
 	w.mu.Lock()

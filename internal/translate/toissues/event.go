@@ -56,7 +56,7 @@ func (e *exporter) event(r *record) Event {
 			Item:    sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemEvent, ContentType: sentry.ContentTypeJSON}, Payload: e.payload(out)},
 			EventID: out.EventID, Count: 1, Trace: samplingContext(out),
 		},
-		Failure: r.failure(), Kind: r.kind,
+		Failure: r.failure(), Kind: r.kind, Provisional: r.span == notSpan && x.platform == "go" && !r.framed && out.Trace.TraceID != "",
 	}
 }
 

@@ -57,8 +57,8 @@ func newException(attrs pcommon.Map, platform string) *exception {
 	}
 	e.kind = e.identify()
 	e.failure = e.kind
-	if e.trace.Language == stacktext.Go && len(e.trace.Exceptions) > 0 { // Go's errors have no stack: each span records the stack of its own call
-		e.failure = attr.HashID("go", e.kindName, e.message)
+	if e.platform == "go" { // Go's errors have no stack: each span records the stack of its own call, and log records have none
+		e.failure = attr.HashID("go", lastComponent(e.kindName), e.message)
 	}
 	return e
 }

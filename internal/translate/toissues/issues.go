@@ -54,6 +54,8 @@ type Event struct {
 	Failure [24]byte
 	// Kind identifies failures of the same kind: those with the same type and position, in any trace.
 	Kind string
+	// Provisional states that the event has no stack, and that a span may state the same failure with its stack.
+	Provisional bool
 }
 
 // Export is the result for a message.
@@ -106,6 +108,7 @@ type record struct {
 	*service
 	kind    string // type and position: see Event.Kind
 	common  string // see exception.failure
+	framed  bool   // has a stack
 	traceID pcommon.TraceID
 	spanID  pcommon.SpanID
 	span    int            // index in the service; notSpan = in a log record
@@ -179,23 +182,27 @@ func escaped(attrs pcommon.Map) bool {
 	return strings.EqualFold(attr.TextOf(attrs, semconv.ExceptionEscaped), "true")
 }
 
-// failures returns the earliest record of each failure.
+// failures returns the earliest record of each failure, of those with a stack if there is one.
 func (e *exporter) failures() (unique []*record) {
 	slices.SortStableFunc(e.records, func(a, b *record) int { return cmp.Compare(a.at, b.at) })
-	byFailure := map[[24]byte]*record{}
+	byFailure := map[[24]byte]int{} // index of unique
 	for _, r := range e.records {
 		// The frames are parsed again when the event is encoded, because the frames of a whole
 		// message would use too much memory.
 		x := newException(r.attrs, r.Platform)
-		r.kind, r.common = x.kind, x.failure
-		first, known := byFailure[r.failure()]
+		r.kind, r.common, r.framed = x.kind, x.failure, len(x.trace.Exceptions) > 0
+		i, known := byFailure[r.failure()]
 		if !known {
-			byFailure[r.failure()] = r
+			byFailure[r.failure()] = len(unique)
 			unique = append(unique, r)
 			continue
 		}
 		e.Lost = discard.AddLoss(e.Lost, ReasonDuplicate, 1)
-		if len(first.alsoOn) < maxAlsoOn && !r.spanID.IsEmpty() && r.spanID != first.spanID {
+		if r.framed && !unique[i].framed {
+			r.alsoOn = unique[i].alsoOn
+			unique[i], r = r, unique[i]
+		}
+		if first := unique[i]; len(first.alsoOn) < maxAlsoOn && !r.spanID.IsEmpty() && r.spanID != first.spanID {
 			first.alsoOn = append(first.alsoOn, r.spanID)
 		}
 	}

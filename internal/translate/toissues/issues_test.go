@@ -144,7 +144,6 @@ func TestOneFailureOnNestedSpansIsOneEvent(t *testing.T) {
 	assert.Equal(t, export, FromTraces(traces, options()), "the same IDs for the same message")
 }
 
-// TestFieldsOfTheSpan: tags from the list, other attributes as extra data, the user's ID.
 // TestFailureOfGo: each span records the stack of its own call of RecordError. Errors with another message are other failures.
 func TestFailureOfGo(t *testing.T) {
 	traces, spans := shop("go")
@@ -162,6 +161,7 @@ func TestFailureOfGo(t *testing.T) {
 	assert.NotEqual(t, export.Events[0].Kind, export.Events[1].Kind, "the flood guard counts by position")
 }
 
+// TestFieldsOfTheSpan: tags from the list, other attributes as extra data, the user's ID.
 func TestFieldsOfTheSpan(t *testing.T) {
 	traces, spans := shop("python")
 	attrs := spans[2].Attributes()

@@ -85,6 +85,70 @@ func TestProjectsSurviveKills(t *testing.T) {
 	harness.CheckLog(t, c, fakesentry.PublicKey)
 }
 
+// TestFullQueueOfAProject: one of three projects is down until its stored queue is full. The others receive everything. Each transaction that
+// the full queue refused is counted; it receives all others when it is up again, after a kill and a restart.
+func TestFullQueueOfAProject(t *testing.T) {
+	services := []string{"shop", "pay", "search"} // the last one uses the default
+	servers := map[string]*fakesentry.Server{}
+	for _, service := range services {
+		servers[service] = fakesentry.Start(t)
+	}
+	servers["shop"].Answer(func(*fakesentry.Request) fakesentry.Answer {
+		return fakesentry.Answer{Status: http.StatusServiceUnavailable}
+	})
+	storage, address := t.TempDir(), harness.FreeAddress(t)
+	const places, messages = 60, 200
+	start := func() *harness.Collector {
+		set := sentryOut(servers["search"], storage)
+		set.Config = strings.NewReplacer(
+			"traces: {receivers: [sentry]", "traces: {receivers: [otlp]",
+			"receivers:\n  sentry:", "receivers:\n  otlp: {protocols: {http: {endpoint: '"+address+"'}}}\n  sentry:",
+			"    retry_on_failure", fmt.Sprintf("    dsns: [{match: {service.name: shop}, dsn: %s}, {match: {service.name: pay}, dsn: %s}]\n    retry_on_failure",
+				servers["shop"].DSN(), servers["pay"].DSN()),
+			"storage: file_storage", fmt.Sprintf("storage: file_storage, sizer: requests, queue_size: %d", places),
+		).Replace(set.Config)
+		return harness.Start(t, set)
+	}
+	c := start()
+	refused := 0
+	for range messages {
+		// The queues of the other projects are never full.
+		sent := len(transactionsOf(servers["pay"]))
+		resp, err := http.Post("http://"+address+"/v1/traces", "application/json", strings.NewReader(spansOf(services)))
+		require.NoError(t, err)
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			require.Equal(t, http.StatusInternalServerError, resp.StatusCode, "senders repeat 429, 502, 503 and 504 only")
+			refused++
+		}
+		require.Eventually(t, func() bool { return len(transactionsOf(servers["pay"])) > sent }, 30*time.Second, time.Millisecond)
+	}
+	require.Eventually(t, func() bool { return len(transactionsOf(servers["search"])) == messages }, 30*time.Second, 10*time.Millisecond)
+	require.Len(t, transactionsOf(servers["pay"]), messages)
+	require.Equal(t, messages-places, refused)
+
+	dsn, err := sentry.ParseDSN(servers["shop"].DSN())
+	require.NoError(t, err)
+	metrics := c.Scrape(t)
+	assert.Equal(t, refused, metrics.Sum("otelcol_exporter_sentry_envelope_items", "outcome=refused", "reason=queue_full", "type=transaction", "project="+dsn.Host+"/42"))
+	assert.Equal(t, refused, metrics.Sum("otelcol_exporter_sentry_envelope_items", "outcome=refused"), "no other drops")
+	assert.Equal(t, refused, metrics.Sum("otelcol_exporter_enqueue_failed_spans"))
+	c.Kill()
+
+	servers["shop"].Answer(nil)
+	c = start()
+	require.EventuallyWithT(t, func(t *assert.CollectT) {
+		assert.Len(t, transactionsOf(servers["shop"]), places)
+		metrics, err := c.TryScrape()
+		assert.NoError(t, err)
+		assert.Zero(t, metrics.Sum("otelcol_exporter_queue_size"))
+	}, 30*time.Second, 50*time.Millisecond)
+	assert.Len(t, transactionsOf(servers["pay"]), messages)
+	assert.Len(t, transactionsOf(servers["search"]), messages)
+	assert.Zero(t, c.Scrape(t).Sum("otelcol_exporter_sentry_envelope_items", "outcome=refused"))
+	harness.CheckLog(t, c, fakesentry.PublicKey)
+}
+
 // spansOf is an OTLP message with the root span of a trace for each service.
 func spansOf(services []string) string {
 	var resources []string

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryexporter
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+)
+
+const stackOfGo = "goroutine 1 [running]:\nmain.checkout()\n\t/app/shop.go:7 +0x1\n"
+
+// spanOfGo is a failure on a span of OpenTelemetry's SDK for Go.
+func spanOfGo(trace byte) ptrace.Traces {
+	traces := failedSpan(trace)
+	traces.ResourceSpans().At(0).Resource().Attributes().PutStr("telemetry.sdk.language", "go")
+	attrs := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Events().At(0).Attributes()
+	attrs.PutStr("exception.type", "example.com/shop.CheckoutError")
+	attrs.PutStr("exception.stacktrace", stackOfGo)
+	return traces
+}
+
+// logOfGo is the same failure in a log record, which has no stack.
+func logOfGo(trace byte) plog.Logs {
+	logs := failedLog(trace)
+	logs.ResourceLogs().At(0).Resource().Attributes().PutStr("telemetry.sdk.language", "go")
+	attrs := logs.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Attributes()
+	attrs.PutStr("exception.type", "shop.CheckoutError")
+	attrs.Remove("exception.stacktrace")
+	return logs
+}
+
+// eventsOf returns the payloads of the events of a trace.
+func (e exporters) eventsOf(trace byte) (payloads []string) {
+	for _, envelope := range e.taken(sentry.ItemEvent) {
+		if envelope.Header.Trace.TraceID == (pcommon.TraceID{trace}).String() {
+			payloads = append(payloads, string(envelope.Items[0].Payload))
+		}
+	}
+	return payloads
+}
+
+// TestFailuresOfGoInTwoSignals: each failure is one event, with the stack if a span states it, in any order of the signals.
+func TestFailuresOfGoInTwoSignals(t *testing.T) {
+	e := startBoth(t, nil)
+	const logFirst, onlyLog, spanFirst = 1, 2, 3
+	require.NoError(t, e.logs(logOfGo(logFirst)))
+	require.NoError(t, e.logs(logOfGo(onlyLog)))
+	require.NoError(t, e.logs(logOfGo(onlyLog)))
+	require.NoError(t, e.traces(spanOfGo(spanFirst)))
+	require.NoError(t, e.logs(logOfGo(spanFirst)))
+	require.NoError(t, e.traces(spanOfGo(logFirst)))
+	for _, trace := range []byte{logFirst, spanFirst} {
+		require.Eventually(t, func() bool { return len(e.eventsOf(trace)) == 1 }, 30*time.Second, time.Millisecond)
+	}
+	assert.Empty(t, e.eventsOf(onlyLog), "it waits for its span")
+
+	require.Eventually(t, func() bool { return len(e.eventsOf(onlyLog)) == 1 }, 3*holdTime, 10*time.Millisecond)
+	require.NoError(t, e.traces(spanOfGo(onlyLog)))
+	require.EventuallyWithT(t, func(t *assert.CollectT) {
+		assert.Equal(t, map[string]int64{"reason=duplicate_exception": 4}, e.counts(discarded))
+	}, 30*time.Second, 10*time.Millisecond)
+	for trace, stacks := range map[byte]int{logFirst: 1, onlyLog: 0, spanFirst: 1} {
+		require.Len(t, e.eventsOf(trace), 1)
+		assert.Equal(t, stacks, strings.Count(e.eventsOf(trace)[0], `"stacktrace"`))
+	}
+	assert.Len(t, e.taken(sentry.ItemLog), 4)
+}
+
+// TestHeldEventsAtShutdown: an exporter that stops sends the events that wait.
+func TestHeldEventsAtShutdown(t *testing.T) {
+	var held exporters
+	t.Run("", func(t *testing.T) {
+		held = startBoth(t, nil)
+		require.NoError(t, held.logs(logOfGo(1)))
+		assert.Empty(t, held.eventsOf(1))
+	})
+	assert.Len(t, held.eventsOf(1), 1)
+}
+
+// TestFailuresOfGoWithoutQueue: nothing waits, so the first record is the event.
+func TestFailuresOfGoWithoutQueue(t *testing.T) {
+	e := startBoth(t, withoutQueue)
+	require.NoError(t, e.logs(logOfGo(1)))
+	require.NoError(t, e.traces(spanOfGo(1)))
+	assert.Len(t, e.eventsOf(1), 1)
+	assert.Equal(t, map[string]int64{"reason=duplicate_exception": 1}, e.counts(discarded))
+}
